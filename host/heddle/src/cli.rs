@@ -1,0 +1,49 @@
+//! The command line: which verb, and what its end means to the shell.
+
+use crate::verbs;
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+/// Shows which concurrency model a workload wants, and why; traces every call of every thread.
+#[derive(Parser)]
+#[command(name = "heddle", version, arg_required_else_help = true)]
+struct Cli {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    /// Run the experiments and write a report
+    Compare(verbs::compare::Args),
+    /// Run a program and record its calls
+    Record(verbs::record::Args),
+    /// Print a trace, one line an event
+    Replay(verbs::replay::Args),
+    /// Print calls and times by function
+    Report(verbs::report::Args),
+    /// Compare a trace with an expected call tree
+    Check(verbs::check::Args),
+    /// Print what a trace holds
+    Info(verbs::info::Args),
+    /// Print the compiler flags that make a program recordable
+    Flags(verbs::flags::Args),
+}
+
+/// Runs the verb. 0 ok, 1 failed, 2 usage, 3 wrong result or regression; `record` passes the program's code through and uses 125–127 for its own failures.
+pub fn run() -> ExitCode {
+    let result = match Cli::parse().verb {
+        Verb::Compare(args) => verbs::compare::run(args),
+        Verb::Record(args) => verbs::record::run(args),
+        Verb::Replay(args) => verbs::replay::run(args),
+        Verb::Report(args) => verbs::report::run(args),
+        Verb::Check(args) => verbs::check::run(args),
+        Verb::Info(args) => verbs::info::run(args),
+        Verb::Flags(args) => verbs::flags::run(args),
+    };
+    result.unwrap_or_else(|error| {
+        let (red, reset) = (anstyle::AnsiColor::Red.on_default().bold(), anstyle::Reset);
+        anstream::eprintln!("{red}error:{reset} {error:#}");
+        ExitCode::from(1)
+    })
+}

@@ -1,0 +1,9 @@
+//! One file a verb: its arguments (clap stops here) and what it does.
+
+pub mod check;
+pub mod compare;
+pub mod flags;
+pub mod info;
+pub mod record;
+pub mod replay;
+pub mod report;

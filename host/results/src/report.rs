@@ -1,0 +1,229 @@
+use crate::{Machine, Status, Values};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// A median, or a ratio of medians, with its 95 % bootstrap interval.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Estimate {
+    /// The point estimate.
+    pub value: f64,
+    /// Lower end of the interval.
+    pub low: f64,
+    /// Upper end of the interval.
+    pub high: f64,
+}
+
+/// A whole comparison.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Report {
+    /// Heddle's version.
+    pub version: String,
+    /// The command line that made it.
+    pub command: Vec<String>,
+    /// `quick` or `full`.
+    pub mode: String,
+    /// Seed of the run: order of samples and resampling.
+    pub seed: u64,
+    /// When it began, ns since 1970.
+    pub started_ns: u64,
+    /// How long it took, ns.
+    pub took_ns: u64,
+    /// Where it ran.
+    pub machine: Machine,
+    /// Every distinct (compiler, flags) that a lab program printed.
+    pub builds: Vec<BTreeMap<String, String>>,
+    /// The experiments, in the order in which they were asked for.
+    pub experiments: Vec<ExperimentReport>,
+}
+
+/// What a metric is.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Metric {
+    /// Its name in the lab program's line.
+    pub name: String,
+    /// What a reader calls it.
+    pub label: String,
+    /// `ns`, `bytes`, `per_s` or any word.
+    pub unit: String,
+    /// Which way is better.
+    pub better: Better,
+}
+
+/// Which way a metric is better.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Better {
+    /// Smaller wins.
+    #[default]
+    Lower,
+    /// Larger wins.
+    Higher,
+}
+
+/// What an experiment reproduces.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Source {
+    /// The document's title.
+    #[serde(default)]
+    pub document: String,
+    /// Section, figure or table.
+    #[serde(default)]
+    pub place: String,
+    /// The source's words.
+    #[serde(default)]
+    pub words: String,
+}
+
+/// A number printed in the source, drawn as a line.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Figure {
+    /// Text beside the line.
+    pub label: String,
+    /// In the metric's unit.
+    pub value: f64,
+}
+
+/// One experiment's findings.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct ExperimentReport {
+    /// Id, the file's name.
+    pub id: String,
+    /// Title.
+    pub title: String,
+    /// The question in one sentence.
+    pub question: String,
+    /// Workload.
+    pub workload: String,
+    /// What it reproduces.
+    pub source: Option<Source>,
+    /// What was compared.
+    pub metric: Metric,
+    /// The swept parameter on the x axis, if there is one.
+    pub axis: Option<String>,
+    /// One sentence for each group: who won, by how much, how sure.
+    pub verdicts: Vec<String>,
+    /// One group for each combination of the swept parameters other than the axis.
+    pub groups: Vec<Group>,
+    /// Published numbers to draw.
+    pub figures: Vec<Figure>,
+    /// The claims and their verdicts.
+    pub claims: Vec<ClaimReport>,
+    /// Models that did not run, and why.
+    pub skipped: Vec<SkippedModel>,
+    /// What went wrong: one sentence for each cell with failed samples.
+    pub troubles: Vec<String>,
+    /// One command that repeats a sample of each model, ready for a shell.
+    pub commands: BTreeMap<String, String>,
+}
+
+/// A model that did not run.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct SkippedModel {
+    /// Model.
+    pub model: String,
+    /// Why, and what would mend it.
+    pub reason: String,
+}
+
+/// The cells that share all swept parameters but the axis.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Group {
+    /// Those parameters, for people: `opt=O0`; empty if there are none.
+    pub label: String,
+    /// Those parameters.
+    pub at: Values,
+    /// One series a model.
+    pub series: Vec<Series>,
+    /// The winners: one entry for each x (one entry, x = None, without an axis).
+    pub winners: Vec<Winner>,
+}
+
+/// Who won at one point.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Winner {
+    /// Place on the axis.
+    pub x: Option<f64>,
+    /// The models that cannot be told apart at the front, the best median first; one entry: it won.
+    pub models: Vec<String>,
+    /// Runner-up over winner (how many times better the winner is, ≥ 1): the first model that differs from the best, if one does.
+    pub lead: Option<Lead>,
+}
+
+/// How far the winner is ahead.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Lead {
+    /// The best of the models that are significantly behind.
+    pub over: String,
+    /// How many times better the best is.
+    pub times: Estimate,
+}
+
+/// One model's cells in a group.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Series {
+    /// Model.
+    pub model: String,
+    /// Drawn for comparison; cannot win.
+    pub reference: bool,
+    /// In order of x.
+    pub cells: Vec<Cell>,
+}
+
+/// One (model, point).
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Cell {
+    /// Place on the axis.
+    pub x: Option<f64>,
+    /// All swept parameters.
+    pub point: Values,
+    /// The metric in each good sample, in the order taken.
+    pub values: Vec<f64>,
+    /// Median with its interval; none if no sample was good.
+    pub median: Option<Estimate>,
+    /// Median of every counter (the program's own and the kernel's).
+    pub counters: BTreeMap<String, f64>,
+    /// How the samples that were not good ended.
+    pub failures: Vec<Status>,
+}
+
+/// A claim's verdict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Verdict {
+    /// The interval lies wholly inside the bound.
+    #[serde(rename = "reproduced")]
+    Reproduced,
+    /// The interval lies wholly outside the bound.
+    #[serde(rename = "not reproduced")]
+    NotReproduced,
+    /// It straddles the bound.
+    #[serde(rename = "inconclusive")]
+    Inconclusive,
+    /// It could not be judged.
+    #[serde(rename = "skipped")]
+    Skipped,
+}
+
+/// One line of the claims ledger.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct ClaimReport {
+    /// Id.
+    pub id: String,
+    /// The source's words.
+    pub words: String,
+    /// The source's figure, if it prints one.
+    pub figure: Option<String>,
+    /// What was computed: `process/pipe ÷ goroutine at opt=O2`.
+    pub computed: String,
+    /// The bound, for people: `46.7 … 105`.
+    pub bound: String,
+    /// Ours, for people: `31.2× (95 % 29.8 … 33.0)`; empty if skipped.
+    pub ours: String,
+    /// Ours, where it is one number.
+    pub estimate: Option<Estimate>,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// Why skipped, or how many samples would settle it, or which point decided.
+    pub note: String,
+    /// The counters that say why, for people.
+    pub why: String,
+}
