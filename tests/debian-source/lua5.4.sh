@@ -1,0 +1,11 @@
+# Lua runs a script with errors (longjmp out of C frames), a comparator called from inside table.sort, string patterns, deep recursion and coroutines (C calls of
+# lua_resume inside each other, on the one C stack). A fixed seed for its hashes makes two runs alike.
+sources=$(cd "$dir/lua5.4" && ls src/*.c | grep -v luac.c)
+defines="-DLUA_USE_POSIX -Dluai_makeseed(L)=1 -I$work"
+libraries="-lm"
+
+# What the package's own build writes into this header.
+printf '#define DEB_HOST_MULTIARCH "%s"\n' "$(gcc -print-multiarch)" >"$work/lua5.4-deb-multiarch.h"
+
+prepare() { cp "$here/lua5.4.lua" script.lua; }
+script="./lua5.4 script.lua"
