@@ -4,6 +4,7 @@
 
 mod report;
 mod sample;
+pub mod text;
 
 pub use report::*;
 pub use sample::*;

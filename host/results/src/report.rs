@@ -14,7 +14,7 @@ pub struct Estimate {
 }
 
 /// A whole comparison.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Report {
     /// Heddle's version.
     pub version: String,
@@ -32,12 +32,16 @@ pub struct Report {
     pub machine: Machine,
     /// Every distinct (compiler, flags) that a lab program printed.
     pub builds: Vec<BTreeMap<String, String>>,
+    /// What a reader must know of the run as a whole: that it was interrupted, that it took fewer samples than usual.
+    #[serde(default)]
+    pub notes: Vec<String>,
     /// The experiments, in the order in which they were asked for.
     pub experiments: Vec<ExperimentReport>,
 }
 
 /// What a metric is.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Metric {
     /// Its name in the lab program's line.
     pub name: String,
@@ -46,6 +50,7 @@ pub struct Metric {
     /// `ns`, `bytes`, `per_s` or any word.
     pub unit: String,
     /// Which way is better.
+    #[serde(default)]
     pub better: Better,
 }
 
@@ -62,6 +67,7 @@ pub enum Better {
 
 /// What an experiment reproduces.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Source {
     /// The document's title.
     #[serde(default)]
@@ -76,6 +82,7 @@ pub struct Source {
 
 /// A number printed in the source, drawn as a line.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Figure {
     /// Text beside the line.
     pub label: String,
@@ -84,7 +91,7 @@ pub struct Figure {
 }
 
 /// One experiment's findings.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct ExperimentReport {
     /// Id, the file's name.
     pub id: String,

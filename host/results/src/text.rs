@@ -1,0 +1,166 @@
+//! Numbers as people read them: three significant digits, a unit that fits, digits in groups.
+//!
+//! The command and the page print the same numbers through the same functions.
+
+/// The space between groups of three digits: narrow, and no line break there.
+const GROUP: char = '\u{202f}';
+
+/// `1.30`, `41.2`, `412`, `12 345`: three significant digits, and no digit lost before the point.
+///
+/// ```
+/// use heddle_results::text::number;
+/// assert_eq!(number(1.2999), "1.30");
+/// assert_eq!(number(0.00041239), "0.000412");
+/// assert_eq!(number(999.7), "1\u{202f}000");
+/// ```
+pub fn number(value: f64) -> String {
+    if !value.is_finite() {
+        return if value.is_nan() {
+            "?".into()
+        } else if value > 0.0 {
+            "∞".into()
+        } else {
+            "−∞".into()
+        };
+    }
+    if value == 0.0 {
+        return "0".into();
+    }
+    // What rounding makes of the value decides how many digits follow the point: 9.999 is 10.0, not 10.00.
+    let magnitude = format!("{:.2e}", value.abs());
+    let exponent: i32 = magnitude
+        .split_once('e')
+        .and_then(|(_, exponent)| exponent.parse().ok())
+        .unwrap_or(0);
+    let places = usize::try_from(2 - exponent).unwrap_or(0);
+    let digits = format!("{:.places$}", value.abs());
+    format!("{}{}", if value < 0.0 { "−" } else { "" }, grouped(&digits))
+}
+
+/// A count: whole where it is whole, its digits in groups.
+pub fn count(value: f64) -> String {
+    if value.is_finite() && (value - value.round()).abs() < 1e-9 {
+        let sign = if value < 0.0 { "−" } else { "" };
+        return format!("{sign}{}", grouped(&format!("{:.0}", value.abs())));
+    }
+    number(value)
+}
+
+/// A value of a metric in the unit that suits it: `1.30 ns`, `4.12 ms`, `64.0 KB`, `3.10 M/s`, `17.0 items`.
+pub fn quantity(value: f64, unit: &str) -> String {
+    let scale: &[(f64, &str)] = match unit {
+        "ns" => &[(1e9, "s"), (1e6, "ms"), (1e3, "µs"), (0.0, "ns")],
+        "bytes" => &[(1e9, "GB"), (1e6, "MB"), (1e3, "KB"), (0.0, "bytes")],
+        "per_s" => &[(1e9, "G/s"), (1e6, "M/s"), (1e3, "k/s"), (0.0, "/s")],
+        "" => return number(value),
+        other => return format!("{} {other}", number(value)),
+    };
+    // 999.96 ns is 1.00 µs, not 1 000 ns.
+    let shown = value.abs() * 1.0005;
+    let (divisor, name) = scale
+        .iter()
+        .find(|(least, _)| shown >= *least)
+        .copied()
+        .unwrap_or((0.0, unit));
+    let divisor = if divisor == 0.0 { 1.0 } else { divisor };
+    let text = number(value / divisor);
+    if name.starts_with('/') {
+        format!("{text}{name}")
+    } else {
+        format!("{text} {name}")
+    }
+}
+
+/// `1.80×`.
+pub fn times(value: f64) -> String {
+    format!("{}×", number(value))
+}
+
+/// The unit that a name carries at its end: `user_ns` is in `ns`, `peak_rss_bytes` in `bytes`; a plain count has none.
+pub fn unit_of(name: &str) -> &'static str {
+    if name.ends_with("_ns") {
+        "ns"
+    } else if name.ends_with("_bytes") {
+        "bytes"
+    } else if name.ends_with("_per_s") {
+        "per_s"
+    } else {
+        ""
+    }
+}
+
+/// A counter's name in words, without its unit: `peak_rss_bytes` → `peak rss`.
+pub fn words(name: &str) -> String {
+    let bare = ["_ns", "_bytes"]
+        .iter()
+        .find_map(|unit| name.strip_suffix(unit))
+        .unwrap_or(name);
+    bare.replace('_', " ")
+}
+
+/// A counter's value, in the unit that its name carries.
+pub fn counter(name: &str, value: f64) -> String {
+    match unit_of(name) {
+        "" => count(value),
+        unit => quantity(value, unit),
+    }
+}
+
+/// Puts the digits before the point in groups of three.
+fn grouped(digits: &str) -> String {
+    let (whole, fraction) = digits
+        .split_once('.')
+        .map_or((digits, None), |(whole, fraction)| (whole, Some(fraction)));
+    let mut text = String::with_capacity(digits.len() + 8);
+    for (index, digit) in whole.chars().enumerate() {
+        if index > 0 && (whole.len() - index) % 3 == 0 {
+            text.push(GROUP);
+        }
+        text.push(digit);
+    }
+    if let Some(fraction) = fraction {
+        text.push('.');
+        text.push_str(fraction);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_get_the_unit_that_suits_them() {
+        for (value, unit, text) in [
+            (0.0, "ns", "0 ns"),
+            (1.3, "ns", "1.30 ns"),
+            (999.96, "ns", "1.00 µs"),
+            (41_200.0, "ns", "41.2 µs"),
+            (2.5e9, "ns", "2.50 s"),
+            (7.2e12, "ns", "7\u{202f}200 s"),
+            (0.05, "ns", "0.0500 ns"),
+            (64_000.0, "bytes", "64.0 KB"),
+            (3.1e6, "per_s", "3.10 M/s"),
+            (12.0, "per_s", "12.0/s"),
+            (17.0, "items", "17.0 items"),
+            (-2.0, "ns", "−2.00 ns"),
+        ] {
+            assert_eq!(quantity(value, unit), text);
+        }
+    }
+
+    #[test]
+    fn rounding_never_adds_a_digit() {
+        assert_eq!(number(9.999), "10.0");
+        assert_eq!(number(99.99), "100");
+        assert_eq!(number(1.0), "1.00");
+    }
+
+    #[test]
+    fn counters_are_read_out_whole() {
+        assert_eq!(counter("voluntary_switches", 9812.0), "9\u{202f}812");
+        assert_eq!(counter("user_ns", 1_500_000.0), "1.50 ms");
+        assert_eq!(counter("syscalls_per_switch", 1.01), "1.01");
+        assert_eq!(words("peak_rss_bytes"), "peak rss");
+    }
+}
