@@ -1,0 +1,63 @@
+//! What can be wrong with a trace: always which file, at which offset, and what was expected.
+
+use std::path::{Path, PathBuf};
+
+/// Why a trace cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// There is nothing at the path.
+    #[error("{0}: no such trace; record one with `heddle record -- PROGRAM`")]
+    Missing(PathBuf),
+    /// The path is there, but is not a directory that `heddle` made.
+    #[error(
+        "{0}: not a heddle trace (a directory holding a file `heddle` that begins with `heddle trace`)"
+    )]
+    NotOurs(PathBuf),
+    /// A later heddle wrote it.
+    #[error(
+        "{path}: written in version {found} of the format; this heddle reads version {}: use a newer heddle",
+        crate::VERSION
+    )]
+    Newer {
+        /// The file that says so.
+        path: PathBuf,
+        /// Its version.
+        found: u64,
+    },
+    /// The directory is ours, but the program recorded nothing.
+    #[error("{0}: the trace holds no process: nothing was recorded")]
+    Empty(PathBuf),
+    /// The bytes contradict the format.
+    #[error("{path}: at offset {offset}: {what}")]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// Where in it, in bytes.
+        offset: u64,
+        /// What was expected and what is there.
+        what: String,
+    },
+    /// The operating system refused.
+    #[error("{path}: {source}")]
+    Io {
+        /// The file or directory.
+        path: PathBuf,
+        /// Its reason.
+        source: std::io::Error,
+    },
+}
+
+impl Error {
+    pub(crate) fn damaged(path: &Path, offset: u64, what: impl Into<String>) -> Self {
+        Error::Damaged {
+            path: path.to_owned(),
+            offset,
+            what: what.into(),
+        }
+    }
+
+    pub(crate) fn io(path: &Path) -> impl FnOnce(std::io::Error) -> Self {
+        let path = path.to_owned();
+        move |source| Error::Io { path, source }
+    }
+}

@@ -1,0 +1,72 @@
+//! A file of the trace, mapped.
+
+use crate::Error;
+use crate::layout::HEADER_SIZE;
+use memmap2::Mmap;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};
+
+/// A mapped file that is at least one header long.
+#[derive(Debug)]
+pub struct Mapped {
+    pub path: PathBuf,
+    map: Mmap,
+}
+
+impl Mapped {
+    /// Maps `path` read-only.
+    pub fn open(path: &Path) -> Result<Self, Error> {
+        let file = File::open(path).map_err(Error::io(path))?;
+        let size = file.metadata().map_err(Error::io(path))?.len();
+        if size < HEADER_SIZE as u64 {
+            return Err(Error::damaged(
+                path,
+                size,
+                format!("the file ends inside its header of {HEADER_SIZE} bytes"),
+            ));
+        }
+        // SAFETY: the recorder only ever grows a file, and nobody else writes it; a concurrent store shows as another value of plain bytes.
+        let map = unsafe { Mmap::map(&file) }.map_err(Error::io(path))?;
+        Ok(Mapped {
+            path: path.to_owned(),
+            map,
+        })
+    }
+
+    /// The header, of type `T`.
+    pub fn header<T: FromBytes + Immutable + KnownLayout + Unaligned>(&self) -> Result<&T, Error> {
+        T::ref_from_prefix(&self.map)
+            .map(|(header, _)| header)
+            .map_err(|_| Error::damaged(&self.path, 0, "no room for a header"))
+    }
+
+    /// What follows the header.
+    pub fn body(&self) -> &[u8] {
+        &self.map[HEADER_SIZE..]
+    }
+
+    /// Refuses a wrong magic number and any other version than ours.
+    pub fn verify(&self, magic: [u8; 8], expected: [u8; 8], version: u32) -> Result<(), Error> {
+        if magic != expected {
+            let (found, expected) = (magic.escape_ascii(), expected.escape_ascii());
+            return Err(Error::damaged(
+                &self.path,
+                0,
+                format!("expected the magic number {expected}, found {found}"),
+            ));
+        }
+        match version {
+            crate::VERSION => Ok(()),
+            newer if newer > crate::VERSION => Err(Error::Newer {
+                path: self.path.clone(),
+                found: newer.into(),
+            }),
+            older => Err(Error::damaged(
+                &self.path,
+                8,
+                format!("version {older} is none; the first is 1"),
+            )),
+        }
+    }
+}

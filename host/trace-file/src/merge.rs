@@ -1,0 +1,73 @@
+//! The events of many threads in one order of time.
+
+use crate::{Error, Event, Events, Nanos, Trace};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Where an event happened: indices into [`Trace::processes`] and [`Process::threads`](crate::Process::threads).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Place {
+    /// Which process.
+    pub process: usize,
+    /// Which of its threads.
+    pub thread: usize,
+}
+
+/// Events merged by time; at the same time, by process and thread. One event a thread is held in memory.
+#[derive(Debug)]
+pub struct Merged<'a> {
+    sources: Vec<(Events<'a>, Option<Event>)>,
+    places: Vec<Place>,
+    /// The next time of every source that has a next event.
+    heads: BinaryHeap<Reverse<(Nanos, usize)>>,
+    failed: Option<Error>,
+}
+
+impl<'a> Merged<'a> {
+    pub(crate) fn new(trace: &'a Trace) -> Self {
+        let mut merged = Merged {
+            sources: Vec::new(),
+            places: Vec::new(),
+            heads: BinaryHeap::new(),
+            failed: None,
+        };
+        for (process, of) in trace.processes().iter().enumerate() {
+            for (thread, of) in of.threads().iter().enumerate() {
+                merged.sources.push((of.events(), None));
+                merged.places.push(Place { process, thread });
+                merged.advance(merged.sources.len() - 1);
+            }
+        }
+        merged
+    }
+
+    fn advance(&mut self, source: usize) {
+        let (events, head) = &mut self.sources[source];
+        *head = match events.next() {
+            Some(Ok(event)) => {
+                self.heads.push(Reverse((event.time, source)));
+                Some(event)
+            }
+            Some(Err(error)) => {
+                self.failed = Some(error);
+                None
+            }
+            None => None,
+        };
+    }
+}
+
+impl Iterator for Merged<'_> {
+    type Item = Result<(Place, Event), Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if let Some(error) = self.failed.take() {
+            self.heads.clear();
+            return Some(Err(error));
+        }
+        let Reverse((_, source)) = self.heads.pop()?;
+        let event = self.sources[source].1.take()?;
+        self.advance(source);
+        Some(Ok((self.places[source], event)))
+    }
+}

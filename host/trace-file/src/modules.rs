@@ -1,0 +1,251 @@
+//! What was mapped where, and when.
+
+use crate::clock::TimeLine;
+use crate::{Addr, Error, Nanos, Ticks};
+use std::path::{Path, PathBuf};
+
+/// One executable or library while it was loaded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Module {
+    /// The file it was mapped from, or a name such as `[vdso]`.
+    pub path: PathBuf,
+    /// Lowest address.
+    pub start: Addr,
+    /// One past the highest address.
+    pub end: Addr,
+    /// What the loader added to the file's addresses.
+    pub bias: u64,
+    /// The build-id note of the file, in hexadecimal.
+    pub build_id: Option<String>,
+    /// When it was first seen.
+    pub loaded: Nanos,
+    /// When it went away, if it did.
+    pub unloaded: Option<Nanos>,
+}
+
+impl Module {
+    /// Whether `address` lies in it.
+    pub fn contains(&self, address: Addr) -> bool {
+        self.start <= address && address < self.end
+    }
+}
+
+/// All modules of a process, in the order in which they were loaded.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Modules {
+    all: Vec<Module>,
+    /// When a load reused addresses of an unloaded module: the meaning of an address may change there.
+    reuses: Vec<Nanos>,
+}
+
+impl Modules {
+    /// Every load, in order of time.
+    pub fn iter(&self) -> std::slice::Iter<'_, Module> {
+        self.all.iter()
+    }
+
+    /// The module with this index, in the order of [`Modules::iter`].
+    pub fn get(&self, index: usize) -> Option<&Module> {
+        self.all.get(index)
+    }
+
+    /// The index of the module that held `address` at `time`: the latest load before it.
+    ///
+    /// A load is written after the fact, so code may run in a module a little before: an address that no earlier load explains is given to the first later one.
+    pub fn find(&self, address: Addr, time: Nanos) -> Option<usize> {
+        let holds = |&index: &usize| self.all[index].contains(address);
+        let born = self.all.partition_point(|module| module.loaded <= time);
+        match (0..born).rev().find(holds) {
+            Some(index) if self.all[index].unloaded.is_none_or(|gone| time <= gone) => Some(index),
+            _ => (born..self.all.len()).find(holds),
+        }
+    }
+
+    /// A number that changes when addresses may have changed their meaning, so that results of [`Modules::find`] can be kept by (address, generation).
+    #[inline]
+    pub fn generation(&self, time: Nanos) -> u32 {
+        if self.reuses.is_empty() {
+            0
+        } else {
+            self.reuses.partition_point(|&reuse| reuse <= time) as u32
+        }
+    }
+
+    /// The latest time of a generation: for looking an address of it up.
+    pub fn end_of(&self, generation: u32) -> Nanos {
+        self.reuses
+            .get(generation as usize)
+            .map_or(Nanos(u64::MAX), |next| Nanos(next.0.saturating_sub(1)))
+    }
+
+    /// Reads the text of a `modules` file; `path` is for errors.
+    pub(crate) fn parse(path: &Path, bytes: &[u8], line: TimeLine) -> Result<Self, Error> {
+        let mut modules = Modules::default();
+        let complete = bytes
+            .iter()
+            .rposition(|&b| b == b'\n')
+            .map_or(0, |last| last + 1);
+        let mut offset = 0;
+        for text in bytes[..complete].split_inclusive(|&b| b == b'\n') {
+            let text_line = String::from_utf8_lossy(&text[..text.len() - 1]);
+            modules
+                .line(&text_line, line)
+                .map_err(|what| Error::damaged(path, offset, what))?;
+            offset += text.len() as u64;
+        }
+        // Two threads that call dlopen may write their lines in either order.
+        modules.all.sort_by_key(|module| module.loaded);
+        modules.find_reuses();
+        Ok(modules)
+    }
+
+    fn line(&mut self, text: &str, line: TimeLine) -> Result<(), String> {
+        let bad = |what: &str| format!("{what} in the line `{text}`");
+        let number = |field: Option<&str>, radix| {
+            field.and_then(|digits| u64::from_str_radix(digits, radix).ok())
+        };
+        let mut fields = text.splitn(7, ' ');
+        match fields.next() {
+            Some("load") => {
+                let ticks = number(fields.next(), 10).ok_or_else(|| bad("no time"))?;
+                let mut hexadecimal = |name: &str| {
+                    number(fields.next(), 16).ok_or_else(|| bad(&format!("no {name} address")))
+                };
+                let (start, end, bias) = (
+                    hexadecimal("start")?,
+                    hexadecimal("end")?,
+                    hexadecimal("bias")?,
+                );
+                if start >= end {
+                    return Err(bad("the end is not above the start"));
+                }
+                let build_id = fields.next().ok_or_else(|| bad("no build id"))?;
+                let file = fields.next().ok_or_else(|| bad("no path"))?;
+                self.all.push(Module {
+                    path: unescape(file).into(),
+                    start: Addr(start),
+                    end: Addr(end),
+                    bias,
+                    build_id: (build_id != "-").then(|| build_id.to_ascii_lowercase()),
+                    loaded: line.at(Ticks(ticks)),
+                    unloaded: None,
+                });
+            }
+            Some("unload") => {
+                let ticks = number(fields.next(), 10).ok_or_else(|| bad("no time"))?;
+                let start = Addr(number(fields.next(), 16).ok_or_else(|| bad("no start address"))?);
+                let loaded = self
+                    .all
+                    .iter_mut()
+                    .rev()
+                    .find(|module| module.start == start && module.unloaded.is_none());
+                loaded
+                    .ok_or_else(|| bad("no such module is loaded"))?
+                    .unloaded = Some(line.at(Ticks(ticks)));
+            }
+            _ => return Err(bad("expected `load` or `unload`")),
+        }
+        Ok(())
+    }
+
+    fn find_reuses(&mut self) {
+        let overlaps = |a: &Module, b: &Module| a.start < b.end && b.start < a.end;
+        let reuses = self
+            .all
+            .iter()
+            .enumerate()
+            .filter(|(index, new)| self.all[..*index].iter().any(|old| overlaps(old, new)));
+        self.reuses = reuses.map(|(_, module)| module.loaded).collect();
+    }
+}
+
+/// Undoes `\\` and `\n`; any other backslash stands for itself.
+fn unescape(path: &str) -> String {
+    let mut result = String::with_capacity(path.len());
+    let mut characters = path.chars();
+    while let Some(character) = characters.next() {
+        match (character, characters.as_str().chars().next()) {
+            ('\\', Some('n')) => result.push('\n'),
+            ('\\', Some('\\')) => result.push('\\'),
+            (other, _) => {
+                result.push(other);
+                continue;
+            }
+        }
+        characters.next();
+    }
+    result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Rate;
+
+    const LINE: TimeLine = TimeLine {
+        start: Ticks(0),
+        rate: Rate::NANOSECOND,
+    };
+
+    fn parse(text: &str) -> Result<Modules, Error> {
+        Modules::parse("modules".as_ref(), text.as_bytes(), LINE)
+    }
+
+    #[test]
+    fn an_address_belongs_to_the_latest_load_before_it() {
+        let modules =
+            parse("load 10 1000 2000 0 - /a\nunload 20 1000\nload 30 1000 3000 0 ABCD /b c\n")
+                .unwrap();
+        let at = |address, time| {
+            modules
+                .find(Addr(address), Nanos(time))
+                .map(|index| modules.iter().as_slice()[index].path.clone())
+        };
+        assert_eq!(at(0x1fff, 15), Some("/a".into()));
+        assert_eq!(at(0x1fff, 31), Some("/b c".into()));
+        assert_eq!(
+            at(0x1000, 0),
+            Some("/a".into()),
+            "a call just before the load was written"
+        );
+        assert_eq!(at(0x3000, 31), None);
+        assert_eq!(
+            (modules.generation(Nanos(29)), modules.generation(Nanos(30))),
+            (0, 1)
+        );
+        assert_eq!(modules.end_of(0), Nanos(29));
+    }
+
+    #[test]
+    fn paths_with_newlines_and_backslashes_survive_and_an_unfinished_line_is_ignored() {
+        let modules = parse("load 1 1000 2000 0 - /a\\nb\\\\n\\x\nload 2 1000 20").unwrap();
+        assert_eq!(
+            modules
+                .iter()
+                .map(|module| module.path.clone())
+                .collect::<Vec<_>>(),
+            [PathBuf::from("/a\nb\\n\\x")]
+        );
+    }
+
+    #[test]
+    fn a_broken_line_is_named_with_its_offset() {
+        for broken in [
+            "load",
+            "load x",
+            "load 1 2000 1000 0 - /a",
+            "load 1 1 2 0 -",
+            "unload 1 5",
+            "hello",
+            "",
+        ] {
+            let error = parse(&format!("load 1 1000 2000 0 - /a\n{broken}\n"))
+                .unwrap_err()
+                .to_string();
+            assert!(
+                error.starts_with("modules: at offset 24: ") && error.contains(broken),
+                "{error}"
+            );
+        }
+    }
+}

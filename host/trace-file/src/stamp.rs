@@ -1,0 +1,54 @@
+//! What `heddle record` adds when the program has ended.
+
+use crate::layout::{ENDED, PROCESS_MAGIC, ProcessHeader, StampBytes};
+use crate::{ClockKind, Error, Stamp, VERSION};
+use std::fs::OpenOptions;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use zerocopy::{FromZeros, IntoBytes};
+
+/// Takes a last stamp for every process of the trace at `path` that was killed before it could take one itself, so that
+/// the clock's rate is known. Returns how many there were.
+///
+/// # Errors
+/// [`Error::Io`] only: files that are not of this version are left alone; reading them will say what is wrong.
+pub fn stamp(path: &Path) -> Result<usize, Error> {
+    let mut stamped = 0;
+    for entry in std::fs::read_dir(path).map_err(Error::io(path))? {
+        let file = entry.map_err(Error::io(path))?.path().join("process");
+        if file.is_file() {
+            stamped += usize::from(stamp_process(&file)?);
+        }
+    }
+    Ok(stamped)
+}
+
+fn stamp_process(path: &Path) -> Result<bool, Error> {
+    let file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .open(path)
+        .map_err(Error::io(path))?;
+    let mut header = ProcessHeader::new_zeroed();
+    match file.read_exact_at(header.as_mut_bytes(), 0) {
+        Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => return Ok(false),
+        other => other.map_err(Error::io(path))?,
+    }
+    let ours = header.magic == PROCESS_MAGIC && header.version.get() == VERSION;
+    if !ours || header.flags.get() & ENDED != 0 {
+        return Ok(false);
+    }
+    let Some(now) = ClockKind::from_number(header.clock.get()).and_then(Stamp::now) else {
+        return Ok(false);
+    };
+    let taken = header.stamps.get();
+    let slot = std::mem::offset_of!(ProcessHeader, latest)
+        + (taken % 2) as usize * size_of::<StampBytes>();
+    // The slot before the number, so that a reader never takes a slot that is half written.
+    file.write_all_at(StampBytes::from(now).as_bytes(), slot as u64)
+        .map_err(Error::io(path))?;
+    let number = taken.wrapping_add(1).to_le_bytes();
+    file.write_all_at(&number, std::mem::offset_of!(ProcessHeader, stamps) as u64)
+        .map_err(Error::io(path))?;
+    Ok(true)
+}
