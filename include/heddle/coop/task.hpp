@@ -1,0 +1,160 @@
+#pragma once
+
+#include <coroutine>
+#include <exception>
+#include <memory>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+namespace heddle::coop {
+
+template <class T>
+class task;
+
+namespace detail {
+
+// What every task's promise has, whatever its result.
+class task_promise_base {
+ public:
+  struct final_awaiter {
+    bool await_ready() const noexcept { return false; }
+    // Symmetric transfer: a chain of any length ends without nesting calls. (GCC makes it a tail
+    // call from -O2 on; below that each transfer is a call, and a long chain needs as much stack.)
+    template <class Promise>
+    std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> self) const noexcept {
+      return self.promise().continuation_;
+    }
+    void await_resume() const noexcept {}
+  };
+
+  std::suspend_always initial_suspend() const noexcept { return {}; }
+  final_awaiter final_suspend() const noexcept { return {}; }
+
+  void continue_with(std::coroutine_handle<> continuation) noexcept {
+    continuation_ = continuation;
+  }
+
+ private:
+  std::coroutine_handle<> continuation_ = std::noop_coroutine();
+};
+
+template <class T>
+class task_promise : public task_promise_base {
+ public:
+  task<T> get_return_object() noexcept;
+  template <class U>
+  requires std::is_convertible_v<U&&, T>
+  void return_value(U&& value) noexcept(std::is_nothrow_constructible_v<T, U&&>) {
+    result_.template emplace<1>(std::forward<U>(value));
+  }
+  void unhandled_exception() noexcept { result_.template emplace<2>(std::current_exception()); }
+  T take() {
+    if (auto* error = std::get_if<2>(&result_)) std::rethrow_exception(*error);
+    return std::move(std::get<1>(result_));
+  }
+
+ private:
+  std::variant<std::monostate, T, std::exception_ptr> result_;
+};
+
+template <class T>
+class task_promise<T&> : public task_promise_base {
+ public:
+  task<T&> get_return_object() noexcept;
+  void return_value(T& value) noexcept { value_ = std::addressof(value); }
+  void unhandled_exception() noexcept { error_ = std::current_exception(); }
+  T& take() {
+    if (error_) std::rethrow_exception(error_);
+    return *value_;
+  }
+
+ private:
+  T* value_ = nullptr;
+  std::exception_ptr error_;
+};
+
+template <>
+class task_promise<void> : public task_promise_base {
+ public:
+  task<void> get_return_object() noexcept;
+  void return_void() const noexcept {}
+  void unhandled_exception() noexcept { error_ = std::current_exception(); }
+  void take() {
+    if (error_) std::rethrow_exception(error_);
+  }
+
+ private:
+  std::exception_ptr error_;
+};
+
+}  // namespace detail
+
+/// A function that can wait: a coroutine that starts when it is awaited and hands its result, or
+/// its exception, to the one that awaits it. Move-only; awaited once.
+///
+///     task<int> twice(task<int> t) { co_return 2 * co_await std::move(t); }
+///
+/// `co_await` suspends the awaiting coroutine and starts the task in its place, on the same thread;
+/// when the task ends, whoever resumed it last resumes the awaiting one inside the same call.
+/// Destroying a task that is suspended destroys its frame and what lives in it; the awaiting
+/// coroutine is then never resumed (it owns the task, as a rule, and is being destroyed itself).
+///
+/// Outside of coroutines a driver runs it by resume() until done().
+template <class T = void>
+class [[nodiscard("a task does nothing until it is awaited or resumed")]] task {
+ public:
+  using promise_type = detail::task_promise<T>;
+
+  task(task && other) noexcept : coroutine_(std::exchange(other.coroutine_, {})) {}
+  task& operator=(task&& other) noexcept {
+    std::swap(coroutine_, other.coroutine_);
+    return *this;
+  }
+  ~task() {
+    if (coroutine_) coroutine_.destroy();
+  }
+
+  /// Awaits the result.
+  auto operator co_await()&& noexcept {
+    struct awaiter {
+      std::coroutine_handle<promise_type> coroutine;
+      bool await_ready() const noexcept { return false; }
+      std::coroutine_handle<> await_suspend(std::coroutine_handle<> awaiting) const noexcept {
+        coroutine.promise().continue_with(awaiting);
+        return coroutine;
+      }
+      T await_resume() const { return coroutine.promise().take(); }
+    };
+    return awaiter{coroutine_};
+  }
+
+  /// For a driver: runs on to the next suspension. Not after done().
+  void resume() const { coroutine_.resume(); }
+  /// For a driver: whether it has ended, by a result or an exception.
+  [[nodiscard]] bool done() const noexcept { return coroutine_.done(); }
+  /// For a driver, once done(): moves the result out, or rethrows.
+  T result() const { return coroutine_.promise().take(); }
+
+ private:
+  friend promise_type;
+  explicit task(std::coroutine_handle<promise_type> coroutine) noexcept : coroutine_(coroutine) {}
+
+  std::coroutine_handle<promise_type> coroutine_;
+};
+
+template <class T>
+task<T> detail::task_promise<T>::get_return_object() noexcept {
+  return task<T>{std::coroutine_handle<task_promise>::from_promise(*this)};
+}
+
+template <class T>
+task<T&> detail::task_promise<T&>::get_return_object() noexcept {
+  return task<T&>{std::coroutine_handle<task_promise>::from_promise(*this)};
+}
+
+inline task<void> detail::task_promise<void>::get_return_object() noexcept {
+  return task<void>{std::coroutine_handle<task_promise>::from_promise(*this)};
+}
+
+}  // namespace heddle::coop
