@@ -1,1 +1,13 @@
-//! (being written)
+//! The lab: reads experiment files, runs their programs, and says what the samples mean.
+//!
+//! `docs/workloads.md` is the contract with experiment files and lab programs. No workload is known by name here.
+
+pub mod command;
+mod error;
+pub mod experiment;
+pub mod models;
+pub mod run;
+pub mod select;
+pub mod stats;
+
+pub use error::{Error, Result};

@@ -1,0 +1,122 @@
+use heddle_results::{Value, Values};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+/// A sentence of a source that a measurement can confirm or refute.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Claim {
+    /// Id.
+    pub id: String,
+    /// The source's words, verbatim.
+    pub words: String,
+    /// What the source prints, if it prints a figure.
+    pub figure: Option<String>,
+    /// What is computed.
+    pub form: Form,
+    /// The model above the line: ratio, crossover, slope of a ratio.
+    pub numerator: Option<String>,
+    /// The model below the line.
+    pub denominator: Option<String>,
+    /// The model whose slope is meant.
+    pub model: Option<String>,
+    /// The swept parameter that a slope or a crossover goes along.
+    pub along: Option<String>,
+    /// Values of swept parameters.
+    #[serde(default)]
+    pub at: Values,
+    /// Ranges of swept parameters.
+    #[serde(default)]
+    pub over: BTreeMap<String, Range>,
+    /// Where the claim holds.
+    pub bound: Bound,
+    /// Counters to print beside the verdict.
+    #[serde(default)]
+    pub why: Vec<String>,
+}
+
+/// The forms of a claim.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Form {
+    /// Ratio of two models' medians, at a point or over a range.
+    Ratio,
+    /// Slope of log(metric) over log(parameter), of a model or of the ratio of two.
+    Slope,
+    /// The size where two models swap.
+    Crossover,
+}
+
+/// A range of a swept parameter, ends included.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Range {
+    /// Lower end.
+    pub min: Option<f64>,
+    /// Upper end.
+    pub max: Option<f64>,
+}
+
+/// Where a claim holds, ends included.
+pub type Bound = Range;
+
+impl Range {
+    /// Whether a parameter's value lies inside; words never do.
+    pub fn holds(&self, value: &Value) -> bool {
+        value.as_f64().is_some_and(|value| self.contains(value))
+    }
+
+    /// Whether a number lies inside.
+    pub fn contains(&self, value: f64) -> bool {
+        self.min.is_none_or(|min| min <= value) && self.max.is_none_or(|max| value <= max)
+    }
+
+    /// Whether an interval lies wholly inside (`Some(true)`), wholly outside (`Some(false)`) or across an end.
+    pub fn judge(&self, low: f64, high: f64) -> Option<bool> {
+        if self.contains(low) && self.contains(high) {
+            Some(true)
+        } else if self.min.is_some_and(|min| high < min) || self.max.is_some_and(|max| low > max) {
+            Some(false)
+        } else {
+            None
+        }
+    }
+}
+
+impl std::fmt::Display for Range {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        match (self.min, self.max) {
+            (Some(min), Some(max)) => write!(f, "{min} … {max}"),
+            (Some(min), None) => write!(f, "≥ {min}"),
+            (None, Some(max)) => write!(f, "≤ {max}"),
+            (None, None) => write!(f, "any"),
+        }
+    }
+}
+
+impl Claim {
+    /// The models that it speaks of.
+    pub fn models(&self) -> impl Iterator<Item = &str> {
+        [&self.numerator, &self.denominator, &self.model]
+            .into_iter()
+            .flatten()
+            .map(String::as_str)
+    }
+
+    /// Whether a point of the sweep belongs to the claim.
+    pub fn covers(&self, point: &Values) -> bool {
+        let same = |(name, value): (&String, &Value)| {
+            point.get(name).is_some_and(|other| equal(other, value))
+        };
+        self.at.iter().all(same)
+            && self
+                .over
+                .iter()
+                .all(|(name, range)| point.get(name).is_some_and(|value| range.holds(value)))
+    }
+}
+
+/// Whether two parameter values are the same: 1000 is 1000.0.
+pub(crate) fn equal(a: &Value, b: &Value) -> bool {
+    a == b || matches!((a.as_f64(), b.as_f64()), (Some(a), Some(b)) if a == b)
+}

@@ -1,0 +1,206 @@
+//! Experiment files: what they may say (`docs/workloads.md`), and nothing else.
+
+mod check;
+mod claim;
+mod sweep;
+
+pub use claim::{Bound, Claim, Form, Range};
+pub use sweep::Sweep;
+
+use crate::error::{Error, Result};
+use heddle_results::{Figure, Metric, Source, Values};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use toml::Spanned;
+
+/// Quick or full.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mode {
+    /// Fewer cells, samples of at most 100 ms.
+    #[default]
+    Quick,
+    /// The whole sweep.
+    Full,
+}
+
+impl Mode {
+    /// `quick` or `full`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Quick => "quick",
+            Self::Full => "full",
+        }
+    }
+}
+
+/// One experiment.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Experiment {
+    /// Id, the same as the file's name.
+    pub id: String,
+    /// Title.
+    pub title: String,
+    /// Workload.
+    pub workload: String,
+    /// The question that it answers, in one sentence.
+    #[serde(default)]
+    pub question: String,
+    /// Models that are drawn for comparison and cannot win.
+    #[serde(default)]
+    pub reference: Vec<String>,
+    /// The swept parameter on the x axis.
+    pub axis: Option<String>,
+    /// What it reproduces.
+    pub source: Option<Source>,
+    /// What is compared.
+    pub metric: Metric,
+    quick: Spanned<Plan>,
+    full: Option<Spanned<Plan>>,
+    #[serde(rename = "program")]
+    programs: Vec<Spanned<Program>>,
+    /// Published numbers.
+    #[serde(default, rename = "figure")]
+    pub figures: Vec<Figure>,
+    #[serde(default, rename = "claim")]
+    claims: Vec<Spanned<Claim>>,
+    /// Where it was read from, absolute.
+    #[serde(skip)]
+    pub path: PathBuf,
+}
+
+/// What is run in one mode.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Plan {
+    /// A sample that takes longer is hung, s.
+    #[serde(default = "default_timeout")]
+    pub timeout_s: f64,
+    /// Parameters that are the same at every point.
+    #[serde(default)]
+    pub params: Values,
+    /// The points.
+    #[serde(default)]
+    pub sweep: Vec<Sweep>,
+}
+
+fn default_timeout() -> f64 {
+    10.0
+}
+
+/// One executable.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Program {
+    /// Command with placeholders.
+    pub command: Vec<String>,
+    /// The models that it can run.
+    pub models: Vec<String>,
+    /// What to print where the command doesn't exist.
+    pub missing: Option<String>,
+    /// Other fixed parameters in quick mode.
+    #[serde(default)]
+    pub quick: Values,
+    /// Other fixed parameters in full mode.
+    #[serde(default)]
+    pub full: Values,
+}
+
+impl Experiment {
+    /// Reads and checks a file.
+    ///
+    /// # Errors
+    /// If it cannot be read, or says something that isn't valid: with file, line, and what would be valid.
+    pub fn read(path: &Path) -> Result<Self> {
+        let text = std::fs::read_to_string(path)
+            .map_err(Error::io(format!("cannot read {}", path.display())))?;
+        let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        Self::parse(&text, &path)
+    }
+
+    /// Checks the text of a file; `path` is used in messages and for `{dir}`.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub fn parse(text: &str, path: &Path) -> Result<Self> {
+        let mut experiment: Self = toml::from_str(text).map_err(|error| Error::Experiment {
+            path: path.to_owned(),
+            line: error.span().map_or(1, |span| line_at(text, span.start)),
+            message: error.message().trim_end().replace('\n', "; "),
+        })?;
+        experiment.path = path.to_owned();
+        check::check(&experiment, text)?;
+        Ok(experiment)
+    }
+
+    /// The directory of the file.
+    pub fn dir(&self) -> &Path {
+        self.path.parent().unwrap_or(Path::new("."))
+    }
+
+    /// What to run; without a `[full]` of its own, full is quick.
+    pub fn plan(&self, mode: Mode) -> &Plan {
+        match (mode, &self.full) {
+            (Mode::Full, Some(full)) => full.get_ref(),
+            _ => self.quick.get_ref(),
+        }
+    }
+
+    /// The programs.
+    pub fn programs(&self) -> impl Iterator<Item = &Program> {
+        self.programs.iter().map(Spanned::get_ref)
+    }
+
+    /// The claims.
+    pub fn claims(&self) -> impl Iterator<Item = &Claim> {
+        self.claims.iter().map(Spanned::get_ref)
+    }
+
+    /// All models, in the order of the file.
+    pub fn models(&self) -> impl Iterator<Item = &str> {
+        self.programs()
+            .flat_map(|program| program.models.iter().map(String::as_str))
+    }
+
+    /// Whether a model is drawn for comparison only.
+    pub fn is_reference(&self, model: &str) -> bool {
+        self.reference.iter().any(|filter| filter == model)
+    }
+
+    /// The points of a mode's sweep, in the order written, none twice; a single empty point if nothing is swept.
+    pub fn points(&self, mode: Mode) -> Vec<Values> {
+        sweep::points(&self.plan(mode).sweep)
+    }
+
+    /// The swept parameters of a mode with every value that they take.
+    pub fn swept(&self, mode: Mode) -> BTreeMap<String, Vec<heddle_results::Value>> {
+        let mut swept: BTreeMap<String, Vec<heddle_results::Value>> = BTreeMap::new();
+        for (name, value) in self.points(mode).into_iter().flatten() {
+            let values = swept.entry(name).or_default();
+            if !values.contains(&value) {
+                values.push(value);
+            }
+        }
+        swept
+    }
+}
+
+impl Program {
+    /// Fixed parameters of these models that differ from the plan's.
+    pub fn params(&self, mode: Mode) -> &Values {
+        match mode {
+            Mode::Quick => &self.quick,
+            Mode::Full => &self.full,
+        }
+    }
+}
+
+/// Line of a byte, from 1.
+fn line_at(text: &str, byte: usize) -> usize {
+    1 + text
+        .bytes()
+        .take(byte)
+        .filter(|byte| *byte == b'\n')
+        .count()
+}

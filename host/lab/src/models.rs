@@ -1,0 +1,137 @@
+//! How models are spelt, and what was probably meant.
+
+/// The models that Heddle's own experiments use. Others may be used by anybody's own experiments.
+pub const KNOWN: &[&str] = &[
+    "serial",
+    "serial/syscall",
+    "process/pipe",
+    "process/futex",
+    "thread",
+    "fiber/asm",
+    "fiber/ucontext",
+    "fiber/setjmp",
+    "fiber/pthread",
+    "fiber/boost",
+    "fiber/pth",
+    "stackless",
+    "stackless/duff",
+    "hybrid",
+    "concurrent",
+    "cooperative/asm",
+    "cooperative/stackless",
+    "parallel/asm",
+    "parallel/stackless",
+    "event-loop/single",
+    "event-loop/pool",
+    "goroutine",
+    "goroutine/net-http",
+    "boost-fiber",
+    "tokio",
+];
+
+/// What is wrong with the spelling of a model, if something is.
+///
+/// A new name is fine as long as it is `model` or `model/variant` in lower case; one that is a slip of the finger away
+/// from a known one is not, because a report with `fiber/uncontext` in it would be wrong without anybody noticing.
+pub fn misspelt(model: &str) -> Option<String> {
+    let part = |part: &str| {
+        part.starts_with(|c: char| c.is_ascii_lowercase())
+            && part
+                .chars()
+                .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_.+".contains(c))
+    };
+    if KNOWN.contains(&model) {
+        return None;
+    }
+    if !model.split('/').all(part) || model.split('/').count() > 2 {
+        return Some(format!(
+            "`{model}` is not spelt `model` or `model/variant` in lower case"
+        ));
+    }
+    let slips = if model.len() < 8 { 1 } else { 2 };
+    nearest(model, KNOWN.iter().copied())
+        .filter(|known| distance(model, known) <= slips)
+        .map(|known| format!("unknown model `{model}`: did you mean `{known}`?"))
+}
+
+/// Whether `filter` selects `model`: the same name, or the family that it belongs to (`fiber` selects `fiber/asm`).
+pub fn selects(filter: &str, model: &str) -> bool {
+    model
+        .strip_prefix(filter)
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// The name that is nearest to `word`, if one is near at all.
+pub fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    names
+        .into_iter()
+        .map(|name| {
+            let contains = !word.is_empty() && (name.contains(word) || word.contains(name));
+            (
+                distance(word, name).saturating_sub(if contains { name.len() } else { 0 }),
+                name,
+            )
+        })
+        .filter(|(distance, name)| *distance <= (name.len().max(word.len())) / 2)
+        .min()
+        .map(|(_, name)| name)
+}
+
+/// `: did you mean `x`?`, or nothing.
+pub(crate) fn hint<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> String {
+    nearest(word, names).map_or_else(String::new, |name| format!("; did you mean `{name}`?"))
+}
+
+fn distance(a: &str, b: &str) -> usize {
+    strsim::osa_distance(&a.to_lowercase(), &b.to_lowercase())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slip_in_a_known_model_is_found_and_a_new_model_is_not() {
+        for model in [
+            "fiber/asm",
+            "libuv",
+            "fiber/mine",
+            "actor/akka2",
+            "threadpool",
+            "coro",
+        ] {
+            assert_eq!(misspelt(model), None, "{model}");
+        }
+        for (model, meant) in [
+            ("thraed", "thread"),
+            ("fiber/uncontext", "fiber/ucontext"),
+            ("gorutine", "goroutine"),
+        ] {
+            assert!(
+                misspelt(model)
+                    .is_some_and(|text| text.contains(&format!("did you mean `{meant}`"))),
+                "{model}"
+            );
+        }
+        for model in ["Thread", "a/b/c", "fiber/", "", "a b"] {
+            assert!(
+                misspelt(model).is_some_and(|text| text.contains("spelt")),
+                "{model}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_family_selects_its_variants_only() {
+        assert!(selects("fiber", "fiber/asm") && selects("thread", "thread"));
+        assert!(!selects("fiber", "fibers") && !selects("fiber/asm", "fiber"));
+    }
+
+    #[test]
+    fn the_nearest_name_is_near_or_none() {
+        let names = ["a1-matrix", "b1-switch", "c1-switch-grid"];
+        assert_eq!(nearest("swich", names), Some("b1-switch"));
+        assert_eq!(nearest("a1-matirx", names), Some("a1-matrix"));
+        assert_eq!(nearest("zzzzzzzz", names), None);
+    }
+}

@@ -1,0 +1,49 @@
+//! Takes samples: a fresh process each, all cells of all experiments mixed in random order, round after round.
+
+pub mod interrupt;
+mod line;
+mod machine;
+mod plan;
+mod process;
+mod rounds;
+mod take;
+
+pub use machine::machine;
+pub use plan::{Cell, Plan, plan};
+pub use rounds::{Runner, Step, Watcher};
+
+use crate::experiment::Mode;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Samples a cell unless asked otherwise.
+pub const SAMPLES: u32 = 10;
+
+/// What a run is asked to do.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Quick or full.
+    pub mode: Mode,
+    /// Only these models or families; empty: all.
+    pub models: Vec<String>,
+    /// So many samples a cell, no more and no fewer; unset: [`SAMPLES`], then what inconclusive claims need.
+    pub samples: Option<u32>,
+    /// Time limit of a sample; unset: the experiment's.
+    pub timeout: Option<Duration>,
+    /// When to stop taking additional samples; unset: 4 minutes in quick, an hour in full.
+    pub budget: Option<Duration>,
+    /// Seed of the order and of the resampling.
+    pub seed: u64,
+    /// Where Heddle's own lab programs are.
+    pub lab: PathBuf,
+}
+
+impl Options {
+    /// The time after which no additional samples are begun.
+    pub fn budget(&self) -> Duration {
+        self.budget.unwrap_or(match self.mode {
+            Mode::Quick => Duration::from_secs(240),
+            Mode::Full => Duration::from_secs(3600),
+        })
+    }
+}

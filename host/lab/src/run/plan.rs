@@ -1,0 +1,157 @@
+use super::Options;
+use crate::command::{self, Fill};
+use crate::experiment::{Experiment, Program};
+use crate::models::selects;
+use heddle_results::{Sample, SkippedModel, Status, Values};
+use std::time::Duration;
+
+/// One (experiment, model, point) with the samples taken of it.
+#[derive(Clone, Debug)]
+pub struct Cell {
+    /// Number of the experiment.
+    pub experiment: usize,
+    /// Number of its program.
+    pub(super) program: usize,
+    /// Model.
+    pub model: String,
+    /// The swept parameters.
+    pub point: Values,
+    /// All parameters.
+    pub params: Values,
+    /// The samples, in the order taken.
+    pub samples: Vec<Sample>,
+    /// How long they took, starting and collecting included.
+    pub(super) spent: Duration,
+}
+
+/// All cells, and the models that cannot run, by experiment.
+#[derive(Clone, Debug, Default)]
+pub struct Plan {
+    /// The cells.
+    pub cells: Vec<Cell>,
+    /// For each experiment, the models left out with the reason.
+    pub skipped: Vec<Vec<SkippedModel>>,
+    /// For each experiment, a command for each model that repeats a sample at its first point.
+    pub commands: Vec<std::collections::BTreeMap<String, String>>,
+}
+
+impl Cell {
+    /// The values of the metric in the good samples.
+    pub fn values(&self, metric: &str) -> Vec<f64> {
+        let good = self
+            .samples
+            .iter()
+            .filter(|sample| sample.status == Status::Ok);
+        good.filter_map(|sample| sample.metrics.get(metric).copied())
+            .collect()
+    }
+
+    /// How the samples that were not good ended.
+    pub fn failures(&self) -> Vec<Status> {
+        self.samples
+            .iter()
+            .map(|sample| sample.status)
+            .filter(|status| *status != Status::Ok)
+            .collect()
+    }
+
+    /// Whether no more samples are taken: what hung twice or failed three times will do so again, and a hang costs the
+    /// whole time limit.
+    pub fn given_up(&self) -> bool {
+        let failures = self.failures();
+        failures
+            .iter()
+            .filter(|status| **status == Status::Hung)
+            .count()
+            >= 2
+            || failures.len() >= 3
+    }
+
+    /// The command of its next sample.
+    pub(super) fn command(
+        &self,
+        experiment: &Experiment,
+        program: &Program,
+        options: &Options,
+    ) -> Vec<String> {
+        command::fill(
+            program,
+            &Fill {
+                model: &self.model,
+                params: &self.params,
+                sample: self.samples.len() as u32,
+                seed: options.seed,
+                lab: &options.lab,
+                dir: experiment.dir(),
+            },
+        )
+    }
+}
+
+/// Lays out every cell that can run.
+pub fn plan(experiments: &[Experiment], options: &Options) -> Plan {
+    let mut plan = Plan::default();
+    for (number, experiment) in experiments.iter().enumerate() {
+        let mut skipped = Vec::new();
+        let mut commands = std::collections::BTreeMap::new();
+        for (program_number, program) in experiment.programs().enumerate() {
+            for model in &program.models {
+                if !options.models.is_empty()
+                    && !options.models.iter().any(|filter| selects(filter, model))
+                {
+                    skipped.push(SkippedModel {
+                        model: model.clone(),
+                        reason: "left out by --model".into(),
+                    });
+                    continue;
+                }
+                let points = experiment.points(options.mode);
+                let count = points.len();
+                let mut missing = Vec::new();
+                for point in points {
+                    let mut params = experiment.plan(options.mode).params.clone();
+                    params.extend(program.params(options.mode).clone());
+                    params.extend(point.clone());
+                    let (model, samples, spent) = (model.clone(), Vec::new(), Duration::ZERO);
+                    let cell = Cell {
+                        experiment: number,
+                        program: program_number,
+                        model,
+                        point,
+                        params,
+                        samples,
+                        spent,
+                    };
+                    let words = cell.command(experiment, program, options);
+                    match command::locate(&words[0]) {
+                        Ok(_) => {
+                            commands
+                                .entry(cell.model.clone())
+                                .or_insert_with(|| command::quote(&words));
+                            plan.cells.push(cell);
+                        }
+                        Err(absent) => missing.push(absent),
+                    }
+                }
+                if let Some(absent) = missing.first() {
+                    let partly = if missing.len() < count {
+                        format!(" (at {} of {count} points)", missing.len())
+                    } else {
+                        String::new()
+                    };
+                    let reason = match &program.missing {
+                        Some(why) => format!("{why} ({absent}){partly}"),
+                        None => format!("{absent}{partly}"),
+                    };
+                    skipped.push(SkippedModel {
+                        model: model.clone(),
+                        reason,
+                    });
+                }
+            }
+        }
+        plan.skipped.push(skipped);
+        plan.commands.push(commands);
+    }
+    plan
+}

@@ -1,0 +1,210 @@
+use super::plan::Cell;
+use super::take::take;
+use super::{Options, Plan, interrupt};
+use crate::error::Result;
+use crate::experiment::Experiment;
+use heddle_results::{Machine, Sample};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// How far a run is.
+#[derive(Clone, Debug)]
+pub struct Step<'a> {
+    /// Samples taken.
+    pub done: u64,
+    /// Samples planned, as far as it is known.
+    pub total: u64,
+    /// Time that the rest will take, from how long the same cells' samples took so far; unknown at first.
+    pub left: Option<Duration>,
+    /// Round, from 1.
+    pub round: u32,
+    /// It was the round's last sample.
+    pub round_ends: bool,
+    /// What has just run.
+    pub sample: &'a Sample,
+}
+
+/// Whom the run tells how it goes.
+pub trait Watcher {
+    /// A sample was taken. An error ends the run.
+    ///
+    /// # Errors
+    /// If it cannot be written down.
+    fn step(&mut self, step: &Step) -> Result<()>;
+    /// Something that the user should know.
+    fn note(&mut self, text: &str);
+}
+
+/// Takes the samples of a plan.
+pub struct Runner<'a> {
+    experiments: &'a [Experiment],
+    options: &'a Options,
+    machine: Arc<Machine>,
+    /// The cells with what was taken.
+    pub plan: Plan,
+    began: Instant,
+    random: fastrand::Rng,
+    done: u64,
+    round: u32,
+}
+
+impl<'a> Runner<'a> {
+    /// Begins now: the time budget counts from here.
+    pub fn new(
+        experiments: &'a [Experiment],
+        options: &'a Options,
+        plan: Plan,
+        machine: Arc<Machine>,
+    ) -> Self {
+        let (began, random) = (Instant::now(), fastrand::Rng::with_seed(options.seed));
+        Self {
+            experiments,
+            options,
+            machine,
+            plan,
+            began,
+            random,
+            done: 0,
+            round: 0,
+        }
+    }
+
+    /// Runs each executable once without recording it, so that the first sample doesn't pay for reading it from disk.
+    /// What goes wrong here will go wrong again where it is recorded.
+    pub fn warm_up(&mut self) {
+        let mut seen = BTreeSet::new();
+        for cell in 0..self.plan.cells.len() {
+            let Some(program) = self.first_word(cell) else {
+                continue;
+            };
+            if seen.insert(program)
+                && take(
+                    &self.plan,
+                    cell,
+                    0,
+                    self.experiments,
+                    self.options,
+                    &self.machine,
+                )
+                .is_none()
+            {
+                return;
+            }
+        }
+    }
+
+    /// Takes samples in rounds until each cell has `targets[cell]` of them or is given up. In each round every cell that
+    /// wants more gets one, in random order: what disturbs the machine for a while then disturbs all alike. With
+    /// `within_budget`, stops before a sample that would not end within the time budget.
+    ///
+    /// # Errors
+    /// Those of the watcher.
+    pub fn rounds(
+        &mut self,
+        targets: &[u32],
+        within_budget: bool,
+        watcher: &mut dyn Watcher,
+    ) -> Result<()> {
+        loop {
+            let mut order: Vec<usize> = (0..targets.len())
+                .filter(|cell| self.wants(*cell, targets) > 0)
+                .collect();
+            if order.is_empty() || interrupt::seen() {
+                return Ok(());
+            }
+            self.random.shuffle(&mut order);
+            self.round += 1;
+            for (index, &cell) in order.iter().enumerate() {
+                if within_budget
+                    && self.began.elapsed() + self.each(cell).unwrap_or_default()
+                        > self.options.budget()
+                {
+                    return Ok(());
+                }
+                let number = u32::try_from(self.done).unwrap_or(u32::MAX);
+                let taken = take(
+                    &self.plan,
+                    cell,
+                    number,
+                    self.experiments,
+                    self.options,
+                    &self.machine,
+                );
+                let Some((sample, spent)) = taken else {
+                    return Ok(());
+                };
+                self.done += 1;
+                self.plan.cells[cell].spent += spent;
+                self.plan.cells[cell].samples.push(sample);
+                let Some(sample) = self.plan.cells[cell].samples.last() else {
+                    return Ok(());
+                };
+                let wanted: u64 = (0..targets.len())
+                    .map(|cell| u64::from(self.wants(cell, targets)))
+                    .sum();
+                watcher.step(&Step {
+                    done: self.done,
+                    total: self.done + wanted,
+                    left: self.left(targets),
+                    round: self.round,
+                    round_ends: index + 1 == order.len(),
+                    sample,
+                })?;
+            }
+        }
+    }
+
+    /// Time since the beginning.
+    pub fn elapsed(&self) -> Duration {
+        self.began.elapsed()
+    }
+
+    /// Samples that a cell still wants.
+    fn wants(&self, cell: usize, targets: &[u32]) -> u32 {
+        let (target, cell) = (targets[cell], &self.plan.cells[cell]);
+        if cell.given_up() {
+            0
+        } else {
+            target.saturating_sub(cell.samples.len() as u32)
+        }
+    }
+
+    /// How long a sample of a cell takes: as long as its samples so far; before the first, as
+    /// those of its experiment, or of all.
+    fn each(&self, cell: usize) -> Option<Duration> {
+        let cell = &self.plan.cells[cell];
+        let mean = |include: &dyn Fn(&Cell) -> bool| {
+            let (mut spent, mut count) = (Duration::ZERO, 0);
+            for other in self
+                .plan
+                .cells
+                .iter()
+                .filter(|other| !other.samples.is_empty() && include(other))
+            {
+                spent += other.spent;
+                count += other.samples.len() as u32;
+            }
+            (count > 0).then(|| spent / count)
+        };
+        match cell.samples.len() {
+            0 => mean(&|other| other.experiment == cell.experiment).or_else(|| mean(&|_| true)),
+            count => Some(cell.spent / count as u32),
+        }
+    }
+
+    fn left(&self, targets: &[u32]) -> Option<Duration> {
+        (0..targets.len())
+            .map(|cell| Some(self.each(cell)? * self.wants(cell, targets)))
+            .sum()
+    }
+
+    fn first_word(&self, cell: usize) -> Option<String> {
+        let cell = &self.plan.cells[cell];
+        let experiment = &self.experiments[cell.experiment];
+        let program = experiment.programs().nth(cell.program)?;
+        cell.command(experiment, program, self.options)
+            .into_iter()
+            .next()
+    }
+}

@@ -1,0 +1,72 @@
+use super::line;
+use super::plan::Cell;
+use super::process::{self, End};
+use super::{Options, Plan};
+use crate::experiment::Experiment;
+use heddle_results::{Machine, ProcessUsage, Sample, Status};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+/// Takes one sample of a cell; `None` if the user interrupted it.
+pub(super) fn take(
+    plan: &Plan,
+    cell: usize,
+    order: u32,
+    experiments: &[Experiment],
+    options: &Options,
+    machine: &Arc<Machine>,
+) -> Option<(Sample, Duration)> {
+    let began = Instant::now();
+    let cell: &Cell = &plan.cells[cell];
+    let experiment = &experiments[cell.experiment];
+    let program = experiment.programs().nth(cell.program)?;
+    let command = cell.command(experiment, program, options);
+    let number = cell.samples.len() as u32;
+    let limit = options.timeout.unwrap_or(Duration::from_secs_f64(
+        experiment.plan(options.mode).timeout_s.min(1e9),
+    ));
+    let variables = [
+        ("HEDDLE_EXPERIMENT", experiment.id.clone()),
+        ("HEDDLE_SAMPLE", number.to_string()),
+        ("HEDDLE_SEED", options.seed.to_string()),
+    ];
+    let started = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
+    let mut sample = Sample {
+        experiment: experiment.id.clone(),
+        workload: experiment.workload.clone(),
+        model: cell.model.clone(),
+        point: cell.point.clone(),
+        params: cell.params.clone(),
+        sample: number,
+        order,
+        seed: options.seed,
+        started_ns: u64::try_from(started.as_nanos()).unwrap_or(u64::MAX),
+        status: Status::Crashed,
+        detail: None,
+        checked: None,
+        command,
+        metrics: BTreeMap::new(),
+        counters: BTreeMap::new(),
+        process: ProcessUsage::default(),
+        build: BTreeMap::new(),
+        machine: Arc::clone(machine),
+    };
+    match process::run(&sample.command, experiment.dir(), &variables, limit) {
+        Ok(finished) if finished.end == End::Interrupted => return None,
+        Ok(finished) => {
+            let outcome = line::read(&finished, &sample.model, &experiment.metric.name);
+            sample.status = outcome.status;
+            sample.detail = outcome.detail;
+            sample.checked = outcome.checked;
+            sample.metrics = outcome.metrics;
+            sample.counters = outcome.counters;
+            sample.build = outcome.build;
+            sample.process = finished.usage;
+        }
+        Err(error) => sample.detail = Some(format!("it could not be run: {error}")),
+    }
+    Some((sample, began.elapsed()))
+}

@@ -1,0 +1,166 @@
+//! Which experiments are meant: those that Heddle brings, those in the directories and files given, and names among them.
+
+use crate::error::{Error, Result};
+use crate::experiment::Experiment;
+use crate::models::{hint, selects};
+use std::path::{Path, PathBuf};
+
+/// Where Heddle's own lab programs are: `HEDDLE_LAB`, or `../lab` seen from the command.
+pub fn lab_dir() -> PathBuf {
+    if let Some(dir) = std::env::var_os("HEDDLE_LAB").filter(|dir| !dir.is_empty()) {
+        return std::path::absolute(&dir).unwrap_or_else(|_| dir.into());
+    }
+    let exe = std::env::current_exe().unwrap_or_default();
+    exe.parent()
+        .and_then(Path::parent)
+        .unwrap_or(Path::new("."))
+        .join("lab")
+}
+
+/// Reads the experiments that `words` mean, in the order of their files; each word is
+/// - a path, if it has a `/` or ends in `.toml`: a directory of experiments or one file;
+/// - else the id or the workload of an experiment;
+/// - else a directory here.
+///
+/// Paths add experiments. If there are only paths, all of theirs are meant; if there are names, those are meant, from
+/// Heddle's own and from the paths. No word at all means all of Heddle's own.
+///
+/// # Errors
+/// A name that nothing has (with the nearest and the list), a path that isn't there, two experiments with one id, a file
+/// that isn't valid.
+pub fn select(words: &[String], lab: &Path) -> Result<Vec<Experiment>> {
+    let is_path =
+        |word: &str| word.contains('/') || word.ends_with(".toml") || word == "." || word == "..";
+    let (paths, names): (Vec<&String>, Vec<&String>) = words.iter().partition(|word| is_path(word));
+    let mut added = Vec::new();
+    for path in paths {
+        added.extend(read_path(Path::new(path))?);
+    }
+    if names.is_empty() && !words.is_empty() {
+        return distinct(added);
+    }
+    let own = lab.join("experiments");
+    let mut all = match own.is_dir() {
+        true => read_path(&own)?,
+        false if names.is_empty() => return Err(no_lab(&own)),
+        false => Vec::new(),
+    };
+    let have_own = !all.is_empty();
+    all.extend(added);
+    let mut wanted = Vec::new();
+    for name in &names {
+        let named =
+            |experiment: &Experiment| experiment.id == **name || experiment.workload == **name;
+        if all.iter().any(named) {
+            wanted.extend(
+                all.iter()
+                    .filter(|experiment| named(experiment))
+                    .map(|experiment| experiment.path.clone()),
+            );
+        } else if Path::new(name).is_dir() {
+            let more = read_path(Path::new(name))?;
+            wanted.extend(more.iter().map(|experiment| experiment.path.clone()));
+            all.extend(more);
+        } else if !have_own {
+            return Err(no_lab(&own));
+        } else {
+            return Err(unknown(name, &all));
+        }
+    }
+    if !names.is_empty() {
+        all.retain(|experiment| wanted.contains(&experiment.path));
+    }
+    distinct(all)
+}
+
+/// Keeps the models that the filters select, or says which filter selects none.
+///
+/// # Errors
+/// A filter that no experiment's model answers to.
+pub fn check_models(experiments: &[Experiment], filters: &[String]) -> Result<()> {
+    let mut models: Vec<&str> = experiments.iter().flat_map(Experiment::models).collect();
+    models.sort_unstable();
+    models.dedup();
+    match filters
+        .iter()
+        .find(|filter| !models.iter().any(|model| selects(filter, model)))
+    {
+        None => Ok(()),
+        Some(filter) => {
+            let hint = hint(filter, models.iter().copied());
+            let list = models.join(", ");
+            Err(Error::Usage(format!(
+                "none of these experiments has a model `{filter}`{hint}\nmodels: {list}"
+            )))
+        }
+    }
+}
+
+fn no_lab(own: &Path) -> Error {
+    Error::Usage(format!(
+        "there are no experiments at {}\nbuild them with `./dev compare`, or set HEDDLE_LAB to the `lab` directory of a build",
+        own.display()
+    ))
+}
+
+fn unknown(name: &str, all: &[Experiment]) -> Error {
+    let ids = all.iter().map(|experiment| experiment.id.as_str());
+    let hint = hint(
+        name,
+        ids.clone()
+            .chain(all.iter().map(|experiment| experiment.workload.as_str())),
+    );
+    let list = ids.collect::<Vec<_>>().join(", ");
+    Error::Usage(format!(
+        "unknown experiment `{name}`{hint}\nexperiments: {list} (`heddle compare --list` says more)"
+    ))
+}
+
+/// The experiments of a directory, by file name, or of one file.
+fn read_path(path: &Path) -> Result<Vec<Experiment>> {
+    if !path.is_dir() {
+        if !path.exists() {
+            return Err(Error::Usage(format!(
+                "{} does not exist: expected a directory of experiments or a .toml file",
+                path.display()
+            )));
+        }
+        return Ok(vec![Experiment::read(path)?]);
+    }
+    let entries =
+        std::fs::read_dir(path).map_err(Error::io(format!("cannot read {}", path.display())))?;
+    let mut files: Vec<PathBuf> = entries
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| path.extension().is_some_and(|ext| ext == "toml"))
+        .collect();
+    files.sort();
+    if files.is_empty() {
+        return Err(Error::Usage(format!(
+            "there is no experiment (*.toml) in {}",
+            path.display()
+        )));
+    }
+    files.iter().map(|file| Experiment::read(file)).collect()
+}
+
+/// Drops a file that was named twice; refuses two files with one id.
+fn distinct(experiments: Vec<Experiment>) -> Result<Vec<Experiment>> {
+    let mut kept: Vec<Experiment> = Vec::new();
+    for experiment in experiments {
+        match kept.iter().find(|other| other.id == experiment.id) {
+            None => kept.push(experiment),
+            Some(other) if other.path == experiment.path => {}
+            Some(other) => {
+                let (id, a, b) = (
+                    &experiment.id,
+                    other.path.display(),
+                    experiment.path.display(),
+                );
+                return Err(Error::Usage(format!(
+                    "two experiments have the id `{id}`: {a} and {b}; rename one"
+                )));
+            }
+        }
+    }
+    Ok(kept)
+}
