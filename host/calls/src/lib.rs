@@ -1,1 +1,21 @@
-//! (being written)
+//! From events to calls: which exit belongs to which enter, and what that says about time.
+//!
+//! ```text
+//! thread.events() → Stack → Span … → Profile (per function)
+//!                                  → Node    (call trees)
+//! ```
+//!
+//! [`Span`] is the seam: a [`Stack`] takes the events of one thread as calls on one stack. A decoder that tells the fibers and coroutines of a
+//! thread apart produces the same spans, by strand, and what is built on spans need not change.
+
+mod function;
+mod profile;
+mod span;
+mod stack;
+mod tree;
+
+pub use function::{FunctionId, Functions, Key};
+pub use profile::{Profile, Stats};
+pub use span::{End, Loose, Span};
+pub use stack::{Frame, Stack, Step};
+pub use tree::{Node, trees};

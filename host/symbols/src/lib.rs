@@ -1,1 +1,17 @@
-//! (being written)
+//! From an address in a traced process to a function's name.
+//!
+//! Three layers: [`SymbolTable`] takes the bytes of an ELF file and does no I/O; [`Images`] finds the files (and their separate debug
+//! files) and checks build ids; [`Resolver`] answers for one process of a trace. Names are the linker's; [`demangle`] makes them readable.
+//!
+//! No invented names: an address that no symbol covers is a file name and an offset.
+
+mod demangle;
+mod files;
+mod images;
+mod resolver;
+mod table;
+
+pub use demangle::{demangle, without_parameters};
+pub use images::{Images, Warning};
+pub use resolver::{Location, Resolver};
+pub use table::{ParseError, SymbolTable};

@@ -1,5 +1,7 @@
 //! What is written is what is read, and whatever else is in the files gives an error with file and offset.
 
+#![allow(clippy::unwrap_used)]
+
 use heddle_trace_file::write::{EPOCH, TraceWriter};
 use heddle_trace_file::{Addr, Error, Event, EventKind, Nanos, Place, Trace, stamp};
 use proptest::prelude::*;

@@ -1,0 +1,67 @@
+//! Small numbers for functions, so that what is kept by function lies in an array.
+
+use heddle_trace_file::Addr;
+use std::collections::HashMap;
+
+/// A function of one process: its address, and the generation of the process's modules
+/// ([`Modules::generation`](heddle_trace_file::Modules::generation)), since `dlclose` and `dlopen` may put another function there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Key {
+    /// Address of the function.
+    pub address: Addr,
+    /// When that address meant it.
+    pub generation: u32,
+}
+
+/// An index into [`Functions::keys`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FunctionId(pub u32);
+
+/// Functions in the order in which they were met.
+#[derive(Clone, Debug)]
+pub struct Functions {
+    keys: Vec<Key>,
+    ids: HashMap<Key, u32>,
+    /// Direct-mapped, in front of the map: most events come from a few functions.
+    recent: Vec<(Key, u32)>,
+}
+
+const RECENT: usize = 1024;
+const NOBODY: Key = Key {
+    address: Addr(u64::MAX),
+    generation: u32::MAX,
+};
+
+impl Default for Functions {
+    fn default() -> Self {
+        Functions {
+            keys: Vec::new(),
+            ids: HashMap::new(),
+            recent: vec![(NOBODY, 0); RECENT],
+        }
+    }
+}
+
+impl Functions {
+    /// The id of a function, a new one if it was never met.
+    #[inline]
+    pub fn id(&mut self, key: Key) -> FunctionId {
+        let slot = ((key.address.0 ^ (key.address.0 >> 12)) >> 2) as usize % RECENT;
+        let (known, id) = self.recent[slot];
+        if known == key {
+            return FunctionId(id);
+        }
+        let next = self.keys.len() as u32;
+        let id = *self.ids.entry(key).or_insert(next);
+        if id == next {
+            self.keys.push(key);
+        }
+        self.recent[slot] = (key, id);
+        FunctionId(id)
+    }
+
+    /// All functions met.
+    pub fn keys(&self) -> &[Key] {
+        &self.keys
+    }
+}

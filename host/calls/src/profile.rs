@@ -1,0 +1,139 @@
+//! Calls and times per function.
+
+use crate::{Functions, Key, Loose, Span, Stack};
+use heddle_trace_file::{Error, EventKind, Modules, Nanos, Thread};
+
+/// The calls of one function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stats {
+    /// How many.
+    pub calls: u64,
+    /// The time during which at least one call was open, callees included: a recursive call's time is its outermost call's, counted once.
+    /// Over several threads, the sum of theirs.
+    pub total: Nanos,
+    /// The time not spent in traced callees.
+    pub own: Nanos,
+    /// The shortest call, callees included.
+    pub min: Nanos,
+    /// The longest call, callees included.
+    pub max: Nanos,
+    /// All calls' durations added up, recursive ones too: for the average.
+    pub sum: u128,
+}
+
+impl Default for Stats {
+    /// No call.
+    fn default() -> Self {
+        Stats {
+            calls: 0,
+            total: Nanos(0),
+            own: Nanos(0),
+            min: Nanos(u64::MAX),
+            max: Nanos(0),
+            sum: 0,
+        }
+    }
+}
+
+impl Stats {
+    /// The average duration of a call, callees included; of a recursive function, over inner calls too.
+    pub fn avg(&self) -> Nanos {
+        Nanos(
+            self.sum
+                .checked_div(self.calls.into())
+                .and_then(|avg| u64::try_from(avg).ok())
+                .unwrap_or(0),
+        )
+    }
+
+    /// Adds the calls of another thread, or of another address of the same function.
+    pub fn merge(&mut self, other: &Stats) {
+        self.calls += other.calls;
+        self.total.0 = self.total.0.saturating_add(other.total.0);
+        self.own.0 = self.own.0.saturating_add(other.own.0);
+        self.min = self.min.min(other.min);
+        self.max = self.max.max(other.max);
+        self.sum += other.sum;
+    }
+
+    #[inline]
+    fn add(&mut self, span: &Span, outermost: bool) {
+        let duration = span.duration();
+        self.calls += 1;
+        self.own.0 = self.own.0.saturating_add(span.own().0);
+        self.min = self.min.min(duration);
+        self.max = self.max.max(duration);
+        self.sum += u128::from(duration.0);
+        if outermost {
+            self.total.0 = self.total.0.saturating_add(duration.0);
+        }
+    }
+}
+
+/// What one thread's events say.
+#[derive(Clone, Debug, Default)]
+pub struct Profile {
+    /// Every function called, in the order of first calls.
+    pub functions: Vec<(Key, Stats)>,
+    /// What did not pair up.
+    pub loose: Loose,
+    /// Events read.
+    pub events: u64,
+    /// Records that were reserved and never filled.
+    pub holes: u64,
+}
+
+impl Profile {
+    /// Reads a whole thread. Memory is of the size of its deepest stack and the number of its functions.
+    ///
+    /// # Errors
+    /// What the thread's iterator gives.
+    pub fn of(thread: &Thread, modules: &Modules) -> Result<Self, Error> {
+        let mut functions = Functions::default();
+        let mut stats: Vec<Stats> = Vec::new();
+        // Open calls by function: the call that takes it to 0 is the outermost.
+        let mut open: Vec<u32> = Vec::new();
+        let mut stack = Stack::new(thread.stack());
+        let mut events = thread.events();
+        let mut count = 0;
+        let close =
+            |span: Span, functions: &mut Functions, stats: &mut [Stats], open: &mut [u32]| {
+                // The generation in which it was entered: that is the key it was opened with.
+                let key = Key {
+                    address: span.function,
+                    generation: modules.generation(span.enter),
+                };
+                let id = functions.id(key).0 as usize;
+                open[id] -= 1;
+                stats[id].add(&span, open[id] == 0);
+            };
+        for event in events.by_ref() {
+            let event = event?;
+            count += 1;
+            if let EventKind::Enter { function, .. } = event.kind {
+                let id = functions
+                    .id(Key {
+                        address: function,
+                        generation: modules.generation(event.time),
+                    })
+                    .0 as usize;
+                if id == stats.len() {
+                    stats.push(Stats::default());
+                    open.push(0);
+                }
+                open[id] += 1;
+            }
+            stack.feed(event, |span| {
+                close(span, &mut functions, &mut stats, &mut open)
+            });
+        }
+        stack.finish(|span| close(span, &mut functions, &mut stats, &mut open));
+        let functions = functions.keys().iter().copied().zip(stats).collect();
+        Ok(Profile {
+            functions,
+            loose: stack.loose(),
+            events: count,
+            holes: events.holes(),
+        })
+    }
+}

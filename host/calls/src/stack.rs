@@ -1,0 +1,187 @@
+//! Pairs enters and exits of one thread, as calls on one stack.
+//!
+//! The stack grows downwards, so of two open calls the inner one has the lower stack pointer, or the same one if it was inlined.
+//!
+//! - *Enter*: open calls whose stack pointer is below the new one's are gone (`longjmp` left them without an exit): they end here, unwound.
+//!   That holds only within one stack: a signal handler's alternate stack may be anywhere.
+//! - *Exit*: it ends the nearest open call of the same function. Calls above that one had no exit of their own and end unwound. At its exit, a function's stack pointer may be lower than
+//!   at its enter (`alloca`) or higher (the exit hook is tail-called after the frame is gone), but not above the frame it was called from: an open call of
+//!   which that would be true is skipped, so that after a `longjmp` out of a recursion the right one ends.
+//! - An exit that finds no open call is counted and changes nothing.
+
+use crate::{End, Loose, Span};
+use heddle_trace_file::{Addr, Event, EventKind, Nanos};
+use std::ops::Range;
+
+/// An open call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Frame {
+    /// The function's address.
+    pub function: Addr,
+    /// The return address into the caller; for an inlined function, that of its container.
+    pub caller: Addr,
+    /// Whether the function was inlined into the frame below it, which then is its real caller.
+    pub inlined: bool,
+    /// The stack pointer at its enter.
+    pub sp: Addr,
+    /// When it was entered.
+    pub enter: Nanos,
+    callees: Nanos,
+}
+
+/// The open calls of a thread.
+#[derive(Clone, Debug)]
+pub struct Stack {
+    frames: Vec<Frame>,
+    bounds: Option<Range<Addr>>,
+    loose: Loose,
+    latest: Nanos,
+}
+
+/// What an event did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// A call began; it is the last of [`Stack::open`].
+    Entered,
+    /// This call ended by its exit.
+    Left(Span),
+    /// An exit of this function that belongs to no open call.
+    Unmatched(Addr),
+}
+
+impl Stack {
+    /// No open call; `bounds` is where the thread's stack is, if known.
+    pub fn new(bounds: Option<Range<Addr>>) -> Self {
+        Stack {
+            frames: Vec::new(),
+            bounds,
+            loose: Loose::default(),
+            latest: Nanos(0),
+        }
+    }
+
+    /// Takes the next event, and calls `ended` for every call that it ends, innermost first.
+    #[inline]
+    pub fn feed(&mut self, event: Event, mut ended: impl FnMut(Span)) -> Step {
+        self.latest = event.time;
+        match event.kind {
+            EventKind::Enter {
+                function,
+                caller,
+                sp,
+            } => {
+                while self
+                    .frames
+                    .last()
+                    .is_some_and(|top| top.sp < sp && self.same_stack(top.sp, sp))
+                {
+                    self.close(End::Unwound, &mut ended);
+                }
+                let inlined = self
+                    .frames
+                    .last()
+                    .is_some_and(|top| top.sp == sp && top.caller == caller);
+                self.frames.push(Frame {
+                    function,
+                    caller,
+                    inlined,
+                    sp,
+                    enter: event.time,
+                    callees: Nanos(0),
+                });
+                Step::Entered
+            }
+            EventKind::Exit { function, sp } => {
+                let Some(index) = self.matching(function, sp) else {
+                    self.loose.unmatched += 1;
+                    return Step::Unmatched(function);
+                };
+                while self.frames.len() > index + 1 {
+                    self.close(End::Unwound, &mut ended);
+                }
+                match self.close(End::Returned, &mut ended) {
+                    Some(span) => Step::Left(span),
+                    None => Step::Unmatched(function),
+                }
+            }
+        }
+    }
+
+    /// Ends what is still open: the thread has no more events.
+    pub fn finish(&mut self, mut ended: impl FnMut(Span)) {
+        while self.close(End::Open, &mut ended).is_some() {}
+    }
+
+    /// The open calls, outermost first.
+    pub fn open(&self) -> &[Frame] {
+        &self.frames
+    }
+
+    /// What did not pair up so far.
+    pub fn loose(&self) -> Loose {
+        self.loose
+    }
+
+    #[inline]
+    fn matching(&self, function: Addr, sp: Addr) -> Option<usize> {
+        let top = self.frames.last()?;
+        // Nearly always: the innermost call returns as it was entered.
+        if top.function == function && top.sp == sp {
+            return Some(self.frames.len() - 1);
+        }
+        let same = |index: &usize| self.frames[*index].function == function;
+        let mut candidates = (0..self.frames.len()).rev().filter(same);
+        candidates
+            .clone()
+            .find(|&index| self.plausible(index, sp))
+            .or_else(|| candidates.next())
+    }
+
+    /// Whether the call at `index` can have been left with this stack pointer: not above the frame that it was called from.
+    fn plausible(&self, index: usize, sp: Addr) -> bool {
+        let inner = self.frames[index].sp;
+        let outer = self.frames[..index]
+            .iter()
+            .rev()
+            .find(|frame| frame.sp != inner);
+        outer.is_none_or(|outer| sp <= outer.sp || !self.same_stack(outer.sp, sp))
+    }
+
+    fn same_stack(&self, a: Addr, b: Addr) -> bool {
+        self.bounds
+            .as_ref()
+            .is_none_or(|bounds| bounds.contains(&a) && bounds.contains(&b))
+    }
+
+    #[inline]
+    fn close(&mut self, end: End, ended: &mut impl FnMut(Span)) -> Option<Span> {
+        let Frame {
+            function,
+            caller,
+            inlined,
+            enter,
+            callees,
+            ..
+        } = self.frames.pop()?;
+        let span = Span {
+            function,
+            caller,
+            inlined,
+            depth: self.frames.len(),
+            enter,
+            exit: self.latest,
+            callees,
+            end,
+        };
+        match end {
+            End::Returned => {}
+            End::Unwound => self.loose.unwound += 1,
+            End::Open => self.loose.open += 1,
+        }
+        if let Some(parent) = self.frames.last_mut() {
+            parent.callees.0 = parent.callees.0.saturating_add(span.duration().0);
+        }
+        ended(span);
+        Some(span)
+    }
+}

@@ -1,0 +1,93 @@
+//! Call trees with equal neighbours merged: what `heddle check` compares.
+
+use crate::{Frame, Loose, Stack, Step};
+use heddle_trace_file::{Error, Nanos, Thread};
+
+/// Calls that look alike: the same label, and below them the same calls in the same order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Node {
+    /// What the caller of [`trees`] names the call.
+    pub label: u32,
+    /// How many such calls followed each other.
+    pub calls: u64,
+    /// The shortest of them.
+    pub min: Nanos,
+    /// The longest of them.
+    pub max: Nanos,
+    /// The calls they made.
+    pub children: Vec<Node>,
+}
+
+impl Node {
+    fn same_shape(&self, other: &Node) -> bool {
+        self.label == other.label
+            && self.children.len() == other.children.len()
+            && self
+                .children
+                .iter()
+                .zip(&other.children)
+                .all(|(a, b)| a.calls == b.calls && a.same_shape(b))
+    }
+
+    fn merge(&mut self, other: Node) {
+        self.min = self.min.min(other.min);
+        self.max = self.max.max(other.max);
+        for (mine, others) in self.children.iter_mut().zip(other.children) {
+            let (calls, others_calls) = (mine.calls, others.calls);
+            debug_assert_eq!(
+                calls, others_calls,
+                "only trees of the same shape are merged"
+            );
+            mine.merge(others);
+            mine.calls = calls;
+        }
+        self.calls += other.calls;
+    }
+}
+
+/// The calls of a thread that no traced call made, with everything below them. `label` names a call, from its frame and its parent's.
+///
+/// A loop of equal calls is one node, so the trees of a long run may be small; where every call differs they are as large as the run.
+/// The trees are walked recursively, as deep as the program's own calls were.
+///
+/// # Errors
+/// What the thread's iterator gives.
+pub fn trees(
+    thread: &Thread,
+    mut label: impl FnMut(&Frame, Option<&Frame>) -> u32,
+) -> Result<(Vec<Node>, Loose), Error> {
+    let mut stack = Stack::new(thread.stack());
+    // The finished children of every open call, below them those of no call at all.
+    let mut open: Vec<(u32, Vec<Node>)> = vec![(0, Vec::new())];
+    for event in thread.events() {
+        let step = stack.feed(event?, |span| close(&mut open, span.duration()));
+        if let (Step::Entered, [below @ .., top]) = (step, stack.open()) {
+            open.push((label(top, below.last()), Vec::new()));
+        }
+    }
+    stack.finish(|span| close(&mut open, span.duration()));
+    Ok((
+        open.pop().map(|(_, roots)| roots).unwrap_or_default(),
+        stack.loose(),
+    ))
+}
+
+fn close(open: &mut Vec<(u32, Vec<Node>)>, duration: Nanos) {
+    let Some((label, children)) = open.pop() else {
+        return;
+    };
+    let Some((_, siblings)) = open.last_mut() else {
+        return;
+    };
+    let node = Node {
+        label,
+        calls: 1,
+        min: duration,
+        max: duration,
+        children,
+    };
+    match siblings.last_mut() {
+        Some(previous) if previous.same_shape(&node) => previous.merge(node),
+        _ => siblings.push(node),
+    }
+}

@@ -1,0 +1,262 @@
+//! Enters and exits of shapes that real programs make.
+
+#![allow(clippy::unwrap_used)]
+
+use heddle_calls::{Loose, Node, Profile, Stats, trees};
+use heddle_trace_file::write::{ThreadWriter, TraceWriter};
+use heddle_trace_file::{Nanos, Trace};
+use proptest::prelude::*;
+
+const MAIN: u64 = 0x1000;
+const F: u64 = 0x2000;
+const G: u64 = 0x3000;
+
+fn trace(write: impl FnOnce(&mut ThreadWriter)) -> (tempfile::TempDir, Trace) {
+    let directory = tempfile::tempdir().unwrap();
+    let writer = TraceWriter::create(directory.path(), 1).unwrap();
+    let mut process = writer.process(1, 0, "/x").unwrap();
+    let mut thread = process.thread(1, "x");
+    write(&mut thread);
+    thread.finish().unwrap();
+    process.finish().unwrap();
+    let trace = Trace::open(directory.path()).unwrap();
+    (directory, trace)
+}
+
+/// Calls, total, own, min, max per function address; and what did not pair.
+fn profile(write: impl FnOnce(&mut ThreadWriter)) -> (Vec<(u64, Stats)>, Loose) {
+    let (_directory, trace) = trace(write);
+    let process = &trace.processes()[0];
+    let profile = Profile::of(&process.threads()[0], process.modules()).unwrap();
+    (
+        profile
+            .functions
+            .into_iter()
+            .map(|(key, stats)| (key.address.0, stats))
+            .collect(),
+        profile.loose,
+    )
+}
+
+fn times(stats: &Stats) -> [u64; 6] {
+    [
+        stats.calls,
+        stats.total.0,
+        stats.own.0,
+        stats.min.0,
+        stats.avg().0,
+        stats.max.0,
+    ]
+}
+
+/// The tree as text: `1000 x1 (2000 x2)`.
+fn tree(write: impl FnOnce(&mut ThreadWriter)) -> (String, Loose) {
+    fn print(nodes: &[Node]) -> String {
+        let one = |node: &Node| match node.children.as_slice() {
+            [] => format!("{:x} x{}", node.label, node.calls),
+            children => format!("{:x} x{} ({})", node.label, node.calls, print(children)),
+        };
+        nodes.iter().map(one).collect::<Vec<_>>().join(" ")
+    }
+    let (_directory, trace) = trace(write);
+    let (roots, loose) = trees(&trace.processes()[0].threads()[0], |frame, _| {
+        frame.function.0 as u32
+    })
+    .unwrap();
+    (print(&roots), loose)
+}
+
+#[test]
+fn self_time_leaves_callees_out() {
+    let (functions, loose) = profile(|t| {
+        t.enter(0, MAIN, 0, 900)
+            .enter(10, F, MAIN, 800)
+            .exit(30, F, MAIN, 800)
+            .enter(40, F, MAIN, 800)
+            .exit(50, F, MAIN, 800)
+            .exit(100, MAIN, 0, 900);
+    });
+    assert_eq!(times(&functions[0].1), [1, 100, 70, 100, 100, 100]);
+    assert_eq!(times(&functions[1].1), [2, 30, 30, 10, 15, 20]);
+    assert_eq!(loose, Loose::default());
+}
+
+#[test]
+fn recursion_counts_total_time_once_through_another_function_too() {
+    let (functions, _) = profile(|t| {
+        t.enter(0, F, 0, 900)
+            .enter(10, G, F, 800)
+            .enter(20, F, G, 700);
+        t.exit(30, F, G, 700)
+            .exit(40, G, F, 800)
+            .exit(50, F, 0, 900);
+    });
+    assert_eq!(functions[0].0, F);
+    assert_eq!(times(&functions[0].1), [2, 50, 30, 10, 30, 50]);
+}
+
+#[test]
+fn longjmp_ends_what_it_leaves_at_the_next_enter_or_exit() {
+    let jump = |t: &mut ThreadWriter| {
+        t.enter(0, MAIN, 0, 900)
+            .enter(10, F, MAIN, 800)
+            .enter(20, G, F, 700);
+    };
+    let unwound = Loose {
+        unwound: 2,
+        ..Loose::default()
+    };
+    let next_enter = tree(|t| {
+        jump(t);
+        t.enter(30, G, MAIN, 850)
+            .exit(40, G, MAIN, 850)
+            .exit(50, MAIN, 0, 900);
+    });
+    assert_eq!(
+        next_enter,
+        ("1000 x1 (2000 x1 (3000 x1) 3000 x1)".into(), unwound)
+    );
+    let next_exit = tree(|t| {
+        jump(t);
+        t.exit(50, MAIN, 0, 900);
+    });
+    assert_eq!(next_exit, ("1000 x1 (2000 x1 (3000 x1))".into(), unwound));
+}
+
+#[test]
+fn longjmp_to_the_outermost_call_of_a_recursion_ends_that_one() {
+    let (tree, loose) = tree(|t| {
+        t.enter(0, MAIN, 0, 900)
+            .enter(1, F, MAIN, 800)
+            .enter(2, F, F, 700)
+            .enter(3, F, F, 600);
+        // The outermost F leaves by a tail-called hook, so above its own stack pointer.
+        t.exit(9, F, MAIN, 880).exit(10, MAIN, 0, 900);
+    });
+    assert_eq!(tree, "1000 x1 (2000 x1 (2000 x1 (2000 x1)))");
+    assert_eq!(
+        loose,
+        Loose {
+            unwound: 2,
+            ..Loose::default()
+        }
+    );
+}
+
+#[test]
+fn inlined_calls_alloca_and_tail_called_hooks_pair() {
+    let (tree, loose) = tree(|t| {
+        t.enter(0, MAIN, 0, 900)
+            .enter(1, F, 0, 900)
+            .enter(2, G, 0, 900)
+            .exit(3, G, 0, 900)
+            .exit(4, F, 0, 900);
+        t.enter(5, F, MAIN, 800)
+            .enter(6, G, F, 400)
+            .exit(7, G, F, 480)
+            .exit(8, F, MAIN, 500);
+        t.exit(9, MAIN, 0, 908);
+    });
+    assert_eq!(tree, "1000 x1 (2000 x2 (3000 x1))");
+    assert_eq!(loose, Loose::default());
+}
+
+#[test]
+fn a_signal_handler_on_a_stack_above_does_not_end_what_it_interrupts() {
+    let (tree, loose) = tree(|t| {
+        t.stack(0, 0x1000).stack(1, 0x1000);
+        t.enter(0, MAIN, 0, 900)
+            .enter(1, F, MAIN, 800)
+            .enter(2, G, 0x9999, 0x8000)
+            .exit(3, G, 0x9999, 0x8000);
+        t.exit(4, F, MAIN, 800).exit(5, MAIN, 0, 900);
+    });
+    assert_eq!(tree, "1000 x1 (2000 x1 (3000 x1))");
+    assert_eq!(loose, Loose::default());
+}
+
+#[test]
+fn what_does_not_pair_is_counted() {
+    let (functions, loose) = profile(|t| {
+        t.exit(5, G, 0, 950)
+            .enter(10, MAIN, 0, 900)
+            .enter(20, F, MAIN, 800)
+            .exit(30, G, F, 800);
+    });
+    assert_eq!(
+        loose,
+        Loose {
+            unmatched: 2,
+            unwound: 0,
+            open: 2
+        }
+    );
+    assert_eq!(
+        functions
+            .iter()
+            .map(|(f, stats)| (*f, stats.total))
+            .collect::<Vec<_>>(),
+        [(MAIN, Nanos(20)), (F, Nanos(10))]
+    );
+}
+
+#[test]
+fn equal_neighbours_merge_and_others_do_not() {
+    let (tree, _) = tree(|t| {
+        t.enter(0, MAIN, 0, 900);
+        for (time, callee) in [(10, true), (20, true), (30, false), (40, true)] {
+            t.enter(time, F, MAIN, 800);
+            if callee {
+                t.enter(time + 1, G, F, 700).exit(time + 2, G, F, 700);
+            }
+            t.exit(time + 5, F, MAIN, 800);
+        }
+        t.exit(90, MAIN, 0, 900);
+    });
+    assert_eq!(
+        tree,
+        "1000 x1 (2000 x2 (3000 x1) 2000 x1 2000 x1 (3000 x1))"
+    );
+}
+
+proptest! {
+    /// Whatever the events are: every enter is one call, and no time is counted twice.
+    #[test]
+    fn every_enter_is_one_call(events in prop::collection::vec((any::<bool>(), 0u64..4, 0u64..6), 0..200)) {
+        let enters = events.iter().filter(|(enter, ..)| *enter).count() as u64;
+        let exits = events.len() as u64 - enters;
+        let (functions, loose) = profile(|t| {
+            for (time, &(enter, function, sp)) in events.iter().enumerate() {
+                if enter { t.enter(time as u64, function, 7, sp) } else { t.exit(time as u64, function, 7, sp) };
+            }
+        });
+        prop_assert_eq!(functions.iter().map(|(_, stats)| stats.calls).sum::<u64>(), enters);
+        prop_assert_eq!(enters - loose.unwound - loose.open, exits - loose.unmatched);
+        let own: u64 = functions.iter().map(|(_, stats)| stats.own.0).sum();
+        prop_assert!(own <= events.len() as u64);
+    }
+
+    /// Properly nested calls all pair, and the roots' durations add up to all self times.
+    #[test]
+    fn nested_calls_pair_exactly(shape in prop::collection::vec((any::<bool>(), 0u64..4), 0..200)) {
+        let (functions, loose) = profile(|t| {
+            let mut open: Vec<u64> = Vec::new();
+            let mut time = 0;
+            for (enter, function) in shape {
+                time += 1;
+                let sp = |depth: usize| 10_000 - depth as u64 * 16;
+                match (enter, open.last().copied()) {
+                    (false, Some(top)) => { t.exit(time, top, 7, sp(open.len())); open.pop(); }
+                    _ => { open.push(function); t.enter(time, function, 7, sp(open.len())); }
+                }
+            }
+            while let Some(top) = open.last().copied() {
+                time += 1;
+                t.exit(time, top, 7, 10_000 - open.len() as u64 * 16);
+                open.pop();
+            }
+        });
+        prop_assert_eq!(loose, Loose::default());
+        prop_assert!(functions.iter().all(|(_, stats)| stats.own <= stats.total && u128::from(stats.total.0) <= stats.sum));
+    }
+}

@@ -1,0 +1,212 @@
+//! Names as the programmer wrote them, by libstdc++'s own demangler: it is right where others drop or misprint parts.
+
+use std::ffi::{CStr, CString, c_char, c_int};
+
+#[link(name = "stdc++")]
+unsafe extern "C" {
+    fn __cxa_demangle(
+        mangled: *const c_char,
+        buffer: *mut c_char,
+        length: *mut usize,
+        status: *mut c_int,
+    ) -> *mut c_char;
+}
+
+unsafe extern "C" {
+    fn free(pointer: *mut std::ffi::c_void);
+}
+
+/// Longer names than any compiler makes are left alone.
+const LONGEST: usize = 1 << 16;
+
+/// The readable form of a symbol's name.
+///
+/// The parts of a coroutine that GCC splits off get a name of their own: `f() [resume]`, `f() [destroy]`. Clones that the optimiser makes
+/// (`.constprop`, `.isra`, `.part`, `.cold`, `.lto_priv`) are the function they were cut from, and get its name. What is not a C++ name stays as it is.
+///
+/// ```
+/// assert_eq!(heddle_symbols::demangle("_Z3addii.constprop.0"), "add(int, int)");
+/// assert_eq!(heddle_symbols::demangle("_Z3addv.actor"), "add() [resume]");
+/// assert_eq!(heddle_symbols::demangle("main"), "main");
+/// ```
+pub fn demangle(symbol: &str) -> String {
+    // A version (`name@@GLIBC_2.2.5`) says nothing about the function.
+    let symbol = symbol.split_once('@').map_or(symbol, |(name, _)| name);
+    let (name, suffixes) = match symbol.find('.') {
+        Some(dot) if dot > 0 => symbol.split_at(dot),
+        _ => (symbol, ""),
+    };
+    let mut readable = if name.starts_with("_Z") {
+        cxa_demangle(name).unwrap_or_else(|| name.to_owned())
+    } else {
+        name.to_owned()
+    };
+    let mut parts = suffixes.split('.').skip(1).peekable();
+    while let Some(part) = parts.next() {
+        match part {
+            "actor" => readable.push_str(" [resume]"),
+            "destroy" => readable.push_str(" [destroy]"),
+            "constprop" | "isra" | "part" | "cold" | "lto_priv" | "localalias" => {
+                while parts
+                    .next_if(|number| number.bytes().all(|b| b.is_ascii_digit()))
+                    .is_some()
+                {}
+            }
+            _ => return demangle_whole(symbol),
+        }
+    }
+    readable
+}
+
+/// For suffixes that we know nothing about: as the demangler sees it.
+fn demangle_whole(symbol: &str) -> String {
+    if symbol.starts_with("_Z") {
+        cxa_demangle(symbol).unwrap_or_else(|| symbol.to_owned())
+    } else {
+        symbol.to_owned()
+    }
+}
+
+fn cxa_demangle(mangled: &str) -> Option<String> {
+    if mangled.len() > LONGEST {
+        return None;
+    }
+    let mangled = CString::new(mangled).ok()?;
+    let mut status = 0;
+    // SAFETY: the name is zero-terminated; with no buffer given, the result is allocated by malloc, or null.
+    let result = unsafe {
+        __cxa_demangle(
+            mangled.as_ptr(),
+            std::ptr::null_mut(),
+            std::ptr::null_mut(),
+            &mut status,
+        )
+    };
+    if result.is_null() {
+        return None;
+    }
+    // SAFETY: a result that is not null is a zero-terminated string, ours to free.
+    let text = unsafe { CStr::from_ptr(result) }
+        .to_string_lossy()
+        .into_owned();
+    // SAFETY: from malloc, and not used after.
+    unsafe { free(result.cast()) };
+    Some(text)
+}
+
+/// A readable name without its parameter list and, for a template function, without its return type: what people call it.
+///
+/// ```
+/// use heddle_symbols::without_parameters;
+/// assert_eq!(without_parameters("ns::add(int, std::vector<int>)"), "ns::add");
+/// assert_eq!(without_parameters("void apply<int (*)(int)>(int)"), "apply<int (*)(int)>");
+/// assert_eq!(without_parameters("main::{lambda(int)#1}::operator()(int) const"), "main::{lambda(int)#1}::operator()");
+/// assert_eq!(without_parameters("step() [resume]"), "step [resume]");
+/// ```
+pub fn without_parameters(name: &str) -> String {
+    let (name, part) = match name.strip_suffix(" [resume]") {
+        Some(name) => (name, " [resume]"),
+        None => name
+            .strip_suffix(" [destroy]")
+            .map_or((name, ""), |name| (name, " [destroy]")),
+    };
+    let Some(open) = parameter_list(name) else {
+        return format!("{name}{part}");
+    };
+    let name = &name[..open];
+    format!("{}{part}", &name[return_type(name)..])
+}
+
+/// Where the parameter list begins: the bracket that the last `)` at depth 0 closes; ` const`, ` &` and the like may follow it.
+fn parameter_list(name: &str) -> Option<usize> {
+    let end = name.rfind(')')?;
+    let mut depth = 0;
+    for (index, byte) in name
+        .bytes()
+        .enumerate()
+        .take(end + 1)
+        .collect::<Vec<_>>()
+        .into_iter()
+        .rev()
+    {
+        match byte {
+            b')' => depth += 1,
+            b'(' => {
+                depth -= 1;
+                if depth == 0 {
+                    return (index > 0 && !name[end..].contains(['}', '>'])).then_some(index);
+                }
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+/// How many bytes of return type precede the name: up to the last space outside all brackets, unless `operator` is before it.
+fn return_type(name: &str) -> usize {
+    let limit = name.find("operator").unwrap_or(name.len());
+    let mut depth = 0_i32;
+    let mut after = 0;
+    for (index, byte) in name[..limit].bytes().enumerate() {
+        match byte {
+            b'(' | b'<' | b'{' | b'[' => depth += 1,
+            b')' | b'>' | b'}' | b']' => depth -= 1,
+            b' ' if depth == 0 => after = index + 1,
+            _ => {}
+        }
+    }
+    after
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_read_as_they_were_written() {
+        for (symbol, readable) in [
+            ("_Z3fibi", "fib(int)"),
+            ("_ZL6helperv", "helper()"),
+            ("_ZN1AC2Ev", "A::A()"),
+            (
+                "_ZNSt6vectorIiSaIiEEC1ESt16initializer_listIiERKS0_",
+                "std::vector<int, std::allocator<int> >::vector(std::initializer_list<int>, std::allocator<int> const&)",
+            ),
+            ("sortRun.part.0.constprop.1", "sortRun"),
+            ("_Z4taskv.destroy", "task() [destroy]"),
+            ("_Z4taskv.actor.cold", "task() [resume]"),
+            ("_Z3foov.llvm.123", "foo() [clone .llvm.123]"),
+            ("memcpy@@GLIBC_2.14", "memcpy"),
+            ("_Znonsense", "_Znonsense"),
+            (".L1", ".L1"),
+            ("", ""),
+        ] {
+            assert_eq!(demangle(symbol), readable, "{symbol}");
+        }
+    }
+
+    #[test]
+    fn the_short_name_is_what_people_say() {
+        for (name, short) in [
+            ("main", "main"),
+            ("f()", "f"),
+            ("A::get() const", "A::get"),
+            (
+                "unsigned long pick<unsigned long>(unsigned long)",
+                "pick<unsigned long>",
+            ),
+            ("operator new(unsigned long)", "operator new"),
+            ("bool operator< <int>(X<int> const&)", "operator< <int>"),
+            ("A::operator()(int)", "A::operator()"),
+            (
+                "(anonymous namespace)::run(int)",
+                "(anonymous namespace)::run",
+            ),
+            ("main::{lambda()#1}", "main::{lambda()#1}"),
+            ("libc.so.6+0x29d68", "libc.so.6+0x29d68"),
+        ] {
+            assert_eq!(without_parameters(name), short);
+        }
+    }
+}

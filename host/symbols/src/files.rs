@@ -1,0 +1,53 @@
+//! Where a file's symbols may be: in itself, or in the separate debug file that Debian and others put aside.
+
+use crate::SymbolTable;
+use memmap2::Mmap;
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Reads the symbols of the file at `path`.
+pub fn load(path: &Path) -> io::Result<SymbolTable> {
+    let file = File::open(path)?;
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::other("not a regular file"));
+    }
+    // SAFETY: the bytes are parsed at once and copied; a file that somebody cuts short in that moment would end us by SIGBUS, as it would any reader of mapped files.
+    let bytes = unsafe { Mmap::map(&file) }?;
+    SymbolTable::parse(&bytes).map_err(io::Error::other)
+}
+
+/// The separate debug file of `table`, read from `path`; only one whose build id is the same, where both have one.
+pub fn debug_file(path: &Path, table: &SymbolTable) -> Option<SymbolTable> {
+    let found = candidates(path, table)
+        .into_iter()
+        .filter(|candidate| candidate != path)
+        .find_map(|candidate| load(&candidate).ok());
+    found.filter(|debug| debug.build_id() == table.build_id() && !debug.is_empty())
+}
+
+fn candidates(path: &Path, table: &SymbolTable) -> Vec<PathBuf> {
+    let root = Path::new("/usr/lib/debug");
+    let mut candidates = Vec::new();
+    if let Some((first, rest)) = table.build_id().and_then(|id| id.split_at_checked(2)) {
+        candidates.push(
+            root.join(".build-id")
+                .join(first)
+                .join(format!("{rest}.debug")),
+        );
+    }
+    // Where GDB looks.
+    if let (Some(link), Some(directory)) = (
+        table.debug_link().filter(|link| !link.contains('/')),
+        path.parent(),
+    ) {
+        candidates.push(directory.join(link));
+        candidates.push(directory.join(".debug").join(link));
+        candidates.push(
+            root.join(directory.strip_prefix("/").unwrap_or(directory))
+                .join(link),
+        );
+    }
+    candidates.retain(|candidate| candidate.is_file());
+    candidates
+}

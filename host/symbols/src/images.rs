@@ -1,0 +1,115 @@
+//! The files that a trace's modules were mapped from, each read once.
+
+use crate::{SymbolTable, files};
+use heddle_trace_file::Module;
+use std::collections::HashMap;
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+/// Why a module's addresses have no names. One for each file.
+#[derive(Debug)]
+pub enum Warning {
+    /// The file at the path is not the one that ran.
+    Rebuilt {
+        /// The file.
+        path: PathBuf,
+        /// The build id that ran.
+        recorded: String,
+        /// The one that is there now, if it has any.
+        found: Option<String>,
+    },
+    /// The file cannot be read.
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// The system's or the parser's reason.
+        reason: io::Error,
+    },
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Warning::Rebuilt {
+                path,
+                recorded,
+                found,
+            } => write!(
+                f,
+                "{}: rebuilt since it was recorded (build id {recorded} then, {} now): its functions are shown as addresses; record again to see names",
+                path.display(),
+                found.as_deref().unwrap_or("none")
+            ),
+            Warning::Unreadable { path, reason } => {
+                write!(
+                    f,
+                    "{}: {reason}: its functions are shown as addresses",
+                    path.display()
+                )
+            }
+        }
+    }
+}
+
+/// A cache of symbol tables, and the warnings met while filling it.
+#[derive(Debug, Default)]
+pub struct Images {
+    tables: HashMap<(PathBuf, Option<String>), Option<Rc<SymbolTable>>>,
+    warnings: Vec<Warning>,
+}
+
+impl Images {
+    /// No file read yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The symbols of the file that `module` was mapped from; `None` if that file is not there any more.
+    pub fn table(&mut self, module: &Module) -> Option<Rc<SymbolTable>> {
+        let key = (module.path.clone(), module.build_id.clone());
+        if let Some(known) = self.tables.get(&key) {
+            return known.clone();
+        }
+        let table = self.load(&module.path, module.build_id.as_deref());
+        self.tables.insert(key, table.clone());
+        table
+    }
+
+    fn load(&mut self, path: &Path, recorded: Option<&str>) -> Option<Rc<SymbolTable>> {
+        // `[vdso]` and its like are no files.
+        if !path.is_absolute() {
+            return None;
+        }
+        let mut table = match files::load(path) {
+            Ok(table) => table,
+            Err(reason) => {
+                self.warnings.push(Warning::Unreadable {
+                    path: path.to_owned(),
+                    reason,
+                });
+                return None;
+            }
+        };
+        if let Some(recorded) = recorded.filter(|&id| table.build_id() != Some(id)) {
+            let found = table.build_id().map(str::to_owned);
+            self.warnings.push(Warning::Rebuilt {
+                path: path.to_owned(),
+                recorded: recorded.to_owned(),
+                found,
+            });
+            return None;
+        }
+        if !table.has_symtab() {
+            table = files::debug_file(path, &table)
+                .map_or(table.clone(), |debug| debug.with_fallback(table));
+        }
+        Some(Rc::new(table))
+    }
+
+    /// The warnings since the last time this was asked.
+    pub fn take_warnings(&mut self) -> Vec<Warning> {
+        std::mem::take(&mut self.warnings)
+    }
+}

@@ -1,0 +1,134 @@
+//! Names for the addresses of one process.
+
+use crate::{Images, SymbolTable, demangle};
+use heddle_trace_file::{Addr, Modules, Nanos};
+use std::collections::HashMap;
+use std::path::Path;
+use std::rc::Rc;
+
+/// What is known about an address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Location {
+    /// File name of the module, without directories; empty for an address outside every module.
+    pub module: String,
+    /// The linker's name; without a symbol, `libc.so.6+0x29d68`; outside every module, the bare address `0x7f…`.
+    pub symbol: String,
+    /// The readable name, the same as `symbol` where that is no mangled name.
+    pub name: String,
+    /// Whether a symbol covers the address.
+    pub known: bool,
+}
+
+/// Looks addresses of one process up, each once.
+pub struct Resolver<'a> {
+    modules: &'a Modules,
+    tables: Vec<Option<Option<Rc<SymbolTable>>>>,
+    known: HashMap<(Addr, u32), Rc<Location>>,
+}
+
+impl<'a> Resolver<'a> {
+    /// A resolver for the process that had these modules.
+    pub fn new(modules: &'a Modules) -> Self {
+        Resolver {
+            modules,
+            tables: vec![None; modules.iter().len()],
+            known: HashMap::new(),
+        }
+    }
+
+    /// The function at `address`, as it was at `time`.
+    pub fn function(&mut self, images: &mut Images, address: Addr, time: Nanos) -> Rc<Location> {
+        self.locate(images, address, address, time)
+    }
+
+    /// The function that made a call, from its return address: one byte before it, since a call may be a function's last instruction.
+    /// Without a symbol, the return address itself is shown.
+    pub fn caller(
+        &mut self,
+        images: &mut Images,
+        return_address: Addr,
+        time: Nanos,
+    ) -> Rc<Location> {
+        self.locate(
+            images,
+            Addr(return_address.0.wrapping_sub(1)),
+            return_address,
+            time,
+        )
+    }
+
+    fn locate(
+        &mut self,
+        images: &mut Images,
+        address: Addr,
+        shown: Addr,
+        time: Nanos,
+    ) -> Rc<Location> {
+        // Functions and return addresses are looked up by different bytes, so one map serves both.
+        let key = (
+            if address == shown {
+                address
+            } else {
+                Addr(!address.0)
+            },
+            self.modules.generation(time),
+        );
+        if let Some(location) = self.known.get(&key) {
+            return location.clone();
+        }
+        let location = Rc::new(self.look_up(images, address, shown, time));
+        self.known.insert(key, location.clone());
+        location
+    }
+
+    fn look_up(
+        &mut self,
+        images: &mut Images,
+        address: Addr,
+        shown: Addr,
+        time: Nanos,
+    ) -> Location {
+        let found = self
+            .modules
+            .find(address, time)
+            .and_then(|index| Some((index, self.modules.get(index)?)));
+        let Some((index, module)) = found else {
+            let symbol = shown.to_string();
+            return Location {
+                module: String::new(),
+                name: symbol.clone(),
+                symbol,
+                known: false,
+            };
+        };
+        let table = self.tables[index].get_or_insert_with(|| images.table(module));
+        let file = file_name(&module.path);
+        let symbol = table
+            .as_ref()
+            .and_then(|table| table.find(address.0.wrapping_sub(module.bias)));
+        match symbol {
+            Some(symbol) => Location {
+                module: file,
+                name: demangle(symbol),
+                symbol: symbol.to_owned(),
+                known: true,
+            },
+            None => {
+                let symbol = format!("{file}+{:#x}", shown.0.wrapping_sub(module.bias));
+                Location {
+                    module: file,
+                    name: symbol.clone(),
+                    symbol,
+                    known: false,
+                }
+            }
+        }
+    }
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name()
+        .unwrap_or(path.as_os_str())
+        .to_string_lossy()
+        .into_owned()
+}

@@ -1,0 +1,229 @@
+//! The function symbols of one ELF file.
+
+use object::read::elf::{ElfFile64, FileHeader};
+use object::{
+    Object, ObjectSection, ObjectSymbol, ObjectSymbolTable, SectionKind, SymbolFlags, elf,
+};
+use std::ops::Range;
+
+/// Why bytes are not a usable ELF file.
+#[derive(Debug, thiserror::Error)]
+#[error("not a readable 64-bit ELF file: {0}")]
+pub struct ParseError(#[from] object::Error);
+
+/// Function symbols, by address in the file's own address space.
+///
+/// A symbol covers [address, address + size). One of size 0 (hand-written assembly without `.size`) covers its own address only: where it ends
+/// is not known, and the next symbol's address would be a guess. `.symtab` comes first; `.dynsym` adds what that does not cover.
+#[derive(Clone, Debug, Default)]
+pub struct SymbolTable {
+    /// Sorted by address; at one address, the longest first, then the preferred name.
+    symbols: Vec<Symbol>,
+    /// The highest end among a symbol and all before it: where the search backwards may stop.
+    reach: Vec<u64>,
+    /// All names, end to end.
+    names: String,
+    build_id: Option<String>,
+    debug_link: Option<String>,
+    has_symtab: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Symbol {
+    address: u64,
+    size: u64,
+    binding: Binding,
+    name: (u32, u32),
+}
+
+/// In order of preference: of several names for one function, the most public one is what its author calls it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Binding {
+    Global,
+    Weak,
+    Local,
+}
+
+impl SymbolTable {
+    /// Reads the symbols, the build id and the debug link out of the bytes of an ELF file.
+    ///
+    /// # Errors
+    /// The bytes are no 64-bit ELF file. A file without symbols is not an error.
+    pub fn parse(bytes: &[u8]) -> Result<Self, ParseError> {
+        let file = ElfFile64::<object::Endianness>::parse(bytes)?;
+        let mut table = SymbolTable {
+            build_id: file.build_id().ok().flatten().map(hexadecimal),
+            debug_link: file
+                .gnu_debuglink()
+                .ok()
+                .flatten()
+                .map(|(name, _)| String::from_utf8_lossy(name).into_owned()),
+            ..SymbolTable::default()
+        };
+        let code: Vec<Range<u64>> = executable_ranges(&file);
+        // Relocatable files have no addresses.
+        if file.elf_header().e_type(file.endian()) != elf::ET_REL {
+            table.has_symtab = file
+                .symbol_table()
+                .is_some_and(|symbols| symbols.symbols().next().is_some());
+            for symbols in [file.symbol_table(), file.dynamic_symbol_table()]
+                .into_iter()
+                .flatten()
+            {
+                table.add(symbols.symbols(), &code);
+            }
+        }
+        table.sort();
+        Ok(table)
+    }
+
+    fn add<'a>(
+        &mut self,
+        symbols: impl Iterator<Item = impl ObjectSymbol<'a>>,
+        code: &[Range<u64>],
+    ) {
+        for symbol in symbols {
+            let (address, size) = (symbol.address(), symbol.size());
+            let SymbolFlags::Elf { st_info, .. } = symbol.flags() else {
+                continue;
+            };
+            let function = match st_info & 0xf {
+                elf::STT_FUNC | elf::STT_GNU_IFUNC => true,
+                // Assembly often leaves the type out.
+                elf::STT_NOTYPE => code.iter().any(|range| range.contains(&address)),
+                _ => false,
+            };
+            let Ok(name) = symbol.name() else { continue };
+            if !function
+                || symbol.is_undefined()
+                || name.is_empty()
+                || address.checked_add(size).is_none()
+            {
+                continue;
+            }
+            let binding = match st_info >> 4 {
+                elf::STB_LOCAL => Binding::Local,
+                elf::STB_WEAK => Binding::Weak,
+                _ => Binding::Global,
+            };
+            // Names beyond 4 GB in total are left out: no such file exists.
+            let (Ok(start), Ok(length)) =
+                (u32::try_from(self.names.len()), u32::try_from(name.len()))
+            else {
+                continue;
+            };
+            self.names.push_str(name);
+            self.symbols.push(Symbol {
+                address,
+                size,
+                binding,
+                name: (start, length),
+            });
+        }
+    }
+
+    fn sort(&mut self) {
+        let names = &self.names;
+        let text = |symbol: &Symbol| &names[symbol.name.0 as usize..][..symbol.name.1 as usize];
+        self.symbols.sort_by(|a, b| {
+            let key = |symbol: &Symbol| {
+                let underscores = text(symbol).bytes().take_while(|&b| b == b'_').count();
+                (
+                    symbol.address,
+                    std::cmp::Reverse(symbol.size),
+                    symbol.binding,
+                    underscores,
+                    symbol.name.1,
+                )
+            };
+            key(a).cmp(&key(b)).then_with(|| text(a).cmp(text(b)))
+        });
+        // Aliases: the first is preferred, and the others say nothing more.
+        self.symbols
+            .dedup_by_key(|symbol| (symbol.address, symbol.size));
+        let mut reach = 0;
+        self.reach = self
+            .symbols
+            .iter()
+            .map(|symbol| {
+                reach =
+                    reach.max(symbol.address + symbol.size.max(1).min(u64::MAX - symbol.address));
+                reach
+            })
+            .collect();
+    }
+
+    /// The name of the innermost symbol that covers `address`. O(log n) unless symbols nest.
+    pub fn find(&self, address: u64) -> Option<&str> {
+        let after = self
+            .symbols
+            .partition_point(|symbol| symbol.address <= address);
+        for index in (0..after).rev() {
+            if self.reach[index] <= address {
+                return None;
+            }
+            let symbol = &self.symbols[index];
+            if address - symbol.address < symbol.size || address == symbol.address {
+                return Some(&self.names[symbol.name.0 as usize..][..symbol.name.1 as usize]);
+            }
+        }
+        None
+    }
+
+    /// These symbols, and those of `other` where these cover nothing: a debug file's, then the stripped file's own.
+    pub fn with_fallback(mut self, other: SymbolTable) -> SymbolTable {
+        let text =
+            |symbol: &Symbol| &other.names[symbol.name.0 as usize..][..symbol.name.1 as usize];
+        let added: Vec<&Symbol> = other
+            .symbols
+            .iter()
+            .filter(|symbol| self.find(symbol.address).is_none())
+            .collect();
+        for symbol in added {
+            let Ok(start) = u32::try_from(self.names.len()) else {
+                continue;
+            };
+            self.names.push_str(text(symbol));
+            self.symbols.push(Symbol {
+                name: (start, symbol.name.1),
+                ..*symbol
+            });
+        }
+        self.sort();
+        self
+    }
+
+    /// Whether it has a `.symtab`: a file without was stripped, and knows its exported functions only.
+    pub fn has_symtab(&self) -> bool {
+        self.has_symtab
+    }
+
+    /// Whether there is no function symbol in it: a stripped file.
+    pub fn is_empty(&self) -> bool {
+        self.symbols.is_empty()
+    }
+
+    /// The build-id note, in hexadecimal.
+    pub fn build_id(&self) -> Option<&str> {
+        self.build_id.as_deref()
+    }
+
+    /// The file name in `.gnu_debuglink`.
+    pub fn debug_link(&self) -> Option<&str> {
+        self.debug_link.as_deref()
+    }
+}
+
+fn executable_ranges<H: FileHeader>(file: &object::read::elf::ElfFile<'_, H>) -> Vec<Range<u64>> {
+    let code = file
+        .sections()
+        .filter(|section| section.kind() == SectionKind::Text);
+    code.filter_map(|section| {
+        Some(section.address()..section.address().checked_add(section.size())?)
+    })
+    .collect()
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}

@@ -1,0 +1,209 @@
+//! Real files of the compiler at hand: what has a name gets it, what has none gets none.
+
+#![allow(clippy::unwrap_used)]
+
+use heddle_symbols::{Images, Resolver, SymbolTable};
+use heddle_trace_file::write::TraceWriter;
+use heddle_trace_file::{Addr, Nanos, Trace};
+use proptest::prelude::*;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const SOURCE: &str = r#"
+extern "C" void exported() {}
+static __attribute__((noinline, used)) void hidden() {}
+__attribute__((noinline)) int add(int a, int b) { return a + b; }
+extern "C" void __quiet_alias() __attribute__((alias("exported")));
+extern "C" void weak_alias() __attribute__((weak, alias("exported")));
+asm(".text\n.globl sizeless\nsizeless: nop; nop\n.globl typeless\ntypeless: nop; nop\n.size typeless, 2\nnop\nnop\nnop");
+int main() { exported(); hidden(); return add(1, 2) - 3; }
+"#;
+
+fn run(program: &str, arguments: &[&str]) {
+    let output = Command::new(program).args(arguments).output().unwrap();
+    assert!(
+        output.status.success(),
+        "{program} {arguments:?}: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+}
+
+/// Compiles [`SOURCE`] with these flags and returns the program's path.
+fn program(directory: &Path, flags: &[&str]) -> PathBuf {
+    let source = directory.join("program.cpp");
+    std::fs::write(&source, SOURCE).unwrap();
+    let program = directory.join("program");
+    let mut arguments = vec![
+        "-O1",
+        "-Wl,--build-id",
+        source.to_str().unwrap(),
+        "-o",
+        program.to_str().unwrap(),
+    ];
+    arguments.extend(flags);
+    run("g++", &arguments);
+    program
+}
+
+/// Addresses by name as `nm` sees them.
+fn address(program: &Path, name: &str) -> u64 {
+    let output = Command::new("nm").arg(program).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let line = text
+        .lines()
+        .find(|line| line.split(' ').nth(2) == Some(name))
+        .unwrap();
+    u64::from_str_radix(line.split(' ').next().unwrap(), 16).unwrap()
+}
+
+/// The names that the program gets when mapped at `bias`, and the warnings.
+fn names(
+    program: &Path,
+    build_id: Option<&str>,
+    bias: u64,
+    addresses: &[u64],
+) -> (Vec<String>, Vec<String>) {
+    let directory = tempfile::tempdir().unwrap();
+    let writer = TraceWriter::create(directory.path(), 1).unwrap();
+    let mut process = writer.process(1, 0, "/x").unwrap();
+    process.module(
+        bias,
+        bias + 0x100_0000,
+        bias,
+        build_id,
+        program.to_str().unwrap(),
+    );
+    process.finish().unwrap();
+    let trace = Trace::open(directory.path()).unwrap();
+    let mut images = Images::new();
+    let mut resolver = Resolver::new(trace.processes()[0].modules());
+    let names = addresses
+        .iter()
+        .map(|&address| {
+            resolver
+                .function(&mut images, Addr(bias + address), Nanos(0))
+                .name
+                .clone()
+        })
+        .collect();
+    (
+        names,
+        images
+            .take_warnings()
+            .iter()
+            .map(ToString::to_string)
+            .collect(),
+    )
+}
+
+#[test]
+fn static_functions_and_pie_have_names_without_rdynamic() {
+    let directory = tempfile::tempdir().unwrap();
+    for flags in [["-pie", "-fPIE"], ["-no-pie", "-fno-PIE"]] {
+        let program = program(directory.path(), &flags);
+        let table = SymbolTable::parse(&std::fs::read(&program).unwrap()).unwrap();
+        let at = |name: &str| table.find(address(&program, name));
+        assert_eq!(at("_ZL6hiddenv"), Some("_ZL6hiddenv"));
+        assert_eq!(at("_Z3addii"), Some("_Z3addii"));
+    }
+}
+
+#[test]
+fn of_several_names_the_global_plain_one_is_taken() {
+    let directory = tempfile::tempdir().unwrap();
+    let program = program(directory.path(), &[]);
+    let table = SymbolTable::parse(&std::fs::read(&program).unwrap()).unwrap();
+    assert_eq!(
+        table.find(address(&program, "weak_alias")),
+        Some("exported")
+    );
+}
+
+#[test]
+fn an_address_outside_every_symbol_is_module_and_offset() {
+    let directory = tempfile::tempdir().unwrap();
+    let program = program(directory.path(), &[]);
+    let [sizeless, typeless] = ["sizeless", "typeless"].map(|name| address(&program, name));
+    let asked = [sizeless, sizeless + 1, typeless, typeless + 1, typeless + 2];
+    let (names, warnings) = names(&program, None, 0x5555_0000_0000, &asked);
+    let gap = |address: u64| format!("program+{address:#x}");
+    assert_eq!(
+        names,
+        [
+            "sizeless".to_owned(),
+            gap(sizeless + 1),
+            "typeless".to_owned(),
+            "typeless".to_owned(),
+            gap(typeless + 2)
+        ]
+    );
+    assert!(warnings.is_empty(), "{warnings:?}");
+}
+
+#[test]
+fn a_rebuilt_file_is_not_believed_and_named_once() {
+    let directory = tempfile::tempdir().unwrap();
+    let program = program(directory.path(), &[]);
+    let add = address(&program, "_Z3addii");
+    let (names, warnings) = names(&program, Some("00ff"), 0x1_0000_0000, &[add, add]);
+    assert_eq!(
+        names,
+        [format!("program+{add:#x}"), format!("program+{add:#x}")]
+    );
+    let [warning] = warnings.as_slice() else {
+        panic!("one warning, not {warnings:?}")
+    };
+    assert!(
+        warning.contains("program") && warning.contains("00ff") && warning.contains("record again"),
+        "{warning}"
+    );
+}
+
+#[test]
+fn a_stripped_file_gets_its_names_from_the_debug_file_beside_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let program = program(directory.path(), &[]);
+    let hidden = address(&program, "_ZL6hiddenv");
+    let debug = directory.path().join("program.debug");
+    let (program_name, debug_name) = (program.to_str().unwrap(), debug.to_str().unwrap());
+    run("objcopy", &["--only-keep-debug", program_name, debug_name]);
+    run("strip", &[program_name]);
+    assert_eq!(
+        names(&program, None, 0x1000_0000, &[hidden]).0,
+        [format!("program+{hidden:#x}")]
+    );
+    run(
+        "objcopy",
+        &[&format!("--add-gnu-debuglink={debug_name}"), program_name],
+    );
+    assert_eq!(
+        names(&program, None, 0x1000_0000, &[hidden]).0,
+        ["hidden()"]
+    );
+}
+
+#[test]
+fn a_file_that_is_gone_is_a_warning() {
+    let (names, warnings) = names("/nowhere/lib.so".as_ref(), None, 0x1000_0000, &[0x10]);
+    assert_eq!(names, ["lib.so+0x10"]);
+    assert!(
+        warnings.len() == 1 && warnings[0].contains("/nowhere/lib.so"),
+        "{warnings:?}"
+    );
+}
+
+proptest! {
+    #[test]
+    fn arbitrary_bytes_never_panic(at in 0usize..20_000, bytes in prop::collection::vec(any::<u8>(), 1..64), cut in 0usize..20_000, address in any::<u64>()) {
+        // The test's own program is the file at hand; its first pages hold the headers.
+        let mut content = std::fs::read("/proc/self/exe").unwrap();
+        content.truncate(30_000);
+        let at = at.min(content.len() - bytes.len());
+        content[at..at + bytes.len()].copy_from_slice(&bytes);
+        content.truncate(cut.max(64));
+        if let Ok(table) = SymbolTable::parse(&content) {
+            table.find(address);
+        }
+        let _ = SymbolTable::parse(&bytes);
+    }
+}
