@@ -1,0 +1,136 @@
+//! What the templates are given, and the page that they make of it. A file here for each part of the page, with a template of the same name.
+
+mod environment;
+mod experiment;
+mod head;
+mod ledger;
+mod map;
+
+use crate::palette::{self, Look, Palette};
+use crate::{Error, raw};
+use heddle_results::Report;
+use minijinja::{Environment, UndefinedBehavior, context};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// A model's name and how it looks.
+#[derive(Serialize)]
+struct Model {
+    name: String,
+    look: Look,
+}
+
+impl Model {
+    fn new(name: &str, palette: &Palette) -> Self {
+        Self {
+            name: name.to_string(),
+            look: palette.look(name),
+        }
+    }
+}
+
+/// An experiment's place in the page.
+#[derive(Clone, Serialize)]
+struct Link {
+    title: String,
+    anchor: String,
+}
+
+/// The whole page.
+pub(crate) fn page(report: &Report, raw_jsonl: &str) -> Result<String, Error> {
+    let palette = Palette::assign(models(report));
+    let links = links(report);
+    let with_links = || report.experiments.iter().zip(&links);
+    let page = environment()?.get_template("page.html")?.render(context! {
+        head => head::Head::new(report, &links),
+        map => with_links().map(|(experiment, link)| map::Map::new(experiment, link, &palette)).collect::<Vec<_>>(),
+        ledger => ledger::Ledger::new(report, &links),
+        experiments => with_links().map(|(experiment, link)| experiment::Section::new(experiment, link, &palette)).collect::<Vec<_>>(),
+        environment => environment::Environment::new(report),
+        raw => raw::for_script(raw_jsonl),
+        raw_lines => raw_jsonl.lines().filter(|line| !line.trim().is_empty()).count(),
+        shapes => palette::SHAPES,
+        palette => palette::css(),
+    })?;
+    Ok(page)
+}
+
+fn environment() -> Result<Environment<'static>, Error> {
+    let mut environment = Environment::new();
+    environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    environment.set_trim_blocks(true);
+    environment.set_lstrip_blocks(true);
+    for (name, source) in [
+        ("page.html", include_str!("../../templates/page.html")),
+        ("macros.html", include_str!("../../templates/macros.html")),
+        ("head.html", include_str!("../../templates/head.html")),
+        ("map.html", include_str!("../../templates/map.html")),
+        ("ledger.html", include_str!("../../templates/ledger.html")),
+        (
+            "experiment.html",
+            include_str!("../../templates/experiment.html"),
+        ),
+        (
+            "environment.html",
+            include_str!("../../templates/environment.html"),
+        ),
+        ("style.css", include_str!("../../templates/style.css")),
+        ("save.js", include_str!("../../templates/save.js")),
+    ] {
+        environment.add_template(name, source)?;
+    }
+    Ok(environment)
+}
+
+/// Every model that is named anywhere.
+fn models(report: &Report) -> impl Iterator<Item = &str> {
+    report.experiments.iter().flat_map(|experiment| {
+        let series = experiment
+            .groups
+            .iter()
+            .flat_map(|group| &group.series)
+            .map(|series| series.model.as_str());
+        series
+            .chain(
+                experiment
+                    .skipped
+                    .iter()
+                    .map(|skipped| skipped.model.as_str()),
+            )
+            .chain(experiment.commands.keys().map(String::as_str))
+    })
+}
+
+/// Titles and anchors; an anchor is the id, so that links stay valid from run to run, and no two are equal.
+fn links(report: &Report) -> Vec<Link> {
+    let mut used: BTreeMap<String, usize> = BTreeMap::new();
+    let link = |experiment: &heddle_results::ExperimentReport| {
+        let slug: String = experiment
+            .id
+            .chars()
+            .map(|c| {
+                if c.is_ascii_alphanumeric() || c == '-' {
+                    c
+                } else {
+                    '_'
+                }
+            })
+            .collect();
+        let number = used
+            .entry(slug.clone())
+            .and_modify(|number| *number += 1)
+            .or_insert(1);
+        let anchor = if *number == 1 {
+            format!("e-{slug}")
+        } else {
+            format!("e-{slug}.{number}")
+        };
+        let title = if experiment.title.is_empty() {
+            experiment.id.clone()
+        } else {
+            experiment.title.clone()
+        };
+        Link { title, anchor }
+    };
+    report.experiments.iter().map(link).collect()
+}

@@ -1,0 +1,203 @@
+//! The page as a browser sees it: what is asserted here is what a reader gets, without a network.
+//!
+//! `HEDDLE_SCREENSHOTS=DIR` also leaves pictures there, light and dark, wide and narrow; with `HEDDLE_PAGE=FILE` of that page instead of the made-up one.
+
+mod chromium;
+mod common;
+
+use chromium::Browser;
+use std::path::{Path, PathBuf};
+
+/// Asks the page itself: which of these texts can be seen? Returns those that cannot.
+fn invisible(browser: &mut Browser, texts: &[&str]) -> Vec<String> {
+    let wanted = serde_json::to_string(texts).unwrap();
+    let found = browser.evaluate(&format!("(() => {{ const all = document.body.innerText; return {wanted}.filter(text => !all.includes(text)); }})()"));
+    serde_json::from_value(found).unwrap()
+}
+
+#[test]
+fn a_reader_sees_every_verdict_and_nothing_is_fetched_or_complained_of() {
+    let report = common::rich();
+    let directory = tempfile::tempdir().unwrap();
+    let page = directory.path().join("index.html");
+    std::fs::write(
+        &page,
+        heddle_page::render(&report, &common::jsonl(&report)).unwrap(),
+    )
+    .unwrap();
+
+    let mut browser = Browser::start();
+    browser.open(&page, 1200, "light");
+    let verdicts: Vec<&str> = report
+        .experiments
+        .iter()
+        .flat_map(|experiment| &experiment.verdicts)
+        .map(String::as_str)
+        .collect();
+    let claims: Vec<&str> = report
+        .experiments
+        .iter()
+        .flat_map(|experiment| &experiment.claims)
+        .map(|claim| claim.words.as_str())
+        .collect();
+    assert!(verdicts.len() >= 6 && claims.len() >= 6);
+    assert_eq!(
+        invisible(&mut browser, &verdicts),
+        [] as [&str; 0],
+        "verdict sentences that a reader does not see"
+    );
+    assert_eq!(
+        invisible(&mut browser, &claims),
+        [] as [&str; 0],
+        "claims that a reader does not see"
+    );
+
+    assert_eq!(
+        browser.evaluate("document.querySelectorAll('svg.plot').length > 6"),
+        true
+    );
+    assert_eq!(
+        browser.evaluate("document.getElementById('save').offsetHeight > 0"),
+        true,
+        "the button is offered"
+    );
+    let kept = browser.evaluate("document.getElementById('raw').textContent.trim()");
+    assert_eq!(
+        kept.as_str().unwrap(),
+        common::jsonl(&report).trim(),
+        "the raw data in the page"
+    );
+    browser.evaluate("document.getElementById('save').click()");
+
+    for (width, scheme) in [
+        (1200, "light"),
+        (1200, "dark"),
+        (400, "light"),
+        (400, "dark"),
+    ] {
+        browser.open(&page, width, scheme);
+        let beyond = browser.evaluate(
+            "document.documentElement.scrollWidth - document.documentElement.clientWidth",
+        );
+        assert_eq!(beyond, 0, "the page is wider than its window at {width} px");
+    }
+    assert_eq!(browser.complaints, [] as [String; 0]);
+    assert_eq!(browser.requests_other_than(&page), [] as [String; 0]);
+}
+
+#[test]
+fn hostile_text_is_shown_and_not_run() {
+    let hostile = "</script></style></title><script>window.broken = 1</script><img src=http://example.invalid/x onerror='window.broken = 1'>";
+    let mut report = common::small();
+    let experiment = &mut report.experiments[0];
+    for text in [
+        &mut experiment.id,
+        &mut experiment.title,
+        &mut experiment.question,
+        &mut experiment.metric.label,
+        &mut experiment.metric.unit,
+    ] {
+        *text = hostile.into();
+    }
+    experiment.verdicts = vec![hostile.into()];
+    experiment.groups[0].label = hostile.into();
+    experiment.groups[0].series[0].model = hostile.into();
+    experiment.groups[0].series[0].cells[0].counters = [(hostile.to_string(), 1.0)].into();
+    experiment.figures[0].label = hostile.into();
+    experiment.troubles = vec![hostile.into()];
+    experiment.commands.insert(hostile.into(), hostile.into());
+    report.notes = vec![hostile.into()];
+    report.machine.host = hostile.into();
+    report.builds = vec![[(hostile.to_string(), hostile.to_string())].into()];
+    let directory = tempfile::tempdir().unwrap();
+    let page = directory.path().join("index.html");
+    let raw = format!("{}\n", serde_json::json!({ "model": hostile }));
+    std::fs::write(&page, heddle_page::render(&report, &raw).unwrap()).unwrap();
+
+    let mut browser = Browser::start();
+    browser.open(&page, 1200, "light");
+    assert_eq!(invisible(&mut browser, &[hostile]), [] as [&str; 0]);
+    assert_eq!(browser.evaluate("typeof window.broken"), "undefined");
+    assert_eq!(
+        browser.evaluate("document.querySelectorAll('img').length"),
+        0
+    );
+    let kept = browser.evaluate("JSON.parse(document.getElementById('raw').textContent).model");
+    assert_eq!(kept, hostile, "the raw data mean the same");
+    assert_eq!(browser.complaints, [] as [String; 0]);
+    assert_eq!(browser.requests_other_than(&page), [] as [String; 0]);
+}
+
+/// The two assertions above can fail: a page that logs, throws and fetches is caught.
+#[test]
+fn a_page_that_complains_and_fetches_is_noticed() {
+    let directory = tempfile::tempdir().unwrap();
+    let page = directory.path().join("index.html");
+    let text = "<!doctype html><img src='http://127.0.0.1:9/x.png'><script>console.error('ouch'); throw new Error('bang')</script>";
+    std::fs::write(&page, text).unwrap();
+    let mut browser = Browser::start();
+    browser.open(&page, 1200, "light");
+    assert!(
+        browser
+            .complaints
+            .iter()
+            .any(|complaint| complaint.contains("ouch")),
+        "{:?}",
+        browser.complaints
+    );
+    assert!(
+        browser
+            .complaints
+            .iter()
+            .any(|complaint| complaint.contains("bang")),
+        "{:?}",
+        browser.complaints
+    );
+    assert_eq!(
+        browser.requests_other_than(&page),
+        ["http://127.0.0.1:9/x.png"]
+    );
+}
+
+/// Pictures for people. Without a directory for them there is one throw-away picture, to see that taking it works.
+#[test]
+fn a_picture_can_be_taken() {
+    let directory = tempfile::tempdir().unwrap();
+    let target = std::env::var_os("HEDDLE_SCREENSHOTS").map(PathBuf::from);
+    let page = std::env::var_os("HEDDLE_PAGE")
+        .map(PathBuf::from)
+        .unwrap_or_else(|| {
+            let page = directory.path().join("index.html");
+            let report = common::rich();
+            std::fs::write(
+                &page,
+                heddle_page::render(&report, &common::jsonl(&report)).unwrap(),
+            )
+            .unwrap();
+            page
+        });
+    let page = page.canonicalize().unwrap();
+    let mut browser = Browser::start();
+    let Some(target) = target else {
+        browser.open(&page, 1200, "light");
+        assert!(browser.picture(Some(700)).starts_with(b"\x89PNG"));
+        return;
+    };
+    std::fs::create_dir_all(&target).unwrap();
+    let save = |browser: &mut Browser, name: &str, height| {
+        let path: &Path = &target.join(name);
+        std::fs::write(path, browser.picture(height)).unwrap();
+        eprintln!("wrote {}", path.display());
+    };
+    for (width, scheme) in [
+        (1200, "light"),
+        (1200, "dark"),
+        (400, "light"),
+        (400, "dark"),
+    ] {
+        browser.open(&page, width, scheme);
+        save(&mut browser, &format!("{scheme}-{width}.png"), None);
+    }
+    browser.open(&page, 1000, "light");
+    save(&mut browser, "readme.png", Some(1000));
+}
