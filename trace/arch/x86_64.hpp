@@ -1,0 +1,72 @@
+// Everything that depends on the processor: the clock, the reservation, the system call, the thread
+// pointer.
+#pragma once
+
+#include <cpuid.h>
+
+#include <cstdint>
+
+namespace heddle::trace::arch {
+
+/// Time-stamp counter, in ticks. Not serialising: an event is stamped within a few ns of the call.
+inline std::uint64_t read_tsc() {
+  std::uint32_t low, high;
+  asm volatile("rdtsc" : "=a"(low), "=d"(high));
+  return (std::uint64_t{high} << 32) | low;
+}
+
+/// Returns the old value of `*count` and adds one, in one instruction without the lock prefix:
+/// indivisible for signal handlers of this thread, not for other threads.
+inline std::uint64_t reserve(std::uint64_t* count) {
+  std::uint64_t old = 1;
+  asm volatile("xaddq %0, %1" : "+r"(old), "+m"(*count) : : "memory", "cc");
+  return old;
+}
+
+/// A system call that touches neither errno nor libc: no cancellation point, and nothing that the
+/// traced program may have put in libc's place. Returns the result or a negated error number.
+template <typename... Args>
+inline long syscall(long number, Args... args) {
+  static_assert(sizeof...(Args) <= 6, "Linux takes six arguments");
+  const long all[] = {(long)args..., 0, 0, 0, 0, 0, 0};
+  register long r10 asm("r10") = all[3];
+  register long r8 asm("r8") = all[4];
+  register long r9 asm("r9") = all[5];
+  long result;
+  asm volatile("syscall"
+               : "=a"(result)
+               : "a"(number), "D"(all[0]), "S"(all[1]), "d"(all[2]), "r"(r10), "r"(r8), "r"(r9)
+               : "rcx", "r11", "memory");
+  return result;
+}
+
+/// Address of the thread control block; glibc places it at the top of the thread's stack (not the
+/// main thread's).
+inline std::uintptr_t thread_pointer() {
+  return reinterpret_cast<std::uintptr_t>(__builtin_thread_pointer());
+}
+
+/// Whether the TSC ticks at one rate through every frequency and sleep state (constant_tsc and
+/// nonstop_tsc).
+inline bool tsc_is_invariant() {
+  std::uint32_t a, b, c, d;
+  return __get_cpuid(0x80000007, &a, &b, &c, &d) && (d & (1u << 8)) != 0;
+}
+
+/// The TSC's rate in Hz as the processor or the hypervisor states it; 0 = not stated.
+inline std::uint64_t tsc_hz() {
+  std::uint32_t a, b, c, d;
+  if (__get_cpuid(0x15, &a, &b, &c, &d) && a != 0 && b != 0 && c != 0) {
+    return std::uint64_t{c} * b / a;
+  }
+  __cpuid(1, a, b, c, d);
+  const bool hypervisor = (c >> 31) != 0;
+  if (!hypervisor) return 0;
+  __cpuid(0x40000000, a, b, c, d);
+  if (a < 0x40000010 || a > 0x4000ffff) return 0;
+  // Leaf 0x40000010, agreed on by VMware and KVM: EAX is the TSC's rate in kHz.
+  __cpuid(0x40000010, a, b, c, d);
+  return std::uint64_t{a} * 1000;
+}
+
+}  // namespace heddle::trace::arch

@@ -1,0 +1,66 @@
+// Functions of libc that the recorder stands in front of, to learn of modules and names in time.
+#include <dlfcn.h>
+#include <pthread.h>
+
+#include "quiet.hpp"
+#include "thread.hpp"
+
+namespace heddle::trace {
+
+namespace {
+
+template <typename Function>
+Function* next(Function*& kept, const char* name) {
+  Function* found = __atomic_load_n(&kept, __ATOMIC_RELAXED);
+  if (found == nullptr) {
+    found = reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
+    __atomic_store_n(&kept, found, __ATOMIC_RELAXED);
+  }
+  return found;
+}
+
+using Open = void*(const char*, int);
+using Close = int(void*);
+using SetName = int(pthread_t, const char*);
+constinit Open* real_open = nullptr;
+constinit Close* real_close = nullptr;
+constinit SetName* real_set_name = nullptr;
+
+void scan() {
+  Process* const current = process();
+  if (current == nullptr || current->state != Recording::kRunning || local.busy) return;
+  const Quiet quiet;
+  scan_modules(current->modules);
+}
+
+}  // namespace
+
+}  // namespace heddle::trace
+
+extern "C" {
+
+/// Called by our dlopen (arch/x86_64_dlopen.S) before it jumps to the real one, which it returns.
+/// We don't see that one return, so hooks look for the module: the first after it became visible is
+/// its constructor's, if that is instrumented, or one of the caller's.
+[[gnu::visibility("hidden")]] void* heddle_before_dlopen() {
+  heddle::trace::expect_module();
+  return reinterpret_cast<void*>(heddle::trace::next(heddle::trace::real_open, "dlopen"));
+}
+
+/// A module is written down before it can vanish.
+[[gnu::visibility("default")]] int dlclose(void* handle) {
+  auto* const real = heddle::trace::next(heddle::trace::real_close, "dlclose");
+  heddle::trace::scan();
+  const int result = real(handle);
+  heddle::trace::scan();
+  return result;
+}
+
+/// A thread that is named early and killed late has its name.
+[[gnu::visibility("default")]] int pthread_setname_np(pthread_t thread, const char* name) {
+  auto* const real = heddle::trace::next(heddle::trace::real_set_name, "pthread_setname_np");
+  const int result = real(thread, name);
+  if (result == 0) heddle::trace::refresh_name(static_cast<std::uint64_t>(thread));
+  return result;
+}
+}

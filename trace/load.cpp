@@ -1,0 +1,93 @@
+#include "load.hpp"
+
+#include <unistd.h>
+
+#include "format.hpp"
+#include "sys.hpp"
+#include "text.hpp"
+
+namespace heddle::trace {
+
+constinit Loaded loaded{};
+
+namespace {
+
+/// getenv may be the program's own (bash has one), so the environment is read by hand.
+const char* variable(const char* name_and_equals) {
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const char* text = *entry;
+    const char* name = name_and_equals;
+    while (*name != '\0' && *name == *text) ++name, ++text;
+    if (*name == '\0') return text;
+  }
+  return nullptr;
+}
+
+long mark(const char* directory) {
+  static char path[4200];  // the stack may be small; the process lock is held
+  const Text text = Text(path, sizeof path) << directory << '/' << kMarkerName;
+  if (!text.fits()) return -ENAMETOOLONG;
+  const long fd = sys::open(path, O_WRONLY | O_CREAT | O_EXCL, 0666);
+  if (fd == -EEXIST) return 0;
+  if (fd < 0) return fd;
+  const long written = sys::write_all(fd, kMarkerText, sizeof kMarkerText - 1);
+  sys::close(fd);
+  if (written == static_cast<long>(sizeof kMarkerText - 1)) return 0;
+  sys::unlink(path);
+  return written < 0 ? written : -ENOSPC;
+}
+
+/// ./heddle.trace.<pid>; with .1, .2 … behind it where one is there already: an earlier program
+/// image of this process (exec), or an old process with the same pid.
+long make_bare_directory() {
+  const std::uint32_t pid = static_cast<std::uint32_t>(sys::pid());
+  Text text = Text(loaded.directory, sizeof loaded.directory) << loaded.working << "/heddle.trace.";
+  text.decimal(pid);
+  const std::size_t stem = text.size();
+  for (std::uint64_t attempt = 1;; ++attempt) {
+    if (!text.fits()) return -ENAMETOOLONG;
+    const long result = sys::mkdir(loaded.directory);
+    if (result == 0) {
+      loaded.made_by = pid;
+      return 0;
+    }
+    if (result != -EEXIST) return result;
+    text.cut(stem);
+    (text << '.').decimal(attempt);
+  }
+}
+
+}  // namespace
+
+void load() {
+  if (loaded.done) return;
+  loaded.done = true;
+  if (arch::syscall(SYS_getcwd, loaded.working, sizeof loaded.working) < 0) {
+    Text(loaded.working, sizeof loaded.working) << '.';
+  }
+  if (loaded.working[1] == '\0') loaded.working[0] = '\0';  // "/": what follows brings the slash
+  const char* directory = variable("HEDDLE_DIR=");
+  loaded.bare = directory == nullptr || *directory == '\0';
+  if (!loaded.bare) {
+    Text text(loaded.directory, sizeof loaded.directory);
+    if (*directory != '/') text << loaded.working << '/';
+    text << directory;
+  }
+  struct stat status;
+  loaded.stderr_open = arch::syscall(SYS_fstat, STDERR_FILENO, &status) == 0;
+  loaded.stderr_device = status.st_dev;
+  loaded.stderr_inode = status.st_ino;
+}
+
+const char* trace_directory(long& error) {
+  if (!loaded.bare) {
+    error = sys::mkdir(loaded.directory);
+    if (error == -EEXIST) error = 0;
+  } else {
+    error = loaded.made_by != 0 ? 0 : make_bare_directory();
+  }
+  if (error == 0) error = mark(loaded.directory);
+  return error == 0 ? loaded.directory : nullptr;
+}
+
+}  // namespace heddle::trace

@@ -1,0 +1,30 @@
+// What the library learns when it is loaded, before the program can change it. Survives fork.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+
+namespace heddle::trace {
+
+struct Loaded {
+  bool done;
+  bool bare;  ///< no HEDDLE_DIR: the trace goes into the directory of the time, and we say where
+  char working[4096];     ///< working directory
+  char directory[4096];   ///< the trace directory, absolute; empty until a bare one is made
+  std::uint32_t made_by;  ///< pid that made a bare trace directory, 0 = not made
+  bool stderr_open;
+  std::uint64_t stderr_device, stderr_inode;
+};
+
+extern Loaded loaded;
+
+/// Fills `loaded`, once: from the library's constructor, or from the first hook where one runs
+/// earlier.
+void load();
+
+/// The trace directory with its marker file, made if need be. Null, with `error` set to a negated
+/// error number and `loaded.directory` to what could not be made. Call with the process lock held.
+[[nodiscard]] const char* trace_directory(long& error);
+
+}  // namespace heddle::trace

@@ -1,0 +1,233 @@
+#include "modules.hpp"
+
+#include <elf.h>
+#include <link.h>
+#include <sys/auxv.h>
+
+#include "clock.hpp"
+#include "note.hpp"
+#include "text.hpp"
+
+namespace heddle::trace {
+
+namespace {
+
+struct Scan {
+  Modules& modules;
+  std::uint64_t began;   ///< ticks
+  std::uint64_t number;  ///< 0 until the first module has shown that something changed
+  std::uint64_t adds, subs;
+  long fd;
+};
+
+std::uint64_t hash(const char* text) {
+  std::uint64_t value = 0xcbf29ce484222325;  // FNV-1a
+  while (*text != '\0') value = (value ^ static_cast<std::uint8_t>(*text++)) * 0x100000001b3;
+  return value;
+}
+
+/// Appends one line, wholly or not at all: what a later line would be glued to is cut off again.
+bool append(Scan& scan, const Text& line) {
+  Modules& modules = scan.modules;
+  if (scan.fd < 0) {
+    scan.fd = sys::open(modules.path, O_WRONLY | O_CREAT | O_APPEND, 0666);
+    if (scan.fd < 0) {
+      note_trouble(*modules.trouble_noted, "cannot write", modules.path, scan.fd);
+      return false;
+    }
+  }
+  const long written = sys::write_all(scan.fd, line.c_str(), line.size());
+  if (written == static_cast<long>(line.size())) return true;
+  if (written > 0) {
+    const long end = arch::syscall(SYS_lseek, scan.fd, 0, SEEK_END);
+    arch::syscall(SYS_ftruncate, scan.fd, end - written);
+  }
+  note_trouble(*modules.trouble_noted, "cannot write", modules.path,
+               written < 0 ? written : -ENOSPC);
+  return false;
+}
+
+void append_unload(Scan& scan, const Module& module) {
+  Text line(scan.modules.line, sizeof scan.modules.line);
+  (line << "unload ").decimal(ticks()) << ' ';
+  line.hex(module.start) << '\n';
+  append(scan, line);
+}
+
+void forget(Scan& scan, std::uint64_t index) {
+  Modules& modules = scan.modules;
+  append_unload(scan, modules.known[index]);
+  modules.known[index] = modules.known[--modules.count];
+}
+
+bool make_room(Modules& modules) {
+  if (modules.count < modules.room) return true;
+  const std::uint64_t room = modules.room == 0 ? 128 : modules.room * 2;
+  auto* known = static_cast<Module*>(sys::map_wiped_on_fork(room * sizeof(Module)));
+  if (known == nullptr) return false;
+  for (std::uint64_t i = 0; i < modules.count; ++i) known[i] = modules.known[i];
+  if (modules.known != nullptr) sys::munmap(modules.known, modules.room * sizeof(Module));
+  modules.known = known;
+  modules.room = room;
+  return true;
+}
+
+/// Writes the GNU build id in hexadecimal, or `-`. Only notes within a loaded segment are read.
+void put_build_id(Text& line, const dl_phdr_info& info) {
+  for (unsigned i = 0; i < info.dlpi_phnum; ++i) {
+    const ElfW(Phdr)& note = info.dlpi_phdr[i];
+    if (note.p_type != PT_NOTE) continue;
+    bool mapped = false;
+    for (unsigned j = 0; j < info.dlpi_phnum; ++j) {
+      const ElfW(Phdr)& load = info.dlpi_phdr[j];
+      mapped |= load.p_type == PT_LOAD && note.p_vaddr >= load.p_vaddr &&
+                note.p_vaddr + note.p_memsz <= load.p_vaddr + load.p_memsz;
+    }
+    if (!mapped) continue;
+    const std::uint64_t align = note.p_align == 8 ? 8 : 4;
+    const char* at = reinterpret_cast<const char*>(info.dlpi_addr + note.p_vaddr);
+    const char* end = at + note.p_memsz;
+    while (at + sizeof(ElfW(Nhdr)) <= end) {
+      const auto* header = reinterpret_cast<const ElfW(Nhdr)*>(at);
+      const char* name = at + sizeof *header;
+      const char* content = name + ((header->n_namesz + align - 1) & -align);
+      if (content > end || content + header->n_descsz > end) break;
+      const bool gnu = header->n_namesz == 4 && name[0] == 'G' && name[1] == 'N' &&
+                       name[2] == 'U' && name[3] == '\0';
+      if (gnu && header->n_type == NT_GNU_BUILD_ID && header->n_descsz > 0) {
+        for (unsigned k = 0; k < header->n_descsz; ++k) {
+          line.hex_byte(static_cast<std::uint8_t>(content[k]));
+        }
+        return;
+      }
+      at = content + ((header->n_descsz + align - 1) & -align);
+    }
+  }
+  line << '-';
+}
+
+/// The module's absolute path, in `modules.name`. The loader names the program "".
+const char* path_of(Modules& modules, const char* name) {
+  if (*name == '\0') {
+    const long n = sys::readlink("/proc/self/exe", modules.name, sizeof modules.name - 1);
+    modules.name[n > 0 ? n : 0] = '\0';
+    return modules.name;
+  }
+  if (*name == '/') return name;
+  // As given to dlopen, relative to where the program was then; we look soon after.
+  if (arch::syscall(SYS_getcwd, modules.name, sizeof modules.name) < 0) return name;
+  std::size_t size = 0;
+  while (modules.name[size] != '\0') ++size;
+  if (name[0] == '.' && name[1] == '/') name += 2;
+  Text(modules.name + size, sizeof modules.name - size) << (size > 1 ? "/" : "") << name;
+  return modules.name;
+}
+
+void put_path(Text& line, const char* path) {
+  for (; *path != '\0'; ++path) {
+    if (*path == '\\') {
+      line << "\\\\";
+    } else if (*path == '\n') {
+      line << "\\n";
+    } else {
+      line << *path;
+    }
+  }
+}
+
+void meet(Scan& scan, const dl_phdr_info& info) {
+  Modules& modules = scan.modules;
+  Module module{~std::uint64_t{0}, 0, info.dlpi_addr, 0, scan.number};
+  for (unsigned i = 0; i < info.dlpi_phnum; ++i) {
+    const ElfW(Phdr)& load = info.dlpi_phdr[i];
+    if (load.p_type != PT_LOAD) continue;
+    const std::uint64_t start = (info.dlpi_addr + load.p_vaddr) & ~std::uint64_t{4095};
+    const std::uint64_t end =
+        (info.dlpi_addr + load.p_vaddr + load.p_memsz + 4095) & ~std::uint64_t{4095};
+    if (start < module.start) module.start = start;
+    if (end > module.end) module.end = end;
+  }
+  const std::uint64_t vdso = getauxval(AT_SYSINFO_EHDR);
+  if (module.end == 0 || (vdso >= module.start && vdso < module.end)) return;
+
+  // The loader's name is hashed, not the path: the path is only looked up for what is new.
+  module.path_hash = hash(info.dlpi_name);
+  for (std::uint64_t i = 0; i < modules.count;) {
+    Module& known = modules.known[i];
+    if (known.start == module.start && known.end == module.end && known.bias == module.bias &&
+        known.path_hash == module.path_hash) {
+      known.seen = scan.number;
+      return;
+    }
+    if (known.start < module.end && module.start < known.end) {
+      forget(scan, i);  // its address range has a new owner
+    } else {
+      ++i;
+    }
+  }
+  if (!make_room(modules)) {
+    note_trouble(*modules.trouble_noted, "cannot write", modules.path, -ENOMEM);
+    return;
+  }
+  const char* path = path_of(modules, info.dlpi_name);
+  Text line(modules.line, sizeof modules.line);
+  (line << "load ").decimal(modules.since) << ' ';
+  line.hex(module.start) << ' ';
+  line.hex(module.end) << ' ';
+  line.hex(module.bias) << ' ';
+  put_build_id(line, info);
+  line << ' ';
+  put_path(line, path);
+  line << '\n';
+  if (append(scan, line)) modules.known[modules.count++] = module;
+}
+
+int on_module(dl_phdr_info* info, std::size_t, void* data) {
+  Scan& scan = *static_cast<Scan*>(data);
+  const Locked locked(scan.modules.lock);
+  if (scan.number == 0) {
+    if (scan.modules.scans != 0 && scan.modules.adds == info->dlpi_adds &&
+        scan.modules.subs == info->dlpi_subs) {
+      return 1;
+    }
+    scan.number = ++scan.modules.scans;
+    scan.adds = info->dlpi_adds;
+    scan.subs = info->dlpi_subs;
+  }
+  meet(scan, *info);
+  return 0;
+}
+
+int compare_counters(dl_phdr_info* info, std::size_t, void* data) {
+  const Modules& modules = *static_cast<const Modules*>(data);
+  return modules.adds == info->dlpi_adds && modules.subs == info->dlpi_subs ? 1 : 2;
+}
+
+}  // namespace
+
+bool modules_changed(const Modules& modules) {
+  return dl_iterate_phdr(compare_counters, const_cast<Modules*>(&modules)) == 2;
+}
+
+void scan_modules(Modules& modules) {
+  Scan scan{modules, ticks(), 0, 0, 0, -1};
+  dl_iterate_phdr(on_module, &scan);
+  const Locked locked(modules.lock);
+  if (scan.number != 0) {
+    // Scans follow one another under the loader's lock, so whatever this one did not meet, and no
+    // later one has met either, is gone.
+    for (std::uint64_t i = 0; i < modules.count;) {
+      if (modules.known[i].seen < scan.number) {
+        forget(scan, i);
+      } else {
+        ++i;
+      }
+    }
+    modules.adds = scan.adds;
+    modules.subs = scan.subs;
+  }
+  if (scan.began > modules.since) modules.since = scan.began;
+  if (scan.fd >= 0) sys::close(scan.fd);
+}
+
+}  // namespace heddle::trace

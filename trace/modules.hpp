@@ -1,0 +1,41 @@
+// Which file was mapped where, and when: the process directory's `modules` file.
+#pragma once
+
+#include <cstdint>
+
+#include "lock.hpp"
+
+namespace heddle::trace {
+
+/// One mapped file, as last written to `modules`.
+struct Module {
+  std::uint64_t start, end, bias;
+  std::uint64_t path_hash;
+  std::uint64_t seen;  ///< number of the latest scan that met it
+};
+
+/// Part of the process block, so that fork wipes it and a child begins with a full list.
+struct Modules {
+  /// Inside dl_iterate_phdr's own lock and inside nothing else; no call to the program's code
+  /// happens under it.
+  Lock lock;
+  bool* trouble_noted;  ///< the process's
+  Module* known;
+  std::uint64_t count, room;
+  std::uint64_t scans;
+  std::uint64_t adds, subs;  ///< the loader's counters at the last complete scan
+  std::uint64_t
+      since;        ///< ticks at which the last scan began: what it did not meet was loaded later
+  char path[4224];  ///< of the file
+  char name[4096];  ///< scratch
+  char line[8448];  ///< scratch; a path of 4095 newlines fits
+};
+
+/// Appends what changed since the last scan. Never call with the process lock held: a program's own
+/// dl_iterate_phdr callback may sit in a hook, holding the loader's lock and waiting for ours.
+void scan_modules(Modules& modules);
+
+/// Whether the loader has loaded or unloaded anything since the last scan.
+[[nodiscard]] bool modules_changed(const Modules& modules);
+
+}  // namespace heddle::trace

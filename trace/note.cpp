@@ -1,0 +1,83 @@
+#include "note.hpp"
+
+#include <unistd.h>
+
+#include "load.hpp"
+#include "sys.hpp"
+#include "text.hpp"
+
+namespace heddle::trace {
+
+namespace {
+
+struct Reason {
+  int error;
+  const char* words;
+  const char* remedy;
+};
+
+// strerror may allocate and translate.
+constexpr Reason kReasons[] = {
+    {ENOSPC, "no space left on the device", "free some, or record elsewhere: heddle record -o DIR"},
+    {EDQUOT, "disk quota exceeded", "record elsewhere: heddle record -o DIR"},
+    {EFBIG, "file size limit reached", "raise it: ulimit -f unlimited"},
+    {EMFILE, "too many open files in this process", "raise the limit: ulimit -n 65536"},
+    {ENFILE, "too many open files in the system", "raise fs.file-max"},
+    {ENOMEM, "out of memory or address space", "raise the limit: ulimit -v unlimited"},
+    {EACCES, "permission denied", "record into a directory you may write: heddle record -o DIR"},
+    {EPERM, "operation not permitted", "record elsewhere: heddle record -o DIR"},
+    {EROFS, "read-only file system", "record elsewhere: heddle record -o DIR"},
+    {ENOENT, "no such directory",
+     "was it removed, or did the program chroot? record elsewhere: heddle record -o DIR"},
+    {ENOTDIR, "not a directory", "record elsewhere: heddle record -o DIR"},
+    {ENAMETOOLONG, "path too long", "record into a shorter path: heddle record -o DIR"},
+};
+
+/// Not on the stack, which may be a signal handler's or a fiber's of a few KB. One line is made at
+/// a time: trouble is noted once, the other two at exit.
+constinit char line[9000] = {};
+
+/// Only if descriptor 2 is still what it was at load: a program may have closed it and have its
+/// data there now.
+void say(const Text& text) {
+  struct stat status;
+  if (!loaded.stderr_open || arch::syscall(SYS_fstat, STDERR_FILENO, &status) < 0) return;
+  if (status.st_dev != loaded.stderr_device || status.st_ino != loaded.stderr_inode) return;
+  sys::write_all(STDERR_FILENO, text.c_str(), text.size());
+}
+
+void explain(Text& text, long error) {
+  for (const Reason& reason : kReasons) {
+    if (reason.error == -error) {
+      text << reason.words << "; " << reason.remedy << '\n';
+      return;
+    }
+  }
+  (text << "error ").decimal(static_cast<std::uint64_t>(-error)) << '\n';
+}
+
+}  // namespace
+
+void note_trouble(bool& noted, const char* what, const char* path, long error) {
+  if (__atomic_exchange_n(&noted, true, __ATOMIC_RELAXED)) return;
+  Text text(line, sizeof line);
+  text << "heddle: " << what << ' ' << path << ": ";
+  explain(text, error);
+  say(text);
+}
+
+void note_lost(std::uint64_t events, const char* path, long error) {
+  Text text(line, sizeof line);
+  (text << "heddle: ").decimal(events) << " events were not recorded: cannot make " << path << ": ";
+  explain(text, error);
+  say(text);
+}
+
+void note_recorded(const char* program, std::uint32_t pid, const char* directory) {
+  Text text(line, sizeof line);
+  (text << "heddle: recorded " << program << " (pid ").decimal(pid)
+      << ") in " << directory << " — print it with: heddle replay " << directory << '\n';
+  say(text);
+}
+
+}  // namespace heddle::trace

@@ -1,0 +1,18 @@
+// The recorder's few lines on stderr.
+#pragma once
+
+#include <cstdint>
+
+namespace heddle::trace {
+
+/// Says, once per process (`noted`), that recording stopped (or a part of it), why, and what to do.
+/// `error` is a negated error number. Call with signals blocked.
+void note_trouble(bool& noted, const char* what, const char* path, long error);
+
+/// At exit, where no process directory could be made: how much is missing.
+void note_lost(std::uint64_t events, const char* path, long error);
+
+/// At exit after a bare preload: where the trace is.
+void note_recorded(const char* program, std::uint32_t pid, const char* directory);
+
+}  // namespace heddle::trace

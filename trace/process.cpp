@@ -1,0 +1,136 @@
+#include "process.hpp"
+
+#include <sys/utsname.h>
+
+#include "load.hpp"
+#include "text.hpp"
+
+namespace heddle::trace {
+
+constinit std::uint32_t process_instance = 0;
+
+namespace {
+
+constinit Process* block = nullptr;
+
+/// 32 hexadecimal digits with dashes in between.
+void parse_boot_id(std::uint8_t* to) {
+  char text[64];
+  const std::size_t size = sys::read_file("/proc/sys/kernel/random/boot_id", text, sizeof text);
+  unsigned digits = 0;
+  for (std::size_t i = 0; i < size && digits < 32; ++i) {
+    const char c = text[i];
+    unsigned value;
+    if (c >= '0' && c <= '9') {
+      value = static_cast<unsigned>(c - '0');
+    } else if (c >= 'a' && c <= 'f') {
+      value = static_cast<unsigned>(c - 'a') + 10;
+    } else {
+      continue;
+    }
+    to[digits / 2] = static_cast<std::uint8_t>(to[digits / 2] << 4 | value);
+    ++digits;
+  }
+}
+
+/// <trace>/<pid>, or <pid>.1, <pid>.2 … where an earlier program image had this pid.
+long make_directory(Process& process, const char* trace, std::uint32_t pid) {
+  Text text = Text(process.directory, sizeof process.directory) << trace << '/';
+  text.decimal(pid);
+  const std::size_t stem = text.size();
+  for (std::uint64_t attempt = 1;; ++attempt) {
+    if (!text.fits()) return -ENAMETOOLONG;
+    const long result = sys::mkdir(process.directory);
+    if (result != -EEXIST) return result;
+    text.cut(stem);
+    (text << '.').decimal(attempt);
+  }
+}
+
+long map_header(Process& process) {
+  static char path[4200];  // the stack may be small; the process lock is held
+  const Text text = Text(path, sizeof path) << process.directory << "/process";
+  if (!text.fits()) return -ENAMETOOLONG;
+  const long fd = sys::open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0666);
+  if (fd < 0) return fd;
+  long error = sys::allocate(fd, 0, sizeof(ProcessHeader));
+  if (error == 0) {
+    void* mapped =
+        sys::mmap(nullptr, sizeof(ProcessHeader), PROT_READ | PROT_WRITE, MAP_SHARED, fd);
+    if (sys::failed(mapped)) {
+      error = sys::error_of(mapped);
+    } else {
+      process.header = static_cast<ProcessHeader*>(mapped);
+    }
+  }
+  sys::close(fd);
+  if (error != 0) sys::unlink(path);
+  return error;
+}
+
+void fill_header(ProcessHeader& header, std::uint32_t pid, const Stamp& first) {
+  header.version = kVersion;
+  header.pid = pid;
+  header.parent_pid = static_cast<std::uint32_t>(arch::syscall(SYS_getppid));
+  header.clock = clock_is_tsc ? Clock::kTsc : Clock::kMonotonicRaw;
+  header.ticks_per_second = ticks_per_second();
+  header.first = first;
+  parse_boot_id(header.boot_id);
+  utsname names;
+  if (arch::syscall(SYS_uname, &names) == 0) {
+    Text(header.host, sizeof header.host) << names.nodename;
+  }
+  sys::readlink("/proc/self/exe", header.executable, sizeof header.executable - 1);
+  sys::read_file("/proc/self/cmdline", header.command_line, sizeof header.command_line);
+  __atomic_store_n(&header.magic, kProcessMagic, __ATOMIC_RELEASE);
+}
+
+}  // namespace
+
+Process* process() {
+  Process* current = __atomic_load_n(&block, __ATOMIC_ACQUIRE);
+  if (current != nullptr) return current;
+  auto* fresh = static_cast<Process*>(sys::map_wiped_on_fork(sizeof(Process)));
+  if (fresh == nullptr) return nullptr;
+  if (!__atomic_compare_exchange_n(&block, &current, fresh, false, __ATOMIC_ACQ_REL,
+                                   __ATOMIC_ACQUIRE)) {
+    sys::munmap(fresh, sizeof(Process));
+    return current;
+  }
+  return fresh;
+}
+
+void process_start(Process& process) {
+  load();
+  choose_clock();
+  ++process_instance;
+  const Stamp first = stamp_now();
+  const auto pid = static_cast<std::uint32_t>(sys::pid());
+  process.state = Recording::kImpossible;
+  const char* trace = trace_directory(process.error);
+  if (trace == nullptr) {
+    Text(process.directory, sizeof process.directory) << loaded.directory;
+    return;
+  }
+  process.error = make_directory(process, trace, pid);
+  if (process.error == 0) process.error = map_header(process);
+  if (process.error != 0) return;
+  fill_header(*process.header, pid, first);
+  Text(process.modules.path, sizeof process.modules.path) << process.directory << "/modules";
+  process.modules.trouble_noted = &process.trouble_noted;
+  process.modules.since = first.ticks;
+  process.state = Recording::kRunning;
+}
+
+void process_stamp(Process& process) {
+  ProcessHeader& header = *process.header;
+  header.latest[header.latest_stamps % 2] = stamp_now();
+  __atomic_store_n(&header.latest_stamps, header.latest_stamps + 1, __ATOMIC_RELEASE);
+}
+
+void process_lost(Process& process) {
+  std::uint64_t* count = process.header != nullptr ? &process.header->dropped : &process.lost;
+  __atomic_fetch_add(count, 1, __ATOMIC_RELAXED);
+}
+
+}  // namespace heddle::trace

@@ -1,0 +1,123 @@
+#include "stack_bounds.hpp"
+
+#include <sys/resource.h>
+
+#include "sys.hpp"
+
+namespace heddle::trace {
+
+namespace {
+
+/// struct procmap_query of <linux/fs.h> (Linux 6.11), which Debian 12's headers lack.
+struct MapQuery {
+  std::uint64_t size, flags, address;
+  std::uint64_t start, end, vma_flags, page_size, offset, inode;
+  std::uint32_t device_major, device_minor, name_size, build_id_size;
+  std::uint64_t name, build_id;
+};
+static_assert(sizeof(MapQuery) == 104);
+constexpr unsigned long kProcmapQuery = 0xc0686611;  // _IOWR('f', 17, struct procmap_query)
+
+bool parse_hex(const char*& at, const char* end, std::uint64_t& value) {
+  value = 0;
+  const char* begin = at;
+  for (; at < end; ++at) {
+    const char c = *at;
+    if (c >= '0' && c <= '9') {
+      value = value * 16 + static_cast<std::uint64_t>(c - '0');
+    } else if (c >= 'a' && c <= 'f') {
+      value = value * 16 + static_cast<std::uint64_t>(c - 'a' + 10);
+    } else {
+      break;
+    }
+  }
+  return at > begin;
+}
+
+/// Reads `start-end …` lines until one holds the address.
+bool find_in_text(long fd, std::uint64_t address, StackBounds& found, char* text,
+                  std::uint64_t room) {
+  std::uint64_t held = 0;
+  while (true) {
+    const long n = sys::read(fd, text + held, room - held);
+    if (n <= 0) return false;
+    held += static_cast<std::uint64_t>(n);
+    const char* line = text;
+    const char* end = text + held;
+    while (true) {
+      const char* newline = line;
+      while (newline < end && *newline != '\n') ++newline;
+      if (newline == end) break;
+      const char* at = line;
+      std::uint64_t low, high;
+      if (parse_hex(at, newline, low) && at < newline && *at++ == '-' &&
+          parse_hex(at, newline, high) && address >= low && address < high) {
+        found = {low, high};
+        return true;
+      }
+      line = newline + 1;
+    }
+    held = static_cast<std::uint64_t>(end - line);
+    if (held == room) return false;
+    for (std::uint64_t i = 0; i < held; ++i) text[i] = line[i];
+  }
+}
+
+bool find_mapping(std::uint64_t address, StackBounds& found, char* scratch, std::uint64_t bytes) {
+  const long fd = sys::open("/proc/self/maps", O_RDONLY);
+  if (fd < 0) return false;
+  MapQuery query{};
+  query.size = sizeof query;
+  query.address = address;
+  bool ok = arch::syscall(SYS_ioctl, fd, kProcmapQuery, &query) == 0;
+  if (ok) {
+    found = {query.start, query.end};
+  } else {
+    ok = find_in_text(fd, address, found, scratch, bytes);
+  }
+  sys::close(fd);
+  return ok;
+}
+
+/// An address in the main thread's stack: field 28 of /proc/self/stat, counted behind the command's
+/// name, which may contain anything.
+std::uint64_t start_of_main_stack(char* scratch, std::uint64_t bytes) {
+  const std::uint64_t got = sys::read_file("/proc/self/stat", scratch, bytes);
+  std::uint64_t at = got;
+  while (at > 0 && scratch[at - 1] != ')') --at;
+  unsigned field = 2;
+  for (; at < got && field < 28; ++at) {
+    if (scratch[at] == ' ') ++field;
+  }
+  std::uint64_t value = 0;
+  for (; at < got && scratch[at] >= '0' && scratch[at] <= '9'; ++at) {
+    value = value * 10 + static_cast<std::uint64_t>(scratch[at] - '0');
+  }
+  return value;
+}
+
+}  // namespace
+
+StackBounds stack_bounds(bool main_thread, char* scratch, std::uint64_t bytes) {
+  StackBounds found{};
+  if (main_thread) {
+    const std::uint64_t inside = start_of_main_stack(scratch, bytes);
+    if (inside == 0 || !find_mapping(inside, found, scratch, bytes)) return {};
+    // It grows on demand, down to its limit; without a limit only what it has now is known.
+    rlimit limit{};
+    const long error =
+        arch::syscall(SYS_prlimit64, 0, RLIMIT_STACK, static_cast<void*>(nullptr), &limit);
+    if (error == 0 && limit.rlim_cur != RLIM_INFINITY && found.high - limit.rlim_cur < found.low) {
+      found.low = found.high - limit.rlim_cur;
+    }
+    return found;
+  }
+  // glibc puts the thread control block on top of the thread's stack, above every frame, also when
+  // the program supplied the stack; neighbours above it may have become one mapping with it.
+  const std::uint64_t control_block = arch::thread_pointer();
+  if (!find_mapping(control_block, found, scratch, bytes)) return {};
+  found.high = control_block;
+  return found;
+}
+
+}  // namespace heddle::trace

@@ -1,0 +1,16 @@
+// Where the calling thread's stack lies.
+#pragma once
+
+#include <cstdint>
+
+namespace heddle::trace {
+
+struct StackBounds {
+  std::uint64_t low, high;  ///< 0, 0 = unknown
+};
+
+/// Asks the kernel, because pthread_getattr_np allocates and the thread may be inside its program's
+/// malloc. `scratch` is for the text of /proc/self/maps on kernels before 6.11.
+[[nodiscard]] StackBounds stack_bounds(bool main_thread, char* scratch, std::uint64_t bytes);
+
+}  // namespace heddle::trace

@@ -1,0 +1,72 @@
+#include "sys.hpp"
+
+namespace heddle::trace::sys {
+
+namespace {
+
+/// Consumes a signal that a system call of ours has just directed at this thread.
+void take_back(int signal) {
+  const std::uint64_t set = std::uint64_t{1} << (signal - 1);
+  const timespec now{};
+  arch::syscall(SYS_rt_sigtimedwait, &set, nullptr, &now, sizeof set);
+}
+
+}  // namespace
+
+std::size_t read_file(const char* path, char* to, std::size_t room) {
+  const long fd = open(path, O_RDONLY);
+  if (fd < 0) return 0;
+  std::size_t got = 0;
+  while (got < room) {
+    const long n = read(fd, to + got, room - got);
+    if (n <= 0) break;
+    got += static_cast<std::size_t>(n);
+  }
+  close(fd);
+  return got;
+}
+
+long write_all(long fd, const void* from, std::size_t bytes) {
+  const char* next = static_cast<const char*>(from);
+  std::size_t done = 0;
+  while (done < bytes) {
+    const long n = write(fd, next + done, bytes - done);
+    if (n == -EINTR) continue;
+    if (n == -EPIPE) take_back(SIGPIPE);
+    if (n == -EFBIG) take_back(SIGXFSZ);
+    if (n <= 0) return done > 0 || n == 0 ? static_cast<long>(done) : n;
+    done += static_cast<std::size_t>(n);
+  }
+  return static_cast<long>(done);
+}
+
+long allocate(long fd, std::uint64_t from, std::uint64_t size) {
+  long result;
+  do {
+    result = arch::syscall(SYS_fallocate, fd, 0, from, size - from);
+  } while (result == -EINTR);
+  if (result == -EFBIG) take_back(SIGXFSZ);
+  if (result != -EOPNOTSUPP && result != -ENOSYS) return result;
+  // NFS before 4.2, 9p and others cannot reserve: zeros, written, have their blocks as well.
+  static const char zeros[4096] = {};
+  arch::syscall(SYS_lseek, fd, from, SEEK_SET);
+  while (from < size) {
+    const std::uint64_t left = size - from;
+    const long n = write_all(fd, zeros, left < sizeof zeros ? left : sizeof zeros);
+    if (n <= 0) return n < 0 ? n : -ENOSPC;
+    from += static_cast<std::uint64_t>(n);
+  }
+  return 0;
+}
+
+void* map_wiped_on_fork(std::size_t bytes) {
+  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS);
+  if (failed(memory)) return nullptr;
+  if (madvise(memory, bytes, MADV_WIPEONFORK) < 0) {  // Linux before 4.14
+    munmap(memory, bytes);
+    return nullptr;
+  }
+  return memory;
+}
+
+}  // namespace heddle::trace::sys

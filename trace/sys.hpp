@@ -1,0 +1,74 @@
+// The system calls that the recorder uses, by their own names. Results are the kernel's: negated
+// error numbers.
+#pragma once
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "arch/x86_64.hpp"
+
+namespace heddle::trace::sys {
+
+inline long open(const char* path, int flags, unsigned mode = 0) {
+  return arch::syscall(SYS_openat, AT_FDCWD, path, flags | O_CLOEXEC, mode);
+}
+inline long close(long fd) { return arch::syscall(SYS_close, fd); }
+inline long read(long fd, void* to, std::size_t bytes) {
+  return arch::syscall(SYS_read, fd, to, bytes);
+}
+inline long write(long fd, const void* from, std::size_t bytes) {
+  return arch::syscall(SYS_write, fd, from, bytes);
+}
+inline long mkdir(const char* path) { return arch::syscall(SYS_mkdirat, AT_FDCWD, path, 0777); }
+inline long unlink(const char* path) { return arch::syscall(SYS_unlinkat, AT_FDCWD, path, 0); }
+inline long readlink(const char* path, char* to, std::size_t bytes) {
+  return arch::syscall(SYS_readlinkat, AT_FDCWD, path, to, bytes);
+}
+inline long pid() { return arch::syscall(SYS_getpid); }
+inline long tid() { return arch::syscall(SYS_gettid); }
+
+inline bool failed(const void* mapped) {
+  return reinterpret_cast<std::uintptr_t>(mapped) >= -4095ul;
+}
+inline long error_of(const void* mapped) { return reinterpret_cast<long>(mapped); }
+inline void* mmap(void* at, std::size_t bytes, int protection, int flags, long fd = -1,
+                  std::uint64_t offset = 0) {
+  return reinterpret_cast<void*>(arch::syscall(SYS_mmap, at, bytes, protection, flags, fd, offset));
+}
+inline long munmap(void* at, std::size_t bytes) { return arch::syscall(SYS_munmap, at, bytes); }
+inline long madvise(void* at, std::size_t bytes, int advice) {
+  return arch::syscall(SYS_madvise, at, bytes, advice);
+}
+
+inline std::uint64_t nanoseconds(clockid_t clock) {
+  timespec now{};
+  arch::syscall(SYS_clock_gettime, clock, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000u +
+         static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+/// Reads a file of /proc from its start; returns the bytes read (0 when it cannot be read).
+std::size_t read_file(const char* path, char* to, std::size_t room);
+
+/// Gives a file blocks up to `size` bytes, so that a full disk is an error here and not a SIGBUS at
+/// a later store. Signals must be blocked: the SIGXFSZ of a file size limit is taken back. Returns
+/// 0 or a negated error.
+long allocate(long fd, std::uint64_t from, std::uint64_t size);
+
+/// Writes all of `bytes`; takes back a SIGPIPE or SIGXFSZ that this causes (signals must be
+/// blocked). Returns the bytes written, or a negated error if there were none.
+long write_all(long fd, const void* from, std::size_t bytes);
+
+/// Anonymous memory that reads as zeros in a child after fork; null if there is none.
+void* map_wiped_on_fork(std::size_t bytes);
+
+}  // namespace heddle::trace::sys
