@@ -108,8 +108,8 @@ long ThreadFile::map_more(long fd) {
   if (last != nullptr) {
     // The full chunk stays mapped, but need not stay resident: its data are the page cache's from
     // here on.
-    const std::uint64_t full = last->capacity < kMore ? last->capacity : kMore;
-    sys::madvise(last->records + (last->capacity - full), full * sizeof(Record), MADV_DONTNEED);
+    const std::uint64_t spent = last->capacity < kMore ? last->capacity : kMore;
+    sys::madvise(last->records + (last->capacity - spent), spent * sizeof(Record), MADV_DONTNEED);
   }
   header->room = room + kMore;
   if (fits) {
