@@ -3,11 +3,15 @@
 //! `docs/workloads.md` is the contract with experiment files and lab programs. No workload is known by name here.
 
 pub mod command;
+mod compare;
 mod error;
 pub mod experiment;
+pub mod judge;
 pub mod models;
+pub mod output;
 pub mod run;
 pub mod select;
 pub mod stats;
 
+pub use compare::{compare, exit_code};
 pub use error::{Error, Result};

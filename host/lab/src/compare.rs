@@ -1,0 +1,161 @@
+//! A comparison from beginning to end.
+
+use crate::error::Result;
+use crate::experiment::Experiment;
+use crate::judge;
+use crate::run::{Options, Plan, Runner, SAMPLES, Watcher, interrupt, machine, plan};
+use heddle_results::{Report, Status};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Most samples a cell that are taken to settle a claim; one that needs more stays inconclusive and says how many.
+const MOST: u32 = 200;
+
+/// Takes the samples and judges them.
+///
+/// Where claims are inconclusive after the first [`SAMPLES`] a cell, their cells get as many more as would settle them, as
+/// far as the time budget goes, and are judged once more. There is one such second look, not a series: an interval that
+/// is looked at until it says something says it too often.
+///
+/// # Errors
+/// Those of the watcher. What goes wrong with samples is in the report.
+pub fn compare(
+    experiments: &[Experiment],
+    options: &Options,
+    command: Vec<String>,
+    watcher: &mut dyn Watcher,
+) -> Result<Report> {
+    let started = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
+    let machine = Arc::new(machine());
+    let mut runner = Runner::new(
+        experiments,
+        options,
+        plan(experiments, options),
+        Arc::clone(&machine),
+    );
+    let first = options.samples.unwrap_or(SAMPLES);
+    let mut notes = Vec::new();
+    runner.warm_up();
+    runner.rounds(&vec![first; runner.plan.cells.len()], false, watcher)?;
+    if options.samples.is_none() && !interrupt::seen() {
+        notes.extend(second_look(&mut runner, experiments, options, watcher)?);
+    }
+    if interrupt::seen() {
+        let taken: usize = runner
+            .plan
+            .cells
+            .iter()
+            .map(|cell| cell.samples.len())
+            .sum();
+        let planned = first as usize * runner.plan.cells.len();
+        notes.insert(
+            0,
+            format!("Partial: interrupted after {taken} of at least {planned} samples."),
+        );
+    }
+    let plan = &runner.plan;
+    Ok(Report {
+        version: env!("CARGO_PKG_VERSION").into(),
+        command,
+        mode: options.mode.name().into(),
+        seed: options.seed,
+        started_ns: u64::try_from(started.as_nanos()).unwrap_or(u64::MAX),
+        took_ns: u64::try_from(runner.elapsed().as_nanos()).unwrap_or(u64::MAX),
+        machine: (*machine).clone(),
+        builds: builds(plan),
+        notes,
+        experiments: experiments
+            .iter()
+            .enumerate()
+            .map(|(number, experiment)| {
+                judge::report(number, experiment, plan, options.mode, options.seed)
+            })
+            .collect(),
+    })
+}
+
+/// Takes what inconclusive claims need; what to tell the reader.
+fn second_look(
+    runner: &mut Runner,
+    experiments: &[Experiment],
+    options: &Options,
+    watcher: &mut dyn Watcher,
+) -> Result<Vec<String>> {
+    let mut targets: Vec<u32> = runner
+        .plan
+        .cells
+        .iter()
+        .map(|cell| cell.samples.len() as u32)
+        .collect();
+    for (number, experiment) in experiments.iter().enumerate() {
+        let found = judge::claims(number, experiment, &runner.plan, options.mode, options.seed);
+        for (cell, needed) in found
+            .wanted
+            .into_iter()
+            .filter(|(_, needed)| *needed <= MOST)
+        {
+            targets[cell] = targets[cell].max(needed);
+        }
+    }
+    let count = |runner: &Runner| {
+        runner
+            .plan
+            .cells
+            .iter()
+            .map(|cell| cell.samples.len() as u32)
+            .sum::<u32>()
+    };
+    let (before, wanted) = (count(runner), targets.iter().sum::<u32>());
+    if wanted == before {
+        return Ok(Vec::new());
+    }
+    watcher.note(&format!(
+        "{} more samples for claims that are still inconclusive",
+        wanted - before
+    ));
+    runner.rounds(&targets, true, watcher)?;
+    let more = count(runner) - before;
+    let ended = if before + more < wanted {
+        format!(" of {}; the time budget ended", wanted - before)
+    } else {
+        String::new()
+    };
+    Ok(vec![format!(
+        "Additional samples, for claims that the first {SAMPLES} a cell left inconclusive: {more}{ended}."
+    )])
+}
+
+/// Every distinct (compiler, flags), in order of appearance.
+fn builds(plan: &Plan) -> Vec<BTreeMap<String, String>> {
+    let mut builds: Vec<BTreeMap<String, String>> = Vec::new();
+    for sample in plan.cells.iter().flat_map(|cell| &cell.samples) {
+        if !sample.build.is_empty() && !builds.contains(&sample.build) {
+            builds.push(sample.build.clone());
+        }
+    }
+    builds
+}
+
+/// What a report means to the shell: 3 a wrong result, 1 a crash or garbage, 0 else.
+pub fn exit_code(report: &Report) -> u8 {
+    let groups = report
+        .experiments
+        .iter()
+        .flat_map(|experiment| &experiment.groups);
+    let cells = groups
+        .flat_map(|group| &group.series)
+        .flat_map(|series| &series.cells);
+    let code = |status: &Status| match status {
+        Status::Wrong => 3,
+        Status::Crashed | Status::Garbage => 1,
+        Status::Ok | Status::Hung => 0,
+    };
+    cells
+        .flat_map(|cell| &cell.failures)
+        .map(code)
+        .max()
+        .unwrap_or(0)
+}

@@ -1,0 +1,165 @@
+use crate::command::plain;
+use crate::experiment::Experiment;
+use crate::run::Cell;
+use crate::stats::{Resampled, median};
+use heddle_results::{ProcessUsage, Sample, Status, Values};
+use std::collections::BTreeMap;
+
+/// A cell with what its samples say.
+pub struct Judged<'a> {
+    /// Number of the cell in the plan.
+    pub index: usize,
+    /// The cell.
+    pub cell: &'a Cell,
+    /// Its place on the axis.
+    pub x: Option<f64>,
+    /// Its good samples, resampled; none if there are none.
+    pub resampled: Option<Resampled>,
+    /// Median of every counter over the good samples.
+    pub counters: BTreeMap<String, f64>,
+}
+
+impl<'a> Judged<'a> {
+    pub fn new(index: usize, cell: &'a Cell, experiment: &Experiment, seed: u64) -> Self {
+        let values = cell.values(&experiment.metric.name);
+        let x = experiment
+            .axis
+            .as_ref()
+            .and_then(|axis| cell.point.get(axis)?.as_f64());
+        let seed = cell_seed(seed, &experiment.id, cell);
+        Self {
+            index,
+            cell,
+            x,
+            resampled: Resampled::new(&values, seed),
+            counters: counters(cell),
+        }
+    }
+
+    /// The samples, if all were good: a model that hangs or errs now and then has no claim to a median.
+    pub fn sound(&self) -> Option<&Resampled> {
+        if self.cell.failures().is_empty() {
+            self.resampled.as_ref()
+        } else {
+            None
+        }
+    }
+
+    /// As it stands in the report.
+    pub fn to_cell(&self, experiment: &Experiment) -> heddle_results::Cell {
+        heddle_results::Cell {
+            x: self.x,
+            point: self.cell.point.clone(),
+            values: self.cell.values(&experiment.metric.name),
+            median: self.resampled.as_ref().map(|resampled| resampled.median),
+            counters: self.counters.clone(),
+            failures: self.cell.failures(),
+        }
+    }
+}
+
+/// Each cell has a generator of its own, so that what one cell says doesn't depend on which others ran.
+/// FNV-1a, because the standard library's hash may change from release to release.
+fn cell_seed(seed: u64, experiment: &str, cell: &Cell) -> u64 {
+    let point = cell
+        .point
+        .iter()
+        .map(|(name, value)| format!("{name}={value};"))
+        .collect::<String>();
+    let text = format!("{seed}|{experiment}|{}|{point}", cell.model);
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}
+
+/// Medians of the program's own counters, and of the kernel's where the program doesn't print them.
+fn counters(cell: &Cell) -> BTreeMap<String, f64> {
+    let mut columns: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+    for sample in cell
+        .samples
+        .iter()
+        .filter(|sample| sample.status == Status::Ok)
+    {
+        let kernel = kernel_counters(&sample.process);
+        let added = kernel
+            .iter()
+            .filter(|(name, _)| !sample.counters.contains_key(*name))
+            .map(|(name, value)| (*name, *value));
+        for (name, value) in sample
+            .counters
+            .iter()
+            .map(|(name, value)| (name.as_str(), *value))
+            .chain(added)
+        {
+            columns.entry(name.to_owned()).or_default().push(value);
+        }
+    }
+    columns
+        .into_iter()
+        .filter_map(|(name, values)| Some((name, median(&values)?)))
+        .collect()
+}
+
+fn kernel_counters(usage: &ProcessUsage) -> [(&'static str, f64); 5] {
+    [
+        ("user_ns", usage.user_ns as f64),
+        ("sys_ns", usage.sys_ns as f64),
+        ("peak_rss_bytes", usage.peak_rss_bytes as f64),
+        ("voluntary_switches", usage.voluntary_switches as f64),
+        ("involuntary_switches", usage.involuntary_switches as f64),
+    ]
+}
+
+/// Parameters for people: `-O2` as a compiler spells it, others `name=value`.
+pub fn label(at: &Values) -> String {
+    let one = |(name, value): (&String, &heddle_results::Value)| match (name.as_str(), plain(value))
+    {
+        ("opt", value) if value.starts_with('O') => format!("-{value}"),
+        (name, value) => format!("{name}={value}"),
+    };
+    at.iter().map(one).collect::<Vec<_>>().join(", ")
+}
+
+/// A sentence for each way in which samples of a cell went wrong.
+pub fn troubles(experiment: &Experiment, judged: &Judged) -> Vec<String> {
+    let cell = judged.cell;
+    let at = match label(&cell.point) {
+        label if label.is_empty() => String::new(),
+        label => format!(" at {label}"),
+    };
+    let total = cell.samples.len();
+    let name = format!("{}: {}{at}", experiment.id, cell.model);
+    let mut sentences: Vec<String> = Vec::new();
+    for (status, verb) in [
+        (Status::Wrong, "had a wrong result"),
+        (Status::Hung, "hung"),
+        (Status::Crashed, "crashed"),
+        (Status::Garbage, "printed garbage"),
+    ] {
+        let samples: Vec<&Sample> = cell
+            .samples
+            .iter()
+            .filter(|sample| sample.status == status)
+            .collect();
+        let Some(first) = samples.first() else {
+            continue;
+        };
+        let given_up = if cell.given_up() {
+            "; no more were taken"
+        } else {
+            ""
+        };
+        let detail = first.detail.as_deref().unwrap_or("no detail");
+        sentences.push(format!(
+            "{name}: {} of {total} samples {verb}: {detail}{given_up}",
+            samples.len()
+        ));
+    }
+    if judged.sound().is_some_and(|resampled| !resampled.positive) {
+        let metric = &experiment.metric.name;
+        sentences.push(format!(
+            "{name}: {metric} is not above 0 in every sample, so there is no ratio to other models"
+        ));
+    }
+    sentences
+}

@@ -1,0 +1,167 @@
+//! From samples to findings: medians, winners, verdict sentences, claims.
+
+mod cells;
+mod claims;
+mod sentences;
+mod why;
+mod winners;
+
+use crate::experiment::{Experiment, Mode};
+use crate::run::{Cell, Plan};
+use cells::Judged;
+use heddle_results::{ClaimReport, ExperimentReport, Group, Series, Values};
+
+/// What one experiment's samples say so far.
+pub struct Findings {
+    /// The claims, in the order of the file.
+    pub claims: Vec<ClaimReport>,
+    /// For inconclusive claims, the cells concerned and how many samples each would need.
+    pub wanted: Vec<(usize, u32)>,
+}
+
+/// Judges one experiment's claims.
+pub fn claims(
+    number: usize,
+    experiment: &Experiment,
+    plan: &Plan,
+    mode: Mode,
+    seed: u64,
+) -> Findings {
+    let cells = judged(number, experiment, plan, seed);
+    judge_claims(number, experiment, plan, mode, &cells)
+}
+
+/// Everything that is to be said of one experiment.
+pub fn report(
+    number: usize,
+    experiment: &Experiment,
+    plan: &Plan,
+    mode: Mode,
+    seed: u64,
+) -> ExperimentReport {
+    let cells = judged(number, experiment, plan, seed);
+    let mut groups = Vec::new();
+    let mut verdicts = Vec::new();
+    for (label, at) in group_labels(experiment, mode) {
+        let members: Vec<&Judged> = cells
+            .iter()
+            .filter(|cell| of_group(experiment, &cell.cell.point) == at)
+            .collect();
+        if members.is_empty() {
+            continue;
+        }
+        let places = winners::places(experiment, &members);
+        verdicts.push(sentences::verdict(experiment, &label, &places));
+        let winners = places
+            .into_iter()
+            .map(winners::Place::into_winner)
+            .collect();
+        groups.push(Group {
+            label,
+            at,
+            series: series(experiment, &members),
+            winners,
+        });
+    }
+    ExperimentReport {
+        id: experiment.id.clone(),
+        title: experiment.title.clone(),
+        question: experiment.question.clone(),
+        workload: experiment.workload.clone(),
+        source: experiment.source.clone(),
+        metric: experiment.metric.clone(),
+        axis: experiment.axis.clone(),
+        verdicts,
+        groups,
+        figures: experiment.figures.clone(),
+        claims: judge_claims(number, experiment, plan, mode, &cells).claims,
+        skipped: plan.skipped[number].clone(),
+        troubles: cells
+            .iter()
+            .flat_map(|cell| cells::troubles(experiment, cell))
+            .collect(),
+        commands: plan.commands[number].clone(),
+    }
+}
+
+fn judged<'a>(
+    number: usize,
+    experiment: &Experiment,
+    plan: &'a Plan,
+    seed: u64,
+) -> Vec<Judged<'a>> {
+    let own = |(_, cell): &(usize, &Cell)| cell.experiment == number;
+    plan.cells
+        .iter()
+        .enumerate()
+        .filter(own)
+        .map(|(index, cell)| Judged::new(index, cell, experiment, seed))
+        .collect()
+}
+
+fn judge_claims(
+    number: usize,
+    experiment: &Experiment,
+    plan: &Plan,
+    mode: Mode,
+    cells: &[Judged],
+) -> Findings {
+    let skipped = &plan.skipped[number];
+    let (mut claims, mut wanted) = (Vec::new(), Vec::new());
+    for claim in experiment.claims() {
+        let (report, cells) = claims::judge(&claims::Case {
+            experiment,
+            claim,
+            cells,
+            skipped,
+            mode,
+        });
+        claims.push(report);
+        wanted.extend(cells);
+    }
+    Findings { claims, wanted }
+}
+
+fn series(experiment: &Experiment, members: &[&Judged]) -> Vec<Series> {
+    let one = |model: &str| {
+        let mut cells: Vec<heddle_results::Cell> = members
+            .iter()
+            .filter(|cell| cell.cell.model == model)
+            .map(|cell| cell.to_cell(experiment))
+            .collect();
+        cells.sort_by(|a, b| a.x.unwrap_or(0.0).total_cmp(&b.x.unwrap_or(0.0)));
+        Series {
+            model: model.to_owned(),
+            reference: experiment.is_reference(model),
+            cells,
+        }
+    };
+    experiment
+        .models()
+        .map(one)
+        .filter(|series| !series.cells.is_empty())
+        .collect()
+}
+
+/// The parameters that tell a point's group: all but the axis.
+fn of_group(experiment: &Experiment, point: &Values) -> Values {
+    let other =
+        |(name, _): &(&String, &heddle_results::Value)| experiment.axis.as_ref() != Some(*name);
+    point
+        .iter()
+        .filter(other)
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect()
+}
+
+/// The groups in the order of the sweep.
+fn group_labels(experiment: &Experiment, mode: Mode) -> Vec<(String, Values)> {
+    let mut groups: Vec<(String, Values)> = Vec::new();
+    for point in experiment.points(mode) {
+        let at = of_group(experiment, &point);
+        if !groups.iter().any(|(_, other)| *other == at) {
+            groups.push((cells::label(&at), at));
+        }
+    }
+    groups
+}

@@ -1,0 +1,136 @@
+//! Who won, by how much and how sure that is, in a sentence.
+
+use super::winners::{Front, Place};
+use crate::experiment::Experiment;
+use crate::stats::FEWEST;
+use heddle_results::text::{number, quantity, times};
+use heddle_results::{Estimate, Lead, Metric};
+
+/// `31.2× (95 % 29.8–33.0)`.
+pub fn ratio(estimate: Estimate) -> String {
+    format!(
+        "{} (95 % {}–{})",
+        times(estimate.value),
+        number(estimate.low),
+        number(estimate.high)
+    )
+}
+
+/// One sentence on a group.
+pub fn verdict(experiment: &Experiment, label: &str, places: &[Place]) -> String {
+    let name = if label.is_empty() {
+        experiment.id.clone()
+    } else {
+        format!("{}, {label}", experiment.id)
+    };
+    let text = match &experiment.axis {
+        Some(axis) => along(axis, &experiment.metric, places),
+        None => places.first().map_or_else(
+            || "nothing ran".into(),
+            |place| one(&experiment.metric, &place.front, "", None),
+        ),
+    };
+    format!("{name}: {text}.")
+}
+
+/// Neighbouring places with the same models ahead make one clause.
+fn along(axis: &str, metric: &Metric, places: &[Place]) -> String {
+    let mut clauses: Vec<&[Place]> = Vec::new();
+    let mut rest = places;
+    while let Some(first) = rest.first() {
+        let length = rest
+            .iter()
+            .take_while(|place| place.front.same(&first.front))
+            .count();
+        let (clause, after) = rest.split_at(length);
+        clauses.push(clause);
+        rest = after;
+    }
+    let count = clauses.len();
+    let clause = |(index, places): (usize, &&[Place])| {
+        let (first, last) = (places.first()?, places.last()?);
+        let x = |place: &Place| place.x.map_or_else(|| "?".into(), plain_number);
+        let place = match (places.len(), index) {
+            (1, _) => format!(" at {axis}={}", x(first)),
+            (_, _) if count == 1 => format!(" at every {axis} from {} to {}", x(first), x(last)),
+            (_, 0) => format!(" up to {axis}={}", x(last)),
+            (_, index) if index + 1 == count => format!(" from {axis}={} on", x(first)),
+            _ => format!(" from {axis}={} to {}", x(first), x(last)),
+        };
+        let end = (places.len() > 1).then(|| format!(" at {axis}={}", x(last)));
+        Some(one(metric, &last.front, &place, end.as_deref()))
+    };
+    clauses
+        .iter()
+        .enumerate()
+        .filter_map(clause)
+        .collect::<Vec<_>>()
+        .join("; ")
+}
+
+/// One clause: `place` says where it holds, `end` where its numbers were read, if that is not the same.
+fn one(metric: &Metric, front: &Front, place: &str, end: Option<&str>) -> String {
+    let end = end.unwrap_or("");
+    match front {
+        Front::Nothing => format!("no model gave a sound result{place}"),
+        Front::TooFew(count) => {
+            format!(
+                "too few samples to tell the models apart{place}: {count} in a cell, at least {FEWEST} are needed"
+            )
+        }
+        Front::Only { model, median } => format!(
+            "only {model} gave a sound result{place}{}{end}",
+            with(metric, *median)
+        ),
+        Front::Found {
+            models,
+            median,
+            lead,
+        } => match (models.as_slice(), lead) {
+            ([winner], Some(lead)) if place.is_empty() => {
+                format!("{winner} wins{}, {}", with(metric, *median), ahead(lead))
+            }
+            ([winner], Some(lead)) => format!("{winner} wins{place}, {}{end}", ahead(lead)),
+            (models, Some(lead)) => {
+                let best = models.first().map_or("", String::as_str);
+                format!(
+                    "no significant difference between {}{place}; {best} is {}{end}",
+                    list(models),
+                    ahead(lead)
+                )
+            }
+            (models, None) => format!("no significant difference between {}{place}", list(models)),
+        },
+    }
+}
+
+fn ahead(lead: &Lead) -> String {
+    format!("{} ahead of {}", ratio(lead.times), lead.over)
+}
+
+/// ` at 1.30 ns a switch` where the label is `time per switch`, else ` with 1.30 MB (memory)`.
+fn with(metric: &Metric, value: f64) -> String {
+    let value = quantity(value, &metric.unit);
+    match metric.label.strip_prefix("time per ") {
+        Some(thing) if thing.starts_with(['a', 'e', 'i', 'o', 'u']) => {
+            format!(" at {value} an {thing}")
+        }
+        Some(thing) => format!(" at {value} a {thing}"),
+        None if metric.label.is_empty() => format!(" with {value}"),
+        None => format!(" with {value} ({})", metric.label),
+    }
+}
+
+/// `a`, `a and b`, `a, b and c`.
+pub fn list(words: &[String]) -> String {
+    match words {
+        [] => String::new(),
+        [one] => one.clone(),
+        [most @ .., last] => format!("{} and {last}", most.join(", ")),
+    }
+}
+
+/// A parameter's value: no digits invented, none lost.
+pub fn plain_number(value: f64) -> String {
+    format!("{value}")
+}

@@ -1,0 +1,141 @@
+use super::cells::Judged;
+use crate::experiment::Experiment;
+use crate::stats::ratio;
+use heddle_results::{Better, Estimate, Lead, Winner};
+
+/// Who is ahead at one place on the axis.
+pub struct Place {
+    pub x: Option<f64>,
+    pub front: Front,
+}
+
+/// The models at the front.
+#[derive(Clone, Debug)]
+pub enum Front {
+    /// No model that can win gave a sound result.
+    Nothing,
+    /// Fewer samples than an interval needs.
+    TooFew(usize),
+    /// There is nobody to compare with.
+    Only { model: String, median: f64 },
+    /// The best, those that cannot be told from it, and how far it is ahead of the first one that can.
+    Found {
+        models: Vec<String>,
+        median: f64,
+        lead: Option<Lead>,
+    },
+}
+
+impl Front {
+    /// The same models are ahead.
+    pub fn same(&self, other: &Self) -> bool {
+        let sorted = |models: &[String]| {
+            let mut models = models.to_vec();
+            models.sort();
+            models
+        };
+        match (self, other) {
+            (Self::Nothing, Self::Nothing) | (Self::TooFew(_), Self::TooFew(_)) => true,
+            (Self::Only { model: a, .. }, Self::Only { model: b, .. }) => a == b,
+            (Self::Found { models: a, .. }, Self::Found { models: b, .. }) => {
+                sorted(a) == sorted(b)
+            }
+            _ => false,
+        }
+    }
+}
+
+impl Place {
+    pub fn into_winner(self) -> Winner {
+        let (models, lead) = match self.front {
+            Front::Nothing | Front::TooFew(_) => (Vec::new(), None),
+            Front::Only { model, .. } => (vec![model], None),
+            Front::Found { models, lead, .. } => (models, lead),
+        };
+        Winner {
+            x: self.x,
+            models,
+            lead,
+        }
+    }
+}
+
+/// The places of a group in order of x.
+pub fn places(experiment: &Experiment, members: &[&Judged]) -> Vec<Place> {
+    let mut xs: Vec<Option<f64>> = members.iter().map(|cell| cell.x).collect();
+    xs.sort_by(|a, b| a.unwrap_or(0.0).total_cmp(&b.unwrap_or(0.0)));
+    xs.dedup();
+    let at = |x: Option<f64>| {
+        members
+            .iter()
+            .copied()
+            .filter(|cell| cell.x == x)
+            .collect::<Vec<_>>()
+    };
+    xs.into_iter()
+        .map(|x| Place {
+            x,
+            front: front(experiment, &at(x)),
+        })
+        .collect()
+}
+
+fn front(experiment: &Experiment, cells: &[&Judged]) -> Front {
+    let can_win = |cell: &&&Judged| !experiment.is_reference(&cell.cell.model);
+    let mut able: Vec<_> = cells
+        .iter()
+        .filter(can_win)
+        .filter_map(|cell| {
+            Some((
+                cell.cell.model.clone(),
+                cell.sound().filter(|resampled| resampled.positive)?,
+            ))
+        })
+        .collect();
+    let higher = experiment.metric.better == Better::Higher;
+    able.sort_by(|(_, a), (_, b)| {
+        let order = a.median.value.total_cmp(&b.median.value);
+        if higher { order.reverse() } else { order }
+    });
+    let Some((best, best_cell)) = able.first() else {
+        return Front::Nothing;
+    };
+    let median = best_cell.median.value;
+    if able.len() == 1 {
+        return Front::Only {
+            model: best.clone(),
+            median,
+        };
+    }
+    if let Some((_, few)) = able.iter().find(|(_, resampled)| !resampled.enough()) {
+        return Front::TooFew(few.count);
+    }
+    let mut models = vec![best.clone()];
+    let mut lead = None;
+    for (model, other) in &able[1..] {
+        // How many times better the best is.
+        let times = if higher {
+            ratio(best_cell, other)
+        } else {
+            ratio(other, best_cell)
+        };
+        match times {
+            Some(times) if excludes_one(times) => {
+                lead = lead.or(Some(Lead {
+                    over: model.clone(),
+                    times,
+                }))
+            }
+            _ => models.push(model.clone()),
+        }
+    }
+    Front::Found {
+        models,
+        median,
+        lead,
+    }
+}
+
+fn excludes_one(ratio: Estimate) -> bool {
+    ratio.low > 1.0 || ratio.high < 1.0
+}
