@@ -1,10 +1,151 @@
+mod progress;
+mod summary;
+
+use anyhow::Context;
+use heddle_lab::experiment::{Experiment, Mode};
+use heddle_lab::output::Output;
+use heddle_lab::run::{Options, interrupt};
+use heddle_lab::select;
+use heddle_results::Report;
+use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
 /// Arguments of `heddle compare`.
 #[derive(clap::Args)]
-pub struct Args {}
+pub struct Args {
+    /// Experiments to run, by id or workload; a directory of experiments or a .toml file adds those
+    #[arg(value_name = "NAME|PATH")]
+    what: Vec<String>,
+
+    /// Only this model or family of models (repeatable): `thread`, `fiber`, `fiber/asm`
+    #[arg(short, long, value_name = "MODEL", value_delimiter = ',')]
+    model: Vec<String>,
+
+    /// Fewer points, samples of at most 100 ms: minutes (this is the default)
+    #[arg(long, conflicts_with = "full")]
+    quick: bool,
+
+    /// The whole sweeps, up to the sizes that the sources speak of: an hour or more
+    #[arg(long)]
+    full: bool,
+
+    /// Exactly so many samples a cell [default: 10, then what inconclusive claims need]
+    #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    samples: Option<u32>,
+
+    /// Seconds after which a sample is `hung` [default: what the experiment says]
+    #[arg(long, value_name = "S", value_parser = seconds)]
+    timeout: Option<Duration>,
+
+    /// Seconds after which no additional samples are begun [default: 240, with --full 3600]
+    #[arg(long, value_name = "S", value_parser = seconds)]
+    budget: Option<Duration>,
+
+    /// Seed of the order and of the resampling [default: drawn, and printed]
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+
+    /// Print the report as JSON instead of sentences
+    #[arg(long)]
+    json: bool,
+
+    /// Where index.html and results.jsonl go
+    #[arg(short, long, value_name = "DIR", default_value = "report")]
+    output: PathBuf,
+
+    /// List the experiments and run nothing
+    #[arg(long)]
+    list: bool,
+}
 
 /// Runs `heddle compare`.
-pub fn run(_args: Args) -> anyhow::Result<ExitCode> {
-    anyhow::bail!("not built yet")
+pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    compare(args).or_else(|error| match error.downcast_ref::<heddle_lab::Error>() {
+        Some(cause) if cause.is_usage() => {
+            let (red, reset) = (anstyle::AnsiColor::Red.on_default().bold(), anstyle::Reset);
+            anstream::eprintln!("{red}error:{reset} {error:#}");
+            Ok(ExitCode::from(2))
+        }
+        _ => Err(error),
+    })
+}
+
+fn compare(args: Args) -> anyhow::Result<ExitCode> {
+    let lab = select::lab_dir();
+    let experiments = select::select(&args.what, &lab)?;
+    select::check_models(&experiments, &args.model)?;
+    let options = Options {
+        mode: if args.full { Mode::Full } else { Mode::Quick },
+        models: args.model,
+        samples: args.samples,
+        timeout: args.timeout,
+        budget: args.budget,
+        // Short, because people type it again.
+        seed: args.seed.unwrap_or_else(|| u64::from(fastrand::u32(..))),
+        lab,
+    };
+    if args.list {
+        summary::print(&summary::list(&experiments, options.mode))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let output = Output::open(&args.output)?;
+    let (report, page) = run_experiments(&experiments, &options, output)?;
+    if interrupt::seen() && page.is_none() {
+        anstream::eprintln!("interrupted before the first sample: nothing was written");
+        return Ok(ExitCode::from(130));
+    }
+    if args.json {
+        summary::print(&format!("{}\n", serde_json::to_string_pretty(&report)?))?;
+    } else {
+        summary::print(&summary::of(&report))?;
+    }
+    if let Some(page) = page {
+        let raw = page.with_file_name("results.jsonl");
+        let lines = format!("Report: {}\nRaw data: {}\n", page.display(), raw.display());
+        if args.json {
+            anstream::eprint!("{lines}")
+        } else {
+            summary::print(&lines)?
+        }
+    }
+    // As the shell says it of a program that SIGINT ended.
+    let code = if interrupt::seen() {
+        130
+    } else {
+        heddle_lab::exit_code(&report)
+    };
+    Ok(ExitCode::from(code))
+}
+
+/// The report, and where its page is: nowhere if the user interrupted before there was a sample.
+fn run_experiments(
+    experiments: &[Experiment],
+    options: &Options,
+    mut output: Output,
+) -> anyhow::Result<(Report, Option<PathBuf>)> {
+    interrupt::catch();
+    let command = std::env::args().collect();
+    let mut progress = progress::Progress::new(&mut output, options);
+    let report = heddle_lab::compare(experiments, options, command, &mut progress)?;
+    let taken = progress.finish();
+    if interrupt::seen() && taken == 0 {
+        output.discard();
+        return Ok((report, None));
+    }
+    let page = heddle_page::render(&report, &output.raw()?)
+        .context("the report page could not be made")?;
+    Ok((report, Some(output.finish(&page)?)))
+}
+
+/// A time in seconds, `0.5` or `30`.
+fn seconds(text: &str) -> Result<Duration, String> {
+    let value: f64 = text
+        .trim_end_matches('s')
+        .parse()
+        .map_err(|_| "expected seconds, such as 0.5 or 30".to_owned())?;
+    match Duration::try_from_secs_f64(value) {
+        Ok(time) if !time.is_zero() && value <= 1e9 => Ok(time),
+        _ => Err("expected a time above 0 s".into()),
+    }
 }

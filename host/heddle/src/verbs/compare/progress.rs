@@ -1,0 +1,114 @@
+//! How a comparison goes, on standard error: a bar on a terminal, a line a round elsewhere.
+
+use heddle_lab::output::Output;
+use heddle_lab::run::{Options, Step, Watcher};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::io::IsTerminal;
+use std::time::Duration;
+
+/// Writes samples down and shows how far we are.
+pub struct Progress<'a> {
+    output: &'a mut Output,
+    bar: Option<ProgressBar>,
+    taken: u64,
+}
+
+impl<'a> Progress<'a> {
+    /// Says what begins.
+    pub fn new(output: &'a mut Output, options: &Options) -> Self {
+        let samples = match options.samples {
+            Some(count) => format!("{count}"),
+            None => format!("at least {}", heddle_lab::run::SAMPLES),
+        };
+        anstream::eprintln!(
+            "comparing ({}), {samples} samples a cell, seed {}",
+            options.mode.name(),
+            options.seed
+        );
+        let bar = std::io::stderr().is_terminal().then(|| {
+            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+            let style = ProgressStyle::with_template("{bar:30} {pos}/{len}  {msg}");
+            if let Ok(style) = style {
+                bar.set_style(style.progress_chars("━╸ "));
+            }
+            bar
+        });
+        Self {
+            output,
+            bar,
+            taken: 0,
+        }
+    }
+
+    /// Takes the bar away; how many samples were taken.
+    pub fn finish(self) -> u64 {
+        if let Some(bar) = self.bar {
+            bar.finish_and_clear();
+        }
+        self.taken
+    }
+}
+
+impl Watcher for Progress<'_> {
+    fn step(&mut self, step: &Step) -> heddle_lab::Result<()> {
+        self.output.append(step.sample)?;
+        self.taken = step.done;
+        let left = step
+            .left
+            .map_or_else(String::new, |left| format!("{} left", time(left)));
+        match &self.bar {
+            Some(bar) => {
+                bar.set_length(step.total);
+                bar.set_position(step.done);
+                bar.set_message(format!(
+                    "{left}  {} {}",
+                    step.sample.experiment, step.sample.model
+                ));
+            }
+            None if step.round_ends => {
+                anstream::eprintln!(
+                    "round {}: {} of {} samples, {left}",
+                    step.round,
+                    step.done,
+                    step.total
+                );
+            }
+            None => {}
+        }
+        Ok(())
+    }
+
+    fn note(&mut self, text: &str) {
+        match &self.bar {
+            Some(bar) => bar.suspend(|| anstream::eprintln!("{text}")),
+            None => anstream::eprintln!("{text}"),
+        }
+    }
+}
+
+/// `1 h 05 min`, `1 min 20 s`, `8 s`; rounded up, as a promise.
+fn time(time: Duration) -> String {
+    let seconds = time.as_secs() + u64::from(time.subsec_nanos() > 0);
+    match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
+        (0, 0, seconds) => format!("{seconds} s"),
+        (0, minutes, seconds) => format!("{minutes} min {seconds:02} s"),
+        (hours, minutes, _) => format!("{hours} h {minutes:02} min"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_read_well() {
+        for (seconds, text) in [
+            (0.0, "0 s"),
+            (0.2, "1 s"),
+            (80.0, "1 min 20 s"),
+            (3900.0, "1 h 05 min"),
+        ] {
+            assert_eq!(time(Duration::from_secs_f64(seconds)), text);
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! What a comparison found, as text.
+
+use anstyle::{AnsiColor, Style};
+use heddle_lab::experiment::{Experiment, Mode};
+use heddle_results::{ClaimReport, Report, Verdict};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// Prints results; a reader who has closed the pipe has read enough.
+pub fn print(text: &str) -> std::io::Result<()> {
+    use std::io::Write;
+    let mut stdout = anstream::stdout().lock();
+    match stdout
+        .write_all(text.as_bytes())
+        .and_then(|()| stdout.flush())
+    {
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+        other => other,
+    }
+}
+
+/// Verdict sentences, claims, what was left out, what went wrong.
+pub fn of(report: &Report) -> String {
+    let mut text = String::new();
+    for note in &report.notes {
+        line(&mut text, note);
+    }
+    for sentence in report
+        .experiments
+        .iter()
+        .flat_map(|experiment| &experiment.verdicts)
+    {
+        line(&mut text, sentence);
+    }
+    ledger(&mut text, report);
+    let skipped = skipped(report);
+    section(
+        &mut text,
+        "Skipped:",
+        skipped
+            .iter()
+            .map(|(reason, who)| format!("{who}: {reason}")),
+    );
+    let troubles = report
+        .experiments
+        .iter()
+        .flat_map(|experiment| experiment.troubles.iter().cloned());
+    section(&mut text, "Trouble:", troubles);
+    text.push('\n');
+    text
+}
+
+/// The experiments, one a paragraph.
+pub fn list(experiments: &[Experiment], mode: Mode) -> String {
+    let mut text = String::new();
+    let bold = Style::new().bold();
+    for experiment in experiments {
+        let (points, models) = (
+            experiment.points(mode).len(),
+            experiment.models().collect::<Vec<_>>(),
+        );
+        let cells = points * models.len();
+        line(
+            &mut text,
+            &format!(
+                "{bold}{}{bold:#}  workload {}, {cells} cells: {}",
+                experiment.id, experiment.workload, experiment.title
+            ),
+        );
+        line(&mut text, &format!("    {}", models.join(", ")));
+    }
+    text
+}
+
+/// How many claims came out how, then a line or two each.
+fn ledger(text: &mut String, report: &Report) {
+    let claims: Vec<&ClaimReport> = report
+        .experiments
+        .iter()
+        .flat_map(|experiment| &experiment.claims)
+        .collect();
+    if claims.is_empty() {
+        return;
+    }
+    let all = [
+        Verdict::Reproduced,
+        Verdict::NotReproduced,
+        Verdict::Inconclusive,
+        Verdict::Skipped,
+    ];
+    let counts = all.iter().filter_map(|verdict| {
+        let count = claims
+            .iter()
+            .filter(|claim| claim.verdict == *verdict)
+            .count();
+        (count > 0).then(|| format!("{count} {}", word(*verdict).0))
+    });
+    line(
+        text,
+        &format!("\nClaims: {}", counts.collect::<Vec<_>>().join(", ")),
+    );
+    for claim in claims {
+        let (word, style) = word(claim.verdict);
+        let found = if claim.ours.is_empty() {
+            String::new()
+        } else {
+            format!(": {}", claim.ours)
+        };
+        line(
+            text,
+            &format!(
+                "  {style}{word:<14}{style:#}  {}  {}{found}; claimed {}",
+                claim.id, claim.computed, claim.bound
+            ),
+        );
+        for more in [&claim.note, &claim.why]
+            .into_iter()
+            .filter(|more| !more.is_empty())
+        {
+            line(text, &format!("                  {more}"));
+        }
+    }
+}
+
+fn word(verdict: Verdict) -> (&'static str, Style) {
+    match verdict {
+        Verdict::Reproduced => ("reproduced", AnsiColor::Green.on_default()),
+        Verdict::NotReproduced => ("not reproduced", AnsiColor::Red.on_default()),
+        Verdict::Inconclusive => ("inconclusive", AnsiColor::Yellow.on_default()),
+        Verdict::Skipped => ("skipped", Style::new().dimmed()),
+    }
+}
+
+/// Reasons with who was left out for them; what the user left out needs no telling.
+fn skipped(report: &Report) -> BTreeMap<String, String> {
+    let mut reasons: BTreeMap<String, String> = BTreeMap::new();
+    for experiment in &report.experiments {
+        for skipped in experiment
+            .skipped
+            .iter()
+            .filter(|skipped| skipped.reason != "left out by --model")
+        {
+            let who = reasons.entry(skipped.reason.clone()).or_default();
+            let comma = if who.is_empty() { "" } else { ", " };
+            let _ = write!(who, "{comma}{} in {}", skipped.model, experiment.id);
+        }
+    }
+    reasons
+}
+
+fn section(text: &mut String, title: &str, lines: impl Iterator<Item = String>) {
+    let mut lines = lines.peekable();
+    if lines.peek().is_some() {
+        line(text, &format!("\n{title}"));
+        lines.for_each(|one| line(text, &format!("  {one}")));
+    }
+}
+
+fn line(text: &mut String, line: &str) {
+    text.push_str(line);
+    text.push('\n');
+}
