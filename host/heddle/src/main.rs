@@ -1,6 +1,13 @@
 //! The `heddle` command.
 
 mod cli;
+mod names;
+mod notes;
+mod output;
+mod recording;
+mod replaying;
+mod reporting;
+mod trace_arg;
 mod verbs;
 
 use std::process::ExitCode;

@@ -1,10 +1,97 @@
+//! `heddle replay`: docs/replay.md.
+
+use crate::names::Names;
+use crate::replaying::{Line, Style, What, source, text};
+use crate::trace_arg::TraceArg;
+use crate::{notes, output};
+use heddle_calls::{Loose, Stack, Step};
+use heddle_trace_file::Trace;
+use std::io::Write;
 use std::process::ExitCode;
 
 /// Arguments of `heddle replay`.
 #[derive(clap::Args)]
-pub struct Args {}
+pub struct Args {
+    #[command(flatten)]
+    trace: TraceArg,
+    /// text: aligned and indented; source: `seconds.µs - Enter: callee called: caller`, the linker's names
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+    /// Print the linker's names
+    #[arg(long)]
+    no_demangle: bool,
+    /// Print addresses behind names
+    #[arg(long)]
+    addresses: bool,
+    /// After each enter, print the open calls, innermost first
+    #[arg(long)]
+    backtrace: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    Text,
+    Source,
+}
 
 /// Runs `heddle replay`.
-pub fn run(_args: Args) -> anyhow::Result<ExitCode> {
-    anyhow::bail!("not built yet")
+pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let trace = args.trace.open()?;
+    let style = Style {
+        mangled: args.no_demangle || args.format == Format::Source,
+        addresses: args.addresses,
+    };
+    output::print(|out| replay(&trace, &args, style, out))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn replay(trace: &Trace, args: &Args, style: Style, out: &mut dyn Write) -> anyhow::Result<()> {
+    let mut names = Names::new(trace);
+    let labels = text::Labels::new(trace);
+    let stacks = trace.processes().iter().map(|process| {
+        process
+            .threads()
+            .iter()
+            .map(|thread| Stack::new(thread.stack()))
+            .collect()
+    });
+    let mut stacks: Vec<Vec<Stack>> = stacks.collect();
+    for event in trace.merged() {
+        let (place, event) = event?;
+        let stack = &mut stacks[place.process][place.thread];
+        let line = match stack.feed(event, |_| {}) {
+            Step::Entered => {
+                let [below @ .., top] = stack.open() else {
+                    continue;
+                };
+                Line::enter(&mut names, place, event.time, top, below)
+            }
+            Step::Left(span) => {
+                let parent = stack.open().last().map(|frame| frame.function);
+                Line::exit(&mut names, place, event.time, &span, parent)
+            }
+            Step::Unmatched(function) => {
+                Line::unmatched(&mut names, place, event.time, function, stack.open().len())
+            }
+        };
+        match args.format {
+            Format::Text => text::line(out, &line, labels.of(place), style)?,
+            Format::Source => source::line(out, &line, trace.epoch(), style)?,
+        }
+        if args.backtrace && line.what == What::Enter {
+            text::backtrace(out, &mut names, place, stack.open(), style)?;
+        }
+    }
+    out.flush()?;
+    tell_incomplete(trace, stacks);
+    Ok(())
+}
+
+fn tell_incomplete(trace: &Trace, stacks: Vec<Vec<Stack>>) {
+    let mut loose = Loose::default();
+    for mut stack in stacks.into_iter().flatten() {
+        stack.finish(|_| {});
+        loose += stack.loose();
+    }
+    notes::incomplete(loose, crate::names::dropped(trace), 0);
 }

@@ -1,10 +1,70 @@
+//! `heddle report`: docs/report.md.
+
+use crate::reporting::{Column, Row, csv, json, markdown, rows, sort, table};
+use crate::trace_arg::TraceArg;
+use crate::{names, notes, output};
 use std::process::ExitCode;
 
 /// Arguments of `heddle report`.
 #[derive(clap::Args)]
-pub struct Args {}
+pub struct Args {
+    #[command(flatten)]
+    trace: TraceArg,
+    /// A row a function, or a row a function on each thread
+    #[arg(long, value_enum, default_value_t = By::Function)]
+    by: By,
+    /// table and md are for people; in csv and json times are nanoseconds
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    format: Format,
+    /// Column to sort by, largest first
+    #[arg(short, long, value_enum, default_value_t = Column::Own)]
+    sort: Column,
+    /// Print only the first N rows (of each thread)
+    #[arg(short = 'n', long, value_name = "N")]
+    limit: Option<usize>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum By {
+    Function,
+    Thread,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    Table,
+    Json,
+    Csv,
+    Md,
+}
 
 /// Runs `heddle report`.
-pub fn run(_args: Args) -> anyhow::Result<ExitCode> {
-    anyhow::bail!("not built yet")
+pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let trace = args.trace.open()?;
+    let by_thread = args.by == By::Thread;
+    let found = rows::read(&trace, by_thread)?;
+    let rows = arrange(found.rows, args.sort, args.limit);
+    output::print(|out| {
+        match args.format {
+            Format::Table => table::print(out, &rows)?,
+            Format::Json => json::print(out, &rows)?,
+            Format::Csv => csv::print(out, &rows, by_thread)?,
+            Format::Md => markdown::print(out, &rows, by_thread)?,
+        }
+        Ok(())
+    })?;
+    notes::incomplete(found.loose, names::dropped(&trace), found.holes);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Sorts and cuts each thread's rows; without threads, all rows are one group. Groups stay in their order.
+fn arrange(rows: Vec<Row>, column: Column, limit: Option<usize>) -> Vec<Row> {
+    let mut arranged = Vec::with_capacity(rows.len());
+    for group in rows.chunk_by(|a, b| a.thread == b.thread) {
+        let mut group = group.to_vec();
+        sort(&mut group, column);
+        group.truncate(limit.unwrap_or(usize::MAX));
+        arranged.append(&mut group);
+    }
+    arranged
 }

@@ -1,0 +1,91 @@
+//! Names for the addresses of a whole trace; warnings go to stderr when they are met.
+
+use crate::notes;
+use heddle_symbols::{Images, Location, Resolver};
+use heddle_trace_file::{Addr, Nanos, Process, Thread, Trace};
+use std::rc::Rc;
+
+/// Resolves addresses by process.
+pub struct Names<'a> {
+    images: Images,
+    resolvers: Vec<Resolver<'a>>,
+}
+
+impl<'a> Names<'a> {
+    /// Names for the processes of `trace`.
+    pub fn new(trace: &'a Trace) -> Self {
+        let resolvers = trace
+            .processes()
+            .iter()
+            .map(|process| Resolver::new(process.modules()))
+            .collect();
+        Names {
+            images: Images::new(),
+            resolvers,
+        }
+    }
+
+    /// The function at `address` in the process with this index.
+    pub fn function(&mut self, process: usize, address: Addr, time: Nanos) -> Rc<Location> {
+        let location = self.resolvers[process].function(&mut self.images, address, time);
+        self.warn();
+        location
+    }
+
+    /// The function that will be returned to at `address`.
+    pub fn caller(&mut self, process: usize, address: Addr, time: Nanos) -> Rc<Location> {
+        let location = self.resolvers[process].caller(&mut self.images, address, time);
+        self.warn();
+        location
+    }
+
+    fn warn(&mut self) {
+        for warning in self.images.take_warnings() {
+            notes::warning(warning);
+        }
+    }
+}
+
+/// File name of the executable; with its pid where the trace holds several processes.
+pub fn process_name(process: &Process) -> String {
+    let path = std::path::Path::new(process.executable());
+    path.file_name()
+        .unwrap_or(path.as_os_str())
+        .to_string_lossy()
+        .into_owned()
+}
+
+/// `worker-1 4712`; with several processes, `4711/worker-1 4712`.
+pub fn thread_label(trace: &Trace, process: &Process, thread: &Thread) -> String {
+    let name = if thread.name().is_empty() {
+        "?"
+    } else {
+        thread.name()
+    };
+    // A name may hold anything; a newline or an escape sequence must not end up on the terminal.
+    let name: String = name
+        .chars()
+        .map(|c| if c.is_control() { '?' } else { c })
+        .collect();
+    if trace.processes().len() > 1 {
+        format!("{}/{name} {}", process.pid(), thread.tid())
+    } else {
+        format!("{name} {}", thread.tid())
+    }
+}
+
+/// Events lost in the whole trace.
+pub fn dropped(trace: &Trace) -> u64 {
+    let of = |process: &Process| {
+        process
+            .threads()
+            .iter()
+            .map(Thread::dropped)
+            .fold(process.dropped(), u64::saturating_add)
+    };
+    trace
+        .processes()
+        .iter()
+        .map(of)
+        .fold(0, u64::saturating_add)
+}

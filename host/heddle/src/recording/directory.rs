@@ -1,0 +1,55 @@
+//! The directory that a new trace goes into.
+
+use super::Failure;
+use heddle_trace_file::{MARKER, VERSION, is_trace};
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Makes `path` an empty trace directory and returns its absolute path. A trace that is there becomes `path.old`; anything else that is there is left alone.
+pub fn prepare(path: &Path) -> Result<PathBuf, Failure> {
+    let failed = |what: &str, path: &Path| {
+        let message = format!("cannot {what} {}", path.display());
+        move |error: std::io::Error| Failure::ours(format!("{message}: {error}"))
+    };
+    if is_trace(path) {
+        let old = old_name(path);
+        if is_trace(&old) {
+            fs::remove_dir_all(&old).map_err(failed("remove the old trace", &old))?;
+        } else if old.symlink_metadata().is_ok() {
+            return Err(Failure::ours(format!(
+                "{} is in the way of keeping the last trace, and is not a heddle trace; record elsewhere: heddle record -o OTHER-DIRECTORY …",
+                old.display()
+            )));
+        }
+        fs::rename(path, &old).map_err(failed("keep the last trace as", &old))?;
+    } else if path.symlink_metadata().is_ok() && !is_empty_directory(path) {
+        return Err(Failure::ours(format!(
+            "{} exists and is not a heddle trace; record elsewhere: heddle record -o OTHER-DIRECTORY …",
+            path.display()
+        )));
+    }
+    fs::create_dir_all(path).map_err(failed("make the directory", path))?;
+    let marker = path.join("heddle");
+    fs::write(&marker, format!("{MARKER}{VERSION}\n")).map_err(failed("write", &marker))?;
+    std::path::absolute(path).map_err(failed("find", path))
+}
+
+/// Removes a trace directory in which nothing was recorded. Whatever else is in it stays.
+pub fn discard(path: &Path) {
+    // Not removing it would only leave an empty trace, which says so when it is opened.
+    let _ = fs::remove_file(path.join("heddle"));
+    let _ = fs::remove_dir(path);
+}
+
+fn old_name(path: &Path) -> PathBuf {
+    // `traces/` and `traces` are the same directory; a suffix goes on its name.
+    let path: PathBuf = path.components().collect();
+    let mut name = OsString::from(path);
+    name.push(".old");
+    name.into()
+}
+
+fn is_empty_directory(path: &Path) -> bool {
+    fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none())
+}

@@ -1,0 +1,63 @@
+//! Where libheddle.so is.
+
+use super::Failure;
+use std::env;
+use std::path::{Path, PathBuf};
+
+const NAME: &str = "libheddle.so";
+
+/// `$HEDDLE_LIB`; else `../lib/libheddle.so` and `libheddle.so` as seen from the directory of this command.
+pub fn find() -> Result<PathBuf, Failure> {
+    if let Some(path) = env::var_os("HEDDLE_LIB").filter(|path| !path.is_empty()) {
+        let path = PathBuf::from(path);
+        return absolute(&path).ok_or_else(|| {
+            Failure::ours(format!(
+                "HEDDLE_LIB names {}, which is no file: unset it or correct it",
+                path.display()
+            ))
+        });
+    }
+    let command = env::current_exe().map_err(|error| {
+        Failure::ours(format!(
+            "cannot tell where heddle itself is: {error}; set HEDDLE_LIB to {NAME}"
+        ))
+    })?;
+    let directory = command.parent().unwrap_or(Path::new("/"));
+    let places = [directory.join("../lib").join(NAME), directory.join(NAME)];
+    places
+        .iter()
+        .find_map(|place| absolute(place))
+        .ok_or_else(|| {
+            Failure::ours(format!(
+                "{NAME} is neither {} nor {}: build it with `./dev build`, or set HEDDLE_LIB to it",
+                places[0].display(),
+                places[1].display()
+            ))
+        })
+}
+
+fn absolute(path: &Path) -> Option<PathBuf> {
+    path.canonicalize().ok().filter(|path| path.is_file())
+}
+
+/// The value of LD_PRELOAD: our library first, then the user's own.
+pub fn preload(library: &Path) -> Result<std::ffi::OsString, Failure> {
+    // The loader separates by both, and knows no quoting.
+    if library
+        .as_os_str()
+        .as_encoded_bytes()
+        .iter()
+        .any(|b| b" :".contains(b))
+    {
+        return Err(Failure::ours(format!(
+            "{}: a path with a space or a colon cannot be preloaded; copy {NAME} elsewhere and set HEDDLE_LIB to it",
+            library.display()
+        )));
+    }
+    let mut value = library.as_os_str().to_owned();
+    if let Some(theirs) = env::var_os("LD_PRELOAD").filter(|theirs| !theirs.is_empty()) {
+        value.push(":");
+        value.push(theirs);
+    }
+    Ok(value)
+}

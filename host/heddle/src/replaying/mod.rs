@@ -1,0 +1,144 @@
+//! The lines that `heddle replay` prints.
+
+pub mod source;
+pub mod text;
+
+use crate::names::Names;
+use heddle_calls::{Frame, Span};
+use heddle_symbols::Location;
+use heddle_trace_file::{Addr, Nanos, Place};
+use std::rc::Rc;
+
+/// How names are printed.
+#[derive(Clone, Copy)]
+pub struct Style {
+    /// The linker's names.
+    pub mangled: bool,
+    /// Addresses behind them.
+    pub addresses: bool,
+}
+
+impl Style {
+    /// The name in this style, without the address.
+    pub fn name(self, location: &Location) -> &str {
+        if self.mangled {
+            &location.symbol
+        } else {
+            &location.name
+        }
+    }
+}
+
+/// What an event was.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum What {
+    Enter,
+    Exit,
+}
+
+/// An event with its names.
+pub struct Line {
+    pub what: What,
+    pub time: Nanos,
+    pub function: (Addr, Rc<Location>),
+    /// Who called; `None` for an exit whose enter was not recorded.
+    pub caller: Option<Caller>,
+    pub depth: usize,
+}
+
+/// The two answers to who called, which differ for an inlined function only.
+pub struct Caller {
+    /// Where the call returns to; an inlined function has its container's.
+    pub site: (Addr, Rc<Location>),
+    /// The container that the function was inlined into.
+    pub container: Option<Rc<Location>>,
+}
+
+impl Caller {
+    /// The function that called, whether there was a call instruction or not.
+    pub fn function(&self) -> &Location {
+        self.container.as_ref().unwrap_or(&self.site.1)
+    }
+}
+
+impl Line {
+    /// The enter of `top`, above the open calls `below`.
+    pub fn enter(
+        names: &mut Names,
+        place: Place,
+        time: Nanos,
+        top: &Frame,
+        below: &[Frame],
+    ) -> Self {
+        let container = below
+            .last()
+            .filter(|_| top.inlined)
+            .map(|frame| frame.function);
+        let caller = Some(caller(names, place, time, top.caller, container));
+        Line {
+            what: What::Enter,
+            time,
+            function: function(names, place, time, top.function),
+            caller,
+            depth: below.len(),
+        }
+    }
+
+    /// The exit that ended `span`, of which `parent` is the function below.
+    pub fn exit(
+        names: &mut Names,
+        place: Place,
+        time: Nanos,
+        span: &Span,
+        parent: Option<Addr>,
+    ) -> Self {
+        let caller = Some(caller(
+            names,
+            place,
+            time,
+            span.caller,
+            parent.filter(|_| span.inlined),
+        ));
+        Line {
+            what: What::Exit,
+            time,
+            function: function(names, place, time, span.function),
+            caller,
+            depth: span.depth,
+        }
+    }
+
+    /// An exit that belongs to no open call.
+    pub fn unmatched(
+        names: &mut Names,
+        place: Place,
+        time: Nanos,
+        address: Addr,
+        depth: usize,
+    ) -> Self {
+        Line {
+            what: What::Exit,
+            time,
+            function: function(names, place, time, address),
+            caller: None,
+            depth,
+        }
+    }
+}
+
+fn function(names: &mut Names, place: Place, time: Nanos, address: Addr) -> (Addr, Rc<Location>) {
+    (address, names.function(place.process, address, time))
+}
+
+fn caller(
+    names: &mut Names,
+    place: Place,
+    time: Nanos,
+    site: Addr,
+    container: Option<Addr>,
+) -> Caller {
+    Caller {
+        site: (site, names.caller(place.process, site, time)),
+        container: container.map(|address| names.function(place.process, address, time)),
+    }
+}

@@ -1,0 +1,117 @@
+//! Lines for people: time since the start, thread, Enter or Exit, the function indented by depth, its caller.
+
+use super::{Line, Style, What};
+use crate::names::{Names, thread_label};
+use heddle_calls::Frame;
+use heddle_symbols::Location;
+use heddle_trace_file::{Addr, Nanos, Place, Trace};
+use std::io::{self, Write};
+
+/// Beyond this depth the indentation stops growing, so that deep recursion does not make lines of kilobytes; the depth is printed instead.
+const DEEPEST: usize = 50;
+
+/// The threads' labels, all of one width.
+pub struct Labels(Vec<Vec<String>>);
+
+impl Labels {
+    /// Those of every thread.
+    pub fn new(trace: &Trace) -> Self {
+        let of = |process: &heddle_trace_file::Process| {
+            process
+                .threads()
+                .iter()
+                .map(|thread| thread_label(trace, process, thread))
+                .collect()
+        };
+        let mut labels: Vec<Vec<String>> = trace.processes().iter().map(of).collect();
+        let width = labels
+            .iter()
+            .flatten()
+            .map(|label| label.chars().count())
+            .max()
+            .unwrap_or(0);
+        labels
+            .iter_mut()
+            .flatten()
+            .for_each(|label| *label = format!("{label:width$}"));
+        Labels(labels)
+    }
+
+    /// One thread's.
+    pub fn of(&self, place: Place) -> &str {
+        &self.0[place.process][place.thread]
+    }
+}
+
+/// Prints one event.
+pub fn line(out: &mut dyn Write, line: &Line, label: &str, style: Style) -> io::Result<()> {
+    let Nanos(time) = line.time;
+    let what = match line.what {
+        What::Enter => "Enter",
+        What::Exit => "Exit ",
+    };
+    write!(
+        out,
+        "{:>5}.{:09}  {label}  {what} ",
+        time / 1_000_000_000,
+        time % 1_000_000_000
+    )?;
+    indent(out, line.depth)?;
+    named(out, style, line.function.0, &line.function.1)?;
+    match &line.caller {
+        None => writeln!(out, "  <- (its enter was not recorded)"),
+        Some(caller) => {
+            out.write_all(b"  <- ")?;
+            match &caller.container {
+                Some(container) => writeln!(out, "{} (inlined)", style.name(container)),
+                None => {
+                    named(out, style, caller.site.0, &caller.site.1)?;
+                    writeln!(out)
+                }
+            }
+        }
+    }
+}
+
+/// Prints the open calls, innermost first, and at last who called the outermost.
+pub fn backtrace(
+    out: &mut dyn Write,
+    names: &mut Names,
+    place: Place,
+    open: &[Frame],
+    style: Style,
+) -> io::Result<()> {
+    for (number, frame) in open.iter().rev().enumerate() {
+        let location = names.function(place.process, frame.function, frame.enter);
+        write!(out, "      #{number:<3} ")?;
+        named(out, style, frame.function, &location)?;
+        writeln!(out, "{}", if frame.inlined { " (inlined)" } else { "" })?;
+    }
+    if let Some(outermost) = open.first() {
+        let location = names.caller(place.process, outermost.caller, outermost.enter);
+        write!(out, "      #{:<3} ", open.len())?;
+        named(out, style, outermost.caller, &location)?;
+        writeln!(out)?;
+    }
+    Ok(())
+}
+
+fn indent(out: &mut dyn Write, depth: usize) -> io::Result<()> {
+    const SPACES: [u8; 2 * DEEPEST] = [b' '; 2 * DEEPEST];
+    out.write_all(&SPACES[..2 * depth.min(DEEPEST)])?;
+    if depth > DEEPEST {
+        write!(out, "({depth}) ")
+    } else {
+        Ok(())
+    }
+}
+
+fn named(out: &mut dyn Write, style: Style, address: Addr, location: &Location) -> io::Result<()> {
+    out.write_all(style.name(location).as_bytes())?;
+    // Outside every module the name is the address.
+    if style.addresses && !location.module.is_empty() {
+        write!(out, " [{address}]")
+    } else {
+        Ok(())
+    }
+}

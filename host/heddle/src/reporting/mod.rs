@@ -1,0 +1,81 @@
+//! The table of `heddle report`: what is in it, and one file a format.
+
+pub mod csv;
+pub mod json;
+pub mod markdown;
+pub mod rows;
+pub mod table;
+
+use heddle_calls::Stats;
+use heddle_trace_file::Nanos;
+
+/// One row: a function, or a function on one thread.
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// The readable name.
+    pub function: String,
+    /// File name of its module.
+    pub module: String,
+    /// On which thread, where rows are by thread.
+    pub thread: Option<ThreadName>,
+    /// Its calls.
+    pub stats: Stats,
+}
+
+/// A thread, for people and for machines.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ThreadName {
+    pub pid: u32,
+    pub tid: u32,
+    pub name: String,
+    /// As people read it.
+    pub label: String,
+}
+
+/// The numbers, in the order of the columns.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
+pub enum Column {
+    Calls,
+    Total,
+    #[value(name = "self")]
+    Own,
+    Min,
+    Avg,
+    Max,
+    Function,
+}
+
+/// Columns that hold a time, with their names.
+pub const TIMES: [(&str, Column); 5] = [
+    ("total", Column::Total),
+    ("self", Column::Own),
+    ("min", Column::Min),
+    ("avg", Column::Avg),
+    ("max", Column::Max),
+];
+
+impl Row {
+    /// The time in a column.
+    pub fn time(&self, column: Column) -> Nanos {
+        match column {
+            Column::Total => self.stats.total,
+            Column::Own => self.stats.own,
+            Column::Min => self.stats.min,
+            Column::Avg => self.stats.avg(),
+            Column::Max => self.stats.max,
+            Column::Calls | Column::Function => Nanos(0),
+        }
+    }
+}
+
+/// Largest first; functions by name. Equal rows stay in order of name.
+pub fn sort(rows: &mut [Row], column: Column) {
+    rows.sort_by(|a, b| {
+        let by_number = match column {
+            Column::Function => std::cmp::Ordering::Equal,
+            Column::Calls => b.stats.calls.cmp(&a.stats.calls),
+            time => b.time(time).cmp(&a.time(time)),
+        };
+        by_number.then_with(|| (&a.function, &a.module).cmp(&(&b.function, &b.module)))
+    });
+}

@@ -1,0 +1,30 @@
+//! Aligned columns for people.
+
+use super::{Row, TIMES};
+use std::io::{self, Write};
+
+/// Prints the rows; where they are by thread, a heading begins each thread's.
+pub fn print(out: &mut dyn Write, rows: &[Row]) -> io::Result<()> {
+    write!(out, "{:>12}", "calls")?;
+    for (name, _) in TIMES {
+        write!(out, "{name:>12}")?;
+    }
+    writeln!(out, "  function")?;
+    let mut thread = None;
+    for row in rows {
+        if row.thread.is_some() && row.thread != thread {
+            thread.clone_from(&row.thread);
+            writeln!(
+                out,
+                "\nthread {}",
+                row.thread.as_ref().map_or("", |thread| &thread.label)
+            )?;
+        }
+        write!(out, "{:>12}", row.stats.calls)?;
+        for (_, column) in TIMES {
+            write!(out, "{:>12}", row.time(column))?;
+        }
+        writeln!(out, "  {}", row.function)?;
+    }
+    Ok(())
+}
