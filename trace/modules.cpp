@@ -47,16 +47,16 @@ bool append(Scan& scan, const Text& line) {
   return false;
 }
 
-void append_unload(Scan& scan, const Module& module) {
+void append_unload(Scan& scan, const Module& module, std::uint64_t when) {
   Text line(scan.modules.line, sizeof scan.modules.line);
-  (line << "unload ").decimal(ticks()) << ' ';
+  (line << "unload ").decimal(when) << ' ';
   line.hex(module.start) << '\n';
   append(scan, line);
 }
 
-void forget(Scan& scan, std::uint64_t index) {
+void forget(Scan& scan, std::uint64_t index, std::uint64_t when) {
   Modules& modules = scan.modules;
-  append_unload(scan, modules.known[index]);
+  append_unload(scan, modules.known[index], when);
   modules.known[index] = modules.known[--modules.count];
 }
 
@@ -160,7 +160,7 @@ void meet(Scan& scan, const dl_phdr_info& info) {
       return;
     }
     if (known.start < module.end && module.start < known.end) {
-      forget(scan, i);  // its address range has a new owner
+      forget(scan, i, modules.since);  // its address range has a new owner
     } else {
       ++i;
     }
@@ -218,7 +218,7 @@ void scan_modules(Modules& modules) {
     // later one has met either, is gone.
     for (std::uint64_t i = 0; i < modules.count;) {
       if (modules.known[i].seen < scan.number) {
-        forget(scan, i);
+        forget(scan, i, scan.began);
       } else {
         ++i;
       }

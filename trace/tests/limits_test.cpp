@@ -1,0 +1,92 @@
+// Full disks and other limits: recording stops with an exact count and one line; the program goes
+// on.
+#include <doctest/doctest.h>
+#include <errno.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "raw_trace.hpp"
+#include "run.hpp"
+
+namespace {
+
+constexpr std::uint64_t kEvents = 2 * (242785 + 1);  // of `recursion 25`, which returns 1
+
+void check_exact(const Outcome& outcome, const std::filesystem::path& trace, const char* reason) {
+  CAPTURE(outcome.err);
+  CHECK(outcome.exit_code == 1);
+  CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') == 1);
+  CHECK(outcome.err.find(reason) != std::string::npos);
+  const RawProcess process = read_trace(trace).at(0);
+  CHECK(process.flags == 1);
+  const RawThread& thread = process.threads.at(0);
+  CHECK(thread.unfilled == 0);
+  CHECK(thread.dropped > 0);
+  CHECK(thread.records.size() > 0);
+  CHECK(thread.records.size() + thread.dropped == kEvents);
+}
+
+}  // namespace
+
+TEST_CASE("a file size limit stops recording, without SIGXFSZ") {
+  const Scratch scratch;
+  const auto trace = scratch.path() / "trace";
+  const rlim_t limit = 300 << 10;
+  const Outcome outcome =
+      run({.arguments = {"recursion", "25"}, .trace = trace.string(), .in_child = [limit] {
+             const rlimit few{limit, limit};
+             setrlimit(RLIMIT_FSIZE, &few);
+           }});
+  check_exact(outcome, trace, "file size limit");
+}
+
+TEST_CASE("a full disk stops recording") {
+  const Scratch scratch;
+  if (mount("tmpfs", scratch.path().c_str(), "tmpfs", 0, "size=3m") != 0) {
+    MESSAGE("not tested: cannot mount a small tmpfs here (", std::strerror(errno),
+            "); run as root to test a full disk");
+    return;
+  }
+  const auto trace = scratch.path() / "trace";
+  const Outcome outcome = run({.arguments = {"recursion", "25"}, .trace = trace.string()});
+  check_exact(outcome, trace, "no space left");
+  REQUIRE(umount(scratch.path().c_str()) == 0);
+}
+
+TEST_CASE("an address space limit stops recording") {
+  const Scratch scratch;
+  const auto trace = scratch.path() / "trace";
+  const Outcome outcome =
+      run({.arguments = {"recursion", "25"}, .trace = trace.string(), .in_child = [] {
+             const rlimit few{12 << 20, 12 << 20};
+             setrlimit(RLIMIT_AS, &few);
+           }});
+  check_exact(outcome, trace, "out of memory");
+}
+
+TEST_CASE("a thread without a descriptor for its file is counted in the process") {
+  const Scratch scratch;
+  const auto trace = scratch.path() / "trace";
+  const Outcome outcome = run({.arguments = {"descriptors"}, .trace = trace.string()});
+  CAPTURE(outcome.err);
+  REQUIRE(outcome.exit_code == 0);
+  REQUIRE(outcome.out == "1002\n");
+  CHECK(outcome.err.find("too many open files") != std::string::npos);
+  const RawProcess process = read_trace(trace).at(0);
+  CHECK(process.threads.size() == 1);
+  CHECK(process.enters() == 2);
+  CHECK(process.dropped == 2000);
+}
+
+TEST_CASE("without a directory the program runs as ever and the loss is stated") {
+  const Scratch scratch;
+  const Outcome outcome = run({.arguments = {"recursion"}, .trace = "/proc/no/such/place"});
+  CHECK(outcome.exit_code == 0);
+  CHECK(outcome.err ==
+        "heddle: 46 events were not recorded: cannot make /proc/no/such/place: no such directory; "
+        "was it removed, or "
+        "did the program chroot? record elsewhere: heddle record -o DIR\n");
+}

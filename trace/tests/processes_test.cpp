@@ -1,0 +1,78 @@
+// Processes that change shape: fork, exec, dlopen.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "raw_trace.hpp"
+#include "run.hpp"
+
+TEST_CASE("a forked child has a directory of its own and leaves its parent's alone") {
+  const Scratch scratch;
+  const auto trace = scratch.path() / "trace";
+  const Outcome outcome = run({.arguments = {"forker"}, .trace = trace.string()});
+  REQUIRE(outcome.exit_code == 0);
+  auto processes = read_trace(trace);
+  REQUIRE(processes.size() == 2);
+  const auto parent_first = [&](const RawProcess& p) {
+    return p.pid == static_cast<std::uint32_t>(outcome.pid);
+  };
+  std::partition(processes.begin(), processes.end(), parent_first);
+  const RawProcess &parent = processes[0], &child = processes[1];
+  CHECK(parent.pid == static_cast<std::uint32_t>(outcome.pid));
+  CHECK(child.parent == parent.pid);
+  CHECK(child.flags == 1);
+  CHECK(parent.enters() == 5);  // main, before, divide, in_parent twice
+  CHECK(parent.events() == 10);
+  CHECK(child.enters() == 3);  // in_child; main and divide were entered by the parent
+  CHECK(child.events() == 6);
+  CHECK(child.modules.size() == parent.modules.size());
+  CHECK(well_nested(parent.threads.at(0)));
+}
+
+TEST_CASE("after a bare preload a forked child's trace is where its parent's is") {
+  const Scratch scratch;
+  const Outcome outcome = run({.arguments = {"forker"}, .directory = scratch.path()});
+  REQUIRE(outcome.exit_code == 0);
+  CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') == 1);
+  CHECK(read_trace(scratch.path() / ("heddle.trace." + std::to_string(outcome.pid))).size() == 2);
+}
+
+TEST_CASE("a second program image in the same process has a second directory") {
+  const Scratch scratch;
+  const auto trace = scratch.path() / "trace";
+  const Outcome outcome = run({.arguments = {"execs"}, .trace = trace.string()});
+  REQUIRE(outcome.exit_code == 7);
+  const auto processes = read_trace(trace);
+  REQUIRE(processes.size() == 2);
+  const std::string pid = std::to_string(outcome.pid);
+  CHECK(processes[0].directory.filename() == pid);
+  CHECK(processes[0].flags == 0);
+  CHECK(processes[0].enters() == 2);
+  CHECK(processes[1].directory.filename() == pid + ".1");
+  CHECK(processes[1].flags == 1);
+  CHECK(processes[1].enters() == 3);
+}
+
+TEST_CASE("a module opened at run time is known from its constructor to its destructor") {
+  const Scratch scratch;
+  const auto trace = scratch.path() / "trace";
+  // The plugin is found by the program's RUNPATH, which the real dlopen looks up by its caller.
+  const Outcome outcome =
+      run({.arguments = {"plugin_main"}, .directory = scratch.path(), .trace = trace.string()});
+  CAPTURE(outcome.err);
+  REQUIRE(outcome.exit_code == 0);
+  const RawProcess process = read_trace(trace).at(0);
+  const RawThread& thread = process.threads.at(0);
+  CHECK(well_nested(thread));
+  CHECK(thread.enters() == 3 + 12);
+  int in_plugin = 0;
+  for (const RawRecord& record : thread.records) {
+    const RawModule* module = process.module_of(record.function, record.ticks);
+    REQUIRE(module != nullptr);
+    if (module->path == TRACED_PROGRAMS "/plugin.so") ++in_plugin;
+  }
+  CHECK(in_plugin == 24);
+  const auto unloads = std::count_if(process.modules.begin(), process.modules.end(),
+                                     [](const RawModule& m) { return !m.load; });
+  CHECK(unloads == 2);
+}
