@@ -1,0 +1,64 @@
+# Lab programs: one executable for each workload and set of flags, one source file for each model.
+
+set(HEDDLE_LAB_DIR "${CMAKE_BINARY_DIR}/lab")
+
+# heddle_workload(NAME VARIANTS O0 O2 MODELS serial fiber/asm … [SOURCES workload.cpp …])
+#
+# Builds lab/NAME-O0, lab/NAME-O2 …; model `fiber/asm` is the file fiber_asm.cpp. Each model of each program is
+# also a test: TEST_ARGUMENTS are the parameters of a small run.
+function(heddle_workload name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "VARIANTS;MODELS;SOURCES;TEST_ARGUMENTS")
+  set(sources "${PROJECT_SOURCE_DIR}/lab/harness/main.cpp" ${arg_SOURCES})
+  foreach(model IN LISTS arg_MODELS)
+    string(REPLACE "/" "_" file "${model}")
+    list(APPEND sources "${file}.cpp")
+  endforeach()
+
+  foreach(variant IN LISTS arg_VARIANTS)
+    set(target "${name}-${variant}")
+    # As the function-tracer paper built its programs: -O0 -g.
+    set(flags -std=c++20 "-${variant}" -g)
+    list(JOIN flags " " flags_text)
+    string(STRIP "${CMAKE_CXX_FLAGS} ${flags_text}" flags_text)
+    add_executable(${target} EXCLUDE_FROM_ALL ${sources})
+    target_compile_options(${target} PRIVATE ${flags})
+    target_compile_definitions(${target} PRIVATE "HEDDLE_LAB_FLAGS=\"${flags_text}\"")
+    target_link_libraries(${target} PRIVATE heddle_lab_harness heddle::coop heddle_warnings)
+    set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${HEDDLE_LAB_DIR}")
+    add_dependencies(lab ${target})
+    foreach(model IN LISTS arg_MODELS)
+      heddle_lab_test("${target}" "${model}" ${arg_TEST_ARGUMENTS})
+    endforeach()
+  endforeach()
+endfunction()
+
+# heddle_lab_test(PROGRAM MODEL [ARGUMENT…]): the program prints the line that docs/workloads.md asks for, and its oracle agrees.
+function(heddle_lab_test program model)
+  if(NOT BUILD_TESTING)
+    return()
+  endif()
+  add_test(
+    NAME "lab.${program}.${model}"
+    COMMAND "${CMAKE_COMMAND}"
+      "-DPROGRAM=${HEDDLE_LAB_DIR}/${program}" "-DMODEL=${model}" "-DARGUMENTS=${ARGN}"
+      -P "${PROJECT_SOURCE_DIR}/lab/harness/tests/check_line.cmake")
+  set_tests_properties("lab.${program}.${model}" PROPERTIES TIMEOUT 60)
+endfunction()
+
+# heddle_go_program(NAME PACKAGE): builds the Go package in the module lab/, if there is a Go toolchain.
+function(heddle_go_program name package)
+  if(NOT HEDDLE_GO)
+    return()
+  endif()
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/lab/*.go" "${PROJECT_SOURCE_DIR}/lab/go.mod")
+  set(output "${HEDDLE_LAB_DIR}/${name}")
+  add_custom_command(
+    OUTPUT "${output}"
+    COMMAND ${HEDDLE_GO_COMMAND} build -trimpath -buildvcs=false -o "${output}" "${package}"
+    WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}/lab"
+    DEPENDS ${sources}
+    COMMENT "Building lab/${name} with Go"
+    VERBATIM)
+  add_custom_target(${name} DEPENDS "${output}")
+  add_dependencies(lab ${name})
+endfunction()

@@ -1,0 +1,3 @@
+module heddle/lab
+
+go 1.19

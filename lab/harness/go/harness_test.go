@@ -1,0 +1,69 @@
+package harness
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+var declared = []Parameter{
+	{Name: "counter", Default: 7, Least: 1, Most: 9},
+	{Name: "style", Words: []string{"direct", "scheduler"}},
+}
+
+func TestParseTakesDefaultsAndValues(t *testing.T) {
+	got, err := Parse([]string{"--style=scheduler", "--model=b"}, []string{"a", "b"}, declared)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Model != "b" || got.Integer("counter") != 7 || got.Values["style"] != "scheduler" {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func TestParseNamesWhatIsValid(t *testing.T) {
+	for argument, expected := range map[string]string{
+		"--model=x":     "there are: a",
+		"--contexts=2":  "--counter --model --style",
+		"--counter=10":  "1 … 9",
+		"--counter=two": "1 … 9",
+		"--style=other": "direct|scheduler",
+		"counter=2":     "expected --NAME=VALUE",
+	} {
+		_, err := Parse([]string{"--model=a", argument}, []string{"a"}, declared)
+		if err == nil || !strings.Contains(err.Error(), expected) {
+			t.Errorf("%s: expected an error with %q, got %v", argument, expected, err)
+		}
+	}
+}
+
+func TestMeasuredSampleIsOneLineOfJSON(t *testing.T) {
+	sample := Sample{Workload: "w", Model: "m", Params: map[string]interface{}{"n": int64(1)}}
+	kept := make([][]byte, 100)
+	sample.Measure(func(timed *Region) {
+		timed.Begin()
+		for i := range kept {
+			kept[i] = make([]byte, 1024)
+		}
+		timed.End()
+	})
+	sample.Oracle = Oracle{OK: true, Checked: "it"}
+	var out bytes.Buffer
+	if err := sample.Print(&out); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Count(out.String(), "\n") != 1 {
+		t.Errorf("not one line: %q", out.String())
+	}
+	var read Sample
+	if err := json.Unmarshal(out.Bytes(), &read); err != nil {
+		t.Fatal(err)
+	}
+	if read.Metrics["wall_ns"] <= 0 || read.Metrics["total_ns"] < read.Metrics["wall_ns"] {
+		t.Errorf("metrics: %v", read.Metrics)
+	}
+	if read.Counters["allocations"] < 100 || read.Counters["kernel_threads"] < 1 {
+		t.Errorf("counters: %v", read.Counters)
+	}
+}

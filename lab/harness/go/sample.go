@@ -1,0 +1,104 @@
+// Package harness is what every Go lab program shares: it measures one run and prints the JSON line that
+// docs/workloads.md describes, as the C++ harness does.
+package harness
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"syscall"
+	"time"
+)
+
+// Oracle is the verdict on a run's result.
+type Oracle struct {
+	OK      bool   `json:"ok"`
+	Checked string `json:"checked"`
+}
+
+// Sample is one run of one model, as printed.
+type Sample struct {
+	Workload string                 `json:"workload"`
+	Model    string                 `json:"model"`
+	Params   map[string]interface{} `json:"params"`
+	Oracle   Oracle                 `json:"oracle"`
+	Metrics  map[string]float64     `json:"metrics"`
+	Counters map[string]float64     `json:"counters"`
+	Build    map[string]string      `json:"build"`
+}
+
+// Region is the stretch of a run that is measured. Begin and End bracket the run without its set-up
+// (wall_ns); without them it is the whole (total_ns).
+type Region struct {
+	begin, end time.Time
+}
+
+// Begin marks the end of the set-up.
+func (r *Region) Begin() { r.begin = time.Now() }
+
+// End marks the end of the run.
+func (r *Region) End() { r.end = time.Now() }
+
+func usage() syscall.Rusage {
+	var used syscall.Rusage
+	// The only error is an invalid first argument.
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &used)
+	return used
+}
+
+func kernelThreads() float64 {
+	tasks, err := os.ReadDir("/proc/self/task")
+	if err != nil {
+		return 0
+	}
+	return float64(len(tasks))
+}
+
+// Measure runs body and fills in the metrics and counters that every sample has.
+func (s *Sample) Measure(body func(*Region)) {
+	var before, after runtime.MemStats
+	var timed Region
+	runtime.ReadMemStats(&before)
+	used := usage()
+	start := time.Now()
+	body(&timed)
+	stop := time.Now()
+	now := usage()
+	runtime.ReadMemStats(&after)
+
+	if timed.end.IsZero() {
+		timed.begin, timed.end = start, stop
+	}
+	s.Metrics = map[string]float64{
+		"wall_ns":  float64(timed.end.Sub(timed.begin).Nanoseconds()),
+		"total_ns": float64(stop.Sub(start).Nanoseconds()),
+	}
+	s.Counters = map[string]float64{
+		"user_ns":              float64(now.Utime.Nano() - used.Utime.Nano()),
+		"sys_ns":               float64(now.Stime.Nano() - used.Stime.Nano()),
+		"peak_rss_bytes":       float64(now.Maxrss * 1024),
+		"voluntary_switches":   float64(now.Nvcsw - used.Nvcsw),
+		"involuntary_switches": float64(now.Nivcsw - used.Nivcsw),
+		"strand_switches":      0,
+		"p_operations":         0,
+		"blocked_p_operations": 0,
+		"allocations":          float64(after.Mallocs - before.Mallocs),
+		"kernel_threads":       kernelThreads(),
+	}
+	s.Build = map[string]string{
+		"compiler": "Go " + runtime.Version()[len("go"):],
+		"flags":    "-trimpath",
+	}
+}
+
+// Print writes the line.
+func (s *Sample) Print(out io.Writer) error {
+	line, err := json.Marshal(s)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(out, "%s\n", line)
+	return err
+}

@@ -1,0 +1,24 @@
+#pragma once
+
+#include "harness/counters.hpp"
+
+namespace heddle::lab {
+
+/// A mutex whose lock operations are counted, and those that had to wait.
+template <class Mutex>
+class counting {
+ public:
+  void lock() {
+    counters& mine = count();
+    ++mine.p_operations;
+    if (mutex_.try_lock()) return;
+    ++mine.blocked_p_operations;
+    mutex_.lock();
+  }
+  void unlock() { mutex_.unlock(); }
+
+ private:
+  Mutex mutex_;
+};
+
+}  // namespace heddle::lab

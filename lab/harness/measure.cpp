@@ -1,0 +1,48 @@
+#include "harness/measure.hpp"
+
+#include <sys/resource.h>
+#include <time.h>
+
+#include <algorithm>
+
+namespace heddle::lab {
+namespace {
+
+std::uint64_t ns(const timeval& time) {
+  return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000u +
+         static_cast<std::uint64_t>(time.tv_usec) * 1'000u;
+}
+
+}  // namespace
+
+std::uint64_t now_ns() {
+  timespec time{};
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000u +
+         static_cast<std::uint64_t>(time.tv_nsec);
+}
+
+usage usage::now() {
+  usage sum;
+  for (const auto who : {RUSAGE_SELF, RUSAGE_CHILDREN}) {
+    rusage kernel{};
+    getrusage(who, &kernel);
+    sum.user_ns += ns(kernel.ru_utime);
+    sum.sys_ns += ns(kernel.ru_stime);
+    sum.voluntary_switches += static_cast<std::uint64_t>(kernel.ru_nvcsw);
+    sum.involuntary_switches += static_cast<std::uint64_t>(kernel.ru_nivcsw);
+    sum.peak_rss_bytes =
+        std::max(sum.peak_rss_bytes, static_cast<std::uint64_t>(kernel.ru_maxrss) * 1024u);
+  }
+  return sum;
+}
+
+usage usage::since(const usage& start) const {
+  return {.user_ns = user_ns - start.user_ns,
+          .sys_ns = sys_ns - start.sys_ns,
+          .voluntary_switches = voluntary_switches - start.voluntary_switches,
+          .involuntary_switches = involuntary_switches - start.involuntary_switches,
+          .peak_rss_bytes = peak_rss_bytes};
+}
+
+}  // namespace heddle::lab

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstdint>
+
+#include "harness/counters.hpp"
+
+namespace heddle::lab {
+
+/// What the kernel counts for this process and the children it has waited for.
+struct usage {
+  std::uint64_t user_ns = 0;
+  std::uint64_t sys_ns = 0;
+  std::uint64_t voluntary_switches = 0;
+  std::uint64_t involuntary_switches = 0;
+  std::uint64_t peak_rss_bytes = 0;  ///< since the process began, not a difference
+
+  [[nodiscard]] static usage now();
+  /// What was added since; the peak stays.
+  [[nodiscard]] usage since(const usage& start) const;
+};
+
+/// CLOCK_MONOTONIC, ns.
+[[nodiscard]] std::uint64_t now_ns();
+
+/// The stretch of a model's run that is measured.
+///
+/// The harness takes `total_ns` and the counters from before the model's function to after it:
+/// creation, run, deletion. A model that sets something up first brackets the rest with begin() and
+/// end(): `wall_ns`. Without them it is the same as `total_ns`.
+class region {
+ public:
+  void begin() { begin_ns_ = now_ns(); }
+  void end() { end_ns_ = now_ns(); }
+
+  /// How many kernel threads the model used, the main one included; 1 unless it says otherwise.
+  void kernel_threads(std::uint64_t threads) { threads_ = threads; }
+
+  /// Runs `body`, with everything measured.
+  template <class Body>
+  void measure(Body&& body) {
+    const counters counted_before = counted_so_far();
+    const usage usage_before = usage::now();
+    const std::uint64_t start = now_ns();
+    body();
+    const std::uint64_t stop = now_ns();
+    used_ = usage::now().since(usage_before);
+    counted_ = counted_so_far();
+    counted_ -= counted_before;
+    total_ns_ = stop - start;
+    wall_ns_ = end_ns_ != 0 ? end_ns_ - begin_ns_ : total_ns_;
+  }
+
+  [[nodiscard]] std::uint64_t wall_ns() const { return wall_ns_; }
+  [[nodiscard]] std::uint64_t total_ns() const { return total_ns_; }
+  [[nodiscard]] std::uint64_t kernel_threads() const { return threads_; }
+  [[nodiscard]] const usage& used() const { return used_; }
+  [[nodiscard]] const counters& counted() const { return counted_; }
+
+ private:
+  std::uint64_t begin_ns_ = 0;
+  std::uint64_t end_ns_ = 0;
+  std::uint64_t wall_ns_ = 0;
+  std::uint64_t total_ns_ = 0;
+  std::uint64_t threads_ = 1;
+  usage used_;
+  counters counted_;
+};
+
+}  // namespace heddle::lab
