@@ -49,9 +49,10 @@ pub fn misspelt(model: &str) -> Option<String> {
         ));
     }
     let slips = if model.len() < 8 { 1 } else { 2 };
-    nearest(model, KNOWN.iter().copied())
-        .filter(|known| distance(model, known) <= slips)
-        .map(|known| format!("unknown model `{model}`: did you mean `{known}`?"))
+    let near = KNOWN.iter().map(|known| (distance(model, known), known));
+    near.min()
+        .filter(|(distance, _)| *distance <= slips)
+        .map(|(_, known)| format!("unknown model `{model}`: did you mean `{known}`?"))
 }
 
 /// Whether `filter` selects `model`: the same name, or the family that it belongs to (`fiber` selects `fiber/asm`).
@@ -63,21 +64,19 @@ pub fn selects(filter: &str, model: &str) -> bool {
 
 /// The name that is nearest to `word`, if one is near at all.
 pub fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let score = |name: &'a str| {
+        let (distance, longest) = (distance(word, name), name.len().max(word.len()));
+        let part = !word.is_empty() && (name.contains(word) || word.contains(name));
+        (part || distance <= longest / 2).then_some((!part, distance, name))
+    };
     names
         .into_iter()
-        .map(|name| {
-            let contains = !word.is_empty() && (name.contains(word) || word.contains(name));
-            (
-                distance(word, name).saturating_sub(if contains { name.len() } else { 0 }),
-                name,
-            )
-        })
-        .filter(|(distance, name)| *distance <= (name.len().max(word.len())) / 2)
+        .filter_map(score)
         .min()
-        .map(|(_, name)| name)
+        .map(|(_, _, name)| name)
 }
 
-/// `: did you mean `x`?`, or nothing.
+/// `; did you mean `x`?`, or nothing.
 pub(crate) fn hint<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> String {
     nearest(word, names).map_or_else(String::new, |name| format!("; did you mean `{name}`?"))
 }

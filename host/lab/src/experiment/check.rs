@@ -20,14 +20,20 @@ struct Checker<'a> {
 }
 
 impl Checker<'_> {
-    /// An error at the first place in `span` that holds `needle`, or at its beginning.
+    /// An error at the first place in `span` that holds the word `needle`, or at its beginning.
     fn wrong<T>(&self, span: Range<usize>, needle: &str, message: impl Into<String>) -> Result<T> {
         let from = self.text.get(span.start..).unwrap_or("");
-        let offset = if needle.is_empty() {
-            0
-        } else {
-            from.find(needle).unwrap_or(0)
+        // The next claim or program is somebody else.
+        let from = from.split_once("\n[[").map_or(from, |(own, _)| own);
+        let part = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
+        let whole = |at: &usize| {
+            !from[..*at].ends_with(part) && !from[at + needle.len()..].starts_with(part)
         };
+        let offset = from
+            .match_indices(needle)
+            .map(|(at, _)| at)
+            .find(whole)
+            .unwrap_or(0);
         Err(Error::Experiment {
             path: self.experiment.path.clone(),
             line: line_at(self.text, span.start + offset),

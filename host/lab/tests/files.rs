@@ -1,0 +1,179 @@
+//! What is wrong with an experiment file is said with the line, and with what would be right.
+
+use heddle_lab::experiment::Experiment;
+use std::path::Path;
+
+const GOOD: &str = r#"id = "e"
+title = "t"
+workload = "w"
+axis = "n"
+reference = ["serial"]
+[metric]
+name = "wall_ns"
+label = "time"
+unit = "ns"
+[quick]
+timeout_s = 1
+params = { size = 3 }
+sweep = [{ n = [1, 2, 3], opt = ["O0", "O2"] }]
+[full]
+sweep = [{ n = [1, 2, 3, 1000], opt = ["O0", "O2"] }]
+params = { size = 3 }
+[[program]]
+command = ["./x-{opt}", "{size}"]
+models = ["serial", "thread", "stackless"]
+[[claim]]
+id = "c1"
+words = "w"
+form = "ratio"
+numerator = "thread"
+denominator = "stackless"
+at = { opt = "O0" }
+over = { n = { min = 2 } }
+bound = { max = 0.95 }
+[[claim]]
+id = "c2"
+words = "w"
+form = "slope"
+model = "thread"
+along = "n"
+at = { opt = "O0" }
+bound = { min = 0.9, max = 1.1 }
+"#;
+
+fn parse(text: &str) -> Result<Experiment, String> {
+    Experiment::parse(text, Path::new("/dir/e.toml")).map_err(|error| error.to_string())
+}
+
+#[test]
+fn the_unchanged_file_is_good() {
+    parse(GOOD).unwrap();
+}
+
+#[test]
+fn each_mistake_is_named_with_its_line() {
+    for (from, to, line, message) in [
+        ("title = \"t\"", "titel = \"t\"", 2, "unknown field `titel`"),
+        ("id = \"e\"", "id = \"f\"", 1, "make it f.toml"),
+        ("name = \"wall_ns\"", "name = 7", 7, "expected a string"),
+        (
+            "unit = \"ns\"",
+            "unit = \"ns\"\nbetter = \"faster\"",
+            10,
+            "unknown variant `faster`, expected `lower` or `higher`",
+        ),
+        (
+            "axis = \"n\"",
+            "axis = \"m\"",
+            4,
+            "the axis `m` is not swept",
+        ),
+        ("axis = \"n\"", "axis = \"opt\"", 4, "not a number"),
+        ("[\"serial\"]", "[\"seriall\"]", 5, "did you mean `serial`"),
+        ("timeout_s = 1", "timeout_s = 0", 11, "must be above 0"),
+        ("timeout_s = 1", "timeout_s = nan", 11, "must be above 0"),
+        (
+            "size = 3 }\nsweep",
+            "n = 3 }\nsweep",
+            12,
+            "`n` is in both params and sweep",
+        ),
+        (
+            "size = 3 }\nsweep",
+            "size = [3] }\nsweep",
+            12,
+            "must be a number, a word",
+        ),
+        (
+            "n = [1, 2, 3], opt",
+            "n = [], opt",
+            13,
+            "gives `n` no value",
+        ),
+        (
+            "size = 3 }\nsweep",
+            "model = 3 }\nsweep",
+            12,
+            "cannot be called `model`",
+        ),
+        (
+            "\"thread\", \"stackless\"]",
+            "\"thread\", \"stackles\"]",
+            19,
+            "did you mean `stackless`",
+        ),
+        (
+            "\"thread\", \"stackless\"]",
+            "\"thread\", \"thread\"]",
+            19,
+            "two programs run `thread`",
+        ),
+        (
+            "\"{size}\"]",
+            "\"{sise}\"]",
+            18,
+            "nothing gives {sise} a value",
+        ),
+        (
+            "command = [\"./x-{opt}\", \"{size}\"]",
+            "command = []",
+            18,
+            "name an executable",
+        ),
+        (
+            "numerator = \"thread\"",
+            "numerator = \"treads\"",
+            24,
+            "no program runs `treads`",
+        ),
+        (
+            "numerator = \"thread\"",
+            "model = \"thread\"",
+            23,
+            "a ratio has numerator and denominator",
+        ),
+        (
+            "form = \"ratio\"",
+            "form = \"ration\"",
+            23,
+            "expected one of `ratio`, `slope`, `crossover`",
+        ),
+        ("over = { n", "over = { m", 27, "`m` is not swept"),
+        (
+            "{ min = 2 }",
+            "{ min = 5000 }",
+            26,
+            "no point of the quick or the full sweep",
+        ),
+        (
+            "{ min = 2 }",
+            "{ min = 3, max = 2 }",
+            27,
+            "min no greater than max",
+        ),
+        ("{ min = 2 }", "{ }", 27, "needs min, max or both"),
+        (
+            "at = { opt = \"O0\" }\nover",
+            "over",
+            20,
+            "`at` must say which opt is meant",
+        ),
+        ("{ max = 0.95 }", "{ max = -1 }", 28, "numbers above 0"),
+        ("id = \"c2\"", "id = \"c1\"", 30, "two claims `c1`"),
+        ("along = \"n\"", "", 32, "a slope has along"),
+    ] {
+        assert_eq!(
+            GOOD.matches(from).count(),
+            1,
+            "the change is unique: {from}"
+        );
+        let error = parse(&GOOD.replacen(from, to, 1))
+            .err()
+            .unwrap_or_else(|| panic!("{to} was accepted"));
+        assert!(error.contains(message), "{to}: {error}");
+        assert!(
+            error.starts_with(&format!("/dir/e.toml:{line}: ")),
+            "{to}: expected line {line}: {error}"
+        );
+    }
+}
