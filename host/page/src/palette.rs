@@ -83,11 +83,10 @@ impl Palette {
         let mut looks = BTreeMap::new();
         let mut unknown = std::collections::BTreeSet::new();
         for model in models {
-            match KNOWN.iter().find(|(name, ..)| *name == model) {
-                Some(&(name, colour, shape)) => {
-                    drop(looks.insert(name.to_string(), Look { colour, shape }))
-                }
-                None => drop(unknown.insert(model)),
+            if let Some(&(name, colour, shape)) = KNOWN.iter().find(|(name, ..)| *name == model) {
+                looks.insert(name.to_string(), Look { colour, shape });
+            } else {
+                unknown.insert(model);
             }
         }
         for (number, model) in unknown.into_iter().enumerate() {

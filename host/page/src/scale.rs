@@ -39,9 +39,10 @@ impl Scale {
         // A smallest normal number or below counts as zero: its logarithm says nothing.
         if low > f64::MIN_POSITIVE && high.log10() - low.log10() >= DECADE.log10() {
             let margin = (high.log10() - low.log10()) * 0.05;
+            // At the ends of what a number can hold there is no room for a margin.
             let (low, high) = (
-                10_f64.powf(low.log10() - margin),
-                10_f64.powf(high.log10() + margin),
+                10_f64.powf(low.log10() - margin).max(f64::MIN_POSITIVE),
+                10_f64.powf(high.log10() + margin).min(f64::MAX),
             );
             return Self {
                 logarithmic: true,
@@ -180,6 +181,14 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn any_positive_values_have_ticks(values in prop::collection::vec(prop::num::f64::POSITIVE, 1..8), most in 2_usize..12) {
+            let scale = fit(&values);
+            let ticks = scale.ticks(most);
+            prop_assert!(ticks.len() <= most + 1, "{} ticks", ticks.len());
+            prop_assert!(values.iter().chain(&ticks).all(|value| (0.0..=100.0).contains(&scale.at(*value))));
+        }
+
         #[test]
         fn any_values_find_their_place(values in prop::collection::vec(any::<f64>(), 0..8), most in 2_usize..12) {
             let scale = fit(&values);

@@ -2,6 +2,11 @@
 //!
 //! `HEDDLE_SCREENSHOTS=DIR` also leaves pictures there, light and dark, wide and narrow; with `HEDDLE_PAGE=FILE` of that page instead of the made-up one.
 
+#![allow(
+    clippy::unwrap_used,
+    reason = "the helpers of a test may stop it as the test itself may"
+)]
+
 mod chromium;
 mod common;
 

@@ -8,7 +8,7 @@ use heddle_results::{Better, Cell, ExperimentReport, Group, Series, Source, text
 use serde::Serialize;
 use std::collections::BTreeSet;
 
-/// Tables with more rows than this are folded.
+/// The tables of an experiment are folded if they have more rows than this together.
 const OPEN_ROWS: usize = 24;
 
 #[derive(Serialize)]
@@ -61,6 +61,13 @@ struct Row {
 impl Section {
     pub(super) fn new(experiment: &ExperimentReport, link: &Link, palette: &Palette) -> Self {
         let alone = experiment.groups.len() == 1;
+        let mut groups: Vec<Panel> = experiment
+            .groups
+            .iter()
+            .map(|group| Panel::new(experiment, group, palette, alone))
+            .collect();
+        let open = groups.iter().map(|group| group.rows).sum::<usize>() <= OPEN_ROWS;
+        groups.iter_mut().for_each(|group| group.open = open);
         Self {
             link: link.clone(),
             id: experiment.id.clone(),
@@ -70,11 +77,7 @@ impl Section {
             sentences: experiment.verdicts.clone(),
             axis: experiment.axis.clone(),
             metric: experiment.metric.label.clone(),
-            groups: experiment
-                .groups
-                .iter()
-                .map(|group| Panel::new(experiment, group, palette, alone))
-                .collect(),
+            groups,
             skipped: experiment
                 .skipped
                 .iter()
@@ -135,7 +138,7 @@ impl Panel {
             counters: counters.into_iter().map(text::words).collect(),
             places,
             rows: number,
-            open: number <= OPEN_ROWS,
+            open: true,
         }
     }
 }

@@ -2,6 +2,7 @@
 
 mod environment;
 mod experiment;
+mod flow;
 mod head;
 mod ledger;
 mod map;
@@ -60,6 +61,7 @@ fn environment() -> Result<Environment<'static>, Error> {
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     environment.set_trim_blocks(true);
     environment.set_lstrip_blocks(true);
+    environment.add_filter("flow", flow::flow);
     for (name, source) in [
         ("page.html", include_str!("../../templates/page.html")),
         ("macros.html", include_str!("../../templates/macros.html")),

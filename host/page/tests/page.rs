@@ -1,0 +1,210 @@
+//! The page as text: what it must hold for reports that are plain, empty, broken or hostile.
+
+#![allow(
+    clippy::unwrap_used,
+    reason = "the helpers of a test may stop it as the test itself may"
+)]
+
+mod common;
+
+use heddle_results::*;
+
+fn rendered(report: &Report) -> String {
+    heddle_page::render(report, &common::jsonl(report)).unwrap()
+}
+
+/// Every number of every plot that is in the page.
+fn coordinates(page: &str) -> Vec<String> {
+    let plots = page
+        .split("<svg class=\"plot")
+        .skip(1)
+        .map(|rest| rest.split("</svg>").next().unwrap());
+    let attributes = plots.flat_map(|plot| {
+        plot.split('"')
+            .skip(1)
+            .step_by(2)
+            .map(String::from)
+            .collect::<Vec<_>>()
+    });
+    attributes
+        .filter(|value| {
+            value.starts_with(['M', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9', '-'])
+        })
+        .collect()
+}
+
+/// One model with these values in its only cell.
+fn with_values(values: &[f64]) -> Report {
+    let mut report = common::small();
+    let cell = &mut report.experiments[0].groups[0].series[0].cells[0];
+    cell.values = values.to_vec();
+    cell.median = values.first().map(|&value| Estimate {
+        value,
+        low: value,
+        high: value,
+    });
+    report
+}
+
+/// The page without style and shapes: what changes when its words or its structure change.
+#[test]
+fn a_small_report_reads_as_before() {
+    let page = rendered(&common::small());
+    let (head, rest) = page.split_once("<style>").unwrap();
+    let (_, body) = rest.split_once("</defs></svg>").unwrap();
+    insta::assert_snapshot!(format!("{head}…{body}"));
+}
+
+#[test]
+fn every_verdict_claim_figure_and_reason_is_in_the_page() {
+    let report = common::rich();
+    let page = rendered(&report)
+        .replace("<span class=\"w\">", "")
+        .replace("</span>", "");
+    for experiment in &report.experiments {
+        let claims = experiment
+            .claims
+            .iter()
+            .flat_map(|claim| [&claim.words, &claim.ours, &claim.note]);
+        let rest = experiment
+            .skipped
+            .iter()
+            .map(|skipped| &skipped.reason)
+            .chain(&experiment.troubles);
+        for text in experiment
+            .verdicts
+            .iter()
+            .chain(claims)
+            .chain(rest)
+            .chain([&experiment.question])
+        {
+            let escaped = text.replace('<', "&lt;").replace('/', "&#x2f;");
+            assert!(
+                page.contains(text) || page.contains(&escaped),
+                "{}: {text}",
+                experiment.id
+            );
+        }
+        for figure in &experiment.figures {
+            assert!(page.contains(&figure.label), "{}", figure.label);
+        }
+    }
+    assert!(page.contains("2 hung"));
+}
+
+#[test]
+fn every_sample_is_a_dot() {
+    let report = common::small();
+    // Of the wide and of the narrow plot: six samples each.
+    assert_eq!(rendered(&report).matches("h0").count(), 12);
+}
+
+#[test]
+fn the_page_asks_for_nothing() {
+    let page = rendered(&common::rich());
+    for foreign in ["http://", "https://", "@import", "src=", "url("] {
+        assert!(!page.contains(foreign), "{foreign}");
+    }
+}
+
+#[test]
+fn an_empty_report_says_so() {
+    let page = rendered(&Report::default());
+    assert!(page.contains("No experiment was run."));
+    assert!(page.ends_with("</html>") || page.ends_with("</html>\n"));
+    assert!(
+        rendered(&Report {
+            experiments: vec![ExperimentReport::default()],
+            ..Default::default()
+        })
+        .contains("Nothing could be compared.")
+    );
+}
+
+#[test]
+fn a_cell_with_failures_only_is_shown_as_such() {
+    let mut report = with_values(&[]);
+    report.experiments[0].groups[0].series[0].cells[0].failures =
+        vec![Status::Hung, Status::Crashed, Status::Hung];
+    let page = rendered(&report);
+    assert!(page.contains("✕ 1 crashed, 2 hung"), "in the plot");
+    assert!(page.contains("+ 1 crashed, 2 hung"), "in the table");
+    assert!(page.contains("no good sample, 1 crashed"), "{page}");
+}
+
+#[test]
+fn a_group_without_any_good_sample_has_no_plot_and_says_so() {
+    let mut report = with_values(&[]);
+    let series = &mut report.experiments[0].groups[0].series;
+    series.truncate(1);
+    series[0].cells[0].failures = vec![Status::Wrong];
+    let page = rendered(&report);
+    assert!(page.contains("no good sample, nothing to plot"));
+    assert!(!page.contains("<svg class=\"plot"));
+}
+
+#[test]
+fn strange_values_never_break_a_plot() {
+    let strange: &[&[f64]] = &[
+        &[42.0],
+        &[0.0],
+        &[-3.0, 5.0],
+        &[f64::MIN_POSITIVE, f64::MAX],
+        &[1e-300, 1e300],
+        &[f64::NAN, f64::INFINITY, 1.0],
+        &[f64::NAN],
+        &[7.0; 500],
+    ];
+    for values in strange {
+        let mut report = with_values(values);
+        let page = rendered(&report);
+        assert!(
+            !page.contains("NaN\"") && !page.contains("inf\""),
+            "{values:?}"
+        );
+        // The same over an axis, with strange places on it.
+        let experiment = &mut report.experiments[0];
+        experiment.axis = Some("n".into());
+        for series in &mut experiment.groups[0].series {
+            let cell = series.cells[0].clone();
+            let places = [0.0, 1e-9, 3.0, 1e12, f64::NAN];
+            series.cells = places
+                .map(|x| Cell {
+                    x: Some(x),
+                    ..cell.clone()
+                })
+                .into();
+        }
+        let over = rendered(&report);
+        for number in coordinates(&page).into_iter().chain(coordinates(&over)) {
+            assert!(
+                !number.contains("NaN") && !number.contains("inf"),
+                "{values:?}: {number}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_model_has_one_colour_and_one_shape_throughout() {
+    let page = rendered(&common::rich());
+    let after = |text: &str| {
+        page.match_indices(text)
+            .map(|(at, _)| at)
+            .collect::<Vec<_>>()
+    };
+    let looks: std::collections::BTreeSet<&str> = after("</svg>thread</span>")
+        .into_iter()
+        .map(|end| &page[page[..end].rfind("<svg").unwrap()..end])
+        .collect();
+    assert_eq!(looks.len(), 1, "{looks:?}");
+}
+
+#[test]
+fn equal_ids_get_different_anchors() {
+    let mut report = common::small();
+    report.experiments.push(report.experiments[0].clone());
+    let page = rendered(&report);
+    assert_eq!(page.matches("id=\"e-mine\"").count(), 1);
+    assert_eq!(page.matches("id=\"e-mine.2\"").count(), 1);
+}
