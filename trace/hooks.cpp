@@ -4,7 +4,7 @@
 #include "load.hpp"
 #include "note.hpp"
 #include "quiet.hpp"
-#include "thread.hpp"
+#include "recording.hpp"
 
 namespace heddle::trace {
 

@@ -3,7 +3,7 @@
 #include <pthread.h>
 
 #include "quiet.hpp"
-#include "thread.hpp"
+#include "recording.hpp"
 
 namespace heddle::trace {
 

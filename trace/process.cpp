@@ -113,8 +113,12 @@ void process_start(Process& process) {
     return;
   }
   process.error = make_directory(process, trace, pid);
-  if (process.error == 0) process.error = map_header(process);
   if (process.error != 0) return;
+  process.error = map_header(process);
+  if (process.error != 0) {
+    sys::rmdir(process.directory);
+    return;
+  }
   fill_header(*process.header, pid, first);
   Text(process.modules.path, sizeof process.modules.path) << process.directory << "/modules";
   process.modules.trouble_noted = &process.trouble_noted;

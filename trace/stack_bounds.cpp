@@ -16,6 +16,7 @@ struct MapQuery {
   std::uint64_t name, build_id;
 };
 static_assert(sizeof(MapQuery) == 104);
+constexpr std::uint64_t kSmallestStack = 16384;      // PTHREAD_STACK_MIN
 constexpr unsigned long kProcmapQuery = 0xc0686611;  // _IOWR('f', 17, struct procmap_query)
 
 bool parse_hex(const char*& at, const char* end, std::uint64_t& value) {
@@ -117,6 +118,9 @@ StackBounds stack_bounds(bool main_thread, char* scratch, std::uint64_t bytes) {
   const std::uint64_t control_block = arch::thread_pointer();
   if (!find_mapping(control_block, found, scratch, bytes)) return {};
   found.high = control_block;
+  // Too small for any thread: this is the main thread's block, seen by a vfork child under another
+  // thread id.
+  if (found.high - found.low < kSmallestStack) return {};
   return found;
 }
 

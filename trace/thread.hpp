@@ -1,4 +1,4 @@
-// The traced program's threads: birth at the first hook, names, growth, end.
+// The traced program's threads: birth at the first hook, names, end.
 #pragma once
 
 #include "process.hpp"
@@ -29,19 +29,30 @@ struct Local {
 extern Segment unattached;
 extern __thread Local local __attribute__((tls_model("initial-exec")));
 
-/// Records an event where the quick way is closed: first event, a module to look for, or no file.
-[[gnu::cold]] void record_slowly(std::uint64_t function, std::uint64_t call_site,
-                                 std::uint64_t stack_pointer, std::uint64_t exit_bit);
+/// Whether the calling thread has a file. Not so in a child that fork has just made.
+[[nodiscard]] bool attached();
 
-/// Stores an event for which `index` was reserved on `segment` and found no room.
-[[gnu::cold]] void record_beyond(std::uint64_t when, std::uint64_t function,
-                                 std::uint64_t call_site, std::uint64_t stack_pointer,
-                                 std::uint64_t index, const Segment* segment);
+/// Starts whatever of process and thread has not begun. False: this thread's events can only be
+/// counted. Signals blocked, Busy.
+[[nodiscard]] bool attach(Process& process);
 
-/// Makes every thread's next hooks look for new modules.
-void expect_module();
+/// Within the slow path, with signals blocked: hooks that the recorder itself causes (through
+/// functions that the program put in libc's place) are not the program's calls; they find no
+/// segment and return.
+class [[nodiscard("ends at once")]] Busy {
+ public:
+  Busy() {
+    local.busy = true;
+    local.current = &unattached;
+  }
+  ~Busy() { local.busy = false; }
+  Busy(const Busy&) = delete;
+  Busy& operator=(const Busy&) = delete;
+};
 
-/// Reads the name of a thread into its header; of one given by its pthread_t, or of all.
+/// Reads the name of a thread into its header: of the calling one, of one given by its pthread_t,
+/// or of all (process lock held).
+void name_self(Thread& thread);
 void refresh_name(std::uint64_t pthread);
 void refresh_names(Process& process);
 
