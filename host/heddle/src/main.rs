@@ -1,5 +1,6 @@
 //! The `heddle` command.
 
+mod calls_of;
 mod cli;
 mod names;
 mod notes;

@@ -1,1 +1,48 @@
-//! (being written)
+//! Expected call trees: the format of `docs/expected-tree.md`, and how a program's calls compare with one.
+//!
+//! ```
+//! use heddle_tree::{Call, Expected, Process, Thread, compare, has_differences};
+//!
+//! let expected = Expected::parse("thread app\n  main\n    step x2..\n").unwrap();
+//! let mut main = Call::new("main()", "main");
+//! main.children.push(Call { calls: 3, ..Call::new("step(int)", "step") });
+//! let got = [Process { name: "app".into(), threads: vec![Thread { name: "app".into(), calls: vec![main] }] }];
+//! assert!(!has_differences(&compare(&expected, &got)));
+//! ```
+
+mod actual;
+mod compare;
+mod diff;
+mod expected;
+mod glob;
+mod line;
+mod parse;
+mod print;
+mod siblings;
+
+pub use actual::{Call, Foreign, Process, Thread};
+pub use compare::compare;
+pub use diff::{Line, Mark, context, has_differences};
+pub use expected::{
+    CallPattern, Count, Expected, Item, Pattern, ProcessPattern, ThreadPattern, Times,
+};
+pub use parse::ParseError;
+pub use print::print;
+
+/// A number of ns, as `10ms`, `1.5s`, `200us`, `200µs` or `30ns`.
+pub(crate) fn duration(text: &str) -> Option<u64> {
+    let digits = text
+        .find(|c: char| !c.is_ascii_digit() && c != '.')
+        .unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let scale: u64 = match unit {
+        "ns" => 1,
+        "us" | "µs" | "μs" => 1_000,
+        "ms" => 1_000_000,
+        "s" => 1_000_000_000,
+        _ => return None,
+    };
+    let number: f64 = number.parse().ok()?;
+    // Nobody writes times beyond 2⁵³ ns (104 days); a larger number is cut to the largest.
+    Some((number * scale as f64).round() as u64)
+}

@@ -1,10 +1,149 @@
+//! `heddle check`: docs/check.md; the format is docs/expected-tree.md.
+
+use crate::{calls_of, names, notes, output};
+use anstyle::{AnsiColor, Reset};
+use anyhow::Context;
+use heddle_trace_file::Trace;
+use heddle_tree::{Expected, Line, Mark, compare, context, has_differences, print};
+use std::io::Write;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Arguments of `heddle check`.
 #[derive(clap::Args)]
-pub struct Args {}
+pub struct Args {
+    /// The trace directory
+    trace: PathBuf,
+    /// The expected tree; without it, the trace's own tree is printed
+    expected: Option<PathBuf>,
+    /// Write the trace's tree to the file instead; comments at its top stay
+    #[arg(long, requires = "expected")]
+    bless: bool,
+    /// Put the times that were seen into the tree that is printed or written
+    #[arg(long)]
+    times: bool,
+    /// Print all that was compared, not only what is near a difference
+    #[arg(long)]
+    full: bool,
+}
 
-/// Runs `heddle check`.
-pub fn run(_args: Args) -> anyhow::Result<ExitCode> {
-    anyhow::bail!("not built yet")
+/// A call tree is walked recursively; a stack of 8 MB in the traced program makes at most some 200 000 calls inside each other.
+const STACK: usize = 1 << 29;
+
+/// Lines as expected that are shown around a difference.
+const AROUND: usize = 3;
+
+/// Runs `heddle check`: 0 as expected, 1 not so or not readable.
+pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let walker = std::thread::Builder::new()
+        .stack_size(STACK)
+        .spawn(move || check(&args))
+        .context("cannot start a thread")?;
+    walker
+        .join()
+        .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
+fn check(args: &Args) -> anyhow::Result<ExitCode> {
+    // The expected tree first: a mistake in it should not wait for a large trace.
+    let expected = match &args.expected {
+        Some(path) if !args.bless => Some(read(path)?),
+        _ => None,
+    };
+    let trace = Trace::open(&args.trace)?;
+    let (got, loose) = calls_of::read(&trace)?;
+    let code = match (&args.expected, expected) {
+        (Some(path), Some(expected)) => {
+            let lines = compare(&expected, &got);
+            let differs = has_differences(&lines);
+            output::print(|_| show(&lines, differs, args, path))?;
+            ExitCode::from(u8::from(differs))
+        }
+        (Some(path), None) => {
+            bless(path, &print(&got, args.times))?;
+            ExitCode::SUCCESS
+        }
+        (None, _) => {
+            output::print(|out| Ok(out.write_all(print(&got, args.times).as_bytes())?))?;
+            ExitCode::SUCCESS
+        }
+    };
+    notes::incomplete(loose, names::dropped(&trace), 0);
+    Ok(code)
+}
+
+fn read(path: &Path) -> anyhow::Result<Expected> {
+    let shown = path.display();
+    let text = std::fs::read_to_string(path).map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => anyhow::anyhow!(
+            "{shown}: no such file; to write it from the trace: heddle check TRACE {shown} --bless"
+        ),
+        _ => anyhow::anyhow!("{shown}: {error}"),
+    })?;
+    Expected::parse(&text)
+        .with_context(|| format!("{shown}: no expected tree (its format: docs/expected-tree.md)"))
+}
+
+/// Writes `tree` to `path`, below the comments that begin the file that is there.
+fn bless(path: &Path, tree: &str) -> anyhow::Result<()> {
+    let shown = path.display();
+    let old = std::fs::read_to_string(path).unwrap_or_default();
+    let comments: String = old
+        .split_inclusive('\n')
+        .take_while(|line| line.starts_with('#'))
+        .collect();
+    std::fs::write(path, comments + tree).with_context(|| format!("cannot write {shown}"))?;
+    notes::note(format_args!(
+        "wrote {shown}; what need not be exactly so: docs/expected-tree.md"
+    ));
+    Ok(())
+}
+
+fn show(lines: &[Line], differs: bool, args: &Args, path: &Path) -> anyhow::Result<()> {
+    let mut out = anstream::stdout().lock();
+    if !differs {
+        writeln!(
+            out,
+            "as expected: {} is {}",
+            args.trace.display(),
+            path.display()
+        )?;
+        if !args.full {
+            return Ok(());
+        }
+    } else {
+        writeln!(
+            out,
+            "- expected: {}\n+ got:      {}",
+            path.display(),
+            args.trace.display()
+        )?;
+    }
+    let near = if args.full {
+        lines.to_vec()
+    } else {
+        context(lines, AROUND)
+    };
+    for line in near {
+        let (mark, color) = match line.mark {
+            Mark::Same => (' ', None),
+            Mark::Gap => (' ', None),
+            Mark::Expected => ('-', Some(AnsiColor::Red)),
+            Mark::Got => ('+', Some(AnsiColor::Green)),
+        };
+        let (begin, end) = color.map_or((String::new(), String::new()), |color| {
+            (
+                color.on_default().render().to_string(),
+                Reset.render().to_string(),
+            )
+        });
+        writeln!(
+            out,
+            "{begin}{mark} {:indent$}{}{end}",
+            "",
+            line.text,
+            indent = 2 * line.depth
+        )?;
+    }
+    Ok(())
 }

@@ -1,0 +1,142 @@
+//! A trace's calls in the form that expected trees are compared with.
+
+use crate::names::{Names, process_name};
+use heddle_calls::{Frame, Loose, Node, trees};
+use heddle_symbols::without_parameters;
+use heddle_trace_file::{Addr, Error, Nanos, Trace};
+use heddle_tree::{Call, Foreign, Process, Thread};
+use std::collections::HashMap;
+
+/// Reads the whole trace.
+pub fn read(trace: &Trace) -> Result<(Vec<Process>, Loose), Error> {
+    let mut names = Names::new(trace);
+    let mut loose = Loose::default();
+    let mut processes = Vec::new();
+    for (index, process) in trace.processes().iter().enumerate() {
+        let mut threads = Vec::new();
+        for thread in process.threads() {
+            let mut labels = Labels::new(index);
+            let (roots, of_thread) =
+                trees(thread, |frame, parent| labels.of(&mut names, frame, parent))?;
+            loose += of_thread;
+            threads.push(Thread {
+                name: thread.name().to_owned(),
+                calls: labels.calls(roots),
+            });
+        }
+        processes.push(Process {
+            name: process_name(process),
+            threads,
+        });
+    }
+    Ok((processes, loose))
+}
+
+/// What tells one call from another: function, and the caller where it is not the call above.
+type Label = (String, Option<Foreign>);
+
+/// Numbers for labels.
+struct Labels {
+    process: usize,
+    labels: Vec<Label>,
+    numbers: HashMap<Label, u32>,
+    /// By function, call site and the function above: most calls have been seen before.
+    seen: HashMap<(Addr, Addr, bool, Option<Addr>), u32>,
+}
+
+impl Labels {
+    fn new(process: usize) -> Self {
+        Labels {
+            process,
+            labels: Vec::new(),
+            numbers: HashMap::new(),
+            seen: HashMap::new(),
+        }
+    }
+
+    fn of(&mut self, names: &mut Names, frame: &Frame, parent: Option<&Frame>) -> u32 {
+        let key = (
+            frame.function,
+            frame.caller,
+            frame.inlined,
+            parent.map(|parent| parent.function),
+        );
+        if let Some(&number) = self.seen.get(&key) {
+            return number;
+        }
+        let time = frame.enter;
+        let name = names
+            .function(self.process, frame.function, time)
+            .name
+            .clone();
+        let label = (name, self.foreign(names, frame, parent, time));
+        // Places in a module that have no name are one caller: they differ from build to build.
+        let key_of_label = match &label {
+            (name, Some((foreign, false))) => (
+                name.clone(),
+                Some(Foreign {
+                    name: String::new(),
+                    module: foreign.module.clone(),
+                }),
+            ),
+            (name, foreign) => (
+                name.clone(),
+                foreign.as_ref().map(|(foreign, _)| foreign.clone()),
+            ),
+        };
+        let label = (label.0, label.1.map(|(foreign, _)| foreign));
+        let next = self.labels.len() as u32;
+        let number = *self.numbers.entry(key_of_label).or_insert(next);
+        if number == next {
+            self.labels.push(label);
+        }
+        self.seen.insert(key, number);
+        number
+    }
+
+    /// The caller and whether it has a name, where it lies in another module than the call above: code that is not traced came between.
+    fn foreign(
+        &self,
+        names: &mut Names,
+        frame: &Frame,
+        parent: Option<&Frame>,
+        time: Nanos,
+    ) -> Option<(Foreign, bool)> {
+        if frame.inlined {
+            return None;
+        }
+        let caller = names.caller(self.process, frame.caller, time);
+        let above = parent.map(|parent| {
+            names
+                .function(self.process, parent.function, time)
+                .module
+                .clone()
+        });
+        (above.as_ref() != Some(&caller.module)).then(|| {
+            (
+                Foreign {
+                    name: caller.name.clone(),
+                    module: caller.module.clone(),
+                },
+                caller.known,
+            )
+        })
+    }
+
+    fn calls(&self, nodes: Vec<Node>) -> Vec<Call> {
+        let call = |node: Node| {
+            let (name, foreign) = self.labels[node.label as usize].clone();
+            let short = without_parameters(&name);
+            Call {
+                name,
+                short,
+                foreign,
+                calls: node.calls,
+                min: node.min.0,
+                max: node.max.0,
+                children: self.calls(node.children),
+            }
+        };
+        nodes.into_iter().map(call).collect()
+    }
+}

@@ -1,0 +1,62 @@
+//! What a program did.
+
+/// A process of the trace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Process {
+    /// File name of its executable.
+    pub name: String,
+    /// Its threads, in the order in which they began.
+    pub threads: Vec<Thread>,
+}
+
+/// One of its threads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Thread {
+    /// Its name.
+    pub name: String,
+    /// The calls that no traced call made.
+    pub calls: Vec<Call>,
+}
+
+/// One or more calls of a function that followed each other and made the same calls.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Call {
+    /// Readable name with parameters.
+    pub name: String,
+    /// The same without parameters and return type.
+    pub short: String,
+    /// Who called, where that was not the call above: code that is not traced, such as libc calling a comparator.
+    pub foreign: Option<Foreign>,
+    /// How many.
+    pub calls: u64,
+    /// The shortest, in ns.
+    pub min: u64,
+    /// The longest, in ns.
+    pub max: u64,
+    /// What they called.
+    pub children: Vec<Call>,
+}
+
+/// A caller outside the traced code.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Foreign {
+    /// Its name, or `libc.so.6+0x29d68`.
+    pub name: String,
+    /// File name of its module, or empty.
+    pub module: String,
+}
+
+impl Call {
+    /// A single call that took no time and called nothing.
+    pub fn new(name: &str, short: &str) -> Self {
+        Call {
+            name: name.to_owned(),
+            short: short.to_owned(),
+            foreign: None,
+            calls: 1,
+            min: 0,
+            max: 0,
+            children: Vec::new(),
+        }
+    }
+}

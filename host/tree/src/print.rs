@@ -1,0 +1,154 @@
+//! From a program's calls to text in the format.
+
+use crate::{Call, Count, Process, Times};
+use std::fmt::Write;
+
+/// The tree of these processes: what `heddle check` prints, and what it writes to be edited. It matches what it was made from.
+/// `times`: whether calls get the range of times that was seen.
+pub fn print(processes: &[Process], times: bool) -> String {
+    let mut text = String::new();
+    let several = processes.len() > 1;
+    for process in merged(processes, several) {
+        let (process, count) = process;
+        let indent = if several { 2 } else { 0 };
+        if several {
+            // Writing to a String cannot fail, here and below.
+            let _ = writeln!(text, "process {}{}", process.name, count_suffix(count));
+        }
+        for (thread, count) in merged(&process.threads, true) {
+            let _ = writeln!(
+                text,
+                "{:indent$}thread {}{}",
+                "",
+                thread.name,
+                count_suffix(count)
+            );
+            calls(&mut text, &thread.calls, indent + 2, times, true);
+        }
+    }
+    text
+}
+
+/// Equal neighbours, counted.
+fn merged<T: Shape>(all: &[T], merge: bool) -> Vec<(&T, u64)> {
+    let mut result: Vec<(&T, u64)> = Vec::new();
+    for one in all {
+        match result.last_mut() {
+            Some((last, count)) if merge && last.same(one) => *count += 1,
+            _ => result.push((one, 1)),
+        }
+    }
+    result
+}
+
+/// Equal but for times.
+trait Shape {
+    fn same(&self, other: &Self) -> bool;
+}
+
+impl Shape for Process {
+    fn same(&self, other: &Self) -> bool {
+        self.name == other.name && same_all(&self.threads, &other.threads)
+    }
+}
+
+impl Shape for crate::Thread {
+    fn same(&self, other: &Self) -> bool {
+        self.name == other.name && same_all(&self.calls, &other.calls)
+    }
+}
+
+impl Shape for Call {
+    fn same(&self, other: &Self) -> bool {
+        (&self.name, &self.foreign, self.calls) == (&other.name, &other.foreign, other.calls)
+            && same_all(&self.children, &other.children)
+    }
+}
+
+fn same_all<T: Shape>(a: &[T], b: &[T]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.same(b))
+}
+
+fn calls(text: &mut String, all: &[Call], indent: usize, times: bool, roots: bool) {
+    for one in all {
+        let _ = writeln!(text, "{:indent$}{}", "", call_line(one, times, roots));
+        calls(text, &one.children, indent + 2, times, false);
+    }
+}
+
+/// One call as a line. The caller of a thread's first function is the C library everywhere, and not worth a word.
+pub fn call_line(call: &Call, times: bool, root: bool) -> String {
+    let seen = if times {
+        Times {
+            low: call.min,
+            high: call.max,
+        }
+    } else {
+        Times::ANY
+    };
+    let module = call.foreign.as_ref().filter(|_| !root).map(|foreign| {
+        if foreign.module.is_empty() {
+            &foreign.name
+        } else {
+            &foreign.module
+        }
+    });
+    format!(
+        "{}{}",
+        call.name,
+        suffix(
+            Count {
+                low: call.calls,
+                high: call.calls
+            },
+            seen,
+            module.map(String::as_str)
+        )
+    )
+}
+
+/// What follows a name: what goes without saying is left out.
+pub fn suffix(count: Count, times: Times, caller: Option<&str>) -> String {
+    let mut text = match count {
+        Count {
+            low: 0,
+            high: u64::MAX,
+        } => " x*".to_owned(),
+        Count {
+            low,
+            high: u64::MAX,
+        } => format!(" x{low}.."),
+        Count { low, high } if low == high => count_suffix(low),
+        Count { low, high } => format!(" x{low}..{high}"),
+    };
+    match times {
+        Times::ANY => {}
+        Times {
+            low,
+            high: u64::MAX,
+        } => _ = write!(text, " [{}..]", shown(low)),
+        Times { low, high } => _ = write!(text, " [{}..{}]", shown(low), shown(high)),
+    }
+    if let Some(caller) = caller {
+        let _ = write!(text, " <- {caller}");
+    }
+    text
+}
+
+fn count_suffix(count: u64) -> String {
+    if count == 1 {
+        String::new()
+    } else {
+        format!(" x{count}")
+    }
+}
+
+/// Without loss, in the largest unit that needs no more than three decimals.
+fn shown(nanos: u64) -> String {
+    for (unit, scale) in [("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000)] {
+        if nanos >= scale && nanos % (scale / 1_000) == 0 {
+            return format!("{}{unit}", nanos as f64 / scale as f64);
+        }
+    }
+    format!("{nanos}ns")
+}

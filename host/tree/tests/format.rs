@@ -1,0 +1,330 @@
+//! What the format promises: what fits, what does not, and what the difference looks like.
+
+#![allow(clippy::unwrap_used)]
+
+use heddle_tree::{
+    Call, Expected, Foreign, Mark, Process, Thread, compare, context, has_differences, print,
+};
+use proptest::prelude::*;
+
+/// `name*calls(child child)`; times are 10 ms to 20 ms.
+fn calls(text: &str) -> Vec<Call> {
+    fn row(text: &mut std::iter::Peekable<std::str::Chars<'_>>) -> Vec<Call> {
+        let mut row = Vec::new();
+        loop {
+            while text.next_if_eq(&' ').is_some() {}
+            let mut word = String::new();
+            while let Some(c) = text.next_if(|c| !" ()".contains(*c)) {
+                word.push(c);
+            }
+            if word.is_empty() {
+                return row;
+            }
+            let (name, number) = word.split_once('*').unwrap_or((&word, "1"));
+            let children = if text.next_if_eq(&'(').is_some() {
+                let children = row_until_close(text);
+                children
+            } else {
+                Vec::new()
+            };
+            let mut call = Call::new(&format!("{name}(int)"), name);
+            (call.calls, call.children, call.min, call.max) =
+                (number.parse().unwrap(), children, 10_000_000, 20_000_000);
+            row.push(call);
+        }
+    }
+    fn row_until_close(text: &mut std::iter::Peekable<std::str::Chars<'_>>) -> Vec<Call> {
+        let children = row(text);
+        assert_eq!(text.next(), Some(')'));
+        children
+    }
+    row(&mut text.chars().peekable())
+}
+
+fn one_thread(text: &str) -> [Process; 1] {
+    [Process {
+        name: "app".into(),
+        threads: vec![Thread {
+            name: "app".into(),
+            calls: calls(text),
+        }],
+    }]
+}
+
+fn fits(expected: &str, got: &[Process]) -> bool {
+    !has_differences(&compare(&Expected::parse(expected).unwrap(), got))
+}
+
+#[test]
+fn a_line_matches_as_the_document_says() {
+    for (got, expected, result) in [
+        ("main", "main", true),
+        ("main", "main(int)", true),
+        ("main", "main(long)", false),
+        ("main", "ma*", true),
+        ("main(a b)", "main\n  a\n  b", true),
+        ("main(a b)", "main\n  b\n  a", false),
+        ("main(a b)", "main\n  a", false),
+        ("main(a b)", "main", false),
+        ("main(a b)", "main\n  ...", true),
+        ("main(a b c)", "main\n  ...\n  b\n  ...", true),
+        ("main(a c)", "main\n  ...\n  b\n  ...", false),
+        ("main(a*3)", "main\n  a x3", true),
+        ("main(a*3)", "main\n  a ×3", true),
+        ("main(a*3)", "main\n  a", false),
+        ("main(a*3)", "main\n  a\n  a\n  a", true),
+        ("main(a*3)", "main\n  a x4..", false),
+        ("main(a*3)", "main\n  a x..3", true),
+        ("main(a*3)", "main\n  a x2..5", true),
+        ("main", "main\n  a x*", true),
+        ("main", "main\n  a x0", true),
+        ("main(a)", "main\n  a x0", false),
+        ("main(a a(b) a)", "main\n  a x3\n    b x*", true),
+        ("main(a*2 b*2)", "main\n  * x4", true),
+        ("main(a*2 b*2)", "main\n  a x*\n  * x1..\n", true),
+        ("main", "main [10ms..20ms]", true),
+        ("main", "main [..15ms]", false),
+        ("main", "main [12ms..]", false),
+        ("main", "main [*]   # as long as it likes", true),
+        ("main(a)", "main\n  a <- main", true),
+        ("main(a)", "main\n  a <- b", false),
+        ("main", "thread app\n  main", true),
+        ("main", "thread a*\n  main", true),
+        ("main", "thread b\n  main", false),
+        ("main", "thread app x2\n  main", false),
+        ("main", "process app\n  thread app\n    main", true),
+        ("main", "process app\n  main", true),
+        ("main", "process other\n  main", false),
+        ("main", "", false),
+    ] {
+        assert_eq!(
+            fits(expected, &one_thread(got)),
+            result,
+            "got {got}, expected:\n{expected}"
+        );
+    }
+}
+
+#[test]
+fn a_foreign_caller_matches_by_function_or_module() {
+    let mut got = one_thread("main(compare)");
+    let caller = Foreign {
+        name: "libc.so.6+0x3d5a2".into(),
+        module: "libc.so.6".into(),
+    };
+    got[0].threads[0].calls[0].children[0].foreign = Some(caller);
+    for (caller, result) in [
+        ("libc.so.6", true),
+        ("libc.so.6+*", true),
+        ("libc*", true),
+        ("main", false),
+    ] {
+        assert_eq!(
+            fits(&format!("main\n  compare <- {caller}"), &got),
+            result,
+            "{caller}"
+        );
+    }
+    assert!(
+        fits("main\n  compare", &got),
+        "a line without a caller takes any"
+    );
+    assert_eq!(
+        print(&got, false),
+        "thread app\n  main(int)\n    compare(int) <- libc.so.6\n"
+    );
+}
+
+#[test]
+fn threads_match_in_any_order_and_by_what_they_do_where_names_are_equal() {
+    let thread = |name: &str, text: &str| Thread {
+        name: name.into(),
+        calls: calls(text),
+    };
+    let threads = vec![
+        thread("app", "main"),
+        thread("app", "work"),
+        thread("w-1", "run"),
+        thread("w-2", "run"),
+    ];
+    let got = [Process {
+        name: "app".into(),
+        threads,
+    }];
+    assert!(fits(
+        "thread w-* x2\n  run\nthread app\n  work\nthread app\n  main\n",
+        &got
+    ));
+    assert!(!fits(
+        "thread w-*\n  run\nthread app\n  work\nthread app\n  main\n",
+        &got
+    ));
+    assert!(!fits("thread w-* x2\n  run\nthread app x2\n  work\n", &got));
+}
+
+#[test]
+fn the_difference_shows_both_sides_in_their_place() {
+    let expected = Expected::parse("main\n  a\n    x x2\n    y [..5ms]\n  b\n  d").unwrap();
+    let lines = compare(&expected, &one_thread("main(a(x*3 y) b c d)"));
+    let shown: Vec<String> = lines
+        .iter()
+        .map(|line| {
+            let mark = match line.mark {
+                Mark::Same => ' ',
+                Mark::Expected => '-',
+                Mark::Got => '+',
+                Mark::Gap => '~',
+            };
+            format!("{mark}{:1$}{2}", "", 2 * line.depth, line.text)
+        })
+        .collect();
+    let wanted = [
+        " thread *",
+        "   main(int)",
+        "     a(int)",
+        "-      x x2",
+        "+      x(int) x3",
+        "-      y [..5ms]",
+        "+      y(int) [10ms..20ms]",
+        "     b(int)",
+        "+    c(int)",
+        "     d(int)",
+    ];
+    assert_eq!(shown, wanted);
+}
+
+#[test]
+fn only_what_is_near_a_difference_is_shown() {
+    let calls: Vec<String> = (0..100).map(|number| format!("f{number}")).collect();
+    let mut expected = calls.clone();
+    expected[50] = "other".into();
+    let expected = Expected::parse(&format!("main\n  {}", expected.join("\n  "))).unwrap();
+    let lines = context(
+        &compare(
+            &expected,
+            &one_thread(&format!("main({})", calls.join(" "))),
+        ),
+        2,
+    );
+    let texts: Vec<&str> = lines.iter().map(|line| line.text.as_str()).collect();
+    assert_eq!(
+        texts,
+        [
+            "thread *",
+            "main(int)",
+            "⋮",
+            "f48(int)",
+            "f49(int)",
+            "other",
+            "f50(int)",
+            "f51(int)",
+            "f52(int)",
+            "⋮"
+        ]
+    );
+}
+
+#[test]
+fn a_wrong_line_is_named() {
+    for (text, line, word) in [
+        ("main\n\tf", 2, "tab"),
+        ("  main", 1, "indented"),
+        ("main\n  a\n    b\n   c", 4, "neighbours"),
+        ("main\n  f x5..2", 2, "count"),
+        ("main\n  f [10..20]", 2, "times"),
+        ("main\n  ...\n    f", 3, "`...`"),
+        ("thread a\n  f\nmain", 3, "thread"),
+        ("process a\n  f\nthread b", 3, "process"),
+        ("thread a [*] [..1ms]\n  f", 1, "times"),
+        ("main <- ", 1, "no caller"),
+    ] {
+        let error = Expected::parse(text).unwrap_err();
+        assert!(
+            error.line == line && error.what.contains(word),
+            "{text:?}: {error}"
+        );
+    }
+}
+
+#[test]
+fn comments_are_not_taken_for_lambdas() {
+    let mut got = one_thread("main");
+    got[0].threads[0].calls[0].name = "main::{lambda(int)#1}::operator()(int) const".into();
+    assert!(fits(
+        "# a comment\nmain::{lambda(int)#1}::operator()(int) const   # another\n",
+        &got
+    ));
+}
+
+fn any_calls() -> impl Strategy<Value = Vec<Call>> {
+    let name = prop::sample::select(vec![
+        "f()",
+        "g(int)",
+        "void t<int>(int)",
+        "operator*(A const&)",
+        "h() [resume]",
+        "{lambda()#1}",
+    ]);
+    let leaf = (
+        name.clone(),
+        1u64..5,
+        0u64..5_000_000_000,
+        prop::option::of(Just("libc.so.6")),
+    );
+    let make = |(name, calls, time, foreign): (&str, u64, u64, Option<&str>), children| Call {
+        calls,
+        min: time,
+        max: time * 2,
+        children,
+        foreign: foreign.map(|module| Foreign {
+            name: format!("{module}+0x1"),
+            module: module.into(),
+        }),
+        ..Call::new(name, name)
+    };
+    let one = leaf.clone().prop_map(move |leaf| make(leaf, Vec::new()));
+    let tree = one.prop_recursive(4, 40, 5, move |inner| {
+        (leaf.clone(), prop::collection::vec(inner, 0..5))
+            .prop_map(move |(leaf, children)| make(leaf, children))
+    });
+    prop::collection::vec(tree, 0..5)
+}
+
+proptest! {
+    #[test]
+    fn what_is_printed_fits_what_it_was_printed_from(first in any_calls(), second in any_calls(), times in any::<bool>(), two in any::<bool>()) {
+        let threads = vec![Thread { name: "app".into(), calls: first }, Thread { name: "w 1".into(), calls: second }];
+        let process = Process { name: "app".into(), threads };
+        let got = if two { vec![process.clone(), process] } else { vec![process] };
+        let text = print(&got, times);
+        let expected = Expected::parse(&text).map_err(|error| TestCaseError::fail(format!("{error}\n{text}")))?;
+        prop_assert!(!has_differences(&compare(&expected, &got)), "{}", text);
+    }
+
+    #[test]
+    fn one_call_more_anywhere_is_a_difference(calls in any_calls(), depth in 0usize..4) {
+        let process = |calls| [Process { name: "app".into(), threads: vec![Thread { name: "app".into(), calls }] }];
+        let expected = Expected::parse(&print(&process(calls.clone()), false)).unwrap();
+        let mut more = calls;
+        let mut row = &mut more;
+        for _ in 0..depth {
+            if row.last().is_some_and(|call| !call.children.is_empty()) {
+                row = &mut row.last_mut().unwrap().children;
+            }
+        }
+        match row.last_mut() {
+            Some(call) => call.calls += 1,
+            None => row.push(Call::new("f()", "f")),
+        }
+        let lines = compare(&expected, &process(more));
+        prop_assert!(has_differences(&lines));
+        prop_assert!(has_differences(&context(&lines, 2)));
+    }
+
+    #[test]
+    fn any_text_is_a_tree_or_an_error(text in "([ \t]{0,4}(thread|process|f|x2|\\.\\.\\.|\\[\\.\\.1ms\\]|<-|#|\\*| ){0,4}\n){0,8}") {
+        if let Ok(expected) = Expected::parse(&text) {
+            compare(&expected, &one_thread("main(a b)"));
+        }
+    }
+}
