@@ -99,9 +99,15 @@ impl Palette {
             let taken = |look: Look| looks.values().any(|other| *other == look);
             let pairs = (1..COLOURS.len())
                 .flat_map(|colour| (0..SHAPES.len()).map(move |shape| Look { colour, shape }));
+            // A known model's look stays its own even where that model is absent: readers know it from other pages.
+            let known = |look: &Look| {
+                KNOWN
+                    .iter()
+                    .any(|&(_, colour, shape)| (colour, shape) == (look.colour, look.shape))
+            };
             let look = pairs
                 .filter(|look| !taken(*look))
-                .min_by_key(|look| uses(look.colour));
+                .min_by_key(|look| (known(look), uses(look.colour)));
             let look = look.unwrap_or(Look {
                 colour: 1 + number % (COLOURS.len() - 1),
                 shape: number % SHAPES.len(),
@@ -186,6 +192,12 @@ mod tests {
         let alone = Palette::assign(["thread"]);
         let together = Palette::assign(["mine", "stackless", "thread", "aardvark"]);
         assert_eq!(alone.look("thread"), together.look("thread"));
+        let mine = together.look("mine");
+        assert!(
+            KNOWN
+                .iter()
+                .all(|&(_, colour, shape)| (colour, shape) != (mine.colour, mine.shape))
+        );
     }
 
     #[test]

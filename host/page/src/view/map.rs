@@ -72,6 +72,11 @@ impl Map {
             rows: experiment.groups.iter().map(row).collect(),
         }
     }
+
+    /// Whether there is no axis, so that a row has one cell.
+    pub(super) fn is_single(&self) -> bool {
+        self.axis.is_none()
+    }
 }
 
 fn point(winner: Option<&Winner>, palette: &Palette) -> Point {

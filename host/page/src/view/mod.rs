@@ -42,9 +42,14 @@ pub(crate) fn page(report: &Report, raw_jsonl: &str) -> Result<String, Error> {
     let palette = Palette::assign(models(report));
     let links = links(report);
     let with_links = || report.experiments.iter().zip(&links);
+    // Maps of several places first: those of one then share a row.
+    let mut maps: Vec<_> = with_links()
+        .map(|(experiment, link)| map::Map::new(experiment, link, &palette))
+        .collect();
+    maps.sort_by_key(map::Map::is_single);
     let page = environment()?.get_template("page.html")?.render(context! {
         head => head::Head::new(report, &links),
-        map => with_links().map(|(experiment, link)| map::Map::new(experiment, link, &palette)).collect::<Vec<_>>(),
+        map => maps,
         ledger => ledger::Ledger::new(report, &links),
         experiments => with_links().map(|(experiment, link)| experiment::Section::new(experiment, link, &palette)).collect::<Vec<_>>(),
         environment => environment::Environment::new(report),
