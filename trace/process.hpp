@@ -12,8 +12,9 @@ struct Thread;
 enum class Recording : std::uint32_t { kNotStarted = 0, kRunning, kImpossible };
 
 /// All that is known of this process, in memory that fork wipes: a child starts from nothing at its
-/// first hook. (A vfork child shares its parent's memory and so writes into its parent's files, as
-/// the thread that called vfork.)
+/// first hook. What the parent had mapped stays mapped in the child, untouched: a handler may have
+/// forked in the middle of a hook. (A vfork child shares its parent's memory and so writes into its
+/// parent's files, as the thread that called vfork.)
 struct Process {
   Lock lock;
   Recording state;

@@ -76,3 +76,20 @@ TEST_CASE("a module opened at run time is known from its constructor to its dest
                                      [](const RawModule& m) { return !m.load; });
   CHECK(unloads == 2);
 }
+
+TEST_CASE("a module opened just before a kill is known") {
+  const Scratch scratch;
+  const auto trace = scratch.path() / "trace";
+  const Outcome outcome = run({.arguments = {"opened"}, .trace = trace.string()});
+  CAPTURE(outcome.err);
+  REQUIRE(outcome.exit_code == -9);
+  const RawProcess process = read_trace(trace).at(0);
+  const RawThread& thread = process.threads.at(0);
+  REQUIRE(thread.enters() == 1 + 4);  // main; constructor, helper, plugin_work, helper
+  for (std::size_t i = 1; i < thread.records.size(); ++i) {
+    const RawRecord& record = thread.records[i];
+    const RawModule* module = process.module_of(record.function, record.ticks);
+    REQUIRE(module != nullptr);
+    CHECK(module->path == TRACED_PROGRAMS "/plugin.so");
+  }
+}
