@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::experiment::Experiment;
 use crate::judge;
-use crate::run::{Options, Plan, Runner, SAMPLES, Watcher, interrupt, machine, plan};
+use crate::run::{Options, Plan, Runner, Watcher, interrupt, machine, plan};
 use heddle_results::{Report, Status};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ const MOST: u32 = 200;
 
 /// Takes the samples and judges them.
 ///
-/// Where claims are inconclusive after the first [`SAMPLES`] a cell, their cells get as many more as would settle them, as
+/// Where claims are inconclusive after the first samples, their cells get as many more as would settle them, as
 /// far as the time budget goes, and are judged once more. There is one such second look, not a series: an interval that
 /// is looked at until it says something says it too often.
 ///
@@ -36,7 +36,7 @@ pub fn compare(
         plan(experiments, options),
         Arc::clone(&machine),
     );
-    let first = options.samples.unwrap_or(SAMPLES);
+    let first = options.first_samples();
     let mut notes = Vec::new();
     runner.warm_up();
     runner.rounds(&vec![first; runner.plan.cells.len()], false, watcher)?;
@@ -124,7 +124,8 @@ fn second_look(
         String::new()
     };
     Ok(vec![format!(
-        "Additional samples, for claims that the first {SAMPLES} a cell left inconclusive: {more}{ended}."
+        "Additional samples, for claims that the first {} a cell left inconclusive: {more}{ended}.",
+        options.first_samples()
     )])
 }
 

@@ -95,7 +95,9 @@ pub fn words(name: &str) -> String {
         .iter()
         .find_map(|unit| name.strip_suffix(unit))
         .unwrap_or(name);
-    bare.replace('_', " ")
+    let words = bare.replace('_', " ");
+    // P as in P and V.
+    words.replace("p operations", "P operations")
 }
 
 /// A counter's value, in the unit that its name carries.
@@ -162,5 +164,6 @@ mod tests {
         assert_eq!(counter("user_ns", 1_500_000.0), "1.50 ms");
         assert_eq!(counter("syscalls_per_switch", 1.01), "1.01");
         assert_eq!(words("peak_rss_bytes"), "peak rss");
+        assert_eq!(words("blocked_p_operations"), "blocked P operations");
     }
 }

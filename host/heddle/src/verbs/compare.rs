@@ -30,7 +30,7 @@ pub struct Args {
     #[arg(long)]
     full: bool,
 
-    /// Exactly so many samples a cell [default: 10, then what inconclusive claims need]
+    /// Exactly so many samples a cell [default: 20, with --full 10, then what inconclusive claims need]
     #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     samples: Option<u32>,
 

@@ -52,7 +52,7 @@ fn along(axis: &str, metric: &Metric, places: &[Place]) -> String {
         let x = |place: &Place| place.x.map_or_else(|| "?".into(), plain_number);
         let place = match (places.len(), index) {
             (1, _) => format!(" at {axis}={}", x(first)),
-            (_, _) if count == 1 => format!(" at every {axis} from {} to {}", x(first), x(last)),
+            (_, _) if count == 1 => format!(" from {axis}={} to {}", x(first), x(last)),
             (_, 0) => format!(" up to {axis}={}", x(last)),
             (_, index) if index + 1 == count => format!(" from {axis}={} on", x(first)),
             _ => format!(" from {axis}={} to {}", x(first), x(last)),

@@ -1,14 +1,11 @@
 use super::cells::Judged;
 use heddle_results::text::{counter, words};
 
-/// `thread: 9 812 voluntary switches, stackless: 0`, one clause a counter that at least one of the cells has.
+/// `thread: 9 812 voluntary switches, stackless: 0`, one clause a counter; none for one that no cell has or that is 0 in all.
 pub fn why(names: &[String], cells: &[&Judged]) -> String {
     let clause = |name: &String| {
-        let known = cells
-            .iter()
-            .filter(|cell| cell.counters.contains_key(name))
-            .count();
-        if known == 0 {
+        let telling = |cell: &&Judged| cell.counters.get(name).is_some_and(|value| *value != 0.0);
+        if !cells.iter().any(|cell| telling(&cell)) {
             return None;
         }
         let mut named = false;

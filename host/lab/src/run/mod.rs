@@ -16,9 +16,6 @@ use crate::experiment::Mode;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Samples a cell unless asked otherwise.
-pub const SAMPLES: u32 = 10;
-
 /// What a run is asked to do.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -26,7 +23,7 @@ pub struct Options {
     pub mode: Mode,
     /// Only these models or families; empty: all.
     pub models: Vec<String>,
-    /// So many samples a cell, no more and no fewer; unset: [`SAMPLES`], then what inconclusive claims need.
+    /// So many samples a cell, no more and no fewer; unset: 20 in quick, 10 in full, then what inconclusive claims need.
     pub samples: Option<u32>,
     /// Time limit of a sample; unset: the experiment's.
     pub timeout: Option<Duration>,
@@ -39,6 +36,14 @@ pub struct Options {
 }
 
 impl Options {
+    /// Samples that every cell gets.
+    pub fn first_samples(&self) -> u32 {
+        self.samples.unwrap_or(match self.mode {
+            Mode::Quick => 20,
+            Mode::Full => 10,
+        })
+    }
+
     /// The time after which no additional samples are begun.
     pub fn budget(&self) -> Duration {
         self.budget.unwrap_or(match self.mode {

@@ -18,7 +18,7 @@ impl<'a> Progress<'a> {
     pub fn new(output: &'a mut Output, options: &Options) -> Self {
         let samples = match options.samples {
             Some(count) => format!("{count}"),
-            None => format!("at least {}", heddle_lab::run::SAMPLES),
+            None => format!("at least {}", options.first_samples()),
         };
         anstream::eprintln!(
             "comparing ({}), {samples} samples a cell, seed {}",

@@ -1,0 +1,531 @@
+//! `heddle compare` with lab programs that are shell scripts: values are computed from the sample's number, so no timing
+//! decides a test.
+
+use assert_cmd::Command;
+use predicates::prelude::*;
+use predicates::str::contains;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+/// A lab whose experiments are `b1-switch` and `a1-matrix` in name only and not built, and, outside of it, `own/` with an
+/// experiment of the user's and the script that it runs.
+struct House {
+    home: TempDir,
+}
+
+/// `$m` is the model, `$n` a parameter, `$s` the sample's number; `line VALUE` prints a good line.
+const PREAMBLE: &str = r#"#!/bin/sh
+n=1 ok=true
+for a; do case $a in --model=*) m=${a#*=};; --n=*) n=${a#*=};; esac; done
+s=$HEDDLE_SAMPLE
+noise=$(( (s * 7) % 13 ))
+line() {
+    echo "{\"workload\":\"fifth\",\"model\":\"$m\",\"oracle\":{\"ok\":$ok,\"checked\":\"the sum\"},\"metrics\":{\"wall_ns\":$1},\"counters\":{\"strand_switches\":$n}}"
+}
+"#;
+
+const EXPERIMENT: &str = r#"
+title = "A fifth workload"
+workload = "fifth"
+metric = { name = "wall_ns", label = "time per item", unit = "ns" }
+quick = { timeout_s = 20 }
+"#;
+
+impl House {
+    fn new() -> Self {
+        let house = Self {
+            home: tempfile::tempdir().unwrap(),
+        };
+        for (id, workload) in [("b1-switch", "switch"), ("a1-matrix", "matrix")] {
+            let text = EXPERIMENT.replace("\"fifth\"", &format!("\"{workload}\""));
+            let text = format!(
+                "id = \"{id}\"\n{text}{}",
+                program("'{lab}/not-built'", "'serial'")
+            );
+            house.write(&format!("lab/experiments/{id}.toml"), &text);
+        }
+        house
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.home.path().join(name)
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        let path = self.path(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+
+    /// An experiment `mine` that runs a script as the given models.
+    fn mine(&self, script: &str, models: &str, more: &str) {
+        let text = format!(
+            "id = \"mine\"\n{EXPERIMENT}{}{more}",
+            program("'./prog'", models)
+        );
+        self.write("own/mine.toml", &text);
+        self.write("own/prog", &format!("{PREAMBLE}{script}"));
+        std::fs::set_permissions(self.path("own/prog"), PermissionsExt::from_mode(0o755)).unwrap();
+    }
+
+    /// Changes the text of that experiment.
+    fn edit(&self, from: &str, to: &str) {
+        let text = std::fs::read_to_string(self.path("own/mine.toml")).unwrap();
+        assert!(text.contains(from), "{from} is in {text}");
+        self.write("own/mine.toml", &text.replace(from, to));
+    }
+
+    fn compare(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::cargo_bin("heddle").unwrap();
+        command.arg("compare").args(arguments).args(["--seed", "1"]);
+        command
+            .current_dir(self.home.path())
+            .env("HEDDLE_LAB", self.path("lab"));
+        command
+    }
+
+    /// The page's text, without its markup.
+    fn page(&self) -> String {
+        let html = std::fs::read_to_string(self.path("report/index.html")).unwrap();
+        html.split('<')
+            .filter_map(|part| part.split_once('>'))
+            .map(|(_, text)| text)
+            .collect()
+    }
+
+    fn samples(&self) -> Vec<serde_json::Value> {
+        let text = std::fs::read_to_string(self.path("report/results.jsonl")).unwrap();
+        text.lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect()
+    }
+
+    fn count(&self, field: &str, value: &str) -> usize {
+        self.samples()
+            .iter()
+            .filter(|sample| sample[field] == value)
+            .count()
+    }
+}
+
+fn program(command: &str, models: &str) -> String {
+    format!(
+        "\n[[program]]\ncommand = [{command}]\nmodels = [{models}]\nmissing = 'it is not built here'\n"
+    )
+}
+
+const TWICE: &str = "b=1000; [ $m = slow ] && b=2000; line $(( b + noise ))\n";
+
+const RATIO: &str = r#"
+[[claim]]
+id = "twice"
+words = "half as fast"
+form = "ratio"
+numerator = "slow"
+denominator = "fast"
+bound = { min = 1.8, max = 2.2 }
+why = ["strand_switches"]
+[[claim]]
+id = "same"
+words = "no difference"
+form = "ratio"
+numerator = "slow"
+denominator = "fast"
+bound = { min = 0.8, max = 1.25 }
+"#;
+
+#[test]
+fn a_planted_factor_of_two_is_found_without_touching_rust() {
+    let house = House::new();
+    house.mine(TWICE, "'fast', 'slow'", RATIO);
+    house
+        .compare(&["own/", "-n", "10"])
+        .assert()
+        .code(0)
+        .stdout(
+            contains("mine: fast wins at 1.01 µs an item, 1.99× (95 % ")
+                .and(contains(" ahead of slow."))
+                .and(contains("Claims: 1 reproduced, 1 not reproduced"))
+                .and(contains("slow: 1 strand switches, fast: 1"))
+                .and(contains("report/index.html")),
+        );
+    assert!(
+        house.page().contains("fast wins at 1.01"),
+        "the page says it, too"
+    );
+    let samples = house.samples();
+    assert_eq!(samples.len(), 20);
+    for sample in &samples {
+        for field in [
+            "machine",
+            "seed",
+            "command",
+            "params",
+            "process",
+            "started_ns",
+        ] {
+            assert!(!sample[field].is_null(), "each line says {field}");
+        }
+        assert!(
+            sample["machine"]["host"]
+                .as_str()
+                .is_some_and(|host| !host.is_empty())
+        );
+    }
+    // Each round has every model once, and the order differs from round to round.
+    let order: Vec<&str> = samples
+        .iter()
+        .map(|sample| sample["model"].as_str().unwrap())
+        .collect();
+    assert!(
+        order.chunks(2).all(|round| round[0] != round[1]),
+        "{order:?}"
+    );
+    assert!(
+        order.chunks(2).any(|round| round != &order[..2]),
+        "{order:?}"
+    );
+}
+
+#[test]
+fn a_pair_of_the_same_reads_no_significant_difference() {
+    let house = House::new();
+    house.mine(
+        "line $(( 1000 + (s * 7 + ${#m}) % 13 ))\n",
+        "'one', 'other'",
+        "",
+    );
+    house
+        .compare(&["own/"])
+        .assert()
+        .code(0)
+        .stdout(contains("mine: no significant difference between ").and(contains("wins").not()));
+    assert!(house.page().contains("no significant difference"));
+    assert_eq!(
+        house.samples().len(),
+        40,
+        "20 samples a cell unless asked otherwise"
+    );
+}
+
+#[test]
+fn an_inconclusive_claim_gets_more_samples_and_a_reference_never_wins() {
+    let house = House::new();
+    // 3.5 % apart with noise of 6 %, against a bound of 2.6 %.
+    let script = "b=1000; [ $m = slow ] && b=1035; line $(( b + (s * s * 7) % 61 ))\n";
+    house.mine(
+        script,
+        "'fast', 'slow', 'serial'",
+        &RATIO.replace("min = 1.8, max = 2.2", "min = 1.026"),
+    );
+    house.edit("workload =", "reference = ['serial']\nworkload =");
+    house.compare(&["own/"]).assert().code(0).stdout(
+        contains("Additional samples, for claims that the first 20 a cell left inconclusive: ")
+            .and(contains("serial").not()),
+    );
+    let counts = ["fast", "slow", "serial"].map(|model| house.count("model", model));
+    assert!(counts[0] > 20 && counts[0] == counts[1], "{counts:?}");
+    assert_eq!(counts[2], 20, "no claim speaks of it");
+}
+
+#[test]
+fn a_sweep_makes_an_axis_groups_and_slopes() {
+    let house = House::new();
+    let claim = "[[claim]]\nid = 'linear'\nwords = 'w'\nform = 'slope'\nmodel = 'slow'\nalong = 'n'\nat = { opt = 'O2' }\n\
+                 bound = { min = 0.9, max = 1.1 }\n[[claim]]\nid = 'swap'\nwords = 'w'\nform = 'crossover'\n\
+                 numerator = 'slow'\ndenominator = 'fast'\nalong = 'n'\nat = { opt = 'O2' }\nbound = { min = 9, max = 11 }\n";
+    // slow costs 100 an n, fast 500 and 50 an n: they swap at n = 10.
+    let script = "v=$(( (100 * n) * 1000 )); [ $m = fast ] && v=$(( (500 + 50 * n) * 1000 )); line $(( v + noise ))\n";
+    house.mine(script, "'fast', 'slow'", claim);
+    house.edit(
+        "timeout_s = 20",
+        "timeout_s = 20, sweep = [{ n = [1, 8, 12, 64], opt = ['O0', 'O2'] }]",
+    );
+    house.edit("workload =", "axis = 'n'\nworkload =");
+    let lead = "1.73× (95 % 1.73–1.73) ahead of slow at n=64";
+    house.compare(&["own/mine.toml", "-n", "6"]).assert().code(0).stdout(
+        contains("reproduced      linear")
+            .and(contains("slope 1.000"))
+            .and(contains("reproduced      swap"))
+            .and(contains("mine, -O0: slow wins up to n=8, "))
+            .and(contains(format!("mine, -O2: slow wins up to n=8, 1.12× (95 % 1.12–1.13) ahead of fast at n=8; fast wins from n=12 on, {lead}."))),
+    );
+}
+
+#[test]
+fn a_wrong_result_fails_the_comparison() {
+    let house = House::new();
+    house.mine(
+        "[ $m = slow ] && ok=false; line 1000\n",
+        "'fast', 'slow', 'third'",
+        RATIO,
+    );
+    house.compare(&["own/", "-n", "6"]).assert().code(3).stdout(
+        contains("mine: slow: 3 of 3 samples had a wrong result: wrong result: the sum; no more were taken")
+            .and(contains("slow had a wrong result at its only point"))
+            .and(contains("no significant difference between fast and third")),
+    );
+}
+
+#[test]
+fn a_hang_is_a_result_and_its_children_are_gone() {
+    let house = House::new();
+    house.mine(
+        "[ $m = slow ] && { sleep 987 & echo $! >> children; wait; }; line 1000\n",
+        "'slow', 'fast'",
+        "",
+    );
+    house
+        .compare(&["own/", "-n", "10", "--timeout", "0.5"])
+        .assert()
+        .code(0)
+        .stdout(contains(
+            "mine: slow: 2 of 2 samples hung: stopped at the time limit; no more were taken",
+        ));
+    let children = std::fs::read_to_string(house.path("own/children")).unwrap();
+    assert_eq!(
+        children.lines().count(),
+        3,
+        "the warm-up's and two samples'"
+    );
+    for child in children.lines() {
+        let state = std::fs::read_to_string(format!("/proc/{child}/stat")).unwrap_or_default();
+        assert!(
+            !state.contains("(sleep)") || state.contains(") Z "),
+            "{child} still runs: {state}"
+        );
+    }
+    assert_eq!(house.count("status", "hung"), 2);
+}
+
+#[test]
+fn crashes_and_garbage_are_reported_and_fail_the_comparison() {
+    for (script, text) in [
+        (
+            "echo out of luck >&2; kill -SEGV $$",
+            "crashed: killed by SIGSEGV; stderr: out of luck",
+        ),
+        (
+            "echo no such file >&2; exit 7",
+            "crashed: exit code 7; stderr: no such file",
+        ),
+        (
+            "echo hello",
+            "printed garbage: it printed no line that begins with {, but \"hello\"",
+        ),
+        (
+            "yes { | head -c 3000000",
+            "printed garbage: it printed more than 1024 KiB",
+        ),
+        (
+            "m=other; line 5",
+            "printed garbage: it was asked for model slow and ran \"other\"",
+        ),
+    ] {
+        let house = House::new();
+        house.mine(
+            &format!("[ $m = slow ] && {{ {script}; exit 0; }}; line 1000\n"),
+            "'fast', 'slow'",
+            "",
+        );
+        house
+            .compare(&["own/", "-n", "6"])
+            .assert()
+            .code(1)
+            .stdout(contains(text).and(contains("only fast gave a sound result")));
+    }
+}
+
+#[test]
+fn unknown_names_are_answered_with_the_nearest() {
+    let house = House::new();
+    house.compare(&["b1-swich"]).assert().code(2).stderr(
+        contains("unknown experiment `b1-swich`; did you mean `b1-switch`?")
+            .and(contains("a1-matrix, b1-switch")),
+    );
+    house.mine(TWICE, "'fast', 'slow'", "");
+    house
+        .compare(&["own/", "--model", "fst"])
+        .assert()
+        .code(2)
+        .stderr(
+            contains("a model `fst`; did you mean `fast`?").and(contains("models: fast, slow")),
+        );
+    house
+        .compare(&["./nowhere"])
+        .assert()
+        .code(2)
+        .stderr(contains("./nowhere does not exist"));
+    house.compare(&["-n", "0"]).assert().code(2);
+    house
+        .compare(&["--timeout", "never"])
+        .assert()
+        .code(2)
+        .stderr(contains("expected seconds"));
+    assert!(!house.path("report").exists(), "nothing was begun");
+}
+
+#[test]
+fn a_broken_experiment_file_is_named_with_its_line() {
+    let house = House::new();
+    house.mine(
+        TWICE,
+        "'fast', 'slow'",
+        &RATIO.replacen("denominator = \"fast\"", "denominator = \"fats\"", 1),
+    );
+    house.compare(&["own/"]).assert().code(2).stderr(contains(
+        "own/mine.toml:18: claim twice: no program runs `fats`; did you mean `fast`?",
+    ));
+}
+
+#[test]
+fn what_is_not_built_is_skipped_with_its_reason() {
+    let house = House::new();
+    house.compare(&["b1-switch"]).assert().code(0).stdout(
+        contains("serial in b1-switch: it is not built here (")
+            .and(contains("/lab/not-built does not exist)")),
+    );
+    assert!(house.page().contains("it is not built here"));
+    let mut command = house.compare(&[]);
+    command.env("HEDDLE_LAB", house.path("nowhere"));
+    command
+        .assert()
+        .code(2)
+        .stderr(contains("./dev compare").and(contains("HEDDLE_LAB")));
+}
+
+#[test]
+fn names_choose_among_heddles_own_and_the_users() {
+    let house = House::new();
+    house.mine(TWICE, "'fast', 'slow'", "");
+    for (arguments, ids) in [
+        (&[][..], &["a1-matrix", "b1-switch"][..]),
+        (&["matrix"], &["a1-matrix"]),
+        (&["own/"], &["mine"]),
+        (&["own"], &["mine"]),
+        (&["own/mine.toml", "own/"], &["mine"]),
+        (&["own/", "switch", "fifth"], &["b1-switch", "mine"]),
+    ] {
+        let output = house.compare(arguments).arg("--list").output().unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        let heads = text.lines().filter(|line| !line.starts_with(' '));
+        let found: Vec<&str> = heads.filter_map(|line| line.split("  ").next()).collect();
+        assert_eq!(found, ids, "{arguments:?}: {text}");
+    }
+}
+
+#[test]
+fn only_the_models_asked_for_run() {
+    let house = House::new();
+    house.mine(TWICE, "'fast', 'slow', 'slow/er'", RATIO);
+    house
+        .compare(&["own/", "-n", "6", "-m", "slow"])
+        .assert()
+        .code(0)
+        .stdout(contains("fast did not run: left out by --model").and(contains("Skipped:").not()));
+    assert_eq!(house.count("model", "fast"), 0);
+    assert_eq!(house.samples().len(), 12);
+}
+
+#[test]
+fn json_is_the_report_and_nothing_else() {
+    let house = House::new();
+    house.mine(TWICE, "'fast', 'slow'", RATIO);
+    let run = || -> heddle_results::Report {
+        let output = house
+            .compare(&["own/", "-n", "6", "--json", "-o", "elsewhere"])
+            .output()
+            .unwrap();
+        serde_json::from_slice(&output.stdout).unwrap()
+    };
+    let (report, again) = (run(), run());
+    assert_eq!((report.seed, report.mode.as_str()), (1, "quick"));
+    let winner =
+        |report: &heddle_results::Report| report.experiments[0].groups[0].winners[0].clone();
+    assert_eq!(winner(&report).models, ["fast"]);
+    assert!(house.path("elsewhere/index.html").exists() && !house.path("report").exists());
+    // The same samples and the same seed say the same to the last digit.
+    assert_eq!(
+        winner(&report).lead.unwrap().times,
+        winner(&again).lead.unwrap().times
+    );
+}
+
+#[test]
+fn somebody_elses_directory_is_left_alone() {
+    let house = House::new();
+    house.mine(TWICE, "'fast', 'slow'", "");
+    house.write("site/index.html", "mine");
+    house
+        .compare(&["own/", "-o", "site"])
+        .assert()
+        .code(2)
+        .stderr(contains("choose another place with `-o DIR`"));
+    assert_eq!(
+        std::fs::read_to_string(house.path("site/index.html")).unwrap(),
+        "mine"
+    );
+    assert_eq!(std::fs::read_dir(house.path("site")).unwrap().count(), 1);
+}
+
+#[test]
+fn an_interrupted_comparison_writes_what_it_has() {
+    let house = House::new();
+    // The third sample sends the signal that Ctrl-C sends, then never ends.
+    house.mine(
+        "[ $s = 2 ] && { kill -INT $PPID; sleep 600; }; line 1000\n",
+        "'fast'",
+        "",
+    );
+    house.compare(&["own/"]).assert().code(130).stdout(contains(
+        "Partial: interrupted after 2 of at least 20 samples.",
+    ));
+    assert_eq!(house.samples().len(), 2);
+    assert!(house.page().contains("Partial: interrupted"));
+    assert!(!house.path("report/results.jsonl.new").exists());
+}
+
+#[test]
+fn too_few_samples_say_nothing() {
+    let house = House::new();
+    house.mine(TWICE, "'fast', 'slow'", RATIO);
+    house.compare(&["own/", "-n", "3"]).assert().code(0).stdout(
+        contains("too few samples to tell the models apart: 3 in a cell, at least 6 are needed")
+            .and(contains("Claims: 2 inconclusive")),
+    );
+}
+
+#[test]
+fn a_sample_sees_a_stable_environment() {
+    let house = House::new();
+    house.mine(
+        "env > seen-$s; pwd >> seen-$s; [ -t 0 ] || [ -n \"$(cat)\" ] || line 1000\n",
+        "'fast'",
+        "",
+    );
+    let mut command = house.compare(&["own/", "-n", "2"]);
+    command
+        .env("LANG", "de_DE.UTF-8")
+        .env("SECRET", "y")
+        .write_stdin("something");
+    command.assert().code(0);
+    let seen = std::fs::read_to_string(house.path("own/seen-1")).unwrap();
+    for line in [
+        "LC_ALL=C",
+        "HEDDLE_SAMPLE=1",
+        "HEDDLE_SEED=1",
+        "HEDDLE_EXPERIMENT=mine",
+    ] {
+        assert!(seen.lines().any(|other| other == line), "{line}: {seen}");
+    }
+    assert!(
+        !seen.contains("SECRET") && !seen.contains("LANG="),
+        "{seen}"
+    );
+    let directory = seen.lines().last().map(Path::new);
+    assert_eq!(
+        directory,
+        Some(house.path("own").canonicalize().unwrap().as_path())
+    );
+}

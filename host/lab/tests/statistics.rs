@@ -1,0 +1,323 @@
+//! The intervals hold what they promise. All random numbers are seeded: a failure is a failure, not bad luck.
+
+use fastrand::Rng;
+use heddle_lab::stats::{
+    Crossover, FEWEST, REPLICATES, Resampled, Scale, crossover, median, ratio, samples_to_settle,
+    slope,
+};
+use heddle_results::Estimate;
+use proptest::prelude::*;
+
+/// A log-normal time round 1000, as benchmark samples are: a long tail upward.
+fn times(random: &mut Rng, count: usize, centre: f64) -> Vec<f64> {
+    let normal = |random: &mut Rng| {
+        let (u, v): (f64, f64) = (random.f64().max(1e-12), random.f64());
+        (-2.0 * u.ln()).sqrt() * (std::f64::consts::TAU * v).cos()
+    };
+    (0..count)
+        .map(|_| centre * (0.2 * normal(random)).exp())
+        .collect()
+}
+
+fn resampled(values: &[f64], seed: u64) -> Resampled {
+    Resampled::new(values, seed).unwrap()
+}
+
+fn holds(estimate: Estimate, value: f64) -> bool {
+    estimate.low <= value && value <= estimate.high
+}
+
+/// How often something is true in 400 simulated experiments.
+fn share(mut experiment: impl FnMut(&mut Rng, u64) -> bool) -> f64 {
+    let mut random = Rng::with_seed(4711);
+    let count = 400;
+    (0..count)
+        .filter(|seed| experiment(&mut random, *seed))
+        .count() as f64
+        / count as f64
+}
+
+#[test]
+fn the_interval_of_a_median_holds_it_about_95_times_in_100() {
+    for count in [10, 20, 50] {
+        let covered = share(|random, seed| {
+            holds(
+                resampled(&times(random, count, 1000.0), seed).median,
+                1000.0,
+            )
+        });
+        assert!(
+            (0.90..=0.99).contains(&covered),
+            "{count} samples: {covered}"
+        );
+    }
+}
+
+#[test]
+fn the_interval_of_a_ratio_holds_it_about_95_times_in_100() {
+    for count in [10, 20] {
+        let covered = share(|random, seed| {
+            let (over, under) = (times(random, count, 2000.0), times(random, count, 1000.0));
+            holds(
+                ratio(
+                    &resampled(&over, 2 * seed),
+                    &resampled(&under, 2 * seed + 1),
+                )
+                .unwrap(),
+                2.0,
+            )
+        });
+        assert!(
+            (0.90..=0.995).contains(&covered),
+            "{count} samples: {covered}"
+        );
+    }
+}
+
+#[test]
+fn a_pair_of_the_same_differs_rarely_and_a_planted_factor_of_two_always() {
+    let differs = |centre: f64| {
+        share(|random, seed| {
+            let (over, under) = (times(random, 10, centre), times(random, 10, 1000.0));
+            !holds(
+                ratio(
+                    &resampled(&over, 2 * seed),
+                    &resampled(&under, 2 * seed + 1),
+                )
+                .unwrap(),
+                1.0,
+            )
+        })
+    };
+    assert!(differs(1000.0) <= 0.09, "{}", differs(1000.0));
+    assert!(differs(2000.0) >= 0.99, "{}", differs(2000.0));
+}
+
+#[test]
+fn more_samples_make_the_interval_narrower_as_promised() {
+    let mut random = Rng::with_seed(1);
+    let width = |count: usize, random: &mut Rng| {
+        let widths: Vec<f64> = (0..60)
+            .map(|seed| {
+                let estimate = resampled(&times(random, count, 1000.0), seed).median;
+                estimate.high - estimate.low
+            })
+            .collect();
+        median(&widths).unwrap()
+    };
+    let (few, many) = (width(20, &mut random), width(180, &mut random));
+    // 9 times the samples: a third of the width.
+    assert!((2.2..=4.0).contains(&(few / many)), "{few} / {many}");
+}
+
+#[test]
+fn degenerate_cells_say_nothing_wrong() {
+    assert!(Resampled::new(&[], 1).is_none());
+    for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+        assert!(Resampled::new(&[1.0, bad, 2.0], 1).is_none());
+        assert!(median(&[1.0, bad]).is_none());
+    }
+    let one = resampled(&[5.0], 1);
+    assert_eq!(
+        (
+            one.median.low,
+            one.median.value,
+            one.median.high,
+            one.enough()
+        ),
+        (5.0, 5.0, 5.0, false)
+    );
+    let same = resampled(&[7.0; 10], 1);
+    assert_eq!(
+        (
+            same.median.low,
+            same.median.value,
+            same.median.high,
+            same.enough()
+        ),
+        (7.0, 7.0, 7.0, true)
+    );
+    assert_eq!(
+        ratio(&same, &same),
+        Some(Estimate {
+            value: 1.0,
+            low: 1.0,
+            high: 1.0
+        })
+    );
+    let five = resampled(&[1.0, 2.0, 3.0, 4.0, 5.0], 1);
+    assert_eq!(
+        (five.median.low, five.median.high, five.count < FEWEST),
+        (1.0, 5.0, true)
+    );
+    for not_positive in [0.0, -3.0] {
+        let cell = resampled(&[not_positive, 1.0, 2.0, 3.0, 4.0, 5.0], 1);
+        assert!(!cell.positive && ratio(&cell, &same).is_none() && ratio(&same, &cell).is_none());
+        assert!(slope(&[(1.0, &cell, None), (2.0, &same, None)]).is_none());
+        assert!(crossover(&[(1.0, &cell, &same), (2.0, &same, &same)]).is_none());
+    }
+    assert!(
+        slope(&[(4.0, &same, None), (4.0, &same, None)]).is_none(),
+        "one x is no line"
+    );
+    assert!(
+        slope(&[(0.0, &same, None), (4.0, &same, None)]).is_none(),
+        "0 has no logarithm"
+    );
+}
+
+#[test]
+fn a_power_law_has_its_power_as_slope() {
+    let mut random = Rng::with_seed(9);
+    let cells: Vec<(f64, Resampled)> = [8.0_f64, 16.0, 32.0, 64.0]
+        .iter()
+        .map(|n| (*n, resampled(&times(&mut random, 12, n.powi(3)), *n as u64)))
+        .collect();
+    let points: Vec<_> = cells.iter().map(|(n, cell)| (*n, cell, None)).collect();
+    let found = slope(&points).unwrap();
+    assert!(
+        holds(found.slope, 3.0)
+            && found.slope.high - found.slope.low < 0.5
+            && found.r_squared > 0.98,
+        "{found:?}"
+    );
+    // The ratio of a thing to itself doesn't grow.
+    let same: Vec<_> = cells
+        .iter()
+        .map(|(n, cell)| (*n, cell, Some(cell)))
+        .collect();
+    assert_eq!(
+        slope(&same).unwrap().slope,
+        Estimate {
+            value: 0.0,
+            low: 0.0,
+            high: 0.0
+        }
+    );
+}
+
+#[test]
+fn a_crossover_is_found_between_the_points_and_in_its_interval() {
+    let mut random = Rng::with_seed(3);
+    // n against 10·√n swap at n = 100.
+    let xs = [10.0_f64, 40.0, 160.0, 640.0];
+    let cells: Vec<(f64, Resampled, Resampled)> = xs
+        .iter()
+        .map(|n| {
+            let (over, under) = (
+                times(&mut random, 20, *n),
+                times(&mut random, 20, 10.0 * n.sqrt()),
+            );
+            (
+                *n,
+                resampled(&over, 1 + *n as u64),
+                resampled(&under, 2 + *n as u64),
+            )
+        })
+        .collect();
+    let points: Vec<_> = cells
+        .iter()
+        .map(|(n, over, under)| (*n, over, under))
+        .collect();
+    let Some(Crossover::At { x, times: 1 }) = crossover(&points) else {
+        panic!("{:?}", crossover(&points))
+    };
+    assert!(holds(x, 100.0) && x.low > 40.0 && x.high < 300.0, "{x:?}");
+    // Before the swap there is none, and it is sure.
+    assert_eq!(
+        crossover(&points[..2]),
+        Some(Crossover::Never {
+            above: false,
+            sure: true
+        })
+    );
+    assert_eq!(
+        crossover(&points[2..]),
+        Some(Crossover::Never {
+            above: true,
+            sure: true
+        })
+    );
+    // The same on both sides: nowhere ahead, nowhere sure.
+    let same: Vec<_> = cells.iter().map(|(n, over, _)| (*n, over, over)).collect();
+    assert!(matches!(
+        crossover(&same),
+        Some(Crossover::Never { sure: false, .. })
+    ));
+}
+
+#[test]
+fn the_sample_size_that_would_settle_a_claim() {
+    let estimate = Estimate {
+        value: 2.0,
+        low: 1.0,
+        high: 4.0,
+    };
+    // ln 2 to the bound at 4/3: (ln 2 / ln 1.5)² = 2.92 times the samples.
+    assert_eq!(
+        samples_to_settle(10, estimate, Some(4.0 / 3.0), None, Scale::Log),
+        Some(30)
+    );
+    // Outside of the bound it is as far.
+    assert_eq!(
+        samples_to_settle(10, estimate, None, Some(4.0 / 3.0), Scale::Log),
+        Some(30)
+    );
+    assert_eq!(
+        samples_to_settle(10, estimate, None, Some(2.0), Scale::Log),
+        None,
+        "on the bound"
+    );
+    let line = Estimate {
+        value: 1.0,
+        low: 0.8,
+        high: 1.2,
+    };
+    assert_eq!(
+        samples_to_settle(10, line, Some(0.9), Some(1.1), Scale::Linear),
+        Some(40)
+    );
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn an_interval_is_in_order_and_within_the_samples(values in prop::collection::vec(-1e12..1e12f64, 1..40), seed: u64) {
+        let found = resampled(&values, seed);
+        let least = values.iter().copied().fold(f64::INFINITY, f64::min);
+        let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        prop_assert!(least <= found.median.low && found.median.low <= found.median.value);
+        prop_assert!(found.median.value <= found.median.high && found.median.high <= most);
+        prop_assert_eq!(found.replicates.len(), REPLICATES);
+        prop_assert_eq!(found.median, resampled(&values, seed).median, "the same seed says the same");
+    }
+
+    #[test]
+    fn the_order_and_the_unit_of_samples_do_not_matter(mut values in prop::collection::vec(1.0..1e9f64, 2..30), seed: u64) {
+        let found = resampled(&values, seed).median;
+        let in_seconds: Vec<f64> = values.iter().map(|value| value * 1024.0).collect();
+        let scaled = resampled(&in_seconds, seed).median;
+        prop_assert_eq!((scaled.low, scaled.value, scaled.high), (found.low * 1024.0, found.value * 1024.0, found.high * 1024.0));
+        values.reverse();
+        prop_assert_eq!(resampled(&values, seed).median, found);
+    }
+
+    #[test]
+    fn a_slower_model_never_looks_faster(values in prop::collection::vec(1.0..1e6f64, 6..20), factor in 1.0..4.0f64, seed: u64) {
+        let slower: Vec<f64> = values.iter().map(|value| value * factor).collect();
+        let (base, slow) = (resampled(&values, seed), resampled(&slower, seed ^ 1));
+        let found = ratio(&slow, &base).unwrap();
+        prop_assert!(found.value >= 1.0 - 1e-12 && found.low <= found.value && found.value <= found.high);
+        let inverse = ratio(&base, &slow).unwrap();
+        prop_assert!((inverse.value * found.value - 1.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_settled_claim_needs_more_samples_than_were_taken(value in 0.5..2.0f64, spread in 1.01..3.0f64, bound in 0.5..2.0f64, taken in 6..200usize) {
+        let estimate = Estimate { value, low: value / spread, high: value * spread };
+        if let Some(needed) = samples_to_settle(taken, estimate, Some(bound), None, Scale::Log) {
+            prop_assert!(needed > taken);
+        }
+    }
+}
