@@ -189,9 +189,9 @@ fn a_picture_can_be_taken() {
         return;
     };
     std::fs::create_dir_all(&target).unwrap();
-    let save = |browser: &mut Browser, name: &str, height| {
+    let save = |name: &str, picture: Vec<u8>| {
         let path: &Path = &target.join(name);
-        std::fs::write(path, browser.picture(height)).unwrap();
+        std::fs::write(path, picture).unwrap();
         eprintln!("wrote {}", path.display());
     };
     for (width, scheme) in [
@@ -201,8 +201,15 @@ fn a_picture_can_be_taken() {
         (400, "dark"),
     ] {
         browser.open(&page, width, scheme);
-        save(&mut browser, &format!("{scheme}-{width}.png"), None);
+        save(&format!("{scheme}-{width}.png"), browser.picture(None));
     }
+    // For a README: the first plot that stands alone, with what is said of it.
     browser.open(&page, 1000, "light");
-    save(&mut browser, "readme.png", Some(1000));
+    let section = "const figure = [...document.querySelectorAll('figure')].find(figure => figure.querySelector('.plot.wide')) ?? document.body;\
+        const section = figure.closest('section') ?? figure;";
+    let rectangle = browser.evaluate(&format!(
+        "(() => {{ {section} const top = section.getBoundingClientRect().top + scrollY;\
+          return {{ x: 0, y: top, width: innerWidth, height: figure.getBoundingClientRect().bottom + scrollY - top + 24, scale: 1 }}; }})()"
+    ));
+    save("readme.png", browser.picture_of(rectangle));
 }

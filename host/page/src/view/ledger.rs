@@ -1,13 +1,22 @@
 //! The claims ledger: the source's words and figure, ours, and the verdict.
 
 use super::Link;
-use heddle_results::{Report, Verdict};
+use heddle_results::{ClaimReport, Report, Verdict};
 use serde::Serialize;
 
 #[derive(Serialize)]
 pub(super) struct Ledger {
     /// How many claims have each verdict.
     counts: Vec<Count>,
+    sources: Vec<Source>,
+}
+
+/// What one source says: the claims of one experiment.
+#[derive(Serialize)]
+struct Source {
+    link: Link,
+    /// Document and place.
+    citation: String,
     claims: Vec<Claim>,
 }
 
@@ -27,10 +36,7 @@ struct Word {
 #[derive(Serialize)]
 struct Claim {
     id: String,
-    link: Link,
     words: String,
-    /// Where the source says so: document and place.
-    source: String,
     figure: String,
     computed: String,
     bound: String,
@@ -63,43 +69,49 @@ impl Ledger {
             report
                 .experiments
                 .iter()
-                .zip(links)
-                .flat_map(|(experiment, link)| {
-                    experiment
-                        .claims
-                        .iter()
-                        .map(move |claim| (experiment, link, claim))
-                })
+                .flat_map(|experiment| &experiment.claims)
         };
+        let number = |verdict| all().filter(|claim| claim.verdict == verdict).count();
         let counts = VERDICTS.map(|verdict| Count {
             verdict: word(verdict),
-            number: all().filter(|(.., claim)| claim.verdict == verdict).count(),
+            number: number(verdict),
         });
-        let claims = all().map(|(experiment, link, claim)| {
-            let source = experiment
-                .source
-                .iter()
-                .flat_map(|source| [source.document.as_str(), source.place.as_str()]);
-            Claim {
-                id: claim.id.clone(),
+        let with_claims = report
+            .experiments
+            .iter()
+            .zip(links)
+            .filter(|(experiment, _)| !experiment.claims.is_empty());
+        let sources = with_claims.map(|(experiment, link)| {
+            let source = experiment.source.iter();
+            let parts = source.flat_map(|source| [source.document.as_str(), source.place.as_str()]);
+            Source {
                 link: link.clone(),
-                words: claim.words.clone(),
-                source: source
+                citation: parts
                     .filter(|part| !part.is_empty())
                     .collect::<Vec<_>>()
                     .join(", "),
-                figure: claim.figure.clone().unwrap_or_default(),
-                computed: claim.computed.clone(),
-                bound: claim.bound.clone(),
-                ours: claim.ours.clone(),
-                verdict: word(claim.verdict),
-                note: claim.note.clone(),
-                why: claim.why.clone(),
+                claims: experiment.claims.iter().map(Claim::new).collect(),
             }
         });
         Self {
             counts: counts.into(),
-            claims: claims.collect(),
+            sources: sources.collect(),
+        }
+    }
+}
+
+impl Claim {
+    fn new(claim: &ClaimReport) -> Self {
+        Self {
+            id: claim.id.clone(),
+            words: claim.words.clone(),
+            figure: claim.figure.clone().unwrap_or_default(),
+            computed: claim.computed.clone(),
+            bound: claim.bound.clone(),
+            ours: claim.ours.clone(),
+            verdict: word(claim.verdict),
+            note: claim.note.clone(),
+            why: claim.why.clone(),
         }
     }
 }

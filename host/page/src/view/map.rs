@@ -19,7 +19,8 @@ pub(super) struct Map {
 #[derive(Serialize)]
 struct Row {
     label: String,
-    cells: Vec<Point>,
+    /// None: the sweep has no such point.
+    cells: Vec<Option<Point>>,
 }
 
 /// Who won at one point.
@@ -51,10 +52,11 @@ impl Map {
             cells: places
                 .iter()
                 .map(|place| {
-                    point(
-                        group.winners.iter().find(|winner| winner.x == *place),
-                        palette,
-                    )
+                    group
+                        .winners
+                        .iter()
+                        .find(|winner| winner.x == *place)
+                        .map(|winner| point(winner, palette))
                 })
                 .collect(),
         };
@@ -79,13 +81,7 @@ impl Map {
     }
 }
 
-fn point(winner: Option<&Winner>, palette: &Palette) -> Point {
-    let Some(winner) = winner else {
-        return Point {
-            models: vec![],
-            lead: None,
-        };
-    };
+fn point(winner: &Winner, palette: &Palette) -> Point {
     let lead = winner.lead.as_ref().map(|lead| Lead {
         over: lead.over.clone(),
         times: text::times(lead.times.value),

@@ -141,7 +141,13 @@ impl Browser {
     pub fn picture(&mut self, height: Option<u32>) -> Vec<u8> {
         let size = self.call("Page.getLayoutMetrics", json!({}))["cssContentSize"].clone();
         let height = height.map_or(size["height"].clone(), Value::from);
-        let clip = json!({"x": 0, "y": 0, "width": size["width"], "height": height, "scale": 1});
+        self.picture_of(
+            json!({"x": 0, "y": 0, "width": size["width"], "height": height, "scale": 1}),
+        )
+    }
+
+    /// A PNG of a rectangle: x, y, width, height and scale, in CSS pixels of the page.
+    pub fn picture_of(&mut self, clip: Value) -> Vec<u8> {
         let answer = self.call(
             "Page.captureScreenshot",
             json!({"format": "png", "captureBeyondViewport": true, "clip": clip}),
