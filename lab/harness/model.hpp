@@ -33,7 +33,7 @@ using rerun = std::function<void(const parameters&)>;
 ///     static std::vector<parameter> declare();
 ///     static parameters small(const parameters&);   // for the warm-up: same shape, little work
 ///     explicit W(const parameters&);                // sets the problem up, not measured
-///     verdict check() const;                        // after a model has run on it
+///     verdict check();                              // after a model has run on it
 ///     void report(const region&, results&, const rerun&) const;   // optional: figures of its own
 ///
 /// and a model is a function `void run(W&, region&)` in a file of its own, with one line to make
@@ -48,7 +48,7 @@ class prepared {
  public:
   virtual ~prepared() = default;
   virtual void run(region&) = 0;
-  [[nodiscard]] virtual verdict check() const = 0;
+  [[nodiscard]] virtual verdict check() = 0;
   virtual void report(const region&, results&, const rerun&) const = 0;
 };
 
@@ -80,7 +80,7 @@ class model {
    public:
     run_of(const parameters& values, function body) : work_(values), run_(body) {}
     void run(region& timed) override { run_(work_, timed); }
-    verdict check() const override { return work_.check(); }
+    verdict check() override { return work_.check(); }
     void report(const region& timed, results& out, const rerun& again) const override {
       if constexpr (requires { work_.report(timed, out, again); }) work_.report(timed, out, again);
     }

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <fstream>
+#include <string>
+
+namespace heddle::lab::file {
+
+/// "Simple text is written and read from the file" (3.2.3): lines of one length,
+/// `record 000042 version 0000000007 check 1a2b3c4d5e6f7081 …dots… \n`, that prove their own
+/// contents.
+struct record {
+  static constexpr std::size_t bytes = 80;  ///< newline included
+
+  int id = 0;
+  std::uint64_t version = 0;
+
+  [[nodiscard]] std::string line() const;
+  /// False if the text is not a whole record as line() makes it.
+  [[nodiscard]] static bool parse(const std::string& line, record& out);
+};
+
+/// A file of records `0 … count - 1`, opened as one std::fstream for everybody ("Only 1 fstream is
+/// used").
+///
+/// It has one position, so one operation at a time. Its name is removed as soon as it is open: the
+/// file is gone when the process is, however that ends.
+class record_file {
+ public:
+  /// In $TMPDIR, or /tmp. Throws std::runtime_error, saying where.
+  explicit record_file(int count);
+
+  record_file(const record_file&) = delete;
+  record_file& operator=(const record_file&) = delete;
+
+  /// False if what is there is no record with that id.
+  [[nodiscard]] bool read(int id, record& out);
+  [[nodiscard]] bool write(const record& wanted);
+  /// Reads the file from its start, line by line, until a line begins with the text
+  /// `record <id> `; the line's number, or -1.
+  [[nodiscard]] int search(int id);
+
+  [[nodiscard]] int count() const { return count_; }
+
+ private:
+  int count_;
+  std::fstream stream_;
+};
+
+}  // namespace heddle::lab::file

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "harness/model.hpp"
+#include "workloads/file/records.hpp"
+
+namespace heddle::lab::file {
+
+enum class kind : std::uint8_t { read, write, search };
+
+struct operation {
+  kind what;
+  record target;  ///< of a write: with the version to write
+};
+
+/// What a strand saw.
+struct outcome {
+  std::uint64_t failed = 0;  ///< operations that found no valid record, or not the wanted one
+  std::uint64_t own = 0;     ///< digest of the versions read of its own records, in order
+};
+
+/// "Generates random read, write, and search operations" (3.2.3) on one shared fstream.
+///
+/// Operation k belongs to strand k mod threads ("equally divided among threads"). So that the
+/// result is known whatever the interleaving, a strand writes only records of its own (id mod
+/// threads) and reads and looks for anybody's. Then the final file is that of a sequential run,
+/// what a strand reads of its own records is what it wrote there, every other read is a whole
+/// record, and every search finds its record at its place.
+class problem {
+ public:
+  static constexpr std::string_view name = "file";
+  static std::vector<parameter> declare();
+  static parameters small(const parameters& values);
+
+  explicit problem(const parameters& values);
+
+  [[nodiscard]] int threads() const { return static_cast<int>(outcomes_.size()); }
+  [[nodiscard]] bool plain_mutex() const { return plain_mutex_; }
+  [[nodiscard]] const std::vector<operation>& operations() const { return operations_; }
+  [[nodiscard]] int strand_of(std::size_t operation_number) const {
+    return static_cast<int>(operation_number % outcomes_.size());
+  }
+  [[nodiscard]] outcome& outcome_of(int strand) {
+    return outcomes_[static_cast<std::size_t>(strand)];
+  }
+
+  /// Does one operation. Not to be called by two at once.
+  void perform(const operation& wanted, int strand, outcome& seen);
+
+  [[nodiscard]] verdict check();
+  void report(const region& timed, results& out, const rerun& again) const;
+
+  record_file data;
+
+ private:
+  std::vector<operation> operations_;
+  std::vector<outcome> outcomes_;
+  bool plain_mutex_;
+};
+
+}  // namespace heddle::lab::file

@@ -1,0 +1,141 @@
+#include "workloads/kv/workload.hpp"
+
+#include <algorithm>
+#include <random>
+#include <string>
+
+namespace heddle::lab::kv {
+namespace {
+
+// The source names the four operations but not their shares: of the writes a quarter deletes, of
+// the reads a tenth are range queries over 16 keys.
+constexpr double deletes_of_writes = 0.25;
+constexpr double ranges_of_reads = 0.1;
+constexpr int range_keys = 16;
+
+operation draw(std::mt19937_64& random, double writes, int keys, int strand, int strands,
+               std::uint64_t version) {
+  std::uniform_real_distribution<double> share(0, 1);
+  std::uniform_int_distribution<int> any_key(0, keys - 1);
+  if (share(random) < writes) {
+    std::uniform_int_distribution<int> own(0, (keys - 1 - strand) / strands);
+    const int key = own(random) * strands + strand;
+    return {share(random) < deletes_of_writes ? kind::remove : kind::set, key, version};
+  }
+  return {share(random) < ranges_of_reads ? kind::range : kind::get, any_key(random), 0};
+}
+
+void digest(outcome& seen, std::uint64_t what) { seen.own = (seen.own ^ what) * 0x100000001B3u; }
+
+void see(outcome& seen, int key, const value* read, bool own) {
+  if (read != nullptr && read->seal != seal_of(key, read->version)) ++seen.invalid;
+  if (own) digest(seen, read == nullptr ? 0 : read->version);
+}
+
+}  // namespace
+
+std::vector<parameter> problem::declare() {
+  return {
+      parameter::integer("operations", 100'000, 1, 100'000'000, "altogether, divided equally"),
+      parameter::real("writes", 0.5, 0, 1, "share of the operations that write"),
+      parameter::integer("keys", 10'000, 1'000, 10'000'000, "different keys; half exist at first"),
+      parameter::integer("strands", 10, 1, 1'000, "threads or coroutines"),
+      parameter::integer("seed", 1, 0, 1'000'000'000'000, "of the generator"),
+  };
+}
+
+parameters problem::small(const parameters& values) {
+  return values.with("operations", std::min<std::int64_t>(values.integer("operations"), 1'000))
+      .with("keys", 1'000);
+}
+
+problem::problem(const parameters& values)
+    : data(static_cast<std::size_t>(values.integer("keys"))),
+      keys_(static_cast<int>(values.integer("keys"))),
+      operations_(static_cast<std::size_t>(values.integer("strands"))),
+      outcomes_(operations_.size()) {
+  std::mt19937_64 random(static_cast<std::uint64_t>(values.integer("seed")));
+  const std::int64_t total = values.integer("operations");
+  const auto strands_count = static_cast<std::int64_t>(operations_.size());
+  std::uint64_t version = 0;
+  for (std::int64_t strand = 0; strand < strands_count; ++strand) {
+    auto& own = operations_[static_cast<std::size_t>(strand)];
+    const std::int64_t share =
+        total * (strand + 1) / strands_count - total * strand / strands_count;
+    own.reserve(static_cast<std::size_t>(share));
+    for (std::int64_t i = 0; i < share; ++i) {
+      own.push_back(draw(random, values.real("writes"), keys_, static_cast<int>(strand),
+                         static_cast<int>(strands_count), ++version));
+    }
+  }
+  for (int key = 0; key < keys_; key += 2) data.set(key, {0, seal_of(key, 0)});
+}
+
+void problem::perform(store& data, const operation& wanted, int strand, int strands,
+                      outcome& seen) {
+  const auto owned = [&](int key) { return key % strands == strand; };
+  switch (wanted.what) {
+    case kind::get:
+      see(seen, wanted.key, data.get(wanted.key), owned(wanted.key));
+      break;
+    case kind::range:
+      data.range(wanted.key, wanted.key + range_keys,
+                 [&](int key, const value& read) { see(seen, key, &read, owned(key)); });
+      break;
+    case kind::set:
+      data.set(wanted.key, {wanted.version, seal_of(wanted.key, wanted.version)});
+      break;
+    case kind::remove:
+      data.remove(wanted.key);
+      break;
+  }
+}
+
+verdict problem::check() const {
+  // The same, strand after strand, on a store of our own.
+  store expected(static_cast<std::size_t>(keys_));
+  for (int key = 0; key < keys_; key += 2) expected.set(key, {0, seal_of(key, 0)});
+  for (int strand = 0; strand < strands(); ++strand) {
+    outcome replayed;
+    for (const operation& each : operations_of(strand)) {
+      perform(expected, each, strand, strands(), replayed);
+    }
+    const outcome& seen = outcomes_[static_cast<std::size_t>(strand)];
+    if (seen.invalid != 0) {
+      return {false, "strand " + std::to_string(strand) + " read " + std::to_string(seen.invalid) +
+                         " values that nobody wrote"};
+    }
+    if (seen.own != replayed.own) {
+      return {false, "strand " + std::to_string(strand) +
+                         " did not read what it had written to its own keys"};
+    }
+  }
+  std::size_t found = 0;
+  for (const auto& [key, stored] : expected.map()) {
+    const value* got = data.get(key);
+    if (got == nullptr || got->version != stored.version || got->seal != stored.seal) {
+      return {false, "key " + std::to_string(key) + ": expected version " +
+                         std::to_string(stored.version) + ", got " +
+                         (got == nullptr ? "nothing" : std::to_string(got->version))};
+    }
+    ++found;
+  }
+  // size() is a count of its own; walking the nodes finds doubled and lost ones.
+  const auto walked = static_cast<std::size_t>(std::distance(data.map().begin(), data.map().end()));
+  if (data.map().size() != found || walked != found) {
+    return {false, "expected " + std::to_string(found) + " keys; the store counts " +
+                       std::to_string(data.map().size()) + " and holds " + std::to_string(walked)};
+  }
+  return {true, "the final " + std::to_string(found) +
+                    " keys and values, and every strand's reads of its own keys, equal those of a "
+                    "sequential replay; all other reads were valid"};
+}
+
+void problem::report(const region& timed, results& out, const rerun&) const {
+  std::size_t total = 0;
+  for (const auto& each : operations_) total += each.size();
+  out.metrics.add("operation_ns",
+                  static_cast<double>(timed.wall_ns()) / static_cast<double>(total));
+}
+
+}  // namespace heddle::lab::kv

@@ -1,0 +1,115 @@
+#include "workloads/matrix/workload.hpp"
+
+#include <algorithm>
+#include <random>
+#include <string>
+
+#include "harness/processors.hpp"
+
+namespace heddle::lab::matrix {
+namespace {
+
+void fill(const square& m, std::mt19937_64& random) {
+  std::uniform_int_distribution<int> element(-100, 100);
+  for (int i = 0; i < m.size(); ++i) {
+    for (int j = 0; j < m.size(); ++j) m.rows()[i][j] = element(random);
+  }
+}
+
+// Modulo 2^64, which cannot overflow; equal integers are equal there too.
+std::vector<std::uint64_t> times(const square& m, const std::vector<std::uint64_t>& vector) {
+  std::vector<std::uint64_t> product(vector.size());
+  for (int i = 0; i < m.size(); ++i) {
+    const int* row = m.rows()[i];
+    std::uint64_t sum = 0;
+    for (std::size_t j = 0; j < vector.size(); ++j) {
+      sum += static_cast<std::uint64_t>(static_cast<std::int64_t>(row[j])) * vector[j];
+    }
+    product[static_cast<std::size_t>(i)] = sum;
+  }
+  return product;
+}
+
+verdict compare_all(const problem& work) {
+  const int n = work.n();
+  // Row by row, as sums of rows of B: another order than the models'.
+  std::vector<std::int64_t> row(static_cast<std::size_t>(n));
+  for (int i = 0; i < n; ++i) {
+    row.assign(row.size(), 0);
+    for (int k = 0; k < n; ++k) {
+      for (int j = 0; j < n; ++j) {
+        row[static_cast<std::size_t>(j)] +=
+            static_cast<std::int64_t>(work.a.rows()[i][k]) * work.b.rows()[k][j];
+      }
+    }
+    for (int j = 0; j < n; ++j) {
+      const std::int64_t expected = row[static_cast<std::size_t>(j)];
+      const int got = work.c.rows()[i][j];
+      if (got != expected) {
+        return {false, "element (" + std::to_string(i) + ", " + std::to_string(j) + "): expected " +
+                           std::to_string(expected) + ", got " + std::to_string(got)};
+      }
+    }
+  }
+  return {true, "all " + std::to_string(n) + " × " + std::to_string(n) +
+                    " elements equal those of a product computed row by row"};
+}
+
+verdict freivalds(const problem& work, std::uint64_t seed) {
+  constexpr int vectors = 4;
+  std::mt19937_64 random(~seed);
+  for (int v = 0; v < vectors; ++v) {
+    std::vector<std::uint64_t> r(static_cast<std::size_t>(work.n()));
+    for (std::uint64_t& each : r) each = random();
+    const auto expected = times(work.a, times(work.b, r));
+    const auto got = times(work.c, r);
+    for (std::size_t i = 0; i < r.size(); ++i) {
+      if (got[i] != expected[i]) {
+        return {false, "row " + std::to_string(i) + " of C times a random vector: expected " +
+                           std::to_string(expected[i]) + ", got " + std::to_string(got[i])};
+      }
+    }
+  }
+  return {true, "C times " + std::to_string(vectors) +
+                    " random vectors equals A times (B times them), modulo 2^64"};
+}
+
+}  // namespace
+
+square::square(int n) : n_(n), rows_(new int*[static_cast<std::size_t>(n)]) {
+  for (int i = 0; i < n; ++i) rows_[i] = new int[static_cast<std::size_t>(n)]();
+}
+
+square::~square() {
+  for (int i = 0; i < n_; ++i) delete[] rows_[i];
+  delete[] rows_;
+}
+
+std::vector<parameter> problem::declare() {
+  return {
+      parameter::integer("n", 256, 1, 10'000, "rows and columns"),
+      parameter::integer("threads", processors(), 1, 1'000, "thread: how many"),
+      parameter::integer("seed", 1, 0, 1'000'000'000'000, "of the random elements"),
+  };
+}
+
+parameters problem::small(const parameters& values) {
+  return values.with("n", std::min<std::int64_t>(values.integer("n"), 16));
+}
+
+problem::problem(const parameters& values)
+    : a(static_cast<int>(values.integer("n"))),
+      b(a.size()),
+      c(a.size()),
+      threads_(static_cast<int>(values.integer("threads"))),
+      seed_(static_cast<std::uint64_t>(values.integer("seed"))) {
+  std::mt19937_64 random(seed_);
+  fill(a, random);
+  fill(b, random);
+}
+
+verdict problem::check() const {
+  return n() <= full_check_limit ? compare_all(*this) : freivalds(*this, seed_);
+}
+
+}  // namespace heddle::lab::matrix
