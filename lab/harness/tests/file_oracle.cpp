@@ -1,0 +1,50 @@
+#include <doctest/doctest.h>
+
+#include <functional>
+
+#include "workloads/file/workload.hpp"
+
+using namespace heddle::lab;
+
+namespace {
+
+verdict run(const std::function<void(file::problem&)>& before_check) {
+  const parameters values(file::problem::declare());
+  file::problem work(values.with("operations", 500));
+  for (std::size_t k = 0; k < work.operations().size(); ++k) {
+    const int strand = work.strand_of(k);
+    work.perform(work.operations()[k], strand, work.outcome_of(strand));
+  }
+  before_check(work);
+  return work.check();
+}
+
+}  // namespace
+
+TEST_CASE("the file oracle passes a run, and notices a spoilt one") {
+  const verdict result = run([](file::problem&) {});
+  CHECK_MESSAGE(result.ok, result.checked);
+  CHECK_FALSE(run([](file::problem& work) { CHECK(work.data.write({7, 999'999})); }).ok);
+  CHECK_FALSE(run([](file::problem& work) { ++work.outcome_of(2).failed; }).ok);
+  CHECK_FALSE(run([](file::problem& work) { ++work.outcome_of(2).own; }).ok);
+}
+
+TEST_CASE("a record is read back whole, and nothing else is taken for one") {
+  file::record_file data(20);
+  file::record found;
+  REQUIRE(data.write({3, 42}));
+  REQUIRE(data.read(3, found));
+  CHECK(found.version == 42);
+  CHECK_FALSE(data.read(20, found));  // behind the end
+  CHECK(data.search(19) == 19);
+  CHECK(data.search(20) == -1);
+  CHECK(data.read(0, found));  // a failed operation leaves the stream usable
+
+  const std::string line = file::record{5, 17}.line();
+  CHECK(line.size() == file::record::bytes);
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    std::string torn = line;
+    torn[i] = torn[i] == '7' ? '8' : '7';
+    CHECK_FALSE(file::record::parse(torn, found));
+  }
+}

@@ -1,0 +1,65 @@
+#include <doctest/doctest.h>
+
+#include <functional>
+
+#include "workloads/kv/workload.hpp"
+
+using namespace heddle::lab;
+
+namespace {
+
+using spoil = std::function<void(kv::problem&)>;
+
+// The operations of all strands one by one in turn, but for what `skip` says.
+verdict run(const spoil& before_check, bool skip_one_set = false) {
+  const parameters values(kv::problem::declare());
+  kv::problem work(values.with("operations", 5'000).with("keys", 1'000));
+  bool skipped = !skip_one_set;
+  for (std::size_t k = 0; k < work.operations_of(0).size(); ++k) {
+    for (int strand = 0; strand < work.strands(); ++strand) {
+      const kv::operation& each = work.operations_of(strand)[k];
+      // Late enough that nobody writes that key again is not needed: reads notice, too.
+      if (!skipped && k > 480 && each.what == kv::kind::set) {
+        skipped = true;
+        continue;
+      }
+      work.perform(each, strand, work.outcome_of(strand));
+    }
+  }
+  before_check(work);
+  return work.check();
+}
+
+int present_key(const kv::problem& work) { return work.data.map().begin()->first; }
+
+}  // namespace
+
+TEST_CASE("the kv oracle passes any interleaving of whole operations") {
+  const verdict result = run([](kv::problem&) {});
+  CHECK_MESSAGE(result.ok, result.checked);
+}
+
+TEST_CASE("the kv oracle notices a spoilt result") {
+  CHECK_FALSE(run([](kv::problem&) {}, true).ok);  // a lost update
+  CHECK_FALSE(run([](kv::problem& work) { work.data.remove(present_key(work)); }).ok);
+  CHECK_FALSE(run([](kv::problem& work) { work.data.set(-1, {1, kv::seal_of(-1, 1)}); }).ok);
+  CHECK_FALSE(run([](kv::problem& work) {
+                const int key = present_key(work);
+                kv::value stored = *work.data.get(key);
+                stored.seal ^= 1;
+                work.data.set(key, stored);
+              }).ok);
+  CHECK_FALSE(run([](kv::problem& work) { ++work.outcome_of(3).invalid; }).ok);
+  CHECK_FALSE(run([](kv::problem& work) { ++work.outcome_of(3).own; }).ok);
+}
+
+TEST_CASE("a torn value is seen when it is read") {
+  const parameters values(kv::problem::declare());
+  kv::problem work(values.with("keys", 1'000));
+  kv::outcome seen;
+  work.data.set(4, {7, kv::seal_of(4, 8)});
+  work.perform({kv::kind::get, 4, 0}, 1, seen);
+  CHECK(seen.invalid == 1);
+  work.perform({kv::kind::range, 0, 0}, 1, seen);
+  CHECK(seen.invalid == 2);
+}
