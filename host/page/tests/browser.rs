@@ -209,7 +209,7 @@ fn a_picture_can_be_taken() {
         const section = figure.closest('section') ?? figure;";
     let rectangle = browser.evaluate(&format!(
         "(() => {{ {section} const top = section.getBoundingClientRect().top + scrollY;\
-          return {{ x: 0, y: top, width: innerWidth, height: figure.getBoundingClientRect().bottom + scrollY - top + 24, scale: 1 }}; }})()"
+          return {{ x: 0, y: top, width: innerWidth, height: figure.getBoundingClientRect().bottom + scrollY - top + 8, scale: 1 }}; }})()"
     ));
     save("readme.png", browser.picture_of(rectangle));
 }

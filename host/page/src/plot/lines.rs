@@ -36,7 +36,7 @@ pub(crate) fn draw(plot: &Plot) -> String {
         top,
         bottom,
     };
-    let places = places(plot.experiment);
+    let places = places(&plot.experiment.groups);
     let x = Scale::fit(
         places.iter().copied(),
         frame.left + 16.0,

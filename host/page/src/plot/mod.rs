@@ -35,7 +35,7 @@ impl Plot<'_> {
         if !cells().any(|cell| cell.values.iter().any(|value| value.is_finite())) {
             return None;
         }
-        Some(if has_axis(self.experiment) {
+        Some(if has_axis(self.experiment, self.group) {
             lines::draw(self)
         } else {
             strip::draw(self)
@@ -102,7 +102,7 @@ impl Plot<'_> {
             .experiment
             .axis
             .as_deref()
-            .filter(|_| has_axis(self.experiment))
+            .filter(|_| has_axis(self.experiment, self.group))
             .map(|axis| format!(" over {axis}"));
         format!(
             "{}{} by model{at}; the table below has the same numbers",
@@ -137,15 +137,14 @@ impl Plot<'_> {
     }
 }
 
-/// Whether there is anything to draw a line over: an axis with two places or more.
-pub(crate) fn has_axis(experiment: &ExperimentReport) -> bool {
-    experiment.axis.is_some() && places(experiment).len() >= 2
+/// Whether there is anything to draw a line over: an axis, and two places on it or more.
+pub(crate) fn has_axis(experiment: &ExperimentReport, group: &Group) -> bool {
+    experiment.axis.is_some() && places(std::slice::from_ref(group)).len() >= 2
 }
 
 /// All places on the axis, rising.
-fn places(experiment: &ExperimentReport) -> Vec<f64> {
-    let cells = experiment
-        .groups
+fn places(groups: &[Group]) -> Vec<f64> {
+    let cells = groups
         .iter()
         .flat_map(|group| &group.series)
         .flat_map(|series| &series.cells);

@@ -64,11 +64,11 @@ pub(crate) fn draw(plot: &Plot) -> String {
         &scale,
         &axes::metric_ticks(plot, &scale, if narrow { 5 } else { 9 }),
     );
+    axes::figures_across(&mut svg, plot, frame, &scale, &texts);
     for (number, (series, cell)) in rows.into_iter().enumerate() {
         let top = frame.top + 3.0 + row_height * number as f64;
         row(&mut svg, plot, series, cell, &scale, frame, top, row_height);
     }
-    axes::figures_across(&mut svg, plot, frame, &scale, &texts);
     svg.finish()
 }
 

@@ -126,7 +126,7 @@ impl Panel {
             label: group.label.clone(),
             wide: alone.then(|| plot(WIDE)).flatten(),
             narrow: plot(NARROW),
-            legend: if has_axis(experiment) {
+            legend: if has_axis(experiment, group) {
                 group
                     .series
                     .iter()
