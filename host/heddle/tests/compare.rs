@@ -1,6 +1,8 @@
 //! `heddle compare` with lab programs that are shell scripts: values are computed from the sample's number, so no timing
 //! decides a test.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 use assert_cmd::Command;
 use predicates::prelude::*;
 use predicates::str::contains;

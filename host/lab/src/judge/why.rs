@@ -5,7 +5,7 @@ use heddle_results::text::{counter, words};
 pub fn why(names: &[String], cells: &[&Judged]) -> String {
     let clause = |name: &String| {
         let telling = |cell: &&Judged| cell.counters.get(name).is_some_and(|value| *value != 0.0);
-        if !cells.iter().any(|cell| telling(&cell)) {
+        if !cells.iter().any(telling) {
             return None;
         }
         let mut named = false;
