@@ -31,7 +31,7 @@ asm_context::~asm_context() {
   if (started_ && !finished_) {
     asm_context here;
     home_ = &here;  // where start() goes when the stack is unwound
-    transfer(here, *this, resume_reason::unwind);
+    transfer(here, *this, resume_reason::unwind, false);
   }
   sanitizer_.destroy();
 }

@@ -31,17 +31,24 @@ pthread_context::~pthread_context() {
   if (pthread_equal(thread_, pthread_self()) != 0) {
     detail::fatal("a context deletes itself while it runs; switch away and delete it from there");
   }
-  if (!finished_) give(turn::unwind);
+  if (!finished_) {
+    unwinding_ = true;
+    give(turn::unwind);
+  }
   // Only when the thread is gone are the mutex and the condition variable out of use.
   pthread_join(thread_, nullptr);
 }
 
 void pthread_context::switch_to(pthread_context& from, pthread_context& to) {
+  if (transfer(from, to) != resume_reason::run) [[unlikely]]
+    detail::throw_forced_unwind();
+}
+
+resume_reason pthread_context::transfer(pthread_context& from, pthread_context& to) {
   if (to.finished_) detail::fatal("switched to a context that has finished");
   if (!to.started_) to.start_thread(from.home_);
   to.give(turn::run);
-  if (from.wait() == turn::unwind) [[unlikely]]
-    detail::throw_forced_unwind();
+  return from.wait() == turn::unwind ? resume_reason::unwind : resume_reason::run;
 }
 
 // Signals with the mutex held: the other side cannot leave wait(), and destroy the condition
@@ -75,15 +82,15 @@ void pthread_context::start_thread(pthread_context* home) {
 
 void* pthread_context::start(void* argument) noexcept {
   auto* self = static_cast<pthread_context*>(argument);
-  if (self->wait() == turn::run) {
-    try {
-      self->entry_(self->argument_);
-    } catch (const forced_unwind&) {
-      return nullptr;  // the destructor waits for this thread to end
-    }
-    self->finished_ = true;
-    self->home_->give(turn::run);
+  if (self->wait() == turn::unwind) return nullptr;
+  try {
+    self->entry_(self->argument_);
+  } catch (const forced_unwind&) {
   }
+  // Being unwound, however the entry function ended: the destructor waits for this thread to end.
+  if (self->unwinding_) return nullptr;
+  self->finished_ = true;
+  self->home_->give(turn::run);
   return nullptr;
 }
 

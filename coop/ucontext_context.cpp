@@ -30,7 +30,7 @@ ucontext_context::~ucontext_context() {
   if (started_ && !finished_) {
     ucontext_context here;
     home_ = &here;  // where start() goes when the stack is unwound
-    transfer(here, *this, resume_reason::unwind);
+    transfer(here, *this, resume_reason::unwind, false);
   }
   sanitizer_.destroy();
 }

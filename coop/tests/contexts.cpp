@@ -122,6 +122,19 @@ TEST_CASE_TEMPLATE("destroying a suspended context unwinds its stack", Context, 
   CHECK_FALSE(went_on);
 }
 
+TEST_CASE_TEMPLATE("a context that transfers is told to unwind and may just return", Context,
+                   HEDDLE_BACKENDS) {
+  Context home;
+  auto told = heddle::coop::resume_reason::run;
+  {
+    strand<Context>* self = nullptr;
+    strand<Context> suspended([&] { told = Context::transfer(self->context, home); });
+    self = &suspended;
+    Context::switch_to(home, suspended.context);
+  }
+  CHECK(told == heddle::coop::resume_reason::unwind);
+}
+
 TEST_CASE_TEMPLATE("a context may destroy another, which is then gone", Context, HEDDLE_BACKENDS) {
   Context home;
   int unwound = 0;

@@ -40,9 +40,17 @@ class asm_context {
 
   /// See the concept `context`.
   [[gnu::always_inline]] static inline void switch_to(asm_context& from, asm_context& to) {
-    if (transfer(from, to, resume_reason::run) != resume_reason::run) [[unlikely]] {
+    if (transfer(from, to) != resume_reason::run) [[unlikely]] {
       detail::throw_forced_unwind();
     }
+  }
+
+  /// As switch_to, but returns why `from` runs again instead of throwing. Told to `unwind`, the
+  /// caller returns from its entry function as soon as it can; for code without exceptions.
+  [[nodiscard(
+      "a context told to unwind must end")]] [[gnu::always_inline]] static inline resume_reason
+  transfer(asm_context& from, asm_context& to) noexcept {
+    return transfer(from, to, resume_reason::run, false);
   }
 
  private:
@@ -65,7 +73,7 @@ class asm_context {
 
   [[gnu::always_inline]] static inline resume_reason transfer(asm_context& from, asm_context& to,
                                                               resume_reason reason,
-                                                              bool for_ever = false) noexcept;
+                                                              bool for_ever) noexcept;
 
   /// The first thing that runs on a new stack: jumped to, with the registers of `transfer` as
   /// arguments.

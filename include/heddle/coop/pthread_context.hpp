@@ -35,6 +35,11 @@ class pthread_context {
   /// See the concept `context`.
   static void switch_to(pthread_context& from, pthread_context& to);
 
+  /// As switch_to, but returns why `from` runs again instead of throwing. Told to `unwind`, the
+  /// caller returns from its entry function as soon as it can; for code without exceptions.
+  [[nodiscard("a context told to unwind must end")]] static resume_reason transfer(
+      pthread_context& from, pthread_context& to);
+
  private:
   enum class turn { suspended, run, unwind };
 
@@ -53,7 +58,8 @@ class pthread_context {
   std::size_t stack_bytes_ = 0;
   pthread_t thread_{};
   bool started_ = false;
-  bool finished_ = false;  // written by our thread before it hands over for the last time
+  bool unwinding_ = false;  // written by the destructor before it resumes us for the last time
+  bool finished_ = false;   // written by our thread before it hands over for the last time
 };
 
 }  // namespace heddle::coop

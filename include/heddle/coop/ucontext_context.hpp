@@ -30,14 +30,20 @@ class ucontext_context {
 
   /// See the concept `context`.
   static void switch_to(ucontext_context& from, ucontext_context& to) {
-    if (transfer(from, to, resume_reason::run) != resume_reason::run) [[unlikely]] {
+    if (transfer(from, to) != resume_reason::run) [[unlikely]]
       detail::throw_forced_unwind();
-    }
+  }
+
+  /// As switch_to, but returns why `from` runs again instead of throwing. Told to `unwind`, the
+  /// caller returns from its entry function as soon as it can; for code without exceptions.
+  [[nodiscard("a context told to unwind must end")]] static resume_reason transfer(
+      ucontext_context& from, ucontext_context& to) noexcept {
+    return transfer(from, to, resume_reason::run, false);
   }
 
  private:
   static resume_reason transfer(ucontext_context& from, ucontext_context& to, resume_reason reason,
-                                bool for_ever = false) noexcept;
+                                bool for_ever) noexcept;
   static void start(unsigned int high, unsigned int low) noexcept;
 
   ucontext_t saved_{};
