@@ -266,7 +266,7 @@ fn a_wrong_result_fails_the_comparison() {
     house.compare(&["own/", "-n", "6"]).assert().code(3).stdout(
         contains("mine: slow: 3 of 3 samples had a wrong result: wrong result: the sum; no more were taken")
             .and(contains("slow had a wrong result at its only point"))
-            .and(contains("no significant difference between fast and third")),
+            .and(contains("no significant difference between fast and third; not compared, because samples failed: slow.")),
     );
 }
 
@@ -530,4 +530,24 @@ fn a_sample_sees_a_stable_environment() {
         directory,
         Some(house.path("own").canonicalize().unwrap().as_path())
     );
+}
+
+#[test]
+fn nobody_listening_is_no_reason_to_stop() {
+    let house = House::new();
+    house.mine(TWICE, "'fast', 'slow'", "");
+    let heddle = Command::cargo_bin("heddle")
+        .unwrap()
+        .get_program()
+        .to_owned();
+    let status = std::process::Command::new("bash")
+        .args([
+            "-c",
+            "\"$0\" compare own/ -n 6 2> >(true) | true; exit ${PIPESTATUS[0]}",
+        ])
+        .arg(heddle)
+        .current_dir(house.home.path())
+        .status();
+    assert_eq!(status.unwrap().code(), Some(0));
+    assert_eq!(house.samples().len(), 12);
 }

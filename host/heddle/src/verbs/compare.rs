@@ -92,7 +92,9 @@ fn compare(args: Args) -> anyhow::Result<ExitCode> {
     let output = Output::open(&args.output)?;
     let (report, page) = run_experiments(&experiments, &options, output)?;
     if interrupt::seen() && page.is_none() {
-        anstream::eprintln!("interrupted before the first sample: nothing was written");
+        note(format_args!(
+            "interrupted before the first sample: nothing was written"
+        ));
         return Ok(ExitCode::from(130));
     }
     if args.json {
@@ -104,7 +106,7 @@ fn compare(args: Args) -> anyhow::Result<ExitCode> {
         let raw = page.with_file_name("results.jsonl");
         let lines = format!("Report: {}\nRaw data: {}\n", page.display(), raw.display());
         if args.json {
-            anstream::eprint!("{lines}")
+            note(format_args!("{}", lines.trim_end()))
         } else {
             summary::print(&lines)?
         }
@@ -136,6 +138,12 @@ fn run_experiments(
     let page = heddle_page::render(&report, &output.raw()?)
         .context("the report page could not be made")?;
     Ok((report, Some(output.finish(&page)?)))
+}
+
+/// Tells the user something. A comparison goes on when nobody listens any more, so a closed stream is no error.
+fn note(text: std::fmt::Arguments) {
+    use std::io::Write;
+    let _ = writeln!(anstream::stderr(), "{text}");
 }
 
 /// A time in seconds, `0.5` or `30`.

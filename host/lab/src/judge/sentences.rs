@@ -30,7 +30,21 @@ pub fn verdict(experiment: &Experiment, label: &str, places: &[Place]) -> String
             |place| one(&experiment.metric, &place.front, "", None),
         ),
     };
-    format!("{name}: {text}.")
+    let mut failed: Vec<String> = places
+        .iter()
+        .flat_map(|place| place.failed.iter().cloned())
+        .collect();
+    failed.sort();
+    failed.dedup();
+    if failed.is_empty() {
+        return format!("{name}: {text}.");
+    }
+    let everywhere = places.iter().all(|place| place.failed == places[0].failed);
+    let partly = if everywhere { "" } else { " everywhere" };
+    format!(
+        "{name}: {text}; not compared{partly}, because samples failed: {}.",
+        list(&failed)
+    )
 }
 
 /// Neighbouring places with the same models ahead make one clause.
@@ -79,8 +93,8 @@ fn one(metric: &Metric, front: &Front, place: &str, end: Option<&str>) -> String
             )
         }
         Front::Only { model, median } => format!(
-            "only {model} gave a sound result{place}{}{end}",
-            with(metric, *median)
+            "only {model} gave a sound result{place}, {}{end}",
+            reading(metric, *median)
         ),
         Front::Found {
             models,
@@ -108,16 +122,26 @@ fn ahead(lead: &Lead) -> String {
     format!("{} ahead of {}", ratio(lead.times), lead.over)
 }
 
-/// ` at 1.30 ns a switch` where the label is `time per switch`, else ` with 1.30 MB (memory)`.
+/// ` at 1.30 ns a switch`, ` with 1.30 MB (memory)`.
 fn with(metric: &Metric, value: f64) -> String {
+    let word = if metric.label.starts_with("time per ") {
+        "at"
+    } else {
+        "with"
+    };
+    format!(" {word} {}", reading(metric, value))
+}
+
+/// `1.30 ns a switch` where the label is `time per switch`, else `1.30 MB (memory)`.
+fn reading(metric: &Metric, value: f64) -> String {
     let value = quantity(value, &metric.unit);
     match metric.label.strip_prefix("time per ") {
         Some(thing) if thing.starts_with(['a', 'e', 'i', 'o', 'u']) => {
-            format!(" at {value} an {thing}")
+            format!("{value} an {thing}")
         }
-        Some(thing) => format!(" at {value} a {thing}"),
-        None if metric.label.is_empty() => format!(" with {value}"),
-        None => format!(" with {value} ({})", metric.label),
+        Some(thing) => format!("{value} a {thing}"),
+        None if metric.label.is_empty() => value,
+        None => format!("{value} ({})", metric.label),
     }
 }
 

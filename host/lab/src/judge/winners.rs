@@ -7,6 +7,8 @@ use heddle_results::{Better, Estimate, Lead, Winner};
 pub struct Place {
     pub x: Option<f64>,
     pub front: Front,
+    /// Models that would be compared if all their samples had been good.
+    pub failed: Vec<String>,
 }
 
 /// The models at the front.
@@ -72,12 +74,20 @@ pub fn places(experiment: &Experiment, members: &[&Judged]) -> Vec<Place> {
             .filter(|cell| cell.x == x)
             .collect::<Vec<_>>()
     };
-    xs.into_iter()
-        .map(|x| Place {
+    let place = |x| {
+        let cells = at(x);
+        let failed = cells.iter().filter(|cell| !cell.cell.failures().is_empty());
+        let failed = failed.map(|cell| cell.cell.model.clone());
+        let failed = failed
+            .filter(|model| !experiment.is_reference(model))
+            .collect();
+        Place {
             x,
-            front: front(experiment, &at(x)),
-        })
-        .collect()
+            front: front(experiment, &cells),
+            failed,
+        }
+    };
+    xs.into_iter().map(place).collect()
 }
 
 fn front(experiment: &Experiment, cells: &[&Judged]) -> Front {

@@ -20,11 +20,11 @@ impl<'a> Progress<'a> {
             Some(count) => format!("{count}"),
             None => format!("at least {}", options.first_samples()),
         };
-        anstream::eprintln!(
+        super::note(format_args!(
             "comparing ({}), {samples} samples a cell, seed {}",
             options.mode.name(),
             options.seed
-        );
+        ));
         let bar = std::io::stderr().is_terminal().then(|| {
             let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
             let style = ProgressStyle::with_template("{bar:30} {pos}/{len}  {msg}");
@@ -66,12 +66,10 @@ impl Watcher for Progress<'_> {
                 ));
             }
             None if step.round_ends => {
-                anstream::eprintln!(
+                super::note(format_args!(
                     "round {}: {} of {} samples, {left}",
-                    step.round,
-                    step.done,
-                    step.total
-                );
+                    step.round, step.done, step.total
+                ));
             }
             None => {}
         }
@@ -80,8 +78,8 @@ impl Watcher for Progress<'_> {
 
     fn note(&mut self, text: &str) {
         match &self.bar {
-            Some(bar) => bar.suspend(|| anstream::eprintln!("{text}")),
-            None => anstream::eprintln!("{text}"),
+            Some(bar) => bar.suspend(|| super::note(format_args!("{text}"))),
+            None => super::note(format_args!("{text}")),
         }
     }
 }
