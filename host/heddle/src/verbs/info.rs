@@ -1,10 +1,137 @@
+//! `heddle info`: docs/info.md.
+
+use crate::notes::counted;
+use crate::trace_arg::TraceArg;
+use crate::{names, notes, output};
+use heddle_calls::{Loose, Profile};
+use heddle_trace_file::{ClockKind, Nanos, Process, Trace};
+use std::io::Write;
 use std::process::ExitCode;
 
 /// Arguments of `heddle info`.
 #[derive(clap::Args)]
-pub struct Args {}
+pub struct Args {
+    #[command(flatten)]
+    trace: TraceArg,
+}
 
 /// Runs `heddle info`.
-pub fn run(_args: Args) -> anyhow::Result<ExitCode> {
-    anyhow::bail!("not built yet")
+pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let trace = args.trace.open()?;
+    output::print(|out| info(&trace, out))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn info(trace: &Trace, out: &mut dyn Write) -> anyhow::Result<()> {
+    let first = &trace.processes()[0];
+    let clock = match first.clock() {
+        ClockKind::Tsc => "time-stamp counter",
+        ClockKind::MonotonicRaw => "CLOCK_MONOTONIC_RAW",
+    };
+    writeln!(
+        out,
+        "trace      {}, format version {}",
+        trace.path().display(),
+        heddle_trace_file::VERSION
+    )?;
+    writeln!(out, "host       {}", first.host())?;
+    writeln!(
+        out,
+        "begun      {} (seconds since 1970)",
+        seconds(trace.epoch())
+    )?;
+    writeln!(
+        out,
+        "clock      {clock}, {:.3} MHz",
+        trace.rate().frequency() / 1e6
+    )?;
+    let mut loose = Loose::default();
+    let mut holes = 0;
+    for process in trace.processes() {
+        process_info(out, process, &mut loose, &mut holes)?;
+    }
+    out.flush()?;
+    notes::incomplete(loose, names::dropped(trace), holes);
+    Ok(())
+}
+
+fn process_info(
+    out: &mut dyn Write,
+    process: &Process,
+    loose: &mut Loose,
+    holes: &mut u64,
+) -> anyhow::Result<()> {
+    let image = if process.image() == 0 {
+        String::new()
+    } else {
+        format!(", image {} (after exec)", process.image())
+    };
+    let end = if process.ended() {
+        ""
+    } else {
+        ", its exit was not seen"
+    };
+    writeln!(
+        out,
+        "\nprocess    {} (parent {}){image}{end}",
+        process.pid(),
+        process.parent()
+    )?;
+    writeln!(out, "program    {}", process.executable())?;
+    writeln!(out, "command    {}", process.command().join(" "))?;
+    for module in process.modules().iter() {
+        let id = module.build_id.as_deref().unwrap_or("no build id");
+        let unloaded = module.unloaded.map_or(String::new(), |time| {
+            format!(", unloaded at {}", seconds(time))
+        });
+        let range = format!("{:#x}-{:#x}", module.start.0, module.end.0);
+        writeln!(
+            out,
+            "module     {range:<30} {} ({id}){unloaded}",
+            module.path.display()
+        )?;
+    }
+    for thread in process.threads() {
+        let profile = Profile::of(thread, process.modules())?;
+        *loose += profile.loose;
+        *holes += profile.holes;
+        let mut line = format!(
+            "thread     {:<7} {:<16} {}",
+            thread.tid(),
+            thread.name(),
+            counted(profile.events, "event")
+        );
+        let own = profile.loose;
+        for (number, what) in [
+            (thread.dropped(), "dropped"),
+            (profile.holes, "never written"),
+            (own.unmatched, "without enter"),
+            (own.unwound, "without exit"),
+            (own.open, "open at the end"),
+        ] {
+            if number > 0 {
+                line += &format!(", {number} {what}");
+            }
+        }
+        writeln!(out, "{line}")?;
+    }
+    if process.dropped() > 0 {
+        writeln!(
+            out,
+            "           {} of threads without a file were dropped",
+            counted(process.dropped(), "event")
+        )?;
+    }
+    if process.missing_threads() > 0 {
+        writeln!(
+            out,
+            "           {} missing from the directory",
+            counted(process.missing_threads().into(), "thread file")
+        )?;
+    }
+    Ok(())
+}
+
+fn seconds(time: Nanos) -> String {
+    format!("{}.{:09}", time.0 / 1_000_000_000, time.0 % 1_000_000_000)
 }
