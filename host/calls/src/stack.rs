@@ -3,6 +3,7 @@
 //! The stack grows downwards, so of two open calls the inner one has the lower stack pointer, or the same one if it was inlined.
 //!
 //! - *Enter*: open calls whose stack pointer is below the new one's are gone (`longjmp` left them without an exit): they end here, unwound.
+//!   So are those with the same one and another call site: only an inlined call leaves the stack pointer as it is, and has its container's call site.
 //!   That holds only within one stack: a signal handler's alternate stack may be anywhere.
 //! - *Exit*: it ends the nearest open call of the same function. Calls above that one had no exit of their own and end unwound. At its exit, a function's stack pointer may be lower than
 //!   at its enter (`alloca`) or higher (the exit hook is tail-called after the frame is gone), but not above the frame it was called from: an open call of
@@ -73,7 +74,7 @@ impl Stack {
                 while self
                     .frames
                     .last()
-                    .is_some_and(|top| top.sp < sp && self.same_stack(top.sp, sp))
+                    .is_some_and(|top| self.gone(top, caller, sp))
                 {
                     self.close(End::Unwound, &mut ended);
                 }
@@ -145,6 +146,12 @@ impl Stack {
             .rev()
             .find(|frame| frame.sp != inner);
         outer.is_none_or(|outer| sp <= outer.sp || !self.same_stack(outer.sp, sp))
+    }
+
+    /// Whether `top` cannot be open any more when a call from `caller` is entered at `sp`.
+    #[inline]
+    fn gone(&self, top: &Frame, caller: Addr, sp: Addr) -> bool {
+        (top.sp < sp && self.same_stack(top.sp, sp)) || (top.sp == sp && top.caller != caller)
     }
 
     fn same_stack(&self, a: Addr, b: Addr) -> bool {

@@ -116,6 +116,13 @@ fn longjmp_ends_what_it_leaves_at_the_next_enter_or_exit() {
         next_enter,
         ("1000 x1 (2000 x1 (3000 x1) 3000 x1)".into(), unwound)
     );
+    let same_frame_size = tree(|t| {
+        jump(t);
+        t.enter(30, G, MAIN + 1, 800)
+            .exit(40, G, MAIN, 800)
+            .exit(50, MAIN, 0, 900);
+    });
+    assert_eq!(same_frame_size, next_enter);
     let next_exit = tree(|t| {
         jump(t);
         t.exit(50, MAIN, 0, 900);

@@ -22,8 +22,7 @@ fn calls(text: &str) -> Vec<Call> {
             }
             let (name, number) = word.split_once('*').unwrap_or((&word, "1"));
             let children = if text.next_if_eq(&'(').is_some() {
-                let children = row_until_close(text);
-                children
+                row_until_close(text)
             } else {
                 Vec::new()
             };
