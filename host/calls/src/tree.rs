@@ -45,7 +45,7 @@ impl Node {
     }
 }
 
-/// The calls of a thread that no traced call made, with everything below them. `label` names a call, from its frame and its parent's.
+/// The calls of a thread that no traced call made, with everything below them; what did not pair up; and how many records were never written. `label` names a call, from its frame and its parent's.
 ///
 /// A loop of equal calls is one node, so the trees of a long run may be small; where every call differs they are as large as the run.
 /// The trees are walked recursively, as deep as the program's own calls were.
@@ -55,11 +55,12 @@ impl Node {
 pub fn trees(
     thread: &Thread,
     mut label: impl FnMut(&Frame, Option<&Frame>) -> u32,
-) -> Result<(Vec<Node>, Loose), Error> {
+) -> Result<(Vec<Node>, Loose, u64), Error> {
     let mut stack = Stack::new(thread.stack());
     // The finished children of every open call, below them those of no call at all.
     let mut open: Vec<(u32, Vec<Node>)> = vec![(0, Vec::new())];
-    for event in thread.events() {
+    let mut events = thread.events();
+    for event in events.by_ref() {
         let step = stack.feed(event?, |span| close(&mut open, span.duration()));
         if let (Step::Entered, [below @ .., top]) = (step, stack.open()) {
             open.push((label(top, below.last()), Vec::new()));
@@ -69,6 +70,7 @@ pub fn trees(
     Ok((
         open.pop().map(|(_, roots)| roots).unwrap_or_default(),
         stack.loose(),
+        events.holes(),
     ))
 }
 

@@ -59,7 +59,7 @@ fn tree(write: impl FnOnce(&mut ThreadWriter)) -> (String, Loose) {
         nodes.iter().map(one).collect::<Vec<_>>().join(" ")
     }
     let (_directory, trace) = trace(write);
-    let (roots, loose) = trees(&trace.processes()[0].threads()[0], |frame, _| {
+    let (roots, loose, _) = trees(&trace.processes()[0].threads()[0], |frame, _| {
         frame.function.0 as u32
     })
     .unwrap();

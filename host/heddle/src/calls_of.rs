@@ -7,18 +7,20 @@ use heddle_trace_file::{Addr, Error, Nanos, Trace};
 use heddle_tree::{Call, Foreign, Process, Thread};
 use std::collections::HashMap;
 
-/// Reads the whole trace.
-pub fn read(trace: &Trace) -> Result<(Vec<Process>, Loose), Error> {
+/// Reads the whole trace: its calls, what did not pair up, and how many records were never written.
+pub fn read(trace: &Trace) -> Result<(Vec<Process>, Loose, u64), Error> {
     let mut names = Names::new(trace);
     let mut loose = Loose::default();
+    let mut holes = 0;
     let mut processes = Vec::new();
     for (index, process) in trace.processes().iter().enumerate() {
         let mut threads = Vec::new();
         for thread in process.threads() {
             let mut labels = Labels::new(index);
-            let (roots, of_thread) =
+            let (roots, of_thread, of_holes) =
                 trees(thread, |frame, parent| labels.of(&mut names, frame, parent))?;
             loose += of_thread;
+            holes += of_holes;
             threads.push(Thread {
                 name: thread.name().to_owned(),
                 calls: labels.calls(roots),
@@ -29,7 +31,7 @@ pub fn read(trace: &Trace) -> Result<(Vec<Process>, Loose), Error> {
             threads,
         });
     }
-    Ok((processes, loose))
+    Ok((processes, loose, holes))
 }
 
 /// What tells one call from another: function, and the caller where it is not the call above.

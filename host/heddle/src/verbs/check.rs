@@ -51,7 +51,7 @@ fn check(args: &Args) -> anyhow::Result<ExitCode> {
         _ => None,
     };
     let trace = Trace::open(&args.trace)?;
-    let (got, loose) = calls_of::read(&trace)?;
+    let (got, loose, holes) = calls_of::read(&trace)?;
     let code = match (&args.expected, expected) {
         (Some(path), Some(expected)) => {
             let lines = compare(&expected, &got);
@@ -68,7 +68,7 @@ fn check(args: &Args) -> anyhow::Result<ExitCode> {
             ExitCode::SUCCESS
         }
     };
-    notes::incomplete(loose, names::dropped(&trace), 0);
+    notes::incomplete(loose, names::dropped(&trace), holes);
     Ok(code)
 }
 

@@ -1,0 +1,563 @@
+//! The tracing verbs as a user meets them, on traces written here: the recorder itself is tested in `trace/` and end to end in `tests/`.
+
+#![allow(clippy::unwrap_used)]
+
+use assert_cmd::Command;
+use heddle_trace_file::write::{ThreadWriter, TraceWriter};
+use predicates::prelude::*;
+use predicates::str::{contains, is_empty, starts_with};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn heddle(directory: &Path) -> Command {
+    let mut command = Command::cargo_bin("heddle").unwrap();
+    command
+        .current_dir(directory)
+        .env_remove("HEDDLE_LIB")
+        .env_remove("LD_PRELOAD")
+        .env("NO_COLOR", "1");
+    command
+}
+
+fn run(program: &str, arguments: &[&str]) -> String {
+    let output = std::process::Command::new(program)
+        .args(arguments)
+        .output()
+        .unwrap();
+    assert!(
+        output.status.success(),
+        "{program} {arguments:?}: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// A program of the source document's shape, built where the test runs, and where its functions are.
+struct Program {
+    path: PathBuf,
+    addresses: Vec<(String, u64)>,
+}
+
+const BIAS: u64 = 0x5555_0000_0000;
+const LIBC: u64 = 0x7f00_0000_0000;
+
+impl Program {
+    fn build(directory: &Path) -> Self {
+        let source = directory.join("abc.cpp");
+        fs::write(
+            &source,
+            "void C() {}\nvoid B() { C(); }\nvoid A() { B(); }\nint main() { A(); }\n",
+        )
+        .unwrap();
+        let path = directory.join("abc");
+        run(
+            "g++",
+            &[
+                "-O0",
+                source.to_str().unwrap(),
+                "-o",
+                path.to_str().unwrap(),
+            ],
+        );
+        let symbols = run("nm", &[path.to_str().unwrap()]);
+        let address = |line: &str| {
+            let mut words = line.split(' ');
+            let address = u64::from_str_radix(words.next()?, 16).ok()?;
+            Some((words.nth(1)?.to_owned(), BIAS + address))
+        };
+        Program {
+            path,
+            addresses: symbols.lines().filter_map(address).collect(),
+        }
+    }
+
+    fn at(&self, symbol: &str) -> u64 {
+        self.addresses
+            .iter()
+            .find(|(name, _)| name == symbol)
+            .unwrap()
+            .1
+    }
+
+    /// Writes `heddle.trace` beside the program.
+    fn trace(&self, write: impl FnOnce(&mut ThreadWriter, &dyn Fn(&str) -> u64)) {
+        let trace = TraceWriter::create(&self.path.with_file_name("heddle.trace"), 1).unwrap();
+        let mut process = trace.process(4711, 1, self.path.to_str().unwrap()).unwrap();
+        process.module(
+            BIAS,
+            BIAS + 0x10_0000,
+            BIAS,
+            None,
+            self.path.to_str().unwrap(),
+        );
+        process.module(LIBC, LIBC + 0x10_0000, LIBC, None, "[libc.so.6]");
+        let mut thread = process.thread(4711, "abc");
+        write(&mut thread, &|symbol| self.at(symbol));
+        thread.finish().unwrap();
+        process.finish().unwrap();
+    }
+
+    /// main → A → B → C, in 32 µs, 2 s, 5 s and 7 s.
+    fn abc(&self) {
+        let (from_libc, s) = (LIBC + 0x29d68, 1_000_000_000);
+        self.trace(|thread, at| {
+            let (main, a, b, c) = (at("main"), at("_Z1Av"), at("_Z1Bv"), at("_Z1Cv"));
+            thread
+                .enter(10_000, main, from_libc, 900)
+                .enter(32_000, a, main + 5, 800)
+                .enter(2 * s, b, a + 5, 700)
+                .enter(7 * s, c, b + 5, 600);
+            thread
+                .exit(14 * s, c, b + 5, 600)
+                .exit(14 * s + 48_000, b, a + 5, 700)
+                .exit(14 * s + 67_000, a, main + 5, 800);
+            thread.exit(14 * s + 80_000, main, from_libc, 900);
+        });
+    }
+}
+
+fn abc() -> (tempfile::TempDir, Program) {
+    let directory = tempfile::tempdir().unwrap();
+    let program = Program::build(directory.path());
+    program.abc();
+    (directory, program)
+}
+
+#[test]
+fn replay_prints_a_line_an_event_indented_with_caller() {
+    let (directory, _) = abc();
+    let expected = "    0.000010000  abc 4711  Enter main  <- [libc.so.6]+0x29d68\n    0.000032000  abc 4711  Enter   A()  <- main\n";
+    heddle(directory.path())
+        .arg("replay")
+        .assert()
+        .success()
+        .stdout(starts_with(expected))
+        .stderr(is_empty());
+    let mangled = contains("Enter     _Z1Bv  <- _Z1Av\n").and(contains("B()").not());
+    heddle(directory.path())
+        .args(["replay", "--no-demangle"])
+        .assert()
+        .success()
+        .stdout(mangled);
+    let backtrace =
+        "Enter   A()  <- main\n      #0   A()\n      #1   main\n      #2   [libc.so.6]+0x29d68\n";
+    heddle(directory.path())
+        .args(["replay", "--backtrace"])
+        .assert()
+        .success()
+        .stdout(contains(backtrace));
+}
+
+#[test]
+fn replay_prints_the_source_documents_log() {
+    let (directory, program) = abc();
+    let log = "1715025463.427767 - Enter: main called: [libc.so.6]+0x29d68\n1715025463.427789 - Enter: _Z1Av called: main\n\
+               1715025465.427757 - Enter: _Z1Bv called: _Z1Av\n1715025470.427757 - Enter: _Z1Cv called: _Z1Bv\n\
+               1715025477.427757 - Exit: _Z1Cv called: _Z1Bv\n1715025477.427805 - Exit: _Z1Bv called: _Z1Av\n\
+               1715025477.427824 - Exit: _Z1Av called: main\n1715025477.427837 - Exit: main called: [libc.so.6]+0x29d68\n";
+    heddle(directory.path())
+        .args(["replay", "--format", "source"])
+        .assert()
+        .success()
+        .stdout(log);
+    let (a, main) = (program.at("_Z1Av"), program.at("main") + 5);
+    let line =
+        format!("1715025463.427789 - Enter function: _Z1Av ({a:#x}) called by: main ({main:#x})\n");
+    heddle(directory.path())
+        .args(["replay", "--format", "source", "--addresses"])
+        .assert()
+        .success()
+        .stdout(contains(line));
+}
+
+#[test]
+fn an_inlined_function_was_called_by_its_container() {
+    let directory = tempfile::tempdir().unwrap();
+    let program = Program::build(directory.path());
+    program.trace(|thread, at| {
+        thread
+            .enter(1, at("main"), LIBC + 5, 900)
+            .enter(2, at("_Z1Av"), LIBC + 5, 900)
+            .exit(3, at("_Z1Av"), LIBC + 5, 900);
+    });
+    heddle(directory.path())
+        .arg("replay")
+        .assert()
+        .success()
+        .stdout(contains("Enter   A()  <- main (inlined)"));
+    let log = contains("Enter: _Z1Av called: main\n").and(contains("Exit: _Z1Av called: main\n"));
+    heddle(directory.path())
+        .args(["replay", "--format", "source"])
+        .assert()
+        .success()
+        .stdout(log);
+}
+
+#[test]
+fn a_reader_that_stops_reading_is_no_failure() {
+    let directory = tempfile::tempdir().unwrap();
+    let program = Program::build(directory.path());
+    program.trace(|thread, at| {
+        for time in 0..50_000 {
+            thread.enter(2 * time, at("main"), LIBC + 5, 900).exit(
+                2 * time + 1,
+                at("main"),
+                LIBC + 5,
+                900,
+            );
+        }
+    });
+    let command = assert_cmd::cargo::cargo_bin("heddle");
+    let mut child = std::process::Command::new(command)
+        .arg("replay")
+        .current_dir(directory.path())
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert!(
+        output.status.success() && output.stderr.is_empty(),
+        "{output:?}"
+    );
+}
+
+#[test]
+fn report_sorts_by_self_time_in_every_format() {
+    let (directory, _) = abc();
+    let csv = "calls,total_ns,self_ns,min_ns,avg_ns,max_ns,function,module\n1,7000000000,7000000000,7000000000,7000000000,7000000000,C(),abc\n\
+               1,12000048000,5000048000,12000048000,12000048000,12000048000,B(),abc\n";
+    heddle(directory.path())
+        .args(["report", "--format", "csv"])
+        .assert()
+        .success()
+        .stdout(starts_with(csv));
+    heddle(directory.path())
+        .args(["report", "-n", "1"])
+        .assert()
+        .success()
+        .stdout(contains("7.000 s  C()").and(contains("B()").not()));
+    heddle(directory.path())
+        .args(["report", "--format", "md", "-s", "total"])
+        .assert()
+        .success()
+        .stdout(contains("|---|\n| 1 | 14.000 s | 35.000 µs |"));
+    let json = heddle(directory.path())
+        .args(["report", "--format", "json", "--by", "thread"])
+        .output()
+        .unwrap()
+        .stdout;
+    let json: serde_json::Value = serde_json::from_slice(&json).unwrap();
+    assert_eq!(
+        (&json[0]["function"], &json[0]["tid"], &json[0]["total_ns"]),
+        (&"C()".into(), &4711.into(), &7_000_000_000_u64.into())
+    );
+}
+
+#[test]
+fn what_is_incomplete_is_said() {
+    let directory = tempfile::tempdir().unwrap();
+    let program = Program::build(directory.path());
+    program.trace(|thread, at| {
+        thread
+            .dropped(3)
+            .exit(1, at("_Z1Av"), 0, 900)
+            .enter(2, at("main"), LIBC + 5, 900)
+            .record(0, 0, 0, 0);
+    });
+    let said = [
+        "3 events were dropped",
+        "1 exit has no enter",
+        "1 call was still open",
+        "1 record was never written",
+    ];
+    for verb in ["report", "info", "check"] {
+        let arguments = [verb, "heddle.trace"];
+        let output = heddle(directory.path()).args(arguments).output().unwrap();
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert!(
+            output.status.success() && said.iter().all(|text| stderr.contains(text)),
+            "{verb}: {stderr}"
+        );
+    }
+}
+
+#[test]
+fn check_says_yes_or_shows_the_difference() {
+    let (directory, _) = abc();
+    let path = directory.path();
+    heddle(path)
+        .args(["check", "heddle.trace"])
+        .assert()
+        .success()
+        .stdout("thread abc\n  main\n    A()\n      B()\n        C()\n");
+    fs::write(
+        path.join("good.tree"),
+        "# exit code: 3\nmain\n  A [14s..15s]\n    B\n      C [..7s]\n",
+    )
+    .unwrap();
+    heddle(path)
+        .args(["check", "heddle.trace", "good.tree"])
+        .assert()
+        .success()
+        .stdout(contains("as expected"));
+    fs::write(path.join("bad.tree"), "main\n  A\n    B x2\n").unwrap();
+    let difference = contains("\n-       B x2\n+       B()\n");
+    heddle(path)
+        .args(["check", "heddle.trace", "bad.tree"])
+        .assert()
+        .code(1)
+        .stdout(difference);
+    heddle(path)
+        .args(["check", "heddle.trace", "good.tree", "--bless"])
+        .assert()
+        .success();
+    assert_eq!(
+        fs::read_to_string(path.join("good.tree")).unwrap(),
+        "# exit code: 3\nthread abc\n  main\n    A()\n      B()\n        C()\n"
+    );
+    heddle(path)
+        .args(["check", "heddle.trace", "none.tree"])
+        .assert()
+        .code(1)
+        .stderr(contains("none.tree: no such file").and(contains("--bless")));
+    fs::write(path.join("wrong.tree"), "main\n\tA\n").unwrap();
+    heddle(path)
+        .args(["check", "heddle.trace", "wrong.tree"])
+        .assert()
+        .code(1)
+        .stderr(contains("wrong.tree").and(contains("line 2")));
+}
+
+#[test]
+fn info_names_what_the_trace_holds() {
+    let (directory, _) = abc();
+    let all = contains("format version 1")
+        .and(contains("host       loom"))
+        .and(contains("process    4711 (parent 1)"));
+    let all = all
+        .and(contains("[libc.so.6] (no build id)"))
+        .and(contains("thread     4711    abc              8 events"));
+    heddle(directory.path())
+        .arg("info")
+        .assert()
+        .success()
+        .stdout(all);
+}
+
+#[test]
+fn a_wrong_trace_is_an_error_that_says_what_to_do() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    fs::create_dir(path.join("other")).unwrap();
+    fs::create_dir(path.join("newer")).unwrap();
+    fs::write(path.join("newer/heddle"), "heddle trace 9\n").unwrap();
+    for verb in ["replay", "report", "info", "check"] {
+        let error = |trace: &str, text: &str| {
+            let said = starts_with("error: ")
+                .and(contains(trace))
+                .and(contains(text));
+            heddle(path)
+                .args([verb, trace])
+                .assert()
+                .code(1)
+                .stdout(is_empty())
+                .stderr(said);
+        };
+        error("missing", "heddle record -- PROGRAM");
+        error("other", "not a heddle trace");
+        error(
+            "newer",
+            "version 9 of the format; this heddle reads version 1",
+        );
+    }
+}
+
+/// A library that can be preloaded and records nothing.
+fn idle_library(directory: &Path) -> PathBuf {
+    let (source, library) = (directory.join("idle.c"), directory.join("idle.so"));
+    fs::write(&source, "int idle;\n").unwrap();
+    run(
+        "gcc",
+        &[
+            "-shared",
+            "-fPIC",
+            source.to_str().unwrap(),
+            "-o",
+            library.to_str().unwrap(),
+        ],
+    );
+    library
+}
+
+fn record(directory: &Path, arguments: &[&str]) -> assert_cmd::assert::Assert {
+    let library = idle_library(directory);
+    heddle(directory)
+        .env("HEDDLE_LIB", library)
+        .arg("record")
+        .args(arguments)
+        .assert()
+}
+
+#[test]
+fn record_says_why_a_program_cannot_run() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    fs::write(path.join("text"), "no program").unwrap();
+    record(path, &["./none"])
+        .code(127)
+        .stderr("error: ./none: not found\n");
+    record(path, &["no-such-program-anywhere"])
+        .code(127)
+        .stderr(contains("not found in PATH"));
+    record(path, &["text"])
+        .code(127)
+        .stderr(contains("heddle record -- ./text"));
+    record(path, &["./text"])
+        .code(126)
+        .stderr(contains("chmod +x ./text"));
+    record(path, &["/"])
+        .code(126)
+        .stderr(contains("is a directory"));
+    assert!(!path.join("heddle.trace").exists());
+}
+
+#[test]
+fn record_says_why_a_program_cannot_be_traced() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let name = |name: &str| path.join(name).to_str().unwrap().to_owned();
+    fs::write(path.join("m.c"), "int main(void) { return 0; }\n").unwrap();
+    run("gcc", &["-static", &name("m.c"), "-o", &name("static")]);
+    record(path, &["./static"])
+        .code(125)
+        .stderr(contains("statically linked").and(contains("without -static")));
+    // An ELF header of 32 bits for another machine is enough to be told apart.
+    let mut narrow = b"\x7fELF\x01\x01\x01".to_vec();
+    narrow.resize(64, 0);
+    narrow[18] = 3;
+    fs::write(path.join("narrow"), narrow).unwrap();
+    run("chmod", &["+x", &name("narrow")]);
+    record(path, &["./narrow"])
+        .code(125)
+        .stderr(contains("32-bit x86").and(contains("x86-64")));
+    heddle(path)
+        .env("HEDDLE_LIB", name("gone.so"))
+        .args(["record", "./static"])
+        .assert()
+        .code(125)
+        .stderr(contains("HEDDLE_LIB names"));
+    assert!(!path.join("heddle.trace").exists());
+}
+
+#[test]
+fn record_passes_the_exit_code_through_and_says_when_nothing_was_recorded() {
+    let directory = tempfile::tempdir().unwrap();
+    let not_instrumented = contains("made no recorded call")
+        .and(contains("-finstrument-functions"))
+        .and(contains("heddle flags"));
+    record(directory.path(), &["--", "sh", "-c", "exit 42"])
+        .code(42)
+        .stderr(not_instrumented);
+    assert!(!directory.path().join("heddle.trace").exists());
+    record(directory.path(), &["sh", "-c", "kill -SEGV $$"])
+        .code(139)
+        .stderr(contains("killed by signal 11 (Segmentation fault)"));
+    record(directory.path(), &["sh", "-c", "echo $HEDDLE_DIR"])
+        .success()
+        .stdout(contains("/heddle.trace\n").and(starts_with("/")));
+}
+
+#[test]
+fn record_keeps_the_last_trace_and_nothing_else_is_touched() {
+    let (directory, _) = abc();
+    let path = directory.path();
+    // A program that leaves a mark where the recorder would leave a process.
+    let leave = |mark: &str| format!("mkdir $HEDDLE_DIR/{mark}");
+    record(path, &["sh", "-c", &leave("first")]).success();
+    assert!(
+        path.join("heddle.trace.old/4711").exists() && path.join("heddle.trace/first").exists()
+    );
+    fs::write(path.join("heddle.trace/heddle"), "heddle trace 1\n").unwrap();
+    record(path, &["sh", "-c", &leave("second")]).success();
+    assert!(
+        path.join("heddle.trace.old/first").exists() && path.join("heddle.trace/second").exists()
+    );
+    fs::create_dir(path.join("mine")).unwrap();
+    fs::write(path.join("mine/file"), "precious").unwrap();
+    record(path, &["-o", "mine", "true"])
+        .code(125)
+        .stderr(contains("not a heddle trace"));
+    assert_eq!(
+        fs::read_to_string(path.join("mine/file")).unwrap(),
+        "precious"
+    );
+}
+
+#[test]
+fn a_signal_for_us_reaches_the_program_and_we_wait_for_it() {
+    let directory = tempfile::tempdir().unwrap();
+    for (signal, name) in [(libc::SIGTERM, "TERM"), (libc::SIGINT, "INT")] {
+        let script = format!("trap 'exit 7' {name}; echo ready; while :; do sleep 0.01; done");
+        let mut child = std::process::Command::new(assert_cmd::cargo::cargo_bin("heddle"))
+            .args(["record", "sh", "-c", &script])
+            .current_dir(directory.path())
+            .env("HEDDLE_LIB", idle_library(directory.path()))
+            .stdout(std::process::Stdio::piped())
+            .stderr(std::process::Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        std::io::BufRead::read_line(
+            &mut std::io::BufReader::new(child.stdout.as_mut().unwrap()),
+            &mut line,
+        )
+        .unwrap();
+        assert_eq!(line, "ready\n");
+        // SAFETY: our own child, not yet waited for.
+        unsafe { libc::kill(child.id() as i32, signal) };
+        assert_eq!(child.wait().unwrap().code(), Some(7), "{name}");
+    }
+}
+
+#[test]
+fn the_printed_flags_instrument_the_program_and_not_the_standard_library() {
+    let directory = tempfile::tempdir().unwrap();
+    let source = directory.path().join("sort.cpp");
+    fs::write(&source, "#include <algorithm>\n#include <vector>\nint main() { std::vector<int> v{3, 1, 2}; std::sort(v.begin(), v.end()); return v[0] - 1; }\n").unwrap();
+    let flags = String::from_utf8(
+        heddle(directory.path())
+            .arg("flags")
+            .output()
+            .unwrap()
+            .stdout,
+    )
+    .unwrap();
+    let mut arguments: Vec<&str> = flags.split_whitespace().collect();
+    arguments.extend(["-S", "-o", "-", source.to_str().unwrap()]);
+    let assembly = run("g++", &arguments);
+    assert_eq!(
+        assembly.matches("call\t__cyg_profile_func_enter").count(),
+        1,
+        "main only"
+    );
+    for system in ["--cmake", "--make", "--meson"] {
+        let all = flags
+            .split_whitespace()
+            .fold(String::new(), |all, flag| all + flag);
+        let snippet = heddle(directory.path())
+            .args(["flags", system])
+            .output()
+            .unwrap()
+            .stdout;
+        let snippet = String::from_utf8(snippet)
+            .unwrap()
+            .replace([' ', '\'', ','], "");
+        assert!(snippet.contains(&all), "{system}: {snippet}");
+    }
+    heddle(directory.path())
+        .args(["flags", "--make", "--meson"])
+        .assert()
+        .code(2);
+}
