@@ -149,7 +149,7 @@ fn a_planted_factor_of_two_is_found_without_touching_rust() {
             contains("mine: fast wins at 1.01 µs an item, 1.99× (95 % ")
                 .and(contains(" ahead of slow."))
                 .and(contains("Claims: 1 reproduced, 1 not reproduced"))
-                .and(contains("slow: 1 strand switches, fast: 1"))
+                .and(contains("strand switches: slow 1, fast 1"))
                 .and(contains("report/index.html")),
         );
     assert!(

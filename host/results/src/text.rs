@@ -12,6 +12,7 @@ const GROUP: char = '\u{202f}';
 /// assert_eq!(number(1.2999), "1.30");
 /// assert_eq!(number(0.00041239), "0.000412");
 /// assert_eq!(number(999.7), "1\u{202f}000");
+/// assert_eq!(number(4.2e18), "4.20e18");
 /// ```
 pub fn number(value: f64) -> String {
     if !value.is_finite() {
@@ -32,6 +33,9 @@ pub fn number(value: f64) -> String {
         .split_once('e')
         .and_then(|(_, exponent)| exponent.parse().ok())
         .unwrap_or(0);
+    if !(-9..15).contains(&exponent) {
+        return format!("{value:.2e}").replace('-', "−");
+    }
     let places = usize::try_from(2 - exponent).unwrap_or(0);
     let digits = format!("{:.places$}", value.abs());
     format!("{}{}", if value < 0.0 { "−" } else { "" }, grouped(&digits))
@@ -39,7 +43,7 @@ pub fn number(value: f64) -> String {
 
 /// A count: whole where it is whole, its digits in groups.
 pub fn count(value: f64) -> String {
-    if value.is_finite() && (value - value.round()).abs() < 1e-9 {
+    if value.abs() < 1e15 && (value - value.round()).abs() < 1e-9 {
         let sign = if value < 0.0 { "−" } else { "" };
         return format!("{sign}{}", grouped(&format!("{:.0}", value.abs())));
     }

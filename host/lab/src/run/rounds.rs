@@ -17,10 +17,6 @@ pub struct Step<'a> {
     pub total: u64,
     /// Time that the rest will take, from how long the same cells' samples took so far; unknown at first.
     pub left: Option<Duration>,
-    /// Round, from 1.
-    pub round: u32,
-    /// It was the round's last sample.
-    pub round_ends: bool,
     /// What has just run.
     pub sample: &'a Sample,
 }
@@ -46,7 +42,6 @@ pub struct Runner<'a> {
     began: Instant,
     random: fastrand::Rng,
     done: u64,
-    round: u32,
 }
 
 impl<'a> Runner<'a> {
@@ -66,7 +61,6 @@ impl<'a> Runner<'a> {
             began,
             random,
             done: 0,
-            round: 0,
         }
     }
 
@@ -114,8 +108,7 @@ impl<'a> Runner<'a> {
                 return Ok(());
             }
             self.random.shuffle(&mut order);
-            self.round += 1;
-            for (index, &cell) in order.iter().enumerate() {
+            for cell in order {
                 if within_budget
                     && self.began.elapsed() + self.each(cell).unwrap_or_default()
                         > self.options.budget()
@@ -147,8 +140,6 @@ impl<'a> Runner<'a> {
                     done: self.done,
                     total: self.done + wanted,
                     left: self.left(targets),
-                    round: self.round,
-                    round_ends: index + 1 == order.len(),
                     sample,
                 })?;
             }

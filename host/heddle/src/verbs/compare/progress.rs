@@ -1,16 +1,20 @@
-//! How a comparison goes, on standard error: a bar on a terminal, a line a round elsewhere.
+//! How a comparison goes, on standard error: a bar on a terminal, elsewhere a line now and then.
 
 use heddle_lab::output::Output;
 use heddle_lab::run::{Options, Step, Watcher};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+/// How often a log gets a line.
+const LINE_EVERY: Duration = Duration::from_secs(10);
 
 /// Writes samples down and shows how far we are.
 pub struct Progress<'a> {
     output: &'a mut Output,
     bar: Option<ProgressBar>,
     taken: u64,
+    last_line: Instant,
 }
 
 impl<'a> Progress<'a> {
@@ -37,6 +41,7 @@ impl<'a> Progress<'a> {
             output,
             bar,
             taken: 0,
+            last_line: Instant::now(),
         }
     }
 
@@ -65,10 +70,11 @@ impl Watcher for Progress<'_> {
                     step.sample.experiment, step.sample.model
                 ));
             }
-            None if step.round_ends => {
+            None if self.last_line.elapsed() >= LINE_EVERY || step.done == step.total => {
+                self.last_line = Instant::now();
                 super::note(format_args!(
-                    "round {}: {} of {} samples, {left}",
-                    step.round, step.done, step.total
+                    "{} of {} samples, {left}",
+                    step.done, step.total
                 ));
             }
             None => {}
