@@ -1,7 +1,8 @@
 # Lua runs a script with errors (longjmp out of C frames), a comparator called from inside table.sort, string patterns, deep recursion and coroutines (C calls of
-# lua_resume inside each other, on the one C stack). A fixed seed for its hashes makes two runs alike.
+# lua_resume inside each other, on the one C stack). A fixed seed for its hashes, and a
+# string cache of one entry (it is indexed by addresses), make two runs alike.
 sources=$(cd "$dir/lua5.4" && ls src/*.c | grep -v luac.c)
-defines="-DLUA_USE_POSIX -Dluai_makeseed(L)=1 -I$work"
+defines="-DLUA_USE_POSIX -Dluai_makeseed(L)=1 -DSTRCACHE_N=1 -DSTRCACHE_M=1 -I$work"
 libraries="-lm"
 
 # What the package's own build writes into this header.
