@@ -3,9 +3,35 @@
 use crate::Error;
 use crate::layout::HEADER_SIZE;
 use memmap2::Mmap;
-use std::fs::File;
+use std::fs::{File, OpenOptions};
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};
+
+/// Whether the recorder died between making the file and giving it its magic number, which it stores last: the file holds nothing.
+pub fn unborn(path: &Path) -> Result<bool, Error> {
+    let mut magic = [0; 8];
+    match open(path)?.read_exact_at(&mut magic, 0) {
+        Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => {
+            Ok(path.metadata().map_err(Error::io(path))?.len() == 0)
+        }
+        other => other.map(|()| magic == [0; 8]).map_err(Error::io(path)),
+    }
+}
+
+/// Opens a regular file of a trace; a FIFO, which would keep us waiting, or a device, which never ends, is refused.
+pub fn open(path: &Path) -> Result<File, Error> {
+    let file = OpenOptions::new()
+        .read(true)
+        .custom_flags(libc::O_NONBLOCK)
+        .open(path)
+        .map_err(Error::io(path))?;
+    if file.metadata().map_err(Error::io(path))?.is_file() {
+        Ok(file)
+    } else {
+        Err(Error::damaged(path, 0, "expected a regular file"))
+    }
+}
 
 /// A mapped file that is at least one header long.
 #[derive(Debug)]
@@ -17,7 +43,7 @@ pub struct Mapped {
 impl Mapped {
     /// Maps `path` read-only.
     pub fn open(path: &Path) -> Result<Self, Error> {
-        let file = File::open(path).map_err(Error::io(path))?;
+        let file = open(path)?;
         let size = file.metadata().map_err(Error::io(path))?.len();
         if size < HEADER_SIZE as u64 {
             return Err(Error::damaged(

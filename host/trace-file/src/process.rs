@@ -1,10 +1,11 @@
 //! One process image of a trace.
 
 use crate::clock::{ENOUGH, TimeLine};
-use crate::file::Mapped;
+use crate::file::{Mapped, open, unborn};
 use crate::layout::{ENDED, PROCESS_MAGIC, ProcessHeader, text};
 use crate::thread::Thread;
 use crate::{ClockKind, Error, Modules, Rate, Stamp};
+use std::io::Read;
 use std::path::Path;
 
 /// A process from its first event to its end or its exec.
@@ -86,11 +87,7 @@ impl Process {
     /// Reads what belongs to `head` in `directory`, on the trace's time line.
     pub(crate) fn read(directory: &Path, head: Head, line: TimeLine) -> Result<Self, Error> {
         let path = directory.join("modules");
-        let text = match std::fs::read(&path) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
-            other => other.map_err(Error::io(&path))?,
-        };
-        let modules = Modules::parse(&path, &text, line)?;
+        let modules = Modules::parse(&path, &modules_text(&path)?, line)?;
         let mut numbers = Vec::new();
         for entry in std::fs::read_dir(directory).map_err(Error::io(directory))? {
             let name = entry.map_err(Error::io(directory))?.file_name();
@@ -101,9 +98,13 @@ impl Process {
             numbers.extend(number);
         }
         numbers.sort_unstable();
-        let open =
-            |&number: &u32| Thread::open(&directory.join(format!("thread-{number}")), number, line);
-        let threads = numbers.iter().map(open).collect::<Result<_, _>>()?;
+        let mut threads = Vec::with_capacity(numbers.len());
+        for number in numbers {
+            let path = directory.join(format!("thread-{number}"));
+            if !unborn(&path)? {
+                threads.push(Thread::open(&path, number, line)?);
+            }
+        }
         Ok(Process {
             head,
             modules,
@@ -182,6 +183,28 @@ impl Process {
             .thread_files
             .saturating_sub(u32::try_from(self.threads.len()).unwrap_or(u32::MAX))
     }
+}
+
+/// Far beyond what any program loads and unloads (some 100 bytes a line, so two million lines): what is larger is no text of the recorder's, and is not read into memory.
+const LONGEST_TEXT: u64 = 1 << 28;
+
+fn modules_text(path: &Path) -> Result<Vec<u8>, Error> {
+    let file = match open(path) {
+        Err(Error::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => {
+            return Ok(Vec::new());
+        }
+        other => other?,
+    };
+    let size = file.metadata().map_err(Error::io(path))?.len();
+    if size > LONGEST_TEXT {
+        let what = format!("expected at most {LONGEST_TEXT} bytes of text, found {size}");
+        return Err(Error::damaged(path, LONGEST_TEXT, what));
+    }
+    let mut text = Vec::new();
+    file.take(size)
+        .read_to_end(&mut text)
+        .map_err(Error::io(path))?;
+    Ok(text)
 }
 
 /// How fast the clock of these processes ran; `None` if nothing in the trace or on this machine says so.

@@ -1,6 +1,7 @@
 //! A trace directory.
 
 use crate::clock::TimeLine;
+use crate::file::{open, unborn};
 use crate::process::{Head, Process, rate};
 use crate::{Error, Merged, Nanos, Rate, VERSION};
 use std::io::Read;
@@ -30,8 +31,9 @@ impl Trace {
             let name = entry.map_err(Error::io(path))?.file_name();
             if let Some(image) = name.to_str().and_then(image_of) {
                 let directory = path.join(name);
-                // The recorder makes the directory, then the file: a process that died between the two has recorded nothing.
-                if directory.join("process").exists() {
+                // The recorder makes the directory, then the file, then fills it: a process that died in between has recorded nothing.
+                let file = directory.join("process");
+                if file.exists() && !unborn(&file)? {
                     found.push((Head::read(&directory, image)?, directory));
                 }
             }
@@ -118,11 +120,12 @@ fn verify_marker(path: &Path) -> Result<(), Error> {
     }
     // 64 bytes hold the marker and any version; more is not ours.
     let mut bytes = Vec::new();
-    match std::fs::File::open(&marker) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+    match open(&marker) {
+        Err(Error::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => {
             return Err(Error::NotOurs(path.to_owned()));
         }
-        Err(error) => return Err(Error::io(&marker)(error)),
+        Err(Error::Damaged { .. }) => return Err(Error::NotOurs(path.to_owned())),
+        Err(error) => return Err(error),
         Ok(file) => file
             .take(64)
             .read_to_end(&mut bytes)

@@ -138,8 +138,8 @@ fn a_newer_file_inside_is_refused_with_both_versions() {
 #[test]
 fn a_file_cut_anywhere_is_an_error_that_names_it() {
     for (name, cuts) in [
-        ("process", vec![0, 1, 8, 511, 4095]),
-        ("thread-1", vec![0, 8, 4095]),
+        ("process", vec![1, 8, 511, 4095]),
+        ("thread-1", vec![1, 8, 4095]),
     ] {
         for cut in cuts {
             let directory = tempfile::tempdir().unwrap();
@@ -158,6 +158,63 @@ fn a_file_cut_anywhere_is_an_error_that_names_it() {
             );
         }
     }
+}
+
+#[test]
+fn what_the_recorder_died_before_it_began_hides_nothing_else() {
+    for content in [vec![], vec![0; 4096]] {
+        let directory = tempfile::tempdir().unwrap();
+        sample(directory.path());
+        fs::create_dir(directory.path().join("43")).unwrap();
+        fs::write(directory.path().join("43/process"), &content).unwrap();
+        fs::write(directory.path().join("42/thread-3"), &content).unwrap();
+        let trace = Trace::open(directory.path()).unwrap();
+        assert_eq!(trace.processes().len(), 1);
+        assert_eq!(trace.processes()[0].threads().len(), 2);
+    }
+}
+
+#[test]
+fn a_pipe_or_a_device_in_the_place_of_a_file_is_refused_at_once() {
+    for name in ["heddle", "42/process", "42/modules", "42/thread-1"] {
+        let directory = tempfile::tempdir().unwrap();
+        sample(directory.path());
+        let file = directory.path().join(name);
+        for make in ["mkfifo", "ln -s /dev/zero", "mkdir"] {
+            let _ = fs::remove_file(&file).or_else(|_| fs::remove_dir(&file));
+            let [program, arguments @ ..] = &make.split(' ').collect::<Vec<_>>()[..] else {
+                panic!("no program")
+            };
+            let made = std::process::Command::new(program)
+                .args(arguments)
+                .arg(&file)
+                .status()
+                .unwrap();
+            assert!(made.success());
+            let error = Trace::open(directory.path()).unwrap_err();
+            match name {
+                "heddle" => assert!(matches!(error, Error::NotOurs(_)), "{make}: {error}"),
+                _ => assert!(error.to_string().contains(name), "{make}: {error}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn an_endless_module_list_is_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    sample(directory.path());
+    fs::File::options()
+        .write(true)
+        .open(directory.path().join("42/modules"))
+        .unwrap()
+        .set_len(1 << 40)
+        .unwrap();
+    let error = Trace::open(directory.path()).unwrap_err().to_string();
+    assert!(
+        error.contains("modules") && error.contains("at most"),
+        "{error}"
+    );
 }
 
 #[test]
