@@ -384,17 +384,33 @@ fn a_broken_experiment_file_is_named_with_its_line() {
 #[test]
 fn what_is_not_built_is_skipped_with_its_reason() {
     let house = House::new();
-    house.compare(&["b1-switch"]).assert().code(0).stdout(
-        contains("serial in b1-switch: it is not built here (")
-            .and(contains("/lab/not-built does not exist)")),
-    );
-    assert!(house.page().contains("it is not built here"));
-    let mut command = house.compare(&[]);
-    command.env("HEDDLE_LAB", house.path("nowhere"));
-    command
+    house
+        .compare(&["b1-switch"])
         .assert()
-        .code(2)
-        .stderr(contains("./dev compare").and(contains("HEDDLE_LAB")));
+        .code(1)
+        .stdout(
+            contains("serial in b1-switch: it is not built here (")
+                .and(contains("/lab/not-built does not exist)")),
+        )
+        .stderr(contains("no program could be run"));
+    assert!(house.page().contains("it is not built here"));
+    let text = std::fs::read_to_string(house.path("lab/experiments/b1-switch.toml")).unwrap();
+    let text = text.replace("missing = 'it is not built here'\n", "");
+    house.write("lab/experiments/b1-switch.toml", &text);
+    house
+        .compare(&["b1-switch"])
+        .assert()
+        .code(1)
+        .stdout(contains("not-built does not exist: build it with `./dev"));
+    std::fs::create_dir_all(house.path("empty/experiments")).unwrap();
+    for lab in ["nowhere", "empty"] {
+        let mut command = house.compare(&[]);
+        command.env("HEDDLE_LAB", house.path(lab));
+        command
+            .assert()
+            .code(2)
+            .stderr(contains("./dev compare").and(contains("HEDDLE_LAB")));
+    }
 }
 
 #[test]
@@ -474,18 +490,104 @@ fn somebody_elses_directory_is_left_alone() {
 #[test]
 fn an_interrupted_comparison_writes_what_it_has() {
     let house = House::new();
-    // The third sample sends the signal that Ctrl-C sends, then never ends.
+    for signal in ["INT", "HUP", "TERM"] {
+        // The third sample sends the signal that Ctrl-C or a closed terminal sends, then never ends.
+        house.mine(
+            &format!("[ $s = 2 ] && {{ kill -{signal} $PPID; sleep 600; }}; line 1000\n"),
+            "'fast'",
+            "",
+        );
+        house.compare(&["own/"]).assert().code(130).stdout(contains(
+            "Partial: interrupted after 2 of at least 20 samples.",
+        ));
+        assert_eq!(house.samples().len(), 2);
+        assert!(house.page().contains("Partial: interrupted"));
+        assert!(!house.path("report/results.jsonl.new").exists());
+    }
+}
+
+#[test]
+fn what_nohup_ignores_stays_ignored() {
+    let house = House::new();
+    house.mine("kill -HUP $PPID; line 1000\n", "'fast'", "");
+    let heddle = Command::cargo_bin("heddle").unwrap();
+    let status = std::process::Command::new("sh")
+        .args(["-c", "trap '' HUP; \"$0\" compare own/ -n 2"])
+        .arg(heddle.get_program())
+        .current_dir(house.home.path())
+        .status();
+    assert_eq!(status.unwrap().code(), Some(0));
+    assert_eq!(house.samples().len(), 2);
+}
+
+#[test]
+fn what_leaves_its_group_is_gone_before_the_next_sample() {
+    let house = House::new();
+    // A daemon's way: a session of its own, and a parent that ends.
     house.mine(
-        "[ $s = 2 ] && { kill -INT $PPID; sleep 600; }; line 1000\n",
+        "setsid sh -c 'echo $$ >> pids; exec sleep 600' >/dev/null 2>&1 &\n\
+         until [ $(cat pids | wc -l) -gt $s ]; do sleep 0.01; done\n\
+         for pid in $(head -n $s pids); do kill -0 $pid 2>/dev/null && ok=false; done; line 1000\n",
         "'fast'",
         "",
     );
-    house.compare(&["own/"]).assert().code(130).stdout(contains(
-        "Partial: interrupted after 2 of at least 20 samples.",
-    ));
-    assert_eq!(house.samples().len(), 2);
-    assert!(house.page().contains("Partial: interrupted"));
-    assert!(!house.path("report/results.jsonl.new").exists());
+    house.write("own/pids", "");
+    house.compare(&["own/", "-n", "3"]).assert().code(0);
+    assert_eq!(house.samples().len(), 3);
+}
+
+#[test]
+fn a_sample_has_no_terminal() {
+    let house = House::new();
+    house.mine(
+        "(: >/dev/tty) 2>/dev/null && ok=false; line 1000\n",
+        "'fast'",
+        "",
+    );
+    let heddle = Command::cargo_bin("heddle").unwrap();
+    let path = heddle.get_program().to_string_lossy().into_owned();
+    // The shell that `script` starts has one.
+    let inside = format!("(: >/dev/tty) && '{path}' compare own/ -n 2");
+    let output = std::process::Command::new("script")
+        .args(["-qec", &inside, "/dev/null"])
+        .current_dir(house.home.path())
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{text}");
+}
+
+#[test]
+fn a_full_disk_behind_standard_output_is_named() {
+    let house = House::new();
+    house.mine("line 1000\n", "'fast'", "");
+    let heddle = Command::cargo_bin("heddle").unwrap();
+    let output = std::process::Command::new(heddle.get_program())
+        .args(["compare", "own/", "-n", "1"])
+        .current_dir(house.home.path())
+        .stdout(std::fs::File::create("/dev/full").unwrap())
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(text.contains("cannot write to standard output"), "{text}");
+}
+
+#[test]
+fn a_sweep_of_a_million_points_is_refused_at_once() {
+    let house = House::new();
+    house.mine("line 1000\n", "'fast'", "");
+    let values: Vec<String> = (0..1000).map(|value| value.to_string()).collect();
+    let values = values.join(", ");
+    house.edit(
+        "quick = { timeout_s = 20 }",
+        &format!("quick = {{ sweep = [{{ n = [{values}], k = [{values}] }}] }}"),
+    );
+    house
+        .compare(&["own/"])
+        .assert()
+        .code(2)
+        .stderr(contains("the sweep has 1000000 points"));
 }
 
 #[test]

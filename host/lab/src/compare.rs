@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::experiment::Experiment;
 use crate::judge;
-use crate::run::{Options, Plan, Runner, Watcher, interrupt, machine, plan};
+use crate::run::{Load, Options, Plan, Runner, Watcher, interrupt, machine, plan};
 use heddle_results::{Report, Status};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -38,11 +38,13 @@ pub fn compare(
     );
     let first = options.first_samples();
     let mut notes = Vec::new();
+    let load = Load::now();
     runner.warm_up();
     runner.rounds(&vec![first; runner.plan.cells.len()], false, watcher)?;
     if options.samples.is_none() && !interrupt::seen() {
         notes.extend(second_look(&mut runner, experiments, options, watcher)?);
     }
+    notes.extend(load.and_then(|before| Load::now()?.note_since(before)));
     if interrupt::seen() {
         let taken: usize = runner
             .plan
@@ -129,6 +131,15 @@ fn second_look(
     )])
 }
 
+/// Whether every model was skipped.
+pub fn nothing_ran(report: &Report) -> bool {
+    let mut groups = report
+        .experiments
+        .iter()
+        .flat_map(|experiment| &experiment.groups);
+    groups.all(|group| group.series.iter().all(|series| series.cells.is_empty()))
+}
+
 /// Every distinct (compiler, flags), in order of appearance.
 fn builds(plan: &Plan) -> Vec<BTreeMap<String, String>> {
     let mut builds: Vec<BTreeMap<String, String>> = Vec::new();
@@ -140,8 +151,11 @@ fn builds(plan: &Plan) -> Vec<BTreeMap<String, String>> {
     builds
 }
 
-/// What a report means to the shell: 3 a wrong result, 1 a crash or garbage, 0 else.
+/// What a report means to the shell: 3 a wrong result, 1 a crash or garbage, or no program could be run at all, 0 else.
 pub fn exit_code(report: &Report) -> u8 {
+    if nothing_ran(report) {
+        return 1;
+    }
     let groups = report
         .experiments
         .iter()

@@ -7,6 +7,8 @@ use crate::error::{Error, Result};
 use heddle_results::Sample;
 use std::fs::File;
 use std::io::{BufRead, BufReader, BufWriter, Write};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 const RAW: &str = "results.jsonl";
@@ -32,8 +34,21 @@ impl Output {
             dir.display()
         )))?;
         let path = dir.join(format!("{RAW}{NEW}"));
-        let file =
-            File::create(&path).map_err(Error::io(format!("cannot write {}", path.display())))?;
+        let what = || format!("cannot write {}", path.display());
+        // Emptied only when it is ours alone.
+        let file = File::options()
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(&path)
+            .map_err(Error::io(what()))?;
+        lock(&file, dir)?;
+        // The other one may have ended, and renamed what we have opened, before we had the lock.
+        let at_path = std::fs::metadata(&path).ok().map(|data| data.ino());
+        if at_path != Some(file.metadata().map_err(Error::io(what()))?.ino()) {
+            return Self::open(dir);
+        }
+        file.set_len(0).map_err(Error::io(what()))?;
         Ok(Self {
             dir: dir.to_owned(),
             raw: BufWriter::new(file),
@@ -92,6 +107,19 @@ impl Output {
     fn path(&self, name: &str, ending: &str) -> PathBuf {
         self.dir.join(format!("{name}{ending}"))
     }
+}
+
+/// Held until the file is closed, however we end. A file system that knows no locks does without.
+fn lock(file: &File, dir: &Path) -> Result<()> {
+    // SAFETY: plain system call on an open descriptor.
+    let locked = unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } == 0;
+    if !locked && std::io::Error::last_os_error().kind() == std::io::ErrorKind::WouldBlock {
+        return Err(Error::Usage(format!(
+            "another comparison is writing to {}: wait for its end, or choose another place with `-o DIR`",
+            dir.display()
+        )));
+    }
+    Ok(())
 }
 
 /// Ours is a directory that is new, empty, or has our `results.jsonl` in it; what an interrupted comparison left is
@@ -161,6 +189,17 @@ mod tests {
             std::fs::read_to_string(dir("site/index.html")).unwrap(),
             "hello"
         );
+    }
+
+    #[test]
+    fn two_comparisons_do_not_write_to_one_directory() {
+        let home = tempfile::tempdir().unwrap();
+        let first = Output::open(home.path()).unwrap();
+        assert!(Output::open(home.path()).is_err_and(
+            |error| error.is_usage() && error.to_string().contains("another comparison")
+        ));
+        first.finish("page").unwrap();
+        assert!(Output::open(home.path()).is_ok());
     }
 
     #[test]

@@ -40,7 +40,7 @@ pub fn select(words: &[String], lab: &Path) -> Result<Vec<Experiment>> {
         return distinct(added);
     }
     let own = lab.join("experiments");
-    let mut all = match own.is_dir() {
+    let mut all = match own.is_dir() && !files_in(&own)?.is_empty() {
         true => read_path(&own)?,
         false if names.is_empty() => return Err(no_lab(&own)),
         false => Vec::new(),
@@ -127,13 +127,7 @@ fn read_path(path: &Path) -> Result<Vec<Experiment>> {
         }
         return Ok(vec![Experiment::read(path)?]);
     }
-    let entries =
-        std::fs::read_dir(path).map_err(Error::io(format!("cannot read {}", path.display())))?;
-    let mut files: Vec<PathBuf> = entries
-        .filter_map(|entry| Some(entry.ok()?.path()))
-        .filter(|path| path.extension().is_some_and(|ext| ext == "toml"))
-        .collect();
-    files.sort();
+    let files = files_in(path)?;
     if files.is_empty() {
         return Err(Error::Usage(format!(
             "there is no experiment (*.toml) in {}",
@@ -141,6 +135,18 @@ fn read_path(path: &Path) -> Result<Vec<Experiment>> {
         )));
     }
     files.iter().map(|file| Experiment::read(file)).collect()
+}
+
+/// The `.toml` files of a directory, by name.
+fn files_in(path: &Path) -> Result<Vec<PathBuf>> {
+    let entries =
+        std::fs::read_dir(path).map_err(Error::io(format!("cannot read {}", path.display())))?;
+    let mut files: Vec<PathBuf> = entries
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| path.extension().is_some_and(|ext| ext == "toml"))
+        .collect();
+    files.sort();
+    Ok(files)
 }
 
 /// Drops a file that was named twice; refuses two files with one id.

@@ -4,7 +4,7 @@ mod summary;
 use anyhow::Context;
 use heddle_lab::experiment::{Experiment, Mode};
 use heddle_lab::output::Output;
-use heddle_lab::run::{Options, interrupt};
+use heddle_lab::run::{Options, interrupt, strays};
 use heddle_lab::select;
 use heddle_results::Report;
 use std::path::PathBuf;
@@ -35,11 +35,11 @@ pub struct Args {
     samples: Option<u32>,
 
     /// Seconds after which a sample is `hung` [default: what the experiment says]
-    #[arg(long, value_name = "S", value_parser = seconds)]
+    #[arg(long, value_name = "S", value_parser = seconds, allow_negative_numbers = true)]
     timeout: Option<Duration>,
 
     /// Seconds after which no additional samples are begun [default: 240, with --full 3600]
-    #[arg(long, value_name = "S", value_parser = seconds)]
+    #[arg(long, value_name = "S", value_parser = seconds, allow_negative_numbers = true)]
     budget: Option<Duration>,
 
     /// Seed of the order and of the resampling [default: drawn, and printed]
@@ -111,6 +111,11 @@ fn compare(args: Args) -> anyhow::Result<ExitCode> {
             summary::print(&lines)?
         }
     }
+    if heddle_lab::nothing_ran(&report) {
+        note(format_args!(
+            "no program could be run: what is missing stands under Skipped"
+        ));
+    }
     // As the shell says it of a program that SIGINT ended.
     let code = if interrupt::seen() {
         130
@@ -127,6 +132,7 @@ fn run_experiments(
     mut output: Output,
 ) -> anyhow::Result<(Report, Option<PathBuf>)> {
     interrupt::catch();
+    strays::adopt();
     let command = std::env::args().collect();
     let mut progress = progress::Progress::new(&mut output, options);
     let report = heddle_lab::compare(experiments, options, command, &mut progress)?;
@@ -154,6 +160,6 @@ fn seconds(text: &str) -> Result<Duration, String> {
         .map_err(|_| "expected seconds, such as 0.5 or 30".to_owned())?;
     match Duration::try_from_secs_f64(value) {
         Ok(time) if !time.is_zero() && value <= 1e9 => Ok(time),
-        _ => Err("expected a time above 0 s".into()),
+        _ => Err("expected a time above 0 s and at most 1e9 s".into()),
     }
 }

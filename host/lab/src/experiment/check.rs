@@ -119,6 +119,13 @@ impl Checker<'_> {
             );
         }
         self.values(plan.span(), params)?;
+        let (size, most) = (sweep::size(sweep), sweep::MOST_POINTS);
+        if size > most {
+            let message = format!(
+                "the sweep has {size} points, and at most {most} can be run: give its parameters fewer values"
+            );
+            return self.wrong(plan.span(), "sweep", message);
+        }
         let names = |entry: &sweep::Sweep| entry.keys().cloned().collect::<Vec<_>>();
         let Some(first) = sweep.first().map(names) else {
             return Ok(());

@@ -1,7 +1,9 @@
-use super::claim::equal;
 use heddle_results::{Value, Values};
 use serde::Deserialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
+
+/// Most points of a sweep: with two models and 20 samples of 10 ms each, an hour.
+pub(super) const MOST_POINTS: usize = 10_000;
 
 /// One entry of a sweep: the product of its parameters' values.
 pub type Sweep = BTreeMap<String, OneOrMany>;
@@ -29,6 +31,7 @@ impl OneOrMany {
 /// The union of the entries' products, in the order written, none twice.
 pub(super) fn points(sweep: &[Sweep]) -> Vec<Values> {
     let mut points: Vec<Values> = Vec::new();
+    let mut seen = HashSet::new();
     for entry in sweep {
         let mut product = vec![Values::new()];
         for (name, values) in entry {
@@ -44,7 +47,7 @@ pub(super) fn points(sweep: &[Sweep]) -> Vec<Values> {
                 .collect();
         }
         for point in product {
-            if !points.iter().any(|other| same(other, &point)) {
+            if seen.insert(key(&point)) {
                 points.push(point);
             }
         }
@@ -55,8 +58,21 @@ pub(super) fn points(sweep: &[Sweep]) -> Vec<Values> {
     points
 }
 
-fn same(a: &Values, b: &Values) -> bool {
-    a.len() == b.len()
-        && a.iter()
-            .all(|(name, value)| b.get(name).is_some_and(|other| equal(value, other)))
+/// Equal for equal points: 1 and 1.0 are the same number.
+fn key(point: &Values) -> String {
+    let words = point.iter().map(|(name, value)| match value.as_f64() {
+        Some(number) => format!("{name}={number:?}\0"),
+        None => format!("{name}={value}\0"),
+    });
+    words.collect()
+}
+
+/// How many points the entries have, before those that are there twice are dropped.
+pub(super) fn size(sweep: &[Sweep]) -> usize {
+    let product = |entry: &Sweep| {
+        entry.values().fold(1, |size: usize, values| {
+            size.saturating_mul(values.values().len())
+        })
+    };
+    sweep.iter().map(product).fold(0, usize::saturating_add)
 }

@@ -69,11 +69,11 @@ pub fn read(finished: &Finished, model: &str, metric: &str) -> Outcome {
         // A program may say a wrong result with its exit code too; the line says more.
         (End::Exit(_), Ok(line)) if !line.oracle.ok => Outcome {
             status: Status::Wrong,
-            detail: Some(match line.oracle.checked.as_str() {
-                "" => "wrong result".to_owned(),
+            detail: Some(match one_line(&line.oracle.checked) {
+                checked if checked.is_empty() => "wrong result".to_owned(),
                 checked => format!("wrong result: {checked}"),
             }),
-            checked: Some(line.oracle.checked),
+            checked: Some(one_line(&line.oracle.checked)),
             metrics: numbers(&line.metrics),
             counters: numbers(&line.counters),
             build: line.build,
@@ -81,7 +81,7 @@ pub fn read(finished: &Finished, model: &str, metric: &str) -> Outcome {
         (End::Exit(0), Ok(line)) => Outcome {
             status: Status::Ok,
             detail: None,
-            checked: (!line.oracle.checked.is_empty()).then_some(line.oracle.checked),
+            checked: (!line.oracle.checked.is_empty()).then(|| one_line(&line.oracle.checked)),
             metrics: numbers(&line.metrics),
             counters: numbers(&line.counters),
             build: line.build,
@@ -155,15 +155,23 @@ fn numbers(values: &BTreeMap<String, Value>) -> BTreeMap<String, f64> {
 
 /// At most 80 characters, quoted.
 fn excerpt(text: &str) -> String {
-    let short: String = text
-        .chars()
-        .take(80)
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .collect();
+    let short: String = plain(text).chars().take(80).collect();
     format!(
         "\"{short}{}\"",
         if text.chars().count() > 80 { "…" } else { "" }
     )
+}
+
+/// What the oracle says, for people: on one line, at most 1000 characters.
+fn one_line(text: &str) -> String {
+    plain(text.trim()).chars().take(1000).collect()
+}
+
+/// Without line ends and what would move a terminal's cursor or change its colours.
+fn plain(text: &str) -> String {
+    text.chars()
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect()
 }
 
 /// The last lines of standard error, on one line.
@@ -175,10 +183,7 @@ fn tail(stderr: &[u8]) -> String {
         .filter(|line| !line.is_empty())
         .collect();
     let last = lines[lines.len().saturating_sub(3)..].join(" / ");
-    let kept: String = last
-        .chars()
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .collect();
+    let kept = plain(&last);
     let surplus = kept.chars().count().saturating_sub(400);
     kept.chars().skip(surplus).collect()
 }
@@ -305,6 +310,15 @@ mod tests {
                 "{detail} / {reason}"
             );
         }
+    }
+
+    #[test]
+    fn what_the_oracle_says_cannot_change_the_terminal() {
+        let wrong = GOOD
+            .replace("true", "false")
+            .replace("all", r"\u001b[2Ja\nb");
+        let (status, detail) = outcome(End::Exit(0), &wrong, "");
+        assert_eq!((status, &*detail), (Status::Wrong, "wrong result:  [2Ja b"));
     }
 
     #[test]

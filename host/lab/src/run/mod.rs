@@ -2,12 +2,15 @@
 
 pub mod interrupt;
 mod line;
+mod load;
 mod machine;
 mod plan;
 mod process;
 mod rounds;
+pub mod strays;
 mod take;
 
+pub use load::Load;
 pub use machine::machine;
 pub use plan::{Cell, Plan, plan};
 pub use rounds::{Runner, Step, Watcher};

@@ -139,8 +139,17 @@ pub fn plan(experiments: &[Experiment], options: &Options) -> Plan {
                     } else {
                         String::new()
                     };
+                    let ours = program
+                        .command
+                        .first()
+                        .is_some_and(|word| word.starts_with("{lab}/"));
                     let reason = match &program.missing {
                         Some(why) => format!("{why} ({absent}){partly}"),
+                        None if ours => {
+                            format!(
+                                "{absent}{partly}: build it with `./dev build` or `./dev compare`"
+                            )
+                        }
                         None => format!("{absent}{partly}"),
                     };
                     skipped.push(SkippedModel {

@@ -1,10 +1,10 @@
-//! One run of an executable: its own process group, a time limit, limited output, what the kernel says of it.
+//! One run of an executable: its own session, a time limit, limited output, what the kernel says of it.
 //!
 //! The end is noticed through a pidfd (Linux ≥ 5.3), polled together with both pipes by one thread, so a sample costs no
 //! helper thread that could disturb it. Until `wait4` collects it, the process's id cannot be reused, so its group can be
 //! killed without hitting anybody else: at the time limit, and always at the end, in case it left children.
 
-use super::interrupt;
+use super::{interrupt, strays};
 use heddle_results::ProcessUsage;
 use std::io::Read;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -71,16 +71,16 @@ pub fn run(
     command
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .process_group(0);
-    // SAFETY: prctl is async-signal-safe and touches nothing of ours. If heddle is killed, its sample goes with it.
+        .stderr(Stdio::piped());
+    // A session of its own, so that it has no terminal, by no name; its group has the process's id.
+    // SAFETY: both calls are async-signal-safe and touch nothing of ours. If heddle is killed, its sample goes with it.
     unsafe {
-        command.pre_exec(
-            || match libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) {
-                0 => Ok(()),
-                _ => Err(std::io::Error::last_os_error()),
-            },
-        );
+        command.pre_exec(|| {
+            if libc::setsid() < 0 || libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) != 0 {
+                return Err(std::io::Error::last_os_error());
+            }
+            Ok(())
+        });
     }
     let began = Instant::now();
     let mut child = command.spawn()?;
@@ -101,6 +101,7 @@ pub fn run(
     let wall = began.elapsed();
     kill_group(pid);
     let (status, usage) = collect(pid)?;
+    strays::end();
     drain(&mut pipes);
     let end = watched?.unwrap_or_else(|| match libc::WIFSIGNALED(status) {
         true => End::Signal(libc::WTERMSIG(status)),

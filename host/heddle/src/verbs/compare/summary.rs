@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// Prints results; a reader who has closed the pipe has read enough.
-pub fn print(text: &str) -> std::io::Result<()> {
+pub fn print(text: &str) -> anyhow::Result<()> {
+    use anyhow::Context;
     use std::io::Write;
     let mut stdout = anstream::stdout().lock();
     match stdout
@@ -15,7 +16,7 @@ pub fn print(text: &str) -> std::io::Result<()> {
         .and_then(|()| stdout.flush())
     {
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
-        other => other,
+        other => other.context("cannot write to standard output"),
     }
 }
 

@@ -1,0 +1,86 @@
+//! How busy others kept the machine while samples were taken.
+
+/// Share of the processors' time from which on it is worth telling.
+const NOTICEABLE: f64 = 0.1;
+
+/// Processor time so far, in seconds.
+#[derive(Clone, Copy, Debug)]
+pub struct Load {
+    /// Of all processors together, idle or not.
+    total: f64,
+    busy: f64,
+    /// Of this process and the samples collected so far.
+    own: f64,
+}
+
+impl Load {
+    /// Now; `None` where the kernel does not tell.
+    pub fn now() -> Option<Self> {
+        let text = std::fs::read_to_string("/proc/stat").ok()?;
+        // SAFETY: plain call.
+        let ticks = unsafe { libc::sysconf(libc::_SC_CLK_TCK) } as f64;
+        let (total, busy) = processors(&text)?;
+        let own = used(libc::RUSAGE_SELF)? + used(libc::RUSAGE_CHILDREN)?;
+        (ticks > 0.0).then(|| Self {
+            total: total / ticks,
+            busy: busy / ticks,
+            own,
+        })
+    }
+
+    /// What to tell the reader if others used much of the machine since `before`.
+    pub fn note_since(self, before: Self) -> Option<String> {
+        let total = self.total - before.total;
+        let others = (self.busy - before.busy) - (self.own - before.own);
+        let share = others / total;
+        (total > 0.0 && share >= NOTICEABLE).then(|| {
+            format!(
+                "Other programs used {:.0} % of this machine's processors meanwhile: on a quiet machine times are shorter, \
+                 intervals narrower, and models of many threads lose the larger share that they get of a busy one.",
+                100.0 * share.min(1.0)
+            )
+        })
+    }
+}
+
+/// Ticks (all, busy) of the first line of /proc/stat: user nice system idle iowait irq softirq steal, of which the guest
+/// times that follow are a part.
+fn processors(text: &str) -> Option<(f64, f64)> {
+    let line = text.lines().next()?.strip_prefix("cpu ")?;
+    let ticks: Vec<f64> = line
+        .split_whitespace()
+        .take(8)
+        .map_while(|word| word.parse().ok())
+        .collect();
+    let total: f64 = ticks.iter().sum();
+    Some((total, total - ticks.get(3)? - ticks.get(4)?))
+}
+
+/// Seconds of processor time, user and system.
+fn used(who: libc::c_int) -> Option<f64> {
+    // SAFETY: rusage is plain data, for which all-zero is valid, and lives through the call.
+    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+    if unsafe { libc::getrusage(who, &mut usage) } != 0 {
+        return None;
+    }
+    let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 * 1e-6;
+    Some(seconds(usage.ru_utime) + seconds(usage.ru_stime))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_share_of_others_leaves_our_own_out() {
+        let text = "cpu  100 0 50 700 50 0 0 100 30 0\ncpu0 1 1 1 1 1 1 1 1 1 1\n";
+        assert_eq!(processors(text), Some((1000.0, 250.0)));
+        let at = |total, busy, own| Load { total, busy, own };
+        let before = at(10.0, 5.0, 1.0);
+        // Of 10 s, 6 s were busy, 4 s of them ours.
+        let note = at(20.0, 11.0, 5.0).note_since(before).unwrap();
+        assert!(note.contains("used 20 % of"), "{note}");
+        assert_eq!(at(20.0, 11.0, 6.5).note_since(before), None);
+        assert_eq!(before.note_since(before), None);
+    }
+}
