@@ -2,6 +2,8 @@
 
 #include <cxxabi.h>
 
+#include <cstdint>
+
 namespace heddle::coop::detail {
 
 /// The exceptions being handled and thrown, which the C++ runtime keeps once a kernel thread
@@ -10,6 +12,11 @@ namespace heddle::coop::detail {
 struct [[gnu::may_alias]] exception_state {
   void* caught = nullptr;
   unsigned int uncaught = 0;
+
+  /// Whether anything is being handled or thrown.
+  [[nodiscard]] bool any() const noexcept {
+    return (reinterpret_cast<std::uintptr_t>(caught) | uncaught) != 0;
+  }
 };
 
 /// The running thread's state; constant for a thread.

@@ -70,9 +70,11 @@ class fibers {
   static void yield_to_scheduler(void* argument) {
     auto& self = *static_cast<strand*>(argument);
     turns mine = self.work.turns_of(self.index);
-    for (std::int64_t i = 0; i < self.work.counter(); ++i) {
+    Context& scheduler = self.scheduler;
+    const std::int64_t counter = self.work.counter();
+    for (std::int64_t i = 0; i < counter; ++i) {
       mine.take();
-      Context::switch_to(self.context, self.scheduler);
+      Context::switch_to(self.context, scheduler);
     }
     self.work.finish(mine);
   }
