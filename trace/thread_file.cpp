@@ -10,6 +10,10 @@ constexpr std::uint64_t offset_of(std::uint64_t record) {
   return kHeaderBytes + record * sizeof(Record);
 }
 
+void* map_records(long fd, std::uint64_t first, std::uint64_t count) {
+  return sys::mmap(nullptr, count * sizeof(Record), kReadWrite, MAP_SHARED, fd, offset_of(first));
+}
+
 }  // namespace
 
 long ThreadFile::create(std::uint32_t tid) {
@@ -84,26 +88,23 @@ long ThreadFile::map_more(long fd) {
 
   Segment* last = used > 0 ? &segments[used - 1] : nullptr;
   const bool fits = last != nullptr && last->capacity + kMore <= reserved[used - 1];
-  char* place = nullptr;
-  std::uint64_t space = kMore;
-  if (fits) {
-    place = reinterpret_cast<char*>(last->records + last->capacity);
-  } else {
+  if (!fits) {
     if (used == kSegments) return -ENOMEM;
-    space = kMore << used;
-    void* free_space = sys::mmap(nullptr, space * sizeof(Record), PROT_NONE,
-                                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE);
-    if (sys::failed(free_space)) {  // an address space limit: just what is needed now
+    // One mapping for the whole segment, far beyond the file's end: what the file grows by later is
+    // there at once. A mapping a chunk would use up vm.max_map_count, 65530, in one long run.
+    std::uint64_t space = kMore << used;
+    void* mapped = map_records(fd, room, space);
+    if (sys::failed(mapped)) {  // an address space limit: just what is needed now
       space = kMore;
-      free_space = sys::mmap(nullptr, space * sizeof(Record), PROT_NONE,
-                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE);
-      if (sys::failed(free_space)) return sys::error_of(free_space);
+      mapped = map_records(fd, room, space);
     }
-    place = static_cast<char*>(free_space);
+    if (sys::failed(mapped)) return sys::error_of(mapped);
+    segments[used] = {&header->reserved, room, 0, static_cast<Record*>(mapped)};
+    reserved[used] = space;
   }
-  void* mapped = sys::mmap(place, kChunk, kReadWrite, MAP_SHARED | MAP_FIXED | MAP_POPULATE, fd,
-                           offset_of(room));
-  if (sys::failed(mapped)) return sys::error_of(mapped);
+  const Segment& newest = segments[fits ? used - 1 : used];
+  // All its page faults at once; Linux before 5.14 takes them one by one.
+  sys::madvise(newest.records + newest.capacity, kChunk, MADV_POPULATE_WRITE);
 
   if (last != nullptr) {
     // The full chunk stays mapped, but need not stay resident: its data are the page cache's from
@@ -115,8 +116,7 @@ long ThreadFile::map_more(long fd) {
   if (fits) {
     __atomic_store_n(&last->capacity, last->capacity + kMore, __ATOMIC_RELEASE);
   } else {
-    segments[used] = {&header->reserved, room, kMore, reinterpret_cast<Record*>(place)};
-    reserved[used] = space;
+    segments[used].capacity = kMore;  // not published yet
     ++used;
   }
   return 0;

@@ -22,13 +22,13 @@ struct Segment {
 struct ThreadFile {
   static constexpr std::uint64_t kFirstChunk = 64 * 1024;
   static constexpr std::uint64_t kChunk = 1024 * 1024;
-  /// Address space is reserved in segments of 1, 2, 4 … MiB, so 32 of them are never used up.
+  /// Segments are of 1, 2, 4 … MiB, each one mapping, so 32 of them are never used up.
   static constexpr unsigned kSegments = 32;
 
   ThreadHeader* header;
   std::uint64_t header_map_bytes;
   Segment segments[kSegments];
-  std::uint64_t reserved[kSegments];  ///< records for which the segment has address space
+  std::uint64_t reserved[kSegments];  ///< records for which the segment is mapped, file or none
   unsigned used;
   bool full;         ///< it could not grow: from here on its events are dropped
   Segment dropping;  ///< used once the file cannot grow: no capacity, reserves on the header's

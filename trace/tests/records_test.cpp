@@ -89,6 +89,20 @@ TEST_CASE("calls are counted exactly over many chunks") {
   CHECK(well_nested(process.threads.at(0)));
 }
 
+TEST_CASE("a long run takes few mappings, of which a process has 65530") {
+  const Scratch scratch;
+  const auto trace = scratch.path() / "trace";
+  const Outcome outcome = run({.arguments = {"long"}, .trace = trace.string()});
+  REQUIRE(outcome.exit_code == 0);
+  const int mappings = std::stoi(outcome.out);
+  CHECK(mappings >= 1);
+  CHECK(mappings <= 10);
+  const RawThread thread = read_trace(trace).at(0).threads.at(0);
+  CHECK(thread.enters() == 1000000);
+  CHECK(thread.unfilled == 0);
+  CHECK(thread.dropped == 0);
+}
+
 TEST_CASE("a signal handler that interrupts the hooks loses nothing and breaks nothing") {
   const Scratch scratch;
   const auto trace = scratch.path() / "trace";
