@@ -45,17 +45,33 @@ impl Node {
     }
 }
 
+/// Calls nested deeper than this are refused: their trees are walked recursively.
+pub const DEEPEST: usize = 100_000;
+
+/// Why there is no tree.
+#[derive(Debug, thiserror::Error)]
+pub enum TreeError {
+    /// The trace cannot be read.
+    #[error(transparent)]
+    Trace(#[from] Error),
+    /// The program called too deeply.
+    #[error(
+        "calls are nested deeper than {DEEPEST}, which is more than a tree may hold; `heddle replay` and `heddle report` show them"
+    )]
+    TooDeep,
+}
+
 /// The calls of a thread that no traced call made, with everything below them; what did not pair up; and how many records were never written. `label` names a call, from its frame and its parent's.
 ///
 /// A loop of equal calls is one node, so the trees of a long run may be small; where every call differs they are as large as the run.
-/// The trees are walked recursively, as deep as the program's own calls were.
+/// The trees are walked recursively, as deep as the program's own calls were: up to [`DEEPEST`].
 ///
 /// # Errors
-/// What the thread's iterator gives.
+/// What the thread's iterator gives, or [`TreeError::TooDeep`].
 pub fn trees(
     thread: &Thread,
     mut label: impl FnMut(&Frame, Option<&Frame>) -> u32,
-) -> Result<(Vec<Node>, Loose, u64), Error> {
+) -> Result<(Vec<Node>, Loose, u64), TreeError> {
     let mut stack = Stack::new(thread.stack());
     // The finished children of every open call, below them those of no call at all.
     let mut open: Vec<(u32, Vec<Node>)> = vec![(0, Vec::new())];
@@ -63,6 +79,9 @@ pub fn trees(
     for event in events.by_ref() {
         let step = stack.feed(event?, |span| close(&mut open, span.duration()));
         if let (Step::Entered, [below @ .., top]) = (step, stack.open()) {
+            if below.len() >= DEEPEST {
+                return Err(TreeError::TooDeep);
+            }
             open.push((label(top, below.last()), Vec::new()));
         }
     }

@@ -1,14 +1,14 @@
 //! A trace's calls in the form that expected trees are compared with.
 
-use crate::names::{Names, process_name};
-use heddle_calls::{Frame, Loose, Node, trees};
+use crate::names::{Names, printable, process_name};
+use heddle_calls::{Frame, Loose, Node, TreeError, trees};
 use heddle_symbols::without_parameters;
-use heddle_trace_file::{Addr, Error, Nanos, Trace};
+use heddle_trace_file::{Addr, Nanos, Trace};
 use heddle_tree::{Call, Foreign, Process, Thread};
 use std::collections::HashMap;
 
 /// Reads the whole trace: its calls, what did not pair up, and how many records were never written.
-pub fn read(trace: &Trace) -> Result<(Vec<Process>, Loose, u64), Error> {
+pub fn read(trace: &Trace) -> Result<(Vec<Process>, Loose, u64), TreeError> {
     let mut names = Names::new(trace);
     let mut loose = Loose::default();
     let mut holes = 0;
@@ -22,7 +22,7 @@ pub fn read(trace: &Trace) -> Result<(Vec<Process>, Loose, u64), Error> {
             loose += of_thread;
             holes += of_holes;
             threads.push(Thread {
-                name: thread.name().to_owned(),
+                name: printable(thread.name()),
                 calls: labels.calls(roots),
             });
         }

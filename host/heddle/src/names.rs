@@ -46,13 +46,20 @@ impl<'a> Names<'a> {
     }
 }
 
+/// Text from a program, which may hold anything: a newline or an escape sequence must not end up in a line or on the terminal.
+pub fn printable(text: &str) -> String {
+    heddle_symbols::printable(text)
+}
+
 /// File name of the executable; with its pid where the trace holds several processes.
 pub fn process_name(process: &Process) -> String {
     let path = std::path::Path::new(process.executable());
-    path.file_name()
-        .unwrap_or(path.as_os_str())
-        .to_string_lossy()
-        .into_owned()
+    printable(
+        &path
+            .file_name()
+            .unwrap_or(path.as_os_str())
+            .to_string_lossy(),
+    )
 }
 
 /// `worker-1 4712`; with several processes, `4711/worker-1 4712`.
@@ -62,11 +69,7 @@ pub fn thread_label(trace: &Trace, process: &Process, thread: &Thread) -> String
     } else {
         thread.name()
     };
-    // A name may hold anything; a newline or an escape sequence must not end up on the terminal.
-    let name: String = name
-        .chars()
-        .map(|c| if c.is_control() { '?' } else { c })
-        .collect();
+    let name = printable(name);
     if trace.processes().len() > 1 {
         format!("{}/{name} {}", process.pid(), thread.tid())
     } else {

@@ -1,7 +1,9 @@
 //! What is said on stderr beside the result.
 
 use heddle_calls::Loose;
+use heddle_trace_file::Trace;
 use std::fmt::Display;
+use std::path::Path;
 
 /// A note: all is well, and there is something to know.
 pub fn note(text: impl Display) {
@@ -23,12 +25,39 @@ pub fn error(text: impl Display) {
     anstream::eprintln!("{red}error:{reset} {text}");
 }
 
+/// A path as a shell takes it, for commands that are printed to be copied.
+pub fn quoted(path: &Path) -> String {
+    let text = path.to_string_lossy();
+    let plain = |c: char| c.is_alphanumeric() || "/._-+=:,@%".contains(c);
+    if !text.is_empty() && text.chars().all(plain) {
+        text.into_owned()
+    } else {
+        format!("'{}'", text.replace('\'', r"'\''"))
+    }
+}
+
 /// `1 event`, `2 events`.
 pub fn counted(number: u64, thing: &str) -> String {
     if number == 1 {
         format!("1 {thing}")
     } else {
         format!("{number} {thing}s")
+    }
+}
+
+/// Says how many thread files were made and are not there: whoever copied or cleaned the trace left threads out.
+pub fn missing(trace: &Trace) {
+    let missing: u64 = trace
+        .processes()
+        .iter()
+        .map(|process| u64::from(process.missing_threads()))
+        .sum();
+    if missing > 0 {
+        warning(format_args!(
+            "{} missing from {}, and with them their threads' calls",
+            counted(missing, "thread file"),
+            trace.path().display()
+        ));
     }
 }
 

@@ -1,5 +1,6 @@
 //! The argument that most verbs share.
 
+use crate::notes;
 use heddle_trace_file::{Error, Trace};
 use std::path::PathBuf;
 
@@ -12,8 +13,10 @@ pub struct TraceArg {
 }
 
 impl TraceArg {
-    /// Opens it.
+    /// Opens it, and warns if a part of it is gone.
     pub fn open(&self) -> Result<Trace, Error> {
-        Trace::open(&self.trace)
+        let trace = Trace::open(&self.trace)?;
+        notes::missing(&trace);
+        Ok(trace)
     }
 }

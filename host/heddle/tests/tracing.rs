@@ -347,6 +347,94 @@ fn info_names_what_the_trace_holds() {
 }
 
 #[test]
+fn a_thread_file_that_is_gone_is_missed() {
+    let (directory, program) = abc();
+    program.abc();
+    fs::remove_file(directory.path().join("heddle.trace/4711/thread-1")).unwrap();
+    for verb in [&["report"][..], &["replay"], &["check", "heddle.trace"]] {
+        heddle(directory.path())
+            .args(verb)
+            .assert()
+            .success()
+            .stderr(contains("1 thread file missing from heddle.trace"));
+    }
+}
+
+/// `depth` calls of C inside each other.
+fn nested(program: &Program, depth: u64) {
+    program.trace(|thread, at| {
+        let (c, top) = (at("_Z1Cv"), 1 << 40);
+        for call in 0..depth {
+            thread.enter(10 + call, c, c + 5, top - 16 * call);
+        }
+        for call in (0..depth).rev() {
+            thread.exit(10 + 2 * depth - call, c, c + 5, top - 16 * call);
+        }
+    });
+}
+
+#[test]
+fn deep_calls_are_compared_and_too_deep_ones_are_an_error() {
+    let (directory, program) = abc();
+    fs::write(
+        directory.path().join("some.tree"),
+        "thread abc\n  C\n    ...\n",
+    )
+    .unwrap();
+    fs::write(
+        directory.path().join("other.tree"),
+        "thread abc\n  B\n    ...\n",
+    )
+    .unwrap();
+    let check = |tree: &[&str]| {
+        let arguments = ["check", "heddle.trace"];
+        heddle(directory.path()).args(arguments).args(tree).assert()
+    };
+    // Deeper than formatting can indent, deeper than a tree is printed.
+    nested(&program, 40_000);
+    check(&["some.tree"]).success();
+    check(&["other.tree"]).code(1).stdout(contains("+   C()"));
+    for print in [&[][..], &["new.tree", "--bless"]] {
+        check(print)
+            .code(1)
+            .stdout("")
+            .stderr(contains("deeper than 10000"));
+    }
+    nested(&program, 100_001);
+    check(&["some.tree"])
+        .code(1)
+        .stdout("")
+        .stderr(contains("deeper than 100000"));
+}
+
+#[test]
+fn no_name_steers_the_terminal_or_breaks_a_line() {
+    let directory = tempfile::tempdir().unwrap();
+    let odd = "/tmp/\x1b[31mred\ngreen";
+    let trace = TraceWriter::create(&directory.path().join("heddle.trace"), 1).unwrap();
+    let mut process = trace.process(4711, 1, odd).unwrap();
+    process.module(0x1000, 0x2000, 0x1000, None, "\x1b[31mred\\ngreen");
+    let mut thread = process.thread(4711, "\x1b[2J\n");
+    thread.enter(1, 0x1010, 0x1500, 9);
+    thread.exit(2, 0x1010, 0x1500, 9);
+    thread.finish().unwrap();
+    process.finish().unwrap();
+    for (verb, lines) in [
+        (&["info"][..], 10),
+        (&["report"], 2),
+        (&["report", "--format", "csv", "--by", "thread"], 2),
+        (&["replay"], 2),
+        (&["replay", "--format", "source"], 2),
+        (&["check", "heddle.trace"], 2),
+    ] {
+        let output = heddle(directory.path()).args(verb).output().unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert_eq!(text.lines().count(), lines, "{text}");
+        assert!(!text.contains('\x1b'), "{text:?}");
+    }
+}
+
+#[test]
 fn a_wrong_trace_is_an_error_that_says_what_to_do() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path();

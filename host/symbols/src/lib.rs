@@ -13,5 +13,5 @@ mod table;
 
 pub use demangle::{demangle, without_parameters};
 pub use images::{Images, Warning};
-pub use resolver::{Location, Resolver};
+pub use resolver::{Location, Resolver, printable};
 pub use table::{ParseError, SymbolTable};

@@ -102,15 +102,15 @@ impl<'a> Resolver<'a> {
             };
         };
         let table = self.tables[index].get_or_insert_with(|| images.table(module));
-        let file = file_name(&module.path);
+        let file = printable(&file_name(&module.path));
         let symbol = table
             .as_ref()
             .and_then(|table| table.find(address.0.wrapping_sub(module.bias)));
         match symbol {
             Some(symbol) => Location {
                 module: file,
-                name: demangle(symbol),
-                symbol: symbol.to_owned(),
+                name: printable(&demangle(symbol)),
+                symbol: printable(symbol),
                 known: true,
             },
             None => {
@@ -124,6 +124,17 @@ impl<'a> Resolver<'a> {
             }
         }
     }
+}
+
+/// Text with a question mark for each control character: what a file's name or a symbol may hold must not break a line, or steer a terminal.
+///
+/// ```
+/// assert_eq!(heddle_symbols::printable("a\x1b[2J\nb"), "a?[2J?b");
+/// ```
+pub fn printable(text: &str) -> String {
+    text.chars()
+        .map(|c| if c.is_control() { '?' } else { c })
+        .collect()
 }
 
 fn file_name(path: &Path) -> String {

@@ -14,6 +14,8 @@ pub struct Process {
     pub(crate) head: Head,
     pub(crate) modules: Modules,
     pub(crate) threads: Vec<Thread>,
+    /// Thread files in the directory, with those that hold nothing.
+    files: u32,
 }
 
 /// The header, decoded.
@@ -98,6 +100,7 @@ impl Process {
             numbers.extend(number);
         }
         numbers.sort_unstable();
+        let files = u32::try_from(numbers.len()).unwrap_or(u32::MAX);
         let mut threads = Vec::with_capacity(numbers.len());
         for number in numbers {
             let path = directory.join(format!("thread-{number}"));
@@ -109,6 +112,7 @@ impl Process {
             head,
             modules,
             threads,
+            files,
         })
     }
 
@@ -179,9 +183,7 @@ impl Process {
 
     /// Thread files that the recorder made and that are gone from the directory.
     pub fn missing_threads(&self) -> u32 {
-        self.head
-            .thread_files
-            .saturating_sub(u32::try_from(self.threads.len()).unwrap_or(u32::MAX))
+        self.head.thread_files.saturating_sub(self.files)
     }
 }
 

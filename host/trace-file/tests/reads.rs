@@ -167,10 +167,11 @@ fn what_the_recorder_died_before_it_began_hides_nothing_else() {
         sample(directory.path());
         fs::create_dir(directory.path().join("43")).unwrap();
         fs::write(directory.path().join("43/process"), &content).unwrap();
-        fs::write(directory.path().join("42/thread-3"), &content).unwrap();
+        fs::write(directory.path().join("42/thread-2"), &content).unwrap();
         let trace = Trace::open(directory.path()).unwrap();
         assert_eq!(trace.processes().len(), 1);
-        assert_eq!(trace.processes()[0].threads().len(), 2);
+        assert_eq!(trace.processes()[0].threads().len(), 1);
+        assert_eq!(trace.processes()[0].missing_threads(), 0);
     }
 }
 

@@ -1,6 +1,8 @@
 //! From a program's calls to text in the format.
 
+use crate::line::{Parts, parts, without_comment};
 use crate::{Call, Count, Process, Times};
+use std::borrow::Cow;
 use std::fmt::Write;
 
 /// The tree of these processes: what `heddle check` prints, and what it writes to be edited. It matches what it was made from.
@@ -13,14 +15,19 @@ pub fn print(processes: &[Process], times: bool) -> String {
         let indent = if several { 2 } else { 0 };
         if several {
             // Writing to a String cannot fail, here and below.
-            let _ = writeln!(text, "process {}{}", process.name, count_suffix(count));
+            let _ = writeln!(
+                text,
+                "process {}{}",
+                word(&process.name),
+                count_suffix(count)
+            );
         }
         for (thread, count) in merged(&process.threads, true) {
             let _ = writeln!(
                 text,
                 "{:indent$}thread {}{}",
                 "",
-                thread.name,
+                word(&thread.name),
                 count_suffix(count)
             );
             calls(&mut text, &thread.calls, indent + 2, times, true);
@@ -95,14 +102,14 @@ pub fn call_line(call: &Call, times: bool, root: bool) -> String {
     });
     format!(
         "{}{}",
-        call.name,
+        word(&call.name),
         suffix(
             Count {
                 low: call.calls,
                 high: call.calls
             },
             seen,
-            module.map(String::as_str)
+            module.map(|module| word(module)).as_deref()
         )
     )
 }
@@ -133,6 +140,34 @@ pub fn suffix(count: Count, times: Times, caller: Option<&str>) -> String {
         let _ = write!(text, " <- {caller}");
     }
     text
+}
+
+/// A name as the format takes it. What would be read as something else (a thread may be named `a #1 x2`, or nothing at all) is covered by stars.
+fn word(name: &str) -> Cow<'_, str> {
+    let read_back = || {
+        let Parts {
+            name: read,
+            count,
+            times,
+            caller,
+        } = parts(name).ok()?;
+        Some(read == name && (count, times, caller) == (Count::ONE, Times::ANY, None))
+    };
+    let plain = name == without_comment(name)
+        && name.trim() == name
+        && name != "..."
+        && !name.contains(char::is_control);
+    if plain && read_back() == Some(true) {
+        return name.into();
+    }
+    let covered = name.replace(
+        |c: char| c.is_whitespace() || c.is_control() || c == '#',
+        "*",
+    );
+    match covered.as_str() {
+        "" | "..." => "*".into(),
+        _ => covered.into(),
+    }
 }
 
 fn count_suffix(count: u64) -> String {

@@ -289,6 +289,52 @@ fn any_calls() -> impl Strategy<Value = Vec<Call>> {
     prop::collection::vec(tree, 0..5)
 }
 
+/// Names as threads, programs and modules may have them.
+const NAMES: [&str; 12] = [
+    "",
+    " ",
+    "...",
+    "#1",
+    "a #b",
+    "a x2",
+    "x3",
+    " a ",
+    "a <- b",
+    "a\nb",
+    "a [..1ms]",
+    "thread x*",
+];
+
+#[test]
+fn names_that_look_like_something_else_are_covered() {
+    for name in NAMES {
+        let mut call = Call::new(&format!("f {name}"), "f");
+        call.foreign = Some(Foreign {
+            name: "qsort".into(),
+            module: name.into(),
+        });
+        let mut main = Call::new("main", "main");
+        main.children.push(call);
+        let thread = Thread {
+            name: name.into(),
+            calls: vec![main],
+        };
+        let process = Process {
+            name: name.into(),
+            threads: vec![thread],
+        };
+        for got in [vec![process.clone()], vec![process.clone(), process]] {
+            let text = print(&got, false);
+            let expected =
+                Expected::parse(&text).unwrap_or_else(|error| panic!("{name:?}: {error}\n{text}"));
+            assert!(
+                !has_differences(&compare(&expected, &got)),
+                "{name:?}\n{text}"
+            );
+        }
+    }
+}
+
 proptest! {
     #[test]
     fn what_is_printed_fits_what_it_was_printed_from(first in any_calls(), second in any_calls(), times in any::<bool>(), two in any::<bool>()) {

@@ -2,6 +2,7 @@
 
 use super::Failure;
 use std::env;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 const NAME: &str = "libheddle.so";
@@ -36,12 +37,23 @@ pub fn find() -> Result<PathBuf, Failure> {
         })
 }
 
+/// The value of ASAN_OPTIONS: AddressSanitizer's library refuses to run where another was loaded before it. Ours wraps nothing that it wraps too,
+/// so it may come first. What the user says counts more.
+pub fn sanitizer_options() -> OsString {
+    let mut value = OsString::from("verify_asan_link_order=0");
+    if let Some(theirs) = env::var_os("ASAN_OPTIONS").filter(|theirs| !theirs.is_empty()) {
+        value.push(":");
+        value.push(theirs);
+    }
+    value
+}
+
 fn absolute(path: &Path) -> Option<PathBuf> {
     path.canonicalize().ok().filter(|path| path.is_file())
 }
 
 /// The value of LD_PRELOAD: our library first, then the user's own.
-pub fn preload(library: &Path) -> Result<std::ffi::OsString, Failure> {
+pub fn preload(library: &Path) -> Result<OsString, Failure> {
     // The loader separates by both, and knows no quoting.
     if library
         .as_os_str()

@@ -1,7 +1,7 @@
 //! From a trace to rows: all threads at once, as many as the machine has processors.
 
 use super::{Row, ThreadName};
-use crate::names::{Names, thread_label};
+use crate::names::{Names, printable, thread_label};
 use heddle_calls::{Loose, Profile, Stats};
 use heddle_trace_file::{Error, Trace};
 use std::collections::BTreeMap;
@@ -36,7 +36,7 @@ pub fn read(trace: &Trace, by_thread: bool) -> Result<Rows, Error> {
             threads.push(ThreadName {
                 pid: process.pid(),
                 tid: thread.tid(),
-                name: thread.name().to_owned(),
+                name: printable(thread.name()),
                 label: thread_label(trace, process, thread),
             });
             for (key, stats) in profile.functions {

@@ -4,7 +4,7 @@ use crate::{calls_of, names, notes, output};
 use anstyle::{AnsiColor, Reset};
 use anyhow::Context;
 use heddle_trace_file::Trace;
-use heddle_tree::{Expected, Line, Mark, compare, context, has_differences, print};
+use heddle_tree::{Call, Expected, Line, Mark, Process, compare, context, has_differences, print};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -27,8 +27,14 @@ pub struct Args {
     full: bool,
 }
 
-/// A call tree is walked recursively; a stack of 8 MB in the traced program makes at most some 200 000 calls inside each other.
+/// A call tree is walked recursively; a stack of 8 MB in the traced program makes calls to a depth of some 200 000; deeper than [`heddle_calls::DEEPEST`] there is no tree.
 const STACK: usize = 1 << 29;
+
+/// Deeper trees are not printed.
+const DEEPEST: usize = 10_000;
+
+/// In a difference, the indentation stops growing here, and the depth is printed instead.
+const INDENTED: usize = 100;
 
 /// Lines as expected that are shown around a difference.
 const AROUND: usize = 3;
@@ -51,6 +57,7 @@ fn check(args: &Args) -> anyhow::Result<ExitCode> {
         _ => None,
     };
     let trace = Trace::open(&args.trace)?;
+    notes::missing(&trace);
     let (got, loose, holes) = calls_of::read(&trace)?;
     let code = match (&args.expected, expected) {
         (Some(path), Some(expected)) => {
@@ -60,16 +67,36 @@ fn check(args: &Args) -> anyhow::Result<ExitCode> {
             ExitCode::from(u8::from(differs))
         }
         (Some(path), None) => {
-            bless(path, &print(&got, args.times))?;
+            bless(path, &printed(&got, args.times)?)?;
             ExitCode::SUCCESS
         }
         (None, _) => {
-            output::print(|out| Ok(out.write_all(print(&got, args.times).as_bytes())?))?;
+            let tree = printed(&got, args.times)?;
+            output::print(|out| Ok(out.write_all(tree.as_bytes())?))?;
             ExitCode::SUCCESS
         }
     };
     notes::incomplete(loose, names::dropped(&trace), holes);
     Ok(code)
+}
+
+/// The tree as text, unless it is so deep that it would be hundreds of megabytes of indentation.
+fn printed(got: &[Process], times: bool) -> anyhow::Result<String> {
+    let threads = got.iter().flat_map(|process| &process.threads);
+    let depth = threads.map(|thread| depth(&thread.calls)).max();
+    anyhow::ensure!(
+        depth.unwrap_or(0) <= DEEPEST,
+        "calls are nested deeper than {DEEPEST}, too deep to print as a tree; write the part that matters and `...` below it, or see them with `heddle replay`"
+    );
+    Ok(print(got, times))
+}
+
+fn depth(calls: &[Call]) -> usize {
+    calls
+        .iter()
+        .map(|call| 1 + depth(&call.children))
+        .max()
+        .unwrap_or(0)
 }
 
 fn read(path: &Path) -> anyhow::Result<Expected> {
@@ -137,12 +164,17 @@ fn show(lines: &[Line], differs: bool, args: &Args, path: &Path) -> anyhow::Resu
                 Reset.render().to_string(),
             )
         });
+        let depth = if line.depth > INDENTED {
+            format!("({}) ", line.depth)
+        } else {
+            String::new()
+        };
         writeln!(
             out,
-            "{begin}{mark} {:indent$}{}{end}",
+            "{begin}{mark} {:indent$}{depth}{}{end}",
             "",
             line.text,
-            indent = 2 * line.depth
+            indent = 2 * line.depth.min(INDENTED)
         )?;
     }
     Ok(())

@@ -1,5 +1,6 @@
 //! `heddle info`: docs/info.md.
 
+use crate::names::printable;
 use crate::notes::counted;
 use crate::trace_arg::TraceArg;
 use crate::{names, notes, output};
@@ -34,7 +35,7 @@ fn info(trace: &Trace, out: &mut dyn Write) -> anyhow::Result<()> {
         trace.path().display(),
         heddle_trace_file::VERSION
     )?;
-    writeln!(out, "host       {}", first.host())?;
+    writeln!(out, "host       {}", printable(first.host()))?;
     writeln!(
         out,
         "begun      {} (seconds since 1970)",
@@ -77,8 +78,12 @@ fn process_info(
         process.pid(),
         process.parent()
     )?;
-    writeln!(out, "program    {}", process.executable())?;
-    writeln!(out, "command    {}", process.command().join(" "))?;
+    writeln!(out, "program    {}", printable(process.executable()))?;
+    writeln!(
+        out,
+        "command    {}",
+        printable(&process.command().join(" "))
+    )?;
     for module in process.modules().iter() {
         let id = module.build_id.as_deref().unwrap_or("no build id");
         let unloaded = module.unloaded.map_or(String::new(), |time| {
@@ -88,7 +93,7 @@ fn process_info(
         writeln!(
             out,
             "module     {range:<30} {} ({id}){unloaded}",
-            module.path.display()
+            printable(&module.path.to_string_lossy())
         )?;
     }
     for thread in process.threads() {
@@ -98,7 +103,7 @@ fn process_info(
         let mut line = format!(
             "thread     {:<7} {:<16} {}",
             thread.tid(),
-            thread.name(),
+            printable(thread.name()),
             counted(profile.events, "event")
         );
         let own = profile.loose;

@@ -1,6 +1,6 @@
 //! `heddle record`: docs/record.md.
 
-use crate::notes::{counted, error, note, warning};
+use crate::notes::{counted, error, note, quoted, warning};
 use crate::recording::{Failure, directory, library, program, run};
 use heddle_trace_file::{Error, Trace, stamp};
 use std::ffi::OsString;
@@ -47,6 +47,7 @@ fn record(args: &Args) -> Result<ExitCode, Failure> {
     command
         .args(arguments)
         .env("LD_PRELOAD", preload)
+        .env("ASAN_OPTIONS", library::sanitizer_options())
         .env("HEDDLE_DIR", &trace);
     let status = run::run(&mut command).inspect_err(|_| directory::discard(&trace))?;
     if let Some(signal) = status.signal() {
@@ -106,7 +107,7 @@ fn conclude(path: &Path, shown: &Path, program: &Path) {
     let directory = if shown == Path::new("heddle.trace") {
         String::new()
     } else {
-        format!(" {}", shown.display())
+        format!(" {}", quoted(shown))
     };
     note(format_args!(
         "recorded {} on {}{processes}{dropped} in {}; next: heddle report{directory}",
