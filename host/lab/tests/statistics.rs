@@ -4,8 +4,8 @@
 
 use fastrand::Rng;
 use heddle_lab::stats::{
-    Crossover, FEWEST, REPLICATES, Resampled, Scale, crossover, median, ratio, samples_to_settle,
-    slope,
+    Crossover, FEWEST, REPLICATES, Resampled, Scale, crossover, median, ratio, ratio_among,
+    samples_to_settle, slope,
 };
 use heddle_results::Estimate;
 use proptest::prelude::*;
@@ -93,6 +93,26 @@ fn a_pair_of_the_same_differs_rarely_and_a_planted_factor_of_two_always() {
     };
     assert!(differs(1000.0) <= 0.09, "{}", differs(1000.0));
     assert!(differs(2000.0) >= 0.99, "{}", differs(2000.0));
+}
+
+#[test]
+fn of_nine_of_the_same_some_differ_rarely() {
+    for count in [10, 20] {
+        let differs = |ratios: usize| {
+            share(|random, seed| {
+                let mut cells: Vec<Resampled> = (0..9)
+                    .map(|cell| resampled(&times(random, count, 1000.0), 9 * seed + cell))
+                    .collect();
+                cells.sort_by(|a, b| a.median.value.total_cmp(&b.median.value));
+                cells[1..]
+                    .iter()
+                    .any(|other| ratio_among(other, &cells[0], ratios).unwrap().low > 1.0)
+            })
+        };
+        assert!(differs(8) <= 0.12, "{}", differs(8));
+        // What the width is for.
+        assert!(differs(1) >= 0.2, "{}", differs(1));
+    }
 }
 
 #[test]

@@ -5,7 +5,7 @@ use super::sentences::{plain_number, ratio as ratio_text};
 use super::why::why;
 use crate::experiment::{Claim, Experiment, Form, Mode};
 use crate::stats::{
-    Crossover, FEWEST, Resampled, Scale, crossover, ratio, samples_to_settle, slope,
+    Crossover, FEWEST, Resampled, Scale, crossover, ratio, ratio_among, samples_to_settle, slope,
 };
 use heddle_results::text::{number, times};
 use heddle_results::{ClaimReport, Estimate, SkippedModel, Status, Values, Verdict};
@@ -41,6 +41,8 @@ struct Point<'a> {
     margin: f64,
     /// Samples a cell that would settle it.
     needed: Option<usize>,
+    /// Outside by its own interval, not by one that is wide enough for one of several points.
+    doubtful: bool,
 }
 
 /// Judges; also says which cells want how many samples, if the claim is inconclusive and a number would do.
@@ -155,7 +157,10 @@ impl<'a> Case<'a> {
     }
 
     fn ratio(&self, columns: &[Vec<&'a Judged<'a>>]) -> Result<Answer<'a>, String> {
-        let points: Option<Vec<Point>> = columns.iter().map(|cells| self.point(cells)).collect();
+        let points: Option<Vec<Point>> = columns
+            .iter()
+            .map(|cells| self.point(cells, columns.len()))
+            .collect();
         let mut points = points.ok_or("the ratio cannot be computed")?;
         // What decides comes first: wholly outside, then across an end, then inside; each by how far it is out.
         let rank = |point: &Point| match point.inside {
@@ -189,6 +194,13 @@ impl<'a> Case<'a> {
         let mut notes = Vec::new();
         let mut wanted = Vec::new();
         if verdict == Verdict::Inconclusive {
+            if decisive.doubtful {
+                notes.push(format!(
+                    "outside at {}, but not surely enough for one of {} points",
+                    decisive.place,
+                    points.len()
+                ));
+            }
             let open = || points.iter().filter(|point| point.inside.is_none());
             let needed: Option<Vec<usize>> = open().map(|point| point.needed).collect();
             notes.push(settle_note(
@@ -220,10 +232,16 @@ impl<'a> Case<'a> {
         })
     }
 
-    fn point(&self, cells: &[&'a Judged<'a>]) -> Option<Point<'a>> {
+    /// One of `count` points. All must be inside, which errs more rarely than one; but one outside decides, which errs more
+    /// often, so that one must be outside by a wider interval.
+    fn point(&self, cells: &[&'a Judged<'a>], count: usize) -> Option<Point<'a>> {
         let [over, under] = cells else { return None };
         let estimate = ratio(over.sound()?, under.sound()?)?;
+        let wide = ratio_among(over.sound()?, under.sound()?, count)?;
         let bound = self.claim.bound;
+        let inside = bound.judge(estimate.low, estimate.high);
+        let doubtful = inside == Some(false) && bound.judge(wide.low, wide.high) != inside;
+        let judged = if doubtful { wide } else { estimate };
         let below = bound
             .min
             .map_or(f64::INFINITY, |min| (estimate.low / min).ln());
@@ -234,9 +252,10 @@ impl<'a> Case<'a> {
             place: place(&over.cell.point),
             cells: cells.to_vec(),
             estimate,
-            inside: bound.judge(estimate.low, estimate.high),
+            inside: if doubtful { None } else { inside },
+            doubtful,
             margin: below.min(above),
-            needed: samples_to_settle(taken(cells), estimate, bound.min, bound.max, Scale::Log),
+            needed: samples_to_settle(taken(cells), judged, bound.min, bound.max, Scale::Log),
         })
     }
 

@@ -1,6 +1,6 @@
 use super::cells::Judged;
 use crate::experiment::Experiment;
-use crate::stats::ratio;
+use crate::stats::{Resampled, ratio, ratio_among};
 use heddle_results::{Better, Estimate, Lead, Winner};
 
 /// Who is ahead at one place on the axis.
@@ -124,13 +124,14 @@ fn front(experiment: &Experiment, cells: &[&Judged]) -> Front {
     let mut lead = None;
     for (model, other) in &able[1..] {
         // How many times better the best is.
-        let times = if higher {
-            ratio(best_cell, other)
+        let (over, under): (&Resampled, &Resampled) = if higher {
+            (best_cell, other)
         } else {
-            ratio(other, best_cell)
+            (other, best_cell)
         };
-        match times {
-            Some(times) if excludes_one(times) => {
+        let told_apart = ratio_among(over, under, able.len() - 1).is_some_and(excludes_one);
+        match ratio(over, under) {
+            Some(times) if told_apart => {
                 lead = lead.or(Some(Lead {
                     over: model.clone(),
                     times,

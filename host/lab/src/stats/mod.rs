@@ -12,7 +12,7 @@ mod settle;
 mod slope;
 
 pub use crossover::{Crossover, crossover};
-pub use ratio::ratio;
+pub use ratio::{ratio, ratio_among};
 pub use resample::{Resampled, median};
 pub use settle::{Scale, samples_to_settle};
 pub use slope::{Slope, slope};
@@ -25,14 +25,20 @@ pub const REPLICATES: usize = 4000;
 pub const FEWEST: usize = 6;
 
 /// The 2.5 % and 97.5 % quantiles of what was resampled; infinite values are in order, there must be no NaN.
+pub(crate) fn interval(replicates: &mut [f64]) -> Option<(f64, f64)> {
+    interval_among(replicates, 1)
+}
+
+/// One of several intervals that are to hold together 95 times in 100 (Bonferroni): each errs that much more rarely.
 ///
 /// Returns `None` for an empty slice or one with a NaN in it.
-pub(crate) fn interval(replicates: &mut [f64]) -> Option<(f64, f64)> {
+pub(crate) fn interval_among(replicates: &mut [f64], intervals: usize) -> Option<(f64, f64)> {
     if replicates.is_empty() || replicates.iter().any(|value| value.is_nan()) {
         return None;
     }
     replicates.sort_unstable_by(f64::total_cmp);
     let last = replicates.len() - 1;
     let at = |share: f64| replicates[((last as f64) * share).round() as usize];
-    Some((at(0.025), at(0.975)))
+    let tail = 0.025 / intervals.max(1) as f64;
+    Some((at(tail), at(1.0 - tail)))
 }

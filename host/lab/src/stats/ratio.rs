@@ -1,8 +1,18 @@
-use super::{Resampled, interval};
+use super::{Resampled, interval_among};
 use heddle_results::Estimate;
 
 /// The ratio of two cells' medians with its interval; `None` unless every sample of both is above zero.
 pub fn ratio(numerator: &Resampled, denominator: &Resampled) -> Option<Estimate> {
+    ratio_among(numerator, denominator, 1)
+}
+
+/// As [`ratio`], with an interval wide enough for one of `ratios` that are looked at together: of nine models that are the
+/// same, some would differ at every third place else.
+pub fn ratio_among(
+    numerator: &Resampled,
+    denominator: &Resampled,
+    ratios: usize,
+) -> Option<Estimate> {
     if !(numerator.positive && denominator.positive) {
         return None;
     }
@@ -13,7 +23,7 @@ pub fn ratio(numerator: &Resampled, denominator: &Resampled) -> Option<Estimate>
         .zip(&denominator.replicates)
         .map(|(over, under)| over / under)
         .collect();
-    let (low, high) = interval(&mut replicates)?;
+    let (low, high) = interval_among(&mut replicates, ratios)?;
     Some(Estimate {
         value,
         low: low.min(value),
