@@ -78,6 +78,24 @@ impl Modules {
             .map_or(Nanos(u64::MAX), |next| Nanos(next.0.saturating_sub(1)))
     }
 
+    /// A time at which `address` meant what it means in a generation: the end of it, or of the module that held the address then and was closed before.
+    pub fn time_of(&self, address: Addr, generation: u32) -> Nanos {
+        let end = self.end_of(generation);
+        let begin = (generation as usize)
+            .checked_sub(1)
+            .and_then(|previous| self.reuses.get(previous))
+            .map_or(Nanos(0), |&begin| begin);
+        let born = self.all.partition_point(|module| module.loaded <= end);
+        let latest = self.all[..born]
+            .iter()
+            .rev()
+            .find(|module| module.contains(address));
+        latest
+            .and_then(|module| module.unloaded)
+            .filter(|gone| (begin..=end).contains(gone))
+            .unwrap_or(end)
+    }
+
     /// Reads the text of a `modules` file; `path` is for errors.
     pub(crate) fn parse(path: &Path, bytes: &[u8], line: TimeLine) -> Result<Self, Error> {
         let mut modules = Modules::default();
@@ -214,6 +232,15 @@ mod tests {
             (0, 1)
         );
         assert_eq!(modules.end_of(0), Nanos(29));
+        assert_eq!(
+            (
+                modules.time_of(Addr(0x1fff), 0),
+                modules.time_of(Addr(0x1fff), 1),
+                modules.time_of(Addr(0x3000), 0),
+            ),
+            (Nanos(20), Nanos(u64::MAX), Nanos(29)),
+            "/a was closed before the generation's end, /b c never, and nothing is at 0x3000"
+        );
     }
 
     #[test]

@@ -31,7 +31,9 @@ pub fn prepare(path: &Path) -> Result<PathBuf, Failure> {
     }
     fs::create_dir_all(path).map_err(failed("make the directory", path))?;
     let marker = path.join("heddle");
-    fs::write(&marker, format!("{MARKER}{VERSION}\n")).map_err(failed("write", &marker))?;
+    fs::write(&marker, format!("{MARKER}{VERSION}\n"))
+        .inspect_err(|_| discard(path)) // half a marker would be in the way of the next attempt
+        .map_err(failed("write", &marker))?;
     std::path::absolute(path).map_err(failed("find", path))
 }
 

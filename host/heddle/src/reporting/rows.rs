@@ -40,8 +40,8 @@ pub fn read(trace: &Trace, by_thread: bool) -> Result<Rows, Error> {
                 label: thread_label(trace, process, thread),
             });
             for (key, stats) in profile.functions {
-                let location =
-                    names.function(index, key.address, process.modules().end_of(key.generation));
+                let time = process.modules().time_of(key.address, key.generation);
+                let location = names.function(index, key.address, time);
                 merged
                     .entry((group, location.module.clone(), location.name.clone()))
                     .or_default()
