@@ -1,11 +1,14 @@
 #pragma once
 
 #include <coroutine>
+#include <cstddef>
 #include <exception>
 #include <memory>
 #include <type_traits>
 #include <utility>
 #include <variant>
+
+#include "heddle/coop/frame_pool.hpp"
 
 namespace heddle::coop {
 
@@ -33,6 +36,12 @@ class task_promise_base {
 
   void continue_with(std::coroutine_handle<> continuation) noexcept {
     continuation_ = continuation;
+  }
+
+  // Frames are recycled: a task costs no call of the allocator.
+  static void* operator new(std::size_t bytes) { return frame_pool::allocate(bytes); }
+  static void operator delete(void* frame, std::size_t bytes) noexcept {
+    frame_pool::release(frame, bytes);
   }
 
  private:
@@ -129,6 +138,11 @@ class [[nodiscard("a task does nothing until it is awaited or resumed")]] task {
     return awaiter{coroutine_};
   }
 
+  /// For a scheduler: what to resume to start it; `continuation` is resumed when it has ended.
+  std::coroutine_handle<> start(std::coroutine_handle<> continuation) const noexcept {
+    coroutine_.promise().continue_with(continuation);
+    return coroutine_;
+  }
   /// For a driver: runs on to the next suspension. Not after done().
   void resume() const { coroutine_.resume(); }
   /// For a driver: whether it has ended, by a result or an exception.

@@ -1,0 +1,83 @@
+#pragma once
+
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+#include "heddle/coop/awaitable.hpp"
+#include "heddle/coop/scheduler.hpp"
+
+namespace heddle::coop {
+
+/// A fiber's co_await: waits for `what`, and returns its result. Ends the program with a message
+/// where there is no fiber to suspend: in a task, which has co_await, and outside of run().
+template <class Awaitable>
+[[gnu::always_inline]] inline decltype(auto) await(Awaitable&& what) {
+  if (!what.await_ready()) {
+    detail::strand_block& self = detail::waiting_strand(detail::strand_kind::fiber);
+    what.begin(self);
+    self.resume_at = __builtin_frame_address(0);
+    scheduler::leave_fiber(self);
+  }
+  return what.await_resume();
+}
+
+namespace detail {
+
+template <class T>
+struct within_result {
+  using type = std::optional<T>;
+};
+template <>
+struct within_result<void> {
+  using type = bool;
+};
+
+}  // namespace detail
+
+/// A wait with a limit. See within().
+template <class A>
+class [[nodiscard("awaited: co_await it, or await(it) in a fiber")]] within_awaitable
+    : public detail::awaitable<within_awaitable<A>> {
+ public:
+  using value = decltype(std::declval<A&>().get());
+  using result = typename detail::within_result<value>::type;
+
+  within_awaitable(duration limit, A && limited) : limit_(limit), limited_(std::move(limited)) {}
+  bool ready() { return limited_.ready(); }
+  void park(detail::strand_block & self) {
+    limited_.park(self);
+    self.owner->wake_at(self, self.owner->now() + limit_);
+    self_ = &self;
+  }
+  result get() {
+    if (self_ != nullptr && self_->reason == detail::wake_reason::timed_out) {
+      self_->reason = detail::wake_reason::granted;
+      return result{};
+    }
+    if constexpr (std::is_void_v<value>) {
+      limited_.get();
+      return true;
+    } else {
+      return result{limited_.get()};
+    }
+  }
+
+ private:
+  duration limit_;
+  A limited_;
+  detail::strand_block* self_ = nullptr;
+};
+
+/// Waits for `limited`, an awaitable of this library that is not a yield, at most for `limit`.
+/// Results in an optional of its result, empty after a timeout; in a bool if it has none.
+///
+/// Suspends when `limited` does; made ready by whoever grants it, or by the scheduler when the time
+/// has come, whichever is first: what is granted is never lost. Destroyed while it waits: it waits
+/// no more.
+template <class A>
+within_awaitable<A> within(duration limit, A limited) {
+  return within_awaitable<A>(limit, std::move(limited));
+}
+
+}  // namespace heddle::coop

@@ -1,0 +1,89 @@
+#pragma once
+
+#include <coroutine>
+#include <utility>
+
+#include "heddle/coop/context.hpp"
+#include "heddle/coop/strand_block.hpp"
+
+namespace heddle::coop {
+
+/// Thrown at a wait of a strand that was cancelled, so that it ends and its destructors run. Not
+/// derived from anything: only `catch (...)` meets it. Thrown once: a destructor or a handler on
+/// the way may wait again.
+struct cancelled {};
+
+namespace detail {
+
+// The running strand; null outside of scheduler::run().
+inline constinit thread_local strand_block* current_strand = nullptr;
+
+[[noreturn]] void throw_cancelled(strand_block& strand);
+[[noreturn]] void wait_by_wrong_kind(const strand_block* self, strand_kind wanted) noexcept;
+
+/// The strand that is about to wait, which must be of that kind.
+inline strand_block& waiting_strand(strand_kind wanted) {
+  strand_block* const self = current_strand;
+  if (self == nullptr || self->kind != wanted) [[unlikely]] {
+    wait_by_wrong_kind(self, wanted);
+  }
+  return *self;
+}
+
+/// Parks the strand in the list, for a wait in one list.
+inline void wait_in(strand_block& self, wait_node& node, wait_list& list) noexcept {
+  node.who = &self;
+  list.append(node);
+  self.waits = &node;
+  self.status = strand_status::waiting;
+}
+
+/// What every awaitable has in common. `A` has
+/// - `bool ready()`: try to get it without waiting;
+/// - `void park(strand_block& self)`: put the strand where it will be woken from;
+/// - `get()`: the result, after ready() returned true or the strand was woken.
+/// Not copied once it is parked.
+template <class A>
+class awaitable {
+ public:
+  bool await_ready() { return self().ready(); }
+  void await_suspend(std::coroutine_handle<> handle) {
+    // Not a symmetric transfer to the next strand: that is a call below -O2, and the stack would
+    // grow with each.
+    strand_block& strand = waiting_strand(strand_kind::task);
+    begin(strand);
+    strand.resume_at = handle.address();
+  }
+  decltype(auto) await_resume() {
+    end();
+    return self().get();
+  }
+
+  /// For await(): parks.
+  void begin(strand_block& strand) {
+    if constexpr (A::shielded()) {
+      strand.shielded = true;
+    } else if (strand.cancel_pending) [[unlikely]] {
+      throw_cancelled(strand);
+    }
+    self().park(strand);
+    parked_ = &strand;
+  }
+  /// For await(): throws if the wait was cancelled.
+  void end() {
+    if (parked_ == nullptr) return;
+    if constexpr (A::shielded()) parked_->shielded = false;
+    if (parked_->reason == wake_reason::cancelled) [[unlikely]] {
+      throw_cancelled(*parked_);
+    }
+  }
+  /// Whether a cancellation is kept for later: the wait must end by itself.
+  static constexpr bool shielded() noexcept { return false; }
+
+ private:
+  A& self() noexcept { return static_cast<A&>(*this); }
+  strand_block* parked_ = nullptr;
+};
+
+}  // namespace detail
+}  // namespace heddle::coop

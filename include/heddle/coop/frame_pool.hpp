@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstddef>
+
+#include "heddle/coop/sanitizer.hpp"
+
+namespace heddle::coop::detail {
+
+/// Recycled memory for what is made and dropped once a strand: coroutine frames and the blocks of
+/// strands. Free pieces wait in lists by size, one set of lists a thread; a piece freed on another
+/// thread joins that thread's lists.
+class frame_pool {
+ public:
+  [[nodiscard]] static void* allocate(std::size_t bytes) {
+    const std::size_t size_class = class_of(bytes);
+    if (size_class < classes && lists_[size_class] != nullptr) [[likely]] {
+      piece* const taken = lists_[size_class];
+      lists_[size_class] = taken->next;
+      return taken;
+    }
+    return allocate_new(bytes);
+  }
+
+  static void release(void* memory, std::size_t bytes) noexcept {
+#if defined(HEDDLE_ASAN)
+    release_new(memory, bytes);  // so that a use after the end is seen
+#else
+    const std::size_t size_class = class_of(bytes);
+    if (size_class >= classes) [[unlikely]] {
+      release_new(memory, bytes);
+      return;
+    }
+    piece* const freed = static_cast<piece*>(memory);
+    freed->next = lists_[size_class];
+    lists_[size_class] = freed;
+#endif
+  }
+
+ private:
+  struct piece {
+    piece* next;
+  };
+  struct releaser;
+  static constexpr std::size_t granule = 64;  // bytes, a cache line
+  static constexpr std::size_t classes = 16;
+
+  static constexpr std::size_t class_of(std::size_t bytes) noexcept {
+    return (bytes + granule - 1) / granule - 1;
+  }
+  static void* allocate_new(std::size_t bytes);
+  static void release_new(void* memory, std::size_t bytes) noexcept;
+
+  // constinit: without it every use would go through a function that asks whether it is made.
+  static inline constinit thread_local piece* lists_[classes] = {};
+};
+
+}  // namespace heddle::coop::detail

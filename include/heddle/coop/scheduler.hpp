@@ -1,0 +1,235 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "heddle/coop/fiber.hpp"
+#include "heddle/coop/ready_queue.hpp"
+#include "heddle/coop/strand.hpp"
+#include "heddle/coop/strand_block.hpp"
+#include "heddle/coop/task.hpp"
+#include "heddle/coop/timer_queue.hpp"
+
+namespace heddle::coop {
+
+/// What time is on a scheduler.
+enum class clock_policy {
+  real,       // the steady clock; with nothing ready, the thread sleeps until the next timer
+  simulated,  // virtual time: stands still while strands run; with nothing ready, it jumps to the
+              // next timer
+};
+
+struct scheduler_options {
+  clock_policy clock = clock_policy::real;
+  /// Set: the next strand is chosen at random, the same way for the same seed. Not set: the one
+  /// that has been ready the longest.
+  std::optional<std::uint64_t> random_seed = {};
+  /// Of each fiber, at least stack::minimum_bytes.
+  std::size_t stack_bytes = 64 * 1024;
+  /// Whether the predicates of wait_for() depend on more than what strands do: on the real clock,
+  /// on another thread, on a device. If so, they are evaluated again every 50 µs while nothing else
+  /// is ready; if not, all of them false and no timer pending is a deadlock.
+  bool outside_events = false;
+};
+
+/// Thrown by scheduler::run() when no strand can ever run again, yet some have not ended; what()
+/// names each of them and what it waits for.
+class deadlock : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Runs strands of both kinds on one kernel thread, one at a time, each until it waits, yields or
+/// ends: cooperative multithreading (CM).
+///
+///     scheduler s;
+///     s.spawn([] { for (;;) { step(); await(yield()); } }, "stackful");     // a fiber
+///     s.spawn([]() -> task<> { co_await sleep_for(1s); }, "stackless");     // a task
+///     s.run();
+///
+/// Everything that waits is an awaitable: a task says `co_await x`, a fiber `await(x)`.
+///
+/// The order is deterministic: first ready, first run. A scheduler, and everything that strands of
+/// it share, belongs to the thread that made it.
+class scheduler {
+ public:
+  /// Throws std::invalid_argument if the stacks are too small.
+  explicit scheduler(scheduler_options options = {});
+  /// Strands that have not ended are destroyed, the youngest first: what lives on their stacks and
+  /// in their frames is destructed. Destructors must not wait then.
+  ~scheduler();
+  scheduler(const scheduler&) = delete;
+  scheduler& operator=(const scheduler&) = delete;
+
+  /// Makes a strand that is ready to run `body()`: in its coroutine frames if that returns a
+  /// task<T>, otherwise as a fiber, with a stack of its own from its first turn on. `body` lives
+  /// until the strand has ended; so a lambda that is a coroutine may capture.
+  ///
+  /// An exception that leaves the body goes to whoever joins; if the handle was dropped before the
+  /// strand ended, run() throws it, the first if there are several.
+  template <class F>
+  auto spawn(F&& body, std::string name = {}) -> strand<detail::strand_result<std::decay_t<F>>> {
+    return add(detail::make_block(std::forward<F>(body)), std::move(name));
+  }
+  template <class T>
+  strand<T> spawn(task<T> body, std::string name = {}) {
+    return spawn([held = std::move(body)]() mutable { return std::move(held); }, std::move(name));
+  }
+
+  /// Runs until every strand has ended. May be called again after more were spawned; not from a
+  /// strand. Throws `deadlock`; what a strand threw that nobody holds; std::system_error if there
+  /// is no room for a stack.
+  void run();
+
+  /// The time on its clock.
+  [[nodiscard]] time_point now() const noexcept;
+
+  /// Strands that have not ended.
+  [[nodiscard]] std::size_t alive() const noexcept { return alive_; }
+
+  /// One line for each strand that has not ended: its number, its name, what it waits for.
+  [[nodiscard]] std::string dump() const;
+
+  // ---- for those who write awaitables -----------------------------------------------------------
+
+  /// Ends the wait that the node stands for: the strand is ready. If several waits have to end,
+  /// only the last one does that.
+  static void wake(detail::wait_node& node) {
+    node.list->remove(node);
+    detail::strand_block& strand = *node.who;
+    if (node.pending != nullptr && --*node.pending != 0) return;
+    if (strand.timer != detail::strand_block::no_timer || node.sibling != nullptr ||
+        strand.waits != &node) [[unlikely]] {
+      strand.owner->leave_all(strand);
+    }
+    strand.waits = nullptr;
+    strand.owner->make_ready(strand);
+  }
+  /// Puts a strand that is not in the ready queue at its end.
+  void make_ready(detail::strand_block& strand) {
+    strand.status = detail::strand_status::ready;
+    ready_.push(strand);
+  }
+  /// The running strand gives way: it is ready, and stays so.
+  void requeue(detail::strand_block& strand) { ready_.push(strand); }
+  /// The running strand runs again when `poll` holds at its turn.
+  void poll(detail::strand_block& strand, const detail::poll_function& poll) {
+    strand.status = detail::strand_status::polling;
+    strand.poll = &poll;
+    ready_.push(strand);
+  }
+  /// Wakes the waiting strand at `at`, unless it was woken before: reason `timed_out`.
+  void wake_at(detail::strand_block& strand, time_point at);
+  /// Ends a wait before its time, for `reason`.
+  void give_up(detail::strand_block& strand, detail::wake_reason reason);
+  /// Whether `strand` is in the ready queue.
+  [[nodiscard]] bool queued(const detail::strand_block& strand) const noexcept {
+    return ready_.holds(strand);
+  }
+  /// What cancelling it means for a strand as it is now.
+  void cancel(detail::strand_block& strand);
+  /// Runs `strand`, which is queued, before all others.
+  void run_next(detail::strand_block& strand) noexcept {
+    ready_.remove(strand);
+    named_ = &strand;
+    turns_ = 1;
+  }
+
+  /// Switches from the running fiber, which has been parked, to what is next.
+  [[gnu::always_inline]] static inline void leave_fiber(detail::strand_block& self);
+
+ private:
+  friend detail::fiber;
+  template <class T>
+  friend class strand;
+
+  template <class Block>
+  strand<typename Block::result_type> add(Block* block, std::string name) {
+    register_block(*block, std::move(name));
+    return strand<typename Block::result_type>(block);
+  }
+  void register_block(detail::strand_block& block, std::string name) {
+    block.owner = this;
+    block.id = ++spawned_;
+    block.name = std::move(name);
+    block.resume_at = static_cast<detail::frame_header*>(&block);
+    block.older = newest_;
+    (newest_ != nullptr ? newest_->newer : oldest_) = &block;
+    newest_ = &block;
+    ++alive_;
+    ready_.push(block);
+  }
+
+  /// Takes the next strand out of the ready queue; null if nothing can run.
+  [[gnu::always_inline]] detail::strand_block* next() {
+    if (--turns_ == 0) [[unlikely]] {
+      return next_after_timers();
+    }
+    detail::strand_block* const first = ready_.pop();
+    if (first == nullptr || first->status == detail::strand_status::polling) [[unlikely]] {
+      return next_polled(first);
+    }
+    return first;
+  }
+  detail::strand_block* next_after_timers();
+  detail::strand_block* next_polled(detail::strand_block* candidate);
+  detail::strand_block* pop() {
+    return options_.random_seed ? ready_.pop_any(random_) : ready_.pop();
+  }
+  void wake_due();
+  bool pass_time(bool polled);
+
+  void run_task(detail::strand_block& strand);
+  void run_fiber(detail::strand_block& strand);
+  void start_on(detail::strand_block& strand, detail::fiber& runner) noexcept;
+  detail::fiber& new_fiber();
+  void finish(detail::strand_block& strand);
+  void unlink(detail::strand_block& strand) noexcept;
+  void destroy_strand(detail::strand_block& strand) noexcept;
+  void leave_all(detail::strand_block& strand) noexcept;
+
+  // How many turns pass until timers are looked at: reading the clock costs more than a switch.
+  static constexpr std::uint32_t turns_between_timers = 64;
+
+  detail::ready_queue ready_;
+  std::uint32_t turns_ = 1;  // left until next() takes the slow way
+  detail::strand_block* named_ = nullptr;
+  detail::strand_block* handed_ = nullptr;  // from a fiber to run(): what to run next
+  detail::fiber_context main_;              // of run()
+  detail::timer_queue timers_;
+  scheduler_options options_;
+  std::mt19937_64 random_;
+  time_point simulated_now_{};
+  std::size_t alive_ = 0;
+  std::uint64_t spawned_ = 0;
+  detail::strand_block* oldest_ = nullptr;
+  detail::strand_block* newest_ = nullptr;
+  std::vector<std::unique_ptr<detail::fiber>> fibers_;
+  std::vector<detail::fiber*> idle_fibers_;
+  std::exception_ptr unhandled_;
+  bool in_run_ = false;
+};
+
+inline void scheduler::leave_fiber(detail::strand_block& self) {
+  scheduler& owner = *self.owner;
+  detail::strand_block* const to = owner.next();
+  if (to == &self) return;
+  if (to != nullptr && to->runner != nullptr) [[likely]] {
+    detail::current_strand = to;
+    detail::fiber_context::switch_to(self.runner->context, to->runner->context);
+  } else {
+    owner.handed_ = to;
+    detail::fiber_context::switch_to(self.runner->context, owner.main_);
+  }
+}
+
+}  // namespace heddle::coop

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "heddle/coop/strand_block.hpp"
+
+namespace heddle::coop {
+
+/// Time on a scheduler's clock: since the machine started if it is real, since the scheduler was
+/// made if it is virtual.
+using time_point = std::chrono::time_point<std::chrono::steady_clock, std::chrono::nanoseconds>;
+using duration = std::chrono::nanoseconds;
+
+namespace detail {
+
+/// Strands by the time at which they are to be woken, equal times in the order they were added.
+/// A binary heap; adding and removing take O(log n).
+class timer_queue {
+ public:
+  [[nodiscard]] bool empty() const noexcept { return heap_.empty(); }
+  /// Of the earliest; not if empty().
+  [[nodiscard]] time_point earliest() const noexcept { return heap_.front().at; }
+  [[nodiscard]] strand_block& first() const noexcept { return *heap_.front().who; }
+
+  void add(strand_block& strand, time_point at);
+  void remove(strand_block& strand) noexcept;
+
+ private:
+  struct entry {
+    time_point at;
+    std::uint64_t order;
+    strand_block* who;
+    bool operator<(const entry& other) const noexcept {
+      return at != other.at ? at < other.at : order < other.order;
+    }
+  };
+
+  void place(std::size_t index, const entry& value) noexcept;
+  void rise(std::size_t index, const entry& value) noexcept;
+  void sink(std::size_t index, const entry& value) noexcept;
+
+  std::vector<entry> heap_;
+  std::uint64_t added_ = 0;
+};
+
+}  // namespace detail
+}  // namespace heddle::coop

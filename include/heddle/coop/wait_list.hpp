@@ -1,0 +1,76 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+namespace heddle::coop {
+namespace detail {
+
+struct strand_block;
+class wait_list;
+
+/// One strand's place in one wait_list. It lives in the awaitable: on the fiber's stack or in the
+/// coroutine's frame, which stay where they are while the strand waits.
+struct wait_node {
+  strand_block* who = nullptr;
+  wait_node* next = nullptr;
+  wait_node* previous = nullptr;
+  wait_list* list = nullptr;     // null: in none
+  wait_node* sibling = nullptr;  // the same wait's node in another list
+  std::size_t* pending =
+      nullptr;  // the wait ends when this many nodes are woken; null: at the first
+};
+
+/// Strands that wait for one thing, first come, first served.
+///
+/// Invariant: a node in a list belongs to a strand whose status is `waiting` and whose `waits`
+/// chain holds the node.
+class wait_list {
+ public:
+  /// When a wait in this list is given up (a timeout, a cancellation), after its node was taken
+  /// out. Returns true if the strand waits elsewhere instead of running now.
+  using given_up_function = bool (*)(wait_list& list, wait_node& node);
+
+  /// `kind` is what the report of a deadlock calls it ("semaphore"), a literal; `name` says which
+  /// one, and must outlive the list.
+  wait_list(const char* kind, const std::string& name,
+            given_up_function on_given_up = nullptr) noexcept
+      : kind_(kind), name_(name), given_up_(on_given_up) {}
+  wait_list(const wait_list&) = delete;
+  wait_list& operator=(const wait_list&) = delete;
+
+  [[nodiscard]] bool empty() const noexcept { return first_ == nullptr; }
+  [[nodiscard]] wait_node* first() const noexcept { return first_; }
+  [[nodiscard]] std::size_t size() const noexcept {
+    std::size_t count = 0;
+    for (const wait_node* node = first_; node != nullptr; node = node->next) ++count;
+    return count;
+  }
+  [[nodiscard]] const char* kind() const noexcept { return kind_; }
+  [[nodiscard]] const std::string& name() const noexcept { return name_; }
+  [[nodiscard]] given_up_function given_up() const noexcept { return given_up_; }
+
+  void append(wait_node& node) noexcept {
+    node.list = this;
+    node.next = nullptr;
+    node.previous = last_;
+    (last_ != nullptr ? last_->next : first_) = &node;
+    last_ = &node;
+  }
+
+  void remove(wait_node& node) noexcept {
+    (node.previous != nullptr ? node.previous->next : first_) = node.next;
+    (node.next != nullptr ? node.next->previous : last_) = node.previous;
+    node.list = nullptr;
+  }
+
+ private:
+  wait_node* first_ = nullptr;
+  wait_node* last_ = nullptr;
+  const char* kind_;
+  const std::string& name_;
+  given_up_function given_up_;
+};
+
+}  // namespace detail
+}  // namespace heddle::coop

@@ -1,0 +1,104 @@
+#pragma once
+
+#include "heddle/coop/await.hpp"
+#include "heddle/coop/scheduler.hpp"
+#include "heddle/coop/strand.hpp"
+
+namespace heddle::coop {
+
+namespace detail {
+
+class [[nodiscard("awaited: co_await it, or await(it) in a fiber")]] yield_awaitable
+    : public awaitable<yield_awaitable> {
+ public:
+  bool ready() const noexcept { return false; }
+  void park(strand_block & self) {
+    self_ = &self;
+    self.owner->requeue(self);
+  }
+  void get() {
+    if (self_->cancel_pending) [[unlikely]] {
+      throw_cancelled(*self_);
+    }
+  }
+
+ private:
+  strand_block* self_ = nullptr;
+};
+
+class [[nodiscard("awaited: co_await it, or await(it) in a fiber")]] yield_to_awaitable
+    : public awaitable<yield_to_awaitable> {
+ public:
+  explicit yield_to_awaitable(const strand_ref& target) noexcept : target_(&target.block()) {}
+  bool ready() const noexcept { return false; }
+  void park(strand_block & self) {
+    direct_ = target_ != &self && target_->owner == self.owner && self.owner->queued(*target_);
+    if (direct_) self.owner->run_next(*target_);
+    self.owner->requeue(self);
+    self_ = &self;
+  }
+  bool get() {
+    if (self_->cancel_pending) [[unlikely]] {
+      throw_cancelled(*self_);
+    }
+    return direct_;
+  }
+
+ private:
+  strand_block* target_;
+  strand_block* self_ = nullptr;
+  bool direct_ = false;
+};
+
+class [[nodiscard("awaited: co_await it, or await(it) in a fiber")]] sleep_awaitable
+    : public awaitable<sleep_awaitable> {
+ public:
+  sleep_awaitable(duration length, time_point until, bool absolute) noexcept
+      : length_(length), until_(until), absolute_(absolute) {}
+  bool ready() const noexcept { return false; }
+  void park(strand_block & self) {
+    self.status = strand_status::waiting;
+    self.owner->wake_at(self, absolute_ ? until_ : self.owner->now() + length_);
+    self_ = &self;
+  }
+  void get() noexcept { self_->reason = wake_reason::granted; }
+
+ private:
+  duration length_;
+  time_point until_;
+  bool absolute_;
+  strand_block* self_ = nullptr;
+};
+
+}  // namespace detail
+
+/// Lets the other strands that are ready run, then goes on; at once if there are none.
+///
+/// Suspends always; it stays ready, and is resumed by the scheduler, from inside the wait or the
+/// end of the strand that ran before it, on this thread. Destroyed while it waits: it leaves the
+/// ready queue.
+[[nodiscard]] inline detail::yield_awaitable yield() noexcept { return {}; }
+
+/// The paper's *named yield*: lets `target` run next, then the others as yield() does. Results in
+/// whether that was possible: if `target` is not ready (it waits, runs, or has ended), this is a
+/// plain yield(). A target in wait_for() gets its turn, so its predicate is evaluated first.
+/// Suspends, resumes and is destroyed as yield().
+[[nodiscard]] inline detail::yield_to_awaitable yield_to(const strand_ref& target) noexcept {
+  return detail::yield_to_awaitable(target);
+}
+
+/// Waits for this long on the scheduler's clock.
+///
+/// Suspends always, for zero too; made ready by the scheduler once the time has come, at some
+/// strand's wait or when nothing else is ready, on this thread. Destroyed while it waits: its timer
+/// is dropped.
+[[nodiscard]] inline detail::sleep_awaitable sleep_for(duration length) noexcept {
+  return {length, {}, false};
+}
+
+/// As sleep_for(), to a point in time.
+[[nodiscard]] inline detail::sleep_awaitable sleep_until(time_point until) noexcept {
+  return {{}, until, true};
+}
+
+}  // namespace heddle::coop
