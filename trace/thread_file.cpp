@@ -98,7 +98,11 @@ long ThreadFile::map_more(long fd) {
       space = kMore;
       mapped = map_records(fd, room, space);
     }
-    if (sys::failed(mapped)) return sys::error_of(mapped);
+    if (sys::failed(mapped)) {
+      // Room that nobody can write to would be read as records that were never filled.
+      arch::syscall(SYS_ftruncate, fd, offset_of(room));
+      return sys::error_of(mapped);
+    }
     segments[used] = {&header->reserved, room, 0, static_cast<Record*>(mapped)};
     reserved[used] = space;
   }

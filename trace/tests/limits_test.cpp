@@ -27,6 +27,9 @@ void check_exact(const Outcome& outcome, const std::filesystem::path& trace, con
   CHECK(thread.dropped > 0);
   CHECK(thread.records.size() > 0);
   CHECK(thread.records.size() + thread.dropped == kEvents);
+  // The file has room for what was recorded, and no more that would be read as lost.
+  const auto file = trace / std::to_string(outcome.pid) / "thread-1";
+  CHECK(std::filesystem::file_size(file) == 4096 + 32 * thread.records.size());
 }
 
 }  // namespace
