@@ -15,15 +15,18 @@ mod view;
 
 use heddle_results::Report;
 
-/// Why no page could be made. The report's contents never cause this; only a defect of the templates does.
+/// Why no page could be made. The report's contents never cause this.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A template does not compile, or asks for something that its context does not have.
     #[error("the report page's template failed: {0:#}")]
     Template(#[from] minijinja::Error),
+    /// The raw data could not be compressed.
+    #[error("the raw data could not be compressed: {0}")]
+    Raw(#[from] std::io::Error),
 }
 
-/// The page for a report, with `raw_jsonl` (the contents of `results.jsonl`) embedded so that the page alone is enough to compute everything again.
+/// The page for a report, with `raw_jsonl` (the contents of `results.jsonl`) embedded (gzip, base64) so that the page alone is enough to compute everything again.
 ///
 /// Time and size are linear in the number of samples.
 ///

@@ -71,13 +71,8 @@ fn every_verdict_claim_figure_and_reason_is_in_the_page() {
             .iter()
             .map(|skipped| &skipped.reason)
             .chain(&experiment.troubles);
-        for text in experiment
-            .verdicts
-            .iter()
-            .chain(claims)
-            .chain(rest)
-            .chain([&experiment.question])
-        {
+        let others = claims.chain(rest).chain([&experiment.question]);
+        for text in common::sentences(experiment).chain(others.map(String::as_str)) {
             let escaped = text.replace('<', "&lt;").replace('/', "&#x2f;");
             assert!(
                 page.contains(text) || page.contains(&escaped),

@@ -74,7 +74,7 @@ impl Section {
             workload: experiment.workload.clone(),
             question: experiment.question.clone(),
             source: experiment.source.clone(),
-            sentences: experiment.verdicts.clone(),
+            sentences: super::sentences(experiment),
             axis: experiment.axis.clone(),
             metric: experiment.metric.label.clone(),
             groups,

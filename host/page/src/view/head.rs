@@ -81,7 +81,7 @@ impl Head {
                 .map(|(experiment, link)| Finding {
                     link: link.clone(),
                     question: experiment.question.clone(),
-                    sentences: experiment.verdicts.clone(),
+                    sentences: super::sentences(experiment),
                 })
                 .collect(),
         }

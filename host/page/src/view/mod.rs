@@ -53,7 +53,7 @@ pub(crate) fn page(report: &Report, raw_jsonl: &str) -> Result<String, Error> {
         ledger => ledger::Ledger::new(report, &links),
         experiments => with_links().map(|(experiment, link)| experiment::Section::new(experiment, link, &palette)).collect::<Vec<_>>(),
         environment => environment::Environment::new(report),
-        raw => raw::for_script(raw_jsonl),
+        raw => raw::for_script(raw_jsonl)?,
         raw_lines => raw_jsonl.lines().filter(|line| !line.trim().is_empty()).count(),
         shapes => palette::SHAPES,
         palette => palette::css(),
@@ -87,6 +87,16 @@ fn environment() -> Result<Environment<'static>, Error> {
         environment.add_template(name, source)?;
     }
     Ok(environment)
+}
+
+/// Verdict sentences as they stand beside the experiment's title: without its id, `-O2: threads win …`.
+fn sentences(experiment: &heddle_results::ExperimentReport) -> Vec<String> {
+    let short = |verdict: &String| {
+        let rest = verdict.strip_prefix(&experiment.id);
+        let rest = rest.and_then(|rest| rest.strip_prefix(": ").or(rest.strip_prefix(", ")));
+        rest.unwrap_or(verdict).to_owned()
+    };
+    experiment.verdicts.iter().map(short).collect()
 }
 
 /// Every model that is named anywhere.

@@ -127,11 +127,11 @@ impl Browser {
         self.evaluate("0");
     }
 
-    /// A JavaScript expression's value.
+    /// A JavaScript expression's value; of a promise, what it brings.
     pub fn evaluate(&mut self, expression: &str) -> Value {
         let answer = self.call(
             "Runtime.evaluate",
-            json!({"expression": expression, "returnByValue": true}),
+            json!({"expression": expression, "returnByValue": true, "awaitPromise": true}),
         );
         assert_eq!(answer.get("exceptionDetails"), None, "{expression}");
         answer["result"]["value"].clone()

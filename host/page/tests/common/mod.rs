@@ -304,3 +304,11 @@ pub fn jsonl(report: &Report) -> String {
     }
     lines
 }
+
+/// Verdict sentences as the page has them: without the experiment's id, which stands beside.
+pub fn sentences(experiment: &ExperimentReport) -> impl Iterator<Item = &str> {
+    experiment.verdicts.iter().map(|verdict| {
+        let rest = verdict.strip_prefix(&experiment.id);
+        rest.map_or(&**verdict, |rest| rest.trim_start_matches([':', ',', ' ']))
+    })
+}
