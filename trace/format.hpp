@@ -76,6 +76,9 @@ static_assert(offsetof(ThreadHeader, room) == 64);
 static_assert(offsetof(ThreadHeader, name) == 128);
 
 inline constexpr std::uint64_t kExitBit = std::uint64_t{1} << 63;
+/// In a record's function: the address lies within the function; the call is paired by its stack
+/// pointer.
+inline constexpr std::uint64_t kWithin = std::uint64_t{1} << 63;
 
 struct Record {
   std::uint64_t when;  ///< ticks; bit 63 set on exit; stored last, 0 = reserved and never filled

@@ -8,17 +8,22 @@
 //! - *Exit*: it ends the nearest open call of the same function. Calls above that one had no exit of their own and end unwound. At its exit, a function's stack pointer may be lower than
 //!   at its enter (`alloca`) or higher (the exit hook is tail-called after the frame is gone), but not above the frame it was called from: an open call of
 //!   which that would be true is skipped, so that after a `longjmp` out of a recursion the right one ends.
+//! - Events of [`Way::Entry`] say it more plainly: the stack pointer is where the return address lies, so no two open calls share it (an enter at
+//!   the same one ends what had it), and the exit with the same one ends the call. The function is not asked: an exit has another address within it than the enter.
+//!   A tail call is an exit, then an enter with the same stack pointer and call site.
 //! - An exit that finds no open call is counted and changes nothing.
 
 use crate::{End, Loose, Span};
-use heddle_trace_file::{Addr, Event, EventKind, Nanos};
+use heddle_trace_file::{Addr, Event, EventKind, Nanos, Way};
 use std::ops::Range;
 
 /// An open call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Frame {
-    /// The function's address.
+    /// The function's address; [`Way::Entry`]: the one within it at its enter, the same for every call.
     pub function: Addr,
+    /// Which hooks told of it.
+    pub way: Way,
     /// The return address into the caller; for an inlined function, that of its container.
     pub caller: Addr,
     /// Whether the function was inlined into the frame below it, which then is its real caller.
@@ -74,7 +79,7 @@ impl Stack {
                 while self
                     .frames
                     .last()
-                    .is_some_and(|top| self.gone(top, caller, sp))
+                    .is_some_and(|top| self.gone(top, event.way, caller, sp))
                 {
                     self.close(End::Unwound, &mut ended);
                 }
@@ -84,6 +89,7 @@ impl Stack {
                     .is_some_and(|top| top.sp == sp && top.caller == caller);
                 self.frames.push(Frame {
                     function,
+                    way: event.way,
                     caller,
                     inlined,
                     sp,
@@ -93,7 +99,11 @@ impl Stack {
                 Step::Entered
             }
             EventKind::Exit { function, sp } => {
-                let Some(index) = self.matching(function, sp) else {
+                let found = match event.way {
+                    Way::Instrumented => self.matching(function, sp),
+                    Way::Entry => self.entered_at(sp),
+                };
+                let Some(index) = found else {
                     self.loose.unmatched += 1;
                     return Step::Unmatched(function);
                 };
@@ -123,14 +133,25 @@ impl Stack {
         self.loose
     }
 
+    /// The open call of [`Way::Entry`] with this stack pointer.
+    #[inline]
+    fn entered_at(&self, sp: Addr) -> Option<usize> {
+        self.frames
+            .iter()
+            .rposition(|frame| frame.sp == sp && frame.way == Way::Entry)
+    }
+
     #[inline]
     fn matching(&self, function: Addr, sp: Addr) -> Option<usize> {
         let top = self.frames.last()?;
         // Nearly always: the innermost call returns as it was entered.
-        if top.function == function && top.sp == sp {
+        if top.function == function && top.sp == sp && top.way == Way::Instrumented {
             return Some(self.frames.len() - 1);
         }
-        let same = |index: &usize| self.frames[*index].function == function;
+        let same = |index: &usize| {
+            let frame = &self.frames[*index];
+            frame.function == function && frame.way == Way::Instrumented
+        };
         let mut candidates = (0..self.frames.len()).rev().filter(same);
         candidates
             .clone()
@@ -150,8 +171,10 @@ impl Stack {
 
     /// Whether `top` cannot be open any more when a call from `caller` is entered at `sp`.
     #[inline]
-    fn gone(&self, top: &Frame, caller: Addr, sp: Addr) -> bool {
-        (top.sp < sp && self.same_stack(top.sp, sp)) || (top.sp == sp && top.caller != caller)
+    fn gone(&self, top: &Frame, way: Way, caller: Addr, sp: Addr) -> bool {
+        let may_share = way == Way::Instrumented && top.way == Way::Instrumented;
+        (top.sp < sp && self.same_stack(top.sp, sp))
+            || (top.sp == sp && !(may_share && top.caller == caller))
     }
 
     fn same_stack(&self, a: Addr, b: Addr) -> bool {

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 use heddle_calls::{Loose, Node, Profile, Stats, trees};
-use heddle_trace_file::write::{ThreadWriter, TraceWriter};
+use heddle_trace_file::write::{ThreadWriter, TraceWriter, WITHIN};
 use heddle_trace_file::{Nanos, Trace};
 use proptest::prelude::*;
 
@@ -226,14 +226,90 @@ fn equal_neighbours_merge_and_others_do_not() {
     );
 }
 
+/// Events of the second way in: the same address at every enter, another one at every exit.
+trait EntryHooks {
+    fn entry(&mut self, time: u64, function: u64, caller: u64, sp: u64) -> &mut Self;
+    fn leave(&mut self, time: u64, function: u64, caller: u64, sp: u64) -> &mut Self;
+}
+
+impl EntryHooks for ThreadWriter {
+    fn entry(&mut self, time: u64, function: u64, caller: u64, sp: u64) -> &mut Self {
+        self.enter(time, WITHIN | function, caller, sp)
+    }
+    fn leave(&mut self, time: u64, function: u64, caller: u64, sp: u64) -> &mut Self {
+        self.exit(time, WITHIN | (function + 8 + time % 4), caller, sp)
+    }
+}
+
+#[test]
+fn entry_hooks_pair_by_stack_pointer_and_a_tail_call_is_a_sibling() {
+    let (tree, loose) = tree(|t| {
+        t.entry(0, MAIN, 0, 900)
+            .entry(1, F, MAIN, 800)
+            .leave(2, F, MAIN, 800)
+            .entry(2, G, MAIN, 800)
+            .entry(3, F, G, 700)
+            .entry(4, F, F, 600)
+            .leave(5, F, F, 600)
+            .leave(6, F, G, 700)
+            .leave(7, G, MAIN, 800)
+            .leave(8, MAIN, 0, 900);
+    });
+    assert_eq!(tree, "1000 x1 (2000 x1 3000 x1 (2000 x1 (2000 x1)))");
+    assert_eq!(loose, Loose::default());
+}
+
+#[test]
+fn entry_hooks_that_an_unwinding_left_out_end_at_the_same_place_again() {
+    // From one call site in a loop: with the other hooks that would be an inlined call.
+    let (tree, loose) = tree(|t| {
+        t.entry(0, MAIN, 0, 900);
+        for time in [10, 20, 30] {
+            t.entry(time, F, MAIN, 800).entry(time + 1, G, F, 700);
+        }
+        t.leave(90, MAIN, 0, 900);
+    });
+    assert_eq!(tree, "1000 x1 (2000 x3 (3000 x1))");
+    assert_eq!(
+        loose,
+        Loose {
+            unwound: 6,
+            ..Loose::default()
+        }
+    );
+}
+
+#[test]
+fn hooks_of_both_kinds_nest_in_each_other() {
+    // An instrumented function's stack pointer is that of its frame; the callee's return address lies just below.
+    let (tree, loose) = tree(|t| {
+        t.entry(0, MAIN, 0, 904)
+            .enter(1, F, MAIN, 800)
+            .entry(2, G, F, 792)
+            .enter(3, F, G, 700)
+            .exit(4, F, G, 708)
+            .leave(5, G, F, 792)
+            .exit(6, F, MAIN, 808)
+            .leave(7, MAIN, 0, 904);
+    });
+    assert_eq!(tree, "1000 x1 (2000 x1 (3000 x1 (2000 x1)))");
+    assert_eq!(loose, Loose::default());
+    // An exit whose enter was not recorded ends no call of the other kind.
+    let (_, loose) = profile(|t| {
+        t.enter(0, F, 0, 900).leave(1, G, 0, 900).exit(2, F, 0, 900);
+    });
+    assert_eq!(loose.unmatched, 1);
+}
+
 proptest! {
     /// Whatever the events are: every enter is one call, and no time is counted twice.
     #[test]
-    fn every_enter_is_one_call(events in prop::collection::vec((any::<bool>(), 0u64..4, 0u64..6), 0..200)) {
+    fn every_enter_is_one_call(events in prop::collection::vec((any::<bool>(), 0u64..4, any::<bool>(), 0u64..6), 0..200)) {
         let enters = events.iter().filter(|(enter, ..)| *enter).count() as u64;
         let exits = events.len() as u64 - enters;
         let (functions, loose) = profile(|t| {
-            for (time, &(enter, function, sp)) in events.iter().enumerate() {
+            for (time, &(enter, function, within, sp)) in events.iter().enumerate() {
+                let function = if within { function | WITHIN } else { function };
                 if enter { t.enter(time as u64, function, 7, sp) } else { t.exit(time as u64, function, 7, sp) };
             }
         });

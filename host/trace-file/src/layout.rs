@@ -9,6 +9,8 @@ pub const PROCESS_MAGIC: [u8; 8] = *b"HEDLPROC";
 pub const THREAD_MAGIC: [u8; 8] = *b"HEDLTHRD";
 /// Bit 63 of a record's first word: an exit.
 pub const EXIT_BIT: u64 = 1 << 63;
+/// Bit 63 of a record's function: the address lies within it, at a hook of [`Way::Entry`](crate::Way::Entry).
+pub const WITHIN_BIT: u64 = 1 << 63;
 /// Bit 0 of the flags of a process or a thread: the recorder saw its end.
 pub const ENDED: u32 = 1;
 

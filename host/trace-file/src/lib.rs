@@ -34,7 +34,7 @@ pub mod write;
 
 pub use clock::{ClockKind, Rate, Stamp};
 pub use error::Error;
-pub use event::{Event, EventKind};
+pub use event::{Event, EventKind, Way};
 pub use merge::{Merged, Place};
 pub use modules::{Module, Modules};
 pub use process::Process;

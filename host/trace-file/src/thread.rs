@@ -2,8 +2,10 @@
 
 use crate::clock::TimeLine;
 use crate::file::Mapped;
-use crate::layout::{ENDED, EXIT_BIT, RECORD_SIZE, Record, THREAD_MAGIC, ThreadHeader, text};
-use crate::{Addr, Error, Event, EventKind, Nanos, Ticks};
+use crate::layout::{
+    ENDED, EXIT_BIT, RECORD_SIZE, Record, THREAD_MAGIC, ThreadHeader, WITHIN_BIT, text,
+};
+use crate::{Addr, Error, Event, EventKind, Nanos, Ticks, Way};
 use std::ops::Range;
 use std::path::Path;
 use zerocopy::FromBytes;
@@ -164,7 +166,13 @@ impl Iterator for Events<'_> {
                 continue;
             }
             self.latest = self.latest.max(Ticks(word & !EXIT_BIT));
-            let (function, sp) = (Addr(record.function.get()), Addr(record.sp.get()));
+            let function = record.function.get();
+            let way = if function & WITHIN_BIT == 0 {
+                Way::Instrumented
+            } else {
+                Way::Entry
+            };
+            let (function, sp) = (Addr(function & !WITHIN_BIT), Addr(record.sp.get()));
             let kind = if word & EXIT_BIT == 0 {
                 EventKind::Enter {
                     function,
@@ -176,6 +184,7 @@ impl Iterator for Events<'_> {
             };
             return Some(Ok(Event {
                 time: self.line.at(self.latest),
+                way,
                 kind,
             }));
         }

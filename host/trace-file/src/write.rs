@@ -14,6 +14,9 @@ pub const START: u64 = 1_000_000;
 /// Wall-clock time of the first stamp: that of the source document's log.
 pub const EPOCH: u64 = 1_715_025_463_427_757_000;
 
+/// Added to a record's function: an event of [`Way::Entry`](crate::Way::Entry).
+pub use crate::layout::WITHIN_BIT as WITHIN;
+
 /// A trace being written.
 pub struct TraceWriter {
     path: PathBuf,

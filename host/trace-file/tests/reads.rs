@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 use heddle_trace_file::write::{EPOCH, TraceWriter};
-use heddle_trace_file::{Addr, Error, Event, EventKind, Nanos, Place, Trace, stamp};
+use heddle_trace_file::{Addr, Error, Event, EventKind, Nanos, Place, Trace, Way, stamp};
 use proptest::prelude::*;
 use std::fs;
 use std::path::Path;
@@ -33,6 +33,7 @@ fn sample(path: &Path) {
 fn enter(time: u64, function: u64, caller: u64, sp: u64) -> Event {
     Event {
         time: Nanos(time),
+        way: Way::Instrumented,
         kind: EventKind::Enter {
             function: Addr(function),
             caller: Addr(caller),
@@ -44,6 +45,7 @@ fn enter(time: u64, function: u64, caller: u64, sp: u64) -> Event {
 fn exit(time: u64, function: u64, sp: u64) -> Event {
     Event {
         time: Nanos(time),
+        way: Way::Instrumented,
         kind: EventKind::Exit {
             function: Addr(function),
             sp: Addr(sp),
