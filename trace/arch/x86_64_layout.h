@@ -1,4 +1,5 @@
-// What assembly code must know of the recorder's structures, in bytes; entry.cpp checks every figure.
+// What assembly code must know of the recorder's structures, in bytes; entry.cpp checks every
+// figure.
 #pragma once
 
 #define HEDDLE_LOCAL_CURRENT 0
