@@ -1,6 +1,7 @@
 //! How `heddle record` runs a program.
 
 pub mod directory;
+pub mod header;
 pub mod library;
 pub mod program;
 pub mod run;
