@@ -1,0 +1,3 @@
+// See mixed.c.
+int here(int n);
+int there(int n) { return n == 0 ? 0 : here(n - 1) + 1; }
