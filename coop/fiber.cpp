@@ -1,5 +1,8 @@
 #include "heddle/coop/fiber.hpp"
 
+#include <cstddef>
+#include <cstdint>
+
 #include "heddle/coop/scheduler.hpp"
 
 namespace heddle::coop::detail {
@@ -7,6 +10,11 @@ namespace heddle::coop::detail {
 void fiber::main(void* argument) {
   fiber& self = *static_cast<fiber*>(argument);
   scheduler& owner = self.owner_;
+#if defined(HEDDLE_ASAN)
+  constexpr std::uintptr_t page_mask = 4095;
+  self.marks_.end = reinterpret_cast<std::byte*>(
+      (reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) | page_mask) + 1);
+#endif
   for (;;) {
     self.job->resume(self.job);
     current_strand = nullptr;

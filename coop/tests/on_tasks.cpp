@@ -1,2 +1,3 @@
 #define STACKFUL 0
 #include "scheduler_suite.hpp"
+#include "waits_suite.hpp"

@@ -9,9 +9,6 @@
 
 namespace {
 
-using namespace heddle::coop;
-using namespace std::chrono_literals;
-
 constexpr scheduler_options virtual_time{.clock = clock_policy::simulated};
 
 }  // namespace

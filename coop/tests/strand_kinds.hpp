@@ -5,6 +5,10 @@
 
 #include <doctest/doctest.h>
 
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+
 #include "heddle/coop/await.hpp"
 #include "heddle/coop/scheduler.hpp"
 #include "heddle/coop/task.hpp"
@@ -24,14 +28,29 @@
 #define RETURN co_return
 #endif
 
+using namespace heddle::coop;
+using namespace std::chrono_literals;
+
+/// How many seeds a test tries: `few` under a sanitizer; more if the environment's HEDDLE_SEEDS
+/// says so.
+inline int seeds(int many, int few) {
+  if (const char* const wanted = std::getenv("HEDDLE_SEEDS")) return std::atoi(wanted);
+#if defined(HEDDLE_ASAN) || defined(HEDDLE_TSAN)
+  static_cast<void>(many);
+  return few;
+#else
+  static_cast<void>(few);
+  return many;
+#endif
+}
+
 /// Runs `test(options)` under the deterministic policy and under many random ones. Virtual time.
 template <class Test>
-void under_policies(int seeds, const Test& test) {
-  using heddle::coop::clock_policy;
-  test(heddle::coop::scheduler_options{.clock = clock_policy::simulated});
-  for (int seed = 0; seed < seeds; ++seed) {
-    test(heddle::coop::scheduler_options{.clock = clock_policy::simulated,
-                                         .random_seed = static_cast<std::uint64_t>(seed)});
+void under_policies(int tries, const Test& test) {
+  test(scheduler_options{.clock = clock_policy::simulated});
+  for (int seed = 0; seed < tries; ++seed) {
+    test(scheduler_options{.clock = clock_policy::simulated,
+                           .random_seed = static_cast<std::uint64_t>(seed)});
   }
 }
 

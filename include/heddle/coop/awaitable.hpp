@@ -72,7 +72,7 @@ class awaitable {
   /// For await(): throws if the wait was cancelled.
   void end() {
     if (parked_ == nullptr) return;
-    if constexpr (A::shielded()) parked_->shielded = false;
+    parked_->shielded = false;
     if (parked_->reason == wake_reason::cancelled) [[unlikely]] {
       throw_cancelled(*parked_);
     }

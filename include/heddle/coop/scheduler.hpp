@@ -135,6 +135,10 @@ class scheduler {
   [[nodiscard]] bool queued(const detail::strand_block& strand) const noexcept {
     return ready_.holds(strand);
   }
+  /// The strand's wait is not limited in time any more.
+  void drop_timer(detail::strand_block& strand) noexcept {
+    if (strand.timer != detail::strand_block::no_timer) timers_.remove(strand);
+  }
   /// What cancelling it means for a strand as it is now.
   void cancel(detail::strand_block& strand);
   /// Runs `strand`, which is queued, before all others.
