@@ -1,3 +1,4 @@
 #define STACKFUL 1
 #include "scheduler_suite.hpp"
+#include "sync_suite.hpp"
 #include "waits_suite.hpp"

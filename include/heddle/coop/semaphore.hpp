@@ -1,0 +1,79 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "heddle/coop/await.hpp"
+#include "heddle/coop/scheduler.hpp"
+
+namespace heddle::coop {
+
+/// A counting semaphore with the textbooks' operations, P and V. First come, first served: a V
+/// gives its permit to the strand that has waited the longest, so nobody can take it in between.
+class semaphore {
+ public:
+  class [[nodiscard("awaited: co_await it, or await(it) in a fiber")]] p_awaitable
+      : public detail::awaitable<p_awaitable> {
+   public:
+    explicit p_awaitable(semaphore & of) noexcept : of_(of) {}
+    bool ready() const noexcept {
+      ++of_.p_count_;
+      if (of_.permits_ == 0) return false;
+      --of_.permits_;
+      return true;
+    }
+    void park(detail::strand_block & self) noexcept {
+      ++of_.blocked_p_count_;
+      detail::wait_in(self, node_, of_.waiters_);
+    }
+    void get() const noexcept {}
+
+   private:
+    semaphore& of_;
+    detail::wait_node node_;
+  };
+
+  /// `name` is for the report of a deadlock.
+  explicit semaphore(std::uint64_t permits, std::string name = {})
+      : permits_(permits), name_(std::move(name)), waiters_("semaphore", name_) {}
+  semaphore(const semaphore&) = delete;
+  semaphore& operator=(const semaphore&) = delete;
+
+  /// Takes a permit.
+  /// Suspends if there is none; made ready by the V that hands it one, inside that call, on this
+  /// thread. Destroyed while it waits: it is out of the queue, and no permit is lost.
+  p_awaitable P() noexcept { return p_awaitable(*this); }
+
+  /// Takes a permit if there is one.
+  [[nodiscard("without a permit nothing was taken")]] bool try_P() noexcept {
+    ++p_count_;
+    if (permits_ == 0) return false;
+    --permits_;
+    return true;
+  }
+
+  /// Gives a permit. Never waits, and does not switch.
+  void V() {
+    if (detail::wait_node* const first = waiters_.first()) {
+      scheduler::wake(*first);
+    } else {
+      ++permits_;
+    }
+  }
+
+  [[nodiscard]] std::uint64_t permits() const noexcept { return permits_; }
+  /// P operations so far, tries included.
+  [[nodiscard]] std::uint64_t p_count() const noexcept { return p_count_; }
+  /// Those of them that had to wait.
+  [[nodiscard]] std::uint64_t blocked_p_count() const noexcept { return blocked_p_count_; }
+
+ private:
+  std::uint64_t permits_;
+  std::uint64_t p_count_ = 0;
+  std::uint64_t blocked_p_count_ = 0;
+  std::string name_;
+  detail::wait_list waiters_;
+};
+
+}  // namespace heddle::coop
