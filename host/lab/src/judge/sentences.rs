@@ -11,9 +11,18 @@ pub fn ratio(estimate: Estimate) -> String {
     format!(
         "{} (95 % {}–{})",
         times(estimate.value),
-        number(estimate.low),
-        number(estimate.high)
+        end(estimate.low),
+        end(estimate.high)
     )
+}
+
+/// An end of a ratio's interval: one that is not 1 does not read as 1.
+fn end(value: f64) -> String {
+    let text = number(value);
+    if text == "1.00" && value != 1.0 {
+        return format!("{value:.5}");
+    }
+    text
 }
 
 /// One sentence on a group.
@@ -93,7 +102,7 @@ fn one(metric: &Metric, front: &Front, place: &str, end: Option<&str>) -> String
             )
         }
         Front::Only { model, median } => format!(
-            "only {model} gave a sound result{place}, {}{end}",
+            "there is nothing to compare {model} with{place}, {}{end}",
             reading(metric, *median)
         ),
         Front::Found {
@@ -157,4 +166,18 @@ pub fn list(words: &[String]) -> String {
 /// A parameter's value: no digits invented, none lost.
 pub fn plain_number(value: f64) -> String {
     format!("{value}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_end_that_is_not_one_does_not_read_as_one() {
+        let (value, high) = (1.97, 2.53);
+        for (low, text) in [(1.0004, "1.00040"), (1.0, "1.00"), (1.02, "1.02")] {
+            let estimate = Estimate { value, low, high };
+            assert_eq!(ratio(estimate), format!("1.97× (95 % {text}–2.53)"));
+        }
+    }
 }

@@ -20,20 +20,12 @@ pub fn print(text: &str) -> anyhow::Result<()> {
     }
 }
 
-/// Verdict sentences, claims, what was left out, what went wrong.
+/// What was left out, what went wrong, the claims, and last, where a terminal shows them, the verdict sentences.
 pub fn of(report: &Report) -> String {
     let mut text = String::new();
     for note in &report.notes {
         line(&mut text, note);
     }
-    for sentence in report
-        .experiments
-        .iter()
-        .flat_map(|experiment| &experiment.verdicts)
-    {
-        line(&mut text, sentence);
-    }
-    ledger(&mut text, report);
     let skipped = skipped(report);
     section(
         &mut text,
@@ -47,6 +39,12 @@ pub fn of(report: &Report) -> String {
         .iter()
         .flat_map(|experiment| experiment.troubles.iter().cloned());
     section(&mut text, "Trouble:", troubles);
+    ledger(&mut text, report);
+    let verdicts = report
+        .experiments
+        .iter()
+        .flat_map(|experiment| experiment.verdicts.iter().cloned());
+    section(&mut text, "Verdicts:", verdicts);
     text.push('\n');
     text
 }
@@ -73,7 +71,7 @@ pub fn list(experiments: &[Experiment], mode: Mode) -> String {
     text
 }
 
-/// How many claims came out how, then a line or two each.
+/// How many claims came out how, then a line each; counters and remarks are on the page.
 fn ledger(text: &mut String, report: &Report) {
     let claims: Vec<&ClaimReport> = report
         .experiments
@@ -103,23 +101,17 @@ fn ledger(text: &mut String, report: &Report) {
     for claim in claims {
         let (word, style) = word(claim.verdict);
         let found = if claim.ours.is_empty() {
-            String::new()
+            &claim.note
         } else {
-            format!(": {}", claim.ours)
+            &claim.ours
         };
         line(
             text,
             &format!(
-                "  {style}{word:<14}{style:#}  {}  {}{found}; claimed {}",
+                "  {style}{word:<14}{style:#}  {}: {}: {found}; claimed {}",
                 claim.id, claim.computed, claim.bound
             ),
         );
-        for more in [&claim.note, &claim.why]
-            .into_iter()
-            .filter(|more| !more.is_empty())
-        {
-            line(text, &format!("                  {more}"));
-        }
     }
 }
 
