@@ -18,6 +18,10 @@ template <typename Clock>
                                                std::uint64_t stack_pointer, std::uint64_t exit_bit,
                                                Clock clock) {
   Segment* const segment = *const_cast<Segment* volatile*>(&local.current);
+  // The loader has not filled thread-local memory yet: an IFUNC's resolver, called while the
+  // program is being relocated. Nothing can be recorded.
+  if (segment == nullptr) [[unlikely]]
+    return;
   std::uint64_t* const count = __atomic_load_n(&segment->count, __ATOMIC_RELAXED);
   if (count == nullptr) [[unlikely]] {
     return record_slowly(function, call_site, stack_pointer, exit_bit);

@@ -19,7 +19,8 @@ struct Thread {
 
 /// What a thread's hooks find through the thread pointer.
 struct Local {
-  Segment* current;  ///< never null; read by the hook, replaced only with signals blocked
+  Segment* current;  ///< null only before the loader has initialised thread-local memory; read by
+                     ///< the hook, replaced only with signals blocked
   Thread* self;      ///< null before the first hook and after the end; wiped in a forked child
   bool busy;         ///< inside the slow path: hooks are called by the recorder itself
   std::uint32_t lost_instance;  ///< process instance in which no file could be made for this thread

@@ -70,7 +70,11 @@
 	.cfi_startproc
 	SAVE	\exit
 	movq	LOCAL@gottpoff(%rip), %rcx
+	testq	%rcx, %rcx
+	je	3f					// we are not relocated yet, but a library before us calls its IFUNC's resolver
 	movq	%fs:HEDDLE_LOCAL_CURRENT(%rcx), %rcx	// rcx: segment
+	testq	%rcx, %rcx
+	je	3f					// no thread-local memory yet (see store_event)
 	movq	HEDDLE_SEGMENT_COUNT(%rcx), %rsi
 	testq	%rsi, %rsi
 	je	1f
@@ -124,7 +128,7 @@
 	leaq	heddle_entry_beyond(%rip), %rax
 	call	in_shelter
 	CLOSE_FRAME
-	RESTORE	\exit
+3:	RESTORE	\exit
 	ret
 	.cfi_endproc
 	.size	\name, . - \name
