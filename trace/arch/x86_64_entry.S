@@ -116,7 +116,10 @@
 	RESTORE	\exit
 	ret
 
-2:	// The file must grow.
+2:	// The file must grow. Where it cannot, the segment has no records, and the reservation itself has counted the event as dropped:
+	// that must not cost a shelter each time.
+	cmpq	$0, HEDDLE_SEGMENT_RECORDS(%rcx)
+	je	3f
 	OPEN_FRAME
 	movq	%rcx, %r9				// segment
 	addq	HEDDLE_SEGMENT_FIRST(%rcx), %rdx
