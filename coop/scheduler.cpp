@@ -95,7 +95,11 @@ void scheduler::finish(strand_block& strand) {
   unlink(strand);
   while (!strand.joiners.empty()) wake(*strand.joiners.first());
   strand.clear(strand);
-  if (strand.error && strand.references == 1 && !unhandled_) unhandled_ = strand.error;
+  if (strand.parent != nullptr) {
+    strand.parent->child_ended(*strand.parent, strand);
+  } else if (strand.error && strand.references == 1 && !unhandled_) {
+    unhandled_ = strand.error;
+  }
   detail::release(strand);
 }
 
@@ -121,6 +125,7 @@ void scheduler::destroy_strand(strand_block& strand) noexcept {
   }
   strand.clear(strand);
   while (!strand.joiners.empty()) strand.joiners.remove(*strand.joiners.first());
+  if (strand.parent != nullptr) strand.parent->child_ended(*strand.parent, strand);
   unlink(strand);
   detail::release(strand);
 }

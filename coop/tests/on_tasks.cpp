@@ -1,4 +1,5 @@
 #define STACKFUL 0
 #include "scheduler_suite.hpp"
+#include "scope_suite.hpp"
 #include "sync_suite.hpp"
 #include "waits_suite.hpp"

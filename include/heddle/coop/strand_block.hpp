@@ -1,6 +1,7 @@
 #pragma once
 
 #include <coroutine>
+#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <string>
@@ -14,6 +15,12 @@ class scheduler;
 namespace detail {
 
 class fiber;
+struct strand_block;
+
+/// Who is told when a strand has ended, or was destroyed. A scope, as a rule.
+struct strand_parent {
+  void (*child_ended)(strand_parent& self, strand_block& child);
+};
 
 /// How a coroutine frame begins, with GCC and with Clang on every platform that we build for. A
 /// block that begins like one can be the continuation of a task: it is resumed when the task ends,
@@ -72,6 +79,8 @@ struct strand_block : frame_header {
   std::string name;
   wait_list joiners{"the end of", name};
   std::exception_ptr error;
+  strand_parent* parent = nullptr;
+  std::size_t child_index = 0;   // for the parent
   void (*clear)(strand_block&);  // destroys what the body holds
 
   strand_block(void (*resume_function)(frame_header*), void (*destroy_function)(frame_header*),

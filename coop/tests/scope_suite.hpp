@@ -1,0 +1,232 @@
+// Included once for each kind of strand. IN_SCOPE(s, body) runs a body in a scope from either kind.
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "heddle/coop/scope.hpp"
+#include "heddle/coop/semaphore.hpp"
+#include "heddle/coop/when.hpp"
+#include "strand_kinds.hpp"
+
+#if STACKFUL
+#define IN_SCOPE(...) ::heddle::coop::in_scope(__VA_ARGS__)
+#define SCOPE_BODY(name, ...) [__VA_ARGS__](::heddle::coop::scope & name)
+#define END_BODY
+#else
+#define IN_SCOPE(...) (co_await ::heddle::coop::in_scope(__VA_ARGS__))
+#define SCOPE_BODY(name, ...) [__VA_ARGS__](::heddle::coop::scope & name) -> ::heddle::coop::task<>
+#define END_BODY co_return
+#endif
+
+namespace {
+
+const int scope_seeds = seeds(500, 30);
+
+}  // namespace
+
+TEST_CASE(KIND "a scope ends after the strands in it") {
+  under_policies(scope_seeds, [](const scheduler_options& options) {
+    scheduler s(options);
+    s.spawn(BODY(&s) {
+      int ended = 0;  // in this block, to which the strands refer
+      IN_SCOPE(
+          s, SCOPE_BODY(children, &) {
+            for (int i = 0; i < 5; ++i) {
+              children.spawn(BODY(&ended, i) {
+                WAIT(sleep_for(i * 1ms));
+                ++ended;
+              });
+            }
+            END_BODY;
+          });
+      REQUIRE(ended == 5);
+    });
+    s.run();
+  });
+}
+
+TEST_CASE(KIND "a strand that fails cancels the others in its scope, whose destructors run") {
+  under_policies(scope_seeds, [](const scheduler_options& options) {
+    scheduler s(options);
+    int destroyed = 0;
+    std::string seen;
+    s.spawn(BODY(&) {
+      try {
+        IN_SCOPE(
+            s, SCOPE_BODY(children, &) {
+              for (int i = 0; i < 4; ++i) {
+                children.spawn(BODY(&destroyed) {
+                  const exit_counter guard{destroyed};
+                  WAIT(sleep_for(1000h));
+                });
+              }
+              children.spawn(BODY() {
+                WAIT(sleep_for(1s));
+                throw std::runtime_error("one of five");
+              });
+              END_BODY;
+            });
+      } catch (const std::runtime_error& error) {
+        seen = error.what();
+      }
+    });
+    s.run();
+    REQUIRE(seen == "one of five");
+    REQUIRE(destroyed == 4);
+    REQUIRE(s.now() == time_point{} + 1s);
+  });
+}
+
+TEST_CASE(KIND "cancelling a strand cancels the scopes in it, to any depth, and waits for them") {
+  under_policies(scope_seeds, [](const scheduler_options& options) {
+    scheduler s(options);
+    int cleaned = 0;
+    auto outer = s.spawn(BODY(&) {
+      const exit_counter last{cleaned};
+      IN_SCOPE(
+          s, SCOPE_BODY(children, &) {
+            for (int i = 0; i < 3; ++i) {
+              children.spawn(BODY(&) {
+                IN_SCOPE(
+                    s, SCOPE_BODY(inner, &) {
+                      inner.spawn(BODY(&) {
+                        bool told = false;
+                        try {
+                          WAIT(sleep_for(1000h));
+                        } catch (const cancelled&) {
+                          told = true;
+                        }
+                        if (told) {
+                          WAIT(sleep_for(1s));  // takes its time to clean up
+                          ++cleaned;
+                        }
+                      });
+                      WAIT(sleep_for(1000h));
+                    });
+              });
+            }
+            WAIT(sleep_for(1000h));
+          });
+    });
+    s.spawn(BODY(&) {
+      WAIT(sleep_for(1s));
+      outer.cancel();
+      outer.cancel();  // asking twice is asking once
+      try {
+        WAIT(outer.join());
+      } catch (const strand_cancelled&) {
+        cleaned += 10;
+      }
+    });
+    s.run();
+    REQUIRE(cleaned == 14);
+    REQUIRE(s.now() == time_point{} + 2s);
+  });
+}
+
+TEST_CASE(KIND "a body that throws cancels what it spawned, started or not") {
+  under_policies(scope_seeds, [](const scheduler_options& options) {
+    scheduler s(options);
+    heddle::coop::semaphore never(0);
+    auto failing = s.spawn(BODY(&) {
+      IN_SCOPE(
+          s, SCOPE_BODY(children, &) {
+            for (int i = 0; i < 3; ++i) {
+              children.spawn(BODY(&never) { WAIT(never.P()); });
+            }
+            WAIT(yield());
+            for (int i = 0; i < 3; ++i) {
+              children.spawn(BODY(&never) { WAIT(never.P()); });
+            }
+            throw std::runtime_error("body");
+          });
+    });
+    s.spawn(BODY(&) {
+      std::string seen;
+      try {
+        WAIT(failing.join());
+      } catch (const std::runtime_error& error) {
+        seen = error.what();
+      }
+      REQUIRE(seen == "body");
+    });
+    s.run();
+    REQUIRE(never.permits() == 0);
+  });
+}
+
+TEST_CASE(KIND "the scheduler may be destroyed while scopes are open") {
+  int destroyed = 0;
+  {
+    scheduler s;
+    s.spawn(BODY(&) {
+      const exit_counter guard{destroyed};
+      IN_SCOPE(
+          s, SCOPE_BODY(children, &) {
+            for (int i = 0; i < 3; ++i) {
+              children.spawn(BODY(&destroyed) {
+                const exit_counter inner{destroyed};
+                heddle::coop::semaphore never(0, "never");
+                WAIT(never.P());
+              });
+            }
+            END_BODY;
+          });
+    });
+    CHECK_THROWS_AS(s.run(), deadlock);
+    CHECK(destroyed == 0);
+  }
+  CHECK(destroyed == 4);
+}
+
+TEST_CASE(KIND "when_all results in all results, when_any in who was first") {
+  under_policies(scope_seeds, [](const scheduler_options& options) {
+    scheduler s(options);
+    s.spawn(BODY(&s) {
+      auto one = s.spawn(BODY_OF(int) {
+        WAIT(sleep_for(3s));
+        RETURN 1;
+      });
+      auto two = s.spawn(BODY_OF(std::unique_ptr<int>) {
+        WAIT(sleep_for(1s));
+        RETURN std::make_unique<int>(2);
+      });
+      auto three = s.spawn(BODY() { WAIT(sleep_for(2s)); });
+      REQUIRE_FALSE(WAIT(within(500ms, when_any(one, two, three))).has_value());
+      REQUIRE(WAIT(when_any(one, two, three)) == 1);
+      REQUIRE(s.now() == time_point{} + 1s);
+      REQUIRE(WAIT(when_any(one, three)) == 1);
+      REQUIRE(s.now() == time_point{} + 2s);
+      const auto results = WAIT(when_all(one, two, three));
+      REQUIRE(s.now() == time_point{} + 3s);
+      REQUIRE(std::get<0>(results) == 1);
+      REQUIRE(*std::get<1>(results) == 2);
+    });
+    s.run();
+    REQUIRE(s.now() == time_point{} + 3s);
+  });
+}
+
+TEST_CASE(KIND "when_all throws the first error by position, after all have ended") {
+  scheduler s({.clock = clock_policy::simulated});
+  std::string seen;
+  s.spawn(BODY(&) {
+    auto late = s.spawn(BODY() {
+      WAIT(sleep_for(3s));
+      throw std::runtime_error("late");
+    });
+    auto soon = s.spawn(BODY() {
+      WAIT(sleep_for(1s));
+      throw std::runtime_error("soon");
+    });
+    try {
+      WAIT(when_all(late, soon));
+    } catch (const std::runtime_error& error) {
+      seen = error.what();
+    }
+  });
+  s.run();
+  CHECK(seen == "late");
+}
