@@ -73,12 +73,17 @@ class ready_queue {
   static constexpr std::uint64_t prefetch_block = 12;
   static constexpr std::uint64_t prefetch_frame = 6;
 
+  static constexpr std::ptrdiff_t line_bytes = 64;
+
   void prefetch() const noexcept {
     __builtin_prefetch(slots_[(head_ + prefetch_block) & mask_], 1);
     const strand_block* const near = slots_[(head_ + prefetch_frame) & mask_];
     if (near != nullptr) {
-      __builtin_prefetch(near->resume_at, 1);
+      const char* const frame = static_cast<const char*>(near->resume_at);
       __builtin_prefetch(near->runner, 1);
+      __builtin_prefetch(frame, 1);
+      __builtin_prefetch(frame + line_bytes, 1);
+      __builtin_prefetch(frame - line_bytes, 1);
     }
   }
 
