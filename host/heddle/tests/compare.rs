@@ -79,7 +79,18 @@ impl House {
     }
 
     fn compare(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::cargo_bin("heddle").unwrap();
+        let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin("heddle"));
+        // Whoever starts the tests in the background has some of these ignored, and they would stay so.
+        let set = || {
+            for signal in [libc::SIGINT, libc::SIGHUP, libc::SIGTERM] {
+                // SAFETY: signal is async-signal-safe.
+                unsafe { libc::signal(signal, libc::SIG_DFL) };
+            }
+            Ok(())
+        };
+        // SAFETY: between fork and exec only `signal` is called.
+        unsafe { std::os::unix::process::CommandExt::pre_exec(&mut command, set) };
+        let mut command = Command::from_std(command);
         command.arg("compare").args(arguments).args(["--seed", "1"]);
         command
             .current_dir(self.home.path())

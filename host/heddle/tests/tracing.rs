@@ -2,126 +2,14 @@
 
 #![allow(clippy::unwrap_used)]
 
-use assert_cmd::Command;
-use heddle_trace_file::write::{ThreadWriter, TraceWriter};
+mod common;
+
+use common::{LIBC, Program, abc, heddle, idle_library, run};
+use heddle_trace_file::write::TraceWriter;
 use predicates::prelude::*;
 use predicates::str::{contains, is_empty, starts_with};
 use std::fs;
-use std::path::{Path, PathBuf};
-
-fn heddle(directory: &Path) -> Command {
-    let mut command = Command::cargo_bin("heddle").unwrap();
-    command
-        .current_dir(directory)
-        .env_remove("HEDDLE_LIB")
-        .env_remove("LD_PRELOAD")
-        .env("NO_COLOR", "1");
-    command
-}
-
-fn run(program: &str, arguments: &[&str]) -> String {
-    let output = std::process::Command::new(program)
-        .args(arguments)
-        .output()
-        .unwrap();
-    assert!(
-        output.status.success(),
-        "{program} {arguments:?}: {}",
-        String::from_utf8_lossy(&output.stderr)
-    );
-    String::from_utf8(output.stdout).unwrap()
-}
-
-/// A program of the source document's shape, built where the test runs, and where its functions are.
-struct Program {
-    path: PathBuf,
-    addresses: Vec<(String, u64)>,
-}
-
-const BIAS: u64 = 0x5555_0000_0000;
-const LIBC: u64 = 0x7f00_0000_0000;
-
-impl Program {
-    fn build(directory: &Path) -> Self {
-        let source = directory.join("abc.cpp");
-        fs::write(
-            &source,
-            "void C() {}\nvoid B() { C(); }\nvoid A() { B(); }\nint main() { A(); }\n",
-        )
-        .unwrap();
-        let path = directory.join("abc");
-        run(
-            "g++",
-            &[
-                "-O0",
-                source.to_str().unwrap(),
-                "-o",
-                path.to_str().unwrap(),
-            ],
-        );
-        let symbols = run("nm", &[path.to_str().unwrap()]);
-        let address = |line: &str| {
-            let mut words = line.split(' ');
-            let address = u64::from_str_radix(words.next()?, 16).ok()?;
-            Some((words.nth(1)?.to_owned(), BIAS + address))
-        };
-        Program {
-            path,
-            addresses: symbols.lines().filter_map(address).collect(),
-        }
-    }
-
-    fn at(&self, symbol: &str) -> u64 {
-        self.addresses
-            .iter()
-            .find(|(name, _)| name == symbol)
-            .unwrap()
-            .1
-    }
-
-    /// Writes `heddle.trace` beside the program.
-    fn trace(&self, write: impl FnOnce(&mut ThreadWriter, &dyn Fn(&str) -> u64)) {
-        let trace = TraceWriter::create(&self.path.with_file_name("heddle.trace"), 1).unwrap();
-        let mut process = trace.process(4711, 1, self.path.to_str().unwrap()).unwrap();
-        process.module(
-            BIAS,
-            BIAS + 0x10_0000,
-            BIAS,
-            None,
-            self.path.to_str().unwrap(),
-        );
-        process.module(LIBC, LIBC + 0x10_0000, LIBC, None, "[libc.so.6]");
-        let mut thread = process.thread(4711, "abc");
-        write(&mut thread, &|symbol| self.at(symbol));
-        thread.finish().unwrap();
-        process.finish().unwrap();
-    }
-
-    /// main → A → B → C, in 32 µs, 2 s, 5 s and 7 s.
-    fn abc(&self) {
-        let (from_libc, s) = (LIBC + 0x29d68, 1_000_000_000);
-        self.trace(|thread, at| {
-            let (main, a, b, c) = (at("main"), at("_Z1Av"), at("_Z1Bv"), at("_Z1Cv"));
-            thread
-                .enter(10_000, main, from_libc, 900)
-                .enter(32_000, a, main + 5, 800)
-                .enter(2 * s, b, a + 5, 700)
-                .enter(7 * s, c, b + 5, 600);
-            thread
-                .exit(14 * s, c, b + 5, 600)
-                .exit(14 * s + 48_000, b, a + 5, 700)
-                .exit(14 * s + 67_000, a, main + 5, 800);
-            thread.exit(14 * s + 80_000, main, from_libc, 900);
-        });
-    }
-}
-
-fn abc() -> (tempfile::TempDir, Program) {
-    let directory = tempfile::tempdir().unwrap();
-    let program = Program::build(directory.path());
-    program.abc();
-    (directory, program)
-}
+use std::path::Path;
 
 #[test]
 fn replay_prints_a_line_an_event_indented_with_caller() {
@@ -462,23 +350,6 @@ fn a_wrong_trace_is_an_error_that_says_what_to_do() {
     }
 }
 
-/// A library that can be preloaded and records nothing.
-fn idle_library(directory: &Path) -> PathBuf {
-    let (source, library) = (directory.join("idle.c"), directory.join("idle.so"));
-    fs::write(&source, "int idle;\n").unwrap();
-    run(
-        "gcc",
-        &[
-            "-shared",
-            "-fPIC",
-            source.to_str().unwrap(),
-            "-o",
-            library.to_str().unwrap(),
-        ],
-    );
-    library
-}
-
 fn record(directory: &Path, arguments: &[&str]) -> assert_cmd::assert::Assert {
     let library = idle_library(directory);
     heddle(directory)
@@ -583,19 +454,51 @@ fn record_keeps_the_last_trace_and_nothing_else_is_touched() {
     );
 }
 
+/// The command with these signals in this state: whoever starts the tests in the background has them ignored, and a child inherits that.
+fn with_signals(
+    command: &mut std::process::Command,
+    state: libc::sighandler_t,
+) -> &mut std::process::Command {
+    let set = move || {
+        for signal in [libc::SIGINT, libc::SIGTERM] {
+            // SAFETY: signal is async-signal-safe.
+            unsafe { libc::signal(signal, state) };
+        }
+        Ok(())
+    };
+    // SAFETY: between fork and exec only `signal` is called.
+    unsafe { std::os::unix::process::CommandExt::pre_exec(command, set) }
+}
+
+/// Waits for the end of `child`; what takes longer than 20 s is killed, and fails.
+fn ended(child: &mut std::process::Child, what: &str) -> std::process::ExitStatus {
+    let begun = std::time::Instant::now();
+    loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            return status;
+        }
+        if begun.elapsed() > std::time::Duration::from_secs(20) {
+            let _ = child.kill();
+            let _ = child.wait();
+            panic!("{what}: still running after 20 s");
+        }
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+}
+
 #[test]
 fn a_signal_for_us_reaches_the_program_and_we_wait_for_it() {
     let directory = tempfile::tempdir().unwrap();
     for (signal, name) in [(libc::SIGTERM, "TERM"), (libc::SIGINT, "INT")] {
         let script = format!("trap 'exit 7' {name}; echo ready; while :; do sleep 0.01; done");
-        let mut child = std::process::Command::new(assert_cmd::cargo::cargo_bin("heddle"))
+        let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin("heddle"));
+        command
             .args(["record", "sh", "-c", &script])
             .current_dir(directory.path())
             .env("HEDDLE_LIB", idle_library(directory.path()))
             .stdout(std::process::Stdio::piped())
-            .stderr(std::process::Stdio::null())
-            .spawn()
-            .unwrap();
+            .stderr(std::process::Stdio::null());
+        let mut child = with_signals(&mut command, libc::SIG_DFL).spawn().unwrap();
         let mut line = String::new();
         std::io::BufRead::read_line(
             &mut std::io::BufReader::new(child.stdout.as_mut().unwrap()),
@@ -605,7 +508,27 @@ fn a_signal_for_us_reaches_the_program_and_we_wait_for_it() {
         assert_eq!(line, "ready\n");
         // SAFETY: our own child, not yet waited for.
         unsafe { libc::kill(child.id() as i32, signal) };
-        assert_eq!(child.wait().unwrap().code(), Some(7), "{name}");
+        assert_eq!(ended(&mut child, name).code(), Some(7), "{name}");
+    }
+}
+
+#[test]
+fn a_signal_that_was_ignored_stays_ignored() {
+    let directory = tempfile::tempdir().unwrap();
+    for name in ["TERM", "INT"] {
+        let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin("heddle"));
+        command
+            .args([
+                "record",
+                "sh",
+                "-c",
+                &format!("kill -{name} $PPID $$; exit 9"),
+            ])
+            .current_dir(directory.path())
+            .env("HEDDLE_LIB", idle_library(directory.path()))
+            .stderr(std::process::Stdio::null());
+        let mut child = with_signals(&mut command, libc::SIG_IGN).spawn().unwrap();
+        assert_eq!(ended(&mut child, name).code(), Some(9), "{name}");
     }
 }
 

@@ -1,0 +1,143 @@
+//! Traces written by tests, and the command that reads them.
+
+use assert_cmd::Command;
+use heddle_trace_file::write::{ThreadWriter, TraceWriter};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The command, in this directory.
+pub fn heddle(directory: &Path) -> Command {
+    let mut command = Command::cargo_bin("heddle").unwrap();
+    command
+        .current_dir(directory)
+        .env_remove("HEDDLE_LIB")
+        .env_remove("LD_PRELOAD")
+        .env("NO_COLOR", "1");
+    command
+}
+
+/// What a program prints that must succeed.
+pub fn run(program: &str, arguments: &[&str]) -> String {
+    let output = std::process::Command::new(program)
+        .args(arguments)
+        .output()
+        .unwrap();
+    assert!(
+        output.status.success(),
+        "{program} {arguments:?}: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// A program of the source document's shape, built where the test runs, and where its functions are.
+pub struct Program {
+    pub path: PathBuf,
+    addresses: Vec<(String, u64)>,
+}
+
+const BIAS: u64 = 0x5555_0000_0000;
+/// Where the traces say that libc is.
+pub const LIBC: u64 = 0x7f00_0000_0000;
+
+impl Program {
+    /// Compiles it there.
+    pub fn build(directory: &Path) -> Self {
+        let source = directory.join("abc.cpp");
+        fs::write(
+            &source,
+            "void C() {}\nvoid B() { C(); }\nvoid A() { B(); }\nint main() { A(); }\n",
+        )
+        .unwrap();
+        let path = directory.join("abc");
+        run(
+            "g++",
+            &[
+                "-O0",
+                source.to_str().unwrap(),
+                "-o",
+                path.to_str().unwrap(),
+            ],
+        );
+        let symbols = run("nm", &[path.to_str().unwrap()]);
+        let address = |line: &str| {
+            let mut words = line.split(' ');
+            let address = u64::from_str_radix(words.next()?, 16).ok()?;
+            Some((words.nth(1)?.to_owned(), BIAS + address))
+        };
+        Program {
+            path,
+            addresses: symbols.lines().filter_map(address).collect(),
+        }
+    }
+
+    /// The address of a symbol.
+    pub fn at(&self, symbol: &str) -> u64 {
+        self.addresses
+            .iter()
+            .find(|(name, _)| name == symbol)
+            .unwrap()
+            .1
+    }
+
+    /// Writes `heddle.trace` beside the program.
+    pub fn trace(&self, write: impl FnOnce(&mut ThreadWriter, &dyn Fn(&str) -> u64)) {
+        let trace = TraceWriter::create(&self.path.with_file_name("heddle.trace"), 1).unwrap();
+        let mut process = trace.process(4711, 1, self.path.to_str().unwrap()).unwrap();
+        process.module(
+            BIAS,
+            BIAS + 0x10_0000,
+            BIAS,
+            None,
+            self.path.to_str().unwrap(),
+        );
+        process.module(LIBC, LIBC + 0x10_0000, LIBC, None, "[libc.so.6]");
+        let mut thread = process.thread(4711, "abc");
+        write(&mut thread, &|symbol| self.at(symbol));
+        thread.finish().unwrap();
+        process.finish().unwrap();
+    }
+
+    /// main → A → B → C, in 32 µs, 2 s, 5 s and 7 s.
+    pub fn abc(&self) {
+        let (from_libc, s) = (LIBC + 0x29d68, 1_000_000_000);
+        self.trace(|thread, at| {
+            let (main, a, b, c) = (at("main"), at("_Z1Av"), at("_Z1Bv"), at("_Z1Cv"));
+            thread
+                .enter(10_000, main, from_libc, 900)
+                .enter(32_000, a, main + 5, 800)
+                .enter(2 * s, b, a + 5, 700)
+                .enter(7 * s, c, b + 5, 600);
+            thread
+                .exit(14 * s, c, b + 5, 600)
+                .exit(14 * s + 48_000, b, a + 5, 700)
+                .exit(14 * s + 67_000, a, main + 5, 800);
+            thread.exit(14 * s + 80_000, main, from_libc, 900);
+        });
+    }
+}
+
+/// A directory with the program and its trace.
+pub fn abc() -> (tempfile::TempDir, Program) {
+    let directory = tempfile::tempdir().unwrap();
+    let program = Program::build(directory.path());
+    program.abc();
+    (directory, program)
+}
+
+/// A library that can be preloaded and records nothing.
+pub fn idle_library(directory: &Path) -> PathBuf {
+    let (source, library) = (directory.join("idle.c"), directory.join("idle.so"));
+    fs::write(&source, "int idle;\n").unwrap();
+    run(
+        "gcc",
+        &[
+            "-shared",
+            "-fPIC",
+            source.to_str().unwrap(),
+            "-o",
+            library.to_str().unwrap(),
+        ],
+    );
+    library
+}
