@@ -1,6 +1,6 @@
 //! Calls and times per function.
 
-use crate::{Functions, Key, Loose, Span, Stack};
+use crate::{End, Functions, Key, Loose, Span, Stack};
 use heddle_trace_file::{Error, EventKind, Modules, Nanos, Thread};
 
 /// The calls of one function.
@@ -13,12 +13,15 @@ pub struct Stats {
     pub total: Nanos,
     /// The time not spent in traced callees.
     pub own: Nanos,
-    /// The shortest call, callees included.
-    pub min: Nanos,
-    /// The longest call, callees included.
-    pub max: Nanos,
-    /// All calls' durations added up, recursive ones too: for the average.
-    pub sum: u128,
+    /// How many of them returned. What was cut off, by `longjmp` or by the end of the program, has no duration of its own:
+    /// it counts in `calls`, `total` and `own` alone.
+    pub returned: u64,
+    /// Of those that returned; `u64::MAX` while there is none.
+    shortest: Nanos,
+    /// Of those that returned.
+    longest: Nanos,
+    /// Durations of those that returned, recursive ones too.
+    sum: u128,
 }
 
 impl Default for Stats {
@@ -28,22 +31,29 @@ impl Default for Stats {
             calls: 0,
             total: Nanos(0),
             own: Nanos(0),
-            min: Nanos(u64::MAX),
-            max: Nanos(0),
+            returned: 0,
+            shortest: Nanos(u64::MAX),
+            longest: Nanos(0),
             sum: 0,
         }
     }
 }
 
 impl Stats {
-    /// The average duration of a call, callees included; of a recursive function, over inner calls too.
-    pub fn avg(&self) -> Nanos {
-        Nanos(
-            self.sum
-                .checked_div(self.calls.into())
-                .and_then(|avg| u64::try_from(avg).ok())
-                .unwrap_or(0),
-        )
+    /// The shortest call that returned, callees included.
+    pub fn min(&self) -> Option<Nanos> {
+        (self.returned > 0).then_some(self.shortest)
+    }
+
+    /// The longest call that returned, callees included.
+    pub fn max(&self) -> Option<Nanos> {
+        (self.returned > 0).then_some(self.longest)
+    }
+
+    /// The average duration of the calls that returned, callees included; of a recursive function, over inner calls too.
+    pub fn avg(&self) -> Option<Nanos> {
+        let avg = self.sum.checked_div(self.returned.into())?;
+        u64::try_from(avg).ok().map(Nanos)
     }
 
     /// Adds the calls of another thread, or of another address of the same function.
@@ -51,8 +61,9 @@ impl Stats {
         self.calls += other.calls;
         self.total.0 = self.total.0.saturating_add(other.total.0);
         self.own.0 = self.own.0.saturating_add(other.own.0);
-        self.min = self.min.min(other.min);
-        self.max = self.max.max(other.max);
+        self.returned += other.returned;
+        self.shortest = self.shortest.min(other.shortest);
+        self.longest = self.longest.max(other.longest);
         self.sum += other.sum;
     }
 
@@ -61,9 +72,12 @@ impl Stats {
         let duration = span.duration();
         self.calls += 1;
         self.own.0 = self.own.0.saturating_add(span.own().0);
-        self.min = self.min.min(duration);
-        self.max = self.max.max(duration);
-        self.sum += u128::from(duration.0);
+        if span.end == End::Returned {
+            self.returned += 1;
+            self.shortest = self.shortest.min(duration);
+            self.longest = self.longest.max(duration);
+            self.sum += u128::from(duration.0);
+        }
         if outermost {
             self.total.0 = self.total.0.saturating_add(duration.0);
         }

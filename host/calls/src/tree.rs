@@ -1,6 +1,6 @@
 //! Call trees with equal neighbours merged: what `heddle check` compares.
 
-use crate::{Frame, Loose, Stack, Step};
+use crate::{End, Frame, Loose, Span, Stack, Step};
 use heddle_trace_file::{Error, Nanos, Thread};
 
 /// Calls that look alike: the same label, and below them the same calls in the same order.
@@ -10,10 +10,12 @@ pub struct Node {
     pub label: u32,
     /// How many such calls followed each other.
     pub calls: u64,
-    /// The shortest of them.
+    /// The shortest of those that returned; `u64::MAX` if none did.
     pub min: Nanos,
-    /// The longest of them.
+    /// The longest of those that returned; 0 if none did.
     pub max: Nanos,
+    /// How long the longest of those had lasted that were still open at the end; 0 if none was.
+    pub open: Nanos,
     /// The calls they made.
     pub children: Vec<Node>,
 }
@@ -32,6 +34,7 @@ impl Node {
     fn merge(&mut self, other: Node) {
         self.min = self.min.min(other.min);
         self.max = self.max.max(other.max);
+        self.open = self.open.max(other.open);
         for (mine, others) in self.children.iter_mut().zip(other.children) {
             let (calls, others_calls) = (mine.calls, others.calls);
             debug_assert_eq!(
@@ -77,7 +80,7 @@ pub fn trees(
     let mut open: Vec<(u32, Vec<Node>)> = vec![(0, Vec::new())];
     let mut events = thread.events();
     for event in events.by_ref() {
-        let step = stack.feed(event?, |span| close(&mut open, span.duration()));
+        let step = stack.feed(event?, |span| close(&mut open, &span));
         if let (Step::Entered, [below @ .., top]) = (step, stack.open()) {
             if below.len() >= DEEPEST {
                 return Err(TreeError::TooDeep);
@@ -85,7 +88,7 @@ pub fn trees(
             open.push((label(top, below.last()), Vec::new()));
         }
     }
-    stack.finish(|span| close(&mut open, span.duration()));
+    stack.finish(|span| close(&mut open, &span));
     Ok((
         open.pop().map(|(_, roots)| roots).unwrap_or_default(),
         stack.loose(),
@@ -93,18 +96,25 @@ pub fn trees(
     ))
 }
 
-fn close(open: &mut Vec<(u32, Vec<Node>)>, duration: Nanos) {
+fn close(open: &mut Vec<(u32, Vec<Node>)>, span: &Span) {
     let Some((label, children)) = open.pop() else {
         return;
     };
     let Some((_, siblings)) = open.last_mut() else {
         return;
     };
+    let duration = span.duration();
+    let (min, max, open) = match span.end {
+        End::Returned => (duration, duration, Nanos(0)),
+        End::Unwound => (Nanos(u64::MAX), Nanos(0), Nanos(0)),
+        End::Open => (Nanos(u64::MAX), Nanos(0), duration),
+    };
     let node = Node {
         label,
         calls: 1,
-        min: duration,
-        max: duration,
+        min,
+        max,
+        open,
         children,
     };
     match siblings.last_mut() {

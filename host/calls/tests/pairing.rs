@@ -43,9 +43,9 @@ fn times(stats: &Stats) -> [u64; 6] {
         stats.calls,
         stats.total.0,
         stats.own.0,
-        stats.min.0,
-        stats.avg().0,
-        stats.max.0,
+        stats.min().unwrap().0,
+        stats.avg().unwrap().0,
+        stats.max().unwrap().0,
     ]
 }
 
@@ -180,6 +180,40 @@ fn a_signal_handler_on_a_stack_above_does_not_end_what_it_interrupts() {
     });
     assert_eq!(tree, "1000 x1 (2000 x1 (3000 x1))");
     assert_eq!(loose, Loose::default());
+}
+
+#[test]
+fn a_call_that_was_cut_off_has_no_duration_of_its_own() {
+    // F returns after 30, is left by a jump after 5, and is open for 1000 at the end; MAIN never returns.
+    let events = |t: &mut ThreadWriter| {
+        t.enter(0, MAIN, 0, 900)
+            .enter(10, F, MAIN, 800)
+            .exit(40, F, MAIN, 800)
+            .enter(50, F, MAIN, 800)
+            .enter(55, G, MAIN, 850)
+            .exit(60, G, MAIN, 850)
+            .enter(100, F, MAIN, 800)
+            .enter(1100, G, F, 700);
+    };
+    let (functions, _) = profile(events);
+    assert_eq!(times(&functions[1].1), [3, 1035, 1035, 30, 30, 30]);
+    let main = functions[0].1;
+    assert_eq!((main.calls, main.total.0, main.own.0), (1, 1100, 60));
+    assert_eq!((main.min(), main.avg(), main.max()), (None, None, None));
+    let (_directory, trace) = trace(events);
+    let label =
+        |frame: &heddle_calls::Frame, _: Option<&heddle_calls::Frame>| frame.function.0 as u32;
+    let (roots, ..) = trees(&trace.processes()[0].threads()[0], label).unwrap();
+    let main = &roots[0];
+    assert_eq!((main.min.0, main.max.0, main.open.0), (u64::MAX, 0, 1100));
+    let f: Vec<_> = main
+        .children
+        .iter()
+        .filter(|node| node.label == F as u32)
+        .collect();
+    let of = |node: &Node| (node.calls, node.min.0, node.max.0, node.open.0);
+    assert_eq!(of(f[0]), (2, 30, 30, 0));
+    assert_eq!(of(f[1]), (1, u64::MAX, 0, 1000));
 }
 
 #[test]
@@ -340,6 +374,13 @@ proptest! {
             }
         });
         prop_assert_eq!(loose, Loose::default());
-        prop_assert!(functions.iter().all(|(_, stats)| stats.own <= stats.total && u128::from(stats.total.0) <= stats.sum));
+        for (_, stats) in &functions {
+            prop_assert!(stats.own <= stats.total && stats.returned <= stats.calls);
+            prop_assert!(stats.min() <= stats.avg() && stats.avg() <= stats.max());
+            prop_assert_eq!(stats.avg().is_some(), stats.returned > 0);
+            // The average is rounded down.
+            let sum = stats.avg().map_or(0, |avg| (avg.0 + 1) * stats.returned);
+            prop_assert!(stats.returned < stats.calls || stats.total.0 <= sum);
+        }
     }
 }

@@ -136,6 +136,7 @@ impl Labels {
                 calls: node.calls,
                 min: node.min.0,
                 max: node.max.0,
+                open: node.open.0,
                 children: self.calls(node.children),
             }
         };

@@ -29,10 +29,12 @@ pub struct Call {
     pub foreign: Option<Foreign>,
     /// How many.
     pub calls: u64,
-    /// The shortest, in ns.
+    /// The shortest of those that returned, in ns; `u64::MAX` if none did.
     pub min: u64,
-    /// The longest, in ns.
+    /// The longest of those that returned, in ns; 0 if none did.
     pub max: u64,
+    /// How long the longest of those had lasted that were still open at the end, in ns; 0 if none was.
+    pub open: u64,
     /// What they called.
     pub children: Vec<Call>,
 }
@@ -56,6 +58,7 @@ impl Call {
             calls: 1,
             min: 0,
             max: 0,
+            open: 0,
             children: Vec::new(),
         }
     }

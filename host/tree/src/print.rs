@@ -85,14 +85,7 @@ fn calls(text: &mut String, all: &[Call], indent: usize, times: bool, roots: boo
 
 /// One call as a line. The caller of a thread's first function is the C library everywhere, and not worth a word.
 pub fn call_line(call: &Call, times: bool, root: bool) -> String {
-    let seen = if times {
-        Times {
-            low: call.min,
-            high: call.max,
-        }
-    } else {
-        Times::ANY
-    };
+    let seen = if times { seen(call) } else { Times::ANY };
     let module = call.foreign.as_ref().filter(|_| !root).map(|foreign| {
         if foreign.module.is_empty() {
             &foreign.name
@@ -112,6 +105,21 @@ pub fn call_line(call: &Call, times: bool, root: bool) -> String {
             module.map(|module| word(module)).as_deref()
         )
     )
+}
+
+/// The times of the calls that returned, without an upper bound where one that did not has lasted longer already.
+fn seen(call: &Call) -> Times {
+    if call.max < call.min {
+        return Times::ANY;
+    }
+    Times {
+        low: call.min,
+        high: if call.open > call.max {
+            u64::MAX
+        } else {
+            call.max
+        },
+    }
 }
 
 /// What follows a name: what goes without saying is left out.

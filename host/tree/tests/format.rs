@@ -269,11 +269,21 @@ fn any_calls() -> impl Strategy<Value = Vec<Call>> {
         1u64..5,
         0u64..5_000_000_000,
         prop::option::of(Just("libc.so.6")),
+        // All returned; none did; one was still open, longer than the others.
+        prop::sample::select(vec![(1, 2, 0), (0, 0, 1), (1, 2, 3)]),
     );
-    let make = |(name, calls, time, foreign): (&str, u64, u64, Option<&str>), children| Call {
+    type Leaf = (
+        &'static str,
+        u64,
+        u64,
+        Option<&'static str>,
+        (u64, u64, u64),
+    );
+    let make = |(name, calls, time, foreign, (min, max, open)): Leaf, children| Call {
         calls,
-        min: time,
-        max: time * 2,
+        min: if min == 0 { u64::MAX } else { time * min },
+        max: time * max,
+        open: time * open,
         children,
         foreign: foreign.map(|module| Foreign {
             name: format!("{module}+0x1"),
@@ -308,7 +318,12 @@ const NAMES: [&str; 12] = [
 #[test]
 fn names_that_look_like_something_else_are_covered() {
     for name in NAMES {
-        let mut call = Call::new(&format!("f {name}"), "f");
+        let full = if name.starts_with('.') {
+            name.to_owned()
+        } else {
+            format!("f {name}")
+        };
+        let mut call = Call::new(&full, "f");
         call.foreign = Some(Foreign {
             name: "qsort".into(),
             module: name.into(),

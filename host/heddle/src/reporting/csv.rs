@@ -1,4 +1,4 @@
-//! Comma-separated values (RFC 4180, but lines end in a newline alone); times in nanoseconds.
+//! Comma-separated values (RFC 4180, but lines end in a newline alone); times in nanoseconds, empty where there is none.
 
 use super::{Row, TIMES};
 use std::borrow::Cow;
@@ -27,7 +27,10 @@ pub fn print(out: &mut dyn Write, rows: &[Row], by_thread: bool) -> io::Result<(
         }
         write!(out, "{}", row.stats.calls)?;
         for (_, column) in TIMES {
-            write!(out, ",{}", row.time(column).0)?;
+            match row.time(column) {
+                Some(time) => write!(out, ",{}", time.0)?,
+                None => write!(out, ",")?,
+            }
         }
         writeln!(out, ",{},{}", quote(&row.function), quote(&row.module))?;
     }

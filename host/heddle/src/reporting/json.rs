@@ -1,4 +1,4 @@
-//! A JSON array, one object a row; times in nanoseconds.
+//! A JSON array, one object a row; times in nanoseconds, null where there is none.
 
 use super::{Row, TIMES};
 use serde_json::{Map, Value, json};
@@ -23,7 +23,10 @@ fn object(row: &Row) -> Value {
     object.insert("module".into(), json!(row.module));
     object.insert("calls".into(), json!(row.stats.calls));
     for (name, column) in TIMES {
-        object.insert(format!("{name}_ns"), json!(row.time(column).0));
+        object.insert(
+            format!("{name}_ns"),
+            json!(row.time(column).map(|time| time.0)),
+        );
     }
     Value::Object(object)
 }

@@ -21,7 +21,7 @@ pub fn print(out: &mut dyn Write, rows: &[Row], by_thread: bool) -> io::Result<(
         }
         write!(out, "| {} ", row.stats.calls)?;
         for (_, column) in TIMES {
-            write!(out, "| {} ", row.time(column))?;
+            write!(out, "| {} ", row.shown(column))?;
         }
         writeln!(out, "| {} |", escape(&row.function))?;
     }

@@ -55,20 +55,26 @@ pub const TIMES: [(&str, Column); 5] = [
 ];
 
 impl Row {
-    /// The time in a column.
-    pub fn time(&self, column: Column) -> Nanos {
+    /// The time in a column, if there is one: a function of which no call returned has no shortest.
+    pub fn time(&self, column: Column) -> Option<Nanos> {
         match column {
-            Column::Total => self.stats.total,
-            Column::Own => self.stats.own,
-            Column::Min => self.stats.min,
+            Column::Total => Some(self.stats.total),
+            Column::Own => Some(self.stats.own),
+            Column::Min => self.stats.min(),
             Column::Avg => self.stats.avg(),
-            Column::Max => self.stats.max,
-            Column::Calls | Column::Function => Nanos(0),
+            Column::Max => self.stats.max(),
+            Column::Calls | Column::Function => None,
         }
+    }
+
+    /// The same for people.
+    pub fn shown(&self, column: Column) -> String {
+        self.time(column)
+            .map_or_else(|| "-".to_owned(), |time| time.to_string())
     }
 }
 
-/// Largest first; functions by name. Equal rows stay in order of name.
+/// Largest first, what has no such time last; functions by name. Equal rows stay in order of name.
 pub fn sort(rows: &mut [Row], column: Column) {
     rows.sort_by(|a, b| {
         let by_number = match column {

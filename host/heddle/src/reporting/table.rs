@@ -22,7 +22,7 @@ pub fn print(out: &mut dyn Write, rows: &[Row]) -> io::Result<()> {
         }
         write!(out, "{:>12}", row.stats.calls)?;
         for (_, column) in TIMES {
-            write!(out, "{:>12}", row.time(column))?;
+            write!(out, "{:>12}", row.shown(column))?;
         }
         writeln!(out, "  {}", row.function)?;
     }
