@@ -69,3 +69,76 @@ fn a_function_that_never_returned_has_no_shortest_call() {
     check("main [2us..]\n  ...\n").success();
     check("main [..1us]\n  ...\n").code(1);
 }
+
+#[test]
+fn a_check_that_fails_says_why_where_the_lines_do_not() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let source = path.join("app.cpp");
+    fs::write(&source, "namespace app { void risky(int) {} void check() {} }\nint main() { app::risky(1); app::check(); }\n").unwrap();
+    let binary = path.join("app");
+    run(
+        "g++",
+        &[source.to_str().unwrap(), "-o", binary.to_str().unwrap()],
+    );
+    let symbols = run("nm", &[binary.to_str().unwrap()]);
+    let at = |name: &str| {
+        let line = symbols.lines().find(|line| line.ends_with(name)).unwrap();
+        u64::from_str_radix(line.split(' ').next().unwrap(), 16).unwrap()
+    };
+    let trace = TraceWriter::create(&path.join("heddle.trace"), 1).unwrap();
+    let mut process = trace.process(4711, 1, binary.to_str().unwrap()).unwrap();
+    process.module(0, 0x100_0000, 0, None, binary.to_str().unwrap());
+    for (tid, name) in [(1, "app"), (2, "worker")] {
+        let mut thread = process.thread(tid, name);
+        let (risky, check) = (at(" _ZN3app5riskyEi"), at(" _ZN3app5checkEv"));
+        thread.enter(1, risky, 0, 900).exit(2, risky, 0, 900);
+        thread.enter(3, check, 0, 900).exit(4, check, 0, 900);
+        thread.finish().unwrap();
+    }
+    process.finish().unwrap();
+    let threads =
+        "one thread, and the trace has 2: write `thread NAME` lines; there are `app`, `worker`";
+    for (tree, hint) in [
+        (
+            "risky\ncheck\n",
+            "no call in the trace is named `risky`; did you mean `app::risky`?",
+        ),
+        ("risky\ncheck\n", threads),
+        (
+            "thread app\n  app::rsiky\n",
+            "named `app::rsiky`; did you mean `app::risky`?",
+        ),
+        (
+            "thread app\n  risky(int)\n",
+            "named `risky(int)`; did you mean `app::risky(int)`?",
+        ),
+        (
+            "thread app\n  app::risky(long)\n",
+            "did you mean `app::risky(int)`?",
+        ),
+        (
+            "thread app\n  frobnicate\n",
+            "no call in the trace is named `frobnicate`\n",
+        ),
+        (
+            "thread wroker\n  ...\n",
+            "no thread in the trace is named `wroker`; there are `app`, `worker`",
+        ),
+    ] {
+        fs::write(path.join("app.tree"), tree).unwrap();
+        heddle(path)
+            .args(["check", "heddle.trace", "app.tree"])
+            .assert()
+            .code(1)
+            .stderr(contains(hint));
+    }
+    // What is not called because it must not be is no riddle.
+    let right = "thread * x2\n  app::risky\n  frobnicate x0\n  app::check\n";
+    fs::write(path.join("app.tree"), right).unwrap();
+    heddle(path)
+        .args(["check", "heddle.trace", "app.tree"])
+        .assert()
+        .success()
+        .stderr(is_empty());
+}

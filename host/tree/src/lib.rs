@@ -15,6 +15,7 @@ mod compare;
 mod diff;
 mod expected;
 mod glob;
+mod hints;
 mod line;
 mod parse;
 mod print;
@@ -26,6 +27,7 @@ pub use diff::{Line, Mark, context, has_differences};
 pub use expected::{
     CallPattern, Count, Expected, Item, Pattern, ProcessPattern, ThreadPattern, Times,
 };
+pub use hints::hints;
 pub use parse::ParseError;
 pub use print::print;
 

@@ -39,6 +39,46 @@ pub fn parts(text: &str) -> Result<Parts<'_>, String> {
     })
 }
 
+/// What is wrong with a call's name that looks like a count, a time or a caller written amiss; no function's name ends so.
+pub fn slip(name: &str) -> Option<String> {
+    if matches!(name, ".." | "...." | "…") {
+        return Some("for any calls, write `...`".into());
+    }
+    // `operator< <-1>` is a template of a negative number.
+    let glued = |(_, caller): (&str, &str)| !caller.starts_with(|c: char| c.is_ascii_digit());
+    if name.split_once(" <-").is_some_and(glued) {
+        return Some("a caller stands behind `<- `, with a space on each side".into());
+    }
+    let (before, last) = name.rsplit_once(' ')?;
+    // `operator x`: the conversion to a class of that name.
+    if before.ends_with("operator") {
+        return None;
+    }
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    let count = |number: &str| Some(format!("`{last}` is no count; write `x{number}`"));
+    if matches!(last, "x" | "×" | "X") {
+        return Some(format!(
+            "no number behind `{last}`; counts are x3, x2..5, x2.., x..5 and x*"
+        ));
+    }
+    if digits(last) {
+        return count(last);
+    }
+    for mark in ["x", "×", "X", "*"] {
+        let number = last.strip_prefix(mark).or_else(|| last.strip_suffix(mark));
+        if let Some(number) = number.filter(|number| digits(number)) {
+            return count(number);
+        }
+    }
+    let inside = last.strip_prefix('[').unwrap_or(last);
+    let inside = inside.strip_suffix(']').unwrap_or(inside);
+    let (low, high) = inside.split_once("..").unwrap_or((inside, inside));
+    let time = [low, high].iter().any(|bound| duration(bound).is_some());
+    time.then(|| {
+        format!("`{last}` is no range of times; such are [..10ms], [50us..], [1.5s..2s] and [*]")
+    })
+}
+
 /// The line without its comment: a `#` at the beginning or after a space. (`{lambda()#1}` has none.)
 pub fn without_comment(line: &str) -> &str {
     let begins = |(at, _): &(usize, &str)| {

@@ -1,6 +1,6 @@
 //! From text to an expected tree.
 
-use crate::line::{Parts, parts, without_comment};
+use crate::line::{Parts, parts, slip, without_comment};
 use crate::{CallPattern, Count, Expected, Item, ProcessPattern, ThreadPattern, Times};
 
 /// What is wrong with an expected tree.
@@ -235,6 +235,9 @@ fn items(lines: &[Source<'_>], depth: usize) -> Result<Vec<Item>, ParseError> {
             times,
             caller,
         } = parts(first.text).map_err(|what| first.wrong(what))?;
+        if let Some(what) = slip(name) {
+            return Err(first.wrong(what));
+        }
         let call = CallPattern {
             name: name.to_owned(),
             caller: caller.map(str::to_owned),

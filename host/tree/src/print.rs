@@ -1,6 +1,6 @@
 //! From a program's calls to text in the format.
 
-use crate::line::{Parts, parts, without_comment};
+use crate::line::{Parts, parts, slip, without_comment};
 use crate::{Call, Count, Process, Times};
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -95,7 +95,7 @@ pub fn call_line(call: &Call, times: bool, root: bool) -> String {
     });
     format!(
         "{}{}",
-        word(&call.name),
+        function(&call.name),
         suffix(
             Count {
                 low: call.calls,
@@ -150,6 +150,14 @@ pub fn suffix(count: Count, times: Times, caller: Option<&str>) -> String {
     text
 }
 
+/// A function's name as the format takes it.
+fn function(name: &str) -> Cow<'_, str> {
+    match slip(name) {
+        Some(_) => covered(name),
+        None => word(name),
+    }
+}
+
 /// A name as the format takes it. What would be read as something else (a thread may be named `a #1 x2`, or nothing at all) is covered by stars.
 fn word(name: &str) -> Cow<'_, str> {
     let read_back = || {
@@ -168,12 +176,16 @@ fn word(name: &str) -> Cow<'_, str> {
     if plain && read_back() == Some(true) {
         return name.into();
     }
+    covered(name)
+}
+
+fn covered(name: &str) -> Cow<'_, str> {
     let covered = name.replace(
         |c: char| c.is_whitespace() || c.is_control() || c == '#',
         "*",
     );
     match covered.as_str() {
-        "" | "..." => "*".into(),
+        "" | ".." | "..." | "...." | "…" => "*".into(),
         _ => covered.into(),
     }
 }

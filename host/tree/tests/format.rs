@@ -300,7 +300,7 @@ fn any_calls() -> impl Strategy<Value = Vec<Call>> {
 }
 
 /// Names as threads, programs and modules may have them.
-const NAMES: [&str; 12] = [
+const NAMES: [&str; 16] = [
     "",
     " ",
     "...",
@@ -313,6 +313,10 @@ const NAMES: [&str; 12] = [
     "a\nb",
     "a [..1ms]",
     "thread x*",
+    "a 3",
+    "a x",
+    "a <-b",
+    "..",
 ];
 
 #[test]
@@ -387,4 +391,39 @@ proptest! {
             compare(&expected, &one_thread("main(a b)"));
         }
     }
+}
+
+#[test]
+fn a_slip_of_the_pen_is_an_error() {
+    for (line, what) in [
+        ("f x", "no number behind `x`"),
+        ("f 3", "write `x3`"),
+        ("f 3x", "write `x3`"),
+        ("f X3 [..1ms]", "write `x3`"),
+        ("f *3", "write `x3`"),
+        ("f [10ms]", "no range of times"),
+        ("f ..10ms", "no range of times"),
+        ("f [10ms..", "no range of times"),
+        ("f <-qsort", "a space on each side"),
+        ("..", "write `...`"),
+    ] {
+        let error = Expected::parse(&format!("main\n  {line}\n")).unwrap_err();
+        assert!(
+            error.line == 2 && error.what.contains(what),
+            "{line}: {error}"
+        );
+    }
+    for line in [
+        "A::operator x",
+        "bool operator< <-1>(A<-1> const&)",
+        "h() [resume]",
+        "f() [clone .llvm.123]",
+        "unsigned long t<3>(s, ms)",
+        "x",
+        "3",
+    ] {
+        Expected::parse(&format!("main\n  {line}\n")).unwrap();
+    }
+    // A thread may be named so.
+    Expected::parse("thread worker 3\n  f\n").unwrap();
 }

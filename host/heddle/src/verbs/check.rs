@@ -1,10 +1,13 @@
 //! `heddle check`: docs/check.md; the format is docs/expected-tree.md.
 
 use crate::{calls_of, names, notes, output};
+use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Reset};
 use anyhow::Context;
 use heddle_trace_file::Trace;
-use heddle_tree::{Call, Expected, Line, Mark, Process, compare, context, has_differences, print};
+use heddle_tree::{
+    Call, Expected, Line, Mark, Process, compare, context, has_differences, hints, print,
+};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -63,7 +66,10 @@ fn check(args: &Args) -> anyhow::Result<ExitCode> {
         (Some(path), Some(expected)) => {
             let lines = compare(&expected, &got);
             let differs = has_differences(&lines);
-            output::print(|_| show(&lines, differs, args, path))?;
+            output::print(|out| show(out, &lines, differs, args, path))?;
+            if differs {
+                hints(&expected, &got).iter().for_each(notes::note);
+            }
             ExitCode::from(u8::from(differs))
         }
         (Some(path), None) => {
@@ -126,8 +132,14 @@ fn bless(path: &Path, tree: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn show(lines: &[Line], differs: bool, args: &Args, path: &Path) -> anyhow::Result<()> {
-    let mut out = anstream::stdout().lock();
+fn show(
+    out: &mut dyn Write,
+    lines: &[Line],
+    differs: bool,
+    args: &Args,
+    path: &Path,
+) -> anyhow::Result<()> {
+    let colored = AutoStream::choice(&std::io::stdout()) != ColorChoice::Never;
     if !differs {
         writeln!(
             out,
@@ -158,12 +170,15 @@ fn show(lines: &[Line], differs: bool, args: &Args, path: &Path) -> anyhow::Resu
             Mark::Expected => ('-', Some(AnsiColor::Red)),
             Mark::Got => ('+', Some(AnsiColor::Green)),
         };
-        let (begin, end) = color.map_or((String::new(), String::new()), |color| {
-            (
-                color.on_default().render().to_string(),
-                Reset.render().to_string(),
-            )
-        });
+        let (begin, end) =
+            color
+                .filter(|_| colored)
+                .map_or((String::new(), String::new()), |color| {
+                    (
+                        color.on_default().render().to_string(),
+                        Reset.render().to_string(),
+                    )
+                });
         let depth = if line.depth > INDENTED {
             format!("({}) ", line.depth)
         } else {

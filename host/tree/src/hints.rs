@@ -1,0 +1,145 @@
+//! Why a trace is not as expected, where the lines alone do not say it: names that nothing in the trace has, and a file that speaks of fewer
+//! threads or processes than there are.
+
+use crate::expected::Pattern;
+use crate::glob::glob;
+use crate::{Call, CallPattern, Expected, Item, Process, Thread};
+use std::collections::BTreeSet;
+
+/// More hints than this help nobody: the file is another program's.
+const MOST: usize = 10;
+
+/// What to tell the user beside the differences: a sentence each.
+pub fn hints(expected: &Expected, got: &[Process]) -> Vec<String> {
+    let mut hints = left_out(expected, got);
+    let threads: Vec<&Thread> = got.iter().flat_map(|process| &process.threads).collect();
+    let names: BTreeSet<&str> = threads.iter().map(|thread| thread.name.as_str()).collect();
+    let patterns = expected.processes.iter().flat_map(|p| &p.threads);
+    for pattern in patterns.filter(|pattern| pattern.count.low > 0) {
+        if !threads.iter().any(|thread| pattern.names(thread)) {
+            hints.push(format!(
+                "no thread in the trace is named `{}`; there {}",
+                pattern.name,
+                listed(&names)
+            ));
+        }
+    }
+    hints.extend(unknown(expected, &threads));
+    hints.dedup();
+    let more = hints.len().saturating_sub(MOST);
+    hints.truncate(MOST);
+    if more > 0 {
+        hints.push(format!("… and {more} more of the kind"));
+    }
+    hints
+}
+
+/// Processes and threads that a file without such lines leaves out.
+fn left_out(expected: &Expected, got: &[Process]) -> Vec<String> {
+    let mut hints = Vec::new();
+    let implicit = |text: &str| text.is_empty();
+    if got.len() > 1 && expected.processes.iter().any(|p| implicit(&p.text)) {
+        let names = got.iter().map(|process| process.name.as_str()).collect();
+        hints.push(format!(
+            "a tree without `process` lines is about one process, and the trace has {}: write `process NAME` lines; there {}",
+            got.len(),
+            listed(&names)
+        ));
+    }
+    for pattern in &expected.processes {
+        if !pattern.threads.iter().any(|thread| implicit(&thread.text)) {
+            continue;
+        }
+        let found = got
+            .iter()
+            .find(|process| pattern.names(process) && process.threads.len() > 1);
+        if let Some(process) = found {
+            let names = process.threads.iter().map(|thread| thread.name.as_str());
+            hints.push(format!(
+                "a tree without `thread` lines is about one thread, and the trace has {}: write `thread NAME` lines; there {}",
+                process.threads.len(),
+                listed(&names.collect())
+            ));
+        }
+    }
+    hints
+}
+
+fn listed(names: &BTreeSet<&str>) -> String {
+    let shown: Vec<String> = names
+        .iter()
+        .take(5)
+        .map(|name| format!("`{name}`"))
+        .collect();
+    let more = if names.len() > shown.len() {
+        ", …"
+    } else {
+        ""
+    };
+    let verb = if names.len() == 1 { "is" } else { "are" };
+    format!("{verb} {}{more}", shown.join(", "))
+}
+
+/// Functions that must be called, and that no call in the trace is named like.
+fn unknown(expected: &Expected, threads: &[&Thread]) -> Vec<String> {
+    let mut names = BTreeSet::new();
+    for thread in threads {
+        gather(&thread.calls, &mut names);
+    }
+    let mut patterns = Vec::new();
+    let of_threads = expected.processes.iter().flat_map(|p| &p.threads);
+    of_threads.for_each(|thread| required(&thread.calls, &mut patterns));
+    let mut hints: Vec<String> = Vec::new();
+    for pattern in patterns {
+        let named =
+            |&(name, short): &(&str, &str)| glob(&pattern.name, name) || glob(&pattern.name, short);
+        if names.iter().any(named) {
+            continue;
+        }
+        let meant = nearest(&pattern.name, &names)
+            .map_or(String::new(), |name| format!("; did you mean `{name}`?"));
+        let hint = format!("no call in the trace is named `{}`{meant}", pattern.name);
+        if !hints.contains(&hint) {
+            hints.push(hint);
+        }
+    }
+    hints
+}
+
+fn gather<'a>(calls: &'a [Call], names: &mut BTreeSet<(&'a str, &'a str)>) {
+    for call in calls {
+        names.insert((&call.name, &call.short));
+        gather(&call.children, names);
+    }
+}
+
+fn required<'a>(items: &'a [Item], patterns: &mut Vec<&'a CallPattern>) {
+    for item in items {
+        if let Item::Call(pattern) = item {
+            if pattern.count.low > 0 {
+                patterns.push(pattern);
+            }
+            required(&pattern.children, patterns);
+        }
+    }
+}
+
+/// The name in the trace that was probably meant: the one that this is the end of (`risky` of `app::risky`), or else the one that the fewest slips
+/// of the keys make of it, if these are few. Parameters count only where the pattern has some.
+fn nearest<'a>(pattern: &str, names: &BTreeSet<(&'a str, &'a str)>) -> Option<&'a str> {
+    let bare = pattern.split('(').next().unwrap_or(pattern);
+    let of = |&(name, short): &(&'a str, &'a str)| match pattern.contains('(') {
+        true => name,
+        false => short,
+    };
+    let inner = |(_, short): &&(&str, &str)| {
+        let before = short.strip_suffix(bare);
+        !bare.is_empty() && before.is_some_and(|before| before.is_empty() || before.ends_with("::"))
+    };
+    if let Some(found) = names.iter().find(inner) {
+        return Some(of(found));
+    }
+    let slips = |name: &str| strsim::osa_distance(&pattern.to_lowercase(), &name.to_lowercase());
+    let best = names.iter().map(of).min_by_key(|name| slips(name))?;
+    (slips(best) <= (pattern.chars().count() / 3).max(1)).then_some(best)
+}
