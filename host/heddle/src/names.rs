@@ -41,7 +41,7 @@ impl<'a> Names<'a> {
 
     fn warn(&mut self) {
         for warning in self.images.take_warnings() {
-            notes::warning(warning);
+            notes::warning(printable(&warning.to_string()));
         }
     }
 }

@@ -142,3 +142,18 @@ fn a_check_that_fails_says_why_where_the_lines_do_not() {
         .success()
         .stderr(is_empty());
 }
+
+#[test]
+fn a_stripped_program_is_said_to_be_one() {
+    let (directory, program) = abc();
+    run("strip", &[program.path.to_str().unwrap()]);
+    for verb in [&["report"][..], &["replay"], &["check", "heddle.trace"]] {
+        let said = starts_with("warning: abc has no symbol table (it is stripped)");
+        heddle(directory.path())
+            .args(verb)
+            .assert()
+            .success()
+            .stdout(contains("abc+0x"))
+            .stderr(said.and(contains("no symbol table").count(1)));
+    }
+}

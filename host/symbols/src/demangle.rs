@@ -1,5 +1,6 @@
 //! Names as the programmer wrote them, by libstdc++'s own demangler: it is right where others drop or misprint parts.
 
+use std::borrow::Cow;
 use std::ffi::{CStr, CString, c_char, c_int};
 
 #[link(name = "stdc++")]
@@ -91,7 +92,49 @@ fn cxa_demangle(mangled: &str) -> Option<String> {
         .into_owned();
     // SAFETY: from malloc, and not used after.
     unsafe { free(result.cast()) };
-    Some(text)
+    Some(abbreviate(&text).into_owned())
+}
+
+/// Text with `std::string` and its kin for what they are templates of: nobody wrote `std::__cxx11::basic_string<char, …>`. The Itanium ABI does so itself (`Ss`),
+/// but libstdc++'s strings of today lie in an inline namespace that it knows nothing of.
+///
+/// ```
+/// let name = "f(std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> > const&)";
+/// assert_eq!(heddle_symbols::abbreviate(name), "f(std::string const&)");
+/// ```
+pub fn abbreviate(name: &str) -> Cow<'_, str> {
+    if !name.contains("std::") || !name.contains("basic_string") {
+        return name.into();
+    }
+    let mut name = name.to_owned();
+    for (character, prefix) in [
+        ("char", ""),
+        ("wchar_t", "w"),
+        ("char8_t", "u8"),
+        ("char16_t", "u16"),
+        ("char32_t", "u32"),
+    ] {
+        let traits = format!("{character}, std::char_traits<{character}>");
+        let string = format!("basic_string<{traits}, std::allocator<{character}> >");
+        let polymorphic =
+            format!("basic_string<{traits}, std::pmr::polymorphic_allocator<{character}> >");
+        for (long, short) in [
+            (format!("std::__cxx11::{string}"), "string"),
+            (format!("std::{string}"), "string"),
+            (format!("std::__cxx11::{polymorphic}"), "pmr::string"),
+            (format!("std::basic_string_view<{traits} >"), "string_view"),
+        ] {
+            let short = match short.strip_prefix("pmr::") {
+                Some(short) => format!("std::pmr::{prefix}{short}"),
+                None => format!("std::{prefix}{short}"),
+            };
+            // The space kept the long form's last bracket apart from the next one.
+            name = name
+                .replace(&format!("{long} >"), &format!("{short}>"))
+                .replace(&long, &short);
+        }
+    }
+    name.into()
 }
 
 /// A readable name without its parameter list and, for a template function, without its return type: what people call it.
@@ -172,6 +215,36 @@ mod tests {
             (
                 "_ZNSt6vectorIiSaIiEEC1ESt16initializer_listIiERKS0_",
                 "std::vector<int, std::allocator<int> >::vector(std::initializer_list<int>, std::allocator<int> const&)",
+            ),
+            (
+                "_Z1fRKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE",
+                "f(std::string const&)",
+            ),
+            ("_Z1fSs", "f(std::string)"),
+            (
+                "_Z1fNSt7__cxx1112basic_stringIwSt11char_traitsIwESaIwEEE",
+                "f(std::wstring)",
+            ),
+            (
+                "_Z1fNSt7__cxx1112basic_stringIcSt11char_traitsIcENSt3pmr21polymorphic_allocatorIcEEEE",
+                "f(std::pmr::string)",
+            ),
+            (
+                "_Z1fSt17basic_string_viewIcSt11char_traitsIcEE",
+                "f(std::string_view)",
+            ),
+            (
+                "_Z1fSt6vectorINSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEESaIS5_EE",
+                "f(std::vector<std::string, std::allocator<std::string> >)",
+            ),
+            (
+                "_ZNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEE6appendEPKc",
+                "std::string::append(char const*)",
+            ),
+            // Characters of one's own have no such name.
+            (
+                "_Z1fNSt7__cxx1112basic_stringIhSt11char_traitsIhESaIhEEE",
+                "f(std::__cxx11::basic_string<unsigned char, std::char_traits<unsigned char>, std::allocator<unsigned char> >)",
             ),
             ("sortRun.part.0.constprop.1", "sortRun"),
             ("_Z4taskv.destroy", "task() [destroy]"),

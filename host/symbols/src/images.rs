@@ -2,7 +2,7 @@
 
 use crate::{SymbolTable, files};
 use heddle_trace_file::Module;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -27,6 +27,11 @@ pub enum Warning {
         /// The system's or the parser's reason.
         reason: io::Error,
     },
+    /// A function of it was asked for, and its symbol table is gone.
+    Stripped {
+        /// The file.
+        path: PathBuf,
+    },
 }
 
 impl fmt::Display for Warning {
@@ -49,6 +54,17 @@ impl fmt::Display for Warning {
                     path.display()
                 )
             }
+            Warning::Stripped { path } => {
+                let name = path
+                    .file_name()
+                    .unwrap_or(path.as_os_str())
+                    .to_string_lossy();
+                write!(
+                    f,
+                    "{name} has no symbol table (it is stripped): its functions print as module+offset; put the unstripped file back at {}, or link without -s and record again",
+                    path.display()
+                )
+            }
         }
     }
 }
@@ -58,6 +74,8 @@ impl fmt::Display for Warning {
 pub struct Images {
     tables: HashMap<(PathBuf, Option<String>), Option<Rc<SymbolTable>>>,
     warnings: Vec<Warning>,
+    /// Of which files it was said.
+    stripped: HashSet<PathBuf>,
 }
 
 impl Images {
@@ -106,6 +124,14 @@ impl Images {
                 .map_or(table.clone(), |debug| debug.with_fallback(table));
         }
         Some(Rc::new(table))
+    }
+
+    /// Says once that `module` is stripped, if it is: for those that want a name of it and get none. Most programs call from stripped libraries, which is no matter.
+    pub(crate) fn nameless(&mut self, module: &Module, table: &SymbolTable) {
+        if !table.has_symtab() && self.stripped.insert(module.path.clone()) {
+            let path = module.path.clone();
+            self.warnings.push(Warning::Stripped { path });
+        }
     }
 
     /// The warnings since the last time this was asked.

@@ -11,7 +11,7 @@ mod images;
 mod resolver;
 mod table;
 
-pub use demangle::{demangle, without_parameters};
+pub use demangle::{abbreviate, demangle, without_parameters};
 pub use images::{Images, Warning};
 pub use resolver::{Location, Resolver, printable};
 pub use table::{ParseError, SymbolTable};

@@ -114,6 +114,9 @@ impl<'a> Resolver<'a> {
                 known: true,
             },
             None => {
+                if let Some(table) = table.as_ref().filter(|_| address == shown) {
+                    images.nameless(module, table);
+                }
                 let symbol = format!("{file}+{:#x}", shown.0.wrapping_sub(module.bias));
                 Location {
                     module: file,

@@ -168,18 +168,27 @@ fn a_stripped_file_gets_its_names_from_the_debug_file_beside_it() {
     let (program_name, debug_name) = (program.to_str().unwrap(), debug.to_str().unwrap());
     run("objcopy", &["--only-keep-debug", program_name, debug_name]);
     run("strip", &[program_name]);
+    let (without, warnings) = names(&program, None, 0x1000_0000, &[hidden, hidden + 1]);
     assert_eq!(
-        names(&program, None, 0x1000_0000, &[hidden]).0,
-        [format!("program+{hidden:#x}")]
+        without,
+        [
+            format!("program+{hidden:#x}"),
+            format!("program+{:#x}", hidden + 1)
+        ]
+    );
+    let [warning] = warnings.as_slice() else {
+        panic!("one warning, not {warnings:?}")
+    };
+    assert!(
+        warning.starts_with("program has no symbol table (it is stripped)"),
+        "{warning}"
     );
     run(
         "objcopy",
         &[&format!("--add-gnu-debuglink={debug_name}"), program_name],
     );
-    assert_eq!(
-        names(&program, None, 0x1000_0000, &[hidden]).0,
-        ["hidden()"]
-    );
+    let found = names(&program, None, 0x1000_0000, &[hidden]);
+    assert_eq!(found, (vec!["hidden()".to_owned()], vec![]));
 }
 
 #[test]
