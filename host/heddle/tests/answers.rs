@@ -157,3 +157,30 @@ fn a_stripped_program_is_said_to_be_one() {
             .stderr(said.and(contains("no symbol table").count(1)));
     }
 }
+
+#[test]
+fn a_process_that_became_another_did_not_vanish() {
+    let (directory, program) = abc();
+    let path = directory.path();
+    let trace = TraceWriter::create(&path.join("heddle.trace"), 1).unwrap();
+    let executable = program.path.to_str().unwrap();
+    for last in [false, true] {
+        let mut process = trace.process(4712, 4711, executable).unwrap();
+        let mut thread = process.thread(4712, "abc");
+        thread.enter(1, program.at("main"), LIBC, 900);
+        thread.finish().unwrap();
+        process.killed().finish().unwrap();
+        if !last {
+            let [first, second] = ["4712", "kept"].map(|name| path.join("heddle.trace").join(name));
+            fs::rename(first, second).unwrap();
+        }
+    }
+    for (from, to) in [("4712", "4712.1"), ("kept", "4712")] {
+        let [from, to] = [from, to].map(|name| path.join("heddle.trace").join(name));
+        fs::rename(from, to).unwrap();
+    }
+    let said = contains("process    4712 (parent 4711), replaced itself by exec\n").and(contains(
+        "4712 (parent 4711), image 1 (after exec), its exit was not seen (killed, ",
+    ));
+    heddle(path).arg("info").assert().success().stdout(said);
+}

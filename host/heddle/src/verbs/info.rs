@@ -49,7 +49,10 @@ fn info(trace: &Trace, out: &mut dyn Write) -> anyhow::Result<()> {
     let mut loose = Loose::default();
     let mut holes = 0;
     for process in trace.processes() {
-        process_info(out, process, &mut loose, &mut holes)?;
+        let later =
+            |other: &Process| other.pid() == process.pid() && other.image() > process.image();
+        let replaced = trace.processes().iter().any(later);
+        process_info(out, process, replaced, &mut loose, &mut holes)?;
     }
     out.flush()?;
     notes::incomplete(loose, names::dropped(trace), holes);
@@ -59,6 +62,7 @@ fn info(trace: &Trace, out: &mut dyn Write) -> anyhow::Result<()> {
 fn process_info(
     out: &mut dyn Write,
     process: &Process,
+    replaced: bool,
     loose: &mut Loose,
     holes: &mut u64,
 ) -> anyhow::Result<()> {
@@ -69,8 +73,10 @@ fn process_info(
     };
     let end = if process.ended() {
         ""
+    } else if replaced {
+        ", replaced itself by exec"
     } else {
-        ", its exit was not seen"
+        ", its exit was not seen (killed, left by _exit, or replaced itself by exec)"
     };
     writeln!(
         out,
