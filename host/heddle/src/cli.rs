@@ -1,6 +1,6 @@
 //! The command line: which verb, and what its end means to the shell.
 
-use crate::verbs;
+use crate::{file_limit, verbs};
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
@@ -32,7 +32,12 @@ enum Verb {
 
 /// Runs the verb. 0 ok, 1 failed, 2 usage, 3 wrong result or regression; `record` passes the program's code through and uses 125–127 for its own failures.
 pub fn run() -> ExitCode {
-    let result = match Cli::parse().verb {
+    let verb = Cli::parse().verb;
+    // The comparison's children would inherit it; `record` gives its own child what it had.
+    if !matches!(verb, Verb::Compare(_)) {
+        file_limit::is_an_error();
+    }
+    let result = match verb {
         Verb::Compare(args) => verbs::compare::run(args),
         Verb::Record(args) => verbs::record::run(args),
         Verb::Replay(args) => verbs::replay::run(args),

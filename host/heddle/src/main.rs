@@ -2,6 +2,7 @@
 
 mod calls_of;
 mod cli;
+mod file_limit;
 mod names;
 mod notes;
 mod output;

@@ -1,14 +1,32 @@
 //! Results go to stdout.
 
-use std::io::{self, BufWriter, ErrorKind, StdoutLock, Write};
+use std::io::{self, BufWriter, ErrorKind, Write};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-/// Standard output, written in large pieces.
-pub fn stdout() -> BufWriter<StdoutLock<'static>> {
-    BufWriter::with_capacity(1 << 16, io::stdout().lock())
+/// Whether we were started without a standard output (`>&-`). Rust puts /dev/null in its place before `main`, so that it is too late to ask there.
+static CLOSED: AtomicBool = AtomicBool::new(false);
+
+extern "C" fn look() {
+    // SAFETY: fcntl with F_GETFD takes no pointer.
+    CLOSED.store(unsafe { libc::fcntl(1, libc::F_GETFD) } == -1, Relaxed);
+}
+
+// SAFETY: `.init_array` holds functions that the loader calls before Rust's runtime begins; this one needs nothing of it.
+#[used]
+#[unsafe(link_section = ".init_array")]
+static LOOK: extern "C" fn() = look;
+
+/// Standard output, written in large pieces. Its errors say that they are its.
+pub fn stdout() -> BufWriter<impl Write> {
+    BufWriter::with_capacity(1 << 16, Stdout(io::stdout().lock()))
 }
 
 /// Runs `write` on stdout. A reader that has seen enough (`| head`) is no failure: the rest is not printed.
 pub fn print(write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>) -> anyhow::Result<()> {
+    anyhow::ensure!(
+        !CLOSED.load(Relaxed),
+        "standard output: closed (`>&-`); to throw the result away: > /dev/null"
+    );
     let mut out = stdout();
     match write(&mut out).and_then(|()| Ok(out.flush()?)) {
         Err(error) if closed(&error) => {
@@ -17,6 +35,26 @@ pub fn print(write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>) -> anyhow
             Ok(())
         }
         other => other,
+    }
+}
+
+struct Stdout<W>(W);
+
+impl<W: Write> Write for Stdout<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write(bytes).map_err(named)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush().map_err(named)
+    }
+}
+
+fn named(error: io::Error) -> io::Error {
+    match error.kind() {
+        // Writers try again.
+        ErrorKind::Interrupted => error,
+        kind => io::Error::new(kind, format!("standard output: {error}")),
     }
 }
 

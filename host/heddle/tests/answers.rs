@@ -25,6 +25,55 @@ fn shell(directory: &Path, before: &str, arguments: &str, after: &str) -> std::p
 }
 
 #[test]
+fn a_result_that_cannot_be_printed_is_an_error() {
+    let (directory, _) = abc();
+    for verb in ["replay", "report", "info", "check heddle.trace", "flags"] {
+        for (to, why) in [
+            (
+                ">/dev/full",
+                "error: standard output: No space left on device",
+            ),
+            (">&-", "error: standard output: closed"),
+        ] {
+            let output = shell(directory.path(), "", verb, to);
+            let stderr = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.code(), Some(1), "{verb} {to}: {stderr}");
+            assert!(stderr.contains(why), "{verb} {to}: {stderr}");
+        }
+        let output = shell(directory.path(), "", verb, ">/dev/null");
+        assert!(output.status.success(), "{verb}: {output:?}");
+    }
+}
+
+#[test]
+fn a_limit_on_file_sizes_is_an_error_of_ours_and_a_signal_for_the_program() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let output = shell(path, "ulimit -f 0; ", "record true", "");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(125), "{stderr}");
+    assert!(
+        stderr.contains("heddle.trace/heddle: File too large"),
+        "{stderr}"
+    );
+    assert!(!path.join("heddle.trace").exists());
+    let kill = "record sh -c 'kill -XFSZ $$'";
+    let output = shell(path, "", kill, "");
+    assert_eq!(output.status.code(), Some(128 + libc::SIGXFSZ));
+    let output = shell(path, "trap '' XFSZ; ", kill, "");
+    assert_eq!(output.status.code(), Some(0));
+}
+
+#[test]
+fn the_help_shows_where_the_program_begins() {
+    heddle(Path::new("/"))
+        .args(["record", "--help"])
+        .assert()
+        .success()
+        .stdout(contains("heddle record [OPTIONS] [--] <PROGRAM>"));
+}
+
+#[test]
 fn a_function_that_never_returned_has_no_shortest_call() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path();

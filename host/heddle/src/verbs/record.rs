@@ -1,5 +1,6 @@
 //! `heddle record`: docs/record.md.
 
+use crate::file_limit;
 use crate::notes::{counted, error, note, quoted, warning};
 use crate::recording::{Failure, directory, library, program, run};
 use heddle_trace_file::{Error, Trace, stamp};
@@ -10,6 +11,7 @@ use std::process::{Command, ExitCode, ExitStatus};
 
 /// Arguments of `heddle record`.
 #[derive(clap::Args)]
+#[command(override_usage = "heddle record [OPTIONS] [--] <PROGRAM> [ARGUMENT]...")]
 pub struct Args {
     /// Directory to make; a trace that is there is kept as DIR.old
     #[arg(short, long, value_name = "DIR", default_value = "heddle.trace")]
@@ -49,6 +51,7 @@ fn record(args: &Args) -> Result<ExitCode, Failure> {
         .env("LD_PRELOAD", preload)
         .env("ASAN_OPTIONS", library::sanitizer_options())
         .env("HEDDLE_DIR", &trace);
+    file_limit::restored(&mut command);
     let status = run::run(&mut command).inspect_err(|_| directory::discard(&trace))?;
     if let Some(signal) = status.signal() {
         note(format_args!(
