@@ -53,7 +53,8 @@ fn a_limit_on_file_sizes_is_an_error_of_ours_and_a_signal_for_the_program() {
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(125), "{stderr}");
     assert!(
-        stderr.contains("heddle.trace/heddle: File too large"),
+        stderr.contains("heddle.trace/heddle: File too large")
+            && stderr.contains("ulimit -f unlimited"),
         "{stderr}"
     );
     assert!(!path.join("heddle.trace").exists());

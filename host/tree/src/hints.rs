@@ -4,7 +4,7 @@
 use crate::expected::Pattern;
 use crate::glob::glob;
 use crate::{Call, CallPattern, Expected, Item, Process, Thread};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// More hints than this help nobody: the file is another program's.
 const MOST: usize = 10;
@@ -13,14 +13,13 @@ const MOST: usize = 10;
 pub fn hints(expected: &Expected, got: &[Process]) -> Vec<String> {
     let mut hints = left_out(expected, got);
     let threads: Vec<&Thread> = got.iter().flat_map(|process| &process.threads).collect();
-    let names: BTreeSet<&str> = threads.iter().map(|thread| thread.name.as_str()).collect();
     let patterns = expected.processes.iter().flat_map(|p| &p.threads);
     for pattern in patterns.filter(|pattern| pattern.count.low > 0) {
         if !threads.iter().any(|thread| pattern.names(thread)) {
             hints.push(format!(
                 "no thread in the trace is named `{}`; there {}",
                 pattern.name,
-                listed(&names)
+                listed(threads.iter().map(|thread| thread.name.as_str()))
             ));
         }
     }
@@ -39,11 +38,11 @@ fn left_out(expected: &Expected, got: &[Process]) -> Vec<String> {
     let mut hints = Vec::new();
     let implicit = |text: &str| text.is_empty();
     if got.len() > 1 && expected.processes.iter().any(|p| implicit(&p.text)) {
-        let names = got.iter().map(|process| process.name.as_str()).collect();
+        let names = got.iter().map(|process| process.name.as_str());
         hints.push(format!(
             "a tree without `process` lines is about one process, and the trace has {}: write `process NAME` lines; there {}",
             got.len(),
-            listed(&names)
+            listed(names)
         ));
     }
     for pattern in &expected.processes {
@@ -58,25 +57,35 @@ fn left_out(expected: &Expected, got: &[Process]) -> Vec<String> {
             hints.push(format!(
                 "a tree without `thread` lines is about one thread, and the trace has {}: write `thread NAME` lines; there {}",
                 process.threads.len(),
-                listed(&names.collect())
+                listed(names)
             ));
         }
     }
     hints
 }
 
-fn listed(names: &BTreeSet<&str>) -> String {
+/// Each name once, with its number.
+fn listed<'a>(all: impl Iterator<Item = &'a str>) -> String {
+    let mut names: BTreeMap<&str, u64> = BTreeMap::new();
+    all.for_each(|name| *names.entry(name).or_default() += 1);
     let shown: Vec<String> = names
         .iter()
         .take(5)
-        .map(|name| format!("`{name}`"))
+        .map(|(name, number)| match number {
+            1 => format!("`{name}`"),
+            _ => format!("`{name}` x{number}"),
+        })
         .collect();
     let more = if names.len() > shown.len() {
         ", …"
     } else {
         ""
     };
-    let verb = if names.len() == 1 { "is" } else { "are" };
+    let verb = if names.values().sum::<u64>() == 1 {
+        "is"
+    } else {
+        "are"
+    };
     format!("{verb} {}{more}", shown.join(", "))
 }
 

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 use heddle_tree::{
-    Call, Expected, Foreign, Mark, Process, Thread, compare, context, has_differences, print,
+    Call, Expected, Foreign, Mark, Process, Thread, compare, context, has_differences, hints, print,
 };
 use proptest::prelude::*;
 
@@ -426,4 +426,26 @@ fn a_slip_of_the_pen_is_an_error() {
     }
     // A thread may be named so.
     Expected::parse("thread worker 3\n  f\n").unwrap();
+}
+
+#[test]
+fn hints_are_few_and_count_what_is_alike() {
+    let thread = |name: &str| Thread {
+        name: name.into(),
+        calls: vec![Call::new("f()", "f")],
+    };
+    let got = [Process {
+        name: "app".into(),
+        threads: vec![thread("w"), thread("w"), thread("app")],
+    }];
+    let of = |text: &str| hints(&Expected::parse(text).unwrap(), &got);
+    let [hint] = <[String; 1]>::try_from(of("f\n")).unwrap();
+    assert!(hint.ends_with("the trace has 3: write `thread NAME` lines; there are `app`, `w` x2"));
+    assert!(of("thread *\n  f\n").is_empty());
+    let many: String = (0..30).map(|n| format!("  unknown_{n}\n")).collect();
+    let few = of(&format!("thread app\n{many}"));
+    assert_eq!(
+        (few.len(), few[10].as_str()),
+        (11, "… and 20 more of the kind")
+    );
 }

@@ -10,7 +10,13 @@ use std::path::{Path, PathBuf};
 pub fn prepare(path: &Path) -> Result<PathBuf, Failure> {
     let failed = |what: &str, path: &Path| {
         let message = format!("cannot {what} {}", path.display());
-        move |error: std::io::Error| Failure::ours(format!("{message}: {error}"))
+        move |error: std::io::Error| {
+            let remedy = match error.kind() {
+                std::io::ErrorKind::FileTooLarge => "; raise the limit: ulimit -f unlimited",
+                _ => "",
+            };
+            Failure::ours(format!("{message}: {error}{remedy}"))
+        }
     };
     if is_trace(path) {
         let old = old_name(path);
