@@ -1,5 +1,7 @@
 #include "heddle/coop/scheduler.hpp"
 
+#include <algorithm>
+
 namespace heddle::coop {
 
 using detail::current_strand;
@@ -115,13 +117,11 @@ void scheduler::destroy_strand(strand_block& strand) noexcept {
   strand.status = strand_status::finished;
   strand.cancelled = true;
   if (detail::fiber* const runner = std::exchange(strand.runner, nullptr)) {
-    for (auto& owned : fibers_) {
-      if (owned.get() == runner) {
-        owned.swap(fibers_.back());
-        fibers_.pop_back();  // unwinds its stack
-        break;
-      }
-    }
+    // From the back, where the fiber of the youngest is as a rule.
+    const auto owned = std::find_if(fibers_.rbegin(), fibers_.rend(),
+                                    [&](const auto& fiber) { return fiber.get() == runner; });
+    owned->swap(fibers_.back());
+    fibers_.pop_back();  // unwinds its stack
   }
   strand.clear(strand);
   while (!strand.joiners.empty()) strand.joiners.remove(*strand.joiners.first());
