@@ -1,0 +1,34 @@
+# What `cmake --install` puts where. Relative to the prefix, so that the whole can be moved:
+#
+#   bin/heddle           if build/bin/heddle has been built (./dev build); the command looks for the next two beside itself
+#   lib/libheddle.so     what `heddle record` loads into the traced program
+#   include/heddle/      the public headers
+#   lib…/                libheddle_coop.a and the package: find_package(heddle) gives heddle::coop
+include(CMakePackageConfigHelpers)
+include(GNUInstallDirs)
+
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/heddle" DESTINATION include FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
+
+if(TARGET heddle_trace)
+  # Not ${CMAKE_INSTALL_LIBDIR}: nothing links to it, and the command has to find it from bin/.
+  install(TARGETS heddle_trace LIBRARY DESTINATION lib)
+endif()
+install(PROGRAMS "${PROJECT_BINARY_DIR}/bin/heddle" DESTINATION bin OPTIONAL)
+install(CODE "
+  if(NOT EXISTS \"${PROJECT_BINARY_DIR}/bin/heddle\")
+    message(STATUS \"Heddle: the command is left out, for ${PROJECT_BINARY_DIR}/bin/heddle is not built: ./dev build\")
+  endif()")
+
+install(TARGETS heddle_coop EXPORT heddle ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+set_target_properties(heddle_coop PROPERTIES EXPORT_NAME coop)
+set(package "${CMAKE_INSTALL_LIBDIR}/cmake/heddle")
+install(EXPORT heddle NAMESPACE heddle:: FILE heddleTargets.cmake DESTINATION "${package}")
+configure_package_config_file(
+  "${CMAKE_CURRENT_LIST_DIR}/heddleConfig.cmake.in" "${PROJECT_BINARY_DIR}/heddleConfig.cmake"
+  INSTALL_DESTINATION "${package}"
+  NO_SET_AND_CHECK_MACRO)
+# Below 1.0 every minor version may change the interface.
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/heddleConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
+install(FILES "${PROJECT_BINARY_DIR}/heddleConfig.cmake" "${PROJECT_BINARY_DIR}/heddleConfigVersion.cmake" DESTINATION "${package}")
+install(FILES LICENSE README.md DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+install(DIRECTORY docs DESTINATION "${CMAKE_INSTALL_DOCDIR}")
