@@ -1,0 +1,91 @@
+#include "heddle/coop/channel.hpp"
+#include "heddle/coop/scheduler.hpp"
+#include "heddle/coop/semaphore.hpp"
+#include "heddle/coop/yield.hpp"
+#include "workloads/coop_speed/workload.hpp"
+
+namespace heddle::lab::coop_speed {
+namespace {
+
+using namespace coop;
+
+void yields(scheduler& s, problem& work) {
+  const std::int64_t step = work.strands();
+  const std::int64_t end = work.strands() * work.count();
+  for (std::int64_t i = 0; i < work.strands(); ++i) {
+    s.spawn([&work, i, step, end] {
+      for (std::int64_t place = i; place < end; place += step) {
+        work.take_turn(place);
+        await(yield());
+      }
+    });
+  }
+  s.run();
+}
+
+void spawns(scheduler& s, problem& work) {
+  for (std::int64_t batch = 0; batch < work.count(); ++batch) {
+    for (std::int64_t i = 0; i < work.strands(); ++i) s.spawn([&work] { work.did_one(); });
+    s.run();
+  }
+}
+
+void hand_over(problem& work, std::int64_t first, semaphore& mine, semaphore& others) {
+  for (std::int64_t i = first; i < work.count(); i += 2) {
+    await(mine.P());
+    work.take_turn(i);
+    others.V();
+  }
+}
+
+void hand_overs(scheduler& s, problem& work) {
+  semaphore ping(1, "ping");
+  semaphore pong(0, "pong");
+  s.spawn([&] { hand_over(work, 0, ping, pong); });
+  s.spawn([&] { hand_over(work, 1, pong, ping); });
+  s.run();
+}
+
+void channels(scheduler& s, problem& work) {
+  channel<std::int64_t> values(1, "values");
+  s.spawn([&] {
+    for (std::int64_t i = 0; i < work.count(); ++i) {
+      if (!await(values.push(i))) work.went_wrong();
+    }
+    values.close();
+  });
+  s.spawn([&] {
+    while (const auto value = await(values.pop())) work.take_turn(*value);
+  });
+  s.run();
+}
+
+void idle(scheduler& s, problem& work) {
+  work.measure_empty();
+  semaphore gate(0, "gate");
+  for (std::int64_t i = 0; i < work.strands(); ++i) {
+    s.spawn([&] {
+      await(gate.P());
+      work.did_one();
+    });
+  }
+  s.spawn([&] {  // has its turn when all the others wait
+    work.measure_full();
+    for (std::int64_t i = 0; i < work.strands(); ++i) gate.V();
+  });
+  s.run();
+}
+
+void run(problem& work, region&) {
+  scheduler s({.stack_bytes = coop::stack::minimum_bytes});
+  if (work.row() == "yield") return yields(s, work);
+  if (work.row() == "spawn") return spawns(s, work);
+  if (work.row() == "handoff") return hand_overs(s, work);
+  if (work.row() == "channel") return channels(s, work);
+  return idle(s, work);
+}
+
+const model<problem> registered{"cooperative/asm", &run};
+
+}  // namespace
+}  // namespace heddle::lab::coop_speed
