@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <utility>
 
 namespace heddle::coop {
 
@@ -34,6 +35,14 @@ asm_context::~asm_context() {
     transfer(here, *this, resume_reason::unwind, false);
   }
   sanitizer_.destroy();
+}
+
+resume_reason asm_context::transfer_handling(asm_context& from, asm_context& to,
+                                             resume_reason reason, bool for_ever) noexcept {
+  const detail::exception_state mine = std::exchange(*from.thread_exceptions_, {});
+  const resume_reason woken = jump(from, to, reason, for_ever);
+  *from.thread_exceptions_ = mine;
+  return woken;
 }
 
 void asm_context::start(asm_context* self, asm_context* from, resume_reason) noexcept {

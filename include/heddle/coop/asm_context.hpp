@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <string_view>
-#include <utility>
 
 #include "heddle/coop/context.hpp"
 #include "heddle/coop/exception_state.hpp"
@@ -62,7 +61,6 @@ class asm_context {
     void* bp;
   } saved_{};
 
-  detail::exception_state exceptions_{};
   detail::exception_state* thread_exceptions_ = nullptr;  // of the thread that runs us
   [[no_unique_address]] detail::sanitizer_fiber sanitizer_;
   asm_context* home_ = nullptr;
@@ -75,6 +73,13 @@ class asm_context {
   [[gnu::always_inline]] static inline resume_reason transfer(asm_context& from, asm_context& to,
                                                               resume_reason reason,
                                                               bool for_ever) noexcept;
+  /// The switch alone. No exception may be handled or in flight on the thread.
+  [[gnu::always_inline]] static inline resume_reason jump(asm_context& from, asm_context& to,
+                                                          resume_reason reason,
+                                                          bool for_ever) noexcept;
+  /// A switch while `from` handles an exception: puts the thread's state aside until it runs again.
+  static resume_reason transfer_handling(asm_context& from, asm_context& to, resume_reason reason,
+                                         bool for_ever) noexcept;
 
   /// The first thing that runs on a new stack: jumped to, with the registers of `transfer` as
   /// arguments.
@@ -83,15 +88,17 @@ class asm_context {
 };
 
 inline resume_reason asm_context::transfer(asm_context& from, asm_context& to, resume_reason reason,
-                                           [[maybe_unused]] bool for_ever) noexcept {
-  detail::exception_state& thread = *from.thread_exceptions_;
-  // Most switches find no exception on either side. Then nothing is stored, which the next switch
-  // would have to wait for. Invariant: exceptions_ of the running context is empty; its state is
-  // the thread's.
-  if (thread.any() || to.exceptions_.any()) [[unlikely]] {
-    from.exceptions_ = thread;
-    thread = std::exchange(to.exceptions_, {});
+                                           bool for_ever) noexcept {
+  // Whoever handles an exception takes it along and leaves the thread with none. So whoever is
+  // switched to finds none, and has nothing to look for: most switches are two loads and a test.
+  if (from.thread_exceptions_->any()) [[unlikely]] {
+    return transfer_handling(from, to, reason, for_ever);
   }
+  return jump(from, to, reason, for_ever);
+}
+
+inline resume_reason asm_context::jump(asm_context& from, asm_context& to, resume_reason reason,
+                                       [[maybe_unused]] bool for_ever) noexcept {
   detail::sanitizer_fiber::leave(from.sanitizer_, to.sanitizer_, for_ever);
 
   // to in rdi, from in rsi, reason in edx: the argument registers of start().
