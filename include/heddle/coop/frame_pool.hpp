@@ -54,4 +54,13 @@ class frame_pool {
   static inline constinit thread_local piece* lists_[classes] = {};
 };
 
+/// What a promise derives from so that its coroutine's frame is recycled: a coroutine then costs no
+/// call of the allocator.
+struct pooled_frame {
+  static void* operator new(std::size_t bytes) { return frame_pool::allocate(bytes); }
+  static void operator delete(void* frame, std::size_t bytes) noexcept {
+    frame_pool::release(frame, bytes);
+  }
+};
+
 }  // namespace heddle::coop::detail

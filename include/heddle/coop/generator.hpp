@@ -8,6 +8,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "heddle/coop/frame_pool.hpp"
+
 namespace heddle::coop {
 
 /// A lazy sequence: a coroutine that is resumed for each element, and suspended in between.
@@ -25,7 +27,7 @@ class [[nodiscard("a generator does nothing until it is iterated")]] generator {
   using value_type = std::remove_cvref_t<T>;
   using reference = std::conditional_t<std::is_reference_v<T>, T, const T&>;
 
-  class promise_type {
+  class promise_type : public detail::pooled_frame {
    public:
     generator get_return_object() noexcept { return generator{handle::from_promise(*this)}; }
     std::suspend_always initial_suspend() const noexcept { return {}; }

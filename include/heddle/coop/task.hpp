@@ -18,7 +18,7 @@ class task;
 namespace detail {
 
 // What every task's promise has, whatever its result.
-class task_promise_base {
+class task_promise_base : public pooled_frame {
  public:
   struct final_awaiter {
     bool await_ready() const noexcept { return false; }
@@ -36,12 +36,6 @@ class task_promise_base {
 
   void continue_with(std::coroutine_handle<> continuation) noexcept {
     continuation_ = continuation;
-  }
-
-  // Frames are recycled: a task costs no call of the allocator.
-  static void* operator new(std::size_t bytes) { return frame_pool::allocate(bytes); }
-  static void operator delete(void* frame, std::size_t bytes) noexcept {
-    frame_pool::release(frame, bytes);
   }
 
  private:

@@ -1,0 +1,220 @@
+#pragma once
+
+#include <coroutine>
+#include <cstddef>
+#include <exception>
+#include <iterator>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+#include "heddle/coop/context.hpp"
+#include "heddle/coop/frame_pool.hpp"
+
+namespace heddle::coop {
+
+/// A generator that can put all elements of another one of its type in the place of an element:
+///
+///     recursive_generator<int> in_order(const node* n) {
+///       if (n->left) co_yield in_order(n->left);
+///       co_yield n->value;
+///       if (n->right) co_yield in_order(n->right);
+///     }
+///     for (int value : in_order(tree)) …
+///
+/// An element costs the same at any depth of nesting: `++` resumes the innermost body itself, not
+/// through those around it. Neither walking nor destroying it nests calls, so that the depth is
+/// limited by memory, not by the call stack, in unoptimised code too.
+///
+/// An input range, to be walked once. Suspends at the start and at each co_yield; resumed by the
+/// iterator's `++` (and begin()), on that thread, inside that call, which rethrows what the
+/// outermost body throws. What an inner body throws comes out of the `co_yield` that it stands in.
+/// A generator that is yielded must not have been started; once moved from, it is empty.
+/// Destroying the outermost generator destroys all suspended bodies, the innermost first.
+/// `T` may be a reference; elements live until the next `++`.
+template <class T>
+class [[nodiscard("a generator does nothing until it is iterated")]] recursive_generator {
+  using element = std::remove_reference_t<std::conditional_t<std::is_reference_v<T>, T, const T>>;
+
+ public:
+  using value_type = std::remove_cvref_t<T>;
+  using reference = std::conditional_t<std::is_reference_v<T>, T, const T&>;
+  class promise_type;
+
+ private:
+  using handle = std::coroutine_handle<promise_type>;
+
+  // Of a `co_yield inner`.
+  struct all_of {
+    promise_type* inner;
+    bool await_ready() const noexcept { return inner == nullptr; }
+    // Not a symmetric transfer, but a return to advance(), which goes on with the new innermost: a
+    // transfer is a call below -O2, and GCC 12 cannot compile it with -finstrument-functions at
+    // -O2. It costs no more here.
+    void await_suspend(handle outer) const noexcept { outer.promise().begin(*inner); }
+    void await_resume() const {
+      if (inner != nullptr && inner->outermost_->error_) [[unlikely]] {
+        std::rethrow_exception(std::exchange(inner->outermost_->error_, nullptr));
+      }
+    }
+  };
+
+  struct up {
+    bool await_ready() const noexcept { return false; }
+    void await_suspend(handle ended) const noexcept { ended.promise().end(); }
+    void await_resume() const noexcept {}
+  };
+
+ public:
+  class promise_type : public detail::pooled_frame {
+   public:
+    recursive_generator get_return_object() noexcept {
+      return recursive_generator(handle::from_promise(*this));
+    }
+    std::suspend_always initial_suspend() const noexcept { return {}; }
+    up final_suspend() const noexcept { return {}; }
+    // The element lives in the coroutine until it is resumed, so its address is enough.
+    std::suspend_always yield_value(element& value) noexcept {
+      outermost_->element_ = std::addressof(value);
+      return {};
+    }
+    std::suspend_always yield_value(element&& value) noexcept {
+      outermost_->element_ = std::addressof(value);
+      return {};
+    }
+    all_of yield_value(recursive_generator&& inner) const noexcept {
+      if (!inner.coroutine_) return {nullptr};
+      promise_type& promise = inner.coroutine_.promise();
+      promise.owner_ = &inner;
+      return {&promise};
+    }
+    void return_void() const noexcept {}
+    // Out of the handle's resume(), to where resume() catches it.
+    void unhandled_exception() const { throw; }
+    // A generator is a sequence for a loop, not something that waits.
+    void await_transform() = delete;
+
+   private:
+    friend recursive_generator;
+
+    void begin(promise_type& inner) noexcept {
+      if (inner.innermost_ != nullptr) [[unlikely]] {
+        detail::fatal("a recursive_generator is yielded after its iteration began");
+      }
+      inner.outer_ = this;
+      inner.outermost_ = outermost_;
+      outermost_->innermost_ = &inner;
+    }
+    void end() noexcept { outermost_->innermost_ = outer_; }
+
+    // Invariant, seen from the outermost: following outer_ from innermost_ leads to it, over all
+    // bodies that have begun and not ended.
+    promise_type* outermost_ = this;
+    promise_type* outer_ = nullptr;
+    recursive_generator* owner_;  // of an inner one, in its outer's frame
+
+    // In the outermost alone:
+    promise_type* innermost_ = nullptr;  // null before the start and at the end
+    element* element_;                   // null while a body runs
+    std::exception_ptr error_;           // on its way from an inner body to its outer
+  };
+
+  class iterator {
+   public:
+    using value_type = recursive_generator::value_type;
+    using difference_type = std::ptrdiff_t;
+
+    iterator() noexcept = default;
+    iterator& operator++() {
+      advance(*outermost_);
+      return *this;
+    }
+    void operator++(int) { ++*this; }
+    reference operator*() const noexcept { return static_cast<reference>(*outermost_->element_); }
+    friend bool operator==(const iterator& it, std::default_sentinel_t) noexcept {
+      return it.ended();
+    }
+
+   private:
+    friend recursive_generator;
+    explicit iterator(promise_type* outermost) noexcept : outermost_(outermost) {}
+    bool ended() const noexcept {
+      return outermost_ == nullptr || outermost_->innermost_ == nullptr;
+    }
+    promise_type* outermost_ = nullptr;
+  };
+
+  recursive_generator(recursive_generator && other) noexcept
+      : coroutine_(std::exchange(other.coroutine_, {})) {}
+  recursive_generator& operator=(recursive_generator&& other) noexcept {
+    std::swap(coroutine_, other.coroutine_);
+    return *this;
+  }
+  ~recursive_generator() {
+    if (!coroutine_) return;
+    if (coroutine_.promise().innermost_ != nullptr) destroy_inner(coroutine_.promise());
+    coroutine_.destroy();
+  }
+
+  /// Runs the body up to its first element. Call it once.
+  [[nodiscard]] iterator begin() {
+    if (!coroutine_) return {};
+    promise_type& outermost = coroutine_.promise();
+    outermost.innermost_ = &outermost;
+    advance(outermost);
+    return iterator(&outermost);
+  }
+  [[nodiscard]] std::default_sentinel_t end() const noexcept { return {}; }
+
+ private:
+  explicit recursive_generator(handle coroutine) noexcept : coroutine_(coroutine) {}
+
+  static void advance(promise_type & outermost) {
+    outermost.element_ = nullptr;
+    do {
+      if (!resume(outermost)) [[unlikely]] {
+        fail(outermost);
+      }
+      if (outermost.element_ != nullptr) return;
+    } while (outermost.innermost_ != nullptr);
+  }
+
+  // Runs the innermost body up to what it yields next or to its end; false if that is an error.
+  [[gnu::always_inline]] static bool resume(promise_type & outermost) {
+#if defined(__cpp_exceptions)
+    try {
+      handle::from_promise(*outermost.innermost_).resume();
+    } catch (...) {
+      outermost.error_ = std::current_exception();
+      return false;
+    }
+#else
+    handle::from_promise(*outermost.innermost_).resume();
+#endif
+    return true;
+  }
+
+  // The error goes outwards from body to body, until one catches it. Not from inside a handler: the
+  // bodies would see its exception as their current one.
+  [[gnu::cold]] static void fail(promise_type & outermost) {
+    do {
+      outermost.innermost_->end();
+      if (outermost.innermost_ == nullptr) {
+        std::rethrow_exception(std::exchange(outermost.error_, nullptr));
+      }
+    } while (!resume(outermost));
+  }
+
+  // From the inside, as nested destructors would, but without nesting them.
+  [[gnu::cold]] static void destroy_inner(promise_type & self) noexcept {
+    for (promise_type* each = self.innermost_; each != &self;) {
+      promise_type* const next = each->outer_;
+      std::exchange(each->owner_->coroutine_, {}).destroy();
+      each = next;
+    }
+  }
+
+  handle coroutine_;
+};
+
+}  // namespace heddle::coop
