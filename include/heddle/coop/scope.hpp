@@ -15,11 +15,18 @@
 
 namespace heddle::coop {
 
+/// What a scope does when a strand in it throws.
+enum class on_failure {
+  cancel_others,  // and throw it from join()
+  keep_on,        // it is for those who join the strand
+};
+
 /// Strands that do not outlive the block of code that spawned them: structured concurrency. What
 /// they refer to in that block is there until they have ended. Made by in_scope().
 ///
 /// When one of them throws, the others are cancelled, and join() throws what it threw, the first if
-/// there are several. A strand that is cancelled is no failure.
+/// there are several; unless made with on_failure::keep_on. A strand that is cancelled is no
+/// failure.
 class scope : private detail::strand_parent {
  public:
   class [[nodiscard("awaited: co_await it, or await(it) in a fiber")]] join_awaitable
@@ -53,8 +60,13 @@ class scope : private detail::strand_parent {
   };
 
   /// `name` is for the report of a deadlock.
-  explicit scope(scheduler& on, std::string name = {})
-      : strand_parent{&child_ended}, on_(on), name_(std::move(name)), joiners_("scope", name_) {}
+  explicit scope(scheduler& on, std::string name = {},
+                 on_failure policy = on_failure::cancel_others)
+      : strand_parent{&child_ended},
+        on_(on),
+        policy_(policy),
+        name_(std::move(name)),
+        joiners_("scope", name_) {}
   scope(const scope&) = delete;
   scope& operator=(const scope&) = delete;
   /// In a fiber: cancels the strands in it that have not ended, and waits until they have. A task's
@@ -105,7 +117,7 @@ class scope : private detail::strand_parent {
     self.children_[child.child_index] = self.children_.back();
     self.children_[child.child_index]->child_index = child.child_index;
     self.children_.pop_back();
-    if (child.error && !self.error_) {
+    if (child.error && !self.error_ && self.policy_ == on_failure::cancel_others) {
       self.error_ = child.error;
       self.cancel();
     }
@@ -114,6 +126,7 @@ class scope : private detail::strand_parent {
   }
 
   scheduler& on_;
+  on_failure policy_;
   std::vector<detail::strand_block*> children_;
   std::exception_ptr error_;
   std::string name_;
@@ -146,9 +159,19 @@ struct scope_body {
         }) {}
 };
 
+/// The scheduler that runs the caller, which is a strand.
+inline scheduler& running_scheduler() {
+  if (current_strand == nullptr) [[unlikely]] {
+    wait_by_wrong_kind(nullptr, strand_kind::none);
+  }
+  return *current_strand->owner;
+}
+
+// `on`: null for the scheduler that runs it.
 template <class T>
-task<T> task_in_scope(scheduler& on, scope_body<T> body) {
-  scope children(on);
+task<T> task_in_scope(scheduler* on, scope_body<T> body,
+                      on_failure policy = on_failure::cancel_others) {
+  scope children(on != nullptr ? *on : running_scheduler(), {}, policy);
   std::exception_ptr error;
   std::optional<std::conditional_t<std::is_void_v<T>, no_value, T>> value;
   HEDDLE_TRY {
@@ -187,7 +210,7 @@ auto in_scope(scheduler& on, F body) {
   using result = std::invoke_result_t<F&, scope&>;
   if constexpr (detail::is_task<result>) {
     using value = typename detail::task_value<result>::type;
-    return detail::task_in_scope<value>(on, detail::scope_body<value>(std::move(body)));
+    return detail::task_in_scope<value>(&on, detail::scope_body<value>(std::move(body)));
   } else {
     scope children(on);
     if constexpr (std::is_void_v<result>) {

@@ -1,0 +1,19 @@
+#include "heddle/coop/hybrid.hpp"
+
+namespace heddle::coop::detail {
+
+void run_on_fiber(strand_block& self, std::coroutine_handle<> start, const end_mark& end) {
+  std::coroutine_handle<> next = start;
+  for (;;) {
+    // To the awaitables inside, the strand is a task: they leave in `resume_at` whom to resume.
+    self.kind = strand_kind::task;
+    next.resume();
+    self.kind = strand_kind::fiber;
+    if (end.reached) return;
+    next = std::coroutine_handle<>::from_address(self.resume_at);
+    self.resume_at = __builtin_frame_address(0);
+    scheduler::leave_fiber(self);
+  }
+}
+
+}  // namespace heddle::coop::detail
