@@ -9,15 +9,18 @@ namespace {
 
 using namespace coop;
 
-void yields(scheduler& s, problem& work) {
+void yields(scheduler& s, problem& work, region& timed) {
   const std::int64_t step = work.strands();
   const std::int64_t end = work.strands() * work.count();
   for (std::int64_t i = 0; i < work.strands(); ++i) {
-    s.spawn([&work, i, step, end] {
+    s.spawn([&work, &timed, i, step, end] {
+      await(yield());  // until all have started
+      if (i == 0) timed.begin();
       for (std::int64_t place = i; place < end; place += step) {
         work.take_turn(place);
         await(yield());
       }
+      if (i == 0) timed.end();
     });
   }
   s.run();
@@ -76,9 +79,9 @@ void idle(scheduler& s, problem& work) {
   s.run();
 }
 
-void run(problem& work, region&) {
+void run(problem& work, region& timed) {
   scheduler s({.stack_bytes = coop::stack::minimum_bytes});
-  if (work.row() == "yield") return yields(s, work);
+  if (work.row() == "yield") return yields(s, work, timed);
   if (work.row() == "spawn") return spawns(s, work);
   if (work.row() == "handoff") return hand_overs(s, work);
   if (work.row() == "channel") return channels(s, work);

@@ -10,7 +10,8 @@
 namespace heddle::lab::coop_speed {
 
 /// What our scheduler costs, a row at a time, with nothing but it in the loop:
-/// - `yield`: `strands` strands yield `count` times each, round robin; an operation is one yield.
+/// - `yield`: `strands` strands yield `count` times each, round robin, once all have
+///   started; an operation is one yield.
 /// - `spawn`: `count` batches, each spawns `strands` strands that do next to nothing and runs them
 ///   to their end; an operation is one strand.
 /// - `handoff`: two strands, two semaphores: each wakes the other (V) and waits (P), `count` times;
