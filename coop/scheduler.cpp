@@ -30,14 +30,18 @@ void scheduler::run() {
   }
   struct running {
     bool& flag;
-    explicit running(bool& in_run) : flag(in_run) { flag = true; }
+    running(bool& in_run, scheduler& self) : flag(in_run) {
+      flag = true;
+      detail::current_scheduler = &self;
+    }
     ~running() {
       flag = false;
       current_strand = nullptr;
+      detail::current_scheduler = nullptr;
     }
   };
   {
-    const running guard(in_run_);
+    const running guard(in_run_, *this);
     for (;;) {
       strand_block* const strand = handed_ != nullptr ? std::exchange(handed_, nullptr) : next();
       if (strand == nullptr) break;

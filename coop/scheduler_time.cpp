@@ -31,7 +31,13 @@ void scheduler::wake_due() {
   }
 }
 
-strand_block* scheduler::next_after_timers() {
+strand_block* scheduler::next_special(strand_block& slot) {
+  return next_polled(slot.status == strand_status::hole ? pop() : &slot);
+}
+
+// Looks at the timers too, when it is time for that.
+strand_block* scheduler::next_slow() {
+  if (turns_ != 0) return next_polled(pop());
   turns_ = options_.random_seed ? 1 : turns_between_timers;
   if (!timers_.empty()) wake_due();
   strand_block* const named = std::exchange(named_, nullptr);

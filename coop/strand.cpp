@@ -35,6 +35,11 @@ void throw_cancelled(strand_block& strand) {
   throw cancelled{};
 }
 
+void end_special_wait(strand_block& strand) {
+  strand.shielded = false;
+  if (strand.reason == wake_reason::cancelled) throw_cancelled(strand);
+}
+
 void wait_by_wrong_kind(const strand_block* self, strand_kind wanted) noexcept {
   if (self == nullptr) {
     fatal(

@@ -16,7 +16,6 @@ template <class Awaitable>
   if (!what.await_ready()) {
     detail::strand_block& self = detail::waiting_strand(detail::strand_kind::fiber);
     what.begin(self);
-    self.resume_at = __builtin_frame_address(0);
     scheduler::leave_fiber(self);
   }
   return what.await_resume();

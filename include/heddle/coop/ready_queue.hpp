@@ -11,12 +11,16 @@ namespace heddle::coop::detail {
 
 /// The strands that are ready, in a ring that grows: an array, because a linked list misses the
 /// cache once a strand. A strand knows its slot, so that it can be taken out of the middle; the
-/// empty slot that it leaves is skipped.
+/// hole that it leaves is skipped.
 ///
-/// Invariant: slots [head, tail) hold a strand whose `slot` is its index, or null.
+/// Invariant: slots [head, tail) hold a strand whose `slot` is its index, or the hole.
 class ready_queue {
  public:
-  ready_queue() : slots_(64, nullptr), mask_(slots_.size() - 1) {}
+  ready_queue() : slots_(64, &hole_), mask_(slots_.size() - 1) {
+    hole_.status = strand_status::hole;
+  }
+
+  [[nodiscard]] bool empty() const noexcept { return head_ == tail_; }
 
   void push(strand_block& strand) {
     if (tail_ - head_ > mask_) [[unlikely]] {
@@ -27,15 +31,28 @@ class ready_queue {
     ++tail_;
   }
 
+  /// The first one, or a hole, which nobody runs: its status is not `ready`. Not if empty().
+  strand_block& pop_slot() noexcept {
+    if (mask_ >= many) prefetch();
+    strand_block* const first = slots_[head_ & mask_];
+    ++head_;
+    return *first;
+  }
+
+  /// As pop_slot(), and `last` goes to the end.
+  strand_block& rotate(strand_block& last) noexcept {
+    strand_block& first = pop_slot();  // makes the room for `last`
+    last.slot = tail_;
+    slots_[tail_ & mask_] = &last;
+    ++tail_;
+    return first;
+  }
+
   /// The first one, or null if there is none.
   strand_block* pop() noexcept {
-    while (head_ != tail_) {
-      if (tail_ - head_ > prefetch_block) prefetch();
-      strand_block* const first = slots_[head_ & mask_];
-      ++head_;
-      if (first != nullptr) [[likely]] {
-        return first;
-      }
+    while (!empty()) {
+      strand_block& first = pop_slot();
+      if (&first != &hole_) return &first;
     }
     return nullptr;
   }
@@ -44,10 +61,10 @@ class ready_queue {
   template <class Random>
   strand_block* pop_any(Random& random) noexcept {
     for (;;) {
-      while (head_ != tail_ && slots_[head_ & mask_] == nullptr) ++head_;
-      if (head_ == tail_) return nullptr;
+      while (!empty() && slots_[head_ & mask_] == &hole_) ++head_;
+      if (empty()) return nullptr;
       const std::uint64_t chosen = head_ + random() % (tail_ - head_);
-      if (slots_[chosen & mask_] == nullptr) continue;
+      if (slots_[chosen & mask_] == &hole_) continue;
       std::swap(slots_[chosen & mask_], slots_[head_ & mask_]);
       slots_[chosen & mask_]->slot = chosen;
       strand_block* const taken = slots_[head_ & mask_];
@@ -61,40 +78,42 @@ class ready_queue {
   }
   /// Nothing if it is not there.
   void remove(const strand_block& strand) noexcept {
-    if (holds(strand)) slots_[strand.slot & mask_] = nullptr;
+    if (holds(strand)) slots_[strand.slot & mask_] = &hole_;
   }
 
   /// At least the number of strands in it.
   [[nodiscard]] std::size_t size_bound() const noexcept { return tail_ - head_; }
 
  private:
-  // How far ahead of its turn a strand's block, and then the stack or frame that it names, is
-  // fetched: with 100 000 strands none of them is in the cache.
+  // From this many slots on, minus one, what the strands touch is fetched ahead of their turn:
+  // with 100 000 of them nothing of it is in the cache.
+  static constexpr std::uint64_t many = 255;
+  // How many turns ahead a strand's block, and then the stack or frame that it names, is fetched.
   static constexpr std::uint64_t prefetch_block = 12;
   static constexpr std::uint64_t prefetch_frame = 6;
 
   static constexpr std::ptrdiff_t line_bytes = 64;
 
   void prefetch() const noexcept {
+    if (tail_ - head_ <= prefetch_block) return;
     __builtin_prefetch(slots_[(head_ + prefetch_block) & mask_], 1);
-    const strand_block* const near = slots_[(head_ + prefetch_frame) & mask_];
-    if (near != nullptr) {
-      const char* const frame = static_cast<const char*>(near->resume_at);
-      __builtin_prefetch(near->runner, 1);
-      __builtin_prefetch(frame, 1);
-      __builtin_prefetch(frame + line_bytes, 1);
-      __builtin_prefetch(frame - line_bytes, 1);
-    }
+    const strand_block& near = *slots_[(head_ + prefetch_frame) & mask_];
+    const char* const frame = static_cast<const char*>(near.resume_at);
+    __builtin_prefetch(near.runner, 1);
+    __builtin_prefetch(frame, 1);
+    __builtin_prefetch(frame + line_bytes, 1);
+    __builtin_prefetch(frame - line_bytes, 1);
   }
 
   void grow() {
-    std::vector<strand_block*> larger(2 * slots_.size(), nullptr);
+    std::vector<strand_block*> larger(2 * slots_.size(), &hole_);
     const std::uint64_t larger_mask = larger.size() - 1;
     for (std::uint64_t i = head_; i != tail_; ++i) larger[i & larger_mask] = slots_[i & mask_];
     slots_ = std::move(larger);
     mask_ = larger_mask;
   }
 
+  strand_block hole_{nullptr, nullptr, nullptr, strand_kind::none};
   std::vector<strand_block*> slots_;
   std::uint64_t mask_;
   std::uint64_t head_ = 0;

@@ -150,9 +150,13 @@ class scheduler {
 
   /// Switches from the running fiber, which has been parked, to what is next.
   [[gnu::always_inline]] static inline void leave_fiber(detail::strand_block& self);
+  /// Puts the running fiber at the end of the ready queue and switches to what is next.
+  [[gnu::always_inline]] static inline void give_way(detail::strand_block& self);
 
  private:
   friend detail::fiber;
+  [[gnu::always_inline]] inline void switch_fiber(detail::strand_block& self,
+                                                  detail::strand_block* to);
   template <class T>
   friend class strand;
 
@@ -175,16 +179,14 @@ class scheduler {
 
   /// Takes the next strand out of the ready queue; null if nothing can run.
   [[gnu::always_inline]] detail::strand_block* next() {
-    if (--turns_ == 0) [[unlikely]] {
-      return next_after_timers();
+    if (--turns_ == 0 || ready_.empty()) [[unlikely]] {
+      return next_slow();
     }
-    detail::strand_block* const first = ready_.pop();
-    if (first == nullptr || first->status == detail::strand_status::polling) [[unlikely]] {
-      return next_polled(first);
-    }
-    return first;
+    detail::strand_block& first = ready_.pop_slot();
+    return first.status == detail::strand_status::ready ? &first : next_special(first);
   }
-  detail::strand_block* next_after_timers();
+  detail::strand_block* next_slow();
+  detail::strand_block* next_special(detail::strand_block& slot);
   detail::strand_block* next_polled(detail::strand_block* candidate);
   detail::strand_block* pop() {
     return options_.random_seed ? ready_.pop_any(random_) : ready_.pop();
@@ -223,17 +225,36 @@ class scheduler {
   bool in_run_ = false;
 };
 
-inline void scheduler::leave_fiber(detail::strand_block& self) {
-  scheduler& owner = *self.owner;
-  detail::strand_block* const to = owner.next();
+inline void scheduler::switch_fiber(detail::strand_block& self, detail::strand_block* to) {
   if (to == &self) return;
+  self.resume_at = __builtin_frame_address(0);
   if (to != nullptr && to->runner != nullptr) [[likely]] {
     detail::current_strand = to;
     detail::fiber_context::switch_to(self.runner->context, to->runner->context);
   } else {
-    owner.handed_ = to;
-    detail::fiber_context::switch_to(self.runner->context, owner.main_);
+    handed_ = to;
+    detail::fiber_context::switch_to(self.runner->context, main_);
   }
+}
+
+inline void scheduler::leave_fiber(detail::strand_block& self) {
+  scheduler& owner = *detail::current_scheduler;
+  owner.switch_fiber(self, owner.next());
+}
+
+inline void scheduler::give_way(detail::strand_block& self) {
+  scheduler& owner = *detail::current_scheduler;
+  detail::strand_block* to;
+  if (--owner.turns_ == 0 || owner.ready_.empty()) [[unlikely]] {
+    owner.ready_.push(self);
+    to = owner.next_slow();
+  } else {
+    to = &owner.ready_.rotate(self);
+    if (to->status != detail::strand_status::ready) [[unlikely]] {
+      to = owner.next_special(*to);
+    }
+  }
+  owner.switch_fiber(self, to);
 }
 
 }  // namespace heddle::coop

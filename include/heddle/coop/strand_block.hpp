@@ -41,6 +41,7 @@ enum class strand_status : std::uint8_t {
   polling,  // in the ready queue, but runs only if its predicate is true when its turn comes
   waiting,  // in a wait_list or the timer queue
   finished,
+  hole,  // no strand: a place in the ready queue that one has left
 };
 
 enum class wake_reason : std::uint8_t { granted, timed_out, cancelled };

@@ -8,23 +8,25 @@ namespace heddle::coop {
 
 namespace detail {
 
-class [[nodiscard("awaited: co_await it, or await(it) in a fiber")]] yield_awaitable
-    : public awaitable<yield_awaitable> {
- public:
-  bool ready() const noexcept { return false; }
-  void park(strand_block & self) {
-    self_ = &self;
-    self.owner->requeue(self);
+// No `awaitable`: a yield is no wait that could be granted, limited or shielded, and is the one
+// operation that has to cost nothing beside the switch.
+class [[nodiscard("awaited: co_await it, or await(it) in a fiber")]]
+yield_awaitable{public : bool await_ready() const noexcept {return false;
+}  // namespace detail
+void await_suspend(std::coroutine_handle<> handle) const {
+  strand_block& self = waiting_strand(strand_kind::task);
+  if (self.cancel_pending) [[unlikely]] {
+    throw_cancelled(self);
   }
-  void get() {
-    if (self_->cancel_pending) [[unlikely]] {
-      throw_cancelled(*self_);
-    }
+  self.resume_at = handle.address();
+  current_scheduler->requeue(self);
+}
+void await_resume() const {
+  if (current_strand->cancel_pending) [[unlikely]] {
+    throw_cancelled(*current_strand);
   }
-
- private:
-  strand_block* self_ = nullptr;
-};
+}
+};  // namespace heddle::coop
 
 class [[nodiscard("awaited: co_await it, or await(it) in a fiber")]] yield_to_awaitable
     : public awaitable<yield_to_awaitable> {
@@ -71,6 +73,16 @@ class [[nodiscard("awaited: co_await it, or await(it) in a fiber")]] sleep_await
 };
 
 }  // namespace detail
+
+// As await(x) of any other x, without a look at what a yield has not.
+[[gnu::always_inline]] inline void await(detail::yield_awaitable what) {
+  detail::strand_block& self = detail::waiting_strand(detail::strand_kind::fiber);
+  if (self.cancel_pending) [[unlikely]] {
+    detail::throw_cancelled(self);
+  }
+  scheduler::give_way(self);
+  what.await_resume();
+}
 
 /// Lets the other strands that are ready run, then goes on; at once if there are none.
 ///
