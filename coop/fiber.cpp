@@ -1,20 +1,29 @@
 #include "heddle/coop/fiber.hpp"
 
 #include <cstddef>
-#include <cstdint>
+#include <memory>
+#include <new>
 
 #include "heddle/coop/scheduler.hpp"
 
 namespace heddle::coop::detail {
 
+fiber* fiber::make(scheduler& owner, std::size_t stack_bytes, stack_guard guard) {
+  static_assert(sizeof(fiber) <= stack::header_bytes);
+  stack memory(stack_bytes, guard);
+  void* const place = memory.take_from_top(sizeof(fiber), alignof(fiber));
+  return new (place) fiber(owner, std::move(memory));
+}
+
+void fiber::operator delete(fiber* self, std::destroying_delete_t) noexcept {
+  self->context.end();
+  const stack memory = std::move(self->context.stack_);  // goes last, with the fiber in it
+  self->~fiber();
+}
+
 void fiber::main(void* argument) {
   fiber& self = *static_cast<fiber*>(argument);
   scheduler& owner = self.owner_;
-#if defined(HEDDLE_ASAN)
-  constexpr std::uintptr_t page_mask = 4095;
-  self.marks_.end = reinterpret_cast<std::byte*>(
-      (reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) | page_mask) + 1);
-#endif
   for (;;) {
     self.job->resume(self.job);
     current_strand = nullptr;

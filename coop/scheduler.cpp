@@ -92,7 +92,7 @@ void scheduler::start_on(strand_block& strand, detail::fiber& runner) noexcept {
 
 detail::fiber& scheduler::new_fiber() {
   idle_fibers_.reserve(fibers_.size() + 1);
-  fibers_.push_back(std::make_unique<detail::fiber>(*this, options_.stack_bytes));
+  fibers_.emplace_back(detail::fiber::make(*this, options_.stack_bytes, options_.stack_guard));
   return *fibers_.back();
 }
 

@@ -51,6 +51,10 @@ namespace detail {
 /// Out of line, so that a switch is a compare and a jump never taken.
 [[noreturn]] void throw_forced_unwind();
 
+/// Throws and catches once, so that throwing on a small stack needs no room for binding what an
+/// unwinder calls.
+void bind_unwinder() noexcept;
+
 /// Prints `error: ` and the message, then aborts: for misuse after which nothing can go on.
 [[noreturn]] void fatal(const char* message) noexcept;
 

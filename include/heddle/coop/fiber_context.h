@@ -33,7 +33,7 @@ struct FiberContext* FiberContextNewBlank(void);
 
 /** A context that will run `callback` when it is first switched to.
  *
- * `stackSize` is in bytes; below the mechanism's minimum (16 KB; PTHREAD_STACK_MIN for "pthread"):
+ * `stackSize` is in bytes; below the mechanism's minimum (2 KB; PTHREAD_STACK_MIN for "pthread"):
  * NULL, EINVAL. No memory, mappings or threads left: NULL and the kernel's errno. When `callback`
  * returns, control goes to the blank context of whoever first switched to it.
  */

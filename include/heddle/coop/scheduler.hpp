@@ -35,6 +35,8 @@ struct scheduler_options {
   std::optional<std::uint64_t> random_seed = {};
   /// Of each fiber, at least stack::minimum_bytes.
   std::size_t stack_bytes = 64 * 1024;
+  /// Without one, fibers may have stacks smaller than a page: see `stack`.
+  coop::stack_guard stack_guard = coop::stack_guard::page;
   /// Whether the predicates of wait_for() depend on more than what strands do: on the real clock,
   /// on another thread, on a device. If so, they are evaluated again every 50 µs while nothing else
   /// is ready; if not, all of them false and no timer pending is a deadlock.
