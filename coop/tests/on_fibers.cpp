@@ -3,3 +3,4 @@
 #include "scope_suite.hpp"
 #include "sync_suite.hpp"
 #include "waits_suite.hpp"
+#include "when_suite.hpp"

@@ -1,13 +1,10 @@
 // Included once for each kind of strand. IN_SCOPE(s, body) runs a body in a scope from either kind.
-#include <memory>
 #include <stdexcept>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "heddle/coop/scope.hpp"
 #include "heddle/coop/semaphore.hpp"
-#include "heddle/coop/when.hpp"
 #include "strand_kinds.hpp"
 
 #if STACKFUL
@@ -179,54 +176,4 @@ TEST_CASE(KIND "the scheduler may be destroyed while scopes are open") {
     CHECK(destroyed == 0);
   }
   CHECK(destroyed == 4);
-}
-
-TEST_CASE(KIND "when_all results in all results, when_any in who was first") {
-  under_policies(scope_seeds, [](const scheduler_options& options) {
-    scheduler s(options);
-    s.spawn(BODY(&s) {
-      auto one = s.spawn(BODY_OF(int) {
-        WAIT(sleep_for(3s));
-        RETURN 1;
-      });
-      auto two = s.spawn(BODY_OF(std::unique_ptr<int>) {
-        WAIT(sleep_for(1s));
-        RETURN std::make_unique<int>(2);
-      });
-      auto three = s.spawn(BODY() { WAIT(sleep_for(2s)); });
-      REQUIRE_FALSE(WAIT(within(500ms, when_any(one, two, three))).has_value());
-      REQUIRE(WAIT(when_any(one, two, three)) == 1);
-      REQUIRE(s.now() == time_point{} + 1s);
-      REQUIRE(WAIT(when_any(one, three)) == 1);
-      REQUIRE(s.now() == time_point{} + 2s);
-      const auto results = WAIT(when_all(one, two, three));
-      REQUIRE(s.now() == time_point{} + 3s);
-      REQUIRE(std::get<0>(results) == 1);
-      REQUIRE(*std::get<1>(results) == 2);
-    });
-    s.run();
-    REQUIRE(s.now() == time_point{} + 3s);
-  });
-}
-
-TEST_CASE(KIND "when_all throws the first error by position, after all have ended") {
-  scheduler s({.clock = clock_policy::simulated});
-  std::string seen;
-  s.spawn(BODY(&) {
-    auto late = s.spawn(BODY() {
-      WAIT(sleep_for(3s));
-      throw std::runtime_error("late");
-    });
-    auto soon = s.spawn(BODY() {
-      WAIT(sleep_for(1s));
-      throw std::runtime_error("soon");
-    });
-    try {
-      WAIT(when_all(late, soon));
-    } catch (const std::runtime_error& error) {
-      seen = error.what();
-    }
-  });
-  s.run();
-  CHECK(seen == "late");
 }
