@@ -667,3 +667,91 @@ fn nobody_listening_is_no_reason_to_stop() {
     assert_eq!(status.unwrap().code(), Some(0));
     assert_eq!(house.samples().len(), 12);
 }
+
+#[test]
+fn a_suite_runs_only_when_it_or_its_experiment_is_named() {
+    let house = House::new();
+    let text = std::fs::read_to_string(house.path("lab/experiments/b1-switch.toml")).unwrap();
+    let text = text.replace("b1-switch", "s1-record");
+    house.write(
+        "lab/experiments/s1-record.toml",
+        &format!("suite = 'speed'\n{text}"),
+    );
+    for (arguments, own, suite) in [
+        (&["--list"][..], true, false),
+        (&["--list", "--suite", "speed"], false, true),
+        (&["--list", "s1-record"], false, true),
+        // Both have the workload `switch`.
+        (&["--list", "switch"], true, false),
+        (&["--list", "switch", "--suite", "speed"], false, true),
+    ] {
+        let output = house.compare(arguments).assert().code(0);
+        let text = String::from_utf8_lossy(&output.get_output().stdout).into_owned();
+        assert_eq!(text.contains("b1-switch"), own, "{arguments:?}: {text}");
+        assert_eq!(
+            text.contains("s1-record  suite speed"),
+            suite,
+            "{arguments:?}: {text}"
+        );
+    }
+    house
+        .compare(&["--suite", "sped"])
+        .assert()
+        .code(2)
+        .stderr(contains("unknown suite `sped`; did you mean `speed`?"));
+}
+
+#[test]
+fn goals_are_reached_or_not_and_a_table_sets_models_against_its_base() {
+    let house = House::new();
+    let goals = RATIO.replace("[[claim]]", "[[goal]]");
+    let value = "[[goal]]\nid = 'switches'\nwords = 'w'\nform = 'value'\nmetric = 'strand_switches'\nmodel = 'slow'\n\
+                 bound = { max = 1 }\n";
+    house.mine(TWICE, "'fast', 'slow'", &format!("{goals}{value}"));
+    house.edit(
+        "workload =",
+        "base = 'fast'\ncolumns = ['strand_switches']\nworkload =",
+    );
+    house
+        .compare(&["own/", "-n", "10"])
+        .assert()
+        .code(0)
+        .stdout(
+            contains("\nGoals: 2 reached, 1 not reached\n")
+                .and(contains("Claims:").not())
+                .and(contains("slow ÷ fast: 1.99× (95 % "))
+                .and(contains(
+                    "strand switches of slow: 1 (95 % 1–1); wanted ≤ 1",
+                ))
+                .and(contains("\nmine: A fifth workload\n"))
+                .and(contains(
+                    "time per item          95 %  ÷ fast       95 %  strand switches\n",
+                ))
+                .and(
+                    predicates::str::is_match(
+                        r"\n  slow +2\.01 µs  2\.\d\d–2\.\d\d µs   1\.99×  1\.\d\d–2\.\d\d +1\n",
+                    )
+                    .unwrap(),
+                ),
+        );
+    assert!(
+        house.page().contains("not reached"),
+        "the page says it, too"
+    );
+}
+
+#[test]
+fn a_model_without_what_it_needs_is_skipped_with_the_reason() {
+    let house = House::new();
+    house.mine("line 1000\n", "'here'", "");
+    let more = "[[program]]\ncommand = ['./prog']\nneeds = ['sh', './no-such-{n}']\nmodels = ['gone']\n\
+                missing = 'the peer is missing: install it'\n";
+    let text = std::fs::read_to_string(house.path("own/mine.toml")).unwrap();
+    house.write("own/mine.toml", &format!("{text}{more}"));
+    house.edit("timeout_s = 20", "timeout_s = 20, params = { n = 3 }");
+    house.compare(&["own/", "-n", "1"]).assert().code(0).stdout(
+        contains("gone in mine: the peer is missing: install it (")
+            .and(contains("no-such-3 does not exist)")),
+    );
+    assert_eq!(house.count("model", "gone"), 0);
+}

@@ -39,15 +39,7 @@ pub fn fill(program: &Program, fill: &Fill) -> Vec<String> {
     let mut words: Vec<String> = program
         .command
         .iter()
-        .map(|word| {
-            let mut text = word.clone();
-            for name in placeholders(word) {
-                if let Some(value) = value(fill, name) {
-                    text = text.replace(&format!("{{{name}}}"), &value);
-                }
-            }
-            text
-        })
+        .map(|word| fill_word(word, fill))
         .collect();
     if !used.contains(&"model") {
         words.push(format!("--model={}", fill.model));
@@ -60,11 +52,28 @@ pub fn fill(program: &Program, fill: &Fill) -> Vec<String> {
         words.push(format!("--{name}={}", plain(value)));
     }
     if let Some(first) = words.first_mut() {
-        if first.contains('/') && !Path::new(first).is_absolute() {
-            *first = fill.dir.join(&*first).to_string_lossy().into_owned();
-        }
+        *first = executable(first, fill);
     }
     words
+}
+
+/// A word that names an executable: a relative one with a `/` is meant from the experiment's directory.
+pub fn executable(word: &str, fill: &Fill) -> String {
+    if word.contains('/') && !Path::new(word).is_absolute() {
+        return fill.dir.join(word).to_string_lossy().into_owned();
+    }
+    word.to_owned()
+}
+
+/// A word with its placeholders filled in.
+pub fn fill_word(word: &str, fill: &Fill) -> String {
+    let mut text = word.to_owned();
+    for name in placeholders(word) {
+        if let Some(value) = value(fill, name) {
+            text = text.replace(&format!("{{{name}}}"), &value);
+        }
+    }
+    text
 }
 
 fn value(fill: &Fill, name: &str) -> Option<String> {

@@ -27,6 +27,13 @@ pub const KNOWN: &[&str] = &[
     "goroutine/net-http",
     "boost-fiber",
     "tokio",
+    "untraced",
+    "hooks/empty",
+    "hooks/ring",
+    "hooks/naive",
+    "heddle/functions",
+    "heddle/fentry",
+    "uftrace",
 ];
 
 /// What is wrong with the spelling of a model, if something is.

@@ -23,12 +23,13 @@ pub fn lab_dir() -> PathBuf {
 /// - else a directory here.
 ///
 /// Paths add experiments. If there are only paths, all of theirs are meant; if there are names, those are meant, from
-/// Heddle's own and from the paths. No word at all means all of Heddle's own.
+/// Heddle's own and from the paths. No word at all means all of Heddle's own of the suite; a workload's name, too, means
+/// those of the suite, while an id is enough by itself.
 ///
 /// # Errors
 /// A name that nothing has (with the nearest and the list), a path that isn't there, two experiments with one id, a file
 /// that isn't valid.
-pub fn select(words: &[String], lab: &Path) -> Result<Vec<Experiment>> {
+pub fn select(words: &[String], suite: Option<&str>, lab: &Path) -> Result<Vec<Experiment>> {
     let is_path =
         |word: &str| word.contains('/') || word.ends_with(".toml") || word == "." || word == "..";
     let (paths, names): (Vec<&String>, Vec<&String>) = words.iter().partition(|word| is_path(word));
@@ -46,11 +47,16 @@ pub fn select(words: &[String], lab: &Path) -> Result<Vec<Experiment>> {
         false => Vec::new(),
     };
     let have_own = !all.is_empty();
+    if let Some(suite) = suite.filter(|suite| !all.iter().any(|own| in_suite(own, Some(suite)))) {
+        return Err(no_suite(suite, &all));
+    }
     all.extend(added);
     let mut wanted = Vec::new();
     for name in &names {
-        let named =
-            |experiment: &Experiment| experiment.id == **name || experiment.workload == **name;
+        let named = |experiment: &Experiment| {
+            experiment.id == **name
+                || (experiment.workload == **name && in_suite(experiment, suite))
+        };
         if all.iter().any(named) {
             wanted.extend(
                 all.iter()
@@ -67,10 +73,16 @@ pub fn select(words: &[String], lab: &Path) -> Result<Vec<Experiment>> {
             return Err(unknown(name, &all));
         }
     }
-    if !names.is_empty() {
+    if names.is_empty() {
+        all.retain(|experiment| in_suite(experiment, suite));
+    } else {
         all.retain(|experiment| wanted.contains(&experiment.path));
     }
     distinct(all)
+}
+
+fn in_suite(experiment: &Experiment, suite: Option<&str>) -> bool {
+    experiment.suite.as_deref() == suite
 }
 
 /// Keeps the models that the filters select, or says which filter selects none.
@@ -101,6 +113,18 @@ fn no_lab(own: &Path) -> Error {
         "there are no experiments at {}\nbuild them with `./dev compare`, or set HEDDLE_LAB to the `lab` directory of a build",
         own.display()
     ))
+}
+
+fn no_suite(suite: &str, all: &[Experiment]) -> Error {
+    let mut suites: Vec<&str> = all
+        .iter()
+        .filter_map(|experiment| experiment.suite.as_deref())
+        .collect();
+    suites.sort_unstable();
+    suites.dedup();
+    let hint = hint(suite, suites.iter().copied());
+    let list = suites.join(", ");
+    Error::Usage(format!("unknown suite `{suite}`{hint}\nsuites: {list}"))
 }
 
 fn unknown(name: &str, all: &[Experiment]) -> Error {

@@ -136,7 +136,7 @@ fn each_mistake_is_named_with_its_line() {
             "form = \"ratio\"",
             "form = \"ration\"",
             23,
-            "expected one of `ratio`, `slope`, `crossover`",
+            "expected one of `ratio`, `value`, `slope`, `crossover`",
         ),
         ("over = { n", "over = { m", 27, "`m` is not swept"),
         (
@@ -175,5 +175,37 @@ fn each_mistake_is_named_with_its_line() {
             error.starts_with(&format!("/dir/e.toml:{line}: ")),
             "{to}: expected line {line}: {error}"
         );
+    }
+}
+
+#[test]
+fn a_goal_is_checked_as_a_claim_and_a_value_has_one_model() {
+    let goal = "[[goal]]\nid = \"g1\"\nwords = \"w\"\nform = \"value\"\nmetric = \"bytes\"\nmodel = \"thread\"\n\
+                at = { opt = \"O0\", n = 2 }\nbound = { max = 12 }\n";
+    let text = format!("{GOOD}{goal}");
+    let experiment = parse(&text).unwrap();
+    let goals: Vec<_> = experiment
+        .claims()
+        .filter(|claim| experiment.is_goal(claim))
+        .collect();
+    assert_eq!(goals.len(), 1);
+    assert_eq!(goals[0].id, "g1");
+    for (from, to, message) in [
+        ("id = \"g1\"", "id = \"c1\"", "two claims `c1`"),
+        (
+            "model = \"thread\"\nat = { opt = \"O0\", n",
+            "at = { opt = \"O0\", n",
+            "a value has a model",
+        ),
+        (
+            "[metric]",
+            "base = \"thraed\"\n[metric]",
+            "no program runs `thraed`; did you mean `thread`?",
+        ),
+    ] {
+        let error = parse(&text.replacen(from, to, 1))
+            .err()
+            .unwrap_or_else(|| panic!("{to} was accepted"));
+        assert!(error.contains(message), "{to}: {error}");
     }
 }

@@ -107,6 +107,9 @@ pub struct ExperimentReport {
     pub metric: Metric,
     /// The swept parameter on the x axis, if there is one.
     pub axis: Option<String>,
+    /// How its table is printed, if one is.
+    #[serde(default)]
+    pub table: Option<Table>,
     /// One sentence for each group: who won, by how much, how sure.
     pub verdicts: Vec<String>,
     /// One group for each combination of the swept parameters other than the axis.
@@ -121,6 +124,15 @@ pub struct ExperimentReport {
     pub troubles: Vec<String>,
     /// One command that repeats a sample of each model, ready for a shell.
     pub commands: BTreeMap<String, String>,
+}
+
+/// What a printed table shows beside the metric.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Table {
+    /// The model that the others are set against.
+    pub base: String,
+    /// Metrics and counters.
+    pub columns: Vec<String>,
 }
 
 /// A model that did not run.
@@ -189,6 +201,12 @@ pub struct Cell {
     pub median: Option<Estimate>,
     /// Median of every counter (the program's own and the kernel's).
     pub counters: BTreeMap<String, f64>,
+    /// Its median over that of the table's base at the same point.
+    #[serde(default)]
+    pub to_base: Option<Estimate>,
+    /// Medians of the table's columns, in their order.
+    #[serde(default)]
+    pub columns: Vec<Option<f64>>,
     /// How the samples that were not good ended.
     pub failures: Vec<Status>,
 }
@@ -210,13 +228,30 @@ pub enum Verdict {
     Skipped,
 }
 
+impl Verdict {
+    /// For people: a claim of a source is reproduced, a goal of ours reached.
+    pub fn word(self, goal: bool) -> &'static str {
+        match (self, goal) {
+            (Self::Reproduced, false) => "reproduced",
+            (Self::NotReproduced, false) => "not reproduced",
+            (Self::Reproduced, true) => "reached",
+            (Self::NotReproduced, true) => "not reached",
+            (Self::Inconclusive, _) => "inconclusive",
+            (Self::Skipped, _) => "skipped",
+        }
+    }
+}
+
 /// One line of the claims ledger.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ClaimReport {
     /// Id.
     pub id: String,
-    /// The source's words.
+    /// The source's words; of a goal, ours.
     pub words: String,
+    /// Not a source's claim, but what we want to reach.
+    #[serde(default)]
+    pub goal: bool,
     /// The source's figure, if it prints one.
     pub figure: Option<String>,
     /// What was computed: `process/pipe ÷ goroutine at opt=O2`.

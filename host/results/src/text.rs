@@ -93,6 +93,22 @@ pub fn unit_of(name: &str) -> &'static str {
     }
 }
 
+/// `398–410 ns`: the unit once where both ends have the same.
+///
+/// ```
+/// use heddle_results::text::interval;
+/// assert_eq!(interval(398.0, 410.0, "ns"), "398–410 ns");
+/// assert_eq!(interval(998.0, 1_020.0, "ns"), "998 ns–1.02 µs");
+/// assert_eq!(interval(1.0, 2.0, ""), "1.00–2.00");
+/// ```
+pub fn interval(low: f64, high: f64, unit: &str) -> String {
+    let (low, high) = (quantity(low, unit), quantity(high, unit));
+    match (low.rsplit_once(' '), high.rsplit_once(' ')) {
+        (Some((number, a)), Some((_, b))) if a == b => format!("{number}–{high}"),
+        _ => format!("{low}–{high}"),
+    }
+}
+
 /// A counter's name in words, without its unit: `peak_rss_bytes` → `peak rss`.
 pub fn words(name: &str) -> String {
     let bare = ["_ns", "_bytes"]

@@ -18,6 +18,10 @@ pub struct Args {
     #[arg(value_name = "NAME|PATH")]
     what: Vec<String>,
 
+    /// Experiments of this suite: `speed` measures Heddle itself beside its peers
+    #[arg(long, value_name = "NAME")]
+    suite: Option<String>,
+
     /// Only this model or family of models (repeatable): `thread`, `fiber`, `fiber/asm`
     #[arg(short, long, value_name = "MODEL", value_delimiter = ',')]
     model: Vec<String>,
@@ -73,7 +77,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 
 fn compare(args: Args) -> anyhow::Result<ExitCode> {
     let lab = select::lab_dir();
-    let experiments = select::select(&args.what, &lab)?;
+    let experiments = select::select(&args.what, args.suite.as_deref(), &lab)?;
     select::check_models(&experiments, &args.model)?;
     let options = Options {
         mode: if args.full { Mode::Full } else { Mode::Quick },

@@ -50,7 +50,7 @@ impl Checker<'_> {
         self.programs()?;
         self.axis()?;
         let mut ids = BTreeSet::new();
-        for claim in &self.experiment.claims {
+        for claim in self.experiment.spanned_claims() {
             if !ids.insert(&claim.get_ref().id) {
                 let id = &claim.get_ref().id;
                 return self.wrong(
@@ -70,6 +70,7 @@ impl Checker<'_> {
             path,
             metric,
             reference,
+            base,
             ..
         } = self.experiment;
         let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
@@ -92,13 +93,13 @@ impl Checker<'_> {
             return self.wrong(0..0, "[metric]", "the metric needs a name");
         }
         let models: Vec<&str> = self.experiment.models().collect();
-        for model in reference {
+        for model in reference.iter().chain(base) {
             if !models.contains(&model.as_str()) {
                 let hint = hint(model, models.iter().copied());
                 return self.wrong(
                     0..0,
-                    "reference",
-                    format!("no program runs the reference model `{model}`{hint}"),
+                    &format!("\"{model}\""),
+                    format!("no program runs `{model}`{hint}"),
                 );
             }
         }
@@ -195,6 +196,7 @@ impl Checker<'_> {
             let Program {
                 command,
                 models,
+                needs,
                 quick,
                 full,
                 ..
@@ -237,6 +239,7 @@ impl Checker<'_> {
                 };
                 for name in command
                     .iter()
+                    .chain(needs)
                     .flat_map(|word| crate::command::placeholders(word))
                 {
                     if !["model", "sample", "seed", "lab", "dir"].contains(&name) && !known(name) {
@@ -293,6 +296,12 @@ impl Checker<'_> {
         let pair = claim.numerator.is_some() && claim.denominator.is_some();
         let fields_fit = match claim.form {
             Form::Ratio => pair && claim.model.is_none() && claim.along.is_none(),
+            Form::Value => {
+                claim.model.is_some()
+                    && claim.numerator.is_none()
+                    && claim.denominator.is_none()
+                    && claim.along.is_none()
+            }
             Form::Slope => {
                 let one = claim.model.is_some()
                     && claim.numerator.is_none()
@@ -304,6 +313,7 @@ impl Checker<'_> {
         if !fields_fit {
             let fields = match claim.form {
                 Form::Ratio => "a ratio has numerator and denominator, no model, no along",
+                Form::Value => "a value has a model, no numerator, no denominator, no along",
                 Form::Slope => "a slope has along and either model or numerator and denominator",
                 Form::Crossover => "a crossover has numerator, denominator and along, no model",
             };

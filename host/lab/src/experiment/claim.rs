@@ -14,11 +14,13 @@ pub struct Claim {
     pub figure: Option<String>,
     /// What is computed.
     pub form: Form,
+    /// The metric or counter that is meant; unset: the experiment's metric.
+    pub metric: Option<String>,
     /// The model above the line: ratio, crossover, slope of a ratio.
     pub numerator: Option<String>,
     /// The model below the line.
     pub denominator: Option<String>,
-    /// The model whose slope is meant.
+    /// The model whose slope or value is meant.
     pub model: Option<String>,
     /// The swept parameter that a slope or a crossover goes along.
     pub along: Option<String>,
@@ -41,6 +43,8 @@ pub struct Claim {
 pub enum Form {
     /// Ratio of two models' medians, at a point or over a range.
     Ratio,
+    /// A model's median itself, in the metric's unit: sizes and counts, which do not depend on the machine.
+    Value,
     /// Slope of log(metric) over log(parameter), of a model or of the ratio of two.
     Slope,
     /// The size where two models swap.

@@ -47,9 +47,16 @@ pub struct Experiment {
     /// The question that it answers, in one sentence.
     #[serde(default)]
     pub question: String,
+    /// The suite that it belongs to; unset: what `heddle compare` runs when it is asked for nothing else.
+    pub suite: Option<String>,
     /// Models that are drawn for comparison and cannot win.
     #[serde(default)]
     pub reference: Vec<String>,
+    /// The model that a printed table sets the others against; unset: no table is printed.
+    pub base: Option<String>,
+    /// Metrics and counters that are columns of that table.
+    #[serde(default)]
+    pub columns: Vec<String>,
     /// The swept parameter on the x axis.
     pub axis: Option<String>,
     /// What it reproduces.
@@ -65,6 +72,9 @@ pub struct Experiment {
     pub figures: Vec<Figure>,
     #[serde(default, rename = "claim")]
     claims: Vec<Spanned<Claim>>,
+    /// Claims of ours: what we want to reach.
+    #[serde(default, rename = "goal")]
+    goals: Vec<Spanned<Claim>>,
     /// Where it was read from, absolute.
     #[serde(skip)]
     pub path: PathBuf,
@@ -97,7 +107,10 @@ pub struct Program {
     pub command: Vec<String>,
     /// The models that it can run.
     pub models: Vec<String>,
-    /// What to print where the command doesn't exist.
+    /// Other executables without which it cannot run, with placeholders.
+    #[serde(default)]
+    pub needs: Vec<String>,
+    /// What to print where the command, or something that it needs, doesn't exist.
     pub missing: Option<String>,
     /// Other fixed parameters in quick mode.
     #[serde(default)]
@@ -152,9 +165,18 @@ impl Experiment {
         self.programs.iter().map(Spanned::get_ref)
     }
 
-    /// The claims.
+    /// The claims, then the goals.
     pub fn claims(&self) -> impl Iterator<Item = &Claim> {
-        self.claims.iter().map(Spanned::get_ref)
+        self.spanned_claims().map(Spanned::get_ref)
+    }
+
+    fn spanned_claims(&self) -> impl Iterator<Item = &Spanned<Claim>> {
+        self.claims.iter().chain(&self.goals)
+    }
+
+    /// Whether a claim is a goal of ours.
+    pub fn is_goal(&self, claim: &Claim) -> bool {
+        self.goals.iter().any(|goal| goal.get_ref().id == claim.id)
     }
 
     /// All models, in the order of the file.

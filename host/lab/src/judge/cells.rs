@@ -1,7 +1,7 @@
 use crate::command::plain;
 use crate::experiment::Experiment;
 use crate::run::Cell;
-use crate::stats::{Resampled, median};
+use crate::stats::{Resampled, median, ratio};
 use heddle_results::{ProcessUsage, Sample, Status, Values};
 use std::collections::BTreeMap;
 
@@ -20,8 +20,15 @@ pub struct Judged<'a> {
 }
 
 impl<'a> Judged<'a> {
-    pub fn new(index: usize, cell: &'a Cell, experiment: &Experiment, seed: u64) -> Self {
-        let values = cell.values(&experiment.metric.name);
+    /// Judges a cell by a metric or a counter.
+    pub fn new(
+        index: usize,
+        cell: &'a Cell,
+        experiment: &Experiment,
+        metric: &str,
+        seed: u64,
+    ) -> Self {
+        let values = cell.values(metric);
         let x = experiment
             .axis
             .as_ref()
@@ -45,14 +52,18 @@ impl<'a> Judged<'a> {
         }
     }
 
-    /// As it stands in the report.
-    pub fn to_cell(&self, experiment: &Experiment) -> heddle_results::Cell {
+    /// As it stands in the report; `base` is the cell that the table sets it against.
+    pub fn to_cell(&self, experiment: &Experiment, base: Option<&Self>) -> heddle_results::Cell {
+        let column = |name: &String| median(&self.cell.values(name));
+        let to_base = || ratio(self.sound()?, base?.sound()?);
         heddle_results::Cell {
             x: self.x,
             point: self.cell.point.clone(),
             values: self.cell.values(&experiment.metric.name),
             median: self.resampled.as_ref().map(|resampled| resampled.median),
             counters: self.counters.clone(),
+            to_base: to_base(),
+            columns: experiment.columns.iter().map(column).collect(),
             failures: self.cell.failures(),
         }
     }

@@ -5,9 +5,10 @@ use super::sentences::{plain_number, ratio as ratio_text};
 use super::why::why;
 use crate::experiment::{Claim, Experiment, Form, Mode};
 use crate::stats::{
-    Crossover, FEWEST, Resampled, Scale, crossover, ratio, ratio_among, samples_to_settle, slope,
+    Crossover, FEWEST, Resampled, Scale, crossover, median_among, ratio, ratio_among,
+    samples_to_settle, slope,
 };
-use heddle_results::text::{number, times};
+use heddle_results::text::{counter, number, quantity, times, words};
 use heddle_results::{ClaimReport, Estimate, SkippedModel, Status, Values, Verdict};
 
 /// A claim with everything that bears on it.
@@ -59,6 +60,7 @@ pub fn judge(case: &Case) -> (ClaimReport, Vec<(usize, u32)>) {
     let report = ClaimReport {
         id: claim.id.clone(),
         words: claim.words.clone(),
+        goal: case.experiment.is_goal(claim),
         figure: claim.figure.clone(),
         computed: case.computed(),
         bound: claim.bound.to_string(),
@@ -94,7 +96,7 @@ impl<'a> Case<'a> {
             });
         }
         match self.claim.form {
-            Form::Ratio => self.ratio(&columns),
+            Form::Ratio | Form::Value => self.points(&columns),
             Form::Slope => self.slope(&columns),
             Form::Crossover => self.crossover(&columns),
         }
@@ -139,7 +141,7 @@ impl<'a> Case<'a> {
                 )),
                 (None, Some(resampled)) if !resampled.positive => Err(format!(
                     "{} of {model} is not above 0 at {}",
-                    self.experiment.metric.name,
+                    self.metric(),
                     place(&found.cell.point)
                 )),
                 (None, Some(_)) => Ok(found),
@@ -156,12 +158,40 @@ impl<'a> Case<'a> {
             .collect()
     }
 
-    fn ratio(&self, columns: &[Vec<&'a Judged<'a>>]) -> Result<Answer<'a>, String> {
+    fn metric(&self) -> &str {
+        let own = &self.experiment.metric.name;
+        self.claim.metric.as_ref().unwrap_or(own)
+    }
+
+    /// A number at a point, for people: a ratio as `1.30×`, a value with its unit.
+    fn text(&self, value: f64) -> String {
+        match self.claim.form {
+            Form::Value if self.claim.metric.is_none() => {
+                quantity(value, &self.experiment.metric.unit)
+            }
+            Form::Value => counter(self.metric(), value),
+            _ => times(value),
+        }
+    }
+
+    fn estimate_text(&self, estimate: Estimate) -> String {
+        match self.claim.form {
+            Form::Value => {
+                let [value, low, high] =
+                    [estimate.value, estimate.low, estimate.high].map(|value| self.text(value));
+                format!("{value} (95 % {low}–{high})")
+            }
+            _ => ratio_text(estimate),
+        }
+    }
+
+    /// A ratio or a value at each point, against the bound.
+    fn points(&self, columns: &[Vec<&'a Judged<'a>>]) -> Result<Answer<'a>, String> {
         let points: Option<Vec<Point>> = columns
             .iter()
             .map(|cells| self.point(cells, columns.len()))
             .collect();
-        let mut points = points.ok_or("the ratio cannot be computed")?;
+        let mut points = points.ok_or("it cannot be computed")?;
         // What decides comes first: wholly outside, then across an end, then inside; each by how far it is out.
         let rank = |point: &Point| match point.inside {
             Some(false) => 0,
@@ -172,7 +202,7 @@ impl<'a> Case<'a> {
         let several = points.len() > 1;
         let decisive = points.first().ok_or("the claim covers no point")?;
         let verdict = verdict(decisive.inside);
-        let mut ours = ratio_text(decisive.estimate);
+        let mut ours = self.estimate_text(decisive.estimate);
         if several {
             let (least, most) = points.iter().fold(
                 (f64::INFINITY, f64::NEG_INFINITY),
@@ -186,8 +216,8 @@ impl<'a> Case<'a> {
             ours += &format!(
                 " at {}; {} to {} over {} points",
                 decisive.place,
-                times(least),
-                times(most),
+                self.text(least),
+                self.text(most),
                 points.len()
             );
         }
@@ -235,9 +265,18 @@ impl<'a> Case<'a> {
     /// One of `count` points. All must be inside, which errs more rarely than one; but one outside decides, which errs more
     /// often, so that one must be outside by a wider interval.
     fn point(&self, cells: &[&'a Judged<'a>], count: usize) -> Option<Point<'a>> {
-        let [over, under] = cells else { return None };
-        let estimate = ratio(over.sound()?, under.sound()?)?;
-        let wide = ratio_among(over.sound()?, under.sound()?, count)?;
+        let over = cells.first()?;
+        let (estimate, wide) = match cells {
+            [one] => {
+                let one = one.sound()?;
+                (one.median, median_among(one, count)?)
+            }
+            [over, under] => {
+                let (over, under) = (over.sound()?, under.sound()?);
+                (ratio(over, under)?, ratio_among(over, under, count)?)
+            }
+            _ => return None,
+        };
         let bound = self.claim.bound;
         let inside = bound.judge(estimate.low, estimate.high);
         let doubtful = inside == Some(false) && bound.judge(wide.low, wide.high) != inside;
@@ -423,6 +462,7 @@ impl<'a> Case<'a> {
         let claim = self.claim;
         let what = match (&claim.model, &claim.along) {
             (Some(model), Some(along)) => format!("slope of log({model}) over log({along})"),
+            (Some(model), None) => format!("{} of {model}", words(self.metric())),
             (None, Some(along)) if claim.form == Form::Slope => {
                 format!(
                     "slope of log({} ÷ {}) over log({along})",
@@ -434,6 +474,12 @@ impl<'a> Case<'a> {
                 format!("{along} where {} ÷ {} passes 1", self.name(0), self.name(1))
             }
             _ => format!("{} ÷ {}", self.name(0), self.name(1)),
+        };
+        let what = match (&claim.metric, claim.form) {
+            (Some(metric), Form::Ratio | Form::Slope | Form::Crossover) => {
+                format!("{what} ({})", words(metric))
+            }
+            _ => what,
         };
         let mut places: Vec<String> = Vec::new();
         if !claim.at.is_empty() {

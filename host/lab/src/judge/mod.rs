@@ -27,8 +27,8 @@ pub fn claims(
     mode: Mode,
     seed: u64,
 ) -> Findings {
-    let cells = judged(number, experiment, plan, seed);
-    judge_claims(number, experiment, plan, mode, &cells)
+    let cells = judged(number, experiment, plan, &experiment.metric.name, seed);
+    judge_claims(number, experiment, plan, mode, &cells, seed)
 }
 
 /// Everything that is to be said of one experiment.
@@ -39,7 +39,7 @@ pub fn report(
     mode: Mode,
     seed: u64,
 ) -> ExperimentReport {
-    let cells = judged(number, experiment, plan, seed);
+    let cells = judged(number, experiment, plan, &experiment.metric.name, seed);
     let mut groups = Vec::new();
     let mut verdicts = Vec::new();
     for (label, at) in group_labels(experiment, mode) {
@@ -71,10 +71,11 @@ pub fn report(
         source: experiment.source.clone(),
         metric: experiment.metric.clone(),
         axis: experiment.axis.clone(),
+        table: table(experiment),
         verdicts,
         groups,
         figures: experiment.figures.clone(),
-        claims: judge_claims(number, experiment, plan, mode, &cells).claims,
+        claims: judge_claims(number, experiment, plan, mode, &cells, seed).claims,
         skipped: plan.skipped[number].clone(),
         troubles: cells
             .iter()
@@ -88,6 +89,7 @@ fn judged<'a>(
     number: usize,
     experiment: &Experiment,
     plan: &'a Plan,
+    metric: &str,
     seed: u64,
 ) -> Vec<Judged<'a>> {
     let own = |(_, cell): &(usize, &Cell)| cell.experiment == number;
@@ -95,7 +97,7 @@ fn judged<'a>(
         .iter()
         .enumerate()
         .filter(own)
-        .map(|(index, cell)| Judged::new(index, cell, experiment, seed))
+        .map(|(index, cell)| Judged::new(index, cell, experiment, metric, seed))
         .collect()
 }
 
@@ -105,14 +107,19 @@ fn judge_claims(
     plan: &Plan,
     mode: Mode,
     cells: &[Judged],
+    seed: u64,
 ) -> Findings {
     let skipped = &plan.skipped[number];
     let (mut claims, mut wanted) = (Vec::new(), Vec::new());
     for claim in experiment.claims() {
+        let other = claim
+            .metric
+            .as_ref()
+            .map(|metric| judged(number, experiment, plan, metric, seed));
         let (report, cells) = claims::judge(&claims::Case {
             experiment,
             claim,
-            cells,
+            cells: other.as_deref().unwrap_or(cells),
             skipped,
             mode,
         });
@@ -123,11 +130,18 @@ fn judge_claims(
 }
 
 fn series(experiment: &Experiment, members: &[&Judged]) -> Vec<Series> {
+    let base_of = |cell: &Judged| {
+        let base = experiment.base.as_ref()?;
+        members
+            .iter()
+            .copied()
+            .find(|other| other.cell.model == *base && other.cell.point == cell.cell.point)
+    };
     let one = |model: &str| {
         let mut cells: Vec<heddle_results::Cell> = members
             .iter()
             .filter(|cell| cell.cell.model == model)
-            .map(|cell| cell.to_cell(experiment))
+            .map(|cell| cell.to_cell(experiment, base_of(cell)))
             .collect();
         cells.sort_by(|a, b| a.x.unwrap_or(0.0).total_cmp(&b.x.unwrap_or(0.0)));
         Series {
@@ -141,6 +155,13 @@ fn series(experiment: &Experiment, members: &[&Judged]) -> Vec<Series> {
         .map(one)
         .filter(|series| !series.cells.is_empty())
         .collect()
+}
+
+fn table(experiment: &Experiment) -> Option<heddle_results::Table> {
+    Some(heddle_results::Table {
+        base: experiment.base.clone()?,
+        columns: experiment.columns.clone(),
+    })
 }
 
 /// The parameters that tell a point's group: all but the axis.

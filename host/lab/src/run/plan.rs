@@ -36,14 +36,17 @@ pub struct Plan {
 }
 
 impl Cell {
-    /// The values of the metric in the good samples.
+    /// The values of a metric, or of a counter, in the good samples.
     pub fn values(&self, metric: &str) -> Vec<f64> {
         let good = self
             .samples
             .iter()
             .filter(|sample| sample.status == Status::Ok);
-        good.filter_map(|sample| sample.metrics.get(metric).copied())
-            .collect()
+        let value = |sample: &Sample| {
+            let found = sample.metrics.get(metric);
+            found.or_else(|| sample.counters.get(metric)).copied()
+        };
+        good.filter_map(value).collect()
     }
 
     /// How the samples that were not good ended.
@@ -74,17 +77,38 @@ impl Cell {
         program: &Program,
         options: &Options,
     ) -> Vec<String> {
-        command::fill(
-            program,
-            &Fill {
-                model: &self.model,
-                params: &self.params,
-                sample: self.samples.len() as u32,
-                seed: options.seed,
-                lab: &options.lab,
-                dir: experiment.dir(),
-            },
-        )
+        command::fill(program, &self.filling(experiment, options))
+    }
+
+    /// The first executable that is missing: the command's own, or one that it needs.
+    fn absent(
+        &self,
+        experiment: &Experiment,
+        program: &Program,
+        options: &Options,
+    ) -> Option<String> {
+        let words = self.command(experiment, program, options);
+        let filling = self.filling(experiment, options);
+        let needs = program
+            .needs
+            .iter()
+            .map(|word| command::executable(&command::fill_word(word, &filling), &filling));
+        words
+            .into_iter()
+            .take(1)
+            .chain(needs)
+            .find_map(|word| command::locate(&word).err())
+    }
+
+    fn filling<'a>(&'a self, experiment: &'a Experiment, options: &'a Options) -> Fill<'a> {
+        Fill {
+            model: &self.model,
+            params: &self.params,
+            sample: self.samples.len() as u32,
+            seed: options.seed,
+            lab: &options.lab,
+            dir: experiment.dir(),
+        }
     }
 }
 
@@ -122,15 +146,14 @@ pub fn plan(experiments: &[Experiment], options: &Options) -> Plan {
                         samples,
                         spent,
                     };
-                    let words = cell.command(experiment, program, options);
-                    match command::locate(&words[0]) {
-                        Ok(_) => {
-                            commands
-                                .entry(cell.model.clone())
-                                .or_insert_with(|| command::quote(&words));
+                    match cell.absent(experiment, program, options) {
+                        None => {
+                            commands.entry(cell.model.clone()).or_insert_with(|| {
+                                command::quote(&cell.command(experiment, program, options))
+                            });
                             plan.cells.push(cell);
                         }
-                        Err(absent) => missing.push(absent),
+                        Some(absent) => missing.push(absent),
                     }
                 }
                 if let Some(absent) = missing.first() {

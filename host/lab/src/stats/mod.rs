@@ -12,7 +12,7 @@ mod settle;
 mod slope;
 
 pub use crossover::{Crossover, crossover};
-pub use ratio::{ratio, ratio_among};
+pub use ratio::{median_among, ratio, ratio_among};
 pub use resample::{Resampled, median};
 pub use settle::{Scale, samples_to_settle};
 pub use slope::{Slope, slope};

@@ -30,3 +30,14 @@ pub fn ratio_among(
         high: high.max(value),
     })
 }
+
+/// A cell's median with an interval wide enough for one of `medians` that are looked at together.
+pub fn median_among(cell: &Resampled, medians: usize) -> Option<Estimate> {
+    let value = cell.median.value;
+    let (low, high) = interval_among(&mut cell.replicates.clone(), medians)?;
+    Some(Estimate {
+        value,
+        low: low.min(value),
+        high: high.max(value),
+    })
+}

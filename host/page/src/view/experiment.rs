@@ -196,7 +196,7 @@ fn rows(
             .unwrap_or_default(),
         interval: cell
             .median
-            .map(|median| interval(median.low, median.high, &metric.unit))
+            .map(|median| text::interval(median.low, median.high, &metric.unit))
             .unwrap_or_default(),
         ratio: cell
             .median
@@ -228,25 +228,9 @@ fn ratio(value: f64, best: f64, better: Better) -> Option<f64> {
     (ratio.is_finite() && ratio > 0.0).then_some(ratio)
 }
 
-/// `398–410 ns`: the unit once where both ends have the same.
-fn interval(low: f64, high: f64, unit: &str) -> String {
-    let (low, high) = (text::quantity(low, unit), text::quantity(high, unit));
-    match (low.rsplit_once(' '), high.rsplit_once(' ')) {
-        (Some((number, a)), Some((_, b))) if a == b => format!("{number}–{high}"),
-        _ => format!("{low}–{high}"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn an_interval_names_its_unit_once() {
-        assert_eq!(interval(398.0, 410.0, "ns"), "398–410 ns");
-        assert_eq!(interval(998.0, 1_020.0, "ns"), "998 ns–1.02 µs");
-        assert_eq!(interval(1.0, 2.0, ""), "1.00–2.00");
-    }
 
     #[test]
     fn a_ratio_is_how_many_times_worse() {

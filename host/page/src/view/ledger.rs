@@ -53,13 +53,14 @@ const VERDICTS: [Verdict; 4] = [
     Verdict::Skipped,
 ];
 
-fn word(verdict: Verdict) -> Word {
-    let (word, class) = match verdict {
-        Verdict::Reproduced => ("reproduced", "reproduced"),
-        Verdict::NotReproduced => ("not reproduced", "refuted"),
-        Verdict::Inconclusive => ("inconclusive", "inconclusive"),
-        Verdict::Skipped => ("skipped", "skipped"),
+fn word(verdict: Verdict, goal: bool) -> Word {
+    let class = match verdict {
+        Verdict::Reproduced => "reproduced",
+        Verdict::NotReproduced => "refuted",
+        Verdict::Inconclusive => "inconclusive",
+        Verdict::Skipped => "skipped",
     };
+    let word = verdict.word(goal);
     Word { word, class }
 }
 
@@ -71,11 +72,16 @@ impl Ledger {
                 .iter()
                 .flat_map(|experiment| &experiment.claims)
         };
-        let number = |verdict| all().filter(|claim| claim.verdict == verdict).count();
-        let counts = VERDICTS.map(|verdict| Count {
-            verdict: word(verdict),
-            number: number(verdict),
-        });
+        let count = |goal, verdict| Count {
+            verdict: word(verdict, goal),
+            number: all()
+                .filter(|claim| claim.verdict == verdict && claim.goal == goal)
+                .count(),
+        };
+        let counts = [false, true]
+            .into_iter()
+            .filter(|goal| all().any(|claim| claim.goal == *goal))
+            .flat_map(|goal| VERDICTS.map(|verdict| count(goal, verdict)));
         let with_claims = report
             .experiments
             .iter()
@@ -94,7 +100,7 @@ impl Ledger {
             }
         });
         Self {
-            counts: counts.into(),
+            counts: counts.collect(),
             sources: sources.collect(),
         }
     }
@@ -109,7 +115,7 @@ impl Claim {
             computed: claim.computed.clone(),
             bound: claim.bound.clone(),
             ours: claim.ours.clone(),
-            verdict: word(claim.verdict),
+            verdict: word(claim.verdict, claim.goal),
             note: claim.note.clone(),
             why: claim.why.clone(),
         }

@@ -59,6 +59,8 @@ pub fn cell(
         values,
         median: Some(median),
         counters,
+        to_base: None,
+        columns: vec![],
         failures: vec![],
     }
 }
@@ -159,6 +161,7 @@ pub fn claim(
     ClaimReport {
         id: id.into(),
         words: words.into(),
+        goal: false,
         figure: figure.map(Into::into),
         computed: computed.into(),
         bound: bound.into(),
@@ -222,6 +225,8 @@ pub fn small() -> Report {
             high: values[2],
         }),
         counters: BTreeMap::from([("voluntary_switches".to_string(), values[0])]),
+        to_base: None,
+        columns: vec![],
         failures: vec![],
     };
     let series = |model: &str, values| Series {

@@ -1,5 +1,7 @@
 //! What a comparison found, as text.
 
+mod table;
+
 use anstyle::{AnsiColor, Style};
 use heddle_lab::experiment::{Experiment, Mode};
 use heddle_results::{ClaimReport, Report, Verdict};
@@ -39,7 +41,11 @@ pub fn of(report: &Report) -> String {
         .iter()
         .flat_map(|experiment| experiment.troubles.iter().cloned());
     section(&mut text, "Trouble:", troubles);
-    ledger(&mut text, report);
+    for experiment in &report.experiments {
+        table::print(&mut text, experiment);
+    }
+    ledger(&mut text, report, "Claims", false);
+    ledger(&mut text, report, "Goals", true);
     let verdicts = report
         .experiments
         .iter()
@@ -62,8 +68,11 @@ pub fn list(experiments: &[Experiment], mode: Mode) -> String {
         line(
             &mut text,
             &format!(
-                "{bold}{}{bold:#}  workload {}, {cells} cells: {}",
-                experiment.id, experiment.workload, experiment.title
+                "{bold}{}{bold:#}  {}workload {}, {cells} cells: {}",
+                experiment.id,
+                suite(experiment),
+                experiment.workload,
+                experiment.title
             ),
         );
         line(&mut text, &format!("    {}", models.join(", ")));
@@ -71,12 +80,18 @@ pub fn list(experiments: &[Experiment], mode: Mode) -> String {
     text
 }
 
-/// How many claims came out how, then a line each; counters and remarks are on the page.
-fn ledger(text: &mut String, report: &Report) {
+fn suite(experiment: &Experiment) -> String {
+    let suite = experiment.suite.as_ref();
+    suite.map_or_else(String::new, |suite| format!("suite {suite}, "))
+}
+
+/// How many claims, or goals, came out how, then a line each; counters and remarks are on the page.
+fn ledger(text: &mut String, report: &Report, title: &str, goal: bool) {
     let claims: Vec<&ClaimReport> = report
         .experiments
         .iter()
         .flat_map(|experiment| &experiment.claims)
+        .filter(|claim| claim.goal == goal)
         .collect();
     if claims.is_empty() {
         return;
@@ -92,14 +107,15 @@ fn ledger(text: &mut String, report: &Report) {
             .iter()
             .filter(|claim| claim.verdict == *verdict)
             .count();
-        (count > 0).then(|| format!("{count} {}", word(*verdict).0))
+        (count > 0).then(|| format!("{count} {}", verdict.word(goal)))
     });
     line(
         text,
-        &format!("\nClaims: {}", counts.collect::<Vec<_>>().join(", ")),
+        &format!("\n{title}: {}", counts.collect::<Vec<_>>().join(", ")),
     );
     for claim in claims {
-        let (word, style) = word(claim.verdict);
+        let (word, style) = (claim.verdict.word(goal), style(claim.verdict));
+        let bound = if goal { "wanted" } else { "claimed" };
         let found = if claim.ours.is_empty() {
             &claim.note
         } else {
@@ -108,19 +124,19 @@ fn ledger(text: &mut String, report: &Report) {
         line(
             text,
             &format!(
-                "  {style}{word:<14}{style:#}  {}: {}: {found}; claimed {}",
+                "  {style}{word:<14}{style:#}  {}: {}: {found}; {bound} {}",
                 claim.id, claim.computed, claim.bound
             ),
         );
     }
 }
 
-fn word(verdict: Verdict) -> (&'static str, Style) {
+fn style(verdict: Verdict) -> Style {
     match verdict {
-        Verdict::Reproduced => ("reproduced", AnsiColor::Green.on_default()),
-        Verdict::NotReproduced => ("not reproduced", AnsiColor::Red.on_default()),
-        Verdict::Inconclusive => ("inconclusive", AnsiColor::Yellow.on_default()),
-        Verdict::Skipped => ("skipped", Style::new().dimmed()),
+        Verdict::Reproduced => AnsiColor::Green.on_default(),
+        Verdict::NotReproduced => AnsiColor::Red.on_default(),
+        Verdict::Inconclusive => AnsiColor::Yellow.on_default(),
+        Verdict::Skipped => Style::new().dimmed(),
     }
 }
 

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What a traced program does, `rounds` times; the same result and the same calls each time it
+ * runs, the number of calls in proportion to the rounds. */
+uint64_t work(long rounds);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string_view>
+
+#include "workloads/tracing/command.hpp"
+
+namespace heddle::lab::tracing {
+
+/// How a program is built and run to be recorded.
+struct recorder {
+  /// Which build of the program: `plain`, `functions` (-finstrument-functions), `fentry`, `pg`.
+  std::string_view build;
+  /// What goes before the program on the command line, given where the trace shall be.
+  command (*prefix)(const std::filesystem::path& trace) = nullptr;
+  /// The calls that are in the trace, by the recorder's own reader; null where nothing is kept.
+  std::uint64_t (*calls)(const std::filesystem::path& trace) = nullptr;
+  /// Whether a call that is missing makes the run wrong; if not, it is counted as lost.
+  bool lossless = false;
+};
+
+/// The prefix that preloads the hooks `name` of this lab.
+[[nodiscard]] command preloaded(std::string_view name, const std::filesystem::path& trace);
+
+/// `heddle record`, with options of its own.
+[[nodiscard]] command heddle_record(const std::filesystem::path& trace,
+                                    const command& options = {});
+/// What `heddle report` counts.
+[[nodiscard]] std::uint64_t heddle_calls(const std::filesystem::path& trace);
+
+/// `uftrace record`, of the program's functions alone: no library calls, no scheduler events.
+[[nodiscard]] command uftrace_record(const std::filesystem::path& trace);
+/// What `uftrace report` counts.
+[[nodiscard]] std::uint64_t uftrace_calls(const std::filesystem::path& trace);
+
+/// The first number in a file that hooks have written.
+[[nodiscard]] std::uint64_t number_in(const std::filesystem::path& file);
+
+}  // namespace heddle::lab::tracing

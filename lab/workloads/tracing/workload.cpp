@@ -1,0 +1,120 @@
+#include "workloads/tracing/workload.hpp"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+
+#include "harness/processors.hpp"
+
+namespace heddle::lab::tracing {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The processors that are to be kept busy beside the traced threads.
+int others(const parameters& values) {
+  if (values.word("cores") == "free") return 0;
+  return std::max(0, processors() - static_cast<int>(values.integer("threads")));
+}
+
+std::uint64_t bytes_in(const fs::path& trace) {
+  if (!fs::exists(trace)) return 0;
+  std::uint64_t bytes = 0;
+  for (const auto& each : fs::recursive_directory_iterator(trace)) {
+    struct stat status {};
+    // What is allocated ahead of use is on the disk, what is sparse is not.
+    if (each.is_regular_file() && stat(each.path().c_str(), &status) == 0) {
+      bytes += static_cast<std::uint64_t>(status.st_blocks) * 512u;
+    }
+  }
+  return bytes;
+}
+
+}  // namespace
+
+std::vector<parameter> problem::declare() {
+  return {
+      parameter::word("program", {"fib", "stl", "coroutine", "lua"}, "what is recorded"),
+      parameter::integer("threads", 1, 1, 256, "threads that run it at once"),
+      parameter::integer("events", 1'000'000, 1'000, 1'000'000'000,
+                         "events of all threads together, roughly"),
+      parameter::word("cores", {"free", "busy"},
+                      "whether the processors that the program leaves are free, or kept busy by "
+                      "processes of normal priority"),
+  };
+}
+
+parameters problem::small(const parameters& values) { return values.with("events", 20'000); }
+
+problem::problem(const parameters& values)
+    : program_(values.word("program")),
+      threads_(values.integer("threads")),
+      events_(values.integer("events")),
+      others_(others(values)) {}
+
+problem::outcome problem::run_program(std::string_view build, command prefix) const {
+  const fs::path program = lab_directory() / "traced" / (program_ + "-" + std::string(build));
+  prefix.push_back(program.string());
+  prefix.push_back(std::to_string(threads_));
+  prefix.push_back(std::to_string(rounds_));
+  const std::string line = run(prefix);
+  std::istringstream in(line);
+  outcome found;
+  if (!(in >> found.cpu_ns >> found.wall_ns >> found.result)) {
+    throw std::runtime_error(program.string() + " printed `" + line + "`, not three numbers");
+  }
+  return found;
+}
+
+problem::calls problem::count_calls(std::string_view build) const {
+  const fs::path place = traces_.fresh("count");
+  (void)run_program(build, preloaded("count", place));
+  std::ifstream file(place / "count");
+  calls counted;
+  if (!(file >> counted.enters >> counted.exits) || counted.enters == 0) {
+    throw std::runtime_error("no calls were counted in the build `" + std::string(build) + "`");
+  }
+  if (counted.exits == 0) counted.exits = counted.enters;  // mcount is called at the enter alone
+  return counted;
+}
+
+void problem::record(const recorder& with, region& timed) {
+  // Without hooks of its own it makes the same calls as the build that has them all.
+  const std::string_view counting = with.build == "plain" ? "functions" : with.build;
+  rounds_ = 4;
+  const calls few = count_calls(counting);
+  rounds_ = std::max<std::int64_t>(1, rounds_ * events_ / static_cast<std::int64_t>(few.events()));
+  made_ = count_calls(counting);
+  plain_ = run_program("plain", {});
+
+  const fs::path trace = traces_.fresh("trace");
+  timed.begin();
+  recorded_ = run_program(with.build, with.prefix != nullptr ? with.prefix(trace) : command{});
+  timed.end();
+  timed.kernel_threads(static_cast<std::uint64_t>(threads_));
+  lossless_ = with.lossless;
+  if (with.calls != nullptr) {
+    trace_bytes_ = bytes_in(trace);
+    found_ = with.calls(trace);
+  }
+}
+
+void problem::report(const region&, results& out, const rerun&) const {
+  // What a recorder has lost did not cost it much.
+  const auto events =
+      static_cast<double>(found_ ? std::max<std::uint64_t>(1, 2 * *found_) : made_.events());
+  out.metrics.add("event_ns", static_cast<double>(recorded_.cpu_ns) / events)
+      .add("slowdown", static_cast<double>(recorded_.cpu_ns) /
+                           static_cast<double>(std::max<std::uint64_t>(1, plain_.cpu_ns)))
+      .add("events_per_s", events / static_cast<double>(recorded_.wall_ns) * 1e9);
+  out.counters.add("events", made_.events()).add("program_cpu_ns", recorded_.cpu_ns);
+  if (!found_) return;
+  out.metrics.add("bytes_per_event", static_cast<double>(trace_bytes_) / events);
+  out.counters.add("events_lost", found_ > made_.enters ? 0 : 2 * (made_.enters - *found_));
+}
+
+}  // namespace heddle::lab::tracing
