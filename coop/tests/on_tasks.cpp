@@ -1,6 +1,7 @@
 #define STACKFUL 0
 #include "scheduler_suite.hpp"
 #include "scope_suite.hpp"
+#include "select_suite.hpp"
 #include "sync_suite.hpp"
 #include "waits_suite.hpp"
 #include "when_suite.hpp"

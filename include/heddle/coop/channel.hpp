@@ -1,59 +1,77 @@
 #pragma once
 
 #include <cstddef>
-#include <deque>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "heddle/coop/await.hpp"
+#include "heddle/coop/ring.hpp"
 #include "heddle/coop/scheduler.hpp"
 
 namespace heddle::coop {
 
 /// A bounded queue of values between strands. First come, first served on both sides; capacity 0 is
-/// a rendezvous. After close() what is in it can still be popped.
+/// a rendezvous. After close() what is in it can still be popped. Moving a T must not throw. To
+/// wait on several channels at once: select(), of select.hpp.
 template <class T>
 class channel {
-  struct value_node : detail::wait_node {
-    std::optional<T> value;
+  struct push_node : detail::wait_node {
+    T* value = nullptr;  // still the pusher's
     bool sent = false;
   };
+  struct pop_node : detail::wait_node {
+    std::optional<T> value;
+  };
 
- public:
-  class [[nodiscard("awaited: co_await it, or await(it) in a fiber")]] push_awaitable
-      : public detail::awaitable<push_awaitable> {
+  /// `Value`: T, or a reference to what stays with the caller unless it is sent.
+  template <class Value>
+  class [[nodiscard("awaited: co_await it, or await(it) in a fiber")]] basic_push
+      : public detail::awaitable<basic_push<Value>> {
    public:
-    push_awaitable(channel & to, T value) : to_(to) { node_.value.emplace(std::move(value)); }
+    basic_push(channel & to, Value && value) noexcept
+        : to_(to), value_(std::forward<Value>(value)) {}
     bool ready() {
       if (to_.closed_) return true;
-      node_.sent = to_.offer(*node_.value);
+      node_.sent = to_.offer(value_);
       return node_.sent;
     }
-    void park(detail::strand_block & self) noexcept { detail::wait_in(self, node_, to_.pushing_); }
+    void park(detail::strand_block & self) noexcept { detail::wait_in(self, node(), list()); }
     bool get() const noexcept { return node_.sent; }
+
+    // For select(): where it waits, and whether that was granted.
+    detail::wait_node& node() noexcept {
+      node_.value = std::addressof(value_);
+      return node_;
+    }
+    detail::wait_list& list() const noexcept { return to_.pushing_; }
+    bool granted() const noexcept { return node_.sent; }
 
    private:
     channel& to_;
-    value_node node_;
+    Value value_;
+    push_node node_;
   };
+
+ public:
+  using push_awaitable = basic_push<T>;
+  using push_from_awaitable = basic_push<T&>;
 
   class [[nodiscard("awaited: co_await it, or await(it) in a fiber")]] pop_awaitable
       : public detail::awaitable<pop_awaitable> {
    public:
     explicit pop_awaitable(channel & from) noexcept : from_(from) {}
-    bool ready() {
-      node_.value = from_.take();
-      return node_.value.has_value() || from_.closed_;
-    }
-    void park(detail::strand_block & self) noexcept {
-      detail::wait_in(self, node_, from_.popping_);
-    }
-    std::optional<T> get() { return std::move(node_.value); }
+    bool ready() { return from_.take(node_.value) || from_.closed_; }
+    void park(detail::strand_block & self) noexcept { detail::wait_in(self, node(), list()); }
+    std::optional<T> get() noexcept { return std::move(node_.value); }
+
+    detail::wait_node& node() noexcept { return node_; }
+    detail::wait_list& list() const noexcept { return from_.popping_; }
+    bool granted() const noexcept { return node_.value.has_value(); }
 
    private:
     channel& from_;
-    value_node node_;
+    pop_node node_;
   };
 
   /// `name` is for the report of a deadlock.
@@ -70,6 +88,8 @@ class channel {
   /// inside that call, on this thread. Destroyed, timed out or cancelled while it waits: the value
   /// is not sent.
   push_awaitable push(T value) { return push_awaitable(*this, std::move(value)); }
+  /// As push(), but what is not sent stays in `value`, which must outlive the wait.
+  push_from_awaitable push_from(T& value) noexcept { return push_from_awaitable(*this, value); }
 
   /// Results in the oldest value, or nothing once the channel is closed and empty.
   /// Suspends while it is empty; made ready by the push of a value or by close(), inside that call,
@@ -90,38 +110,36 @@ class channel {
  private:
   // To a waiting pop, or into the queue if there is room.
   bool offer(T& value) {
-    if (auto* const popper = static_cast<value_node*>(popping_.first())) {
+    if (auto* const popper = static_cast<pop_node*>(popping_.first())) {
       popper->value.emplace(std::move(value));
       scheduler::wake(*popper);
       return true;
     }
     if (values_.size() >= capacity_) return false;
-    values_.push_back(std::move(value));
+    values_.push(std::move(value));
     return true;
   }
 
   // The oldest; then the push that has waited longest has room, or, without a queue, is the oldest.
-  std::optional<T> take() {
-    std::optional<T> taken;
-    if (!values_.empty()) {
-      taken.emplace(std::move(values_.front()));
-      values_.pop_front();
+  // False if there is none.
+  bool take(std::optional<T>& to) {
+    auto* const pusher = static_cast<push_node*>(pushing_.first());
+    if (values_.size() != 0) {
+      to.emplace(values_.pop());
+      if (pusher == nullptr) return true;
+      values_.push(std::move(*pusher->value));
+    } else {
+      if (pusher == nullptr) return false;
+      to.emplace(std::move(*pusher->value));
     }
-    if (auto* const pusher = static_cast<value_node*>(pushing_.first())) {
-      if (taken.has_value()) {
-        values_.push_back(std::move(*pusher->value));
-      } else {
-        taken.emplace(std::move(*pusher->value));
-      }
-      pusher->sent = true;
-      scheduler::wake(*pusher);
-    }
-    return taken;
+    pusher->sent = true;
+    scheduler::wake(*pusher);
+    return true;
   }
 
   std::size_t capacity_;
   bool closed_ = false;
-  std::deque<T> values_;
+  detail::ring<T> values_;
   std::string name_;
   detail::wait_list pushing_;
   detail::wait_list popping_;
