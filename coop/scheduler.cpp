@@ -22,6 +22,7 @@ scheduler::~scheduler() {
   // Destructors of strands may wake others; none of them runs again, and none may wait.
   current_strand = nullptr;
   while (newest_ != nullptr) destroy_strand(*newest_);
+  if (reactor_ != nullptr) reactor_->scheduler_gone();
 }
 
 void scheduler::run() {

@@ -10,6 +10,7 @@ namespace heddle::coop {
 using detail::strand_block;
 using detail::strand_status;
 using detail::wake_reason;
+using expectation = reactor::expectation;
 
 namespace {
 
@@ -40,6 +41,7 @@ strand_block* scheduler::next_slow() {
   if (turns_ != 0) return next_polled(pop());
   turns_ = options_.random_seed ? 1 : turns_between_timers;
   if (!timers_.empty()) wake_due();
+  if (reactor_ != nullptr && reactor_->expected() != expectation::nothing) reactor_->poll();
   strand_block* const named = std::exchange(named_, nullptr);
   return next_polled(named != nullptr ? named : pop());
 }
@@ -71,22 +73,39 @@ strand_block* scheduler::next_polled(strand_block* candidate) {
   }
 }
 
+void scheduler::attach(reactor& events) {
+  if (reactor_ != nullptr) {
+    throw std::logic_error(
+        "this scheduler has a reactor (an io::service) already; it can wait in one only");
+  }
+  reactor_ = &events;
+}
+
+// Waits on the steady clock: for events from outside if there may be any. `until`: not given only
+// if there may.
+void scheduler::nap(std::optional<time_point> until) {
+  if (reactor_ != nullptr && reactor_->expected() != expectation::nothing) {
+    reactor_->wait(until);
+  } else {
+    std::this_thread::sleep_until(*until);
+  }
+}
+
 // Lets time pass while nothing can run. Returns false if time would change nothing.
 bool scheduler::pass_time(bool polled) {
   const bool outside = polled && options_.outside_events;
-  if (timers_.empty() && !outside) return false;
-  if (options_.clock == clock_policy::simulated) {
-    if (timers_.empty()) {
-      std::this_thread::sleep_for(outside_nap);
-    } else {
-      simulated_now_ = std::max(simulated_now_, timers_.earliest());
-    }
-  } else {
-    const time_point nap_end = now() + outside_nap;
-    const time_point until = timers_.empty() ? nap_end
-                             : outside       ? std::min(nap_end, timers_.earliest())
-                                             : timers_.earliest();
-    std::this_thread::sleep_until(until);
+  const expectation expected = reactor_ != nullptr ? reactor_->expected() : expectation::nothing;
+  if (timers_.empty() && !outside && expected == expectation::nothing) return false;
+
+  std::optional<time_point> until;
+  if (outside) until = std::chrono::steady_clock::now() + outside_nap;
+  if (options_.clock == clock_policy::real) {
+    if (!timers_.empty()) until = std::min(until.value_or(timers_.earliest()), timers_.earliest());
+    nap(until);
+  } else if (expected == expectation::prompt || timers_.empty()) {
+    nap(until);  // virtual time stands still
+  } else if (expected == expectation::nothing || !reactor_->poll()) {
+    simulated_now_ = std::max(simulated_now_, timers_.earliest());
   }
   wake_due();
   return true;

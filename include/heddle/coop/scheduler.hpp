@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "heddle/coop/fiber.hpp"
+#include "heddle/coop/reactor.hpp"
 #include "heddle/coop/ready_queue.hpp"
 #include "heddle/coop/strand.hpp"
 #include "heddle/coop/strand_block.hpp"
@@ -133,6 +134,12 @@ class scheduler {
   void wake_at(detail::strand_block& strand, time_point at);
   /// Ends a wait before its time, for `reason`.
   void give_up(detail::strand_block& strand, detail::wake_reason reason);
+  /// Asks `events` from now on; it stays until it is detached or this scheduler is gone. Throws
+  /// std::logic_error if there is one already.
+  void attach(reactor& events);
+  void detach(const reactor& events) noexcept {
+    if (reactor_ == &events) reactor_ = nullptr;
+  }
   /// Whether `strand` is in the ready queue.
   [[nodiscard]] bool queued(const detail::strand_block& strand) const noexcept {
     return ready_.holds(strand);
@@ -195,6 +202,7 @@ class scheduler {
   }
   void wake_due();
   bool pass_time(bool polled);
+  void nap(std::optional<time_point> until);
 
   void run_task(detail::strand_block& strand);
   void run_fiber(detail::strand_block& strand);
@@ -214,6 +222,7 @@ class scheduler {
   detail::strand_block* handed_ = nullptr;  // from a fiber to run(): what to run next
   detail::fiber_context main_;              // of run()
   detail::timer_queue timers_;
+  reactor* reactor_ = nullptr;
   scheduler_options options_;
   std::mt19937_64 random_;
   time_point simulated_now_{};

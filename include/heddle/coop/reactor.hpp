@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "heddle/coop/timer_queue.hpp"
+
+namespace heddle::coop {
+
+/// Where a scheduler's events from outside come from: the kernel, other threads. It is asked now
+/// and then while strands run, and is what the scheduler waits in when none can. For those who
+/// write one; io::service is one.
+///
+/// All calls come from the scheduler's thread, outside of any strand.
+class reactor {
+ public:
+  /// What strands wait for here.
+  enum class expectation : std::uint8_t {
+    nothing,
+    open_ended,  // events that need not come: a byte in a pipe
+    prompt,      // at least one that comes by itself, soon: a read of a file
+  };
+
+  [[nodiscard]] virtual expectation expected() const noexcept = 0;
+
+  /// Wakes the strands whose events have come, and does not wait. Returns whether it woke any.
+  /// Called about every 64 turns, while anything is expected.
+  virtual bool poll() = 0;
+
+  /// As poll(), but first waits for an event, until `limit` on the steady clock at most. May
+  /// return early.
+  virtual void wait(std::optional<time_point> limit) = 0;
+
+  /// The scheduler is being destroyed; its strands are gone already.
+  virtual void scheduler_gone() noexcept = 0;
+
+ protected:
+  reactor() = default;
+  ~reactor() = default;
+  reactor(const reactor&) = delete;
+  reactor& operator=(const reactor&) = delete;
+};
+
+}  // namespace heddle::coop
