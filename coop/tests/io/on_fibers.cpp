@@ -1,0 +1,3 @@
+#define STACKFUL 1
+#include "files_suite.hpp"
+#include "waits_for_io_suite.hpp"

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <optional>
+
+#include "heddle/coop/timer_queue.hpp"
+
+namespace heddle::coop::io {
+
+namespace detail {
+struct operation;
+}
+
+/// Whom an engine tells that an operation is over.
+class completions {
+ public:
+  /// `outcome` is what the system call would have returned, or -errno. The kernel uses neither the
+  /// operation's memory nor its file descriptor any more.
+  virtual void complete(detail::operation& over, long outcome) noexcept = 0;
+
+ protected:
+  ~completions() = default;
+};
+
+/// How operations get to the kernel and back. All calls come from the scheduler's thread. For those
+/// who write one.
+class engine {
+ public:
+  virtual ~engine() = default;
+
+  /// Takes the operation; returns false if there is no room now: it is offered again after
+  /// collect(). The kernel may see it only at the next collect().
+  [[nodiscard("it was not taken")]] virtual bool start(detail::operation& wanted) = 0;
+
+  /// Asks to end an operation that was taken before its time. It completes in any case: with
+  /// -ECANCELED, or as if nothing had been asked.
+  virtual void cancel(detail::operation& unwanted) = 0;
+
+  /// Hands what was started to the kernel, waits until something is over or `limit` has passed
+  /// (zero: not at all; none: for as long as it takes), and tells `to` of all that is over. May
+  /// return early.
+  virtual void collect(completions& to, std::optional<duration> limit) = 0;
+};
+
+}  // namespace heddle::coop::io

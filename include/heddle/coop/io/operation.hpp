@@ -1,0 +1,163 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "heddle/coop/awaitable.hpp"
+#include "heddle/coop/frame_pool.hpp"
+#include "heddle/coop/io/buffer.hpp"
+#include "heddle/coop/io/result.hpp"
+
+namespace heddle::coop::io {
+
+class file;
+
+namespace detail {
+
+class core;
+struct operation;
+
+/// An open file, or one that is being opened.
+struct file_state {
+  core* owner;  // counted
+  std::string name;
+  int fd = -1;                   // -1: not open yet, or not any more
+  bool prompt = true;            // a regular file or a block device: its operations end soon
+  std::uint32_t references = 1;  // handles and operations
+  std::uint32_t in_flight = 0;   // operations that the engine has or is about to get
+  operation* closer = nullptr;   // waits for those to end
+};
+
+void release(file_state* state) noexcept;
+
+/// A counted reference to an open file.
+class file_ref {
+ public:
+  file_ref() noexcept = default;
+  /// Takes over a reference.
+  explicit file_ref(file_state* state) noexcept : state_(state) {}
+  file_ref(const file_ref& other) noexcept : state_(other.state_) {
+    if (state_ != nullptr) ++state_->references;
+  }
+  file_ref(file_ref&& other) noexcept : state_(std::exchange(other.state_, nullptr)) {}
+  file_ref& operator=(file_ref other) noexcept {
+    std::swap(state_, other.state_);
+    return *this;
+  }
+  ~file_ref() {
+    if (state_ != nullptr) release(state_);
+  }
+  file_state* operator->() const noexcept { return state_; }
+  file_state* get() const noexcept { return state_; }
+
+ private:
+  file_state* state_ = nullptr;
+};
+
+enum class verb : std::uint8_t { open, close, read, write, fsync, fdatasync, size };
+
+/// One request to the kernel, with all that the kernel uses meanwhile. The awaitable owns it until
+/// it is given up while in flight: then the core does, until the kernel has let go.
+///
+/// It is the list in which the strand waits, so that the report of a deadlock can name it.
+struct operation final : coop::detail::wait_list {
+  static constexpr std::int64_t at_position = -1;
+
+  verb what;
+  bool whole = false;         // started again until everything is moved
+  bool refused = false;       // over before it began: the file is not open
+  bool in_flight = false;     // the core counts it
+  bool taken = false;         // the engine has it; the others wait for room or for their turn
+  bool cancel_asked = false;  // the strand's wait was given up
+  bool abandoned = false;     // the strand is gone
+  bool prompt = true;         // ends by itself
+  int fd = -1;
+  int error = 0;  // an errno, once it is over
+  int flags = 0;  // of open
+  mode_t mode = 0;
+  std::int64_t offset = at_position;
+  std::byte* data = nullptr;
+  std::size_t size = 0;  // to be moved
+  std::size_t done = 0;  // moved
+  file_ref file;
+  buffer pinned;  // what `data` points into
+  coop::detail::wait_node node;
+  operation* newer = nullptr;  // all in flight
+  operation* older = nullptr;
+  operation* next = nullptr;  // in a queue of whoever has it
+
+  operation(verb its_verb, file_ref its_file) noexcept;
+
+  static void* operator new(std::size_t bytes) { return coop::detail::frame_pool::allocate(bytes); }
+  static void operator delete(void* memory, std::size_t bytes) noexcept {
+    coop::detail::frame_pool::release(memory, bytes);
+  }
+
+  [[nodiscard]] bool moves_bytes() const noexcept {
+    return what == verb::read || what == verb::write;
+  }
+  // What is left of it.
+  [[nodiscard]] std::byte* rest() const noexcept { return data + done; }
+  [[nodiscard]] std::size_t rest_bytes() const noexcept {
+    // The most that Linux moves at once (MAX_RW_COUNT, with pages of 4 KB).
+    constexpr std::size_t most = 0x7ffff000;
+    return size - done < most ? size - done : most;
+  }
+  [[nodiscard]] std::int64_t rest_offset() const noexcept {
+    return offset < 0 ? at_position : offset + static_cast<std::int64_t>(done);
+  }
+  /// "a read of NAME".
+  [[nodiscard]] std::string described() const { return std::string(kind()) + ' ' + name(); }
+
+  /// For the engine that has it.
+  template <class T>
+  [[nodiscard]] T& engine_data() noexcept {
+    static_assert(std::is_trivial_v<T> && sizeof(T) <= sizeof(engine_bytes));
+    return *std::launder(reinterpret_cast<T*>(engine_bytes));
+  }
+  alignas(16) std::byte engine_bytes[64] = {};
+};
+
+/// Before it parks: whether it is over already, as its file is not open.
+bool refuse(operation& wanted) noexcept;
+/// Parks the strand, and starts the operation.
+void start(operation& wanted, coop::detail::strand_block& self);
+/// The awaitable is gone: frees the operation, now or when it is over.
+void drop(operation* unwanted) noexcept;
+
+/// Awaits the end of an operation.
+///
+/// Suspends always, unless the file is closed; made ready by the scheduler, at some strand's wait
+/// or when nothing else is ready, on its thread. Cancelled or out of time, it asks the kernel to
+/// stop, and goes on waiting until that is done: afterwards the kernel touches nothing any more. If
+/// the operation ends as usual all the same, the wait results in what it resulted in, and the
+/// cancellation is told at the next wait. Destroyed while it waits: the operation is cancelled, and
+/// keeps its file and its buffer until the kernel is done with both; nobody waits for that.
+template <class T>
+class [[nodiscard("awaited: co_await it, or await(it) in a fiber")]] operation_awaitable
+    : public coop::detail::awaitable<operation_awaitable<T>> {
+ public:
+  explicit operation_awaitable(operation * wanted) noexcept : operation_(wanted) {}
+  operation_awaitable(operation_awaitable && other) noexcept
+      : operation_(std::exchange(other.operation_, nullptr)) {}
+  operation_awaitable& operator=(operation_awaitable&&) = delete;
+  ~operation_awaitable() {
+    if (operation_ != nullptr) drop(operation_);
+  }
+
+  bool ready() const noexcept { return refuse(*operation_); }
+  void park(coop::detail::strand_block & self) const { start(*operation_, self); }
+  result<T> get() const;
+
+ private:
+  operation* operation_;
+};
+
+}  // namespace detail
+}  // namespace heddle::coop::io

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <string>
+#include <system_error>
+#include <utility>
+
+namespace heddle::coop::io {
+
+namespace detail {
+[[noreturn]] void throw_error(int error, const std::string& where);
+}
+
+/// What an operation resulted in: a T, or the kernel's error.
+///
+///     auto opened = await(files.open("data", O_RDONLY));
+///     if (opened.error() == std::errc::no_such_file_or_directory) …
+///     file data = opened.value();                    // throws if there is an error
+template <class T>
+class [[nodiscard("an error would pass unseen")]] result {
+ public:
+  explicit result(T value) : value_(std::move(value)) {}
+  /// An error: `code` is an errno, `where` says what failed ("a read of data"), `value` is what
+  /// was reached before.
+  result(int code, std::string where, T value = {})
+      : value_(std::move(value)), error_(code), where_(std::move(where)) {}
+
+  [[nodiscard]] explicit operator bool() const noexcept { return error_ == 0; }
+  [[nodiscard]] std::error_code error() const noexcept { return {error_, std::generic_category()}; }
+  /// Throws std::system_error, which says what failed on which file, if there is an error.
+  T value()&& {
+    check();
+    return std::move(value_);
+  }
+  const T& value() const& {
+    check();
+    return value_;
+  }
+  /// The value also beside an error: the bytes that were moved before it.
+  const T& reached() const noexcept { return value_; }
+
+ private:
+  void check() const {
+    if (error_ != 0) detail::throw_error(error_, where_);
+  }
+
+  T value_;
+  int error_ = 0;
+  std::string where_;
+};
+
+/// Done, or the kernel's error.
+template <>
+class [[nodiscard("an error would pass unseen")]] result<void> {
+ public:
+  result() = default;
+  result(int code, std::string where) : error_(code), where_(std::move(where)) {}
+
+  [[nodiscard]] explicit operator bool() const noexcept { return error_ == 0; }
+  [[nodiscard]] std::error_code error() const noexcept { return {error_, std::generic_category()}; }
+  void value() const {
+    if (error_ != 0) detail::throw_error(error_, where_);
+  }
+
+ private:
+  int error_ = 0;
+  std::string where_;
+};
+
+}  // namespace heddle::coop::io
