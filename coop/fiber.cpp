@@ -38,7 +38,7 @@ void fiber::main(void* argument) {
     self.job = nullptr;
     owner.idle_fibers_.push_back(&self);  // has the room: see scheduler::new_fiber
     fiber_context* next = &owner.main_;
-    if (to != nullptr && to->runner != nullptr) {
+    if (to != nullptr && to->kind == strand_kind::fiber) {
       current_strand = to;
       next = &to->runner->context;
     } else {

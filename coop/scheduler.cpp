@@ -4,6 +4,7 @@
 
 namespace heddle::coop {
 
+using detail::block_call;
 using detail::current_strand;
 using detail::fiber_context;
 using detail::strand_block;
@@ -21,7 +22,7 @@ scheduler::~scheduler() {
   if (in_run_) detail::fatal("a scheduler is destroyed by one of its strands");
   // Destructors of strands may wake others; none of them runs again, and none may wait.
   current_strand = nullptr;
-  while (newest_ != nullptr) destroy_strand(*newest_);
+  while (all_.size() != 0) destroy_strand(all_.youngest());
   if (reactor_ != nullptr) reactor_->scheduler_gone();
 }
 
@@ -44,30 +45,38 @@ void scheduler::run() {
   {
     const running guard(in_run_, *this);
     for (;;) {
-      strand_block* const strand = handed_ != nullptr ? std::exchange(handed_, nullptr) : next();
+      strand_block* strand = handed_ != nullptr ? std::exchange(handed_, nullptr) : next();
+      if (strand != nullptr && strand->kind == strand_kind::task) strand = run_tasks(strand);
       if (strand == nullptr) break;
-      if (strand->kind == strand_kind::task) {
-        run_task(*strand);
-      } else {
-        run_fiber(*strand);
-      }
+      run_fiber(*strand);
     }
   }
   if (unhandled_) std::rethrow_exception(std::exchange(unhandled_, nullptr));
-  if (alive_ != 0) {
-    throw deadlock("deadlock: nothing can run any more, but " + std::to_string(alive_) +
-                   (alive_ == 1 ? " strand has" : " strands have") + " not ended\n" + dump());
+  if (alive() != 0) {
+    throw deadlock("deadlock: nothing can run any more, but " + std::to_string(alive()) +
+                   (alive() == 1 ? " strand has" : " strands have") + " not ended\n" + dump());
   }
 }
 
-void scheduler::run_task(strand_block& strand) {
-  current_strand = &strand;
-  strand.started = true;
-  std::coroutine_handle<>::from_address(strand.resume_at).resume();
-  if (strand.status == strand_status::finished) {
-    current_strand = nullptr;
-    finish(strand);
-  }
+// Runs tasks until it is a fiber's turn, which it returns, or nobody's.
+strand_block* scheduler::run_tasks(strand_block* first) {
+  strand_block* strand = first;
+  do {
+    current_strand = strand;
+    strand->status = strand_status::ready;
+    try {
+      std::coroutine_handle<>::from_address(strand->resume_at).resume();
+    } catch (...) {  // from making the coroutine; from then on it keeps what it throws
+      strand->extra().error = std::current_exception();
+      strand->status = strand_status::finished;
+    }
+    if (strand->status == strand_status::finished) {
+      current_strand = nullptr;
+      finish(*strand);
+    }
+    strand = next();
+  } while (strand != nullptr && strand->kind == strand_kind::task);
+  return strand;
 }
 
 void scheduler::run_fiber(strand_block& strand) {
@@ -75,7 +84,7 @@ void scheduler::run_fiber(strand_block& strand) {
     try {
       start_on(strand, idle_fibers_.empty() ? new_fiber() : *idle_fibers_.back());
     } catch (...) {
-      make_ready(strand);  // still there when run() is called again
+      ready_.push(strand);  // still there when run() is called again
       throw;
     }
     if (!idle_fibers_.empty() && idle_fibers_.back() == strand.runner) idle_fibers_.pop_back();
@@ -85,7 +94,7 @@ void scheduler::run_fiber(strand_block& strand) {
 }
 
 void scheduler::start_on(strand_block& strand, detail::fiber& runner) noexcept {
-  strand.started = true;
+  strand.status = strand_status::ready;
   strand.runner = &runner;
   runner.job = &strand;
   current_strand = &strand;
@@ -99,21 +108,23 @@ detail::fiber& scheduler::new_fiber() {
 
 void scheduler::finish(strand_block& strand) {
   strand.status = strand_status::finished;
-  unlink(strand);
-  while (!strand.joiners.empty()) wake(*strand.joiners.first());
-  strand.clear(strand);
-  if (strand.parent != nullptr) {
-    strand.parent->child_ended(*strand.parent, strand);
-  } else if (strand.error && strand.references == 1 && !unhandled_) {
-    unhandled_ = strand.error;
+  if (strand.cancelled) strand.extra().id = id(strand);
+  all_.remove(strand);
+  if (detail::strand_extra* const rare = strand.rare) [[unlikely]] {
+    while (!rare->joiners.empty()) wake(*rare->joiners.first());
+    strand.ask(block_call::clear);
+    if (rare->parent != nullptr) {
+      rare->parent->child_ended(*rare->parent, strand);
+    } else if (rare->error && strand.references == 1 && !unhandled_) {
+      unhandled_ = rare->error;
+    }
+    detail::release(strand);
+  } else if (strand.references == 1) {
+    strand.ask(block_call::dispose);
+  } else {
+    strand.ask(block_call::clear);
+    --strand.references;
   }
-  detail::release(strand);
-}
-
-void scheduler::unlink(strand_block& strand) noexcept {
-  (strand.older != nullptr ? strand.older->newer : oldest_) = strand.newer;
-  (strand.newer != nullptr ? strand.newer->older : newest_) = strand.older;
-  --alive_;
 }
 
 void scheduler::destroy_strand(strand_block& strand) noexcept {
@@ -121,30 +132,36 @@ void scheduler::destroy_strand(strand_block& strand) noexcept {
   ready_.remove(strand);
   strand.status = strand_status::finished;
   strand.cancelled = true;
-  if (detail::fiber* const runner = std::exchange(strand.runner, nullptr)) {
+  if (strand.kind == strand_kind::fiber && strand.runner != nullptr) {
+    const detail::fiber* const runner = std::exchange(strand.runner, nullptr);
     // From the back, where the fiber of the youngest is as a rule.
     const auto owned = std::find_if(fibers_.rbegin(), fibers_.rend(),
                                     [&](const auto& fiber) { return fiber.get() == runner; });
     owned->swap(fibers_.back());
     fibers_.pop_back();  // unwinds its stack
   }
-  strand.clear(strand);
-  while (!strand.joiners.empty()) strand.joiners.remove(*strand.joiners.first());
-  if (strand.parent != nullptr) strand.parent->child_ended(*strand.parent, strand);
-  unlink(strand);
+  strand.ask(block_call::clear);
+  if (detail::strand_extra* const rare = strand.rare) {
+    while (!rare->joiners.empty()) rare->joiners.remove(*rare->joiners.first());
+    if (rare->parent != nullptr) rare->parent->child_ended(*rare->parent, strand);
+  }
+  if (strand.references != 1) strand.extra().id = id(strand);
+  all_.remove(strand);
   detail::release(strand);
 }
 
 void scheduler::leave_all(strand_block& strand) noexcept {
-  for (detail::wait_node* node = strand.waits; node != nullptr; node = node->sibling) {
-    if (node->list != nullptr) node->list->remove(*node);
+  if (strand.status != strand_status::polling) {
+    for (detail::wait_node* node = strand.waits; node != nullptr; node = node->sibling) {
+      if (node->list != nullptr) node->list->remove(*node);
+    }
   }
   strand.waits = nullptr;
-  if (strand.timer != strand_block::no_timer) timers_.remove(strand);
+  if (strand.timed) timers_.remove(strand);
 }
 
 void scheduler::give_up(strand_block& strand, wake_reason reason) {
-  detail::wait_node* const node = strand.waits;
+  detail::wait_node* const node = strand.status == strand_status::polling ? nullptr : strand.waits;
   detail::wait_list* const list = node != nullptr ? node->list : nullptr;
   if (strand.status == strand_status::polling) ready_.remove(strand);
   leave_all(strand);
@@ -155,7 +172,7 @@ void scheduler::give_up(strand_block& strand, wake_reason reason) {
 }
 
 void scheduler::cancel(strand_block& strand) {
-  if (!strand.started) {
+  if (strand.status == strand_status::unstarted) {
     ready_.remove(strand);
     strand.cancelled = true;
     finish(strand);
@@ -168,20 +185,23 @@ void scheduler::cancel(strand_block& strand) {
 
 std::string scheduler::dump() const {
   std::string text;
-  for (const strand_block* strand = oldest_; strand != nullptr; strand = strand->newer) {
-    text += "  strand " + std::to_string(strand->id);
-    if (!strand->name.empty()) text += " \"" + strand->name + '"';
-    if (strand == current_strand) {
+  all_.for_each([&](const detail::strand_registry::entry& each) {
+    const strand_block& strand = *each.strand;
+    text += "  strand " + std::to_string(each.id);
+    if (!strand.name().empty()) text.append(" \"").append(strand.name()) += '"';
+    if (&strand == current_strand) {
       text += " runs";
-    } else if (strand->status == strand_status::ready) {
-      text += strand->started ? " is ready" : " has not started";
-    } else if (strand->status == strand_status::polling) {
+    } else if (strand.status == strand_status::ready) {
+      text += " is ready";
+    } else if (strand.status == strand_status::unstarted) {
+      text += " has not started";
+    } else if (strand.status == strand_status::polling) {
       text += " waits for its predicate to hold";
-    } else if (strand->waits == nullptr) {
+    } else if (strand.waits == nullptr) {
       text += " sleeps";
     } else {
       const char* separator = " waits for ";
-      for (const auto* node = strand->waits; node != nullptr; node = node->sibling) {
+      for (const auto* node = strand.waits; node != nullptr; node = node->sibling) {
         if (node->list == nullptr) continue;
         text += separator;
         text += node->list->kind();
@@ -190,7 +210,7 @@ std::string scheduler::dump() const {
       }
     }
     text += '\n';
-  }
+  });
   return text;
 }
 

@@ -59,7 +59,8 @@ strand_block* scheduler::next_polled(strand_block* candidate) {
     }
     if (candidate->status != strand_status::polling) return candidate;
     if (candidate->poll->holds(candidate->poll->predicate)) {
-      if (candidate->timer != strand_block::no_timer) timers_.remove(*candidate);
+      if (candidate->timed) timers_.remove(*candidate);
+      candidate->waits = nullptr;
       candidate->status = strand_status::ready;
       return candidate;
     }

@@ -15,6 +15,7 @@
 
 #include "heddle/coop/awaitable.hpp"
 #include "heddle/coop/fiber.hpp"
+#include "heddle/coop/scheduler.hpp"
 #include "slab_registry.hpp"
 
 namespace heddle::coop::detail {
@@ -72,8 +73,8 @@ void report(const slab_registry::slot& slot, const void* context) noexcept {
   const bool overflow = sp == nullptr || (sp < slot.end && sp >= slot.begin - slot.stack_bytes);
   const strand_block* const strand = current_strand;
   if (strand != nullptr) {
-    text << "strand " << strand->id;
-    if (!strand->name.empty()) text << " \"" << strand->name << "\"";
+    text << "strand " << strand->owner->id(*strand);
+    if (!strand->name().empty()) text << " \"" << strand->name() << "\"";
   } else {
     text << "a context";
   }

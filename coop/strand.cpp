@@ -1,8 +1,20 @@
 #include "heddle/coop/strand.hpp"
 
+#include <new>
+
 #include "heddle/coop/scheduler.hpp"
 
 namespace heddle::coop::detail {
+
+strand_extra& strand_block::make_extra() {
+  rare = new (frame_pool::allocate(sizeof(strand_extra))) strand_extra;
+  return *rare;
+}
+
+void strand_block::drop_extra() noexcept {
+  rare->~strand_extra();
+  frame_pool::release(rare, sizeof(strand_extra));
+}
 
 void run_guarded(strand_block& strand, void (*code)(strand_block&)) {
   try {
@@ -12,15 +24,16 @@ void run_guarded(strand_block& strand, void (*code)(strand_block&)) {
   } catch (const cancelled&) {
     strand.cancelled = true;
   } catch (...) {
-    strand.error = std::current_exception();
+    strand.extra().error = std::current_exception();
   }
 }
 
 void rethrow_error(strand_block& strand) {
-  if (strand.error) std::rethrow_exception(strand.error);
+  if (const std::exception_ptr error = strand.error()) std::rethrow_exception(error);
   if (strand.cancelled) {
-    throw strand_cancelled("strand " + std::to_string(strand.id) +
-                           (strand.name.empty() ? "" : " \"" + strand.name + '"') +
+    const strand_extra& was = strand.extra();
+    throw strand_cancelled("strand " + std::to_string(was.id) +
+                           (was.name.empty() ? "" : " \"" + was.name + '"') +
                            " was cancelled, so it has no result");
   }
 }

@@ -1,10 +1,12 @@
 #include "heddle/coop/timer_queue.hpp"
 
+#include <utility>
+
 namespace heddle::coop::detail {
 
 void timer_queue::place(std::size_t index, const entry& value) noexcept {
   heap_[index] = value;
-  value.who->timer = static_cast<std::uint32_t>(index);
+  value.who->rare->timer = static_cast<std::uint32_t>(index);
 }
 
 void timer_queue::rise(std::size_t index, const entry& value) noexcept {
@@ -30,14 +32,16 @@ void timer_queue::sink(std::size_t index, const entry& value) noexcept {
 }
 
 void timer_queue::add(strand_block& strand, time_point at) {
+  strand.extra();  // where place() notes it
+  strand.timed = true;
   const entry added{at, added_++, &strand};
   heap_.push_back(added);
   rise(heap_.size() - 1, added);
 }
 
 void timer_queue::remove(strand_block& strand) noexcept {
-  const std::size_t index = strand.timer;
-  strand.timer = strand_block::no_timer;
+  const std::size_t index = std::exchange(strand.rare->timer, strand_extra::no_timer);
+  strand.timed = false;
   const entry last = heap_.back();
   heap_.pop_back();
   if (index == heap_.size()) return;

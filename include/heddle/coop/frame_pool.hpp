@@ -8,9 +8,16 @@ namespace heddle::coop::detail {
 
 /// Recycled memory for what is made and dropped once a strand: coroutine frames and the blocks of
 /// strands. Free pieces wait in lists by size, one set of lists a thread; a piece freed on another
-/// thread joins that thread's lists.
+/// thread joins that thread's lists, and what a thread leaves when it ends is taken up by others.
+///
+/// Pieces of one size lie one behind the other in chunks, with nothing between them: strands that
+/// are spawned together and take turns are read in the order of their addresses, which processors
+/// fetch ahead. Chunks are kept until the process ends.
 class frame_pool {
  public:
+  /// In bytes, of each piece. Those whose size is a multiple of a cache line begin on one.
+  static constexpr std::size_t alignment = 32;
+
   [[nodiscard]] static void* allocate(std::size_t bytes) {
     const std::size_t size_class = class_of(bytes);
     if (size_class < classes && lists_[size_class] != nullptr) [[likely]] {
@@ -40,18 +47,25 @@ class frame_pool {
   struct piece {
     piece* next;
   };
-  struct releaser;
-  static constexpr std::size_t granule = 64;  // bytes, a cache line
-  static constexpr std::size_t classes = 16;
+  // What is not cut into pieces yet of a thread's newest chunk of a size.
+  struct chunk_rest {
+    std::byte* begin;
+    std::byte* end;
+    std::size_t chunk_bytes;
+  };
+  class depot;
+  struct at_thread_end;
+  static constexpr std::size_t classes = 32;  // up to 1 KB
 
   static constexpr std::size_t class_of(std::size_t bytes) noexcept {
-    return (bytes + granule - 1) / granule - 1;
+    return (bytes + alignment - 1) / alignment - 1;
   }
   static void* allocate_new(std::size_t bytes);
   static void release_new(void* memory, std::size_t bytes) noexcept;
 
   // constinit: without it every use would go through a function that asks whether it is made.
   static inline constinit thread_local piece* lists_[classes] = {};
+  static inline constinit thread_local chunk_rest rests_[classes] = {};
 };
 
 /// What a promise derives from so that its coroutine's frame is recycled: a coroutine then costs no

@@ -17,7 +17,7 @@ namespace detail {
 // What a task that a fiber awaits resumes at its end.
 struct end_mark : frame_header {
   bool reached = false;
-  end_mark() noexcept : frame_header{&reach, nullptr} {}
+  end_mark() noexcept : frame_header{&reach} {}
   static void reach(frame_header* self) { static_cast<end_mark*>(self)->reached = true; }
   std::coroutine_handle<> handle() noexcept {
     return std::coroutine_handle<>::from_address(static_cast<frame_header*>(this));

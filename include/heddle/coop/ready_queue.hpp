@@ -13,7 +13,7 @@ namespace heddle::coop::detail {
 /// cache once a strand. A strand knows its slot, so that it can be taken out of the middle; the
 /// hole that it leaves is skipped.
 ///
-/// Invariant: slots [head, tail) hold a strand whose `slot` is its index, or the hole.
+/// Invariant: slots [head, tail) hold a strand whose `slot` is its index modulo 2^32, or the hole.
 class ready_queue {
  public:
   ready_queue() : slots_(64, &hole_), mask_(slots_.size() - 1) {
@@ -26,7 +26,7 @@ class ready_queue {
     if (tail_ - head_ > mask_) [[unlikely]] {
       grow();
     }
-    strand.slot = tail_;
+    strand.slot = static_cast<std::uint32_t>(tail_);
     slots_[tail_ & mask_] = &strand;
     ++tail_;
   }
@@ -42,7 +42,7 @@ class ready_queue {
   /// As pop_slot(), and `last` goes to the end.
   strand_block& rotate(strand_block& last) noexcept {
     strand_block& first = pop_slot();  // makes the room for `last`
-    last.slot = tail_;
+    last.slot = static_cast<std::uint32_t>(tail_);
     slots_[tail_ & mask_] = &last;
     ++tail_;
     return first;
@@ -66,7 +66,7 @@ class ready_queue {
       const std::uint64_t chosen = head_ + random() % (tail_ - head_);
       if (slots_[chosen & mask_] == &hole_) continue;
       std::swap(slots_[chosen & mask_], slots_[head_ & mask_]);
-      slots_[chosen & mask_]->slot = chosen;
+      slots_[chosen & mask_]->slot = static_cast<std::uint32_t>(chosen);
       strand_block* const taken = slots_[head_ & mask_];
       ++head_;
       return taken;
@@ -74,7 +74,8 @@ class ready_queue {
   }
 
   [[nodiscard]] bool holds(const strand_block& strand) const noexcept {
-    return strand.slot - head_ < tail_ - head_ && slots_[strand.slot & mask_] == &strand;
+    return static_cast<std::uint32_t>(strand.slot - head_) < tail_ - head_ &&
+           slots_[strand.slot & mask_] == &strand;
   }
   /// Nothing if it is not there.
   void remove(const strand_block& strand) noexcept {
@@ -113,7 +114,7 @@ class ready_queue {
     mask_ = larger_mask;
   }
 
-  strand_block hole_{nullptr, nullptr, nullptr, strand_kind::none};
+  strand_block hole_{nullptr, strand_kind::none};
   std::vector<strand_block*> slots_;
   std::uint64_t mask_;
   std::uint64_t head_ = 0;

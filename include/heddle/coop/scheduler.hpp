@@ -8,6 +8,7 @@
 #include <random>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -17,6 +18,7 @@
 #include "heddle/coop/ready_queue.hpp"
 #include "heddle/coop/strand.hpp"
 #include "heddle/coop/strand_block.hpp"
+#include "heddle/coop/strand_registry.hpp"
 #include "heddle/coop/task.hpp"
 #include "heddle/coop/timer_queue.hpp"
 
@@ -80,12 +82,13 @@ class scheduler {
   /// An exception that leaves the body goes to whoever joins; if the handle was dropped before the
   /// strand ended, run() throws it, the first if there are several.
   template <class F>
-  auto spawn(F&& body, std::string name = {}) -> strand<detail::strand_result<std::decay_t<F>>> {
-    return add(detail::make_block(std::forward<F>(body)), std::move(name));
+  auto spawn(F&& body, std::string_view name = {})
+      -> strand<detail::strand_result<std::decay_t<F>>> {
+    return add(detail::make_block(std::forward<F>(body)), name);
   }
   template <class T>
-  strand<T> spawn(task<T> body, std::string name = {}) {
-    return spawn([held = std::move(body)]() mutable { return std::move(held); }, std::move(name));
+  strand<T> spawn(task<T> body, std::string_view name = {}) {
+    return spawn(detail::given_task<T>{std::move(body)}, name);
   }
 
   /// Runs until every strand has ended. May be called again after more were spawned; not from a
@@ -97,7 +100,7 @@ class scheduler {
   [[nodiscard]] time_point now() const noexcept;
 
   /// Strands that have not ended.
-  [[nodiscard]] std::size_t alive() const noexcept { return alive_; }
+  [[nodiscard]] std::size_t alive() const noexcept { return all_.size(); }
 
   /// One line for each strand that has not ended: its number, its name, what it waits for.
   [[nodiscard]] std::string dump() const;
@@ -110,8 +113,7 @@ class scheduler {
     node.list->remove(node);
     detail::strand_block& strand = *node.who;
     if (node.pending != nullptr && --*node.pending != 0) return;
-    if (strand.timer != detail::strand_block::no_timer || node.sibling != nullptr ||
-        strand.waits != &node) [[unlikely]] {
+    if (strand.timed || node.sibling != nullptr || strand.waits != &node) [[unlikely]] {
       strand.owner->leave_all(strand);
     }
     strand.waits = nullptr;
@@ -146,7 +148,11 @@ class scheduler {
   }
   /// The strand's wait is not limited in time any more.
   void drop_timer(detail::strand_block& strand) noexcept {
-    if (strand.timer != detail::strand_block::no_timer) timers_.remove(strand);
+    if (strand.timed) timers_.remove(strand);
+  }
+  /// The number of a strand that has not ended: 1 for the first one spawned.
+  [[nodiscard]] std::uint64_t id(const detail::strand_block& strand) const noexcept {
+    return all_.id(strand);
   }
   /// What cancelling it means for a strand as it is now.
   void cancel(detail::strand_block& strand);
@@ -170,20 +176,14 @@ class scheduler {
   friend class strand;
 
   template <class Block>
-  strand<typename Block::result_type> add(Block* block, std::string name) {
-    register_block(*block, std::move(name));
-    return strand<typename Block::result_type>(block);
-  }
-  void register_block(detail::strand_block& block, std::string name) {
-    block.owner = this;
-    block.id = ++spawned_;
-    block.name = std::move(name);
-    block.resume_at = static_cast<detail::frame_header*>(&block);
-    block.older = newest_;
-    (newest_ != nullptr ? newest_->newer : oldest_) = &block;
-    newest_ = &block;
-    ++alive_;
-    ready_.push(block);
+  strand<typename Block::result_type> add(Block* block, std::string_view name) {
+    strand<typename Block::result_type> handle(block);  // frees it if there is no memory
+    block->owner = this;
+    if (!name.empty()) block->extra().name = name;
+    all_.add(*block);
+    block->references = 2;
+    ready_.push(*block);
+    return handle;
   }
 
   /// Takes the next strand out of the ready queue; null if nothing can run.
@@ -192,7 +192,7 @@ class scheduler {
       return next_slow();
     }
     detail::strand_block& first = ready_.pop_slot();
-    return first.status == detail::strand_status::ready ? &first : next_special(first);
+    return detail::may_run(first.status) ? &first : next_special(first);
   }
   detail::strand_block* next_slow();
   detail::strand_block* next_special(detail::strand_block& slot);
@@ -204,12 +204,11 @@ class scheduler {
   bool pass_time(bool polled);
   void nap(std::optional<time_point> until);
 
-  void run_task(detail::strand_block& strand);
+  detail::strand_block* run_tasks(detail::strand_block* first);
   void run_fiber(detail::strand_block& strand);
   void start_on(detail::strand_block& strand, detail::fiber& runner) noexcept;
   detail::fiber& new_fiber();
   void finish(detail::strand_block& strand);
-  void unlink(detail::strand_block& strand) noexcept;
   void destroy_strand(detail::strand_block& strand) noexcept;
   void leave_all(detail::strand_block& strand) noexcept;
 
@@ -226,10 +225,7 @@ class scheduler {
   scheduler_options options_;
   std::mt19937_64 random_;
   time_point simulated_now_{};
-  std::size_t alive_ = 0;
-  std::uint64_t spawned_ = 0;
-  detail::strand_block* oldest_ = nullptr;
-  detail::strand_block* newest_ = nullptr;
+  detail::strand_registry all_;
   std::vector<std::unique_ptr<detail::fiber>> fibers_;
   std::vector<detail::fiber*> idle_fibers_;
   std::exception_ptr unhandled_;
@@ -239,7 +235,7 @@ class scheduler {
 inline void scheduler::switch_fiber(detail::strand_block& self, detail::strand_block* to) {
   if (to == &self) return;
   self.resume_at = __builtin_frame_address(0);
-  if (to != nullptr && to->runner != nullptr) [[likely]] {
+  if (to != nullptr && to->kind == detail::strand_kind::fiber && to->runner != nullptr) [[likely]] {
     detail::current_strand = to;
     detail::fiber_context::switch_to(self.runner->context, to->runner->context);
   } else {
@@ -261,7 +257,7 @@ inline void scheduler::give_way(detail::strand_block& self) {
     to = owner.next_slow();
   } else {
     to = &owner.ready_.rotate(self);
-    if (to->status != detail::strand_status::ready) [[unlikely]] {
+    if (!detail::may_run(to->status)) [[unlikely]] {
       to = owner.next_special(*to);
     }
   }

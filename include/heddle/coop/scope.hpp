@@ -87,8 +87,8 @@ class scope : private detail::strand_parent {
   auto spawn(F&& body, std::string name = {}) {
     auto handle = on_.spawn(std::forward<F>(body), std::move(name));
     detail::strand_block& child = handle.block();
-    child.parent = this;
-    child.child_index = children_.size();
+    child.extra().parent = this;
+    child.extra().child_index = children_.size();
     children_.push_back(&child);
     return handle;
   }
@@ -114,11 +114,12 @@ class scope : private detail::strand_parent {
  private:
   static void child_ended(detail::strand_parent& parent, detail::strand_block& child) {
     scope& self = static_cast<scope&>(parent);
-    self.children_[child.child_index] = self.children_.back();
-    self.children_[child.child_index]->child_index = child.child_index;
+    const std::size_t place = child.extra().child_index;
+    self.children_[place] = self.children_.back();
+    self.children_[place]->extra().child_index = place;
     self.children_.pop_back();
-    if (child.error && !self.error_ && self.policy_ == on_failure::cancel_others) {
-      self.error_ = child.error;
+    if (child.error() && !self.error_ && self.policy_ == on_failure::cancel_others) {
+      self.error_ = child.error();
       self.cancel();
     }
     if (!self.children_.empty()) return;

@@ -34,7 +34,9 @@ void rethrow_error(strand_block& strand);
 void cancel(strand_block& strand);
 
 inline void release(strand_block& strand) noexcept {
-  if (--strand.references == 0) strand.destroy(&strand);
+  if (--strand.references != 0) return;
+  if (strand.rare != nullptr) strand.drop_extra();
+  strand.ask(block_call::dispose);
 }
 
 template <class T>
@@ -60,11 +62,12 @@ template <class T>
 struct result_block : strand_block {
   using strand_block::strand_block;
   using result_type = T;
-  using stored = std::conditional_t<
-      std::is_void_v<T>, no_value,
-      std::conditional_t<std::is_reference_v<T>, std::add_pointer_t<T>, std::remove_cv_t<T>>>;
+  using stored =
+      std::conditional_t<std::is_reference_v<T>, std::add_pointer_t<std::remove_reference_t<T>>,
+                         std::remove_cv_t<T>>;
 
-  std::optional<stored> value;
+  [[no_unique_address]] std::conditional_t<std::is_void_v<T>, no_value, std::optional<stored>>
+      value;
 
   template <class F>
   void store(F&& code) {
@@ -87,83 +90,129 @@ struct result_block : strand_block {
   }
 };
 
+/// A value whose end is said by hand; it takes no room where it is empty.
+template <class F,
+          bool = std::is_empty_v<F>&& std::is_trivially_destructible_v<F> && !std::is_final_v<F>>
+struct body_holder {
+  union {
+    F body;
+  };
+  template <class Init>
+  explicit body_holder(Init&& init) : body(std::forward<Init>(init)) {}
+  ~body_holder() {}  // NOLINT: not the body's end
+  F& get() noexcept { return body; }
+  void end() noexcept { body.~F(); }
+};
 template <class F>
-struct fiber_block final : result_block<strand_result<F>> {
-  std::optional<F> body;
+struct body_holder<F, true> : private F {
+  template <class Init>
+  explicit body_holder(Init&& init) : F(std::forward<Init>(init)) {}
+  F& get() noexcept { return *this; }
+  void end() noexcept {}
+};
+
+/// What both kinds of block do with what they were spawned with: keep it until the strand has
+/// ended, in the same piece of memory as the block.
+template <class Self, class T, class F>
+struct block_with : result_block<T> {
+  [[no_unique_address]] body_holder<F> body;
 
   template <class Init>
-  explicit fiber_block(Init&& init)
-      : result_block<strand_result<F>>(&run, &dispose, &clear, strand_kind::fiber),
-        body(std::forward<Init>(init)) {}
+  block_with(Init&& init, strand_kind its_kind)
+      : result_block<T>(&act, its_kind), body(std::forward<Init>(init)) {}
 
-  static void run(frame_header* header) {
-    run_guarded(static_cast<fiber_block&>(*header), [](strand_block& strand) {
-      auto& self = static_cast<fiber_block&>(strand);
-      self.store([&]() -> decltype(auto) { return std::invoke(*self.body); });
-    });
-  }
-  static void clear(strand_block& strand) { static_cast<fiber_block&>(strand).body.reset(); }
-  static void dispose(frame_header* header) {
-    auto* const self = static_cast<fiber_block*>(header);
-    self->~fiber_block();
-    frame_pool::release(self, sizeof(fiber_block));
+  static void act(frame_header* header) {
+    Self& self = static_cast<Self&>(static_cast<strand_block&>(*header));
+    if (self.call == block_call::run) [[likely]] {
+      self.run();
+      return;
+    }
+    if (self.has_body) {
+      self.has_body = false;
+      self.clear();
+      self.body.end();
+    }
+    if (self.call == block_call::dispose) {
+      self.~Self();
+      frame_pool::release(&self, sizeof(Self));
+    }
   }
 };
 
 template <class F>
-struct task_block final : result_block<strand_result<F>> {
-  using T = strand_result<F>;
-  std::optional<F> maker;  // holds the captures of the coroutine, and so outlives it
-  std::optional<task<T>> body;
+struct fiber_block final : block_with<fiber_block<F>, strand_result<F>, F> {
+  template <class Init>
+  explicit fiber_block(Init&& init)
+      : block_with<fiber_block, strand_result<F>, F>(std::forward<Init>(init), strand_kind::fiber) {
+  }
+  void run() {
+    run_guarded(*this, [](strand_block& strand) {
+      auto& self = static_cast<fiber_block&>(strand);
+      self.store([&]() -> decltype(auto) { return std::invoke(self.body.get()); });
+    });
+  }
+  void clear() noexcept {}
+};
+
+template <class T, class F>
+struct task_block final : block_with<task_block<T, F>, T, F> {
+  using handle = std::coroutine_handle<task_promise<T>>;
 
   template <class Init>
   explicit task_block(Init&& init)
-      : result_block<T>(&start, &dispose, &clear, strand_kind::task),
-        maker(std::forward<Init>(init)) {}
+      : block_with<task_block, T, F>(std::forward<Init>(init), strand_kind::task) {
+    this->resume_at = static_cast<frame_header*>(this);  // the first turn is run()
+  }
 
-  // First turn: makes the coroutine, whose end resumes this block, and runs it.
-  static void start(frame_header* header) {
-    auto& self = static_cast<task_block&>(*header);
-    self.frame_header::resume = &ended;
-    run_guarded(self, [](strand_block& strand) {
-      auto& block = static_cast<task_block&>(strand);
-      block.body.emplace(std::invoke(*block.maker));
-    });
-    if (!self.body.has_value()) {
-      self.status = strand_status::finished;
+  handle frame() const noexcept { return handle::from_address(this->coroutine); }
+
+  // At the first turn makes the coroutine, which resumes this block when it has ended, and starts
+  // it. What making it throws, the scheduler catches.
+  void run() {
+    if (this->coroutine != nullptr) {
+      ended();
       return;
     }
-    self.body->start(self.as_continuation()).resume();
+    task<T> made = std::invoke(this->body.get());
+    this->coroutine = std::move(made).release().address();
+    frame().promise().continue_with(this->as_continuation());
+    frame().resume();
   }
   // The coroutine is at its end, but still on the call stack where a transfer is a call (-O0), so
-  // that run() takes it away.
-  static void ended(frame_header* header) {
-    auto& self = static_cast<task_block&>(*header);
-    run_guarded(self, [](strand_block& strand) {
-      auto& block = static_cast<task_block&>(strand);
-      block.store([&]() -> decltype(auto) { return block.body->result(); });
-    });
-    self.status = strand_status::finished;
+  // that the scheduler takes it away.
+  void ended() {
+    if (frame().promise().failed() || !moves_without_throwing) {
+      run_guarded(*this, [](strand_block& strand) {
+        auto& self = static_cast<task_block&>(strand);
+        self.store([&]() -> decltype(auto) { return self.frame().promise().take(); });
+      });
+    } else {
+      this->store([&]() -> decltype(auto) { return frame().promise().take(); });
+    }
+    this->status = strand_status::finished;
   }
-  static void clear(strand_block& strand) {
-    auto& self = static_cast<task_block&>(strand);
-    self.body.reset();
-    self.maker.reset();
+  void clear() noexcept {
+    if (this->coroutine != nullptr) frame().destroy();
   }
-  static void dispose(frame_header* header) {
-    auto* const self = static_cast<task_block*>(header);
-    self->~task_block();
-    frame_pool::release(self, sizeof(task_block));
-  }
+
+ private:
+  static constexpr bool moves_without_throwing =
+      std::is_void_v<T> || std::is_nothrow_move_constructible_v<T>;
+};
+
+/// What a task that exists already is spawned with.
+template <class T>
+struct given_task {
+  task<T> given;
+  task<T> operator()() noexcept { return std::move(given); }
 };
 
 template <class F>
 auto* make_block(F&& body) {
   using D = std::decay_t<F>;
-  using block =
-      std::conditional_t<is_task<std::invoke_result_t<D&>>, task_block<D>, fiber_block<D>>;
-  static_assert(alignof(block) <= alignof(std::max_align_t),
-                "the body asks for too much alignment");
+  using block = std::conditional_t<is_task<std::invoke_result_t<D&>>,
+                                   task_block<strand_result<D>, D>, fiber_block<D>>;
+  static_assert(alignof(block) <= frame_pool::alignment, "the body asks for too much alignment");
   return new (frame_pool::allocate(sizeof(block))) block(std::forward<F>(body));
 }
 
@@ -187,7 +236,7 @@ class strand_ref {
   [[nodiscard]] bool done() const noexcept {
     return block_->status == detail::strand_status::finished;
   }
-  [[nodiscard]] std::string_view name() const noexcept { return block_->name; }
+  [[nodiscard]] std::string_view name() const noexcept { return block_->name(); }
 
   /// Asks the strand to end: its present wait, or else its next one, throws `cancelled`, once.
   /// What it was granted already it keeps, and is told at the wait after. Nothing for one that has
@@ -198,9 +247,8 @@ class strand_ref {
   [[nodiscard]] detail::strand_block& block() const noexcept { return *block_; }
 
  protected:
-  explicit strand_ref(detail::strand_block* block) noexcept : block_(block) {
-    ++block_->references;
-  }
+  /// The first handle of a block, counted from its beginning.
+  explicit strand_ref(detail::strand_block* block) noexcept : block_(block) {}
 
  private:
   detail::strand_block* block_;
@@ -216,7 +264,7 @@ class strand : public strand_ref {
     explicit join_awaitable(const strand& joined) noexcept : joined_(joined) {}
     bool ready() const noexcept { return joined_.done(); }
     void park(detail::strand_block & self) {
-      detail::wait_in(self, node_, joined_.block().joiners);
+      detail::wait_in(self, node_, joined_.block().joiners());
     }
     T get() { return static_cast<detail::result_block<T>&>(joined_.block()).take(); }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <exception>
 #include <string>
+#include <string_view>
 
 #include "heddle/coop/wait_list.hpp"
 
@@ -22,12 +23,11 @@ struct strand_parent {
   void (*child_ended)(strand_parent& self, strand_block& child);
 };
 
-/// How a coroutine frame begins, with GCC and with Clang on every platform that we build for. A
-/// block that begins like one can be the continuation of a task: it is resumed when the task ends,
-/// and costs no frame of its own.
+/// How a coroutine frame begins, with GCC and with Clang on every platform that we build for. What
+/// begins like one can be the continuation of a task: it is resumed when the task ends, and costs
+/// no frame of its own. (Second in a real frame is `destroy`. Nobody destroys a continuation.)
 struct frame_header {
   void (*resume)(frame_header*);
-  void (*destroy)(frame_header*);
 };
 
 enum class strand_kind : std::uint8_t {
@@ -37,12 +37,16 @@ enum class strand_kind : std::uint8_t {
 };
 
 enum class strand_status : std::uint8_t {
-  ready,    // in the ready queue, or running
-  polling,  // in the ready queue, but runs only if its predicate is true when its turn comes
-  waiting,  // in a wait_list or the timer queue
+  ready,      // in the ready queue, or running
+  unstarted,  // in the ready queue, and has never run
+  polling,    // in the ready queue, but runs only if its predicate is true when its turn comes
+  waiting,    // in a wait_list or the timer queue
   finished,
   hole,  // no strand: a place in the ready queue that one has left
 };
+
+/// Whether a strand taken out of the ready queue runs, without further questions.
+constexpr bool may_run(strand_status status) noexcept { return status <= strand_status::unstarted; }
 
 enum class wake_reason : std::uint8_t { granted, timed_out, cancelled };
 
@@ -52,48 +56,84 @@ struct poll_function {
   void* predicate;
 };
 
-/// What the scheduler keeps for each strand. `frame_header::resume` runs the body of a fiber, and
-/// is what the end of a task resumes; `destroy` frees the block.
-struct strand_block : frame_header {
+/// What a block is asked to do by a call of its `resume`. The end of a task calls it too, as `run`.
+enum class block_call : std::uint8_t {
+  run,      // a fiber: its body. A task: makes and starts its coroutine, or takes its result
+  clear,    // destroys what the body holds, and a coroutine with what lives in it
+  dispose,  // clears, and frees the block
+};
+
+/// What only some strands need: made when it is first asked for, and freed with the block.
+struct strand_extra {
   static constexpr std::uint32_t no_timer = UINT32_MAX;
 
-  // What a switch touches, in one cache line.
-  void* resume_at = nullptr;  // task: the frame that waits. Fiber: its stack, to prefetch
-  fiber* runner = nullptr;    // fiber: null until it first runs
-  std::uint64_t slot = 0;     // in the ready queue
-  scheduler* owner = nullptr;
-  strand_kind kind = strand_kind::none;
-  strand_status status = strand_status::ready;
-  wake_reason reason = wake_reason::granted;  // granted again once it was looked at
-  bool cancel_pending = false;                // to be thrown at the next wait
-  bool shielded = false;                      // this wait is not cancelled
-  bool cancelled = false;                     // ended by the exception `cancelled`
-  bool started = false;
-  std::uint32_t references = 1;    // the handles', and one until it ends
-  std::uint32_t timer = no_timer;  // its place in the timer queue
-
-  wait_node* waits = nullptr;           // a chain of siblings
-  const poll_function* poll = nullptr;  // while polling
-  strand_block* newer = nullptr;        // all that have not ended, in the order they were spawned
-  strand_block* older = nullptr;
-  std::uint64_t id = 0;  // 1 for the first one spawned
   std::string name;
   wait_list joiners{"the end of", name};
-  std::exception_ptr error;
+  std::exception_ptr error;  // what the strand ended with
   strand_parent* parent = nullptr;
-  std::size_t child_index = 0;   // for the parent
-  void (*clear)(strand_block&);  // destroys what the body holds
+  std::size_t child_index = 0;     // for the parent
+  std::uint64_t id = 0;            // of a cancelled one that has ended
+  std::uint32_t timer = no_timer;  // its place in the timer queue
+};
 
-  strand_block(void (*resume_function)(frame_header*), void (*destroy_function)(frame_header*),
-               void (*clear_function)(strand_block&), strand_kind its_kind) noexcept
-      : frame_header{resume_function, destroy_function}, kind(its_kind), clear(clear_function) {}
+/// What the scheduler keeps for each strand: one cache line, all of which a switch may touch.
+/// Behind it, in the same piece of memory, are the body and the result, if they are not empty.
+struct strand_block : frame_header {  //  0: 8 bytes, what to call: see block_call
+  void* resume_at = nullptr;  //  8: task: the frame that goes on. Fiber: a stack, to prefetch
+  union {
+    fiber* runner = nullptr;  // 16: fiber: null until it first runs
+    void* coroutine;          //     task: its outermost frame; null until it first runs
+  };
+  scheduler* owner = nullptr;  // 24
+  union {
+    wait_node* waits = nullptr;  // 32: a chain of siblings; null while ready
+    const poll_function* poll;   //     while polling
+  };
+  strand_extra* rare = nullptr;  // 40: see extra()
+  strand_kind kind;              // 48
+  strand_status status = strand_status::unstarted;
+  wake_reason reason = wake_reason::granted;  // granted again once it was looked at
+  block_call call : 2 = block_call::run;      // 51: for `resume`
+  bool cancel_pending : 1 = false;            //     to be thrown at the next wait
+  bool shielded : 1 = false;                  //     this wait is not cancelled
+  bool cancelled : 1 = false;                 //     ended by the exception `cancelled`
+  bool timed : 1 = false;                     //     it is in the timer queue
+  bool has_body : 1 = true;                   //     not cleared yet
+  std::uint32_t references = 1;               // 52: the handles', and one until it ends
+  std::uint32_t slot = 0;                     // 56: in the ready queue, modulo 2^32
+  std::uint32_t place = 0;                    // 60: among those that have not ended
+
+  constexpr strand_block(void (*resume_function)(frame_header*), strand_kind its_kind) noexcept
+      : frame_header{resume_function}, kind(its_kind) {}
   strand_block(const strand_block&) = delete;
   strand_block& operator=(const strand_block&) = delete;
 
+  void ask(block_call what) {
+    call = what;
+    resume(this);
+  }
   [[nodiscard]] std::coroutine_handle<> as_continuation() noexcept {
     return std::coroutine_handle<>::from_address(static_cast<frame_header*>(this));
   }
+
+  strand_extra& extra() { return rare != nullptr ? *rare : make_extra(); }
+  void drop_extra() noexcept;
+
+  [[nodiscard]] wait_list& joiners() { return extra().joiners; }
+  [[nodiscard]] strand_parent* parent() const noexcept {
+    return rare != nullptr ? rare->parent : nullptr;
+  }
+  [[nodiscard]] std::string_view name() const noexcept {
+    return rare != nullptr ? std::string_view(rare->name) : std::string_view();
+  }
+  [[nodiscard]] std::exception_ptr error() const noexcept {
+    return rare != nullptr ? rare->error : nullptr;
+  }
+
+ private:
+  strand_extra& make_extra();
 };
+static_assert(sizeof(void*) != 8 || sizeof(strand_block) == 64);
 
 }  // namespace detail
 }  // namespace heddle::coop

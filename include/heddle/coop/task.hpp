@@ -52,6 +52,7 @@ class task_promise : public task_promise_base {
     result_.template emplace<1>(std::forward<U>(value));
   }
   void unhandled_exception() noexcept { result_.template emplace<2>(std::current_exception()); }
+  [[nodiscard]] bool failed() const noexcept { return result_.index() == 2; }
   T take() {
     if (auto* error = std::get_if<2>(&result_)) std::rethrow_exception(*error);
     return std::move(std::get<1>(result_));
@@ -67,6 +68,7 @@ class task_promise<T&> : public task_promise_base {
   task<T&> get_return_object() noexcept;
   void return_value(T& value) noexcept { value_ = std::addressof(value); }
   void unhandled_exception() noexcept { error_ = std::current_exception(); }
+  [[nodiscard]] bool failed() const noexcept { return error_ != nullptr; }
   T& take() {
     if (error_) std::rethrow_exception(error_);
     return *value_;
@@ -83,6 +85,7 @@ class task_promise<void> : public task_promise_base {
   task<void> get_return_object() noexcept;
   void return_void() const noexcept {}
   void unhandled_exception() noexcept { error_ = std::current_exception(); }
+  [[nodiscard]] bool failed() const noexcept { return error_ != nullptr; }
   void take() {
     if (error_) std::rethrow_exception(error_);
   }
@@ -136,6 +139,10 @@ class [[nodiscard("a task does nothing until it is awaited or resumed")]] task {
   std::coroutine_handle<> start(std::coroutine_handle<> continuation) const noexcept {
     coroutine_.promise().continue_with(continuation);
     return coroutine_;
+  }
+  /// For a scheduler: gives the coroutine away, to be destroyed by whoever takes it.
+  [[nodiscard("it is never destroyed")]] std::coroutine_handle<promise_type> release()&& noexcept {
+    return std::exchange(coroutine_, {});
   }
   /// For a driver: runs on to the next suspension. Not after done().
   void resume() const { coroutine_.resume(); }

@@ -41,7 +41,7 @@ class end_nodes {
     wait_node* chain = nullptr;
     for (std::size_t i = strands.size(); i-- > 0;) {
       if (strands[i].done()) continue;
-      wait_in(self, nodes_[i], strands[i].block().joiners);
+      wait_in(self, nodes_[i], strands[i].block().joiners());
       nodes_[i].pending = pending;
       if (pending != nullptr) ++*pending;
       nodes_[i].sibling = chain;

@@ -1,0 +1,29 @@
+#include "heddle/coop/strand_registry.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+namespace heddle::coop::detail {
+
+// Moves those that are alive together, into more memory unless a quarter have ended: at least a
+// quarter of the room is free then, so that this is called once in so many strands.
+void strand_registry::make_room() {
+  constexpr std::uint32_t least = 64;
+  constexpr std::uint32_t most = std::uint32_t{1} << 31;
+  if (alive_ == most) throw std::length_error("a scheduler has room for 2^31 strands");
+  const std::uint32_t capacity =
+      alive_ >= capacity_ / 4 * 3 ? std::max(least, 2 * capacity_) : capacity_;
+  auto entries = std::make_unique_for_overwrite<entry[]>(capacity);
+  std::uint32_t count = 0;
+  for_each([&](const entry& each) {
+    entries[count] = each;
+    each.strand->place = count;
+    ++count;
+  });
+  entries_ = std::move(entries);
+  used_ = count;
+  capacity_ = capacity;
+}
+
+}  // namespace heddle::coop::detail
