@@ -1,4 +1,5 @@
 #define STACKFUL 0
+#include "concurrent_suite.hpp"
 #include "scheduler_suite.hpp"
 #include "scope_suite.hpp"
 #include "select_suite.hpp"

@@ -98,6 +98,7 @@ class scheduler {
 
   /// The time on its clock.
   [[nodiscard]] time_point now() const noexcept;
+  [[nodiscard]] clock_policy clock() const noexcept { return options_.clock; }
 
   /// Strands that have not ended.
   [[nodiscard]] std::size_t alive() const noexcept { return all_.size(); }
