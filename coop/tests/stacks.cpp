@@ -21,25 +21,6 @@ using heddle::coop::stack_guard;
 using heddle::coop::detail::guard_method;
 using heddle::coop::detail::stack_pool;
 
-namespace {
-
-/// A line of /proc/self/status, in bytes.
-std::size_t status_bytes(const std::string& key) {
-  std::ifstream status("/proc/self/status");
-  for (std::string word; status >> word;) {
-    if (word == key + ":") {
-      std::size_t kilobytes = 0;
-      status >> kilobytes;
-      return kilobytes * 1024;
-    }
-  }
-  throw std::runtime_error("/proc/self/status has no " + key);
-}
-
-std::size_t memory() { return status_bytes("VmRSS") + status_bytes("VmPTE"); }
-
-}  // namespace
-
 TEST_CASE("a stack has the bytes that were asked for, all usable") {
   for (const stack_guard guard : {stack_guard::page, stack_guard::none}) {
     for (std::size_t bytes = stack::minimum_bytes; bytes <= 8u << 20; bytes *= 4) {
@@ -137,6 +118,25 @@ TEST_CASE("without MADV_GUARD_INSTALL there are as many stacks as mappings, and 
 #endif
 
 #if !defined(HEDDLE_ASAN) && !defined(HEDDLE_TSAN)  // which have memory of their own for each
+
+namespace {
+
+/// A line of /proc/self/status, in bytes.
+std::size_t status_bytes(const std::string& key) {
+  std::ifstream status("/proc/self/status");
+  for (std::string word; status >> word;) {
+    if (word == key + ":") {
+      std::size_t kilobytes = 0;
+      status >> kilobytes;
+      return kilobytes * 1024;
+    }
+  }
+  throw std::runtime_error("/proc/self/status has no " + key);
+}
+
+std::size_t memory() { return status_bytes("VmRSS") + status_bytes("VmPTE"); }
+
+}  // namespace
 
 // A million in ./dev soak: HEDDLE_FIBERS says so.
 TEST_CASE("guarded fibers by the hundred thousand are alive in little more than a page each") {
