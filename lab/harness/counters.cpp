@@ -69,12 +69,21 @@ counters counted_so_far() noexcept {
 
 }  // namespace heddle::lab
 
-// The array and nothrow forms call these two.
+// The array forms too: a sanitizer has its own, which do not call ours. The nothrow forms are not
+// counted then; nothing here uses them.
 void* operator new(std::size_t bytes) { return heddle::lab::allocate(bytes, 0); }
+void* operator new[](std::size_t bytes) { return heddle::lab::allocate(bytes, 0); }
 void* operator new(std::size_t bytes, std::align_val_t alignment) {
   return heddle::lab::allocate(bytes, static_cast<std::size_t>(alignment));
 }
+void* operator new[](std::size_t bytes, std::align_val_t alignment) {
+  return heddle::lab::allocate(bytes, static_cast<std::size_t>(alignment));
+}
 void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete[](void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
 void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
+void operator delete[](void* memory, std::align_val_t) noexcept { std::free(memory); }
 void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }

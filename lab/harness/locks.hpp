@@ -16,6 +16,7 @@ class counting {
     mutex_.lock();
   }
   void unlock() { mutex_.unlock(); }
+  Mutex& mutex() noexcept { return mutex_; }
 
  private:
   Mutex mutex_;

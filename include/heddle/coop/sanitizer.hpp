@@ -23,7 +23,9 @@
 namespace heddle::coop::detail {
 
 /// One context's side of the annotations. The order of calls around a switch is
-/// `leave(from, to)`, the switch, `arrive(self)` on the other side.
+/// `leave(from, to)`, the switch, `arrive(self)` on the other side. Both are always inlined: a
+/// function that is entered on one of ThreadSanitizer's fibers and left on another would take a
+/// call off the other's stack of calls.
 struct sanitizer_fiber {
 #if defined(HEDDLE_ASAN)
   void* fake_stack = nullptr;
@@ -62,8 +64,9 @@ struct sanitizer_fiber {
 #endif
   }
 
-  static void leave([[maybe_unused]] sanitizer_fiber& from, [[maybe_unused]] sanitizer_fiber& to,
-                    [[maybe_unused]] bool for_ever = false) noexcept {
+  [[gnu::always_inline]] static void leave([[maybe_unused]] sanitizer_fiber& from,
+                                           [[maybe_unused]] sanitizer_fiber& to,
+                                           [[maybe_unused]] bool for_ever = false) noexcept {
 #if defined(HEDDLE_ASAN)
     to.resumer = &from;
     __sanitizer_start_switch_fiber(for_ever ? nullptr : &from.fake_stack, to.bottom, to.bytes);
@@ -73,7 +76,7 @@ struct sanitizer_fiber {
 #endif
   }
 
-  static void arrive([[maybe_unused]] sanitizer_fiber& self) noexcept {
+  [[gnu::always_inline]] static void arrive([[maybe_unused]] sanitizer_fiber& self) noexcept {
 #if defined(HEDDLE_ASAN)
     // ASan knows the bounds of the stack that was left; a blank context learns its own this way.
     __sanitizer_finish_switch_fiber(self.fake_stack, &self.resumer->bottom, &self.resumer->bytes);

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <mutex>
@@ -43,8 +44,22 @@ TEST_CASE("allocations are counted, the aligned and the array ones too") {
   CHECK(all_aligned);
 }
 
+namespace {
+
+/// Tells when it was found locked.
+struct telling_mutex : std::mutex {
+  std::atomic<bool> found_locked{false};
+  bool try_lock() {
+    const bool got = std::mutex::try_lock();
+    if (!got) found_locked = true;
+    return got;
+  }
+};
+
+}  // namespace
+
 TEST_CASE("lock operations are counted, and those that had to wait") {
-  counting<std::mutex> mutex;
+  counting<telling_mutex> mutex;
   region timed;
   timed.measure([&] {
     mutex.lock();
@@ -53,7 +68,7 @@ TEST_CASE("lock operations are counted, and those that had to wait") {
       mutex.unlock();
     });
     // Until the other thread has met the lock; it cannot have passed.
-    while (counted_so_far().blocked_p_operations == 0) std::this_thread::yield();
+    while (!mutex.mutex().found_locked) std::this_thread::yield();
     mutex.unlock();
   });
   CHECK(timed.counted().p_operations == 2);
