@@ -18,7 +18,7 @@ function(expect_json pattern)
 endfunction()
 
 expect_json("^${MODEL}$" model)
-expect_json("^[a-z]+$" workload)
+expect_json("^[a-z-]+$" workload)
 expect_json("^ON$" oracle ok)
 expect_json("." oracle checked)
 expect_json("^[1-9][0-9]*$" metrics wall_ns)
