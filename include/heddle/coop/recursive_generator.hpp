@@ -90,7 +90,11 @@ class [[nodiscard("a generator does nothing until it is iterated")]] recursive_g
     }
     void return_void() const noexcept {}
     // Out of the handle's resume(), to where resume() catches it.
-    void unhandled_exception() const { throw; }
+    void unhandled_exception() const {
+#if defined(__cpp_exceptions)
+      throw;
+#endif
+    }
     // A generator is a sequence for a loop, not something that waits.
     void await_transform() = delete;
 
