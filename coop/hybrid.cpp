@@ -11,7 +11,6 @@ void run_on_fiber(strand_block& self, std::coroutine_handle<> start, const end_m
     self.kind = strand_kind::fiber;
     if (end.reached) return;
     next = std::coroutine_handle<>::from_address(self.resume_at);
-    self.resume_at = __builtin_frame_address(0);
     scheduler::leave_fiber(self);
   }
 }

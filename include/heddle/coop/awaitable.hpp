@@ -39,6 +39,8 @@ inline strand_block& waiting_strand(strand_kind wanted) {
 /// Parks the strand in the list, for a wait in one list.
 inline void wait_in(strand_block& self, wait_node& node, wait_list& list) noexcept {
   node.who = &self;
+  node.sibling = nullptr;
+  node.pending = nullptr;
   list.append(node);
   self.waits = &node;
   self.status = strand_status::waiting;

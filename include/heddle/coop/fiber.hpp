@@ -33,6 +33,15 @@ class alignas(64) fiber {  // a cache line: the registers saved are at its start
   fiber_context context;
   strand_block* job = nullptr;
 
+  /// Near what it goes on with; to be prefetched, not read.
+  [[nodiscard]] const void* suspended_at() const noexcept {
+    if constexpr (requires { context.switch_.sp; }) {
+      return context.switch_.sp;
+    } else {
+      return this;
+    }
+  }
+
  private:
   fiber(scheduler& owner, stack&& runs_on)
       : context(&main, this, std::move(runs_on)), owner_(owner) {}

@@ -43,8 +43,8 @@ class mutex {
 
   /// By the strand that locked it. Never waits, and does not switch.
   void unlock() {
-    if (detail::wait_node* const first = waiters_.first()) {
-      scheduler::wake(*first);  // stays locked, by that one
+    if (!waiters_.empty()) {
+      scheduler::wake_first(waiters_);  // stays locked, by that one
     } else {
       locked_ = false;
     }

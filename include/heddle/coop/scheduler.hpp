@@ -112,7 +112,15 @@ class scheduler {
   /// only the last one does that.
   static void wake(detail::wait_node& node) {
     node.list->remove(node);
-    detail::strand_block& strand = *node.who;
+    end_wait(node, *node.who);
+  }
+  /// As wake(), of the first in a list that is not empty.
+  static void wake_first(detail::wait_list& list) {
+    detail::wait_node& node = *list.first();
+    end_wait(node, list.remove_first());
+  }
+  /// As wake(), of a node that was taken out of its list already.
+  static void end_wait(detail::wait_node& node, detail::strand_block& strand) {
     if (node.pending != nullptr && --*node.pending != 0) return;
     if (strand.timed || node.sibling != nullptr || strand.waits != &node) [[unlikely]] {
       strand.owner->leave_all(strand);
@@ -235,7 +243,6 @@ class scheduler {
 
 inline void scheduler::switch_fiber(detail::strand_block& self, detail::strand_block* to) {
   if (to == &self) return;
-  self.resume_at = __builtin_frame_address(0);
   if (to != nullptr && to->kind == detail::strand_kind::fiber && to->runner != nullptr) [[likely]] {
     detail::current_strand = to;
     detail::fiber_context::switch_to(self.runner->context, to->runner->context);

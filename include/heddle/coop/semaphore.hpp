@@ -55,8 +55,8 @@ class semaphore {
 
   /// Gives a permit. Never waits, and does not switch.
   void V() {
-    if (detail::wait_node* const first = waiters_.first()) {
-      scheduler::wake(*first);
+    if (!waiters_.empty()) {
+      scheduler::wake_first(waiters_);
     } else {
       ++permits_;
     }

@@ -125,8 +125,13 @@ struct block_with : result_block<T> {
     Self& self = static_cast<Self&>(static_cast<strand_block&>(*header));
     if (self.call == block_call::run) [[likely]] {
       self.run();
-      return;
+    } else {
+      end(self);
     }
+  }
+
+ private:
+  [[gnu::noinline]] static void end(Self& self) noexcept {
     if (self.has_body) {
       self.has_body = false;
       self.clear();
@@ -166,13 +171,19 @@ struct task_block final : block_with<task_block<T, F>, T, F> {
 
   handle frame() const noexcept { return handle::from_address(this->coroutine); }
 
-  // At the first turn makes the coroutine, which resumes this block when it has ended, and starts
-  // it. What making it throws, the scheduler catches.
   void run() {
-    if (this->coroutine != nullptr) {
-      ended();
-      return;
+    if (this->coroutine == nullptr) {
+      start();
+    } else if (!moves_without_throwing || frame().promise().failed()) {
+      take_guarded();
+    } else {
+      this->store([&]() -> decltype(auto) { return frame().promise().take(); });
+      this->status = strand_status::finished;
     }
+  }
+  // The first turn: makes the coroutine, which resumes this block when it has ended, and starts it.
+  // What making it throws, the scheduler catches.
+  [[gnu::noinline]] void start() {
     task<T> made = std::invoke(this->body.get());
     this->coroutine = std::move(made).release().address();
     frame().promise().continue_with(this->as_continuation());
@@ -180,15 +191,11 @@ struct task_block final : block_with<task_block<T, F>, T, F> {
   }
   // The coroutine is at its end, but still on the call stack where a transfer is a call (-O0), so
   // that the scheduler takes it away.
-  void ended() {
-    if (frame().promise().failed() || !moves_without_throwing) {
-      run_guarded(*this, [](strand_block& strand) {
-        auto& self = static_cast<task_block&>(strand);
-        self.store([&]() -> decltype(auto) { return self.frame().promise().take(); });
-      });
-    } else {
-      this->store([&]() -> decltype(auto) { return frame().promise().take(); });
-    }
+  [[gnu::noinline]] void take_guarded() {
+    run_guarded(*this, [](strand_block& strand) {
+      auto& self = static_cast<task_block&>(strand);
+      self.store([&]() -> decltype(auto) { return self.frame().promise().take(); });
+    });
     this->status = strand_status::finished;
   }
   void clear() noexcept {

@@ -12,8 +12,7 @@ namespace heddle::coop::detail {
 /// each. Adding and removing take constant time, amortised, and touch no other strand, as a linked
 /// list would.
 ///
-/// Invariant: the entry at a strand's `place` is its own; the others' strand is null. The last
-/// entry, if there is one, is a strand's.
+/// Invariant: the entry at a strand's `place` is its own; the others' strand is null.
 class strand_registry {
  public:
   struct entry {
@@ -35,12 +34,14 @@ class strand_registry {
 
   void remove(const strand_block& strand) noexcept {
     entries_[strand.place].strand = nullptr;
-    --alive_;
-    while (used_ != 0 && entries_[used_ - 1].strand == nullptr) --used_;
+    if (--alive_ == 0) used_ = 0;
   }
 
   /// Not if there is none.
-  [[nodiscard]] strand_block& youngest() const noexcept { return *entries_[used_ - 1].strand; }
+  [[nodiscard]] strand_block& youngest() noexcept {
+    while (entries_[used_ - 1].strand == nullptr) --used_;
+    return *entries_[used_ - 1].strand;
+  }
   [[nodiscard]] std::uint64_t id(const strand_block& strand) const noexcept {
     return entries_[strand.place].id;
   }

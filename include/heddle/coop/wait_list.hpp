@@ -11,14 +11,15 @@ class wait_list;
 
 /// One strand's place in one wait_list. It lives in the awaitable: on the fiber's stack or in the
 /// coroutine's frame, which stay where they are while the strand waits.
+///
+/// Filled in by wait_in(): most are made for waits that turn out not to be necessary.
 struct wait_node {
-  strand_block* who = nullptr;
-  wait_node* next = nullptr;
-  wait_node* previous = nullptr;
-  wait_list* list = nullptr;     // null: in none
-  wait_node* sibling = nullptr;  // the same wait's node in another list
-  std::size_t* pending =
-      nullptr;  // the wait ends when this many nodes are woken; null: at the first
+  strand_block* who;
+  wait_node* next;
+  wait_node* previous;
+  wait_list* list = nullptr;  // null: in none
+  wait_node* sibling;         // the same wait's node in another list
+  std::size_t* pending;       // the wait ends when this many nodes are woken; null: at the first
 };
 
 /// Strands that wait for one thing, first come, first served.
@@ -54,19 +55,49 @@ class wait_list {
     node.list = this;
     node.next = nullptr;
     node.previous = last_;
-    (last_ != nullptr ? last_->next : first_) = &node;
+    if (last_ != nullptr) {
+      last_->next = &node;
+    } else {
+      set_first(&node);
+    }
     last_ = &node;
   }
 
   void remove(wait_node& node) noexcept {
-    (node.previous != nullptr ? node.previous->next : first_) = node.next;
+    if (node.previous == nullptr) {
+      remove_first();
+      return;
+    }
+    node.previous->next = node.next;
     (node.next != nullptr ? node.next->previous : last_) = node.previous;
     node.list = nullptr;
   }
 
+  /// Not if empty(). Its node is first() before.
+  strand_block& remove_first() noexcept {
+    strand_block& strand = *first_strand_;
+    first_->list = nullptr;
+    wait_node* const next = first_->next;
+    if (next != nullptr) {
+      next->previous = nullptr;
+      set_first(next);
+    } else {
+      first_ = nullptr;
+      last_ = nullptr;
+    }
+    return strand;
+  }
+
  private:
+  void set_first(wait_node* node) noexcept {
+    first_ = node;
+    first_strand_ = node->who;
+  }
+
   wait_node* first_ = nullptr;
   wait_node* last_ = nullptr;
+  // Of the first node: whoever wakes it need not wait for the node to come from the strand's frame.
+  strand_block* first_strand_ = nullptr;
   const char* kind_;
   const std::string& name_;
   given_up_function given_up_;
