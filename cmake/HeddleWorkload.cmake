@@ -2,12 +2,12 @@
 
 set(HEDDLE_LAB_DIR "${CMAKE_BINARY_DIR}/lab")
 
-# heddle_workload(NAME VARIANTS O0 O2 MODELS serial fiber/asm … [SOURCES workload.cpp …])
+# heddle_workload(NAME VARIANTS O0 O2 MODELS serial fiber/asm … [SOURCES workload.cpp …] [LIBRARIES …])
 #
 # Builds lab/NAME-O0, lab/NAME-O2 …; model `fiber/asm` is the file fiber_asm.cpp. Each model of each program is
 # also a test: TEST_ARGUMENTS are the parameters of a small run.
 function(heddle_workload name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "VARIANTS;MODELS;SOURCES;TEST_ARGUMENTS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "VARIANTS;MODELS;SOURCES;LIBRARIES;TEST_ARGUMENTS")
   set(sources "${PROJECT_SOURCE_DIR}/lab/harness/main.cpp" ${arg_SOURCES})
   foreach(model IN LISTS arg_MODELS)
     string(REPLACE "/" "_" file "${model}")
@@ -23,7 +23,7 @@ function(heddle_workload name)
     add_executable(${target} EXCLUDE_FROM_ALL ${sources})
     target_compile_options(${target} PRIVATE ${flags})
     target_compile_definitions(${target} PRIVATE "HEDDLE_LAB_FLAGS=\"${flags_text}\"")
-    target_link_libraries(${target} PRIVATE heddle_lab_harness heddle::coop heddle_warnings)
+    target_link_libraries(${target} PRIVATE heddle_lab_harness heddle::coop heddle_warnings ${arg_LIBRARIES})
     set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${HEDDLE_LAB_DIR}")
     add_dependencies(lab ${target})
     foreach(model IN LISTS arg_MODELS)
@@ -32,17 +32,20 @@ function(heddle_workload name)
   endforeach()
 endfunction()
 
-# heddle_lab_test(PROGRAM MODEL [ARGUMENT…]): the program prints the line that docs/workloads.md asks for, and its oracle agrees.
+# heddle_lab_test(PROGRAM MODEL [SUFFIX NAME] [ARGUMENT…]): the program prints the line that docs/workloads.md asks for, and its
+# oracle agrees. The suffix tells tests of one model apart.
 function(heddle_lab_test program model)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "SUFFIX" "")
   if(NOT BUILD_TESTING)
     return()
   endif()
+  string(JOIN "." test "lab" "${program}" "${model}" ${arg_SUFFIX})
   add_test(
-    NAME "lab.${program}.${model}"
+    NAME "${test}"
     COMMAND "${CMAKE_COMMAND}"
-      "-DPROGRAM=${HEDDLE_LAB_DIR}/${program}" "-DMODEL=${model}" "-DARGUMENTS=${ARGN}"
+      "-DPROGRAM=${HEDDLE_LAB_DIR}/${program}" "-DMODEL=${model}" "-DARGUMENTS=${arg_UNPARSED_ARGUMENTS}"
       -P "${PROJECT_SOURCE_DIR}/lab/harness/tests/check_line.cmake")
-  set_tests_properties("lab.${program}.${model}" PROPERTIES TIMEOUT 60)
+  set_tests_properties("${test}" PROPERTIES TIMEOUT 60)
 endfunction()
 
 # heddle_go_program(NAME PACKAGE): builds the Go package in the module lab/, if there is a Go toolchain.

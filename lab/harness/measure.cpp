@@ -13,14 +13,17 @@ std::uint64_t ns(const timeval& time) {
          static_cast<std::uint64_t>(time.tv_usec) * 1'000u;
 }
 
-}  // namespace
-
-std::uint64_t now_ns() {
+std::uint64_t read(clockid_t clock) {
   timespec time{};
-  clock_gettime(CLOCK_MONOTONIC, &time);
+  clock_gettime(clock, &time);
   return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000u +
          static_cast<std::uint64_t>(time.tv_nsec);
 }
+
+}  // namespace
+
+std::uint64_t now_ns() { return read(CLOCK_MONOTONIC); }
+std::uint64_t cpu_now_ns() { return read(CLOCK_PROCESS_CPUTIME_ID); }
 
 usage usage::now() {
   usage sum;

@@ -34,6 +34,8 @@ pub const KNOWN: &[&str] = &[
     "heddle/functions",
     "heddle/fentry",
     "uftrace",
+    "pth",
+    "stackless/nested",
 ];
 
 /// What is wrong with the spelling of a model, if something is.

@@ -32,14 +32,21 @@ type Sample struct {
 // Region is the stretch of a run that is measured. Begin and End bracket the run without its set-up
 // (wall_ns); without them it is the whole (total_ns).
 type Region struct {
-	begin, end time.Time
+	begin, end       time.Time
+	beginCPU, endCPU int64
 }
 
 // Begin marks the end of the set-up.
-func (r *Region) Begin() { r.begin = time.Now() }
+func (r *Region) Begin() {
+	r.beginCPU = cpu(usage())
+	r.begin = time.Now()
+}
 
 // End marks the end of the run.
-func (r *Region) End() { r.end = time.Now() }
+func (r *Region) End() {
+	r.end = time.Now()
+	r.endCPU = cpu(usage())
+}
 
 func usage() syscall.Rusage {
 	var used syscall.Rusage
@@ -47,6 +54,8 @@ func usage() syscall.Rusage {
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &used)
 	return used
 }
+
+func cpu(used syscall.Rusage) int64 { return used.Utime.Nano() + used.Stime.Nano() }
 
 func kernelThreads() float64 {
 	tasks, err := os.ReadDir("/proc/self/task")
@@ -70,9 +79,11 @@ func (s *Sample) Measure(body func(*Region)) {
 
 	if timed.end.IsZero() {
 		timed.begin, timed.end = start, stop
+		timed.beginCPU, timed.endCPU = cpu(used), cpu(now)
 	}
 	s.Metrics = map[string]float64{
 		"wall_ns":  float64(timed.end.Sub(timed.begin).Nanoseconds()),
+		"cpu_ns":   float64(timed.endCPU - timed.beginCPU),
 		"total_ns": float64(stop.Sub(start).Nanoseconds()),
 	}
 	s.Counters = map[string]float64{

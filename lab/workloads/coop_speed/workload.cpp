@@ -67,6 +67,7 @@ verdict problem::check() const {
 void problem::report(const region& timed, results& out, const rerun&) const {
   const auto ops = static_cast<double>(operations());
   out.metrics.add("op_ns", static_cast<double>(timed.wall_ns()) / ops)
+      .add("op_cpu_ns", static_cast<double>(timed.cpu_ns()) / ops)
       .add("operations", operations());
   if (row_ == "idle") {
     out.metrics.add("strand_bytes", static_cast<double>(full_bytes_ - empty_bytes_) / ops);

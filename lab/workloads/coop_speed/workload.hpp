@@ -24,7 +24,8 @@ namespace heddle::lab::coop_speed {
 /// The models without a scheduler, `fiber/asm` (a bare switch) and `stackless` (a bare C++20
 /// resume), know how to yield only: what there is to reach.
 ///
-/// Metrics: `op_ns` = wall / operations; `strand_bytes` (idle only).
+/// Metrics: `op_ns` = wall / operations; `op_cpu_ns` = processor time / operations; `strand_bytes`
+/// (idle only).
 class problem {
  public:
   static constexpr std::string_view name = "coop-speed";
@@ -46,6 +47,8 @@ class problem {
   }
   /// An operation, in any order.
   void did_one() { ++done_; }
+  /// Several, in any order.
+  void did(std::int64_t operations) { done_ += operations; }
   /// A value was wrong.
   void went_wrong() { ++wrong_; }
   /// For `idle`: how large the process is, before any strand is there and while all wait.

@@ -86,6 +86,7 @@ void problem::report(const region& timed, results& out, const rerun& again) cons
   const auto wall = static_cast<double>(timed.wall_ns());
   const auto switches = static_cast<double>(yields() * switches_per_yield_);
   out.metrics.add("switch_ns", wall / switches)
+      .add("switch_cpu_ns", static_cast<double>(timed.cpu_ns()) / switches)
       .add("yield_ns", wall / static_cast<double>(yields()))
       .add("switches", yields() * switches_per_yield_);
 

@@ -47,9 +47,10 @@ class turns {
 /// switch.
 /// - goroutine: a Gosched, which goes through Go's scheduler: one switch, as the source counts.
 ///
-/// Metrics: `switch_ns` = wall / switches, `yield_ns` = wall / (contexts × counter). `wall_ns` is
-/// the run alone; `total_ns` includes creating and deleting the strands, as the FiberContext
-/// article timed it (there with the process's start, too).
+/// Metrics: `switch_ns` = wall / switches, `switch_cpu_ns` = processor time of this process /
+/// switches (of process/pipe, strand 0's share only), `yield_ns` = wall / (contexts × counter).
+/// `wall_ns` is the run alone; `total_ns` includes creating and deleting the strands, as the
+/// FiberContext article timed it (there with the process's start, too).
 class problem {
  public:
   static constexpr std::string_view name = "switch";
