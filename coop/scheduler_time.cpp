@@ -41,7 +41,7 @@ strand_block* scheduler::next_slow() {
   if (turns_ != 0) return next_polled(pop());
   turns_ = options_.random_seed ? 1 : turns_between_timers;
   if (!timers_.empty()) wake_due();
-  if (reactor_ != nullptr && reactor_->expected() != expectation::nothing) reactor_->poll();
+  if (reactor_ != nullptr && reactor_->expected() != expectation::nothing) reactor_->keep_up();
   strand_block* const named = std::exchange(named_, nullptr);
   return next_polled(named != nullptr ? named : pop());
 }

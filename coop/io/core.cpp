@@ -47,11 +47,6 @@ void core::stop() noexcept {
   if (scheduler_ != nullptr) scheduler_->detach(*this);
 }
 
-void core::count(const operation& awaited, std::ptrdiff_t change) noexcept {
-  awaited_ += static_cast<std::size_t>(change);
-  if (awaited.prompt) prompt_ += static_cast<std::size_t>(change);
-}
-
 void core::start(operation& wanted, strand_block& self) {
   if (self.owner != scheduler_) {
     coop::detail::fatal(
@@ -59,13 +54,18 @@ void core::start(operation& wanted, strand_block& self) {
         "own");
   }
   coop::detail::wait_in(self, wanted.node, wanted);
+  if (stopped()) [[unlikely]] {
+    wanted.error = EBADF;
+    scheduler::wake(wanted.node);
+    return;
+  }
   wanted.in_flight = true;
   wanted.older = newest_;
   (newest_ != nullptr ? newest_->newer : oldest_) = &wanted;
   newest_ = &wanted;
   file_state& file = *wanted.file.get();
   wanted.prompt = file.prompt;
-  count(wanted, 1);
+  count_in(wanted);
   wanted.fd = file.fd;
   if (wanted.what == verb::close) {
     file.fd = -1;  // the number is the kernel's again, whatever close() says
@@ -105,7 +105,7 @@ void core::cancel(operation& unwanted) noexcept {
 
 void core::abandon(operation& unwanted) noexcept {
   unwanted.abandoned = true;
-  count(unwanted, -1);
+  count_out(unwanted);
   // A strand that is destroyed has left its wait already.
   if (unwanted.node.list != nullptr) unwanted.remove(unwanted.node);
   if (unwanted.what != verb::close) cancel(unwanted);
@@ -113,29 +113,36 @@ void core::abandon(operation& unwanted) noexcept {
 
 void core::complete(operation& over, long outcome) noexcept {
   over.taken = false;
-  // Linux lets go of the number even then: to try again might close another file.
-  if (over.what == verb::close && outcome == -EINTR) outcome = 0;
-  if (outcome == -EINTR && !over.cancel_asked) {
+  if (over.moves_bytes() && outcome >= 0) [[likely]] {
+    over.done += static_cast<std::size_t>(outcome);
+    if (over.whole && over.done < over.size && !is_enough(over, outcome)) {
+      submit(over);
+      return;
+    }
+  } else if (outcome == -EINTR && over.what != verb::close && !over.cancel_asked) {
     submit(over);
     return;
+  } else {
+    take_outcome(over, outcome);
   }
+  finish(over);
+}
+
+// Whether a transfer that is to be whole, and is not, ends all the same.
+bool core::is_enough(operation& over, long outcome) noexcept {
+  if (outcome > 0) {
+    if (over.cancel_asked) over.error = ECANCELED;
+    return over.cancel_asked;
+  }
+  // The end of the file; or nothing was written, and nothing is wrong: it would never end.
+  if (over.what == verb::write) over.error = EIO;
+  return true;
+}
+
+void core::take_outcome(operation& over, long outcome) noexcept {
   if (outcome < 0) {
     over.error = static_cast<int>(-outcome);
-    // A worker that was told to stop may say so.
     if (over.error == EINTR) over.error = ECANCELED;
-  } else if (over.moves_bytes()) {
-    over.done += static_cast<std::size_t>(outcome);
-    if (over.whole && over.done < over.size) {
-      if (outcome > 0 && !over.cancel_asked) {
-        submit(over);
-        return;
-      }
-      if (outcome > 0) {
-        over.error = ECANCELED;
-      } else if (over.what == verb::write) {
-        over.error = EIO;  // nothing was written, and nothing is wrong: never to end otherwise
-      }
-    }
   } else if (over.what == verb::size) {
     struct statx status;
     std::memcpy(&status, over.data, sizeof status);
@@ -144,11 +151,11 @@ void core::complete(operation& over, long outcome) noexcept {
     over.file->fd = static_cast<int>(outcome);
     over.file->prompt = ends_soon(over.file->fd);
   }
-  // A cancelled close has closed nothing.
   if (over.what == verb::close && over.error == ECANCELED) {
-    over.error = ::close(over.fd) == 0 ? 0 : errno;
+    // Interrupted, Linux has let go of the number: to try again might close another file.
+    // Cancelled, it has done nothing.
+    over.error = outcome == -EINTR || ::close(over.fd) == 0 ? 0 : errno;
   }
-  finish(over);
 }
 
 void core::finish(operation& over) noexcept {
@@ -165,7 +172,7 @@ void core::finish(operation& over) noexcept {
     delete &over;
     return;
   }
-  count(over, -1);
+  count_out(over);
   strand_block& self = *over.node.who;
   if (over.error != ECANCELED && self.reason != wake_reason::granted) {
     // It was over before the kernel could stop it: what is done is granted.
@@ -187,10 +194,40 @@ bool core::poll() {
   return woken_ != before;
 }
 
+void core::keep_up() {
+  if (!std::exchange(waited_, false)) poll();
+}
+
 void core::wait(std::optional<time_point> limit) {
   std::optional<duration> length;
+  waited_ = true;
   if (limit) length = std::max(duration::zero(), *limit - std::chrono::steady_clock::now());
   collect(length);
+}
+
+bool on_given_up(coop::detail::wait_list& list, coop::detail::wait_node&) {
+  auto& unwanted = static_cast<operation&>(list);
+  unwanted.file->owner->give_up(unwanted);
+  return true;
+}
+
+void release(file_state* state) noexcept {
+  if (--state->references != 0) return;
+  if (state->fd >= 0) ::close(state->fd);
+  state->owner->release();
+  delete state;
+}
+
+void start(operation& wanted, coop::detail::strand_block& self) {
+  wanted.file->owner->start(wanted, self);
+}
+
+void drop(operation* unwanted) noexcept {
+  if (unwanted->in_flight) {
+    unwanted->file->owner->abandon(*unwanted);
+  } else {
+    delete unwanted;
+  }
 }
 
 }  // namespace heddle::coop::io::detail

@@ -63,6 +63,7 @@ class core final : public reactor, public completions {
     return awaited_ != 0 ? expectation::open_ended : expectation::nothing;
   }
   bool poll() override;
+  void keep_up() override;
   void wait(std::optional<time_point> limit) override;
   void scheduler_gone() noexcept override { scheduler_ = nullptr; }
 
@@ -78,7 +79,16 @@ class core final : public reactor, public completions {
   void cancel(operation& unwanted) noexcept;
   void collect(std::optional<duration> limit);
   void finish(operation& over) noexcept;
-  void count(const operation& awaited, std::ptrdiff_t change) noexcept;
+  static bool is_enough(operation& over, long outcome) noexcept;
+  static void take_outcome(operation& over, long outcome) noexcept;
+  void count_in(const operation& awaited) noexcept {
+    ++awaited_;
+    prompt_ += awaited.prompt ? 1 : 0;
+  }
+  void count_out(const operation& awaited) noexcept {
+    --awaited_;
+    prompt_ -= awaited.prompt ? 1 : 0;
+  }
 
   scheduler* scheduler_;
   std::unique_ptr<io::engine> engine_;
@@ -90,6 +100,7 @@ class core final : public reactor, public completions {
   std::size_t prompt_ = 0;   // of those, the ones that end by themselves
   std::size_t woken_ = 0;    // strands, so far
   std::size_t references_ = 1;
+  bool waited_ = false;  // since the last keep_up()
 };
 
 }  // namespace heddle::coop::io::detail

@@ -76,18 +76,16 @@ class uring_engine final : public engine {
       io_uring_submit_and_wait_timeout(&ring_, &first, 1, &length, nullptr);
     }
     // An error of these (EINTR, EBUSY) leaves everything where it is, for the next time.
-    io_uring_cqe* over[64];
-    for (;;) {
-      const unsigned count = io_uring_peek_batch_cqe(&ring_, over, std::size(over));
-      for (unsigned i = 0; i < count; ++i) {
-        // Not ours are the answers to cancellations, and liburing's own timeouts.
-        if (over[i]->user_data == 0 || over[i]->user_data == LIBURING_UDATA_TIMEOUT) continue;
-        auto& operation_over = *static_cast<operation*>(io_uring_cqe_get_data(over[i]));
-        to.complete(operation_over, over[i]->res);
-      }
-      io_uring_cq_advance(&ring_, count);
-      if (count < std::size(over)) return;
+    io_uring_cqe* over = nullptr;
+    unsigned head = 0;
+    unsigned count = 0;
+    io_uring_for_each_cqe(&ring_, head, over) {
+      ++count;
+      // Not ours are the answers to cancellations, and liburing's own timeouts.
+      if (over->user_data == 0 || over->user_data == LIBURING_UDATA_TIMEOUT) continue;
+      to.complete(*static_cast<operation*>(io_uring_cqe_get_data(over)), over->res);
     }
+    io_uring_cq_advance(&ring_, count);
   }
 
  private:
@@ -116,6 +114,11 @@ class uring_engine final : public engine {
   static void prepare(io_uring_sqe& request, operation& wanted) {
     const auto bytes = static_cast<unsigned>(wanted.rest_bytes());
     const auto offset = static_cast<std::uint64_t>(wanted.rest_offset());  // -1: at its position
+    if (wanted.moves_bytes()) [[likely]] {
+      io_uring_prep_rw(wanted.what == verb::read ? IORING_OP_READ : IORING_OP_WRITE, &request,
+                       wanted.fd, wanted.rest(), bytes, offset);
+      return;
+    }
     switch (wanted.what) {
       case verb::open:
         io_uring_prep_openat(&request, AT_FDCWD, wanted.file->name.c_str(), wanted.flags,
@@ -125,10 +128,7 @@ class uring_engine final : public engine {
         io_uring_prep_close(&request, wanted.fd);
         break;
       case verb::read:
-        io_uring_prep_read(&request, wanted.fd, wanted.rest(), bytes, offset);
-        break;
       case verb::write:
-        io_uring_prep_write(&request, wanted.fd, wanted.rest(), bytes, offset);
         break;
       case verb::fsync:
         io_uring_prep_fsync(&request, wanted.fd, 0);

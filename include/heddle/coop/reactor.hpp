@@ -24,8 +24,11 @@ class reactor {
   [[nodiscard]] virtual expectation expected() const noexcept = 0;
 
   /// Wakes the strands whose events have come, and does not wait. Returns whether it woke any.
-  /// Called about every 64 turns, while anything is expected.
   virtual bool poll() = 0;
+
+  /// Called about every 64 turns, while anything is expected: poll(), unless strands have waited
+  /// here since the last time.
+  virtual void keep_up() = 0;
 
   /// As poll(), but first waits for an event, until `limit` on the steady clock at most. May
   /// return early.

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include "heddle/coop/await.hpp"
@@ -25,39 +26,36 @@ class file {
   using done = detail::operation_awaitable<void>;
 
   /// One read, from byte `offset` on, into `into`: as much as there is at once, 0 at the end.
-  transfer read(buffer into, std::uint64_t offset) const {
-    return move_bytes(detail::verb::read, std::move(into), static_cast<std::int64_t>(offset),
-                      false);
+  transfer read(const buffer& into, std::uint64_t offset) const {
+    return move_bytes(detail::verb::read, into, static_cast<std::int64_t>(offset), false);
   }
   /// The same at the file's own position; from a pipe, what has come.
-  transfer read(buffer into) const {
-    return move_bytes(detail::verb::read, std::move(into), at_position, false);
+  transfer read(const buffer& into) const {
+    return move_bytes(detail::verb::read, into, at_position, false);
   }
   /// Reads until `into` is full: fewer bytes than that are the rest of the file. Beside an error,
   /// reached() is what was read before it.
-  transfer read_all(buffer into, std::uint64_t offset) const {
-    return move_bytes(detail::verb::read, std::move(into), static_cast<std::int64_t>(offset), true);
+  transfer read_all(const buffer& into, std::uint64_t offset) const {
+    return move_bytes(detail::verb::read, into, static_cast<std::int64_t>(offset), true);
   }
-  transfer read_all(buffer into) const {
-    return move_bytes(detail::verb::read, std::move(into), at_position, true);
+  transfer read_all(const buffer& into) const {
+    return move_bytes(detail::verb::read, into, at_position, true);
   }
 
   /// One write of `from` to byte `offset`: may move fewer bytes than that.
-  transfer write(buffer from, std::uint64_t offset) const {
-    return move_bytes(detail::verb::write, std::move(from), static_cast<std::int64_t>(offset),
-                      false);
+  transfer write(const buffer& from, std::uint64_t offset) const {
+    return move_bytes(detail::verb::write, from, static_cast<std::int64_t>(offset), false);
   }
-  transfer write(buffer from) const {
-    return move_bytes(detail::verb::write, std::move(from), at_position, false);
+  transfer write(const buffer& from) const {
+    return move_bytes(detail::verb::write, from, at_position, false);
   }
   /// Writes until all of `from` is written, or an error (ENOSPC): reached() is what was written
   /// before it.
-  transfer write_all(buffer from, std::uint64_t offset) const {
-    return move_bytes(detail::verb::write, std::move(from), static_cast<std::int64_t>(offset),
-                      true);
+  transfer write_all(const buffer& from, std::uint64_t offset) const {
+    return move_bytes(detail::verb::write, from, static_cast<std::int64_t>(offset), true);
   }
-  transfer write_all(buffer from) const {
-    return move_bytes(detail::verb::write, std::move(from), at_position, true);
+  transfer write_all(const buffer& from) const {
+    return move_bytes(detail::verb::write, from, at_position, true);
   }
 
   /// Waits until what was written is on the device; fdatasync() without the times and the like.
@@ -82,11 +80,9 @@ class file {
  private:
   static constexpr std::int64_t at_position = detail::operation::at_position;
 
-  transfer move_bytes(detail::verb what, buffer memory, std::int64_t offset, bool whole) const {
-    auto* const wanted = new detail::operation(what, state_);
-    wanted->data = memory.data();
-    wanted->size = memory.size();
-    wanted->pinned = std::move(memory);
+  transfer move_bytes(detail::verb what, const buffer& memory, std::int64_t offset,
+                      bool whole) const {
+    auto* const wanted = new detail::operation(what, state_, memory);
     wanted->offset = offset;
     wanted->whole = whole;
     return transfer(wanted);
@@ -95,11 +91,28 @@ class file {
   detail::file_ref state_;
 };
 
+namespace detail {
+
+template <class T>
+result<T> operation_awaitable<T>::get() const {
+  const operation& over = *operation_;
+  T value{};
+  if constexpr (std::is_same_v<T, file>) {
+    value = file(over.file);
+  } else {
+    value = over.done;
+  }
+  if (over.error == 0) [[likely]] {
+    return result<T>(std::move(value));
+  }
+  return result<T>(over.error, over.described(), std::move(value));
+}
 template <>
-result<std::size_t> detail::operation_awaitable<std::size_t>::get() const;
-template <>
-result<void> detail::operation_awaitable<void>::get() const;
-template <>
-result<file> detail::operation_awaitable<file>::get() const;
+inline result<void> operation_awaitable<void>::get() const {
+  if (operation_->error == 0) return {};
+  return {operation_->error, operation_->described()};
+}
+
+}  // namespace detail
 
 }  // namespace heddle::coop::io

@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <new>
@@ -62,6 +63,14 @@ class file_ref {
 
 enum class verb : std::uint8_t { open, close, read, write, fsync, fdatasync, size };
 
+/// How a report names what a strand waits for, by verb.
+inline constexpr const char* verb_names[] = {"an open of", "a close of",  "a read of",
+                                             "a write of", "an fsync of", "an fdatasync of",
+                                             "the size of"};
+inline const std::string no_name;
+
+bool on_given_up(coop::detail::wait_list& list, coop::detail::wait_node& node);
+
 /// One request to the kernel, with all that the kernel uses meanwhile. The awaitable owns it until
 /// it is given up while in flight: then the core does, until the kernel has let go.
 ///
@@ -71,7 +80,6 @@ struct operation final : coop::detail::wait_list {
 
   verb what;
   bool whole = false;         // started again until everything is moved
-  bool refused = false;       // over before it began: the file is not open
   bool in_flight = false;     // the core counts it
   bool taken = false;         // the engine has it; the others wait for room or for their turn
   bool cancel_asked = false;  // the strand's wait was given up
@@ -92,7 +100,15 @@ struct operation final : coop::detail::wait_list {
   operation* older = nullptr;
   operation* next = nullptr;  // in a queue of whoever has it
 
-  operation(verb its_verb, file_ref its_file) noexcept;
+  /// `memory` is what is moved, or where the answer goes.
+  operation(verb its_verb, const file_ref& its_file, const buffer& memory = {}) noexcept
+      : wait_list(verb_names[static_cast<std::size_t>(its_verb)],
+                  its_file.get() != nullptr ? its_file->name : no_name, &on_given_up),
+        what(its_verb),
+        data(memory.data()),
+        size(memory.size()),
+        file(its_file),
+        pinned(memory) {}
 
   static void* operator new(std::size_t bytes) { return coop::detail::frame_pool::allocate(bytes); }
   static void operator delete(void* memory, std::size_t bytes) noexcept {
@@ -121,11 +137,17 @@ struct operation final : coop::detail::wait_list {
     static_assert(std::is_trivial_v<T> && sizeof(T) <= sizeof(engine_bytes));
     return *std::launder(reinterpret_cast<T*>(engine_bytes));
   }
-  alignas(16) std::byte engine_bytes[64] = {};
+  alignas(16) std::byte engine_bytes[64];
 };
 
-/// Before it parks: whether it is over already, as its file is not open.
-bool refuse(operation& wanted) noexcept;
+/// Before it parks: whether it is over already, as its file is closed.
+inline bool refuse(operation& wanted) noexcept {
+  if (wanted.file.get() != nullptr && (wanted.file->fd >= 0) != (wanted.what == verb::open)) {
+    return false;
+  }
+  wanted.error = EBADF;
+  return true;
+}
 /// Parks the strand, and starts the operation.
 void start(operation& wanted, coop::detail::strand_block& self);
 /// The awaitable is gone: frees the operation, now or when it is over.

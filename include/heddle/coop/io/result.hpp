@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -22,7 +23,9 @@ class [[nodiscard("an error would pass unseen")]] result {
   /// An error: `code` is an errno, `where` says what failed ("a read of data"), `value` is what
   /// was reached before.
   result(int code, std::string where, T value = {})
-      : value_(std::move(value)), error_(code), where_(std::move(where)) {}
+      : value_(std::move(value)),
+        error_(code),
+        where_(std::make_unique<const std::string>(std::move(where))) {}
 
   [[nodiscard]] explicit operator bool() const noexcept { return error_ == 0; }
   [[nodiscard]] std::error_code error() const noexcept { return {error_, std::generic_category()}; }
@@ -40,12 +43,12 @@ class [[nodiscard("an error would pass unseen")]] result {
 
  private:
   void check() const {
-    if (error_ != 0) detail::throw_error(error_, where_);
+    if (error_ != 0) detail::throw_error(error_, *where_);
   }
 
   T value_;
   int error_ = 0;
-  std::string where_;
+  std::unique_ptr<const std::string> where_;  // set where there is an error: they are rare
 };
 
 /// Done, or the kernel's error.
@@ -53,17 +56,18 @@ template <>
 class [[nodiscard("an error would pass unseen")]] result<void> {
  public:
   result() = default;
-  result(int code, std::string where) : error_(code), where_(std::move(where)) {}
+  result(int code, std::string where)
+      : error_(code), where_(std::make_unique<const std::string>(std::move(where))) {}
 
   [[nodiscard]] explicit operator bool() const noexcept { return error_ == 0; }
   [[nodiscard]] std::error_code error() const noexcept { return {error_, std::generic_category()}; }
   void value() const {
-    if (error_ != 0) detail::throw_error(error_, where_);
+    if (error_ != 0) detail::throw_error(error_, *where_);
   }
 
  private:
   int error_ = 0;
-  std::string where_;
+  std::unique_ptr<const std::string> where_;  // set where there is an error: they are rare
 };
 
 }  // namespace heddle::coop::io
