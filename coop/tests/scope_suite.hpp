@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "heddle/coop/scope.hpp"
+#include "heddle/coop/in_scope.hpp"
 #include "heddle/coop/semaphore.hpp"
 #include "strand_kinds.hpp"
 
@@ -176,4 +176,33 @@ TEST_CASE(KIND "the scheduler may be destroyed while scopes are open") {
     CHECK(destroyed == 0);
   }
   CHECK(destroyed == 4);
+}
+
+TEST_CASE(KIND "the scheduler may be destroyed while a scope that failed waits for its strands") {
+  int destroyed = 0;
+  {
+    scheduler s;
+    heddle::coop::semaphore never(0, "never");
+    s.spawn(BODY(&) {
+      const exit_counter guard{destroyed};
+      IN_SCOPE(
+          s, SCOPE_BODY(children, &) {
+            children.spawn(BODY(&) {
+              const exit_counter inner{destroyed};
+              bool told = false;
+              try {
+                WAIT(never.P());
+              } catch (const cancelled&) {
+                told = true;
+              }
+              if (told) WAIT(never.P());  // does not end when it is asked to
+            });
+            WAIT(yield());
+            throw std::runtime_error("body");
+          });
+    });
+    CHECK_THROWS_AS(s.run(), deadlock);
+    CHECK(destroyed == 0);
+  }
+  CHECK(destroyed == 2);
 }

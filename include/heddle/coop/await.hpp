@@ -43,6 +43,7 @@ class [[nodiscard("awaited: co_await it, or await(it) in a fiber")]] within_awai
   using result = typename detail::within_result<value>::type;
 
   within_awaitable(duration limit, A && limited) : limit_(limit), limited_(std::move(limited)) {}
+  static constexpr bool shielded() noexcept { return A::shielded(); }
   bool ready() { return limited_.ready(); }
   void park(detail::strand_block & self) {
     limited_.park(self);

@@ -17,6 +17,7 @@ class barrier {
    public:
     explicit arrive_awaitable(barrier & at) noexcept : at_(at) {}
     bool ready() {
+      if (at_.waiters_.empty()) at_.waiters_.count = 0;  // all may have been destroyed
       if (at_.waiters_.count + 1 < at_.strands_) return false;
       at_.waiters_.count = 0;
       while (!at_.waiters_.empty()) scheduler::wake(*at_.waiters_.first());
@@ -42,8 +43,8 @@ class barrier {
   barrier& operator=(const barrier&) = delete;
 
   /// Waits until all have arrived; true for the last one, which goes on without waiting.
-  /// Suspends all others; made ready by the last one, inside its wait, on this thread. A wait that
-  /// times out or is cancelled takes its arrival back.
+  /// Suspends all others; made ready by the last one, inside its wait, on this thread. Timed out,
+  /// cancelled or destroyed while it waits: it takes its arrival back.
   arrive_awaitable arrive_and_wait() noexcept { return arrive_awaitable(*this); }
 
  private:

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "heddle/coop/await.hpp"
+#include "heddle/coop/in_scope.hpp"
 #include "heddle/coop/scheduler.hpp"
-#include "heddle/coop/scope.hpp"
 #include "heddle/coop/strand.hpp"
 #include "heddle/coop/task.hpp"
 

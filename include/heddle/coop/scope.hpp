@@ -2,10 +2,7 @@
 
 #include <cstddef>
 #include <exception>
-#include <memory>
-#include <optional>
 #include <string>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -69,17 +66,13 @@ class scope : private detail::strand_parent {
         joiners_("scope", name_) {}
   scope(const scope&) = delete;
   scope& operator=(const scope&) = delete;
-  /// In a fiber: cancels the strands in it that have not ended, and waits until they have. A task's
-  /// destructors cannot wait, so that there the program ends with a message: use in_scope().
+  /// Every strand in it must have ended, or the program ends with a message: a destructor cannot
+  /// wait for them, in a task at all, and in a fiber not while that is destroyed itself. in_scope()
+  /// sees to it.
   ~scope() {
-    if (children_.empty()) return;
-    cancel();
-    if (children_.empty()) return;
-    if (detail::current_strand == nullptr ||
-        detail::current_strand->kind != detail::strand_kind::fiber) {
+    if (!children_.empty()) {
       detail::fatal("a scope is destroyed before the strands in it have ended; use in_scope()");
     }
-    await(drain());
   }
 
   /// As scheduler::spawn(), in this scope.
@@ -103,9 +96,12 @@ class scope : private detail::strand_parent {
 
   /// Waits until every strand in it has ended; throws the first error of one.
   /// Suspends if there are any; made ready by the end of the last one, from inside the scheduler,
-  /// on this thread. Cancelled or destroyed while it waits: the strands go on.
+  /// on this thread. Cancelled, timed out or destroyed while it waits: the strands go on.
   join_awaitable join() noexcept { return join_awaitable(*this); }
-  /// Waits until every strand in it has ended, whatever happens.
+  /// Waits until every strand in it has ended, whatever happens: it throws none of their errors,
+  /// and a cancellation of the strand that waits is kept for its next wait.
+  /// Suspends and is made ready as join(). Destroyed while it waits: by the scheduler's destructor
+  /// alone, which destroys the strands first.
   drain_awaitable drain() noexcept { return drain_awaitable(*this); }
 
   /// Strands in it that have not ended.
@@ -133,96 +129,5 @@ class scope : private detail::strand_parent {
   std::string name_;
   detail::wait_list joiners_;
 };
-
-namespace detail {
-
-#if defined(__cpp_exceptions)
-#define HEDDLE_TRY try
-#define HEDDLE_CATCH_ALL catch (...)
-#else
-#define HEDDLE_TRY if constexpr (true)
-#define HEDDLE_CATCH_ALL else
-#endif
-
-// A body of any type, owned. Erased, because GCC warns of coroutines in headers whose frames hold a
-// local lambda ("has a field whose type has no linkage").
-template <class T>
-struct scope_body {
-  std::unique_ptr<void, void (*)(void*)> code;
-  task<T> (*call)(void* code, scope& children);
-
-  template <class F>
-  explicit scope_body(F&& body)
-      : code(new std::decay_t<F>(std::forward<F>(body)),
-             [](void* owned) { delete static_cast<std::decay_t<F>*>(owned); }),
-        call([](void* owned, scope& children) -> task<T> {
-          return (*static_cast<std::decay_t<F>*>(owned))(children);
-        }) {}
-};
-
-/// The scheduler that runs the caller, which is a strand.
-inline scheduler& running_scheduler() {
-  if (current_strand == nullptr) [[unlikely]] {
-    wait_by_wrong_kind(nullptr, strand_kind::none);
-  }
-  return *current_strand->owner;
-}
-
-// `on`: null for the scheduler that runs it.
-template <class T>
-task<T> task_in_scope(scheduler* on, scope_body<T> body,
-                      on_failure policy = on_failure::cancel_others) {
-  scope children(on != nullptr ? *on : running_scheduler(), {}, policy);
-  std::exception_ptr error;
-  std::optional<std::conditional_t<std::is_void_v<T>, no_value, T>> value;
-  HEDDLE_TRY {
-    if constexpr (std::is_void_v<T>) {
-      co_await body.call(body.code.get(), children);
-    } else {
-      value.emplace(co_await body.call(body.code.get(), children));
-    }
-    co_await children.join();
-  }
-  HEDDLE_CATCH_ALL { error = std::current_exception(); }  // a handler cannot wait
-  if (error) {
-    children.cancel();
-    co_await children.drain();
-    std::rethrow_exception(error);
-  }
-  if constexpr (!std::is_void_v<T>) co_return std::move(*value);
-}
-
-#undef HEDDLE_TRY
-#undef HEDDLE_CATCH_ALL
-
-}  // namespace detail
-
-/// Runs `body(scope&)`, waits until every strand that it spawned in the scope has ended, and
-/// results in what the body results in. If the body throws (a cancellation is a throw), the strands
-/// are cancelled and waited for first. In a fiber:
-///
-///     in_scope(s, [&](scope& all) { all.spawn(…); all.spawn(…); });
-///
-/// and in a task, with a body that is one:
-///
-///     co_await in_scope(s, [&](scope& all) -> task<> { all.spawn(…); co_await …; });
-template <class F>
-auto in_scope(scheduler& on, F body) {
-  using result = std::invoke_result_t<F&, scope&>;
-  if constexpr (detail::is_task<result>) {
-    using value = typename detail::task_value<result>::type;
-    return detail::task_in_scope<value>(&on, detail::scope_body<value>(std::move(body)));
-  } else {
-    scope children(on);
-    if constexpr (std::is_void_v<result>) {
-      body(children);
-      await(children.join());
-    } else {
-      result value = body(children);
-      await(children.join());
-      return value;
-    }
-  }
-}
 
 }  // namespace heddle::coop

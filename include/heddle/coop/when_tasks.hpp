@@ -1,16 +1,18 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <tuple>
 #include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
 
-#include "heddle/coop/scope.hpp"
+#include "heddle/coop/in_scope.hpp"
 #include "heddle/coop/strand.hpp"
 #include "heddle/coop/task.hpp"
 #include "heddle/coop/when.hpp"
+#include "heddle/coop/yield.hpp"
 
 namespace heddle::coop {
 
@@ -145,6 +147,34 @@ template <class... Ts>
 template <class T>
 [[nodiscard]] auto when_any(std::vector<task<T>> tasks) {
   return detail::any_in_scope(std::move(tasks));
+}
+
+namespace detail {
+
+template <class T>
+task<typename within_result<T>::type> task_within(duration limit, task<T> limited) {
+  auto timer = [](duration length) -> task<> { co_await sleep_for(length); };
+  auto first = co_await when_any(std::move(limited), timer(limit));
+  if (first.index() == 1) co_return typename within_result<T>::type{};
+  if constexpr (std::is_void_v<T>) {
+    co_return true;
+  } else {
+    co_return std::move(std::get<0>(first));
+  }
+}
+
+}  // namespace detail
+
+/// Runs a task, at most for `limit`: then it is cancelled, and waited for. Results in an optional
+/// of its result, empty after a timeout; in a bool if it has none. Costs two strands; a limit of a
+/// single wait inside it, `within(limit, wait)`, costs none.
+///
+///     std::optional<page> loaded = co_await within(2s, load(address));
+///
+/// A task itself, that suspends, is made ready, cancelled and destroyed as when_any().
+template <class T>
+[[nodiscard]] auto within(duration limit, task<T> limited) {
+  return detail::task_within(limit, std::move(limited));
 }
 
 }  // namespace heddle::coop
