@@ -1,4 +1,4 @@
-// docs/trace-format.md, version 1, as structures. The document is the contract; this file only
+// docs/trace-format.md, version 2, as structures. The document is the contract; this file only
 // spells it.
 #pragma once
 
@@ -8,13 +8,15 @@
 namespace heddle::trace {
 
 inline constexpr char kMarkerName[] = "heddle";
-inline constexpr char kMarkerText[] = "heddle trace 1\n";
-inline constexpr std::uint32_t kVersion = 1;
+inline constexpr char kMarkerText[] = "heddle trace 2\n";
+inline constexpr std::uint32_t kVersion = 2;
 inline constexpr std::size_t kHeaderBytes = 4096;
 
 /// Magics as little-endian integers, so that one store makes a header valid.
 inline constexpr std::uint64_t kProcessMagic = 0x434f52504c444548;  // "HEDLPROC"
-inline constexpr std::uint64_t kThreadMagic = 0x445248544c444548;   // "HEDLTHRD"
+inline constexpr std::uint64_t kBufferMagic = 0x524655424c444548;   // "HEDLBUFR"
+inline constexpr std::uint64_t kControlMagic = 0x4c5254434c444548;  // "HEDLCTRL"
+inline constexpr std::uint64_t kBlockMagic = 0x4b434c424c444548;    // "HEDLBLCK"
 
 enum class Clock : std::uint32_t { kTsc = 1, kMonotonicRaw = 2 };
 
@@ -39,10 +41,13 @@ struct ProcessHeader {
   Stamp first;
   Stamp latest[2];
   std::uint8_t boot_id[16];
-  std::uint32_t thread_files;
-  std::uint32_t reserved;
+  std::uint32_t threads;
+  std::uint32_t buffers;
   std::uint64_t dropped;
-  char padding[112];
+  std::uint64_t next_place;
+  std::uint64_t flight;
+  std::uint32_t sparse;
+  char padding[92];
   char host[256];
   char executable[1024];
   char command_line[2560];
@@ -51,41 +56,105 @@ static_assert(sizeof(ProcessHeader) == kHeaderBytes);
 static_assert(offsetof(ProcessHeader, first) == 40);
 static_assert(offsetof(ProcessHeader, boot_id) == 112);
 static_assert(offsetof(ProcessHeader, dropped) == 136);
+static_assert(offsetof(ProcessHeader, sparse) == 160);
 static_assert(offsetof(ProcessHeader, host) == 256);
 static_assert(offsetof(ProcessHeader, command_line) == 1536);
 
-inline constexpr std::uint32_t kThreadEndSeen = 1;
-
-struct ThreadHeader {
+struct Control {
   std::uint64_t magic;
   std::uint32_t version;
-  std::uint32_t record_bytes;
+  std::uint32_t bell;
+};
+
+/// Who may touch a slot's block.
+enum class SlotState : std::uint32_t {
+  kFree = 0,
+  kFilling = 1,
+  kFull = 2,
+  kCopiedByThread = 3,
+  kCopiedByCollector = 4,
+};
+
+struct Slot {
+  SlotState state;
+  std::uint32_t used;   ///< bytes of the block, once it is full
+  std::uint64_t place;  ///< offset in `events`
+};
+
+inline constexpr std::uint32_t kMostSlots = 128;
+inline constexpr std::uint64_t kSlotBytes = 1 << 20;
+/// Blocks have room for a multiple of this.
+inline constexpr std::uint64_t kBlockUnit = 64 << 10;
+
+struct BufferHeader {
+  std::uint64_t magic;
+  std::uint32_t version;
+  std::uint32_t slots;
+  std::uint64_t address;  ///< where the traced process has the file mapped
+  std::uint64_t dropped;
+  char padding[32];
+  std::uint64_t position;  ///< address behind the last record; the hooks' commit
+  char more_padding[1976];
+  Slot slot[kMostSlots];
+};
+static_assert(sizeof(BufferHeader) == kHeaderBytes);
+static_assert(offsetof(BufferHeader, position) == 64);
+static_assert(offsetof(BufferHeader, slot) == 2048);
+
+struct BlockHeader {
+  std::uint64_t magic;
+  std::uint32_t room;
+  std::uint32_t used;
+  std::uint64_t number;
+  std::uint64_t reserved[5];
+};
+static_assert(sizeof(BlockHeader) == 64);
+
+/// First words. An enter or exit: kind and way | stack pointer | callee's bits | ticks.
+inline constexpr std::uint64_t kExit = 1;
+inline constexpr std::uint64_t kEntryWay = 2;
+inline constexpr std::uint64_t kUntimed = 4;
+inline constexpr std::uint64_t kCall = 8;
+inline constexpr unsigned kStackShift = 4, kStackBits = 22;
+inline constexpr std::uint64_t kStackUnit = 8;
+inline constexpr unsigned kCalleeShift = 26, kCalleeBits = 12;
+inline constexpr unsigned kTicksShift = 38, kTicksBits = 26;
+
+enum class RecordType : std::uint64_t {
+  kRun = 1,
+  kBase,
+  kWideEnter,
+  kWideExit,
+  kGap,
+  kMark,
+  kStrand,
+  kStrandName,
+  kCapture,
+};
+
+constexpr std::uint64_t first_word(RecordType type, std::uint64_t words, std::uint64_t more) {
+  return static_cast<std::uint64_t>(type) << 4 | words << 16 | more << 32;
+}
+
+inline constexpr std::uint32_t kThreadEndSeen = 1;
+
+struct RunRecord {
+  std::uint64_t word;
+  std::uint32_t thread;
+  std::uint32_t number;
+  std::uint64_t base_ticks;
+  std::uint64_t base_stack;
   std::uint32_t tid;
   std::uint32_t flags;
-  std::uint64_t reserved;
-  std::uint64_t dropped;
   std::uint64_t stack_low;
   std::uint64_t stack_high;
   std::uint64_t first_ticks;
-  std::uint64_t room;
-  char padding[56];
   char name[64];
-};
-static_assert(offsetof(ThreadHeader, reserved) == 24);
-static_assert(offsetof(ThreadHeader, room) == 64);
-static_assert(offsetof(ThreadHeader, name) == 128);
 
-inline constexpr std::uint64_t kExitBit = std::uint64_t{1} << 63;
-/// In a record's function: the address lies within the function; the call is paired by its stack
-/// pointer.
-inline constexpr std::uint64_t kWithin = std::uint64_t{1} << 63;
-
-struct Record {
-  std::uint64_t when;  ///< ticks; bit 63 set on exit; stored last, 0 = reserved and never filled
-  std::uint64_t function;
-  std::uint64_t call_site;
-  std::uint64_t stack_pointer;
+  static constexpr std::uint64_t first_word(std::uint64_t bytes) {
+    return trace::first_word(RecordType::kRun, sizeof(RunRecord) / 8, bytes);
+  }
 };
-static_assert(sizeof(Record) == 32);
+static_assert(sizeof(RunRecord) == 16 * 8);
 
 }  // namespace heddle::trace

@@ -30,7 +30,7 @@ void scan() {
   Process* const current = process();
   if (current == nullptr || current->state != Recording::kRunning || local.busy) return;
   const Quiet quiet;
-  scan_modules(current->modules);
+  update_modules(*current);
 }
 
 }  // namespace

@@ -123,6 +123,22 @@ const char* path_of(Modules& modules, const char* name) {
   return modules.name;
 }
 
+/// Whether two ranges have addresses in common whose low 32 bits are the same.
+bool overlap_in_32_bits(const Module& a, const Module& b) {
+  const auto distance = static_cast<std::uint32_t>(a.text_start - b.text_start);
+  return a.text_end != 0 && b.text_end != 0 &&
+         (distance < b.text_end - b.text_start || -distance < a.text_end - a.text_start);
+}
+
+bool any_overlap(const Modules& modules) {
+  for (std::uint64_t i = 0; i < modules.count; ++i) {
+    for (std::uint64_t k = 0; k < i; ++k) {
+      if (overlap_in_32_bits(modules.known[i], modules.known[k])) return true;
+    }
+  }
+  return false;
+}
+
 void put_path(Text& line, const char* path) {
   for (; *path != '\0'; ++path) {
     if (*path == '\\') {
@@ -137,7 +153,7 @@ void put_path(Text& line, const char* path) {
 
 void meet(Scan& scan, const dl_phdr_info& info) {
   Modules& modules = scan.modules;
-  Module module{~std::uint64_t{0}, 0, info.dlpi_addr, 0, scan.number};
+  Module module{~std::uint64_t{0}, 0, info.dlpi_addr, ~std::uint64_t{0}, 0, 0, scan.number};
   for (unsigned i = 0; i < info.dlpi_phnum; ++i) {
     const ElfW(Phdr)& load = info.dlpi_phdr[i];
     if (load.p_type != PT_LOAD) continue;
@@ -146,7 +162,11 @@ void meet(Scan& scan, const dl_phdr_info& info) {
         (info.dlpi_addr + load.p_vaddr + load.p_memsz + 4095) & ~std::uint64_t{4095};
     if (start < module.start) module.start = start;
     if (end > module.end) module.end = end;
+    if ((load.p_flags & PF_X) == 0) continue;
+    if (start < module.text_start) module.text_start = start;
+    if (end > module.text_end) module.text_end = end;
   }
+  if (module.text_end == 0) module.text_start = 0;
   const std::uint64_t vdso = getauxval(AT_SYSINFO_EHDR);
   if (module.end == 0 || (vdso >= module.start && vdso < module.end)) return;
 
@@ -174,6 +194,8 @@ void meet(Scan& scan, const dl_phdr_info& info) {
   (line << "load ").decimal(modules.since) << ' ';
   line.hex(module.start) << ' ';
   line.hex(module.end) << ' ';
+  line.hex(module.text_start) << ' ';
+  line.hex(module.text_end) << ' ';
   line.hex(module.bias) << ' ';
   put_build_id(line, info);
   line << ' ';
@@ -225,6 +247,7 @@ void scan_modules(Modules& modules) {
     }
     modules.adds = scan.adds;
     modules.subs = scan.subs;
+    __atomic_store_n(&modules.overlap, any_overlap(modules), __ATOMIC_RELAXED);
   }
   if (scan.began > modules.since) modules.since = scan.began;
   if (scan.fd >= 0) sys::close(scan.fd);

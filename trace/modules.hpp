@@ -10,6 +10,7 @@ namespace heddle::trace {
 /// One mapped file, as last written to `modules`.
 struct Module {
   std::uint64_t start, end, bias;
+  std::uint64_t text_start, text_end;  ///< of the executable segments
   std::uint64_t path_hash;
   std::uint64_t seen;  ///< number of the latest scan that met it
 };
@@ -23,6 +24,8 @@ struct Modules {
   Module* known;
   std::uint64_t count, room;
   std::uint64_t scans;
+  bool overlap;              ///< the texts of two known modules overlap modulo 4 GiB, so that 32
+                             ///< bits don't tell an address
   std::uint64_t adds, subs;  ///< the loader's counters at the last complete scan
   std::uint64_t
       since;        ///< ticks at which the last scan began: what it did not meet was loaded later

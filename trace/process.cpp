@@ -47,8 +47,28 @@ long make_directory(Process& process, const char* trace, std::uint32_t pid) {
   }
 }
 
+/// The bell of the `heddle record` that collects; null if there is none.
+Control* map_control(char (&path)[4224], const char* trace) {
+  const Text text = Text(path, sizeof path) << trace << "/control";
+  if (!text.fits()) return nullptr;
+  const long fd = sys::open(path, O_RDWR | O_NOFOLLOW);
+  if (fd < 0) return nullptr;
+  struct stat status;
+  void* mapped = nullptr;
+  // A store behind the end of a file would be a SIGBUS.
+  if (arch::syscall(SYS_fstat, fd, &status) == 0 && status.st_size >= 4096) {
+    mapped = sys::mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd);
+  }
+  sys::close(fd);
+  if (mapped == nullptr || sys::failed(mapped)) return nullptr;
+  auto* const control = static_cast<Control*>(mapped);
+  if (control->magic == kControlMagic && control->version == kVersion) return control;
+  sys::munmap(mapped, 4096);
+  return nullptr;
+}
+
 long map_header(Process& process) {
-  static char path[4200];  // the stack may be small; the process lock is held
+  char(&path)[4224] = process.path;
   const Text text = Text(path, sizeof path) << process.directory << "/process";
   if (!text.fits()) return -ENAMETOOLONG;
   const long fd = sys::open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0666);
@@ -119,15 +139,23 @@ void process_start(Process& process) {
     sys::rmdir(process.directory);
     return;
   }
+  process.stamped = first.ticks;
   fill_header(*process.header, pid, first);
+  process.control = map_control(process.path, trace);
   Text(process.modules.path, sizeof process.modules.path) << process.directory << "/modules";
   process.modules.trouble_noted = &process.trouble_noted;
   process.modules.since = first.ticks;
   process.state = Recording::kRunning;
 }
 
+void process_stamp_now_and_then(Process& process) {
+  constexpr std::uint64_t kSome = 1 << 24;  // ticks: 4 to 17 ms, whatever the clock
+  if (ticks() - process.stamped > kSome) process_stamp(process);
+}
+
 void process_stamp(Process& process) {
   ProcessHeader& header = *process.header;
+  process.stamped = ticks();
   header.latest[header.latest_stamps % 2] = stamp_now();
   __atomic_store_n(&header.latest_stamps, header.latest_stamps + 1, __ATOMIC_RELEASE);
 }

@@ -12,18 +12,24 @@ struct Thread;
 enum class Recording : std::uint32_t { kNotStarted = 0, kRunning, kImpossible };
 
 /// All that is known of this process, in memory that fork wipes: a child starts from nothing at its
-/// first hook. What the parent had mapped stays mapped in the child, untouched: a handler may have
-/// forked in the middle of a hook. (A vfork child shares its parent's memory and so writes into its
-/// parent's files, as the thread that called vfork.)
+/// first hook. What the parent had mapped stays mapped in the child, untouched. (A vfork child
+/// shares its parent's memory and so writes into its parent's buffer, as the thread that called
+/// vfork.)
 struct Process {
   Lock lock;
   Recording state;
   ProcessHeader* header;  ///< null unless running
-  Thread* threads;        ///< those that live and have a file
+  Control* control;       ///< null: no `heddle record` is there to collect full blocks
+  Thread* threads;        ///< those that live and have a buffer
+  Thread* idle;           ///< what dead ones have left, for the next
+  std::uint64_t flight;   ///< bytes that may be kept; 0 = everything is
+  std::uint64_t flight_used;
+  std::uint64_t stamped;  ///< ticks of the latest stamp
   std::uint64_t lost;     ///< events with no file to count them in
   long error;             ///< why recording is impossible, negated
   bool trouble_noted;
   char directory[4160];
+  char path[4224];  ///< scratch; the stack may be small
   Modules modules;
 };
 
@@ -40,7 +46,10 @@ void process_start(Process& process);
 /// Overwrites the latest stamp. Call with the lock held.
 void process_stamp(Process& process);
 
-/// Counts an event that has no thread file.
+/// The same, but not before some milliseconds have passed since the last.
+void process_stamp_now_and_then(Process& process);
+
+/// Counts an event that has no buffer.
 void process_lost(Process& process);
 
 }  // namespace heddle::trace

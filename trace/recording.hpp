@@ -3,17 +3,21 @@
 
 #include "thread.hpp"
 
+extern "C" {
+
+/// Records an event: the first, the first in a while or on another stack, one with no room left in
+/// its block, one that a signal interrupted; or looks for a module first; or counts what cannot be
+/// recorded. Called by the hooks (arch/x86_64_hooks.S), whose arguments see struct Call.
+[[gnu::visibility("hidden"), gnu::cold]] void heddle_record_slowly(std::uint64_t function,
+                                                                   std::uint64_t call_site,
+                                                                   std::uint64_t stack_pointer,
+                                                                   std::uint64_t kind);
+}
+
 namespace heddle::trace {
 
-/// Records an event where there is nothing to reserve on: first event, a module to look for, or no
-/// file.
-[[gnu::cold]] void record_slowly(std::uint64_t function, std::uint64_t call_site,
-                                 std::uint64_t stack_pointer, std::uint64_t exit_bit);
-
-/// Stores an event for which `index` was reserved on `segment` and found no room.
-[[gnu::cold]] void record_beyond(std::uint64_t when, std::uint64_t function,
-                                 std::uint64_t call_site, std::uint64_t stack_pointer,
-                                 std::uint64_t index, const Segment* segment);
+/// Looks which modules are loaded, and sends the hooks the way that this leaves them.
+void update_modules(Process& process);
 
 /// Makes every thread's next hooks look for new modules.
 void expect_module();

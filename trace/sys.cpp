@@ -11,6 +11,23 @@ void take_back(int signal) {
   arch::syscall(SYS_rt_sigtimedwait, &set, nullptr, &now, sizeof set);
 }
 
+/// Calls `write` until all is written. Returns the bytes written; `error` is what ended it early.
+template <typename Write>
+std::size_t repeat(const void* from, std::size_t bytes, long& error, Write write) {
+  const char* next = static_cast<const char*>(from);
+  std::size_t done = 0;
+  error = 0;
+  while (done < bytes && error == 0) {
+    const long n = write(next + done, bytes - done, done);
+    if (n == -EINTR) continue;
+    if (n == -EPIPE) take_back(SIGPIPE);
+    if (n == -EFBIG) take_back(SIGXFSZ);
+    if (n > 0) done += static_cast<std::size_t>(n);
+    if (n <= 0) error = n < 0 ? n : -ENOSPC;
+  }
+  return done;
+}
+
 }  // namespace
 
 std::size_t read_file(const char* path, char* to, std::size_t room) {
@@ -27,17 +44,19 @@ std::size_t read_file(const char* path, char* to, std::size_t room) {
 }
 
 long write_all(long fd, const void* from, std::size_t bytes) {
-  const char* next = static_cast<const char*>(from);
-  std::size_t done = 0;
-  while (done < bytes) {
-    const long n = write(fd, next + done, bytes - done);
-    if (n == -EINTR) continue;
-    if (n == -EPIPE) take_back(SIGPIPE);
-    if (n == -EFBIG) take_back(SIGXFSZ);
-    if (n <= 0) return done > 0 || n == 0 ? static_cast<long>(done) : n;
-    done += static_cast<std::size_t>(n);
-  }
-  return static_cast<long>(done);
+  long error;
+  const std::size_t done = repeat(
+      from, bytes, error,
+      [fd](const char* next, std::size_t left, std::size_t) { return write(fd, next, left); });
+  return done > 0 || error == 0 ? static_cast<long>(done) : error;
+}
+
+long write_all_at(long fd, const void* from, std::size_t bytes, std::uint64_t offset) {
+  long error;
+  repeat(from, bytes, error, [=](const char* next, std::size_t left, std::size_t done) {
+    return arch::syscall(SYS_pwrite64, fd, next, left, offset + done);
+  });
+  return error;
 }
 
 long allocate(long fd, std::uint64_t from, std::uint64_t size) {

@@ -71,6 +71,10 @@ long allocate(long fd, std::uint64_t from, std::uint64_t size);
 /// blocked). Returns the bytes written, or a negated error if there were none.
 long write_all(long fd, const void* from, std::size_t bytes);
 
+/// The same, at an offset of the file; what could not be written whole is an error. Returns 0 or a
+/// negated error.
+long write_all_at(long fd, const void* from, std::size_t bytes, std::uint64_t offset);
+
 /// Anonymous memory that reads as zeros in a child after fork; null if there is none.
 void* map_wiped_on_fork(std::size_t bytes);
 

@@ -4,14 +4,14 @@
 
 #include "note.hpp"
 #include "quiet.hpp"
+#include "sequence.hpp"
 #include "stack_bounds.hpp"
-#include "text.hpp"
 
 namespace heddle::trace {
 
-constinit Segment unattached{nullptr, 0, 0, nullptr};
+constinit Window unattached{};
 constinit __thread Local local
-    __attribute__((tls_model("initial-exec"))) = {&unattached, nullptr, false, 0, 0, 0};
+    __attribute__((tls_model("initial-exec"))) = {&unattached, nullptr, false, 0, 0, 0, 0};
 
 namespace {
 
@@ -30,45 +30,39 @@ void unlink(Process& process, Thread& thread) {
   (thread.previous != nullptr ? thread.previous->next : process.threads) = thread.next;
 }
 
-bool set_path(const Process& process, Thread& thread, std::uint32_t number) {
-  Text text = Text(thread.file.path, sizeof thread.file.path) << process.directory << "/thread-";
-  text.decimal(number);
-  return text.fits();
-}
-
-/// Gives the calling thread its file. Process lock held, recording running.
-long attach_new(Process& process, Thread& thread) {
-  const std::uint32_t number = process.header->thread_files + 1;
-  if (!set_path(process, thread, number)) return -ENAMETOOLONG;
-  const auto tid = static_cast<std::uint32_t>(sys::tid());
-  if (const long error = thread.file.create(tid); error != 0) return error;
-  thread.number = number;
-  thread.tid = tid;
-  process.header->thread_files = number;
-  ThreadHeader& header = *thread.file.header;
-  const StackBounds stack =
-      stack_bounds(tid == process.header->pid, process.modules.line, sizeof process.modules.line);
-  header.stack_low = stack.low;
-  header.stack_high = stack.high;
-  name_self(thread);
-  header.first_ticks = ticks();
-  __atomic_store_n(&header.magic, kThreadMagic, __ATOMIC_RELEASE);
-  return 0;
-}
-
-/// After a thread's end was seen: back to the file it had.
-long attach_again(Process& process, Thread& thread) {
-  if (!set_path(process, thread, local.ended_number)) return -ENAMETOOLONG;
-  const long error = thread.file.reopen();
-  if (thread.file.header == nullptr) return error;
-  if (error != 0) {
-    note_trouble(process.trouble_noted, "recording of a thread stopped: cannot extend",
-                 thread.file.path, error);
+/// One that a dead thread has left, or a new one. Process lock held.
+Thread* obtain(Process& process, long& error) {
+  Thread* thread = process.idle;
+  if (thread != nullptr) {
+    process.idle = thread->next;
+    return thread;
   }
-  thread.number = local.ended_number;
-  thread.tid = thread.file.header->tid;
-  thread.file.header->flags &= ~kThreadEndSeen;
-  return 0;
+  thread = static_cast<Thread*>(sys::map_wiped_on_fork(sizeof(Thread)));
+  error = thread == nullptr ? -ENOMEM : thread->buffer.create(process);
+  if (error == 0 || thread == nullptr) return thread;
+  sys::munmap(thread, sizeof(Thread));
+  return nullptr;
+}
+
+/// What a new thread's runs say of it.
+void describe(Process& process, Thread& thread) {
+  RunRecord& about = thread.about;
+  about.flags = 0;
+  about.tid = static_cast<std::uint32_t>(sys::tid());
+  const std::uint64_t self = arch::thread_pointer();
+  // Whoever gets a dead thread's control block has got its stack: glibc keeps the two together.
+  if (thread.stack_owner != self) {
+    const StackBounds stack = stack_bounds(about.tid == process.header->pid, process.modules.line,
+                                           sizeof process.modules.line);
+    about.stack_low = stack.low;
+    about.stack_high = stack.high;
+    thread.stack_owner = self;
+  }
+  thread.pthread = self;
+  about.first_ticks = ticks();
+  const bool again = local.ended_instance == process_instance && local.ended_number != 0;
+  about.thread = again ? local.ended_number : ++process.header->threads;
+  about.number = again ? local.ended_runs : 0;
 }
 
 /// The thread's end, as far as glibc lets us see it: other keys' destructors may come later, and
@@ -77,50 +71,66 @@ void on_thread_end(void*) {
   const Quiet quiet;
   const Busy busy;
   Process* const current = process();
-  if (current == nullptr || !attached()) {
-    return;
-  }
+  if (current == nullptr || !attached()) return;
   Thread& thread = *local.self;
-  {
-    const Locked locked(current->lock);
-    unlink(*current, thread);
-    process_stamp(*current);
-  }
   name_self(thread);
-  thread.file.header->flags |= kThreadEndSeen;
+  thread.about.flags |= kThreadEndSeen;
+  if (thread.run != nullptr) thread.run->flags = thread.about.flags;
   local.ended_instance = process_instance;
-  local.ended_number = thread.number;
+  local.ended_number = thread.about.thread;
+  local.ended_runs = thread.about.number;
   local.self = nullptr;
-  thread.file.close();
-  sys::munmap(&thread, sizeof(Thread));
+  const Locked locked(current->lock);
+  unlink(*current, thread);
+  process_stamp_now_and_then(*current);
+  // Where nothing can be recorded any more, the count of what was dropped must stay this thread's.
+  if (thread.full) return;
+  end_run(thread);
+  thread.next = current->idle;
+  current->idle = &thread;
 }
 
 }  // namespace
 
-bool attached() { return local.self != nullptr && local.self->file.header != nullptr; }
+bool attached() { return local.self != nullptr && local.self->buffer.header != nullptr; }
 
-bool attach(Process& process) {
+void publish(const Process& process, Thread& thread) {
+  Window& window = thread.window;
+  const bool quick = clock_is_tsc && !process.modules.overlap && !thread.full;
+  window.sequence = quick ? thread.sequence : nullptr;
+  window.dropped = thread.full ? &thread.buffer.header->dropped : nullptr;
+  __atomic_store_n(&window.position,
+                   thread.look_again > 0 ? nullptr : &thread.buffer.header->position,
+                   __ATOMIC_RELAXED);
+}
+
+bool attach(Process& process, std::uint64_t stack_pointer) {
   const Locked locked(process.lock);
   if (process.state == Recording::kNotStarted) process_start(process);
   if (process.state != Recording::kRunning) return false;
-  Thread* thread = local.self;  // left over from before a fork, wiped
-  if (thread == nullptr) thread = static_cast<Thread*>(sys::map_wiped_on_fork(sizeof(Thread)));
-  long error = -ENOMEM;
+  local.self = nullptr;  // one left over from before a fork is wiped
+  long error = 0;
+  Thread* const thread = obtain(process, error);
   if (thread != nullptr) {
-    const bool again = local.ended_instance == process_instance && local.ended_number != 0;
-    error = again ? attach_again(process, *thread) : attach_new(process, *thread);
+    describe(process, *thread);
+    thread->sequence = sequence_of_this_thread();
+    thread->look_again = 0;
+    error = open_run(process, *thread, stack_pointer);
+    if (error != 0) {
+      thread->next = process.idle;
+      process.idle = thread;
+    }
   }
   if (error != 0) {
-    if (thread != nullptr) sys::munmap(thread, sizeof(Thread));
-    local.self = nullptr;
     note_trouble(process.trouble_noted, "a thread is not recorded: cannot make a file in",
                  process.directory, error);
     return false;
   }
-  thread->pthread = arch::thread_pointer();
   local.self = thread;
+  name_self(*thread);
+  publish(process, *thread);
   link(process, *thread);
-  process_stamp(process);
+  process_stamp_now_and_then(process);
   if (have_end_key) pthread_setspecific(end_key, thread);
   return true;
 }

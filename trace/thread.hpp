@@ -2,44 +2,53 @@
 #pragma once
 
 #include "process.hpp"
-#include "thread_file.hpp"
+#include "run.hpp"
 
 namespace heddle::trace {
 
-/// A thread that has a file; in memory of its own that fork wipes.
+/// A thread that has a buffer; in memory of its own that fork wipes. When the thread has ended,
+/// another goes on with it.
 struct Thread {
-  ThreadFile file;
+  Window window;
+  Buffer buffer;
+  RunRecord* run;             ///< in the buffer
+  RunRecord about;            ///< what its next run will say
+  std::uint64_t* sequence;    ///< where it announces restartable sequences
+  std::uint64_t stack_owner;  ///< pthread_self() of the one whose stack `about` knows
   Thread* next;
   Thread* previous;
-  std::uint32_t tid;
-  std::uint32_t number;
   std::uint64_t pthread;     ///< pthread_self(), to find it by
   std::uint32_t look_again;  ///< hooks left that look for a module that dlopen may have loaded
+  bool full;                 ///< there is no more room: from here on its events are dropped
 };
 
 /// What a thread's hooks find through the thread pointer.
 struct Local {
-  Segment* current;  ///< null only before the loader has initialised thread-local memory; read by
-                     ///< the hook, replaced only with signals blocked
-  Thread* self;      ///< null before the first hook and after the end; wiped in a forked child
-  bool busy;         ///< inside the slow path: hooks are called by the recorder itself
-  std::uint32_t lost_instance;  ///< process instance in which no file could be made for this thread
-  std::uint32_t ended_instance, ended_number;  ///< the file this thread had before its end was seen
+  Window* current;  ///< null only before the loader has initialised thread-local memory; read by
+                    ///< the hook, replaced only with signals blocked
+  Thread* self;     ///< null before the first hook and after the end; wiped in a forked child
+  bool busy;        ///< inside the slow path: hooks are called by the recorder itself
+  std::uint32_t lost_instance;  ///< process instance in which this thread got no buffer
+  std::uint32_t ended_instance, ended_number, ended_runs;  ///< what it was before its end was seen
 };
 
-extern Segment unattached;
+extern Window unattached;
 extern __thread Local local __attribute__((tls_model("initial-exec")));
 
-/// Whether the calling thread has a file. Not so in a child that fork has just made.
+/// Whether the calling thread has a buffer. Not so in a child that fork has just made.
 [[nodiscard]] bool attached();
 
 /// Starts whatever of process and thread has not begun. False: this thread's events can only be
 /// counted. Signals blocked, Busy.
-[[nodiscard]] bool attach(Process& process);
+[[nodiscard]] bool attach(Process& process, std::uint64_t stack_pointer);
+
+/// Sends the thread's hooks to their quick way, or to the slow path while there is a module to look
+/// for. Process lock held, or the thread not yet linked.
+void publish(const Process& process, Thread& thread);
 
 /// Within the slow path, with signals blocked: hooks that the recorder itself causes (through
 /// functions that the program put in libc's place) are not the program's calls; they find no
-/// segment and return.
+/// window and return.
 class [[nodiscard("ends at once")]] Busy {
  public:
   Busy() {
@@ -51,8 +60,8 @@ class [[nodiscard("ends at once")]] Busy {
   Busy& operator=(const Busy&) = delete;
 };
 
-/// Reads the name of a thread into its header: of the calling one, of one given by its pthread_t,
-/// or of all (process lock held).
+/// Reads the name of a thread into its run: of the calling one, of one given by its pthread_t, or
+/// of all (process lock held).
 void name_self(Thread& thread);
 void refresh_name(std::uint64_t pthread);
 void refresh_names(Process& process);

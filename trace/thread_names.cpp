@@ -9,16 +9,22 @@ namespace heddle::trace {
 
 namespace {
 
+/// In its later runs and in the one that it is at.
+void set_name(Thread& thread, const char* name) {
+  Text(thread.about.name, sizeof thread.about.name) << name;
+  if (thread.run != nullptr) Text(thread.run->name, sizeof thread.run->name) << name;
+}
+
 void name_other(Thread& thread) {
   char path[64];
   Text text = Text(path, sizeof path) << "/proc/self/task/";
-  text.decimal(thread.tid) << "/comm";
+  text.decimal(thread.about.tid) << "/comm";
   char name[32] = {};
   std::size_t size = sys::read_file(path, name, sizeof name - 1);
   if (size == 0) return;  // it has just ended
   if (name[size - 1] == '\n') --size;
   name[size] = '\0';
-  Text(thread.file.header->name, sizeof thread.file.header->name) << name;
+  set_name(thread, name);
 }
 
 }  // namespace
@@ -26,7 +32,7 @@ void name_other(Thread& thread) {
 void name_self(Thread& thread) {
   char name[16] = {};
   arch::syscall(SYS_prctl, PR_GET_NAME, name);
-  Text(thread.file.header->name, sizeof thread.file.header->name) << name;
+  set_name(thread, name);
 }
 
 void refresh_name(std::uint64_t pthread) {

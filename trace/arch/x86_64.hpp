@@ -1,5 +1,5 @@
-// Everything that depends on the processor: the clock, the reservation, the system call, the thread
-// pointer.
+// Everything that depends on the processor: the clock, restartable sequences, the system call, the
+// thread pointer. The hooks themselves: x86_64_hooks.S.
 #pragma once
 
 #include <cpuid.h>
@@ -15,13 +15,13 @@ inline std::uint64_t read_tsc() {
   return (std::uint64_t{high} << 32) | low;
 }
 
-/// Returns the old value of `*count` and adds one, in one instruction without the lock prefix:
-/// indivisible for signal handlers of this thread, not for other threads.
-inline std::uint64_t reserve(std::uint64_t* count) {
-  std::uint64_t old = 1;
-  asm volatile("xaddq %0, %1" : "+r"(old), "+m"(*count) : : "memory", "cc");
-  return old;
-}
+/// Adds one in one instruction without the lock prefix: whole for signal handlers of this thread,
+/// not for other threads.
+inline void increment(std::uint64_t* count) { asm volatile("incq %0" : "+m"(*count) : : "cc"); }
+
+/// What stands before the code to which a restartable sequence is sent when it is interrupted; glibc
+/// registers its threads with the same.
+inline constexpr std::uint32_t kRseqSignature = 0x53053053;
 
 /// A system call that touches neither errno nor libc: no cancellation point, and nothing that the
 /// traced program may have put in libc's place. Returns the result or a negated error number.

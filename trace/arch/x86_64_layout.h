@@ -1,14 +1,22 @@
-// What assembly code must know of the recorder's structures, in bytes; entry.cpp checks every
+// What assembly code must know of the recorder's structures, in bytes; layout.cpp checks every
 // figure.
 #pragma once
 
 #define HEDDLE_LOCAL_CURRENT 0
-#define HEDDLE_SEGMENT_COUNT 0
-#define HEDDLE_SEGMENT_FIRST 8
-#define HEDDLE_SEGMENT_CAPACITY 16
-#define HEDDLE_SEGMENT_RECORDS 24
-#define HEDDLE_RECORD_SHIFT 5  // log2 of the size
-#define HEDDLE_RECORD_WHEN 0
-#define HEDDLE_RECORD_FUNCTION 8
-#define HEDDLE_RECORD_CALL_SITE 16
-#define HEDDLE_RECORD_STACK_POINTER 24
+#define HEDDLE_WINDOW_SEQUENCE 0
+#define HEDDLE_WINDOW_POSITION 8
+#define HEDDLE_WINDOW_LIMIT 16
+#define HEDDLE_WINDOW_TICKS 24
+#define HEDDLE_WINDOW_BASE_STACK 32
+#define HEDDLE_WINDOW_DROPPED 40
+#define HEDDLE_KIND_EXIT 1
+#define HEDDLE_KIND_ENTRY_WAY 2
+#define HEDDLE_KIND_CALL 8
+#define HEDDLE_STACK_SHIFT 4
+#define HEDDLE_STACK_MOST 0x3fffff
+#define HEDDLE_STACK_UNIT_SHIFT 3
+#define HEDDLE_CALLEE_SHIFT 26
+#define HEDDLE_CALLEE_MOST 0xfff
+#define HEDDLE_CALLEE_UNIT_SHIFT 4
+#define HEDDLE_TICKS_SHIFT 38
+#define HEDDLE_TICKS_BITS 26

@@ -23,13 +23,9 @@ void check_exact(const Outcome& outcome, const std::filesystem::path& trace, con
   const RawProcess process = read_trace(trace).at(0);
   CHECK(process.flags == 1);
   const RawThread& thread = process.threads.at(0);
-  CHECK(thread.unfilled == 0);
   CHECK(thread.dropped > 0);
   CHECK(thread.records.size() > 0);
   CHECK(thread.records.size() + thread.dropped == kEvents);
-  // The file has room for what was recorded, and no more that would be read as lost.
-  const auto file = trace / std::to_string(outcome.pid) / "thread-1";
-  CHECK(std::filesystem::file_size(file) == 4096 + 32 * thread.records.size());
 }
 
 }  // namespace
@@ -59,7 +55,7 @@ TEST_CASE("a full disk stops recording") {
   REQUIRE(umount(scratch.path().c_str()) == 0);
 }
 
-TEST_CASE("an address space limit stops recording") {
+TEST_CASE("under an address space limit all is recorded in what memory there is") {
   const Scratch scratch;
   const auto trace = scratch.path() / "trace";
   const Outcome outcome =
@@ -67,7 +63,9 @@ TEST_CASE("an address space limit stops recording") {
              const rlimit few{12 << 20, 12 << 20};
              setrlimit(RLIMIT_AS, &few);
            }});
-  check_exact(outcome, trace, "out of memory");
+  CHECK(outcome.exit_code == 1);
+  CHECK(outcome.err == "");
+  CHECK(read_trace(trace).at(0).events() == kEvents);
 }
 
 TEST_CASE("a thread without a descriptor for its file is counted in the process") {

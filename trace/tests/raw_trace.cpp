@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <fstream>
+#include <map>
 #include <sstream>
 #include <stdexcept>
 
@@ -29,33 +30,155 @@ std::string text_at(const std::string& bytes, std::size_t offset, std::size_t ro
   return field.substr(0, field.find('\0'));
 }
 
-RawThread read_thread(const std::filesystem::path& path) {
-  const std::string bytes = contents(path);
-  RawThread thread{};
-  thread.magic = bytes.substr(0, 8);
-  thread.version = at<std::uint32_t>(bytes, 8);
-  thread.record_bytes = at<std::uint32_t>(bytes, 12);
-  thread.tid = at<std::uint32_t>(bytes, 16);
-  thread.flags = at<std::uint32_t>(bytes, 20);
-  thread.reserved = at<std::uint64_t>(bytes, 24);
-  thread.dropped = at<std::uint64_t>(bytes, 32);
-  thread.stack_low = at<std::uint64_t>(bytes, 40);
-  thread.stack_high = at<std::uint64_t>(bytes, 48);
-  thread.first_ticks = at<std::uint64_t>(bytes, 56);
-  thread.room = at<std::uint64_t>(bytes, 64);
-  thread.name = text_at(bytes, 128, 64);
-  for (std::uint64_t i = 0; i < std::min(thread.reserved, thread.room); ++i) {
-    const std::size_t offset = 4096 + i * 32;
-    const auto when = at<std::uint64_t>(bytes, offset);
-    if (when == 0) {
-      ++thread.unfilled;
+struct Block {
+  std::uint64_t number;
+  std::string bytes;  ///< what is used of it
+};
+
+void add_events(const std::string& events, std::vector<Block>& blocks) {
+  for (std::size_t at_byte = 0; at_byte + 64 <= events.size();) {
+    if (events.substr(at_byte, 8) != "HEDLBLCK") {
+      at_byte += 65536;
       continue;
     }
-    thread.records.push_back(
-        {when & ~(1ull << 63), (when >> 63) != 0, at<std::uint64_t>(bytes, offset + 8),
-         at<std::uint64_t>(bytes, offset + 16), at<std::uint64_t>(bytes, offset + 24)});
+    const auto used = at<std::uint32_t>(events, at_byte + 12);
+    blocks.push_back({at<std::uint64_t>(events, at_byte + 16), events.substr(at_byte, used)});
+    at_byte += at<std::uint32_t>(events, at_byte + 8);
   }
-  return thread;
+}
+
+/// The number of the thread whose run is the last; 0 if there is none.
+std::uint32_t add_buffer(const std::string& bytes, std::vector<Block>& blocks) {
+  if (bytes.substr(0, 8) != "HEDLBUFR") throw std::runtime_error("buffer: magic");
+  const auto address = at<std::uint64_t>(bytes, 16), position = at<std::uint64_t>(bytes, 64);
+  std::uint64_t newest = 0;
+  std::uint32_t last = 0;
+  for (std::uint32_t i = 0; i < at<std::uint32_t>(bytes, 12); ++i) {
+    const auto state = at<std::uint32_t>(bytes, 2048 + 16 * i);
+    const std::uint64_t start = 4096 + (std::uint64_t{i} << 20);
+    std::uint64_t used = at<std::uint32_t>(bytes, 2052 + 16 * i);
+    if (state == 0) continue;
+    const std::uint64_t begin = address + start;
+    if (state == 1) {
+      used = position >= begin && position <= begin + (1 << 20) ? position - begin : 0;
+    }
+    if (used <= 64) continue;
+    Block block{at<std::uint64_t>(bytes, start + 16), bytes.substr(start, used)};
+    if (block.number >= newest) {
+      newest = block.number;
+      for (std::size_t w = 64; w < used;) {
+        const auto word = at<std::uint64_t>(block.bytes, w);
+        if ((word & 0xffff) == 0x10) last = at<std::uint32_t>(block.bytes, w + 8);
+        w += (word & 8) != 0 ? ((word & 1) != 0 ? 8 : 16) : 8 * (word >> 16 & 0xffff);
+      }
+    }
+    std::erase_if(blocks, [&](const Block& other) { return other.number == block.number; });
+    blocks.push_back(block);
+  }
+  return last;
+}
+
+std::uint64_t completed(const RawProcess& process, std::uint64_t low, std::uint64_t ticks) {
+  const RawModule* found = nullptr;
+  for (const RawModule& module : process.modules) {
+    if (module.ticks > ticks) continue;
+    const std::uint64_t address =
+        module.text_start + static_cast<std::uint32_t>(low - module.text_start);
+    if (module.load && address < module.text_end) found = &module;
+    if (!module.load && found != nullptr && module.start == found->start) found = nullptr;
+  }
+  if (found == nullptr) return low;
+  return found->text_start + static_cast<std::uint32_t>(low - found->text_start);
+}
+
+/// The records of one run, up to the end or the next run.
+std::size_t add_run(const RawProcess& process, const std::string& bytes, std::size_t w,
+                    RawThread& thread) {
+  std::uint64_t ticks = at<std::uint64_t>(bytes, w + 16), stack = at<std::uint64_t>(bytes, w + 24);
+  thread.tid = at<std::uint32_t>(bytes, w + 32);
+  thread.flags = at<std::uint32_t>(bytes, w + 36);
+  thread.stack_low = at<std::uint64_t>(bytes, w + 40);
+  thread.stack_high = at<std::uint64_t>(bytes, w + 48);
+  thread.first_ticks = at<std::uint64_t>(bytes, w + 56);
+  thread.name = text_at(bytes, w + 64, 64);
+  const std::uint64_t length = at<std::uint32_t>(bytes, w + 4);
+  const std::size_t end = length == 0 ? bytes.size() : w + length;
+  for (w += 128; w < end;) {
+    const auto word = at<std::uint64_t>(bytes, w);
+    if ((word & 8) != 0) {
+      const std::uint64_t when = ticks >> 26 << 26 | word >> 38;
+      const std::uint64_t pointer = stack + 8 * (word >> 4 & 0x3fffff);
+      const bool exit = (word & 1) != 0, entry = (word & 2) != 0;
+      if (exit) {
+        thread.records.push_back({when, true, entry, (word >> 26 & 0xfff) << 4, 0, pointer});
+      } else {
+        const auto ids = at<std::uint64_t>(bytes, w + 8);
+        thread.records.push_back({when, false, entry, completed(process, ids >> 32, when),
+                                  completed(process, ids & 0xffffffff, when), pointer});
+      }
+      w += exit ? 8 : 16;
+      continue;
+    }
+    const auto field = [&](std::size_t i) { return at<std::uint64_t>(bytes, w + 8 * i); };
+    const auto type = word >> 4 & 0xfff;
+    if (type == 1) break;
+    if (type == 2) {
+      ++thread.bases;
+      ticks = field(1);
+      stack = field(2);
+    } else if (type == 3 || type == 4) {
+      ++thread.wides;
+      thread.records.push_back(
+          {field(1), type == 4, word >> 32 == 1, field(3), type == 3 ? field(4) : 0, field(2)});
+    } else {
+      throw std::runtime_error("a record of type " + std::to_string(type));
+    }
+    w += 8 * (word >> 16 & 0xffff);
+  }
+  return end;
+}
+
+void add_threads(RawProcess& process) {
+  std::vector<Block> blocks;
+  if (std::filesystem::exists(process.directory / "events")) {
+    add_events(contents(process.directory / "events"), blocks);
+  }
+  std::map<std::uint32_t, std::uint64_t> dropped;
+  for (std::uint32_t i = 1; i <= process.buffers; ++i) {
+    const std::string bytes = contents(process.directory / ("buffer-" + std::to_string(i)));
+    const std::uint32_t last = add_buffer(bytes, blocks);
+    dropped[last] += at<std::uint64_t>(bytes, 24);
+  }
+  struct Place {
+    std::uint32_t thread, run;
+    const Block* block;
+    std::size_t word;
+    bool operator<(const Place& other) const {
+      return std::pair(thread, run) < std::pair(other.thread, other.run);
+    }
+  };
+  std::vector<Place> runs;
+  for (const Block& block : blocks) {
+    for (std::size_t w = 64; w < block.bytes.size();) {
+      if ((at<std::uint64_t>(block.bytes, w) & 0xffff) != 0x10) throw std::runtime_error("no run");
+      runs.push_back({at<std::uint32_t>(block.bytes, w + 8), at<std::uint32_t>(block.bytes, w + 12),
+                      &block, w});
+      const auto length = at<std::uint32_t>(block.bytes, w + 4);
+      w = length == 0 ? block.bytes.size() : w + length;
+    }
+  }
+  std::sort(runs.begin(), runs.end());
+  std::uint32_t number = 0, run = 0;
+  for (const Place& place : runs) {
+    if (place.thread != number) {
+      process.threads.emplace_back();
+      process.threads.back().dropped = dropped[place.thread];
+      number = place.thread;
+      run = 0;
+    }
+    if (place.run != ++run) throw std::runtime_error("a run is missing");
+    add_run(process, place.block->bytes, place.word, process.threads.back());
+  }
 }
 
 std::vector<RawModule> read_modules(const std::filesystem::path& path) {
@@ -68,7 +191,8 @@ std::vector<RawModule> read_modules(const std::filesystem::path& path) {
     fields >> what >> module.ticks >> std::hex >> module.start;
     module.load = what == "load";
     if (module.load) {
-      fields >> module.end >> module.bias >> module.build_id;
+      fields >> module.end >> module.text_start >> module.text_end >> module.bias >>
+          module.build_id;
       fields.ignore(1);
       std::getline(fields, module.path);
     } else if (what != "unload") {
@@ -96,15 +220,14 @@ RawProcess read_process(const std::filesystem::path& directory) {
   process.first_realtime_ns = at<std::uint64_t>(bytes, 48);
   process.latest_ticks[0] = at<std::uint64_t>(bytes, 64);
   process.latest_ticks[1] = at<std::uint64_t>(bytes, 88);
-  process.thread_files = at<std::uint32_t>(bytes, 128);
+  process.thread_count = at<std::uint32_t>(bytes, 128);
+  process.buffers = at<std::uint32_t>(bytes, 132);
   process.dropped = at<std::uint64_t>(bytes, 136);
   process.host = text_at(bytes, 256, 256);
   process.executable = text_at(bytes, 512, 1024);
   process.command_line = bytes.substr(1536, 2560);
-  for (std::uint32_t i = 1; i <= process.thread_files; ++i) {
-    process.threads.push_back(read_thread(directory / ("thread-" + std::to_string(i))));
-  }
   process.modules = read_modules(directory / "modules");
+  add_threads(process);
   return process;
 }
 
@@ -143,8 +266,23 @@ const RawModule* RawProcess::module_of(std::uint64_t address, std::uint64_t tick
   return found;
 }
 
+std::uint64_t block_bytes(const std::filesystem::path& process) {
+  std::vector<Block> blocks;
+  for (const auto& entry : std::filesystem::directory_iterator(process)) {
+    if (entry.path().filename() == "events") add_events(contents(entry.path()), blocks);
+  }
+  for (const auto& entry : std::filesystem::directory_iterator(process)) {
+    if (entry.path().filename().string().starts_with("buffer-")) {
+      add_buffer(contents(entry.path()), blocks);
+    }
+  }
+  std::uint64_t sum = 0;
+  for (const Block& block : blocks) sum += block.bytes.size();
+  return sum;
+}
+
 std::vector<RawProcess> read_trace(const std::filesystem::path& trace) {
-  if (contents(trace / "heddle") != "heddle trace 1\n") throw std::runtime_error("marker");
+  if (contents(trace / "heddle") != "heddle trace 2\n") throw std::runtime_error("marker");
   std::vector<RawProcess> processes;
   for (const auto& entry : std::filesystem::directory_iterator(trace)) {
     if (entry.is_directory()) processes.push_back(read_process(entry.path()));
@@ -159,7 +297,8 @@ bool well_nested(const RawThread& thread) {
   for (const RawRecord& record : thread.records) {
     if (!record.exit) {
       open.push_back(record.function);
-    } else if (open.empty() || open.back() != record.function) {
+    } else if (open.empty() ||
+               (!record.entry_way && ((open.back() ^ record.function) & 0xfff0) != 0)) {
       return false;
     } else {
       open.pop_back();

@@ -1,4 +1,4 @@
-// Reads the files of docs/trace-format.md, version 1, plainly and completely into memory, by
+// Reads the files of docs/trace-format.md, version 2, plainly and completely into memory, by
 // offsets of its own.
 #pragma once
 
@@ -10,29 +10,32 @@
 struct RawRecord {
   std::uint64_t ticks;
   bool exit;
-  std::uint64_t function, call_site, stack_pointer;
+  bool entry_way;
+  std::uint64_t function;  ///< completed by the modules; an exit's: bits 4 to 15 if it is short
+  std::uint64_t call_site;
+  std::uint64_t stack_pointer;
 };
 
 struct RawThread {
-  std::string magic, name;
-  std::uint32_t version, record_bytes, tid, flags;
-  std::uint64_t reserved, dropped, stack_low, stack_high, first_ticks, room;
+  std::string name;
+  std::uint32_t tid, flags;
+  std::uint64_t dropped, stack_low, stack_high, first_ticks;
   std::vector<RawRecord> records;
-  std::uint64_t unfilled;
+  std::uint64_t bases, wides;  ///< records of these types
 
   [[nodiscard]] std::uint64_t enters() const;
 };
 
 struct RawModule {
   bool load;
-  std::uint64_t ticks, start, end, bias;
+  std::uint64_t ticks, start, end, text_start, text_end, bias;
   std::string build_id, path;
 };
 
 struct RawProcess {
   std::filesystem::path directory;
   std::string magic, host, executable, command_line;
-  std::uint32_t version, flags, pid, parent, clock, latest_stamps, thread_files;
+  std::uint32_t version, flags, pid, parent, clock, latest_stamps, thread_count, buffers;
   std::uint64_t first_ticks, first_realtime_ns, latest_ticks[2], dropped;
   std::vector<RawThread> threads;  ///< in order of their numbers
   std::vector<RawModule> modules;
@@ -44,6 +47,9 @@ struct RawProcess {
   /// The module that held the address at that time, by the document's rule; null if none did.
   [[nodiscard]] const RawModule* module_of(std::uint64_t address, std::uint64_t ticks) const;
 };
+
+/// Bytes of the blocks, in `events` and in the buffers, that are filled.
+[[nodiscard]] std::uint64_t block_bytes(const std::filesystem::path& process);
 
 /// All process directories of a trace, ordered by name. Throws if the marker file is not there or
 /// not right.

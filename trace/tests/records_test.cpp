@@ -25,7 +25,7 @@ TEST_CASE("a bare preload records every call and says where the trace is") {
   REQUIRE(trace.size() == 1);
   const RawProcess& process = trace[0];
   CHECK(process.magic == "HEDLPROC");
-  CHECK(process.version == 1);
+  CHECK(process.version == 2);
   CHECK(process.flags == 1);
   CHECK(process.pid == static_cast<std::uint32_t>(outcome.pid));
   CHECK(process.parent == static_cast<std::uint32_t>(getpid()));
@@ -40,9 +40,6 @@ TEST_CASE("a bare preload records every call and says where the trace is") {
 
   REQUIRE(process.threads.size() == 1);
   const RawThread& thread = process.threads[0];
-  CHECK(thread.magic == "HEDLTHRD");
-  CHECK(thread.version == 1);
-  CHECK(thread.record_bytes == 32);
   CHECK(thread.tid == static_cast<std::uint32_t>(outcome.pid));
   CHECK(thread.name == "abc");
   CHECK(thread.dropped == 0);
@@ -54,11 +51,13 @@ TEST_CASE("a bare preload records every call and says where the trace is") {
     CHECK(record.exit == (i >= 4));
     CHECK(record.ticks >= before);
     before = record.ticks;
-    const RawModule* module = process.module_of(record.function, record.ticks);
-    REQUIRE(module != nullptr);
-    CHECK(module->path == TRACED_PROGRAMS "/abc");
-    CHECK(module->build_id.size() == 40);
-    REQUIRE(process.module_of(record.call_site, record.ticks) != nullptr);
+    if (!record.exit) {
+      const RawModule* module = process.module_of(record.function, record.ticks);
+      REQUIRE(module != nullptr);
+      CHECK(module->path == TRACED_PROGRAMS "/abc");
+      CHECK(module->build_id.size() == 40);
+      REQUIRE(process.module_of(record.call_site, record.ticks) != nullptr);
+    }
     CHECK(record.stack_pointer > thread.stack_low);
     CHECK(record.stack_pointer < thread.stack_high);
   }
@@ -85,7 +84,6 @@ TEST_CASE("calls are counted exactly over many chunks") {
   REQUIRE(outcome.exit_code == 1);
   const RawProcess process = read_trace(trace).at(0);
   CHECK(process.threads.at(0).enters() == 242785 + 1);
-  CHECK(process.threads.at(0).unfilled == 0);
   CHECK(well_nested(process.threads.at(0)));
 }
 
@@ -99,7 +97,6 @@ TEST_CASE("a long run takes few mappings, of which a process has 65530") {
   CHECK(mappings <= 10);
   const RawThread thread = read_trace(trace).at(0).threads.at(0);
   CHECK(thread.enters() == 1000000);
-  CHECK(thread.unfilled == 0);
   CHECK(thread.dropped == 0);
 }
 
@@ -116,11 +113,12 @@ TEST_CASE("a signal handler that interrupts the hooks loses nothing and breaks n
   REQUIRE(*expected.begin() == 1);
   const RawProcess process = read_trace(trace).at(0);
   const RawThread& thread = process.threads.at(0);
-  CHECK(thread.unfilled == 0);
   CHECK(thread.dropped == 0);
   CHECK(well_nested(thread));
   std::map<std::uint64_t, std::uint64_t> counted;
-  for (const RawRecord& record : thread.records) counted[record.function] += !record.exit;
+  for (const RawRecord& record : thread.records) {
+    if (!record.exit) ++counted[record.function];
+  }
   std::multiset<std::uint64_t> found;
   for (const auto& [function, count] : counted) found.insert(count);
   CHECK(found == expected);
@@ -128,8 +126,8 @@ TEST_CASE("a signal handler that interrupts the hooks loses nothing and breaks n
 
 TEST_CASE("whatever had returned when the program was killed is in the trace") {
   std::mt19937 random(4711);
-  std::uniform_int_distribution<useconds_t> instants(1'000, 60'000);
-  for (int i = 0; i < 25; ++i) {
+  std::uniform_int_distribution<useconds_t> instants(1'000, 40'000);
+  for (int i = 0; i < 200; ++i) {
     const Scratch scratch;
     const auto trace = scratch.path() / "trace";
     const auto counter = scratch.path() / "counter";
@@ -146,7 +144,6 @@ TEST_CASE("whatever had returned when the program was killed is in the trace") {
     const RawProcess process = read_trace(trace).at(0);
     CHECK(process.flags == 0);
     const RawThread& thread = process.threads.at(0);
-    CHECK(thread.unfilled <= 1);
     // main, then for each returned leaf: step, leaf, leaf's exit, and step's exit for all but the
     // last.
     CHECK(thread.records.size() >= 4 * returned);

@@ -1,4 +1,4 @@
-// Threads: their files, names and ends.
+// Threads: names, stacks and ends.
 #include <doctest/doctest.h>
 
 #include <map>
@@ -6,7 +6,7 @@
 #include "raw_trace.hpp"
 #include "run.hpp"
 
-TEST_CASE("each thread has its file, its name, its stack and its end") {
+TEST_CASE("each thread has its name, its stack and its end") {
   const Scratch scratch;
   const auto trace = scratch.path() / "trace";
   REQUIRE(run({.arguments = {"threads"}, .trace = trace.string()}).exit_code == 0);

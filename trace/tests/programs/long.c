@@ -13,7 +13,7 @@ PLAIN int main(void) {
   if (maps == NULL) return 1;
   char line[4096];
   int count = 0;
-  while (fgets(line, sizeof line, maps) != NULL) count += strstr(line, "/thread-1\n") != NULL;
+  while (fgets(line, sizeof line, maps) != NULL) count += strstr(line, "/buffer-1\n") != NULL;
   fclose(maps);
   printf("%d\n", count);
   return 0;

@@ -1,0 +1,213 @@
+#include "buffer.hpp"
+
+#include <linux/futex.h>
+
+#include "process.hpp"
+#include "text.hpp"
+
+namespace heddle::trace {
+
+namespace {
+
+constexpr std::uint32_t kWholeSlot = kSlotBytes / kBlockUnit;
+
+/// With a collector: one to fill, the others on their way to it. Without: a full block is written
+/// at once, so a second would only be cold memory.
+constexpr std::uint32_t kSlotsWithCollector = 4, kSlotsAlone = 1;
+
+SlotState state(const Slot& slot) { return __atomic_load_n(&slot.state, __ATOMIC_ACQUIRE); }
+void set_state(Slot& slot, SlotState to) { __atomic_store_n(&slot.state, to, __ATOMIC_RELEASE); }
+
+void ring(Control* control) {
+  if (control == nullptr) return;
+  if (__atomic_exchange_n(&control->bell, 1, __ATOMIC_ACQ_REL) == 0) {
+    arch::syscall(SYS_futex, &control->bell, FUTEX_WAKE, 1, nullptr, nullptr, 0);
+  }
+}
+
+std::uint32_t most_slots(const Process& process) {
+  if (process.flight == 0) return process.control != nullptr ? kSlotsWithCollector : kSlotsAlone;
+  return kMostSlots;
+}
+
+/// In 64 KiB. A flight recorder's blocks are small enough for a thread to lose little at a time.
+std::uint32_t block_units(const Process& process) {
+  if (process.flight == 0) return kWholeSlot;
+  const std::uint64_t units = process.flight / 32 / kBlockUnit;
+  return static_cast<std::uint32_t>(units < 1 ? 1 : units > kWholeSlot ? kWholeSlot : units);
+}
+
+}  // namespace
+
+long Buffer::open(const Process& process, int flags) {
+  Text text = Text(path, sizeof path) << process.directory << "/buffer-";
+  text.decimal(number);
+  return text.fits() ? sys::open(path, flags | O_RDWR | O_NOFOLLOW, 0666) : -ENAMETOOLONG;
+}
+
+long Buffer::create(Process& process) {
+  number = process.header->buffers + 1;
+  const long fd = open(process, O_CREAT | O_EXCL);
+  if (fd < 0) return fd;
+  constexpr std::uint64_t kFirst = kHeaderBytes + kBlockUnit;
+  long error = sys::allocate(fd, 0, kFirst);
+  if (error == 0) {
+    most = most_slots(process);
+    // Mapped far beyond the file's end: the file grows into the mapping.
+    mapped = kHeaderBytes + most * kSlotBytes;
+    void* memory = sys::mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_SHARED, fd);
+    if (sys::failed(memory)) {  // an address space limit
+      most = 1;
+      mapped = kFirst;
+      memory = sys::mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_SHARED, fd);
+    }
+    if (sys::failed(memory)) {
+      error = sys::error_of(memory);
+    } else {
+      header = static_cast<BufferHeader*>(memory);
+    }
+  }
+  sys::close(fd);
+  if (error != 0) {
+    sys::unlink(path);
+    return error;
+  }
+  sys::madvise(header, kFirst, MADV_POPULATE_WRITE);
+  process.header->buffers = number;
+  __atomic_fetch_add(&process.flight_used, kBlockUnit, __ATOMIC_RELAXED);
+  units[0] = 1;
+  header->version = kVersion;
+  header->slots = 1;
+  header->address = reinterpret_cast<std::uint64_t>(header);
+  begin_block(process, 0);
+  __atomic_store_n(&header->magic, kBufferMagic, __ATOMIC_RELEASE);
+  return 0;
+}
+
+void Buffer::begin_block(Process& process, std::uint32_t index) {
+  Slot& slot = header->slot[index];
+  const std::uint64_t room = units[index] * kBlockUnit;
+  slot.used = 0;
+  slot.place = __atomic_fetch_add(&process.header->next_place, room, __ATOMIC_RELAXED);
+  const std::uint64_t address = slot_address(index);
+  *reinterpret_cast<BlockHeader*>(address) = {
+      kBlockMagic, static_cast<std::uint32_t>(room), 0, slot.place / kBlockUnit, {}};
+  // While the slot is free nobody looks at the position within it.
+  __atomic_store_n(&header->position, address + sizeof(BlockHeader), __ATOMIC_RELEASE);
+  set_state(slot, SlotState::kFilling);
+  current = index;
+}
+
+void Buffer::end_block() {
+  Slot& slot = header->slot[current];
+  if (state(slot) != SlotState::kFilling) return;  // it failed before
+  const std::uint64_t address = slot_address(current);
+  slot.used = static_cast<std::uint32_t>(header->position - address);
+  reinterpret_cast<BlockHeader*>(address)->used = slot.used;
+  set_state(slot, SlotState::kFull);
+}
+
+long Buffer::next_block(Process& process) {
+  end_block();
+  ring(process.control);
+  std::uint32_t slot = 0;
+  if (const long error = take_slot(process, slot); error != 0) return error;
+  begin_block(process, slot);
+  return 0;
+}
+
+/// Gives a slot blocks of the file, up to `to` units.
+long Buffer::extend(Process& process, std::uint32_t slot, std::uint32_t to) {
+  const long fd = open(process, 0);
+  if (fd < 0) return fd;
+  const std::uint64_t start = kHeaderBytes + slot * kSlotBytes;
+  const std::uint64_t had = units[slot] * kBlockUnit;
+  const std::uint64_t wanted = to * kBlockUnit;
+  const long error = sys::allocate(fd, start + had, start + wanted);
+  sys::close(fd);
+  if (error != 0) return error;
+  // All its page faults at once; Linux before 5.14 takes them one by one.
+  sys::madvise(reinterpret_cast<void*>(slot_address(slot) + had), wanted - had,
+               MADV_POPULATE_WRITE);
+  units[slot] = to;
+  return 0;
+}
+
+/// Gives a slot its full room, if that may be. If not, what there is must do.
+bool Buffer::grow(Process& process, std::uint32_t slot) {
+  const std::uint32_t wanted = block_units(process);
+  if (units[slot] >= wanted) return true;
+  if (kHeaderBytes + (slot + 1) * kSlotBytes > mapped) return false;
+  const std::uint64_t more = (wanted - units[slot]) * kBlockUnit;
+  if (process.flight != 0) {
+    // Two blocks a thread there must be: the one that is given up, and the one before it.
+    const std::uint64_t used = __atomic_add_fetch(&process.flight_used, more, __ATOMIC_RELAXED);
+    if (used > process.flight && slot > 1) {
+      __atomic_fetch_sub(&process.flight_used, more, __ATOMIC_RELAXED);
+      return false;
+    }
+  }
+  if (extend(process, slot, wanted) == 0) return true;
+  mapped = kHeaderBytes + slot * kSlotBytes;  // not tried again
+  return false;
+}
+
+bool Buffer::find_free(std::uint32_t& found) const {
+  for (found = 0; found < header->slots; ++found) {
+    if (state(header->slot[found]) == SlotState::kFree) return true;
+  }
+  return false;
+}
+
+long Buffer::free_oldest(Process& process, std::uint32_t& freed) {
+  while (!find_free(freed)) {
+    std::uint32_t oldest = kMostSlots;
+    for (std::uint32_t i = 0; i < header->slots; ++i) {
+      if (state(header->slot[i]) == SlotState::kFull &&
+          (oldest == kMostSlots || header->slot[i].place < header->slot[oldest].place)) {
+        oldest = i;
+      }
+    }
+    // The one just filled is full, unless the collector is at it; then it is at no other, and
+    // another one is full or free.
+    if (oldest == kMostSlots) continue;
+    Slot& slot = header->slot[oldest];
+    SlotState expected = SlotState::kFull;
+    if (!__atomic_compare_exchange_n(&slot.state, &expected, SlotState::kCopiedByThread, false,
+                                     __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
+      continue;
+    }
+    const long error = process.flight == 0 ? write_out(process, oldest) : 0;
+    set_state(slot, error == 0 ? SlotState::kFree : SlotState::kFull);
+    if (error != 0) return error;
+  }
+  return 0;
+}
+
+long Buffer::take_slot(Process& process, std::uint32_t& taken) {
+  if (!find_free(taken)) {
+    const std::uint32_t next = header->slots;
+    if (next < most && grow(process, next)) {
+      taken = next;
+      __atomic_store_n(&header->slots, next + 1, __ATOMIC_RELEASE);
+      return 0;
+    }
+    if (const long error = free_oldest(process, taken); error != 0) return error;
+  }
+  (void)grow(process, taken);
+  return 0;
+}
+
+long Buffer::write_out(Process& process, std::uint32_t index) {
+  const Slot& slot = header->slot[index];
+  const Text text = Text(path, sizeof path) << process.directory << "/events";
+  if (!text.fits()) return -ENAMETOOLONG;
+  const long fd = sys::open(path, O_WRONLY | O_CREAT | O_NOFOLLOW, 0666);
+  if (fd < 0) return fd;
+  const long error =
+      sys::write_all_at(fd, reinterpret_cast<void*>(slot_address(index)), slot.used, slot.place);
+  sys::close(fd);
+  return error;
+}
+
+}  // namespace heddle::trace

@@ -1,0 +1,23 @@
+// What arch/x86_64_hooks.S takes for granted.
+#include "arch/x86_64_layout.h"
+#include "thread.hpp"
+
+namespace heddle::trace {
+
+static_assert(offsetof(Local, current) == HEDDLE_LOCAL_CURRENT);
+static_assert(offsetof(Window, sequence) == HEDDLE_WINDOW_SEQUENCE);
+static_assert(offsetof(Window, position) == HEDDLE_WINDOW_POSITION);
+static_assert(offsetof(Window, limit) == HEDDLE_WINDOW_LIMIT);
+static_assert(offsetof(Window, ticks) == HEDDLE_WINDOW_TICKS);
+static_assert(offsetof(Window, base_stack) == HEDDLE_WINDOW_BASE_STACK);
+static_assert(offsetof(Window, dropped) == HEDDLE_WINDOW_DROPPED);
+static_assert(offsetof(Thread, window) == 0);
+static_assert(kExit == HEDDLE_KIND_EXIT && kEntryWay == HEDDLE_KIND_ENTRY_WAY &&
+              kCall == HEDDLE_KIND_CALL);
+static_assert(kStackShift == HEDDLE_STACK_SHIFT && (1u << kStackBits) - 1 == HEDDLE_STACK_MOST &&
+              kStackUnit == 1u << HEDDLE_STACK_UNIT_SHIFT);
+static_assert(kCalleeShift == HEDDLE_CALLEE_SHIFT &&
+              (1u << kCalleeBits) - 1 == HEDDLE_CALLEE_MOST && HEDDLE_CALLEE_UNIT_SHIFT == 4);
+static_assert(kTicksShift == HEDDLE_TICKS_SHIFT && kTicksBits == HEDDLE_TICKS_BITS);
+
+}  // namespace heddle::trace

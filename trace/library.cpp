@@ -1,0 +1,46 @@
+// When the library is loaded, and when the program exits.
+#include "load.hpp"
+#include "note.hpp"
+#include "quiet.hpp"
+#include "recording.hpp"
+
+namespace heddle::trace {
+
+namespace {
+
+const char* base_name(const char* path) {
+  const char* name = path;
+  for (; *path != '\0'; ++path) {
+    if (*path == '/') name = path + 1;
+  }
+  return name;
+}
+
+[[gnu::constructor]] void on_load() {
+  load();
+  prepare_thread_ends();
+}
+
+/// exit() has run the program's handlers, or main has returned. Destructors that run later still
+/// record.
+[[gnu::destructor]] void on_exit() {
+  Process* const current = process();
+  if (current == nullptr || current->state == Recording::kNotStarted) return;
+  const Quiet quiet;
+  if (current->state == Recording::kRunning) update_modules(*current);
+  const Locked locked(current->lock);
+  if (current->state == Recording::kImpossible) {
+    note_lost(current->lost, current->directory, current->error);
+    return;
+  }
+  refresh_names(*current);
+  process_stamp(*current);
+  current->header->flags |= kProcessExitSeen;
+  if (loaded.bare && loaded.made_by == current->header->pid) {
+    note_recorded(base_name(current->header->executable), loaded.made_by, loaded.directory);
+  }
+}
+
+}  // namespace
+
+}  // namespace heddle::trace

@@ -1,0 +1,132 @@
+#include "run.hpp"
+
+#include "thread.hpp"
+
+namespace heddle::trace {
+
+namespace {
+
+constexpr std::uint64_t kHookRecordBytes = 16;
+constexpr std::uint64_t kStackReach = kStackUnit << kStackBits;
+/// A base and a wide record: no event needs more.
+constexpr std::uint64_t kMostForCall = 64;
+
+std::uint64_t* at(std::uint64_t address) { return reinterpret_cast<std::uint64_t*>(address); }
+
+/// From here on the words before `end` count.
+void commit(Thread& thread, const std::uint64_t* end) {
+  __atomic_store_n(&thread.buffer.header->position, reinterpret_cast<std::uint64_t>(end),
+                   __ATOMIC_RELEASE);
+}
+
+/// A window of 32 MiB around the stack pointer: most threads never leave it.
+std::uint64_t base_around(std::uint64_t stack_pointer) {
+  const std::uint64_t aligned = stack_pointer & ~(kStackUnit - 1);
+  return aligned < kStackReach / 2 ? 0 : aligned - kStackReach / 2;
+}
+
+bool in_reach(const Window& window, std::uint64_t stack_pointer) {
+  return stack_pointer - window.base_stack < kStackReach;
+}
+
+void set_base(Window& window, std::uint64_t now, std::uint64_t stack_pointer) {
+  window.ticks = now >> kTicksBits;
+  if (!in_reach(window, stack_pointer)) window.base_stack = base_around(stack_pointer);
+}
+
+void append_base(Thread& thread, std::uint64_t now, std::uint64_t stack_pointer) {
+  set_base(thread.window, now, stack_pointer);
+  std::uint64_t* word = at(thread.buffer.header->position);
+  *word++ = first_word(RecordType::kBase, 3, 0);
+  *word++ = now;
+  *word++ = thread.window.base_stack;
+  commit(thread, word);
+}
+
+void append_short(Thread& thread, const Call& call, std::uint64_t now) {
+  std::uint64_t* word = at(thread.buffer.header->position);
+  const bool exit = (call.kind & kExit) != 0;
+  std::uint64_t first = call.kind | now << kTicksShift |
+                        (call.stack_pointer - thread.window.base_stack) / kStackUnit << kStackShift;
+  if (exit && (call.kind & kEntryWay) == 0) {
+    first |= (call.function >> 4 & ((1 << kCalleeBits) - 1)) << kCalleeShift;
+  }
+  *word++ = first;
+  if (!exit) *word++ = call.function << 32 | (call.call_site & 0xffffffff);
+  commit(thread, word);
+}
+
+void append_wide(Thread& thread, const Call& call, std::uint64_t now) {
+  std::uint64_t* word = at(thread.buffer.header->position);
+  const std::uint64_t way = (call.kind & kEntryWay) != 0 ? 1 : 0;
+  const bool exit = (call.kind & kExit) != 0;
+  *word++ =
+      exit ? first_word(RecordType::kWideExit, 4, way) : first_word(RecordType::kWideEnter, 5, way);
+  *word++ = now;
+  *word++ = call.stack_pointer;
+  *word++ = exit && way == 1 ? 0 : call.function;
+  if (!exit) *word++ = call.call_site;
+  commit(thread, word);
+}
+
+void begin_run(Thread& thread, std::uint64_t now, std::uint64_t stack_pointer) {
+  set_base(thread.window, now, stack_pointer);
+  auto* const run = reinterpret_cast<RunRecord*>(thread.buffer.header->position);
+  RunRecord& about = thread.about;
+  about.word = RunRecord::first_word(0);
+  ++about.number;
+  about.base_ticks = now;
+  about.base_stack = thread.window.base_stack;
+  *run = about;
+  thread.run = run;
+  thread.window.limit = thread.buffer.block_end() - kHookRecordBytes;
+  commit(thread, reinterpret_cast<std::uint64_t*>(run + 1));
+}
+
+/// Makes room for so many bytes, in a new block if need be.
+long make_room(Process& process, Thread& thread, std::uint64_t bytes, std::uint64_t now,
+               std::uint64_t stack_pointer) {
+  if (thread.buffer.header->position + bytes <= thread.buffer.block_end()) return 0;
+  end_run(thread);
+  if (const long error = thread.buffer.next_block(process); error != 0) return error;
+  begin_run(thread, now, stack_pointer);
+  return 0;
+}
+
+}  // namespace
+
+long open_run(Process& process, Thread& thread, std::uint64_t stack_pointer) {
+  const std::uint64_t now = ticks();
+  thread.run = nullptr;
+  if (thread.buffer.header->position + sizeof(RunRecord) + kMostForCall >
+      thread.buffer.block_end()) {
+    if (const long error = thread.buffer.next_block(process); error != 0) return error;
+  }
+  begin_run(thread, now, stack_pointer);
+  return 0;
+}
+
+void end_run(Thread& thread) {
+  if (thread.run == nullptr) return;
+  const auto begin = reinterpret_cast<std::uint64_t>(thread.run);
+  thread.run->word = RunRecord::first_word(thread.buffer.header->position - begin);
+  thread.run = nullptr;
+}
+
+long append_call(Process& process, Thread& thread, const Call& call) {
+  const std::uint64_t now = ticks();
+  const long error = make_room(process, thread, kMostForCall, now, call.stack_pointer);
+  if (error != 0) return error;
+  const bool wide = process.modules.overlap || call.stack_pointer % kStackUnit != 0;
+  if (wide) {
+    append_wide(thread, call, now);
+    return 0;
+  }
+  if (now >> kTicksBits != thread.window.ticks || !in_reach(thread.window, call.stack_pointer)) {
+    append_base(thread, now, call.stack_pointer);
+  }
+  append_short(thread, call, now);
+  return 0;
+}
+
+}  // namespace heddle::trace

@@ -1,0 +1,30 @@
+// The records of a thread: what the slow path writes, and what the hooks rely on.
+#pragma once
+
+#include "buffer.hpp"
+#include "window.hpp"
+
+namespace heddle::trace {
+
+struct Thread;
+
+/// What happened, as the hooks tell it.
+struct Call {
+  std::uint64_t function;  ///< first way: its address; second: one within it
+  std::uint64_t call_site;
+  std::uint64_t stack_pointer;
+  std::uint64_t kind;  ///< kCall, with kExit and kEntryWay
+};
+
+/// Begins a run behind what is in the buffer: from there on the records are this thread's. 0 or a
+/// negated error.
+[[nodiscard]] long open_run(Process& process, Thread& thread, std::uint64_t stack_pointer);
+
+/// Writes the run's length into it.
+void end_run(Thread& thread);
+
+/// Appends an event, with all that makes it readable: a new block, a new base. 0 or a negated
+/// error: there is no room, and will be none. Signals blocked.
+[[nodiscard]] long append_call(Process& process, Thread& thread, const Call& call);
+
+}  // namespace heddle::trace

@@ -1,0 +1,22 @@
+// What a thread's hooks find through the thread pointer: where the next record goes.
+#pragma once
+
+#include <cstdint>
+
+namespace heddle::trace {
+
+/// The hooks read it, in a restartable sequence; the slow path, which blocks signals, writes it. So
+/// whatever a hook has read of it holds until its record is stored. All zeros in a forked child:
+/// its first hook takes the slow path.
+struct Window {
+  std::uint64_t* sequence;  ///< where the thread announces a restartable sequence; null: the slow
+                            ///< path is the only one
+  std::uint64_t* position;  ///< holds the address of the next record. Null, set also by another
+                            ///< thread: the slow path first
+  std::uint64_t limit;      ///< the last address at which a hook's record may begin
+  std::uint64_t ticks;      ///< the base's ticks without their low 26 bits
+  std::uint64_t base_stack;
+  std::uint64_t* dropped;  ///< count here instead of recording; null: record
+};
+
+}  // namespace heddle::trace
