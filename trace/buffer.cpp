@@ -72,6 +72,8 @@ long Buffer::create(Process& process) {
     sys::unlink(path);
     return error;
   }
+  // A child makes its own; and whether the file is mapped tells whether its process lives.
+  sys::madvise(header, mapped, MADV_DONTFORK);
   sys::madvise(header, kFirst, MADV_POPULATE_WRITE);
   process.header->buffers = number;
   __atomic_fetch_add(&process.flight_used, kBlockUnit, __ATOMIC_RELAXED);

@@ -11,7 +11,12 @@ static_assert(offsetof(Window, limit) == HEDDLE_WINDOW_LIMIT);
 static_assert(offsetof(Window, ticks) == HEDDLE_WINDOW_TICKS);
 static_assert(offsetof(Window, base_stack) == HEDDLE_WINDOW_BASE_STACK);
 static_assert(offsetof(Window, dropped) == HEDDLE_WINDOW_DROPPED);
-static_assert(offsetof(Thread, window) == 0);
+static_assert(offsetof(Window, hooks) == HEDDLE_WINDOW_HOOKS);
+static_assert(offsetof(Window, own_sequence) == HEDDLE_WINDOW_OWN_SEQUENCE);
+static_assert(offsetof(HookSet, function_exit) == 8 && offsetof(HookSet, entry_enter) == 16 &&
+              offsetof(HookSet, entry_exit) == 24);
+static_assert(kUntimed == HEDDLE_KIND_UNTIMED && kAway == std::uint64_t{1} << HEDDLE_AWAY_BIT);
+static_assert(kSparseBytes == HEDDLE_SPARSE_BYTES);
 static_assert(kExit == HEDDLE_KIND_EXIT && kEntryWay == HEDDLE_KIND_ENTRY_WAY &&
               kCall == HEDDLE_KIND_CALL);
 static_assert(kStackShift == HEDDLE_STACK_SHIFT && (1u << kStackBits) - 1 == HEDDLE_STACK_MOST &&

@@ -23,6 +23,19 @@ const char* variable(const char* name_and_equals) {
   return nullptr;
 }
 
+bool equal(const char* a, const char* b) {
+  while (*a != '\0' && *a == *b) ++a, ++b;
+  return *a == *b;
+}
+
+std::uint64_t number(const char* digits) {
+  std::uint64_t value = 0;
+  for (; *digits >= '0' && *digits <= '9'; ++digits) {
+    value = value * 10 + static_cast<std::uint64_t>(*digits - '0');
+  }
+  return value;
+}
+
 long mark(const char* directory) {
   static char path[4200];  // the stack may be small; the process lock is held
   const Text text = Text(path, sizeof path) << directory << '/' << kMarkerName;
@@ -73,6 +86,10 @@ void load() {
     if (*directory != '/') text << loaded.working << '/';
     text << directory;
   }
+  const char* clock = variable("HEDDLE_CLOCK=");
+  loaded.sparse = clock != nullptr && equal(clock, "sparse");
+  const char* flight = variable("HEDDLE_FLIGHT=");
+  loaded.flight = flight != nullptr ? number(flight) : 0;
   struct stat status;
   loaded.stderr_open = arch::syscall(SYS_fstat, STDERR_FILENO, &status) == 0;
   loaded.stderr_device = status.st_dev;

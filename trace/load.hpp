@@ -9,7 +9,9 @@ namespace heddle::trace {
 
 struct Loaded {
   bool done;
-  bool bare;  ///< no HEDDLE_DIR: the trace goes into the directory of the time, and we say where
+  bool bare;    ///< no HEDDLE_DIR: the trace goes into the directory of the time, and we say where
+  bool sparse;  ///< HEDDLE_CLOCK=sparse
+  std::uint64_t flight;   ///< HEDDLE_FLIGHT, bytes; 0 = keep everything
   char working[4096];     ///< working directory
   char directory[4096];   ///< the trace directory, absolute; empty until a bare one is made
   std::uint32_t made_by;  ///< pid that made a bare trace directory, 0 = not made

@@ -80,6 +80,7 @@ long map_header(Process& process) {
     if (sys::failed(mapped)) {
       error = sys::error_of(mapped);
     } else {
+      sys::madvise(mapped, sizeof(ProcessHeader), MADV_DONTFORK);
       process.header = static_cast<ProcessHeader*>(mapped);
     }
   }
@@ -135,13 +136,15 @@ void process_start(Process& process) {
   process.error = make_directory(process, trace, pid);
   if (process.error != 0) return;
   process.error = map_header(process);
-  if (process.error != 0) {
-    sys::rmdir(process.directory);
-    return;
-  }
+  if (process.error != 0) return;  // the empty directory shows that there was something
   process.stamped = first.ticks;
   fill_header(*process.header, pid, first);
   process.control = map_control(process.path, trace);
+  process.flight = process.header->flight = loaded.flight;
+  if (loaded.sparse) {
+    process.hooks = &heddle_sparse_hooks;
+    process.header->sparse = kSparseBytes;
+  }
   Text(process.modules.path, sizeof process.modules.path) << process.directory << "/modules";
   process.modules.trouble_noted = &process.trouble_noted;
   process.modules.since = first.ticks;

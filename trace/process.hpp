@@ -4,6 +4,7 @@
 #include "clock.hpp"
 #include "lock.hpp"
 #include "modules.hpp"
+#include "window.hpp"
 
 namespace heddle::trace {
 
@@ -24,6 +25,7 @@ struct Process {
   Thread* idle;           ///< what dead ones have left, for the next
   std::uint64_t flight;   ///< bytes that may be kept; 0 = everything is
   std::uint64_t flight_used;
+  const HookSet* hooks;   ///< other than the plain ones; null: those
   std::uint64_t stamped;  ///< ticks of the latest stamp
   std::uint64_t lost;     ///< events with no file to count them in
   long error;             ///< why recording is impossible, negated

@@ -30,9 +30,6 @@ inline long write(long fd, const void* from, std::size_t bytes) {
 }
 inline long mkdir(const char* path) { return arch::syscall(SYS_mkdirat, AT_FDCWD, path, 0777); }
 inline long unlink(const char* path) { return arch::syscall(SYS_unlinkat, AT_FDCWD, path, 0); }
-inline long rmdir(const char* path) {
-  return arch::syscall(SYS_unlinkat, AT_FDCWD, path, AT_REMOVEDIR);
-}
 inline long readlink(const char* path, char* to, std::size_t bytes) {
   return arch::syscall(SYS_readlinkat, AT_FDCWD, path, to, bytes);
 }

@@ -97,7 +97,9 @@ bool attached() { return local.self != nullptr && local.self->buffer.header != n
 void publish(const Process& process, Thread& thread) {
   Window& window = thread.window;
   const bool quick = clock_is_tsc && !process.modules.overlap && !thread.full;
-  window.sequence = quick ? thread.sequence : nullptr;
+  window.own_sequence = quick ? thread.sequence : nullptr;
+  window.hooks = window.own_sequence != nullptr ? process.hooks : nullptr;
+  window.sequence = process.hooks == nullptr ? window.own_sequence : nullptr;
   window.dropped = thread.full ? &thread.buffer.header->dropped : nullptr;
   __atomic_store_n(&window.position,
                    thread.look_again > 0 ? nullptr : &thread.buffer.header->position,

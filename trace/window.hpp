@@ -5,6 +5,20 @@
 
 namespace heddle::trace {
 
+/// The hooks' other forms (arch/x86_64_hooks.S), chosen when recording starts; the plain one is not
+/// in a set, because it comes first and pays for no other.
+struct HookSet {
+  const void* function_enter;
+  const void* function_exit;
+  const void* entry_enter;
+  const void* entry_exit;
+};
+
+extern "C" {
+/// Most events don't read the clock.
+[[gnu::visibility("hidden")]] extern const HookSet heddle_sparse_hooks;
+}
+
 /// The hooks read it, in a restartable sequence; the slow path, which blocks signals, writes it. So
 /// whatever a hook has read of it holds until its record is stored. All zeros in a forked child:
 /// its first hook takes the slow path.
@@ -16,7 +30,9 @@ struct Window {
   std::uint64_t limit;      ///< the last address at which a hook's record may begin
   std::uint64_t ticks;      ///< the base's ticks without their low 26 bits
   std::uint64_t base_stack;
-  std::uint64_t* dropped;  ///< count here instead of recording; null: record
+  std::uint64_t* dropped;       ///< count here instead of recording; null: record
+  const HookSet* hooks;         ///< where to go on without a sequence; null: the slow path
+  std::uint64_t* own_sequence;  ///< these hooks' sequence
 };
 
 }  // namespace heddle::trace

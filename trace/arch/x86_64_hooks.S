@@ -65,44 +65,23 @@
 	.cfi_adjust_cfa_offset -FRAME
 .endm
 
-// struct rseq_cs of <linux/rseq.h>: version, flags, start, length, where to go instead.
-.macro SEQUENCE begin, end, abort
-	.pushsection .data.rel.ro, "aw", @progbits
-	.p2align 5
-8:	.long	0, 0
-	.quad	\begin, \end - \begin, \abort
-	.popsection
-.endm
-
-// Stores a record; r is where the position is. Between `1:` and `2:` nothing is kept that the slow path could have changed.
-.macro QUICK_WAY exit, entry, r
+// rcx: the thread's window; goes to `none` where there is nothing to record with.
+.macro FIND_WINDOW none
 	movq	LOCAL@gottpoff(%rip), %rcx
 	testq	%rcx, %rcx
-	je	3f					// we are not relocated yet, but a library before us calls its IFUNC's resolver
-	movq	%fs:HEDDLE_LOCAL_CURRENT(%rcx), %rcx	// rcx: window
+	je	\none					// we are not relocated yet, but a library before us calls its IFUNC's resolver
+	movq	%fs:HEDDLE_LOCAL_CURRENT(%rcx), %rcx
 	testq	%rcx, %rcx
-	je	3f					// the loader has not filled thread-local memory yet; nothing can be recorded
-	movq	HEDDLE_WINDOW_SEQUENCE(%rcx), %rdx
-	testq	%rdx, %rdx
-	je	4f
-	leaq	8f(%rip), %rax
-	movq	%rax, (%rdx)
-1:	movq	HEDDLE_WINDOW_POSITION(%rcx), \r
-	testq	\r, \r
-	je	4f
-	rdtsc
-	shlq	$32, %rdx
-	orq	%rdx, %rax
-	movq	%rax, %rdx
-	shrq	$HEDDLE_TICKS_BITS, %rdx
-	cmpq	HEDDLE_WINDOW_TICKS(%rcx), %rdx
-	jne	4f
+	je	\none					// the loader has not filled thread-local memory yet
+.endm
+
+// rax: the record's first word but for its ticks; rdx is used up.
+.macro FIRST_WORD exit, entry, slow
 	leaq	8(%rsp), %rdx
 	subq	HEDDLE_WINDOW_BASE_STACK(%rcx), %rdx
 	rorq	$HEDDLE_STACK_UNIT_SHIFT, %rdx		// a misaligned one becomes huge
 	cmpq	$HEDDLE_STACK_MOST, %rdx
-	ja	4f
-	shlq	$HEDDLE_TICKS_SHIFT, %rax
+	ja	\slow
 	shlq	$HEDDLE_STACK_SHIFT, %rdx
 	leaq	HEDDLE_KIND_CALL+HEDDLE_KIND_EXIT*\exit+HEDDLE_KIND_ENTRY_WAY*\entry(%rax,%rdx), %rax
 	.if \exit && !\entry
@@ -112,9 +91,24 @@
 	shlq	$HEDDLE_CALLEE_SHIFT, %rdx
 	orq	%rdx, %rax
 	.endif
-	movq	(\r), %rdx				// rdx: the record
+.endm
+
+// Puts the ticks' low bits in their place in rax; rdx is used up.
+.macro READ_CLOCK slow
+	rdtsc
+	shlq	$32, %rdx
+	orq	%rdx, %rax
+	movq	%rax, %rdx
+	shrq	$HEDDLE_TICKS_BITS, %rdx
+	cmpq	HEDDLE_WINDOW_TICKS(%rcx), %rdx
+	jne	\slow
+	shlq	$HEDDLE_TICKS_SHIFT, %rax
+.endm
+
+// Stores the record with first word rax at rdx, and commits it; r is where the position is.
+.macro STORE exit, entry, r, slow
 	cmpq	HEDDLE_WINDOW_LIMIT(%rcx), %rdx
-	ja	4f
+	ja	\slow
 	movq	%rax, (%rdx)
 	.if \exit
 	addq	$8, %rdx
@@ -131,19 +125,81 @@
 	addq	$16, %rdx
 	.endif
 	movq	%rdx, (\r)				// now it counts
-2:
 .endm
 
-.macro ABORT to
+// Announces a restartable sequence at (rdx): from `begin` to `commit`, which is behind the one instruction that makes the record count. Who
+// is interrupted in between is sent to `aborted`. Nothing is kept across `begin` that the slow path could have changed.
+.macro ANNOUNCE sequence
+	leaq	\sequence(%rip), %rax
+	movq	%rax, (%rdx)
+.endm
+
+// struct rseq_cs of <linux/rseq.h>: version, flags, start, length, where to go instead; and that place, with the signature before it.
+.macro SEQUENCE sequence, begin, commit, slow
 	.byte	0x0f, 0xb9, 0x3d			// ud1: should anyone get here otherwise
 	.long	RSEQ_SIGNATURE
-7:	jmp	\to
+7:	jmp	\slow
+	.pushsection .data.rel.ro, "aw", @progbits
+	.p2align 5
+\sequence:
+	.long	0, 0
+	.quad	\begin, \commit - \begin, 7b
+	.popsection
+.endm
+
+// Every event reads the clock.
+.macro STORE_TIMED exit, entry, r, sequence, slow, away=0
+	ANNOUNCE \sequence
+\sequence\()_begin:
+	movq	HEDDLE_WINDOW_POSITION(%rcx), \r
+	testq	\r, \r
+	je	\slow
+	READ_CLOCK \slow
+	.if \away
+	btsq	$HEDDLE_AWAY_BIT, %rax
+	.endif
+	FIRST_WORD \exit, \entry, \slow
+	movq	(\r), %rdx
+	STORE	\exit, \entry, \r, \slow
+\sequence\()_commit:
+.endm
+
+// Only a record that lies across a multiple of HEDDLE_SPARSE_BYTES reads the clock: that part comes first, in CROSSING, so that the
+// record's store is the sequence's end.
+.macro CROSSING sequence, slow
+\sequence\()_begin:
+	READ_CLOCK \slow
+	jmp	\sequence\()_timed
+.endm
+
+.macro STORE_SPARSE exit, entry, r, sequence, slow
+	ANNOUNCE \sequence
+	movq	HEDDLE_WINDOW_POSITION(%rcx), \r
+	testq	\r, \r
+	je	\slow
+	movq	(\r), %rax
+	leaq	16-8*\exit(%rax), %rdx
+	xorq	%rax, %rdx
+	movl	$HEDDLE_KIND_UNTIMED, %eax
+	cmpq	$HEDDLE_SPARSE_BYTES-1, %rdx
+	ja	\sequence\()_begin
+\sequence\()_timed:
+	FIRST_WORD \exit, \entry, \slow
+	movq	(\r), %rdx
+	STORE	\exit, \entry, \r, \slow
+\sequence\()_commit:
 .endm
 
 .macro BEGIN name
-	.globl	\name
 	.type	\name, @function
 	.p2align 6
+\name:
+	.cfi_startproc
+.endm
+
+// Without padding, so that it can be of one sequence with what is in front of it.
+.macro BEGIN_HERE name
+	.type	\name, @function
 \name:
 	.cfi_startproc
 .endm
@@ -153,53 +209,131 @@
 	.size	\name, . - \name
 .endm
 
-.macro FUNCTION_HOOK name, exit
+// Each of the four has a plain and a sparse form. The plain one finds the window, and goes on to another where the window has a
+// set of hooks (struct HookSet in window.hpp) instead of a sequence; that one is \at bytes into the set.
+.macro FUNCTION_HOOK name, exit, at
+	.globl	\name
 	BEGIN	\name
-	QUICK_WAY \exit, 0, %r8
-3:	ret
-4:	movq	HEDDLE_WINDOW_DROPPED(%rcx), %rax
-	testq	%rax, %rax
-	jne	5f
-	leaq	8(%rsp), %rdx
-	movl	$HEDDLE_KIND_CALL+HEDDLE_KIND_EXIT*\exit, %ecx
-	jmp	heddle_record_slowly
-5:	incq	(%rax)					// one instruction: whole for a signal handler
+	FIND_WINDOW .L\name\()_none
+	movq	HEDDLE_WINDOW_SEQUENCE(%rcx), %rdx
+	testq	%rdx, %rdx
+	je	.L\name\()_other
+	STORE_TIMED \exit, 0, %r8, .L\name\()_plain, .L\name\()_slow
+.L\name\()_none:
 	ret
-	ABORT	4b
-	SEQUENCE 1b, 2b, 7b
+.L\name\()_other:
+	movq	HEDDLE_WINDOW_HOOKS(%rcx), %rax
+	testq	%rax, %rax
+	je	.L\name\()_slow
+	jmp	*\at(%rax)
+.L\name\()_slow:
+	movl	$HEDDLE_KIND_CALL+HEDDLE_KIND_EXIT*\exit, %r9d
+.L\name\()_slow_kind:
+	movq	HEDDLE_WINDOW_DROPPED(%rcx), %rax
+	testq	%rax, %rax
+	jne	.L\name\()_drop
+	leaq	8(%rsp), %rdx
+	movl	%r9d, %ecx
+	jmp	heddle_record_slowly
+.L\name\()_drop:
+	incq	(%rax)					// one instruction: whole for a signal handler
+	ret
+	SEQUENCE .L\name\()_plain, .L\name\()_plain_begin, .L\name\()_plain_commit, .L\name\()_slow
 	END	\name
+
+	BEGIN	crossing\name
+	CROSSING .L\name\()_sparse, .L\name\()_slow
+	END	crossing\name
+	BEGIN_HERE sparse\name
+	movq	HEDDLE_WINDOW_OWN_SEQUENCE(%rcx), %rdx
+	cmpq	$0, (%rdx)
+	je	.L\name\()_was_away
+	STORE_SPARSE \exit, 0, %r8, .L\name\()_sparse, .L\name\()_slow
+	ret
+	SEQUENCE .L\name\()_sparse, .L\name\()_sparse_begin, .L\name\()_sparse_commit, .L\name\()_slow
+.L\name\()_was_away:
+	STORE_TIMED \exit, 0, %r8, .L\name\()_away, .L\name\()_slow, 1
+	ret
+	SEQUENCE .L\name\()_away, .L\name\()_away_begin, .L\name\()_away_commit, .L\name\()_slow
+	END	sparse\name
 .endm
 
-.macro ENTRY_HOOK name, exit
+.macro ENTRY_HOOK name, exit, at
+	.globl	\name
 	BEGIN	\name
 	SAVE	\exit
-	QUICK_WAY \exit, 1, %rsi
-3:	RESTORE	\exit
+	FIND_WINDOW .L\name\()_done
+	movq	HEDDLE_WINDOW_SEQUENCE(%rcx), %rdx
+	testq	%rdx, %rdx
+	je	.L\name\()_other
+	STORE_TIMED \exit, 1, %rsi, .L\name\()_plain, .L\name\()_slow
+.L\name\()_done:
+	RESTORE	\exit
 	ret
-4:	movq	HEDDLE_WINDOW_DROPPED(%rcx), %rax
+.L\name\()_other:
+	movq	HEDDLE_WINDOW_HOOKS(%rcx), %rax
 	testq	%rax, %rax
-	jne	5f
+	je	.L\name\()_slow
+	jmp	*\at(%rax)
+.L\name\()_slow:
+	movl	$HEDDLE_KIND_CALL+HEDDLE_KIND_ENTRY_WAY+HEDDLE_KIND_EXIT*\exit, %edx
+.L\name\()_slow_kind:
+	movq	HEDDLE_WINDOW_DROPPED(%rcx), %rax
+	testq	%rax, %rax
+	jne	.L\name\()_drop
 	OPEN_FRAME
+	movl	%edx, %ecx
 	movq	FRAME(%rsp), %rdi
 	movq	FRAME+8(%rsp), %rsi
 	leaq	FRAME+8(%rsp), %rdx
-	movl	$HEDDLE_KIND_CALL+HEDDLE_KIND_ENTRY_WAY+HEDDLE_KIND_EXIT*\exit, %ecx
 	leaq	heddle_record_slowly(%rip), %rax
 	call	in_shelter
 	CLOSE_FRAME
-	jmp	3b
-5:	incq	(%rax)
-	jmp	3b
-	ABORT	4b
-	SEQUENCE 1b, 2b, 7b
+	jmp	.L\name\()_done
+.L\name\()_drop:
+	incq	(%rax)
+	jmp	.L\name\()_done
+	SEQUENCE .L\name\()_plain, .L\name\()_plain_begin, .L\name\()_plain_commit, .L\name\()_slow
 	END	\name
+
+	BEGIN	crossing\name
+	CROSSING .L\name\()_sparse, .L\name\()_slow
+	END	crossing\name
+	BEGIN_HERE sparse\name
+	movq	HEDDLE_WINDOW_OWN_SEQUENCE(%rcx), %rdx
+	cmpq	$0, (%rdx)
+	je	.L\name\()_was_away
+	STORE_SPARSE \exit, 1, %rsi, .L\name\()_sparse, .L\name\()_slow
+	RESTORE	\exit
+	ret
+	SEQUENCE .L\name\()_sparse, .L\name\()_sparse_begin, .L\name\()_sparse_commit, .L\name\()_slow
+.L\name\()_was_away:
+	STORE_TIMED \exit, 1, %rsi, .L\name\()_away, .L\name\()_slow, 1
+	RESTORE	\exit
+	ret
+	SEQUENCE .L\name\()_away, .L\name\()_away_begin, .L\name\()_away_commit, .L\name\()_slow
+	END	sparse\name
 .endm
 
 	.text
-	FUNCTION_HOOK	__cyg_profile_func_enter, 0
-	FUNCTION_HOOK	__cyg_profile_func_exit, 1
-	ENTRY_HOOK	__heddle_fentry__, 0
-	ENTRY_HOOK	__heddle_return__, 1
+	FUNCTION_HOOK	__cyg_profile_func_enter, 0, 0
+	FUNCTION_HOOK	__cyg_profile_func_exit, 1, 8
+	ENTRY_HOOK	__heddle_fentry__, 0, 16
+	ENTRY_HOOK	__heddle_return__, 1, 24
+
+	.macro	SET name, form
+	.pushsection .data.rel.ro, "aw", @progbits
+	.globl	\name
+	.hidden	\name
+	.type	\name, @object
+	.p2align 3
+\name:
+	.quad	\form\()__cyg_profile_func_enter, \form\()__cyg_profile_func_exit
+	.quad	\form\()__heddle_fentry__, \form\()__heddle_return__
+	.size	\name, . - \name
+	.popsection
+	.endm
+	SET	heddle_sparse_hooks, sparse
 
 // Calls rax with up to four arguments, on an aligned stack, with the direction flag clear, and with the x87, SSE, AVX and
 // AVX-512 state kept: the recorder's own code leaves it alone, but libc's (dl_iterate_phdr, dlsym) need not.

@@ -110,7 +110,7 @@ std::size_t add_run(const RawProcess& process, const std::string& bytes, std::si
       const std::uint64_t pointer = stack + 8 * (word >> 4 & 0x3fffff);
       const bool exit = (word & 1) != 0, entry = (word & 2) != 0;
       if (exit) {
-        thread.records.push_back({when, true, entry, (word >> 26 & 0xfff) << 4, 0, pointer});
+        thread.records.push_back({when, true, entry, (word >> 26 & 0x7ff) << 4, 0, pointer});
       } else {
         const auto ids = at<std::uint64_t>(bytes, w + 8);
         thread.records.push_back({when, false, entry, completed(process, ids >> 32, when),
@@ -298,7 +298,7 @@ bool well_nested(const RawThread& thread) {
     if (!record.exit) {
       open.push_back(record.function);
     } else if (open.empty() ||
-               (!record.entry_way && ((open.back() ^ record.function) & 0xfff0) != 0)) {
+               (!record.entry_way && ((open.back() ^ record.function) & 0x7ff0) != 0)) {
       return false;
     } else {
       open.pop_back();

@@ -11,7 +11,7 @@ struct RawRecord {
   std::uint64_t ticks;
   bool exit;
   bool entry_way;
-  std::uint64_t function;  ///< completed by the modules; an exit's: bits 4 to 15 if it is short
+  std::uint64_t function;  ///< completed by the modules; an exit's: bits 4 to 14 if it is short
   std::uint64_t call_site;
   std::uint64_t stack_pointer;
 };
