@@ -34,10 +34,12 @@ struct Buffer {
     return slot_address(current) + units[current] * kBlockUnit;
   }
 
- private:
+  /// Where the block of a slot is.
   [[nodiscard]] std::uint64_t slot_address(std::uint32_t slot) const {
     return reinterpret_cast<std::uint64_t>(header) + kHeaderBytes + slot * kSlotBytes;
   }
+
+ private:
   [[nodiscard]] long open(const Process& process, int flags);
   [[nodiscard]] bool grow(Process& process, std::uint32_t slot);
   [[nodiscard]] long extend(Process& process, std::uint32_t slot, std::uint32_t to);

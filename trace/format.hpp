@@ -132,7 +132,7 @@ enum class RecordType : std::uint64_t {
   kMark,
   kStrand,
   kStrandName,
-  kCapture,
+  kStrandWaits,
 };
 
 constexpr std::uint64_t first_word(RecordType type, std::uint64_t words, std::uint64_t more) {

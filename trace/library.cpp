@@ -3,6 +3,7 @@
 #include "note.hpp"
 #include "quiet.hpp"
 #include "recording.hpp"
+#include "snapshot.hpp"
 
 namespace heddle::trace {
 
@@ -19,6 +20,7 @@ const char* base_name(const char* path) {
 [[gnu::constructor]] void on_load() {
   load();
   prepare_thread_ends();
+  prepare_snapshot_signal();
 }
 
 /// exit() has run the program's handlers, or main has returned. Destructors that run later still

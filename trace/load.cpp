@@ -36,7 +36,9 @@ std::uint64_t number(const char* digits) {
   return value;
 }
 
-long mark(const char* directory) {
+}  // namespace
+
+long mark_trace(const char* directory) {
   static char path[4200];  // the stack may be small; the process lock is held
   const Text text = Text(path, sizeof path) << directory << '/' << kMarkerName;
   if (!text.fits()) return -ENAMETOOLONG;
@@ -49,6 +51,8 @@ long mark(const char* directory) {
   sys::unlink(path);
   return written < 0 ? written : -ENOSPC;
 }
+
+namespace {
 
 /// ./heddle.trace.<pid>; with .1, .2 … behind it where one is there already: an earlier program
 /// image of this process (exec), or an old process with the same pid.
@@ -88,6 +92,10 @@ void load() {
   }
   const char* clock = variable("HEDDLE_CLOCK=");
   loaded.sparse = clock != nullptr && equal(clock, "sparse");
+  const char* paused = variable("HEDDLE_PAUSED=");
+  loaded.paused = paused != nullptr && equal(paused, "1");
+  const char* signal = variable("HEDDLE_SNAPSHOT_SIGNAL=");
+  loaded.snapshot_signal = signal != nullptr ? static_cast<std::uint32_t>(number(signal)) : 0;
   const char* flight = variable("HEDDLE_FLIGHT=");
   loaded.flight = flight != nullptr ? number(flight) : 0;
   struct stat status;
@@ -103,7 +111,7 @@ const char* trace_directory(long& error) {
   } else {
     error = loaded.made_by != 0 ? 0 : make_bare_directory();
   }
-  if (error == 0) error = mark(loaded.directory);
+  if (error == 0) error = mark_trace(loaded.directory);
   return error == 0 ? loaded.directory : nullptr;
 }
 

@@ -11,10 +11,12 @@ struct Loaded {
   bool done;
   bool bare;    ///< no HEDDLE_DIR: the trace goes into the directory of the time, and we say where
   bool sparse;  ///< HEDDLE_CLOCK=sparse
-  std::uint64_t flight;   ///< HEDDLE_FLIGHT, bytes; 0 = keep everything
-  char working[4096];     ///< working directory
-  char directory[4096];   ///< the trace directory, absolute; empty until a bare one is made
-  std::uint32_t made_by;  ///< pid that made a bare trace directory, 0 = not made
+  bool paused;  ///< HEDDLE_PAUSED=1: until heddle_start()
+  std::uint32_t snapshot_signal;  ///< HEDDLE_SNAPSHOT_SIGNAL, 0 = none
+  std::uint64_t flight;           ///< HEDDLE_FLIGHT, bytes; 0 = keep everything
+  char working[4096];             ///< working directory
+  char directory[4096];           ///< the trace directory, absolute; empty until a bare one is made
+  std::uint32_t made_by;          ///< pid that made a bare trace directory, 0 = not made
   bool stderr_open;
   std::uint64_t stderr_device, stderr_inode;
 };
@@ -28,5 +30,9 @@ void load();
 /// The trace directory with its marker file, made if need be. Null, with `error` set to a negated
 /// error number and `loaded.directory` to what could not be made. Call with the process lock held.
 [[nodiscard]] const char* trace_directory(long& error);
+
+/// Writes the marker file of a trace directory, if it is not there. 0 or a negated error; call with
+/// the process lock held.
+[[nodiscard]] long mark_trace(const char* directory);
 
 }  // namespace heddle::trace

@@ -141,6 +141,7 @@ void process_start(Process& process) {
   fill_header(*process.header, pid, first);
   process.control = map_control(process.path, trace);
   process.flight = process.header->flight = loaded.flight;
+  process.paused = loaded.paused;
   if (loaded.sparse) {
     process.hooks = &heddle_sparse_hooks;
     process.header->sparse = kSparseBytes;

@@ -25,11 +25,13 @@ struct Process {
   Thread* idle;           ///< what dead ones have left, for the next
   std::uint64_t flight;   ///< bytes that may be kept; 0 = everything is
   std::uint64_t flight_used;
+  bool paused;            ///< calls are not recorded until heddle_start()
   const HookSet* hooks;   ///< other than the plain ones; null: those
   std::uint64_t stamped;  ///< ticks of the latest stamp
   std::uint64_t lost;     ///< events with no file to count them in
   long error;             ///< why recording is impossible, negated
   bool trouble_noted;
+  bool snapshot_trouble_noted;
   char directory[4160];
   char path[4224];  ///< scratch; the stack may be small
   Modules modules;

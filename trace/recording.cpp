@@ -11,13 +11,6 @@ namespace {
 /// listed, so a thread looks this many times before it leaves the matter to its next block.
 constexpr std::uint32_t kLooks = 32;
 
-/// Sends all threads' hooks where they belong now. Process lock held.
-void publish_all(Process& process) {
-  for (Thread* thread = process.threads; thread != nullptr; thread = thread->next) {
-    publish(process, *thread);
-  }
-}
-
 void lose(Process& process) {
   local.lost_instance = process_instance;
   process_lost(process);
@@ -41,9 +34,26 @@ void give_up(Process& process, Thread& thread, long error) {
   publish(process, thread);
 }
 
+/// Tells what was skipped while recording was paused.
+long resume(Process& process, Thread& thread) {
+  const std::uint64_t skipped = thread.skipped;
+  thread.skipped = 0;
+  {
+    const Locked locked(process.lock);
+    publish(process, thread);
+  }
+  return append_gap(process, thread, GapReason::kPaused, skipped);
+}
+
 void record(Process& process, Thread& thread, const Call& call) {
+  if (process.paused) {
+    ++thread.skipped;
+    return;
+  }
   const std::uint32_t run = thread.about.number;
-  if (const long error = append_call(process, thread, call); error != 0) {
+  long error = thread.skipped > 0 ? resume(process, thread) : 0;
+  if (error == 0) error = append_call(process, thread, call);
+  if (error != 0) {
     give_up(process, thread, error);
     arch::increment(&thread.buffer.header->dropped);
     return;

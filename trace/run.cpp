@@ -93,6 +93,21 @@ long make_room(Process& process, Thread& thread, std::uint64_t bytes, std::uint6
   return 0;
 }
 
+/// A record of three words: the first's upper half, the time, a number.
+long append_words(Process& process, Thread& thread, RecordType type, std::uint64_t more,
+                  std::uint64_t number) {
+  const std::uint64_t now = ticks();
+  const long error =
+      make_room(process, thread, kMostForCall, now, reinterpret_cast<std::uint64_t>(&now));
+  if (error != 0) return error;
+  std::uint64_t* word = at(thread.buffer.header->position);
+  *word++ = first_word(type, 3, more);
+  *word++ = now;
+  *word++ = number;
+  commit(thread, word);
+  return 0;
+}
+
 }  // namespace
 
 long open_run(Process& process, Thread& thread, std::uint64_t stack_pointer) {
@@ -126,6 +141,37 @@ long append_call(Process& process, Thread& thread, const Call& call) {
     append_base(thread, now, call.stack_pointer);
   }
   append_short(thread, call, now);
+  return 0;
+}
+
+long append_gap(Process& process, Thread& thread, GapReason why, std::uint64_t events) {
+  return append_words(process, thread, RecordType::kGap, static_cast<std::uint64_t>(why), events);
+}
+
+long append_strand(Process& process, Thread& thread, StrandEvent what, std::uint64_t strand) {
+  return append_words(process, thread, RecordType::kStrand, static_cast<std::uint64_t>(what),
+                      strand);
+}
+
+long append_text(Process& process, Thread& thread, RecordType type, std::uint64_t strand,
+                 const char* text) {
+  constexpr std::uint64_t kMostText = 4000;
+  std::uint64_t size = 0;
+  while (size < kMostText && text[size] != '\0') ++size;
+  const std::uint64_t words = 3 + (size + 7) / 8;
+  const std::uint64_t now = ticks();
+  const long error =
+      make_room(process, thread, words * 8, now, reinterpret_cast<std::uint64_t>(&now));
+  if (error != 0) return error;
+  std::uint64_t* word = at(thread.buffer.header->position);
+  *word++ = first_word(type, words, size);
+  *word++ = now;
+  *word++ = strand;
+  const std::uint64_t* const end = word + (words - 3);
+  if (size > 0) word[words - 4] = 0;
+  auto* const to = reinterpret_cast<char*>(word);
+  for (std::uint64_t i = 0; i < size; ++i) to[i] = text[i];
+  commit(thread, end);
   return 0;
 }
 

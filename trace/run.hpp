@@ -27,4 +27,16 @@ void end_run(Thread& thread);
 /// error: there is no room, and will be none. Signals blocked.
 [[nodiscard]] long append_call(Process& process, Thread& thread, const Call& call);
 
+/// Appends a gap: what happened to this thread here was not recorded. 0 or a negated error.
+enum class GapReason : std::uint32_t { kPaused = 1, kDropped = 2 };
+[[nodiscard]] long append_gap(Process& process, Thread& thread, GapReason why,
+                              std::uint64_t events);
+
+/// Appends what runtimes and programs tell: a record of type strand; of a type that has a text.
+enum class StrandEvent : std::uint32_t { kSwitch = 1, kEnd = 2 };
+[[nodiscard]] long append_strand(Process& process, Thread& thread, StrandEvent what,
+                                 std::uint64_t strand);
+[[nodiscard]] long append_text(Process& process, Thread& thread, RecordType type,
+                               std::uint64_t strand, const char* text);
+
 }  // namespace heddle::trace

@@ -48,6 +48,8 @@ Thread* obtain(Process& process, long& error) {
 void describe(Process& process, Thread& thread) {
   RunRecord& about = thread.about;
   about.flags = 0;
+  thread.skipped = 0;
+  thread.named = false;
   about.tid = static_cast<std::uint32_t>(sys::tid());
   const std::uint64_t self = arch::thread_pointer();
   // Whoever gets a dead thread's control block has got its stack: glibc keeps the two together.
@@ -96,14 +98,25 @@ bool attached() { return local.self != nullptr && local.self->buffer.header != n
 
 void publish(const Process& process, Thread& thread) {
   Window& window = thread.window;
-  const bool quick = clock_is_tsc && !process.modules.overlap && !thread.full;
+  const bool off = thread.full || process.paused;
+  const bool quick = clock_is_tsc && !process.modules.overlap && !off;
+  // Not the last of what a slow path must do first?
+  const bool slow = thread.look_again > 0 || thread.skipped > 0;
   window.own_sequence = quick ? thread.sequence : nullptr;
   window.hooks = window.own_sequence != nullptr ? process.hooks : nullptr;
   window.sequence = process.hooks == nullptr ? window.own_sequence : nullptr;
-  window.dropped = thread.full ? &thread.buffer.header->dropped : nullptr;
-  __atomic_store_n(&window.position,
-                   thread.look_again > 0 ? nullptr : &thread.buffer.header->position,
+  std::uint64_t* const dropped = thread.full      ? &thread.buffer.header->dropped
+                                 : process.paused ? &thread.skipped
+                                                  : nullptr;
+  __atomic_store_n(&window.dropped, dropped, __ATOMIC_RELAXED);
+  __atomic_store_n(&window.position, slow ? nullptr : &thread.buffer.header->position,
                    __ATOMIC_RELAXED);
+}
+
+void publish_all(Process& process) {
+  for (Thread* thread = process.threads; thread != nullptr; thread = thread->next) {
+    publish(process, *thread);
+  }
 }
 
 bool attach(Process& process, std::uint64_t stack_pointer) {

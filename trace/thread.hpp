@@ -19,6 +19,8 @@ struct Thread {
   Thread* previous;
   std::uint64_t pthread;     ///< pthread_self(), to find it by
   std::uint32_t look_again;  ///< hooks left that look for a module that dlopen may have loaded
+  std::uint64_t skipped;     ///< events since recording was paused, not yet told as a gap
+  bool named;                ///< by the program: the kernel's name for it does not count
   bool full;                 ///< there is no more room: from here on its events are dropped
 };
 
@@ -45,6 +47,7 @@ extern __thread Local local __attribute__((tls_model("initial-exec")));
 /// Sends the thread's hooks to their quick way, or to the slow path while there is a module to look
 /// for. Process lock held, or the thread not yet linked.
 void publish(const Process& process, Thread& thread);
+void publish_all(Process& process);
 
 /// Within the slow path, with signals blocked: hooks that the recorder itself causes (through
 /// functions that the program put in libc's place) are not the program's calls; they find no
@@ -63,6 +66,7 @@ class [[nodiscard("ends at once")]] Busy {
 /// Reads the name of a thread into its run: of the calling one, of one given by its pthread_t, or
 /// of all (process lock held).
 void name_self(Thread& thread);
+void name_for_good(Thread& thread, const char* name);  ///< by the program itself
 void refresh_name(std::uint64_t pthread);
 void refresh_names(Process& process);
 

@@ -16,6 +16,7 @@ void set_name(Thread& thread, const char* name) {
 }
 
 void name_other(Thread& thread) {
+  if (thread.named) return;
   char path[64];
   Text text = Text(path, sizeof path) << "/proc/self/task/";
   text.decimal(thread.about.tid) << "/comm";
@@ -30,9 +31,15 @@ void name_other(Thread& thread) {
 }  // namespace
 
 void name_self(Thread& thread) {
+  if (thread.named) return;
   char name[16] = {};
   arch::syscall(SYS_prctl, PR_GET_NAME, name);
   set_name(thread, name);
+}
+
+void name_for_good(Thread& thread, const char* name) {
+  set_name(thread, name);
+  thread.named = true;
 }
 
 void refresh_name(std::uint64_t pthread) {

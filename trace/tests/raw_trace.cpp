@@ -130,6 +130,11 @@ std::size_t add_run(const RawProcess& process, const std::string& bytes, std::si
       ++thread.wides;
       thread.records.push_back(
           {field(1), type == 4, word >> 32 == 1, field(3), type == 3 ? field(4) : 0, field(2)});
+    } else if (type >= 5 && type <= 9) {
+      const bool texts = type == 6 || type == 8 || type == 9;
+      thread.notes.push_back({type, word >> 32, field(1), field(2),
+                              texts ? bytes.substr(w + 24, word >> 32) : "",
+                              thread.records.size()});
     } else {
       throw std::runtime_error("a record of type " + std::to_string(type));
     }
@@ -176,7 +181,7 @@ void add_threads(RawProcess& process) {
       number = place.thread;
       run = 0;
     }
-    if (place.run != ++run) throw std::runtime_error("a run is missing");
+    if (place.run != ++run && process.flight == 0) throw std::runtime_error("a run is missing");
     add_run(process, place.block->bytes, place.word, process.threads.back());
   }
 }
@@ -222,6 +227,7 @@ RawProcess read_process(const std::filesystem::path& directory) {
   process.latest_ticks[1] = at<std::uint64_t>(bytes, 88);
   process.thread_count = at<std::uint32_t>(bytes, 128);
   process.buffers = at<std::uint32_t>(bytes, 132);
+  process.flight = at<std::uint64_t>(bytes, 152);
   process.dropped = at<std::uint64_t>(bytes, 136);
   process.host = text_at(bytes, 256, 256);
   process.executable = text_at(bytes, 512, 1024);
@@ -285,7 +291,8 @@ std::vector<RawProcess> read_trace(const std::filesystem::path& trace) {
   if (contents(trace / "heddle") != "heddle trace 2\n") throw std::runtime_error("marker");
   std::vector<RawProcess> processes;
   for (const auto& entry : std::filesystem::directory_iterator(trace)) {
-    if (entry.is_directory()) processes.push_back(read_process(entry.path()));
+    const bool snapshot = entry.path().filename().string().starts_with("snapshot-");
+    if (entry.is_directory() && !snapshot) processes.push_back(read_process(entry.path()));
   }
   std::sort(processes.begin(), processes.end(),
             [](const RawProcess& a, const RawProcess& b) { return a.directory < b.directory; });

@@ -16,11 +16,19 @@ struct RawRecord {
   std::uint64_t stack_pointer;
 };
 
+/// Any other record.
+struct RawNote {
+  std::uint64_t type, more, ticks, number;
+  std::string text;
+  std::size_t before;  ///< number of the thread's calls in front of it
+};
+
 struct RawThread {
   std::string name;
   std::uint32_t tid, flags;
   std::uint64_t dropped, stack_low, stack_high, first_ticks;
   std::vector<RawRecord> records;
+  std::vector<RawNote> notes;
   std::uint64_t bases, wides;  ///< records of these types
 
   [[nodiscard]] std::uint64_t enters() const;
@@ -36,7 +44,7 @@ struct RawProcess {
   std::filesystem::path directory;
   std::string magic, host, executable, command_line;
   std::uint32_t version, flags, pid, parent, clock, latest_stamps, thread_count, buffers;
-  std::uint64_t first_ticks, first_realtime_ns, latest_ticks[2], dropped;
+  std::uint64_t first_ticks, first_realtime_ns, latest_ticks[2], dropped, flight;
   std::vector<RawThread> threads;  ///< in order of their numbers
   std::vector<RawModule> modules;
 

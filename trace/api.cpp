@@ -1,0 +1,104 @@
+// include/heddle/trace.h, the recorder's side.
+#include "load.hpp"
+#include "quiet.hpp"
+#include "recording.hpp"
+#include "snapshot.hpp"
+
+namespace heddle::trace {
+
+namespace {
+
+/// Does something with the calling thread, which is given a buffer if it has none; nothing where it
+/// gets none, or where recording is paused.
+template <typename Action>
+void with_this_thread(Action action) {
+  if (local.busy) return;
+  Process* const current = process();
+  if (current == nullptr) return;
+  const Quiet quiet;
+  const Busy busy;
+  if (!attached()) {
+    if (!attach(*current, reinterpret_cast<std::uint64_t>(__builtin_frame_address(0)))) return;
+    update_modules(*current);
+  }
+  Thread& thread = *local.self;
+  // One that finds no room is no call: it is not counted, and the next call will tell of the
+  // trouble.
+  if (!thread.full && !current->paused) (void)action(*current, thread);
+  local.current = &thread.window;
+}
+
+void pause(bool paused) {
+  Process* const current = process();
+  if (current == nullptr || local.busy) return;
+  const Quiet quiet;
+  const Locked locked(current->lock);
+  if (current->state != Recording::kRunning) {
+    loaded.paused = paused;  // for when it starts
+    return;
+  }
+  current->paused = paused;
+  publish_all(*current);
+}
+
+}  // namespace
+
+}  // namespace heddle::trace
+
+using namespace heddle::trace;
+
+extern "C" {
+
+[[gnu::visibility("default")]] void heddle_trace_start() { pause(false); }
+
+[[gnu::visibility("default")]] void heddle_trace_stop() { pause(true); }
+
+[[gnu::visibility("default")]] int heddle_trace_snapshot() {
+  Process* const current = process();
+  if (current == nullptr || current->state != Recording::kRunning || local.busy) return 0;
+  const Quiet quiet;
+  const Busy busy;
+  const long error = take_snapshot(*current);
+  if (attached()) local.current = &local.self->window;
+  return static_cast<int>(-error);
+}
+
+[[gnu::visibility("default")]] void heddle_trace_name_thread(const char* name) {
+  with_this_thread([name](Process&, Thread& thread) {
+    name_for_good(thread, name);
+    return 0;
+  });
+}
+
+[[gnu::visibility("default")]] void heddle_trace_mark(const char* text) {
+  with_this_thread([text](Process& process, Thread& thread) {
+    return append_text(process, thread, RecordType::kMark, 0, text);
+  });
+}
+
+[[gnu::visibility("default")]] void heddle_trace_strand_switch(std::uint64_t strand) {
+  with_this_thread([strand](Process& process, Thread& thread) {
+    return append_strand(process, thread, StrandEvent::kSwitch, strand);
+  });
+}
+
+[[gnu::visibility("default")]] void heddle_trace_name_strand(std::uint64_t strand,
+                                                             const char* name) {
+  with_this_thread([=](Process& process, Thread& thread) {
+    return append_text(process, thread, RecordType::kStrandName, strand, name);
+  });
+}
+
+[[gnu::visibility("default")]] void heddle_trace_strand_waits(std::uint64_t strand,
+                                                              const char* reason) {
+  with_this_thread([=](Process& process, Thread& thread) {
+    return append_text(process, thread, RecordType::kStrandWaits, strand, reason);
+  });
+}
+
+[[gnu::visibility("default")]] void heddle_trace_strand_end(std::uint64_t strand) {
+  with_this_thread([strand](Process& process, Thread& thread) {
+    return append_strand(process, thread, StrandEvent::kEnd, strand);
+  });
+}
+}
