@@ -76,7 +76,8 @@ extern "C" {
   });
 }
 
-[[gnu::visibility("default")]] void heddle_trace_strand_switch(std::uint64_t strand) {
+/// Where heddle_trace_strand_switch (arch/x86_64_hooks.S) cannot go its quick way.
+[[gnu::visibility("hidden")]] void heddle_strand_slowly(std::uint64_t strand) {
   with_this_thread([strand](Process& process, Thread& thread) {
     return append_strand(process, thread, StrandEvent::kSwitch, strand);
   });

@@ -321,6 +321,41 @@
 	ENTRY_HOOK	__heddle_fentry__, 0, 16
 	ENTRY_HOOK	__heddle_return__, 1, 24
 
+// void heddle_trace_strand_switch(uint64_t strand) of include/heddle/trace.h: a runtime may call it as often as it switches.
+	.globl	heddle_trace_strand_switch
+	BEGIN	heddle_trace_strand_switch
+	FIND_WINDOW .Lstrand_none
+	movq	HEDDLE_WINDOW_OWN_SEQUENCE(%rcx), %rdx
+	testq	%rdx, %rdx
+	je	.Lstrand_slow
+	ANNOUNCE .Lstrand
+.Lstrand_begin:
+	movq	HEDDLE_WINDOW_POSITION(%rcx), %r8
+	testq	%r8, %r8
+	je	.Lstrand_slow
+	movq	(%r8), %r9
+	leaq	HEDDLE_STRAND_BYTES-16(%r9), %rax	// the limit is a call's
+	cmpq	HEDDLE_WINDOW_LIMIT(%rcx), %rax
+	ja	.Lstrand_slow
+	rdtsc
+	shlq	$32, %rdx
+	orq	%rdx, %rax
+	movabsq	$HEDDLE_STRAND_WORD, %rdx
+	movq	%rdx, (%r9)
+	movq	%rax, 8(%r9)
+	movq	%rdi, 16(%r9)
+	addq	$HEDDLE_STRAND_BYTES, %r9
+	movq	%r9, (%r8)
+.Lstrand_commit:
+.Lstrand_none:
+	ret
+.Lstrand_slow:
+	cmpq	$0, HEDDLE_WINDOW_DROPPED(%rcx)
+	jne	.Lstrand_none
+	jmp	heddle_strand_slowly
+	SEQUENCE .Lstrand, .Lstrand_begin, .Lstrand_commit, .Lstrand_slow
+	END	heddle_trace_strand_switch
+
 	.macro	SET name, form
 	.pushsection .data.rel.ro, "aw", @progbits
 	.globl	\name
