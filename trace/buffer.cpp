@@ -81,6 +81,9 @@ long Buffer::create(Process& process) {
   header->version = kVersion;
   header->slots = 1;
   header->address = reinterpret_cast<std::uint64_t>(header);
+  // A second slot while we still can: a program that gives up its rights, its root directory or its
+  // descriptors can extend no file, but the collector can empty one slot while the other is filled.
+  if (process.control != nullptr && most > 1 && extend(process, 1, 1) == 0) header->slots = 2;
   begin_block(process, 0);
   __atomic_store_n(&header->magic, kBufferMagic, __ATOMIC_RELEASE);
   return 0;
@@ -92,6 +95,11 @@ void Buffer::begin_block(Process& process, std::uint32_t index) {
   slot.used = 0;
   slot.place = __atomic_fetch_add(&process.header->next_place, room, __ATOMIC_RELAXED);
   const std::uint64_t address = slot_address(index);
+  if (fresh[index]) {
+    // All its page faults at once; Linux before 5.14 takes them one by one.
+    sys::madvise(reinterpret_cast<void*>(address), room, MADV_POPULATE_WRITE);
+    fresh[index] = false;
+  }
   *reinterpret_cast<BlockHeader*>(address) = {
       kBlockMagic, static_cast<std::uint32_t>(room), 0, slot.place / kBlockUnit, {}};
   // While the slot is free nobody looks at the position within it.
@@ -128,10 +136,8 @@ long Buffer::extend(Process& process, std::uint32_t slot, std::uint32_t to) {
   const long error = sys::allocate(fd, start + had, start + wanted);
   sys::close(fd);
   if (error != 0) return error;
-  // All its page faults at once; Linux before 5.14 takes them one by one.
-  sys::madvise(reinterpret_cast<void*>(slot_address(slot) + had), wanted - had,
-               MADV_POPULATE_WRITE);
   units[slot] = to;
+  fresh[slot] = true;
   return 0;
 }
 
@@ -161,6 +167,17 @@ bool Buffer::find_free(std::uint32_t& found) const {
   return false;
 }
 
+/// Up to a second of waiting for the collector, which runs only when a processor is idle.
+bool Buffer::wait_for_free() const {
+  const timespec pause{0, 100'000};
+  std::uint32_t found;
+  for (int i = 0; i < 5000 && header->slots > 1; ++i) {
+    if (find_free(found)) return true;
+    arch::syscall(SYS_nanosleep, &pause, nullptr);
+  }
+  return false;
+}
+
 long Buffer::free_oldest(Process& process, std::uint32_t& freed) {
   while (!find_free(freed)) {
     std::uint32_t oldest = kMostSlots;
@@ -181,7 +198,11 @@ long Buffer::free_oldest(Process& process, std::uint32_t& freed) {
     }
     const long error = process.flight == 0 ? write_out(process, oldest) : 0;
     set_state(slot, error == 0 ? SlotState::kFree : SlotState::kFull);
-    if (error != 0) return error;
+    if (error == 0) continue;
+    // We are not allowed to, but the collector may be.
+    const bool barred = error == -EACCES || error == -EPERM || error == -ENOENT ||
+                        error == -EMFILE || error == -ENFILE;
+    if (!barred || process.control == nullptr || !wait_for_free()) return error;
   }
   return 0;
 }

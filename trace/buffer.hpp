@@ -17,6 +17,7 @@ struct Buffer {
   std::uint32_t most;               ///< slots that it may come to use
   std::uint64_t mapped;             ///< bytes
   std::uint32_t units[kMostSlots];  ///< room of each slot that the file has, in 64 KiB
+  bool fresh[kMostSlots];           ///< not touched since it got its room
   char path[4224];                  ///< scratch
 
   /// Makes `<process>/buffer-<number>` with 64 KiB of room, and begins a block. 0 or a negated
@@ -43,6 +44,7 @@ struct Buffer {
   [[nodiscard]] long open(const Process& process, int flags);
   [[nodiscard]] bool grow(Process& process, std::uint32_t slot);
   [[nodiscard]] long extend(Process& process, std::uint32_t slot, std::uint32_t to);
+  [[nodiscard]] bool wait_for_free() const;
   [[nodiscard]] bool find_free(std::uint32_t& found) const;
   [[nodiscard]] long free_oldest(Process& process, std::uint32_t& freed);
   [[nodiscard]] long take_slot(Process& process, std::uint32_t& taken);
