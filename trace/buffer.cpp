@@ -167,7 +167,7 @@ bool Buffer::find_free(std::uint32_t& found) const {
   return false;
 }
 
-/// Up to a second of waiting for the collector, which runs only when a processor is idle.
+/// About half a second of waiting for the collector, which runs only when a processor is idle.
 bool Buffer::wait_for_free() const {
   const timespec pause{0, 100'000};
   std::uint32_t found;
