@@ -1,7 +1,7 @@
 //! Calls and times per function.
 
-use crate::{End, Functions, Key, Loose, Span, Stack};
-use heddle_trace_file::{Error, EventKind, Modules, Nanos, Thread};
+use crate::{End, Functions, Key, Loose, Span, Stack, Step};
+use heddle_trace_file::{Error, EventKind, Modules, Nanos, Remarks, Thread};
 
 /// The calls of one function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,10 +91,10 @@ pub struct Profile {
     pub functions: Vec<(Key, Stats)>,
     /// What did not pair up.
     pub loose: Loose,
-    /// Events read.
+    /// Enters and exits read.
     pub events: u64,
-    /// Records that were reserved and never filled.
-    pub holes: u64,
+    /// What else is to be said about the thread's events.
+    pub remarks: Remarks,
 }
 
 impl Profile {
@@ -123,7 +123,6 @@ impl Profile {
             };
         for event in events.by_ref() {
             let event = event?;
-            count += 1;
             if let EventKind::Enter { function, .. } = event.kind {
                 let id = functions
                     .id(Key {
@@ -137,9 +136,10 @@ impl Profile {
                 }
                 open[id] += 1;
             }
-            stack.feed(event, |span| {
+            let step = stack.feed(event, |span| {
                 close(span, &mut functions, &mut stats, &mut open)
             });
+            count += u64::from(step != Step::Other);
         }
         stack.finish(|span| close(span, &mut functions, &mut stats, &mut open));
         let functions = functions.keys().iter().copied().zip(stats).collect();
@@ -147,7 +147,7 @@ impl Profile {
             functions,
             loose: stack.loose(),
             events: count,
-            holes: events.holes(),
+            remarks: events.remarks(),
         })
     }
 }

@@ -28,7 +28,7 @@ pub struct Span {
 pub enum End {
     /// By its exit event.
     Returned,
-    /// Without one, by `longjmp` or the like: `exit` is the first event that shows it gone.
+    /// Without one, by `longjmp` or the like, or in a gap: `exit` is the first event that shows it gone.
     Unwound,
     /// Not at all: `exit` is the thread's last event.
     Open,
@@ -49,7 +49,7 @@ impl Span {
 /// What did not pair up; all of it is to be told to the user.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Loose {
-    /// Exits without an open call: recording began inside it (a forked child leaves its parent's calls so).
+    /// Exits without an open call: recording began inside it (a forked child leaves its parent's calls so), or went on inside it behind a gap.
     pub unmatched: u64,
     /// Calls that ended without an exit.
     pub unwound: u64,

@@ -5,16 +5,19 @@
 //! - *Enter*: open calls whose stack pointer is below the new one's are gone (`longjmp` left them without an exit): they end here, unwound.
 //!   So are those with the same one and another call site: only an inlined call leaves the stack pointer as it is, and has its container's call site.
 //!   That holds only within one stack: a signal handler's alternate stack may be anywhere.
-//! - *Exit*: it ends the nearest open call of the same function. Calls above that one had no exit of their own and end unwound. At its exit, a function's stack pointer may be lower than
+//! - *Exit*: it ends the nearest open call of the same function, as far as the exit's bits of the function's address tell ([`Callee`]). Calls above that one had no exit of their own and end unwound. At its exit, a function's stack pointer may be lower than
 //!   at its enter (`alloca`) or higher (the exit hook is tail-called after the frame is gone), but not above the frame it was called from: an open call of
 //!   which that would be true is skipped, so that after a `longjmp` out of a recursion the right one ends.
 //! - Events of [`Way::Entry`] say it more plainly: the stack pointer is where the return address lies, so no two open calls share it (an enter at
 //!   the same one ends what had it), and the exit with the same one ends the call. The function is not asked: an exit has another address within it than the enter.
 //!   A tail call is an exit, then an enter with the same stack pointer and call site.
 //! - An exit that finds no open call is counted and changes nothing.
+//! - *Gap*: calls that were open before it may have ended in it, and nothing says which. They stay open, and end like others: by an exit that fits, or unwound where an event
+//!   shows them gone; the time of the gap is theirs. Only one rule is turned: an enter of the same function at the same place is a call of its own, made after the one before
+//!   the gap had ended, and not inlined into that.
 
 use crate::{End, Loose, Span};
-use heddle_trace_file::{Addr, Event, EventKind, Nanos, Way};
+use heddle_trace_file::{Addr, Callee, Event, EventKind, Nanos, Way};
 use std::ops::Range;
 
 /// An open call.
@@ -33,6 +36,8 @@ pub struct Frame {
     /// When it was entered.
     pub enter: Nanos,
     callees: Nanos,
+    /// Gaps that its thread had had by then.
+    gaps: u32,
 }
 
 /// The open calls of a thread.
@@ -42,6 +47,7 @@ pub struct Stack {
     bounds: Option<Range<Addr>>,
     loose: Loose,
     latest: Nanos,
+    gaps: u32,
 }
 
 /// What an event did.
@@ -52,7 +58,9 @@ pub enum Step {
     /// This call ended by its exit.
     Left(Span),
     /// An exit of this function that belongs to no open call.
-    Unmatched(Addr),
+    Unmatched(Callee),
+    /// It was neither an enter nor an exit, and no call ended by it.
+    Other,
 }
 
 impl Stack {
@@ -63,6 +71,7 @@ impl Stack {
             bounds,
             loose: Loose::default(),
             latest: Nanos(0),
+            gaps: 0,
         }
     }
 
@@ -79,7 +88,7 @@ impl Stack {
                 while self
                     .frames
                     .last()
-                    .is_some_and(|top| self.gone(top, event.way, caller, sp))
+                    .is_some_and(|top| self.gone(top, event.way, function, caller, sp))
                 {
                     self.close(End::Unwound, &mut ended);
                 }
@@ -95,6 +104,7 @@ impl Stack {
                     sp,
                     enter: event.time,
                     callees: Nanos(0),
+                    gaps: self.gaps,
                 });
                 Step::Entered
             }
@@ -115,6 +125,11 @@ impl Stack {
                     None => Step::Unmatched(function),
                 }
             }
+            EventKind::Gap { .. } => {
+                self.gaps += 1;
+                Step::Other
+            }
+            _ => Step::Other,
         }
     }
 
@@ -142,16 +157,15 @@ impl Stack {
     }
 
     #[inline]
-    fn matching(&self, function: Addr, sp: Addr) -> Option<usize> {
+    fn matching(&self, function: Callee, sp: Addr) -> Option<usize> {
         let top = self.frames.last()?;
+        let same =
+            |frame: &Frame| function.may_be(frame.function) && frame.way == Way::Instrumented;
         // Nearly always: the innermost call returns as it was entered.
-        if top.function == function && top.sp == sp && top.way == Way::Instrumented {
+        if same(top) && top.sp == sp {
             return Some(self.frames.len() - 1);
         }
-        let same = |index: &usize| {
-            let frame = &self.frames[*index];
-            frame.function == function && frame.way == Way::Instrumented
-        };
+        let same = |index: &usize| same(&self.frames[*index]);
         let mut candidates = (0..self.frames.len()).rev().filter(same);
         candidates
             .clone()
@@ -171,8 +185,9 @@ impl Stack {
 
     /// Whether `top` cannot be open any more when a call from `caller` is entered at `sp`.
     #[inline]
-    fn gone(&self, top: &Frame, way: Way, caller: Addr, sp: Addr) -> bool {
-        let may_share = way == Way::Instrumented && top.way == Way::Instrumented;
+    fn gone(&self, top: &Frame, way: Way, function: Addr, caller: Addr, sp: Addr) -> bool {
+        let again = top.gaps != self.gaps && top.function == function;
+        let may_share = way == Way::Instrumented && top.way == Way::Instrumented && !again;
         (top.sp < sp && self.same_stack(top.sp, sp))
             || (top.sp == sp && !(may_share && top.caller == caller))
     }

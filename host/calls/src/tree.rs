@@ -1,7 +1,7 @@
 //! Call trees with equal neighbours merged: what `heddle check` compares.
 
 use crate::{End, Frame, Loose, Span, Stack, Step};
-use heddle_trace_file::{Error, Nanos, Thread};
+use heddle_trace_file::{Error, Nanos, Remarks, Thread};
 
 /// Calls that look alike: the same label, and below them the same calls in the same order.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,7 +64,7 @@ pub enum TreeError {
     TooDeep,
 }
 
-/// The calls of a thread that no traced call made, with everything below them; what did not pair up; and how many records were never written. `label` names a call, from its frame and its parent's.
+/// The calls of a thread that no traced call made, with everything below them; what did not pair up; and what else is to be said. `label` names a call, from its frame and its parent's.
 ///
 /// A loop of equal calls is one node, so the trees of a long run may be small; where every call differs they are as large as the run.
 /// The trees are walked recursively, as deep as the program's own calls were: up to [`DEEPEST`].
@@ -74,7 +74,7 @@ pub enum TreeError {
 pub fn trees(
     thread: &Thread,
     mut label: impl FnMut(&Frame, Option<&Frame>) -> u32,
-) -> Result<(Vec<Node>, Loose, u64), TreeError> {
+) -> Result<(Vec<Node>, Loose, Remarks), TreeError> {
     let mut stack = Stack::new(thread.stack());
     // The finished children of every open call, below them those of no call at all.
     let mut open: Vec<(u32, Vec<Node>)> = vec![(0, Vec::new())];
@@ -92,7 +92,7 @@ pub fn trees(
     Ok((
         open.pop().map(|(_, roots)| roots).unwrap_or_default(),
         stack.loose(),
-        events.holes(),
+        events.remarks(),
     ))
 }
 

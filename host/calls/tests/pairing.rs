@@ -3,8 +3,8 @@
 #![allow(clippy::unwrap_used)]
 
 use heddle_calls::{Loose, Node, Profile, Stats, trees};
-use heddle_trace_file::write::{ThreadWriter, TraceWriter, WITHIN};
-use heddle_trace_file::{Nanos, Trace};
+use heddle_trace_file::write::{ThreadWriter, TraceWriter};
+use heddle_trace_file::{Nanos, Trace, Why};
 use proptest::prelude::*;
 
 const MAIN: u64 = 0x1000;
@@ -13,7 +13,7 @@ const G: u64 = 0x3000;
 
 fn trace(write: impl FnOnce(&mut ThreadWriter)) -> (tempfile::TempDir, Trace) {
     let directory = tempfile::tempdir().unwrap();
-    let writer = TraceWriter::create(directory.path(), 1).unwrap();
+    let writer = TraceWriter::create(directory.path()).unwrap();
     let mut process = writer.process(1, 0, "/x").unwrap();
     let mut thread = process.thread(1, "x");
     write(&mut thread);
@@ -260,34 +260,19 @@ fn equal_neighbours_merge_and_others_do_not() {
     );
 }
 
-/// Events of the second way in: the same address at every enter, another one at every exit.
-trait EntryHooks {
-    fn entry(&mut self, time: u64, function: u64, caller: u64, sp: u64) -> &mut Self;
-    fn leave(&mut self, time: u64, function: u64, caller: u64, sp: u64) -> &mut Self;
-}
-
-impl EntryHooks for ThreadWriter {
-    fn entry(&mut self, time: u64, function: u64, caller: u64, sp: u64) -> &mut Self {
-        self.enter(time, WITHIN | function, caller, sp)
-    }
-    fn leave(&mut self, time: u64, function: u64, caller: u64, sp: u64) -> &mut Self {
-        self.exit(time, WITHIN | (function + 8 + time % 4), caller, sp)
-    }
-}
-
 #[test]
 fn entry_hooks_pair_by_stack_pointer_and_a_tail_call_is_a_sibling() {
     let (tree, loose) = tree(|t| {
         t.entry(0, MAIN, 0, 900)
             .entry(1, F, MAIN, 800)
-            .leave(2, F, MAIN, 800)
+            .leave(2, 800)
             .entry(2, G, MAIN, 800)
             .entry(3, F, G, 700)
             .entry(4, F, F, 600)
-            .leave(5, F, F, 600)
-            .leave(6, F, G, 700)
-            .leave(7, G, MAIN, 800)
-            .leave(8, MAIN, 0, 900);
+            .leave(5, 600)
+            .leave(6, 700)
+            .leave(7, 800)
+            .leave(8, 900);
     });
     assert_eq!(tree, "1000 x1 (2000 x1 3000 x1 (2000 x1 (2000 x1)))");
     assert_eq!(loose, Loose::default());
@@ -301,7 +286,7 @@ fn entry_hooks_that_an_unwinding_left_out_end_at_the_same_place_again() {
         for time in [10, 20, 30] {
             t.entry(time, F, MAIN, 800).entry(time + 1, G, F, 700);
         }
-        t.leave(90, MAIN, 0, 900);
+        t.leave(90, 900);
     });
     assert_eq!(tree, "1000 x1 (2000 x3 (3000 x1))");
     assert_eq!(
@@ -322,17 +307,85 @@ fn hooks_of_both_kinds_nest_in_each_other() {
             .entry(2, G, F, 792)
             .enter(3, F, G, 700)
             .exit(4, F, G, 708)
-            .leave(5, G, F, 792)
+            .leave(5, 792)
             .exit(6, F, MAIN, 808)
-            .leave(7, MAIN, 0, 904);
+            .leave(7, 904);
     });
     assert_eq!(tree, "1000 x1 (2000 x1 (3000 x1 (2000 x1)))");
     assert_eq!(loose, Loose::default());
     // An exit whose enter was not recorded ends no call of the other kind.
     let (_, loose) = profile(|t| {
-        t.enter(0, F, 0, 900).leave(1, G, 0, 900).exit(2, F, 0, 900);
+        t.enter(0, F, 0, 900).leave(1, 900).exit(2, F, 0, 900);
     });
     assert_eq!(loose.unmatched, 1);
+}
+
+#[test]
+fn calls_that_a_pause_may_have_ended_stay_open_until_an_event_shows_it() {
+    let pause = |t: &mut ThreadWriter| {
+        t.enter(0, MAIN, 0, 900)
+            .enter(10, F, MAIN, 800)
+            .gap(20, Why::Paused, None);
+    };
+    // It goes on inside F, which returns.
+    let (inside, loose) = tree(|t| {
+        pause(t);
+        t.enter(30, G, F, 700)
+            .exit(40, G, F, 700)
+            .exit(50, F, MAIN, 800)
+            .exit(60, MAIN, 0, 900);
+    });
+    assert_eq!(inside, "1000 x1 (2000 x1 (3000 x1))");
+    assert_eq!(loose, Loose::default());
+    // F had ended: the next call from the same place is one of its own, not inlined in it.
+    let (again, loose) = tree(|t| {
+        pause(t);
+        t.enter(30, F, MAIN, 800)
+            .exit(40, F, MAIN, 800)
+            .exit(60, MAIN, 0, 900);
+    });
+    assert_eq!(again, "1000 x1 (2000 x2)");
+    let unwound = Loose {
+        unwound: 1,
+        ..Loose::default()
+    };
+    assert_eq!(loose, unwound);
+    // What is inlined into a call that the pause did not end still is.
+    let (inlined, loose) = tree(|t| {
+        pause(t);
+        t.enter(30, G, MAIN, 800)
+            .exit(40, G, MAIN, 800)
+            .exit(50, F, MAIN, 800)
+            .exit(60, MAIN, 0, 900);
+    });
+    assert_eq!(inlined, "1000 x1 (2000 x1 (3000 x1))");
+    assert_eq!(loose, Loose::default());
+    // It goes on outside: exits of calls that were entered meanwhile have no enter.
+    let (outside, loose) = tree(|t| {
+        pause(t);
+        t.exit(30, G, F, 700).exit(60, MAIN, 0, 900);
+    });
+    assert_eq!(outside, "1000 x1 (2000 x1)");
+    let both = Loose {
+        unmatched: 1,
+        unwound: 1,
+        open: 0,
+    };
+    assert_eq!(loose, both);
+}
+
+#[test]
+fn an_exit_is_told_apart_by_what_bits_it_has() {
+    // G's frame was left by longjmp; F's exit, by a tail-called hook, comes at its stack pointer.
+    let (tree, loose) = tree(|t| {
+        t.enter(0, MAIN, 0, 904)
+            .enter(1, F, MAIN, 800)
+            .enter(2, G, F, 704)
+            .exit(3, F, MAIN, 704)
+            .exit(4, MAIN, 0, 904);
+    });
+    assert_eq!(tree, "1000 x1 (2000 x1 (3000 x1))");
+    assert_eq!(loose.unwound, 1);
 }
 
 proptest! {
@@ -343,8 +396,14 @@ proptest! {
         let exits = events.len() as u64 - enters;
         let (functions, loose) = profile(|t| {
             for (time, &(enter, function, within, sp)) in events.iter().enumerate() {
-                let function = if within { function | WITHIN } else { function };
-                if enter { t.enter(time as u64, function, 7, sp) } else { t.exit(time as u64, function, 7, sp) };
+                let (time, function) = (time as u64, function << 4);
+                t.wide(time % 3 == 0);
+                match (enter, within) {
+                    (true, false) => t.enter(time, function, 7, sp),
+                    (false, false) => t.exit(time, function, 7, sp),
+                    (true, true) => t.entry(time, function, 7, sp),
+                    (false, true) => t.leave(time, sp),
+                };
             }
         });
         prop_assert_eq!(functions.iter().map(|(_, stats)| stats.calls).sum::<u64>(), enters);

@@ -3,24 +3,24 @@
 use crate::names::{Names, printable, process_name};
 use heddle_calls::{Frame, Loose, Node, TreeError, trees};
 use heddle_symbols::without_parameters;
-use heddle_trace_file::{Addr, Nanos, Trace};
+use heddle_trace_file::{Addr, Nanos, Remarks, Trace};
 use heddle_tree::{Call, Foreign, Process, Thread};
 use std::collections::HashMap;
 
-/// Reads the whole trace: its calls, what did not pair up, and how many records were never written.
-pub fn read(trace: &Trace) -> Result<(Vec<Process>, Loose, u64), TreeError> {
+/// Reads the whole trace: its calls, what did not pair up, and what else is to be said.
+pub fn read(trace: &Trace) -> Result<(Vec<Process>, Loose, Remarks), TreeError> {
     let mut names = Names::new(trace);
     let mut loose = Loose::default();
-    let mut holes = 0;
+    let mut remarks = Remarks::default();
     let mut processes = Vec::new();
     for (index, process) in trace.processes().iter().enumerate() {
         let mut threads = Vec::new();
         for thread in process.threads() {
             let mut labels = Labels::new(index);
-            let (roots, of_thread, of_holes) =
+            let (roots, of_thread, remarked) =
                 trees(thread, |frame, parent| labels.of(&mut names, frame, parent))?;
             loose += of_thread;
-            holes += of_holes;
+            remarks += &remarked;
             threads.push(Thread {
                 name: printable(thread.name()),
                 calls: labels.calls(roots),
@@ -31,7 +31,7 @@ pub fn read(trace: &Trace) -> Result<(Vec<Process>, Loose, u64), TreeError> {
             threads,
         });
     }
-    Ok((processes, loose, holes))
+    Ok((processes, loose, remarks))
 }
 
 /// What tells one call from another: function, and the caller where it is not the call above.

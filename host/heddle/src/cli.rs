@@ -18,6 +18,8 @@ enum Verb {
     Compare(verbs::compare::Args),
     /// Run a program and record its calls
     Record(verbs::record::Args),
+    /// Collect what a killed recording has left in its buffers
+    Recover(verbs::recover::Args),
     /// Print a trace, one line an event
     Replay(verbs::replay::Args),
     /// Print calls and times by function
@@ -40,6 +42,7 @@ pub fn run() -> ExitCode {
     let result = match verb {
         Verb::Compare(args) => verbs::compare::run(args),
         Verb::Record(args) => verbs::record::run(args),
+        Verb::Recover(args) => verbs::recover::run(args),
         Verb::Replay(args) => verbs::replay::run(args),
         Verb::Report(args) => verbs::report::run(args),
         Verb::Check(args) => verbs::check::run(args),

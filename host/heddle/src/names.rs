@@ -76,19 +76,3 @@ pub fn thread_label(trace: &Trace, process: &Process, thread: &Thread) -> String
         format!("{name} {}", thread.tid())
     }
 }
-
-/// Events lost in the whole trace.
-pub fn dropped(trace: &Trace) -> u64 {
-    let of = |process: &Process| {
-        process
-            .threads()
-            .iter()
-            .map(Thread::dropped)
-            .fold(process.dropped(), u64::saturating_add)
-    };
-    trace
-        .processes()
-        .iter()
-        .map(of)
-        .fold(0, u64::saturating_add)
-}

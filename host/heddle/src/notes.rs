@@ -1,7 +1,7 @@
 //! What is said on stderr beside the result.
 
 use heddle_calls::Loose;
-use heddle_trace_file::Trace;
+use heddle_trace_file::{Process, Remarks, Trace, Uncertainty};
 use std::fmt::Display;
 use std::path::Path;
 
@@ -38,46 +38,62 @@ pub fn quoted(path: &Path) -> String {
 
 /// `1 event`, `2 events`.
 pub fn counted(number: u64, thing: &str) -> String {
-    if number == 1 {
-        format!("1 {thing}")
-    } else {
-        format!("{number} {thing}s")
+    match number {
+        1 => format!("1 {thing}"),
+        _ if thing.ends_with("ch") => format!("{number} {thing}es"),
+        _ => format!("{number} {thing}s"),
     }
 }
 
-/// Says how many thread files were made and are not there: whoever copied or cleaned the trace left threads out.
+/// Says what of a trace is not there: whoever copied or cleaned it left buffers or events out.
 pub fn missing(trace: &Trace) {
-    let missing: u64 = trace
-        .processes()
-        .iter()
-        .map(|process| u64::from(process.missing_threads()))
-        .sum();
-    if missing > 0 {
+    let sum = |of: fn(&Process) -> u64| trace.processes().iter().map(of).sum::<u64>();
+    let threads = sum(|process| process.missing_threads().into());
+    if threads > 0 {
         warning(format_args!(
-            "{} missing from {}, and with them their threads' calls",
-            counted(missing, "thread file"),
+            "nothing of {} is in {}: a buffer file is missing, or the thread was killed as it began",
+            counted(threads, "thread"),
             trace.path().display()
+        ));
+    }
+    let runs = sum(Process::missing_runs);
+    if runs > 0 {
+        warning(format_args!(
+            "{} of threads' events missing from {}: calls and times are missing",
+            counted(runs, "stretch"),
+            trace.path().display()
+        ));
+    }
+    for process in trace.processes().iter().filter(|process| process.running()) {
+        note(format_args!(
+            "process {} still runs: this is what it had recorded when the trace was opened",
+            process.pid()
         ));
     }
 }
 
-/// Says what is incomplete in a trace, if anything.
-pub fn incomplete(loose: Loose, dropped: u64, holes: u64) {
+/// Says what is incomplete in a trace that was read, if anything.
+pub fn incomplete(trace: &Trace, loose: Loose, remarks: &Remarks) {
+    let dropped = trace.processes().iter().map(Process::dropped);
+    let dropped = dropped.fold(remarks.dropped, u64::saturating_add);
     if dropped > 0 {
         warning(format_args!(
             "{} dropped while recording, for lack of space or memory: calls and times are missing",
             were(dropped, "event")
         ));
     }
-    if holes > 0 {
+    if remarks.pauses > 0 {
         note(format_args!(
-            "{} never written: a thread was killed inside the recorder",
-            were(holes, "record")
+            "recording was paused {}: calls that were open then may have ended meanwhile",
+            times(remarks.pauses)
         ));
+    }
+    if remarks.uncertainty.events() > 0 {
+        note(uncertain(&remarks.uncertainty));
     }
     if loose.unmatched > 0 {
         note(format_args!(
-            "{} no enter: recording began inside the call (as in a forked child)",
+            "{} no enter: recording began, or went on, inside the call (as in a forked child)",
             have(loose.unmatched, "exit")
         ));
     }
@@ -95,7 +111,27 @@ pub fn incomplete(loose: Loose, dropped: u64, holes: u64) {
     }
 }
 
-fn were(number: u64, thing: &str) -> String {
+/// How well times are known that were recorded with `--clock sparse`.
+pub fn uncertain(uncertainty: &Uncertainty) -> String {
+    format!(
+        "times of {} lie between those of others (--clock sparse): half of them are good to {}, 99 % to {}, all to {}",
+        counted(uncertainty.events(), "event"),
+        uncertainty.quantile(0.5),
+        uncertainty.quantile(0.99),
+        uncertainty.largest()
+    )
+}
+
+fn times(number: u64) -> String {
+    match number {
+        1 => "once".to_owned(),
+        2 => "twice".to_owned(),
+        more => format!("{more} times"),
+    }
+}
+
+/// `1 event was`, `2 events were`.
+pub fn were(number: u64, thing: &str) -> String {
     format!(
         "{} {}",
         counted(number, thing),

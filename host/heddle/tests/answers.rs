@@ -136,7 +136,7 @@ fn a_check_that_fails_says_why_where_the_lines_do_not() {
         let line = symbols.lines().find(|line| line.ends_with(name)).unwrap();
         u64::from_str_radix(line.split(' ').next().unwrap(), 16).unwrap()
     };
-    let trace = TraceWriter::create(&path.join("heddle.trace"), 1).unwrap();
+    let trace = TraceWriter::create(&path.join("heddle.trace")).unwrap();
     let mut process = trace.process(4711, 1, binary.to_str().unwrap()).unwrap();
     process.module(0, 0x100_0000, 0, None, binary.to_str().unwrap());
     for (tid, name) in [(1, "app"), (2, "worker")] {
@@ -212,7 +212,7 @@ fn a_stripped_program_is_said_to_be_one() {
 fn a_process_that_became_another_did_not_vanish() {
     let (directory, program) = abc();
     let path = directory.path();
-    let trace = TraceWriter::create(&path.join("heddle.trace"), 1).unwrap();
+    let trace = TraceWriter::create(&path.join("heddle.trace")).unwrap();
     let executable = program.path.to_str().unwrap();
     for last in [false, true] {
         let mut process = trace.process(4712, 4711, executable).unwrap();

@@ -5,6 +5,7 @@
 mod common;
 
 use common::{LIBC, Program, abc, heddle, idle_library, run};
+use heddle_trace_file::Why;
 use heddle_trace_file::write::TraceWriter;
 use predicates::prelude::*;
 use predicates::str::{contains, is_empty, starts_with};
@@ -152,13 +153,13 @@ fn what_is_incomplete_is_said() {
             .dropped(3)
             .exit(1, at("_Z1Av"), 0, 900)
             .enter(2, at("main"), LIBC + 5, 900)
-            .record(0, 0, 0, 0);
+            .gap(3, Why::Paused, None);
     });
     let said = [
         "3 events were dropped",
         "1 exit has no enter",
         "1 call was still open",
-        "1 record was never written",
+        "recording was paused once",
     ];
     for verb in ["report", "info", "check"] {
         let arguments = [verb, "heddle.trace"];
@@ -221,7 +222,7 @@ fn check_says_yes_or_shows_the_difference() {
 #[test]
 fn info_names_what_the_trace_holds() {
     let (directory, _) = abc();
-    let all = contains("format version 1")
+    let all = contains("format version 2")
         .and(contains("host       loom"))
         .and(contains("process    4711 (parent 1)"));
     let all = all
@@ -235,17 +236,134 @@ fn info_names_what_the_trace_holds() {
 }
 
 #[test]
-fn a_thread_file_that_is_gone_is_missed() {
+fn a_thread_whose_records_are_gone_is_missed() {
     let (directory, program) = abc();
     program.abc();
-    fs::remove_file(directory.path().join("heddle.trace/4711/thread-1")).unwrap();
+    fs::remove_file(directory.path().join("heddle.trace/4711/events")).unwrap();
     for verb in [&["report"][..], &["replay"], &["check", "heddle.trace"]] {
         heddle(directory.path())
             .args(verb)
             .assert()
             .success()
-            .stderr(contains("1 thread file missing from heddle.trace"));
+            .stderr(contains("nothing of 1 thread is in heddle.trace"));
     }
+}
+
+#[test]
+fn what_is_neither_an_enter_nor_an_exit_is_replayed_too() {
+    let directory = tempfile::tempdir().unwrap();
+    let program = Program::build(directory.path());
+    program.trace(|thread, at| {
+        thread
+            .enter(1, at("main"), LIBC + 5, 900)
+            .mark(2, 0, "half\nway")
+            .strand_switch(3, 7)
+            .strand_name(4, 7, "seven")
+            .strand_waits(5, 7, "rain")
+            .gap(6, Why::Dropped, Some(12))
+            .exit(7, at("_Z1Bv"), 0, 880)
+            .exit(8, at("main"), 0, 900);
+    });
+    let line = |time: u32, what: &str| format!("    0.00000000{time}  abc 4711  {what}\n");
+    let expected = [
+        line(2, "Mark    half?way"),
+        line(3, "Strand   7 runs"),
+        line(4, "Strand   7 is named seven"),
+        line(5, "Strand   7 waits: rain"),
+        line(6, "Gap     12 events missing: no space or memory"),
+        line(7, "Exit    ?  <- (its enter was not recorded)"),
+    ];
+    heddle(directory.path())
+        .arg("replay")
+        .assert()
+        .success()
+        .stdout(contains(expected.concat()))
+        .stderr(contains("12 events were dropped"));
+}
+
+#[test]
+fn times_that_are_known_badly_are_said_to_be() {
+    let directory = tempfile::tempdir().unwrap();
+    let program = Program::build(directory.path());
+    program.trace(|thread, at| {
+        thread.enter(10, at("main"), LIBC + 5, 900);
+        thread.untimed().enter(0, at("_Z1Av"), at("main") + 5, 800);
+        thread.exit(110, at("_Z1Av"), 0, 800);
+    });
+    let said = "times of 1 event lie between those of others (--clock sparse): half of them are good to 50 ns, 99 % to 50 ns, all to 50 ns";
+    for verb in [
+        &["report"][..],
+        &["replay"],
+        &["info"],
+        &["check", "heddle.trace"],
+    ] {
+        heddle(directory.path())
+            .args(verb)
+            .assert()
+            .success()
+            .stderr(contains(said));
+    }
+}
+
+#[test]
+fn every_verb_reads_what_was_not_collected_and_recover_collects_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let program = Program::build(directory.path());
+    let calls = |buffered: bool| {
+        program.trace(|thread, at| {
+            thread
+                .enter(1, at("main"), LIBC + 5, 900)
+                .enter(2, at("_Z1Av"), at("main") + 5, 800);
+            thread.next_run();
+            thread
+                .exit(3, at("_Z1Av"), 0, 800)
+                .exit(4, at("main"), 0, 900);
+            if buffered {
+                thread.in_buffer(&[2]);
+            }
+        });
+    };
+    let verbs = [
+        &["report"][..],
+        &["replay"],
+        &["check", "heddle.trace"],
+        &["report", "--by", "thread", "--format", "json"],
+    ];
+    let answers = || {
+        verbs.map(|verb| {
+            let output = heddle(directory.path()).args(verb).output().unwrap();
+            assert!(output.status.success(), "{output:?}");
+            String::from_utf8(output.stdout).unwrap()
+        })
+    };
+    calls(false);
+    let collected = answers();
+    fs::remove_dir_all(directory.path().join("heddle.trace")).unwrap();
+    calls(true);
+    assert_eq!(answers(), collected);
+    let buffers = contains("uncollected 1 buffer: heddle recover copies");
+    heddle(directory.path())
+        .arg("info")
+        .assert()
+        .success()
+        .stdout(buffers);
+    let said = "heddle.trace: collected 2 blocks (480 bytes) from the buffers of 1 process\n";
+    heddle(directory.path())
+        .arg("recover")
+        .assert()
+        .success()
+        .stderr(contains(said));
+    assert_eq!(answers(), collected);
+    heddle(directory.path())
+        .arg("recover")
+        .assert()
+        .success()
+        .stderr(contains("no buffer of an ended process was left"));
+    heddle(directory.path())
+        .args(["recover", "none"])
+        .assert()
+        .code(1)
+        .stderr(contains("none: no such trace"));
 }
 
 /// `depth` calls of C inside each other.
@@ -299,7 +417,7 @@ fn deep_calls_are_compared_and_too_deep_ones_are_an_error() {
 fn no_name_steers_the_terminal_or_breaks_a_line() {
     let directory = tempfile::tempdir().unwrap();
     let odd = "/tmp/\x1b[31mred\ngreen";
-    let trace = TraceWriter::create(&directory.path().join("heddle.trace"), 1).unwrap();
+    let trace = TraceWriter::create(&directory.path().join("heddle.trace")).unwrap();
     let mut process = trace.process(4711, 1, odd).unwrap();
     process.module(0x1000, 0x2000, 0x1000, None, "\x1b[31mred\\ngreen");
     let mut thread = process.thread(4711, "\x1b[2J\n");
@@ -345,7 +463,7 @@ fn a_wrong_trace_is_an_error_that_says_what_to_do() {
         error("other", "not a heddle trace");
         error(
             "newer",
-            "version 9 of the format; this heddle reads version 1",
+            "version 9 of the format; this heddle reads version 2",
         );
     }
 }
@@ -429,6 +547,26 @@ fn record_passes_the_exit_code_through_and_says_when_nothing_was_recorded() {
 }
 
 #[test]
+fn record_says_so_when_nothing_could_be_stored() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    // What the recorder leaves where there is no room for its first file.
+    record(path, &["sh", "-c", "mkdir $HEDDLE_DIR/4711"])
+        .success()
+        .stderr(contains("could not store anything in heddle.trace"));
+    assert!(!path.join("heddle.trace").exists());
+    // And where there was room for that only.
+    let trace = TraceWriter::create(&path.join("full")).unwrap();
+    let mut process = trace.process(4711, 1, "/x").unwrap();
+    process.dropped(12).finish().unwrap();
+    record(path, &["sh", "-c", "cp -r full/4711 $HEDDLE_DIR"])
+        .success()
+        .stderr(contains(
+            "nothing is in heddle.trace: 12 events were dropped",
+        ));
+}
+
+#[test]
 fn record_keeps_the_last_trace_and_nothing_else_is_touched() {
     let (directory, _) = abc();
     let path = directory.path();
@@ -438,7 +576,7 @@ fn record_keeps_the_last_trace_and_nothing_else_is_touched() {
     assert!(
         path.join("heddle.trace.old/4711").exists() && path.join("heddle.trace/first").exists()
     );
-    fs::write(path.join("heddle.trace/heddle"), "heddle trace 1\n").unwrap();
+    fs::write(path.join("heddle.trace/heddle"), "heddle trace 2\n").unwrap();
     record(path, &["sh", "-c", &leave("second")]).success();
     assert!(
         path.join("heddle.trace.old/first").exists() && path.join("heddle.trace/second").exists()

@@ -64,7 +64,7 @@ fn names(
     addresses: &[u64],
 ) -> (Vec<String>, Vec<String>) {
     let directory = tempfile::tempdir().unwrap();
-    let writer = TraceWriter::create(directory.path(), 1).unwrap();
+    let writer = TraceWriter::create(directory.path()).unwrap();
     let mut process = writer.process(1, 0, "/x").unwrap();
     process.module(
         bias,

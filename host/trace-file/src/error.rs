@@ -24,6 +24,18 @@ pub enum Error {
         /// Its version.
         found: u64,
     },
+    /// An earlier heddle wrote it.
+    #[error(
+        "{path}: written in version {found} of the format, which only the heddle that recorded it reads (0.1.0 built before version {} was made); this one reads version {}: record the program again",
+        crate::VERSION,
+        crate::VERSION
+    )]
+    Older {
+        /// The file that says so.
+        path: PathBuf,
+        /// Its version.
+        found: u64,
+    },
     /// The directory is ours, but the program recorded nothing.
     #[error("{0}: the trace holds no process: nothing was recorded")]
     Empty(PathBuf),
@@ -37,6 +49,9 @@ pub enum Error {
         /// What was expected and what is there.
         what: String,
     },
+    /// `heddle record` is still at work on it.
+    #[error("{0}: `heddle record` is still recording into it; wait for its end")]
+    Recording(PathBuf),
     /// The operating system refused.
     #[error("{path}: {source}")]
     Io {

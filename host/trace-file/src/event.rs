@@ -2,31 +2,31 @@
 
 use crate::{Addr, Nanos};
 
-/// A call entered or left, on the thread whose iterator gave it.
+/// What happened on the thread whose iterator gave it. Text is borrowed from the trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Event {
-    /// Since the trace's first stamp.
+pub struct Event<'a> {
+    /// Since the trace's first stamp. Where the clock was not read (`--clock sparse`), between those of its neighbours that read it.
     pub time: Nanos,
-    /// Which hooks told of it.
+    /// Which hooks told of it; of no meaning for what is neither an enter nor an exit.
     pub way: Way,
-    /// Which of the two, and where.
-    pub kind: EventKind,
+    /// What it was, and where.
+    pub kind: EventKind<'a>,
 }
 
 /// The two ways in, by what their events say of a call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Way {
-    /// `-finstrument-functions`: an event has its function's own address, an inlined function has hooks, and the stack pointer may differ between enter and exit.
+    /// `-finstrument-functions`: an enter has its function's own address, an inlined function has hooks, and the stack pointer may differ between enter and exit.
     #[default]
     Instrumented,
-    /// `-mfentry -minstrument-return=call`: an event has an address within its function, another one at each hook; only real calls have hooks, and the stack
+    /// `-mfentry -minstrument-return=call`: an enter has an address within its function, the same one each time; only real calls have hooks, and the stack
     /// pointer is the same at enter and exit.
     Entry,
 }
 
 /// What happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EventKind {
+pub enum EventKind<'a> {
     /// A function was entered.
     Enter {
         /// The function's address, or one within it: see [`Way`].
@@ -38,9 +38,94 @@ pub enum EventKind {
     },
     /// A function was left.
     Exit {
-        /// The function's address, or one within it: see [`Way`].
-        function: Addr,
+        /// What is known of it.
+        function: Callee,
         /// The stack pointer then. [`Way::Instrumented`]: lower than at the enter after `alloca`, higher when the hook was tail-called.
         sp: Addr,
     },
+    /// Events are missing here.
+    Gap {
+        /// For what reason.
+        why: Why,
+        /// How many, where they were counted.
+        missing: Option<u64>,
+    },
+    /// The program marked this moment.
+    Mark {
+        /// On which strand, if it said so.
+        strand: Option<u64>,
+        /// In its words: UTF-8 usually, but whatever bytes it gave.
+        text: &'a [u8],
+    },
+    /// The thread runs this strand from here on, as the program announced.
+    StrandSwitch {
+        /// Which one; `None`: none, but the thread's own code.
+        to: Option<u64>,
+    },
+    /// The strand ended, as the program announced; its number may be another's from here on.
+    StrandEnd {
+        /// Which one.
+        strand: u64,
+    },
+    /// The program named a strand.
+    StrandName {
+        /// Which one.
+        strand: u64,
+        /// UTF-8 usually, but whatever bytes it gave.
+        name: &'a [u8],
+    },
+    /// The strand is about to wait, as the program announced.
+    StrandWaits {
+        /// Which one.
+        strand: u64,
+        /// What for: UTF-8 usually, but whatever bytes it gave.
+        reason: &'a [u8],
+    },
+    /// A value was captured in a function.
+    Capture {
+        /// Which of the values that were asked for.
+        index: u32,
+        /// Where.
+        function: Addr,
+        /// Its bits.
+        value: u64,
+    },
+}
+
+/// What an exit says of the function that was left: less than an enter, since its enter has said it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Callee {
+    /// Its address.
+    Known(Addr),
+    /// Bits 4–14 of its address.
+    Bits(u16),
+    /// Nothing: the stack pointer tells.
+    Unknown,
+}
+
+impl Callee {
+    /// Whether this may have been the exit of the function at `function`.
+    ///
+    /// ```
+    /// # use heddle_trace_file::{Addr, Callee};
+    /// assert!(Callee::Bits(0x123).may_be(Addr(0x5555_0001_1230)));
+    /// assert!(!Callee::Bits(0x123).may_be(Addr(0x5555_0001_2230)));
+    /// ```
+    #[inline]
+    pub fn may_be(self, function: Addr) -> bool {
+        match self {
+            Callee::Bits(bits) => function.0 >> 4 & 0x7ff == u64::from(bits),
+            Callee::Known(known) => known == function,
+            Callee::Unknown => true,
+        }
+    }
+}
+
+/// Why events are missing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Why {
+    /// Recording was paused.
+    Paused,
+    /// There was no space or no memory.
+    Dropped,
 }

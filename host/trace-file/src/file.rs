@@ -67,9 +67,9 @@ impl Mapped {
             .map_err(|_| Error::damaged(&self.path, 0, "no room for a header"))
     }
 
-    /// What follows the header.
-    pub fn body(&self) -> &[u8] {
-        &self.map[HEADER_SIZE..]
+    /// All of it.
+    pub fn bytes(&self) -> &[u8] {
+        &self.map
     }
 
     /// Refuses a wrong magic number and any other version than ours.
@@ -82,17 +82,21 @@ impl Mapped {
                 format!("expected the magic number {expected}, found {found}"),
             ));
         }
-        match version {
-            crate::VERSION => Ok(()),
-            newer if newer > crate::VERSION => Err(Error::Newer {
-                path: self.path.clone(),
-                found: newer.into(),
-            }),
-            older => Err(Error::damaged(
-                &self.path,
-                8,
-                format!("version {older} is none; the first is 1"),
-            )),
-        }
+        version_of(&self.path, version)
+    }
+}
+
+/// Refuses any other version than ours.
+pub fn version_of(path: &Path, version: u32) -> Result<(), Error> {
+    let (path, found) = (path.to_owned(), version.into());
+    match version {
+        crate::VERSION => Ok(()),
+        0 => Err(Error::damaged(
+            &path,
+            8,
+            "version 0 is none; the first is 1",
+        )),
+        older if older < crate::VERSION => Err(Error::Older { path, found }),
+        _ => Err(Error::Newer { path, found }),
     }
 }

@@ -1,18 +1,70 @@
-//! The bytes of version 1: headers and records, as `docs/trace-format.md` lays them out.
+//! The bytes of version 2: headers and records, as `docs/trace-format.md` lays them out.
 
 use zerocopy::little_endian::{U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
 pub const HEADER_SIZE: usize = 4096;
-pub const RECORD_SIZE: usize = 32;
 pub const PROCESS_MAGIC: [u8; 8] = *b"HEDLPROC";
-pub const THREAD_MAGIC: [u8; 8] = *b"HEDLTHRD";
-/// Bit 63 of a record's first word: an exit.
-pub const EXIT_BIT: u64 = 1 << 63;
-/// Bit 63 of a record's function: the address lies within it, at a hook of [`Way::Entry`](crate::Way::Entry).
-pub const WITHIN_BIT: u64 = 1 << 63;
-/// Bit 0 of the flags of a process or a thread: the recorder saw its end.
+pub const BUFFER_MAGIC: [u8; 8] = *b"HEDLBUFR";
+pub const CONTROL_MAGIC: [u8; 8] = *b"HEDLCTRL";
+pub const BLOCK_MAGIC: [u8; 8] = *b"HEDLBLCK";
+/// Bit 0 of the flags of a process or a run: the recorder saw its end.
 pub const ENDED: u32 = 1;
+
+/// Blocks begin at multiples of this in `events`, and take up multiples of it.
+pub const BLOCK_UNIT: u64 = 64 << 10;
+/// Bytes from one slot of a buffer to the next.
+pub const SLOT_SIZE: u64 = 1 << 20;
+/// Slots that a buffer may have.
+pub const MOST_SLOTS: u32 = 128;
+pub const BLOCK_HEADER: usize = 64;
+pub const RUN_SIZE: usize = 128;
+
+/// Bit 3 of a record's first word: an enter or an exit in its short form.
+pub const SHORT: u64 = 8;
+/// Of a short record: an exit.
+pub const SHORT_EXIT: u64 = 1;
+/// Of a short record: by the second way in.
+pub const SHORT_ENTRY: u64 = 2;
+/// Of a short record: the clock was not read.
+pub const SHORT_UNTIMED: u64 = 4;
+/// Where a short record's stack pointer is, in units of 8 bytes above the base.
+pub const SP_SHIFT: u32 = 4;
+pub const SP_BITS: u32 = 22;
+/// Where a short exit's bits of its function are: bits 4–14 of the address.
+pub const FUNCTION_SHIFT: u32 = 26;
+pub const FUNCTION_BITS: u32 = 11;
+/// Of a short record whose clock was read for `--clock sparse`: since its predecessor the thread was off its processor, or interrupted.
+pub const SHORT_LATE: u64 = 1 << 37;
+/// Where a short record's ticks are: their low 26 bits.
+pub const TICKS_SHIFT: u32 = 38;
+pub const TICKS_BITS: u32 = 26;
+
+/// The types of the other records.
+pub mod kind {
+    pub const RUN: u64 = 1;
+    pub const BASE: u64 = 2;
+    pub const WIDE_ENTER: u64 = 3;
+    pub const WIDE_EXIT: u64 = 4;
+    pub const GAP: u64 = 5;
+    pub const MARK: u64 = 6;
+    pub const STRAND: u64 = 7;
+    pub const STRAND_NAME: u64 = 8;
+    pub const STRAND_WAITS: u64 = 9;
+    pub const CAPTURE: u64 = 10;
+}
+
+/// Number of missing events of a gap that was not counted.
+pub const NOT_COUNTED: u64 = u64::MAX;
+
+/// The states of a slot.
+pub mod slot {
+    pub const FREE: u32 = 0;
+    pub const FILLING: u32 = 1;
+    pub const FULL: u32 = 2;
+    pub const COPIED_BY_THREAD: u32 = 3;
+    pub const COPIED_BY_US: u32 = 4;
+}
 
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
 #[repr(C)]
@@ -38,48 +90,96 @@ pub struct ProcessHeader {
     pub latest: [StampBytes; 2],
     pub boot_id: [u8; 16],
     pub threads: U32,
-    pub reserved: U32,
+    pub buffers: U32,
     pub dropped: U64,
-    pub unused: [u8; 112],
+    /// Where the next block's place in `events` is.
+    pub next_place: U64,
+    /// Flight recorder: bytes that the process may keep; 0 = everything is kept.
+    pub flight: U64,
+    /// Bytes of records for which one reading of the clock serves; 0 = every event reads it.
+    pub sparse: U32,
+    pub unused: [u8; 92],
     pub host: [u8; 256],
     pub executable: [u8; 1024],
     pub command: [u8; 2560],
 }
 
-#[derive(FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
 #[repr(C)]
-pub struct ThreadHeader {
-    pub magic: [u8; 8],
-    pub version: U32,
-    pub record_size: U32,
-    pub tid: U32,
-    pub flags: U32,
-    pub reserved_records: U64,
-    pub dropped: U64,
-    pub stack_low: U64,
-    pub stack_high: U64,
-    pub first_ticks: U64,
-    pub room: U64,
-    pub unused: [u8; 56],
-    pub name: [u8; 64],
-    pub rest: [u8; 3904],
+pub struct Slot {
+    pub state: U32,
+    pub used: U32,
+    pub place: U64,
 }
 
 #[derive(FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
 #[repr(C)]
-pub struct Record {
-    pub word: U64,
-    pub function: U64,
-    pub caller: U64,
-    pub sp: U64,
+pub struct BufferHeader {
+    pub magic: [u8; 8],
+    pub version: U32,
+    pub slots: U32,
+    pub address: U64,
+    pub dropped: U64,
+    pub unused: [u8; 32],
+    pub position: U64,
+    pub unused_too: [u8; 1976],
+    pub table: [Slot; MOST_SLOTS as usize],
+}
+
+#[derive(FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+pub struct ControlHeader {
+    pub magic: [u8; 8],
+    pub version: U32,
+    /// A futex: 1 = a block has become full since it was last looked at.
+    pub bell: U32,
+    pub unused: [u8; 4080],
+}
+
+#[derive(Clone, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+pub struct BlockHeader {
+    pub magic: [u8; 8],
+    pub room: U32,
+    pub used: U32,
+    pub number: U64,
+    pub unused: [u8; 40],
+}
+
+/// The record that every run begins with.
+#[derive(Clone, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+pub struct RunRecord {
+    pub head: U32,
+    /// Bytes of the run, this record included; 0 = to the end of the block.
+    pub bytes: U32,
+    pub thread: U32,
+    pub run: U32,
+    pub base_ticks: U64,
+    pub base_sp: U64,
+    pub tid: U32,
+    pub flags: U32,
+    pub stack_low: U64,
+    pub stack_high: U64,
+    pub first_ticks: U64,
+    pub name: [u8; 64],
+}
+
+/// Bits 0–31 of the first word of a record that is not short.
+pub const fn head(kind: u64, words: u64) -> u64 {
+    kind << 4 | words << 16
 }
 
 const _: () = assert!(size_of::<ProcessHeader>() == HEADER_SIZE);
 const _: () = assert!(std::mem::offset_of!(ProcessHeader, boot_id) == 112);
+const _: () = assert!(std::mem::offset_of!(ProcessHeader, sparse) == 160);
 const _: () = assert!(std::mem::offset_of!(ProcessHeader, host) == 256);
-const _: () = assert!(size_of::<ThreadHeader>() == HEADER_SIZE);
-const _: () = assert!(std::mem::offset_of!(ThreadHeader, name) == 128);
-const _: () = assert!(size_of::<Record>() == RECORD_SIZE);
+const _: () = assert!(size_of::<BufferHeader>() == HEADER_SIZE);
+const _: () = assert!(std::mem::offset_of!(BufferHeader, position) == 64);
+const _: () = assert!(std::mem::offset_of!(BufferHeader, table) == 2048);
+const _: () = assert!(size_of::<ControlHeader>() == HEADER_SIZE);
+const _: () = assert!(size_of::<BlockHeader>() == BLOCK_HEADER);
+const _: () = assert!(size_of::<RunRecord>() == RUN_SIZE);
 
 /// The text before the first zero; bytes that are not UTF-8 are replaced.
 pub fn text(bytes: &[u8]) -> String {

@@ -17,31 +17,43 @@
 //! Files are memory-mapped and decoded as they are walked, so memory stays flat in the length of the trace. Whatever the bytes are, reading
 //! them gives events or an [`Error`] that names file and offset: never a panic, never an allocation beyond the size of the files.
 
+mod addresses;
+mod alive;
+mod buffer;
 mod clock;
+mod collect;
 mod error;
 mod event;
+mod events;
 mod file;
 mod layout;
 mod merge;
 mod modules;
+mod position;
 mod process;
+mod remarks;
+mod run;
 mod stamp;
+mod store;
 mod thread;
 mod trace;
 mod units;
+mod untimed;
 #[cfg(feature = "test-support")]
 pub mod write;
 
 pub use clock::{ClockKind, Rate, Stamp};
+pub use collect::{Collected, Collector, recover};
 pub use error::Error;
-pub use event::{Event, EventKind, Way};
+pub use event::{Callee, Event, EventKind, Way, Why};
+pub use events::Events;
 pub use merge::{Merged, Place};
 pub use modules::{Module, Modules};
 pub use process::Process;
-pub use stamp::stamp;
-pub use thread::{Events, Thread};
+pub use remarks::{Remarks, Uncertainty};
+pub use thread::{Run, Thread};
 pub use trace::{MARKER, Trace, is_trace};
 pub use units::{Addr, Nanos, Ticks};
 
 /// The format version that this crate reads.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;

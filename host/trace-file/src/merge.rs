@@ -1,6 +1,6 @@
 //! The events of many threads in one order of time.
 
-use crate::{Error, Event, Events, Nanos, Trace};
+use crate::{Error, Event, Events, Nanos, Remarks, Trace};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -16,7 +16,7 @@ pub struct Place {
 /// Events merged by time; at the same time, by process and thread. One event a thread is held in memory.
 #[derive(Debug)]
 pub struct Merged<'a> {
-    sources: Vec<(Events<'a>, Option<Event>)>,
+    sources: Vec<(Events<'a>, Option<Event<'a>>)>,
     places: Vec<Place>,
     /// The next time of every source that has a next event.
     heads: BinaryHeap<Reverse<(Nanos, usize)>>,
@@ -41,6 +41,15 @@ impl<'a> Merged<'a> {
         merged
     }
 
+    /// What there is to say about the events given so far, and one more a thread.
+    pub fn remarks(&self) -> Remarks {
+        let mut all = Remarks::default();
+        for (events, _) in &self.sources {
+            all += &events.remarks();
+        }
+        all
+    }
+
     fn advance(&mut self, source: usize) {
         let (events, head) = &mut self.sources[source];
         *head = match events.next() {
@@ -57,8 +66,8 @@ impl<'a> Merged<'a> {
     }
 }
 
-impl Iterator for Merged<'_> {
-    type Item = Result<(Place, Event), Error>;
+impl<'a> Iterator for Merged<'a> {
+    type Item = Result<(Place, Event<'a>), Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if let Some(error) = self.failed.take() {

@@ -2,6 +2,7 @@
 
 use crate::clock::TimeLine;
 use crate::{Addr, Error, Nanos, Ticks};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 /// One executable or library while it was loaded.
@@ -13,6 +14,8 @@ pub struct Module {
     pub start: Addr,
     /// One past the highest address.
     pub end: Addr,
+    /// Where its code is.
+    pub text: Range<Addr>,
     /// What the loader added to the file's addresses.
     pub bias: u64,
     /// The build-id note of the file, in hexadecimal.
@@ -36,6 +39,16 @@ pub struct Modules {
     all: Vec<Module>,
     /// When a load reused addresses of an unloaded module: the meaning of an address may change there.
     reuses: Vec<Nanos>,
+    /// Loads and unloads in order of time, by index.
+    changes: Vec<(Ticks, Change)>,
+}
+
+/// What happened to a module.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Change {
+    // Of two at the same time, this comes first: the other may take its place.
+    Unload(usize),
+    Load(usize),
 }
 
 impl Modules {
@@ -96,9 +109,15 @@ impl Modules {
             .unwrap_or(end)
     }
 
+    /// Loads and unloads in order of time.
+    pub(crate) fn changes(&self) -> &[(Ticks, Change)] {
+        &self.changes
+    }
+
     /// Reads the text of a `modules` file; `path` is for errors.
     pub(crate) fn parse(path: &Path, bytes: &[u8], line: TimeLine) -> Result<Self, Error> {
         let mut modules = Modules::default();
+        let mut ticks = Vec::new();
         let complete = bytes
             .iter()
             .rposition(|&b| b == b'\n')
@@ -107,35 +126,55 @@ impl Modules {
         for text in bytes[..complete].split_inclusive(|&b| b == b'\n') {
             let text_line = String::from_utf8_lossy(&text[..text.len() - 1]);
             modules
-                .line(&text_line, line)
+                .line(&text_line, line, &mut ticks)
                 .map_err(|what| Error::damaged(path, offset, what))?;
             offset += text.len() as u64;
         }
         // Two threads that call dlopen may write their lines in either order.
-        modules.all.sort_by_key(|module| module.loaded);
+        let mut order: Vec<usize> = (0..ticks.len()).collect();
+        order.sort_by_key(|&index| ticks[index].0);
+        modules.all = order
+            .iter()
+            .map(|&index| modules.all[index].clone())
+            .collect();
+        for (index, &before) in order.iter().enumerate() {
+            let (loaded, unloaded) = ticks[before];
+            if unloaded.is_none_or(|gone| gone > loaded) {
+                modules.changes.push((loaded, Change::Load(index)));
+                let gone = unloaded.map(|gone| (gone, Change::Unload(index)));
+                modules.changes.extend(gone);
+            }
+        }
+        modules.changes.sort_unstable();
         modules.find_reuses();
         Ok(modules)
     }
 
-    fn line(&mut self, text: &str, line: TimeLine) -> Result<(), String> {
+    fn line(
+        &mut self,
+        text: &str,
+        line: TimeLine,
+        times: &mut Vec<(Ticks, Option<Ticks>)>,
+    ) -> Result<(), String> {
         let bad = |what: &str| format!("{what} in the line `{text}`");
         let number = |field: Option<&str>, radix| {
             field.and_then(|digits| u64::from_str_radix(digits, radix).ok())
         };
-        let mut fields = text.splitn(7, ' ');
+        let mut fields = text.splitn(9, ' ');
         match fields.next() {
             Some("load") => {
                 let ticks = number(fields.next(), 10).ok_or_else(|| bad("no time"))?;
                 let mut hexadecimal = |name: &str| {
                     number(fields.next(), 16).ok_or_else(|| bad(&format!("no {name} address")))
                 };
-                let (start, end, bias) = (
-                    hexadecimal("start")?,
-                    hexadecimal("end")?,
-                    hexadecimal("bias")?,
-                );
+                let (start, end) = (hexadecimal("start")?, hexadecimal("end")?);
+                let (text_start, text_end) = (hexadecimal("text start")?, hexadecimal("text end")?);
+                let bias = hexadecimal("bias")?;
                 if start >= end {
                     return Err(bad("the end is not above the start"));
+                }
+                if text_start > text_end {
+                    return Err(bad("the text's end is below its start"));
                 }
                 let build_id = fields.next().ok_or_else(|| bad("no build id"))?;
                 let file = fields.next().ok_or_else(|| bad("no path"))?;
@@ -143,23 +182,24 @@ impl Modules {
                     path: unescape(file).into(),
                     start: Addr(start),
                     end: Addr(end),
+                    text: Addr(text_start)..Addr(text_end),
                     bias,
                     build_id: (build_id != "-").then(|| build_id.to_ascii_lowercase()),
                     loaded: line.at(Ticks(ticks)),
                     unloaded: None,
                 });
+                times.push((Ticks(ticks), None));
             }
             Some("unload") => {
                 let ticks = number(fields.next(), 10).ok_or_else(|| bad("no time"))?;
                 let start = Addr(number(fields.next(), 16).ok_or_else(|| bad("no start address"))?);
                 let loaded = self
                     .all
-                    .iter_mut()
-                    .rev()
-                    .find(|module| module.start == start && module.unloaded.is_none());
-                loaded
-                    .ok_or_else(|| bad("no such module is loaded"))?
-                    .unloaded = Some(line.at(Ticks(ticks)));
+                    .iter()
+                    .rposition(|module| module.start == start && module.unloaded.is_none())
+                    .ok_or_else(|| bad("no such module is loaded"))?;
+                self.all[loaded].unloaded = Some(line.at(Ticks(ticks)));
+                times[loaded].1 = Some(Ticks(ticks));
             }
             _ => return Err(bad("expected `load` or `unload`")),
         }
@@ -212,7 +252,7 @@ mod tests {
     #[test]
     fn an_address_belongs_to_the_latest_load_before_it() {
         let modules =
-            parse("load 10 1000 2000 0 - /a\nunload 20 1000\nload 30 1000 3000 0 ABCD /b c\n")
+            parse("load 10 1000 2000 1000 2000 0 - /a\nunload 20 1000\nload 30 1000 3000 1000 3000 0 ABCD /b c\n")
                 .unwrap();
         let at = |address, time| {
             modules
@@ -245,7 +285,8 @@ mod tests {
 
     #[test]
     fn paths_with_newlines_and_backslashes_survive_and_an_unfinished_line_is_ignored() {
-        let modules = parse("load 1 1000 2000 0 - /a\\nb\\\\n\\x\nload 2 1000 20").unwrap();
+        let modules =
+            parse("load 1 1000 2000 1000 2000 0 - /a\\nb\\\\n\\x\nload 2 1000 20").unwrap();
         assert_eq!(
             modules
                 .iter()
@@ -260,17 +301,18 @@ mod tests {
         for broken in [
             "load",
             "load x",
-            "load 1 2000 1000 0 - /a",
-            "load 1 1 2 0 -",
+            "load 1 2000 1000 0 0 0 - /a",
+            "load 1 1 2 2 1 0 - /a",
+            "load 1 1 2 1 2 0 -",
             "unload 1 5",
             "hello",
             "",
         ] {
-            let error = parse(&format!("load 1 1000 2000 0 - /a\n{broken}\n"))
+            let error = parse(&format!("load 1 1000 2000 0 0 0 - /a\n{broken}\n"))
                 .unwrap_err()
                 .to_string();
             assert!(
-                error.starts_with("modules: at offset 24: ") && error.contains(broken),
+                error.starts_with("modules: at offset 28: ") && error.contains(broken),
                 "{error}"
             );
         }

@@ -1,21 +1,28 @@
 //! One process image of a trace.
 
+use crate::alive::alive;
 use crate::clock::{ENOUGH, TimeLine};
-use crate::file::{Mapped, open, unborn};
+use crate::file::{Mapped, open};
 use crate::layout::{ENDED, PROCESS_MAGIC, ProcessHeader, text};
-use crate::thread::Thread;
+use crate::run;
+use crate::store::Store;
+use crate::thread::{Shared, Thread};
 use crate::{ClockKind, Error, Modules, Rate, Stamp};
+use std::collections::HashMap;
 use std::io::Read;
 use std::path::Path;
+use std::sync::Arc;
 
 /// A process from its first event to its end or its exec.
 #[derive(Debug)]
 pub struct Process {
     pub(crate) head: Head,
-    pub(crate) modules: Modules,
-    pub(crate) threads: Vec<Thread>,
-    /// Thread files in the directory, with those that hold nothing.
-    files: u32,
+    shared: Arc<Shared>,
+    threads: Vec<Thread>,
+    /// Events dropped that belong to no thread.
+    dropped: u64,
+    uncollected: usize,
+    running: bool,
 }
 
 /// The header, decoded.
@@ -30,8 +37,11 @@ pub(crate) struct Head {
     pub first: Stamp,
     pub latest: Stamp,
     pub boot_id: [u8; 16],
-    pub thread_files: u32,
+    pub threads: u32,
     pub dropped: u64,
+    pub next_place: u64,
+    pub flight: u64,
+    pub sparse: u32,
     pub host: String,
     pub executable: String,
     pub command: Vec<String>,
@@ -76,8 +86,11 @@ impl Head {
             first,
             latest,
             boot_id: header.boot_id,
-            thread_files: header.threads.get(),
+            threads: header.threads.get(),
             dropped: header.dropped.get(),
+            next_place: header.next_place.get(),
+            flight: header.flight.get(),
+            sparse: header.sparse.get(),
             host: text(&header.host),
             executable,
             command,
@@ -86,33 +99,48 @@ impl Head {
 }
 
 impl Process {
-    /// Reads what belongs to `head` in `directory`, on the trace's time line.
-    pub(crate) fn read(directory: &Path, head: Head, line: TimeLine) -> Result<Self, Error> {
+    /// Reads what belongs to `head` in `directory`, on the trace's time line. `replaced`: a later image has its process id.
+    pub(crate) fn read(
+        directory: &Path,
+        head: Head,
+        replaced: bool,
+        line: TimeLine,
+    ) -> Result<Self, Error> {
+        let uncollected = crate::buffer::paths(directory)?.len();
+        let running = uncollected > 0 && alive(directory, &head, replaced);
+        let store = Store::read(directory, running.then_some(head.next_place))?;
+        let (runs, last_threads) = run::find(&store)?;
+        // After the events, so that none is in a module that we have not heard of.
         let path = directory.join("modules");
         let modules = Modules::parse(&path, &modules_text(&path)?, line)?;
-        let mut numbers = Vec::new();
-        for entry in std::fs::read_dir(directory).map_err(Error::io(directory))? {
-            let name = entry.map_err(Error::io(directory))?.file_name();
-            let number = name
-                .to_str()
-                .and_then(|name| name.strip_prefix("thread-"))
-                .and_then(|number| number.parse::<u32>().ok());
-            numbers.extend(number);
-        }
-        numbers.sort_unstable();
-        let files = u32::try_from(numbers.len()).unwrap_or(u32::MAX);
-        let mut threads = Vec::with_capacity(numbers.len());
-        for number in numbers {
-            let path = directory.join(format!("thread-{number}"));
-            if !unborn(&path)? {
-                threads.push(Thread::open(&path, number, line)?);
+        let mut dropped = head.dropped;
+        let mut of_threads: HashMap<u32, u64> = HashMap::new();
+        for &(block, events) in &store.dropped {
+            match block.and_then(|block| last_threads[block]) {
+                Some(thread) => {
+                    let known = of_threads.entry(thread).or_default();
+                    *known = events.max(*known);
+                }
+                None => dropped = dropped.saturating_add(events),
             }
+        }
+        let shared = Arc::new(Shared {
+            store,
+            modules,
+            line,
+        });
+        let mut threads = Vec::new();
+        for runs in runs.chunk_by(|a, b| a.thread == b.thread) {
+            let events = of_threads.get(&runs[0].thread).copied().unwrap_or(0);
+            threads.extend(Thread::new(&shared, runs.to_vec(), events)?);
         }
         Ok(Process {
             head,
-            modules,
+            shared,
             threads,
-            files,
+            dropped,
+            uncollected,
+            running,
         })
     }
 
@@ -166,14 +194,34 @@ impl Process {
         self.head.ended
     }
 
-    /// Events lost because no file could be made for their thread; see also [`Thread::dropped`].
+    /// Events lost that belong to no thread of the trace, because no buffer could be made for theirs; see also [`Remarks::dropped`](crate::Remarks::dropped).
     pub fn dropped(&self) -> u64 {
-        self.head.dropped
+        self.dropped
+    }
+
+    /// Bytes that the flight recorder was to keep, if it was one: only the latest events are here.
+    pub fn flight(&self) -> Option<u64> {
+        Some(self.head.flight).filter(|&bytes| bytes != 0)
+    }
+
+    /// Bytes of records for which one reading of the clock served (`--clock sparse`), if not every event read it.
+    pub fn sparse(&self) -> Option<u32> {
+        Some(self.head.sparse).filter(|&bytes| bytes != 0)
+    }
+
+    /// Buffers that were not collected: their blocks are read where they are.
+    pub fn uncollected(&self) -> usize {
+        self.uncollected
+    }
+
+    /// Whether it still ran when the trace was opened, so that this is what it had recorded by then. Known only where it has buffers: who has none records nothing.
+    pub fn running(&self) -> bool {
+        self.running
     }
 
     /// What was mapped where.
     pub fn modules(&self) -> &Modules {
-        &self.modules
+        &self.shared.modules
     }
 
     /// Its threads, in the order in which they recorded their first event.
@@ -181,9 +229,27 @@ impl Process {
         &self.threads
     }
 
-    /// Thread files that the recorder made and that are gone from the directory.
+    /// The largest number of a block.
+    pub(crate) fn last_block_number(&self) -> u64 {
+        let blocks = &self.shared.store.blocks;
+        blocks.iter().map(|block| block.number).max().unwrap_or(0)
+    }
+
+    /// Threads that began and of which nothing is here: their buffers are gone from the directory. A flight recorder forgets threads; there it is 0.
     pub fn missing_threads(&self) -> u32 {
-        self.head.thread_files.saturating_sub(self.files)
+        if self.flight().is_some() || self.running {
+            return 0;
+        }
+        let found = u32::try_from(self.threads.len()).unwrap_or(u32::MAX);
+        self.head.threads.saturating_sub(found)
+    }
+
+    /// Stretches of threads' events that are missing between others: a part of the trace is gone. A flight recorder overwrites stretches; there it is 0.
+    pub fn missing_runs(&self) -> u64 {
+        if self.flight().is_some() || self.running {
+            return 0;
+        }
+        self.threads.iter().map(Thread::missing_runs).sum()
     }
 }
 

@@ -1,29 +1,15 @@
-//! What `heddle record` adds when the program has ended.
+//! What is added when a process was killed before it could take its last stamp.
 
 use crate::layout::{ENDED, PROCESS_MAGIC, ProcessHeader, StampBytes};
+use crate::process::boot_id;
 use crate::{ClockKind, Error, Stamp, VERSION};
 use std::fs::OpenOptions;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use zerocopy::{FromZeros, IntoBytes};
 
-/// Takes a last stamp for every process of the trace at `path` that was killed before it could take one itself, so that
-/// the clock's rate is known. Returns how many there were.
-///
-/// # Errors
-/// [`Error::Io`] only: files that are not of this version are left alone; reading them will say what is wrong.
-pub fn stamp(path: &Path) -> Result<usize, Error> {
-    let mut stamped = 0;
-    for entry in std::fs::read_dir(path).map_err(Error::io(path))? {
-        let file = entry.map_err(Error::io(path))?.path().join("process");
-        if file.is_file() {
-            stamped += usize::from(stamp_process(&file)?);
-        }
-    }
-    Ok(stamped)
-}
-
-fn stamp_process(path: &Path) -> Result<bool, Error> {
+/// Takes a last stamp for the dead process with this header, if it did not end by itself, so that the clock's rate is known. Says whether it did.
+pub(crate) fn stamp_process(path: &Path) -> Result<bool, Error> {
     let file = OpenOptions::new()
         .read(true)
         .write(true)
@@ -35,7 +21,9 @@ fn stamp_process(path: &Path) -> Result<bool, Error> {
         other => other.map_err(Error::io(path))?,
     }
     let ours = header.magic == PROCESS_MAGIC && header.version.get() == VERSION;
-    if !ours || header.flags.get() & ENDED != 0 {
+    // The clock of another boot, or of another machine, says nothing.
+    let here = boot_id().is_some_and(|id| id == header.boot_id);
+    if !ours || !here || header.flags.get() & ENDED != 0 {
         return Ok(false);
     }
     let Some(now) = ClockKind::from_number(header.clock.get()).and_then(Stamp::now) else {

@@ -1,76 +1,74 @@
-//! One thread's file and its events.
+//! One thread and its events.
 
 use crate::clock::TimeLine;
-use crate::file::Mapped;
-use crate::layout::{
-    ENDED, EXIT_BIT, RECORD_SIZE, Record, THREAD_MAGIC, ThreadHeader, WITHIN_BIT, text,
-};
-use crate::{Addr, Error, Event, EventKind, Nanos, Ticks, Way};
+use crate::layout::{ENDED, RUN_SIZE, RunRecord, text};
+use crate::run::RunPlace;
+use crate::store::Store;
+use crate::{Addr, Error, Events, Modules, Nanos, Remarks, Ticks};
 use std::ops::Range;
-use std::path::Path;
-use zerocopy::FromBytes;
+use std::sync::Arc;
+
+/// What the threads of a process share.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub store: Store,
+    pub modules: Modules,
+    pub line: TimeLine,
+}
 
 /// A kernel thread of a traced process.
 #[derive(Debug)]
 pub struct Thread {
-    file: Mapped,
-    line: TimeLine,
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) places: Vec<RunPlace>,
     number: u32,
     tid: u32,
     name: String,
     ended: bool,
     dropped: u64,
     stack: Option<Range<Addr>>,
-    /// Records to read: what was reserved and fits the file.
-    records: usize,
     first: Nanos,
 }
 
-/// Records that a thread may have reserved beyond its file when it died while making room: one, and one a nested signal handler.
-const IN_FLIGHT: u64 = 64;
-
 impl Thread {
-    pub(crate) fn open(path: &Path, number: u32, line: TimeLine) -> Result<Self, Error> {
-        let file = Mapped::open(path)?;
-        let header: &ThreadHeader = file.header()?;
-        file.verify(header.magic, THREAD_MAGIC, header.version.get())?;
-        let size = header.record_size.get();
-        if size as usize != RECORD_SIZE {
-            return Err(Error::damaged(
-                path,
-                12,
-                format!("records of {size} bytes; version 1 has {RECORD_SIZE}"),
-            ));
+    /// The thread of these runs, in order; `dropped` events are told of it outside them.
+    pub(crate) fn new(
+        shared: &Arc<Shared>,
+        places: Vec<RunPlace>,
+        dropped: u64,
+    ) -> Result<Option<Self>, Error> {
+        let [first, ..] = places.as_slice() else {
+            return Ok(None);
+        };
+        let mut thread = Thread {
+            shared: shared.clone(),
+            number: first.thread,
+            tid: 0,
+            name: String::new(),
+            ended: false,
+            dropped,
+            stack: None,
+            first: Nanos(u64::MAX),
+            places: Vec::new(),
+        };
+        for place in &places {
+            let record = place.record(&shared.store)?;
+            let first = shared.line.at(Ticks(record.first_ticks.get()));
+            let (low, high) = (record.stack_low.get(), record.stack_high.get());
+            // Of what may change, the last word counts; of what is not always known, the last that is.
+            thread.tid = record.tid.get();
+            thread.ended = record.flags.get() & ENDED != 0;
+            thread.first = thread.first.min(first);
+            if low != 0 {
+                thread.stack = Some(Addr(low)..Addr(high));
+            }
+            let name = text(&record.name);
+            if !name.is_empty() {
+                thread.name = name;
+            }
         }
-        let (low, high) = (header.stack_low.get(), header.stack_high.get());
-        if low > high {
-            return Err(Error::damaged(
-                path,
-                40,
-                format!("a stack from {low:#x} down to {high:#x}"),
-            ));
-        }
-        let reserved = header.reserved_records.get();
-        let room = file.body().len() / RECORD_SIZE;
-        if reserved > (room as u64).saturating_add(IN_FLIGHT) {
-            return Err(Error::damaged(
-                path,
-                24,
-                format!("{reserved} records, but the file ends after {room}: it was cut short"),
-            ));
-        }
-        Ok(Thread {
-            line,
-            number,
-            tid: header.tid.get(),
-            name: text(&header.name),
-            ended: header.flags.get() & ENDED != 0,
-            dropped: header.dropped.get(),
-            stack: (low != 0).then_some(Addr(low)..Addr(high)),
-            records: room.min(usize::try_from(reserved).unwrap_or(room)),
-            first: line.at(Ticks(header.first_ticks.get())),
-            file,
-        })
+        thread.places = places;
+        Ok(Some(thread))
     }
 
     /// Number in order of birth, from 1.
@@ -93,7 +91,7 @@ impl Thread {
         self.ended
     }
 
-    /// Events lost for lack of space or memory.
+    /// Events lost for lack of space or memory, as far as is known without reading its events: see [`Remarks::dropped`].
     pub fn dropped(&self) -> u64 {
         self.dropped
     }
@@ -108,85 +106,102 @@ impl Thread {
         self.first
     }
 
-    /// An upper bound of its events, without reading them: holes are counted too.
-    pub fn records(&self) -> usize {
-        self.records
+    /// Bytes of its records: a measure of the work that reading it takes. An event has 8 to 40 of them, 12 on average.
+    pub fn bytes(&self) -> u64 {
+        self.places
+            .iter()
+            .map(|place| (place.end - place.begin) as u64)
+            .sum()
     }
 
     /// Its events, in order; times never decrease.
     pub fn events(&self) -> Events<'_> {
-        let records = self.file.body()[..self.records * RECORD_SIZE].chunks_exact(RECORD_SIZE);
-        Events {
-            records,
-            line: self.line,
-            latest: Ticks(0),
-            holes: 0,
-        }
+        Events::new(self, 0, self.places.len())
     }
 
-    /// Counts events and holes; reads the whole file.
+    /// The stretches that its events are stored in, in order: each can be decoded on its own, so one thread's events can be read by several.
+    ///
+    /// ```no_run
+    /// # fn main() -> Result<(), heddle_trace_file::Error> {
+    /// let trace = heddle_trace_file::Trace::open("heddle.trace".as_ref())?;
+    /// let thread = &trace.processes()[0].threads()[0];
+    /// let counts: Vec<usize> = std::thread::scope(|scope| {
+    ///     let work = |run: heddle_trace_file::Run<'_>| run.events().count();
+    ///     let workers: Vec<_> = thread.runs().map(|run| scope.spawn(move || work(run))).collect();
+    ///     workers.into_iter().filter_map(|worker| worker.join().ok()).collect()
+    /// });
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn runs(&self) -> impl ExactSizeIterator<Item = Run<'_>> {
+        let run = |index| Run {
+            thread: self,
+            index,
+        };
+        (0..self.places.len()).map(run)
+    }
+
+    /// Runs that are missing between others: overwritten by a flight recorder, or lost with a part of the trace.
+    pub fn missing_runs(&self) -> u64 {
+        let missing = |pair: &[RunPlace]| u64::from(pair[1].number - pair[0].number - 1);
+        self.places.windows(2).map(missing).sum()
+    }
+
+    /// Counts its enters and exits, and what was dropped of them, without completing them: several times as fast as [`Thread::events`].
+    ///
+    /// # Errors
+    /// Any damage of its records.
     pub fn count(&self) -> Result<(u64, u64), Error> {
         let mut events = self.events();
-        let mut count = 0;
-        for event in events.by_ref() {
-            event?;
-            count += 1;
-        }
-        Ok((count, events.holes()))
+        let calls = events.count_calls()?;
+        Ok((calls, events.remarks().dropped))
+    }
+
+    /// Events lost that its records tell of.
+    pub(crate) fn dropped_in_gaps(&self) -> Result<u64, Error> {
+        let mut events = self.events();
+        events.count_calls()?;
+        Ok(events.dropped_in_gaps())
+    }
+
+    /// The record that its last run begins with.
+    pub(crate) fn last_run(&self) -> Result<RunRecord, Error> {
+        let last = &self.places[self.places.len() - 1];
+        last.record(&self.shared.store).cloned()
+    }
+
+    /// What a walk over all its events would remark.
+    ///
+    /// # Errors
+    /// Any damage of its records.
+    pub fn remarks(&self) -> Result<Remarks, Error> {
+        let mut events = self.events();
+        events.by_ref().try_for_each(|event| event.map(drop))?;
+        Ok(events.remarks())
     }
 }
 
-/// The events of a thread.
-#[derive(Clone, Debug)]
-pub struct Events<'a> {
-    records: std::slice::ChunksExact<'a, u8>,
-    line: TimeLine,
-    latest: Ticks,
-    holes: u64,
+/// A stretch of a thread's events.
+#[derive(Clone, Copy, Debug)]
+pub struct Run<'a> {
+    thread: &'a Thread,
+    index: usize,
 }
 
-impl Events<'_> {
-    /// Records met so far that were reserved and never filled: the thread died inside the hook.
-    pub fn holes(&self) -> u64 {
-        self.holes
+impl<'a> Run<'a> {
+    /// Its number among its thread's; numbers between those of neighbours are missing.
+    pub fn number(self) -> u32 {
+        self.thread.places[self.index].number
     }
-}
 
-impl Iterator for Events<'_> {
-    type Item = Result<Event, Error>;
+    /// Bytes that it takes up.
+    pub fn bytes(self) -> usize {
+        let place = &self.thread.places[self.index];
+        place.end - place.begin + RUN_SIZE
+    }
 
-    #[inline]
-    fn next(&mut self) -> Option<Self::Item> {
-        loop {
-            // A chunk always is a record; no record can be wrong in this version.
-            let record = Record::ref_from_bytes(self.records.next()?).ok()?;
-            let word = record.word.get();
-            if word == 0 {
-                self.holes += 1;
-                continue;
-            }
-            self.latest = self.latest.max(Ticks(word & !EXIT_BIT));
-            let function = record.function.get();
-            let way = if function & WITHIN_BIT == 0 {
-                Way::Instrumented
-            } else {
-                Way::Entry
-            };
-            let (function, sp) = (Addr(function & !WITHIN_BIT), Addr(record.sp.get()));
-            let kind = if word & EXIT_BIT == 0 {
-                EventKind::Enter {
-                    function,
-                    caller: Addr(record.caller.get()),
-                    sp,
-                }
-            } else {
-                EventKind::Exit { function, sp }
-            };
-            return Some(Ok(Event {
-                time: self.line.at(self.latest),
-                way,
-                kind,
-            }));
-        }
+    /// Its events, in order; times never decrease within it.
+    pub fn events(self) -> Events<'a> {
+        Events::new(self.thread, self.index, self.index + 1)
     }
 }

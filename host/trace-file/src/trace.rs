@@ -4,6 +4,7 @@ use crate::clock::TimeLine;
 use crate::file::{open, unborn};
 use crate::process::{Head, Process, rate};
 use crate::{Error, Merged, Nanos, Rate, VERSION};
+use std::collections::HashMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -26,18 +27,7 @@ impl Trace {
     /// Any [`Error`]: the directory is missing, not ours, newer, empty or damaged.
     pub fn open(path: &Path) -> Result<Self, Error> {
         verify_marker(path)?;
-        let mut found = Vec::new();
-        for entry in std::fs::read_dir(path).map_err(Error::io(path))? {
-            let name = entry.map_err(Error::io(path))?.file_name();
-            if let Some(image) = name.to_str().and_then(image_of) {
-                let directory = path.join(name);
-                // The recorder makes the directory, then the file, then fills it: a process that died in between has recorded nothing.
-                let file = directory.join("process");
-                if file.exists() && !unborn(&file)? {
-                    found.push((Head::read(&directory, image)?, directory));
-                }
-            }
-        }
+        let mut found = images(path)?;
         found.sort_by_key(|(head, _)| (head.first.ticks, head.pid, head.image));
         let heads: Vec<Head> = found.iter().map(|(head, _)| head.clone()).collect();
         let Some(first) = heads.first() else {
@@ -62,9 +52,13 @@ impl Trace {
             rate,
         };
         let epoch = first.first.realtime;
+        let newest = newest_images(heads.iter());
         let processes = found
             .into_iter()
-            .map(|(head, directory)| Process::read(&directory, head, line))
+            .map(|(head, directory)| {
+                let replaced = is_replaced(&head, &newest);
+                Process::read(&directory, head, replaced, line)
+            })
             .collect::<Result<_, _>>()?;
         Ok(Trace {
             path: path.to_owned(),
@@ -108,7 +102,48 @@ pub fn is_trace(path: &Path) -> bool {
     )
 }
 
-fn verify_marker(path: &Path) -> Result<(), Error> {
+/// The directories of process images in the trace at `path`, with their images' numbers.
+pub(crate) fn image_directories(path: &Path) -> Result<Vec<(PathBuf, u32)>, Error> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(path).map_err(Error::io(path))? {
+        let name = entry.map_err(Error::io(path))?.file_name();
+        let image = name.to_str().and_then(image_of);
+        found.extend(image.map(|image| (path.join(&name), image)));
+    }
+    Ok(found)
+}
+
+/// Their headers, of those that recorded anything.
+pub(crate) fn images(path: &Path) -> Result<Vec<(Head, PathBuf)>, Error> {
+    let mut found = Vec::new();
+    for (directory, image) in image_directories(path)? {
+        // The recorder makes the directory, then the file, then fills it: a process that died in between has recorded nothing.
+        let file = directory.join("process");
+        if file.exists() && !unborn(&file)? {
+            found.push((Head::read(&directory, image)?, directory));
+        }
+    }
+    Ok(found)
+}
+
+/// Whether `head` is not the last image of its process id.
+pub(crate) fn is_replaced(head: &Head, newest: &HashMap<u32, u32>) -> bool {
+    newest
+        .get(&head.pid)
+        .is_some_and(|&image| image > head.image)
+}
+
+/// The last image of each process id.
+pub(crate) fn newest_images<'a>(heads: impl Iterator<Item = &'a Head>) -> HashMap<u32, u32> {
+    let mut newest: HashMap<u32, u32> = HashMap::new();
+    for head in heads {
+        let image = newest.entry(head.pid).or_default();
+        *image = head.image.max(*image);
+    }
+    newest
+}
+
+pub(crate) fn verify_marker(path: &Path) -> Result<(), Error> {
     let marker = path.join("heddle");
     match path.metadata() {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
@@ -140,6 +175,10 @@ fn verify_marker(path: &Path) -> Result<(), Error> {
     match version {
         Some(version) if version == u64::from(VERSION) => Ok(()),
         Some(found) if found > u64::from(VERSION) => Err(Error::Newer {
+            path: marker,
+            found,
+        }),
+        Some(found @ 1..) => Err(Error::Older {
             path: marker,
             found,
         }),

@@ -1,21 +1,30 @@
 //! Writes traces for tests: one tick is one nanosecond, times are given from the first stamp.
+//!
+//! Enters and exits are short records where they can be, with a base before them where they need one, as the recorder writes them; [`ThreadWriter::wide`] makes them wide.
+//! A thread is one run in one block, in `events`; [`ThreadWriter::in_buffer`] leaves it in a buffer, and [`ThreadWriter::next_run`] begins another run, in a block of its own.
 
 use crate::layout::{
-    ENDED, EXIT_BIT, HEADER_SIZE, PROCESS_MAGIC, ProcessHeader, RECORD_SIZE, Record, StampBytes,
-    THREAD_MAGIC, ThreadHeader,
+    BLOCK_HEADER, BLOCK_MAGIC, BLOCK_UNIT, BUFFER_MAGIC, BlockHeader, BufferHeader, ENDED,
+    FUNCTION_BITS, FUNCTION_SHIFT, HEADER_SIZE, PROCESS_MAGIC, ProcessHeader, RUN_SIZE, RunRecord,
+    SHORT, SHORT_ENTRY, SHORT_EXIT, SHORT_LATE, SHORT_UNTIMED, SLOT_SIZE, SP_BITS, SP_SHIFT,
+    StampBytes, TICKS_BITS, TICKS_SHIFT, head, kind, slot,
 };
+use crate::{Way, Why};
+use std::cell::Cell;
 use std::fmt::Write as _;
+use std::fs::File;
 use std::io;
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use zerocopy::{FromZeros, IntoBytes};
 
 /// Ticks of the first stamp.
 pub const START: u64 = 1_000_000;
 /// Wall-clock time of the first stamp: that of the source document's log.
 pub const EPOCH: u64 = 1_715_025_463_427_757_000;
-
-/// Added to a record's function: an event of [`Way::Entry`](crate::Way::Entry).
-pub use crate::layout::WITHIN_BIT as WITHIN;
+/// Where a traced process would have its buffers mapped.
+const ADDRESS: u64 = 0x7777_0000_0000;
 
 /// A trace being written.
 pub struct TraceWriter {
@@ -27,13 +36,29 @@ pub struct ProcessWriter {
     directory: PathBuf,
     header: ProcessHeader,
     modules: String,
+    blocks: Rc<Blocks>,
+}
+
+/// The next block's place and number.
+#[derive(Default)]
+struct Blocks {
+    place: Cell<u64>,
+    number: Cell<u64>,
 }
 
 /// A thread being written; [`ThreadWriter::finish`] writes it.
 pub struct ThreadWriter {
-    path: PathBuf,
-    header: ThreadHeader,
+    directory: PathBuf,
+    blocks: Rc<Blocks>,
+    run: RunRecord,
+    done: Vec<Vec<u8>>,
     records: Vec<u8>,
+    base: (u64, u64),
+    wide: bool,
+    untimed: bool,
+    late: bool,
+    dropped: u64,
+    buffered: Option<Vec<u32>>,
 }
 
 fn put(field: &mut [u8], text: &str) {
@@ -42,10 +67,11 @@ fn put(field: &mut [u8], text: &str) {
 }
 
 impl TraceWriter {
-    /// Makes the directory, marked with `version`.
-    pub fn create(path: &Path, version: u32) -> io::Result<Self> {
+    /// Makes the directory, marked with this crate's version.
+    pub fn create(path: &Path) -> io::Result<Self> {
         std::fs::create_dir_all(path)?;
-        std::fs::write(path.join("heddle"), format!("{}{version}\n", crate::MARKER))?;
+        let marker = format!("{}{}\n", crate::MARKER, crate::VERSION);
+        std::fs::write(path.join("heddle"), marker)?;
         Ok(TraceWriter {
             path: path.to_owned(),
         })
@@ -74,12 +100,13 @@ impl TraceWriter {
             directory,
             header,
             modules: String::new(),
+            blocks: Rc::default(),
         })
     }
 }
 
 impl ProcessWriter {
-    /// Adds a module loaded at the first stamp.
+    /// Adds a module loaded at the first stamp, all of it text.
     pub fn module(
         &mut self,
         start: u64,
@@ -89,11 +116,15 @@ impl ProcessWriter {
         path: &str,
     ) -> &mut Self {
         let id = build_id.unwrap_or("-");
+        self.module_line(&format!(
+            "load {START} {start:x} {end:x} {start:x} {end:x} {bias:x} {id} {path}"
+        ))
+    }
+
+    /// Adds a line to `modules`.
+    pub fn module_line(&mut self, line: &str) -> &mut Self {
         // Writing to a String cannot fail.
-        let _ = writeln!(
-            self.modules,
-            "load {START} {start:x} {end:x} {bias:x} {id} {path}"
-        );
+        let _ = writeln!(self.modules, "{line}");
         self
     }
 
@@ -101,18 +132,28 @@ impl ProcessWriter {
     pub fn thread(&mut self, tid: u32, name: &str) -> ThreadWriter {
         let number = self.header.threads.get() + 1;
         self.header.threads = number.into();
-        let mut header = ThreadHeader::new_zeroed();
-        header.magic = THREAD_MAGIC;
-        header.version = crate::VERSION.into();
-        header.record_size = (RECORD_SIZE as u32).into();
-        header.tid = tid.into();
-        header.flags = ENDED.into();
-        header.first_ticks = START.into();
-        put(&mut header.name, name);
+        self.header.buffers = number.into();
+        let mut run = RunRecord::new_zeroed();
+        run.head = (head(kind::RUN, RUN_SIZE as u64 / 8) as u32).into();
+        run.thread = number.into();
+        run.run = 1.into();
+        run.base_ticks = START.into();
+        run.tid = tid.into();
+        run.flags = ENDED.into();
+        run.first_ticks = START.into();
+        put(&mut run.name, name);
         ThreadWriter {
-            path: self.directory.join(format!("thread-{number}")),
-            header,
+            directory: self.directory.clone(),
+            blocks: self.blocks.clone(),
+            run,
+            done: Vec::new(),
             records: Vec::new(),
+            base: (START, 0),
+            wide: false,
+            untimed: false,
+            late: false,
+            dropped: 0,
+            buffered: None,
         }
     }
 
@@ -122,56 +163,290 @@ impl ProcessWriter {
         self
     }
 
-    /// Writes `process` and `modules`.
-    pub fn finish(&self) -> io::Result<()> {
-        std::fs::write(self.directory.join("process"), self.header.as_bytes())?;
-        std::fs::write(self.directory.join("modules"), &self.modules)
-    }
-}
-
-impl ThreadWriter {
-    /// Adds an enter at `time` ns.
-    pub fn enter(&mut self, time: u64, function: u64, caller: u64, sp: u64) -> &mut Self {
-        self.record(START + time, function, caller, sp)
-    }
-
-    /// Adds an exit at `time` ns.
-    pub fn exit(&mut self, time: u64, function: u64, caller: u64, sp: u64) -> &mut Self {
-        self.record((START + time) | EXIT_BIT, function, caller, sp)
-    }
-
-    /// Adds a record with these words; a first word of 0 is a hole.
-    pub fn record(&mut self, word: u64, function: u64, caller: u64, sp: u64) -> &mut Self {
-        let record = Record {
-            word: word.into(),
-            function: function.into(),
-            caller: caller.into(),
-            sp: sp.into(),
-        };
-        self.records.extend_from_slice(record.as_bytes());
+    /// Marks the process as one of this boot of this machine: what its clock says can be compared with now.
+    pub fn here(&mut self) -> &mut Self {
+        self.header.boot_id = crate::process::boot_id().unwrap_or_default();
         self
     }
 
-    /// States the stack's bounds.
-    pub fn stack(&mut self, low: u64, high: u64) -> &mut Self {
-        (self.header.stack_low, self.header.stack_high) = (low.into(), high.into());
-        self
-    }
-
-    /// States that events were dropped.
+    /// States that events of no thread were dropped.
     pub fn dropped(&mut self, events: u64) -> &mut Self {
         self.header.dropped = events.into();
         self
     }
 
-    /// Writes the file.
-    pub fn finish(&mut self) -> io::Result<()> {
-        let count = (self.records.len() / RECORD_SIZE) as u64;
-        self.header.reserved_records = count.into();
-        self.header.room = count.into();
-        let mut bytes = Vec::with_capacity(HEADER_SIZE + self.records.len());
-        bytes.extend_from_slice(self.header.as_bytes());
-        bytes.extend_from_slice(&self.records);
-        std::fs::write(&self.path, bytes)
+    /// States that it was a flight recorder's, or that one reading of the clock serves for some bytes.
+    pub fn mode(&mut self, flight: u64, sparse: u32) -> &mut Self {
+        (self.header.flight, self.header.sparse) = (flight.into(), sparse.into());
+        self
     }
+
+    /// Writes `process` and `modules`. After the threads', since it tells where the next block would be.
+    pub fn finish(&mut self) -> io::Result<()> {
+        self.header.next_place = self.blocks.place.get().into();
+        std::fs::write(self.directory.join("process"), self.header.as_bytes())?;
+        std::fs::write(self.directory.join("modules"), &self.modules)
+    }
+}
+
+/// An enter's second word.
+fn second(function: u64, caller: u64) -> u64 {
+    u64::from(caller as u32) | function << 32
+}
+
+impl ThreadWriter {
+    /// Adds an enter at `time` ns, by the first way in.
+    pub fn enter(&mut self, time: u64, function: u64, caller: u64, sp: u64) -> &mut Self {
+        self.call(Way::Instrumented, false, time, function, caller, sp)
+    }
+
+    /// Adds an exit at `time` ns, by the first way in. It has no call site; `caller` is there so that it reads like its enter.
+    pub fn exit(&mut self, time: u64, function: u64, caller: u64, sp: u64) -> &mut Self {
+        self.call(Way::Instrumented, true, time, function, caller, sp)
+    }
+
+    /// Adds an enter by the second way in, which has an address within the function.
+    pub fn entry(&mut self, time: u64, function: u64, caller: u64, sp: u64) -> &mut Self {
+        self.call(Way::Entry, false, time, function, caller, sp)
+    }
+
+    /// Adds an exit by the second way in, which does not say of what.
+    pub fn leave(&mut self, time: u64, sp: u64) -> &mut Self {
+        self.call(Way::Entry, true, time, 0, 0, sp)
+    }
+
+    /// Makes the enters and exits that follow wide records, or again short ones.
+    pub fn wide(&mut self, wide: bool) -> &mut Self {
+        self.wide = wide;
+        self
+    }
+
+    /// Makes the next enter or exit one for which the clock was not read.
+    pub fn untimed(&mut self) -> &mut Self {
+        self.untimed = true;
+        self
+    }
+
+    /// Makes the next enter or exit one before which the thread was off its processor.
+    pub fn late(&mut self) -> &mut Self {
+        self.late = true;
+        self
+    }
+
+    fn call(
+        &mut self,
+        way: Way,
+        exit: bool,
+        time: u64,
+        function: u64,
+        caller: u64,
+        sp: u64,
+    ) -> &mut Self {
+        let ticks = START + time;
+        if self.wide {
+            let kind = if exit {
+                kind::WIDE_EXIT
+            } else {
+                kind::WIDE_ENTER
+            };
+            let mut words = vec![ticks, sp, function];
+            if !exit {
+                words.push(caller);
+            }
+            return self.long(kind, way as u32, &words);
+        }
+        let (high, low) = (!0 << TICKS_BITS, (1 << TICKS_BITS) - 1);
+        let above = sp.wrapping_sub(self.base.1);
+        if above % 8 != 0 || (above / 8) >> SP_BITS != 0 || self.base.0 & high != ticks & high {
+            self.base = (ticks, sp.saturating_sub(1 << 23));
+            let (ticks, sp) = self.base;
+            self.long(kind::BASE, 0, &[ticks, sp]);
+        }
+        let above = (sp - self.base.1) / 8;
+        let mut word = SHORT | above << SP_SHIFT;
+        if std::mem::take(&mut self.untimed) {
+            word |= SHORT_UNTIMED;
+        } else {
+            word |= (ticks & low) << TICKS_SHIFT;
+        }
+        if std::mem::take(&mut self.late) {
+            word |= SHORT_LATE;
+        }
+        if way == Way::Entry {
+            word |= SHORT_ENTRY;
+        }
+        if !exit {
+            self.word(word);
+            return self.word(second(function, caller));
+        }
+        word |= SHORT_EXIT;
+        if way == Way::Instrumented {
+            word |= (function >> 4 & ((1 << FUNCTION_BITS) - 1)) << FUNCTION_SHIFT;
+        }
+        self.word(word)
+    }
+
+    /// Adds a word as it is.
+    pub fn word(&mut self, word: u64) -> &mut Self {
+        self.records.extend_from_slice(&word.to_le_bytes());
+        self
+    }
+
+    /// Adds a record that is not short: its type, bits 32–63 of its first word, and the other words.
+    pub fn long(&mut self, kind: u64, high: u32, words: &[u64]) -> &mut Self {
+        self.word(head(kind, words.len() as u64 + 1) | u64::from(high) << 32);
+        for &word in words {
+            self.word(word);
+        }
+        self
+    }
+
+    /// Adds a gap at `time` ns.
+    pub fn gap(&mut self, time: u64, why: Why, missing: Option<u64>) -> &mut Self {
+        let why = match why {
+            Why::Paused => 1,
+            Why::Dropped => 2,
+        };
+        self.long(kind::GAP, why, &[START + time, missing.unwrap_or(u64::MAX)])
+    }
+
+    /// Adds a mark.
+    pub fn mark(&mut self, time: u64, strand: u64, text: &str) -> &mut Self {
+        self.text(kind::MARK, time, strand, text)
+    }
+
+    /// Adds a strand's name.
+    pub fn strand_name(&mut self, time: u64, strand: u64, name: &str) -> &mut Self {
+        self.text(kind::STRAND_NAME, time, strand, name)
+    }
+
+    fn text(&mut self, kind: u64, time: u64, strand: u64, text: &str) -> &mut Self {
+        let mut words = vec![START + time, strand];
+        for bytes in text.as_bytes().chunks(8) {
+            let mut word = [0; 8];
+            word[..bytes.len()].copy_from_slice(bytes);
+            words.push(u64::from_le_bytes(word));
+        }
+        self.long(kind, text.len() as u32, &words)
+    }
+
+    /// Adds what a strand is about to wait for.
+    pub fn strand_waits(&mut self, time: u64, strand: u64, reason: &str) -> &mut Self {
+        self.text(kind::STRAND_WAITS, time, strand, reason)
+    }
+
+    /// Adds a switch to a strand; 0: to none.
+    pub fn strand_switch(&mut self, time: u64, strand: u64) -> &mut Self {
+        self.long(kind::STRAND, 1, &[START + time, strand])
+    }
+
+    /// Adds the end of a strand.
+    pub fn strand_end(&mut self, time: u64, strand: u64) -> &mut Self {
+        self.long(kind::STRAND, 2, &[START + time, strand])
+    }
+
+    /// Adds a captured value.
+    pub fn capture(&mut self, time: u64, index: u32, function: u64, value: u64) -> &mut Self {
+        self.long(kind::CAPTURE, index, &[START + time, function, value])
+    }
+
+    /// Goes on in another run, in a block of its own.
+    pub fn next_run(&mut self) -> &mut Self {
+        let block = self.block();
+        self.done.push(block);
+        self.run.run = (self.run.run.get() + 1).into();
+        self.run.base_ticks = self.base.0.into();
+        self.run.base_sp = self.base.1.into();
+        self
+    }
+
+    /// States the stack's bounds.
+    pub fn stack(&mut self, low: u64, high: u64) -> &mut Self {
+        (self.run.stack_low, self.run.stack_high) = (low.into(), high.into());
+        self
+    }
+
+    /// States that events were dropped, as a buffer's header does; implies [`ThreadWriter::in_buffer`].
+    pub fn dropped(&mut self, events: u64) -> &mut Self {
+        self.dropped = events;
+        self.in_buffer(&[])
+    }
+
+    /// Leaves the blocks in a buffer, in slots of these states; the last one's, and what is not said, is 1, being filled.
+    pub fn in_buffer(&mut self, states: &[u32]) -> &mut Self {
+        self.buffered = Some(states.to_vec());
+        self
+    }
+
+    /// A block of what was recorded since the last one.
+    fn block(&mut self) -> Vec<u8> {
+        let number = self.blocks.number.get() + 1;
+        self.blocks.number.set(number);
+        let used = BLOCK_HEADER + RUN_SIZE + self.records.len();
+        let block = BlockHeader {
+            magic: BLOCK_MAGIC,
+            room: (used.next_multiple_of(BLOCK_UNIT as usize) as u32).into(),
+            used: (used as u32).into(),
+            number: number.into(),
+            unused: [0; 40],
+        };
+        let mut bytes = block.as_bytes().to_vec();
+        bytes.extend_from_slice(self.run.as_bytes());
+        bytes.append(&mut self.records);
+        bytes
+    }
+
+    fn place(&self, block: &[u8]) -> u64 {
+        let place = self.blocks.place.get();
+        let room = (block.len() as u64).next_multiple_of(BLOCK_UNIT);
+        self.blocks.place.set(place + room);
+        place
+    }
+
+    /// Writes the blocks.
+    pub fn finish(&mut self) -> io::Result<()> {
+        let last = self.block();
+        self.done.push(last);
+        let done = std::mem::take(&mut self.done);
+        let Some(states) = self.buffered.take() else {
+            let events = open(&self.directory.join("events"))?;
+            return done
+                .iter()
+                .try_for_each(|block| events.write_all_at(block, self.place(block)));
+        };
+        let mut header = BufferHeader::new_zeroed();
+        header.magic = BUFFER_MAGIC;
+        header.version = crate::VERSION.into();
+        header.slots = (done.len().max(states.len()) as u32).into();
+        header.address = ADDRESS.into();
+        header.dropped = self.dropped.into();
+        let file = open(
+            &self
+                .directory
+                .join(format!("buffer-{}", self.run.thread.get())),
+        )?;
+        for (index, mut block) in done.into_iter().enumerate() {
+            let state = states.get(index).copied().unwrap_or(slot::FILLING);
+            let (used, begin) = (block.len(), HEADER_SIZE as u64 + index as u64 * SLOT_SIZE);
+            let entry = &mut header.table[index];
+            entry.state = state.into();
+            entry.place = self.place(&block).into();
+            if state == slot::FILLING {
+                block[12..16].fill(0);
+                header.position = (ADDRESS + begin + used as u64).into();
+            } else {
+                entry.used = (used as u32).into();
+            }
+            file.write_all_at(&block, begin)?;
+        }
+        file.write_all_at(header.as_bytes(), 0)
+    }
+}
+
+fn open(path: &Path) -> io::Result<File> {
+    File::options()
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .open(path)
 }

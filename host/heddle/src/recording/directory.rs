@@ -38,16 +38,29 @@ pub fn prepare(path: &Path) -> Result<PathBuf, Failure> {
     fs::create_dir_all(path).map_err(failed("make the directory", path))?;
     let marker = path.join("heddle");
     fs::write(&marker, format!("{MARKER}{VERSION}\n"))
-        .inspect_err(|_| discard(path)) // half a marker would be in the way of the next attempt
+        .inspect_err(|_| _ = discard(path)) // half a marker would be in the way of the next attempt
         .map_err(failed("write", &marker))?;
     std::path::absolute(path).map_err(failed("find", path))
 }
 
-/// Removes a trace directory in which nothing was recorded. Whatever else is in it stays.
-pub fn discard(path: &Path) {
+/// Removes a trace directory in which nothing was recorded. Whatever else is in it stays. Says whether no process had tried to record, which leaves a directory of its own.
+pub fn discard(path: &Path) -> bool {
     // Not removing it would only leave an empty trace, which says so when it is opened.
     let _ = fs::remove_file(path.join("heddle"));
+    let mut nobody = true;
+    for entry in fs::read_dir(path).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        if name
+            .to_string_lossy()
+            .starts_with(|c: char| c.is_ascii_digit())
+        {
+            nobody = false;
+            let _ = fs::remove_file(entry.path().join("process"));
+            let _ = fs::remove_dir(entry.path());
+        }
+    }
     let _ = fs::remove_dir(path);
+    nobody
 }
 
 fn old_name(path: &Path) -> PathBuf {

@@ -1,5 +1,6 @@
 //! How `heddle record` runs a program.
 
+pub mod collector;
 pub mod directory;
 pub mod header;
 pub mod library;

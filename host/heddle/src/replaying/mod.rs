@@ -6,7 +6,7 @@ pub mod text;
 use crate::names::Names;
 use heddle_calls::{Frame, Span};
 use heddle_symbols::Location;
-use heddle_trace_file::{Addr, Nanos, Place};
+use heddle_trace_file::{Addr, Callee, Nanos, Place};
 use std::rc::Rc;
 
 /// How names are printed.
@@ -40,7 +40,8 @@ pub enum What {
 pub struct Line {
     pub what: What,
     pub time: Nanos,
-    pub function: (Addr, Rc<Location>),
+    /// `None` for an exit whose enter was not recorded, and which does not say of what it is.
+    pub function: Option<(Addr, Rc<Location>)>,
     /// Who called; `None` for an exit whose enter was not recorded.
     pub caller: Option<Caller>,
     pub depth: usize,
@@ -78,7 +79,7 @@ impl Line {
         Line {
             what: What::Enter,
             time,
-            function: function(names, place, time, top.function),
+            function: Some(function(names, place, time, top.function)),
             caller,
             depth: below.len(),
         }
@@ -102,7 +103,7 @@ impl Line {
         Line {
             what: What::Exit,
             time,
-            function: function(names, place, time, span.function),
+            function: Some(function(names, place, time, span.function)),
             caller,
             depth: span.depth,
         }
@@ -113,13 +114,17 @@ impl Line {
         names: &mut Names,
         place: Place,
         time: Nanos,
-        address: Addr,
+        callee: Callee,
         depth: usize,
     ) -> Self {
+        let function = match callee {
+            Callee::Known(address) => Some(function(names, place, time, address)),
+            Callee::Bits(_) | Callee::Unknown => None,
+        };
         Line {
             what: What::Exit,
             time,
-            function: function(names, place, time, address),
+            function,
             caller: None,
             depth,
         }

@@ -17,29 +17,23 @@ pub fn line(out: &mut dyn Write, line: &Line, epoch: Nanos, style: Style) -> io:
         What::Enter => "Enter",
         What::Exit => "Exit",
     };
-    let (address, function) = (line.function.0, style.name(&line.function.1));
-    match (&line.caller, style.addresses) {
-        (Some(caller), false) => {
-            writeln!(
-                out,
-                "{seconds}.{micros:06} - {what}: {function} called: {}",
-                style.name(caller.function())
-            )
-        }
-        (None, false) => writeln!(
-            out,
-            "{seconds}.{micros:06} - {what}: {function} called: {UNKNOWN}"
-        ),
-        (Some(caller), true) => {
+    let function = line.function.as_ref();
+    let name = function.map_or(UNKNOWN, |(_, location)| style.name(location));
+    write!(out, "{seconds}.{micros:06} - {what}")?;
+    if !style.addresses {
+        let caller = line.caller.as_ref();
+        let caller = caller.map_or(UNKNOWN, |caller| style.name(caller.function()));
+        return writeln!(out, ": {name} called: {caller}");
+    }
+    write!(out, " function: {name}")?;
+    if let Some((address, _)) = function {
+        write!(out, " ({address})")?;
+    }
+    match &line.caller {
+        Some(caller) => {
             let (site, name) = (caller.site.0, style.name(&caller.site.1));
-            writeln!(
-                out,
-                "{seconds}.{micros:06} - {what} function: {function} ({address}) called by: {name} ({site})"
-            )
+            writeln!(out, " called by: {name} ({site})")
         }
-        (None, true) => writeln!(
-            out,
-            "{seconds}.{micros:06} - {what} function: {function} ({address}) called by: {UNKNOWN}"
-        ),
+        None => writeln!(out, " called by: {UNKNOWN}"),
     }
 }

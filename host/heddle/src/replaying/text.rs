@@ -1,10 +1,11 @@
 //! Lines for people: time since the start, thread, Enter or Exit, the function indented by depth, its caller.
 
 use super::{Line, Style, What};
-use crate::names::{Names, thread_label};
+use crate::names::{Names, printable, thread_label};
+use crate::notes::counted;
 use heddle_calls::Frame;
 use heddle_symbols::Location;
-use heddle_trace_file::{Addr, Nanos, Place, Trace};
+use heddle_trace_file::{Addr, Event, EventKind, Nanos, Place, Trace, Why};
 use std::io::{self, Write};
 
 /// Beyond this depth the indentation stops growing, so that deep recursion does not make lines of kilobytes; the depth is printed instead.
@@ -45,19 +46,15 @@ impl Labels {
 
 /// Prints one event.
 pub fn line(out: &mut dyn Write, line: &Line, label: &str, style: Style) -> io::Result<()> {
-    let Nanos(time) = line.time;
     let what = match line.what {
         What::Enter => "Enter",
         What::Exit => "Exit ",
     };
-    write!(
-        out,
-        "{:>5}.{:09}  {label}  {what} ",
-        time / 1_000_000_000,
-        time % 1_000_000_000
-    )?;
-    indent(out, line.depth)?;
-    named(out, style, line.function.0, &line.function.1)?;
+    begin(out, line.time, label, what, line.depth)?;
+    match &line.function {
+        Some((address, location)) => named(out, style, *address, location)?,
+        None => out.write_all(b"?")?,
+    }
     match &line.caller {
         None => writeln!(out, "  <- (its enter was not recorded)"),
         Some(caller) => {
@@ -71,6 +68,51 @@ pub fn line(out: &mut dyn Write, line: &Line, label: &str, style: Style) -> io::
             }
         }
     }
+}
+
+/// Prints an event that is neither an enter nor an exit.
+pub fn other(out: &mut dyn Write, event: &Event, label: &str, depth: usize) -> io::Result<()> {
+    let text = |bytes| printable(&String::from_utf8_lossy(bytes));
+    let (what, words) = match event.kind {
+        EventKind::Enter { .. } | EventKind::Exit { .. } => return Ok(()),
+        EventKind::Gap { why, missing } => {
+            let why = match why {
+                Why::Paused => "recording was paused",
+                Why::Dropped => "no space or memory",
+            };
+            let missing = missing.map_or("events".into(), |events| counted(events, "event"));
+            ("Gap  ", format!("{missing} missing: {why}"))
+        }
+        EventKind::Mark { strand, text: mark } => {
+            let on = strand.map_or(String::new(), |strand| format!(" (strand {strand})"));
+            ("Mark ", format!("{}{on}", text(mark)))
+        }
+        EventKind::StrandSwitch { to: Some(strand) } => ("Strand", format!("{strand} runs")),
+        EventKind::StrandSwitch { to: None } => ("Strand", "none runs".to_owned()),
+        EventKind::StrandEnd { strand } => ("Strand", format!("{strand} ended")),
+        EventKind::StrandName { strand, name } => {
+            ("Strand", format!("{strand} is named {}", text(name)))
+        }
+        EventKind::StrandWaits { strand, reason } => {
+            ("Strand", format!("{strand} waits: {}", text(reason)))
+        }
+        EventKind::Capture { index, value, .. } => ("Value", format!("{index} = {value:#x}")),
+    };
+    begin(out, event.time, label, what, depth)?;
+    writeln!(out, "{words}")
+}
+
+/// The columns before the text.
+fn begin(
+    out: &mut dyn Write,
+    Nanos(time): Nanos,
+    label: &str,
+    what: &str,
+    depth: usize,
+) -> io::Result<()> {
+    let (seconds, nanos) = (time / 1_000_000_000, time % 1_000_000_000);
+    write!(out, "{seconds:>5}.{nanos:09}  {label}  {what} ")?;
+    indent(out, depth)
 }
 
 /// Prints the open calls, innermost first, and at last who called the outermost.

@@ -3,7 +3,7 @@
 use super::{Row, ThreadName};
 use crate::names::{Names, printable, thread_label};
 use heddle_calls::{Loose, Profile, Stats};
-use heddle_trace_file::{Error, Trace};
+use heddle_trace_file::{Error, Remarks, Trace};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -12,7 +12,7 @@ use std::sync::{Mutex, PoisonError};
 pub struct Rows {
     pub rows: Vec<Row>,
     pub loose: Loose,
-    pub holes: u64,
+    pub remarks: Remarks,
 }
 
 /// Reads the whole trace. Functions of one name in one module are one row: the clones of an optimiser, a constructor's variants.
@@ -22,7 +22,7 @@ pub fn read(trace: &Trace, by_thread: bool) -> Result<Rows, Error> {
     let mut result = Rows {
         rows: Vec::new(),
         loose: Loose::default(),
-        holes: 0,
+        remarks: Remarks::default(),
     };
     // Thread (none: all of them), module, function.
     let mut merged: BTreeMap<(Option<usize>, String, String), Stats> = BTreeMap::new();
@@ -31,7 +31,7 @@ pub fn read(trace: &Trace, by_thread: bool) -> Result<Rows, Error> {
     for (index, process) in trace.processes().iter().enumerate() {
         for (thread, profile) in process.threads().iter().zip(profiles.by_ref()) {
             result.loose += profile.loose;
-            result.holes += profile.holes;
+            result.remarks += &profile.remarks;
             let group = by_thread.then_some(threads.len());
             threads.push(ThreadName {
                 pid: process.pid(),
@@ -78,7 +78,7 @@ fn profiles(trace: &Trace) -> Result<Vec<Profile>, Error> {
         .collect();
     // The longest first, so that no worker is left with it at the end.
     let mut order: Vec<usize> = (0..threads.len()).collect();
-    order.sort_by_key(|&index| std::cmp::Reverse(threads[index].1.records()));
+    order.sort_by_key(|&index| std::cmp::Reverse(threads[index].1.bytes()));
     let next = AtomicUsize::new(0);
     let done: Mutex<Vec<Option<Result<Profile, Error>>>> =
         Mutex::new(threads.iter().map(|_| None).collect());

@@ -1,6 +1,6 @@
 //! `heddle check`: docs/check.md; the format is docs/expected-tree.md.
 
-use crate::{calls_of, names, notes, output};
+use crate::{calls_of, notes, output};
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Reset};
 use anyhow::Context;
@@ -61,7 +61,7 @@ fn check(args: &Args) -> anyhow::Result<ExitCode> {
     };
     let trace = Trace::open(&args.trace)?;
     notes::missing(&trace);
-    let (got, loose, holes) = calls_of::read(&trace)?;
+    let (got, loose, remarks) = calls_of::read(&trace)?;
     let code = match (&args.expected, expected) {
         (Some(path), Some(expected)) => {
             let lines = compare(&expected, &got);
@@ -82,7 +82,7 @@ fn check(args: &Args) -> anyhow::Result<ExitCode> {
             ExitCode::SUCCESS
         }
     };
-    notes::incomplete(loose, names::dropped(&trace), holes);
+    notes::incomplete(&trace, loose, &remarks);
     Ok(code)
 }
 

@@ -3,9 +3,9 @@
 use crate::names::printable;
 use crate::notes::counted;
 use crate::trace_arg::TraceArg;
-use crate::{names, notes, output};
+use crate::{notes, output};
 use heddle_calls::{Loose, Profile};
-use heddle_trace_file::{ClockKind, Nanos, Process, Trace};
+use heddle_trace_file::{ClockKind, Nanos, Process, Remarks, Trace};
 use std::io::Write;
 use std::process::ExitCode;
 
@@ -47,15 +47,15 @@ fn info(trace: &Trace, out: &mut dyn Write) -> anyhow::Result<()> {
         trace.rate().frequency() / 1e6
     )?;
     let mut loose = Loose::default();
-    let mut holes = 0;
+    let mut remarks = Remarks::default();
     for process in trace.processes() {
         let later =
             |other: &Process| other.pid() == process.pid() && other.image() > process.image();
         let replaced = trace.processes().iter().any(later);
-        process_info(out, process, replaced, &mut loose, &mut holes)?;
+        process_info(out, process, replaced, &mut loose, &mut remarks)?;
     }
     out.flush()?;
-    notes::incomplete(loose, names::dropped(trace), holes);
+    notes::incomplete(trace, loose, &remarks);
     Ok(())
 }
 
@@ -64,7 +64,7 @@ fn process_info(
     process: &Process,
     replaced: bool,
     loose: &mut Loose,
-    holes: &mut u64,
+    remarks: &mut Remarks,
 ) -> anyhow::Result<()> {
     let image = if process.image() == 0 {
         String::new()
@@ -73,6 +73,8 @@ fn process_info(
     };
     let end = if process.ended() {
         ""
+    } else if process.running() {
+        ", still running"
     } else if replaced {
         ", replaced itself by exec"
     } else {
@@ -90,6 +92,28 @@ fn process_info(
         "command    {}",
         printable(&process.command().join(" "))
     )?;
+    if let Some(bytes) = process.flight() {
+        let kept = "the latest events of each thread";
+        writeln!(out, "kept       {kept}, {bytes} bytes in all (--flight)")?;
+    }
+    if let Some(bytes) = process.sparse() {
+        let read = "once in at most";
+        writeln!(
+            out,
+            "clock read {read} {bytes} bytes of records (--clock sparse)"
+        )?;
+    }
+    if process.uncollected() > 0 {
+        let (buffers, then) = (
+            counted(process.uncollected() as u64, "buffer"),
+            if process.running() {
+                "it still runs"
+            } else {
+                "heddle recover copies what is in them and removes them"
+            },
+        );
+        writeln!(out, "uncollected {buffers}: {then}")?;
+    }
     for module in process.modules().iter() {
         let id = module.build_id.as_deref().unwrap_or("no build id");
         let unloaded = module.unloaded.map_or(String::new(), |time| {
@@ -105,7 +129,7 @@ fn process_info(
     for thread in process.threads() {
         let profile = Profile::of(thread, process.modules())?;
         *loose += profile.loose;
-        *holes += profile.holes;
+        *remarks += &profile.remarks;
         let mut line = format!(
             "thread     {:<7} {:<16} {}",
             thread.tid(),
@@ -114,30 +138,34 @@ fn process_info(
         );
         let own = profile.loose;
         for (number, what) in [
-            (thread.dropped(), "dropped"),
-            (profile.holes, "never written"),
+            (profile.remarks.dropped, "dropped"),
             (own.unmatched, "without enter"),
             (own.unwound, "without exit"),
             (own.open, "open at the end"),
+            (thread.missing_runs(), "stretches missing"),
         ] {
             if number > 0 {
                 line += &format!(", {number} {what}");
             }
         }
         writeln!(out, "{line}")?;
+        if profile.remarks.uncertainty.events() > 0 {
+            let uncertain = notes::uncertain(&profile.remarks.uncertainty);
+            writeln!(out, "           {uncertain}")?;
+        }
     }
     if process.dropped() > 0 {
         writeln!(
             out,
-            "           {} of threads without a file were dropped",
+            "           {} of threads without a buffer were dropped",
             counted(process.dropped(), "event")
         )?;
     }
     if process.missing_threads() > 0 {
         writeln!(
             out,
-            "           {} missing from the directory",
-            counted(process.missing_threads().into(), "thread file")
+            "           nothing of {}",
+            counted(process.missing_threads().into(), "more thread")
         )?;
     }
     Ok(())

@@ -5,5 +5,6 @@ pub mod compare;
 pub mod flags;
 pub mod info;
 pub mod record;
+pub mod recover;
 pub mod replay;
 pub mod report;

@@ -1,9 +1,9 @@
 //! `heddle record`: docs/record.md.
 
 use crate::file_limit;
-use crate::notes::{counted, error, note, quoted, warning};
-use crate::recording::{Failure, directory, library, program, run};
-use heddle_trace_file::{Error, Trace, stamp};
+use crate::notes::{counted, error, note, quoted, were};
+use crate::recording::{Failure, collector, directory, library, program, run};
+use heddle_trace_file::{Collected, Error, Process, Thread, Trace};
 use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
@@ -52,7 +52,11 @@ fn record(args: &Args) -> Result<ExitCode, Failure> {
         .env("ASAN_OPTIONS", library::sanitizer_options())
         .env("HEDDLE_DIR", &trace);
     file_limit::restored(&mut command);
-    let status = run::run(&mut command).inspect_err(|_| directory::discard(&trace))?;
+    let collecting =
+        collector::start(&trace, &args.output).inspect_err(|_| _ = directory::discard(&trace))?;
+    let status = run::run(&mut command);
+    let collected = collecting.finish();
+    let status = status.inspect_err(|_| _ = directory::discard(&trace))?;
     if let Some(signal) = status.signal() {
         note(format_args!(
             "{} was killed by {}",
@@ -60,7 +64,7 @@ fn record(args: &Args) -> Result<ExitCode, Failure> {
             run::signal_name(signal)
         ));
     }
-    conclude(&trace, &args.output, &program);
+    conclude(&trace, &args.output, &program, collected);
     Ok(exit_code(status))
 }
 
@@ -71,41 +75,73 @@ fn exit_code(status: ExitStatus) -> ExitCode {
     ExitCode::from(u8::try_from(code).unwrap_or(1))
 }
 
-/// The last stamp, and one line that says where the trace is. Whatever is wrong with the trace, the program's exit code stands.
-fn conclude(path: &Path, shown: &Path, program: &Path) {
-    if let Err(failure) = stamp(path) {
-        warning(failure);
+/// Traces up to this size are counted; of larger ones the number of events is told from their size.
+const COUNTED: u64 = 1 << 30;
+
+/// Bytes of an enter and an exit, by two.
+const BYTES_AN_EVENT: u64 = 12;
+
+/// One line that says where the trace is. Whatever is wrong with the trace, the program's exit code stands.
+fn conclude(path: &Path, shown: &Path, program: &Path, collected: Result<Collected, Error>) {
+    let collected = collected.unwrap_or_else(|failure| {
+        error(failure);
+        Collected::default()
+    });
+    match Trace::open(path) {
+        Ok(trace) => tell(&trace, &collected, shown).unwrap_or_else(error),
+        Err(Error::Empty(_)) => nothing(path, shown, program),
+        Err(failure) => error(failure),
     }
-    let trace = match Trace::open(path) {
-        Ok(trace) => trace,
-        Err(Error::Empty(_)) => {
-            directory::discard(path);
-            return error(format_args!(
-                "{} made no recorded call: was it compiled with -finstrument-functions? `heddle flags` prints the flags to use",
-                program.display()
-            ));
+}
+
+fn nothing(path: &Path, shown: &Path, program: &Path) {
+    let program = program.display();
+    if directory::discard(path) {
+        return error(format_args!(
+            "{program} made no recorded call: was it compiled with -finstrument-functions? `heddle flags` prints the flags to use"
+        ));
+    }
+    error(format_args!(
+        "{program} could not store anything in {}: what it said stands above; make room there, or record elsewhere: heddle record -o OTHER-DIRECTORY …",
+        shown.display()
+    ));
+}
+
+fn tell(trace: &Trace, collected: &Collected, shown: &Path) -> Result<(), Error> {
+    let processes = trace.processes();
+    let threads = || processes.iter().flat_map(|process| process.threads());
+    let bytes: u64 = threads().map(Thread::bytes).sum();
+    let (mut events, mut dropped) = (bytes / BYTES_AN_EVENT, collected.dropped);
+    if bytes <= COUNTED {
+        (events, dropped) = (0, 0);
+        for thread in threads() {
+            let (of_thread, lost) = thread.count()?;
+            (events, dropped) = (events + of_thread, dropped + lost);
         }
-        Err(failure) => return error(failure),
-    };
-    let threads = || {
-        trace
-            .processes()
-            .iter()
-            .flat_map(|process| process.threads())
-    };
-    let events: u64 = threads().map(|thread| thread.records() as u64).sum();
-    let dropped = threads()
-        .map(|thread| thread.dropped())
-        .chain(trace.processes().iter().map(|process| process.dropped()))
-        .sum::<u64>();
-    let processes = match trace.processes().len() as u64 {
+    }
+    let about = if bytes <= COUNTED { "" } else { "about " };
+    let dropped: u64 = processes.iter().map(Process::dropped).sum::<u64>() + dropped;
+    for pid in &collected.running {
+        note(format_args!(
+            "process {pid} still runs and goes on recording; when it has ended: heddle recover {}",
+            quoted(shown)
+        ));
+    }
+    if events == 0 && dropped > 0 {
+        error(format_args!(
+            "nothing is in {}: {} dropped, for lack of space or memory; make room there, or record elsewhere: heddle record -o OTHER-DIRECTORY …",
+            shown.display(),
+            were(dropped, "event")
+        ));
+        return Ok(());
+    }
+    let of = match processes.len() as u64 {
         1 => String::new(),
         several => format!(" of {}", counted(several, "process image")),
     };
-    let dropped = if dropped == 0 {
-        String::new()
-    } else {
-        format!(", {} dropped", counted(dropped, "event"))
+    let dropped = match dropped {
+        0 => String::new(),
+        dropped => format!(", {} dropped", counted(dropped, "event")),
     };
     let directory = if shown == Path::new("heddle.trace") {
         String::new()
@@ -113,9 +149,10 @@ fn conclude(path: &Path, shown: &Path, program: &Path) {
         format!(" {}", quoted(shown))
     };
     note(format_args!(
-        "recorded {} on {}{processes}{dropped} in {}; next: heddle report{directory}",
+        "recorded {about}{} on {}{of}{dropped} in {}; next: heddle report{directory}",
         counted(events, "event"),
         counted(threads().count() as u64, "thread"),
         shown.display()
     ));
+    Ok(())
 }

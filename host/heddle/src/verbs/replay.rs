@@ -5,7 +5,7 @@ use crate::replaying::{Line, Style, What, source, text};
 use crate::trace_arg::TraceArg;
 use crate::{notes, output};
 use heddle_calls::{Loose, Stack, Step};
-use heddle_trace_file::Trace;
+use heddle_trace_file::{Remarks, Trace};
 use std::io::Write;
 use std::process::ExitCode;
 
@@ -56,7 +56,8 @@ fn replay(trace: &Trace, args: &Args, style: Style, out: &mut dyn Write) -> anyh
             .collect()
     });
     let mut stacks: Vec<Vec<Stack>> = stacks.collect();
-    for event in trace.merged() {
+    let mut merged = trace.merged();
+    for event in merged.by_ref() {
         let (place, event) = event?;
         let stack = &mut stacks[place.process][place.thread];
         let line = match stack.feed(event, |_| {}) {
@@ -73,6 +74,12 @@ fn replay(trace: &Trace, args: &Args, style: Style, out: &mut dyn Write) -> anyh
             Step::Unmatched(function) => {
                 Line::unmatched(&mut names, place, event.time, function, stack.open().len())
             }
+            Step::Other => {
+                if args.format == Format::Text {
+                    text::other(out, &event, labels.of(place), stack.open().len())?;
+                }
+                continue;
+            }
         };
         match args.format {
             Format::Text => text::line(out, &line, labels.of(place), style)?,
@@ -83,15 +90,15 @@ fn replay(trace: &Trace, args: &Args, style: Style, out: &mut dyn Write) -> anyh
         }
     }
     out.flush()?;
-    tell_incomplete(trace, stacks);
+    tell_incomplete(trace, stacks, &merged.remarks());
     Ok(())
 }
 
-fn tell_incomplete(trace: &Trace, stacks: Vec<Vec<Stack>>) {
+fn tell_incomplete(trace: &Trace, stacks: Vec<Vec<Stack>>, remarks: &Remarks) {
     let mut loose = Loose::default();
     for mut stack in stacks.into_iter().flatten() {
         stack.finish(|_| {});
         loose += stack.loose();
     }
-    notes::incomplete(loose, crate::names::dropped(trace), 0);
+    notes::incomplete(trace, loose, remarks);
 }

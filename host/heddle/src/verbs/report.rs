@@ -2,7 +2,7 @@
 
 use crate::reporting::{Column, Row, csv, json, markdown, rows, sort, table};
 use crate::trace_arg::TraceArg;
-use crate::{names, notes, output};
+use crate::{notes, output};
 use std::process::ExitCode;
 
 /// Arguments of `heddle report`.
@@ -53,7 +53,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         }
         Ok(())
     })?;
-    notes::incomplete(found.loose, names::dropped(&trace), found.holes);
+    notes::incomplete(&trace, found.loose, &found.remarks);
     Ok(ExitCode::SUCCESS)
 }
 

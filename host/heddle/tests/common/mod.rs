@@ -37,8 +37,8 @@ pub struct Program {
 }
 
 const BIAS: u64 = 0x5555_0000_0000;
-/// Where the traces say that libc is.
-pub const LIBC: u64 = 0x7f00_0000_0000;
+/// Where the traces say that libc is; not where the program is modulo 4 GiB, so that short records do.
+pub const LIBC: u64 = 0x7f00_8000_0000;
 
 impl Program {
     /// Compiles it there.
@@ -82,7 +82,7 @@ impl Program {
 
     /// Writes `heddle.trace` beside the program.
     pub fn trace(&self, write: impl FnOnce(&mut ThreadWriter, &dyn Fn(&str) -> u64)) {
-        let trace = TraceWriter::create(&self.path.with_file_name("heddle.trace"), 1).unwrap();
+        let trace = TraceWriter::create(&self.path.with_file_name("heddle.trace")).unwrap();
         let mut process = trace.process(4711, 1, self.path.to_str().unwrap()).unwrap();
         process.module(
             BIAS,

@@ -1,0 +1,57 @@
+//! `heddle recover`: docs/recover.md.
+
+use crate::notes::{counted, note, quoted, warning};
+use crate::recording::collector::tell;
+use heddle_trace_file::{Collected, recover};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Arguments of `heddle recover`.
+#[derive(clap::Args)]
+pub struct Args {
+    /// The trace directory
+    #[arg(default_value = "heddle.trace")]
+    trace: PathBuf,
+}
+
+/// Runs `heddle recover`: 0 if nothing is left in a buffer, 1 otherwise.
+pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let collected = recover(&args.trace)?;
+    let shown = args.trace.display();
+    let Collected {
+        blocks,
+        bytes,
+        processes,
+        running,
+        trouble,
+        ..
+    } = &collected;
+    match *processes {
+        0 => note(format_args!(
+            "{shown}: no buffer of an ended process was left"
+        )),
+        processes => note(format_args!(
+            "{shown}: collected {} ({bytes} bytes) from the buffers of {}",
+            counted(*blocks, "block"),
+            counted_processes(processes.into())
+        )),
+    }
+    for pid in running {
+        warning(format_args!(
+            "process {pid} still runs, so its buffers stay (every command reads what is in them); when it has ended: heddle recover {}",
+            quoted(&args.trace)
+        ));
+    }
+    if let Some(trouble) = trouble {
+        tell(trouble, &args.trace);
+    }
+    let all = running.is_empty() && trouble.is_none();
+    Ok(ExitCode::from(u8::from(!all)))
+}
+
+fn counted_processes(number: u64) -> String {
+    match number {
+        1 => "1 process".to_owned(),
+        more => format!("{more} processes"),
+    }
+}

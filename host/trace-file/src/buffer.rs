@@ -1,0 +1,204 @@
+//! A thread's shared buffer, while it is there: blocks that are not in `events` yet.
+
+use crate::Error;
+use crate::file::{Mapped, unborn};
+use crate::layout::{
+    BLOCK_HEADER, BUFFER_MAGIC, BlockHeader, BufferHeader, HEADER_SIZE, MOST_SLOTS, SLOT_SIZE,
+    Slot, slot,
+};
+use crate::store::{Block, Bytes, Source, Store, verify};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{Ordering, fence};
+use zerocopy::FromBytes;
+
+/// The buffers in a process's directory, in order of their numbers.
+pub fn paths(directory: &Path) -> Result<Vec<PathBuf>, Error> {
+    let mut numbers = Vec::new();
+    for entry in std::fs::read_dir(directory).map_err(Error::io(directory))? {
+        let name = entry.map_err(Error::io(directory))?.file_name();
+        let number = name
+            .to_str()
+            .and_then(|name| name.strip_prefix("buffer-"))
+            .and_then(|number| number.parse::<u32>().ok());
+        numbers.extend(number);
+    }
+    numbers.sort_unstable();
+    Ok(numbers
+        .into_iter()
+        .map(|number| directory.join(format!("buffer-{number}")))
+        .collect())
+}
+
+/// What a buffer's header says, read at one moment.
+pub struct Head {
+    slots: u32,
+    address: u64,
+    position: u64,
+    pub dropped: u64,
+}
+
+impl Head {
+    pub fn read(file: &Mapped) -> Result<Self, Error> {
+        let header: &BufferHeader = file.header()?;
+        file.verify(header.magic, BUFFER_MAGIC, header.version.get())?;
+        let slots = header.slots.get();
+        if !(1..=MOST_SLOTS).contains(&slots) {
+            let what = format!("{slots} slots; expected 1 to {MOST_SLOTS}");
+            return Err(Error::damaged(&file.path, 12, what));
+        }
+        Ok(Head {
+            slots,
+            address: header.address.get(),
+            position: header.position.get(),
+            dropped: header.dropped.get(),
+        })
+    }
+
+    /// How many bytes of the block that is being filled in slot `index` count.
+    fn filled(&self, index: u32) -> usize {
+        let begin = offset(index);
+        match self.position.checked_sub(self.address) {
+            Some(at) if (begin..=begin + SLOT_SIZE).contains(&at) => (at - begin) as usize,
+            _ => 0,
+        }
+    }
+}
+
+/// Where slot `index` is in the file.
+pub fn offset(index: u32) -> u64 {
+    HEADER_SIZE as u64 + u64::from(index) * SLOT_SIZE
+}
+
+/// Which bytes of a slot are a block: none where it is free, or where nothing is in it yet.
+pub struct Filled {
+    /// Bytes of it, its header included.
+    pub used: usize,
+    /// Its place in `events`.
+    pub place: u64,
+    /// Where the slot is in the file.
+    pub offset: u64,
+}
+
+/// The slots that hold a block.
+pub fn filled(file: &Mapped, head: &Head) -> Result<Vec<Filled>, Error> {
+    let mut result = Vec::new();
+    for index in 0..head.slots {
+        let table = HEADER_SIZE / 2 + index as usize * size_of::<Slot>();
+        let slot = slot_at(file, table)?;
+        let state = slot.state.get();
+        let used = match state {
+            slot::FREE => continue,
+            slot::FILLING => head.filled(index),
+            slot::FULL | slot::COPIED_BY_THREAD | slot::COPIED_BY_US => slot.used.get() as usize,
+            other => {
+                let what = format!("slot {index} in state {other}; known are 0 to 4");
+                return Err(Error::damaged(&file.path, table as u64, what));
+            }
+        };
+        if state == slot::FILLING && used < BLOCK_HEADER {
+            continue;
+        }
+        result.push(Filled {
+            used,
+            place: slot.place.get(),
+            offset: offset(index),
+        });
+    }
+    Ok(result)
+}
+
+fn slot_at(file: &Mapped, table: usize) -> Result<Slot, Error> {
+    file.bytes()
+        .get(table..)
+        .and_then(|rest| Slot::read_from_prefix(rest).ok())
+        .map(|(slot, _)| slot)
+        .ok_or_else(|| Error::damaged(&file.path, table as u64, "no room for a slot"))
+}
+
+/// Adds the blocks of the buffer at `path`. Those of a process that runs are copied, since it may reuse the place at any time.
+pub fn read(path: &Path, running: bool, store: &mut Store) -> Result<(), Error> {
+    let file = match unborn(path) {
+        Ok(true) => return Ok(()),
+        Ok(false) => Mapped::open(path),
+        Err(error) => Err(error),
+    };
+    let file = match file {
+        // Collected since its name was read.
+        Err(Error::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => {
+            return Ok(());
+        }
+        other => other?,
+    };
+    let head = Head::read(&file)?;
+    // The position before the bytes that it covers.
+    fence(Ordering::Acquire);
+    let first = store.blocks.len();
+    if running {
+        copy(&file, &head, store)?;
+    } else {
+        map(&file, &head, store)?;
+    }
+    if head.dropped > 0 {
+        let newest = (first..store.blocks.len()).max_by_key(|&index| store.blocks[index].number);
+        store.dropped.push((newest, head.dropped));
+    }
+    Ok(())
+}
+
+fn map(file: &Mapped, head: &Head, store: &mut Store) -> Result<(), Error> {
+    let source = Source::map(&file.path)?;
+    for filled in filled(file, head)? {
+        let begin = filled.offset as usize;
+        let header = verify(&source, begin, filled.used)?;
+        store.blocks.push(Block {
+            source: store.sources.len() as u32,
+            begin,
+            used: filled.used,
+            number: header.number.get(),
+        });
+    }
+    store.sources.push(source);
+    Ok(())
+}
+
+fn copy(file: &Mapped, head: &Head, store: &mut Store) -> Result<(), Error> {
+    for filled in filled(file, head)? {
+        let begin = filled.offset as usize;
+        let end = begin.saturating_add(filled.used);
+        let Some(bytes) = file.bytes().get(begin..end) else {
+            let what = "the file ends inside a block: it was cut short";
+            return Err(Error::damaged(&file.path, file.bytes().len() as u64, what));
+        };
+        let source = Source {
+            path: file.path.clone(),
+            first: filled.offset,
+            bytes: Bytes::Copied(bytes.to_vec()),
+        };
+        fence(Ordering::Acquire);
+        let table = HEADER_SIZE / 2
+            + ((filled.offset - HEADER_SIZE as u64) / SLOT_SIZE) as usize * size_of::<Slot>();
+        let after = slot_at(file, table)?;
+        let number_after = file.bytes()[begin..]
+            .first_chunk::<BLOCK_HEADER>()
+            .and_then(|header| BlockHeader::read_from_bytes(header).ok())
+            .map(|header| header.number.get());
+        let gone = after.state.get() == slot::FREE || after.place.get() != filled.place;
+        // What was freed while we copied is in `events`, and what is there now may be another block.
+        if gone {
+            continue;
+        }
+        let header = verify(&source, 0, filled.used)?;
+        let number = header.number.get();
+        if number_after != Some(number) {
+            continue;
+        }
+        store.blocks.push(Block {
+            source: store.sources.len() as u32,
+            begin: 0,
+            used: filled.used,
+            number,
+        });
+        store.sources.push(source);
+    }
+    Ok(())
+}

@@ -1,0 +1,126 @@
+//! The file `control`: the bell, and the lock that says that somebody is collecting.
+
+use crate::Error;
+use crate::layout::{CONTROL_MAGIC, ControlHeader};
+use memmap2::MmapMut;
+use std::fs::{File, OpenOptions};
+use std::mem::offset_of;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::time::Duration;
+
+/// The mapped file; the lock lasts as long as it does.
+#[derive(Debug)]
+pub struct Control {
+    path: PathBuf,
+    map: MmapMut,
+    _locked: File,
+}
+
+impl Control {
+    /// Makes the file in the trace at `trace`, or takes over the one that a killed `heddle record` has left.
+    pub fn hold(trace: &Path) -> Result<Self, Error> {
+        let path = trace.join("control");
+        let file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .custom_flags(libc::O_NONBLOCK | libc::O_NOFOLLOW)
+            .open(&path)
+            .map_err(Error::io(&path))?;
+        if !file.metadata().map_err(Error::io(&path))?.is_file() {
+            return Err(Error::damaged(&path, 0, "expected a regular file"));
+        }
+        // SAFETY: flock takes no pointer.
+        if unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } != 0 {
+            let source = std::io::Error::last_os_error();
+            return Err(match source.kind() {
+                std::io::ErrorKind::WouldBlock => Error::Recording(trace.to_owned()),
+                _ => Error::Io { path, source },
+            });
+        }
+        // Room on the disk, so that storing into the mapping cannot fail.
+        // SAFETY: posix_fallocate takes no pointer.
+        match unsafe { libc::posix_fallocate(file.as_raw_fd(), 0, SIZE as i64) } {
+            0 => {}
+            error => return Err(Error::io(&path)(std::io::Error::from_raw_os_error(error))),
+        }
+        // SAFETY: the file is ours, and only grows.
+        let map = unsafe { MmapMut::map_mut(&file) }.map_err(Error::io(&path))?;
+        if map.len() < SIZE {
+            return Err(Error::damaged(&path, map.len() as u64, "it was cut short"));
+        }
+        let control = Control {
+            path,
+            map,
+            _locked: file,
+        };
+        let version = word(&control.map, offset_of!(ControlHeader, version));
+        version.store(crate::VERSION, Ordering::Relaxed);
+        let magic = control.map.as_ptr().cast::<AtomicU64>();
+        // SAFETY: the mapping is page-aligned and a header long, and outlives the reference; others store to it atomically too.
+        unsafe { &*magic }.store(u64::from_ne_bytes(CONTROL_MAGIC), Ordering::Release);
+        Ok(control)
+    }
+
+    fn bell(&self) -> &AtomicU32 {
+        word(&self.map, offset_of!(ControlHeader, bell))
+    }
+
+    /// Makes the next [`Control::wait`] wait for blocks that become full from here on.
+    pub fn answer(&self) {
+        self.bell().swap(0, Ordering::AcqRel);
+    }
+
+    /// Waits until a thread says that a block is full, at most this long.
+    pub fn wait(&self, at_most: Duration) {
+        let time = libc::timespec {
+            tv_sec: at_most.as_secs() as libc::time_t,
+            tv_nsec: at_most.subsec_nanos().into(),
+        };
+        // SAFETY: the futex word and the timespec are valid; shared between processes, so not FUTEX_PRIVATE.
+        unsafe {
+            libc::syscall(
+                libc::SYS_futex,
+                self.bell().as_ptr(),
+                libc::FUTEX_WAIT,
+                0,
+                &time,
+            )
+        };
+    }
+
+    /// What ends a wait from another thread.
+    pub fn waker(&self) -> Result<impl Fn() + Send + 'static + use<>, Error> {
+        let file = File::options()
+            .read(true)
+            .write(true)
+            .open(&self.path)
+            .map_err(Error::io(&self.path))?;
+        // SAFETY: as in `hold`.
+        let map = unsafe { MmapMut::map_mut(&file) }.map_err(Error::io(&self.path))?;
+        Ok(move || {
+            let bell = word(&map, offset_of!(ControlHeader, bell));
+            bell.store(1, Ordering::Release);
+            // SAFETY: as in `wait`.
+            unsafe { libc::syscall(libc::SYS_futex, bell.as_ptr(), libc::FUTEX_WAKE, i32::MAX) };
+        })
+    }
+
+    /// Removes the file: a process that still runs collects for itself.
+    pub fn remove(self) {
+        // What stays would only be taken over by the next.
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+/// A word of the mapped header, by its offset there.
+fn word(map: &MmapMut, offset: usize) -> &AtomicU32 {
+    // SAFETY: the mapping is page-aligned and a header long; offsets are those of aligned fields of it; others store to it atomically too.
+    unsafe { &*map.as_ptr().add(offset).cast::<AtomicU32>() }
+}
+
+const SIZE: usize = size_of::<ControlHeader>();

@@ -1,0 +1,167 @@
+//! Collects what processes have left that ended.
+
+use super::events_file::{EventsFile, Refused};
+use crate::alive::alive;
+use crate::buffer::{self, filled};
+use crate::file::{Mapped, unborn};
+use crate::layout::{BLOCK_HEADER, BLOCK_MAGIC, BLOCK_UNIT, BlockHeader, RUN_SIZE, head, kind};
+use crate::process::{Head, Process};
+use crate::store::{Bytes, Source, verify};
+use crate::trace::{images, is_replaced, newest_images};
+use crate::{Error, stamp};
+use std::collections::HashMap;
+use std::path::Path;
+use zerocopy::IntoBytes;
+
+/// What was done.
+#[derive(Debug, Default)]
+pub struct Collected {
+    /// Blocks that are in `events` now.
+    pub blocks: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Events that their threads had dropped.
+    pub dropped: u64,
+    /// Processes whose buffers were collected.
+    pub processes: u32,
+    /// Processes that still run, and so keep their buffers.
+    pub running: Vec<u32>,
+    /// What stopped it, a full disk for one: buffers that were not collected are still there, and can be read and collected later.
+    pub trouble: Option<Error>,
+}
+
+/// Collects the buffers of every process of the trace that has ended, and takes its last stamp if it did not do so itself.
+pub fn collect_all(trace: &Path) -> Result<Collected, Error> {
+    let mut collected = Collected::default();
+    let images = images(trace)?;
+    let newest = newest_images(images.iter().map(|(head, _)| head));
+    for (head, directory) in &images {
+        if alive(directory, head, is_replaced(head, &newest)) {
+            collected.running.push(head.pid);
+            continue;
+        }
+        stamp::stamp_process(&directory.join("process"))?;
+        match collect(directory, head, &mut collected) {
+            Ok(()) => {}
+            Err(Refused::Damaged(error)) => return Err(error),
+            Err(Refused::System(error)) => {
+                collected.trouble.get_or_insert(error);
+            }
+        }
+    }
+    collected.running.sort_unstable();
+    Ok(collected)
+}
+
+fn collect(directory: &Path, head: &Head, collected: &mut Collected) -> Result<(), Refused> {
+    let mut paths = Vec::new();
+    for path in buffer::paths(directory).map_err(Refused::Damaged)? {
+        if unborn(&path).map_err(Refused::Damaged)? {
+            // Its thread died before it recorded anything.
+            std::fs::remove_file(&path)
+                .map_err(|error| Refused::System(Error::io(&path)(error)))?;
+        } else {
+            paths.push(path);
+        }
+    }
+    if paths.is_empty() {
+        return Ok(());
+    }
+    let events = EventsFile::open(directory).map_err(Refused::System)?;
+    // A flight recorder's blocks have places that are not meant: they go to the end, unless they are there from the last time.
+    let mut places = match head.flight {
+        0 => None,
+        _ => Some(events.places().map_err(Refused::System)?),
+    };
+    let mut dropped: u64 = 0;
+    for path in &paths {
+        let file = Mapped::open(path).map_err(Refused::Damaged)?;
+        let header = buffer::Head::read(&file).map_err(Refused::Damaged)?;
+        let source = Source::map(path).map_err(Refused::Damaged)?;
+        for block in filled(&file, &header).map_err(Refused::Damaged)? {
+            let begin = block.offset as usize;
+            let place = match &mut places {
+                None => block.place,
+                Some(places) => appended(&events, places, &source, begin, block.used)?,
+            };
+            events.write(&source, begin, block.used, place)?;
+            collected.blocks += 1;
+            collected.bytes += block.used as u64;
+        }
+        dropped = header.dropped.saturating_add(dropped);
+    }
+    if dropped > 0 {
+        tell_dropped(directory, head, &events)?;
+        collected.dropped = dropped.saturating_add(collected.dropped);
+    }
+    for path in &paths {
+        std::fs::remove_file(path).map_err(|error| Refused::System(Error::io(path)(error)))?;
+    }
+    collected.processes += 1;
+    Ok(())
+}
+
+/// Where a block of a flight recorder goes.
+fn appended(
+    events: &EventsFile,
+    places: &mut HashMap<u64, u64>,
+    source: &Source,
+    begin: usize,
+    used: usize,
+) -> Result<u64, Refused> {
+    let header = verify(source, begin, used).map_err(Refused::Damaged)?;
+    let end = events.end().map_err(Refused::System)?;
+    Ok(*places.entry(header.number.get()).or_insert(end))
+}
+
+/// The number of events dropped is in the header of the thread's buffer, which is about to go: what its gaps do not tell of yet becomes one more gap, in a block of its own.
+/// A thread's count is the larger of its header's and its gaps' sum, so that it is right before, between and afterwards.
+fn tell_dropped(directory: &Path, head: &Head, events: &EventsFile) -> Result<(), Refused> {
+    let line = crate::clock::TimeLine {
+        start: head.first.ticks,
+        rate: crate::Rate::NANOSECOND,
+    };
+    let process = Process::read(directory, head.clone(), false, line).map_err(Refused::Damaged)?;
+    let mut number = process.last_block_number();
+    for thread in process
+        .threads()
+        .iter()
+        .filter(|thread| thread.dropped() > 0)
+    {
+        let told = thread.dropped_in_gaps().map_err(Refused::Damaged)?;
+        let Some(missing) = thread.dropped().checked_sub(told).filter(|&more| more > 0) else {
+            continue;
+        };
+        let mut run = thread.last_run().map_err(Refused::Damaged)?;
+        number += 1;
+        run.bytes = 0.into();
+        run.run = (run.run.get() + 1).into();
+        let ticks = head.latest.ticks.0;
+        let gap = [head_of_gap(), ticks, missing];
+        let used = BLOCK_HEADER + RUN_SIZE + size_of_val(&gap);
+        let block = BlockHeader {
+            magic: BLOCK_MAGIC,
+            room: (BLOCK_UNIT as u32).into(),
+            used: (used as u32).into(),
+            number: number.into(),
+            unused: [0; 40],
+        };
+        let mut bytes = block.as_bytes().to_vec();
+        bytes.extend_from_slice(run.as_bytes());
+        bytes.extend(gap.iter().flat_map(|word| word.to_le_bytes()));
+        let source = Source {
+            path: directory.join("events"),
+            first: 0,
+            bytes: Bytes::Copied(bytes),
+        };
+        let place = events.end().map_err(Refused::System)?;
+        events.write(&source, 0, used, place)?;
+    }
+    Ok(())
+}
+
+/// A gap's first word: events were dropped.
+fn head_of_gap() -> u64 {
+    const DROPPED: u64 = 2;
+    head(kind::GAP, 3) | DROPPED << 32
+}

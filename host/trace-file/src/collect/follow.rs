@@ -1,0 +1,259 @@
+//! Collects while the program runs.
+
+use super::control::Control;
+use super::dead::{self, Collected};
+use super::events_file::{EventsFile, Refused};
+use crate::buffer::{self, offset};
+use crate::file::{Mapped, unborn};
+use crate::layout::{BufferHeader, ENDED, HEADER_SIZE, MOST_SLOTS, ProcessHeader, Slot, slot};
+use crate::store::Source;
+use crate::{Error, trace};
+use memmap2::{MmapMut, MmapOptions};
+use std::collections::HashMap;
+use std::fs::File;
+use std::mem::offset_of;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+use zerocopy::FromBytes;
+
+/// Takes full blocks from the buffers of the processes of a trace while they run.
+///
+/// Whoever has one has the trace to itself: a second one, or [`recover`](super::recover), is refused.
+#[derive(Debug)]
+pub struct Collector {
+    trace: PathBuf,
+    control: Control,
+    processes: HashMap<PathBuf, Process>,
+    looked: Option<Instant>,
+    /// What stopped a copy, once.
+    trouble: Option<Error>,
+    failed: Option<Instant>,
+}
+
+#[derive(Debug)]
+struct Process {
+    directory: PathBuf,
+    header: Mapped,
+    /// Of how many buffers its header spoke when we looked for them.
+    known: u32,
+    buffers: HashMap<PathBuf, Buffer>,
+    events: Option<EventsFile>,
+}
+
+#[derive(Debug)]
+struct Buffer {
+    path: PathBuf,
+    header: MmapMut,
+    /// As much of it as was there when its last slot in use was first copied.
+    blocks: Option<Source>,
+}
+
+/// How often the directory is read: a new process need not ring.
+const LOOK: Duration = Duration::from_millis(20);
+/// How long to wait after an error before trying again.
+const PAUSE: Duration = Duration::from_secs(1);
+
+impl Collector {
+    /// Makes the bell of the trace at `path`. To be called before the program begins.
+    ///
+    /// # Errors
+    /// The file cannot be made, or somebody else collects.
+    pub fn begin(path: &Path) -> Result<Self, Error> {
+        Ok(Collector {
+            trace: path.to_owned(),
+            control: Control::hold(path)?,
+            processes: HashMap::new(),
+            looked: None,
+            trouble: None,
+            failed: None,
+        })
+    }
+
+    /// Waits for a full block, at most this long.
+    pub fn wait(&self, at_most: Duration) {
+        self.control.wait(at_most);
+    }
+
+    /// What ends a wait from another thread.
+    ///
+    /// # Errors
+    /// The file cannot be mapped a second time.
+    pub fn waker(&self) -> Result<impl Fn() + Send + 'static + use<>, Error> {
+        self.control.waker()
+    }
+
+    /// Takes every full block there is; returns how many. What cannot be copied stays where it is, and is tried again a second later.
+    pub fn round(&mut self) -> usize {
+        self.control.answer();
+        if self.failed.is_some_and(|failed| failed.elapsed() < PAUSE) {
+            return 0;
+        }
+        self.failed = None;
+        let mut copied = 0;
+        if let Err(error) = self.copy(&mut copied) {
+            self.trouble.get_or_insert(error);
+            self.failed = Some(Instant::now());
+        }
+        copied
+    }
+
+    fn copy(&mut self, copied: &mut usize) -> Result<(), Error> {
+        if self.looked.is_none_or(|looked| looked.elapsed() >= LOOK) {
+            self.looked = Some(Instant::now());
+            self.look()?;
+        }
+        for process in self.processes.values_mut() {
+            process.find_buffers()?;
+            for buffer in process.buffers.values_mut() {
+                *copied += buffer.take(&process.directory, &mut process.events)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Finds new processes, and unmaps the buffers of those that ended: what is in them is collected at the end.
+    fn look(&mut self) -> Result<(), Error> {
+        for process in self.processes.values_mut() {
+            let header: &ProcessHeader = process.header.header()?;
+            if header.flags.get() & ENDED != 0 {
+                process.buffers.clear();
+            }
+        }
+        for (directory, _) in trace::image_directories(&self.trace)? {
+            let path = directory.join("process");
+            if self.processes.contains_key(&directory) || !path.exists() || unborn(&path)? {
+                continue;
+            }
+            let process = Process {
+                header: Mapped::open(&path)?,
+                known: 0,
+                buffers: HashMap::new(),
+                events: None,
+                directory: directory.clone(),
+            };
+            self.processes.insert(directory, process);
+        }
+        Ok(())
+    }
+
+    /// Collects what is left of all processes that have ended. What stopped a copy before is told of if it does so again.
+    ///
+    /// # Errors
+    /// A part of the trace is damaged, or the directory cannot be read. A full disk is no error: [`Collected::trouble`] tells.
+    pub fn finish(self) -> Result<Collected, Error> {
+        drop(self.processes);
+        let collected = dead::collect_all(&self.trace);
+        self.control.remove();
+        collected
+    }
+
+    /// What stopped a copy, if anything did; told of once.
+    pub fn trouble(&mut self) -> Option<Error> {
+        self.trouble.take()
+    }
+}
+
+impl Process {
+    fn find_buffers(&mut self) -> Result<(), Error> {
+        let header: &ProcessHeader = self.header.header()?;
+        let made = header.buffers.get();
+        if made == self.known {
+            return Ok(());
+        }
+        let mut all_born = true;
+        for path in buffer::paths(&self.directory)? {
+            if self.buffers.contains_key(&path) {
+                continue;
+            }
+            match Buffer::open(&path)? {
+                Some(buffer) => drop(self.buffers.insert(path, buffer)),
+                None => all_born = false,
+            }
+        }
+        if all_born {
+            self.known = made;
+        }
+        Ok(())
+    }
+}
+
+impl Buffer {
+    fn open(path: &Path) -> Result<Option<Self>, Error> {
+        if unborn(path)? {
+            return Ok(None);
+        }
+        buffer::Head::read(&Mapped::open(path)?)?;
+        let file = File::options()
+            .read(true)
+            .write(true)
+            .open(path)
+            .map_err(Error::io(path))?;
+        // SAFETY: the file only grows; it is shared with the traced process, and what both change is atomic.
+        let header = unsafe { MmapOptions::new().len(HEADER_SIZE).map_mut(&file) };
+        Ok(Some(Buffer {
+            path: path.to_owned(),
+            header: header.map_err(Error::io(path))?,
+            blocks: None,
+        }))
+    }
+
+    fn atomic(&self, at: usize) -> &AtomicU32 {
+        // SAFETY: the mapping is a header long and page-aligned, and `at` the offset of an aligned word in it.
+        unsafe { &*self.header.as_ptr().add(at).cast::<AtomicU32>() }
+    }
+
+    /// Copies every full block, if there are two slots or more: with one, the thread grows the buffer first.
+    fn take(&mut self, directory: &Path, events: &mut Option<EventsFile>) -> Result<usize, Error> {
+        let slots = self
+            .atomic(offset_of!(BufferHeader, slots))
+            .load(Ordering::Acquire);
+        let mut taken = 0;
+        if slots < 2 {
+            return Ok(taken);
+        }
+        for index in 0..slots.min(MOST_SLOTS) {
+            let entry = offset_of!(BufferHeader, table) + index as usize * size_of::<Slot>();
+            if self.atomic(entry).load(Ordering::Relaxed) != slot::FULL {
+                continue;
+            }
+            if events.is_none() {
+                *events = Some(EventsFile::open(directory)?);
+            }
+            let Some(events) = events else { continue };
+            let ours = self.atomic(entry).compare_exchange(
+                slot::FULL,
+                slot::COPIED_BY_US,
+                Ordering::Acquire,
+                Ordering::Relaxed,
+            );
+            if ours.is_err() {
+                continue;
+            }
+            let copied = self.copy(index, entry, events);
+            let then = if copied.is_ok() {
+                slot::FREE
+            } else {
+                slot::FULL
+            };
+            self.atomic(entry).store(then, Ordering::Release);
+            copied?;
+            taken += 1;
+        }
+        Ok(taken)
+    }
+    /// Copies the block of slot `index`, which is ours.
+    fn copy(&mut self, index: u32, entry: usize, events: &EventsFile) -> Result<(), Error> {
+        let slot = Slot::read_from_bytes(&self.header[entry..entry + size_of::<Slot>()])
+            .map_err(|_| Error::damaged(&self.path, entry as u64, "no room for a slot"))?;
+        let begin = offset(index) as usize;
+        let used = slot.used.get() as usize;
+        let blocks = match self.blocks.take() {
+            Some(blocks) if begin.saturating_add(used) <= blocks.bytes().len() => blocks,
+            _ => Source::map(&self.path)?,
+        };
+        let written = events.write(&blocks, begin, used, slot.place.get());
+        self.blocks = Some(blocks);
+        written.map_err(|(Refused::System(error) | Refused::Damaged(error))| error)
+    }
+}

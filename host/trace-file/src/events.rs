@@ -1,0 +1,272 @@
+//! From records to events.
+//!
+//! The inner loop is [`Events::next`] for short records: the first word has all there is of an exit. Everything else is off the path.
+
+use crate::addresses::Addresses;
+use crate::layout::{
+    FUNCTION_BITS, FUNCTION_SHIFT, NOT_COUNTED, SHORT, SHORT_ENTRY, SHORT_EXIT, SHORT_UNTIMED,
+    SP_BITS, SP_SHIFT, TICKS_SHIFT, kind,
+};
+use crate::position::Position;
+use crate::thread::Thread;
+use crate::untimed::Untimed;
+use crate::{Addr, Callee, Error, Event, EventKind, Nanos, Remarks, Ticks, Way, Why};
+use zerocopy::IntoBytes;
+use zerocopy::little_endian::U64;
+
+/// The events of a thread, or of a run of it.
+#[derive(Clone, Debug)]
+pub struct Events<'a> {
+    thread: &'a Thread,
+    at: Position<'a>,
+    addresses: Addresses<'a>,
+    /// The latest time given.
+    latest: Ticks,
+    untimed: Untimed,
+    remarks: Remarks,
+}
+
+/// What a record that is not short gives.
+type Other<'a> = Result<Option<(Ticks, Way, EventKind<'a>)>, Error>;
+
+impl<'a> Events<'a> {
+    pub(crate) fn new(thread: &'a Thread, first: usize, end: usize) -> Self {
+        Events {
+            thread,
+            at: Position::new(&thread.shared.store, &thread.places, first, end),
+            addresses: Addresses::new(&thread.shared.modules),
+            latest: Ticks(0),
+            untimed: Untimed::default(),
+            remarks: Remarks::default(),
+        }
+    }
+
+    /// What there is to say about the events given so far. Drops that only a buffer's header tells of are counted in from the beginning.
+    pub fn remarks(&self) -> Remarks {
+        let mut remarks = self.remarks.clone();
+        remarks.dropped = remarks.dropped.max(self.thread.dropped());
+        remarks
+    }
+
+    /// Events lost that the records so far tell of.
+    pub(crate) fn dropped_in_gaps(&self) -> u64 {
+        self.remarks.dropped
+    }
+
+    /// The rest of its enters and exits, counted.
+    pub(crate) fn count_calls(&mut self) -> Result<u64, Error> {
+        let mut count = 0;
+        loop {
+            let Some(word) = self.at.word() else {
+                if self.at.next_run()? {
+                    continue;
+                }
+                return Ok(count);
+            };
+            if word & SHORT != 0 {
+                count += 1;
+                match word & SHORT_EXIT {
+                    0 => drop(self.at.pass_enter()?),
+                    _ => self.at.pass_exit(),
+                }
+            } else {
+                let kind = self.long()?.map(|event| event.kind);
+                let call = matches!(kind, Some(EventKind::Enter { .. } | EventKind::Exit { .. }));
+                count += u64::from(call);
+            }
+        }
+    }
+
+    /// A time of the clock, or what was given before it if that is later.
+    #[inline]
+    fn time(&mut self, ticks: Ticks) -> Nanos {
+        self.latest = self.latest.max(ticks);
+        self.thread.shared.line.at(self.latest)
+    }
+
+    /// The time of a record for which the clock was not read.
+    #[cold]
+    fn time_between(&mut self) -> Ticks {
+        if self.untimed.none_left() {
+            self.untimed.begin(&self.at, self.latest);
+        }
+        let (ticks, bound) = self.untimed.next();
+        if let Some(bound) = bound {
+            let bound = self.thread.shared.line.rate.nanos(bound);
+            self.remarks.uncertainty.add(bound);
+        }
+        ticks
+    }
+
+    #[inline]
+    fn short(&mut self, word: u64) -> Result<Event<'a>, Error> {
+        let way = if word & SHORT_ENTRY == 0 {
+            Way::Instrumented
+        } else {
+            Way::Entry
+        };
+        let ticks = if word & SHORT_UNTIMED == 0 {
+            Ticks(self.at.base_ticks | word >> TICKS_SHIFT)
+        } else {
+            self.time_between()
+        };
+        let time = self.time(ticks);
+        let above = word >> SP_SHIFT & ((1 << SP_BITS) - 1);
+        let sp = Addr(self.at.base_sp.wrapping_add(above * 8));
+        let kind = if word & SHORT_EXIT == 0 {
+            let second = self.at.pass_enter()?;
+            self.addresses.advance(self.latest);
+            EventKind::Enter {
+                function: self.addresses.function((second >> 32) as u32),
+                caller: self.addresses.caller(second as u32),
+                sp,
+            }
+        } else {
+            self.at.pass_exit();
+            let function = match way {
+                Way::Entry => Callee::Unknown,
+                Way::Instrumented => {
+                    let bits = word >> FUNCTION_SHIFT & ((1 << FUNCTION_BITS) - 1);
+                    Callee::Bits(bits as u16)
+                }
+            };
+            EventKind::Exit { function, sp }
+        };
+        Ok(Event { time, way, kind })
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn long(&mut self) -> Result<Option<Event<'a>>, Error> {
+        let Some((ticks, way, kind)) = self.other()? else {
+            return Ok(None);
+        };
+        match kind {
+            EventKind::Gap {
+                why: Why::Dropped,
+                missing,
+            } => {
+                let more = missing.unwrap_or(0);
+                self.remarks.dropped = self.remarks.dropped.saturating_add(more);
+            }
+            EventKind::Gap {
+                why: Why::Paused, ..
+            } => self.remarks.pauses += 1,
+            _ => {}
+        }
+        let time = self.time(ticks);
+        Ok(Some(Event { time, way, kind }))
+    }
+
+    fn other(&mut self) -> Other<'a> {
+        let record = self.at.pass_record()?;
+        let way = |high| match high {
+            0 => Ok(Way::Instrumented),
+            1 => Ok(Way::Entry),
+            other => Err(record.damaged(format!("way in {other}; known are 0 and 1"))),
+        };
+        let text = |words: &'a [U64]| {
+            let bytes = words.get(3..).unwrap_or_default().as_bytes();
+            bytes.get(..record.high as usize).ok_or_else(|| {
+                let room = bytes.len();
+                record.damaged(format!("{} bytes of text in {room}", record.high))
+            })
+        };
+        let words = record.words;
+        let (way, kind) = match record.kind {
+            kind::WIDE_ENTER => {
+                let enter = EventKind::Enter {
+                    sp: Addr(record.word(2)?),
+                    function: Addr(record.word(3)?),
+                    caller: Addr(record.word(4)?),
+                };
+                (way(record.high)?, enter)
+            }
+            kind::WIDE_EXIT => {
+                let (way, sp) = (way(record.high)?, Addr(record.word(2)?));
+                let function = match way {
+                    Way::Instrumented => Callee::Known(Addr(record.word(3)?)),
+                    Way::Entry => Callee::Unknown,
+                };
+                (way, EventKind::Exit { function, sp })
+            }
+            kind::GAP => {
+                let why = match record.high {
+                    1 => Why::Paused,
+                    2 => Why::Dropped,
+                    other => {
+                        let what = format!("a gap for reason {other}; known are 1 and 2");
+                        return Err(record.damaged(what));
+                    }
+                };
+                let missing = Some(record.word(2)?).filter(|&missing| missing != NOT_COUNTED);
+                (Way::default(), EventKind::Gap { why, missing })
+            }
+            kind::MARK => {
+                let strand = Some(record.word(2)?).filter(|&strand| strand != 0);
+                let text = text(words)?;
+                (Way::default(), EventKind::Mark { strand, text })
+            }
+            kind::STRAND => {
+                let strand = record.word(2)?;
+                let kind = match record.high {
+                    1 => EventKind::StrandSwitch {
+                        to: Some(strand).filter(|&strand| strand != 0),
+                    },
+                    2 => EventKind::StrandEnd { strand },
+                    other => {
+                        let what = format!("step {other} of a strand; known are 1 and 2");
+                        return Err(record.damaged(what));
+                    }
+                };
+                (Way::default(), kind)
+            }
+            kind::STRAND_NAME => {
+                let (strand, name) = (record.word(2)?, text(words)?);
+                (Way::default(), EventKind::StrandName { strand, name })
+            }
+            kind::STRAND_WAITS => {
+                let (strand, reason) = (record.word(2)?, text(words)?);
+                (Way::default(), EventKind::StrandWaits { strand, reason })
+            }
+            kind::CAPTURE => {
+                let capture = EventKind::Capture {
+                    index: record.high,
+                    function: Addr(record.word(2)?),
+                    value: record.word(3)?,
+                };
+                (Way::default(), capture)
+            }
+            // What a base says, the position has noted; what this version does not know is passed over.
+            _ => return Ok(None),
+        };
+        Ok(Some((Ticks(record.word(1)?), way, kind)))
+    }
+}
+
+impl<'a> Iterator for Events<'a> {
+    type Item = Result<Event<'a>, Error>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let result = match self.at.word() {
+                Some(word) if word & SHORT != 0 => self.short(word).map(Some),
+                Some(_) => self.long(),
+                None => match self.at.next_run() {
+                    Ok(true) => continue,
+                    Ok(false) => return None,
+                    Err(error) => Err(error),
+                },
+            };
+            match result {
+                Ok(Some(event)) => return Some(Ok(event)),
+                Ok(None) => {}
+                Err(error) => {
+                    self.at.stop();
+                    return Some(Err(error));
+                }
+            }
+        }
+    }
+}

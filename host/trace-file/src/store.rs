@@ -1,0 +1,185 @@
+//! The blocks of a process, wherever they are: in `events`, or in buffers that were not collected yet.
+
+use crate::Error;
+use crate::buffer;
+use crate::file::open;
+use crate::layout::{BLOCK_HEADER, BLOCK_MAGIC, BLOCK_UNIT, BlockHeader};
+use memmap2::Mmap;
+use std::collections::HashMap;
+use std::fs::File;
+use std::os::fd::AsRawFd;
+use std::path::{Path, PathBuf};
+use zerocopy::FromBytes;
+
+/// Bytes of a file of the trace.
+#[derive(Debug)]
+pub struct Source {
+    /// The file.
+    pub path: PathBuf,
+    /// Where in it they begin.
+    pub first: u64,
+    /// The bytes.
+    pub bytes: Bytes,
+}
+
+/// Mapped where nobody changes them, copied where the program still runs and reuses the place.
+#[derive(Debug)]
+pub enum Bytes {
+    Mapped(Mmap),
+    Copied(Vec<u8>),
+}
+
+impl Source {
+    /// The whole file at `path`.
+    pub fn map(path: &Path) -> Result<Self, Error> {
+        let file = open(path)?;
+        // SAFETY: as for `Mapped`: the file only ever grows, and bytes are plain.
+        let map = unsafe { Mmap::map(&file) }.map_err(Error::io(path))?;
+        Ok(Source {
+            path: path.to_owned(),
+            first: 0,
+            bytes: Bytes::Mapped(map),
+        })
+    }
+
+    pub fn bytes(&self) -> &[u8] {
+        match &self.bytes {
+            Bytes::Mapped(map) => map,
+            Bytes::Copied(bytes) => bytes,
+        }
+    }
+
+    /// An error at an offset into the bytes.
+    pub fn damaged(&self, at: usize, what: impl Into<String>) -> Error {
+        Error::damaged(&self.path, self.first.saturating_add(at as u64), what)
+    }
+}
+
+/// A block: `used` bytes from `begin` of a source, its header included.
+#[derive(Clone, Copy, Debug)]
+pub struct Block {
+    pub source: u32,
+    pub begin: usize,
+    pub used: usize,
+    pub number: u64,
+}
+
+/// All blocks of a process.
+#[derive(Debug, Default)]
+pub struct Store {
+    pub sources: Vec<Source>,
+    pub blocks: Vec<Block>,
+    /// For each buffer that says so: a block of it (none if it has none), and the events that its thread dropped.
+    pub dropped: Vec<(Option<usize>, u64)>,
+}
+
+/// Checks a block's header, which lies at `at` of `source`, and that `used` bytes, header included, are there.
+pub fn verify(source: &Source, at: usize, used: usize) -> Result<&BlockHeader, Error> {
+    let bytes = source.bytes();
+    let Some((header, _)) = bytes
+        .get(at..)
+        .and_then(|rest| BlockHeader::ref_from_prefix(rest).ok())
+    else {
+        let what = format!("the file ends inside a block's header of {BLOCK_HEADER} bytes");
+        return Err(source.damaged(at, what));
+    };
+    if header.magic != BLOCK_MAGIC {
+        let found = header.magic.escape_ascii();
+        let what = format!("expected a block's magic number HEDLBLCK, found {found}");
+        return Err(source.damaged(at, what));
+    }
+    let room = header.room.get();
+    if room == 0 || u64::from(room) % BLOCK_UNIT != 0 {
+        let what = format!("a block of {room} bytes; expected a multiple of {BLOCK_UNIT}");
+        return Err(source.damaged(at + 8, what));
+    }
+    if used < BLOCK_HEADER || used > room as usize || used % 8 != 0 {
+        let what = format!("{used} bytes used of a block of {room}");
+        return Err(source.damaged(at + 12, what));
+    }
+    if used > bytes.len() - at {
+        let what = format!("the file ends inside a block of {used} bytes: it was cut short");
+        return Err(source.damaged(bytes.len(), what));
+    }
+    Ok(header)
+}
+
+impl Store {
+    /// Finds the blocks in `directory`. Of a process that still runs, what it had recorded by now: `next_place` is that of its header.
+    pub fn read(directory: &Path, running: Option<u64>) -> Result<Self, Error> {
+        let mut store = Store::default();
+        // Buffers first: what leaves them while we read is in `events` by then.
+        for path in buffer::paths(directory)? {
+            buffer::read(&path, running.is_some(), &mut store)?;
+        }
+        let in_buffers = store.blocks.len();
+        store.read_events(&directory.join("events"), running.unwrap_or(u64::MAX))?;
+        store.keep_one_of_each(in_buffers)?;
+        Ok(store)
+    }
+
+    fn read_events(&mut self, path: &Path, end: u64) -> Result<(), Error> {
+        let file = match open(path) {
+            Err(Error::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => {
+                return Ok(());
+            }
+            other => other?,
+        };
+        let source = Source::map(path)?;
+        let length = source.bytes().len();
+        let mut at = 0;
+        while at < length && (at as u64) < end {
+            let magic = source.bytes()[at..].first_chunk::<8>();
+            if magic == Some(&[0; 8]) {
+                at = data_after(&file, at as u64 + BLOCK_UNIT)
+                    .and_then(|next| usize::try_from(next).ok())
+                    .unwrap_or(length);
+                continue;
+            }
+            let said = BlockHeader::ref_from_prefix(&source.bytes()[at..])
+                .map_or(0, |(header, _)| header.used.get());
+            let header = verify(&source, at, said as usize)?;
+            self.blocks.push(Block {
+                source: self.sources.len() as u32,
+                begin: at,
+                used: said as usize,
+                number: header.number.get(),
+            });
+            at += header.room.get() as usize;
+        }
+        self.sources.push(source);
+        Ok(())
+    }
+
+    /// A block in a buffer is whole; the one of its number in `events` is the same, or was being copied.
+    fn keep_one_of_each(&mut self, in_buffers: usize) -> Result<(), Error> {
+        let mut numbers = HashMap::with_capacity(self.blocks.len());
+        let mut twice = None;
+        let mut index = 0;
+        let sources = &self.sources;
+        self.blocks.retain(|block| {
+            let first = *numbers.entry(block.number).or_insert(index);
+            let new = first == index;
+            if !new && (first >= in_buffers || index < in_buffers) && twice.is_none() {
+                let source = &sources[block.source as usize];
+                let what = format!("block number {} a second time", block.number);
+                twice = Some(source.damaged(block.begin + 16, what));
+            }
+            index += 1;
+            new
+        });
+        twice.map_or(Ok(()), Err)
+    }
+}
+
+/// Where the file holds data at or after `at`, in whole units: holes of a sparse file are not read.
+fn data_after(file: &File, at: u64) -> Option<u64> {
+    // SAFETY: lseek takes no pointer.
+    let next = unsafe { libc::lseek(file.as_raw_fd(), i64::try_from(at).ok()?, libc::SEEK_DATA) };
+    match u64::try_from(next) {
+        Ok(next) => Some(at.max(next / BLOCK_UNIT * BLOCK_UNIT)),
+        Err(_) if std::io::Error::last_os_error().raw_os_error() == Some(libc::ENXIO) => None,
+        // A file system that knows no holes.
+        Err(_) => Some(at),
+    }
+}

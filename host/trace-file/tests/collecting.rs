@@ -1,0 +1,287 @@
+//! Collecting changes where blocks are, and nothing of what is read, wherever it is interrupted.
+
+#![allow(clippy::unwrap_used)]
+
+use heddle_trace_file::write::{ProcessWriter, TraceWriter};
+use heddle_trace_file::{Collector, Error, Event, Trace, Why, recover};
+use std::fs::{self, File};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+const FULL: u32 = 2;
+const BY_THREAD: u32 = 3;
+const BY_US: u32 = 4;
+
+/// What one reads in a trace: its events, and how many were dropped.
+type Content = (Vec<String>, u64);
+
+fn content(path: &Path) -> Content {
+    let trace = Trace::open(path).unwrap();
+    let mut merged = trace.merged();
+    let text = |event: (_, Event<'_>)| format!("{event:?}");
+    let events = merged.by_ref().map(|event| text(event.unwrap())).collect();
+    (events, merged.remarks().dropped)
+}
+
+/// A process with a thread of four runs, whose blocks are in slots of these states.
+fn write(path: &Path, states: &[u32], dropped: u64, change: impl Fn(&mut ProcessWriter)) {
+    let trace = TraceWriter::create(path).unwrap();
+    let mut process = trace.process(42, 1, "/bin/app").unwrap();
+    change(&mut process);
+    let mut other = process.thread(41, "stored");
+    other.enter(5, 0x1010, 0x9, 0x5000).finish().unwrap();
+    let mut thread = process.thread(42, "app");
+    for run in 0..4 {
+        let time = 100 * run;
+        thread.enter(time, 0x1010 + run, 0x1500, 0x7000 - 16 * run);
+        thread.mark(time + 1, 0, "a mark");
+        if run < 3 {
+            thread.next_run();
+        }
+    }
+    thread.dropped(dropped).in_buffer(states).finish().unwrap();
+    process.finish().unwrap();
+}
+
+fn buffer(path: &Path) -> PathBuf {
+    path.join("42/buffer-2")
+}
+
+fn change(path: &Path, at: u64, bytes: &[u8]) {
+    let file = File::options().write(true).open(path).unwrap();
+    file.write_all_at(bytes, at).unwrap();
+}
+
+/// Sets slot `index` of the buffer.
+fn set_slot(path: &Path, index: u64, state: u32) {
+    change(&buffer(path), 2048 + 16 * index, &state.to_le_bytes());
+}
+
+fn slot(path: &Path, index: usize) -> u32 {
+    let bytes = fs::read(buffer(path)).unwrap();
+    u32::from_le_bytes(bytes[2048 + 16 * index..][..4].try_into().unwrap())
+}
+
+#[test]
+fn what_was_collected_is_what_was_in_the_buffers() {
+    for dropped in [0, 9] {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path();
+        write(path, &[FULL, BY_THREAD, BY_US], dropped, |_| ());
+        let before = content(path);
+        assert_eq!((before.0.len(), before.1), (9, dropped));
+        let collected = recover(path).unwrap();
+        assert_eq!((collected.blocks, collected.processes), (4, 1));
+        assert!(!buffer(path).exists() && !path.join("control").exists());
+        let after = content(path);
+        // Whose number a header had told of is now told of by a gap.
+        let gap = |event: &&String| event.contains("Dropped");
+        assert_eq!(after.0.iter().filter(gap).count(), usize::from(dropped > 0));
+        let events: Vec<_> = after.0.iter().filter(|event| !gap(event)).collect();
+        assert_eq!(events, before.0.iter().collect::<Vec<_>>());
+        assert_eq!(after.1, dropped);
+        assert_eq!(recover(path).unwrap().processes, 0);
+        assert_eq!(content(path), after);
+    }
+}
+
+/// Every state that a killed `heddle record` or a killed `heddle recover` may leave.
+#[test]
+fn killed_between_any_two_steps_it_loses_nothing_and_doubles_nothing() {
+    let directory = tempfile::tempdir().unwrap();
+    let (whole, path) = (directory.path().join("whole"), directory.path().join("it"));
+    write(&whole, &[FULL; 3], 9, |_| ());
+    write(&path, &[FULL; 3], 9, |_| ());
+    let before = content(&path);
+    recover(&whole).unwrap();
+    let after = content(&whole);
+    let events = fs::read(whole.join("42/events")).unwrap();
+    let check = |step: &str| {
+        let (events, dropped) = content(&path);
+        assert!(
+            events == before.0 || events == after.0,
+            "{step}: {events:?}"
+        );
+        assert_eq!(dropped, 9, "{step}");
+        let copy = directory.path().join("copy");
+        let _ = fs::remove_dir_all(&copy);
+        let copied = std::process::Command::new("cp")
+            .arg("-r")
+            .args([&path, &copy])
+            .status();
+        assert!(copied.unwrap().success());
+        recover(&copy).unwrap();
+        assert_eq!(content(&copy), after, "{step}, then recovered");
+        assert_eq!(fs::read_dir(copy.join("42")).unwrap().count(), 3, "{step}");
+    };
+    check("nothing done");
+    // Blocks 1 to 4 are the thread's, each at 64 KiB from the one before it.
+    for block in 0..4_u64 {
+        let begin = 65536 * (block + 1);
+        let end = begin as usize + 65536;
+        if block < 3 {
+            set_slot(&path, block, BY_US);
+        }
+        check("taken");
+        let bytes = &events[begin as usize..end.min(events.len())];
+        let target = path.join("42/events");
+        change(&target, begin + 64, &bytes[64..bytes.len() / 2]);
+        check("records written in part");
+        change(&target, begin + 64, &bytes[64..]);
+        check("records written");
+        change(&target, begin, &bytes[..64]);
+        check("header written");
+        if block < 3 {
+            set_slot(&path, block, 0);
+            check("freed");
+        }
+    }
+    let last = events.len() as u64 / 65536 * 65536;
+    change(&path.join("42/events"), last, &events[last as usize..]);
+    check("what was dropped is told of");
+    fs::remove_file(buffer(&path)).unwrap();
+    check("removed");
+    assert_eq!(content(&path), after);
+}
+
+#[test]
+fn a_flight_recorders_blocks_are_put_together_once() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    write(path, &[FULL; 3], 0, |process| {
+        process.mode(1 << 20, 0);
+    });
+    // Places that mean nothing.
+    for index in 0..4 {
+        change(
+            &buffer(path),
+            2048 + 16 * index + 8,
+            &(1_u64 << 60).to_le_bytes(),
+        );
+    }
+    let before = content(path);
+    let kept = fs::read(buffer(path)).unwrap();
+    recover(path).unwrap();
+    assert_eq!(content(path), before);
+    let size = fs::metadata(path.join("42/events")).unwrap().len();
+    assert!(size < 65536 * 6, "{size}");
+    // Killed before the buffer was removed.
+    fs::write(buffer(path), kept).unwrap();
+    assert_eq!(content(path), before);
+    recover(path).unwrap();
+    assert_eq!(content(path), before);
+    assert_eq!(fs::metadata(path.join("42/events")).unwrap().len(), size);
+}
+
+/// While it is there, the process is taken for one that runs: it has its header open for writing.
+fn running(path: &Path) -> File {
+    let header = path.join("42/process");
+    File::options().write(true).open(header).unwrap()
+}
+
+#[test]
+fn full_blocks_are_taken_while_the_program_runs_and_the_rest_afterwards() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    write(path, &[FULL, BY_THREAD, FULL], 0, |process| {
+        process.killed().here();
+    });
+    let before = content(path);
+    let runs = running(path);
+    let mut collector = Collector::begin(path).unwrap();
+    assert!(matches!(recover(path), Err(Error::Recording(_))));
+    assert!(matches!(Collector::begin(path), Err(Error::Recording(_))));
+    assert_eq!((collector.round(), collector.round()), (2, 0));
+    assert!(collector.trouble().is_none());
+    assert_eq!([0, 1, 2, 3].map(|index| slot(path, index)), [0, 3, 0, 1]);
+    let trace = Trace::open(path).unwrap();
+    assert!(trace.processes()[0].running() && trace.processes()[0].uncollected() == 1);
+    assert_eq!(content(path), before);
+    let collected = collector.finish().unwrap();
+    assert_eq!((collected.running, collected.processes), (vec![42], 0));
+    assert!(buffer(path).exists() && !path.join("control").exists());
+    assert_eq!(content(path), before);
+    drop(runs);
+    let collected = recover(path).unwrap();
+    assert_eq!((collected.running.len(), collected.processes), (0, 1));
+    let trace = Trace::open(path).unwrap();
+    let process = &trace.processes()[0];
+    assert!(!process.running());
+    // It was killed: the last stamp is ours.
+    assert!(process.latest_stamp().realtime > process.first_stamp().realtime);
+    assert_eq!(content(path).0.len(), before.0.len());
+}
+
+#[test]
+fn a_buffer_of_one_slot_is_its_threads_until_the_end() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    write(path, &[FULL; 4], 0, |process| {
+        process.here();
+    });
+    change(&buffer(path), 12, &1_u32.to_le_bytes());
+    let runs = running(path);
+    let mut collector = Collector::begin(path).unwrap();
+    assert_eq!(collector.round(), 0);
+    assert_eq!(slot(path, 0), FULL);
+    drop((runs, collector));
+}
+
+#[test]
+fn a_waiting_collector_is_woken() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    write(path, &[FULL], 0, |_| ());
+    let mut collector = Collector::begin(path).unwrap();
+    let wake = collector.waker().unwrap();
+    collector.round();
+    let begun = std::time::Instant::now();
+    let waker = std::thread::spawn(move || {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        wake();
+    });
+    collector.wait(std::time::Duration::from_secs(60));
+    assert!(begun.elapsed().as_secs() < 50);
+    waker.join().unwrap();
+    // What rang before the wait is not waited for.
+    collector.wait(std::time::Duration::from_secs(60));
+    assert!(begun.elapsed().as_secs() < 50);
+}
+
+#[test]
+fn a_place_that_is_taken_is_not_overwritten() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    write(path, &[FULL; 3], 0, |_| ());
+    let before = content(path);
+    for (place, said) in [
+        (0_u64, "block 2 belongs where block 1 is"),
+        (77, "place at 77"),
+    ] {
+        change(&buffer(path), 2048 + 8, &place.to_le_bytes());
+        let error = recover(path).unwrap_err().to_string();
+        assert!(error.contains(said), "{error}");
+        assert_eq!(content(path), before);
+    }
+}
+
+#[test]
+fn drops_that_gaps_tell_of_already_are_not_told_of_twice() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let trace = TraceWriter::create(path).unwrap();
+    let mut process = trace.process(42, 1, "/bin/app").unwrap();
+    let mut thread = process.thread(42, "app");
+    thread.enter(1, 0x1010, 0, 0x7000);
+    thread
+        .gap(2, Why::Dropped, Some(5))
+        .enter(3, 0x1010, 0, 0x7000);
+    thread.dropped(8).finish().unwrap();
+    process.dropped(100).finish().unwrap();
+    assert_eq!(content(path).1, 8);
+    recover(path).unwrap();
+    let (events, dropped) = content(path);
+    assert_eq!(dropped, 8);
+    assert!(events[3].contains("missing: Some(3)"), "{events:?}");
+    assert_eq!(Trace::open(path).unwrap().processes()[0].dropped(), 100);
+}

@@ -1,0 +1,101 @@
+//! Whatever the bytes are, reading and collecting them ends, without a panic.
+
+#![allow(clippy::unwrap_used)]
+
+use heddle_trace_file::write::{ThreadWriter, TraceWriter};
+use heddle_trace_file::{Addr, Nanos, Trace, Why, recover};
+use proptest::prelude::*;
+use std::fs;
+use std::path::Path;
+
+fn every_record(thread: &mut ThreadWriter) {
+    thread
+        .enter(10, 0x1010, 0x1500, 0x7000)
+        .untimed()
+        .entry(0, 0x1020, 0x1015, 0x6ff8)
+        .mark(12, 3, "here")
+        .gap(13, Why::Dropped, Some(5))
+        .strand_switch(14, 9)
+        .strand_name(14, 9, "nine")
+        .capture(15, 1, 0x1010, 77)
+        .next_run()
+        .leave(1 << 40, 0x6ff8)
+        .wide(true)
+        .exit((1 << 40) + 1, 0x1010, 0x1500, 0x7000);
+}
+
+fn sample(path: &Path) {
+    let trace = TraceWriter::create(path).unwrap();
+    let mut process = trace.process(42, 1, "/bin/app").unwrap();
+    process
+        .module(0x1000, 0x2000, 0x1000, Some("abcd"), "/bin/app")
+        .module_line("unload 1000020 1000");
+    let mut stored = process.thread(42, "app");
+    every_record(&mut stored);
+    stored.finish().unwrap();
+    let mut buffered = process.thread(43, "worker");
+    every_record(&mut buffered);
+    buffered.dropped(7).in_buffer(&[2]).finish().unwrap();
+    process.finish().unwrap();
+}
+
+fn read_everything(path: &Path) {
+    if let Ok(trace) = Trace::open(path) {
+        trace.merged().for_each(drop);
+        for process in trace.processes() {
+            process.modules().find(Addr(0x1010), Nanos(10));
+            for thread in process.threads() {
+                let _ = thread.count();
+                thread.runs().for_each(|run| run.events().for_each(drop));
+            }
+        }
+    }
+}
+
+const FILES: [&str; 5] = [
+    "heddle",
+    "42/process",
+    "42/modules",
+    "42/events",
+    "42/buffer-2",
+];
+
+proptest! {
+    #[test]
+    fn arbitrary_bytes_anywhere(
+        which in prop::sample::select(FILES.to_vec()),
+        bytes in prop::collection::vec(any::<u8>(), 0..200),
+        at in 0usize..5000,
+    ) {
+        let directory = tempfile::tempdir().unwrap();
+        sample(directory.path());
+        let file = directory.path().join(which);
+        let mut content = fs::read(&file).unwrap();
+        let at = at.min(content.len());
+        content.resize(content.len().max(at + bytes.len()), 0);
+        content[at..at + bytes.len()].copy_from_slice(&bytes);
+        fs::write(&file, content).unwrap();
+        read_everything(directory.path());
+        let _ = recover(directory.path());
+        read_everything(directory.path());
+    }
+
+    #[test]
+    fn arbitrary_words_in_a_good_run(words in prop::collection::vec(prop_oneof![any::<u64>(), 0u64..64, (1u64..12).prop_map(|kind| kind << 4 | 3 << 16)], 0..50)) {
+        let directory = tempfile::tempdir().unwrap();
+        let trace = TraceWriter::create(directory.path()).unwrap();
+        let mut process = trace.process(42, 1, "/bin/app").unwrap();
+        let mut thread = process.thread(42, "app");
+        for word in words {
+            thread.word(word);
+        }
+        thread.finish().unwrap();
+        process.finish().unwrap();
+        let trace = Trace::open(directory.path()).unwrap();
+        let events: Vec<_> = trace.processes()[0].threads()[0].events().collect();
+        // Times never decrease, and nothing comes after an error.
+        let times: Vec<_> = events.iter().flatten().map(|event| event.time).collect();
+        prop_assert!(times.is_sorted());
+        prop_assert!(events.iter().rev().skip(1).all(Result::is_ok));
+    }
+}
