@@ -16,6 +16,7 @@ inline constexpr std::size_t kHeaderBytes = 4096;
 inline constexpr std::uint64_t kProcessMagic = 0x434f52504c444548;  // "HEDLPROC"
 inline constexpr std::uint64_t kBufferMagic = 0x524655424c444548;   // "HEDLBUFR"
 inline constexpr std::uint64_t kControlMagic = 0x4c5254434c444548;  // "HEDLCTRL"
+inline constexpr std::uint64_t kPlanMagic = 0x4e414c504c444548;     // "HEDLPLAN"
 inline constexpr std::uint64_t kBlockMagic = 0x4b434c424c444548;    // "HEDLBLCK"
 
 enum class Clock : std::uint32_t { kTsc = 1, kMonotonicRaw = 2 };
@@ -64,6 +65,8 @@ struct Control {
   std::uint64_t magic;
   std::uint32_t version;
   std::uint32_t bell;
+  std::uint32_t requests;  ///< for plans
+  std::uint32_t answers;
 };
 
 /// Who may touch a slot's block.

@@ -1,7 +1,10 @@
-// Functions of libc that the recorder stands in front of, to learn of modules and names in time.
+// To learn of modules and names in time, and of calls that are left.
+#include "interpose.hpp"
+
 #include <dlfcn.h>
 #include <pthread.h>
 
+#include "filter.hpp"
 #include "quiet.hpp"
 #include "recording.hpp"
 
@@ -26,6 +29,10 @@ constinit Open* real_open = nullptr;
 constinit Close* real_close = nullptr;
 constinit SetName* real_set_name = nullptr;
 
+using Jump = void();
+constexpr const char* kJumps[] = {"longjmp", "_longjmp", "siglongjmp", "__longjmp_chk"};
+constinit Jump* real_jumps[4] = {};
+
 void scan() {
   Process* const current = process();
   if (current == nullptr || current->state != Recording::kRunning || local.busy) return;
@@ -35,9 +42,21 @@ void scan() {
 
 }  // namespace
 
+void find_jumps() {
+  for (unsigned i = 0; i < 4; ++i) (void)next(real_jumps[i], kJumps[i]);
+}
+
 }  // namespace heddle::trace
 
 extern "C" {
+
+/// Called by our longjmp (arch/x86_64_longjmp.S) before it jumps to the real one, which it returns.
+[[gnu::visibility("hidden")]] void* heddle_before_longjmp(std::uint64_t stack_pointer,
+                                                          unsigned number) {
+  if (heddle::trace::filter.active) heddle::trace::filter_leave(stack_pointer);
+  return reinterpret_cast<void*>(
+      heddle::trace::next(heddle::trace::real_jumps[number], heddle::trace::kJumps[number]));
+}
 
 /// Called by our dlopen (arch/x86_64_dlopen.S) before it jumps to the real one, which it returns.
 /// We don't see that one return, so hooks look for the module: the first after it became visible is

@@ -20,7 +20,8 @@ static_assert(first_word(RecordType::kStrand, HEDDLE_STRAND_BYTES / 8,
                          static_cast<std::uint64_t>(StrandEvent::kSwitch)) == HEDDLE_STRAND_WORD);
 static_assert(kSparseBytes == HEDDLE_SPARSE_BYTES);
 static_assert(kExit == HEDDLE_KIND_EXIT && kEntryWay == HEDDLE_KIND_ENTRY_WAY &&
-              kCall == HEDDLE_KIND_CALL);
+              kCall == HEDDLE_KIND_CALL && kWanted == HEDDLE_KIND_WANTED &&
+              kTail == HEDDLE_KIND_TAIL);
 static_assert(kStackShift == HEDDLE_STACK_SHIFT && (1u << kStackBits) - 1 == HEDDLE_STACK_MOST &&
               kStackUnit == 1u << HEDDLE_STACK_UNIT_SHIFT);
 static_assert(kCalleeShift == HEDDLE_CALLEE_SHIFT &&

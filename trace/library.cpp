@@ -1,4 +1,5 @@
 // When the library is loaded, and when the program exits.
+#include "interpose.hpp"
 #include "load.hpp"
 #include "note.hpp"
 #include "quiet.hpp"
@@ -21,6 +22,7 @@ const char* base_name(const char* path) {
   load();
   prepare_thread_ends();
   prepare_snapshot_signal();
+  find_jumps();
 }
 
 /// exit() has run the program's handlers, or main has returned. Destructors that run later still

@@ -36,6 +36,11 @@ std::uint64_t number(const char* digits) {
   return value;
 }
 
+std::uint64_t number_of(const char* name_and_equals) {
+  const char* digits = variable(name_and_equals);
+  return digits != nullptr ? number(digits) : 0;
+}
+
 }  // namespace
 
 long mark_trace(const char* directory) {
@@ -94,10 +99,11 @@ void load() {
   loaded.sparse = clock != nullptr && equal(clock, "sparse");
   const char* paused = variable("HEDDLE_PAUSED=");
   loaded.paused = paused != nullptr && equal(paused, "1");
-  const char* signal = variable("HEDDLE_SNAPSHOT_SIGNAL=");
-  loaded.snapshot_signal = signal != nullptr ? static_cast<std::uint32_t>(number(signal)) : 0;
-  const char* flight = variable("HEDDLE_FLIGHT=");
-  loaded.flight = flight != nullptr ? number(flight) : 0;
+  loaded.snapshot_signal = static_cast<std::uint32_t>(number_of("HEDDLE_SNAPSHOT_SIGNAL="));
+  loaded.flight = number_of("HEDDLE_FLIGHT=");
+  loaded.patterns = static_cast<std::uint32_t>(number_of("HEDDLE_PATTERNS="));
+  loaded.depth = static_cast<std::uint32_t>(number_of("HEDDLE_DEPTH="));
+  loaded.min_ns = number_of("HEDDLE_MIN_TIME=");
   struct stat status;
   loaded.stderr_open = arch::syscall(SYS_fstat, STDERR_FILENO, &status) == 0;
   loaded.stderr_device = status.st_dev;

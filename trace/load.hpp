@@ -13,6 +13,9 @@ struct Loaded {
   bool sparse;  ///< HEDDLE_CLOCK=sparse
   bool paused;  ///< HEDDLE_PAUSED=1: until heddle_start()
   std::uint32_t snapshot_signal;  ///< HEDDLE_SNAPSHOT_SIGNAL, 0 = none
+  std::uint32_t patterns;         ///< HEDDLE_PATTERNS, kIncluded … of filter.hpp
+  std::uint32_t depth;            ///< HEDDLE_DEPTH, 0 = no limit
+  std::uint64_t min_ns;           ///< HEDDLE_MIN_TIME, ns
   std::uint64_t flight;           ///< HEDDLE_FLIGHT, bytes; 0 = keep everything
   char working[4096];             ///< working directory
   char directory[4096];           ///< the trace directory, absolute; empty until a bare one is made

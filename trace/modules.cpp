@@ -37,7 +37,10 @@ bool append(Scan& scan, const Text& line) {
     }
   }
   const long written = sys::write_all(scan.fd, line.c_str(), line.size());
-  if (written == static_cast<long>(line.size())) return true;
+  if (written == static_cast<long>(line.size())) {
+    __atomic_fetch_add(&modules.bytes, line.size(), __ATOMIC_RELEASE);
+    return true;
+  }
   if (written > 0) {
     const long end = arch::syscall(SYS_lseek, scan.fd, 0, SEEK_END);
     arch::syscall(SYS_ftruncate, scan.fd, end - written);

@@ -28,10 +28,11 @@ struct Modules {
                              ///< bits don't tell an address
   std::uint64_t adds, subs;  ///< the loader's counters at the last complete scan
   std::uint64_t
-      since;        ///< ticks at which the last scan began: what it did not meet was loaded later
-  char path[4224];  ///< of the file
-  char name[4096];  ///< scratch
-  char line[8448];  ///< scratch; a path of 4095 newlines fits
+      since;  ///< ticks at which the last scan began: what it did not meet was loaded later
+  std::uint64_t bytes;  ///< of the file
+  char path[4224];      ///< of the file
+  char name[4096];      ///< scratch
+  char line[8448];      ///< scratch; a path of 4095 newlines fits
 };
 
 /// Appends what changed since the last scan. Never call with the process lock held: a program's own

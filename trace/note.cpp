@@ -31,6 +31,8 @@ constexpr Reason kReasons[] = {
     {ENOENT, "no such directory",
      "was it removed, or did the program chroot? record elsewhere: heddle record -o DIR"},
     {ENOTDIR, "not a directory", "record elsewhere: heddle record -o DIR"},
+    {ESRCH, "heddle record, which knows the names, is gone", "run it again"},
+    {ETIMEDOUT, "heddle record does not answer", "is it stopped?"},
     {ENAMETOOLONG, "path too long", "record into a shorter path: heddle record -o DIR"},
 };
 
@@ -63,6 +65,14 @@ void note_trouble(bool& noted, const char* what, const char* path, long error) {
   if (__atomic_exchange_n(&noted, true, __ATOMIC_RELAXED)) return;
   Text text(line, sizeof line);
   text << "heddle: " << what << ' ' << path << ": ";
+  explain(text, error);
+  say(text);
+}
+
+void note_unplanned(const char* path, long error) {
+  Text text(line, sizeof line);
+  text << "heddle: no plan for " << path
+       << ", so functions of modules from here on match no pattern: ";
   explain(text, error);
   say(text);
 }

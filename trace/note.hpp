@@ -9,6 +9,9 @@ namespace heddle::trace {
 /// `error` is a negated error number. Call with signals blocked.
 void note_trouble(bool& noted, const char* what, const char* path, long error);
 
+/// Says that nobody tells which functions the filter's patterns match.
+void note_unplanned(const char* path, long error);
+
 /// At exit, where no process directory could be made: how much is missing.
 void note_lost(std::uint64_t events, const char* path, long error);
 

@@ -2,6 +2,7 @@
 
 #include <sys/utsname.h>
 
+#include "filter.hpp"
 #include "load.hpp"
 #include "text.hpp"
 
@@ -142,7 +143,10 @@ void process_start(Process& process) {
   process.control = map_control(process.path, trace);
   process.flight = process.header->flight = loaded.flight;
   process.paused = loaded.paused;
-  if (loaded.sparse) {
+  prepare_filter();
+  if (filter.active) {
+    process.hooks = &heddle_filtered_hooks;
+  } else if (loaded.sparse) {
     process.hooks = &heddle_sparse_hooks;
     process.header->sparse = kSparseBytes;
   }

@@ -35,6 +35,11 @@ struct Process {
   char directory[4160];
   char path[4224];  ///< scratch; the stack may be small
   Modules modules;
+  Lock plan_lock;         ///< taken before `lock` and `modules.lock`
+  std::uint32_t plans;    ///< number taken
+  bool plan_given_up;     ///< nobody answers
+  std::uint64_t planned;  ///< bytes of `modules` that they answer
+  char plan_path[4224];   ///< scratch
 };
 
 /// The process block; null if there was no memory for it, and then nothing is recorded.

@@ -1,7 +1,10 @@
 #include "recording.hpp"
 
+#include "filter.hpp"
 #include "note.hpp"
+#include "plan.hpp"
 #include "quiet.hpp"
+#include "take_back.hpp"
 
 namespace heddle::trace {
 
@@ -45,6 +48,12 @@ long resume(Process& process, Thread& thread) {
   return append_gap(process, thread, GapReason::kPaused, skipped);
 }
 
+/// Tells that recording was off (--start-at).
+long come_back(Process& process, Thread& thread) {
+  constexpr std::uint64_t kNotCounted = ~std::uint64_t{0};
+  return append_gap(process, thread, GapReason::kPaused, kNotCounted);
+}
+
 void record(Process& process, Thread& thread, const Call& call) {
   if (process.paused) {
     ++thread.skipped;
@@ -52,6 +61,7 @@ void record(Process& process, Thread& thread, const Call& call) {
   }
   const std::uint32_t run = thread.about.number;
   long error = thread.skipped > 0 ? resume(process, thread) : 0;
+  if (error == 0 && filter.active && take_filter_gap()) error = come_back(process, thread);
   if (error == 0) error = append_call(process, thread, call);
   if (error != 0) {
     give_up(process, thread, error);
@@ -66,11 +76,23 @@ void record(Process& process, Thread& thread, const Call& call) {
   process_stamp_now_and_then(process);
 }
 
+/// For an event of which the hook has not asked.
+bool filter_wants(const Call& call, bool tail) {
+  if (heddle_wanted(call.function, call.call_site, call.stack_pointer,
+                    call.kind | (tail ? kTail : 0)) == 0) {
+    return false;
+  }
+  // The hooks' clock is the TSC.
+  return clock_is_tsc || (call.kind & kExit) == 0 || filter.min_ticks == 0 ||
+         !take_back(*local.self, call, tail, ticks(), filter.min_ticks);
+}
+
 }  // namespace
 
 void update_modules(Process& process) {
   const bool overlapped = process.modules.overlap;
   scan_modules(process.modules);
+  if (filter.patterns != 0) ask_for_plan(process);
   if (overlapped == process.modules.overlap) return;
   const Locked locked(process.lock);
   publish_all(process);
@@ -101,6 +123,9 @@ void heddle_record_slowly(std::uint64_t function, std::uint64_t call_site,
     process_lost(*current);
     return;
   }
+  // The hook of the first way has jumped here.
+  const bool tail = (kind & kEntryWay) == 0 &&
+                    reinterpret_cast<std::uint64_t>(__builtin_return_address(0)) == call_site;
   const Quiet quiet;
   const Busy busy;
   if (!attached()) {
@@ -112,6 +137,9 @@ void heddle_record_slowly(std::uint64_t function, std::uint64_t call_site,
   } else if (local.self->look_again > 0) {
     look_for_module(*current, *local.self);
   }
-  record(*current, *local.self, {function, call_site, stack_pointer, kind});
+  const Call call{function, call_site, stack_pointer, kind & ~kWanted};
+  if (!filter.active || (kind & kWanted) != 0 || filter_wants(call, tail)) {
+    record(*current, *local.self, call);
+  }
   local.current = &local.self->window;
 }

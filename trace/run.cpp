@@ -1,6 +1,7 @@
 #include "run.hpp"
 
-#include "thread.hpp"
+#include "filter.hpp"
+#include "take_back.hpp"
 
 namespace heddle::trace {
 
@@ -35,6 +36,7 @@ void set_base(Window& window, std::uint64_t now, std::uint64_t stack_pointer) {
 }
 
 void append_base(Thread& thread, std::uint64_t now, std::uint64_t stack_pointer) {
+  if (filter.min_ticks != 0) before_base(thread);
   set_base(thread.window, now, stack_pointer);
   std::uint64_t* word = at(thread.buffer.header->position);
   *word++ = first_word(RecordType::kBase, 3, 0);
@@ -71,6 +73,7 @@ void append_wide(Thread& thread, const Call& call, std::uint64_t now) {
 
 void begin_run(Thread& thread, std::uint64_t now, std::uint64_t stack_pointer) {
   set_base(thread.window, now, stack_pointer);
+  thread.earlier_bases = 0;
   auto* const run = reinterpret_cast<RunRecord*>(thread.buffer.header->position);
   RunRecord& about = thread.about;
   about.word = RunRecord::first_word(0);

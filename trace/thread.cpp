@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 
+#include "filter.hpp"
 #include "note.hpp"
 #include "quiet.hpp"
 #include "sequence.hpp"
@@ -82,6 +83,7 @@ void on_thread_end(void*) {
   local.ended_number = thread.about.thread;
   local.ended_runs = thread.about.number;
   local.self = nullptr;
+  end_filter();
   const Locked locked(current->lock);
   unlink(*current, thread);
   process_stamp_now_and_then(*current);
@@ -101,9 +103,10 @@ void publish(const Process& process, Thread& thread) {
   const bool off = thread.full || process.paused;
   const bool quick = clock_is_tsc && !process.modules.overlap && !off;
   // Not the last of what a slow path must do first?
-  const bool slow = thread.look_again > 0 || thread.skipped > 0;
+  const bool slow = !off && (thread.look_again > 0 || thread.skipped > 0);
   window.own_sequence = quick ? thread.sequence : nullptr;
-  window.hooks = window.own_sequence != nullptr ? process.hooks : nullptr;
+  // The filter is asked whichever way its events then go.
+  window.hooks = window.own_sequence != nullptr || filter.active ? process.hooks : nullptr;
   window.sequence = process.hooks == nullptr ? window.own_sequence : nullptr;
   std::uint64_t* const dropped = thread.full      ? &thread.buffer.header->dropped
                                  : process.paused ? &thread.skipped
@@ -130,6 +133,7 @@ bool attach(Process& process, std::uint64_t stack_pointer) {
     describe(process, *thread);
     thread->sequence = sequence_of_this_thread();
     thread->look_again = 0;
+    if (filter.active) begin_filter(*thread);
     error = open_run(process, *thread, stack_pointer);
     if (error != 0) {
       thread->next = process.idle;

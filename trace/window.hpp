@@ -17,6 +17,8 @@ struct HookSet {
 extern "C" {
 /// Most events don't read the clock.
 [[gnu::visibility("hidden")]] extern const HookSet heddle_sparse_hooks;
+/// They ask heddle_wanted first.
+[[gnu::visibility("hidden")]] extern const HookSet heddle_filtered_hooks;
 }
 
 /// The hooks read it, in a restartable sequence; the slow path, which blocks signals, writes it. So

@@ -209,8 +209,11 @@
 	.size	\name, . - \name
 .endm
 
-// Each of the four has a plain and a sparse form. The plain one finds the window, and goes on to another where the window has a
+// Each of the four has a plain, a sparse and a filtered form. The plain one finds the window, and goes on to another where the window has a
 // set of hooks (struct HookSet in window.hpp) instead of a sequence; that one is \at bytes into the set.
+//
+// The filtered form asks heddle_wanted (filter.hpp) before it stores the event as the plain one does, unless there is something to be done
+// first: the slow path asks then.
 .macro FUNCTION_HOOK name, exit, at
 	.globl	\name
 	BEGIN	\name
@@ -256,6 +259,47 @@
 	ret
 	SEQUENCE .L\name\()_away, .L\name\()_away_begin, .L\name\()_away_commit, .L\name\()_slow
 	END	sparse\name
+
+	BEGIN	filtered\name
+	cmpq	$0, HEDDLE_WINDOW_POSITION(%rcx)
+	je	.L\name\()_slow
+	pushq	%rdi
+	.cfi_adjust_cfa_offset 8
+	pushq	%rsi
+	.cfi_adjust_cfa_offset 8
+	subq	$8, %rsp				// the call wants rsp on a 16-byte boundary
+	.cfi_adjust_cfa_offset 8
+	movl	$HEDDLE_KIND_CALL+HEDDLE_KIND_EXIT*\exit, %ecx
+	.if \exit
+	cmpq	%rsi, 24(%rsp)
+	jne	1f
+	orl	$HEDDLE_KIND_TAIL, %ecx			// the function's frame is gone: we shall return to its caller
+1:
+	.endif
+	leaq	32(%rsp), %rdx
+	call	heddle_wanted
+	addq	$8, %rsp
+	.cfi_adjust_cfa_offset -8
+	popq	%rsi
+	.cfi_adjust_cfa_offset -8
+	popq	%rdi
+	.cfi_adjust_cfa_offset -8
+	cmpl	$HEDDLE_WANTED, %eax
+	jb	.L\name\()_unwanted
+	ja	.L\name\()_wanted_slow
+	FIND_WINDOW .L\name\()_unwanted
+	movq	HEDDLE_WINDOW_OWN_SEQUENCE(%rcx), %rdx
+	testq	%rdx, %rdx
+	je	.L\name\()_wanted_slow
+	STORE_TIMED \exit, 0, %r8, .L\name\()_filtered, .L\name\()_wanted_slow
+.L\name\()_unwanted:
+	ret
+.L\name\()_wanted_slow:
+	FIND_WINDOW .L\name\()_unwanted
+	movl	$HEDDLE_KIND_CALL+HEDDLE_KIND_EXIT*\exit+HEDDLE_KIND_WANTED, %r9d
+	jmp	.L\name\()_slow_kind
+	SEQUENCE .L\name\()_filtered, .L\name\()_filtered_begin, .L\name\()_filtered_commit, .L\name\()_wanted_slow
+	END	filtered\name
 .endm
 
 .macro ENTRY_HOOK name, exit, at
@@ -313,6 +357,33 @@
 	ret
 	SEQUENCE .L\name\()_away, .L\name\()_away_begin, .L\name\()_away_commit, .L\name\()_slow
 	END	sparse\name
+
+	BEGIN	filtered\name
+	cmpq	$0, HEDDLE_WINDOW_POSITION(%rcx)
+	je	.L\name\()_slow
+	OPEN_FRAME
+	movq	FRAME(%rsp), %rdi
+	movq	FRAME+8(%rsp), %rsi
+	leaq	FRAME+8(%rsp), %rdx
+	movl	$HEDDLE_KIND_CALL+HEDDLE_KIND_ENTRY_WAY+HEDDLE_KIND_EXIT*\exit, %ecx
+	call	ask_if_wanted
+	CLOSE_FRAME
+	cmpl	$HEDDLE_WANTED, %eax
+	jb	.L\name\()_done
+	ja	.L\name\()_wanted_slow
+	FIND_WINDOW .L\name\()_done
+	movq	HEDDLE_WINDOW_OWN_SEQUENCE(%rcx), %rdx
+	testq	%rdx, %rdx
+	je	.L\name\()_wanted_slow
+	STORE_TIMED \exit, 1, %rsi, .L\name\()_filtered, .L\name\()_wanted_slow
+	RESTORE	\exit
+	ret
+.L\name\()_wanted_slow:
+	FIND_WINDOW .L\name\()_done
+	movl	$HEDDLE_KIND_CALL+HEDDLE_KIND_ENTRY_WAY+HEDDLE_KIND_EXIT*\exit+HEDDLE_KIND_WANTED, %edx
+	jmp	.L\name\()_slow_kind
+	SEQUENCE .L\name\()_filtered, .L\name\()_filtered_begin, .L\name\()_filtered_commit, .L\name\()_wanted_slow
+	END	filtered\name
 .endm
 
 	.text
@@ -369,6 +440,28 @@
 	.popsection
 	.endm
 	SET	heddle_sparse_hooks, sparse
+	SET	heddle_filtered_hooks, filtered
+
+// heddle_wanted on an aligned stack, with the direction flag clear. It is compiled for general registers alone, and calls nobody who is not.
+	.type	ask_if_wanted, @function
+ask_if_wanted:
+	.cfi_startproc
+	pushq	%rbp
+	.cfi_def_cfa_offset 16
+	.cfi_offset %rbp, -16
+	movq	%rsp, %rbp
+	.cfi_def_cfa_register %rbp
+	pushfq
+	cld
+	andq	$-16, %rsp
+	call	heddle_wanted
+	leaq	-8(%rbp), %rsp
+	popfq
+	popq	%rbp
+	.cfi_def_cfa %rsp, 8
+	ret
+	.cfi_endproc
+	.size	ask_if_wanted, . - ask_if_wanted
 
 // Calls rax with up to four arguments, on an aligned stack, with the direction flag clear, and with the x87, SSE, AVX and
 // AVX-512 state kept: the recorder's own code leaves it alone, but libc's (dl_iterate_phdr, dlsym) need not.

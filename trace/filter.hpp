@@ -1,0 +1,53 @@
+// Recording less: which calls are wanted (heddle record --filter, --exclude, --depth, --start-at,
+// --stop-at, --min-time).
+#pragma once
+
+#include "filter_frames.hpp"
+#include "thread.hpp"
+
+extern "C" {
+
+/// Whether to record a call's enter or exit: 0 no, 1 yes, 2 yes, but by the slow path. Asked by the
+/// hooks with struct Call's parts; general registers alone, no lock, no call into libc; a signal
+/// handler may interrupt it anywhere. It also follows the calls, so it is to be asked once for each
+/// event. Constant time, but for the first call of a function: O(log functions matched).
+[[gnu::visibility("hidden")]] std::uint32_t heddle_wanted(std::uint64_t function,
+                                                          std::uint64_t call_site,
+                                                          std::uint64_t stack_pointer,
+                                                          std::uint64_t kind);
+}
+
+namespace heddle::trace {
+
+/// What a pattern said of a function, as bits.
+inline constexpr std::uint32_t kIncluded = 1, kExcluded = 2, kStarts = 4, kStops = 8;
+
+/// What is asked for; the same in every process of a trace.
+struct FilterSettings {
+  bool active;              ///< anything of this
+  std::uint32_t patterns;   ///< of which kinds there are patterns: kIncluded …
+  std::uint32_t depth;      ///< 0 = no limit
+  std::uint64_t min_ticks;  ///< shorter calls leave no record; 0 = all do
+};
+
+extern FilterSettings filter;
+
+/// The deepest limit: deeper calls are rare, and each level takes memory in every thread.
+inline constexpr std::uint32_t kMostDepth = 4096;
+
+/// Takes over what heddle record has asked for; call once per process, with the clock chosen.
+void prepare_filter();
+
+/// Gives the calling thread what it needs to follow its calls. Without memory for it, everything is
+/// recorded.
+void begin_filter(Thread& thread);
+void end_filter();
+
+/// To be called before a longjmp to a frame with this stack pointer: calls below it are over.
+void filter_leave(std::uint64_t stack_pointer);
+
+/// Whether the thread has to tell that recording was off before its next event, which is done by
+/// this.
+[[nodiscard]] bool take_filter_gap();
+
+}  // namespace heddle::trace

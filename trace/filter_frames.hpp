@@ -1,0 +1,94 @@
+// Which of a stack's open calls matter to the filter, told by the stack pointer: whoever leaves a
+// function by an exception or longjmp calls no exit hook.
+#pragma once
+
+#include <cstdint>
+
+#include "arch/x86_64.hpp"
+#include "run.hpp"
+
+namespace heddle::trace {
+
+/// An open call that decides about the calls inside it.
+struct Frame {
+  enum class Role : std::uint32_t { kLevel, kExcluded };
+
+  std::uint64_t function;
+  std::uint64_t call_site;
+  std::uint64_t stack_pointer;
+  std::uint32_t entry_way;  ///< 1: by the second way in
+  Role role;
+  /// First way in: calls of the same function from the same call site that are open inside this one
+  /// and have no frame here; those inlined into it, with its stack pointer, and those below.
+  std::uint32_t inlined, below;
+};
+
+/// What an exit is to an open call.
+enum class Relation { kInner, kOwn, kOuter };
+
+constexpr bool is_entry_way(const Call& call) { return (call.kind & kEntryWay) != 0; }
+
+inline Frame frame_of(const Call& call, Frame::Role role) {
+  return {
+      call.function, call.call_site, call.stack_pointer, is_entry_way(call) ? 1u : 0u, role, 0, 0};
+}
+
+inline bool same_call(const Frame& frame, const Call& call) {
+  return frame.function == call.function && frame.call_site == call.call_site;
+}
+
+/// Whether a frame had ended, without an exit, before the call that is entered now began. The stack
+/// grows down; only an inlined call leaves the stack pointer as it is, and has its container's call
+/// site.
+inline bool gone_before(const Frame& frame, const Call& enter) {
+  if (frame.stack_pointer != enter.stack_pointer) return frame.stack_pointer < enter.stack_pointer;
+  return frame.entry_way != 0 || is_entry_way(enter) || frame.call_site != enter.call_site;
+}
+
+/// Counts a call that is entered inside a frame, if its exit could be taken for the frame's own.
+inline void count_inner(Frame& frame, const Call& enter) {
+  if (frame.entry_way != 0 || is_entry_way(enter) || !same_call(frame, enter)) return;
+  ++(enter.stack_pointer == frame.stack_pointer ? frame.inlined : frame.below);
+}
+
+/// What an exit is to a frame. A function's stack pointer may be lower at its exit than at its
+/// enter (alloca); that of a tail-called exit hook (`tail`) is its caller's, so higher.
+inline Relation relation(Frame& frame, const Call& exit, bool tail) {
+  const std::uint64_t pointer = exit.stack_pointer;
+  if (frame.entry_way != 0 || is_entry_way(exit)) {
+    if (pointer != frame.stack_pointer) {
+      return pointer < frame.stack_pointer ? Relation::kInner : Relation::kOuter;
+    }
+    return is_entry_way(exit) ? Relation::kOwn : Relation::kOuter;
+  }
+  const bool same = same_call(frame, exit);
+  if (tail) {
+    if (pointer > frame.stack_pointer) return same ? Relation::kOwn : Relation::kOuter;
+    if (same && frame.below > 0) --frame.below;
+    return Relation::kInner;
+  }
+  if (pointer > frame.stack_pointer) return Relation::kOuter;
+  if (!same) return Relation::kInner;
+  std::uint32_t& inner = pointer == frame.stack_pointer ? frame.inlined : frame.below;
+  if (inner == 0) return Relation::kOwn;
+  --inner;
+  return Relation::kInner;
+}
+
+/// A stack's frames, the innermost last. A signal handler of the thread may change them at any
+/// moment; it is seen by the count of changes, and what it interrupted starts over.
+struct Frames {
+  Frame* at;
+  std::uint64_t state;  ///< number of frames in the low half, of changes in the high one
+
+  [[nodiscard]] std::uint64_t look() const { return __atomic_load_n(&state, __ATOMIC_RELAXED); }
+
+  static std::uint32_t count(std::uint64_t state) { return static_cast<std::uint32_t>(state); }
+
+  /// Makes it `count` frames, unless something has changed since `seen`.
+  [[nodiscard]] bool change(std::uint64_t seen, std::uint32_t count) {
+    return arch::replace(&state, seen, ((seen >> 32) + 1) << 32 | count);
+  }
+};
+
+}  // namespace heddle::trace

@@ -1,0 +1,237 @@
+#include "plan.hpp"
+
+#include <linux/futex.h>
+#include <sys/file.h>
+
+#include "load.hpp"
+#include "note.hpp"
+#include "text.hpp"
+
+namespace heddle::trace {
+
+namespace {
+
+/// A plan file as it is mapped, privately: `users` is ours.
+struct PlanHeader {
+  std::uint64_t magic;
+  std::uint32_t version;
+  std::uint32_t modules;
+  std::uint64_t covered;  ///< bytes of `modules` that this and the plans before it answer
+  std::uint64_t users;    ///< modules below that still use it; 0 in the file
+};
+struct PlanModule {
+  std::uint64_t start, end;
+  std::uint64_t first, count;  ///< of its ranges, behind the last module
+};
+struct PlanRange {
+  std::uint64_t start;
+  std::uint32_t size;
+  std::uint32_t bits;
+};
+static_assert(sizeof(PlanHeader) == 32 && sizeof(PlanModule) == 32 && sizeof(PlanRange) == 16);
+
+/// A module with functions that matched. Who finds its version odd, or changed behind him, passes
+/// it over: a module that comes or goes has no code running, so it is none that is being asked for.
+struct Slot {
+  std::uint32_t version;
+  std::uint64_t start, end;  ///< 0: free
+  const PlanRange* ranges;
+  std::uint64_t count;
+  PlanHeader* plan;
+};
+constexpr std::uint32_t kMostSlots = 4096;
+constinit Slot slots[kMostSlots]{};
+constinit std::uint32_t used_slots = 0;
+
+/// Addresses that were looked up before: address << 16 | generation << 8 | bits, in one word so
+/// that a reader finds all of it or nothing.
+constexpr unsigned kCacheBits = 12;
+constinit std::uint64_t cache[1 << kCacheBits]{};
+constinit std::uint32_t generation = 1;
+
+std::uint32_t find_range(const Slot& slot, std::uint64_t address) {
+  std::uint64_t low = 0, high = slot.count;
+  while (low < high) {
+    const std::uint64_t middle = low + (high - low) / 2;
+    if (slot.ranges[middle].start <= address) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  if (low == 0) return 0;
+  const PlanRange& range = slot.ranges[low - 1];
+  return address - range.start < range.size ? range.bits : 0;
+}
+
+std::uint32_t look_up(std::uint64_t address) {
+  const std::uint32_t used = __atomic_load_n(&used_slots, __ATOMIC_ACQUIRE);
+  for (std::uint32_t i = 0; i < used; ++i) {
+    const std::uint32_t version = __atomic_load_n(&slots[i].version, __ATOMIC_ACQUIRE);
+    const Slot copy = slots[i];
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    if (version % 2 != 0 || __atomic_load_n(&slots[i].version, __ATOMIC_RELAXED) != version)
+      continue;
+    if (address >= copy.start && address < copy.end) return find_range(copy, address);
+  }
+  return 0;
+}
+
+void change(Slot& slot, const PlanModule* module, PlanHeader* plan) {
+  PlanHeader* const before = slot.plan;
+  __atomic_store_n(&slot.version, slot.version | 1, __ATOMIC_RELAXED);
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  slot.plan = plan;
+  slot.start = module != nullptr ? module->start : 0;
+  slot.end = module != nullptr ? module->end : 0;
+  slot.count = module != nullptr ? module->count : 0;
+  slot.ranges = module != nullptr
+                    ? reinterpret_cast<const PlanRange*>(
+                          reinterpret_cast<const PlanModule*>(plan + 1) + plan->modules) +
+                          module->first
+                    : nullptr;
+  __atomic_store_n(&slot.version, (slot.version | 1) + 1, __ATOMIC_RELEASE);
+  if (plan != nullptr) ++plan->users;
+  if (before != nullptr && --before->users == 0) {
+    const auto* const modules = reinterpret_cast<const PlanModule*>(before + 1);
+    std::uint64_t ranges = 0;
+    for (std::uint32_t i = 0; i < before->modules; ++i) ranges += modules[i].count;
+    sys::munmap(before,
+                sizeof *before + before->modules * sizeof *modules + ranges * sizeof(PlanRange));
+  }
+}
+
+/// False: there are too many modules.
+bool install(const PlanModule& module, PlanHeader* plan) {
+  Slot* free = nullptr;
+  for (std::uint32_t i = 0; i < used_slots; ++i) {
+    Slot& slot = slots[i];
+    if (slot.start < module.end && module.start < slot.end) change(slot, nullptr, nullptr);
+    if (slot.end == 0 && free == nullptr) free = &slot;
+  }
+  if (module.count == 0) return true;
+  if (free == nullptr) {
+    if (used_slots == kMostSlots) return false;
+    free = &slots[used_slots];
+    change(*free, &module, plan);
+    __atomic_store_n(&used_slots, used_slots + 1, __ATOMIC_RELEASE);
+    return true;
+  }
+  change(*free, &module, plan);
+  return true;
+}
+
+/// Whether a mapped file of so many bytes is a plan.
+bool valid(const PlanHeader& plan, std::uint64_t bytes) {
+  if (bytes < sizeof plan || plan.magic != kPlanMagic || plan.version != kVersion) return false;
+  const auto* const modules = reinterpret_cast<const PlanModule*>(&plan + 1);
+  std::uint64_t expected = sizeof plan + plan.modules * sizeof *modules;
+  if (expected > bytes) return false;
+  std::uint64_t ranges = 0;
+  for (std::uint32_t i = 0; i < plan.modules; ++i) {
+    if (modules[i].first != ranges || modules[i].count > bytes / sizeof(PlanRange)) return false;
+    ranges += modules[i].count;
+  }
+  return expected + ranges * sizeof(PlanRange) == bytes;
+}
+
+/// Maps the plan of this name, which is then removed, and takes over what it says. 0 or a negated
+/// error.
+long take_plan(Process& process, const char* path) {
+  const long fd = sys::open(path, O_RDONLY | O_NOFOLLOW);
+  if (fd < 0) return fd;
+  struct stat status;
+  long error = arch::syscall(SYS_fstat, fd, &status);
+  void* mapped = nullptr;
+  const auto bytes = error == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;
+  if (error == 0) {
+    mapped = sys::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd);
+    if (sys::failed(mapped)) error = sys::error_of(mapped);
+  }
+  sys::close(fd);
+  if (error != 0) return error;
+  auto* const plan = static_cast<PlanHeader*>(mapped);
+  if (!valid(*plan, bytes)) {
+    sys::munmap(mapped, bytes);
+    return -EPROTO;
+  }
+  sys::unlink(path);
+  process.planned = plan->covered;
+  plan->users = 1;
+  const auto* const modules = reinterpret_cast<const PlanModule*>(plan + 1);
+  for (std::uint32_t i = 0; i < plan->modules && error == 0; ++i) {
+    if (!install(modules[i], plan)) error = -ENOMEM;
+  }
+  if (--plan->users == 0) sys::munmap(mapped, bytes);
+  // First the generation: what others still look up in the old state they keep under the old one.
+  __atomic_store_n(&generation, generation + 1, __ATOMIC_RELEASE);
+  for (std::uint64_t& word : cache) __atomic_store_n(&word, 0, __ATOMIC_RELAXED);
+  return error;
+}
+
+/// heddle record holds a lock on `control` while it runs.
+bool recorder_is_gone(Process& process) {
+  const Text text = Text(process.plan_path, sizeof process.plan_path)
+                    << loaded.directory << "/control";
+  const long fd = text.fits() ? sys::open(process.plan_path, O_RDONLY | O_NOFOLLOW) : -ENAMETOOLONG;
+  if (fd < 0) return true;
+  const long result = arch::syscall(SYS_flock, fd, LOCK_SH | LOCK_NB);
+  sys::close(fd);
+  return result == 0;
+}
+
+void wait_for_answer(Control& control, std::uint32_t answers) {
+  constexpr timespec kTick{0, 100'000'000};
+  arch::syscall(SYS_futex, &control.answers, FUTEX_WAIT, answers, &kTick, nullptr, 0);
+}
+
+long ask(Process& process) {
+  constexpr std::uint64_t kPatience = 30'000'000'000;  // ns; a library of a million functions takes
+                                                       // some seconds
+  if (process.control == nullptr) return -ESRCH;
+  Control& control = *process.control;
+  const std::uint64_t began = sys::nanoseconds(CLOCK_MONOTONIC);
+  __atomic_fetch_add(&control.requests, 1, __ATOMIC_ACQ_REL);
+  arch::syscall(SYS_futex, &control.requests, FUTEX_WAKE, 1, nullptr, nullptr, 0);
+  while (true) {
+    const std::uint32_t answers = __atomic_load_n(&control.answers, __ATOMIC_ACQUIRE);
+    Text text = Text(process.plan_path, sizeof process.plan_path) << process.directory << "/plan-";
+    text.decimal(process.plans + 1);
+    if (!text.fits()) return -ENAMETOOLONG;
+    const long error = take_plan(process, process.plan_path);
+    if (error != -ENOENT) {
+      ++process.plans;
+      return error;
+    }
+    if (recorder_is_gone(process)) return -ESRCH;
+    if (sys::nanoseconds(CLOCK_MONOTONIC) - began > kPatience) return -ETIMEDOUT;
+    wait_for_answer(control, answers);
+  }
+}
+
+}  // namespace
+
+std::uint32_t planned_bits(std::uint64_t address) {
+  const std::uint32_t now = __atomic_load_n(&generation, __ATOMIC_ACQUIRE) & 0xff;
+  std::uint64_t& word = cache[address * 0x9e3779b97f4a7c15 >> (64 - kCacheBits)];
+  const std::uint64_t known = __atomic_load_n(&word, __ATOMIC_RELAXED);
+  const std::uint64_t key = address << 16 | now << 8;
+  if ((known & ~std::uint64_t{0xff}) == key) return known & 0xff;
+  const std::uint32_t bits = look_up(address);
+  __atomic_store_n(&word, key | bits, __ATOMIC_RELAXED);
+  return bits;
+}
+
+void ask_for_plan(Process& process) {
+  if (process.plan_given_up) return;
+  const Locked locked(process.plan_lock);
+  while (!process.plan_given_up &&
+         process.planned < __atomic_load_n(&process.modules.bytes, __ATOMIC_ACQUIRE)) {
+    const long error = ask(process);
+    if (error == 0) continue;
+    process.plan_given_up = true;
+    note_unplanned(process.directory, error);
+  }
+}
+
+}  // namespace heddle::trace

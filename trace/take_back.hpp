@@ -1,0 +1,18 @@
+// Short calls leave no record (--min-time): an exit takes its enter back, if that is the last
+// record.
+#pragma once
+
+#include "thread.hpp"
+
+namespace heddle::trace {
+
+/// Takes an enter back, if this is its exit, fewer than `min_ticks` later, and nothing was recorded
+/// in between. False: it stays. For hooks: a signal handler may interrupt it anywhere. O(1).
+[[nodiscard]] bool take_back(Thread& thread, const Call& exit, bool tail, std::uint64_t now,
+                             std::uint64_t min_ticks);
+
+/// To be called before a base record is appended: with enters taken back on both sides of it, one
+/// may come to lie behind an enter, or another base. Signals blocked.
+void before_base(Thread& thread);
+
+}  // namespace heddle::trace

@@ -1,0 +1,269 @@
+// Recording less: what is left, as text; both ways in, at -O0 and -O2.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+
+#include "planner.hpp"
+#include "raw_trace.hpp"
+#include "run.hpp"
+
+namespace {
+
+constexpr std::uint32_t kIncluded = 1, kExcluded = 2, kStarts = 4, kStops = 8;
+
+std::string name_of(const RawProcess& process, const RawRecord& record) {
+  const RawModule* const module = process.module_of(record.function, record.ticks);
+  if (module == nullptr) return "?";
+  const Symbols& symbols = symbols_of(module->path);
+  auto found = symbols.upper_bound(record.function - module->bias);
+  return found == symbols.begin() ? "?" : std::prev(found)->second.second;
+}
+
+/// `a(b())` for a call of a in which b was called. An exit that ends no open call is `!`, a call
+/// without an exit has no bracket.
+std::string calls(const RawProcess& process, const RawThread& thread) {
+  std::string text;
+  for (const RawRecord& record : thread.records) {
+    text += record.exit
+                ? ")"
+                : (text.empty() || text.back() == '(' ? "" : " ") + name_of(process, record) + "(";
+  }
+  return text;
+}
+
+struct Filter {
+  Patterns patterns{};
+  int depth = 0;
+  std::uint64_t min_ns = 0;
+};
+
+struct Recorded {
+  Outcome outcome;
+  std::vector<RawProcess> processes;
+};
+
+Recorded record(const std::string& program, const std::string& what, const Filter& filter) {
+  const Scratch scratch;
+  const auto trace = scratch.path() / "trace";
+  const Planner planner(trace, filter.patterns);
+  std::uint32_t kinds = 0;
+  for (const auto& [name, bits] : filter.patterns) kinds |= bits;
+  const Outcome outcome =
+      run({.arguments = {program, what}, .trace = trace.string(), .in_child = [&] {
+             setenv("HEDDLE_PATTERNS", std::to_string(kinds).c_str(), 1);
+             setenv("HEDDLE_DEPTH", std::to_string(filter.depth).c_str(), 1);
+             setenv("HEDDLE_MIN_TIME", std::to_string(filter.min_ns).c_str(), 1);
+           }});
+  return {outcome, read_trace(trace)};
+}
+
+void for_each_build(const std::function<void(const std::string&)>& test) {
+  for (const char* program :
+       {"filtered-function-O0", "filtered-function-O2", "filtered-entry-O0", "filtered-entry-O2"}) {
+    CAPTURE(program);
+    test(program);
+  }
+}
+
+std::string one_thread(const std::string& program, const std::string& what, const Filter& filter) {
+  const Recorded recorded = record(program, what, filter);
+  CHECK(recorded.outcome.err == "");
+  REQUIRE(recorded.outcome.exit_code == 0);
+  const RawProcess& process = recorded.processes.at(0);
+  CHECK(process.all_dropped() == 0);
+  return calls(process, process.threads.at(0));
+}
+
+}  // namespace
+
+TEST_CASE("only what is wanted of plain calls is recorded") {
+  for_each_build([](const std::string& program) {
+    const auto of = [&](const Filter& filter) { return one_thread(program, "calls", filter); };
+    const std::string all = "middle(pair(leaf() leaf()) leaf()) pair(leaf() leaf()) leaf()";
+    CHECK(of({}) == all);
+    CHECK(of({.patterns = {{"nobody", kExcluded}}}) == all);
+    CHECK(of({.patterns = {{"nobody", kIncluded}}}) == "");
+    CHECK(of({.patterns = {{"pair", kIncluded}}}) == "pair(leaf() leaf()) pair(leaf() leaf())");
+    CHECK(of({.patterns = {{"pair", kExcluded}}}) == "middle(leaf()) leaf()");
+    CHECK(of({.patterns = {{"leaf", kExcluded}}}) == "middle(pair()) pair()");
+    CHECK(of({.patterns = {{"middle", kIncluded}, {"pair", kExcluded}}}) == "middle(leaf())");
+    CHECK(of({.patterns = {{"middle", kExcluded}, {"pair", kIncluded}}}) == "pair(leaf() leaf())");
+    CHECK(of({.patterns = {{"leaf", kIncluded | kExcluded}}}) == "");
+    CHECK(of({.depth = 1}) == "middle() pair() leaf()");
+    CHECK(of({.depth = 2}) == "middle(pair() leaf()) pair(leaf() leaf()) leaf()");
+    CHECK(of({.depth = 3}) == all);
+    CHECK(of({.patterns = {{"pair", kIncluded}}, .depth = 1}) == "pair() pair()");
+    CHECK(of({.patterns = {{"pair", kExcluded}}, .depth = 1}) == "middle() leaf()");
+  });
+}
+
+TEST_CASE("recursion neither ends nor begins what is wanted too early") {
+  for_each_build([](const std::string& program) {
+    const auto of = [&](const Filter& filter) { return one_thread(program, "recurse", filter); };
+    CHECK(of({.patterns = {{"recurse", kIncluded}}}) ==
+          "recurse(leaf() recurse(leaf() recurse(leaf() recurse())))");
+    CHECK(of({.patterns = {{"recurse", kExcluded}}}) == "leaf()");
+    CHECK(of({.depth = 2}) == "recurse(leaf() recurse()) leaf()");
+    CHECK(of({.patterns = {{"recurse", kStarts | kStops}}}) ==
+          "recurse(leaf() recurse(leaf() recurse(leaf() recurse())))");
+  });
+}
+
+TEST_CASE("functions whose stack pointer changes are told apart") {
+  for_each_build([](const std::string& program) {
+    const auto of = [&](const Filter& filter) { return one_thread(program, "grow", filter); };
+    CHECK(of({.patterns = {{"grow", kIncluded}}}) ==
+          "grow(leaf() grow(leaf() grow(leaf() grow(leaf()))))");
+    CHECK(of({.patterns = {{"grow", kExcluded}}}) == "pair(leaf() leaf())");
+    CHECK(of({.depth = 2}) == "grow(leaf() grow()) pair(leaf() leaf())");
+  });
+}
+
+TEST_CASE("tail calls end what they leave") {
+  for_each_build([](const std::string& program) {
+    const auto of = [&](const Filter& filter) { return one_thread(program, "tail", filter); };
+    const bool jumps = program == "filtered-entry-O2";
+    CHECK(of({.patterns = {{"tail", kIncluded}}}) == (jumps ? "tail()" : "tail(leaf())"));
+    CHECK(of({.patterns = {{"tail", kExcluded}}}) ==
+          (jumps ? "leaf() " : "") + std::string("middle(pair(leaf() leaf()) leaf())"));
+  });
+}
+
+TEST_CASE("a function that longjmp left is left") {
+  for_each_build([](const std::string& program) {
+    const auto of = [&](const Filter& filter) { return one_thread(program, "jumps", filter); };
+    const std::string rest = "large(leaf()) leaf()";
+    CHECK(of({.patterns = {{"nested_leave", kExcluded}}}) ==
+          "jumps(" + rest + " " + rest + ") pair(leaf() leaf())");
+    CHECK(of({.patterns = {{"nested_leave", kIncluded}}}) ==
+          "nested_leave(leave(leaf() nested_leave(leave(leaf()");
+    CHECK(of({.patterns = {{"leave", kExcluded}}}) ==
+          "jumps(nested_leave(" + rest + " nested_leave(" + rest + ") pair(leaf() leaf())");
+    CHECK(of({.depth = 2}) ==
+          "jumps(nested_leave(large() leaf() nested_leave(large() leaf()) "
+          "pair(leaf() leaf())");
+    CHECK(of({.patterns = {{"nested_leave", kStops}}}) == "jumps(nested_leave(leave(leaf()");
+  });
+}
+
+TEST_CASE("a function that an exception left is left") {
+  for_each_build([](const std::string& program) {
+    const auto of = [&](const Filter& filter) { return one_thread(program, "catches", filter); };
+    // The second way in has no exit there.
+    const bool entry = program.find("entry") != std::string::npos;
+    const std::string rest = "leaf() pair(leaf() leaf())";
+    CHECK(of({.patterns = {{"through", kExcluded}}}) ==
+          "catches(" + rest + " " + rest + ") leaf()");
+    const std::string thrown = entry ? "through(throws(leaf()" : "through(throws(leaf()))";
+    CHECK(of({.patterns = {{"through", kIncluded}}}) == thrown + " " + thrown);
+    CHECK(of({.patterns = {{"pair", kExcluded}}}) ==
+          "catches(" + thrown + " leaf() " + thrown + " leaf()) leaf()");
+  });
+}
+
+TEST_CASE("recording starts and stops at functions, and again") {
+  for_each_build([](const std::string& program) {
+    const auto of = [&](const std::string& what, const Filter& filter) {
+      return one_thread(program, what, filter);
+    };
+    CHECK(of("calls", {.patterns = {{"pair", kStarts}}}) ==
+          "pair(leaf() leaf()) leaf() pair(leaf() leaf()) leaf()");
+    CHECK(of("calls", {.patterns = {{"pair", kStops}}}) == "middle(pair(leaf() leaf())");
+    CHECK(of("calls", {.patterns = {{"pair", kStarts | kStops}}}) ==
+          "pair(leaf() leaf()) pair(leaf() leaf())");
+    CHECK(of("mixed", {.patterns = {{"waits", kStarts}, {"slow", kStops}}}) ==
+          "waits(leaf() slow()");
+    CHECK(of("calls", {.patterns = {{"nobody", kStarts}}}) == "");
+  });
+}
+
+TEST_CASE("a short call leaves no record, a long one and its callers do") {
+  for_each_build([](const std::string& program) {
+    const auto of = [&](const Filter& filter) { return one_thread(program, "mixed", filter); };
+    CHECK(of({.min_ns = 15'000'000}) == "mixed(waits(slow()))");
+    CHECK(of({.min_ns = 3'600'000'000'000}) == "");
+    CHECK(of({.patterns = {{"slow", kExcluded}}, .min_ns = 15'000'000}) == "mixed(waits())");
+    CHECK(of({.depth = 1, .min_ns = 15'000'000}) == "mixed()");
+  });
+}
+
+TEST_CASE("signal handlers that interrupt the filter at a high rate unbalance nothing") {
+  for_each_build([](const std::string& program) {
+    const auto of = [&](const Filter& filter) {
+      const Recorded recorded = record(program, "signals", filter);
+      REQUIRE(recorded.outcome.exit_code == 0);
+      const RawProcess& process = recorded.processes.at(0);
+      std::map<std::string, std::uint64_t> counted;
+      std::uint64_t exits = 0;
+      for (const RawRecord& record : process.threads.at(0).records) {
+        if (record.exit) {
+          ++exits;
+        } else {
+          ++counted[name_of(process, record)];
+        }
+      }
+      std::uint64_t enters = 0;
+      for (const auto& [name, count] : counted) enters += count;
+      CHECK(exits == enters);
+      return counted;
+    };
+    auto counted = of({.patterns = {{"leaf", kExcluded}}});
+    CHECK(counted["leaf"] == 0);
+    CHECK(counted["middle"] == 1);
+    CHECK(counted["pair"] == 1);
+    CHECK(counted["handled"] == counted["on_signal"]);
+    counted = of({.patterns = {{"busy", kExcluded}}});
+    CHECK(counted["leaf"] == 3);
+    CHECK(counted["pair"] == 1);
+    counted = of({.patterns = {{"on_signal", kExcluded}}});
+    CHECK(counted["on_signal"] == 0);
+    CHECK(counted["handled"] == 0);
+    CHECK(counted["leaf"] == 20 * counted["busy"] + 3);
+    counted = of({.patterns = {{"on_signal", kIncluded}}});
+    CHECK(counted["on_signal"] >= 1000);
+    CHECK(counted["handled"] == counted["on_signal"]);
+    CHECK(counted.size() == 2);
+    counted = of({.depth = 1});
+    CHECK(counted["middle"] == 1);
+    CHECK(counted["leaf"] == 0);
+    CHECK(counted["handled"] == 0);
+    counted = of({.min_ns = 3'600'000'000'000});
+    CHECK(counted.size() == 0);
+  });
+}
+
+TEST_CASE("threads, forked children and opened modules are filtered too") {
+  for_each_build([](const std::string& program) {
+    Recorded recorded = record(program, "threads", {.patterns = {{"pair", kExcluded}}});
+    REQUIRE(recorded.processes.at(0).threads.size() == 4);
+    for (const RawThread& thread : recorded.processes[0].threads)
+      CHECK(thread.records.size() == 4000);
+
+    recorded = record(program, "fork", {.patterns = {{"pair", kIncluded}}});
+    REQUIRE(recorded.processes.size() == 2);
+    for (const RawProcess& process : recorded.processes) {
+      CHECK(calls(process, process.threads.at(0)) == "pair(leaf() leaf())");
+    }
+    CHECK(one_thread(program, "open",
+                     {.patterns = {{"pair", kExcluded}, {"plugin_helper", kExcluded}}})
+              .find("plugin_helper") == std::string::npos);
+    CHECK(one_thread(program, "open", {.patterns = {{"plugin_work", kIncluded}}})
+              .starts_with("plugin_work("));
+  });
+}
+
+TEST_CASE("without heddle record nothing matches, and a line says so") {
+  const Scratch scratch;
+  const auto trace = scratch.path() / "trace";
+  const auto begin = std::chrono::steady_clock::now();
+  const Outcome outcome =
+      run({.arguments = {"filtered-function-O0", "calls"}, .trace = trace.string(), .in_child = [] {
+             setenv("HEDDLE_PATTERNS", "2", 1);
+           }});
+  CHECK(outcome.exit_code == 0);
+  CHECK(outcome.err.find("heddle record, which knows the names, is gone") != std::string::npos);
+  CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(5));
+  CHECK(read_trace(trace).at(0).events() == 18);
+}

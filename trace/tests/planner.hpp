@@ -1,0 +1,40 @@
+// What heddle record does for the filter: a plan for each module of each process, by
+// docs/trace-format.md.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <thread>
+
+/// What is said of functions of these names.
+using Patterns = std::map<std::string, std::uint32_t>;
+
+/// Names of functions by their addresses in the file: start and size.
+using Symbols = std::map<std::uint64_t, std::pair<std::uint64_t, std::string>>;
+[[nodiscard]] const Symbols& symbols_of(const std::string& path);
+
+/// Answers requests for plans from when it is made until it goes.
+class Planner {
+ public:
+  Planner(const std::filesystem::path& trace, Patterns patterns);
+  ~Planner();
+  Planner(const Planner&) = delete;
+  Planner& operator=(const Planner&) = delete;
+  [[nodiscard]] int answered() const { return answered_; }
+
+ private:
+  void answer_all();
+  void answer(const std::filesystem::path& process);
+
+  std::filesystem::path trace_;
+  Patterns patterns_;
+  int descriptor_;
+  char* control_;
+  std::map<std::filesystem::path, std::pair<std::uint64_t, int>> done_;  ///< bytes, plans
+  std::atomic<bool> end_ = false;
+  std::atomic<int> answered_ = 0;
+  std::thread thread_;
+};
