@@ -5,7 +5,7 @@ use crate::buffer;
 use crate::file::open;
 use crate::layout::{BLOCK_HEADER, BLOCK_MAGIC, BLOCK_UNIT, BlockHeader};
 use memmap2::Mmap;
-use std::collections::HashMap;
+use std::collections::HashSet;
 use std::fs::File;
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
@@ -112,9 +112,8 @@ impl Store {
         for path in buffer::paths(directory)? {
             buffer::read(&path, running.is_some(), &mut store)?;
         }
-        let in_buffers = store.blocks.len();
         store.read_events(&directory.join("events"), running.unwrap_or(u64::MAX))?;
-        store.keep_one_of_each(in_buffers)?;
+        store.verify_numbers()?;
         Ok(store)
     }
 
@@ -127,6 +126,7 @@ impl Store {
         };
         let source = Source::map(path)?;
         let length = source.bytes().len();
+        let in_buffers: HashSet<u64> = self.blocks.iter().map(|block| block.number).collect();
         let mut at = 0;
         while at < length && (at as u64) < end {
             let magic = source.bytes()[at..].first_chunk::<8>();
@@ -136,8 +136,17 @@ impl Store {
                     .unwrap_or(length);
                 continue;
             }
-            let said = BlockHeader::ref_from_prefix(&source.bytes()[at..])
-                .map_or(0, |(header, _)| header.used.get());
+            let said = BlockHeader::ref_from_prefix(&source.bytes()[at..]).map(|(said, _)| said);
+            // Whole in a buffer: this copy may have been cut short, by a kill or a full disk.
+            if let Some(room) = said.as_ref().ok().and_then(|said| {
+                let room = said.room.get() as usize;
+                let whole = in_buffers.contains(&said.number.get());
+                (whole && said.magic == BLOCK_MAGIC && room > 0).then_some(room)
+            }) {
+                at += room.next_multiple_of(BLOCK_UNIT as usize);
+                continue;
+            }
+            let said = said.map_or(0, |said| said.used.get());
             let header = verify(&source, at, said as usize)?;
             self.blocks.push(Block {
                 source: self.sources.len() as u32,
@@ -151,24 +160,16 @@ impl Store {
         Ok(())
     }
 
-    /// A block in a buffer is whole; the one of its number in `events` is the same, or was being copied.
-    fn keep_one_of_each(&mut self, in_buffers: usize) -> Result<(), Error> {
-        let mut numbers = HashMap::with_capacity(self.blocks.len());
-        let mut twice = None;
-        let mut index = 0;
-        let sources = &self.sources;
-        self.blocks.retain(|block| {
-            let first = *numbers.entry(block.number).or_insert(index);
-            let new = first == index;
-            if !new && (first >= in_buffers || index < in_buffers) && twice.is_none() {
-                let source = &sources[block.source as usize];
+    fn verify_numbers(&self) -> Result<(), Error> {
+        let mut numbers = HashSet::with_capacity(self.blocks.len());
+        for block in &self.blocks {
+            if !numbers.insert(block.number) {
+                let source = &self.sources[block.source as usize];
                 let what = format!("block number {} a second time", block.number);
-                twice = Some(source.damaged(block.begin + 16, what));
+                return Err(source.damaged(block.begin + 16, what));
             }
-            index += 1;
-            new
-        });
-        twice.map_or(Ok(()), Err)
+        }
+        Ok(())
     }
 }
 
