@@ -33,6 +33,7 @@ pub const KNOWN: &[&str] = &[
     "hooks/naive",
     "heddle/functions",
     "heddle/fentry",
+    "heddle/preload",
     "uftrace",
     "pth",
     "stackless/nested",

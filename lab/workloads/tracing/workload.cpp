@@ -4,9 +4,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
-#include <stdexcept>
 
 #include "harness/processors.hpp"
 
@@ -51,51 +48,23 @@ std::vector<parameter> problem::declare() {
 parameters problem::small(const parameters& values) { return values.with("events", 20'000); }
 
 problem::problem(const parameters& values)
-    : program_(values.word("program")),
-      threads_(values.integer("threads")),
+    : program_(values.word("program"), values.integer("threads")),
+      threads_(static_cast<std::uint64_t>(values.integer("threads"))),
       events_(values.integer("events")),
       others_(others(values)) {}
-
-problem::outcome problem::run_program(std::string_view build, command prefix) const {
-  const fs::path program = lab_directory() / "traced" / (program_ + "-" + std::string(build));
-  prefix.push_back(program.string());
-  prefix.push_back(std::to_string(threads_));
-  prefix.push_back(std::to_string(rounds_));
-  const std::string line = run(prefix);
-  std::istringstream in(line);
-  outcome found;
-  if (!(in >> found.cpu_ns >> found.wall_ns >> found.result)) {
-    throw std::runtime_error(program.string() + " printed `" + line + "`, not three numbers");
-  }
-  return found;
-}
-
-problem::calls problem::count_calls(std::string_view build) const {
-  const fs::path place = traces_.fresh("count");
-  (void)run_program(build, preloaded("count", place));
-  std::ifstream file(place / "count");
-  calls counted;
-  if (!(file >> counted.enters >> counted.exits) || counted.enters == 0) {
-    throw std::runtime_error("no calls were counted in the build `" + std::string(build) + "`");
-  }
-  if (counted.exits == 0) counted.exits = counted.enters;  // mcount is called at the enter alone
-  return counted;
-}
 
 void problem::record(const recorder& with, region& timed) {
   // Without hooks of its own it makes the same calls as the build that has them all.
   const std::string_view counting = with.build == "plain" ? "functions" : with.build;
-  rounds_ = 4;
-  const calls few = count_calls(counting);
-  rounds_ = std::max<std::int64_t>(1, rounds_ * events_ / static_cast<std::int64_t>(few.events()));
-  made_ = count_calls(counting);
-  plain_ = run_program("plain", {});
+  program_.last_for(counting, events_, traces_);
+  made_ = program_.count(counting, traces_);
+  plain_ = program_.run("plain");
 
   const fs::path trace = traces_.fresh("trace");
   timed.begin();
-  recorded_ = run_program(with.build, with.prefix != nullptr ? with.prefix(trace) : command{});
+  recorded_ = program_.run(with.build, with.prefix != nullptr ? with.prefix(trace) : command{});
   timed.end();
-  timed.kernel_threads(static_cast<std::uint64_t>(threads_));
+  timed.kernel_threads(threads_);
   lossless_ = with.lossless;
   if (with.calls != nullptr) {
     trace_bytes_ = bytes_in(trace);

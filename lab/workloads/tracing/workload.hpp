@@ -9,6 +9,7 @@
 #include "workloads/tracing/busy.hpp"
 #include "workloads/tracing/oracle.hpp"
 #include "workloads/tracing/recorder.hpp"
+#include "workloads/tracing/traced_program.hpp"
 
 namespace heddle::lab::tracing {
 
@@ -43,32 +44,15 @@ class problem {
   void report(const region& timed, results& out, const rerun& again) const;
 
  private:
-  // What one run of a traced program says of itself.
-  struct outcome {
-    std::uint64_t cpu_ns = 0;
-    std::uint64_t wall_ns = 0;
-    std::uint64_t result = 0;
-  };
-
-  struct calls {
-    std::uint64_t enters = 0;
-    std::uint64_t exits = 0;
-    [[nodiscard]] std::uint64_t events() const { return enters + exits; }
-  };
-
-  [[nodiscard]] outcome run_program(std::string_view build, command prefix) const;
-  [[nodiscard]] calls count_calls(std::string_view build) const;
-
-  std::string program_;
-  std::int64_t threads_;
+  traced_program program_;
+  std::uint64_t threads_;
   std::int64_t events_;  // wanted
-  std::int64_t rounds_ = 1;
   scratch traces_;
   busy_processors others_;
 
-  outcome plain_;
-  outcome recorded_;
-  calls made_;                          // by our own count
+  traced_program::outcome plain_;
+  traced_program::outcome recorded_;
+  traced_program::calls made_;          // by our own count
   std::optional<std::uint64_t> found_;  // calls that are in the trace
   std::uint64_t trace_bytes_ = 0;
   bool lossless_ = false;
