@@ -106,25 +106,21 @@ detail::fiber& scheduler::new_fiber() {
   return *fibers_.back();
 }
 
-void scheduler::finish(strand_block& strand) {
-  strand.status = strand_status::finished;
+// Of a strand that somebody holds, or that has more than a body.
+void scheduler::finish_rare(strand_block& strand) {
   if (strand.cancelled) strand.extra().id = id(strand);
   all_.remove(strand);
-  if (detail::strand_extra* const rare = strand.rare) [[unlikely]] {
-    while (!rare->joiners.empty()) wake(*rare->joiners.first());
-    strand.ask(block_call::clear);
-    if (rare->parent != nullptr) {
-      rare->parent->child_ended(*rare->parent, strand);
-    } else if (rare->error && strand.references == 1 && !unhandled_) {
-      unhandled_ = rare->error;
-    }
-    detail::release(strand);
-  } else if (strand.references == 1) {
-    strand.ask(block_call::dispose);
-  } else {
-    strand.ask(block_call::clear);
-    --strand.references;
+  detail::strand_extra* const rare = strand.rare;
+  if (rare != nullptr) {
+    while (!rare->joiners.empty()) wake_first(rare->joiners);
   }
+  strand.ask(block_call::clear);
+  if (rare != nullptr && rare->parent != nullptr) {
+    rare->parent->child_ended(*rare->parent, strand);
+  } else if (rare != nullptr && rare->error && strand.references == 1 && !unhandled_) {
+    unhandled_ = rare->error;
+  }
+  detail::release(strand);
 }
 
 void scheduler::destroy_strand(strand_block& strand) noexcept {

@@ -88,7 +88,7 @@ class scheduler {
   }
   template <class T>
   strand<T> spawn(task<T> body, std::string_view name = {}) {
-    return spawn(detail::given_task<T>{std::move(body)}, name);
+    return add(detail::make_block(std::move(body)), name);
   }
 
   /// Runs until every strand has ended. May be called again after more were spawned; not from a
@@ -217,7 +217,8 @@ class scheduler {
   void run_fiber(detail::strand_block& strand);
   void start_on(detail::strand_block& strand, detail::fiber& runner) noexcept;
   detail::fiber& new_fiber();
-  void finish(detail::strand_block& strand);
+  inline void finish(detail::strand_block& strand);
+  void finish_rare(detail::strand_block& strand);
   void destroy_strand(detail::strand_block& strand) noexcept;
   void leave_all(detail::strand_block& strand) noexcept;
 
@@ -240,6 +241,16 @@ class scheduler {
   std::exception_ptr unhandled_;
   bool in_run_ = false;
 };
+
+inline void scheduler::finish(detail::strand_block& strand) {
+  strand.status = detail::strand_status::finished;
+  if (strand.rare != nullptr || strand.references != 1) [[unlikely]] {
+    finish_rare(strand);
+    return;
+  }
+  all_.remove(strand);
+  strand.ask(detail::block_call::dispose);
+}
 
 inline void scheduler::switch_fiber(detail::strand_block& self, detail::strand_block* to) {
   if (to == &self) return;

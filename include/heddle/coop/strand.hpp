@@ -56,6 +56,7 @@ template <class F>
 using strand_result = typename task_value<std::invoke_result_t<F&>>::type;
 
 struct no_value {};
+struct no_body {};
 
 /// The result of a strand, moved out by join().
 template <class T>
@@ -168,13 +169,20 @@ struct task_block final : block_with<task_block<T, F>, T, F> {
       : block_with<task_block, T, F>(std::forward<Init>(init), strand_kind::task) {
     this->resume_at = static_cast<frame_header*>(this);  // the first turn is run()
   }
+  // Of a task that exists already: the first turn is its coroutine's.
+  explicit task_block(task<T>&& given) noexcept
+      : block_with<task_block, T, F>(no_body{}, strand_kind::task) {
+    adopt(std::move(given));
+    this->resume_at = this->coroutine;
+  }
 
   handle frame() const noexcept { return handle::from_address(this->coroutine); }
 
   void run() {
-    if (this->coroutine == nullptr) {
-      start();
-    } else if (!moves_without_throwing || frame().promise().failed()) {
+    if constexpr (!std::is_same_v<F, no_body>) {
+      if (this->coroutine == nullptr) return start();
+    }
+    if (!moves_without_throwing || frame().promise().failed()) {
       take_guarded();
     } else {
       this->store([&]() -> decltype(auto) { return frame().promise().take(); });
@@ -183,10 +191,8 @@ struct task_block final : block_with<task_block<T, F>, T, F> {
   }
   // The first turn: makes the coroutine, which resumes this block when it has ended, and starts it.
   // What making it throws, the scheduler catches.
-  [[gnu::noinline]] void start() {
-    task<T> made = std::invoke(this->body.get());
-    this->coroutine = std::move(made).release().address();
-    frame().promise().continue_with(this->as_continuation());
+  [[gnu::noinline]] void start() requires(!std::is_same_v<F, no_body>) {
+    adopt(std::invoke(this->body.get()));
     frame().resume();
   }
   // The coroutine is at its end, but still on the call stack where a transfer is a call (-O0), so
@@ -205,14 +211,18 @@ struct task_block final : block_with<task_block<T, F>, T, F> {
  private:
   static constexpr bool moves_without_throwing =
       std::is_void_v<T> || std::is_nothrow_move_constructible_v<T>;
+
+  void adopt(task<T>&& made) noexcept {
+    this->coroutine = std::move(made).release().address();
+    frame().promise().continue_with(this->as_continuation());
+  }
 };
 
-/// What a task that exists already is spawned with.
 template <class T>
-struct given_task {
-  task<T> given;
-  task<T> operator()() noexcept { return std::move(given); }
-};
+auto* make_block(task<T>&& body) {
+  using block = task_block<T, no_body>;
+  return new (frame_pool::allocate(sizeof(block))) block(std::move(body));
+}
 
 template <class F>
 auto* make_block(F&& body) {
