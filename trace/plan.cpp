@@ -188,6 +188,7 @@ void wait_for_answer(Control& control, std::uint32_t answers) {
 long ask(Process& process) {
   constexpr std::uint64_t kPatience = 30'000'000'000;  // ns; a library of a million functions takes
                                                        // some seconds
+  constexpr std::uint32_t kNoAnswers = ~0u;
   if (process.control == nullptr) return -ESRCH;
   Control& control = *process.control;
   const std::uint64_t began = sys::nanoseconds(CLOCK_MONOTONIC);
@@ -203,7 +204,7 @@ long ask(Process& process) {
       ++process.plans;
       return error;
     }
-    if (recorder_is_gone(process)) return -ESRCH;
+    if (answers == kNoAnswers || recorder_is_gone(process)) return -ESRCH;
     if (sys::nanoseconds(CLOCK_MONOTONIC) - began > kPatience) return -ETIMEDOUT;
     wait_for_answer(control, answers);
   }

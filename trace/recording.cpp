@@ -48,8 +48,10 @@ long resume(Process& process, Thread& thread) {
   return append_gap(process, thread, GapReason::kPaused, skipped);
 }
 
-/// Tells that recording was off (--start-at).
+/// Tells that recording was off (--start-at), if it was ever on.
 long come_back(Process& process, Thread& thread) {
+  const auto first = reinterpret_cast<std::uint64_t>(thread.run + 1);
+  if (thread.about.number == 1 && thread.buffer.header->position == first) return 0;
   constexpr std::uint64_t kNotCounted = ~std::uint64_t{0};
   return append_gap(process, thread, GapReason::kPaused, kNotCounted);
 }

@@ -3,6 +3,7 @@
 mod calls_of;
 mod cli;
 mod file_limit;
+mod filtering;
 mod names;
 mod notes;
 mod output;

@@ -26,6 +26,7 @@ pub struct SymbolTable {
     build_id: Option<String>,
     debug_link: Option<String>,
     has_symtab: bool,
+    calls_hooks: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -60,6 +61,9 @@ impl SymbolTable {
                 .map(|(name, _)| String::from_utf8_lossy(name).into_owned()),
             ..SymbolTable::default()
         };
+        table.calls_hooks = file
+            .dynamic_symbols()
+            .any(|symbol| symbol.name().is_ok_and(is_hook));
         let code: Vec<Range<u64>> = executable_ranges(&file);
         // Relocatable files have no addresses.
         if file.elf_header().e_type(file.endian()) != elf::ET_REL {
@@ -170,8 +174,26 @@ impl SymbolTable {
         None
     }
 
+    /// Every stretch of addresses that a symbol covers, in order and without overlaps: first address, length, and the name that [`SymbolTable::find`] has for it. O(n log n).
+    pub fn stretches(&self) -> impl Iterator<Item = (u64, u64, &str)> {
+        let ends = self
+            .symbols
+            .iter()
+            .map(|symbol| symbol.address.saturating_add(symbol.size.max(1)));
+        let mut bounds: Vec<u64> = self.symbols.iter().map(|symbol| symbol.address).collect();
+        bounds.extend(ends);
+        bounds.sort_unstable();
+        bounds.dedup();
+        let nexts: Vec<u64> = bounds.iter().copied().skip(1).collect();
+        bounds
+            .into_iter()
+            .zip(nexts)
+            .filter_map(|(start, next)| Some((start, next - start, self.find(start)?)))
+    }
+
     /// These symbols, and those of `other` where these cover nothing: a debug file's, then the stripped file's own.
     pub fn with_fallback(mut self, other: SymbolTable) -> SymbolTable {
+        self.calls_hooks |= other.calls_hooks;
         let text =
             |symbol: &Symbol| &other.names[symbol.name.0 as usize..][..symbol.name.1 as usize];
         let added: Vec<&Symbol> = other
@@ -198,6 +220,11 @@ impl SymbolTable {
         self.has_symtab
     }
 
+    /// Whether it asks the dynamic linker for the recorder's hooks, by either way in: the functions of a file that does not are never recorded.
+    pub fn calls_hooks(&self) -> bool {
+        self.calls_hooks
+    }
+
     /// Whether there is no function symbol in it: a stripped file.
     pub fn is_empty(&self) -> bool {
         self.symbols.is_empty()
@@ -212,6 +239,11 @@ impl SymbolTable {
     pub fn debug_link(&self) -> Option<&str> {
         self.debug_link.as_deref()
     }
+}
+
+/// Of `-finstrument-functions`, and of `heddle/return.h`.
+fn is_hook(name: &str) -> bool {
+    name.starts_with("__cyg_profile_func_") || name.starts_with("__heddle_")
 }
 
 fn executable_ranges<H: FileHeader>(file: &object::read::elf::ElfFile<'_, H>) -> Vec<Range<u64>> {

@@ -109,6 +109,30 @@ fn static_functions_and_pie_have_names_without_rdynamic() {
 }
 
 #[test]
+fn stretches_are_in_order_without_overlaps_and_named_as_by_address() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = std::fs::read(program(directory.path(), &[])).unwrap();
+    let table = SymbolTable::parse(&file).unwrap();
+    assert!(!table.calls_hooks());
+    let mut end = 0;
+    let mut named = Vec::new();
+    for (start, size, name) in table.stretches() {
+        assert!(start >= end && size > 0, "{name}");
+        end = start + size;
+        for address in [start, end - 1] {
+            assert_eq!(table.find(address), Some(name));
+        }
+        named.push(name.to_owned());
+    }
+    for name in ["main", "exported", "sizeless", "_Z3addii"] {
+        assert!(named.iter().any(|other| other == name), "{name}");
+    }
+    let hooked = program(directory.path(), &["-finstrument-functions"]);
+    let hooked = SymbolTable::parse(&std::fs::read(hooked).unwrap()).unwrap();
+    assert!(hooked.calls_hooks());
+}
+
+#[test]
 fn of_several_names_the_global_plain_one_is_taken() {
     let directory = tempfile::tempdir().unwrap();
     let program = program(directory.path(), &[]);

@@ -144,6 +144,12 @@ pub struct TimeLine {
 }
 
 impl TimeLine {
+    /// Ticks as they are: for where times are of no matter.
+    pub const TICKS: TimeLine = TimeLine {
+        start: Ticks(0),
+        rate: Rate::NANOSECOND,
+    };
+
     /// Ticks before the first stamp count as zero.
     #[inline]
     pub fn at(self, ticks: Ticks) -> Nanos {

@@ -133,7 +133,11 @@ pub struct ControlHeader {
     pub version: U32,
     /// A futex: 1 = a block has become full since it was last looked at.
     pub bell: U32,
-    pub unused: [u8; 4080],
+    /// A futex: how many times a process has asked for a plan.
+    pub requests: U32,
+    /// A futex: how many plans there were; all bits set = there will be none.
+    pub answers: U32,
+    pub unused: [u8; 4072],
 }
 
 #[derive(Clone, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]

@@ -150,6 +150,22 @@ impl Modules {
         Ok(modules)
     }
 
+    /// The loads among the lines of a `modules` file that begin at `offset`, in their order; `path` is for errors.
+    pub(crate) fn loads(path: &Path, offset: usize, bytes: &[u8]) -> Result<Vec<Module>, Error> {
+        let mut modules = Modules::default();
+        let mut offset = offset as u64;
+        for text in bytes.split_inclusive(|&b| b == b'\n') {
+            let line = String::from_utf8_lossy(text.strip_suffix(b"\n").unwrap_or(text));
+            if line.starts_with("load ") {
+                modules
+                    .line(&line, TimeLine::TICKS, &mut Vec::new())
+                    .map_err(|what| Error::damaged(path, offset, what))?;
+            }
+            offset += text.len() as u64;
+        }
+        Ok(modules.all)
+    }
+
     fn line(
         &mut self,
         text: &str,

@@ -73,6 +73,12 @@ impl Trace {
         &self.path
     }
 
+    /// The options of `heddle record` that made it record less; `None` if there were none.
+    pub fn filters(&self) -> Option<String> {
+        let text = std::fs::read(self.path.join("filters")).ok()?;
+        Some(String::from_utf8_lossy(&text).trim_end().to_owned())
+    }
+
     /// Its processes, in order of their first event. At least one.
     pub fn processes(&self) -> &[Process] {
         &self.processes

@@ -27,6 +27,7 @@ pub use diff::{Line, Mark, context, has_differences};
 pub use expected::{
     CallPattern, Count, Expected, Item, Pattern, ProcessPattern, ThreadPattern, Times,
 };
+pub use glob::glob;
 pub use hints::hints;
 pub use parse::ParseError;
 pub use print::print;

@@ -43,10 +43,22 @@ pub fn prepare(path: &Path) -> Result<PathBuf, Failure> {
     std::path::absolute(path).map_err(failed("find", path))
 }
 
+/// Writes into the trace at `path` which options made it record less, if there are any.
+pub fn say_filters(path: &Path, options: &str) -> Result<(), Failure> {
+    if options.is_empty() {
+        return Ok(());
+    }
+    let file = path.join("filters");
+    fs::write(&file, format!("{options}\n"))
+        .inspect_err(|_| _ = discard(path))
+        .map_err(|error| Failure::ours(format!("cannot write {}: {error}", file.display())))
+}
+
 /// Removes a trace directory in which nothing was recorded. Whatever else is in it stays. Says whether no process had tried to record, which leaves a directory of its own.
 pub fn discard(path: &Path) -> bool {
     // Not removing it would only leave an empty trace, which says so when it is opened.
     let _ = fs::remove_file(path.join("heddle"));
+    let _ = fs::remove_file(path.join("filters"));
     let mut nobody = true;
     for entry in fs::read_dir(path).into_iter().flatten().flatten() {
         let name = entry.file_name();

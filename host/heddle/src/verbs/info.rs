@@ -46,6 +46,9 @@ fn info(trace: &Trace, out: &mut dyn Write) -> anyhow::Result<()> {
         "clock      {clock}, {:.3} MHz",
         trace.rate().frequency() / 1e6
     )?;
+    if let Some(filters) = trace.filters() {
+        writeln!(out, "filtered   {}", printable(&filters))?;
+    }
     let mut loose = Loose::default();
     let mut remarks = Remarks::default();
     for process in trace.processes() {

@@ -1,8 +1,9 @@
 //! `heddle record`: docs/record.md.
 
-use crate::file_limit;
+use crate::names::printable;
 use crate::notes::{counted, error, note, quoted, were};
 use crate::recording::{Failure, collector, directory, library, program, run};
+use crate::{file_limit, filtering};
 use heddle_trace_file::{Collected, Error, Process, Thread, Trace};
 use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt;
@@ -24,6 +25,8 @@ pub struct Args {
         value_name = "PROGRAM"
     )]
     command: Vec<OsString>,
+    #[command(flatten)]
+    less: filtering::Options,
 }
 
 /// Runs `heddle record`: the program's exit code, or 125–127 for a failure of ours.
@@ -51,10 +54,17 @@ fn record(args: &Args) -> Result<ExitCode, Failure> {
         .env("LD_PRELOAD", preload)
         .env("ASAN_OPTIONS", library::sanitizer_options())
         .env("HEDDLE_DIR", &trace);
+    args.less.tell(&mut command);
+    directory::say_filters(&trace, &args.less.typed())?;
     file_limit::restored(&mut command);
     let collecting =
         collector::start(&trace, &args.output).inspect_err(|_| _ = directory::discard(&trace))?;
+    let filtering =
+        filtering::start(&trace, &args.less).inspect_err(|_| _ = directory::discard(&trace))?;
     let status = run::run(&mut command);
+    if let Some(filtering) = filtering {
+        filtering.finish();
+    }
     let collected = collecting.finish();
     let status = status.inspect_err(|_| _ = directory::discard(&trace))?;
     if let Some(signal) = status.signal() {
@@ -134,6 +144,13 @@ fn tell(trace: &Trace, collected: &Collected, shown: &Path) -> Result<(), Error>
             were(dropped, "event")
         ));
         return Ok(());
+    }
+    if events == 0 && trace.filters().is_some() {
+        note(format_args!(
+            "no call of {} was wanted by its options: see heddle info {}",
+            printable(processes[0].executable()),
+            quoted(shown)
+        ));
     }
     let of = match processes.len() as u64 {
         1 => String::new(),

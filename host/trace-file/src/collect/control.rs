@@ -118,7 +118,7 @@ impl Control {
 }
 
 /// A word of the mapped header, by its offset there.
-fn word(map: &MmapMut, offset: usize) -> &AtomicU32 {
+pub fn word(map: &MmapMut, offset: usize) -> &AtomicU32 {
     // SAFETY: the mapping is page-aligned and a header long; offsets are those of aligned fields of it; others store to it atomically too.
     unsafe { &*map.as_ptr().add(offset).cast::<AtomicU32>() }
 }

@@ -16,9 +16,11 @@ mod control;
 mod dead;
 mod events_file;
 mod follow;
+mod requests;
 
 pub use dead::Collected;
 pub use follow::Collector;
+pub(crate) use requests::Requests;
 
 use crate::Error;
 use control::Control;

@@ -1,0 +1,273 @@
+//! Plans: what `heddle record` tells a traced process of its functions, because only the host has their names.
+
+use crate::collect::Requests;
+use crate::{Addr, Error, Module, Modules, trace};
+use std::collections::HashMap;
+use std::ops::{BitOr, BitOrAssign};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// What a filter's patterns say of a function.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Kinds(u32);
+
+impl Kinds {
+    /// Calls inside it are recorded (`--filter`).
+    pub const FILTER: Kinds = Kinds(1);
+    /// Calls of it, and inside it, are not (`--exclude`).
+    pub const EXCLUDE: Kinds = Kinds(2);
+    /// Recording goes on when it is entered (`--start-at`).
+    pub const START_AT: Kinds = Kinds(4);
+    /// Recording stops when it has returned (`--stop-at`).
+    pub const STOP_AT: Kinds = Kinds(8);
+
+    /// As a number, for the plan and for the library's environment.
+    pub fn bits(self) -> u32 {
+        self.0
+    }
+
+    /// Whether it says nothing.
+    pub fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+}
+
+impl BitOr for Kinds {
+    type Output = Kinds;
+    fn bitor(self, other: Kinds) -> Kinds {
+        Kinds(self.0 | other.0)
+    }
+}
+
+impl BitOrAssign for Kinds {
+    fn bitor_assign(&mut self, other: Kinds) {
+        self.0 |= other.0;
+    }
+}
+
+/// Addresses in a file's own address space of which a pattern says something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Matched {
+    /// The first.
+    pub start: u64,
+    /// How many bytes.
+    pub size: u32,
+    /// What is said of them.
+    pub kinds: Kinds,
+}
+
+/// Answers the processes of a trace that ask for plans.
+#[derive(Debug)]
+pub struct Planner {
+    trace: PathBuf,
+    requests: Requests,
+    processes: HashMap<PathBuf, Answered>,
+}
+
+#[derive(Debug, Default)]
+struct Answered {
+    /// Bytes of its `modules`.
+    bytes: usize,
+    plans: u32,
+}
+
+impl Planner {
+    /// For the trace at `path`, while a [`Collector`](crate::Collector) of it lives.
+    ///
+    /// # Errors
+    /// The trace's `control` cannot be mapped.
+    pub fn begin(path: &Path) -> Result<Self, Error> {
+        Ok(Planner {
+            trace: path.to_owned(),
+            requests: Requests::open(path)?,
+            processes: HashMap::new(),
+        })
+    }
+
+    /// What ends a wait from another thread.
+    ///
+    /// # Errors
+    /// The trace's `control` cannot be mapped.
+    pub fn waker(&self) -> Result<impl Fn() + Send + 'static + use<>, Error> {
+        let requests = Requests::open(&self.trace)?;
+        Ok(move || requests.wake())
+    }
+
+    /// Answers until `go_on` says no; asks it at least every `at_most`. `matched` tells of which functions of a module a pattern says something: in order, without overlaps.
+    ///
+    /// # Errors
+    /// A plan cannot be written, or what a process has written is damaged. No process waits for one any more then.
+    pub fn serve(
+        mut self,
+        at_most: Duration,
+        mut go_on: impl FnMut() -> bool,
+        mut matched: impl FnMut(&Module) -> Vec<Matched>,
+    ) -> Result<(), Error> {
+        while go_on() {
+            let seen = self.requests.count();
+            match self.answer_all(&mut matched) {
+                Ok(0) => self.requests.wait(seen, at_most),
+                Ok(_) => {}
+                Err(error) => {
+                    self.requests.refuse();
+                    return Err(error);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn answer_all(
+        &mut self,
+        matched: &mut impl FnMut(&Module) -> Vec<Matched>,
+    ) -> Result<usize, Error> {
+        let mut answers = 0;
+        for (directory, _) in trace::image_directories(&self.trace)? {
+            let process = self.processes.entry(directory.clone()).or_default();
+            if process.answer(&directory, matched)? {
+                self.requests.answer();
+                answers += 1;
+            }
+        }
+        Ok(answers)
+    }
+}
+
+impl Answered {
+    fn answer(
+        &mut self,
+        directory: &Path,
+        matched: &mut impl FnMut(&Module) -> Vec<Matched>,
+    ) -> Result<bool, Error> {
+        let path = directory.join("modules");
+        let bytes = match std::fs::read(&path) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(false),
+            read => read.map_err(Error::io(&path))?,
+        };
+        let complete = bytes
+            .iter()
+            .rposition(|&b| b == b'\n')
+            .map_or(0, |at| at + 1);
+        let Some(news) = bytes[..complete]
+            .get(self.bytes..)
+            .filter(|news| !news.is_empty())
+        else {
+            return Ok(false);
+        };
+        let loads = Modules::loads(&path, self.bytes, news)?;
+        let parts: Vec<(Module, Vec<Matched>)> = loads
+            .into_iter()
+            .map(|module| {
+                let found = matched(&module);
+                (module, found)
+            })
+            .collect();
+        self.bytes = complete;
+        self.plans += 1;
+        // Under its own name it is complete.
+        let unfinished = directory.join("plan.new");
+        let finished = directory.join(format!("plan-{}", self.plans));
+        std::fs::write(&unfinished, encode(complete, &parts)).map_err(Error::io(&unfinished))?;
+        std::fs::rename(&unfinished, &finished).map_err(Error::io(&finished))?;
+        Ok(true)
+    }
+}
+
+/// The file's bytes (docs/trace-format.md, Plans).
+fn encode(covered: usize, parts: &[(Module, Vec<Matched>)]) -> Vec<u8> {
+    let mut bytes = b"HEDLPLAN".to_vec();
+    bytes.extend(crate::VERSION.to_le_bytes());
+    bytes.extend((parts.len() as u32).to_le_bytes());
+    bytes.extend((covered as u64).to_le_bytes());
+    bytes.extend(0_u64.to_le_bytes());
+    let mut first = 0;
+    for (module, ranges) in parts {
+        let count = ranges.len() as u64;
+        for field in [module.start.0, module.end.0, first, count] {
+            bytes.extend(field.to_le_bytes());
+        }
+        first += count;
+    }
+    for (module, ranges) in parts {
+        for range in ranges {
+            let Addr(start) = Addr(range.start.wrapping_add(module.bias));
+            bytes.extend(start.to_le_bytes());
+            bytes.extend(range.size.to_le_bytes());
+            bytes.extend(range.kinds.bits().to_le_bytes());
+        }
+    }
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Collector;
+    use std::cell::Cell;
+
+    #[test]
+    fn every_new_line_of_modules_is_answered_once() {
+        let trace = tempfile::tempdir().unwrap();
+        let process = trace.path().join("4711");
+        std::fs::create_dir(&process).unwrap();
+        let collector = Collector::begin(trace.path()).unwrap();
+        let planner = Planner::begin(trace.path()).unwrap();
+        let modules = process.join("modules");
+        let first = "load 1 1000 3000 1000 2000 100 - /a\nload 1 5000 6000 5000 6000 5000 - /b\n";
+        std::fs::write(&modules, format!("{first}load 2 70")).unwrap();
+        let rounds = Cell::new(0);
+        let second = format!("{first}unload 2 1000\nload 2 7000 8000 7000 8000 7000 - /c\n");
+        let go_on = || {
+            rounds.set(rounds.get() + 1);
+            if rounds.get() == 2 {
+                std::fs::write(&modules, &second).unwrap();
+            }
+            rounds.get() < 4
+        };
+        planner
+            .serve(Duration::from_millis(1), go_on, |module| {
+                let matched = Matched {
+                    start: 0x20,
+                    size: 4,
+                    kinds: Kinds::EXCLUDE | Kinds::STOP_AT,
+                };
+                if module.path == Path::new("/b") {
+                    vec![]
+                } else {
+                    vec![matched]
+                }
+            })
+            .unwrap();
+        let word =
+            |bytes: &[u8], at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap());
+        let plan = std::fs::read(process.join("plan-1")).unwrap();
+        assert_eq!(plan.len(), 32 + 2 * 32 + 16);
+        assert_eq!(&plan[..16], b"HEDLPLAN\x02\0\0\0\x02\0\0\0");
+        let words: Vec<u64> = (16..plan.len())
+            .step_by(8)
+            .map(|at| word(&plan, at))
+            .collect();
+        assert_eq!(
+            words,
+            [
+                first.len() as u64,
+                0,
+                0x1000,
+                0x3000,
+                0,
+                1,
+                0x5000,
+                0x6000,
+                1,
+                0,
+                0x120,
+                10 << 32 | 4
+            ]
+        );
+        let plan = std::fs::read(process.join("plan-2")).unwrap();
+        assert_eq!(word(&plan, 16), second.len() as u64);
+        assert_eq!(word(&plan, 32 + 32), 0x7020);
+        assert!(!process.join("plan-3").exists());
+        collector.finish().unwrap();
+    }
+}
