@@ -26,15 +26,12 @@ inline void decrement(std::uint32_t* count) { asm volatile("decl %0" : "+m"(*cou
 /// signal handlers of this thread, not for other threads. Says whether it did.
 inline bool replace(std::uint64_t* at, std::uint64_t from, std::uint64_t to) {
   bool done;
-  asm volatile("cmpxchgq %3, %1"
-               : "=@ccz"(done), "+m"(*at), "+a"(from)
-               : "r"(to)
-               : "memory");
+  asm volatile("cmpxchgq %3, %1" : "=@ccz"(done), "+m"(*at), "+a"(from) : "r"(to) : "memory");
   return done;
 }
 
-/// What stands before the code to which a restartable sequence is sent when it is interrupted; glibc
-/// registers its threads with the same.
+/// What stands before the code to which a restartable sequence is sent when it is interrupted;
+/// glibc registers its threads with the same.
 inline constexpr std::uint32_t kRseqSignature = 0x53053053;
 
 /// A system call that touches neither errno nor libc: no cancellation point, and nothing that the
