@@ -3,6 +3,7 @@
 #   bin/heddle           if build/bin/heddle has been built (./dev build); the command looks for the next two beside itself
 #   lib/libheddle.so     what `heddle record` loads into the traced program
 #   include/heddle/      the public headers
+#   share/heddle/heddle_gdb.py
 #   lib…/                libheddle_coop.a and the package: find_package(heddle) gives heddle::coop
 include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
@@ -30,5 +31,6 @@ configure_package_config_file(
 # Below 1.0 every minor version may change the interface.
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/heddleConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
 install(FILES "${PROJECT_BINARY_DIR}/heddleConfig.cmake" "${PROJECT_BINARY_DIR}/heddleConfigVersion.cmake" DESTINATION "${package}")
+install(FILES coop/gdb/heddle_gdb.py DESTINATION share/heddle)
 install(FILES LICENSE README.md DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 install(DIRECTORY docs DESTINATION "${CMAKE_INSTALL_DOCDIR}")

@@ -16,6 +16,7 @@
 #include "heddle/coop/fiber.hpp"
 #include "heddle/coop/reactor.hpp"
 #include "heddle/coop/ready_queue.hpp"
+#include "heddle/coop/scheduler_list.hpp"
 #include "heddle/coop/strand.hpp"
 #include "heddle/coop/strand_block.hpp"
 #include "heddle/coop/strand_registry.hpp"
@@ -240,6 +241,7 @@ class scheduler {
   std::vector<detail::fiber*> idle_fibers_;
   std::exception_ptr unhandled_;
   bool in_run_ = false;
+  detail::scheduler_list_entry listed_{*this};
 };
 
 inline void scheduler::finish(detail::strand_block& strand) {

@@ -1,0 +1,51 @@
+// Aborts while strands wait in every way there is; before that it prints what dump() says.
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "heddle/coop/await.hpp"
+#include "heddle/coop/scheduler.hpp"
+#include "heddle/coop/semaphore.hpp"
+#include "heddle/coop/task.hpp"
+#include "heddle/coop/wait_for.hpp"
+#include "heddle/coop/watched.hpp"
+#include "heddle/coop/yield.hpp"
+
+using namespace heddle::coop;
+
+namespace {
+
+semaphore door(0, "a door with a long name, longer than a string holds in itself");
+watched<int> left(0, "left");
+watched<int> right(0, "right");
+
+void fiber_waits() { await(door.P()); }
+
+task<> task_waits() { co_await door.P(); }
+
+}  // namespace
+
+int main() {
+  scheduler empty;
+  scheduler s;
+  s.spawn([] { fiber_waits(); }, "fiber");
+  const auto joined = s.spawn([]() { return task_waits(); }, "task");
+  s.spawn([&]() -> task<> { co_await joined.join(); });
+  s.spawn([] { await(wait_until([] { return left + right > 0; }, left, right)); });
+  s.spawn([]() -> task<> { co_await wait_for([] { return false; }); }, "asks");
+  s.spawn([] { await(sleep_for(std::chrono::hours(1))); }, "sleeper");
+  s.spawn([]() -> task<> { co_await within(std::chrono::hours(1), door.P()); }, "limited");
+  s.spawn([]() -> task<> {
+    for (;;) co_await yield();
+  });
+  s.spawn(
+      [&] {
+        for (int i = 0; i < 3; ++i) await(yield());
+        s.spawn([] {}, "new");
+        std::fputs(s.dump().c_str(), stdout);
+        std::fflush(stdout);
+        std::abort();
+      },
+      "aborts");
+  s.run();
+}
