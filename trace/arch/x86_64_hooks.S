@@ -443,6 +443,7 @@
 	SET	heddle_filtered_hooks, filtered
 
 // heddle_wanted on an aligned stack, with the direction flag clear. It is compiled for general registers alone, and calls nobody who is not.
+// (popfq would cost more than all of it.)
 	.type	ask_if_wanted, @function
 ask_if_wanted:
 	.cfi_startproc
@@ -452,12 +453,20 @@ ask_if_wanted:
 	movq	%rsp, %rbp
 	.cfi_def_cfa_register %rbp
 	pushfq
-	cld
+	testb	$4, -7(%rbp)				// the direction flag is bit 10
+	jne	1f
 	andq	$-16, %rsp
 	call	heddle_wanted
-	leaq	-8(%rbp), %rsp
-	popfq
-	popq	%rbp
+	leave
+	.cfi_remember_state
+	.cfi_def_cfa %rsp, 8
+	ret
+	.cfi_restore_state
+1:	cld
+	andq	$-16, %rsp
+	call	heddle_wanted
+	std
+	leave
 	.cfi_def_cfa %rsp, 8
 	ret
 	.cfi_endproc
