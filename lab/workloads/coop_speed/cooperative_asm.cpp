@@ -80,7 +80,7 @@ void idle(scheduler& s, problem& work) {
 }
 
 void run(problem& work, region& timed) {
-  scheduler s({.stack_bytes = coop::stack::minimum_bytes});
+  scheduler s({.stack_bytes = coop::stack::safe_bytes});
   if (work.row() == "yield") return yields(s, work, timed);
   if (work.row() == "spawn") return spawns(s, work);
   if (work.row() == "handoff") return hand_overs(s, work);

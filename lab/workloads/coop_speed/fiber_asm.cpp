@@ -15,7 +15,7 @@ struct strand {
   problem* work;
   std::int64_t index;
   asm_context* next = nullptr;
-  asm_context context{&main, this, coop::stack::minimum_bytes};
+  asm_context context{&main, this, coop::stack::safe_bytes};
 
   strand(problem& problem_of_all, std::int64_t position) : work(&problem_of_all), index(position) {}
 
