@@ -10,7 +10,15 @@
 
 #include "heddle/coop/asm_context.hpp"
 #include "heddle/coop/pthread_context.hpp"
+#include "heddle/coop/sanitizer.hpp"
+#include "heddle/coop/setjmp_context.hpp"
 #include "heddle/coop/ucontext_context.hpp"
+#if defined(HEDDLE_BACKEND_BOOST)
+#include "heddle/coop/boost_context.hpp"
+#endif
+#if defined(HEDDLE_BACKEND_PTH)
+#include "heddle/coop/pth_context.hpp"
+#endif
 
 // The handle that C sees: which mechanism, and a way to switch to one of the same.
 struct FiberContext {
@@ -23,10 +31,6 @@ struct FiberContext {
 };
 
 namespace {
-
-using heddle::coop::asm_context;
-using heddle::coop::pthread_context;
-using heddle::coop::ucontext_context;
 
 void call(void* callback) { reinterpret_cast<void (*)()>(callback)(); }
 
@@ -61,8 +65,19 @@ constexpr backend backend_of{Context::name, []() -> FiberContext* { return new f
                                return new fiber<Context>(callback, bytes);
                              }};
 
-constexpr backend backends[] = {backend_of<asm_context>, backend_of<ucontext_context>,
-                                backend_of<pthread_context>};
+constexpr backend backends[] = {
+    backend_of<heddle::coop::asm_context>,     backend_of<heddle::coop::ucontext_context>,
+#if !defined(HEDDLE_TSAN)
+    backend_of<heddle::coop::setjmp_context>,
+#endif
+    backend_of<heddle::coop::pthread_context>,
+#if defined(HEDDLE_BACKEND_BOOST)
+    backend_of<heddle::coop::boost_context>,
+#endif
+#if defined(HEDDLE_BACKEND_PTH)
+    backend_of<heddle::coop::pth_context>,
+#endif
+};
 
 const backend* find(std::string_view name) noexcept {
   for (const backend& candidate : backends) {

@@ -5,7 +5,7 @@
 #include "stack_pool.hpp"
 
 #if defined(HEDDLE_VALGRIND)
-#include <valgrind/valgrind.h>
+#include <valgrind/memcheck.h>
 #endif
 
 namespace heddle::coop {
@@ -21,6 +21,7 @@ stack::stack(std::size_t bytes, stack_guard guard) {
   top_ = taken.top;
   slab_ = taken.slab;
 #if defined(HEDDLE_VALGRIND)
+  VALGRIND_MAKE_MEM_UNDEFINED(bottom_, top_ - bottom_);  // not what the frames before left there
   valgrind_id_ = VALGRIND_STACK_REGISTER(bottom_, top_);
 #endif
 }

@@ -20,11 +20,14 @@ stackful_context<Switch>::stackful_context() noexcept
 template <class Switch>
 stackful_context<Switch>::stackful_context(entry_function entry, void* argument,
                                            std::size_t stack_bytes)
-    : stackful_context(entry, argument, stack(stack_bytes)) {}
+    : stackful_context(entry, argument,
+                       stack((detail::require_stack_bytes(stack_bytes, minimum_stack_bytes(), name),
+                              stack_bytes))) {}
 
 template <class Switch>
 stackful_context<Switch>::stackful_context(entry_function entry, void* argument, stack&& runs_on)
     : entry_(entry), argument_(argument), stack_(std::move(runs_on)) {
+  detail::require_stack_bytes(stack_.bytes(), minimum_stack_bytes(), name);
   switch_.prepare(stack_, &start);
   sanitizer_.create(stack_.bottom(), stack_.bytes());
 }

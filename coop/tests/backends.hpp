@@ -8,12 +8,30 @@
 #include "heddle/coop/stack.hpp"
 #include "heddle/coop/ucontext_context.hpp"
 
-#define HEDDLE_BACKENDS \
-  heddle::coop::asm_context, heddle::coop::ucontext_context, heddle::coop::pthread_context
+#if defined(HEDDLE_TSAN)
+#define HEDDLE_AND_SETJMP
+#else
+#include "heddle/coop/setjmp_context.hpp"
+#define HEDDLE_AND_SETJMP , heddle::coop::setjmp_context
+#endif
+#if defined(HEDDLE_BACKEND_BOOST)
+#include "heddle/coop/boost_context.hpp"
+#define HEDDLE_AND_BOOST , heddle::coop::boost_context
+#else
+#define HEDDLE_AND_BOOST
+#endif
+#if defined(HEDDLE_BACKEND_PTH)
+#include "heddle/coop/pth_context.hpp"
+#define HEDDLE_AND_PTH , heddle::coop::pth_context
+#else
+#define HEDDLE_AND_PTH
+#endif
 
-static_assert(heddle::coop::context<heddle::coop::asm_context>);
-static_assert(heddle::coop::context<heddle::coop::ucontext_context>);
-static_assert(heddle::coop::context<heddle::coop::pthread_context>);
+/// Those on stacks of ours, and all.
+#define HEDDLE_STACKFUL_BACKENDS \
+  heddle::coop::asm_context,     \
+      heddle::coop::ucontext_context HEDDLE_AND_SETJMP HEDDLE_AND_BOOST HEDDLE_AND_PTH
+#define HEDDLE_BACKENDS HEDDLE_STACKFUL_BACKENDS, heddle::coop::pthread_context
 
 inline constexpr std::size_t stack_bytes = 256 * 1024;
 
@@ -28,7 +46,7 @@ std::size_t smallest_to_throw_on() {
 }
 
 /// A context that runs a lambda.
-template <class Context>
+template <heddle::coop::context Context>
 struct strand {
   explicit strand(std::function<void()> code, std::size_t bytes = stack_bytes)
       : body(std::move(code)), context(&run, this, bytes) {}

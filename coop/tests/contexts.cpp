@@ -222,8 +222,7 @@ TEST_CASE_TEMPLATE("the smallest stack holds a throw, a catch and an unwinding",
   CHECK(unwound == 1);
 }
 
-TEST_CASE_TEMPLATE("ten thousand contexts are alive at once", Context, heddle::coop::asm_context,
-                   heddle::coop::ucontext_context) {
+TEST_CASE_TEMPLATE("ten thousand contexts are alive at once", Context, HEDDLE_STACKFUL_BACKENDS) {
 #if defined(HEDDLE_TSAN)
   constexpr int contexts = 1'000;  // ThreadSanitizer has room for 8128 flows of control
 #else

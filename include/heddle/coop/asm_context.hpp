@@ -16,6 +16,7 @@ namespace detail {
 /// A switch inlined at its call site: see asm_context.
 struct asm_switch {
   static constexpr std::string_view name = "asm";
+  static constexpr std::size_t minimum_stack_bytes = stack::minimum_bytes;
   using first_function = void (*)(asm_switch* self, asm_switch* from, resume_reason reason);
 
   // The assembly addresses them as 0, 8 and 16 of the switch.

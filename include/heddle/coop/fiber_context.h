@@ -19,8 +19,8 @@ extern "C" {
 
 struct FiberContext;
 
-/** The mechanism of the contexts that this thread makes from now on: "asm", "ucontext" or
- * "pthread".
+/** The mechanism of the contexts that this thread makes from now on: "asm", "ucontext",
+ * "setjmp", "pthread" and, if the library was built with them, "boost" and "pth".
  *
  * Without a call it is the value of the environment variable HEDDLE_FIBER_BACKEND, or "asm".
  * Returns 0, or -1 with errno = EINVAL for an unknown name. Contexts of different mechanisms cannot
@@ -33,7 +33,8 @@ struct FiberContext* FiberContextNewBlank(void);
 
 /** A context that will run `callback` when it is first switched to.
  *
- * `stackSize` is in bytes; below the mechanism's minimum (2 KB; PTHREAD_STACK_MIN for "pthread"):
+ * `stackSize` is in bytes; below the mechanism's minimum (2 KB; 16 KB for "pthread" and
+ * "pth"):
  * NULL, EINVAL. No memory, mappings or threads left: NULL and the kernel's errno. When `callback`
  * returns, control goes to the blank context of whoever first switched to it.
  */

@@ -96,7 +96,7 @@ class ready_queue {
   static constexpr std::uint64_t prefetch_runner = 16;
   static constexpr std::uint64_t prefetch_frame = 8;
 
-  static constexpr std::ptrdiff_t line_bytes = 64;
+  static constexpr std::uintptr_t line_bytes = 64;
 
   void prefetch() const noexcept {
     if (tail_ - head_ <= prefetch_block) return;
@@ -104,10 +104,11 @@ class ready_queue {
     __builtin_prefetch(slots_[(head_ + prefetch_runner) & mask_]->runner, 1);
     const strand_block& near = *slots_[(head_ + prefetch_frame) & mask_];
     const bool on_fiber = near.kind == strand_kind::fiber && near.runner != nullptr;
-    const auto* const frame =
-        static_cast<const char*>(on_fiber ? near.runner->suspended_at() : near.resume_at);
+    const void* const frame = on_fiber ? near.runner->suspended_at() : near.resume_at;
     __builtin_prefetch(frame, 1);
-    __builtin_prefetch(frame + line_bytes, 1);
+    // By a number: there may be no frame yet, and null has no neighbours.
+    __builtin_prefetch(
+        reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(frame) + line_bytes), 1);
   }
 
   void grow() {

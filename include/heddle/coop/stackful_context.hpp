@@ -18,7 +18,7 @@ class fiber;
 /// A context on a stack of ours, for any mechanism of switching: what remains is the same.
 ///
 /// `Switch` holds what the mechanism saves of a suspended context, and has
-/// - `name`;
+/// - `name` and `minimum_stack_bytes`;
 /// - `Switch()`, for a blank context;
 /// - `prepare(const stack&, first)`: the first jump to it calls `first(self, from, reason)` on that
 ///   stack, which never returns. Throws std::system_error if it can't be had;
@@ -30,7 +30,9 @@ class stackful_context {
   static constexpr std::string_view name = Switch::name;
 
   /// The smallest stack that a context may be given, in bytes. See there what does not fit on it.
-  [[nodiscard]] static std::size_t minimum_stack_bytes() noexcept { return stack::minimum_bytes; }
+  [[nodiscard]] static std::size_t minimum_stack_bytes() noexcept {
+    return Switch::minimum_stack_bytes;
+  }
 
   stackful_context() noexcept;
   stackful_context(entry_function entry, void* argument, std::size_t stack_bytes);

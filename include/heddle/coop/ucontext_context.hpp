@@ -2,6 +2,7 @@
 
 #include <ucontext.h>
 
+#include <cstddef>
 #include <string_view>
 
 #include "heddle/coop/stackful_context.hpp"
@@ -12,6 +13,7 @@ namespace detail {
 
 struct ucontext_switch {
   static constexpr std::string_view name = "ucontext";
+  static constexpr std::size_t minimum_stack_bytes = stack::minimum_bytes;
   using first_function = void (*)(ucontext_switch* self, ucontext_switch* from,
                                   resume_reason reason);
 

@@ -1,0 +1,8 @@
+#include "heddle/coop/setjmp_context.hpp"
+#include "workloads/switch/fibers.hpp"
+
+namespace heddle::lab::switching {
+
+const model<problem> fiber_setjmp{"fiber/setjmp", &fibers<coop::setjmp_context>::run};
+
+}  // namespace heddle::lab::switching
