@@ -188,10 +188,11 @@ fn copy(file: &Mapped, head: &Head, store: &mut Store) -> Result<(), Error> {
             continue;
         }
         let header = verify(&source, 0, filled.used)?;
-        let number = header.number.get();
+        let (number, room) = (header.number.get(), header.room.get());
         if number_after != Some(number) {
             continue;
         }
+        store.unsettled.insert(filled.place, room.into());
         store.blocks.push(Block {
             source: store.sources.len() as u32,
             begin: 0,

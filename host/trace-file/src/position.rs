@@ -25,6 +25,8 @@ pub struct Position<'a> {
     /// Runs before this one are begun, those from `end` on belong to other walks.
     next: usize,
     end: usize,
+    /// It only looks ahead: what it has read will be read again.
+    ahead: bool,
 }
 
 /// A record that is not short.
@@ -49,11 +51,13 @@ impl<'a> Position<'a> {
             runs,
             next: first,
             end,
+            ahead: false,
         }
     }
 
     /// Goes beyond what the walk is over: for those that need to know what comes next.
     pub fn unlimited(mut self) -> Self {
+        self.ahead = true;
         self.end = self.runs.len();
         self
     }
@@ -117,6 +121,9 @@ impl<'a> Position<'a> {
 
     /// Goes on to the next run; `false` if there is none.
     pub fn next_run(&mut self) -> Result<bool, Error> {
+        if !self.ahead {
+            self.release();
+        }
         let Some(run) = self.runs[..self.end].get(self.next) else {
             return Ok(false);
         };
@@ -128,6 +135,13 @@ impl<'a> Position<'a> {
         self.base_ticks = record.base_ticks.get() & BASE;
         self.base_sp = record.base_sp.get();
         Ok(true)
+    }
+
+    /// Gives back the memory of the run that was read.
+    fn release(&self) {
+        if let (Some(source), Some(last)) = (self.source, self.next.checked_sub(1)) {
+            source.release(self.runs[last].records(self.store).1);
+        }
     }
 
     /// Reads no more.

@@ -47,6 +47,7 @@ pub fn find(store: &Store) -> Result<(Vec<RunPlace>, Vec<Option<u32>>), Error> {
             at = run.end;
             runs.push(run);
         }
+        source.release(&source.bytes()[block.begin..end]);
         last.push(thread);
     }
     runs.sort_by_key(|run| (run.thread, run.number));
@@ -75,7 +76,8 @@ fn run_at(source: &Source, at: usize, end: usize, index: u32) -> Result<RunPlace
         return Err(source.damaged(at, what));
     }
     let bytes = run.bytes.get() as usize;
-    let run_end = if bytes == 0 {
+    let run_end = if bytes == 0 || (source.is_copy() && bytes > end - at) {
+        // Or the run was ended after we had looked where it was.
         end
     } else {
         at.saturating_add(bytes)

@@ -49,6 +49,31 @@ impl Source {
         }
     }
 
+    /// Whether the traced process went on while the bytes were read.
+    pub fn is_copy(&self) -> bool {
+        matches!(self.bytes, Bytes::Copied(_))
+    }
+
+    /// Lets the system take back the memory that reading these bytes has mapped, so that a long trace takes up no more than a short one. They can be read again.
+    pub fn release(&self, bytes: &[u8]) {
+        let Bytes::Mapped(map) = &self.bytes else {
+            return;
+        };
+        // For less it is not worth the call.
+        if bytes.len() < BLOCK_UNIT as usize {
+            return;
+        }
+        let begin = bytes.as_ptr() as usize - map.as_ptr() as usize;
+        // Whole pages, those that it shares with its neighbours included; no page is larger than this, and a block begins at a multiple of it.
+        let first = begin / BLOCK_UNIT as usize * BLOCK_UNIT as usize;
+        let length = begin - first + bytes.len();
+        // SAFETY: of a shared mapping of a file nothing is lost: the pages are mapped again when they are read. That it may be refused does no harm.
+        unsafe {
+            let pages = map.as_ptr().add(first).cast_mut().cast();
+            libc::madvise(pages, length, libc::MADV_DONTNEED);
+        }
+    }
+
     /// An error at an offset into the bytes.
     pub fn damaged(&self, at: usize, what: impl Into<String>) -> Error {
         Error::damaged(&self.path, self.first.saturating_add(at as u64), what)
@@ -71,6 +96,8 @@ pub struct Store {
     pub blocks: Vec<Block>,
     /// For each buffer that says so: a block of it (none if it has none), and the events that its thread dropped.
     pub dropped: Vec<(Option<usize>, u64)>,
+    /// Where in `events` blocks of a process that runs may be being written at this moment, and how much room they have there; we have them from its buffers.
+    pub unsettled: HashMap<u64, u64>,
 }
 
 /// Checks a block's header, which lies at `at` of `source`, and that `used` bytes, header included, are there.
@@ -129,6 +156,10 @@ impl Store {
         let in_buffers: HashSet<u64> = self.blocks.iter().map(|block| block.number).collect();
         let mut at = 0;
         while at < length && (at as u64) < end {
+            if let Some(&room) = self.unsettled.get(&(at as u64)) {
+                at = at.saturating_add(room as usize);
+                continue;
+            }
             let magic = source.bytes()[at..].first_chunk::<8>();
             if magic == Some(&[0; 8]) {
                 at = data_after(&file, at as u64 + BLOCK_UNIT)
@@ -154,7 +185,9 @@ impl Store {
                 used: said as usize,
                 number: header.number.get(),
             });
-            at += header.room.get() as usize;
+            let room = header.room.get() as usize;
+            source.release(&source.bytes()[at..at + said as usize]);
+            at += room;
         }
         self.sources.push(source);
         Ok(())

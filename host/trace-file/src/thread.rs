@@ -66,6 +66,8 @@ impl Thread {
             if !name.is_empty() {
                 thread.name = name;
             }
+            let (source, records) = place.records(&shared.store);
+            source.release(records);
         }
         thread.places = places;
         Ok(Some(thread))

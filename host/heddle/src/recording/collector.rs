@@ -72,8 +72,14 @@ impl Collecting {
 
 /// Says what stopped a copy.
 pub fn tell(trouble: &Error, trace: &Path) {
+    let limited = matches!(trouble, Error::Io { source, .. } if source.kind() == std::io::ErrorKind::FileTooLarge);
+    let when = if limited {
+        "without that limit (ulimit -f unlimited)"
+    } else {
+        "when there is room again"
+    };
     warning(format_args!(
-        "{trouble}: what could not be copied is still in the buffers, and every command reads it there; when there is room again: heddle recover {}",
+        "{trouble}: what could not be copied is still in the buffers, and every command reads it there; {when}: heddle recover {}",
         quoted(trace)
     ));
 }

@@ -64,10 +64,10 @@ impl EventsFile {
         let mut header = header.clone();
         header.used = (used as u32).into();
         let records = &source.bytes()[begin + BLOCK_HEADER..begin + used];
-        // The header last, and as a whole, since it lies in one page: until then the place is a hole, or what was there before.
+        // The header first, and as a whole, since it lies in one page: a reader that finds a part of the block knows from its number that the whole is in a buffer.
         self.file
-            .write_all_at(records, place + BLOCK_HEADER as u64)
-            .and_then(|()| self.file.write_all_at(header.as_bytes(), place))
+            .write_all_at(header.as_bytes(), place)
+            .and_then(|()| self.file.write_all_at(records, place + BLOCK_HEADER as u64))
             .map_err(|source| Refused::System(Error::io(&self.path)(source)))
     }
 

@@ -104,6 +104,9 @@ impl Collector {
             self.look()?;
         }
         for process in self.processes.values_mut() {
+            if !process.keeps_everything()? {
+                continue;
+            }
             process.find_buffers()?;
             for buffer in process.buffers.values_mut() {
                 *copied += buffer.take(&process.directory, &mut process.events)?;
@@ -155,6 +158,12 @@ impl Collector {
 }
 
 impl Process {
+    /// A flight recorder's blocks stay in its buffers, where it overwrites them.
+    fn keeps_everything(&self) -> Result<bool, Error> {
+        let header: &ProcessHeader = self.header.header()?;
+        Ok(header.flight.get() == 0)
+    }
+
     fn find_buffers(&mut self) -> Result<(), Error> {
         let header: &ProcessHeader = self.header.header()?;
         let made = header.buffers.get();
