@@ -22,6 +22,7 @@ bool detail::slice_is_over() noexcept {
     slice_flag.store(false, std::memory_order_relaxed);
   }
   ++self->switches_;
+  self->on_.look_at_timers();
   return true;
 }
 

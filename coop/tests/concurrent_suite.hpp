@@ -158,3 +158,25 @@ TEST_CASE(KIND "slices that cannot be are refused") {
   const concurrent one(s, checkpoints{1});
   CHECK_THROWS_AS(concurrent(s, checkpoints{1}), std::logic_error);
 }
+
+TEST_CASE(KIND "who sleeps wakes at the end of a slice, not of many") {
+  scheduler s;
+  const concurrent processes(s, checkpoints{1000});
+  bool awake = false;
+  s.spawn(BODY(&) {
+    WAIT(sleep_for(1us));
+    awake = true;
+  });
+  for (int hog = 0; hog < 2; ++hog) {
+    s.spawn(BODY(&) {
+      const std::uint64_t before = processes.switches();
+      const time_point end = s.now() + 2us;
+      while (s.now() < end) WAIT(checkpoint());
+      // A slice may be over in the midst of these; then the sleeper has its turn, and this strand.
+      for (int i = 0; i < 3000 && !awake; ++i) WAIT(checkpoint());
+      CHECK(awake);
+      CHECK(processes.switches() > before);
+    });
+  }
+  s.run();
+}

@@ -45,8 +45,8 @@ class rw_lock {
   rw_lock& operator=(const rw_lock&) = delete;
 
   /// To write: suspends while anybody reads, writes or waits; made ready by the last to leave
-  /// before it, inside its unlock, on this thread. Timed out or cancelled while it waits: those that
-  /// it held back enter. Destroyed while it waits: it is out of the queue.
+  /// before it, inside its unlock, on this thread. Timed out or cancelled while it waits: those
+  /// that it held back enter. Destroyed while it waits: it is out of the queue.
   lock_awaitable lock() noexcept { return lock_awaitable(*this, true); }
   /// To read: suspends while somebody writes or waits; made ready and destroyed as lock().
   lock_awaitable lock_shared() noexcept { return lock_awaitable(*this, false); }

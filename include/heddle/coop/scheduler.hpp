@@ -164,6 +164,8 @@ class scheduler {
   [[nodiscard]] std::uint64_t id(const detail::strand_block& strand) const noexcept {
     return all_.id(strand);
   }
+  /// Looks at the timers before the next strand runs: for those who give way after a long time.
+  void look_at_timers() noexcept { turns_ = 1; }
   /// What cancelling it means for a strand as it is now.
   void cancel(detail::strand_block& strand);
   /// Runs `strand`, which is queued, before all others.
