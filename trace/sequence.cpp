@@ -29,6 +29,8 @@ std::uint64_t* sequence_of_this_thread() {
     if (static_cast<std::int32_t>(__atomic_load_n(&area.cpu_id, __ATOMIC_RELAXED)) >= 0) {
       return sequence(area);
     }
+  } else if (&__rseq_size != nullptr) {
+    return nullptr;  // glibc was told not to: the program wants to register its own
   }
   if (!own_registered) {
     own_registered = arch::syscall(SYS_rseq, &own, sizeof own, 0, arch::kRseqSignature) == 0;
