@@ -483,6 +483,7 @@ in_shelter:
 	movq	%rsp, %rbp
 	.cfi_def_cfa_register %rbp
 	pushfq
+	andb	$0xfe, 1(%rsp)				// not the trap flag of a debugger that steps through here
 	cld
 	subq	$2688+16, %rsp				// the XSAVE area up to component 7, and two words above it
 	andq	$-64, %rsp
