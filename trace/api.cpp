@@ -19,7 +19,7 @@ void with_this_thread(Action action) {
   const Busy busy;
   if (!attached()) {
     if (!attach(*current, reinterpret_cast<std::uint64_t>(__builtin_frame_address(0)))) return;
-    update_modules(*current);
+    meet_modules(*current, *local.self);
   }
   Thread& thread = *local.self;
   // One that finds no room is no call: it is not counted, and the next call will tell of the

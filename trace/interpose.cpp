@@ -37,7 +37,7 @@ void scan() {
   Process* const current = process();
   if (current == nullptr || current->state != Recording::kRunning || local.busy) return;
   const Quiet quiet;
-  update_modules(*current);
+  (void)update_modules(*current, true);
 }
 
 }  // namespace

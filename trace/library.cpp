@@ -1,4 +1,5 @@
 // When the library is loaded, and when the program exits.
+#include "fork.hpp"
 #include "interpose.hpp"
 #include "load.hpp"
 #include "note.hpp"
@@ -20,8 +21,10 @@ const char* base_name(const char* path) {
 
 [[gnu::constructor]] void on_load() {
   load();
+  if (Process* const current = process(); current != nullptr) identify(*current);
   prepare_thread_ends();
   prepare_snapshot_signal();
+  prepare_forks();
   find_jumps();
 }
 
@@ -31,7 +34,7 @@ const char* base_name(const char* path) {
   Process* const current = process();
   if (current == nullptr || current->state == Recording::kNotStarted) return;
   const Quiet quiet;
-  if (current->state == Recording::kRunning) update_modules(*current);
+  if (current->state == Recording::kRunning) (void)update_modules(*current, true);
   const Locked locked(current->lock);
   if (current->state == Recording::kImpossible) {
     note_lost(current->lost, current->directory, current->error);

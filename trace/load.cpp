@@ -61,8 +61,7 @@ namespace {
 
 /// ./heddle.trace.<pid>; with .1, .2 … behind it where one is there already: an earlier program
 /// image of this process (exec), or an old process with the same pid.
-long make_bare_directory() {
-  const std::uint32_t pid = static_cast<std::uint32_t>(sys::pid());
+long make_bare_directory(std::uint32_t pid) {
   Text text = Text(loaded.directory, sizeof loaded.directory) << loaded.working << "/heddle.trace.";
   text.decimal(pid);
   const std::size_t stem = text.size();
@@ -110,12 +109,12 @@ void load() {
   loaded.stderr_inode = status.st_ino;
 }
 
-const char* trace_directory(long& error) {
+const char* trace_directory(std::uint32_t pid, long& error) {
   if (!loaded.bare) {
     error = sys::mkdir(loaded.directory);
     if (error == -EEXIST) error = 0;
   } else {
-    error = loaded.made_by != 0 ? 0 : make_bare_directory();
+    error = loaded.made_by != 0 ? 0 : make_bare_directory(pid);
   }
   if (error == 0) error = mark_trace(loaded.directory);
   return error == 0 ? loaded.directory : nullptr;

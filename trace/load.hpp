@@ -30,9 +30,10 @@ extern Loaded loaded;
 /// earlier.
 void load();
 
-/// The trace directory with its marker file, made if need be. Null, with `error` set to a negated
-/// error number and `loaded.directory` to what could not be made. Call with the process lock held.
-[[nodiscard]] const char* trace_directory(long& error);
+/// The trace directory with its marker file, made if need be by the process `pid`. Null, with
+/// `error` set to a negated error number and `loaded.directory` to what could not be made. Call
+/// with the process lock held.
+[[nodiscard]] const char* trace_directory(std::uint32_t pid, long& error);
 
 /// Writes the marker file of a trace directory, if it is not there. 0 or a negated error; call with
 /// the process lock held.

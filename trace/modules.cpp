@@ -230,13 +230,18 @@ int compare_counters(dl_phdr_info* info, std::size_t, void* data) {
 
 }  // namespace
 
-bool modules_changed(const Modules& modules) {
-  return dl_iterate_phdr(compare_counters, const_cast<Modules*>(&modules)) == 2;
+bool modules_changed(Modules& modules) {
+  if (!enter(modules.gate)) return true;
+  const bool changed = dl_iterate_phdr(compare_counters, &modules) == 2;
+  leave(modules.gate);
+  return changed;
 }
 
-void scan_modules(Modules& modules) {
+bool scan_modules(Modules& modules, bool wait) {
+  if (!(wait ? enter_when_free(modules.gate) : enter(modules.gate))) return false;
   Scan scan{modules, ticks(), 0, 0, 0, -1};
   dl_iterate_phdr(on_module, &scan);
+  leave(modules.gate);
   const Locked locked(modules.lock);
   if (scan.number != 0) {
     // Scans follow one another under the loader's lock, so whatever this one did not meet, and no
@@ -254,6 +259,7 @@ void scan_modules(Modules& modules) {
   }
   if (scan.began > modules.since) modules.since = scan.began;
   if (scan.fd >= 0) sys::close(scan.fd);
+  return true;
 }
 
 }  // namespace heddle::trace

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "fork.hpp"
 #include "lock.hpp"
 
 namespace heddle::trace {
@@ -17,6 +18,7 @@ struct Module {
 
 /// Part of the process block, so that fork wipes it and a child begins with a full list.
 struct Modules {
+  ForkGate gate;  ///< in front of dl_iterate_phdr
   /// Inside dl_iterate_phdr's own lock and inside nothing else; no call to the program's code
   /// happens under it.
   Lock lock;
@@ -37,9 +39,11 @@ struct Modules {
 
 /// Appends what changed since the last scan. Never call with the process lock held: a program's own
 /// dl_iterate_phdr callback may sit in a hook, holding the loader's lock and waiting for ours.
-void scan_modules(Modules& modules);
+/// False: another thread is forking, so this must be done later. `wait`: until it has forked.
+[[nodiscard("if false, again later")]] bool scan_modules(Modules& modules, bool wait = false);
 
-/// Whether the loader has loaded or unloaded anything since the last scan.
-[[nodiscard]] bool modules_changed(const Modules& modules);
+/// Whether the loader has loaded or unloaded anything since the last scan. True also where that
+/// cannot be said now.
+[[nodiscard]] bool modules_changed(Modules& modules);
 
 }  // namespace heddle::trace

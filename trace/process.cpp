@@ -35,9 +35,9 @@ void parse_boot_id(std::uint8_t* to) {
 }
 
 /// <trace>/<pid>, or <pid>.1, <pid>.2 … where an earlier program image had this pid.
-long make_directory(Process& process, const char* trace, std::uint32_t pid) {
+long make_directory(Process& process, const char* trace) {
   Text text = Text(process.directory, sizeof process.directory) << trace << '/';
-  text.decimal(pid);
+  text.decimal(process.pid);
   const std::size_t stem = text.size();
   for (std::uint64_t attempt = 1;; ++attempt) {
     if (!text.fits()) return -ENAMETOOLONG;
@@ -90,10 +90,10 @@ long map_header(Process& process) {
   return error;
 }
 
-void fill_header(ProcessHeader& header, std::uint32_t pid, const Stamp& first) {
+void fill_header(ProcessHeader& header, const Process& process, const Stamp& first) {
   header.version = kVersion;
-  header.pid = pid;
-  header.parent_pid = static_cast<std::uint32_t>(arch::syscall(SYS_getppid));
+  header.pid = process.pid;
+  header.parent_pid = process.parent;
   header.clock = clock_is_tsc ? Clock::kTsc : Clock::kMonotonicRaw;
   header.ticks_per_second = ticks_per_second();
   header.first = first;
@@ -122,24 +122,29 @@ Process* process() {
   return fresh;
 }
 
+void identify(Process& process) {
+  process.pid = static_cast<std::uint32_t>(sys::pid());
+  process.parent = static_cast<std::uint32_t>(arch::syscall(SYS_getppid));
+}
+
 void process_start(Process& process) {
   load();
   choose_clock();
   ++process_instance;
   const Stamp first = stamp_now();
-  const auto pid = static_cast<std::uint32_t>(sys::pid());
+  if (process.pid == 0) identify(process);  // a child by clone(2)
   process.state = Recording::kImpossible;
-  const char* trace = trace_directory(process.error);
+  const char* trace = trace_directory(process.pid, process.error);
   if (trace == nullptr) {
     Text(process.directory, sizeof process.directory) << loaded.directory;
     return;
   }
-  process.error = make_directory(process, trace, pid);
+  process.error = make_directory(process, trace);
   if (process.error != 0) return;
   process.error = map_header(process);
   if (process.error != 0) return;  // the empty directory shows that there was something
   process.stamped = first.ticks;
-  fill_header(*process.header, pid, first);
+  fill_header(*process.header, process, first);
   process.control = map_control(process.path, trace);
   process.flight = process.header->flight = loaded.flight;
   process.paused = loaded.paused;

@@ -18,6 +18,7 @@ enum class Recording : std::uint32_t { kNotStarted = 0, kRunning, kImpossible };
 /// vfork.)
 struct Process {
   Lock lock;
+  std::uint32_t pid, parent;  ///< known before the first event, which may be a vfork child's
   Recording state;
   ProcessHeader* header;  ///< null unless running
   Control* control;       ///< null: no `heddle record` is there to collect full blocks
@@ -44,6 +45,10 @@ struct Process {
 
 /// The process block; null if there was no memory for it, and then nothing is recorded.
 [[nodiscard]] Process* process();
+
+/// Notes whose memory this is, at load and in a forked child: a vfork child, which borrows its
+/// parent's, would be told another number.
+void identify(Process& process);
 
 /// Number of process_start() calls in this address space and its ancestors: tells a process from
 /// the one it was forked from.

@@ -21,7 +21,7 @@ void lose(Process& process) {
 
 void look_for_module(Process& process, Thread& thread) {
   const bool found = modules_changed(process.modules);
-  if (found) update_modules(process);
+  if (found && !update_modules(process)) return;
   const Locked locked(process.lock);
   if (thread.look_again > 0) --thread.look_again;
   if (found) thread.look_again = 0;
@@ -73,7 +73,7 @@ void record(Process& process, Thread& thread, const Call& call) {
   if (run == thread.about.number) return;
   // Once a block: what changes now and then.
   name_self(thread);
-  update_modules(process);
+  (void)update_modules(process);
   const Locked locked(process.lock);
   process_stamp_now_and_then(process);
 }
@@ -91,13 +91,21 @@ bool filter_wants(const Call& call, bool tail) {
 
 }  // namespace
 
-void update_modules(Process& process) {
+bool update_modules(Process& process, bool wait) {
   const bool overlapped = process.modules.overlap;
-  scan_modules(process.modules);
+  if (!scan_modules(process.modules, wait)) return false;
   if (filter.patterns != 0) ask_for_plan(process);
-  if (overlapped == process.modules.overlap) return;
+  if (overlapped == process.modules.overlap) return true;
   const Locked locked(process.lock);
   publish_all(process);
+  return true;
+}
+
+void meet_modules(Process& process, Thread& thread) {
+  if (update_modules(process)) return;
+  const Locked locked(process.lock);
+  thread.look_again = 1;
+  publish(process, thread);
 }
 
 void expect_module() {
@@ -135,7 +143,7 @@ void heddle_record_slowly(std::uint64_t function, std::uint64_t call_site,
       lose(*current);
       return;
     }
-    update_modules(*current);
+    meet_modules(*current, *local.self);
   } else if (local.self->look_again > 0) {
     look_for_module(*current, *local.self);
   }

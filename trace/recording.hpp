@@ -16,8 +16,12 @@ extern "C" {
 
 namespace heddle::trace {
 
-/// Looks which modules are loaded, and sends the hooks the way that this leaves them.
-void update_modules(Process& process);
+/// Looks which modules are loaded, and sends the hooks the way that this leaves them. `wait`, and
+/// the result: as scan_modules.
+bool update_modules(Process& process, bool wait = false);
+
+/// For a thread that has just got its buffer: the same, now or at its next event.
+void meet_modules(Process& process, Thread& thread);
 
 /// Makes every thread's next hooks look for new modules.
 void expect_module();

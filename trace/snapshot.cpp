@@ -140,7 +140,7 @@ void on_signal(int) {
 
 long take_snapshot(Process& process) {
   if (process.flight == 0) return 0;
-  scan_modules(process.modules);
+  (void)scan_modules(process.modules, true);
   const Locked locked(process.lock);
   auto* const snapshot = static_cast<Snapshot*>(sys::map_wiped_on_fork(sizeof(Snapshot)));
   if (snapshot == nullptr) return -ENOMEM;

@@ -45,13 +45,23 @@ Thread* obtain(Process& process, long& error) {
   return nullptr;
 }
 
+/// The kernel's number of the calling thread; of the one that called vfork, if this is the child.
+std::uint32_t own_tid(const Process& process) {
+  clockid_t clock;
+  if (process.pid == static_cast<std::uint32_t>(sys::pid()) ||
+      pthread_getcpuclockid(pthread_self(), &clock) != 0) {
+    return static_cast<std::uint32_t>(sys::tid());
+  }
+  return ~static_cast<std::uint32_t>(clock >> 3);  // a number of the kernel's interface
+}
+
 /// What a new thread's runs say of it.
 void describe(Process& process, Thread& thread) {
   RunRecord& about = thread.about;
   about.flags = 0;
   thread.skipped = 0;
   thread.named = false;
-  about.tid = static_cast<std::uint32_t>(sys::tid());
+  about.tid = own_tid(process);
   const std::uint64_t self = arch::thread_pointer();
   // Whoever gets a dead thread's control block has got its stack: glibc keeps the two together.
   if (thread.stack_owner != self) {
