@@ -78,17 +78,25 @@ std::uint32_t add_buffer(const std::string& bytes, std::vector<Block>& blocks) {
   return last;
 }
 
+/// Whether a module that was loaded by then was still there.
+bool is_loaded(const RawProcess& process, const RawModule& module, std::uint64_t ticks) {
+  for (auto later = &module + 1; later != process.modules.data() + process.modules.size();
+       ++later) {
+    if (!later->load && later->start == module.start) return later->ticks > ticks;
+  }
+  return true;
+}
+
 std::uint64_t completed(const RawProcess& process, std::uint64_t low, std::uint64_t ticks) {
-  const RawModule* found = nullptr;
   for (const RawModule& module : process.modules) {
-    if (module.ticks > ticks) continue;
     const std::uint64_t address =
         module.text_start + static_cast<std::uint32_t>(low - module.text_start);
-    if (module.load && address < module.text_end) found = &module;
-    if (!module.load && found != nullptr && module.start == found->start) found = nullptr;
+    if (module.load && module.ticks <= ticks && address < module.text_end &&
+        is_loaded(process, module, ticks)) {
+      return address;
+    }
   }
-  if (found == nullptr) return low;
-  return found->text_start + static_cast<std::uint32_t>(low - found->text_start);
+  return low;
 }
 
 /// The records of one run, up to the end or the next run.

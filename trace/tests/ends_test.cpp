@@ -1,0 +1,81 @@
+// Calls that do not return: the process ends in them, or they are unwound; and odd stacks.
+#include <doctest/doctest.h>
+#include <signal.h>
+
+#include <sstream>
+
+#include "raw_trace.hpp"
+#include "run.hpp"
+#include "ways.hpp"
+
+TEST_CASE("whichever way a process ends inside its calls, they are recorded") {
+  struct End {
+    const char* how;
+    int exit_code;
+    bool seen;  ///< by the recorder
+  };
+  const End ends[] = {
+      {"exit", 0, true},         {"thread-exit", 0, true},      {"main-thread", 0, true},
+      {"_exit", 0, false},       {"quick_exit", 0, false},      {"abort", -SIGABRT, false},
+      {"segv", -SIGSEGV, false}, {"overflow", -SIGSEGV, false},
+  };
+  for (const std::string& way : ways()) {
+    for (const End& end : ends) {
+      const std::string how = end.how;
+      CAPTURE(way);
+      CAPTURE(how);
+      const Scratch scratch;
+      const auto trace = scratch.path() / "trace";
+      const Outcome outcome =
+          run({.arguments = {way + "leaves", end.how}, .trace = trace.string()});
+      CHECK(outcome.exit_code == end.exit_code);
+      const RawProcess process = read_trace(trace).at(0);
+      CHECK(process.flags == (end.seen ? 1 : 0));
+      CHECK(process.enters() == std::stoull(outcome.out));
+      CHECK(process.events() == process.enters());
+      CHECK(process.all_dropped() == 0);
+    }
+  }
+}
+
+TEST_CASE("calls left by exceptions and longjmp are as the format says") {
+  for (const std::string& way : ways()) {
+    CAPTURE(way);
+    const Scratch scratch;
+    const auto trace = scratch.path() / "trace";
+    const Outcome outcome = run({.arguments = {way + "unwinds"}, .trace = trace.string()});
+    REQUIRE(outcome.exit_code == 0);
+    std::uint64_t calls = 0, thrown = 0, jumped = 0;
+    std::istringstream(outcome.out) >> calls >> thrown >> jumped;
+    const RawProcess process = read_trace(trace).at(0);
+    CHECK(process.enters() == calls);
+    // The unwinder runs the first way's exit hooks, not the second's.
+    const bool exits = !process.threads.at(0).records.at(0).entry_way;
+    CHECK(process.events() == 2 * calls - jumped - (exits ? 0 : thrown));
+    CHECK(process.all_dropped() == 0);
+  }
+}
+
+TEST_CASE("stacks may be far apart, and small") {
+  const std::vector<std::vector<std::string>> stacks = {
+      {"alloca", "3000000"}, {"alloca", "100000000"}, {"fibers", "65536"}, {"fibers", "4096"}};
+  for (const std::string& way : ways()) {
+    for (const auto& stack : stacks) {
+      CAPTURE(way);
+      CAPTURE(stack[0]);
+      CAPTURE(stack[1]);
+      const Scratch scratch;
+      const auto trace = scratch.path() / "trace";
+      const Outcome outcome =
+          run({.arguments = {way + "stacks", stack[0], stack[1]}, .trace = trace.string()});
+      REQUIRE(outcome.exit_code == 0);
+      const RawThread thread = read_trace(trace).at(0).threads.at(0);
+      CHECK(thread.enters() == std::stoull(outcome.out));
+      CHECK(thread.dropped == 0);
+      // One fiber ends in its call, and so does the other's switch to it.
+      const bool fibers = stack[0] == "fibers";
+      CHECK(thread.records.size() == 2 * thread.enters() - (fibers ? 2 : 0));
+      if (!fibers) CHECK(well_nested(thread));
+    }
+  }
+}

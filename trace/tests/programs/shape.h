@@ -1,0 +1,11 @@
+// What the programs of the shapes tests share: each counts its own calls, for a test to compare.
+#ifndef SHAPE_H
+#define SHAPE_H
+
+/// Not a call.
+#define PLAIN __attribute__((no_instrument_function))
+
+/// A call that no optimisation takes away: hooks of the second way are not inlined with it.
+#define CALL __attribute__((noipa))
+
+#endif
