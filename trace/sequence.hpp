@@ -15,9 +15,10 @@ struct alignas(32) Rseq {
 };
 
 /// Where the calling thread announces the sequence that it is about to run: in the area that glibc
-/// has registered (since 2.35), else, where glibc is older, in one of our own. Null where the kernel
-/// has no rseq(2), glibc was told to leave it to the program (GLIBC_TUNABLES=glibc.pthread.rseq=0), or
-/// the program has registered an area that we don't know: then every event takes the slow path.
+/// has registered (since 2.35), else, where glibc is older, in one of our own. Null where the
+/// kernel has no rseq(2), glibc was told to leave it to the program
+/// (GLIBC_TUNABLES=glibc.pthread.rseq=0), or the program has registered an area that we don't know:
+/// then every event takes the slow path.
 [[nodiscard]] std::uint64_t* sequence_of_this_thread();
 
 }  // namespace heddle::trace
