@@ -59,6 +59,43 @@ Recorded record(const std::string& program, const std::string& what, const Filte
   return {outcome, read_trace(trace)};
 }
 
+/// A call and those that it made.
+struct Tree {
+  std::string name;
+  std::vector<Tree> calls;
+};
+
+Tree parse(const std::string& text, std::size_t& at) {
+  Tree tree;
+  while (at < text.size() && text[at] != ')') {
+    const std::size_t open = text.find('(', at);
+    std::string name = text.substr(at, open - at);
+    name.erase(0, name.find_first_not_of(' '));
+    at = open + 1;
+    tree.calls.push_back(parse(text, at));
+    tree.calls.back().name = name;
+    ++at;
+  }
+  return tree;
+}
+
+/// What docs/record.md says is left of a whole recording. `level` is that of the calls, from 1, or
+/// 0 outside every --filter function.
+std::string left_of(const Tree& tree, const Filter& filter, bool any_included, int level) {
+  std::string text;
+  for (const Tree& call : tree.calls) {
+    const auto pattern = filter.patterns.find(call.name);
+    const std::uint32_t bits = pattern != filter.patterns.end() ? pattern->second : 0;
+    if ((bits & kExcluded) != 0) continue;
+    const int own = level > 0 || !any_included || (bits & kIncluded) != 0 ? std::max(level, 1) : 0;
+    const std::string inside = left_of(call, filter, any_included, own > 0 ? own + 1 : 0);
+    const bool wanted = own > 0 && (filter.depth == 0 || own <= filter.depth);
+    const std::string words = wanted ? call.name + "(" + inside + ")" : inside;
+    if (!words.empty()) text += (text.empty() ? "" : " ") + words;
+  }
+  return text;
+}
+
 void for_each_build(const std::function<void(const std::string&)>& test) {
   for (const char* program :
        {"filtered-function-O0", "filtered-function-O2", "filtered-entry-O0", "filtered-entry-O2"}) {
@@ -232,6 +269,38 @@ TEST_CASE("signal handlers that interrupt the filter at a high rate unbalance no
     counted = of({.min_ns = 3'600'000'000'000});
     CHECK(counted.size() == 0);
   });
+}
+
+TEST_CASE("of calls in any shape that much is left which the whole recording tells") {
+  const std::vector<Filter> filters = {
+      {.patterns = {{"plain", kExcluded}}},
+      {.patterns = {{"grows", kExcluded}, {"again", kExcluded}}},
+      {.patterns = {{"gives", kIncluded}}},
+      {.patterns = {{"small", kIncluded}, {"jumps", kIncluded}}},
+      {.patterns = {{"again", kIncluded}, {"grows", kIncluded}, {"plain", kExcluded}}},
+      {.patterns = {{"main", kIncluded}}},
+      {.patterns = {{"small", kExcluded}}, .depth = 5},
+      {.patterns = {{"grows", kIncluded}}, .depth = 2},
+      {.depth = 3},
+      {.depth = 9},
+  };
+  for (const char* program :
+       {"random-function-O0", "random-function-O2", "random-entry-O0", "random-entry-O2"}) {
+    for (const char* seed : {"1", "2", "3"}) {
+      CAPTURE(std::string(program));
+      CAPTURE(std::string(seed));
+      const std::string whole = one_thread(program, seed, {});
+      REQUIRE(std::count(whole.begin(), whole.end(), '(') > 100);
+      std::size_t at = 0;
+      const Tree tree = parse(whole, at);
+      for (const Filter& filter : filters) {
+        const bool any_included =
+            std::any_of(filter.patterns.begin(), filter.patterns.end(),
+                        [](const auto& pattern) { return (pattern.second & kIncluded) != 0; });
+        CHECK(one_thread(program, seed, filter) == left_of(tree, filter, any_included, 0));
+      }
+    }
+  }
 }
 
 TEST_CASE("threads, forked children and opened modules are filtered too") {

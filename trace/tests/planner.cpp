@@ -36,7 +36,9 @@ Symbols read_symbols(const std::string& path) {
     unsigned long long start = 0, size = 0;
     char kind = 0, name[2048];
     if (std::sscanf(line, "%llx %llx %c %2047s", &start, &size, &kind, name) != 4) continue;
-    if (std::strchr("tTwW", kind) != nullptr) found[start] = {size, name};
+    // A part that the optimiser cut off is of the same function.
+    const std::string whole = std::string(name).substr(0, std::string(name).find('.'));
+    if (std::strchr("tTwW", kind) != nullptr) found[start] = {size, whole};
   }
   pclose(listing);
   return found;
