@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 #include <signal.h>
 
+#include <cstdlib>
 #include <sstream>
 
 #include "raw_trace.hpp"
@@ -35,6 +36,21 @@ TEST_CASE("whichever way a process ends inside its calls, they are recorded") {
       CHECK(process.events() == process.enters());
       CHECK(process.all_dropped() == 0);
     }
+  }
+}
+
+TEST_CASE("a program that survives the overflow of its stack does so in a hook, too") {
+  for (const std::string& way : ways()) {
+    CAPTURE(way);
+    const Scratch scratch;
+    const auto trace = scratch.path() / "trace";
+    const Outcome outcome = run({.arguments = {way + "recovers", "1000"},
+                                 .trace = trace.string(),
+                                 // Blocks of 64 KiB: hooks often need more stack than a record's.
+                                 .in_child = [] { setenv("HEDDLE_FLIGHT", "1000000", 1); }});
+    REQUIRE(outcome.exit_code == 0);
+    CHECK(outcome.out == "1000\n");
+    CHECK(read_trace(trace).at(0).all_dropped() == 0);
   }
 }
 
