@@ -34,6 +34,8 @@ pub const KNOWN: &[&str] = &[
     "heddle/functions",
     "heddle/fentry",
     "heddle/preload",
+    "heddle/filtered",
+    "heddle/min-time",
     "uftrace",
     "pth",
     "stackless/nested",

@@ -19,6 +19,8 @@ struct recorder {
   std::uint64_t (*calls)(const std::filesystem::path& trace) = nullptr;
   /// Whether a call that is missing makes the run wrong; if not, it is counted as lost.
   bool lossless = false;
+  /// Whether it is asked to leave calls out: they cost it something, too, and are not lost.
+  bool leaves_out = false;
 };
 
 /// The prefix that preloads the hooks `name` of this lab.

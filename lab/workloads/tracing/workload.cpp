@@ -66,6 +66,7 @@ void problem::record(const recorder& with, region& timed) {
   timed.end();
   timed.kernel_threads(threads_);
   lossless_ = with.lossless;
+  leaves_out_ = with.leaves_out;
   if (with.calls != nullptr) {
     trace_bytes_ = bytes_in(trace);
     found_ = with.calls(trace);
@@ -74,8 +75,8 @@ void problem::record(const recorder& with, region& timed) {
 
 void problem::report(const region&, results& out, const rerun&) const {
   // What a recorder has lost did not cost it much.
-  const auto events =
-      static_cast<double>(found_ ? std::max<std::uint64_t>(1, 2 * *found_) : made_.events());
+  const auto events = static_cast<double>(
+      found_ && !leaves_out_ ? std::max<std::uint64_t>(1, 2 * *found_) : made_.events());
   out.metrics.add("event_ns", static_cast<double>(recorded_.cpu_ns) / events)
       .add("slowdown", static_cast<double>(recorded_.cpu_ns) /
                            static_cast<double>(std::max<std::uint64_t>(1, plain_.cpu_ns)))
@@ -83,7 +84,8 @@ void problem::report(const region&, results& out, const rerun&) const {
   out.counters.add("events", made_.events()).add("program_cpu_ns", recorded_.cpu_ns);
   if (!found_) return;
   out.metrics.add("bytes_per_event", static_cast<double>(trace_bytes_) / events);
-  out.counters.add("events_lost", found_ > made_.enters ? 0 : 2 * (made_.enters - *found_));
+  const std::uint64_t absent = found_ > made_.enters ? 0 : 2 * (made_.enters - *found_);
+  out.counters.add(leaves_out_ ? "events_left_out" : "events_lost", absent);
 }
 
 }  // namespace heddle::lab::tracing

@@ -20,7 +20,8 @@ namespace heddle::lab::tracing {
 /// with hooks that do nothing but count. (A first count, of a few rounds, finds out how many rounds
 /// make the events that are wanted.) An *event* is one enter or one exit.
 ///
-/// Metrics, an event being one that is in the trace, or made where nothing is kept:
+/// Metrics, an event being one that is in the trace, or made where nothing is kept or calls are to
+/// be left out:
 /// - `event_ns`: processor time of the program's threads an event (not of the processes that help a
 ///   recorder, which is what a core that would be idle else is for),
 /// - `slowdown`: the same over that of the program built without hooks, measured in the same run,
@@ -56,6 +57,7 @@ class problem {
   std::optional<std::uint64_t> found_;  // calls that are in the trace
   std::uint64_t trace_bytes_ = 0;
   bool lossless_ = false;
+  bool leaves_out_ = false;
 };
 
 }  // namespace heddle::lab::tracing
