@@ -92,10 +92,10 @@ asm_context* small;
 
 // Leaves less than an unwinder needs of 2 KB.
 [[gnu::noinline]] void suspend_deep(void* home) {
-  volatile char frame[1024];
-  frame[0] = 1;
+  char frame[1024];
+  asm volatile("" : : "r"(frame) : "memory");  // needed here, and whole
   asm_context::switch_to(*small, *static_cast<asm_context*>(home));
-  frame[1] = frame[0];
+  asm volatile("" : : "r"(frame) : "memory");
 }
 
 void no_room_to_unwind() {

@@ -28,6 +28,7 @@ class alignas(64) fiber {  // a cache line: the registers saved are at its start
  public:
   /// Throws as the constructor of `stack`.
   static fiber* make(scheduler& owner, std::size_t stack_bytes, stack_guard guard);
+  ~fiber() = default;
   static void operator delete(fiber* self, std::destroying_delete_t) noexcept;
 
   fiber_context context;
@@ -45,7 +46,6 @@ class alignas(64) fiber {  // a cache line: the registers saved are at its start
  private:
   fiber(scheduler& owner, stack&& runs_on)
       : context(&main, this, std::move(runs_on)), owner_(owner) {}
-  ~fiber() = default;
 
   static void main(void* self);
 

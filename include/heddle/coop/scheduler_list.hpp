@@ -21,7 +21,7 @@ class scheduler_list_entry {
   static std::mutex lock_;  // of the list
   static scheduler_list_entry* newest_;
 
-  const scheduler& self_;
+  [[maybe_unused]] const scheduler& self_;  // read by debuggers
   scheduler_list_entry* newer_ = nullptr;
   scheduler_list_entry* older_;
 };
