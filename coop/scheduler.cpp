@@ -20,9 +20,11 @@ scheduler::scheduler(scheduler_options options)
 
 scheduler::~scheduler() {
   if (in_run_) detail::fatal("a scheduler is destroyed by one of its strands");
-  // Destructors of strands may wake others; none of them runs again, and none may wait.
-  current_strand = nullptr;
+  // Destructors of strands may wake others; none of them runs again, and none may wait. A strand of
+  // another scheduler, which this one lives in, may afterwards.
+  strand_block* const around = std::exchange(current_strand, nullptr);
   while (all_.size() != 0) destroy_strand(all_.youngest());
+  current_strand = around;
   if (reactor_ != nullptr) reactor_->scheduler_gone();
 }
 

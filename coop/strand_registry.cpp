@@ -11,9 +11,9 @@ namespace heddle::coop::detail {
 void strand_registry::make_room() {
   constexpr std::uint32_t least = 64;
   constexpr std::uint32_t most = std::uint32_t{1} << 31;
-  if (alive_ == most) throw std::length_error("a scheduler has room for 2^31 strands");
-  const std::uint32_t capacity =
-      alive_ >= capacity_ / 4 * 3 ? std::max(least, 2 * capacity_) : capacity_;
+  const bool grow = alive_ >= capacity_ / 4 * 3;
+  if (grow && capacity_ == most) throw std::length_error("a scheduler has room for 2^31 strands");
+  const std::uint32_t capacity = grow ? std::max(least, 2 * capacity_) : capacity_;
   auto entries = std::make_unique_for_overwrite<entry[]>(capacity);
   std::uint32_t count = 0;
   for_each([&](const entry& each) {

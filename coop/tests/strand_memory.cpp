@@ -1,0 +1,116 @@
+// Where strands are kept: the list of those alive, and the pool of their blocks and frames.
+#include <doctest/doctest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <random>
+#include <thread>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "heddle/coop/await.hpp"
+#include "heddle/coop/frame_pool.hpp"
+#include "heddle/coop/scheduler.hpp"
+#include "heddle/coop/strand_registry.hpp"
+#include "heddle/coop/yield.hpp"
+
+using namespace heddle::coop;
+using detail::frame_pool;
+using detail::strand_block;
+using detail::strand_registry;
+
+TEST_CASE("the list of strands alive keeps order and numbers through any coming and going") {
+  strand_registry all;
+  std::vector<std::pair<std::uint64_t, std::unique_ptr<strand_block>>> expected;
+  std::mt19937 random(1);
+  std::uint64_t spawned = 0;
+  const auto matches = [&] {
+    std::size_t position = 0;
+    bool same = true;
+    all.for_each([&](const strand_registry::entry& each) {
+      same = same && position < expected.size() && each.id == expected[position].first &&
+             each.strand == expected[position].second.get() && all.id(*each.strand) == each.id;
+      ++position;
+    });
+    return same && position == expected.size() && all.size() == expected.size();
+  };
+  // Grows to some thousands, shrinks, and grows again: entries are moved together on the way.
+  for (const int percent_added : {70, 50, 20, 60}) {
+    for (int step = 0; step < 4000; ++step) {
+      if (expected.empty() || static_cast<int>(random() % 100) < percent_added) {
+        auto block = std::make_unique<strand_block>(nullptr, detail::strand_kind::task);
+        all.add(*block);
+        expected.emplace_back(++spawned, std::move(block));
+      } else {
+        const auto ended =
+            expected.begin() + static_cast<std::ptrdiff_t>(random() % expected.size());
+        all.remove(*ended->second);
+        expected.erase(ended);
+      }
+    }
+    REQUIRE(matches());
+    if (!expected.empty()) REQUIRE(&all.youngest() == expected.back().second.get());
+  }
+}
+
+TEST_CASE("pieces of the pool do not overlap, on whichever thread they are freed") {
+  struct piece {
+    unsigned char* memory;
+    std::size_t bytes;
+    unsigned char mark;
+  };
+  std::vector<piece> pieces;
+  const auto work = [&pieces](unsigned seed) {
+    std::mt19937 random(seed);
+    for (int step = 0; step < 3000; ++step) {
+      if (pieces.empty() || random() % 100 < 55) {
+        const std::size_t bytes = 1 + random() % 1500;  // some are too large for the pool
+        auto* const memory = static_cast<unsigned char*>(frame_pool::allocate(bytes));
+        REQUIRE(reinterpret_cast<std::uintptr_t>(memory) % frame_pool::alignment == 0);
+        const auto mark = static_cast<unsigned char>(random());
+        std::memset(memory, mark, bytes);
+        pieces.push_back({memory, bytes, mark});
+      } else {
+        std::swap(pieces[random() % pieces.size()], pieces.back());
+        const piece freed = pieces.back();
+        pieces.pop_back();
+        bool intact = true;
+        for (std::size_t i = 0; i < freed.bytes; ++i)
+          intact = intact && freed.memory[i] == freed.mark;
+        REQUIRE(intact);
+        frame_pool::release(freed.memory, freed.bytes);
+      }
+    }
+  };
+  // One after the other: each frees what those before it allocated, and takes up what they left.
+  for (unsigned seed = 0; seed < 4; ++seed) std::thread(work, seed).join();
+  for (const piece& rest : pieces) frame_pool::release(rest.memory, rest.bytes);
+}
+
+TEST_CASE("a strand takes a cache line, and what its body holds") {
+  const auto empty = [] {};
+  CHECK(sizeof(detail::task_block<void, detail::no_body>) == 64);
+  CHECK(sizeof(detail::fiber_block<std::decay_t<decltype(empty)>>) == 64);
+}
+
+TEST_CASE("a strand can wait after another scheduler was destroyed in it") {
+  scheduler outer;
+  int destroyed = 0;
+  bool went_on = false;
+  outer.spawn([&] {
+    {
+      scheduler inner;
+      inner.spawn([guard = std::unique_ptr<int, void (*)(int*)>(&destroyed,
+                                                                [](int* count) { ++*count; })] {});
+      await(yield());
+    }
+    await(yield());
+    went_on = true;
+  });
+  outer.run();
+  CHECK(destroyed == 1);
+  CHECK(went_on);
+}
