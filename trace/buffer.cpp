@@ -167,11 +167,12 @@ bool Buffer::find_free(std::uint32_t& found) const {
   return false;
 }
 
-/// About half a second of waiting for the collector, which runs only when a processor is idle.
+/// Waits for the collector, which runs only when a processor is idle: on a busy machine that takes
+/// seconds. Not for ever, because it may have been killed.
 bool Buffer::wait_for_free() const {
   const timespec pause{0, 100'000};
   std::uint32_t found;
-  for (int i = 0; i < 5000 && header->slots > 1; ++i) {
+  for (int i = 0; i < 100'000 && header->slots > 1; ++i) {
     if (find_free(found)) return true;
     arch::syscall(SYS_nanosleep, &pause, nullptr);
   }
