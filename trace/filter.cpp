@@ -18,48 +18,34 @@ constinit bool on = true;
 /// Number of times that it went on.
 constinit std::uint32_t times_on = 0;
 
-/// What a thread knows of its open calls. In thread-local memory, so that a forked child goes on
-/// with it.
+/// What a thread knows of the open calls of one stack.
+struct Stack {
+  Frames open;             ///< those that decide what is recorded inside them
+  Frames stopping;         ///< the outermost of a --stop-at function
+  Frames since;            ///< the outermost since recording went on
+  std::uint32_t times_on;  ///< as last seen here
+};
+
+/// In thread-local memory, so that a forked child goes on with it.
 struct Following {
-  Frames stacks[2];  ///< on the thread's own stack; elsewhere: alternate signal stacks, fibers
-  Frames stopping;   ///< the outermost open call of a --stop-at function
-  Frames since;      ///< the outermost open call since recording went on
-  std::uint32_t times_on;  ///< as this thread last saw it
+  Stack stacks[2];  ///< the thread's own; and elsewhere: alternate signal stacks, fibers
   std::uint32_t times_told;
 };
 constinit __thread Following following __attribute__((tls_model("initial-exec"))) = {};
 
+/// A frame for each level, and an excluded one.
 std::uint32_t most_frames() { return filter.depth + 2; }
 
-bool needs_names() { return filter.patterns != 0; }
-
-std::uint32_t bits_of(const Call& call) { return needs_names() ? planned_bits(call.function) : 0; }
+std::uint32_t bits_of(const Call& call) {
+  return filter.patterns != 0 ? planned_bits(call.function) : 0;
+}
 
 bool depth_limited() { return filter.depth != 0; }
 
-/// Ends the frames that are no more. The state then.
-std::uint64_t settle(Frames& frames, const Call& enter) {
-  while (true) {
-    const std::uint64_t seen = frames.look();
-    std::uint32_t count = Frames::count(seen);
-    while (count > 0 && gone_before(frames.at[count - 1], enter)) --count;
-    if (count == Frames::count(seen)) return seen;
-    (void)frames.change(seen, count);
-  }
-}
-
-/// False: a signal handler came between.
-bool push(Frames& frames, std::uint64_t seen, const Call& enter, Frame::Role role) {
-  const std::uint32_t count = Frames::count(seen);
-  if (count >= most_frames()) return true;
-  frames.at[count] = frame_of(enter, role);
-  __atomic_signal_fence(__ATOMIC_SEQ_CST);
-  return frames.change(seen, count + 1);
-}
-
 bool enter_wanted(Frames& frames, const Call& call, std::uint32_t bits) {
   while (true) {
-    const std::uint64_t seen = settle(frames, call);
+    frames.settle(call);
+    const std::uint64_t seen = frames.look();
     const std::uint32_t count = Frames::count(seen);
     Frame* const top = count > 0 ? &frames.at[count - 1] : nullptr;
     if (top != nullptr && top->role == Frame::Role::kExcluded) {
@@ -67,7 +53,7 @@ bool enter_wanted(Frames& frames, const Call& call, std::uint32_t bits) {
       return false;
     }
     if ((bits & kExcluded) != 0) {
-      if (push(frames, seen, call, Frame::Role::kExcluded)) return false;
+      if (frames.push(seen, call, Frame::Role::kExcluded)) return false;
       continue;
     }
     const bool inside = top != nullptr || (filter.patterns & kIncluded) == 0;
@@ -80,7 +66,7 @@ bool enter_wanted(Frames& frames, const Call& call, std::uint32_t bits) {
       count_inner(*top, call);
       return false;
     }
-    if (push(frames, seen, call, Frame::Role::kLevel)) return true;
+    if (frames.push(seen, call, Frame::Role::kLevel)) return true;
   }
 }
 
@@ -99,17 +85,6 @@ bool exit_wanted(Frames& frames, const Call& call, bool tail) {
   }
 }
 
-/// Ends the frames below a stack pointer. Whether there were any.
-bool leave(Frames& frames, std::uint64_t stack_pointer) {
-  while (true) {
-    const std::uint64_t seen = frames.look();
-    std::uint32_t count = Frames::count(seen);
-    while (count > 0 && frames.at[count - 1].stack_pointer < stack_pointer) --count;
-    if (count == Frames::count(seen)) return false;
-    if (frames.change(seen, count)) return true;
-  }
-}
-
 void switch_to(bool to) {
   if (to) __atomic_fetch_add(&times_on, 1, __ATOMIC_RELAXED);
   __atomic_store_n(&on, to, __ATOMIC_RELEASE);
@@ -117,66 +92,35 @@ void switch_to(bool to) {
 
 bool is_on() { return __atomic_load_n(&on, __ATOMIC_ACQUIRE); }
 
-/// Ends an outermost call that had no exit. Whether it has.
-bool outermost_gone(Frames& outermost, const Call& enter) {
-  const std::uint64_t seen = outermost.look();
-  return Frames::count(seen) > 0 && gone_before(outermost.at[0], enter) &&
-         outermost.change(seen, 0);
-}
-
-void outermost_enters(Frames& outermost, const Call& enter) {
-  while (true) {
-    const std::uint64_t seen = outermost.look();
-    if (Frames::count(seen) > 0) {
-      count_inner(outermost.at[0], enter);
-      return;
-    }
-    if (push(outermost, seen, enter, Frame::Role::kLevel)) return;
-  }
-}
-
-/// Outer, if none is open.
-Relation outermost_exits(Frames& outermost, const Call& exit, bool tail) {
-  const std::uint64_t seen = outermost.look();
-  if (Frames::count(seen) == 0) return Relation::kOuter;
-  const Relation found = relation(outermost.at[0], exit, tail);
-  if (found != Relation::kInner) (void)outermost.change(seen, 0);
-  return found;
-}
-
 /// --start-at, --stop-at. Whether recording is on for this event.
-bool enter_on(const Call& call, std::uint32_t bits) {
-  Following& mine = following;
-  if (outermost_gone(mine.stopping, call)) switch_to(false);
+bool enter_on(Stack& stack, const Call& call, std::uint32_t bits) {
+  if (stack.stopping.settle(call)) switch_to(false);
   if ((bits & kStarts) != 0 && !is_on()) switch_to(true);
   if (!is_on()) return false;
-  if ((bits & kStops) != 0 || Frames::count(mine.stopping.look()) > 0) {
-    outermost_enters(mine.stopping, call);
-  }
+  if ((bits & kStops) != 0 || stack.stopping.any()) stack.stopping.enter_outermost(call);
   const std::uint32_t times = __atomic_load_n(&times_on, __ATOMIC_RELAXED);
-  if (mine.times_on != times) {
-    mine.times_on = times;
-    (void)mine.since.change(mine.since.look(), 0);
+  if (stack.times_on != times) {
+    stack.times_on = times;
+    stack.since.clear();
   }
-  (void)outermost_gone(mine.since, call);
-  outermost_enters(mine.since, call);
+  stack.since.settle(call);
+  stack.since.enter_outermost(call);
   return true;
 }
 
-bool exit_on(const Call& call, bool tail) {
-  Following& mine = following;
+bool exit_on(Stack& stack, const Call& call, bool tail) {
   const bool was_on = is_on();
-  if (Frames::count(mine.stopping.look()) > 0 &&
-      outermost_exits(mine.stopping, call, tail) != Relation::kInner) {
+  if (stack.stopping.any() && stack.stopping.exit_outermost(call, tail) != Relation::kInner) {
     switch_to(false);
   }
-  const Relation since = outermost_exits(mine.since, call, tail);
+  const Relation since = stack.since.exit_outermost(call, tail);
   if (!was_on || (filter.patterns & kStarts) == 0) return was_on;
   // Of a call that was entered while recording was off there is nothing to end.
-  return mine.times_on == __atomic_load_n(&times_on, __ATOMIC_RELAXED) && since != Relation::kOuter;
+  return stack.times_on == __atomic_load_n(&times_on, __ATOMIC_RELAXED) &&
+         since != Relation::kOuter;
 }
 
-Frames& frames_for(std::uint64_t stack_pointer) {
+Stack& stack_of(std::uint64_t stack_pointer) {
   const RunRecord& about = local.self->about;
   const bool elsewhere =
       about.stack_low != 0 && (stack_pointer < about.stack_low || stack_pointer > about.stack_high);
@@ -214,11 +158,11 @@ void prepare_filter() {
 
 void begin_filter(Thread& thread) {
   Following& mine = following;
-  const bool first = mine.stacks[0].at == nullptr;
+  const bool first = mine.stacks[0].open.at == nullptr;
   // After fork, the frames of the thread that called it.
-  Frame* memory = first ? thread.frames : mine.stacks[0].at;
+  Frame* memory = first ? thread.frames : mine.stacks[0].open.at;
   if (memory == nullptr) {
-    const std::size_t bytes = (2 * most_frames() + 2) * sizeof(Frame);
+    const std::size_t bytes = 2 * (most_frames() + 2) * sizeof(Frame);
     void* fresh = sys::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS);
     if (sys::failed(fresh)) return;
     memory = static_cast<Frame*>(fresh);
@@ -226,22 +170,22 @@ void begin_filter(Thread& thread) {
   thread.frames = memory;
   if (!first) return;
   mine.times_told = __atomic_load_n(&times_on, __ATOMIC_RELAXED);
-  for (Frames& frames : mine.stacks) {
-    frames.at = memory;
-    memory += most_frames();
+  for (Stack& stack : mine.stacks) {
+    stack.open = {memory, most_frames(), 0};
+    stack.stopping = {memory + most_frames(), 1, 0};
+    stack.since = {memory + most_frames() + 1, 1, 0};
+    memory += most_frames() + 2;
   }
-  mine.stopping.at = memory;
-  mine.since.at = memory + 1;
 }
 
 void end_filter() { following = {}; }
 
 void filter_leave(std::uint64_t stack_pointer) {
-  Following& mine = following;
-  if (mine.stacks[0].at == nullptr || local.self == nullptr) return;
-  leave(frames_for(stack_pointer), stack_pointer);
-  leave(mine.since, stack_pointer);
-  if (leave(mine.stopping, stack_pointer)) switch_to(false);
+  if (following.stacks[0].open.at == nullptr || local.self == nullptr) return;
+  Stack& stack = stack_of(stack_pointer);
+  stack.open.leave(stack_pointer);
+  stack.since.leave(stack_pointer);
+  if (stack.stopping.leave(stack_pointer)) switch_to(false);
 }
 
 bool take_filter_gap() {
@@ -257,19 +201,19 @@ std::uint32_t heddle_wanted(std::uint64_t function, std::uint64_t call_site,
                             std::uint64_t stack_pointer, std::uint64_t kind) {
   using namespace heddle::trace;
   const Call call{function, call_site, stack_pointer, kind & ~std::uint64_t{kTail | kWanted}};
-  if (following.stacks[0].at == nullptr) return 1;
-  Frames& frames = frames_for(stack_pointer);
+  if (following.stacks[0].open.at == nullptr) return 1;
+  Stack& stack = stack_of(stack_pointer);
   const bool switched = (filter.patterns & (kStarts | kStops)) != 0;
   if ((kind & kExit) == 0) {
     const std::uint32_t bits = bits_of(call);
-    const bool recording = !switched || enter_on(call, bits);
-    const bool wanted = enter_wanted(frames, call, bits) && recording;
+    const bool recording = !switched || enter_on(stack, call, bits);
+    const bool wanted = enter_wanted(stack.open, call, bits) && recording;
     if (!wanted) return 0;
-    return switched && following.times_told != following.times_on ? 2 : 1;
+    return switched && following.times_told != stack.times_on ? 2 : 1;
   }
   const bool tail = (kind & kTail) != 0;
-  const bool recording = !switched || exit_on(call, tail);
-  if (!exit_wanted(frames, call, tail) || !recording) return 0;
+  const bool recording = !switched || exit_on(stack, call, tail);
+  if (!exit_wanted(stack.open, call, tail) || !recording) return 0;
   if (filter.min_ticks != 0 && clock_is_tsc &&
       take_back(*local.self, call, tail, arch::read_tsc(), filter.min_ticks)) {
     return 0;

@@ -75,20 +75,43 @@ inline Relation relation(Frame& frame, const Call& exit, bool tail) {
   return Relation::kInner;
 }
 
-/// A stack's frames, the innermost last. A signal handler of the thread may change them at any
-/// moment; it is seen by the count of changes, and what it interrupted starts over.
+/// Some open calls of one stack, the innermost last. A signal handler of the thread may change them
+/// at any moment; it is seen by the count of changes, and what it interrupted starts over.
 struct Frames {
   Frame* at;
+  std::uint32_t most;   ///< as many as there is room for
   std::uint64_t state;  ///< number of frames in the low half, of changes in the high one
 
   [[nodiscard]] std::uint64_t look() const { return __atomic_load_n(&state, __ATOMIC_RELAXED); }
-
+  [[nodiscard]] bool any() const { return count(look()) > 0; }
   static std::uint32_t count(std::uint64_t state) { return static_cast<std::uint32_t>(state); }
 
   /// Makes it `count` frames, unless something has changed since `seen`.
   [[nodiscard]] bool change(std::uint64_t seen, std::uint32_t count) {
     return arch::replace(&state, seen, ((seen >> 32) + 1) << 32 | count);
   }
+
+  /// Adds a frame. False: something has changed since `seen`.
+  [[nodiscard]] bool push(std::uint64_t seen, const Call& enter, Frame::Role role);
+
+  /// Ends those that had ended, without an exit, before a call that is entered now. Whether there
+  /// were any.
+  bool settle(const Call& enter);
+
+  /// Ends those below a stack pointer. Whether there were any.
+  bool leave(std::uint64_t stack_pointer);
+
+  void clear();
+
+  /// For a stack of which only the outermost call is kept: it is this one, if there is none.
+  void enter_outermost(const Call& enter);
+
+  /// What an exit is to the outermost call, which it may end; outer, if there is none.
+  [[nodiscard]] Relation exit_outermost(const Call& exit, bool tail);
+
+ private:
+  template <typename Ended>
+  bool end(Ended ended);
 };
 
 }  // namespace heddle::trace

@@ -216,6 +216,19 @@ TEST_CASE("recording starts and stops at functions, and again") {
   });
 }
 
+TEST_CASE("a handler on a stack of its own leaves the other stack as it is") {
+  for_each_build([](const std::string& program) {
+    const auto of = [&](const Filter& filter) { return one_thread(program, "alternate", filter); };
+    const std::string all = "interrupted(leaf() on_signal(handled()) leaf())";
+    CHECK(of({}) == all + " leaf()");
+    CHECK(of({.patterns = {{"interrupted", kIncluded}}}) == "interrupted(leaf() leaf())");
+    CHECK(of({.patterns = {{"interrupted", kExcluded}}}) == "on_signal(handled()) leaf()");
+    CHECK(of({.patterns = {{"on_signal", kExcluded}}}) == "interrupted(leaf() leaf()) leaf()");
+    CHECK(of({.patterns = {{"interrupted", kStarts | kStops}}}) == all);
+    CHECK(of({.depth = 1}) == "interrupted(on_signal()) leaf()");
+  });
+}
+
 TEST_CASE("a short call leaves no record, a long one and its callers do") {
   for_each_build([](const std::string& program) {
     const auto of = [&](const Filter& filter) { return one_thread(program, "mixed", filter); };

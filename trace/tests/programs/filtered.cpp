@@ -125,6 +125,27 @@ PLAIN void with_signals(void (*work)()) {
   const itimerval never = {};
   setitimer(ITIMER_REAL, &never, nullptr);
 }
+FUNCTION interrupted() {
+  leaf();
+  raise(SIGUSR1);
+  leaf();
+  KEEP;
+}
+// The alternate stack is above the thread's: a stack pointer there is no sign of a return.
+alignas(4096) static char stacks[2 << 18];
+PLAIN void* with_alternate(void*) {
+  stack_t alternate = {};
+  alternate.ss_sp = stacks + (1 << 18);
+  alternate.ss_size = 1 << 18;
+  sigaltstack(&alternate, nullptr);
+  struct sigaction action = {};
+  action.sa_handler = on_signal;
+  action.sa_flags = SA_ONSTACK;
+  sigaction(SIGUSR1, &action, nullptr);
+  interrupted();
+  leaf();
+  return nullptr;
+}
 PLAIN void* in_thread(void*) {
   for (int i = 0; i < 1000; i++) middle();
   return nullptr;
@@ -163,6 +184,13 @@ PLAIN int main(int, char** arguments) {
     pthread_t threads[4];
     for (pthread_t& thread : threads) pthread_create(&thread, nullptr, in_thread, nullptr);
     for (const pthread_t thread : threads) pthread_join(thread, nullptr);
+  } else if (strcmp(what, "alternate") == 0) {
+    pthread_t thread;
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstack(&attributes, stacks, 1 << 18);
+    pthread_create(&thread, &attributes, with_alternate, nullptr);
+    pthread_join(thread, nullptr);
   } else if (strcmp(what, "fork") == 0) {
     pair();
     const pid_t child = fork();

@@ -1,0 +1,55 @@
+#include "filter_frames.hpp"
+
+namespace heddle::trace {
+
+bool Frames::push(std::uint64_t seen, const Call& enter, Frame::Role role) {
+  const std::uint32_t number = count(seen);
+  if (number >= most) return true;
+  at[number] = frame_of(enter, role);
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  return change(seen, number + 1);
+}
+
+template <typename Ended>
+bool Frames::end(Ended ended) {
+  while (true) {
+    const std::uint64_t seen = look();
+    std::uint32_t left = count(seen);
+    while (left > 0 && ended(at[left - 1])) --left;
+    if (left == count(seen)) return false;
+    if (change(seen, left)) return true;
+  }
+}
+
+bool Frames::settle(const Call& enter) {
+  return end([&](const Frame& frame) { return gone_before(frame, enter); });
+}
+
+bool Frames::leave(std::uint64_t stack_pointer) {
+  return end([=](const Frame& frame) { return frame.stack_pointer < stack_pointer; });
+}
+
+void Frames::clear() {
+  end([](const Frame&) { return true; });
+}
+
+void Frames::enter_outermost(const Call& enter) {
+  while (true) {
+    const std::uint64_t seen = look();
+    if (count(seen) > 0) {
+      count_inner(at[0], enter);
+      return;
+    }
+    if (push(seen, enter, Frame::Role::kLevel)) return;
+  }
+}
+
+Relation Frames::exit_outermost(const Call& exit, bool tail) {
+  const std::uint64_t seen = look();
+  if (count(seen) == 0) return Relation::kOuter;
+  const Relation found = relation(at[0], exit, tail);
+  if (found != Relation::kInner) (void)change(seen, 0);
+  return found;
+}
+
+}  // namespace heddle::trace
