@@ -30,7 +30,8 @@ namespace heddle::coop {
 /// iterator's `++` (and begin()), on that thread, inside that call, which rethrows what the
 /// outermost body throws. What an inner body throws comes out of the `co_yield` that it stands in.
 /// A generator that is yielded must not have been started; once moved from, it is empty.
-/// Destroying the outermost generator destroys all suspended bodies, the innermost first.
+/// An inner body is destroyed at its end, the outermost with its generator; destroying that destroys
+/// all suspended bodies, the innermost first.
 /// `T` may be a reference; elements live until the next `++`.
 template <class T>
 class [[nodiscard("a generator does nothing until it is iterated")]] recursive_generator {
@@ -46,6 +47,7 @@ class [[nodiscard("a generator does nothing until it is iterated")]] recursive_g
 
   // Of a `co_yield inner`.
   struct all_of {
+    promise_type* outermost;
     promise_type* inner;
     bool await_ready() const noexcept { return inner == nullptr; }
     // Not a symmetric transfer, but a return to advance(), which goes on with the new innermost: a
@@ -53,15 +55,18 @@ class [[nodiscard("a generator does nothing until it is iterated")]] recursive_g
     // -O2. It costs no more here.
     void await_suspend(handle outer) const noexcept { outer.promise().begin(*inner); }
     void await_resume() const {
-      if (inner != nullptr && inner->outermost_->error_) [[unlikely]] {
-        std::rethrow_exception(std::exchange(inner->outermost_->error_, nullptr));
+      if (outermost->error_) [[unlikely]] {
+        std::rethrow_exception(std::exchange(outermost->error_, nullptr));
       }
     }
   };
 
+  // The end of a body. An inner one destroys itself, which saves resuming it for that; the
+  // outermost stays, for its iterator.
   struct up {
-    bool await_ready() const noexcept { return false; }
-    void await_suspend(handle ended) const noexcept { ended.promise().end(); }
+    bool leaves;
+    bool await_ready() const noexcept { return leaves; }
+    void await_suspend(handle) const noexcept {}
     void await_resume() const noexcept {}
   };
 
@@ -72,7 +77,12 @@ class [[nodiscard("a generator does nothing until it is iterated")]] recursive_g
       return recursive_generator(handle::from_promise(*this));
     }
     std::suspend_always initial_suspend() const noexcept { return {}; }
-    up final_suspend() const noexcept { return {}; }
+    up final_suspend() const noexcept {
+      end();
+      if (outer_ == nullptr) return {false};
+      owner_->coroutine_ = {};
+      return {true};
+    }
     // The element lives in the coroutine until it is resumed, so its address is enough.
     std::suspend_always yield_value(element& value) noexcept {
       outermost_->element_ = std::addressof(value);
@@ -83,10 +93,10 @@ class [[nodiscard("a generator does nothing until it is iterated")]] recursive_g
       return {};
     }
     all_of yield_value(recursive_generator&& inner) const noexcept {
-      if (!inner.coroutine_) return {nullptr};
+      if (!inner.coroutine_) return {outermost_, nullptr};
       promise_type& promise = inner.coroutine_.promise();
       promise.owner_ = &inner;
-      return {&promise};
+      return {outermost_, &promise};
     }
     void return_void() const noexcept {}
     // Out of the handle's resume(), to where resume() catches it.
@@ -109,7 +119,7 @@ class [[nodiscard("a generator does nothing until it is iterated")]] recursive_g
       inner.outermost_ = outermost_;
       outermost_->innermost_ = &inner;
     }
-    void end() noexcept { outermost_->innermost_ = outer_; }
+    void end() const noexcept { outermost_->innermost_ = outer_; }
 
     // Invariant, seen from the outermost: following outer_ from innermost_ leads to it, over all
     // bodies that have begun and not ended.

@@ -10,23 +10,23 @@ namespace detail {
 
 // No `awaitable`: a yield is no wait that could be granted, limited or shielded, and is the one
 // operation that has to cost nothing beside the switch.
-class [[nodiscard("awaited: co_await it, or await(it) in a fiber")]]
-yield_awaitable{public : bool await_ready() const noexcept {return false;
-}  // namespace detail
-void await_suspend(std::coroutine_handle<> handle) const {
-  strand_block& self = waiting_strand(strand_kind::task);
-  if (self.cancel_pending) [[unlikely]] {
-    throw_cancelled(self);
+class yield_awaitable {
+ public:
+  bool await_ready() const noexcept { return false; }
+  void await_suspend(std::coroutine_handle<> handle) const {
+    strand_block& self = waiting_strand(strand_kind::task);
+    if (self.cancel_pending) [[unlikely]] {
+      throw_cancelled(self);
+    }
+    self.resume_at = handle.address();
+    current_scheduler->requeue(self);
   }
-  self.resume_at = handle.address();
-  current_scheduler->requeue(self);
-}
-void await_resume() const {
-  if (current_strand->cancel_pending) [[unlikely]] {
-    throw_cancelled(*current_strand);
+  void await_resume() const {
+    if (current_strand->cancel_pending) [[unlikely]] {
+      throw_cancelled(*current_strand);
+    }
   }
-}
-};  // namespace heddle::coop
+};
 
 class [[nodiscard("awaited: co_await it, or await(it) in a fiber")]] yield_to_awaitable
     : public awaitable<yield_to_awaitable> {
