@@ -30,9 +30,9 @@ namespace heddle::coop {
 /// iterator's `++` (and begin()), on that thread, inside that call, which rethrows what the
 /// outermost body throws. What an inner body throws comes out of the `co_yield` that it stands in.
 /// A generator that is yielded must not have been started; once moved from, it is empty.
-/// An inner body is destroyed at its end, the outermost with its generator; destroying that destroys
-/// all suspended bodies, the innermost first.
-/// `T` may be a reference; elements live until the next `++`.
+/// An inner body is destroyed at its end, the outermost with its generator; destroying that
+/// destroys all suspended bodies, the innermost first. `T` may be a reference; elements live until
+/// the next `++`.
 template <class T>
 class [[nodiscard("a generator does nothing until it is iterated")]] recursive_generator {
   using element = std::remove_reference_t<std::conditional_t<std::is_reference_v<T>, T, const T>>;
