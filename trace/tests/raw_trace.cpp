@@ -111,10 +111,14 @@ std::size_t add_run(const RawProcess& process, const std::string& bytes, std::si
   thread.name = text_at(bytes, w + 64, 64);
   const std::uint64_t length = at<std::uint32_t>(bytes, w + 4);
   const std::size_t end = length == 0 ? bytes.size() : w + length;
+  std::uint64_t before = ticks;
   for (w += 128; w < end;) {
     const auto word = at<std::uint64_t>(bytes, w);
     if ((word & 8) != 0) {
-      const std::uint64_t when = ticks >> 26 << 26 | word >> 38;
+      // One that did not read the clock is given the time of the one before it.
+      const bool untimed = (word & 4) != 0;
+      const std::uint64_t when = untimed ? before : ticks >> 26 << 26 | word >> 38;
+      before = when;
       const std::uint64_t pointer = stack + 8 * (word >> 4 & 0x3fffff);
       const bool exit = (word & 1) != 0, entry = (word & 2) != 0;
       if (exit) {

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <sstream>
 
@@ -20,6 +21,15 @@ std::map<std::string, std::uint64_t> counts(const std::string& text) {
   return result;
 }
 
+/// What enters() should be.
+std::vector<std::uint64_t> expected(const std::string& text) {
+  auto count = counts(text);
+  std::vector<std::uint64_t> result{count["on_signal"], count["tick"], count["work"], count["leaf"],
+                                    count["after"]};
+  std::sort(result.begin(), result.end());
+  return result;
+}
+
 /// Names differ in their counts alone: each function's enters, in order of size.
 std::vector<std::uint64_t> enters(const RawThread& thread) {
   std::map<std::uint64_t, std::uint64_t> by_function;
@@ -34,6 +44,25 @@ std::vector<std::uint64_t> enters(const RawThread& thread) {
 
 }  // namespace
 
+TEST_CASE("handlers lose no call of hooks that seldom read the clock") {
+  for (const std::string& way : ways()) {
+    for (const std::string from : {"timer", "thread"}) {
+      CAPTURE(way);
+      CAPTURE(from);
+      const Scratch scratch;
+      const auto trace = scratch.path() / "trace";
+      const Outcome outcome = run({.arguments = {way + "signals", "20000", from, "stack"},
+                                   .trace = trace.string(),
+                                   .in_child = [] { setenv("HEDDLE_CLOCK", "sparse", 1); }});
+      REQUIRE(outcome.exit_code == 0);
+      const RawThread thread = read_trace(trace).at(0).threads.at(0);
+      CHECK(thread.dropped == 0);
+      CHECK(enters(thread) == expected(outcome.out));
+      CHECK(well_nested(thread));
+    }
+  }
+}
+
 TEST_CASE("handlers at the highest rate lose no call and break none, on any stack") {
   for (const std::string& way : ways()) {
     for (const std::string from : {"timer", "thread"}) {
@@ -46,14 +75,10 @@ TEST_CASE("handlers at the highest rate lose no call and break none, on any stac
         const Outcome outcome =
             run({.arguments = {way + "signals", "20000", from, stack}, .trace = trace.string()});
         REQUIRE(outcome.exit_code == 0);
-        auto count = counts(outcome.out);
-        std::vector<std::uint64_t> expected{count["on_signal"], count["tick"], count["work"],
-                                            count["leaf"], count["after"]};
-        std::sort(expected.begin(), expected.end());
-        CHECK(count["on_signal"] >= 1000);
+        CHECK(counts(outcome.out)["on_signal"] >= 300);
         const RawThread thread = read_trace(trace).at(0).threads.at(0);
         CHECK(thread.dropped == 0);
-        CHECK(enters(thread) == expected);
+        CHECK(enters(thread) == expected(outcome.out));
         CHECK(well_nested(thread));
         CHECK(std::is_sorted(
             thread.records.begin(), thread.records.end(),
@@ -76,7 +101,7 @@ TEST_CASE("a handler may jump out of a hook") {
           {.arguments = {way + "signals", "20000", from, stack, "jump"}, .trace = trace.string()});
       REQUIRE(outcome.exit_code == 0);
       auto count = counts(outcome.out);
-      CHECK(count["jumps"] >= 300);
+      CHECK(count["jumps"] >= 100);
       const RawThread thread = read_trace(trace).at(0).threads.at(0);
       CHECK(thread.dropped == 0);
       // A jump may come between an enter and the program's own count of it.

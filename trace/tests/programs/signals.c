@@ -1,5 +1,5 @@
 // usage: signals ROUNDS timer|thread stack|altstack [jump]
-// At least so many rounds, and until there were 1000 signals.
+// At least so many rounds, and until there were 300 signals.
 // A handler that itself makes calls interrupts calls and hooks as often as it can: from a timer of
 // 50 kHz, or from a second thread that sends signals in a loop; on the thread's own stack or on one
 // of SIGSTKSZ bytes. With `jump` every third leaves by siglongjmp. Then 1000 calls undisturbed.
@@ -77,7 +77,7 @@ PLAIN int main(int argc, char** argv) {
   static volatile long i;
   sigsetjmp(again, 1);
   jumping = argc > 4;
-  for (; i < rounds || handled < 1000; i++) work();
+  for (; i < rounds || handled < 300; i++) work();
   done = 1;
   signal(SIGUSR1, SIG_IGN);
   if (by_timer) {
