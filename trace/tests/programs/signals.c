@@ -5,6 +5,7 @@
 // of SIGSTKSZ bytes. With `jump` every third leaves by siglongjmp. Then 1000 calls undisturbed.
 // Prints the calls of each function, and how many handlers jumped.
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
@@ -77,7 +78,10 @@ PLAIN int main(int argc, char** argv) {
   static volatile long i;
   sigsetjmp(again, 1);
   jumping = argc > 4;
-  for (; i < rounds || handled < 300; i++) work();
+  for (; i < rounds || handled < 300; i++) {
+    work();
+    if (i % 1024 == 0) sched_yield();  // the sender may want this processor
+  }
   done = 1;
   signal(SIGUSR1, SIG_IGN);
   if (by_timer) {
