@@ -34,6 +34,7 @@ pub const KNOWN: &[&str] = &[
     "heddle/functions",
     "heddle/fentry",
     "heddle/preload",
+    "heddle/sparse",
     "heddle/filtered",
     "heddle/min-time",
     "uftrace",
