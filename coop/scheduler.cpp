@@ -126,6 +126,7 @@ void scheduler::finish_rare(strand_block& strand) {
 }
 
 void scheduler::destroy_strand(strand_block& strand) noexcept {
+  if (announcer_.on) announce_end(strand);
   leave_all(strand);
   ready_.remove(strand);
   strand.status = strand_status::finished;
@@ -193,19 +194,10 @@ std::string scheduler::dump() const {
       text += " is ready";
     } else if (strand.status == strand_status::unstarted) {
       text += " has not started";
-    } else if (strand.status == strand_status::polling) {
-      text += " waits for its predicate to hold";
-    } else if (strand.waits == nullptr) {
-      text += " sleeps";
+    } else if (const std::string reason = detail::waited_for(strand); !reason.empty()) {
+      text += " waits for " + reason;
     } else {
-      const char* separator = " waits for ";
-      for (const auto* node = strand.waits; node != nullptr; node = node->sibling) {
-        if (node->list == nullptr) continue;
-        text += separator;
-        text += node->list->kind();
-        if (!node->list->name().empty()) text += " \"" + node->list->name() + '"';
-        separator = " or ";
-      }
+      text += " sleeps";
     }
     text += '\n';
   });

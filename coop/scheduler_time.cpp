@@ -36,9 +36,18 @@ strand_block* scheduler::next_special(strand_block& slot) {
   return next_polled(slot.status == strand_status::hole ? pop() : &slot);
 }
 
-// Looks at the timers too, when it is time for that.
 strand_block* scheduler::next_slow() {
-  if (turns_ != 0) return next_polled(pop());
+  if (!announcer_.on) [[likely]] {
+    return turns_ != 0 ? next_polled(pop()) : next_after_timers();
+  }
+  if (detail::current_strand != nullptr) announce_wait(*detail::current_strand);
+  strand_block* const to = next_after_timers();
+  turns_ = 1;  // each turn comes here
+  announce_turn(to);
+  return to;
+}
+
+strand_block* scheduler::next_after_timers() {
   turns_ = options_.random_seed ? 1 : turns_between_timers;
   if (!timers_.empty()) wake_due();
   if (reactor_ != nullptr && reactor_->expected() != expectation::nothing) reactor_->keep_up();

@@ -53,6 +53,18 @@ void end_special_wait(strand_block& strand) {
   if (strand.reason == wake_reason::cancelled) throw_cancelled(strand);
 }
 
+std::string waited_for(const strand_block& strand) {
+  if (strand.status == strand_status::polling) return "its predicate to hold";
+  std::string text;
+  for (const wait_node* node = strand.waits; node != nullptr; node = node->sibling) {
+    if (node->list == nullptr) continue;
+    if (!text.empty()) text += " or ";
+    text += node->list->kind();
+    if (!node->list->name().empty()) text += " \"" + node->list->name() + '"';
+  }
+  return text;
+}
+
 void wait_by_wrong_kind(const strand_block* self, strand_kind wanted) noexcept {
   if (self == nullptr) {
     fatal(

@@ -212,6 +212,21 @@ class scheduler {
   detail::strand_block* pop() {
     return options_.random_seed ? ready_.pop_any(random_) : ready_.pop();
   }
+  // To the recorder, if there is one: see coop/announce.cpp.
+  struct announcer {
+    bool on;
+    std::uint64_t first_number = 0;  // the numbers of this scheduler's strands follow
+    std::uint64_t running = 0;       // as was said last
+    announcer() noexcept;
+  };
+  [[nodiscard]] std::uint64_t number(const detail::strand_block& strand) const noexcept {
+    return announcer_.first_number + id(strand);
+  }
+  void announce_wait(const detail::strand_block& strand) const;
+  void announce_end(const detail::strand_block& strand) const noexcept;
+  void announce_turn(const detail::strand_block* to);
+
+  detail::strand_block* next_after_timers();
   void wake_due();
   bool pass_time(bool polled);
   void nap(std::optional<time_point> until);
@@ -243,6 +258,7 @@ class scheduler {
   std::vector<detail::fiber*> idle_fibers_;
   std::exception_ptr unhandled_;
   bool in_run_ = false;
+  announcer announcer_;
   detail::scheduler_list_entry listed_{*this};
 };
 
