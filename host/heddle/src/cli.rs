@@ -20,6 +20,8 @@ enum Verb {
     Record(verbs::record::Args),
     /// Collect what a killed recording has left in its buffers
     Recover(verbs::recover::Args),
+    /// Make one self-contained file of a trace
+    Pack(verbs::pack::Args),
     /// Print a trace, one line an event
     Replay(verbs::replay::Args),
     /// Print calls and times by function
@@ -43,6 +45,7 @@ pub fn run() -> ExitCode {
         Verb::Compare(args) => verbs::compare::run(args),
         Verb::Record(args) => verbs::record::run(args),
         Verb::Recover(args) => verbs::recover::run(args),
+        Verb::Pack(args) => verbs::pack::run(args),
         Verb::Replay(args) => verbs::replay::run(args),
         Verb::Report(args) => verbs::report::run(args),
         Verb::Check(args) => verbs::check::run(args),

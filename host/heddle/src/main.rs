@@ -7,6 +7,7 @@ mod filtering;
 mod names;
 mod notes;
 mod output;
+mod packing;
 mod recording;
 mod replaying;
 mod reporting;

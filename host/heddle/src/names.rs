@@ -20,7 +20,7 @@ impl<'a> Names<'a> {
             .map(|process| Resolver::new(process.modules()))
             .collect();
         Names {
-            images: Images::new(),
+            images: trace.symbols().map_or_else(Images::new, Images::packed),
             resolvers,
         }
     }

@@ -367,6 +367,47 @@ fn every_verb_reads_what_was_not_collected_and_recover_collects_it() {
 }
 
 /// `depth` calls of C inside each other.
+#[test]
+fn a_packed_trace_answers_alike_without_the_program() {
+    let directory = tempfile::tempdir().unwrap();
+    let program = Program::build(directory.path());
+    program.trace(|thread, at| {
+        thread
+            .enter(1, at("main"), LIBC + 5, 900)
+            .enter(2, at("_Z1Av"), at("main") + 5, 800)
+            .exit(3, at("_Z1Av"), 0, 800)
+            .exit(4, at("main"), 0, 900);
+    });
+    let answers = |trace: &str| {
+        [["report"], ["replay"], ["check"]].map(|verb| {
+            let output = heddle(directory.path())
+                .args(verb)
+                .arg(trace)
+                .output()
+                .unwrap();
+            assert!(output.status.success(), "{output:?}");
+            String::from_utf8(output.stdout).unwrap()
+        })
+    };
+    let before = answers("heddle.trace");
+    assert!(before[0].contains("A()"));
+    let said = "packed heddle.trace of 4 events into heddle.trace.packed: ";
+    let pack = || heddle(directory.path()).arg("pack").assert();
+    pack().success().stderr(contains(said));
+    fs::remove_file(&program.path).unwrap();
+    assert_eq!(answers("heddle.trace.packed"), before);
+    // The trace itself has lost its names.
+    assert!(!answers("heddle.trace")[0].contains("A()"));
+    pack()
+        .code(1)
+        .stderr(contains("heddle.trace.packed: File exists"));
+    heddle(directory.path())
+        .args(["pack", "heddle.trace.packed", "-o", "again"])
+        .assert()
+        .code(1)
+        .stderr(contains("heddle.trace.packed: it is packed already"));
+}
+
 fn nested(program: &Program, depth: u64) {
     program.trace(|thread, at| {
         let (c, top) = (at("_Z1Cv"), 1 << 40);

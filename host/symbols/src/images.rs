@@ -1,7 +1,7 @@
 //! The files that a trace's modules were mapped from, each read once.
 
 use crate::{SymbolTable, files};
-use heddle_trace_file::Module;
+use heddle_trace_file::{Module, ModuleSymbols};
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::io;
@@ -74,6 +74,8 @@ impl fmt::Display for Warning {
 pub struct Images {
     tables: HashMap<(PathBuf, Option<String>), Option<Rc<SymbolTable>>>,
     warnings: Vec<Warning>,
+    /// No file is looked for.
+    packed: bool,
     /// Of which files it was said.
     stripped: HashSet<PathBuf>,
 }
@@ -84,11 +86,29 @@ impl Images {
         Self::default()
     }
 
+    /// The symbols that a packed trace carries, instead of the files'.
+    pub fn packed(symbols: &[ModuleSymbols]) -> Self {
+        let table = |module: &ModuleSymbols| {
+            let build_id = module.build_id.as_deref();
+            let key = (PathBuf::from(&module.path), module.build_id.clone());
+            let table = SymbolTable::from_text(&module.text, build_id);
+            (key, Some(Rc::new(table)))
+        };
+        Images {
+            tables: symbols.iter().map(table).collect(),
+            packed: true,
+            ..Images::default()
+        }
+    }
+
     /// The symbols of the file that `module` was mapped from; `None` if that file is not there any more.
     pub fn table(&mut self, module: &Module) -> Option<Rc<SymbolTable>> {
         let key = (module.path.clone(), module.build_id.clone());
         if let Some(known) = self.tables.get(&key) {
             return known.clone();
+        }
+        if self.packed {
+            return None; // no address of it had a name
         }
         let table = self.load(&module.path, module.build_id.as_deref());
         self.tables.insert(key, table.clone());

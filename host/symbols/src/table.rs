@@ -30,16 +30,16 @@ pub struct SymbolTable {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Symbol {
-    address: u64,
-    size: u64,
-    binding: Binding,
+pub(crate) struct Symbol {
+    pub address: u64,
+    pub size: u64,
+    pub binding: Binding,
     name: (u32, u32),
 }
 
 /// In order of preference: of several names for one function, the most public one is what its author calls it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Binding {
+pub(crate) enum Binding {
     Global,
     Weak,
     Local,
@@ -110,23 +110,39 @@ impl SymbolTable {
                 elf::STB_WEAK => Binding::Weak,
                 _ => Binding::Global,
             };
-            // Names beyond 4 GB in total are left out: no such file exists.
-            let (Ok(start), Ok(length)) =
-                (u32::try_from(self.names.len()), u32::try_from(name.len()))
-            else {
-                continue;
-            };
-            self.names.push_str(name);
-            self.symbols.push(Symbol {
-                address,
-                size,
-                binding,
-                name: (start, length),
-            });
+            self.push(address, size, binding, name);
         }
     }
 
-    fn sort(&mut self) {
+    /// A table without symbols.
+    pub(crate) fn named(build_id: Option<&str>, has_symtab: bool) -> Self {
+        SymbolTable {
+            build_id: build_id.map(str::to_owned),
+            has_symtab,
+            ..SymbolTable::default()
+        }
+    }
+
+    /// Adds a symbol; [`SymbolTable::sort`] must follow. One that would reach beyond the last address, or whose name lies beyond 4 GB of them, is
+    /// left out: no such file exists.
+    pub(crate) fn push(&mut self, address: u64, size: u64, binding: Binding, name: &str) {
+        let place = (u32::try_from(self.names.len()), u32::try_from(name.len()));
+        let (Ok(start), Ok(length)) = place else {
+            return;
+        };
+        if address.checked_add(size).is_none() {
+            return;
+        }
+        self.names.push_str(name);
+        self.symbols.push(Symbol {
+            address,
+            size,
+            binding,
+            name: (start, length),
+        });
+    }
+
+    pub(crate) fn sort(&mut self) {
         let names = &self.names;
         let text = |symbol: &Symbol| &names[symbol.name.0 as usize..][..symbol.name.1 as usize];
         self.symbols.sort_by(|a, b| {
@@ -159,6 +175,10 @@ impl SymbolTable {
 
     /// The name of the innermost symbol that covers `address`. O(log n) unless symbols nest.
     pub fn find(&self, address: u64) -> Option<&str> {
+        self.covering(address).map(|(_, name)| name)
+    }
+
+    pub(crate) fn covering(&self, address: u64) -> Option<(Symbol, &str)> {
         let after = self
             .symbols
             .partition_point(|symbol| symbol.address <= address);
@@ -168,7 +188,8 @@ impl SymbolTable {
             }
             let symbol = &self.symbols[index];
             if address - symbol.address < symbol.size || address == symbol.address {
-                return Some(&self.names[symbol.name.0 as usize..][..symbol.name.1 as usize]);
+                let name = &self.names[symbol.name.0 as usize..][..symbol.name.1 as usize];
+                return Some((*symbol, name));
             }
         }
         None

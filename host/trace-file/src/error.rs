@@ -10,7 +10,7 @@ pub enum Error {
     Missing(PathBuf),
     /// The path is there, but is not a directory that `heddle` made.
     #[error(
-        "{0}: not a heddle trace (a directory holding a file `heddle` that begins with `heddle trace`)"
+        "{0}: not a heddle trace (a directory that `heddle record` made, or a file that `heddle pack` made)"
     )]
     NotOurs(PathBuf),
     /// A later heddle wrote it.
@@ -49,6 +49,11 @@ pub enum Error {
         /// What was expected and what is there.
         what: String,
     },
+    /// It cannot be packed before its buffers are collected.
+    #[error(
+        "{0}: some of its events are still in buffers; when its program has ended: heddle recover {0}"
+    )]
+    Uncollected(PathBuf),
     /// `heddle record` is still at work on it.
     #[error("{0}: `heddle record` is still recording into it; wait for its end")]
     Recording(PathBuf),

@@ -10,12 +10,13 @@ use crate::thread::{Shared, Thread};
 use crate::{ClockKind, Error, Modules, Rate, Stamp};
 use std::collections::HashMap;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// A process from its first event to its end or its exec.
 #[derive(Debug)]
 pub struct Process {
+    directory: PathBuf,
     pub(crate) head: Head,
     shared: Arc<Shared>,
     threads: Vec<Thread>,
@@ -135,6 +136,7 @@ impl Process {
             threads.extend(Thread::new(&shared, runs.to_vec(), events)?);
         }
         Ok(Process {
+            directory: directory.to_owned(),
             head,
             shared,
             threads,
@@ -142,6 +144,14 @@ impl Process {
             uncollected,
             running,
         })
+    }
+
+    pub(crate) fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    pub(crate) fn store(&self) -> &Store {
+        &self.shared.store
     }
 
     /// Process id.

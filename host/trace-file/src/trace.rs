@@ -1,7 +1,8 @@
-//! A trace directory.
+//! A trace: a directory, or a packed file.
 
 use crate::clock::TimeLine;
 use crate::file::{open, unborn};
+use crate::pack::{ModuleSymbols, unpack};
 use crate::process::{Head, Process, rate};
 use crate::{Error, Merged, Nanos, Rate, VERSION};
 use std::collections::HashMap;
@@ -11,10 +12,15 @@ use std::path::{Path, PathBuf};
 /// What the file `heddle` in a trace directory begins with; the version follows, then a newline.
 pub const MARKER: &str = "heddle trace ";
 
+/// The file of a trace that has what [`Trace::filters`] gives.
+pub(crate) const FILTERS: &str = "filters";
+
 /// A recorded run: one or more processes on one time line.
 #[derive(Debug)]
 pub struct Trace {
     path: PathBuf,
+    symbols: Option<Vec<ModuleSymbols>>,
+    filters: Option<String>,
     processes: Vec<Process>,
     epoch: Nanos,
     rate: Rate,
@@ -26,7 +32,23 @@ impl Trace {
     /// # Errors
     /// Any [`Error`]: the directory is missing, not ours, newer, empty or damaged.
     pub fn open(path: &Path) -> Result<Self, Error> {
+        if path.is_file() {
+            let Some(mut unpacked) = unpack(path)? else {
+                return Err(Error::NotOurs(path.to_owned()));
+            };
+            // What it maps stays when the directory goes, at the end of this block.
+            let mut trace = Self::open_directory(&unpacked.directory)?;
+            path.clone_into(&mut trace.path);
+            trace.symbols = Some(std::mem::take(&mut unpacked.symbols));
+            return Ok(trace);
+        }
+        Self::open_directory(path)
+    }
+
+    fn open_directory(path: &Path) -> Result<Self, Error> {
         verify_marker(path)?;
+        let filters = std::fs::read(path.join(FILTERS)).ok();
+        let filters = filters.map(|text| String::from_utf8_lossy(&text).trim_end().to_owned());
         let mut found = images(path)?;
         found.sort_by_key(|(head, _)| (head.first.ticks, head.pid, head.image));
         let heads: Vec<Head> = found.iter().map(|(head, _)| head.clone()).collect();
@@ -62,6 +84,8 @@ impl Trace {
             .collect::<Result<_, _>>()?;
         Ok(Trace {
             path: path.to_owned(),
+            symbols: None,
+            filters,
             processes,
             epoch,
             rate,
@@ -74,9 +98,13 @@ impl Trace {
     }
 
     /// The options of `heddle record` that made it record less; `None` if there were none.
-    pub fn filters(&self) -> Option<String> {
-        let text = std::fs::read(self.path.join("filters")).ok()?;
-        Some(String::from_utf8_lossy(&text).trim_end().to_owned())
+    pub fn filters(&self) -> Option<&str> {
+        self.filters.as_deref()
+    }
+
+    /// Of a packed trace: the symbols of its modules, which then need not be on this machine.
+    pub fn symbols(&self) -> Option<&[ModuleSymbols]> {
+        self.symbols.as_deref()
     }
 
     /// Its processes, in order of their first event. At least one.

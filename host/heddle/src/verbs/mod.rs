@@ -4,6 +4,7 @@ pub mod check;
 pub mod compare;
 pub mod flags;
 pub mod info;
+pub mod pack;
 pub mod record;
 pub mod recover;
 pub mod replay;

@@ -1,0 +1,100 @@
+//! What a packed trace carries beside its records: the symbols of the addresses that occur.
+
+use crate::names::printable;
+use crate::notes;
+use heddle_symbols::Images;
+use heddle_trace_file::{Addr, Callee, Error, Event, EventKind, ModuleSymbols, Modules, Trace};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+/// The symbols that the trace's addresses need, a part for each module.
+///
+/// # Errors
+/// Any damage of the trace.
+pub fn symbols(trace: &Trace) -> Result<Vec<ModuleSymbols>, Error> {
+    let mut images = Images::new();
+    let mut found: BTreeMap<(String, Option<String>), (BTreeSet<u64>, usize, usize)> =
+        BTreeMap::new();
+    for (number, process) in trace.processes().iter().enumerate() {
+        for (module, address) in addresses(process)? {
+            let Some(known) = process.modules().get(module) else {
+                continue;
+            };
+            let key = (
+                known.path.to_string_lossy().into_owned(),
+                known.build_id.clone(),
+            );
+            let entry = found
+                .entry(key)
+                .or_insert_with(|| (BTreeSet::new(), number, module));
+            entry.0.insert(address.0.wrapping_sub(known.bias));
+        }
+    }
+    let mut symbols = Vec::new();
+    for ((path, build_id), (addresses, process, module)) in found {
+        let module = trace.processes()[process].modules().get(module);
+        let table = module.and_then(|module| images.table(module));
+        symbols.extend(table.map(|table| ModuleSymbols {
+            path,
+            build_id,
+            text: table.to_text(addresses),
+        }));
+    }
+    for warning in images.take_warnings() {
+        notes::warning(printable(&warning.to_string()));
+    }
+    Ok(symbols)
+}
+
+/// The addresses that occur in a process, each with the index of its module.
+fn addresses(process: &heddle_trace_file::Process) -> Result<HashSet<(usize, Addr)>, Error> {
+    let mut all = HashSet::new();
+    for thread in process.threads() {
+        // Most calls have been seen before, and lately.
+        let mut latest = vec![(Addr(0), Addr(0), 0); 4096];
+        for event in thread.events() {
+            let event = event?;
+            let (function, caller) = match event.kind {
+                EventKind::Enter {
+                    function, caller, ..
+                } => (function, Addr(caller.0.wrapping_sub(1))),
+                EventKind::Exit {
+                    function: Callee::Known(function),
+                    ..
+                } => (function, function),
+                EventKind::Capture { function, .. } => (function, function),
+                _ => continue,
+            };
+            let slot =
+                (function.0 ^ caller.0.rotate_left(5) ^ caller.0 >> 7) as usize % latest.len();
+            let key = (function, caller, process.modules().generation(event.time));
+            if latest[slot] != key {
+                latest[slot] = key;
+                add(&mut all, process.modules(), &event, function);
+                add(&mut all, process.modules(), &event, caller);
+            }
+        }
+    }
+    Ok(all)
+}
+
+fn add(to: &mut HashSet<(usize, Addr)>, modules: &Modules, event: &Event, address: Addr) {
+    to.extend(
+        modules
+            .find(address, event.time)
+            .map(|module| (module, address)),
+    );
+}
+
+/// Enters and exits in the trace.
+///
+/// # Errors
+/// Any damage of the trace.
+pub fn events(trace: &Trace) -> Result<u64, Error> {
+    let threads = trace
+        .processes()
+        .iter()
+        .flat_map(|process| process.threads());
+    threads
+        .map(|thread| thread.count().map(|(calls, _)| calls))
+        .sum()
+}

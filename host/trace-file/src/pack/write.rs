@@ -1,0 +1,136 @@
+//! Packing a trace.
+
+use super::piece::{PieceWriter, header, kind};
+use super::{ModuleSymbols, codec};
+use crate::layout::{BLOCK_HEADER, BLOCK_UNIT, ProcessHeader};
+use crate::process::Process;
+use crate::trace::FILTERS;
+use crate::{Error, MARKER, Trace, VERSION};
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+use zerocopy::{FromBytes, IntoBytes};
+
+/// What was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Packed {
+    /// Bytes of the packed file.
+    pub bytes: u64,
+    /// Bytes of the records that are in it.
+    pub records: u64,
+}
+
+/// Writes `trace` into the file `to`, which must not be there yet, with the symbols that its addresses need. On an error nothing is left.
+///
+/// # Errors
+/// [`Error::Uncollected`] for a trace with blocks still in buffers; damage of the trace; what the system refuses.
+pub fn pack(trace: &Trace, symbols: &[ModuleSymbols], to: &Path) -> Result<Packed, Error> {
+    if trace
+        .processes()
+        .iter()
+        .any(|process| process.uncollected() > 0)
+    {
+        return Err(Error::Uncollected(trace.path().to_owned()));
+    }
+    let file = File::create_new(to).map_err(Error::io(to))?;
+    let result = write(trace, symbols, BufWriter::new(file), to);
+    if result.is_err() {
+        // It is the first error that matters.
+        let _ = std::fs::remove_file(to);
+    }
+    result
+}
+
+fn write<W: Write>(
+    trace: &Trace,
+    symbols: &[ModuleSymbols],
+    to: W,
+    path: &Path,
+) -> Result<Packed, Error> {
+    let mut writer = PieceWriter::new(to).map_err(Error::io(path))?;
+    let marker = format!("{MARKER}{VERSION}\n");
+    let mut add = |kind, name: &str, content: &[u8]| {
+        writer
+            .add(header(kind, 0), name, content)
+            .map_err(Error::io(path))
+    };
+    add(kind::FILE, "heddle", marker.as_bytes())?;
+    if let Some(filters) = trace.filters() {
+        add(kind::FILE, FILTERS, filters.as_bytes())?;
+    }
+    for module in symbols {
+        let name = format!(
+            "{} {}",
+            module.build_id.as_deref().unwrap_or("-"),
+            module.path
+        );
+        add(kind::SYMBOLS, &name, module.text.as_bytes())?;
+    }
+    let mut records = 0;
+    for process in trace.processes() {
+        let directory = process.directory();
+        let name = directory.file_name().unwrap_or_default().to_string_lossy();
+        let mut add = |kind, file: &str, content: &[u8]| {
+            let name = format!("{name}/{file}");
+            writer
+                .add(header(kind, 0), &name, content)
+                .map_err(Error::io(path))
+        };
+        add(kind::FILE, "process", &process_header(trace, process)?)?;
+        let modules = directory.join("modules");
+        if modules.exists() {
+            add(
+                kind::FILE,
+                "modules",
+                &std::fs::read(&modules).map_err(Error::io(&modules))?,
+            )?;
+        }
+        records += add_blocks(process, &format!("{name}/events"), &mut writer, path)?;
+    }
+    let bytes = writer.finish().map_err(Error::io(path))?;
+    Ok(Packed { bytes, records })
+}
+
+/// With the clock's rate in it, which on another machine no further stamp can tell.
+fn process_header(trace: &Trace, process: &Process) -> Result<Vec<u8>, Error> {
+    let path = process.directory().join("process");
+    let mut bytes = std::fs::read(&path).map_err(Error::io(&path))?;
+    if let Ok((header, _)) = ProcessHeader::mut_from_prefix(&mut bytes) {
+        if header.ticks_per_second.get() == 0 {
+            header.ticks_per_second = (trace.rate().frequency().round() as u64).into();
+        }
+        header.buffers = 0.into();
+    }
+    Ok(bytes)
+}
+
+fn add_blocks<W: Write>(
+    process: &Process,
+    name: &str,
+    writer: &mut PieceWriter<W>,
+    path: &Path,
+) -> Result<u64, Error> {
+    let store = process.store();
+    let (mut offset, mut records) = (0, 0);
+    let mut words = Vec::new();
+    for block in &store.blocks {
+        let source = &store.sources[block.source as usize];
+        let content = &source.bytes()[block.begin + BLOCK_HEADER..block.begin + block.used];
+        words.clear();
+        words.extend(
+            content
+                .chunks_exact(8)
+                .filter_map(|word| word.try_into().ok())
+                .map(u64::from_le_bytes),
+        );
+        let coded = codec::encode(&words)
+            .ok_or_else(|| source.damaged(block.begin, "a block whose last record is not whole"))?;
+        let mut piece = header(kind::BLOCK, offset);
+        piece.number = block.number.into();
+        piece.words = (words.len() as u32).into();
+        writer.add(piece, name, &coded).map_err(Error::io(path))?;
+        offset += (block.used as u64).next_multiple_of(BLOCK_UNIT);
+        records += content.as_bytes().len() as u64;
+    }
+    Ok(records)
+}

@@ -1,0 +1,212 @@
+//! A packed trace has every event of the trace it was made of, and nothing in it can make its reader panic.
+
+#![allow(clippy::unwrap_used)]
+
+use heddle_trace_file::write::{ThreadWriter, TraceWriter};
+use heddle_trace_file::{Error, ModuleSymbols, Trace, Why, pack};
+use proptest::prelude::*;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// What a thread may do: records of all types, and hits and misses of every prediction.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Call(u8),
+    Return,
+    /// An exit that nothing leads to expect.
+    Stray(u64),
+    Entry(u8),
+    Leave(u64),
+    Untimed,
+    Late,
+    Pause(u32),
+    Wide,
+    Mark(u8),
+    NextRun,
+    Gap,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        8 => (0u8..6).prop_map(Step::Call),
+        6 => Just(Step::Return),
+        1 => (0u64..1 << 20).prop_map(Step::Stray),
+        3 => (0u8..6).prop_map(Step::Entry),
+        2 => (0u64..1 << 20).prop_map(Step::Leave),
+        1 => Just(Step::Untimed),
+        1 => Just(Step::Late),
+        1 => any::<u32>().prop_map(Step::Pause),
+        1 => Just(Step::Wide),
+        1 => (0u8..40).prop_map(Step::Mark),
+        1 => Just(Step::NextRun),
+        1 => Just(Step::Gap),
+    ]
+}
+
+fn perform(thread: &mut ThreadWriter, steps: &[Step]) {
+    let (mut time, mut open, mut wide) = (10, vec![], false);
+    for &step in steps {
+        time += 3;
+        let sp = 0x8000_0000 - open.len() as u64 * 48;
+        match step {
+            Step::Call(which) => {
+                let function = 0x1000 + u64::from(which) * 0x30;
+                open.push((function, sp));
+                thread.enter(time, function, 0x1500 + u64::from(which % 2), sp);
+            }
+            Step::Return => {
+                if let Some((function, sp)) = open.pop() {
+                    thread.exit(time, function, 0x1500, sp);
+                }
+            }
+            Step::Stray(offset) => {
+                thread.exit(time, 0x1000 + offset % 0x800, 0, 0x8000_0000 - offset * 8);
+            }
+            Step::Entry(which) => {
+                thread.entry(time, 0x1004 + u64::from(which) * 0x30, 0x1777, sp);
+            }
+            Step::Leave(offset) => {
+                thread.leave(time, 0x8000_0000 - offset * 8);
+            }
+            Step::Untimed => {
+                thread.untimed();
+            }
+            Step::Late => {
+                thread.late();
+            }
+            Step::Pause(ticks) => time += u64::from(ticks),
+            Step::Wide => {
+                wide = !wide;
+                thread.wide(wide);
+            }
+            Step::Mark(length) => {
+                thread.mark(time, 7, &"x".repeat(length.into()));
+            }
+            Step::NextRun => {
+                thread.next_run();
+            }
+            Step::Gap => {
+                thread.gap(time, Why::Paused, Some(9));
+            }
+        }
+    }
+}
+
+fn record(path: &Path, threads: &[Vec<Step>]) {
+    let trace = TraceWriter::create(path).unwrap();
+    let mut process = trace.process(42, 1, "/bin/app").unwrap();
+    process.module(0x1000, 0x2000, 0x1000, Some("abcd"), "/bin/app");
+    for (number, steps) in threads.iter().enumerate() {
+        let mut thread = process.thread(42 + number as u32, "weaver");
+        perform(&mut thread, steps);
+        thread.finish().unwrap();
+    }
+    process.finish().unwrap();
+}
+
+/// All that can be read of a trace.
+fn everything(trace: &Trace) -> Vec<String> {
+    let mut all = vec![format!("{:?}", trace.filters())];
+    for process in trace.processes() {
+        let modules: Vec<_> = process.modules().iter().collect();
+        all.push(format!(
+            "{} {:?} {modules:?}",
+            process.pid(),
+            process.command()
+        ));
+        for thread in process.threads() {
+            all.push(format!(
+                "{} {} {:?}",
+                thread.tid(),
+                thread.name(),
+                thread.stack()
+            ));
+            all.extend(thread.events().map(|event| format!("{event:?}")));
+            all.push(format!("{:?}", thread.remarks()));
+        }
+    }
+    all
+}
+
+fn symbols() -> Vec<ModuleSymbols> {
+    vec![ModuleSymbols {
+        path: "/bin/app".into(),
+        build_id: Some("abcd".into()),
+        text: "symtab 1\n1000 30 global loom\n".into(),
+    }]
+}
+
+fn packed(directory: &Path, threads: &[Vec<Step>]) -> (Trace, PathBuf) {
+    let path = directory.join("trace");
+    record(&path, threads);
+    fs::write(path.join("filters"), "--depth 3\n").unwrap();
+    let trace = Trace::open(&path).unwrap();
+    let file = directory.join("trace.packed");
+    pack(&trace, &symbols(), &file).unwrap();
+    (trace, file)
+}
+
+proptest! {
+    #[test]
+    fn every_event_comes_back(
+        threads in prop::collection::vec(prop::collection::vec(step(), 0..300), 1..4),
+    ) {
+        let directory = tempfile::tempdir().unwrap();
+        let (trace, file) = packed(directory.path(), &threads);
+        let again = Trace::open(&file).unwrap();
+        prop_assert_eq!(everything(&again), everything(&trace));
+        let symbols = symbols();
+        prop_assert_eq!(again.symbols(), Some(symbols.as_slice()));
+        prop_assert_eq!(again.path(), file.as_path());
+    }
+
+    #[test]
+    fn damage_is_an_error_or_does_no_harm(
+        steps in prop::collection::vec(step(), 100..200),
+        damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..6),
+        end in any::<prop::sample::Index>(),
+        cut in any::<bool>(),
+    ) {
+        let directory = tempfile::tempdir().unwrap();
+        let (_, file) = packed(directory.path(), &[steps]);
+        let mut bytes = fs::read(&file).unwrap();
+        for (at, byte) in damage {
+            let at = at.index(bytes.len());
+            bytes[at] = byte;
+        }
+        let end = if cut { end.index(bytes.len()) } else { bytes.len() };
+        fs::write(&file, &bytes[..end]).unwrap();
+        let opened = Trace::open(&file);
+        if let Ok(trace) = &opened {
+            trace.merged().for_each(drop);
+        }
+        prop_assert!(!cut || opened.is_err());
+    }
+}
+
+#[test]
+fn what_cannot_be_packed_says_why() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("trace");
+    let writer = TraceWriter::create(&path).unwrap();
+    let mut process = writer.process(42, 1, "/bin/app").unwrap();
+    let mut thread = process.thread(42, "app");
+    thread.enter(10, 0x1000, 0x1500, 0x7000);
+    thread.in_buffer(&[2]).finish().unwrap();
+    process.finish().unwrap();
+    let trace = Trace::open(&path).unwrap();
+    let file = directory.path().join("file");
+    assert!(matches!(
+        pack(&trace, &[], &file),
+        Err(Error::Uncollected(_))
+    ));
+    assert!(!file.exists());
+
+    fs::write(&file, "kept").unwrap();
+    let other = directory.path().join("other");
+    record(&other, &[vec![Step::Call(1)]]);
+    let trace = Trace::open(&other).unwrap();
+    assert!(matches!(pack(&trace, &[], &file), Err(Error::Io { .. })));
+    assert_eq!(fs::read(&file).unwrap(), b"kept");
+    assert!(matches!(Trace::open(&file), Err(Error::NotOurs(_))));
+}
