@@ -608,6 +608,34 @@ fn record_says_so_when_nothing_could_be_stored() {
 }
 
 #[test]
+fn record_tells_the_library_how_to_record() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let show = ["sh", "-c", "env | grep ^HEDDLE_ | grep -v DIR | sort"];
+    let said = |options: &[&str], expected: &str| {
+        record(path, &[options, &show].concat())
+            .success()
+            .stdout(contains(expected.to_owned()));
+    };
+    said(
+        &["--clock", "sparse", "--paused"],
+        "HEDDLE_CLOCK=sparse\nHEDDLE_LIB=",
+    );
+    said(&["--paused"], "HEDDLE_PAUSED=1\n");
+    said(
+        &["--flight", "64M", "--snapshot-signal", "USR2"],
+        "HEDDLE_FLIGHT=67108864\n",
+    );
+    said(
+        &["--flight", "64M", "--snapshot-signal", "USR2"],
+        "HEDDLE_SNAPSHOT_SIGNAL=12\n",
+    );
+    for wrong in [&["--flight", "much"][..], &["--snapshot-signal", "USR2"]] {
+        record(path, &[wrong, &["true"]].concat()).code(2);
+    }
+}
+
+#[test]
 fn record_keeps_the_last_trace_and_nothing_else_is_touched() {
     let (directory, _) = abc();
     let path = directory.path();

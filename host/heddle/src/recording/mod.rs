@@ -4,6 +4,7 @@ pub mod collector;
 pub mod directory;
 pub mod header;
 pub mod library;
+pub mod modes;
 pub mod program;
 pub mod run;
 

@@ -2,7 +2,7 @@
 
 use crate::names::printable;
 use crate::notes::{counted, error, note, quoted, were};
-use crate::recording::{Failure, collector, directory, library, program, run};
+use crate::recording::{Failure, collector, directory, library, modes, program, run};
 use crate::{file_limit, filtering};
 use heddle_trace_file::{Collected, Error, Process, Thread, Trace};
 use std::ffi::OsString;
@@ -27,6 +27,8 @@ pub struct Args {
     command: Vec<OsString>,
     #[command(flatten)]
     less: filtering::Options,
+    #[command(flatten)]
+    modes: modes::Modes,
 }
 
 /// Runs `heddle record`: the program's exit code, or 125–127 for a failure of ours.
@@ -55,6 +57,7 @@ fn record(args: &Args) -> Result<ExitCode, Failure> {
         .env("ASAN_OPTIONS", library::sanitizer_options())
         .env("HEDDLE_DIR", &trace);
     args.less.tell(&mut command);
+    args.modes.tell(&mut command);
     directory::say_filters(&trace, &args.less.typed())?;
     file_limit::restored(&mut command);
     let collecting =

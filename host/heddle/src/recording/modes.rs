@@ -1,0 +1,106 @@
+//! Options of `heddle record` that choose how the library records. What they say goes to it in the environment.
+
+use std::process::Command;
+
+/// Which clock, what is kept, and since when.
+#[derive(clap::Args)]
+pub struct Modes {
+    /// tsc: every event reads the clock; sparse: one in some does, the others' times lie between, and every answer says how well they are known
+    #[arg(long, value_enum, default_value_t = Clock::Tsc, help_heading = HEADING)]
+    clock: Clock,
+    /// Keep only the latest events of each thread, in this much room for a process: 64M (K, M and G are powers of 1024)
+    #[arg(long, value_name = "SIZE", value_parser = size, help_heading = HEADING)]
+    flight: Option<u64>,
+    /// With --flight: on this signal, keep what is there now as a trace of its own, snapshot-1, snapshot-2 … in the trace: USR2, or a number
+    #[arg(long, value_name = "SIGNAL", value_parser = signal, requires = "flight", help_heading = HEADING)]
+    snapshot_signal: Option<i32>,
+    /// Record nothing until the program calls heddle_start() (heddle/trace.h)
+    #[arg(long, help_heading = HEADING)]
+    paused: bool,
+}
+
+const HEADING: &str = "Recording otherwise";
+
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Clock {
+    Tsc,
+    Sparse,
+}
+
+impl Modes {
+    /// Tells the library in the program that `command` runs, and in its children.
+    pub fn tell(&self, command: &mut Command) {
+        if self.clock == Clock::Sparse {
+            command.env("HEDDLE_CLOCK", "sparse");
+        }
+        if let Some(bytes) = self.flight {
+            command.env("HEDDLE_FLIGHT", bytes.to_string());
+        }
+        if let Some(signal) = self.snapshot_signal {
+            command.env("HEDDLE_SNAPSHOT_SIGNAL", signal.to_string());
+        }
+        if self.paused {
+            command.env("HEDDLE_PAUSED", "1");
+        }
+    }
+}
+
+/// Bytes: a number, with K, M or G behind it.
+fn size(text: &str) -> Result<u64, String> {
+    let (digits, unit) = match text.char_indices().next_back() {
+        Some((at, 'k' | 'K')) => (&text[..at], 1 << 10),
+        Some((at, 'm' | 'M')) => (&text[..at], 1 << 20),
+        Some((at, 'g' | 'G')) => (&text[..at], 1 << 30),
+        _ => (text, 1),
+    };
+    let number = digits.parse::<u64>().ok();
+    number
+        .and_then(|number| number.checked_mul(unit))
+        .filter(|&bytes| bytes > 0)
+        .ok_or_else(|| "expected a number of bytes such as 64M".to_owned())
+}
+
+/// A signal's number, from it or from its name.
+fn signal(text: &str) -> Result<i32, String> {
+    let upper = text.to_ascii_uppercase();
+    let name = upper.strip_prefix("SIG").unwrap_or(&upper);
+    let number = match name {
+        "HUP" => libc::SIGHUP,
+        "USR1" => libc::SIGUSR1,
+        "USR2" => libc::SIGUSR2,
+        "ALRM" => libc::SIGALRM,
+        "TERM" => libc::SIGTERM,
+        "WINCH" => libc::SIGWINCH,
+        "URG" => libc::SIGURG,
+        other => other.parse().unwrap_or(0),
+    };
+    let catchable = |number: i32| number != libc::SIGKILL && number != libc::SIGSTOP;
+    Some(number)
+        .filter(|&number| (1..=64).contains(&number) && catchable(number))
+        .ok_or_else(|| {
+            "expected a signal that can be caught, such as USR2, or its number".to_owned()
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_and_signals_read_as_people_write_them() {
+        assert_eq!(
+            ["64M", "1g", "4096"].map(size),
+            [Ok(64 << 20), Ok(1 << 30), Ok(4096)]
+        );
+        for wrong in ["", "M", "0", "1.5G", "-1", "99999999999G"] {
+            assert!(size(wrong).is_err(), "{wrong}");
+        }
+        assert_eq!(
+            ["USR2", "sigusr2", "12"].map(signal),
+            [Ok(12), Ok(12), Ok(12)]
+        );
+        for wrong in ["", "KILL", "9", "19", "65", "-1", "nothing"] {
+            assert!(signal(wrong).is_err(), "{wrong}");
+        }
+    }
+}
