@@ -4,7 +4,7 @@
 #   lib/libheddle.so     what `heddle record` loads into the traced program
 #   include/heddle/      the public headers
 #   share/heddle/heddle_gdb.py
-#   lib…/                libheddle_coop.a and the package: find_package(heddle) gives heddle::coop
+#   lib…/                libheddle_coop.a and the package: find_package(heddle) gives heddle::coop and, for heddle/trace.h alone, heddle::trace_api
 include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
 
@@ -19,6 +19,12 @@ install(CODE "
   if(NOT EXISTS \"${PROJECT_BINARY_DIR}/bin/heddle\")
     message(STATUS \"Heddle: the command is left out, for ${PROJECT_BINARY_DIR}/bin/heddle is not built: ./dev build\")
   endif()")
+
+# heddle/trace.h, for programs that tell the recorder something: nothing to link.
+add_library(heddle_trace_api INTERFACE)
+target_include_directories(heddle_trace_api INTERFACE "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>" "$<INSTALL_INTERFACE:include>")
+set_target_properties(heddle_trace_api PROPERTIES EXPORT_NAME trace_api)
+install(TARGETS heddle_trace_api EXPORT heddle)
 
 install(TARGETS heddle_coop EXPORT heddle ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 set_target_properties(heddle_coop PROPERTIES EXPORT_NAME coop)
