@@ -14,6 +14,8 @@ pub struct Collecting {
     stop: Arc<AtomicBool>,
     wake: Box<dyn Fn()>,
     thread: JoinHandle<(Collector, bool)>,
+    /// The thread's, for the kernel.
+    id: libc::pid_t,
     shown: PathBuf,
 }
 
@@ -27,8 +29,11 @@ pub fn start(trace: &Path, shown: &Path) -> Result<Collecting, Failure> {
     let wake = collector.waker().map_err(failed)?;
     let stop = Arc::new(AtomicBool::new(false));
     let (stopped, said) = (stop.clone(), shown.to_owned());
+    let (begun, kernel_id) = std::sync::mpsc::sync_channel(1);
     let work = move || {
-        idle();
+        // SAFETY: gettid takes nothing.
+        let _ = begun.send(unsafe { libc::gettid() });
+        policy(0, libc::SCHED_IDLE);
         let mut told = false;
         while !stopped.load(SeqCst) {
             if collector.round() == 0 {
@@ -45,7 +50,11 @@ pub fn start(trace: &Path, shown: &Path) -> Result<Collecting, Failure> {
     let thread = thread
         .spawn(work)
         .map_err(|error| Failure::ours(format!("cannot start a thread: {error}")))?;
+    let id = kernel_id
+        .recv()
+        .map_err(|_| Failure::ours("the collecting thread ended at once"))?;
     Ok(Collecting {
+        id,
         stop,
         wake: Box::new(wake),
         thread,
@@ -58,6 +67,8 @@ impl Collecting {
     pub fn finish(self) -> Result<Collected, Error> {
         self.stop.store(true, SeqCst);
         (self.wake)();
+        // A process that goes on and takes every processor would keep it from its end. Going back needs a right (RLIMIT_NICE); without it, we wait for idle time.
+        policy(self.id, libc::SCHED_OTHER);
         let (collector, told) = self
             .thread
             .join()
@@ -84,10 +95,10 @@ pub fn tell(trouble: &Error, trace: &Path) {
     ));
 }
 
-/// Makes the calling thread run only where a processor has nothing else to do.
-fn idle() {
+/// Gives a thread, 0 for the calling one, this place among others; with SCHED_IDLE it runs only where a processor has nothing else to do.
+fn policy(thread: libc::pid_t, policy: libc::c_int) {
     let parameters = libc::sched_param { sched_priority: 0 };
-    // Where it is refused, the thread competes with the program, and all else is the same.
-    // SAFETY: a valid structure; 0 is the calling thread.
-    unsafe { libc::sched_setscheduler(0, libc::SCHED_IDLE, &parameters) };
+    // Where it is refused, all else is the same.
+    // SAFETY: a valid structure.
+    unsafe { libc::sched_setscheduler(thread, policy, &parameters) };
 }
