@@ -47,7 +47,7 @@ fn info(trace: &Trace, out: &mut dyn Write) -> anyhow::Result<()> {
         trace.rate().frequency() / 1e6
     )?;
     if let Some(filters) = trace.filters() {
-        writeln!(out, "filtered   {}", printable(&filters))?;
+        writeln!(out, "filtered   {}", printable(filters))?;
     }
     let mut loose = Loose::default();
     let mut remarks = Remarks::default();
