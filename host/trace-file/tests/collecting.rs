@@ -171,8 +171,10 @@ fn a_flight_recorders_blocks_are_put_together_once() {
     write(path, &[FULL; 3], 0, |process| {
         process.mode(1 << 20, 0);
     });
-    // Places that mean nothing.
+    // Places that mean nothing, and rooms that are not used up.
     for index in 0..4 {
+        let room = (1_u32 << 20).to_le_bytes();
+        change(&buffer(path), 4096 + (index << 20) + 8, &room);
         change(
             &buffer(path),
             2048 + 16 * index + 8,

@@ -63,6 +63,8 @@ impl EventsFile {
         self.free_for(number, place).map_err(Refused::Damaged)?;
         let mut header = header.clone();
         header.used = (used as u32).into();
+        // No more than it uses: what is appended later begins right behind it.
+        header.room = (used.next_multiple_of(BLOCK_UNIT as usize) as u32).into();
         let records = &source.bytes()[begin + BLOCK_HEADER..begin + used];
         // The header first, and as a whole, since it lies in one page: a reader that finds a part of the block knows from its number that the whole is in a buffer.
         self.file
