@@ -3,7 +3,9 @@
 use crate::names::printable;
 use crate::notes;
 use heddle_symbols::Images;
-use heddle_trace_file::{Addr, Callee, Error, Event, EventKind, ModuleSymbols, Modules, Trace};
+use heddle_trace_file::{
+    Addr, Callee, Error, Event, EventKind, Module, ModuleSymbols, Modules, Trace,
+};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// The symbols that the trace's addresses need, a part for each module.
@@ -12,37 +14,42 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 /// Any damage of the trace.
 pub fn symbols(trace: &Trace) -> Result<Vec<ModuleSymbols>, Error> {
     let mut images = Images::new();
-    let mut found: BTreeMap<(String, Option<String>), (BTreeSet<u64>, usize, usize)> =
-        BTreeMap::new();
-    for (number, process) in trace.processes().iter().enumerate() {
+    let mut found: BTreeMap<(String, Option<String>), Wanted> = BTreeMap::new();
+    for process in trace.processes() {
         for (module, address) in addresses(process)? {
-            let Some(known) = process.modules().get(module) else {
+            let Some(module) = process.modules().get(module) else {
                 continue;
             };
-            let key = (
-                known.path.to_string_lossy().into_owned(),
-                known.build_id.clone(),
-            );
-            let entry = found
-                .entry(key)
-                .or_insert_with(|| (BTreeSet::new(), number, module));
-            entry.0.insert(address.0.wrapping_sub(known.bias));
+            let path = module.path.to_string_lossy().into_owned();
+            let wanted = found
+                .entry((path, module.build_id.clone()))
+                .or_insert_with(|| Wanted {
+                    module,
+                    addresses: BTreeSet::new(),
+                });
+            let address = address.0.wrapping_sub(module.bias);
+            wanted.addresses.insert(address);
         }
     }
     let mut symbols = Vec::new();
-    for ((path, build_id), (addresses, process, module)) in found {
-        let module = trace.processes()[process].modules().get(module);
-        let table = module.and_then(|module| images.table(module));
+    for ((path, build_id), wanted) in found {
+        let table = images.table(wanted.module);
         symbols.extend(table.map(|table| ModuleSymbols {
             path,
             build_id,
-            text: table.to_text(addresses),
+            text: table.to_text(wanted.addresses),
         }));
     }
     for warning in images.take_warnings() {
         notes::warning(printable(&warning.to_string()));
     }
     Ok(symbols)
+}
+
+/// Addresses of a module, as its file has them.
+struct Wanted<'a> {
+    module: &'a Module,
+    addresses: BTreeSet<u64>,
 }
 
 /// The addresses that occur in a process, each with the index of its module.
