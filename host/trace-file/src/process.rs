@@ -300,12 +300,25 @@ pub(crate) fn rate(heads: &[Head], first: &Head) -> Option<Rate> {
     }
     let here = boot_id()
         .is_some_and(|id| id == first.boot_id)
-        .then(|| Stamp::now(first.clock))
+        .then(|| later(first.first, first.clock))
         .flatten();
     here.filter(|now| now.monotonic_raw - first.first.monotonic_raw >= ENOUGH)
         .and_then(|now| Rate::between(first.first, now))
         .or_else(|| Rate::per_second(first.ticks_per_second))
         .or_else(|| Rate::between(first.first, latest))
+}
+
+/// A stamp long enough after `first` to give the rate: of a program that was killed in its first milliseconds, whoever looks at once has to wait for it.
+fn later(first: Stamp, clock: ClockKind) -> Option<Stamp> {
+    let now = Stamp::now(clock)?;
+    let left = ENOUGH
+        .0
+        .saturating_sub((now.monotonic_raw - first.monotonic_raw).0);
+    if left == 0 {
+        return Some(now);
+    }
+    std::thread::sleep(std::time::Duration::from_nanos(left));
+    Stamp::now(clock)
 }
 
 /// This boot of this machine.
