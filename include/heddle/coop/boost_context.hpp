@@ -1,5 +1,7 @@
 #pragma once
 
+// Without Boost.Context's headers there is nothing here.
+#if __has_include(<boost/context/detail/fcontext.hpp>)
 #include <boost/context/detail/fcontext.hpp>
 #include <cstddef>
 #include <string_view>
@@ -44,3 +46,5 @@ using boost_context = stackful_context<detail::boost_switch>;
 extern template class stackful_context<detail::boost_switch>;
 
 }  // namespace heddle::coop
+
+#endif
