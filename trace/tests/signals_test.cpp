@@ -93,7 +93,6 @@ TEST_CASE("a handler may jump out of a hook") {
     for (const std::string from : {"timer", "thread"}) {
       CAPTURE(way);
       CAPTURE(from);
-      // siglongjmp lets signals in before it leaves the stack: a loop of them fills a small one.
       const std::string stack = from == "timer" ? "altstack" : "stack";
       const Scratch scratch;
       const auto trace = scratch.path() / "trace";
