@@ -16,6 +16,8 @@ pub struct Stats {
     /// How many of them returned. What was cut off, by `longjmp` or by the end of the program, has no duration of its own:
     /// it counts in `calls`, `total` and `own` alone.
     pub returned: u64,
+    /// How many of them had their coroutine's frame captured.
+    pub frames: u64,
     /// Of those that returned; `u64::MAX` while there is none.
     shortest: Nanos,
     /// Of those that returned.
@@ -32,6 +34,7 @@ impl Default for Stats {
             total: Nanos(0),
             own: Nanos(0),
             returned: 0,
+            frames: 0,
             shortest: Nanos(u64::MAX),
             longest: Nanos(0),
             sum: 0,
@@ -62,6 +65,7 @@ impl Stats {
         self.total.0 = self.total.0.saturating_add(other.total.0);
         self.own.0 = self.own.0.saturating_add(other.own.0);
         self.returned += other.returned;
+        self.frames += other.frames;
         self.shortest = self.shortest.min(other.shortest);
         self.longest = self.longest.max(other.longest);
         self.sum += other.sum;
@@ -123,7 +127,10 @@ impl Profile {
             };
         for event in events.by_ref() {
             let event = event?;
-            if let EventKind::Enter { function, .. } = event.kind {
+            if let EventKind::Enter {
+                function, frame, ..
+            } = event.kind
+            {
                 let id = functions
                     .id(Key {
                         address: function,
@@ -135,6 +142,7 @@ impl Profile {
                     open.push(0);
                 }
                 open[id] += 1;
+                stats[id].frames += u64::from(frame.is_some());
             }
             let step = stack.feed(event, |span| {
                 close(span, &mut functions, &mut stats, &mut open)

@@ -84,6 +84,7 @@ impl Stack {
                 function,
                 caller,
                 sp,
+                ..
             } => {
                 while self
                     .frames

@@ -68,7 +68,6 @@ fn addresses(process: &heddle_trace_file::Process) -> Result<HashSet<(usize, Add
                     function: Callee::Known(function),
                     ..
                 } => (function, function),
-                EventKind::Capture { function, .. } => (function, function),
                 _ => continue,
             };
             let slot =

@@ -1,5 +1,6 @@
 //! Names as the programmer wrote them, by libstdc++'s own demangler: it is right where others drop or misprint parts.
 
+use crate::{CoroutinePart, coroutine_part};
 use std::borrow::Cow;
 use std::ffi::{CStr, CString, c_char, c_int};
 
@@ -22,31 +23,33 @@ const LONGEST: usize = 1 << 16;
 
 /// The readable form of a symbol's name.
 ///
-/// The parts of a coroutine that GCC splits off get a name of their own: `f() [resume]`, `f() [destroy]`. Clones that the optimiser makes
+/// The parts that a coroutine is split into bear its name: `f() [resume]`, `f() [destroy]`. Clones that the optimiser makes
 /// (`.constprop`, `.isra`, `.part`, `.cold`, `.lto_priv`) are the function they were cut from, and get its name. What is not a C++ name stays as it is.
 ///
 /// ```
 /// assert_eq!(heddle_symbols::demangle("_Z3addii.constprop.0"), "add(int, int)");
-/// assert_eq!(heddle_symbols::demangle("_Z3addv.actor"), "add() [resume]");
+/// assert_eq!(heddle_symbols::demangle("_Z4leafPZ4leafiE14_Z4leafi.Frame.actor"), "leaf(int) [resume]");
 /// assert_eq!(heddle_symbols::demangle("main"), "main");
 /// ```
 pub fn demangle(symbol: &str) -> String {
     // A version (`name@@GLIBC_2.2.5`) says nothing about the function.
     let symbol = symbol.split_once('@').map_or(symbol, |(name, _)| name);
-    let (name, suffixes) = match symbol.find('.') {
-        Some(dot) if dot > 0 => symbol.split_at(dot),
-        _ => (symbol, ""),
+    let (name, part, suffixes) = match (coroutine_part(symbol), symbol.find('.')) {
+        (Some((coroutine, part, suffixes)), _) => (coroutine, Some(part), suffixes),
+        (None, Some(dot)) if dot > 0 => (&symbol[..dot], None, &symbol[dot..]),
+        _ => (symbol, None, ""),
     };
     let mut readable = if name.starts_with("_Z") {
         cxa_demangle(name).unwrap_or_else(|| name.to_owned())
     } else {
         name.to_owned()
     };
+    if let Some(part) = part {
+        readable = format!("{readable} {}", part.label());
+    }
     let mut parts = suffixes.split('.').skip(1).peekable();
     while let Some(part) = parts.next() {
         match part {
-            "actor" => readable.push_str(" [resume]"),
-            "destroy" => readable.push_str(" [destroy]"),
             "constprop" | "isra" | "part" | "cold" | "lto_priv" | "localalias" => {
                 while parts
                     .next_if(|number| number.bytes().all(|b| b.is_ascii_digit()))
@@ -147,12 +150,16 @@ pub fn abbreviate(name: &str) -> Cow<'_, str> {
 /// assert_eq!(without_parameters("step() [resume]"), "step [resume]");
 /// ```
 pub fn without_parameters(name: &str) -> String {
-    let (name, part) = match name.strip_suffix(" [resume]") {
-        Some(name) => (name, " [resume]"),
-        None => name
-            .strip_suffix(" [destroy]")
-            .map_or((name, ""), |name| (name, " [destroy]")),
-    };
+    let whole = name;
+    let name = [
+        CoroutinePart::Resume,
+        CoroutinePart::Destroy,
+        CoroutinePart::Cleanup,
+    ]
+    .into_iter()
+    .find_map(|part| whole.strip_suffix(part.label())?.strip_suffix(' '))
+    .unwrap_or(whole);
+    let part = &whole[name.len()..];
     let Some(open) = parameter_list(name) else {
         return format!("{name}{part}");
     };
@@ -248,7 +255,28 @@ mod tests {
             ),
             ("sortRun.part.0.constprop.1", "sortRun"),
             ("_Z4taskv.destroy", "task() [destroy]"),
-            ("_Z4taskv.actor.cold", "task() [resume]"),
+            ("_Z4taskv.resume", "task() [resume]"),
+            (
+                "_Z4leafPZ4leafiE14_Z4leafi.Frame.actor.cold",
+                "leaf(int) [resume]",
+            ),
+            (
+                "_ZN2ns1S6memberEPZNKS0_6memberENSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEEE75_ZNK2ns1S6memberENSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE.Frame.destroy",
+                "ns::S::member(std::string) const [destroy]",
+            ),
+            (
+                "_ZZ4mainENUlT_E0_clEPZZ4mainENKS0_clIdEE4taskS_E37_ZZ4mainENKUlT_E0_clIdEE4taskS_.Frame.actor.constprop.0",
+                "task main::{lambda(auto:1)#2}::operator()<double>(double) const [resume]",
+            ),
+            (
+                "_ZN2ns4tmplEPZNS_4tmplIiEE4taskT_iE29_ZN2ns4tmplIiEE4taskT_i.Frame.actor",
+                "task ns::tmpl<int>(int, int) [resume]",
+            ),
+            ("odd.Frame.actor", "odd [resume]"),
+            (
+                "_Z1fPZ1fvE99_Z1fv.Frame.actor",
+                "_Z1fPZ1fvE99_Z1fv [resume]",
+            ),
             ("_Z3foov.llvm.123", "foo() [clone .llvm.123]"),
             ("memcpy@@GLIBC_2.14", "memcpy"),
             ("_Znonsense", "_Znonsense"),

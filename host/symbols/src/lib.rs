@@ -5,6 +5,7 @@
 //!
 //! No invented names: an address that no symbol covers is a file name and an offset.
 
+mod coroutine_names;
 mod demangle;
 mod excerpt;
 mod files;
@@ -12,6 +13,7 @@ mod images;
 mod resolver;
 mod table;
 
+pub use coroutine_names::{CoroutinePart, coroutine_part};
 pub use demangle::{abbreviate, demangle, without_parameters};
 pub use images::{Images, Warning};
 pub use resolver::{Location, Resolver, printable};

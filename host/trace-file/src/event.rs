@@ -1,6 +1,8 @@
 //! One event, as everything beyond this crate sees it.
 
 use crate::{Addr, Nanos};
+use std::fmt;
+use std::num::NonZeroU64;
 
 /// What happened on the thread whose iterator gave it. Text is borrowed from the trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +37,8 @@ pub enum EventKind<'a> {
         caller: Addr,
         /// The stack pointer in the function's frame; [`Way::Entry`]: before it makes one.
         sp: Addr,
+        /// The coroutine that it goes on with or destroys, where that was captured.
+        frame: Option<CoroutineFrame>,
     },
     /// A function was left.
     Exit {
@@ -81,15 +85,50 @@ pub enum EventKind<'a> {
         /// What for: UTF-8 usually, but whatever bytes it gave.
         reason: &'a [u8],
     },
-    /// A value was captured in a function.
-    Capture {
-        /// Which of the values that were asked for.
-        index: u32,
-        /// Where.
-        function: Addr,
-        /// Its bits.
-        value: u64,
-    },
+}
+
+/// A C++20 coroutine's frame, as it was when the function that resumes or destroys it was entered. Its address is another coroutine's once it was destroyed.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct CoroutineFrame(NonZeroU64);
+
+impl CoroutineFrame {
+    const ADDRESS: u64 = (1 << 48) - 1;
+    const UNKNOWN: u16 = u16::MAX;
+
+    /// From a capture's second word; `None` if it holds no address.
+    pub(crate) fn from_word(word: u64) -> Option<Self> {
+        NonZeroU64::new(word)
+            .map(CoroutineFrame)
+            .filter(|frame| frame.address() != Addr(0))
+    }
+
+    /// Where it is: what `std::coroutine_handle::address` gives.
+    pub fn address(self) -> Addr {
+        Addr(self.0.get() & Self::ADDRESS)
+    }
+
+    /// GCC's `_Coro_resume_index`, where it was known: 0 at the first activation, else twice the number of the suspension point that it goes on behind, one more when it is destroyed there.
+    pub fn resume_index(self) -> Option<u16> {
+        let index = (self.0.get() >> 48) as u16;
+        Some(index).filter(|&index| index != Self::UNKNOWN)
+    }
+}
+
+impl fmt::Debug for CoroutineFrame {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}")
+    }
+}
+
+/// `frame 0x5581c0de, resume 2`.
+impl fmt::Display for CoroutineFrame {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "frame {}", self.address())?;
+        match self.resume_index() {
+            Some(index) => write!(f, ", resume {index}"),
+            None => Ok(()),
+        }
+    }
 }
 
 /// What an exit says of the function that was left: less than an enter, since its enter has said it.

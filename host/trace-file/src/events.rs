@@ -3,6 +3,7 @@
 //! The inner loop is [`Events::next`] for short records: the first word has all there is of an exit. Everything else is off the path.
 
 use crate::addresses::Addresses;
+use crate::captures::Captures;
 use crate::layout::{
     FUNCTION_BITS, FUNCTION_SHIFT, NOT_COUNTED, SHORT, SHORT_ENTRY, SHORT_EXIT, SHORT_UNTIMED,
     SP_BITS, SP_SHIFT, TICKS_SHIFT, kind,
@@ -10,7 +11,9 @@ use crate::layout::{
 use crate::position::Position;
 use crate::thread::Thread;
 use crate::untimed::Untimed;
-use crate::{Addr, Callee, Error, Event, EventKind, Nanos, Remarks, Ticks, Way, Why};
+use crate::{
+    Addr, Callee, CoroutineFrame, Error, Event, EventKind, Nanos, Remarks, Ticks, Way, Why,
+};
 use zerocopy::IntoBytes;
 use zerocopy::little_endian::U64;
 
@@ -23,6 +26,7 @@ pub struct Events<'a> {
     /// The latest time given.
     latest: Ticks,
     untimed: Untimed,
+    captures: Captures,
     remarks: Remarks,
 }
 
@@ -37,6 +41,7 @@ impl<'a> Events<'a> {
             addresses: Addresses::new(&thread.shared.modules),
             latest: Ticks(0),
             untimed: Untimed::default(),
+            captures: Captures::default(),
             remarks: Remarks::default(),
         }
     }
@@ -58,7 +63,7 @@ impl<'a> Events<'a> {
         let mut count = 0;
         loop {
             let Some(word) = self.at.word() else {
-                if self.at.next_run()? {
+                if self.next_run()? {
                     continue;
                 }
                 return Ok(count);
@@ -75,6 +80,24 @@ impl<'a> Events<'a> {
                 count += u64::from(call);
             }
         }
+    }
+
+    fn next_run(&mut self) -> Result<bool, Error> {
+        let more = self.at.next_run()?;
+        if more {
+            let captured = self.at.captured_before();
+            self.captures.begin_run(captured);
+        }
+        Ok(more)
+    }
+
+    /// What was captured for this enter.
+    #[inline]
+    fn captured(&mut self, function: u32) -> Option<CoroutineFrame> {
+        if self.captures.is_empty() {
+            return None;
+        }
+        self.captures.take(function)
     }
 
     /// A time of the clock, or what was given before it if that is later.
@@ -120,6 +143,7 @@ impl<'a> Events<'a> {
                 function: self.addresses.function((second >> 32) as u32),
                 caller: self.addresses.caller(second as u32),
                 sp,
+                frame: self.captured((second >> 32) as u32),
             }
         } else {
             self.at.pass_exit();
@@ -175,10 +199,12 @@ impl<'a> Events<'a> {
         let words = record.words;
         let (way, kind) = match record.kind {
             kind::WIDE_ENTER => {
+                let function = record.word(3)?;
                 let enter = EventKind::Enter {
                     sp: Addr(record.word(2)?),
-                    function: Addr(record.word(3)?),
+                    function: Addr(function),
                     caller: Addr(record.word(4)?),
+                    frame: self.captured(function as u32),
                 };
                 (way(record.high)?, enter)
             }
@@ -230,12 +256,10 @@ impl<'a> Events<'a> {
                 (Way::default(), EventKind::StrandWaits { strand, reason })
             }
             kind::CAPTURE => {
-                let capture = EventKind::Capture {
-                    index: record.high,
-                    function: Addr(record.word(2)?),
-                    value: record.word(3)?,
-                };
-                (Way::default(), capture)
+                if let Some(frame) = CoroutineFrame::from_word(record.word(1)?) {
+                    self.captures.push(record.high, frame);
+                }
+                return Ok(None);
             }
             // What a base says, the position has noted; what this version does not know is passed over.
             _ => return Ok(None),
@@ -253,7 +277,7 @@ impl<'a> Iterator for Events<'a> {
             let result = match self.at.word() {
                 Some(word) if word & SHORT != 0 => self.short(word).map(Some),
                 Some(_) => self.long(),
-                None => match self.at.next_run() {
+                None => match self.next_run() {
                     Ok(true) => continue,
                     Ok(false) => return None,
                     Err(error) => Err(error),

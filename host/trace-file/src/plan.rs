@@ -1,7 +1,7 @@
 //! Plans: what `heddle record` tells a traced process of its functions, because only the host has their names.
 
 use crate::collect::Requests;
-use crate::{Addr, Error, Module, Modules, trace};
+use crate::{Addr, Error, Module, Modules, Recipe, trace};
 use std::collections::HashMap;
 use std::ops::{BitOr, BitOrAssign};
 use std::path::{Path, PathBuf};
@@ -45,15 +45,17 @@ impl BitOrAssign for Kinds {
     }
 }
 
-/// Addresses in a file's own address space of which a pattern says something.
+/// Addresses in a file's own address space of which the library is told something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Matched {
+pub struct PlanRange {
     /// The first.
     pub start: u64,
     /// How many bytes.
     pub size: u32,
-    /// What is said of them.
+    /// What the patterns say of them.
     pub kinds: Kinds,
+    /// Where calls of the hooks that return there find a coroutine's frame.
+    pub recipe: Recipe,
 }
 
 /// Answers the processes of a trace that ask for plans.
@@ -93,7 +95,7 @@ impl Planner {
         Ok(move || requests.wake())
     }
 
-    /// Answers until `go_on` says no; asks it at least every `at_most`. `matched` tells of which functions of a module a pattern says something: in order, without overlaps.
+    /// Answers until `go_on` says no; asks it at least every `at_most`. `ranges` tells what is to be said of a module: in order, without overlaps.
     ///
     /// # Errors
     /// A plan cannot be written, or what a process has written is damaged. No process waits for one any more then.
@@ -101,11 +103,11 @@ impl Planner {
         mut self,
         at_most: Duration,
         mut go_on: impl FnMut() -> bool,
-        mut matched: impl FnMut(&Module) -> Vec<Matched>,
+        mut ranges: impl FnMut(&Module) -> Vec<PlanRange>,
     ) -> Result<(), Error> {
         while go_on() {
             let seen = self.requests.count();
-            match self.answer_all(&mut matched) {
+            match self.answer_all(&mut ranges) {
                 Ok(0) => self.requests.wait(seen, at_most),
                 Ok(_) => {}
                 Err(error) => {
@@ -119,12 +121,12 @@ impl Planner {
 
     fn answer_all(
         &mut self,
-        matched: &mut impl FnMut(&Module) -> Vec<Matched>,
+        ranges: &mut impl FnMut(&Module) -> Vec<PlanRange>,
     ) -> Result<usize, Error> {
         let mut answers = 0;
         for (directory, _) in trace::image_directories(&self.trace)? {
             let process = self.processes.entry(directory.clone()).or_default();
-            if process.answer(&directory, matched)? {
+            if process.answer(&directory, ranges)? {
                 self.requests.answer();
                 answers += 1;
             }
@@ -137,7 +139,7 @@ impl Answered {
     fn answer(
         &mut self,
         directory: &Path,
-        matched: &mut impl FnMut(&Module) -> Vec<Matched>,
+        ranges: &mut impl FnMut(&Module) -> Vec<PlanRange>,
     ) -> Result<bool, Error> {
         let path = directory.join("modules");
         let bytes = match std::fs::read(&path) {
@@ -155,10 +157,10 @@ impl Answered {
             return Ok(false);
         };
         let loads = Modules::loads(&path, self.bytes, news)?;
-        let parts: Vec<(Module, Vec<Matched>)> = loads
+        let parts: Vec<(Module, Vec<PlanRange>)> = loads
             .into_iter()
             .map(|module| {
-                let found = matched(&module);
+                let found = ranges(&module);
                 (module, found)
             })
             .collect();
@@ -174,7 +176,7 @@ impl Answered {
 }
 
 /// The file's bytes (docs/trace-format.md, Plans).
-fn encode(covered: usize, parts: &[(Module, Vec<Matched>)]) -> Vec<u8> {
+fn encode(covered: usize, parts: &[(Module, Vec<PlanRange>)]) -> Vec<u8> {
     let mut bytes = b"HEDLPLAN".to_vec();
     bytes.extend(crate::VERSION.to_le_bytes());
     bytes.extend((parts.len() as u32).to_le_bytes());
@@ -193,7 +195,7 @@ fn encode(covered: usize, parts: &[(Module, Vec<Matched>)]) -> Vec<u8> {
             let Addr(start) = Addr(range.start.wrapping_add(module.bias));
             bytes.extend(start.to_le_bytes());
             bytes.extend(range.size.to_le_bytes());
-            bytes.extend(range.kinds.bits().to_le_bytes());
+            bytes.extend((range.kinds.bits() | range.recipe.bits()).to_le_bytes());
         }
     }
     bytes
@@ -202,7 +204,7 @@ fn encode(covered: usize, parts: &[(Module, Vec<Matched>)]) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Collector;
+    use crate::{Collector, FramePlace};
     use std::cell::Cell;
 
     #[test]
@@ -226,15 +228,19 @@ mod tests {
         };
         planner
             .serve(Duration::from_millis(1), go_on, |module| {
-                let matched = Matched {
+                let range = PlanRange {
                     start: 0x20,
                     size: 4,
                     kinds: Kinds::EXCLUDE | Kinds::STOP_AT,
+                    recipe: Recipe {
+                        place: FramePlace::from_rbp(-24),
+                        resume_index: Some(44),
+                    },
                 };
                 if module.path == Path::new("/b") {
                     vec![]
                 } else {
-                    vec![matched]
+                    vec![range]
                 }
             })
             .unwrap();
@@ -261,7 +267,7 @@ mod tests {
                 1,
                 0,
                 0x120,
-                10 << 32 | 4
+                (22 << 16 | 66 << 8 | 10) << 32 | 4
             ]
         );
         let plan = std::fs::read(process.join("plan-2")).unwrap();

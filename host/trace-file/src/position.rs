@@ -1,9 +1,9 @@
 //! Where a walk over a thread's records is.
 
-use crate::Error;
-use crate::layout::{TICKS_BITS, kind};
+use crate::layout::{TICKS_BITS, head, kind};
 use crate::run::RunPlace;
 use crate::store::{Source, Store};
+use crate::{CoroutineFrame, Error};
 use zerocopy::FromBytes;
 use zerocopy::little_endian::U64;
 
@@ -135,6 +135,25 @@ impl<'a> Position<'a> {
         self.base_ticks = record.base_ticks.get() & BASE;
         self.base_sp = record.base_sp.get();
         Ok(true)
+    }
+
+    /// The capture that the run before this one ended with, if that is at hand. In the middle of a longer record its two words would say something else.
+    pub fn captured_before(&self) -> Option<(u32, CoroutineFrame)> {
+        let at = self.next.checked_sub(2)?;
+        let (before, this) = (&self.runs[at], &self.runs[at + 1]);
+        if before.number + 1 != this.number {
+            return None;
+        }
+        let (_, bytes) = before.records(self.store);
+        let [.., first, second] = <[U64]>::ref_from_bytes(bytes).ok()? else {
+            return None;
+        };
+        let first = first.get();
+        if first & u64::from(u32::MAX) != head(kind::CAPTURE, 2) {
+            return None;
+        }
+        let frame = CoroutineFrame::from_word(second.get())?;
+        Some(((first >> 32) as u32, frame))
     }
 
     /// Gives back the memory of the run that was read.

@@ -50,7 +50,7 @@ impl Untimed {
             }
             match at.pass_record() {
                 Err(_) => break None,
-                Ok(record) if record.kind == kind::BASE || record.kind > kind::CAPTURE => {}
+                Ok(record) if record.kind == kind::BASE || record.kind >= kind::CAPTURE => {}
                 Ok(record) => break record.word(1).ok().map(Ticks),
             }
         };

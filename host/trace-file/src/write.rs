@@ -345,9 +345,10 @@ impl ThreadWriter {
         self.long(kind::STRAND, 2, &[START + time, strand])
     }
 
-    /// Adds a captured value.
-    pub fn capture(&mut self, time: u64, index: u32, function: u64, value: u64) -> &mut Self {
-        self.long(kind::CAPTURE, index, &[START + time, function, value])
+    /// Adds the capture of a coroutine's frame, for the next enter of `function`.
+    pub fn capture(&mut self, function: u64, frame: u64, resume_index: Option<u16>) -> &mut Self {
+        let index = u64::from(resume_index.unwrap_or(u16::MAX));
+        self.long(kind::CAPTURE, function as u32, &[frame | index << 48])
     }
 
     /// Goes on in another run, in a block of its own.

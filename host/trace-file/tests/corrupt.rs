@@ -17,7 +17,7 @@ fn every_record(thread: &mut ThreadWriter) {
         .gap(13, Why::Dropped, Some(5))
         .strand_switch(14, 9)
         .strand_name(14, 9, "nine")
-        .capture(15, 1, 0x1010, 77)
+        .capture(0x1010, 0x6000_0010, Some(2))
         .next_run()
         .leave(1 << 40, 0x6ff8)
         .wide(true)

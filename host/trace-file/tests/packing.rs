@@ -24,6 +24,7 @@ enum Step {
     Mark(u8),
     NextRun,
     Gap,
+    Capture(u8),
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -40,6 +41,7 @@ fn step() -> impl Strategy<Value = Step> {
         1 => (0u8..40).prop_map(Step::Mark),
         1 => Just(Step::NextRun),
         1 => Just(Step::Gap),
+        2 => (0u8..6).prop_map(Step::Capture),
     ]
 }
 
@@ -84,6 +86,11 @@ fn perform(thread: &mut ThreadWriter, steps: &[Step]) {
             }
             Step::NextRun => {
                 thread.next_run();
+            }
+            Step::Capture(which) => {
+                let function = 0x1000 + u64::from(which) * 0x30;
+                thread.capture(function, 0x5000_0000 + time, Some(which.into()));
+                thread.enter(time, function, 0x1500, sp);
             }
             Step::Gap => {
                 thread.gap(time, Why::Paused, Some(9));

@@ -47,6 +47,7 @@ fn enter(time: u64, function: u64, caller: u64, sp: u64) -> Event<'static> {
         function: Addr(function),
         caller: Addr(caller),
         sp: Addr(sp),
+        frame: None,
     };
     event(time, kind)
 }
@@ -144,7 +145,6 @@ fn every_kind_of_event_is_read_over_runs_and_bases_and_a_long_time() {
             .strand_end(hour + 6, 9)
             .strand_switch(hour + 6, 0)
             .long(4000, 0, &[1, 2, 3])
-            .capture(hour + 7, 2, f, !0)
             // Another stack, 2 MiB below.
             .enter(hour + 8, f, libc, 0x7fff_ffcf_0008)
             .next_run()
@@ -189,14 +189,6 @@ fn every_kind_of_event_is_read_over_runs_and_bases_and_a_long_time() {
         ),
         event(hour + 6, EventKind::StrandEnd { strand: 9 }),
         event(hour + 6, EventKind::StrandSwitch { to: None }),
-        event(
-            hour + 7,
-            EventKind::Capture {
-                index: 2,
-                function: Addr(f),
-                value: !0,
-            },
-        ),
         enter(hour + 8, f, libc, 0x7fff_ffcf_0008),
         exit(hour + 9, Callee::Known(Addr(f)), 0x7fff_ffcf_0000),
         by_entry(exit(hour + 10, Callee::Unknown, 0x7fff_fffe_fff8)),
@@ -210,6 +202,61 @@ fn every_kind_of_event_is_read_over_runs_and_bases_and_a_long_time() {
         .flat_map(|run| run.events().map(Result::unwrap))
         .collect();
     assert_eq!(by_runs, expected);
+}
+
+#[test]
+fn a_captured_frame_is_that_of_the_next_enter_of_its_function() {
+    let directory = tempfile::tempdir().unwrap();
+    let (f, g) = (0x1010, 0x1020);
+    let trace = written(directory.path(), |thread| {
+        thread
+            .capture(f, 0x6000_0000_0010, Some(2))
+            // A handler comes between, and its own coroutine.
+            .enter(10, 0x1030, 0x1500, 0x6000)
+            .capture(g, 0x6000_0000_0020, None)
+            .entry(11, g, 0x1035, 0x5ff8)
+            .leave(12, 0x5ff8)
+            .exit(13, 0x1030, 0x1500, 0x6000)
+            .enter(14, f, 0x1500, 0x7000)
+            .enter(15, f, 0x1500, 0x6f00)
+            // An enter that was left out, and one in the next run.
+            .capture(g, 0x6000_0000_0030, Some(4))
+            .capture(f, 0x7fff_ffff_fff0, Some(0))
+            .next_run()
+            .wide(true)
+            .enter(16, f, 0x1500, 0x6e00)
+            .enter(17, g, 0x1500, 0x6d00)
+            .wide(false)
+            .capture(f, 0, Some(0))
+            .untimed()
+            .enter(0, f, 0x1500, 0x6c00)
+            .capture(f, 0x6000_0000_0040, Some(7))
+            .gap(18, Why::Paused, None);
+    });
+    let thread = &trace.processes()[0].threads()[0];
+    let frames = |events: &mut dyn Iterator<Item = Result<Event<'_>, Error>>| -> Vec<_> {
+        let mut frames = Vec::new();
+        for event in events {
+            if let EventKind::Enter { frame, .. } = event.unwrap().kind {
+                let parts = frame.map(|frame| (frame.address().0, frame.resume_index()));
+                frames.push(parts);
+            }
+        }
+        frames
+    };
+    let expected = [
+        None,
+        Some((0x6000_0000_0020, None)),
+        Some((0x6000_0000_0010, Some(2))),
+        None,
+        Some((0x7fff_ffff_fff0, Some(0))),
+        None,
+        None,
+    ];
+    assert_eq!(frames(&mut thread.events()), expected);
+    let mut by_runs = thread.runs().flat_map(|run| run.events());
+    assert_eq!(frames(&mut by_runs), expected);
+    assert_eq!(thread.count().unwrap().0, 9);
 }
 
 #[test]

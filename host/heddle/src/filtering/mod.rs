@@ -9,7 +9,7 @@ use pattern::Pattern;
 use crate::notes::{quoted, warning};
 use crate::recording::Failure;
 use heddle_symbols::{Images, SymbolTable, demangle};
-use heddle_trace_file::{Error, Kinds, Matched, Module, Planner};
+use heddle_trace_file::{Error, Kinds, Module, PlanRange, Planner, Recipe};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -74,7 +74,7 @@ impl Filtering {
 struct Search<'a> {
     patterns: Vec<(Kinds, &'static str, &'a Pattern, bool)>,
     images: Images,
-    known: HashMap<(PathBuf, Option<String>), Vec<Matched>>,
+    known: HashMap<(PathBuf, Option<String>), Vec<PlanRange>>,
 }
 
 impl<'a> Search<'a> {
@@ -89,7 +89,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    fn in_module(&mut self, module: &Module) -> Vec<Matched> {
+    fn in_module(&mut self, module: &Module) -> Vec<PlanRange> {
         let key = (module.path.clone(), module.build_id.clone());
         if let Some(known) = self.known.get(&key) {
             return known.clone();
@@ -103,8 +103,8 @@ impl<'a> Search<'a> {
         matched
     }
 
-    fn in_table(&mut self, table: &SymbolTable) -> Vec<Matched> {
-        let mut found: Vec<Matched> = Vec::new();
+    fn in_table(&mut self, table: &SymbolTable) -> Vec<PlanRange> {
+        let mut found: Vec<PlanRange> = Vec::new();
         // Neighbours are often parts of one function.
         let mut last = ("", Kinds::default());
         for (start, size, symbol) in table.stretches() {
@@ -124,7 +124,12 @@ impl<'a> Search<'a> {
                 {
                     before.size += size;
                 }
-                _ => found.push(Matched { start, size, kinds }),
+                _ => found.push(PlanRange {
+                    start,
+                    size,
+                    kinds,
+                    recipe: Recipe::default(),
+                }),
             }
         }
         found

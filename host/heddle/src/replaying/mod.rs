@@ -6,7 +6,7 @@ pub mod text;
 use crate::names::Names;
 use heddle_calls::{Frame, Span};
 use heddle_symbols::Location;
-use heddle_trace_file::{Addr, Callee, Nanos, Place};
+use heddle_trace_file::{Addr, Callee, CoroutineFrame, Nanos, Place};
 use std::rc::Rc;
 
 /// How names are printed.
@@ -45,6 +45,8 @@ pub struct Line {
     /// Who called; `None` for an exit whose enter was not recorded.
     pub caller: Option<Caller>,
     pub depth: usize,
+    /// Of an enter: the coroutine's frame that was captured there.
+    pub frame: Option<CoroutineFrame>,
 }
 
 /// The two answers to who called, which differ for an inlined function only.
@@ -70,6 +72,7 @@ impl Line {
         time: Nanos,
         top: &Frame,
         below: &[Frame],
+        frame: Option<CoroutineFrame>,
     ) -> Self {
         let container = below
             .last()
@@ -82,6 +85,7 @@ impl Line {
             function: Some(function(names, place, time, top.function)),
             caller,
             depth: below.len(),
+            frame,
         }
     }
 
@@ -106,6 +110,7 @@ impl Line {
             function: Some(function(names, place, time, span.function)),
             caller,
             depth: span.depth,
+            frame: None,
         }
     }
 
@@ -127,6 +132,7 @@ impl Line {
             function,
             caller: None,
             depth,
+            frame: None,
         }
     }
 }

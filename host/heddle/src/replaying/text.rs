@@ -55,6 +55,9 @@ pub fn line(out: &mut dyn Write, line: &Line, label: &str, style: Style) -> io::
         Some((address, location)) => named(out, style, *address, location)?,
         None => out.write_all(b"?")?,
     }
+    if let Some(frame) = line.frame {
+        write!(out, " {{{frame}}}")?;
+    }
     match &line.caller {
         None => writeln!(out, "  <- (its enter was not recorded)"),
         Some(caller) => {
@@ -96,7 +99,6 @@ pub fn other(out: &mut dyn Write, event: &Event, label: &str, depth: usize) -> i
         EventKind::StrandWaits { strand, reason } => {
             ("Strand", format!("{strand} waits: {}", text(reason)))
         }
-        EventKind::Capture { index, value, .. } => ("Value", format!("{index} = {value:#x}")),
     };
     begin(out, event.time, label, what, depth)?;
     writeln!(out, "{words}")

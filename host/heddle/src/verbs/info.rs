@@ -1,5 +1,7 @@
 //! `heddle info`: docs/info.md.
 
+mod coroutines;
+
 use crate::names::printable;
 use crate::notes::counted;
 use crate::trace_arg::TraceArg;
@@ -55,7 +57,7 @@ fn info(trace: &Trace, out: &mut dyn Write) -> anyhow::Result<()> {
         let later =
             |other: &Process| other.pid() == process.pid() && other.image() > process.image();
         let replaced = trace.processes().iter().any(later);
-        process_info(out, process, replaced, &mut loose, &mut remarks)?;
+        process_info(out, trace, process, replaced, &mut loose, &mut remarks)?;
     }
     out.flush()?;
     notes::incomplete(trace, loose, &remarks);
@@ -64,6 +66,7 @@ fn info(trace: &Trace, out: &mut dyn Write) -> anyhow::Result<()> {
 
 fn process_info(
     out: &mut dyn Write,
+    trace: &Trace,
     process: &Process,
     replaced: bool,
     loose: &mut Loose,
@@ -129,10 +132,12 @@ fn process_info(
             printable(&module.path.to_string_lossy())
         )?;
     }
+    let mut coroutines = coroutines::Count::default();
     for thread in process.threads() {
         let profile = Profile::of(thread, process.modules())?;
         *loose += profile.loose;
         *remarks += &profile.remarks;
+        coroutines.add(&profile);
         let mut line = format!(
             "thread     {:<7} {:<16} {}",
             thread.tid(),
@@ -157,6 +162,7 @@ fn process_info(
             writeln!(out, "           {uncertain}")?;
         }
     }
+    coroutines.print(out, trace, process)?;
     if process.dropped() > 0 {
         writeln!(
             out,

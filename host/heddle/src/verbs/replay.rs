@@ -5,7 +5,7 @@ use crate::replaying::{Line, Style, What, source, text};
 use crate::trace_arg::TraceArg;
 use crate::{notes, output};
 use heddle_calls::{Loose, Stack, Step};
-use heddle_trace_file::{Remarks, Trace};
+use heddle_trace_file::{EventKind, Remarks, Trace};
 use std::io::Write;
 use std::process::ExitCode;
 
@@ -65,7 +65,11 @@ fn replay(trace: &Trace, args: &Args, style: Style, out: &mut dyn Write) -> anyh
                 let [below @ .., top] = stack.open() else {
                     continue;
                 };
-                Line::enter(&mut names, place, event.time, top, below)
+                let frame = match event.kind {
+                    EventKind::Enter { frame, .. } => frame,
+                    _ => None,
+                };
+                Line::enter(&mut names, place, event.time, top, below, frame)
             }
             Step::Left(span) => {
                 let parent = stack.open().last().map(|frame| frame.function);

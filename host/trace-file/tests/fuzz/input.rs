@@ -84,11 +84,16 @@ fn every_record(thread: &mut ThreadWriter) {
         .strand_name(34, 9, "nine")
         .strand_waits(35, 9, "rain")
         .strand_end(36, 9)
-        .capture(37, 1, 0x1010, 77)
+        .capture(0x5555_0000_1010, 0x6000_0000_0010, Some(2))
+        .capture(0x5555_0000_1020, 0x6000_0000_0020, None)
+        .entry(37, 0x5555_0000_1020, 0x5555_0000_1015, 0x6ff0)
         .enter(1 << 40, 0x5555_0000_1010, 0x7fff_8000_1500, 0x7000)
         .wide(true)
         .exit((1 << 40) + 1, 0x1010, 0x1500, 0x7000)
-        .leave((1 << 40) + 2, 0x6ff8);
+        .leave((1 << 40) + 2, 0x6ff8)
+        .capture(0x1010, 0x6000_0000_0030, Some(0))
+        .next_run()
+        .enter((1 << 40) + 3, 0x1010, 0x1500, 0x7000);
 }
 
 fn write(path: &Path, states: Option<&[u32]>, number: u64) {

@@ -27,7 +27,7 @@ impl Chance {
 }
 
 /// Numbers at which something changes: sizes, states, first words of records, magic numbers.
-const INTERESTING: [u64; 24] = [
+const INTERESTING: [u64; 25] = [
     0,
     1,
     2,
@@ -51,6 +51,7 @@ const INTERESTING: [u64; 24] = [
     3 << 4 | 5 << 16,
     5 << 4 | 3 << 16 | 2 << 32,
     6 << 4 | 4 << 16 | 8 << 32,
+    10 << 4 | 2 << 16 | 0x1010 << 32,
     u64::from_le_bytes(*b"HEDLBLCK"),
 ];
 

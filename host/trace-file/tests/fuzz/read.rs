@@ -1,6 +1,6 @@
 //! What is done with a trace, and what must hold whatever is in it.
 
-use heddle_trace_file::{Addr, Error, EventKind, Nanos, Thread, Trace, recover};
+use heddle_trace_file::{Addr, CoroutineFrame, Error, EventKind, Nanos, Thread, Trace, recover};
 use std::path::Path;
 
 /// Reads all of it in every way there is, and collects it if asked to. The answer has no numbers in it, so that there are few.
@@ -49,6 +49,7 @@ fn walk(thread: &Thread) -> Result<(), Error> {
     let mut events = thread.events();
     let mut latest = Nanos(0);
     let mut calls = 0;
+    let mut frames = Vec::new();
     for event in events.by_ref() {
         let event = match event {
             Ok(event) => event,
@@ -65,13 +66,15 @@ fn walk(thread: &Thread) -> Result<(), Error> {
         latest = event.time;
         let call = matches!(event.kind, EventKind::Enter { .. } | EventKind::Exit { .. });
         calls += u64::from(call);
+        frames.extend(captured(&event.kind));
     }
     let dropped = events.remarks().dropped;
     assert_eq!(thread.count()?, (calls, dropped), "counted otherwise");
-    let mut by_runs = 0;
+    let (mut by_runs, mut frames_by_runs) = (0, Vec::new());
     for run in thread.runs() {
         for event in run.events() {
             let kind = event?.kind;
+            frames_by_runs.extend(captured(&kind));
             by_runs += u64::from(matches!(
                 kind,
                 EventKind::Enter { .. } | EventKind::Exit { .. }
@@ -79,7 +82,18 @@ fn walk(thread: &Thread) -> Result<(), Error> {
         }
     }
     assert_eq!(by_runs, calls, "runs hold other events than their thread");
+    assert_eq!(
+        frames_by_runs, frames,
+        "runs hold other captures than their thread"
+    );
     Ok(())
+}
+
+fn captured(kind: &EventKind) -> Option<CoroutineFrame> {
+    match kind {
+        EventKind::Enter { frame, .. } => *frame,
+        _ => None,
+    }
 }
 
 /// An error without its path and its numbers; what was found is left out too.

@@ -1,0 +1,79 @@
+//! Coroutines' frames, as a trace has them, in what the commands print.
+
+#![allow(clippy::unwrap_used)]
+
+#[allow(dead_code, reason = "other tests use the rest")]
+mod common;
+
+use common::{heddle, run};
+use heddle_trace_file::write::TraceWriter;
+use predicates::prelude::*;
+use predicates::str::contains;
+use std::fs;
+
+const SOURCE: &str = r"
+#include <coroutine>
+struct task {
+  struct promise_type {
+    task get_return_object() { return {std::coroutine_handle<promise_type>::from_promise(*this)}; }
+    std::suspend_always initial_suspend() noexcept { return {}; }
+    std::suspend_always final_suspend() noexcept { return {}; }
+    void return_void() {}
+    void unhandled_exception() {}
+  };
+  std::coroutine_handle<promise_type> handle;
+};
+task leaf(int) { co_await std::suspend_always{}; }
+int main() { leaf(1).handle.destroy(); }
+";
+
+#[test]
+fn captured_frames_are_shown_and_counted_and_stay_in_a_packed_trace() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let [source, program] = ["tasks.cpp", "tasks"].map(|name| path.join(name));
+    fs::write(&source, SOURCE).unwrap();
+    let [source, program] = [&source, &program].map(|path| path.to_str().unwrap());
+    run("g++", &["-std=c++20", source, "-o", program]);
+    let symbols = run("nm", &[program]);
+    let at = |name: &str| {
+        let line = symbols.lines().find(|line| line.ends_with(name)).unwrap();
+        u64::from_str_radix(line.split(' ').next().unwrap(), 16).unwrap()
+    };
+    let (actor, destroy) = (at("leafi.Frame.actor"), at("leafi.Frame.destroy"));
+    let trace = TraceWriter::create(&path.join("heddle.trace")).unwrap();
+    let mut process = trace.process(4711, 1, program).unwrap();
+    process.module(0, 0x100_0000, 0, None, program);
+    let mut thread = process.thread(4711, "tasks");
+    thread
+        .enter(0, at(" main"), 0, 900)
+        .capture(actor, 0x5581_0010, Some(0))
+        .enter(10, actor, at(" main") + 9, 800)
+        .exit(20, actor, 0, 800)
+        .capture(actor, 0x5581_0010, None)
+        .enter(30, actor, at(" main") + 9, 800)
+        .exit(40, actor, 0, 800)
+        .enter(50, destroy, at(" main") + 9, 800)
+        .exit(60, destroy, 0, 800)
+        .finish()
+        .unwrap();
+    process.finish().unwrap();
+    heddle(path).arg("pack").assert().success();
+    for trace in ["heddle.trace", "heddle.trace.packed"] {
+        let replayed = contains("leaf(int) [resume] {frame 0x55810010, resume 0}  <- main\n")
+            .and(contains("leaf(int) [resume] {frame 0x55810010}  <- main\n"))
+            .and(contains("leaf(int) [destroy]  <- main\n"));
+        heddle(path)
+            .args(["replay", trace])
+            .assert()
+            .success()
+            .stdout(replayed);
+        let counted = contains("coroutines 2 frames captured of 1 coroutine function\n")
+            .and(contains("           1 without: leaf(int) [destroy]\n"));
+        heddle(path)
+            .args(["info", trace])
+            .assert()
+            .success()
+            .stdout(counted);
+    }
+}
