@@ -39,7 +39,9 @@ bool works() {
 
 template <class... Contexts>
 bool all_work() {
-  return (works<Contexts>() & ...);
+  bool all = true;
+  ((all = works<Contexts>() && all), ...);  // each of them, whatever the others did
+  return all;
 }
 
 bool fibers_work() {

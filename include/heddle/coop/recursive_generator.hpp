@@ -99,12 +99,9 @@ class [[nodiscard("a generator does nothing until it is iterated")]] recursive_g
       return {outermost_, &promise};
     }
     void return_void() const noexcept {}
-    // Out of the handle's resume(), to where resume() catches it.
-    void unhandled_exception() const {
-#if defined(__cpp_exceptions)
-      throw;
-#endif
-    }
+    // Kept for the body around this one, or for advance(). Not thrown on, out of resume(): Clang 16
+    // would take the coroutine to be still where it last suspended, and destroy its locals twice.
+    void unhandled_exception() const noexcept { outermost_->error_ = std::current_exception(); }
     // A generator is a sequence for a loop, not something that waits.
     void await_transform() = delete;
 
@@ -183,40 +180,17 @@ class [[nodiscard("a generator does nothing until it is iterated")]] recursive_g
  private:
   explicit recursive_generator(handle coroutine) noexcept : coroutine_(coroutine) {}
 
+  // Runs the innermost body until one yields or the outermost ends. An error resumes body after
+  // body, outwards, until one catches it: see all_of.
   static void advance(promise_type & outermost) {
     outermost.element_ = nullptr;
     do {
-      if (!resume(outermost)) [[unlikely]] {
-        fail(outermost);
-      }
+      handle::from_promise(*outermost.innermost_).resume();
       if (outermost.element_ != nullptr) return;
     } while (outermost.innermost_ != nullptr);
-  }
-
-  // Runs the innermost body up to what it yields next or to its end; false if that is an error.
-  [[gnu::always_inline]] static bool resume(promise_type & outermost) {
-#if defined(__cpp_exceptions)
-    try {
-      handle::from_promise(*outermost.innermost_).resume();
-    } catch (...) {
-      outermost.error_ = std::current_exception();
-      return false;
+    if (outermost.error_) [[unlikely]] {
+      std::rethrow_exception(std::exchange(outermost.error_, nullptr));
     }
-#else
-    handle::from_promise(*outermost.innermost_).resume();
-#endif
-    return true;
-  }
-
-  // The error goes outwards from body to body, until one catches it. Not from inside a handler: the
-  // bodies would see its exception as their current one.
-  [[gnu::cold]] static void fail(promise_type & outermost) {
-    do {
-      outermost.innermost_->end();
-      if (outermost.innermost_ == nullptr) {
-        std::rethrow_exception(std::exchange(outermost.error_, nullptr));
-      }
-    } while (!resume(outermost));
   }
 
   // From the inside, as nested destructors would, but without nesting them.
