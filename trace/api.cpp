@@ -1,4 +1,5 @@
 // include/heddle/trace.h, the recorder's side.
+#include "coroutines.hpp"
 #include "load.hpp"
 #include "quiet.hpp"
 #include "recording.hpp"
@@ -80,6 +81,14 @@ extern "C" {
 [[gnu::visibility("hidden")]] void heddle_strand_slowly(std::uint64_t strand) {
   with_this_thread([strand](Process& process, Thread& thread) {
     return append_strand(process, thread, StrandEvent::kSwitch, strand);
+  });
+}
+
+/// Likewise the capturing hooks (arch/x86_64_capturing.S).
+[[gnu::visibility("hidden")]] void heddle_frame_slowly(std::uint64_t first, std::uint64_t second) {
+  const FrameRecord record{first, second};
+  with_this_thread([&record](Process& process, Thread& thread) {
+    return append_frame(process, thread, record);
   });
 }
 

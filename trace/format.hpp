@@ -136,6 +136,7 @@ enum class RecordType : std::uint64_t {
   kStrand,
   kStrandName,
   kStrandWaits,
+  kCapture,
 };
 
 constexpr std::uint64_t first_word(RecordType type, std::uint64_t words, std::uint64_t more) {

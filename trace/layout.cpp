@@ -1,11 +1,13 @@
 // What arch/x86_64_hooks.S takes for granted.
 #include "arch/x86_64_layout.h"
+#include "coroutines.hpp"
 #include "thread.hpp"
 
 namespace heddle::trace {
 
 static_assert(offsetof(Local, current) == HEDDLE_LOCAL_CURRENT);
-static_assert(offsetof(Window, sequence) == HEDDLE_WINDOW_SEQUENCE);
+static_assert(offsetof(Window, enter_sequence) == HEDDLE_WINDOW_ENTER_SEQUENCE);
+static_assert(offsetof(Window, exit_sequence) == HEDDLE_WINDOW_ENTER_SEQUENCE + 8);
 static_assert(offsetof(Window, position) == HEDDLE_WINDOW_POSITION);
 static_assert(offsetof(Window, limit) == HEDDLE_WINDOW_LIMIT);
 static_assert(offsetof(Window, ticks) == HEDDLE_WINDOW_TICKS);
@@ -27,5 +29,12 @@ static_assert(kStackShift == HEDDLE_STACK_SHIFT && (1u << kStackBits) - 1 == HED
 static_assert(kCalleeShift == HEDDLE_CALLEE_SHIFT &&
               (1u << kCalleeBits) - 1 == HEDDLE_CALLEE_MOST && HEDDLE_CALLEE_UNIT_SHIFT == 4);
 static_assert(kTicksShift == HEDDLE_TICKS_SHIFT && kTicksBits == HEDDLE_TICKS_BITS);
+
+static_assert(kSiteBits == HEDDLE_SITES_BITS);
+static_assert(offsetof(HookState, site) == HEDDLE_STATE_SITE &&
+              offsetof(HookState, function) == HEDDLE_STATE_FUNCTION &&
+              offsetof(HookState, stack_pointer) == HEDDLE_STATE_STACK &&
+              offsetof(HookState, registers) == HEDDLE_STATE_REGISTERS &&
+              sizeof(HookState) == HEDDLE_STATE_BYTES);
 
 }  // namespace heddle::trace

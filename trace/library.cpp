@@ -1,4 +1,5 @@
 // When the library is loaded, and when the program exits.
+#include "coroutines.hpp"
 #include "fork.hpp"
 #include "interpose.hpp"
 #include "load.hpp"
@@ -21,6 +22,7 @@ const char* base_name(const char* path) {
 
 [[gnu::constructor]] void on_load() {
   load();
+  look_from_the_first_event();
   if (Process* const current = process(); current != nullptr) identify(*current);
   prepare_thread_ends();
   prepare_snapshot_signal();

@@ -98,6 +98,9 @@ void load() {
   loaded.sparse = clock != nullptr && equal(clock, "sparse");
   const char* paused = variable("HEDDLE_PAUSED=");
   loaded.paused = paused != nullptr && equal(paused, "1");
+  const char* coroutines = variable("HEDDLE_COROUTINES=");
+  if (coroutines != nullptr && equal(coroutines, "auto")) loaded.coroutines = Coroutines::kPlanned;
+  if (coroutines != nullptr && equal(coroutines, "scan")) loaded.coroutines = Coroutines::kLooked;
   loaded.snapshot_signal = static_cast<std::uint32_t>(number_of("HEDDLE_SNAPSHOT_SIGNAL="));
   loaded.flight = number_of("HEDDLE_FLIGHT=");
   loaded.patterns = static_cast<std::uint32_t>(number_of("HEDDLE_PATTERNS="));

@@ -7,6 +7,10 @@
 
 namespace heddle::trace {
 
+/// HEDDLE_COROUTINES: no frames (off); where heddle record tells, and by looking where it cannot
+/// tell (auto); by looking everywhere (scan).
+enum class Coroutines : std::uint32_t { kOff, kPlanned, kLooked };
+
 struct Loaded {
   bool done;
   bool bare;    ///< no HEDDLE_DIR: the trace goes into the directory of the time, and we say where
@@ -16,6 +20,7 @@ struct Loaded {
   std::uint32_t patterns;         ///< HEDDLE_PATTERNS, kIncluded … of filter.hpp
   std::uint32_t depth;            ///< HEDDLE_DEPTH, 0 = no limit
   std::uint64_t min_ns;           ///< HEDDLE_MIN_TIME, ns
+  Coroutines coroutines;          ///< HEDDLE_COROUTINES
   std::uint64_t flight;           ///< HEDDLE_FLIGHT, bytes; 0 = keep everything
   char working[4096];             ///< working directory
   char directory[4096];           ///< the trace directory, absolute; empty until a bare one is made

@@ -5,6 +5,7 @@
 #include <sys/auxv.h>
 
 #include "clock.hpp"
+#include "coroutines.hpp"
 #include "note.hpp"
 #include "text.hpp"
 
@@ -60,6 +61,7 @@ void append_unload(Scan& scan, const Module& module, std::uint64_t when) {
 void forget(Scan& scan, std::uint64_t index, std::uint64_t when) {
   Modules& modules = scan.modules;
   append_unload(scan, modules.known[index], when);
+  forget_coroutines(modules.known[index].start, modules.known[index].end);
   modules.known[index] = modules.known[--modules.count];
 }
 

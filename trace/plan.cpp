@@ -42,6 +42,7 @@ struct Slot {
 constexpr std::uint32_t kMostSlots = 4096;
 constinit Slot slots[kMostSlots]{};
 constinit std::uint32_t used_slots = 0;
+constinit bool coroutines = false;
 
 /// Addresses that were looked up before: address << 16 | generation << 8 | bits, in one word so
 /// that a reader finds all of it or nothing.
@@ -74,7 +75,7 @@ std::uint32_t look_up(std::uint64_t address) {
       continue;
     if (address >= copy.start && address < copy.end) return find_range(copy, address);
   }
-  return 0;
+  return kNotPlanned;
 }
 
 void change(Slot& slot, const PlanModule* module, PlanHeader* plan) {
@@ -109,7 +110,8 @@ bool install(const PlanModule& module, PlanHeader* plan) {
     if (slot.start < module.end && module.start < slot.end) change(slot, nullptr, nullptr);
     if (slot.end == 0 && free == nullptr) free = &slot;
   }
-  if (module.count == 0) return true;
+  // Where frames are looked for it matters that there are none.
+  if (module.count == 0 && loaded.coroutines == Coroutines::kOff) return true;
   if (free == nullptr) {
     if (used_slots == kMostSlots) return false;
     free = &slots[used_slots];
@@ -161,6 +163,11 @@ long take_plan(Process& process, const char* path) {
   const auto* const modules = reinterpret_cast<const PlanModule*>(plan + 1);
   for (std::uint32_t i = 0; i < plan->modules && error == 0; ++i) {
     if (!install(modules[i], plan)) error = -ENOMEM;
+  }
+  const auto* const ranges = reinterpret_cast<const PlanRange*>(modules + plan->modules);
+  for (std::uint64_t i = 0;
+       i < (bytes - sizeof *plan - plan->modules * sizeof *modules) / sizeof *ranges; ++i) {
+    if (ranges[i].bits >> 8 != 0) __atomic_store_n(&coroutines, true, __ATOMIC_RELAXED);
   }
   if (--plan->users == 0) sys::munmap(mapped, bytes);
   // First the generation: what others still look up in the old state they keep under the old one.
@@ -218,10 +225,15 @@ std::uint32_t planned_bits(std::uint64_t address) {
   const std::uint64_t known = __atomic_load_n(&word, __ATOMIC_RELAXED);
   const std::uint64_t key = address << 16 | now << 8;
   if ((known & ~std::uint64_t{0xff}) == key) return known & 0xff;
-  const std::uint32_t bits = look_up(address);
+  const std::uint32_t found = look_up(address);
+  const std::uint32_t bits = found == kNotPlanned ? 0 : found & 0xff;
   __atomic_store_n(&word, key | bits, __ATOMIC_RELAXED);
   return bits;
 }
+
+std::uint32_t planned_range(std::uint64_t address) { return look_up(address); }
+
+bool plan_has_coroutines() { return __atomic_load_n(&coroutines, __ATOMIC_RELAXED); }
 
 void ask_for_plan(Process& process) {
   if (process.plan_given_up) return;

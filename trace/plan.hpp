@@ -10,6 +10,15 @@ namespace heddle::trace {
 /// filter.hpp; 0 where no plan knows it. No lock; a signal handler may interrupt it anywhere.
 [[nodiscard]] std::uint32_t planned_bits(std::uint64_t address);
 
+/// All that the plan says of an address: the same, and from bit 8 where a coroutine's frame is
+/// (docs/trace-format.md, Plans). Slower.
+inline constexpr std::uint32_t kNotPlanned =
+    ~0u;  ///< the address is in no module that was answered
+[[nodiscard]] std::uint32_t planned_range(std::uint64_t address);
+
+/// Whether any plan has told of a coroutine.
+[[nodiscard]] bool plan_has_coroutines();
+
 /// Asks for the functions of the modules that were written down since it was last asked, and waits
 /// for the answer, unless heddle record is gone. Signals blocked; not with the process lock or the
 /// loader's held.

@@ -2,6 +2,7 @@
 
 #include <sys/utsname.h>
 
+#include "coroutines.hpp"
 #include "filter.hpp"
 #include "load.hpp"
 #include "text.hpp"
@@ -149,12 +150,7 @@ void process_start(Process& process) {
   process.flight = process.header->flight = loaded.flight;
   process.paused = loaded.paused;
   prepare_filter();
-  if (filter.active) {
-    process.hooks = &heddle_filtered_hooks;
-  } else if (loaded.sparse) {
-    process.hooks = &heddle_sparse_hooks;
-    process.header->sparse = kSparseBytes;
-  }
+  choose_hooks(process);
   Text(process.modules.path, sizeof process.modules.path) << process.directory << "/modules";
   process.modules.trouble_noted = &process.trouble_noted;
   process.modules.since = first.ticks;

@@ -28,6 +28,7 @@ struct Process {
   std::uint64_t flight_used;
   bool paused;            ///< calls are not recorded until heddle_start()
   const HookSet* hooks;   ///< other than the plain ones; null: those
+  bool captures;          ///< by them, coroutines' frames
   std::uint64_t stamped;  ///< ticks of the latest stamp
   std::uint64_t lost;     ///< events with no file to count them in
   long error;             ///< why recording is impossible, negated

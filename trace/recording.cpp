@@ -1,5 +1,6 @@
 #include "recording.hpp"
 
+#include "coroutines.hpp"
 #include "filter.hpp"
 #include "note.hpp"
 #include "plan.hpp"
@@ -104,7 +105,9 @@ bool filter_wants(const Call& call, bool tail) {
 bool update_modules(Process& process, bool wait) {
   const bool overlapped = process.modules.overlap;
   if (!scan_modules(process.modules, wait)) return false;
-  if (filter.patterns != 0) ask_for_plan(process);
+  const bool asks = asks_for_coroutines(process);
+  if (filter.patterns != 0 || asks) ask_for_plan(process);
+  if (asks) meet_planned_coroutines(process);
   if (overlapped == process.modules.overlap) return true;
   const Locked locked(process.lock);
   publish_all(process);

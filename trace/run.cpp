@@ -1,5 +1,6 @@
 #include "run.hpp"
 
+#include "coroutines.hpp"
 #include "filter.hpp"
 #include "take_back.hpp"
 
@@ -154,6 +155,18 @@ long append_gap(Process& process, Thread& thread, GapReason why, std::uint64_t e
 long append_strand(Process& process, Thread& thread, StrandEvent what, std::uint64_t strand) {
   return append_words(process, thread, RecordType::kStrand, static_cast<std::uint64_t>(what),
                       strand);
+}
+
+long append_frame(Process& process, Thread& thread, const FrameRecord& record) {
+  const std::uint64_t now = ticks();
+  const long error =
+      make_room(process, thread, kMostForCall, now, reinterpret_cast<std::uint64_t>(&now));
+  if (error != 0) return error;
+  std::uint64_t* word = at(thread.buffer.header->position);
+  *word++ = record.first;
+  *word++ = record.second;
+  commit(thread, word);
+  return 0;
 }
 
 long append_text(Process& process, Thread& thread, RecordType type, std::uint64_t strand,

@@ -43,4 +43,8 @@ enum class StrandEvent : std::uint32_t { kSwitch = 1, kEnd = 2 };
 [[nodiscard]] long append_text(Process& process, Thread& thread, RecordType type,
                                std::uint64_t strand, const char* text);
 
+/// Appends the frame of the coroutine whose enter comes next (coroutines.hpp).
+struct FrameRecord;
+[[nodiscard]] long append_frame(Process& process, Thread& thread, const FrameRecord& record);
+
 }  // namespace heddle::trace

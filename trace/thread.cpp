@@ -115,9 +115,12 @@ void publish(const Process& process, Thread& thread) {
   // Not the last of what a slow path must do first?
   const bool slow = !off && (thread.look_again > 0 || thread.skipped > 0);
   window.own_sequence = quick ? thread.sequence : nullptr;
-  // The filter is asked whichever way its events then go.
-  window.hooks = window.own_sequence != nullptr || filter.active ? process.hooks : nullptr;
-  window.sequence = process.hooks == nullptr ? window.own_sequence : nullptr;
+  // The filter is asked, and frames are looked for, whichever way the events then go.
+  const bool hooked = window.own_sequence != nullptr || filter.active || process.captures;
+  window.hooks = hooked ? process.hooks : nullptr;
+  window.enter_sequence = process.hooks == nullptr ? window.own_sequence : nullptr;
+  const bool plain_exits = process.hooks == nullptr || process.hooks == &heddle_capturing_hooks;
+  window.exit_sequence = plain_exits ? window.own_sequence : nullptr;
   std::uint64_t* const dropped = thread.full      ? &thread.buffer.header->dropped
                                  : process.paused ? &thread.skipped
                                                   : nullptr;

@@ -19,14 +19,20 @@ extern "C" {
 [[gnu::visibility("hidden")]] extern const HookSet heddle_sparse_hooks;
 /// They ask heddle_wanted first.
 [[gnu::visibility("hidden")]] extern const HookSet heddle_filtered_hooks;
+/// The same three, but enters of C++20 coroutines are preceded by a record of the frame
+/// (coroutines.hpp).
+[[gnu::visibility("hidden")]] extern const HookSet heddle_capturing_hooks;
+[[gnu::visibility("hidden")]] extern const HookSet heddle_sparse_capturing_hooks;
+[[gnu::visibility("hidden")]] extern const HookSet heddle_filtered_capturing_hooks;
 }
 
 /// The hooks read it, in a restartable sequence; the slow path, which blocks signals, writes it. So
 /// whatever a hook has read of it holds until its record is stored. All zeros in a forked child:
 /// its first hook takes the slow path.
 struct Window {
-  std::uint64_t* sequence;  ///< where the thread announces a restartable sequence; null: the slow
-                            ///< path is the only one
+  std::uint64_t* enter_sequence;  ///< where the thread announces a restartable sequence to store an
+                                  ///< enter; null: go on with `hooks`
+  std::uint64_t* exit_sequence;   ///< an exit
   std::uint64_t* position;  ///< holds the address of the next record. Null, set also by another
                             ///< thread: the slow path first
   std::uint64_t limit;      ///< the last address at which a hook's record may begin

@@ -44,21 +44,30 @@ std::vector<std::uint64_t> enters(const RawThread& thread) {
 
 }  // namespace
 
-TEST_CASE("handlers lose no call of hooks that seldom read the clock") {
+TEST_CASE(
+    "handlers lose no call of hooks that seldom read the clock, or that look for coroutines") {
+  struct Setting {
+    const char* name;
+    const char* value;
+  };
   for (const std::string& way : ways()) {
-    for (const std::string from : {"timer", "thread"}) {
-      CAPTURE(way);
-      CAPTURE(from);
-      const Scratch scratch;
-      const auto trace = scratch.path() / "trace";
-      const Outcome outcome = run({.arguments = {way + "signals", "20000", from, "stack"},
-                                   .trace = trace.string(),
-                                   .in_child = [] { setenv("HEDDLE_CLOCK", "sparse", 1); }});
-      REQUIRE(outcome.exit_code == 0);
-      const RawThread thread = read_trace(trace).at(0).threads.at(0);
-      CHECK(thread.dropped == 0);
-      CHECK(enters(thread) == expected(outcome.out));
-      CHECK(well_nested(thread));
+    for (const Setting& setting :
+         {Setting{"HEDDLE_CLOCK", "sparse"}, {"HEDDLE_COROUTINES", "scan"}}) {
+      for (const std::string from : {"timer", "thread"}) {
+        CAPTURE(way);
+        CAPTURE(std::string(setting.name));
+        CAPTURE(from);
+        const Scratch scratch;
+        const auto trace = scratch.path() / "trace";
+        const Outcome outcome = run({.arguments = {way + "signals", "20000", from, "stack"},
+                                     .trace = trace.string(),
+                                     .in_child = [&] { setenv(setting.name, setting.value, 1); }});
+        REQUIRE(outcome.exit_code == 0);
+        const RawThread thread = read_trace(trace).at(0).threads.at(0);
+        CHECK(thread.dropped == 0);
+        CHECK(enters(thread) == expected(outcome.out));
+        CHECK(well_nested(thread));
+      }
     }
   }
 }

@@ -1,0 +1,188 @@
+// The capturing form of the enter hooks (--coroutines): where the entered function is a C++20 coroutine's, a record of its frame comes
+// before the enter, which is then stored by one of the forms of x86_64_hooks.S. Exits are as without.
+//
+// heddle_plain_sites (coroutines.hpp) holds the places that are known to be no coroutine's; the others ask heddle_find_frame, with the
+// registers that the program has there, which tell where the frame is.
+#include "x86_64_macros.h"
+
+// rcx, the window, is kept; rdx and r are used up. Goes to `ask` unless this place is no coroutine's.
+.macro LOOK_UP r, ask
+	movq	(%rsp), %rdx
+	imulq	$HEDDLE_SITES_FACTOR, %rdx, %rax
+	shrq	$64-HEDDLE_SITES_BITS, %rax
+	leaq	heddle_plain_sites(%rip), \r
+	cmpq	%rdx, (\r,%rax,8)
+	jne	\ask
+.endm
+
+// The rest of struct HookState, at rsp.
+.macro SAVE_REGISTERS
+	.set	at, HEDDLE_STATE_REGISTERS
+	.irp	r, rbx, rbp, r12, r13, r14, r15
+	movq	%\r, at(%rsp)
+	.set	at, at+8
+	.endr
+	movq	%rdi, at(%rsp)
+.endm
+
+// Stores the record whose words are in r9 and r10.
+.macro STORE_FRAME sequence, slow
+	movq	HEDDLE_WINDOW_OWN_SEQUENCE(%rcx), %rdx
+	testq	%rdx, %rdx
+	je	\slow
+	ANNOUNCE \sequence
+\sequence\()_begin:
+	movq	HEDDLE_WINDOW_POSITION(%rcx), %r8
+	testq	%r8, %r8
+	je	\slow
+	movq	(%r8), %rdx
+	cmpq	HEDDLE_WINDOW_LIMIT(%rcx), %rdx
+	ja	\slow
+	movq	%r9, (%rdx)
+	movq	%r10, 8(%rdx)
+	addq	$16, %rdx
+	movq	%rdx, (%r8)
+\sequence\()_commit:
+.endm
+
+// To the sparse form, which wants a sequence.
+.macro GO_SPARSE name
+	cmpq	$0, HEDDLE_WINDOW_OWN_SEQUENCE(%rcx)
+	je	slow\name
+	jmp	sparse\name
+.endm
+
+.macro GO_ON form, name, entry, r
+	.ifc	\form, capturing
+	movq	HEDDLE_WINDOW_OWN_SEQUENCE(%rcx), %rdx
+	testq	%rdx, %rdx
+	je	slow\name
+	STORE_TIMED 0, \entry, \r, .L\form\name\()_timed, slow\name
+	.if \entry
+	RESTORE 0
+	.endif
+	ret
+	SEQUENCE .L\form\name\()_timed, .L\form\name\()_timed_begin, .L\form\name\()_timed_commit, slow\name
+	.endif
+	.ifc	\form, sparse_capturing
+	GO_SPARSE \name
+	.endif
+	.ifc	\form, filtered_capturing
+	jmp	filtered\name
+	.endif
+.endm
+
+.macro FUNCTION_ENTER form, name
+	BEGIN	\form\name
+	LOOK_UP %r8, .L\form\name\()_ask
+.L\form\name\()_go_on:
+	GO_ON	\form, \name, 0, %r8
+.L\form\name\()_ask:
+	cmpq	$0, HEDDLE_WINDOW_DROPPED(%rcx)
+	jne	.L\form\name\()_go_on
+	subq	$HEDDLE_STATE_BYTES+24, %rsp		// the call wants rsp on a 16-byte boundary
+	.cfi_adjust_cfa_offset HEDDLE_STATE_BYTES+24
+	movq	%rsi, HEDDLE_STATE_BYTES(%rsp)
+	movq	%rcx, HEDDLE_STATE_BYTES+8(%rsp)
+	movq	%rdx, HEDDLE_STATE_SITE(%rsp)
+	movq	%rdi, HEDDLE_STATE_FUNCTION(%rsp)
+	leaq	HEDDLE_STATE_BYTES+24+8(%rsp), %rax
+	movq	%rax, HEDDLE_STATE_STACK(%rsp)
+	SAVE_REGISTERS
+	movq	%rsp, %rdi
+	call	heddle_find_frame
+	testq	%rax, %rax
+	je	.L\form\name\()_asked
+	movq	%rax, %r9
+	movq	%rdx, %r10
+	FIND_WINDOW .L\form\name\()_asked
+	STORE_FRAME .L\form\name\()_frame, .L\form\name\()_frame_slow
+.L\form\name\()_asked:
+	movq	HEDDLE_STATE_FUNCTION(%rsp), %rdi
+	movq	HEDDLE_STATE_BYTES(%rsp), %rsi
+	movq	HEDDLE_STATE_BYTES+8(%rsp), %rdx
+	addq	$HEDDLE_STATE_BYTES+24, %rsp
+	.cfi_adjust_cfa_offset -HEDDLE_STATE_BYTES-24
+	FIND_WINDOW .L\form\name\()_none
+	cmpq	%rdx, %rcx
+	je	.L\form\name\()_go_on
+	jmp	slow\name				// the thread's first: this form may be another than its own
+.L\form\name\()_none:
+	ret
+	.cfi_adjust_cfa_offset HEDDLE_STATE_BYTES+24
+.L\form\name\()_frame_slow:
+	movq	%r9, %rdi
+	movq	%r10, %rsi
+	call	heddle_frame_slowly
+	jmp	.L\form\name\()_asked
+	SEQUENCE .L\form\name\()_frame, .L\form\name\()_frame_begin, .L\form\name\()_frame_commit, .L\form\name\()_frame_slow
+	END	\form\name
+.endm
+
+.macro ENTRY_ENTER form, name
+	BEGIN	\form\name
+	LOOK_UP %rsi, .L\form\name\()_ask
+.L\form\name\()_go_on:
+	GO_ON	\form, \name, 1, %rsi
+.L\form\name\()_ask:
+	cmpq	$0, HEDDLE_WINDOW_DROPPED(%rcx)
+	jne	.L\form\name\()_go_on
+	OPEN_FRAME
+	leaq	-HEDDLE_STATE_BYTES-8(%rsp), %rsp
+	.cfi_adjust_cfa_offset HEDDLE_STATE_BYTES+8
+	movq	%rcx, HEDDLE_STATE_BYTES(%rsp)
+	movq	%rdx, HEDDLE_STATE_SITE(%rsp)
+	movq	$0, HEDDLE_STATE_FUNCTION(%rsp)
+	leaq	HEDDLE_STATE_BYTES+8+FRAME+8(%rsp), %rax
+	movq	%rax, HEDDLE_STATE_STACK(%rsp)
+	SAVE_REGISTERS
+	movq	%rsp, %rdi
+	leaq	heddle_find_frame(%rip), %rax
+	call	heddle_call_aligned
+	testq	%rax, %rax
+	je	.L\form\name\()_asked
+	movq	%rax, %r9
+	movq	%rdx, %r10
+	FIND_WINDOW .L\form\name\()_asked
+	STORE_FRAME .L\form\name\()_frame, .L\form\name\()_frame_slow
+.L\form\name\()_asked:
+	movq	HEDDLE_STATE_BYTES(%rsp), %rdx
+	leaq	HEDDLE_STATE_BYTES+8(%rsp), %rsp
+	.cfi_adjust_cfa_offset -HEDDLE_STATE_BYTES-8
+	CLOSE_FRAME
+	FIND_WINDOW .L\form\name\()_none
+	cmpq	%rdx, %rcx
+	je	.L\form\name\()_go_on
+	jmp	slow\name
+.L\form\name\()_none:
+	RESTORE	0
+	ret
+	.cfi_adjust_cfa_offset HEDDLE_STATE_BYTES+8+FRAME
+.L\form\name\()_frame_slow:
+	movq	%r9, %rdi
+	movq	%r10, %rsi
+	leaq	heddle_frame_slowly(%rip), %rax
+	call	heddle_call_sheltered
+	jmp	.L\form\name\()_asked
+	SEQUENCE .L\form\name\()_frame, .L\form\name\()_frame_begin, .L\form\name\()_frame_commit, .L\form\name\()_frame_slow
+	END	\form\name
+.endm
+
+	.text
+	.irp	form, capturing, sparse_capturing, filtered_capturing
+	FUNCTION_ENTER \form, __cyg_profile_func_enter
+	ENTRY_ENTER \form, __heddle_fentry__
+	.endr
+
+	.macro	SPARSE_EXIT name
+	BEGIN	sparse_or_slow\name
+	GO_SPARSE \name
+	END	sparse_or_slow\name
+	.endm
+	SPARSE_EXIT __cyg_profile_func_exit
+	SPARSE_EXIT __heddle_return__
+
+	SET	heddle_capturing_hooks, capturing, slow		// exits have their sequence unless they must go the slow way
+	SET	heddle_sparse_capturing_hooks, sparse_capturing, sparse_or_slow
+	SET	heddle_filtered_capturing_hooks, filtered_capturing, filtered
+	.section .note.GNU-stack, "", @progbits

@@ -1,0 +1,65 @@
+// Which instance of a C++20 coroutine is entered (heddle record --coroutines): the address of its
+// frame, as the capturing hooks find it.
+//
+// A frame begins with the addresses of the two functions that are called with it: the one that
+// resumes (GCC's actor) and the one that destroys; the first is null once the coroutine is at its
+// final suspend point. The frame is in a register or on the stack where one of the two calls the
+// hook: at the same place whenever it calls from there. So it is looked for once for each such
+// site: every place is tried, by a system call that reads memory without harm
+// (process_vm_readv(2)), and what was right each time is believed in the end. A site at which
+// nothing was found the first time is no coroutine's. heddle record, if it has the debug
+// information, says where to look (plan.hpp).
+#pragma once
+
+#include <cstdint>
+
+#include "process.hpp"
+
+namespace heddle::trace {
+
+inline constexpr unsigned kSiteBits = 14;
+
+/// What a hook found when it was called.
+struct HookState {
+  std::uint64_t site;           ///< return address of the hook
+  std::uint64_t function;       ///< first way: what is entered; second: 0, the site is in it
+  std::uint64_t stack_pointer;  ///< first way: the function's own; second: as recorded
+  std::uint64_t registers[7];   ///< rbx, rbp, r12, r13, r14, r15, rdi
+};
+
+/// A record of type capture; the first word is 0 where there is none.
+struct FrameRecord {
+  std::uint64_t first, second;
+};
+
+/// The first event of a thread may be a coroutine's. Call when it is known what is asked for.
+void look_from_the_first_event();
+
+/// Chooses the process's hooks, with the filter prepared; call once per process, lock held.
+void choose_hooks(Process& process);
+
+/// Whether heddle record is to be asked where frames are.
+[[nodiscard]] bool asks_for_coroutines(const Process& process);
+
+/// After a plan was taken: recording goes on with frames if there are any to come. No lock
+/// held.
+void meet_planned_coroutines(Process& process);
+
+/// The addresses have a new owner.
+void forget_coroutines(std::uint64_t start, std::uint64_t end);
+
+}  // namespace heddle::trace
+
+extern "C" {
+
+/// Sites of the hooks that are no coroutine's; site `s` is at the top kSiteBits bits of s · factor
+/// (HEDDLE_SITES_FACTOR), if it is there.
+[[gnu::visibility(
+    "hidden")]] extern std::uint64_t heddle_plain_sites[1u << heddle::trace::kSiteBits];
+
+/// The frame of the coroutine that is being entered. Asked by the hooks before they store the
+/// enter; general registers alone, no lock, no call into libc; a signal handler may interrupt it
+/// anywhere. Constant time; some microseconds while a site is new.
+[[gnu::visibility("hidden")]] heddle::trace::FrameRecord heddle_find_frame(
+    const heddle::trace::HookState* state);
+}

@@ -1,0 +1,126 @@
+// Which coroutine is entered, compared with what the program did.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <set>
+#include <sstream>
+
+#include "raw_trace.hpp"
+#include "run.hpp"
+
+namespace {
+
+/// A line of the program's.
+struct Deed {
+  char what;
+  std::uint64_t frame;
+};
+
+std::vector<Deed> deeds(const std::string& text) {
+  std::vector<Deed> result;
+  std::istringstream lines(text);
+  char what = 0;
+  for (std::uint64_t frame = 0; lines >> what >> std::hex >> frame;)
+    result.push_back({what, frame});
+  return result;
+}
+
+constexpr std::uint64_t kCapture = 10;
+
+/// Frames in the order of the enters that they come before, of those that the program knows. (Any
+/// function that is called by the first word of what a register points to looks like a
+/// coroutine's.)
+std::vector<std::uint64_t> captured(const RawThread& thread, const std::set<std::uint64_t>& known) {
+  std::vector<std::uint64_t> result;
+  for (const RawNote& note : thread.notes) {
+    if (note.type != kCapture) continue;
+    const std::uint64_t frame = note.number & 0xffff'ffff'ffff;
+    if (!known.contains(frame)) continue;
+    result.push_back(frame);
+    REQUIRE(note.before < thread.records.size());
+    const RawRecord& enter = thread.records[note.before];
+    CHECK(!enter.exit);
+    CHECK((enter.function & 0xffffffff) == note.more);
+  }
+  return result;
+}
+
+/// Whether the frames are those of the deeds: a birth may show none (its actor's first call may be
+/// inlined, and so have no hook of the second way), a resumption shows one, a destruction one or
+/// two (the destroying function calls the actor).
+bool follows(const std::vector<std::uint64_t>& frames, const std::vector<Deed>& deeds,
+             bool births_show) {
+  std::set<std::size_t> reached{0};  // how many frames the deeds so far may have shown
+  for (std::size_t i = 0; i < deeds.size(); ++i) {
+    const Deed& deed = deeds[i];
+    std::set<std::size_t> next;
+    for (const std::size_t at : reached) {
+      const auto shows = [&](std::size_t k) {
+        return k < frames.size() && frames[k] == deed.frame;
+      };
+      if (deed.what == 'b' && !births_show) next.insert(at);
+      if (shows(at)) next.insert(at + 1);
+      if (deed.what == 'd' && shows(at) && shows(at + 1)) next.insert(at + 2);
+    }
+    if (next.empty()) {
+      MESSAGE("deed " << i << " " << deed.what << " is not among the frames from "
+                      << *reached.begin());
+      return false;
+    }
+    reached = next;
+  }
+  return reached.contains(frames.size());
+}
+
+struct Setting {
+  const char* name;
+  const char* value;
+};
+
+}  // namespace
+
+TEST_CASE("a coroutine's enters are preceded by its frame") {
+  for (const std::string way : {"function", "entry"}) {
+#if !HEDDLE_ENTRY_WAY
+    if (way == "entry") continue;
+#endif
+    for (const std::string level : {"O0", "O1", "O2", "O3", "Os"}) {
+      for (const Setting& setting :
+           {Setting{"", ""}, {"HEDDLE_CLOCK", "sparse"}, {"HEDDLE_DEPTH", "1000"}}) {
+        for (const std::string threads : {"0", "3"}) {
+          CAPTURE(way);
+          CAPTURE(level);
+          CAPTURE(std::string(setting.name));
+          CAPTURE(threads);
+          const Scratch scratch;
+          const auto trace = scratch.path() / "trace";
+          const Outcome outcome =
+              run({.arguments = {"coroutines-" + way + "-" + level, "300", threads},
+                   .trace = trace.string(),
+                   .in_child = [&] {
+                     setenv("HEDDLE_COROUTINES", "scan", 1);
+                     if (*setting.name != '\0') {
+                       setenv(setting.name, setting.value, 1);
+                     }
+                   }});
+          REQUIRE(outcome.exit_code == 0);
+          const std::vector<Deed> did = deeds(outcome.out);
+          REQUIRE(did.size() > 10000);
+          std::set<std::uint64_t> known;
+          for (const Deed& deed : did) known.insert(deed.frame);
+          const RawProcess process = read_trace(trace).at(0);
+          const auto main =
+              std::find_if(process.threads.begin(), process.threads.end(),
+                           [&](const RawThread& thread) { return thread.tid == process.pid; });
+          REQUIRE(main != process.threads.end());
+          const RawThread& thread = *main;
+          REQUIRE(process.threads.size() == 1 + std::stoul(threads));
+          CHECK(thread.dropped == 0);
+          CHECK(well_nested(thread));
+          CHECK(follows(captured(thread, known), did, way == "function"));
+        }
+      }
+    }
+  }
+}
