@@ -48,6 +48,21 @@ std::uint64_t heddle_calls(const std::filesystem::path& trace) {
                        0);
 }
 
+command heddle_preload(const std::filesystem::path& trace) {
+  std::filesystem::create_directory(trace);
+  const auto library = lab_directory().parent_path() / "lib" / "libheddle.so";
+  return {"env", "-C", trace.string(), "LD_PRELOAD=" + library.string()};
+}
+
+std::uint64_t heddle_preload_calls(const std::filesystem::path& trace) {
+  for (const auto& each : std::filesystem::directory_iterator(trace)) {
+    if (each.path().filename().string().starts_with("heddle.trace.")) {
+      return heddle_calls(each.path());
+    }
+  }
+  throw std::runtime_error("no heddle.trace.* in " + trace.string());
+}
+
 command uftrace_record(const std::filesystem::path& trace) {
   return {"uftrace", "record", "--no-libcall", "--no-event", "-d", trace.string()};
 }

@@ -32,6 +32,12 @@ struct recorder {
 /// What `heddle report` counts.
 [[nodiscard]] std::uint64_t heddle_calls(const std::filesystem::path& trace);
 
+/// The library alone, without `heddle record`: it records into the working directory, which is
+/// made.
+[[nodiscard]] command heddle_preload(const std::filesystem::path& trace);
+/// What `heddle report` counts there.
+[[nodiscard]] std::uint64_t heddle_preload_calls(const std::filesystem::path& trace);
+
 /// `uftrace record`, of the program's functions alone: no library calls, no scheduler events.
 [[nodiscard]] command uftrace_record(const std::filesystem::path& trace);
 /// What `uftrace report` counts.
