@@ -8,11 +8,11 @@
 
 namespace heddle::coop::detail {
 
-fiber* fiber::make(scheduler& owner, std::size_t stack_bytes, stack_guard guard) {
+fiber* fiber::make(scheduler& owner, std::size_t size) {
   static_assert(sizeof(fiber) <= stack::header_bytes);
-  stack memory(stack_bytes, guard);
+  stack memory(size != 0 ? size : owner.options_.stack_bytes, owner.options_.stack_guard);
   void* const place = memory.take_from_top(sizeof(fiber), alignof(fiber));
-  return new (place) fiber(owner, std::move(memory));
+  return new (place) fiber(owner, size, std::move(memory));
 }
 
 void fiber::operator delete(fiber* self, std::destroying_delete_t) noexcept {
@@ -31,14 +31,15 @@ void fiber::main(void* argument) {
     owner.finish(*self.job);
 
     strand_block* const to = owner.next();
-    if (to != nullptr && to->kind == strand_kind::fiber && to->runner == nullptr) {
+    if (to != nullptr && to->kind == strand_kind::fiber && to->runner == nullptr &&
+        to->stack_bytes == self.size) {
       owner.start_on(*to, self);  // without a switch
       continue;
     }
     self.job = nullptr;
-    owner.idle_fibers_.push_back(&self);  // has the room: see scheduler::new_fiber
+    owner.idle_fibers_.add(self);
     fiber_context* next = &owner.main_;
-    if (to != nullptr && to->kind == strand_kind::fiber) {
+    if (to != nullptr && to->kind == strand_kind::fiber && to->runner != nullptr) {
       current_strand = to;
       next = &to->runner->context;
     } else {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "stack_pool.hpp"
+
 namespace heddle::coop {
 
 using detail::block_call;
@@ -84,12 +86,12 @@ strand_block* scheduler::run_tasks(strand_block* first) {
 void scheduler::run_fiber(strand_block& strand) {
   if (strand.runner == nullptr) {
     try {
-      start_on(strand, idle_fibers_.empty() ? new_fiber() : *idle_fibers_.back());
+      detail::fiber* const idle = idle_fibers_.take(strand.stack_bytes);
+      start_on(strand, idle != nullptr ? *idle : new_fiber(strand.stack_bytes));
     } catch (...) {
       ready_.push(strand);  // still there when run() is called again
       throw;
     }
-    if (!idle_fibers_.empty() && idle_fibers_.back() == strand.runner) idle_fibers_.pop_back();
   }
   current_strand = &strand;
   fiber_context::switch_to(main_, strand.runner->context);
@@ -102,10 +104,18 @@ void scheduler::start_on(strand_block& strand, detail::fiber& runner) noexcept {
   current_strand = &strand;
 }
 
-detail::fiber& scheduler::new_fiber() {
-  idle_fibers_.reserve(fibers_.size() + 1);
-  fibers_.emplace_back(detail::fiber::make(*this, options_.stack_bytes, options_.stack_guard));
+detail::fiber& scheduler::new_fiber(std::size_t size) {
+  idle_fibers_.make_room(size);
+  fibers_.emplace_back(detail::fiber::make(*this, size));
   return *fibers_.back();
+}
+
+std::size_t scheduler::fiber_size(stack_size wanted) const {
+  if (wanted.bytes == 0) return 0;
+  detail::require_stack_bytes(wanted.bytes, fiber_context::minimum_stack_bytes(),
+                              fiber_context::name);
+  const std::size_t rounded = detail::stack_pool::rounded(wanted.bytes);
+  return rounded == detail::stack_pool::rounded(options_.stack_bytes) ? 0 : rounded;
 }
 
 // Of a strand that somebody holds, or that has more than a body.

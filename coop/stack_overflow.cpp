@@ -81,7 +81,8 @@ void report(const slab_registry::slot& slot, const void* context) noexcept {
   if (overflow) {
     text << " overflowed its stack of " << slot.stack_bytes
          << " bytes: it calls too deeply or has too much on the stack. Give it a larger one ("
-         << (strand != nullptr ? "scheduler_options::stack_bytes" : "the context's stack size")
+         << (strand != nullptr ? "scheduler_options::stack_bytes, or a stack_size to spawn()"
+                               : "the context's stack size")
          << ")\n";
   } else {
     text << " accessed the guard page of a stack of " << slot.stack_bytes

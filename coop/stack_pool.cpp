@@ -31,14 +31,18 @@ stack_pool& stack_pool::process() {
   return pool;
 }
 
-stack_pool::piece stack_pool::take(std::size_t bytes, stack_guard guard) {
+std::size_t stack_pool::rounded(std::size_t bytes) {
   require_stack_bytes(bytes, stack::minimum_bytes, "such");
   if (bytes > stack::maximum_bytes) {
     throw std::invalid_argument("a stack of " + std::to_string(bytes) +
                                 " bytes is too large: the largest has " +
                                 std::to_string(stack::maximum_bytes));
   }
-  const stack_shape shape = stack_shape::of(std::bit_ceil(bytes), guard);
+  return std::bit_ceil(bytes);
+}
+
+stack_pool::piece stack_pool::take(std::size_t bytes, stack_guard guard) {
+  const stack_shape shape = stack_shape::of(rounded(bytes), guard);
   const auto index = static_cast<std::size_t>(std::countr_zero(shape.stack_bytes) -
                                               std::countr_zero(stack::minimum_bytes));
 

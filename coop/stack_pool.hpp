@@ -21,6 +21,10 @@ class stack_pool {
     pooled_slab* slab;
   };
 
+  /// The size that a stack of so many bytes really has. Throws std::invalid_argument, as the
+  /// constructor of `stack`.
+  [[nodiscard]] static std::size_t rounded(std::size_t bytes);
+
   /// Throws as the constructor of `stack`.
   piece take(std::size_t bytes, stack_guard guard);
   static void give_back(pooled_slab& slab, std::byte* bottom) noexcept;

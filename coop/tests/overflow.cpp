@@ -44,6 +44,8 @@ TEST_CASE("what overflowed its stack is named, with the size and the remedy") {
   } const cases[] = {
       {"strand", "strand 2 \"parser\" overflowed its stack of 32768 bytes",
        "scheduler_options::stack_bytes"},
+      {"chosen", "strand 2 \"deep\" overflowed its stack of 131072 bytes",
+       "a stack_size to spawn()"},
       {"thread", "strand 1 \"elsewhere\" overflowed its stack of 65536 bytes",
        "scheduler_options::stack_bytes"},
       {"asm", "a context overflowed its stack of 65536 bytes", "the context's stack size"},

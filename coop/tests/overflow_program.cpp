@@ -37,6 +37,14 @@ void in_strand() {
   s.run();
 }
 
+void in_strand_of_chosen_size() {
+  scheduler s({.stack_bytes = 32 * 1024});
+  s.spawn([] {}, "innocent");
+  s.spawn(
+      stack_size{100'000}, [] { overflow(nullptr); }, "deep");
+  s.run();
+}
+
 template <class Context>
 void in_context() {
   Context home;
@@ -110,6 +118,7 @@ void no_room_to_unwind() {
 int main(int count, char** arguments) {
   const std::map<std::string, void (*)()> ways = {
       {"strand", &in_strand},
+      {"chosen", &in_strand_of_chosen_size},
       {"asm", &in_context<asm_context>},
       {"ucontext", &in_context<ucontext_context>},
       {"thread", &in_thread},

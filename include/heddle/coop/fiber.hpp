@@ -26,13 +26,14 @@ using fiber_context = ucontext_context;
 /// page, which is one miss of the TLB a switch instead of two.
 class alignas(64) fiber {  // a cache line: the registers saved are at its start
  public:
-  /// Throws as the constructor of `stack`.
-  static fiber* make(scheduler& owner, std::size_t stack_bytes, stack_guard guard);
+  /// On a stack of the scheduler's own size if `size` is 0. Throws as the constructor of `stack`.
+  static fiber* make(scheduler& owner, std::size_t size);
   ~fiber() = default;
   static void operator delete(fiber* self, std::destroying_delete_t) noexcept;
 
   fiber_context context;
   strand_block* job = nullptr;
+  const std::size_t size;  // of the strands that it runs: strand_block::stack_bytes
 
   /// Near what it goes on with; to be prefetched, not read.
   [[nodiscard]] const void* suspended_at() const noexcept {
@@ -44,8 +45,8 @@ class alignas(64) fiber {  // a cache line: the registers saved are at its start
   }
 
  private:
-  fiber(scheduler& owner, stack&& runs_on)
-      : context(&main, this, std::move(runs_on)), owner_(owner) {}
+  fiber(scheduler& owner, std::size_t its_size, stack&& runs_on)
+      : context(&main, this, std::move(runs_on)), size(its_size), owner_(owner) {}
 
   static void main(void* self);
 

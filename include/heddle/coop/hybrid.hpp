@@ -30,10 +30,11 @@ void run_on_fiber(strand_block& self, std::coroutine_handle<> start, const end_m
 // Runs a body that needs a stack in a strand of its own.
 template <class F>
 struct call_on_fiber {
+  stack_size stack;
   F body;
   using result = strand_result<F>;
   task<result> operator()(scope& children) {
-    const strand<result> own = children.spawn(std::move(body));
+    const strand<result> own = children.spawn(stack, std::move(body));
     co_return co_await own.join();
   }
 };
@@ -66,13 +67,17 @@ T await(task<T> what) {
 /// wait. Destroyed while it waits, which only the scheduler's destructor does: that strand is
 /// destroyed before.
 ///
-/// Costs a strand and a stack from the pool.
+/// Costs a strand and a stack from the pool, of the scheduler's size or the one given.
 template <class F>
-auto on_fiber(F body) {
+auto on_fiber(stack_size stack, F body) {
   using result = detail::strand_result<F>;
   static_assert(!detail::is_task<std::invoke_result_t<F&>>, "a task needs no fiber: co_await it");
   return detail::task_in_scope<result>(
-      nullptr, detail::scope_body<result>(detail::call_on_fiber<F>{std::move(body)}));
+      nullptr, detail::scope_body<result>(detail::call_on_fiber<F>{stack, std::move(body)}));
+}
+template <class F>
+auto on_fiber(F body) {
+  return on_fiber(stack_size{}, std::move(body));
 }
 
 }  // namespace heddle::coop

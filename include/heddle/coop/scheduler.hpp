@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "heddle/coop/fiber.hpp"
+#include "heddle/coop/idle_fibers.hpp"
 #include "heddle/coop/reactor.hpp"
 #include "heddle/coop/ready_queue.hpp"
 #include "heddle/coop/scheduler_list.hpp"
@@ -37,7 +38,7 @@ struct scheduler_options {
   /// Set: the next strand is chosen at random, the same way for the same seed. Not set: the one
   /// that has been ready the longest.
   std::optional<std::uint64_t> random_seed = {};
-  /// Of each fiber, at least stack::minimum_bytes.
+  /// Of each fiber that is not spawned with a stack_size, at least stack::minimum_bytes.
   std::size_t stack_bytes = 64 * 1024;
   /// Without one, fibers may have stacks smaller than a page: see `stack`.
   coop::stack_guard stack_guard = coop::stack_guard::page;
@@ -86,6 +87,22 @@ class scheduler {
   auto spawn(F&& body, std::string_view name = {})
       -> strand<detail::strand_result<std::decay_t<F>>> {
     return add(detail::make_block(std::forward<F>(body)), name);
+  }
+  /// The same as a fiber whose stack has so many bytes, for one that calls more deeply than the
+  /// others, or less. Rounded up to a power of two; the guard is as the scheduler's stacks'. Stacks
+  /// that are free wait for the next strand of their size. Throws std::invalid_argument if it is
+  /// too small or too large for any stack.
+  ///
+  ///     s.spawn(stack_size{1024 * 1024}, [] { parse(document); }, "parser");
+  template <class F>
+  auto spawn(stack_size stack, F&& body, std::string_view name = {})
+      -> strand<detail::strand_result<std::decay_t<F>>> {
+    static_assert(!detail::is_task<std::invoke_result_t<std::decay_t<F>&>>,
+                  "a task has no stack: it runs on that of run()");
+    const std::size_t size = fiber_size(stack);
+    auto* const block = detail::make_block(std::forward<F>(body));
+    block->stack_bytes = size;
+    return add(block, name);
   }
   template <class T>
   strand<T> spawn(task<T> body, std::string_view name = {}) {
@@ -234,7 +251,8 @@ class scheduler {
   detail::strand_block* run_tasks(detail::strand_block* first);
   void run_fiber(detail::strand_block& strand);
   void start_on(detail::strand_block& strand, detail::fiber& runner) noexcept;
-  detail::fiber& new_fiber();
+  detail::fiber& new_fiber(std::size_t size);
+  [[nodiscard]] std::size_t fiber_size(stack_size wanted) const;
   inline void finish(detail::strand_block& strand);
   void finish_rare(detail::strand_block& strand);
   void destroy_strand(detail::strand_block& strand) noexcept;
@@ -255,7 +273,7 @@ class scheduler {
   time_point simulated_now_{};
   detail::strand_registry all_;
   std::vector<std::unique_ptr<detail::fiber>> fibers_;
-  std::vector<detail::fiber*> idle_fibers_;
+  detail::idle_fibers idle_fibers_;
   std::exception_ptr unhandled_;
   bool in_run_ = false;
   announcer announcer_;

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <exception>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -77,13 +78,12 @@ class scope : private detail::strand_parent {
 
   /// As scheduler::spawn(), in this scope.
   template <class F>
-  auto spawn(F&& body, std::string name = {}) {
-    auto handle = on_.spawn(std::forward<F>(body), std::move(name));
-    detail::strand_block& child = handle.block();
-    child.extra().parent = this;
-    child.extra().child_index = children_.size();
-    children_.push_back(&child);
-    return handle;
+  auto spawn(F&& body, std::string_view name = {}) {
+    return adopt(on_.spawn(std::forward<F>(body), name));
+  }
+  template <class F>
+  auto spawn(stack_size stack, F&& body, std::string_view name = {}) {
+    return adopt(on_.spawn(stack, std::forward<F>(body), name));
   }
 
   /// Asks every strand in it to end; see strand_ref::cancel(). More may be spawned afterwards.
@@ -108,6 +108,14 @@ class scope : private detail::strand_parent {
   [[nodiscard]] std::size_t alive() const noexcept { return children_.size(); }
 
  private:
+  template <class T>
+  strand<T> adopt(strand<T> handle) {
+    detail::strand_block& child = handle.block();
+    child.extra().parent = this;
+    child.extra().child_index = children_.size();
+    children_.push_back(&child);
+    return handle;
+  }
   static void child_ended(detail::strand_parent& parent, detail::strand_block& child) {
     scope& self = static_cast<scope&>(parent);
     const std::size_t place = child.extra().child_index;

@@ -16,6 +16,11 @@ enum class stack_guard : std::uint8_t {
   none,  // the next stack: an overflow writes over it. For stacks smaller than a page
 };
 
+/// How many bytes of stack a fiber is spawned with; none: what its scheduler's have.
+struct stack_size {
+  std::size_t bytes = 0;
+};
+
 /// A stack for one context, out of a slab of stacks of its size. Pages are committed on first
 /// touch. The stack freed last is used first: it is still in the cache.
 ///

@@ -79,7 +79,10 @@ struct strand_extra {
 /// What the scheduler keeps for each strand: one cache line, all of which a switch may touch.
 /// Behind it, in the same piece of memory, are the body and the result, if they are not empty.
 struct strand_block : frame_header {  //  0: 8 bytes, what to call: see block_call
-  void* resume_at = nullptr;          //  8: the frame that goes on, of a task
+  union {
+    void* resume_at = nullptr;  //  8: a task: the frame that goes on
+    std::size_t stack_bytes;    //     a fiber: as it was spawned with; 0: as the scheduler's
+  };
   union {
     fiber* runner = nullptr;  // 16: fiber: null until it first runs
     void* coroutine;          //     task: its outermost frame; null until it first runs

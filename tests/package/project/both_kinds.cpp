@@ -1,4 +1,4 @@
-// Fibers and tasks in one scheduler, with an exception and a cancellation.
+// Fibers and tasks in one scheduler: an exception, a cancellation, a stack of a chosen size.
 #include <cstdio>
 #include <heddle/coop/await.hpp>
 #include <heddle/coop/channel.hpp>
@@ -32,7 +32,11 @@ int main() {
   auto endless = s.spawn([]() -> task<> {
     for (;;) co_await yield();
   });
-  s.spawn([&] { endless.cancel(); });
+  s.spawn(stack_size{1024 * 1024}, [&] {
+    volatile char large[512 * 1024];
+    large[0] = 1;
+    if (large[0] == 1) endless.cancel();
+  });
   s.run();
   if (sum != 5050 || !caught || !endless.done()) {
     std::printf("sum %d, caught %d, ended %d\n", sum, caught, endless.done());
