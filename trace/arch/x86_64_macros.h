@@ -8,6 +8,7 @@
 #define LOCAL _ZN6heddle5trace5localE
 #define RSEQ_SIGNATURE 0x53053053
 #define FRAME 128
+#define HEDDLE_PREFETCH 768
 
 // lahf and sahf leave out only the overflow flag, which seto keeps and 127 + 1 brings back. (In 64-bit mode since 2006.)
 .macro SAVE exit
@@ -99,6 +100,7 @@
 .macro STORE exit, entry, r, slow
 	cmpq	HEDDLE_WINDOW_LIMIT(%rcx), %rdx
 	ja	\slow
+	prefetchw HEDDLE_PREFETCH(%rdx)			// the collector has read it: it must be taken from the other processor's cache
 	movq	%rax, (%rdx)
 	.if \exit
 	addq	$8, %rdx
