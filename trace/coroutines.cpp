@@ -64,8 +64,7 @@ constinit Pair pairs[1u << kPairBits]{};
 constexpr unsigned kPageBits = 14;
 constinit std::uint64_t pages[1u << kPageBits]{};
 
-/// Looking is impossible here (a sandbox).
-constinit bool blind = false;
+constinit long blind = 0;
 
 std::uint64_t hash(std::uint64_t value, unsigned bits) {
   return value * 0x9e3779b97f4a7c15 >> (64 - bits);
@@ -90,7 +89,7 @@ bool is_register(std::uint32_t place) { return place <= kRegisters; }
 std::uint64_t read_safely(std::uint64_t from, void* to, std::uint64_t bytes) {
   const iovec here{to, bytes}, there{reinterpret_cast<void*>(from), bytes};
   const long result = arch::syscall(SYS_process_vm_readv, sys::pid(), &here, 1, &there, 1, 0);
-  if (result == -EPERM || result == -ENOSYS) __atomic_store_n(&blind, true, __ATOMIC_RELAXED);
+  if (result == -EPERM || result == -ENOSYS) __atomic_store_n(&blind, result, __ATOMIC_RELAXED);
   return result < 0 ? 0 : static_cast<std::uint64_t>(result);
 }
 
@@ -307,7 +306,7 @@ FrameRecord meet(const HookState& state) {
     if (Site* const site = add_site(state.site, about); site != nullptr) return look(state, *site);
     return look(state, about);
   }
-  if (place == kUnknown && !__atomic_load_n(&blind, __ATOMIC_RELAXED)) {
+  if (place == kUnknown && coroutines_hidden() == 0) {
     // The module is not written down yet, so the plan may still come.
     const bool early = loaded.coroutines == Coroutines::kPlanned && planned == kNotPlanned &&
                        (!attached() || local.self->look_again > 0);
@@ -376,6 +375,8 @@ void meet_planned_coroutines(Process& process) {
   capture(process);
   publish_all(process);
 }
+
+long coroutines_hidden() { return __atomic_load_n(&blind, __ATOMIC_RELAXED); }
 
 void forget_coroutines(std::uint64_t start, std::uint64_t end) {
   if (loaded.coroutines == Coroutines::kOff) return;

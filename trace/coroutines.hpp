@@ -45,6 +45,9 @@ void choose_hooks(Process& process);
 /// held.
 void meet_planned_coroutines(Process& process);
 
+/// Why memory cannot be looked at here (a sandbox's rules), a negated error; 0: it can.
+[[nodiscard]] long coroutines_hidden();
+
 /// The addresses have a new owner.
 void forget_coroutines(std::uint64_t start, std::uint64_t end);
 

@@ -42,6 +42,7 @@ const char* base_name(const char* path) {
     note_lost(current->lost, current->directory, current->error);
     return;
   }
+  if (coroutines_hidden() != 0) note_blind(coroutines_hidden());
   refresh_names(*current);
   process_stamp(*current);
   current->header->flags |= kProcessExitSeen;

@@ -77,6 +77,15 @@ void note_unplanned(const char* path, long error) {
   say(text);
 }
 
+void note_blind(long error) {
+  Text text(line, sizeof line);
+  (text
+   << "heddle: coroutines were not told apart, because process_vm_readv(2) fails here with error ")
+          .decimal(static_cast<std::uint64_t>(-error))
+      << ": does a sandbox forbid it?\n";
+  say(text);
+}
+
 void note_lost(std::uint64_t events, const char* path, long error) {
   Text text(line, sizeof line);
   (text << "heddle: ").decimal(events) << " events were not recorded: cannot make " << path << ": ";

@@ -12,6 +12,9 @@ void note_trouble(bool& noted, const char* what, const char* path, long error);
 /// Says that nobody tells which functions the filter's patterns match.
 void note_unplanned(const char* path, long error);
 
+/// At exit, where coroutines' frames could not be looked for.
+void note_blind(long error);
+
 /// At exit, where no process directory could be made: how much is missing.
 void note_lost(std::uint64_t events, const char* path, long error);
 

@@ -1,8 +1,16 @@
 // Which coroutine is entered, compared with what the program did.
 #include <doctest/doctest.h>
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdlib>
+#include <iterator>
 #include <set>
 #include <sstream>
 
@@ -79,6 +87,36 @@ struct Setting {
 };
 
 }  // namespace
+
+TEST_CASE("where memory cannot be looked at, a line says so and the program goes on") {
+  const Scratch scratch;
+  const auto trace = scratch.path() / "trace";
+  const Outcome outcome = run(
+      {.arguments = {"coroutines-function-O2", "10", "2"}, .trace = trace.string(), .in_child = [] {
+         setenv("HEDDLE_COROUTINES", "scan", 1);
+         sock_filter rules[] = {
+             BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+             BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_readv, 0, 1),
+             BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+             BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+         };
+         const sock_fprog program{std::size(rules), rules};
+         if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+             prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) {
+           _exit(99);
+         }
+       }});
+  REQUIRE(outcome.exit_code == 0);
+  CHECK(outcome.err.find("process_vm_readv") != std::string::npos);
+  CHECK(outcome.err.find('\n') == outcome.err.size() - 1);
+  const RawProcess process = read_trace(trace).at(0);
+  CHECK(process.all_dropped() == 0);
+  for (const RawThread& thread : process.threads) {
+    CHECK(well_nested(thread));
+    CHECK(std::none_of(thread.notes.begin(), thread.notes.end(),
+                       [](const RawNote& note) { return note.type == kCapture; }));
+  }
+}
 
 TEST_CASE("a coroutine's enters are preceded by its frame") {
   for (const std::string way : {"function", "entry"}) {
