@@ -8,6 +8,7 @@ mod names;
 mod notes;
 mod output;
 mod packing;
+mod planning;
 mod recording;
 mod replaying;
 mod reporting;

@@ -6,24 +6,31 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Reads the symbols of the file at `path`.
-pub fn load(path: &Path) -> io::Result<SymbolTable> {
+/// The bytes of the file at `path`: to be parsed at once and copied, for a file that somebody cuts short meanwhile ends us by SIGBUS, as it would any reader of mapped files.
+pub fn map(path: &Path) -> io::Result<Mmap> {
     let file = File::open(path)?;
     if !file.metadata()?.is_file() {
         return Err(io::Error::other("not a regular file"));
     }
-    // SAFETY: the bytes are parsed at once and copied; a file that somebody cuts short in that moment would end us by SIGBUS, as it would any reader of mapped files.
-    let bytes = unsafe { Mmap::map(&file) }?;
-    SymbolTable::parse(&bytes).map_err(io::Error::other)
+    // SAFETY: as said above.
+    unsafe { Mmap::map(&file) }
 }
 
-/// The separate debug file of `table`, read from `path`; only one whose build id is the same, where both have one.
-pub fn debug_file(path: &Path, table: &SymbolTable) -> Option<SymbolTable> {
+/// Reads the symbols of the file at `path`.
+pub fn load(path: &Path) -> io::Result<SymbolTable> {
+    SymbolTable::parse(&map(path)?).map_err(io::Error::other)
+}
+
+/// The separate debug file of `table`, read from `path`, and where it is; only one whose build id is the same, where both have one.
+pub fn debug_file(path: &Path, table: &SymbolTable) -> Option<(PathBuf, SymbolTable)> {
     let found = candidates(path, table)
         .into_iter()
         .filter(|candidate| candidate != path)
-        .find_map(|candidate| load(&candidate).ok());
-    found.filter(|debug| debug.build_id() == table.build_id() && !debug.is_empty())
+        .find_map(|candidate| {
+            let table = load(&candidate).ok()?;
+            Some((candidate, table))
+        });
+    found.filter(|(_, debug)| debug.build_id() == table.build_id() && !debug.is_empty())
 }
 
 fn candidates(path: &Path, table: &SymbolTable) -> Vec<PathBuf> {

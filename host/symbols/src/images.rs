@@ -1,10 +1,11 @@
 //! The files that a trace's modules were mapped from, each read once.
 
-use crate::{SymbolTable, files};
-use heddle_trace_file::{Module, ModuleSymbols};
+use crate::{SymbolTable, coroutines, files};
+use heddle_trace_file::{Addr, Module, ModuleSymbols, Recipe};
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::io;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -22,6 +23,13 @@ pub enum Warning {
     },
     /// The file cannot be read.
     Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// The system's or the parser's reason.
+        reason: io::Error,
+    },
+    /// It has coroutines, and its debug information cannot be read.
+    Debug {
         /// The file.
         path: PathBuf,
         /// The system's or the parser's reason.
@@ -54,6 +62,11 @@ impl fmt::Display for Warning {
                     path.display()
                 )
             }
+            Warning::Debug { path, reason } => write!(
+                f,
+                "{}: {reason}: the frames of its coroutines are sought where they usually are; compile with -g again to have them looked up",
+                path.display()
+            ),
             Warning::Stripped { path } => {
                 let name = path
                     .file_name()
@@ -141,9 +154,32 @@ impl Images {
         }
         if !table.has_symtab() {
             table = files::debug_file(path, &table)
-                .map_or(table.clone(), |debug| debug.with_fallback(table));
+                .map_or(table.clone(), |(_, debug)| debug.with_fallback(table));
         }
         Some(Rc::new(table))
+    }
+
+    /// Where coroutines of the file that `module` was mapped from have their frames: return addresses of hooks, and first addresses of functions, in the file's own address space, in
+    /// order and without overlaps. What its debug information does not know is to be looked for at run time: in the functions that are a coroutine's by their names, and in
+    /// all of a stripped file. A file without hooks or without coroutines costs no more than its symbols.
+    pub fn recipes(&mut self, module: &Module) -> Vec<(Range<u64>, Recipe)> {
+        let Some(table) = self.table(module).filter(|table| table.calls_hooks()) else {
+            return Vec::new();
+        };
+        if !table.has_symtab() {
+            let text = |address: Addr| address.0.wrapping_sub(module.bias);
+            let text = text(module.text.start)..text(module.text.end);
+            return vec![(text, coroutines::SOUGHT)];
+        }
+        if !table.has_coroutines() {
+            return Vec::new();
+        }
+        let known = described(&module.path).unwrap_or_else(|reason| {
+            let path = module.path.clone();
+            self.warnings.push(Warning::Debug { path, reason });
+            Vec::new()
+        });
+        coroutines::with_symbols(known, &table)
     }
 
     /// Says once that `module` is stripped, if it is: for those that want a name of it and get none. Most programs call from stripped libraries, which is no matter.
@@ -158,4 +194,17 @@ impl Images {
     pub fn take_warnings(&mut self) -> Vec<Warning> {
         std::mem::take(&mut self.warnings)
     }
+}
+
+/// What the debug information of the file at `path` says of coroutines; it may be in a file of its own.
+fn described(path: &Path) -> io::Result<Vec<(Range<u64>, Recipe)>> {
+    let program = files::map(path)?;
+    if coroutines::is_described(&program) {
+        return coroutines::recipes(&program, &program).map_err(io::Error::other);
+    }
+    let own = SymbolTable::parse(&program).map_err(io::Error::other)?;
+    let Some((debug, _)) = files::debug_file(path, &own) else {
+        return Ok(Vec::new());
+    };
+    coroutines::recipes(&program, &files::map(&debug)?).map_err(io::Error::other)
 }

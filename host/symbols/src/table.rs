@@ -246,6 +246,12 @@ impl SymbolTable {
         self.calls_hooks
     }
 
+    /// Whether functions of it resume or destroy C++20 coroutines. O(bytes of names).
+    pub fn has_coroutines(&self) -> bool {
+        // Both GCC and Clang make a function of this name for each.
+        memchr::memmem::find(self.names.as_bytes(), b".destroy").is_some()
+    }
+
     /// Whether there is no function symbol in it: a stripped file.
     pub fn is_empty(&self) -> bool {
         self.symbols.is_empty()
@@ -267,7 +273,10 @@ fn is_hook(name: &str) -> bool {
     name.starts_with("__cyg_profile_func_") || name.starts_with("__heddle_")
 }
 
-fn executable_ranges<H: FileHeader>(file: &object::read::elf::ElfFile<'_, H>) -> Vec<Range<u64>> {
+/// The sections that hold code.
+pub(crate) fn executable_ranges<H: FileHeader>(
+    file: &object::read::elf::ElfFile<'_, H>,
+) -> Vec<Range<u64>> {
     let code = file
         .sections()
         .filter(|section| section.kind() == SectionKind::Text);

@@ -7,8 +7,10 @@ pub enum FramePlace {
     Register(FrameRegister),
     /// In memory, at rbp − 8 · (k + 1); k is below 64.
     BelowRbp(u8),
-    /// In memory, 8 · k bytes above the stack pointer as it was when the hook was called; k is below 128.
+    /// In memory, 8 · k bytes above the stack pointer as it was when the hook was called; k is below 127.
     AboveSp(u8),
+    /// It is not known whether this is a coroutine's function at all: the library looks.
+    Anywhere,
 }
 
 /// The registers that the hooks of `-finstrument-functions` are called with as they were; by `-mfentry`, rdi too.
@@ -35,7 +37,7 @@ impl FramePlace {
     /// At so many bytes from the stack pointer, if the library can be told so.
     pub fn from_sp(offset: i64) -> Option<Self> {
         let words = u8::try_from(offset / 8).ok()?;
-        (offset % 8 == 0 && words < 128).then_some(FramePlace::AboveSp(words))
+        (offset % 8 == 0 && words < 127).then_some(FramePlace::AboveSp(words))
     }
 
     fn number(self) -> u32 {
@@ -43,6 +45,7 @@ impl FramePlace {
             FramePlace::Register(register) => register as u32,
             FramePlace::BelowRbp(words) => 64 + u32::from(words & 63),
             FramePlace::AboveSp(words) => 128 + u32::from(words & 127),
+            FramePlace::Anywhere => 255,
         }
     }
 }
@@ -79,7 +82,8 @@ mod tests {
             (FramePlace::from_rbp(-40), 68),
             (FramePlace::from_rbp(-512), 127),
             (FramePlace::from_sp(0), 128),
-            (FramePlace::from_sp(1016), 255),
+            (FramePlace::from_sp(1008), 254),
+            (Some(FramePlace::Anywhere), 255),
         ] {
             let recipe = Recipe {
                 place,
@@ -90,7 +94,7 @@ mod tests {
         for offset in [0, 8, -4, -520, i64::MIN] {
             assert_eq!(FramePlace::from_rbp(offset), None, "{offset}");
         }
-        for offset in [-8, 4, 1024, i64::MAX] {
+        for offset in [-8, 4, 1016, i64::MAX] {
             assert_eq!(FramePlace::from_sp(offset), None, "{offset}");
         }
         for offset in [3, 1 << 17] {

@@ -14,6 +14,9 @@ pub struct Modes {
     /// With --flight: on this signal, keep what is there now as a trace of its own, snapshot-1, snapshot-2 … in the trace: USR2, or a number
     #[arg(long, value_name = "SIGNAL", value_parser = signal, requires = "flight", help_heading = HEADING)]
     snapshot_signal: Option<i32>,
+    /// Tell the instances of C++20 coroutines apart; auto: by debug information and symbols, scan: by looking at registers and stack alone
+    #[arg(long, value_enum, default_value_t = Coroutines::Off, help_heading = HEADING)]
+    coroutines: Coroutines,
     /// Record nothing until the program calls heddle_start() (heddle/trace.h)
     #[arg(long, help_heading = HEADING)]
     paused: bool,
@@ -27,11 +30,30 @@ enum Clock {
     Sparse,
 }
 
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Coroutines {
+    Off,
+    Auto,
+    Scan,
+}
+
 impl Modes {
+    /// Whether the library asks where coroutines have their frames.
+    pub fn plans_coroutines(&self) -> bool {
+        self.coroutines == Coroutines::Auto
+    }
+
     /// Tells the library in the program that `command` runs, and in its children.
     pub fn tell(&self, command: &mut Command) {
         if self.clock == Clock::Sparse {
             command.env("HEDDLE_CLOCK", "sparse");
+        }
+        // What is in our own environment is another recording's.
+        command.env_remove("HEDDLE_COROUTINES");
+        match self.coroutines {
+            Coroutines::Off => {}
+            Coroutines::Auto => _ = command.env("HEDDLE_COROUTINES", "auto"),
+            Coroutines::Scan => _ = command.env("HEDDLE_COROUTINES", "scan"),
         }
         if let Some(bytes) = self.flight {
             command.env("HEDDLE_FLIGHT", bytes.to_string());

@@ -3,7 +3,7 @@
 use crate::names::printable;
 use crate::notes::{counted, error, note, quoted, were};
 use crate::recording::{Failure, collector, directory, library, modes, program, run};
-use crate::{file_limit, filtering};
+use crate::{file_limit, filtering, planning};
 use heddle_trace_file::{Collected, Error, Process, Thread, Trace};
 use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt;
@@ -62,11 +62,11 @@ fn record(args: &Args) -> Result<ExitCode, Failure> {
     file_limit::restored(&mut command);
     let collecting =
         collector::start(&trace, &args.output).inspect_err(|_| _ = directory::discard(&trace))?;
-    let filtering =
-        filtering::start(&trace, &args.less).inspect_err(|_| _ = directory::discard(&trace))?;
+    let planning = planning::start(&trace, &args.less, args.modes.plans_coroutines())
+        .inspect_err(|_| _ = directory::discard(&trace))?;
     let status = run::run(&mut command);
-    if let Some(filtering) = filtering {
-        filtering.finish();
+    if let Some(planning) = planning {
+        planning.finish();
     }
     let collected = collecting.finish();
     let status = status.inspect_err(|_| _ = directory::discard(&trace))?;

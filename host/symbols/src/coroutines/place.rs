@@ -1,0 +1,109 @@
+//! From a location in DWARF to a place that the library knows.
+
+use super::Slice;
+use super::cfa::Cfa;
+use gimli::{Encoding, Expression, Operation, Register, X86_64};
+use heddle_trace_file::{FramePlace, FrameRegister};
+
+/// What a location says of a pointer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Location {
+    /// It is there.
+    At(FramePlace),
+    /// It lies in memory, so far from the canonical frame address.
+    FromCfa(i64),
+    /// Nowhere, or where the library cannot look.
+    Elsewhere,
+}
+
+/// What distances in a function's frame are from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Base {
+    Cfa,
+    Register(Register),
+    Other,
+}
+
+/// Of a frame's base as an expression.
+pub fn base(expression: Expression<Slice>, encoding: Encoding) -> gimli::Result<Base> {
+    Ok(match operations(expression, encoding)?.as_slice() {
+        [Operation::CallFrameCFA] => Base::Cfa,
+        [Operation::Register { register }] => Base::Register(*register),
+        _ => Base::Other,
+    })
+}
+
+/// Of a pointer's location as an expression.
+pub fn location(
+    expression: Expression<Slice>,
+    encoding: Encoding,
+    base: Base,
+) -> gimli::Result<Location> {
+    let place = match *operations(expression, encoding)?.as_slice() {
+        [Operation::Register { register }] => in_register(register),
+        // A value, not an address, that is the register's.
+        [
+            Operation::RegisterOffset {
+                register,
+                offset: 0,
+                ..
+            },
+            Operation::StackValue,
+        ] => in_register(register),
+        [
+            Operation::RegisterOffset {
+                register, offset, ..
+            },
+        ] => in_memory(register, offset),
+        [Operation::FrameOffset { offset }] => match base {
+            Base::Cfa => return Ok(Location::FromCfa(offset)),
+            Base::Register(register) => in_memory(register, offset),
+            Base::Other => None,
+        },
+        _ => None,
+    };
+    Ok(place.map_or(Location::Elsewhere, Location::At))
+}
+
+/// The place so far from the canonical frame address, where that is there.
+pub fn from_cfa(cfa: Cfa, offset: i64) -> Option<FramePlace> {
+    in_memory(cfa.register, cfa.offset.checked_add(offset)?)
+}
+
+/// At most three: what is longer is no place.
+fn operations<'a>(
+    expression: Expression<Slice<'a>>,
+    encoding: Encoding,
+) -> gimli::Result<Vec<Operation<Slice<'a>>>> {
+    let mut operations = expression.operations(encoding);
+    let mut all = Vec::new();
+    while let Some(operation) = operations.next()? {
+        all.push(operation);
+        if all.len() == 3 {
+            break;
+        }
+    }
+    Ok(all)
+}
+
+fn in_register(register: Register) -> Option<FramePlace> {
+    let register = match register {
+        X86_64::RBX => FrameRegister::Rbx,
+        X86_64::RBP => FrameRegister::Rbp,
+        X86_64::R12 => FrameRegister::R12,
+        X86_64::R13 => FrameRegister::R13,
+        X86_64::R14 => FrameRegister::R14,
+        X86_64::R15 => FrameRegister::R15,
+        X86_64::RDI => FrameRegister::Rdi,
+        _ => return None,
+    };
+    Some(FramePlace::Register(register))
+}
+
+fn in_memory(register: Register, offset: i64) -> Option<FramePlace> {
+    match register {
+        X86_64::RBP => FramePlace::from_rbp(offset),
+        X86_64::RSP => FramePlace::from_sp(offset),
+        _ => None,
+    }
+}

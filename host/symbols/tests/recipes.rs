@@ -1,0 +1,252 @@
+//! A recipe is right where the program itself says which coroutine it is: at every level of optimisation.
+
+#![allow(clippy::unwrap_used)]
+
+use heddle_symbols::{CoroutinePart, Images, SymbolTable, coroutine_part};
+use heddle_trace_file::write::TraceWriter;
+use heddle_trace_file::{FramePlace, FrameRegister, Recipe, Trace};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/recipes");
+
+fn run(program: &str, arguments: &[&str]) -> Vec<u8> {
+    let output = Command::new(program).args(arguments).output().unwrap();
+    assert!(
+        output.status.success(),
+        "{program} {arguments:?}: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    output.stdout
+}
+
+/// The program with its hooks, compiled with these flags.
+fn program(directory: &Path, flags: &[&str]) -> PathBuf {
+    let [hooks, program] = ["hooks.o", "program"].map(|name| directory.join(name));
+    let [hooks, path] = [&hooks, &program].map(|path| path.to_str().unwrap());
+    let sources = ["hooks.c", "coroutines.cpp"].map(|name| format!("{SOURCES}/{name}"));
+    run("gcc", &["-O1", "-fPIE", "-c", &sources[0], "-o", hooks]);
+    let fixed = ["-std=c++20", "-fPIE", "-pie", "-finstrument-functions"];
+    let except = ["-finstrument-functions-exclude-file-list=/include/c++/"];
+    let mut arguments = [&fixed[..], &except, &[&sources[1], hooks, "-o", path]].concat();
+    // The program must ask the dynamic linker for its hooks, as one does that is to be recorded.
+    arguments.push("-rdynamic");
+    arguments.extend(flags);
+    run("g++", &arguments);
+    program
+}
+
+/// What is said of it, and the warnings.
+fn recipes(program: &Path) -> (Vec<(Range<u64>, Recipe)>, Vec<String>) {
+    let directory = tempfile::tempdir().unwrap();
+    let writer = TraceWriter::create(directory.path()).unwrap();
+    let mut process = writer.process(1, 0, "/x").unwrap();
+    process.module(0, 0x100_0000, 0, None, program.to_str().unwrap());
+    process.finish().unwrap();
+    let trace = Trace::open(directory.path()).unwrap();
+    let mut images = Images::new();
+    let module = trace.processes()[0].modules().iter().next().unwrap();
+    let found = images.recipes(module);
+    let warnings = images
+        .take_warnings()
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    (found, warnings)
+}
+
+/// What `hooks.c` writes of an enter.
+struct Record<'a>(&'a [u8]);
+
+impl Record<'_> {
+    const SIZE: usize = 8 * (9 + 1 + 64 + 128) + 256;
+
+    fn word(&self, index: usize) -> u64 {
+        u64::from_le_bytes(self.0[index * 8..][..8].try_into().unwrap())
+    }
+
+    fn at(&self, place: FramePlace) -> u64 {
+        match place {
+            FramePlace::Register(FrameRegister::Rdi) => panic!("rdi is the hook's"),
+            FramePlace::Register(register) => self.word(1 + register as usize),
+            FramePlace::BelowRbp(k) => self.word(10 + usize::from(k)),
+            FramePlace::AboveSp(k) => self.word(74 + usize::from(k)),
+            FramePlace::Anywhere => panic!("its debug information says where"),
+        }
+    }
+
+    fn resume_index(&self, offset: u32) -> u16 {
+        let frame = &self.0[8 * 202..];
+        u16::from_le_bytes(frame[offset as usize..][..2].try_into().unwrap())
+    }
+}
+
+/// What makes GCC inline these functions into whoever calls them, as it may at -O2.
+const INLINED: [&str; 4] = [
+    "-O3",
+    "--param=max-inline-insns-auto=10000",
+    "--param=early-inlining-insns=10000",
+    "--param=inline-min-speedup=1",
+];
+
+/// Of the enters of a coroutine's functions.
+#[derive(Default)]
+struct Count {
+    enters: u32,
+    known: u32,
+    /// Those whose function was inlined where it was entered.
+    inlined: u32,
+}
+
+/// Compares every enter of a coroutine's function.
+fn compare(program: &Path, what: &str) -> Count {
+    let table = SymbolTable::parse(&std::fs::read(program).unwrap()).unwrap();
+    let (recipes, warnings) = recipes(program);
+    assert!(warnings.is_empty(), "{what}: {warnings:?}");
+    for pair in recipes.windows(2) {
+        assert!(pair[0].0.end <= pair[1].0.start, "{what}: {pair:x?}");
+    }
+    let output = run(program.to_str().unwrap(), &[]);
+    assert!(output.len() % Record::SIZE == 0 && !output.is_empty());
+    let mut count = Count::default();
+    let mut destroyed = 0;
+    for record in output.chunks(Record::SIZE).map(Record) {
+        let (function, returns_to, frame) = (record.word(0), record.word(1), record.word(9));
+        let symbol = table.find(function).unwrap();
+        let index = recipes.partition_point(|(range, _)| range.start <= returns_to);
+        let recipe = index.checked_sub(1).map(|index| &recipes[index]);
+        let recipe = recipe.filter(|(range, _)| range.contains(&returns_to));
+        let Some((_, part, _)) = coroutine_part(symbol) else {
+            assert!(
+                recipe.is_none(),
+                "{what}: a recipe for {symbol} at {returns_to:#x}"
+            );
+            continue;
+        };
+        let here = format!("{what}: {symbol}, hook returns to {returns_to:#x}, {recipe:x?}");
+        count.enters += 1;
+        count.inlined += u32::from(table.find(returns_to) != Some(symbol));
+        let of_function = recipes.iter().find(|(range, _)| range.contains(&function));
+        assert!(
+            of_function.is_some_and(|(_, of)| of.resume_index == recipe.unwrap().1.resume_index),
+            "{here}"
+        );
+        let (_, recipe) = recipe.expect(&here);
+        if let Some(place) = recipe.place {
+            assert_eq!(record.at(place), frame, "{here}");
+            count.known += 1;
+        }
+        let resume_index = record.resume_index(recipe.resume_index.expect(&here));
+        assert_eq!(
+            resume_index % 2 == 1,
+            part == CoroutinePart::Resume && destroyed == frame,
+            "{here}: {resume_index}"
+        );
+        destroyed = if part == CoroutinePart::Destroy {
+            frame
+        } else {
+            0
+        };
+    }
+    count
+}
+
+#[test]
+fn what_debug_information_does_not_say_is_looked_for() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let program = program(path, &["-g", "-O2"]);
+    let [name, debug, stripped, undescribed] = ["", ".debug", ".stripped", ".undescribed"]
+        .map(|suffix| format!("{}{suffix}", program.display()));
+    let (known, _) = recipes(&program);
+    let sought = |recipe: &Recipe| recipe.place == Some(FramePlace::Anywhere);
+    assert!(
+        !known.iter().any(|(_, recipe)| sought(recipe)),
+        "{known:x?}"
+    );
+
+    // By name.
+    run("objcopy", &["--strip-debug", &name, &undescribed]);
+    let (by_name, _) = recipes(undescribed.as_ref());
+    assert!(by_name.iter().all(|(_, recipe)| sought(recipe)));
+    let table = SymbolTable::parse(&std::fs::read(&program).unwrap()).unwrap();
+    for (start, size, symbol) in table.stretches() {
+        let within = by_name
+            .iter()
+            .any(|(range, _)| range.contains(&start) && range.contains(&(start + size - 1)));
+        assert_eq!(within, coroutine_part(symbol).is_some(), "{symbol}");
+    }
+
+    // In all of its code.
+    run("strip", &["-o", &stripped, &name]);
+    let (everywhere, _) = recipes(stripped.as_ref());
+    assert_eq!(
+        everywhere,
+        [(
+            0..0x100_0000,
+            Recipe {
+                place: Some(FramePlace::Anywhere),
+                resume_index: None
+            }
+        )]
+    );
+
+    // In the file that its debug information was put into.
+    run("objcopy", &["--only-keep-debug", &name, &debug]);
+    run(
+        "objcopy",
+        &[&format!("--add-gnu-debuglink={debug}"), &stripped],
+    );
+    assert_eq!(recipes(stripped.as_ref()), (known, vec![]));
+
+    // Damaged: a warning, and by name.
+    let mut bytes = std::fs::read(&program).unwrap();
+    let unit = run("readelf", &["-SW", &name]);
+    let unit = String::from_utf8(unit).unwrap();
+    let line = unit
+        .lines()
+        .find(|line| line.contains(".debug_abbrev"))
+        .unwrap();
+    let offset = line.split_whitespace().rev().nth(5).unwrap();
+    let at = usize::from_str_radix(offset, 16).unwrap();
+    bytes[at..at + 64].fill(0xff);
+    std::fs::write(&program, bytes).unwrap();
+    let (found, warnings) = recipes(&program);
+    assert_eq!(found, by_name);
+    assert!(
+        warnings.len() == 1 && warnings[0].contains("damaged debug information"),
+        "{warnings:?}"
+    );
+}
+
+#[test]
+fn recipes_are_right_at_every_level() {
+    let directory = tempfile::tempdir().unwrap();
+    for flags in [
+        &["-O0"][..],
+        &["-O1"],
+        &["-O2"],
+        &["-O3"],
+        &INLINED,
+        &["-Os"],
+        &["-O2", "-gdwarf-4", "-gz", "-fno-omit-frame-pointer"],
+        &["-O2", "-flto"],
+    ] {
+        let what = flags.join(" ");
+        let program = program(directory.path(), &[&["-g"], flags].concat());
+        let count = compare(&program, &what);
+        let Count {
+            enters,
+            known,
+            inlined,
+        } = count;
+        println!("{what}: {known} of {enters} places known, {inlined} inlined");
+        assert!(enters > 100, "{what}: {enters} enters of coroutines");
+        assert_eq!(known, enters, "{what}");
+        assert!(
+            inlined > 0 || flags != INLINED,
+            "{what}: nothing was inlined"
+        );
+    }
+}
