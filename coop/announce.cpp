@@ -30,7 +30,7 @@ scheduler::announcer::announcer() noexcept : on(recorder_is_loaded()) {
 }
 
 void scheduler::announce_wait(const strand_block& strand) const {
-  if (strand.status == strand_status::ready) return;  // it yields
+  if (!strand.is_waiting()) return;  // it yields
   const std::string reason = detail::waited_for(strand);
   heddle_strand_waits(number(strand), reason.empty() ? "time to pass" : reason.c_str());
 }

@@ -151,7 +151,10 @@ void scheduler::destroy_strand(strand_block& strand) noexcept {
   }
   strand.ask(block_call::clear);
   if (detail::strand_extra* const rare = strand.rare) {
-    while (!rare->joiners.empty()) rare->joiners.remove(*rare->joiners.first());
+    while (!rare->joiners.empty()) {
+      rare->joiners.first()->list = nullptr;  // which goes before those that wait in it
+      rare->joiners.remove_first();
+    }
     if (rare->parent != nullptr) rare->parent->child_ended(*rare->parent, strand);
   }
   if (strand.references != 1) strand.extra().id = id(strand);
@@ -160,13 +163,26 @@ void scheduler::destroy_strand(strand_block& strand) noexcept {
 }
 
 void scheduler::leave_all(strand_block& strand) noexcept {
-  if (strand.status != strand_status::polling) {
-    for (detail::wait_node* node = strand.waits; node != nullptr; node = node->sibling) {
-      if (node->list != nullptr) node->list->remove(*node);
-    }
+  detail::wait_node* node = strand.status != strand_status::polling ? strand.waits : nullptr;
+  for (; node != nullptr; node = strand.next_wait(*node)) {
+    if (node->list != nullptr) node->list->remove(*node);
   }
+  strand.several = false;
   strand.waits = nullptr;
   if (strand.timed) timers_.remove(strand);
+}
+
+// A node of a wait with several, or with a limit in time, was taken out of its list. Returns
+// whether the wait is over, and then has taken out what else there is.
+bool scheduler::leave_others(detail::wait_node& woken, strand_block& strand) noexcept {
+  if (strand.several) {
+    woken.list = nullptr;
+    if (woken.pending != nullptr && --*woken.pending != 0) return false;
+  } else {
+    strand.waits = nullptr;
+  }
+  leave_all(strand);
+  return true;
 }
 
 void scheduler::give_up(strand_block& strand, wake_reason reason) {
@@ -185,7 +201,7 @@ void scheduler::cancel(strand_block& strand) {
     ready_.remove(strand);
     strand.cancelled = true;
     finish(strand);
-  } else if (strand.status != strand_status::ready && !strand.shielded) {
+  } else if (strand.is_waiting() && !strand.shielded) {
     give_up(strand, wake_reason::cancelled);
   } else {
     strand.cancel_pending = true;
@@ -200,7 +216,7 @@ std::string scheduler::dump() const {
     if (!strand.name().empty()) text.append(" \"").append(strand.name()) += '"';
     if (&strand == current_strand) {
       text += " runs";
-    } else if (strand.status == strand_status::ready) {
+    } else if (strand.status == strand_status::ready && !strand.is_waiting()) {
       text += " is ready";
     } else if (strand.status == strand_status::unstarted) {
       text += " has not started";

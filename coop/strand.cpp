@@ -56,7 +56,7 @@ void end_special_wait(strand_block& strand) {
 std::string waited_for(const strand_block& strand) {
   if (strand.status == strand_status::polling) return "its predicate to hold";
   std::string text;
-  for (const wait_node* node = strand.waits; node != nullptr; node = node->sibling) {
+  for (const wait_node* node = strand.waits; node != nullptr; node = strand.next_wait(*node)) {
     if (node->list == nullptr) continue;
     if (!text.empty()) text += " or ";
     text += node->list->kind();

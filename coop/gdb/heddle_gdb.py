@@ -60,18 +60,19 @@ def strands(scheduler):
 
 def state(strand, running_now):
     status = str(strand["status"]).rsplit("::", 1)[-1]
-    if running_now is None and status == "ready":
+    if running_now is None and status == "ready" and not int(strand["waits"]):
         return "is ready or runs"
     if running_now is not None and int(strand.address) in running_now:
         return "runs"
-    if status == "ready":
+    if status == "ready" and not int(strand["waits"]):
         return "is ready"
     if status == "unstarted":
         return "has not started"
     if status == "polling":
         return "waits for its predicate to hold"
     reasons = []
-    for node in chain(strand["waits"], "sibling"):
+    nodes = chain(strand["waits"], "sibling") if int(strand["several"]) else [strand["waits"]] if int(strand["waits"]) else []
+    for node in nodes:
         if not int(node["list"]):
             continue
         waited_for = node["list"].dereference()

@@ -107,7 +107,7 @@ void core::abandon(operation& unwanted) noexcept {
   unwanted.abandoned = true;
   count_out(unwanted);
   // A strand that is destroyed has left its wait already.
-  if (unwanted.node.list != nullptr) unwanted.remove(unwanted.node);
+  if (!unwanted.empty()) unwanted.remove(unwanted.node);
   if (unwanted.what != verb::close) cancel(unwanted);
 }
 

@@ -17,8 +17,9 @@ template <class Awaitable>
     detail::strand_block& self = detail::waiting_strand(detail::strand_kind::fiber);
     what.begin(self);
     scheduler::leave_fiber(self);
+    what.end(*detail::current_strand);
   }
-  return what.await_resume();
+  return what.get();
 }
 
 namespace detail {

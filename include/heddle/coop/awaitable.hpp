@@ -39,11 +39,18 @@ inline strand_block& waiting_strand(strand_kind wanted) {
 /// Parks the strand in the list, for a wait in one list.
 inline void wait_in(strand_block& self, wait_node& node, wait_list& list) noexcept {
   node.who = &self;
-  node.sibling = nullptr;
-  node.pending = nullptr;
   list.append(node);
   self.waits = &node;
-  self.status = strand_status::waiting;
+}
+
+/// Parks the strand in one of several lists, for one wait: call it for each. The wait ends when one
+/// of the nodes is woken, or, if that is given, as many as `*pending` says.
+inline void wait_in_several(strand_block& self, wait_node& node, wait_list& list,
+                            std::size_t* pending = nullptr) noexcept {
+  node.sibling = self.waits;
+  node.pending = pending;
+  self.several = true;
+  wait_in(self, node, list);
 }
 
 /// What every awaitable has in common. `A` has
@@ -63,7 +70,8 @@ class awaitable {
     strand.resume_at = handle.address();
   }
   decltype(auto) await_resume() {
-    end();
+    // Driven by no scheduler, a task is in no strand; neither does it wait then.
+    if (strand_block* const strand = current_strand) end(*strand);
     return self().get();
   }
 
@@ -75,13 +83,11 @@ class awaitable {
       throw_cancelled(strand);
     }
     self().park(strand);
-    parked_ = &strand;
   }
   /// For await(): throws if the wait was cancelled.
-  void end() {
-    if (parked_ == nullptr) return;
-    if (parked_->reason != wake_reason::granted || parked_->shielded) [[unlikely]] {
-      end_special_wait(*parked_);
+  static void end(strand_block& strand) {
+    if (strand.reason != wake_reason::granted || strand.shielded) [[unlikely]] {
+      end_special_wait(strand);
     }
   }
   /// Whether a cancellation is kept for later: the wait must end by itself.
@@ -89,7 +95,6 @@ class awaitable {
 
  private:
   A& self() noexcept { return static_cast<A&>(*this); }
-  strand_block* parked_ = nullptr;
 };
 
 }  // namespace detail

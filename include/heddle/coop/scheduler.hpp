@@ -139,14 +139,13 @@ class scheduler {
   }
   /// As wake(), of a node that was taken out of its list already.
   static void end_wait(detail::wait_node& node, detail::strand_block& strand) {
-    if (node.pending != nullptr && --*node.pending != 0) return;
-    if (strand.timed || node.sibling != nullptr || strand.waits != &node) [[unlikely]] {
-      strand.owner->leave_all(strand);
+    if (strand.timed || strand.several) [[unlikely]] {
+      if (!strand.owner->leave_others(node, strand)) return;
     }
     strand.waits = nullptr;
-    strand.owner->make_ready(strand);
+    strand.owner->ready_.push(strand);
   }
-  /// Puts a strand that is not in the ready queue at its end.
+  /// Puts a strand that is not in the ready queue, nor waits in a list, at its end.
   void make_ready(detail::strand_block& strand) {
     strand.status = detail::strand_status::ready;
     ready_.push(strand);
@@ -257,6 +256,7 @@ class scheduler {
   void finish_rare(detail::strand_block& strand);
   void destroy_strand(detail::strand_block& strand) noexcept;
   void leave_all(detail::strand_block& strand) noexcept;
+  bool leave_others(detail::wait_node& woken, detail::strand_block& strand) noexcept;
 
   // How many turns pass until timers are looked at: reading the clock costs more than a switch.
   static constexpr std::uint32_t turns_between_timers = 64;

@@ -34,11 +34,7 @@ class [[nodiscard("awaited: co_await it, or await(it) in a fiber")]] select_awai
   explicit select_awaitable(As && ... cases) : cases_(std::move(cases)...) {}
   /// Does the first one that does not have to wait; false if all have to.
   bool ready() { return ready_from<0>(); }
-  void park(strand_block & self) {
-    wait_node* chain = nullptr;
-    park_each(self, chain, std::index_sequence_for<As...>{});
-    self.waits = chain;
-  }
+  void park(strand_block & self) { park_each(self, std::index_sequence_for<As...>{}); }
   result get() {
     // One was granted, or one of the channels was closed, which it still is.
     if (chosen_ == none) choose_granted(std::index_sequence_for<As...>{});
@@ -62,13 +58,8 @@ class [[nodiscard("awaited: co_await it, or await(it) in a fiber")]] select_awai
     }
   }
   template <std::size_t... I>
-  void park_each(strand_block & self, wait_node * &chain, std::index_sequence<I...>) {
-    const auto park_one = [&](auto& one) {
-      wait_node& node = one.node();
-      wait_in(self, node, one.list());
-      node.sibling = chain;
-      chain = &node;
-    };
+  void park_each(strand_block & self, std::index_sequence<I...>) {
+    const auto park_one = [&](auto& one) { wait_in_several(self, one.node(), one.list()); };
     (park_one(std::get<sizeof...(As) - 1 - I>(cases_)), ...);
   }
   template <std::size_t... I>

@@ -18,9 +18,9 @@ class semaphore {
    public:
     explicit p_awaitable(semaphore & of) noexcept : of_(of) {}
     bool ready() const noexcept {
-      ++of_.p_count_;
       if (of_.permits_ == 0) return false;
       --of_.permits_;
+      ++of_.unblocked_p_count_;
       return true;
     }
     void park(detail::strand_block & self) noexcept {
@@ -47,7 +47,7 @@ class semaphore {
 
   /// Takes a permit if there is one.
   [[nodiscard("without a permit nothing was taken")]] bool try_P() noexcept {
-    ++p_count_;
+    ++unblocked_p_count_;
     if (permits_ == 0) return false;
     --permits_;
     return true;
@@ -64,13 +64,15 @@ class semaphore {
 
   [[nodiscard]] std::uint64_t permits() const noexcept { return permits_; }
   /// P operations so far, tries included.
-  [[nodiscard]] std::uint64_t p_count() const noexcept { return p_count_; }
+  [[nodiscard]] std::uint64_t p_count() const noexcept {
+    return unblocked_p_count_ + blocked_p_count_;
+  }
   /// Those of them that had to wait.
   [[nodiscard]] std::uint64_t blocked_p_count() const noexcept { return blocked_p_count_; }
 
  private:
   std::uint64_t permits_;
-  std::uint64_t p_count_ = 0;
+  std::uint64_t unblocked_p_count_ = 0;
   std::uint64_t blocked_p_count_ = 0;
   std::string name_;
   detail::wait_list waiters_;

@@ -40,7 +40,7 @@ enum class strand_status : std::uint8_t {
   ready,      // in the ready queue, or running
   unstarted,  // in the ready queue, and has never run
   polling,    // in the ready queue, but runs only if its predicate is true when its turn comes
-  waiting,    // in a wait_list or the timer queue
+  waiting,    // sleeps: see is_waiting() for the others
   finished,
   hole,  // no strand: a place in the ready queue that one has left
 };
@@ -89,22 +89,23 @@ struct strand_block : frame_header {  //  0: 8 bytes, what to call: see block_ca
   };
   scheduler* owner = nullptr;  // 24
   union {
-    wait_node* waits = nullptr;  // 32: a chain of siblings; null while ready
+    wait_node* waits = nullptr;  // 32: in a wait_list; null while ready
     const poll_function* poll;   //     while polling
   };
   strand_extra* rare = nullptr;  // 40: see extra()
   strand_kind kind;              // 48
   strand_status status = strand_status::unstarted;
-  wake_reason reason = wake_reason::granted;  // granted again once it was looked at
-  block_call call : 2 = block_call::run;      // 51: for `resume`
-  bool cancel_pending : 1 = false;            //     to be thrown at the next wait
-  bool shielded : 1 = false;                  //     this wait is not cancelled
-  bool cancelled : 1 = false;                 //     ended by the exception `cancelled`
-  bool timed : 1 = false;                     //     it is in the timer queue
-  bool has_body : 1 = true;                   //     not cleared yet
-  std::uint32_t references = 1;               // 52: the handles', and one until it ends
-  std::uint32_t slot = 0;                     // 56: in the ready queue, modulo 2^32
-  std::uint32_t place = 0;                    // 60: among those that have not ended
+  wake_reason reason : 2 = wake_reason::granted;  // 50: granted again once it was looked at
+  bool shielded : 1 = false;                      //     this wait is not cancelled
+  block_call call : 2 = block_call::run;          //     for `resume`
+  bool cancel_pending : 1 = false;                // 51: to be thrown at the next wait
+  bool cancelled : 1 = false;                     //     ended by the exception `cancelled`
+  bool timed : 1 = false;                         //     it is in the timer queue
+  bool several : 1 = false;                       //     `waits` is a chain of siblings
+  bool has_body : 1 = true;                       //     not cleared yet
+  std::uint32_t references = 1;                   // 52: the handles', and one until it ends
+  std::uint32_t slot = 0;                         // 56: in the ready queue, modulo 2^32
+  std::uint32_t place = 0;                        // 60: among those that have not ended
 
   constexpr strand_block(void (*resume_function)(frame_header*), strand_kind its_kind) noexcept
       : frame_header{resume_function}, kind(its_kind) {}
@@ -117,6 +118,17 @@ struct strand_block : frame_header {  //  0: 8 bytes, what to call: see block_ca
   }
   [[nodiscard]] std::coroutine_handle<> as_continuation() noexcept {
     return std::coroutine_handle<>::from_address(static_cast<frame_header*>(this));
+  }
+
+  /// Whether it waits, sleeps or polls. One that waits in a list keeps the status `ready`: that it
+  /// does is known by the list, and saying it twice would cost every wait two stores.
+  [[nodiscard]] bool is_waiting() const noexcept {
+    return waits != nullptr || status == strand_status::waiting;
+  }
+
+  /// The next in the chain at `waits`.
+  [[nodiscard]] wait_node* next_wait(const wait_node& node) const noexcept {
+    return several ? node.sibling : nullptr;
   }
 
   strand_extra& extra() { return rare != nullptr ? *rare : make_extra(); }

@@ -16,16 +16,16 @@ class wait_list;
 struct wait_node {
   strand_block* who;
   wait_node* next;
-  wait_node* previous;
-  wait_list* list = nullptr;  // null: in none
-  wait_node* sibling;         // the same wait's node in another list
-  std::size_t* pending;       // the wait ends when this many nodes are woken; null: at the first
+  wait_node* previous;  // not of a list's first
+  wait_list* list;      // null: that is gone, or the node was woken and its strand waits for more
+  // Of a wait in several lists alone, see wait_in_several():
+  wait_node* sibling;    // the node in the next list
+  std::size_t* pending;  // the wait ends when this many nodes are woken; null: at the first
 };
 
 /// Strands that wait for one thing, first come, first served.
 ///
-/// Invariant: a node in a list belongs to a strand whose status is `waiting` and whose `waits`
-/// chain holds the node.
+/// Invariant: a node in a list belongs to a strand that waits, and whose `waits` chain holds it.
 class wait_list {
  public:
   /// When a wait in this list is given up (a timeout, a cancellation), after its node was taken
@@ -54,8 +54,8 @@ class wait_list {
   void append(wait_node& node) noexcept {
     node.list = this;
     node.next = nullptr;
-    node.previous = last_;
-    if (last_ != nullptr) {
+    if (first_ != nullptr) {
+      node.previous = last_;
       last_->next = &node;
     } else {
       set_first(&node);
@@ -64,26 +64,21 @@ class wait_list {
   }
 
   void remove(wait_node& node) noexcept {
-    if (node.previous == nullptr) {
+    if (&node == first_) {
       remove_first();
       return;
     }
     node.previous->next = node.next;
     (node.next != nullptr ? node.next->previous : last_) = node.previous;
-    node.list = nullptr;
   }
 
   /// Not if empty(). Its node is first() before.
   strand_block& remove_first() noexcept {
     strand_block& strand = *first_strand_;
-    first_->list = nullptr;
-    wait_node* const next = first_->next;
-    if (next != nullptr) {
-      next->previous = nullptr;
+    if (wait_node* const next = first_->next) {
       set_first(next);
     } else {
       first_ = nullptr;
-      last_ = nullptr;
     }
     return strand;
   }
@@ -95,7 +90,7 @@ class wait_list {
   }
 
   wait_node* first_ = nullptr;
-  wait_node* last_ = nullptr;
+  wait_node* last_;  // if there is a first
   // Of the first node: whoever wakes it need not wait for the node to come from the strand's frame.
   strand_block* first_strand_ = nullptr;
   const char* kind_;

@@ -50,17 +50,13 @@ class [[nodiscard("awaited: co_await it, or await(it) in a fiber")]] wait_until_
   bool ready() { return predicate_(); }
   void park(strand_block & self) {
     condition_.predicate = this;
-    wait_node* chain = nullptr;
     for (std::size_t i = N; i-- > 0;) {
       nodes_[i].condition = &condition_;
       bool repeated = false;  // a variable named twice is watched once
       for (std::size_t j = 0; j < i; ++j) repeated = repeated || variables_[j] == variables_[i];
       if (repeated) continue;
-      wait_in(self, nodes_[i], variables_[i]->watchers_);
-      nodes_[i].sibling = chain;
-      chain = &nodes_[i];
+      wait_in_several(self, nodes_[i], variables_[i]->watchers_);
     }
-    self.waits = chain;
   }
   void get() const noexcept {}
 

@@ -38,16 +38,11 @@ class end_nodes {
   explicit end_nodes(const Strands& strands) : nodes_(nodes::make(strands)) {}
   // `pending`: how many must end, or null if one is enough.
   void park(strand_block& self, const Strands& strands, std::size_t* pending) {
-    wait_node* chain = nullptr;
     for (std::size_t i = strands.size(); i-- > 0;) {
       if (strands[i].done()) continue;
-      wait_in(self, nodes_[i], strands[i].block().joiners());
-      nodes_[i].pending = pending;
+      wait_in_several(self, nodes_[i], strands[i].block().joiners(), pending);
       if (pending != nullptr) ++*pending;
-      nodes_[i].sibling = chain;
-      chain = &nodes_[i];
     }
-    self.waits = chain;
   }
 
  private:
