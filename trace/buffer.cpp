@@ -39,15 +39,16 @@ std::uint32_t block_units(const Process& process) {
 
 }  // namespace
 
-long Buffer::open(const Process& process, int flags) {
-  Text text = Text(path, sizeof path) << process.directory << "/buffer-";
+/// One of the buffer's two files: `buffer-<number>` or `events-<number>`.
+long Buffer::open(const Process& process, const char* name, int flags) {
+  Text text = Text(path, sizeof path) << process.directory << name;
   text.decimal(number);
-  return text.fits() ? sys::open(path, flags | O_RDWR | O_NOFOLLOW, 0666) : -ENAMETOOLONG;
+  return text.fits() ? sys::open(path, flags | O_NOFOLLOW, 0666) : -ENAMETOOLONG;
 }
 
 long Buffer::create(Process& process) {
   number = process.header->buffers + 1;
-  const long fd = open(process, O_CREAT | O_EXCL);
+  const long fd = open(process, "/buffer-", O_RDWR | O_CREAT | O_EXCL);
   if (fd < 0) return fd;
   constexpr std::uint64_t kFirst = kHeaderBytes + kBlockUnit;
   long error = sys::allocate(fd, 0, kFirst);
@@ -128,7 +129,7 @@ long Buffer::next_block(Process& process) {
 
 /// Gives a slot blocks of the file, up to `to` units.
 long Buffer::extend(Process& process, std::uint32_t slot, std::uint32_t to) {
-  const long fd = open(process, 0);
+  const long fd = open(process, "/buffer-", O_RDWR);
   if (fd < 0) return fd;
   const std::uint64_t start = kHeaderBytes + slot * kSlotBytes;
   const std::uint64_t had = units[slot] * kBlockUnit;
@@ -222,14 +223,25 @@ long Buffer::take_slot(Process& process, std::uint32_t& taken) {
   return 0;
 }
 
+/// Into a file of the thread's own. A file has one writer at a time; that of `events` is the
+/// collector, which may have been taken off its processor in the middle of a write, until nobody
+/// else wants one.
 long Buffer::write_out(Process& process, std::uint32_t index) {
   const Slot& slot = header->slot[index];
-  const Text text = Text(path, sizeof path) << process.directory << "/events";
-  if (!text.fits()) return -ENAMETOOLONG;
-  const long fd = sys::open(path, O_WRONLY | O_CREAT | O_NOFOLLOW, 0666);
+  const long fd = open(process, "/events-", O_WRONLY | O_CREAT);
   if (fd < 0) return fd;
   const long error =
-      sys::write_all_at(fd, reinterpret_cast<void*>(slot_address(index)), slot.used, slot.place);
+      sys::write_all_at(fd, reinterpret_cast<void*>(slot_address(index)), slot.used, written);
+  if (error == 0) {
+    written += units[index] * kBlockUnit;
+  } else {
+    // The disk is full, and a shorter block may come here, behind which the rest of this one would
+    // lie. Not cut off where it can be helped: who reads the trace meanwhile has the file mapped.
+    if (arch::syscall(SYS_fallocate, fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, written,
+                      kSlotBytes) != 0) {
+      arch::syscall(SYS_ftruncate, fd, written);
+    }
+  }
   sys::close(fd);
   return error;
 }

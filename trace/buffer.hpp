@@ -16,6 +16,7 @@ struct Buffer {
   std::uint32_t current;            ///< slot being filled
   std::uint32_t most;               ///< slots that it may come to use
   std::uint64_t mapped;             ///< bytes
+  std::uint64_t written;            ///< bytes of `events-<number>`
   std::uint32_t units[kMostSlots];  ///< room of each slot that the file has, in 64 KiB
   bool fresh[kMostSlots];           ///< not touched since it got its room
   char path[4224];                  ///< scratch
@@ -26,8 +27,8 @@ struct Buffer {
 
   /// Ends the block that is being filled and begins the next: in a free slot, in a new one while
   /// there may be more, or else in the one that holds the oldest block, which is written to
-  /// `events` first (or is given up, if this is a flight recorder). 0 or a negated error: then the
-  /// block is full, and nothing can be recorded. Takes no lock.
+  /// `events-<number>` first (or is given up, if this is a flight recorder). 0 or a negated error:
+  /// then the block is full, and nothing can be recorded. Takes no lock.
   [[nodiscard]] long next_block(Process& process);
 
   /// Address in front of which records of the current block must end.
@@ -41,7 +42,7 @@ struct Buffer {
   }
 
  private:
-  [[nodiscard]] long open(const Process& process, int flags);
+  [[nodiscard]] long open(const Process& process, const char* name, int flags);
   [[nodiscard]] bool grow(Process& process, std::uint32_t slot);
   [[nodiscard]] long extend(Process& process, std::uint32_t slot, std::uint32_t to);
   [[nodiscard]] bool wait_for_free() const;

@@ -35,7 +35,7 @@ struct Block {
   std::string bytes;  ///< what is used of it
 };
 
-void add_events(const std::string& events, std::vector<Block>& blocks) {
+void add_blocks(const std::string& events, std::vector<Block>& blocks) {
   for (std::size_t at_byte = 0; at_byte + 64 <= events.size();) {
     if (events.substr(at_byte, 8) != "HEDLBLCK") {
       at_byte += 65536;
@@ -44,6 +44,15 @@ void add_events(const std::string& events, std::vector<Block>& blocks) {
     const auto used = at<std::uint32_t>(events, at_byte + 12);
     blocks.push_back({at<std::uint64_t>(events, at_byte + 16), events.substr(at_byte, used)});
     at_byte += at<std::uint32_t>(events, at_byte + 8);
+  }
+}
+
+/// Those of `events` and of each thread's `events-N`.
+void add_events(const std::filesystem::path& process, std::vector<Block>& blocks) {
+  for (const auto& entry : std::filesystem::directory_iterator(process)) {
+    if (entry.path().filename().string().starts_with("events")) {
+      add_blocks(contents(entry.path()), blocks);
+    }
   }
 }
 
@@ -159,9 +168,7 @@ std::size_t add_run(const RawProcess& process, const std::string& bytes, std::si
 
 void add_threads(RawProcess& process) {
   std::vector<Block> blocks;
-  if (std::filesystem::exists(process.directory / "events")) {
-    add_events(contents(process.directory / "events"), blocks);
-  }
+  add_events(process.directory, blocks);
   std::map<std::uint32_t, std::uint64_t> dropped;
   for (std::uint32_t i = 1; i <= process.buffers; ++i) {
     const std::string bytes = contents(process.directory / ("buffer-" + std::to_string(i)));
@@ -288,9 +295,7 @@ const RawModule* RawProcess::module_of(std::uint64_t address, std::uint64_t tick
 
 std::uint64_t block_bytes(const std::filesystem::path& process) {
   std::vector<Block> blocks;
-  for (const auto& entry : std::filesystem::directory_iterator(process)) {
-    if (entry.path().filename() == "events") add_events(contents(entry.path()), blocks);
-  }
+  add_events(process, blocks);
   for (const auto& entry : std::filesystem::directory_iterator(process)) {
     if (entry.path().filename().string().starts_with("buffer-")) {
       add_buffer(contents(entry.path()), blocks);

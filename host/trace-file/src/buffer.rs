@@ -13,19 +13,24 @@ use zerocopy::FromBytes;
 
 /// The buffers in a process's directory, in order of their numbers.
 pub fn paths(directory: &Path) -> Result<Vec<PathBuf>, Error> {
+    numbered(directory, "buffer-")
+}
+
+/// The files of a directory whose names are `prefix` and a number, in order of their numbers.
+pub fn numbered(directory: &Path, prefix: &str) -> Result<Vec<PathBuf>, Error> {
     let mut numbers = Vec::new();
     for entry in std::fs::read_dir(directory).map_err(Error::io(directory))? {
         let name = entry.map_err(Error::io(directory))?.file_name();
         let number = name
             .to_str()
-            .and_then(|name| name.strip_prefix("buffer-"))
+            .and_then(|name| name.strip_prefix(prefix))
             .and_then(|number| number.parse::<u32>().ok());
         numbers.extend(number);
     }
     numbers.sort_unstable();
     Ok(numbers
         .into_iter()
-        .map(|number| directory.join(format!("buffer-{number}")))
+        .map(|number| directory.join(format!("{prefix}{number}")))
         .collect())
 }
 

@@ -1,4 +1,4 @@
-//! The blocks of a process, wherever they are: in `events`, or in buffers that were not collected yet.
+//! The blocks of a process, wherever they are: in `events`, in a thread's own `events-N`, or in buffers that were not collected yet.
 
 use crate::Error;
 use crate::buffer;
@@ -100,6 +100,15 @@ pub struct Store {
     pub unsettled: HashMap<u64, u64>,
 }
 
+/// Where the blocks of a file lie.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// `events`: each at its place.
+    Places,
+    /// `events-N`: one behind the other.
+    Own,
+}
+
 /// Checks a block's header, which lies at `at` of `source`, and that `used` bytes, header included, are there.
 pub fn verify(source: &Source, at: usize, used: usize) -> Result<&BlockHeader, Error> {
     let bytes = source.bytes();
@@ -135,16 +144,34 @@ impl Store {
     /// Finds the blocks in `directory`. Of a process that still runs, what it had recorded by now: `next_place` is that of its header.
     pub fn read(directory: &Path, running: Option<u64>) -> Result<Self, Error> {
         let mut store = Store::default();
-        // Buffers first: what leaves them while we read is in `events` by then.
+        // Buffers first: what leaves them while we read is in a file of events by then.
         for path in buffer::paths(directory)? {
             buffer::read(&path, running.is_some(), &mut store)?;
         }
-        store.read_events(&directory.join("events"), running.unwrap_or(u64::MAX))?;
+        let end = running.unwrap_or(u64::MAX);
+        let known = store.numbers();
+        store.read_events(&directory.join("events"), Kind::Places, end, &known)?;
+        // What a thread was killed in the middle of writing may have been collected since.
+        let known = store.numbers();
+        for path in buffer::numbered(directory, "events-")? {
+            store.read_events(&path, Kind::Own, end, &known)?;
+        }
         store.verify_numbers()?;
         Ok(store)
     }
 
-    fn read_events(&mut self, path: &Path, end: u64) -> Result<(), Error> {
+    fn numbers(&self) -> HashSet<u64> {
+        self.blocks.iter().map(|block| block.number).collect()
+    }
+
+    /// Blocks of a file, but for those that are known, and those of a place from `end` on.
+    fn read_events(
+        &mut self,
+        path: &Path,
+        kind: Kind,
+        end: u64,
+        known: &HashSet<u64>,
+    ) -> Result<(), Error> {
         let file = match open(path) {
             Err(Error::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => {
                 return Ok(());
@@ -153,12 +180,16 @@ impl Store {
         };
         let source = Source::map(path)?;
         let length = source.bytes().len();
-        let in_buffers: HashSet<u64> = self.blocks.iter().map(|block| block.number).collect();
         let mut at = 0;
-        while at < length && (at as u64) < end {
-            if let Some(&room) = self.unsettled.get(&(at as u64)) {
-                at = at.saturating_add(room as usize);
-                continue;
+        while at < length {
+            if kind == Kind::Places {
+                if at as u64 >= end {
+                    break;
+                }
+                if let Some(&room) = self.unsettled.get(&(at as u64)) {
+                    at = at.saturating_add(room as usize);
+                    continue;
+                }
             }
             let magic = source.bytes()[at..].first_chunk::<8>();
             if magic == Some(&[0; 8]) {
@@ -168,11 +199,13 @@ impl Store {
                 continue;
             }
             let said = BlockHeader::ref_from_prefix(&source.bytes()[at..]).map(|(said, _)| said);
-            // Whole in a buffer: this copy may have been cut short, by a kill or a full disk.
+            // Whole elsewhere: this copy may have been cut short, by a kill or a full disk. Or begun since, and being written.
             if let Some(room) = said.as_ref().ok().and_then(|said| {
                 let room = said.room.get() as usize;
-                let whole = in_buffers.contains(&said.number.get());
-                (whole && said.magic == BLOCK_MAGIC && room > 0).then_some(room)
+                let number = said.number.get();
+                let newer = kind == Kind::Own && number.saturating_mul(BLOCK_UNIT) >= end;
+                let passed = newer || known.contains(&number);
+                (passed && said.magic == BLOCK_MAGIC && room > 0).then_some(room)
             }) {
                 at += room.next_multiple_of(BLOCK_UNIT as usize);
                 continue;

@@ -164,6 +164,44 @@ fn a_copy_that_the_end_of_the_disk_cut_short_does_not_count() {
     assert_eq!(content(path), before);
 }
 
+/// Every state that a program may leave which is killed while its thread writes blocks itself.
+#[test]
+fn what_a_thread_wrote_itself_counts_once() {
+    let directory = tempfile::tempdir().unwrap();
+    let (path, copy) = (directory.path().join("it"), directory.path().join("copy"));
+    write(&path, &[FULL; 3], 0, |_| ());
+    let before = content(&path);
+    let buffered = fs::read(buffer(&path)).unwrap();
+    let own = path.join("42/events-2");
+    File::create(&own).unwrap();
+    let check = |step: &str| {
+        assert_eq!(content(&path), before, "{step}");
+        let _ = fs::remove_dir_all(&copy);
+        let copied = std::process::Command::new("cp")
+            .arg("-r")
+            .args([&path, &copy])
+            .status();
+        assert!(copied.unwrap().success());
+        recover(&copy).unwrap();
+        assert_eq!(content(&copy), before, "{step}, then recovered");
+    };
+    check("nothing written");
+    for index in 0..3 {
+        let begin = 4096 + (index << 20);
+        let used = &buffered[2048 + 16 * index + 4..][..4];
+        let bytes = u32::from_le_bytes(used.try_into().unwrap()) as usize;
+        let mut block = buffered[begin..begin + bytes].to_vec();
+        block[12..16].copy_from_slice(used);
+        set_slot(&path, index as u64, BY_THREAD);
+        for part in [64, 4096, 70_000, bytes] {
+            change(&own, index as u64 * 2 * 65536, &block[..part]);
+            check("written in part");
+        }
+        set_slot(&path, index as u64, 0);
+        check("freed");
+    }
+}
+
 #[test]
 fn a_flight_recorders_blocks_are_put_together_once() {
     let directory = tempfile::tempdir().unwrap();
