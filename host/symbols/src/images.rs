@@ -159,8 +159,8 @@ impl Images {
         Some(Rc::new(table))
     }
 
-    /// Where coroutines of the file that `module` was mapped from have their frames: return addresses of hooks, and first addresses of functions, in the file's own address space, in
-    /// order and without overlaps. What its debug information does not know is to be looked for at run time: in the functions that are a coroutine's by their names, and in
+    /// Where coroutines of the file that `module` was mapped from have their frames: return addresses of hooks in the file's own address space, in order and
+    /// without overlaps. What its debug information does not know is to be looked for at run time: in the functions that are a coroutine's by their names, and in
     /// all of a stripped file. A file without hooks or without coroutines costs no more than its symbols.
     pub fn recipes(&mut self, module: &Module) -> Vec<(Range<u64>, Recipe)> {
         let Some(table) = self.table(module).filter(|table| table.calls_hooks()) else {

@@ -4,8 +4,7 @@
 //! too, into the ramp above all; then the parameter has places in there. What is between an inlined callee's brackets is that callee's, so it gets no recipe: the hooks that
 //! are called there are not the coroutine's.
 //!
-//! The library knows a call of its hook by the return address, which is behind the call: so code [a, b) becomes the return addresses [a + 1, b + 1). A function's first
-//! address is no such; what is said of it is what is said where nothing is said of the return address.
+//! The library knows a call of its hook by the return address, which is behind the call: so code [a, b) becomes the return addresses [a + 1, b + 1).
 //!
 //! Seen in the wild: functions in two parts (`.cold`: no `DW_AT_low_pc`), the same coroutine once in every object file (the parts are local symbols), sections that the linker discarded (their
 //! code is at address 0 or 1), `frame_ptr` in a register that is used for something else while the coroutine still runs, link-time optimisation (functions in units of their own,

@@ -27,12 +27,7 @@ pub fn add<'a>(
         let Some(&Frame { resume_index }) = frame else {
             continue;
         };
-        let mut all = ranges(unit, scope)?;
-        // Of a function in two parts the one that it begins in is the first.
-        if let (false, Some(begin)) = (scope.inlined, all.first()) {
-            push(found, begin.start..begin.start + 1, None, resume_index);
-        }
-        all.sort_unstable_by_key(|range| range.start);
+        let all = ranges(unit, scope)?;
         let inner = scopes[index + 1..]
             .iter()
             .take_while(|inner| inner.parent.is_some_and(|parent| parent >= index))
@@ -75,7 +70,7 @@ fn push(found: &mut Found, range: Range<u64>, place: Option<FramePlace>, index: 
     }
 }
 
-/// The code of a scope, as it is listed.
+/// The code of a scope, in order.
 fn ranges(unit: UnitRef<Slice>, scope: &Scope) -> gimli::Result<Vec<Range<u64>>> {
     let entry = unit.entry(scope.entry)?;
     let mut iterator = unit.die_ranges(&entry)?;
@@ -84,6 +79,7 @@ fn ranges(unit: UnitRef<Slice>, scope: &Scope) -> gimli::Result<Vec<Range<u64>>>
         all.push(range.begin..range.end);
     }
     all.retain(|range| !range.is_empty());
+    all.sort_unstable_by_key(|range| range.start);
     Ok(all)
 }
 

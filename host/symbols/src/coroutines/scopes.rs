@@ -10,8 +10,6 @@ use gimli::{
 /// A function, or a place that it was inlined at.
 pub struct Scope<'a> {
     pub entry: UnitOffset,
-    /// Whether it was inlined here.
-    pub inlined: bool,
     /// The entry that declares it, where that is another one.
     pub origin: Option<DebugInfoOffset>,
     /// The index of the scope around it.
@@ -83,7 +81,6 @@ pub fn read<'a>(unit: UnitRef<'_, Slice<'a>>, known: &mut Known) -> gimli::Resul
                 open.push((depth, scopes.len()));
                 scopes.push(Scope {
                     entry,
-                    inlined: abbreviation.tag() == c::DW_TAG_inlined_subroutine,
                     origin: match attributes.origin {
                         Some(AttributeValue::UnitRef(at)) => global(unit, at),
                         Some(AttributeValue::DebugInfoRef(at)) => Some(at),

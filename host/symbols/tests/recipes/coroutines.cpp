@@ -1,4 +1,5 @@
-// Coroutines of many shapes. Before every activation the program says which frame it is of: where it allocates one, resumes it or destroys it.
+// Coroutines of many shapes. Before every activation the program says which frame it is of: where
+// it allocates one, resumes it or destroys it.
 #include <coroutine>
 #include <cstddef>
 #include <cstdlib>
@@ -8,14 +9,14 @@
 #include <utility>
 #include <vector>
 
-extern "C" void *expected_frame;
+extern "C" void* expected_frame;
 
 template <class Initial>
 struct promise_base {
   std::exception_ptr thrown;
   // The hooks copy the first 256 bytes.
-  static void *operator new(std::size_t size) { return expected_frame = std::malloc(size + 256); }
-  static void operator delete(void *memory) { std::free(memory); }
+  static void* operator new(std::size_t size) { return expected_frame = std::malloc(size + 256); }
+  static void operator delete(void* memory) { std::free(memory); }
   Initial initial_suspend() noexcept { return {}; }
   std::suspend_always final_suspend() noexcept { return {}; }
   void unhandled_exception() { thrown = std::current_exception(); }
@@ -43,8 +44,7 @@ struct basic {
     handle.destroy();
   }
   long run() {
-    while (!handle.done())
-      resume();
+    while (!handle.done()) resume();
     const long result = handle.promise().value;
     const bool threw = handle.promise().thrown != nullptr;
     destroy();
@@ -54,8 +54,7 @@ struct basic {
   // Awaited: it runs to its end inside of await_suspend.
   bool await_ready() const { return handle.done(); }
   bool await_suspend(std::coroutine_handle<>) {
-    while (!handle.done())
-      resume();
+    while (!handle.done()) resume();
     return false;
   }
   long await_resume() {
@@ -73,20 +72,17 @@ eager at_once(int n) {
   co_return n + 1;
 }
 lazy counts(int n) {
-  for (int i = 0; i < n; i++)
-    co_yield i;
+  for (int i = 0; i < n; i++) co_yield i;
   co_return n;
 }
 lazy awaits(int n) {
   long sum = 0;
-  for (int i = 0; i < n; i++)
-    sum += co_await counts(i) + co_await at_once(i) + co_await nothing();
+  for (int i = 0; i < n; i++) sum += co_await counts(i) + co_await at_once(i) + co_await nothing();
   co_return sum;
 }
 lazy throws(std::string text) {
   co_await std::suspend_always{};
-  if (text.size() > 3)
-    throw std::runtime_error(text);
+  if (text.size() > 3) throw std::runtime_error(text);
   co_return 0;
 }
 
@@ -97,8 +93,7 @@ __attribute__((noinline)) long mix(long a, long b, long c, long d, long e, long 
 lazy crowded(long a, long b, long c, long d, long e, long f) {
   long x[6] = {a, b, c, d, e, f};
   for (int i = 0; i < 3; i++) {
-    for (long &y : x)
-      y += mix(a, b, c, d, e, f, y, i);
+    for (long& y : x) y += mix(a, b, c, d, e, f, y, i);
     co_yield x[i];
     a += b * c;
     b -= d + e;
@@ -115,13 +110,12 @@ lazy aligned(int n) {
   co_return buffer[1];
 }
 template <class T>
-lazy sized(std::vector<T> values, const T *last) {
+lazy sized(std::vector<T> values, const T* last) {
   long sum = 0;
-  for (const T &value : values) {
+  for (const T& value : values) {
     sum += static_cast<long>(value);
     co_yield sum;
-    if (&value == last)
-      break;
+    if (&value == last) break;
   }
   co_return sum;
 }
@@ -142,8 +136,8 @@ int main() {
   long sum = nothing().run() + at_once(3).run() + counts(4).run() + awaits(4).run();
   sum += throws("abc").run() + throws("a long text that is thrown").run();
   sum += crowded(1, 2, 3, 4, 5, 6).run() + aligned(3).run();
-  sum += sized(std::vector<int>{1, 2, 3}, static_cast<const int *>(nullptr)).run();
-  sum += sized(std::vector<double>{1, 2}, static_cast<const double *>(nullptr)).run();
+  sum += sized(std::vector<int>{1, 2, 3}, static_cast<const int*>(nullptr)).run();
+  sum += sized(std::vector<double>{1, 2}, static_cast<const double*>(nullptr)).run();
   sum += counter::twice({5}, 2).run();
   auto lambda = [&sum](auto n) -> eager {
     co_await std::suspend_always{};
