@@ -1,30 +1,17 @@
 #include "coroutines.hpp"
 
-#include <sys/uio.h>
-
 #include "arch/x86_64_layout.h"
 #include "filter.hpp"
 #include "load.hpp"
 #include "plan.hpp"
 #include "thread.hpp"
+#include "words.hpp"
 
 constinit std::uint64_t heddle_plain_sites[1u << heddle::trace::kSiteBits]{};
 
 namespace heddle::trace {
 
 namespace {
-
-/// Places that are tried, in this order; the numbers are a plan's (docs/trace-format.md).
-constexpr std::uint32_t kRegisters = 7, kBelowFrame = 16, kAboveStack = 40;
-constexpr std::uint32_t kPlaces = kRegisters + kBelowFrame + kAboveStack;
-constexpr std::uint64_t kAnyPlace = (std::uint64_t{1} << kPlaces) - 1;
-constexpr std::uint32_t kRdi = 7, kFirstBelowFrame = 64, kFirstAboveStack = 128, kUnknown = 255;
-
-constexpr std::uint32_t place_number(std::uint32_t index) {
-  if (index < kRegisters) return index + 1;
-  if (index < kRegisters + kBelowFrame) return index - kRegisters + kFirstBelowFrame;
-  return index - kRegisters - kBelowFrame + kFirstAboveStack;
-}
 
 /// A site at which a frame was found. Who changes more than a counter holds `learning`.
 struct Site {
@@ -36,8 +23,13 @@ struct Site {
   std::uint32_t place;    ///< where it is, for sure; 0: not yet known
   std::uint32_t planned;  ///< where the plan says it is; 0: it does not
   std::uint32_t index_offset;  ///< of the resume index in the frame; 0: unknown
+  std::uint32_t misses;        ///< visits without a frame
   std::uint32_t learning;
 };
+
+/// A function that was called by an address in an object once, but is none of a coroutine's: from
+/// then on it is not looked at.
+constexpr std::uint32_t kMostMisses = 4;
 
 /// Address of a site whose module is gone: ends no search.
 constexpr std::uint64_t kForgotten = 1;
@@ -52,142 +44,10 @@ constinit Site sites[1u << kCoroutineBits]{};
 constexpr unsigned kSetBits = 13, kWays = 8;
 constinit std::uint64_t plain_sets[1u << kSetBits][kWays]{};
 
-/// The two functions of a coroutine, by the one that destroys: a frame at its final suspend point
-/// names that one alone.
-struct Pair {
-  std::uint64_t destroyer, resumer;
-};
-constexpr unsigned kPairBits = 12;
-constinit Pair pairs[1u << kPairBits]{};
-
-/// Pages (address >> 12) that could be read and held a frame: those may be read without asking.
-constexpr unsigned kPageBits = 14;
-constinit std::uint64_t pages[1u << kPageBits]{};
-
-constinit long blind = 0;
-
-std::uint64_t hash(std::uint64_t value, unsigned bits) {
-  return value * 0x9e3779b97f4a7c15 >> (64 - bits);
-}
-
 /// The hooks' own hash: layout.cpp checks kSiteBits.
 std::uint64_t& plain_site(std::uint64_t site) {
   return heddle_plain_sites[site * static_cast<std::uint64_t>(std::int64_t{HEDDLE_SITES_FACTOR}) >>
                             (64 - kSiteBits)];
-}
-
-std::uint64_t load_word(const std::uint64_t& word) {
-  return __atomic_load_n(&word, __ATOMIC_RELAXED);
-}
-void store_word(std::uint64_t& word, std::uint64_t value) {
-  __atomic_store_n(&word, value, __ATOMIC_RELAXED);
-}
-
-bool is_register(std::uint32_t place) { return place <= kRegisters; }
-
-/// Copies memory that may not be there. Bytes copied.
-std::uint64_t read_safely(std::uint64_t from, void* to, std::uint64_t bytes) {
-  const iovec here{to, bytes}, there{reinterpret_cast<void*>(from), bytes};
-  const long result = arch::syscall(SYS_process_vm_readv, sys::pid(), &here, 1, &there, 1, 0);
-  if (result == -EPERM || result == -ENOSYS) __atomic_store_n(&blind, result, __ATOMIC_RELAXED);
-  return result < 0 ? 0 : static_cast<std::uint64_t>(result);
-}
-
-bool entered(const HookState& state, std::uint64_t address) {
-  constexpr std::uint64_t kMostBefore = 16;  // endbr64, and the call of the hook
-  if (state.function != 0) return address == state.function;
-  return state.site - address <= kMostBefore;
-}
-
-/// What is known of the function that destroys; null: nothing, and if `add`, there is no more room.
-Pair* pair_of(std::uint64_t destroyer, bool add) {
-  const std::uint64_t first = hash(destroyer, kPairBits);
-  for (std::uint64_t i = 0; i < kProbes; ++i) {
-    Pair& pair = pairs[(first + i) & ((1u << kPairBits) - 1)];
-    std::uint64_t known = load_word(pair.destroyer);
-    if (known == destroyer) return &pair;
-    if (known != 0) continue;
-    if (!add) return nullptr;
-    if (__atomic_compare_exchange_n(&pair.destroyer, &known, destroyer, false, __ATOMIC_RELAXED,
-                                    __ATOMIC_RELAXED) ||
-        known == destroyer) {
-      return &pair;
-    }
-  }
-  return nullptr;
-}
-
-/// Whether these are the first words of a frame with which what is entered is called.
-bool frame_begins(const HookState& state, std::uint64_t first, std::uint64_t second) {
-  if (entered(state, first) || entered(state, second)) return true;
-  if (first != 0 || second == 0) return false;
-  Pair* const pair = pair_of(second, false);
-  if (pair == nullptr) return false;
-  // Of a coroutine that was only seen when it was destroyed: the destroying function calls the
-  // other first of all.
-  const std::uint64_t resumer = load_word(pair->resumer);
-  if (resumer == 0 && state.function != 0) store_word(pair->resumer, state.function);
-  return resumer == 0 || entered(state, resumer);
-}
-
-/// Learns from a frame's first words who belongs to whom.
-void remember_pair(const HookState& state, std::uint64_t first, std::uint64_t second) {
-  if (second == 0 || !(entered(state, first) || entered(state, second))) return;
-  Pair* const pair = pair_of(second, true);
-  if (pair != nullptr && first != 0) store_word(pair->resumer, first);
-}
-
-bool may_be_frame(std::uint64_t value) {
-  constexpr std::uint64_t kLowest = 1 << 16, kHighest = std::uint64_t{1} << 47;
-  return value % 8 == 0 && value >= kLowest && value < kHighest;
-}
-
-/// Address of the word that a place on the stack is.
-std::uint64_t word_of(const HookState& state, std::uint32_t place) {
-  if (place < kFirstAboveStack) return state.registers[1] - 8 * (place - kFirstBelowFrame + 1);
-  return state.stack_pointer + 8 * (place - kFirstAboveStack);
-}
-
-bool is_frame(const HookState& state, std::uint64_t value) {
-  if (!may_be_frame(value)) return false;
-  std::uint64_t words[2];
-  if (read_safely(value, words, sizeof words) != sizeof words) return false;
-  if (!frame_begins(state, words[0], words[1])) return false;
-  remember_pair(state, words[0], words[1]);
-  store_word(pages[hash(value >> 12, kPageBits)], value >> 12);
-  return true;
-}
-
-/// 0: it cannot be read.
-std::uint64_t value_at(const HookState& state, std::uint32_t place) {
-  if (is_register(place)) return state.registers[place - 1];
-  std::uint64_t value = 0;
-  return read_safely(word_of(state, place), &value, sizeof value) == sizeof value ? value : 0;
-}
-
-struct Found {
-  std::uint64_t frame;   ///< at the first of them; 0: nowhere
-  std::uint64_t places;  ///< those that hold it
-};
-
-/// Tries the places one by one.
-Found try_places(const HookState& state, std::uint64_t places) {
-  Found found{};
-  // By the second way only the argument says it: what is in other places is the caller's.
-  constexpr std::uint64_t kArgument = std::uint64_t{1} << (kRdi - 1);
-  places &= state.function == 0 ? kArgument : ~kArgument;
-  for (std::uint32_t i = 0; i < kPlaces; ++i) {
-    if ((places >> i & 1) == 0) continue;
-    const std::uint32_t place = place_number(i);
-    // A frame pointer points above the stack pointer, and not far.
-    constexpr std::uint64_t kFar = 1 << 16;
-    if (!is_register(place) && word_of(state, place) - state.stack_pointer >= kFar) continue;
-    const std::uint64_t value = value_at(state, place);
-    if (found.frame == 0 ? !is_frame(state, value) : value != found.frame) continue;
-    found.frame = value;
-    found.places |= std::uint64_t{1} << i;
-  }
-  return found;
 }
 
 Site* find_site(std::uint64_t address) {
@@ -286,27 +146,31 @@ FrameRecord look(const HookState& state, Site& site) {
     site.last = found.frame;
     __atomic_store_n(&site.learning, 0, __ATOMIC_RELEASE);
   }
-  if (found.frame == 0) return {};
-  return record_of(state, found.frame, read_index(site, found.frame));
+  if (found.frame != 0) return record_of(state, found.frame, read_index(site, found.frame));
+  if (__atomic_add_fetch(&site.misses, 1, __ATOMIC_RELAXED) >= kMostMisses) {
+    store_word(site.address, kForgotten);
+    add_plain(state.site);
+  }
+  return {};
 }
 
 /// What heddle record says of this place, or what looking finds.
 FrameRecord meet(const HookState& state) {
   const std::uint32_t planned =
       loaded.coroutines == Coroutines::kPlanned ? planned_range(state.site) : kNotPlanned;
-  const std::uint32_t place = planned == kNotPlanned ? kUnknown : planned >> 8 & 0xff;
+  const std::uint32_t place = planned == kNotPlanned ? kAnyFunction : planned >> 8 & 0xff;
   const std::uint32_t offset = planned == kNotPlanned ? 0 : 2 * (planned >> 16);
   Site about{};
   about.address = ~std::uint64_t{0};  // add_site's own, until the rest is there
   about.index_offset = offset;
-  if (place != kUnknown && (place != 0 || offset != 0)) {
-    const bool known = place <= kRegisters || place >= kFirstBelowFrame;
+  if (place != kAnyFunction && (place != 0 || offset != 0)) {
+    const bool known = place <= kRegisters || place >= kBelowFrame;
     about.planned = state.function == 0 ? kRdi : known ? place : 0;
     about.places = kAnyPlace;
     if (Site* const site = add_site(state.site, about); site != nullptr) return look(state, *site);
     return look(state, about);
   }
-  if (place == kUnknown && coroutines_hidden() == 0) {
+  if (place == kAnyFunction && coroutines_hidden() == 0) {
     // The module is not written down yet, so the plan may still come.
     const bool early = loaded.coroutines == Coroutines::kPlanned && planned == kNotPlanned &&
                        (!attached() || local.self->look_again > 0);
@@ -376,8 +240,6 @@ void meet_planned_coroutines(Process& process) {
   publish_all(process);
 }
 
-long coroutines_hidden() { return __atomic_load_n(&blind, __ATOMIC_RELAXED); }
-
 void forget_coroutines(std::uint64_t start, std::uint64_t end) {
   if (loaded.coroutines == Coroutines::kOff) return;
   forget_words(heddle_plain_sites, start, end);
@@ -403,11 +265,7 @@ heddle::trace::FrameRecord heddle_find_frame(const heddle::trace::HookState* sta
   const std::uint64_t frame = is_register(place)
                                   ? state->registers[place - 1]
                                   : *reinterpret_cast<const std::uint64_t*>(word_of(*state, place));
-  const bool readable =
-      may_be_frame(frame) && load_word(pages[hash(frame >> 12, kPageBits)]) == frame >> 12;
-  if (!readable && !is_frame(*state, frame)) return look(*state, *site);
-  const auto* const words = reinterpret_cast<const std::uint64_t*>(frame);
-  if (!frame_begins(*state, words[0], words[1])) return look(*state, *site);
+  if (!is_frame_quickly(*state, frame)) return look(*state, *site);
   const std::uint32_t index =
       site->index_offset == 0 ? kNoIndex
                               : *reinterpret_cast<const std::uint16_t*>(frame + site->index_offset);

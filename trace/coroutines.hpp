@@ -1,9 +1,7 @@
 // Which instance of a C++20 coroutine is entered (heddle record --coroutines): the address of its
 // frame, as the capturing hooks find it.
 //
-// A frame begins with the addresses of the two functions that are called with it: the one that
-// resumes (GCC's actor) and the one that destroys; the first is null once the coroutine is at its
-// final suspend point. The frame is in a register or on the stack where one of the two calls the
+// The frame is in a register or on the stack where one of the two calls the
 // hook: at the same place whenever it calls from there. So it is looked for once for each such
 // site: every place is tried, by a system call that reads memory without harm
 // (process_vm_readv(2)), and what was right each time is believed in the end. A site at which
@@ -13,19 +11,12 @@
 
 #include <cstdint>
 
+#include "frame_search.hpp"
 #include "process.hpp"
 
 namespace heddle::trace {
 
 inline constexpr unsigned kSiteBits = 14;
-
-/// What a hook found when it was called.
-struct HookState {
-  std::uint64_t site;           ///< return address of the hook
-  std::uint64_t function;       ///< first way: what is entered; second: 0, the site is in it
-  std::uint64_t stack_pointer;  ///< first way: the function's own; second: as recorded
-  std::uint64_t registers[7];   ///< rbx, rbp, r12, r13, r14, r15, rdi
-};
 
 /// A record of type capture; the first word is 0 where there is none.
 struct FrameRecord {
@@ -44,9 +35,6 @@ void choose_hooks(Process& process);
 /// After a plan was taken: recording goes on with frames if there are any to come. No lock
 /// held.
 void meet_planned_coroutines(Process& process);
-
-/// Why memory cannot be looked at here (a sandbox's rules), a negated error; 0: it can.
-[[nodiscard]] long coroutines_hidden();
 
 /// The addresses have a new owner.
 void forget_coroutines(std::uint64_t start, std::uint64_t end);

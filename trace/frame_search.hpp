@@ -1,0 +1,67 @@
+// Where the frame of a C++20 coroutine is when a hook is called: registers and words of the stack
+// are tried, without harm where they point nowhere.
+//
+// A frame begins with the addresses of the two functions that are called with it: the one that
+// resumes (GCC's actor) and the one that destroys; the first is null once the coroutine is at its
+// final suspend point.
+#pragma once
+
+#include <cstdint>
+
+namespace heddle::trace {
+
+/// What a hook found when it was called.
+struct HookState {
+  std::uint64_t site;           ///< return address of the hook
+  std::uint64_t function;       ///< first way: what is entered; second: 0, the site is in it
+  std::uint64_t stack_pointer;  ///< first way: the function's own; second: as recorded
+  std::uint64_t registers[7];   ///< rbx, rbp, r12, r13, r14, r15, rdi
+};
+
+/// Places, by a plan's numbers (docs/trace-format.md): registers from 1 in HookState's order, words
+/// below rbp, words above the stack pointer.
+inline constexpr std::uint32_t kRegisters = 7, kRdi = 7;
+inline constexpr std::uint32_t kBelowFrame = 64, kAboveStack = 128, kAnyFunction = 255;
+
+/// Those that are tried, in this order, as bits.
+inline constexpr std::uint32_t kBelowTried = 16, kAboveTried = 40;
+inline constexpr std::uint32_t kPlaces = kRegisters + kBelowTried + kAboveTried;
+inline constexpr std::uint64_t kAnyPlace = (std::uint64_t{1} << kPlaces) - 1;
+
+constexpr std::uint32_t place_number(std::uint32_t bit) {
+  if (bit < kRegisters) return bit + 1;
+  if (bit < kRegisters + kBelowTried) return bit - kRegisters + kBelowFrame;
+  return bit - kRegisters - kBelowTried + kAboveStack;
+}
+
+constexpr bool is_register(std::uint32_t place) { return place <= kRegisters; }
+
+/// Address of the word that a place on the stack is.
+constexpr std::uint64_t word_of(const HookState& state, std::uint32_t place) {
+  if (place < kAboveStack) return state.registers[1] - 8 * (place - kBelowFrame + 1);
+  return state.stack_pointer + 8 * (place - kAboveStack);
+}
+
+struct Found {
+  std::uint64_t frame;   ///< at the first of them; 0: nowhere
+  std::uint64_t places;  ///< those that hold it, as bits
+};
+
+/// Tries the places. Some ten system calls for all of them.
+[[nodiscard]] Found try_places(const HookState& state, std::uint64_t places);
+
+/// What is in a place; 0: it cannot be read. A system call.
+[[nodiscard]] std::uint64_t value_at(const HookState& state, std::uint32_t place);
+
+/// Whether a value is the frame of the coroutine that is entered: asking the kernel, or, where the
+/// page is known to hold frames, not.
+[[nodiscard]] bool is_frame(const HookState& state, std::uint64_t value);
+[[nodiscard]] bool is_frame_quickly(const HookState& state, std::uint64_t value);
+
+/// Copies memory that may not be there. Bytes copied.
+[[nodiscard]] std::uint64_t read_safely(std::uint64_t from, void* to, std::uint64_t bytes);
+
+/// Why memory cannot be looked at here (a sandbox's rules), a negated error; 0: it can.
+[[nodiscard]] long coroutines_hidden();
+
+}  // namespace heddle::trace
