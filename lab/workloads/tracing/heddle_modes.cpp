@@ -4,7 +4,7 @@
 namespace heddle::lab::tracing {
 namespace {
 
-enum class mode { sparse, flight, sparse_flight, filtered, depth, min_time };
+enum class mode { sparse, flight, sparse_flight, filtered, depth, min_time, capturing, scanning };
 
 // Small enough for a run to overwrite all of it several times.
 constexpr const char* flight_size = "4M";
@@ -23,11 +23,18 @@ command options(mode which) {
       return {"--depth", "3"};
     case mode::min_time:  // few of their calls take so long
       return {"--min-time", "10us"};
+    case mode::capturing:  // frames where debug information says that they are
+      return {"--coroutines", "auto"};
+    case mode::scanning:  // frames found in registers and on stacks
+      return {"--coroutines", "scan"};
   }
   return {};
 }
 
-constexpr bool keeps_all(mode which) { return which == mode::sparse || which == mode::filtered; }
+constexpr bool leaves_out(mode which) {
+  return which == mode::flight || which == mode::sparse_flight || which == mode::depth ||
+         which == mode::min_time;
+}
 
 template <mode Which>
 command prefix(const std::filesystem::path& trace) {
@@ -39,8 +46,8 @@ void run(problem& work, region& timed) {
   work.record({.build = "functions",
                .prefix = &prefix<Which>,
                .calls = &heddle_calls,
-               .lossless = keeps_all(Which),
-               .leaves_out = !keeps_all(Which)},
+               .lossless = !leaves_out(Which),
+               .leaves_out = leaves_out(Which)},
               timed);
 }
 
@@ -51,6 +58,8 @@ const model<problem> models[] = {
     {"heddle/filtered", &run<mode::filtered>},
     {"heddle/depth", &run<mode::depth>},
     {"heddle/min-time", &run<mode::min_time>},
+    {"heddle/capturing", &run<mode::capturing>},
+    {"heddle/scanning", &run<mode::scanning>},
 };
 
 }  // namespace
