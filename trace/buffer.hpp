@@ -44,7 +44,8 @@ struct Buffer {
  private:
   [[nodiscard]] long open(const Process& process, const char* name, int flags);
   [[nodiscard]] bool grow(Process& process, std::uint32_t slot);
-  [[nodiscard]] long extend(Process& process, std::uint32_t slot, std::uint32_t to);
+  enum class Use { kSoon, kPerhaps };
+  [[nodiscard]] long extend(Process& process, std::uint32_t slot, std::uint32_t to, Use use);
   [[nodiscard]] bool wait_for_free() const;
   [[nodiscard]] bool find_free(std::uint32_t& found) const;
   [[nodiscard]] long free_oldest(Process& process, std::uint32_t& freed);

@@ -1,5 +1,8 @@
 #include "sys.hpp"
 
+#include <linux/magic.h>
+#include <sys/vfs.h>
+
 namespace heddle::trace::sys {
 
 namespace {
@@ -76,6 +79,11 @@ long allocate(long fd, std::uint64_t from, std::uint64_t size) {
     from += static_cast<std::uint64_t>(n);
   }
   return 0;
+}
+
+bool in_memory(long fd) {
+  struct statfs about;
+  return arch::syscall(SYS_fstatfs, fd, &about) == 0 && about.f_type == TMPFS_MAGIC;
 }
 
 void* map_wiped_on_fork(std::size_t bytes) {

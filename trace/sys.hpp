@@ -64,6 +64,9 @@ std::size_t read_file(const char* path, char* to, std::size_t room);
 /// 0 or a negated error.
 long allocate(long fd, std::uint64_t from, std::uint64_t size);
 
+/// Whether the file is in memory only (tmpfs): its pages are nobody else's business.
+[[nodiscard]] bool in_memory(long fd);
+
 /// Writes all of `bytes`; takes back a SIGPIPE or SIGXFSZ that this causes (signals must be
 /// blocked). Returns the bytes written, or a negated error if there were none.
 long write_all(long fd, const void* from, std::size_t bytes);
