@@ -14,6 +14,12 @@ if(PROJECT_IS_TOP_LEVEL)
   set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/lib")
 endif()
 
+# Of programs that are recorded, and of libraries loaded into them: a sanitizer's run-time has to be loaded before those.
+set(HEDDLE_UNSANITIZED "")
+if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=")
+  set(HEDDLE_UNSANITIZED -fno-sanitize=all)
+endif()
+
 option(HEDDLE_WERROR "Warnings are errors" OFF)
 add_library(heddle_warnings INTERFACE)
 target_compile_options(heddle_warnings INTERFACE -Wall -Wextra -Wpedantic -Wshadow $<$<BOOL:${HEDDLE_WERROR}>:-Werror>)

@@ -18,8 +18,13 @@ constinit char zeros[kSlotBytes] = {};
 /// at once, so a second would only be cold memory.
 constexpr std::uint32_t kSlotsWithCollector = 4, kSlotsAlone = 1;
 
-SlotState state(const Slot& slot) { return __atomic_load_n(&slot.state, __ATOMIC_ACQUIRE); }
-void set_state(Slot& slot, SlotState to) { __atomic_store_n(&slot.state, to, __ATOMIC_RELEASE); }
+// Clang has no __atomic_load_n() and the like for enumerations.
+SlotState state(const Slot& slot) {
+  SlotState now;
+  __atomic_load(&slot.state, &now, __ATOMIC_ACQUIRE);
+  return now;
+}
+void set_state(Slot& slot, SlotState to) { __atomic_store(&slot.state, &to, __ATOMIC_RELEASE); }
 
 void ring(Control* control) {
   if (control == nullptr) return;
@@ -204,8 +209,9 @@ long Buffer::free_oldest(Process& process, std::uint32_t& freed) {
     if (oldest == kMostSlots) continue;
     Slot& slot = header->slot[oldest];
     SlotState expected = SlotState::kFull;
-    if (!__atomic_compare_exchange_n(&slot.state, &expected, SlotState::kCopiedByThread, false,
-                                     __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
+    SlotState ours = SlotState::kCopiedByThread;
+    if (!__atomic_compare_exchange(&slot.state, &expected, &ours, false, __ATOMIC_ACQ_REL,
+                                   __ATOMIC_RELAXED)) {
       continue;
     }
     const long error = process.flight == 0 ? write_out(process, oldest) : 0;

@@ -88,7 +88,8 @@ long Snapshot::add_blocks(long fd, Thread* threads) {
     const Buffer& buffer = thread->buffer;
     for (std::uint32_t i = 0; i < buffer.header->slots; ++i) {
       const Slot& slot = buffer.header->slot[i];
-      const SlotState state = __atomic_load_n(&slot.state, __ATOMIC_ACQUIRE);
+      SlotState state;
+      __atomic_load(&slot.state, &state, __ATOMIC_ACQUIRE);
       if (state == SlotState::kFree) continue;
       const std::uint64_t place = __atomic_load_n(&slot.place, __ATOMIC_ACQUIRE);
       const std::uint64_t address = buffer.slot_address(i);

@@ -1,10 +1,15 @@
 // Aborts while strands wait in every way there is; before that it prints what dump() says.
+#include <unistd.h>
+
 #include <cstdio>
 #include <cstdlib>
 #include <string>
 
 #include "heddle/coop/await.hpp"
+#include "heddle/coop/channel.hpp"
+#include "heddle/coop/io/service.hpp"
 #include "heddle/coop/scheduler.hpp"
+#include "heddle/coop/select.hpp"
 #include "heddle/coop/semaphore.hpp"
 #include "heddle/coop/task.hpp"
 #include "heddle/coop/wait_for.hpp"
@@ -35,6 +40,14 @@ int main() {
   s.spawn([]() -> task<> { co_await wait_for([] { return false; }); }, "asks");
   s.spawn([] { await(sleep_for(std::chrono::hours(1))); }, "sleeper");
   s.spawn([]() -> task<> { co_await within(std::chrono::hours(1), door.P()); }, "limited");
+  channel<int> requests(0, "requests");
+  channel<int> quit(0, "quit");
+  s.spawn([&]() -> task<> { co_await select(requests.pop(), quit.pop()); });
+  int ends[2];
+  if (pipe(ends) != 0) return 1;
+  io::service files(s);
+  const io::file from = files.adopt(ends[0], "the pipe");
+  s.spawn([&] { static_cast<void>(await(from.read(io::buffer(1)))); });
   s.spawn([]() -> task<> {
     for (;;) co_await yield();
   });

@@ -80,8 +80,8 @@ struct strand_extra {
 /// Behind it, in the same piece of memory, are the body and the result, if they are not empty.
 struct strand_block : frame_header {  //  0: 8 bytes, what to call: see block_call
   union {
-    void* resume_at = nullptr;  //  8: a task: the frame that goes on
-    std::size_t stack_bytes;    //     a fiber: as it was spawned with; 0: as the scheduler's
+    void* resume_at = nullptr;  //  8: a task, or a fiber that awaits one: the frame that goes on
+    std::size_t stack_bytes;    //     a fiber that never ran: its stack_size; 0: the scheduler's
   };
   union {
     fiber* runner = nullptr;  // 16: fiber: null until it first runs
