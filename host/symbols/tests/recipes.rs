@@ -5,6 +5,9 @@
 use heddle_symbols::{CoroutinePart, Images, SymbolTable, coroutine_part};
 use heddle_trace_file::write::TraceWriter;
 use heddle_trace_file::{FramePlace, FrameRegister, Recipe, Trace};
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
+use std::cell::Cell;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -197,14 +200,7 @@ fn what_debug_information_does_not_say_is_looked_for() {
 
     // Damaged: a warning, and by name.
     let mut bytes = std::fs::read(&program).unwrap();
-    let unit = run("readelf", &["-SW", &name]);
-    let unit = String::from_utf8(unit).unwrap();
-    let line = unit
-        .lines()
-        .find(|line| line.contains(".debug_abbrev"))
-        .unwrap();
-    let offset = line.split_whitespace().rev().nth(5).unwrap();
-    let at = usize::from_str_radix(offset, 16).unwrap();
+    let at = section(&program, ".debug_abbrev").start;
     bytes[at..at + 64].fill(0xff);
     std::fs::write(&program, bytes).unwrap();
     let (found, warnings) = recipes(&program);
@@ -244,4 +240,76 @@ fn recipes_are_right_at_every_level() {
             "{what}: nothing was inlined"
         );
     }
+}
+
+/// Where a section is in the file.
+fn section(program: &Path, name: &str) -> Range<usize> {
+    let listed = run("readelf", &["-SW", program.to_str().unwrap()]);
+    let listed = String::from_utf8(listed).unwrap();
+    let line = listed
+        .lines()
+        .find(|line| line.contains(&format!(" {name} ")))
+        .unwrap();
+    let after = line.split(name).nth(1).unwrap();
+    let number =
+        |index| usize::from_str_radix(after.split_whitespace().nth(index).unwrap(), 16).unwrap();
+    number(2)..number(2) + number(3)
+}
+
+#[test]
+fn damaged_debug_information_is_survived() {
+    let directory = tempfile::tempdir().unwrap();
+    let program = program(directory.path(), &["-g", "-O1"]);
+    let sound = std::fs::read(&program).unwrap();
+    let sections = [
+        ".debug_info",
+        ".debug_abbrev",
+        ".debug_loclists",
+        ".debug_rnglists",
+        ".debug_str",
+        ".eh_frame",
+        ".eh_frame_hdr",
+    ]
+    .map(|name| section(&program, name));
+    let damage = (
+        any::<prop::sample::Index>(),
+        any::<prop::sample::Index>(),
+        prop_oneof![
+            prop::collection::vec(any::<u8>(), 1..16),
+            prop::collection::vec(Just(0xff), 1..16),
+        ],
+    );
+    let mut runner = TestRunner::new(Config {
+        failure_persistence: None,
+        ..Config::with_cases(200)
+    });
+    let (found, refused) = (Cell::new(0), Cell::new(0));
+    let damages = prop::collection::vec(damage, 1..8);
+    let result = runner.run(&damages, |damages| {
+        let mut bytes = sound.clone();
+        for (section, at, new) in damages {
+            let section = section.get(&sections);
+            let at = section.start + at.index(section.len() - new.len());
+            bytes[at..at + new.len()].copy_from_slice(&new);
+        }
+        std::fs::write(&program, bytes).unwrap();
+        let (ranges, warnings) = recipes(&program);
+        prop_assert!(
+            ranges
+                .windows(2)
+                .all(|pair| pair[0].0.end <= pair[1].0.start)
+        );
+        prop_assert!(ranges.iter().all(|(range, _)| range.start < range.end));
+        let answer = if warnings.is_empty() {
+            &found
+        } else {
+            &refused
+        };
+        answer.set(answer.get() + 1);
+        Ok(())
+    });
+    result.unwrap();
+    let (found, refused) = (found.get(), refused.get());
+    println!("{found} read, {refused} refused");
+    assert!(found > 0 && refused > 0);
 }

@@ -5,7 +5,7 @@ use super::cfa;
 use super::frame_type::{Frame, Known};
 use super::place::{Base, Location, base, from_cfa, location};
 use super::scopes::{Scope, global};
-use gimli::{AttributeValue, Expression, UnitRef};
+use gimli::{AttributeValue, Expression, UnitRef, constants as c};
 use heddle_trace_file::{FramePlace, Recipe};
 use std::ops::Range;
 
@@ -41,13 +41,15 @@ pub fn add<'a>(
         let places = places(unit, scope, &own, cfa)?;
         for range in own {
             // Nobody returns to behind the end.
-            let end = range.end + u64::from(!all.iter().any(|whole| whole.end == range.end));
-            let mut at = range.start + 1;
+            let further = !all.iter().any(|whole| whole.end == range.end);
+            let end = range.end.saturating_add(further.into());
+            let behind = |address: u64| address.saturating_add(1);
+            let mut at = behind(range.start);
             let here = places
                 .iter()
                 .filter(|(part, _)| part.start < range.end && range.start < part.end);
             for (part, place) in here {
-                let (start, end) = ((part.start + 1).max(at), (part.end + 1).min(end));
+                let (start, end) = (behind(part.start).max(at), behind(part.end).min(end));
                 if start < end {
                     push(found, at..start, None, resume_index);
                     push(found, start..end, Some(*place), resume_index);
@@ -73,10 +75,24 @@ fn push(found: &mut Found, range: Range<u64>, place: Option<FramePlace>, index: 
 /// The code of a scope, in order.
 fn ranges(unit: UnitRef<Slice>, scope: &Scope) -> gimli::Result<Vec<Range<u64>>> {
     let entry = unit.entry(scope.entry)?;
-    let mut iterator = unit.die_ranges(&entry)?;
     let mut all = Vec::new();
-    while let Some(range) = iterator.next()? {
-        all.push(range.begin..range.end);
+    if let Some(list) = entry.attr_value(c::DW_AT_ranges)? {
+        if let Some(mut ranges) = unit.attr_ranges(list)? {
+            while let Some(range) = ranges.next()? {
+                all.push(range.begin..range.end);
+            }
+        }
+    } else if let Some(low) = entry.attr_value(c::DW_AT_low_pc)?
+        && let Some(low) = unit.attr_address(low)?
+    {
+        let high = match entry.attr_value(c::DW_AT_high_pc)? {
+            Some(high) => match high.udata_value() {
+                Some(size) => low.checked_add(size),
+                None => unit.attr_address(high)?,
+            },
+            None => None,
+        };
+        all.extend(high.map(|high| low..high));
     }
     all.retain(|range| !range.is_empty());
     all.sort_unstable_by_key(|range| range.start);
