@@ -30,6 +30,7 @@ impl Captures {
     }
 
     /// What was captured for the enter of this function. What came later than that has lost its enter.
+    #[cold]
     #[inline(never)]
     pub fn take(&mut self, function: u32) -> Option<CoroutineFrame> {
         let index = self

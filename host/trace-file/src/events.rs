@@ -82,6 +82,8 @@ impl<'a> Events<'a> {
         }
     }
 
+    #[cold]
+    #[inline(never)]
     fn next_run(&mut self) -> Result<bool, Error> {
         let more = self.at.next_run()?;
         if more {
