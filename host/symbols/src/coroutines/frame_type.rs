@@ -4,12 +4,8 @@ use super::Slice;
 use gimli::{AttributeValue, DebugInfoOffset, UnitOffset, UnitRef, constants as c};
 use std::collections::HashMap;
 
-/// What is known of frames, over all units.
-#[derive(Default)]
-pub struct Known {
-    /// By function, as it was declared: its frame.
-    pub functions: HashMap<DebugInfoOffset, Frame>,
-}
+/// The frames of functions, by where these are declared.
+pub type Known = HashMap<DebugInfoOffset, Frame>;
 
 /// A type of frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -51,10 +51,9 @@ pub(crate) fn recipes(program: &[u8], debug: &[u8]) -> Result<Vec<(Range<u64>, R
     let sections = DwarfSections::load(load)?;
     let dwarf = sections.borrow(|section| EndianSlice::new(section, LittleEndian));
     let mut units = Vec::new();
-    let mut known = frame_type::Known::default();
-    for header in units::with_coroutines(&dwarf)? {
-        let unit = dwarf.unit(header)?;
-        let scopes = scopes::read(unit.unit_ref(&dwarf), &mut known)?;
+    let mut known = frame_type::Known::new();
+    for (unit, scopes, of_unit) in units::read(&dwarf, units::with_coroutines(&dwarf)?)? {
+        known.extend(of_unit);
         units.push((unit, scopes));
     }
     let cfa = cfa::Table::of(&program)?;

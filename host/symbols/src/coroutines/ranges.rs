@@ -23,7 +23,7 @@ pub fn add<'a>(
     for (index, scope) in scopes.iter().enumerate() {
         let declared = [global(unit, scope.entry), scope.origin];
         let mut declared = declared.into_iter().flatten();
-        let frame = declared.find_map(|declared| known.functions.get(&declared));
+        let frame = declared.find_map(|declared| known.get(&declared));
         let Some(&Frame { resume_index }) = frame else {
             continue;
         };

@@ -33,12 +33,18 @@ struct Attributes<'a> {
 }
 
 impl<'a> Attributes<'a> {
+    /// Of an inlined function the origin alone matters, and they are most of all entries.
     fn read(
         raw: &mut EntriesRaw<'_, '_, Slice<'a>>,
         specifications: &[AttributeSpecification],
+        origin_only: bool,
     ) -> gimli::Result<Self> {
         let mut all = Attributes::default();
-        for &specification in specifications {
+        for (index, &specification) in specifications.iter().enumerate() {
+            if all.origin.is_some() && origin_only {
+                raw.skip_attributes(&specifications[index..])?;
+                break;
+            }
             let attribute = raw.read_attribute(specification)?;
             let value = Some(attribute.value());
             match attribute.name() {
@@ -59,9 +65,10 @@ pub fn global(unit: UnitRef<Slice>, entry: UnitOffset) -> Option<DebugInfoOffset
     entry.to_debug_info_offset(&unit.header)
 }
 
-/// The scopes of `unit` in the order in which they begin; to `known` is added which of them are a coroutine's functions.
-pub fn read<'a>(unit: UnitRef<'_, Slice<'a>>, known: &mut Known) -> gimli::Result<Vec<Scope<'a>>> {
+/// The scopes of `unit` in the order in which they begin, and which of them are a coroutine's functions.
+pub fn read<'a>(unit: UnitRef<'_, Slice<'a>>) -> gimli::Result<(Vec<Scope<'a>>, Known)> {
     let mut scopes: Vec<Scope> = Vec::new();
+    let mut known = Known::new();
     // Those that are open, with their depths.
     let mut open: Vec<(isize, usize)> = Vec::new();
     let mut raw = unit.entries_raw(None)?;
@@ -75,7 +82,8 @@ pub fn read<'a>(unit: UnitRef<'_, Slice<'a>>, known: &mut Known) -> gimli::Resul
         }
         match abbreviation.tag() {
             c::DW_TAG_subprogram | c::DW_TAG_inlined_subroutine => {
-                let attributes = Attributes::read(&mut raw, abbreviation.attributes())?;
+                let inlined = abbreviation.tag() == c::DW_TAG_inlined_subroutine;
+                let attributes = Attributes::read(&mut raw, abbreviation.attributes(), inlined)?;
                 let parent = open.last().map(|&(_, scope)| scope);
                 let outer = parent.and_then(|parent| scopes[parent].frame_base);
                 open.push((depth, scopes.len()));
@@ -99,7 +107,7 @@ pub fn read<'a>(unit: UnitRef<'_, Slice<'a>>, known: &mut Known) -> gimli::Resul
                     raw.skip_attributes(abbreviation.attributes())?;
                     continue;
                 };
-                let attributes = Attributes::read(&mut raw, abbreviation.attributes())?;
+                let attributes = Attributes::read(&mut raw, abbreviation.attributes(), false)?;
                 let scope = &mut scopes[function];
                 (scope.has_parameter, scope.location) = (true, attributes.location);
                 if let (Some(name), Some(AttributeValue::UnitRef(kind))) =
@@ -107,13 +115,11 @@ pub fn read<'a>(unit: UnitRef<'_, Slice<'a>>, known: &mut Known) -> gimli::Resul
                     && unit.attr_string(name)?.slice() == b"frame_ptr"
                     && let Some(frame) = pointed_to(unit, kind)?
                 {
-                    known
-                        .functions
-                        .extend(global(unit, scope.entry).map(|function| (function, frame)));
+                    known.extend(global(unit, scope.entry).map(|function| (function, frame)));
                 }
             }
             _ => raw.skip_attributes(abbreviation.attributes())?,
         }
     }
-    Ok(scopes)
+    Ok((scopes, known))
 }
