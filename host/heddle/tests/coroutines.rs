@@ -46,6 +46,8 @@ fn captured_frames_are_shown_and_counted_and_stay_in_a_packed_trace() {
     process.module(0, 0x100_0000, 0, None, program);
     let mut thread = process.thread(4711, "tasks");
     thread
+        // By its name it is none.
+        .capture(at(" main"), 0x5581_0990, None)
         .enter(0, at(" main"), 0, 900)
         .capture(actor, 0x5581_0010, Some(0))
         .enter(10, actor, at(" main") + 9, 800)
@@ -62,7 +64,8 @@ fn captured_frames_are_shown_and_counted_and_stay_in_a_packed_trace() {
     for trace in ["heddle.trace", "heddle.trace.packed"] {
         let replayed = contains("leaf(int) [resume] {frame 0x55810010, resume 0}  <- main\n")
             .and(contains("leaf(int) [resume] {frame 0x55810010}  <- main\n"))
-            .and(contains("leaf(int) [destroy]  <- main\n"));
+            .and(contains("leaf(int) [destroy]  <- main\n"))
+            .and(contains("Enter main  <- "));
         heddle(path)
             .args(["replay", trace])
             .assert()

@@ -5,7 +5,7 @@ pub mod text;
 
 use crate::names::Names;
 use heddle_calls::{Frame, Span};
-use heddle_symbols::Location;
+use heddle_symbols::{Location, coroutine_part};
 use heddle_trace_file::{Addr, Callee, CoroutineFrame, Nanos, Place};
 use std::rc::Rc;
 
@@ -79,13 +79,14 @@ impl Line {
             .filter(|_| top.inlined)
             .map(|frame| frame.function);
         let caller = Some(caller(names, place, time, top.caller, container));
+        let function = function(names, place, time, top.function);
         Line {
             what: What::Enter,
             time,
-            function: Some(function(names, place, time, top.function)),
             caller,
             depth: below.len(),
-            frame,
+            frame: frame.filter(|_| may_have_frame(&function.1)),
+            function: Some(function),
         }
     }
 
@@ -135,6 +136,11 @@ impl Line {
             frame: None,
         }
     }
+}
+
+/// Whether a function may be a coroutine's. One that was called by an address at the beginning of some object looks like one to the recorder, but not by its name.
+pub fn may_have_frame(function: &Location) -> bool {
+    !function.known || coroutine_part(&function.symbol).is_some()
 }
 
 fn function(names: &mut Names, place: Place, time: Nanos, address: Addr) -> (Addr, Rc<Location>) {

@@ -1,6 +1,7 @@
 //! How many activations of C++20 coroutines had their frame captured, and how many had not.
 
 use crate::notes::counted;
+use crate::replaying::may_have_frame;
 use heddle_calls::{Key, Profile};
 use heddle_symbols::{Images, Resolver, coroutine_part};
 use heddle_trace_file::{Process, Trace};
@@ -35,11 +36,12 @@ impl Count {
             let time = process.modules().time_of(key.address, key.generation);
             let location = names.function(&mut images, key.address, time);
             let part = coroutine_part(&location.symbol);
+            if !may_have_frame(&location) || (part.is_none() && *captured == 0) {
+                continue;
+            }
             if *captured > 0 {
                 let coroutine = part.map_or(&*location.symbol, |(coroutine, ..)| coroutine);
                 distinct.insert((location.module.clone(), coroutine.to_owned()));
-            } else if part.is_none() {
-                continue;
             }
             frames += captured;
             if calls > captured {
