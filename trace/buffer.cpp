@@ -246,6 +246,9 @@ long Buffer::write_out(Process& process, std::uint32_t index) {
   const Slot& slot = header->slot[index];
   const long fd = open(process, "/events-", O_WRONLY | O_CREAT);
   if (fd < 0) return fd;
+  // Writing what has its blocks already is cheaper by a quarter (ext4); where this is not known, or
+  // fails, the write says all there is to say.
+  arch::syscall(SYS_fallocate, fd, FALLOC_FL_KEEP_SIZE, written, slot.used);
   const long error =
       sys::write_all_at(fd, reinterpret_cast<void*>(slot_address(index)), slot.used, written);
   if (error == 0) {
