@@ -1,37 +1,15 @@
 // What becomes of a program whose stack overflows, seen from outside.
 #include <doctest/doctest.h>
-#include <signal.h>
-#include <sys/wait.h>
 
-#include <cstdio>
 #include <string>
 
+#include "child_outcome.hpp"
 #include "heddle/coop/sanitizer.hpp"
 
 namespace {
 
-struct outcome {
-  int status = 0;
-  std::string output;
-
-  explicit outcome(const std::string& way) {
-    FILE* const child = popen(("exec '" HEDDLE_OVERFLOW_PROGRAM "' " + way + " 2>&1").c_str(), "r");
-    REQUIRE(child != nullptr);
-    for (int byte; (byte = std::getc(child)) != EOF;) output += static_cast<char>(byte);
-    status = pclose(child);
-  }
-
-  [[nodiscard]] bool says(const std::string& words) const {
-    return output.find(words) != std::string::npos;
-  }
-  [[nodiscard]] bool died_of_it() const {
-#if defined(HEDDLE_ASAN) || defined(HEDDLE_TSAN)
-    // A sanitizer handles SIGSEGV itself, after us, and exits.
-    return says("Sanitizer") && WIFEXITED(status) && WEXITSTATUS(status) != 0;
-#else
-    return WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV;
-#endif
-  }
+struct outcome : child_outcome {
+  explicit outcome(const std::string& way) : child_outcome(HEDDLE_OVERFLOW_PROGRAM, way) {}
 };
 
 }  // namespace
