@@ -303,11 +303,13 @@ inline void scheduler::switch_fiber(detail::strand_block& self, detail::strand_b
 
 inline void scheduler::leave_fiber(detail::strand_block& self) {
   scheduler& owner = *detail::current_scheduler;
+  owner.ready_.fetch_ahead();
   owner.switch_fiber(self, owner.next());
 }
 
 inline void scheduler::give_way(detail::strand_block& self) {
   scheduler& owner = *detail::current_scheduler;
+  owner.ready_.fetch_ahead();
   detail::strand_block* to;
   if (--owner.turns_ == 0 || owner.ready_.empty()) [[unlikely]] {
     owner.ready_.push(self);
