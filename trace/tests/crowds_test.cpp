@@ -33,7 +33,7 @@ TEST_CASE("ten thousand threads that come and go need the memory of those that l
   }
 }
 
-TEST_CASE("two hundred threads fill their blocks at once") {
+TEST_CASE("two hundred threads fill their blocks at once and wait for no file of another's") {
   for (const std::string& way : ways()) {
     CAPTURE(way);
     const Scratch scratch;
@@ -48,6 +48,10 @@ TEST_CASE("two hundred threads fill their blocks at once") {
       CHECK(thread.dropped == 0);
       CHECK(thread.flags == 1);
       CHECK(well_nested(thread));
+    }
+    CHECK(!std::filesystem::exists(process.directory / "events"));
+    for (std::uint32_t i = 1; i <= process.buffers; ++i) {
+      CHECK(std::filesystem::exists(process.directory / ("events-" + std::to_string(i))));
     }
   }
 }
