@@ -8,6 +8,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 const PAGE: usize = 4096;
+pub const OWN_EVENTS: &str = "42/events-1";
 
 /// The files of a trace, by their paths in it.
 #[derive(Clone)]
@@ -26,6 +27,12 @@ impl Input {
             write(&path, *states, number as u64);
             seeds.push(Input::load(&path));
         }
+        // Written by the thread itself.
+        let mut own = seeds[2].clone();
+        let events = own.files.remove("42/events");
+        own.files
+            .extend(events.map(|events| (OWN_EVENTS.to_owned(), events)));
+        seeds.push(own);
         seeds
     }
 
@@ -36,6 +43,7 @@ impl Input {
             "42/process",
             "42/modules",
             "42/events",
+            OWN_EVENTS,
             "42/buffer-2",
         ] {
             if let Ok(bytes) = fs::read(path.join(name)) {

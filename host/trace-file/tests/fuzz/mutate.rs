@@ -1,6 +1,6 @@
 //! How a trace is changed.
 
-use super::input::Input;
+use super::input::{Input, OWN_EVENTS};
 
 /// Chance that can be repeated: xorshift64* (Vigna, "An experimental exploration of Marsaglia's xorshift generators, scrambled", 2016).
 pub struct Chance(u64);
@@ -65,6 +65,7 @@ pub fn changed(kept: &[Input], chance: &mut Chance) -> Input {
         let names: Vec<String> = input.files.keys().cloned().collect();
         // Nearly all there is to know is in these two.
         let name = match chance.below(8) {
+            0..3 if input.files.contains_key(OWN_EVENTS) => OWN_EVENTS,
             0..3 => "42/events",
             3..6 => "42/buffer-2",
             _ => &names[chance.below(names.len())],
