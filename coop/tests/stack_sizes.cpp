@@ -21,8 +21,9 @@ using namespace heddle::coop;
 namespace {
 
 #if defined(HEDDLE_ASAN) || defined(HEDDLE_TSAN)
-constexpr std::size_t smallest =
-    16 * 1024;  // what a sanitizer does at a switch has no room on less
+constexpr std::size_t smallest = 16 * 1024;  // what a sanitizer does at a switch needs more
+#elif !defined(__OPTIMIZE__)
+constexpr std::size_t smallest = 8 * 1024;  // the frames between run() and a body take 1 KB
 #else
 constexpr std::size_t smallest = stack::minimum_bytes;
 #endif
