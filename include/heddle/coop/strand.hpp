@@ -136,7 +136,9 @@ struct block_with : result_block<T> {
 
  private:
   [[gnu::noinline]] static void end(Self& self) noexcept {
-    if (self.has_body) {
+    if constexpr (std::is_trivially_destructible_v<F>) {
+      self.clear();
+    } else if (self.has_body) {
       self.has_body = false;
       self.clear();
       self.body.end();
@@ -189,26 +191,26 @@ struct task_block final : block_with<task_block<T, F>, T, F> {
       take_guarded();
     } else {
       this->store([&]() -> decltype(auto) { return frame().promise().take(); });
-      this->status = strand_status::finished;
     }
+    this->coroutine = nullptr;
+    this->status = strand_status::finished;
   }
-  // The first turn: makes the coroutine, which resumes this block when it has ended, and starts it.
+  // The first turn: makes the coroutine, which calls this block when it has ended, and starts it.
   // What making it throws, the scheduler catches.
   [[gnu::noinline]] void start() requires(!std::is_same_v<F, no_body>) {
     adopt(std::invoke(this->body.get()));
     frame().resume();
   }
-  // The coroutine is at its end, but still on the call stack where a transfer is a call (-O0), so
-  // that the scheduler takes it away.
   [[gnu::noinline]] void take_guarded() {
     run_guarded(*this, [](strand_block& strand) {
       auto& self = static_cast<task_block&>(strand);
       self.store([&]() -> decltype(auto) { return self.frame().promise().take(); });
     });
-    this->status = strand_status::finished;
   }
   void clear() noexcept {
-    if (this->coroutine != nullptr) frame().destroy();
+    if (this->coroutine == nullptr) return;
+    frame().destroy();
+    this->coroutine = nullptr;
   }
 
  private:
@@ -217,7 +219,7 @@ struct task_block final : block_with<task_block<T, F>, T, F> {
 
   void adopt(task<T>&& made) noexcept {
     this->coroutine = std::move(made).release().address();
-    frame().promise().continue_with(this->as_continuation());
+    frame().promise().tell(*this);
   }
 };
 

@@ -24,8 +24,8 @@ struct strand_parent {
 };
 
 /// How a coroutine frame begins, with GCC and with Clang on every platform that we build for. What
-/// begins like one can be the continuation of a task: it is resumed when the task ends, and costs
-/// no frame of its own. (Second in a real frame is `destroy`. Nobody destroys a continuation.)
+/// begins like one can be resumed as one, when a task ends for example, and costs no frame of its
+/// own. (Second in a real frame is `destroy`. Nobody destroys these.)
 struct frame_header {
   void (*resume)(frame_header*);
 };
@@ -95,10 +95,10 @@ struct strand_block : frame_header {  //  0: 8 bytes, what to call: see block_ca
   strand_extra* rare = nullptr;  // 40: see extra()
   strand_kind kind;              // 48
   strand_status status = strand_status::unstarted;
-  wake_reason reason : 2 = wake_reason::granted;  // 50: granted again once it was looked at
+  block_call call = block_call::run;              // 50: for `resume`
+  wake_reason reason : 2 = wake_reason::granted;  // 51: granted again once it was looked at
   bool shielded : 1 = false;                      //     this wait is not cancelled
-  block_call call : 2 = block_call::run;          //     for `resume`
-  bool cancel_pending : 1 = false;                // 51: to be thrown at the next wait
+  bool cancel_pending : 1 = false;                //     to be thrown at the next wait
   bool cancelled : 1 = false;                     //     ended by the exception `cancelled`
   bool timed : 1 = false;                         //     it is in the timer queue
   bool several : 1 = false;                       //     `waits` is a chain of siblings
@@ -115,9 +115,6 @@ struct strand_block : frame_header {  //  0: 8 bytes, what to call: see block_ca
   void ask(block_call what) {
     call = what;
     resume(this);
-  }
-  [[nodiscard]] std::coroutine_handle<> as_continuation() noexcept {
-    return std::coroutine_handle<>::from_address(static_cast<frame_header*>(this));
   }
 
   /// Whether it waits, sleeps or polls. One that waits in a list keeps the status `ready`: that it

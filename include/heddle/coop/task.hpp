@@ -2,6 +2,7 @@
 
 #include <coroutine>
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <memory>
 #include <type_traits>
@@ -9,6 +10,7 @@
 #include <variant>
 
 #include "heddle/coop/frame_pool.hpp"
+#include "heddle/coop/strand_block.hpp"
 
 namespace heddle::coop {
 
@@ -21,25 +23,42 @@ namespace detail {
 class task_promise_base : public pooled_frame {
  public:
   struct final_awaiter {
-    bool await_ready() const noexcept { return false; }
+    bool leaves;
+    bool await_ready() const noexcept { return leaves; }
     // Symmetric transfer: a chain of any length ends without nesting calls. (GCC makes it a tail
     // call from -O2 on; below that each transfer is a call, and a long chain needs as much stack.)
     template <class Promise>
     std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> self) const noexcept {
-      return self.promise().continuation_;
+      return self.promise().continuation();
     }
     void await_resume() const noexcept {}
   };
 
   std::suspend_always initial_suspend() const noexcept { return {}; }
-  final_awaiter final_suspend() const noexcept { return {}; }
+  final_awaiter final_suspend() const noexcept {
+    if ((continuation_ & told) == 0) return {false};
+    auto* const owner = reinterpret_cast<frame_header*>(continuation_ - told);
+    owner->resume(owner);
+    return {true};
+  }
 
   void continue_with(std::coroutine_handle<> continuation) noexcept {
-    continuation_ = continuation;
+    continuation_ = reinterpret_cast<std::uintptr_t>(continuation.address());
+  }
+  /// At its end the coroutine calls `owner.resume(&owner)`, which takes the result, and is gone:
+  /// that costs less than to resume the owner, which would have to come back to destroy it.
+  void tell(frame_header& owner) noexcept {
+    continuation_ = reinterpret_cast<std::uintptr_t>(&owner) + told;
   }
 
  private:
-  std::coroutine_handle<> continuation_ = std::noop_coroutine();
+  static constexpr std::uintptr_t told = 1;  // in the lowest bit, which no address has
+
+  [[nodiscard]] std::coroutine_handle<> continuation() const noexcept {
+    return std::coroutine_handle<>::from_address(reinterpret_cast<void*>(continuation_));
+  }
+
+  std::uintptr_t continuation_ = reinterpret_cast<std::uintptr_t>(std::noop_coroutine().address());
 };
 
 template <class T>
