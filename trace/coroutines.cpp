@@ -20,7 +20,7 @@ struct Site {
   std::uint64_t last;     ///< frame
   std::uint32_t frames;   ///< in a row that were found there and differed from their predecessors
   std::uint32_t visits;   ///< likewise, of all
-  std::uint32_t place;    ///< where it is, for sure; 0: not yet known
+  std::uint32_t place;    ///< where it is, as far as is known; 0: not yet known
   std::uint32_t planned;  ///< where the plan says it is; 0: it does not
   std::uint32_t index_offset;  ///< of the resume index in the frame; 0: unknown
   std::uint32_t misses;        ///< visits without a frame
@@ -112,6 +112,14 @@ FrameRecord record_of(const HookState& state, std::uint64_t frame, std::uint32_t
   const std::uint64_t function = state.function != 0 ? state.function : state.site;
   return {first_word(RecordType::kCapture, 2, function & 0xffffffff),
           frame | std::uint64_t{index} << 48};
+}
+
+/// The frame in a place where debug information has it, which is there to be read; 0: it is not.
+std::uint64_t planned_frame(const HookState& state, std::uint32_t place) {
+  const std::uint64_t frame = is_register(place)
+                                  ? state.registers[place - 1]
+                                  : *reinterpret_cast<const std::uint64_t*>(word_of(state, place));
+  return is_frame_quickly(state, frame) ? frame : 0;
 }
 
 /// The site's place is not sure, or was wrong.
@@ -262,10 +270,9 @@ heddle::trace::FrameRecord heddle_find_frame(const heddle::trace::HookState* sta
   }
   const std::uint32_t place = __atomic_load_n(&site->place, __ATOMIC_RELAXED);
   if (place == 0) return look(*state, *site);
-  const std::uint64_t frame = is_register(place)
-                                  ? state->registers[place - 1]
-                                  : *reinterpret_cast<const std::uint64_t*>(word_of(*state, place));
-  if (!is_frame_quickly(*state, frame)) return look(*state, *site);
+  const std::uint64_t frame =
+      place == site->planned ? planned_frame(*state, place) : frame_in(*state, place);
+  if (frame == 0) return look(*state, *site);
   const std::uint32_t index =
       site->index_offset == 0 ? kNoIndex
                               : *reinterpret_cast<const std::uint16_t*>(frame + site->index_offset);

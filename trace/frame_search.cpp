@@ -79,6 +79,16 @@ void remember_pair(const HookState& state, std::uint64_t first, std::uint64_t se
   if (pair != nullptr && first != 0) store_word(pair->resumer, first);
 }
 
+constexpr std::uint64_t kPageBytes = 4096;
+
+bool same_page(std::uint64_t a, std::uint64_t b) { return a / kPageBytes == b / kPageBytes; }
+
+/// Whether the word there can be read. rt_sigprocmask(2) reads the set before it looks at what to
+/// do with it, and does nothing when that is nonsense.
+bool readable(std::uint64_t address) {
+  return arch::syscall(SYS_rt_sigprocmask, -1, address, nullptr, sizeof(std::uint64_t)) == -EINVAL;
+}
+
 bool may_be_frame(std::uint64_t value) {
   constexpr std::uint64_t kLowest = 1 << 16, kHighest = std::uint64_t{1} << 47;
   return value % 8 == 0 && value >= kLowest && value < kHighest;
@@ -178,6 +188,21 @@ bool is_frame_quickly(const HookState& state, std::uint64_t value) {
   if (load_word(pages[hash(value >> 12, kPageBits)]) != value >> 12) return is_frame(state, value);
   const auto* const words = reinterpret_cast<const Words*>(value);
   return frame_begins(state, words->first, words->second);
+}
+
+std::uint64_t frame_in(const HookState& state, std::uint32_t place) {
+  std::uint64_t value = 0;
+  if (is_register(place)) {
+    value = state.registers[place - 1];
+  } else {
+    const std::uint64_t there = word_of(state, place);
+    if (there % 8 != 0 || (!same_page(there, state.stack_pointer) && !readable(there))) return 0;
+    value = *reinterpret_cast<const std::uint64_t*>(there);
+  }
+  if (!may_be_frame(value) || !readable(value)) return 0;
+  if (!same_page(value, value + 8) && !readable(value + 8)) return 0;
+  const auto* const words = reinterpret_cast<const Words*>(value);
+  return frame_begins(state, words->first, words->second) ? value : 0;
 }
 
 std::uint64_t value_at(const HookState& state, std::uint32_t place) {

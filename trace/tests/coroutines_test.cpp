@@ -16,6 +16,7 @@
 
 #include "raw_trace.hpp"
 #include "run.hpp"
+#include "ways.hpp"
 
 namespace {
 
@@ -115,6 +116,28 @@ TEST_CASE("where memory cannot be looked at, a line says so and the program goes
     CHECK(well_nested(thread));
     CHECK(std::none_of(thread.notes.begin(), thread.notes.end(),
                        [](const RawNote& note) { return note.type == kCapture; }));
+  }
+}
+
+TEST_CASE("where something like a frame was learnt to be, there may be nothing") {
+  for (const std::string& way : ways()) {
+    CAPTURE(way);
+    const Scratch scratch;
+    const auto trace = scratch.path() / "trace";
+    const Outcome outcome =
+        run({.arguments = {way + "lookalikes"}, .trace = trace.string(), .in_child = [] {
+               setenv("HEDDLE_COROUTINES", "scan", 1);
+             }});
+    REQUIRE(outcome.exit_code == 7);
+    const RawProcess process = read_trace(trace).at(0);
+    REQUIRE(process.threads.size() == 1);
+    const RawThread& thread = process.threads[0];
+    CHECK(thread.dropped == 0);
+    CHECK(well_nested(thread));
+    CHECK(thread.records.size() == 2 * (3 * 256 + 3));
+    // They were taken for frames: what was learnt was wrong at last.
+    CHECK(std::count_if(thread.notes.begin(), thread.notes.end(),
+                        [](const RawNote& note) { return note.type == kCapture; }) > 100);
   }
 }
 
