@@ -25,6 +25,15 @@ time_point scheduler::now() const noexcept {
 
 void scheduler::wake_at(strand_block& strand, time_point at) { timers_.add(strand, at); }
 
+bool scheduler::wake_before(strand_block& strand, time_point at) {
+  if (strand.timed) {
+    if (timers_.of(strand) <= at) return false;
+    timers_.remove(strand);
+  }
+  timers_.add(strand, at);
+  return true;
+}
+
 void scheduler::wake_due() {
   const time_point time = now();
   while (!timers_.empty() && timers_.earliest() <= time) {

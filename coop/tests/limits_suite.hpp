@@ -256,6 +256,44 @@ TEST_CASE(KIND "a barrier whose strands were destroyed begins anew") {
   }
 }
 
+TEST_CASE(KIND "of a limit and a sleep, or of two limits, the first to be over ends the wait") {
+  under_policies(limit_seeds, [](const scheduler_options& options) {
+    scheduler s(options);
+    heddle::coop::semaphore never(0);
+    for (int i = 0; i < 3; ++i) {  // whose timers are beside each other
+      s.spawn(BODY(&) {
+        REQUIRE_FALSE(WAIT(within(1s, sleep_for(10s))));
+        REQUIRE(s.now() == time_point{} + 1s);
+        REQUIRE(WAIT(within(10s, sleep_for(1s))));
+        REQUIRE(s.now() == time_point{} + 2s);
+        REQUIRE_FALSE(WAIT(within(1s, within(10s, never.P()))).has_value());
+        REQUIRE(s.now() == time_point{} + 3s);
+        REQUIRE(WAIT(within(10s, within(1s, never.P()))) == false);
+        REQUIRE(s.now() == time_point{} + 4s);
+        WAIT(sleep_for(20s));  // nothing is left of those that were longer
+        REQUIRE(s.now() == time_point{} + 24s);
+      });
+    }
+    s.run();
+  });
+  scheduler s({.clock = clock_policy::simulated});
+  bool unwound = false;
+  auto sleeper = s.spawn(BODY(&) {
+    struct on_exit {
+      bool& told;
+      ~on_exit() { told = true; }
+    } const guard{unwound};
+    static_cast<void>(WAIT(within(1s, sleep_for(10s))));
+  });
+  s.spawn(BODY(&) {
+    WAIT(yield());
+    sleeper.cancel();
+  });
+  s.run();
+  CHECK(unwound);
+  CHECK(s.now() == time_point{});
+}
+
 TEST_CASE(KIND "a drain with a limit is still not ended by a cancellation") {
   scheduler s({.clock = clock_policy::simulated});
   scope slow(s);

@@ -48,8 +48,7 @@ class [[nodiscard("awaited: co_await it, or await(it) in a fiber")]] within_awai
   bool ready() { return limited_.ready(); }
   void park(detail::strand_block & self) {
     limited_.park(self);
-    self.owner->wake_at(self, self.owner->now() + limit_);
-    self_ = &self;
+    if (self.owner->wake_before(self, self.owner->now() + limit_)) self_ = &self;
   }
   result get() {
     if (self_ != nullptr && self_->reason == detail::wake_reason::timed_out) {
@@ -67,7 +66,7 @@ class [[nodiscard("awaited: co_await it, or await(it) in a fiber")]] within_awai
  private:
   duration limit_;
   A limited_;
-  detail::strand_block* self_ = nullptr;
+  detail::strand_block* self_ = nullptr;  // once it waits, if this limit is the first to be over
 };
 
 /// Waits for `limited`, an awaitable of this library that is not a yield, at most for `limit`.
