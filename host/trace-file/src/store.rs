@@ -8,6 +8,7 @@ use memmap2::Mmap;
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::os::fd::AsRawFd;
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use zerocopy::FromBytes;
 
@@ -191,14 +192,16 @@ impl Store {
                     continue;
                 }
             }
-            let magic = source.bytes()[at..].first_chunk::<8>();
-            if magic == Some(&[0; 8]) {
+            let mut room_for_header = [0; BLOCK_HEADER];
+            let start =
+                header_at(&file, at as u64, &mut room_for_header).map_err(Error::io(path))?;
+            if start.first_chunk::<8>() == Some(&[0; 8]) {
                 at = data_after(&file, at as u64 + BLOCK_UNIT)
                     .and_then(|next| usize::try_from(next).ok())
                     .unwrap_or(length);
                 continue;
             }
-            let said = BlockHeader::ref_from_prefix(&source.bytes()[at..]).map(|(said, _)| said);
+            let said = BlockHeader::ref_from_prefix(start).map(|(said, _)| said);
             // Whole elsewhere: this copy may have been cut short, by a kill or a full disk. Or begun since, and being written.
             if let Some(room) = said.as_ref().ok().and_then(|said| {
                 let room = said.room.get() as usize;
@@ -237,6 +240,25 @@ impl Store {
         }
         Ok(())
     }
+}
+
+/// What may be a block's header, cut short where the file ends. Read, because it may lie in a hole: where the file system is full, a page of that
+/// cannot be had by a mapping (tmpfs: SIGBUS).
+fn header_at<'a>(
+    file: &File,
+    at: u64,
+    header: &'a mut [u8; BLOCK_HEADER],
+) -> std::io::Result<&'a [u8]> {
+    let mut read = 0;
+    while read < BLOCK_HEADER {
+        match file.read_at(&mut header[read..], at + read as u64) {
+            Ok(0) => break,
+            Ok(more) => read += more,
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(&header[..read])
 }
 
 /// Where the file holds data at or after `at`, in whole units: holes of a sparse file are not read.
