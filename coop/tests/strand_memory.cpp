@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <deque>
 #include <memory>
 #include <random>
 #include <thread>
@@ -13,12 +14,14 @@
 
 #include "heddle/coop/await.hpp"
 #include "heddle/coop/frame_pool.hpp"
+#include "heddle/coop/ready_queue.hpp"
 #include "heddle/coop/scheduler.hpp"
 #include "heddle/coop/strand_registry.hpp"
 #include "heddle/coop/yield.hpp"
 
 using namespace heddle::coop;
 using detail::frame_pool;
+using detail::ready_queue;
 using detail::strand_block;
 using detail::strand_registry;
 
@@ -54,6 +57,57 @@ TEST_CASE("the list of strands alive keeps order and numbers through any coming 
     REQUIRE(matches());
     if (!expected.empty()) REQUIRE(&all.youngest() == expected.back().second.get());
   }
+}
+
+TEST_CASE("the ready strands keep their order, whoever is taken out of the middle") {
+  ready_queue queue;
+  std::vector<std::unique_ptr<strand_block>> all;
+  for (int i = 0; i < 3000; ++i) {
+    all.push_back(std::make_unique<strand_block>(nullptr, detail::strand_kind::task));
+  }
+  std::deque<strand_block*> expected;
+  std::vector<strand_block*> others;
+  for (const auto& each : all) others.push_back(each.get());
+  std::mt19937 random(1);
+  for (const int percent_added : {70, 40, 20, 60, 50}) {
+    for (int step = 0; step < 6000; ++step) {
+      const bool add = static_cast<int>(random() % 100) < percent_added;
+      if (add && !others.empty()) {
+        std::swap(others[random() % others.size()], others.back());
+        queue.push(*others.back());
+        expected.push_back(others.back());
+        others.pop_back();
+      } else if (!expected.empty() && random() % 2 == 0) {
+        REQUIRE(queue.pop() == expected.front());
+        others.push_back(expected.front());
+        expected.pop_front();
+      } else if (!expected.empty()) {
+        const auto taken =
+            expected.begin() + static_cast<std::ptrdiff_t>(random() % expected.size());
+        REQUIRE(queue.holds(**taken));
+        queue.remove(**taken);
+        REQUIRE(!queue.holds(**taken));
+        others.push_back(*taken);
+        expected.erase(taken);
+      }
+    }
+  }
+  for (strand_block* const each : expected) REQUIRE(queue.pop() == each);
+  CHECK(queue.pop() == nullptr);
+}
+
+TEST_CASE("strands that name each other while a third is ready leave no room behind") {
+  ready_queue queue;
+  strand_block waits(nullptr, detail::strand_kind::task);
+  strand_block named(nullptr, detail::strand_kind::task);
+  queue.push(waits);
+  for (int i = 0; i < 1'000'000; ++i) {
+    queue.push(named);
+    queue.remove(named);
+  }
+  CHECK(queue.size_bound() <= 64);
+  CHECK(queue.pop() == &waits);
+  CHECK(queue.pop() == nullptr);
 }
 
 TEST_CASE("pieces of the pool do not overlap, on whichever thread they are freed") {

@@ -25,7 +25,7 @@ class ready_queue {
 
   void push(strand_block& strand) {
     if (tail_ - head_ > mask_) [[unlikely]] {
-      grow();
+      make_room();
     }
     strand.slot = static_cast<std::uint32_t>(tail_);
     slots_[tail_ & mask_] = &strand;
@@ -115,6 +115,19 @@ class ready_queue {
     if (near.kind == strand_kind::fiber && near.runner != nullptr) {
       __builtin_prefetch(near.runner->suspended_at(), 1);
     }
+  }
+
+  // Constant time a push, over many: what is closed up is at least half of all.
+  void make_room() {
+    std::uint64_t end = head_;
+    for (std::uint64_t i = head_; i != tail_; ++i) {
+      strand_block* const strand = std::exchange(slots_[i & mask_], &hole_);
+      if (strand == &hole_) continue;
+      strand->slot = static_cast<std::uint32_t>(end);
+      slots_[end++ & mask_] = strand;
+    }
+    tail_ = end;
+    if (2 * (tail_ - head_) > mask_) grow();
   }
 
   void grow() {
