@@ -3,7 +3,7 @@
 //
 // heddle_plain_sites (coroutines.hpp) holds the places that are known to be no coroutine's; the others ask heddle_find_frame, with the
 // registers that the program has there, which tell where the frame is.
-#include "x86_64_macros.h"
+#include "x86_64_macros.inc"
 
 // rcx, the window, is kept; rdx and r are used up. Goes to `ask` unless this place is no coroutine's.
 .macro LOOK_UP r, ask

@@ -10,7 +10,7 @@
 //   on entry   rsp+0  address inside the function, behind its call of the hook
 //              rsp+8  second way in: the function's return address, the call site; its address is what is recorded as the stack
 //                     pointer, the same at enter and exit. First way: the caller's stack pointer is the address rsp+8.
-#include "x86_64_macros.h"
+#include "x86_64_macros.inc"
 
 // Each of the four has a plain, a sparse and a filtered form. The plain one finds the window, and goes on to another where the window has a
 // set of hooks (struct HookSet in window.hpp) instead of a sequence; that one is \at bytes into the set.
