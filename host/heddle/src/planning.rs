@@ -96,6 +96,16 @@ impl<'a> Modules<'a> {
         if let Some(known) = self.known.get(&key) {
             return known.clone();
         }
+        let ranges = if self.images.may_call_hooks(module) {
+            self.sought(module)
+        } else {
+            Vec::new()
+        };
+        self.known.insert(key, ranges.clone());
+        ranges
+    }
+
+    fn sought(&mut self, module: &Module) -> Vec<PlanRange> {
         let table = self.images.table(module);
         let table = table.filter(|table| table.calls_hooks());
         let matched = table.map_or_else(Vec::new, |table| self.search.in_table(&table));
@@ -104,9 +114,7 @@ impl<'a> Modules<'a> {
         } else {
             Vec::new()
         };
-        let ranges = overlaid(&matched, &recipes);
-        self.known.insert(key, ranges.clone());
-        ranges
+        overlaid(&matched, &recipes)
     }
 
     fn warnings(mut self) -> Vec<String> {

@@ -159,6 +159,15 @@ impl Images {
         Some(Rc::new(table))
     }
 
+    /// Whether functions of the file that `module` was mapped from call hooks. Quicker than its symbols, which most modules have no use for then; a file that cannot be read may do anything.
+    pub fn may_call_hooks(&self, module: &Module) -> bool {
+        module.path.is_absolute()
+            && files::map(&module.path)
+                .ok()
+                .and_then(|bytes| SymbolTable::asks_for_hooks(&bytes))
+                .unwrap_or(true)
+    }
+
     /// Where coroutines of the file that `module` was mapped from have their frames: return addresses of hooks in the file's own address space, in order and
     /// without overlaps. What its debug information does not know is to be looked for at run time: in the functions that are a coroutine's by their names, and in
     /// all of a stripped file. A file without hooks or without coroutines costs no more than its symbols.

@@ -1,6 +1,6 @@
 //! The function symbols of one ELF file.
 
-use object::read::elf::{ElfFile64, FileHeader};
+use object::read::elf::{ElfFile, ElfFile64, FileHeader};
 use object::{
     Object, ObjectSection, ObjectSymbol, ObjectSymbolTable, SectionKind, SymbolFlags, elf,
 };
@@ -61,9 +61,7 @@ impl SymbolTable {
                 .map(|(name, _)| String::from_utf8_lossy(name).into_owned()),
             ..SymbolTable::default()
         };
-        table.calls_hooks = file
-            .dynamic_symbols()
-            .any(|symbol| symbol.name().is_ok_and(is_hook));
+        table.calls_hooks = calls_hooks(&file);
         let code: Vec<Range<u64>> = executable_ranges(&file);
         // Relocatable files have no addresses.
         if file.elf_header().e_type(file.endian()) != elf::ET_REL {
@@ -79,6 +77,12 @@ impl SymbolTable {
         }
         table.sort();
         Ok(table)
+    }
+
+    /// [`SymbolTable::calls_hooks`] of an ELF file's bytes alone; `None` if they are none.
+    pub(crate) fn asks_for_hooks(bytes: &[u8]) -> Option<bool> {
+        let file = ElfFile64::<object::Endianness>::parse(bytes).ok()?;
+        Some(calls_hooks(&file))
     }
 
     fn add<'a>(
@@ -268,15 +272,19 @@ impl SymbolTable {
     }
 }
 
+/// Whether the dynamic linker is asked for hooks. Who has some, as libc does, does not call them.
+pub(crate) fn calls_hooks<H: FileHeader>(file: &ElfFile<'_, H>) -> bool {
+    file.dynamic_symbols()
+        .any(|symbol| symbol.is_undefined() && symbol.name().is_ok_and(is_hook))
+}
+
 /// Of `-finstrument-functions`, and of `heddle/return.h`.
 fn is_hook(name: &str) -> bool {
     name.starts_with("__cyg_profile_func_") || name.starts_with("__heddle_")
 }
 
 /// The sections that hold code.
-pub(crate) fn executable_ranges<H: FileHeader>(
-    file: &object::read::elf::ElfFile<'_, H>,
-) -> Vec<Range<u64>> {
+pub(crate) fn executable_ranges<H: FileHeader>(file: &ElfFile<'_, H>) -> Vec<Range<u64>> {
     let code = file
         .sections()
         .filter(|section| section.kind() == SectionKind::Text);

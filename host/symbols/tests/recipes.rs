@@ -26,15 +26,17 @@ fn run(program: &str, arguments: &[&str]) -> Vec<u8> {
 
 /// The program with its hooks, compiled with these flags.
 fn program(directory: &Path, flags: &[&str]) -> PathBuf {
-    let [hooks, program] = ["hooks.o", "program"].map(|name| directory.join(name));
+    let [hooks, program] = ["libhooks.so", "program"].map(|name| directory.join(name));
     let [hooks, path] = [&hooks, &program].map(|path| path.to_str().unwrap());
     let sources = ["hooks.c", "coroutines.cpp"].map(|name| format!("{SOURCES}/{name}"));
-    run("gcc", &["-O1", "-fPIE", "-c", &sources[0], "-o", hooks]);
+    run(
+        "gcc",
+        &["-O1", "-fPIC", "-shared", &sources[0], "-o", hooks],
+    );
     let fixed = ["-std=c++20", "-fPIE", "-pie", "-finstrument-functions"];
     let except = ["-finstrument-functions-exclude-file-list=/include/c++/"];
     let mut arguments = [&fixed[..], &except, &[&sources[1], hooks, "-o", path]].concat();
-    // The program must ask the dynamic linker for its hooks, as one does that is to be recorded.
-    arguments.push("-rdynamic");
+    arguments.push("-Wl,-rpath,$ORIGIN");
     arguments.extend(flags);
     run("g++", &arguments);
     program

@@ -9,7 +9,11 @@
 #include <utility>
 #include <vector>
 
-extern "C" void* expected_frame;
+extern "C" {
+extern void* expected_frame;
+extern char __executable_start;
+char* program_start = &__executable_start;
+}
 
 template <class Initial>
 struct promise_base {

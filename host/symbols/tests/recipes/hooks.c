@@ -8,7 +8,8 @@
 /* Set by the program right before every activation. */
 void* expected_frame;
 
-extern char __executable_start;
+/* Where the program lies. */
+extern char* program_start;
 
 struct entry {
   uint64_t function, returns_to, rbx, rbp, r12, r13, r14, r15, sp;
@@ -28,8 +29,8 @@ void entered(const struct entry* entry) {
   struct record record;
   memset(&record, 0, sizeof record);
   record.entry = *entry;
-  record.entry.function -= (uint64_t)&__executable_start;
-  record.entry.returns_to -= (uint64_t)&__executable_start;
+  record.entry.function -= (uint64_t)program_start;
+  record.entry.returns_to -= (uint64_t)program_start;
   record.expected = (uint64_t)expected_frame;
   if (entry->rbp > entry->sp && entry->rbp < entry->sp + 65536)
     for (int k = 0; k < 64; k++) record.below_rbp[k] = *(uint64_t*)(entry->rbp - 8 * (k + 1));
