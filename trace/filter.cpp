@@ -208,7 +208,12 @@ std::uint32_t heddle_wanted(std::uint64_t function, std::uint64_t call_site,
     const std::uint32_t bits = bits_of(call);
     const bool recording = !switched || enter_on(stack, call, bits);
     const bool wanted = enter_wanted(stack.open, call, bits) && recording;
-    if (!wanted) return 0;
+    if (!wanted) {
+      if (loaded.coroutines != Coroutines::kOff && local.self != nullptr) {
+        take_back_capture(*local.self, function);
+      }
+      return 0;
+    }
     return switched && following.times_told != stack.times_on ? 2 : 1;
   }
   const bool tail = (kind & kTail) != 0;

@@ -4,7 +4,7 @@ namespace heddle::trace {
 
 namespace {
 
-constexpr std::uint64_t kEnterBytes = 16, kBaseBytes = 24;
+constexpr std::uint64_t kEnterBytes = 16, kBaseBytes = 24, kCaptureBytes = 16;
 
 /// The window's ticks when a base record was taken back: the next event appends another. What is
 /// left of the records before it has the latest of the earlier bases.
@@ -17,6 +17,10 @@ const std::uint64_t* at(std::uint64_t address) {
 bool is_base(const std::uint64_t* word, const Base& base) {
   return word[0] == first_word(RecordType::kBase, 3, 0) && word[1] >> kTicksBits == base.ticks &&
          word[2] == base.stack;
+}
+
+std::uint64_t first_record(const Thread& thread) {
+  return reinterpret_cast<std::uint64_t>(thread.run + 1);
 }
 
 /// The base of the last record that is no base itself, if it is known, with the number of earlier
@@ -36,7 +40,7 @@ Tail tail_of(const Thread& thread, std::uint64_t end) {
     if (tail.known) tail.base = thread.earlier[--earlier];
   };
   if (tail.base.ticks == kNoTicks) previous();
-  const auto first = reinterpret_cast<std::uint64_t>(thread.run + 1);
+  const std::uint64_t first = first_record(thread);
   if (tail.known && end >= first + kBaseBytes && is_base(at(end - kBaseBytes), tail.base)) {
     tail.behind_base = true;
     tail.end -= kBaseBytes;
@@ -47,6 +51,13 @@ Tail tail_of(const Thread& thread, std::uint64_t end) {
 }
 
 std::uint32_t low(std::uint64_t address) { return static_cast<std::uint32_t>(address); }
+
+/// Without the capture of an enter of this function, if it is what ends there.
+std::uint64_t before_capture(const Thread& thread, std::uint64_t end, std::uint32_t function) {
+  const std::uint64_t begin = end - kCaptureBytes;
+  if (begin < first_record(thread)) return end;
+  return at(begin)[0] == first_word(RecordType::kCapture, 2, function) ? begin : end;
+}
 
 /// Whether a record is the enter that belongs to an exit; no other record looks like it.
 bool is_enter_of(const std::uint64_t* word, const Base& base, const Call& exit, bool tail) {
@@ -68,7 +79,8 @@ namespace {
 bool move_back(Thread& thread, std::uint64_t end, const Tail& last, std::uint64_t seen_ticks) {
   std::uint64_t& position = thread.buffer.header->position;
   std::uint64_t& ticks = thread.window.ticks;
-  const std::uint64_t begin = last.end - kEnterBytes;
+  std::uint64_t begin = last.end - kEnterBytes;
+  begin = before_capture(thread, begin, static_cast<std::uint32_t>(at(begin)[1] >> 32));
   if (!last.behind_base) return arch::replace(&position, end, begin);
   if (seen_ticks == kNoTicks) {
     if (!arch::replace(&position, end, begin)) return false;
@@ -99,11 +111,20 @@ bool take_back(Thread& thread, const Call& exit, bool tail, std::uint64_t now,
   return false;
 }
 
+void take_back_capture(Thread& thread, std::uint64_t function) {
+  if (thread.run == nullptr) return;
+  std::uint64_t& position = thread.buffer.header->position;
+  const std::uint64_t end = __atomic_load_n(&position, __ATOMIC_RELAXED);
+  const std::uint64_t begin = before_capture(thread, end, low(function));
+  // Where a handler has recorded meanwhile it is no longer the last, and stays.
+  if (begin != end) (void)arch::replace(&position, end, begin);
+}
+
 void before_base(Thread& thread) {
   const Base now{thread.window.ticks, thread.window.base_stack};
   if (now.ticks == kNoTicks) return;
   std::uint64_t& position = thread.buffer.header->position;
-  const auto first = reinterpret_cast<std::uint64_t>(thread.run + 1);
+  const std::uint64_t first = first_record(thread);
   if (position >= first + kBaseBytes && is_base(at(position - kBaseBytes), now)) {
     // Nothing needs it any more.
     __atomic_store_n(&position, position - kBaseBytes, __ATOMIC_RELEASE);

@@ -141,6 +141,44 @@ TEST_CASE("where something like a frame was learnt to be, there may be nothing")
   }
 }
 
+TEST_CASE("of calls that are left out, no frames are left") {
+  for (const std::string way : {"function", "entry"}) {
+#if !HEDDLE_ENTRY_WAY
+    if (way == "entry") continue;
+#endif
+    for (const Setting& setting :
+         {Setting{"HEDDLE_DEPTH", "1"}, {"HEDDLE_MIN_TIME", "10000000000"}}) {
+      CAPTURE(way);
+      CAPTURE(std::string(setting.name));
+      const Scratch scratch;
+      const auto trace = scratch.path() / "trace";
+      const Outcome outcome = run({.arguments = {"coroutines-" + way + "-O2", "300"},
+                                   .trace = trace.string(),
+                                   .in_child = [&] {
+                                     setenv("HEDDLE_COROUTINES", "scan", 1);
+                                     setenv(setting.name, setting.value, 1);
+                                   }});
+      REQUIRE(outcome.exit_code == 0);
+      const RawProcess process = read_trace(trace).at(0);
+      REQUIRE(process.threads.size() == 1);
+      const RawThread& thread = process.threads[0];
+      CHECK(well_nested(thread));
+      std::size_t of_others = 0;
+      for (const RawNote& note : thread.notes) {
+        if (note.type != kCapture) continue;
+        const bool enters = note.before < thread.records.size();
+        const RawRecord* const next = enters ? &thread.records[note.before] : nullptr;
+        if (next == nullptr || next->exit || (next->function & 0xffffffff) != note.more) {
+          ++of_others;
+        }
+      }
+      // Where the clock's upper bits change between a frame and its enter, every 30 ms, it stays.
+      CHECK(of_others < 10);
+      if (std::string(setting.name) == "HEDDLE_MIN_TIME") CHECK(thread.records.size() < 100);
+    }
+  }
+}
+
 TEST_CASE("a coroutine's enters are preceded by its frame") {
   for (const std::string way : {"function", "entry"}) {
 #if !HEDDLE_ENTRY_WAY
