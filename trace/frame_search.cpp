@@ -59,17 +59,28 @@ Pair* pair_of(std::uint64_t destroyer, bool add) {
   return nullptr;
 }
 
-/// Whether these are the first words of a frame with which what is entered is called.
-bool frame_begins(const HookState& state, std::uint64_t first, std::uint64_t second) {
-  if (entered(state, first) || entered(state, second)) return true;
+/// The frame that the thread was seen to enter its destroying function with, if it was the last.
+constinit __thread std::uint64_t destroyed = 0;
+
+/// Whether a value is that of a frame with which what is entered is called, by its first words.
+bool frame_begins(const HookState& state, std::uint64_t value, std::uint64_t first,
+                  std::uint64_t second) {
+  if (entered(state, first)) return true;
+  if (entered(state, second)) {
+    destroyed = value;
+    return true;
+  }
   if (first != 0 || second == 0) return false;
   Pair* const pair = pair_of(second, false);
   if (pair == nullptr) return false;
+  const std::uint64_t resumer = load_word(pair->resumer);
+  if (resumer != 0) return entered(state, resumer);
   // Of a coroutine that was only seen when it was destroyed: the destroying function calls the
   // other first of all.
-  const std::uint64_t resumer = load_word(pair->resumer);
-  if (resumer == 0 && state.function != 0) store_word(pair->resumer, state.function);
-  return resumer == 0 || entered(state, resumer);
+  if (destroyed != value) return false;
+  destroyed = 0;
+  if (state.function != 0) store_word(pair->resumer, state.function);
+  return true;
 }
 
 /// Learns from a frame's first words who belongs to whom.
@@ -99,7 +110,7 @@ struct Words {
 };
 
 bool begins_here(const HookState& state, std::uint64_t value, const Words& words) {
-  if (!frame_begins(state, words.first, words.second)) return false;
+  if (!frame_begins(state, value, words.first, words.second)) return false;
   remember_pair(state, words.first, words.second);
   store_word(pages[hash(value >> 12, kPageBits)], value >> 12);
   return true;
@@ -187,7 +198,7 @@ bool is_frame_quickly(const HookState& state, std::uint64_t value) {
   if (!may_be_frame(value)) return false;
   if (load_word(pages[hash(value >> 12, kPageBits)]) != value >> 12) return is_frame(state, value);
   const auto* const words = reinterpret_cast<const Words*>(value);
-  return frame_begins(state, words->first, words->second);
+  return frame_begins(state, value, words->first, words->second);
 }
 
 std::uint64_t frame_in(const HookState& state, std::uint32_t place) {
@@ -202,7 +213,7 @@ std::uint64_t frame_in(const HookState& state, std::uint32_t place) {
   if (!may_be_frame(value) || !readable(value)) return 0;
   if (!same_page(value, value + 8) && !readable(value + 8)) return 0;
   const auto* const words = reinterpret_cast<const Words*>(value);
-  return frame_begins(state, words->first, words->second) ? value : 0;
+  return frame_begins(state, value, words->first, words->second) ? value : 0;
 }
 
 std::uint64_t value_at(const HookState& state, std::uint32_t place) {
