@@ -27,6 +27,8 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         ..
     } = &collected;
     match *processes {
+        // What is left, and why, is told below.
+        0 if trouble.is_some() => {}
         0 => note(format_args!(
             "{shown}: no buffer of an ended process was left"
         )),
