@@ -49,6 +49,7 @@ __asm__(
     "\t.p2align 4\n"
     "__return__:\n"
     "\t.cfi_startproc\n"
+    "\t.cfi_def_cfa_offset 16\n"
     "\tmovq %rcx, -8(%rsp)\n"
     "\tmovq __heddle_return__@GOTPCREL(%rip), %rcx\n"
     "\tjrcxz 1f\n"

@@ -114,6 +114,7 @@ slow\name:
 .macro ENTRY_HOOK name, exit, at
 	.globl	\name
 	BEGIN	\name
+	SKIP_CALLER \exit
 	SAVE	\exit
 	FIND_WINDOW .L\name\()_done
 	movq	HEDDLE_WINDOW_ENTER_SEQUENCE+8*\exit(%rcx), %rdx
@@ -152,10 +153,12 @@ slow\name:
 	END	\name
 
 	BEGIN	crossing\name
+	SKIP_CALLER \exit
 	CROSSING .L\name\()_sparse, .L\name\()_slow
 	END	crossing\name
 	SHARED	sparse\name
 	BEGIN_HERE sparse\name
+	SKIP_CALLER \exit
 	movq	HEDDLE_WINDOW_OWN_SEQUENCE(%rcx), %rdx
 	cmpq	$0, (%rdx)
 	je	.L\name\()_was_away
@@ -172,6 +175,7 @@ slow\name:
 
 	SHARED	filtered\name
 	BEGIN	filtered\name
+	SKIP_CALLER \exit
 	cmpq	$0, HEDDLE_WINDOW_POSITION(%rcx)
 	je	.L\name\()_slow
 	OPEN_FRAME
