@@ -1,13 +1,13 @@
 // Which instance of a C++20 coroutine is entered (heddle record --coroutines): the address of its
 // frame, as the capturing hooks find it.
 //
-// The frame is in a register or on the stack where one of the two calls the
-// hook: at the same place whenever it calls from there. So it is looked for once for each such
-// site: every place is tried, by a system call that reads memory without harm
-// (process_vm_readv(2)), and what was right each time is looked at first in the end: never without
-// asking whether it can be read, for it may be chance. A site at which
-// nothing was found the first time is no coroutine's. heddle record, if it has the debug
-// information, says where to look (plan.hpp).
+// The frame (frame_search.hpp) is in a register or on the stack where one of the coroutine's two
+// functions calls the hook: at the same place whenever it calls from there. So it is looked for
+// once for each such site. Every place is tried, by a system call that reads memory without harm
+// (process_vm_readv(2)); what was right each time is looked at first from then on, but never
+// without asking whether it can be read, for it may be chance. A site at which nothing was found
+// the first time is no coroutine's. heddle record, if it has the debug information, says where to
+// look (plan.hpp).
 #pragma once
 
 #include <cstdint>
