@@ -1,0 +1,152 @@
+use super::text::settle_note;
+use super::{Answer, Case, taken, verdict};
+use crate::judge::cells::Judged;
+use crate::judge::sentences::plain_number;
+use crate::stats::{Crossover, Resampled, Scale, crossover, samples_to_settle, slope};
+use heddle_results::text::number;
+use heddle_results::{Estimate, Verdict};
+
+impl<'a> Case<'a> {
+    pub(super) fn slope(&self, columns: &[Vec<&'a Judged<'a>>]) -> Result<Answer<'a>, String> {
+        let points = self.along(columns)?;
+        let usable: Vec<(f64, &Resampled, Option<&Resampled>)> = points
+            .iter()
+            .filter_map(|(x, cells)| {
+                Some((
+                    *x,
+                    cells.first()?.sound()?,
+                    cells.get(1).and_then(|cell| cell.sound()),
+                ))
+            })
+            .collect();
+        let along = self.claim.along.as_deref().unwrap_or_default();
+        let found = slope(&usable)
+            .ok_or_else(|| format!("a slope needs two values of {along}, all above 0"))?;
+        let Estimate { value, low, high } = found.slope;
+        let ours = format!(
+            "slope {value:.3} (95 % {low:.3}–{high:.3}), R² {:.4}",
+            found.r_squared
+        );
+        Ok(self.on_one_estimate(ours, found.slope, Scale::Linear, &points))
+    }
+
+    pub(super) fn crossover(&self, columns: &[Vec<&'a Judged<'a>>]) -> Result<Answer<'a>, String> {
+        let points = self.along(columns)?;
+        let along = self.claim.along.as_deref().unwrap_or_default();
+        let usable: Vec<(f64, &Resampled, &Resampled)> = points
+            .iter()
+            .filter_map(|(x, cells)| Some((*x, cells.first()?.sound()?, cells.get(1)?.sound()?)))
+            .collect();
+        let found = crossover(&usable)
+            .ok_or_else(|| format!("a crossover needs two values of {along}, all above 0"))?;
+        let (first, last) = (points[0].0, points[points.len() - 1].0);
+        match found {
+            Crossover::At { x, times } => {
+                let ours = format!(
+                    "{along}={} (95 % {}–{})",
+                    number(x.value),
+                    number(x.low),
+                    number(x.high)
+                );
+                let mut answer = self.on_one_estimate(ours, x, Scale::Log, &points);
+                if times > 1 {
+                    let more = format!("they swap {times} times; this is the first");
+                    answer.note = [answer.note, more]
+                        .into_iter()
+                        .filter(|note| !note.is_empty())
+                        .collect::<Vec<_>>()
+                        .join("; ");
+                }
+                Ok(answer)
+            }
+            Crossover::Never { above, sure } => {
+                let (numerator, denominator) = (self.name(0), self.name(1));
+                let side = if above { "above" } else { "below" };
+                // Not in this sweep; a bound that reaches beyond the sweep stays open.
+                let reaches = self.claim.bound.min.is_none_or(|min| min < first)
+                    || self.claim.bound.max.is_none_or(|max| max > last);
+                let verdict = if sure && !reaches {
+                    Verdict::NotReproduced
+                } else {
+                    Verdict::Inconclusive
+                };
+                let note = match (sure, reaches) {
+                    (false, _) => "not sure at every point",
+                    (true, true) => "the bound reaches beyond the sweep",
+                    (true, false) => "",
+                };
+                Ok(Answer {
+                    ours: format!(
+                        "{numerator} ÷ {denominator} stays {side} 1 from {along}={} to {}",
+                        plain_number(first),
+                        plain_number(last)
+                    ),
+                    estimate: None,
+                    verdict,
+                    note: note.into(),
+                    why: points
+                        .last()
+                        .map(|(_, cells)| cells.clone())
+                        .unwrap_or_default(),
+                    wanted: Vec::new(),
+                })
+            }
+        }
+    }
+
+    fn on_one_estimate(
+        &self,
+        ours: String,
+        estimate: Estimate,
+        scale: Scale,
+        points: &[(f64, Vec<&'a Judged<'a>>)],
+    ) -> Answer<'a> {
+        let bound = self.claim.bound;
+        let verdict = verdict(bound.judge(estimate.low, estimate.high));
+        let (mut notes, mut wanted) = (Vec::new(), Vec::new());
+        if verdict == Verdict::Inconclusive {
+            let all: Vec<&Judged> = points
+                .iter()
+                .flat_map(|(_, cells)| cells.iter().copied())
+                .collect();
+            let needed = samples_to_settle(taken(&all), estimate, bound.min, bound.max, scale);
+            notes.push(settle_note(taken(&all), needed));
+            let needed = needed.and_then(|needed| u32::try_from(needed).ok());
+            wanted = needed
+                .map(|needed| all.iter().map(|cell| (cell.index, needed)).collect())
+                .unwrap_or_default();
+        }
+        notes.extend(self.partly(points.len()));
+        let why = points
+            .last()
+            .map(|(_, cells)| cells.clone())
+            .unwrap_or_default();
+        Answer {
+            ours,
+            estimate: Some(estimate),
+            verdict,
+            note: notes.join("; "),
+            why,
+            wanted,
+        }
+    }
+
+    /// The columns with their place along the claim's parameter, in order.
+    fn along(
+        &self,
+        columns: &[Vec<&'a Judged<'a>>],
+    ) -> Result<Vec<(f64, Vec<&'a Judged<'a>>)>, String> {
+        let along = self.claim.along.as_deref().unwrap_or_default();
+        let at = |cells: &Vec<&'a Judged<'a>>| {
+            Some((
+                cells.first()?.cell.point.get(along)?.as_f64()?,
+                cells.clone(),
+            ))
+        };
+        let points: Option<Vec<_>> = columns.iter().map(at).collect();
+        let mut points =
+            points.ok_or_else(|| format!("{along} takes values that are not numbers"))?;
+        points.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+        Ok(points)
+    }
+}

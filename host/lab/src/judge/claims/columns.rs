@@ -1,0 +1,73 @@
+use super::Case;
+use super::text::place;
+use crate::experiment::Mode;
+use crate::judge::cells::Judged;
+use heddle_results::{Status, Values};
+
+impl<'a> Case<'a> {
+    /// For each point that the claim covers, the cells of its models in the claim's order; all are sound.
+    pub(super) fn columns(&self) -> Result<Vec<Vec<&'a Judged<'a>>>, String> {
+        let points: Vec<Values> = self
+            .experiment
+            .points(self.mode)
+            .into_iter()
+            .filter(|point| self.claim.covers(point))
+            .collect();
+        if points.is_empty() {
+            return Err(match self.mode {
+                Mode::Quick => "needs --full: the quick sweep does not reach there".into(),
+                Mode::Full => "only the quick sweep has such a point".into(),
+            });
+        }
+        let cell = |point: &Values, model: &str| {
+            let found = self
+                .cells
+                .iter()
+                .find(|cell| cell.cell.model == model && cell.cell.point == *point);
+            let Some(found) = found else {
+                let reason = self.skipped.iter().find(|skipped| skipped.model == model);
+                return Err(format!(
+                    "{model} did not run: {}",
+                    reason.map_or("no such cell", |skipped| &skipped.reason)
+                ));
+            };
+            let failures = found.cell.failures();
+            match (failures.first(), &found.resampled) {
+                (Some(status), _) => Err(format!(
+                    "{model} {} at {}",
+                    verb(*status),
+                    place(&found.cell.point)
+                )),
+                (None, None) => Err(format!(
+                    "no sample of {model} was taken at {}",
+                    place(&found.cell.point)
+                )),
+                (None, Some(resampled)) if !resampled.positive => Err(format!(
+                    "{} of {model} is not above 0 at {}",
+                    self.metric(),
+                    place(&found.cell.point)
+                )),
+                (None, Some(_)) => Ok(found),
+            }
+        };
+        points
+            .iter()
+            .map(|point| {
+                self.claim
+                    .models()
+                    .map(|model| cell(point, model))
+                    .collect()
+            })
+            .collect()
+    }
+}
+
+fn verb(status: Status) -> &'static str {
+    match status {
+        Status::Ok => "ran",
+        Status::Wrong => "had a wrong result",
+        Status::Hung => "hung",
+        Status::Crashed => "crashed",
+        Status::Garbage => "printed garbage",
+    }
+}

@@ -1,0 +1,143 @@
+use super::text::{place, settle_note};
+use super::{Answer, Case, taken, verdict};
+use crate::judge::cells::Judged;
+use crate::stats::{Scale, median_among, ratio, ratio_among, samples_to_settle};
+use heddle_results::{Estimate, Verdict};
+
+/// One estimate at one place, against the bound.
+struct Point<'a> {
+    place: String,
+    cells: Vec<&'a Judged<'a>>,
+    estimate: Estimate,
+    inside: Option<bool>,
+    /// Distance of the interval from the nearest end of the bound, negative outside, in log space.
+    margin: f64,
+    /// Samples a cell that would settle it.
+    needed: Option<usize>,
+    /// Outside by its own interval, not by one that is wide enough for one of several points.
+    doubtful: bool,
+}
+
+impl Point<'_> {
+    fn wanted(&self) -> impl Iterator<Item = (usize, u32)> {
+        let needed = self.needed.and_then(|needed| u32::try_from(needed).ok());
+        self.cells
+            .iter()
+            .filter_map(move |cell| Some((cell.index, needed?)))
+    }
+}
+
+impl<'a> Case<'a> {
+    /// A ratio or a value at each point, against the bound.
+    pub(super) fn points(&self, columns: &[Vec<&'a Judged<'a>>]) -> Result<Answer<'a>, String> {
+        let points: Option<Vec<Point>> = columns
+            .iter()
+            .map(|cells| self.point(cells, columns.len()))
+            .collect();
+        let mut points = points.ok_or("it cannot be computed")?;
+        // What decides comes first: wholly outside, then across an end, then inside; each by how far it is out.
+        let rank = |point: &Point| match point.inside {
+            Some(false) => 0,
+            None => 1,
+            Some(true) => 2,
+        };
+        points.sort_by(|a, b| rank(a).cmp(&rank(b)).then(a.margin.total_cmp(&b.margin)));
+        let several = points.len() > 1;
+        let decisive = points.first().ok_or("the claim covers no point")?;
+        let verdict = verdict(decisive.inside);
+        let mut ours = self.estimate_text(decisive.estimate);
+        if several {
+            let (least, most) = points.iter().fold(
+                (f64::INFINITY, f64::NEG_INFINITY),
+                |(least, most), point| {
+                    (
+                        least.min(point.estimate.value),
+                        most.max(point.estimate.value),
+                    )
+                },
+            );
+            ours += &format!(
+                " at {}; {} to {} over {} points",
+                decisive.place,
+                self.text(least),
+                self.text(most),
+                points.len()
+            );
+        }
+        let mut notes = Vec::new();
+        let mut wanted = Vec::new();
+        if verdict == Verdict::Inconclusive {
+            if decisive.doubtful {
+                notes.push(format!(
+                    "outside at {}, but not surely enough for one of {} points",
+                    decisive.place,
+                    points.len()
+                ));
+            }
+            let open = || points.iter().filter(|point| point.inside.is_none());
+            let needed: Option<Vec<usize>> = open().map(|point| point.needed).collect();
+            notes.push(settle_note(
+                taken(&decisive.cells),
+                needed
+                    .as_ref()
+                    .and_then(|needed| needed.iter().max().copied()),
+            ));
+            if needed.is_some() {
+                wanted = open().flat_map(Point::wanted).collect();
+            }
+        } else if several {
+            let reason = if verdict == Verdict::Reproduced {
+                "closest to the bound"
+            } else {
+                "decided"
+            };
+            notes.push(format!("{reason} at {}", decisive.place));
+        }
+        notes.extend(self.partly(points.len()));
+        let (estimate, why) = (Some(decisive.estimate), decisive.cells.clone());
+        Ok(Answer {
+            ours,
+            estimate,
+            verdict,
+            note: notes.join("; "),
+            why,
+            wanted,
+        })
+    }
+
+    /// One of `count` points. All must be inside, which errs more rarely than one; but one outside decides, which errs more
+    /// often, so that one must be outside by a wider interval.
+    fn point(&self, cells: &[&'a Judged<'a>], count: usize) -> Option<Point<'a>> {
+        let over = cells.first()?;
+        let (estimate, wide) = match cells {
+            [one] => {
+                let one = one.sound()?;
+                (one.median, median_among(one, count)?)
+            }
+            [over, under] => {
+                let (over, under) = (over.sound()?, under.sound()?);
+                (ratio(over, under)?, ratio_among(over, under, count)?)
+            }
+            _ => return None,
+        };
+        let bound = self.claim.bound;
+        let inside = bound.judge(estimate.low, estimate.high);
+        let doubtful = inside == Some(false) && bound.judge(wide.low, wide.high) != inside;
+        let judged = if doubtful { wide } else { estimate };
+        let below = bound
+            .min
+            .map_or(f64::INFINITY, |min| (estimate.low / min).ln());
+        let above = bound
+            .max
+            .map_or(f64::INFINITY, |max| (max / estimate.high).ln());
+        Some(Point {
+            place: place(&over.cell.point),
+            cells: cells.to_vec(),
+            estimate,
+            inside: if doubtful { None } else { inside },
+            doubtful,
+            margin: below.min(above),
+            needed: samples_to_settle(taken(cells), judged, bound.min, bound.max, Scale::Log),
+        })
+    }
+}
