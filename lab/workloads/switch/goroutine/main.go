@@ -66,6 +66,28 @@ func run(r *ring, counter int64, timed *harness.Region) {
 	timed.End()
 }
 
+// source is the source's program to the letter, its clock, too: two goroutines that do nothing but yield, and
+// the main one's end is the end. Only what proves afterwards that both came to their end is added.
+func source(counter int64, timed *harness.Region) []int64 {
+	counts := make([]int64, 2)
+	var other sync.WaitGroup
+	other.Add(1)
+	timed.Begin()
+	go func() {
+		for ; counts[1] < counter; counts[1]++ {
+			runtime.Gosched()
+		}
+		other.Done()
+	}()
+	for i := int64(0); i < counter; i++ {
+		runtime.Gosched()
+	}
+	timed.End()
+	counts[0] = counter
+	other.Wait()
+	return counts
+}
+
 // check is the oracle. Go's scheduler promises no order (every 61st time it looks at its global queue
 // first, and a new goroutine jumps the local one), so only the number of turns is right or wrong.
 func check(counts []int64, counter int64) harness.Oracle {
@@ -79,7 +101,7 @@ func check(counts []int64, counter int64) harness.Oracle {
 }
 
 func program(arguments []string) (int, error) {
-	parsed, err := harness.Parse(arguments, []string{"goroutine"}, []harness.Parameter{
+	parsed, err := harness.Parse(arguments, []string{"goroutine", "goroutine/source"}, []harness.Parameter{
 		{Name: "contexts", Default: 2, Least: 2, Most: 1000000},
 		{Name: "counter", Default: 100000, Least: 1, Most: 1000000000},
 		{Name: "style", Words: []string{"direct", "scheduler"}}, // Go has one way: through its scheduler
@@ -95,12 +117,21 @@ func program(arguments []string) (int, error) {
 	runtime.GOMAXPROCS(1) // as the source
 
 	contexts, counter := int(parsed.Integer("contexts")), parsed.Integer("counter")
+	if parsed.Model == "goroutine/source" && contexts != 2 {
+		return 2, fmt.Errorf("--contexts=%d: the source's program has 2", contexts)
+	}
 	if parsed.Integer("warmup") != 0 {
 		run(newRing(2), 100, &harness.Region{})
 	}
 	strands := newRing(contexts)
 	sample := harness.Sample{Workload: "switch", Model: parsed.Model, Params: parsed.Values}
-	sample.Measure(func(timed *harness.Region) { run(strands, counter, timed) })
+	sample.Measure(func(timed *harness.Region) {
+		if parsed.Model == "goroutine/source" {
+			strands.counts = source(counter, timed)
+		} else {
+			run(strands, counter, timed)
+		}
+	})
 	sample.Oracle = check(strands.counts, counter)
 
 	yields := float64(contexts) * float64(counter)

@@ -19,6 +19,13 @@ func TestEveryStrandTakesItsTurns(t *testing.T) {
 	}
 }
 
+func TestTheSourcesProgramYieldsAsOften(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	if oracle := check(source(50, &harness.Region{}), 50); !oracle.OK {
+		t.Error(oracle.Checked)
+	}
+}
+
 func TestTheOracleNoticesALostTurn(t *testing.T) {
 	oracle := check([]int64{50, 49}, 50)
 	if oracle.OK || !strings.Contains(oracle.Checked, "strand 1 ran 49") {
