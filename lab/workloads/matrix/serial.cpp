@@ -1,4 +1,4 @@
-#include "workloads/matrix/workload.hpp"
+#include "workloads/matrix/kernels.hpp"
 
 namespace heddle::lab::matrix {
 namespace {
@@ -14,7 +14,11 @@ void multiply(int** a, int** b, int** c, int n) {
 }
 
 void run(problem& work, region&) {
-  multiply(work.a.rows(), work.b.rows(), work.c.rows(), work.n());
+  if (work.unit() == grain::element) {
+    multiply(work.a.rows(), work.b.rows(), work.c.rows(), work.n());
+  } else {
+    multiply_rows(work, 0, work.n());
+  }
 }
 
 const model<problem> serial{"serial", &run};

@@ -1,10 +1,10 @@
 #include "harness/team.hpp"
-#include "workloads/matrix/workload.hpp"
+#include "workloads/matrix/kernels.hpp"
 
 namespace heddle::lab::matrix {
 namespace {
 
-void multiply_rows(int** a, int** b, int** c, int n, int first, int last) {
+void multiply(int** a, int** b, int** c, int n, int first, int last) {
   for (int i = first; i < last; ++i) {
     for (int j = 0; j < n; ++j) {
       int sum = 0;
@@ -18,14 +18,13 @@ void multiply_rows(int** a, int** b, int** c, int n, int first, int last) {
 // separate thread" (3.2.1). The threads are part of the task: created and joined in the measured
 // time.
 void run(problem& work, region& timed) {
-  const int threads = work.threads();
-  const int n = work.n();
-  run_on_threads(timed, threads, [&](int i) {
-    // Blocks differ by one row at most; with more threads than rows, some are empty.
-    const auto bound = [&](int block) {
-      return static_cast<int>(static_cast<std::int64_t>(n) * block / threads);
-    };
-    multiply_rows(work.a.rows(), work.b.rows(), work.c.rows(), n, bound(i), bound(i + 1));
+  run_on_threads(timed, work.threads(), [&](int i) {
+    const share mine(work, i, work.threads());
+    if (work.unit() == grain::element) {
+      multiply(work.a.rows(), work.b.rows(), work.c.rows(), work.n(), mine.first, mine.last);
+    } else {
+      multiply_rows(work, mine.first, mine.last);
+    }
   });
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "harness/processors.hpp"
+#include "workloads/matrix/kernels.hpp"
 
 namespace heddle::lab::matrix {
 namespace {
@@ -28,6 +29,12 @@ std::vector<std::uint64_t> times(const square& m, const std::vector<std::uint64_
     product[static_cast<std::size_t>(i)] = sum;
   }
   return product;
+}
+
+grain grain_named(const std::string& word) {
+  if (word == "element") return grain::element;
+  if (word == "dot") return grain::dot;
+  return word == "row" ? grain::row : grain::block;
 }
 
 verdict compare_all(const problem& work) {
@@ -88,7 +95,11 @@ square::~square() {
 std::vector<parameter> problem::declare() {
   return {
       parameter::integer("n", 256, 1, 10'000, "rows and columns"),
-      parameter::integer("threads", processors(), 1, 1'000, "thread: how many"),
+      parameter::integer("threads", processors(), 1, 1'000,
+                         "that divide the rows: threads, goroutines, cooperative strands"),
+      parameter::word("unit", {"element", "dot", "row", "block"},
+                      "computed between two suspensions: an element in the coroutine's body, one "
+                      "by a function, a row, 32 rows by a blocked kernel"),
       parameter::integer("seed", 1, 0, 1'000'000'000'000, "of the random elements"),
   };
 }
@@ -102,10 +113,22 @@ problem::problem(const parameters& values)
       b(a.size()),
       c(a.size()),
       threads_(static_cast<int>(values.integer("threads"))),
+      unit_(grain_named(values.word("unit"))),
       seed_(static_cast<std::uint64_t>(values.integer("seed"))) {
   std::mt19937_64 random(seed_);
   fill(a, random);
   fill(b, random);
+}
+
+std::uint64_t problem::units() const {
+  const auto rows = static_cast<std::uint64_t>(n());
+  if (unit_ == grain::element || unit_ == grain::dot) return rows * rows;
+  std::uint64_t units = 0;
+  for (int i = 0; i < threads_; ++i) {
+    const share mine(*this, i, threads_);
+    units += static_cast<std::uint64_t>((mine.last - mine.first + unit_rows() - 1) / unit_rows());
+  }
+  return units;
 }
 
 verdict problem::check() const {

@@ -25,8 +25,19 @@ class square {
   int** rows_;
 };
 
+/// What is computed between two suspensions.
+enum class grain : std::uint8_t {
+  element,  ///< an element, by a loop in the coroutine's own body, as the source does it
+  dot,      ///< an element, by an ordinary function that the coroutine calls
+  row,      ///< a row, its elements by that function
+  block,    ///< problem::block_rows rows, by a kernel that keeps to the caches
+};
+
 /// C = A · B for n × n matrices of small integers; the paper's pseudo code computes each element as
 /// a sum over k, i, j, k in that order.
+///
+/// What never suspends computes the same with the same code: elements in its own body, or by that
+/// function, or blocked.
 class problem {
  public:
   static constexpr std::string_view name = "matrix";
@@ -36,8 +47,13 @@ class problem {
   explicit problem(const parameters& values);
 
   [[nodiscard]] int n() const { return a.size(); }
-  /// For models that use threads: how many.
+  /// How many threads, goroutines or strands divide the rows among them.
   [[nodiscard]] int threads() const { return threads_; }
+  [[nodiscard]] grain unit() const { return unit_; }
+  /// Rows a unit has, where it has whole rows.
+  [[nodiscard]] int unit_rows() const { return unit_ == grain::block ? block_rows : 1; }
+  /// Units that all strands together compute.
+  [[nodiscard]] std::uint64_t units() const;
 
   /// Compares all elements with a product computed otherwise up to full_check_limit, above that
   /// checks A · (B · r) = C · r for random vectors r (Freivalds): a wrong C passes each with a
@@ -45,6 +61,7 @@ class problem {
   [[nodiscard]] verdict check() const;
 
   static constexpr int full_check_limit = 128;
+  static constexpr int block_rows = 32;
 
   square a;
   square b;
@@ -52,6 +69,7 @@ class problem {
 
  private:
   int threads_;
+  grain unit_;
   std::uint64_t seed_;
 };
 

@@ -1,0 +1,64 @@
+// The matrix workload on goroutines. workload.hpp beside this directory says what is measured.
+package main
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"sync"
+
+	harness "heddle/lab/harness/go"
+)
+
+// run divides the rows among goroutines. They compute and never wait, so nobody would have them yield:
+// Go has no suspension after each element.
+func run(w *work, goroutines int, multiply func(w *work, first, last int)) {
+	var all sync.WaitGroup
+	all.Add(goroutines)
+	for i := 0; i < goroutines; i++ {
+		first, last := w.n*i/goroutines, w.n*(i+1)/goroutines
+		go func() {
+			defer all.Done()
+			multiply(w, first, last)
+		}()
+	}
+	all.Wait()
+}
+
+func program(arguments []string) (int, error) {
+	parsed, err := harness.Parse(arguments, []string{"goroutine"}, []harness.Parameter{
+		{Name: "n", Default: 256, Least: 1, Most: 10000},
+		{Name: "threads", Default: int64(runtime.GOMAXPROCS(0)), Least: 1, Most: 1000},
+		{Name: "unit", Words: []string{"element", "dot", "row", "block"}}, // all but the last are one here
+		{Name: "seed", Default: 1, Least: 0, Most: 1000000000000},
+		{Name: "opt", Words: []string{"O0", "O2"}}, // of the C++ models; Go has its own compiler
+		{Name: "warmup", Default: 1, Least: 0, Most: 1},
+	})
+	if err != nil {
+		return 2, err
+	}
+	multiply := multiplyRows
+	if parsed.Values["unit"] == "block" {
+		multiply = multiplyBlocked
+	}
+	n, goroutines, seed := int(parsed.Integer("n")), int(parsed.Integer("threads")), parsed.Integer("seed")
+	if parsed.Integer("warmup") != 0 {
+		run(newWork(16, seed), goroutines, multiply)
+	}
+	w := newWork(n, seed)
+	sample := harness.Sample{Workload: "matrix", Model: parsed.Model, Params: parsed.Values}
+	sample.Measure(func(*harness.Region) { run(w, goroutines, multiply) })
+	sample.Oracle = w.check()
+	if err := sample.Print(os.Stdout); err != nil {
+		return 1, err
+	}
+	return 0, nil
+}
+
+func main() {
+	code, err := program(os.Args[1:])
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "error: %v\n", err)
+	}
+	os.Exit(code)
+}
