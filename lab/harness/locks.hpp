@@ -16,6 +16,17 @@ class counting {
     mutex_.lock();
   }
   void unlock() { mutex_.unlock(); }
+
+  /// Of a shared mutex.
+  void lock_shared() {
+    counters& mine = count();
+    ++mine.p_operations;
+    if (mutex_.try_lock_shared()) return;
+    ++mine.blocked_p_operations;
+    mutex_.lock_shared();
+  }
+  void unlock_shared() { mutex_.unlock_shared(); }
+
   Mutex& mutex() noexcept { return mutex_; }
 
  private:

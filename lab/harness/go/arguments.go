@@ -7,12 +7,18 @@ import (
 	"strings"
 )
 
-// Parameter is an integer parameter, or one that takes one of some words.
+// Parameter is an integer parameter, a real one, or one that takes one of some words.
 type Parameter struct {
 	Name        string
 	Default     int64
 	Least, Most int64
 	Words       []string // the first is the default
+	Real        *Real
+}
+
+// Real is what a parameter has instead of Default, Least and Most if it is a real number.
+type Real struct {
+	Default, Least, Most float64
 }
 
 func (p Parameter) parse(text string) (interface{}, error) {
@@ -23,6 +29,13 @@ func (p Parameter) parse(text string) (interface{}, error) {
 			}
 		}
 		return nil, fmt.Errorf("--%s=%s: expected %s", p.Name, text, strings.Join(p.Words, "|"))
+	}
+	if p.Real != nil {
+		value, err := strconv.ParseFloat(text, 64)
+		if err != nil || !(value >= p.Real.Least && value <= p.Real.Most) {
+			return nil, fmt.Errorf("--%s=%s: expected %v … %v", p.Name, text, p.Real.Least, p.Real.Most)
+		}
+		return value, nil
 	}
 	value, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || value < p.Least || value > p.Most {
@@ -43,6 +56,12 @@ func (a Arguments) Integer(name string) int64 {
 	return value
 }
 
+// Real is the value of a real parameter.
+func (a Arguments) Real(name string) float64 {
+	value, _ := a.Values[name].(float64)
+	return value
+}
+
 // Parse reads --model=MODEL and --NAME=VALUE. Its errors are for exit code 2: they name what is valid.
 func Parse(arguments []string, models []string, declared []Parameter) (Arguments, error) {
 	parsed := Arguments{Values: map[string]interface{}{}}
@@ -51,9 +70,12 @@ func Parse(arguments []string, models []string, declared []Parameter) (Arguments
 	for _, p := range declared {
 		known[p.Name] = p
 		names = append(names, "--"+p.Name)
-		if p.Words != nil {
+		switch {
+		case p.Words != nil:
 			parsed.Values[p.Name] = p.Words[0]
-		} else {
+		case p.Real != nil:
+			parsed.Values[p.Name] = p.Real.Default
+		default:
 			parsed.Values[p.Name] = p.Default
 		}
 	}

@@ -10,14 +10,15 @@ import (
 var declared = []Parameter{
 	{Name: "counter", Default: 7, Least: 1, Most: 9},
 	{Name: "style", Words: []string{"direct", "scheduler"}},
+	{Name: "share", Real: &Real{Default: 0.5, Most: 1}},
 }
 
 func TestParseTakesDefaultsAndValues(t *testing.T) {
-	got, err := Parse([]string{"--style=scheduler", "--model=b"}, []string{"a", "b"}, declared)
+	got, err := Parse([]string{"--style=scheduler", "--share=0.25", "--model=b"}, []string{"a", "b"}, declared)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.Model != "b" || got.Integer("counter") != 7 || got.Values["style"] != "scheduler" {
+	if got.Model != "b" || got.Integer("counter") != 7 || got.Values["style"] != "scheduler" || got.Real("share") != 0.25 {
 		t.Errorf("got %+v", got)
 	}
 }
@@ -25,7 +26,8 @@ func TestParseTakesDefaultsAndValues(t *testing.T) {
 func TestParseNamesWhatIsValid(t *testing.T) {
 	for argument, expected := range map[string]string{
 		"--model=x":     "there are: a",
-		"--contexts=2":  "--counter --model --style",
+		"--contexts=2":  "--counter --model --share --style",
+		"--share=NaN":   "0 … 1",
 		"--counter=10":  "1 … 9",
 		"--counter=two": "1 … 9",
 		"--style=other": "direct|scheduler",

@@ -1,7 +1,10 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <functional>
+#include <random>
 
+#include "workloads/kv/key_choice.hpp"
 #include "workloads/kv/workload.hpp"
 
 using namespace heddle::lab;
@@ -51,6 +54,35 @@ TEST_CASE("the kv oracle notices a spoilt result") {
               }).ok);
   CHECK_FALSE(run([](kv::problem& work) { ++work.outcome_of(3).invalid; }).ok);
   CHECK_FALSE(run([](kv::problem& work) { ++work.outcome_of(3).own; }).ok);
+}
+
+TEST_CASE("a divided store keeps what was in it, and the oracle sees into it") {
+  parameters values(kv::problem::declare());
+  values.set("skew", "1");
+  kv::problem work(values.with("operations", 5'000).with("keys", 1'000));
+  work.divide();
+  const auto unguarded = [](int) { return 0; };
+  for (int strand = 0; strand < work.strands(); ++strand) {
+    for (const kv::operation& each : work.operations_of(strand)) {
+      work.perform_divided(each, strand, work.outcome_of(strand), unguarded);
+    }
+  }
+  const verdict result = work.check();
+  CHECK_MESSAGE(result.ok, result.checked);
+  work.perform_divided({kv::kind::set, 500, 1'000'000}, 0, work.outcome_of(0), unguarded);
+  CHECK_FALSE(work.check().ok);
+}
+
+TEST_CASE("skewed keys are wanted by some more than by others, and writers keep to their own") {
+  std::mt19937_64 random(1);
+  for (const double skew : {0.0, 1.2}) {
+    const kv::key_choice keys(1'000, 10, skew);
+    std::vector<int> wanted(1'000);
+    for (int i = 0; i < 100'000; ++i) ++wanted[static_cast<std::size_t>(keys.any(random))];
+    // Uniformly, 100 a key; by Zipf's law with 100 keys a strand, above 2000 for the first.
+    CHECK((*std::max_element(wanted.begin(), wanted.end()) > 1'000) == (skew > 0));
+    for (int i = 0; i < 1'000; ++i) CHECK(keys.own(random, i % 10) % 10 == i % 10);
+  }
 }
 
 TEST_CASE("a torn value is seen when it is read") {

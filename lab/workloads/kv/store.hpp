@@ -23,6 +23,7 @@ inline std::uint64_t seal_of(int key, std::uint64_t version) {
 /// delete, and range query functionalities" (3.2.2). No locks: that is the models' business.
 class store {
  public:
+  store() = default;
   explicit store(std::size_t expected_keys) { map_.reserve(expected_keys); }
 
   /// Null where there is no such key.

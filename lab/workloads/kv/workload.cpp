@@ -4,25 +4,29 @@
 #include <random>
 #include <string>
 
+#include "workloads/kv/key_choice.hpp"
+
 namespace heddle::lab::kv {
 namespace {
 
 // The source names the four operations but not their shares: of the writes a quarter deletes, of
-// the reads a tenth are range queries over 16 keys.
+// the reads a tenth are range queries.
 constexpr double deletes_of_writes = 0.25;
 constexpr double ranges_of_reads = 0.1;
-constexpr int range_keys = 16;
 
-operation draw(std::mt19937_64& random, double writes, int keys, int strand, int strands,
+operation draw(std::mt19937_64& random, double writes, const key_choice& keys, int strand,
                std::uint64_t version) {
   std::uniform_real_distribution<double> share(0, 1);
-  std::uniform_int_distribution<int> any_key(0, keys - 1);
   if (share(random) < writes) {
-    std::uniform_int_distribution<int> own(0, (keys - 1 - strand) / strands);
-    const int key = own(random) * strands + strand;
+    const int key = keys.own(random, strand);
     return {share(random) < deletes_of_writes ? kind::remove : kind::set, key, version};
   }
-  return {share(random) < ranges_of_reads ? kind::range : kind::get, any_key(random), 0};
+  return {share(random) < ranges_of_reads ? kind::range : kind::get, keys.any(random), 0};
+}
+
+locking locking_named(const std::string& word) {
+  if (word == "mutex") return locking::mutex;
+  return word == "shared" ? locking::shared : locking::sharded;
 }
 
 void digest(outcome& seen, std::uint64_t what) { seen.own = (seen.own ^ what) * 0x100000001B3u; }
@@ -39,7 +43,11 @@ std::vector<parameter> problem::declare() {
       parameter::integer("operations", 100'000, 1, 100'000'000, "altogether, divided equally"),
       parameter::real("writes", 0.5, 0, 1, "share of the operations that write"),
       parameter::integer("keys", 10'000, 1'000, 10'000'000, "different keys; half exist at first"),
-      parameter::integer("strands", 10, 1, 1'000, "threads or coroutines"),
+      parameter::integer("strands", 10, 1, 1'000, "threads, goroutines or coroutines"),
+      parameter::real("skew", 0, 0, 3, "exponent of the keys' Zipf distribution; 0: uniform"),
+      parameter::word("lock", {"mutex", "shared", "sharded"},
+                      "threads and goroutines: one mutex, one readers-writer lock, or a mutex for "
+                      "each of 64 parts of the store"),
       parameter::integer("seed", 1, 0, 1'000'000'000'000, "of the generator"),
   };
 }
@@ -52,11 +60,13 @@ parameters problem::small(const parameters& values) {
 problem::problem(const parameters& values)
     : data(static_cast<std::size_t>(values.integer("keys"))),
       keys_(static_cast<int>(values.integer("keys"))),
+      lock_(locking_named(values.word("lock"))),
       operations_(static_cast<std::size_t>(values.integer("strands"))),
       outcomes_(operations_.size()) {
   std::mt19937_64 random(static_cast<std::uint64_t>(values.integer("seed")));
   const std::int64_t total = values.integer("operations");
   const auto strands_count = static_cast<std::int64_t>(operations_.size());
+  const key_choice chosen(keys_, static_cast<int>(strands_count), values.real("skew"));
   std::uint64_t version = 0;
   for (std::int64_t strand = 0; strand < strands_count; ++strand) {
     auto& own = operations_[static_cast<std::size_t>(strand)];
@@ -64,8 +74,8 @@ problem::problem(const parameters& values)
         total * (strand + 1) / strands_count - total * strand / strands_count;
     own.reserve(static_cast<std::size_t>(share));
     for (std::int64_t i = 0; i < share; ++i) {
-      own.push_back(draw(random, values.real("writes"), keys_, static_cast<int>(strand),
-                         static_cast<int>(strands_count), ++version));
+      own.push_back(
+          draw(random, values.real("writes"), chosen, static_cast<int>(strand), ++version));
     }
   }
   for (int key = 0; key < keys_; key += 2) data.set(key, {0, seal_of(key, 0)});
@@ -73,14 +83,12 @@ problem::problem(const parameters& values)
 
 void problem::perform(store& data, const operation& wanted, int strand, int strands,
                       outcome& seen) {
-  const auto owned = [&](int key) { return key % strands == strand; };
   switch (wanted.what) {
     case kind::get:
-      see(seen, wanted.key, data.get(wanted.key), owned(wanted.key));
+      see(seen, wanted.key, data.get(wanted.key), wanted.key % strands == strand);
       break;
     case kind::range:
-      data.range(wanted.key, wanted.key + range_keys,
-                 [&](int key, const value& read) { see(seen, key, &read, owned(key)); });
+      see_range(data, wanted.key, wanted.key + range_keys, strand, strands, seen);
       break;
     case kind::set:
       data.set(wanted.key, {wanted.version, seal_of(wanted.key, wanted.version)});
@@ -89,6 +97,21 @@ void problem::perform(store& data, const operation& wanted, int strand, int stra
       data.remove(wanted.key);
       break;
   }
+}
+
+void problem::see_range(const store& data, int first, int last, int strand, int strands,
+                        outcome& seen) {
+  data.range(first, last,
+             [&](int key, const value& read) { see(seen, key, &read, key % strands == strand); });
+}
+
+void problem::divide() {
+  divided_.resize(shards);
+  for (store& each : divided_) each = store(static_cast<std::size_t>(keys_ / shards));
+  for (const auto& [key, stored] : data.map()) {
+    divided_[static_cast<std::size_t>(shard_of(key))].set(key, stored);
+  }
+  data = store();
 }
 
 verdict problem::check() const {
@@ -112,7 +135,7 @@ verdict problem::check() const {
   }
   std::size_t found = 0;
   for (const auto& [key, stored] : expected.map()) {
-    const value* got = data.get(key);
+    const value* got = store_of(key).get(key);
     if (got == nullptr || got->version != stored.version || got->seal != stored.seal) {
       return {false, "key " + std::to_string(key) + ": expected version " +
                          std::to_string(stored.version) + ", got " +
@@ -121,10 +144,17 @@ verdict problem::check() const {
     ++found;
   }
   // size() is a count of its own; walking the nodes finds doubled and lost ones.
-  const auto walked = static_cast<std::size_t>(std::distance(data.map().begin(), data.map().end()));
-  if (data.map().size() != found || walked != found) {
+  std::size_t counted = 0;
+  std::size_t walked = 0;
+  const auto look_at = [&](const store& part) {
+    counted += part.map().size();
+    walked += static_cast<std::size_t>(std::distance(part.map().begin(), part.map().end()));
+  };
+  look_at(data);
+  for (const store& part : divided_) look_at(part);
+  if (counted != found || walked != found) {
     return {false, "expected " + std::to_string(found) + " keys; the store counts " +
-                       std::to_string(data.map().size()) + " and holds " + std::to_string(walked)};
+                       std::to_string(counted) + " and holds " + std::to_string(walked)};
   }
   return {true, "the final " + std::to_string(found) +
                     " keys and values, and every strand's reads of its own keys, equal those of a "

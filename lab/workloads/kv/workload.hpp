@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,13 @@ struct operation {
   std::uint64_t version;  ///< of a set: unique, so that a lost or doubled one shows
 };
 
+/// How models that need locks guard the store.
+enum class locking : std::uint8_t {
+  mutex,    ///< one mutex round each operation, as the source has it
+  shared,   ///< one readers-writer lock, which reads share
+  sharded,  ///< the keys divided among problem::shards stores, each with a mutex of its own
+};
+
 /// What a strand saw.
 struct outcome {
   std::uint64_t own = 0;      ///< digest of what it read of its own keys, in order
@@ -25,7 +33,8 @@ struct outcome {
 };
 
 /// An in-memory key-value store under a generated load with a chosen share of writes, the
-/// operations divided equally among the strands (10 in the source).
+/// operations divided equally among the strands (10 in the source). Keys are drawn uniformly, or
+/// the r-th most wanted with a probability in proportion to r to the power of -skew (Zipf).
 ///
 /// So that the result is known whatever the interleaving, a strand writes only keys of its own
 /// (key mod strands) and reads anybody's. Then
@@ -50,9 +59,35 @@ class problem {
     return outcomes_[static_cast<std::size_t>(strand)];
   }
 
-  /// Does one operation on the shared store, for `strand`. Not to be called by two at once.
+  [[nodiscard]] locking lock() const { return lock_; }
+
+  /// Does one operation on the shared store, for `strand`. Not to be called by two at once, unless
+  /// both only read.
   void perform(const operation& wanted, int strand, outcome& seen) {
     perform(data, wanted, strand, strands(), seen);
+  }
+
+  static constexpr int shards = 64;
+
+  /// Moves what is in `data` to as many stores: perform_divided() is for these.
+  void divide();
+  /// Does one operation, one shard after another, each while what `guard(shard)` has returned is
+  /// alive. A range lies in two shards at most.
+  template <class Guard>
+  void perform_divided(const operation& wanted, int strand, outcome& seen, Guard&& guard) {
+    const int last = wanted.key + (wanted.what == kind::range ? range_keys : 1);
+    for (int first = wanted.key; first < last;) {
+      const int shard = shard_of(first);
+      const int end = std::min(last, (first / range_keys + 1) * range_keys);
+      [[maybe_unused]] const auto held = guard(shard);
+      store& part = divided_[static_cast<std::size_t>(shard)];
+      if (wanted.what == kind::range) {
+        see_range(part, first, end, strand, strands(), seen);
+      } else {
+        perform(part, wanted, strand, strands(), seen);
+      }
+      first = end;
+    }
   }
 
   [[nodiscard]] verdict check() const;
@@ -61,9 +96,20 @@ class problem {
   store data;
 
  private:
+  static constexpr int range_keys = 16;  // that a range query asks for
+
   static void perform(store& data, const operation& wanted, int strand, int strands, outcome& seen);
+  static void see_range(const store& data, int first, int last, int strand, int strands,
+                        outcome& seen);
+  static int shard_of(int key) { return key / range_keys % shards; }
+  /// Where a key is, divided or not.
+  [[nodiscard]] const store& store_of(int key) const {
+    return divided_.empty() ? data : divided_[static_cast<std::size_t>(shard_of(key))];
+  }
 
   int keys_;
+  locking lock_;
+  std::vector<store> divided_;
   std::vector<std::vector<operation>> operations_;
   std::vector<outcome> outcomes_;
 };

@@ -1,0 +1,32 @@
+#include "heddle/coop/scheduler.hpp"
+#include "heddle/coop/yield.hpp"
+#include "workloads/kv/workload.hpp"
+
+namespace heddle::lab::kv {
+namespace {
+
+using namespace coop;
+
+// A fiber lets the others run after each operation; none is left within one, so there is no lock.
+void client(problem& work, int strand) {
+  outcome seen;
+  for (const operation& each : work.operations_of(strand)) {
+    work.perform(each, strand, seen);
+    await(yield());
+  }
+  work.outcome_of(strand) = seen;
+  count().strand_switches += work.operations_of(strand).size();
+}
+
+void run(problem& work, region&) {
+  scheduler s;
+  for (int strand = 0; strand < work.strands(); ++strand) {
+    s.spawn([&work, strand] { client(work, strand); });
+  }
+  s.run();
+}
+
+const model<problem> cooperative_asm{"cooperative/asm", &run};
+
+}  // namespace
+}  // namespace heddle::lab::kv
