@@ -1,25 +1,13 @@
 #include "workloads/io_random/workload.hpp"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdlib>
 #include <cstring>
-#include <system_error>
 
 #include "harness/processors.hpp"
 
 namespace heddle::lab::io_random {
-namespace {
-
-std::system_error failure(const std::string& what) {
-  return {errno, std::generic_category(), what};
-}
-
-}  // namespace
-
 std::vector<parameter> problem::declare() {
   return {
       parameter::integer("file-kilobytes", 65'536, 4, 64'000'000, "size of the file"),
@@ -40,44 +28,14 @@ problem::problem(const parameters& values)
       depth_(static_cast<unsigned>(values.integer("depth"))),
       io_(values.word("io")),
       blocks_(std::max<std::uint64_t>(
-          static_cast<std::uint64_t>(values.integer("file-kilobytes")) * 1024 / block_bytes, 1)) {
-  const char* const directory = std::getenv("TMPDIR");
-  std::string path = std::string(directory != nullptr ? directory : ".") + "/heddle-io.XXXXXX";
-  const int made = mkostemp(path.data(), O_CLOEXEC);
-  if (made < 0) throw failure("no file can be made in the current directory, or TMPDIR");
-  close(made);
-  try {
-    fill(path);
-    const bool direct = values.word("cache") == "direct";
-    fd_ = open(path.c_str(), O_RDONLY | O_CLOEXEC | (direct ? O_DIRECT : 0));
-    if (fd_ < 0) {
-      throw failure(direct ? "no O_DIRECT on this file system: set TMPDIR to one on a disk" : path);
-    }
-  } catch (...) {
-    unlink(path.c_str());
-    throw;
-  }
-  unlink(path.c_str());
+          static_cast<std::uint64_t>(values.integer("file-kilobytes")) * 1024 / block_bytes, 1)),
+      fd_(scratch_file(blocks_, [](std::uint64_t index, std::uint64_t* words) {
+            std::fill_n(words, scratch_file::block_words, index);
+          }).open(values.word("cache") == "direct")) {
   pin_to_one_processor();
 }
 
 problem::~problem() { close(fd_); }
-
-void problem::fill(const std::string& path) const {
-  const int fd = open(path.c_str(), O_WRONLY | O_CLOEXEC);
-  if (fd < 0) throw failure(path);
-  std::vector<std::uint64_t> block(block_bytes / sizeof(std::uint64_t));
-  for (std::uint64_t i = 0; i < blocks_; ++i) {
-    std::fill(block.begin(), block.end(), i);
-    if (write(fd, block.data(), block_bytes) != static_cast<ssize_t>(block_bytes)) {
-      const auto error = failure("the file of the test could not be written");
-      close(fd);
-      throw error;
-    }
-  }
-  fsync(fd);  // so that nothing is written back while reads are timed
-  close(fd);
-}
 
 void problem::reader::took(std::int64_t index, std::int64_t bytes, const void* block) {
   std::uint64_t first = 0;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "harness/model.hpp"
+#include "harness/scratch_file.hpp"
 
 namespace heddle::lab::io_random {
 
@@ -26,7 +27,7 @@ namespace heddle::lab::io_random {
 class problem {
  public:
   static constexpr std::string_view name = "io-random";
-  static constexpr std::size_t block_bytes = 4096;
+  static constexpr std::size_t block_bytes = scratch_file::block_bytes;
 
   static std::vector<parameter> declare();
   static parameters small(const parameters& values);
@@ -74,13 +75,11 @@ class problem {
   void report(const region& timed, results& out, const rerun& again) const;
 
  private:
-  void fill(const std::string& path) const;
-
   std::int64_t count_;
   unsigned depth_;
   std::string io_;
   std::uint64_t blocks_;
-  int fd_ = -1;
+  int fd_;
   std::atomic<std::int64_t> right_ = 0;
   std::atomic<std::uint64_t> indices_ = 0;
 };

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+
+namespace heddle::lab {
+
+/// A file that a workload reads: made in TMPDIR, or else in the current directory, and gone when
+/// this is. It is in the page cache, and on the disk, before anything is timed.
+class scratch_file {
+ public:
+  /// What fills block number `index`; blocks are whole, of block_bytes.
+  using filler = std::function<void(std::uint64_t index, std::uint64_t* words)>;
+
+  static constexpr std::size_t block_bytes = 4096;
+  static constexpr std::size_t block_words = block_bytes / sizeof(std::uint64_t);
+
+  /// Throws std::system_error.
+  scratch_file(std::uint64_t blocks, const filler& fill);
+  ~scratch_file();
+  scratch_file(const scratch_file&) = delete;
+  scratch_file& operator=(const scratch_file&) = delete;
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+  /// Opens it for reading; `direct` by O_DIRECT, past the page cache, for buffers that begin at a
+  /// multiple of block_bytes. The caller closes it. Throws std::system_error, which says so if the
+  /// file system has no O_DIRECT.
+  [[nodiscard]] int open(bool direct) const;
+
+ private:
+  std::string path_;
+};
+
+}  // namespace heddle::lab

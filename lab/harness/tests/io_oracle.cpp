@@ -1,0 +1,44 @@
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <vector>
+
+#include "workloads/io/workload.hpp"
+
+using namespace heddle::lab;
+
+namespace {
+
+// Three tasks that read two blocks once each; `change` does something to the last one's.
+template <class Change>
+verdict run(Change change) {
+  const parameters values(io::problem::declare());
+  io::problem work(values.with("tasks", 3).with("kilobytes", 8));
+  for (int task = 0; task < 3; ++task) {
+    std::vector<std::uint64_t> buffer(work.bytes() / sizeof(std::uint64_t));
+    work.spoil(buffer.data());
+    const int fd = work.open();
+    auto bytes = static_cast<std::int64_t>(pread(fd, buffer.data(), work.bytes(), 0));
+    close(fd);
+    if (task == 2) change(work, buffer, bytes);
+    work.took(bytes, buffer.data());
+  }
+  return work.check();
+}
+
+using buffer = std::vector<std::uint64_t>;
+
+}  // namespace
+
+TEST_CASE("the oracle of reading tasks wants each file whole, and read") {
+  CHECK(run([](io::problem&, buffer&, std::int64_t&) {}).ok);
+  CHECK_FALSE(run([](io::problem&, buffer&, std::int64_t& bytes) { bytes -= 1; }).ok);
+  CHECK_FALSE(run([](io::problem&, buffer&, std::int64_t& bytes) { bytes = -1; }).ok);
+  CHECK_FALSE(run([](io::problem&, buffer& words, std::int64_t&) { ++words.back(); }).ok);
+  CHECK_FALSE(run([](io::problem&, buffer& words, std::int64_t&) { ++words.front(); }).ok);
+  // Nothing was read: the count is right, the buffer still spoilt.
+  CHECK_FALSE(
+      run([](io::problem& work, buffer& words, std::int64_t&) { work.spoil(words.data()); }).ok);
+  // A task that never read.
+  CHECK_FALSE(run([](io::problem& work, buffer&, std::int64_t&) { work.forget(); }).ok);
+}
