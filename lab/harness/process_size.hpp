@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cstdint>
+
+namespace heddle::lab {
+
+/// How large this process is, in bytes, as /proc/self/status says it.
+struct process_size {
+  std::int64_t resident = 0;     ///< VmRSS
+  std::int64_t page_tables = 0;  ///< VmPTE: what maps it
+  std::int64_t reserved = 0;     ///< VmSize: addresses, whether there is memory behind them or not
+
+  /// Throws std::runtime_error if the kernel does not say.
+  [[nodiscard]] static process_size now();
+};
+
+/// A size that /proc/meminfo gives of the whole machine, in bytes: "MemAvailable", "KernelStack" …
+/// Throws std::runtime_error if it does not.
+[[nodiscard]] std::int64_t machine_bytes(const char* name);
+
+}  // namespace heddle::lab

@@ -1,0 +1,31 @@
+#include "heddle/coop/scheduler.hpp"
+#include "heddle/coop/semaphore.hpp"
+#include "heddle/coop/task.hpp"
+#include "workloads/idle/workload.hpp"
+
+namespace heddle::lab::idling {
+namespace {
+
+void run(problem& work, region&) {
+  work.measure_empty();
+  coop::scheduler s;
+  coop::semaphore gate(0, "gate");
+  std::int64_t alive = 0;
+  for (; alive < work.strands() && work.room(alive); ++alive) {
+    s.spawn([&]() -> coop::task<> {
+      co_await gate.P();
+      work.ended();
+    });
+  }
+  s.spawn([&]() -> coop::task<> {  // has its turn when all the others wait
+    work.measure_full(alive);
+    for (std::int64_t i = 0; i < alive; ++i) gate.V();
+    co_return;
+  });
+  s.run();
+}
+
+const model<problem> cooperative_stackless{"cooperative/stackless", &run};
+
+}  // namespace
+}  // namespace heddle::lab::idling
