@@ -26,6 +26,8 @@ enum Verb {
     Replay(verbs::replay::Args),
     /// Print calls and times by function
     Report(verbs::report::Args),
+    /// List the threads, fibers and coroutines of a trace
+    Strands(verbs::strands::Args),
     /// Compare a trace with an expected call tree
     Check(verbs::check::Args),
     /// Print what a trace holds
@@ -48,6 +50,7 @@ pub fn run() -> ExitCode {
         Verb::Pack(args) => verbs::pack::run(args),
         Verb::Replay(args) => verbs::replay::run(args),
         Verb::Report(args) => verbs::report::run(args),
+        Verb::Strands(args) => verbs::strands::run(args),
         Verb::Check(args) => verbs::check::run(args),
         Verb::Info(args) => verbs::info::run(args),
         Verb::Flags(args) => verbs::flags::run(args),

@@ -1,7 +1,8 @@
 //! Names for the addresses of a whole trace; warnings go to stderr when they are met.
 
 use crate::notes;
-use heddle_symbols::{Images, Location, Resolver};
+use heddle_strands::Strand;
+use heddle_symbols::{Images, Location, Resolver, coroutine_part, demangle};
 use heddle_trace_file::{Addr, Nanos, Process, Thread, Trace};
 use std::rc::Rc;
 
@@ -37,6 +38,26 @@ impl<'a> Names<'a> {
         let location = self.resolvers[process].caller(&mut self.images, address, time);
         self.warn();
         location
+    }
+
+    /// The symbols of the trace's modules, for what looks them up itself.
+    pub fn images(&mut self) -> &mut Images {
+        &mut self.images
+    }
+
+    /// What a person calls a strand: as the program named it, else after its outermost call; a coroutine as its author wrote it, without what the compiler made of it.
+    pub fn strand(&mut self, strand: &Strand) -> String {
+        if let Some(name) = &strand.name {
+            return printable(name);
+        }
+        let Some((function, time)) = strand.entry else {
+            return "?".to_owned();
+        };
+        let location = self.function(strand.id.process(), function, time);
+        match coroutine_part(&location.symbol) {
+            Some((ramp, ..)) => printable(&demangle(ramp)),
+            None => location.name.clone(),
+        }
     }
 
     fn warn(&mut self) {

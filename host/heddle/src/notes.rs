@@ -1,6 +1,7 @@
 //! What is said on stderr beside the result.
 
 use heddle_calls::Loose;
+use heddle_strands::Unresolved;
 use heddle_trace_file::{Process, Remarks, Trace, Uncertainty};
 use std::fmt::Display;
 use std::path::Path;
@@ -109,6 +110,47 @@ pub fn incomplete(trace: &Trace, loose: Loose, remarks: &Remarks) {
             were(loose.open, "call")
         ));
     }
+}
+
+/// Says which events and strands could not be told for certain, if any, of each process.
+pub fn unresolved(all: &[Unresolved]) {
+    let mut sum = Unresolved::default();
+    all.iter().for_each(|&of| sum += of);
+    for text in unresolved_kinds(&sum) {
+        note(text);
+    }
+}
+
+/// A sentence for each kind of what could not be told.
+pub fn unresolved_kinds(of: &Unresolved) -> Vec<String> {
+    let share = |count: u64| format!("{:.3} %", count as f64 * 100.0 / of.events.max(1) as f64);
+    let mut kinds = Vec::new();
+    let mut add = |count: u64, text: String| {
+        if count > 0 {
+            kinds.push(format!("{text} ({} of all events)", share(count)));
+        }
+    };
+    add(
+        of.enters,
+        format!(
+            "{} a traced caller that is open nowhere: put on the strand that ran",
+            have(of.enters, "enter")
+        ),
+    );
+    add(
+        of.ambiguous,
+        format!(
+            "{} by untraced code that may have run on more than one fiber: put on the nearest",
+            were(of.ambiguous, "call")
+        ),
+    );
+    if of.parents > 0 {
+        kinds.push(format!(
+            "{} made unseen: shown below the strand that ran it first",
+            were(of.parents, "coroutine")
+        ));
+    }
+    kinds
 }
 
 /// How well times are known that were recorded with `--clock sparse`.

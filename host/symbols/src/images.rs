@@ -1,5 +1,6 @@
 //! The files that a trace's modules were mapped from, each read once.
 
+use crate::signal_return::signal_returns;
 use crate::{SymbolTable, coroutines, files};
 use heddle_trace_file::{Addr, Module, ModuleSymbols, Recipe};
 use std::collections::{HashMap, HashSet};
@@ -166,6 +167,23 @@ impl Images {
                 .ok()
                 .and_then(|bytes| SymbolTable::asks_for_hooks(&bytes))
                 .unwrap_or(true)
+    }
+
+    /// Whether the symbols are those that a packed trace carries.
+    pub fn is_packed(&self) -> bool {
+        self.packed
+    }
+
+    /// The return addresses of signal handlers in the file that `module` was mapped from, in the file's own address space. Of a file that is gone, or is another now, there are none.
+    pub fn signal_returns(&self, module: &Module) -> Vec<u64> {
+        if !module.path.is_absolute() {
+            return Vec::new();
+        }
+        let bytes = files::map(&module.path).ok();
+        let same = bytes.filter(|bytes| {
+            module.build_id.is_none() || SymbolTable::build_id_of(bytes) == module.build_id
+        });
+        same.map_or_else(Vec::new, |bytes| signal_returns(&bytes))
     }
 
     /// Where coroutines of the file that `module` was mapped from have their frames: return addresses of hooks in the file's own address space, in order and

@@ -12,6 +12,7 @@ mod excerpt;
 mod files;
 mod images;
 mod resolver;
+mod signal_return;
 mod table;
 
 pub use coroutine_names::{CoroutinePart, coroutine_part};

@@ -85,6 +85,12 @@ impl SymbolTable {
         Some(calls_hooks(&file))
     }
 
+    /// [`SymbolTable::build_id`] of an ELF file's bytes alone.
+    pub(crate) fn build_id_of(bytes: &[u8]) -> Option<String> {
+        let file = ElfFile64::<object::Endianness>::parse(bytes).ok()?;
+        file.build_id().ok().flatten().map(hexadecimal)
+    }
+
     fn add<'a>(
         &mut self,
         symbols: impl Iterator<Item = impl ObjectSymbol<'a>>,

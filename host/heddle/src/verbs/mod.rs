@@ -9,3 +9,4 @@ pub mod record;
 pub mod recover;
 pub mod replay;
 pub mod report;
+pub mod strands;

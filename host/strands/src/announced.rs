@@ -1,0 +1,70 @@
+//! What the program itself says of its strands (`include/heddle/trace.h`): names, and what they wait for. Its numbers are bound to the strands that the events show.
+
+use crate::Kind;
+use crate::decoder::Decoder;
+use crate::sink::Sink;
+use heddle_trace_file::{Event, EventKind};
+use std::collections::HashMap;
+
+/// The program's numbers.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Announced {
+    /// By number: the slot, and the strand that was in it then.
+    bound: HashMap<u64, (u32, crate::StrandId)>,
+    /// Names of those that have not run yet.
+    names: HashMap<u64, Box<str>>,
+}
+
+impl Announced {
+    /// Whether the strand of this number has run.
+    pub fn is_known(&self, number: u64) -> bool {
+        self.bound.contains_key(&number)
+    }
+}
+
+impl<S: Sink> Decoder<'_, S> {
+    /// Takes an announcement, if it is one.
+    pub fn announce(&mut self, context: usize, event: &Event) {
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned().into_boxed_str();
+        match event.kind {
+            EventKind::StrandSwitch { to } => self.contexts[context].announced = to,
+            EventKind::StrandName { strand, name } => match self.bound(strand) {
+                Some(slot) => self.slots[slot].strand.name = Some(text(name)),
+                None => drop(self.announced.names.insert(strand, text(name))),
+            },
+            EventKind::StrandWaits { strand, reason } => {
+                if let Some(slot) = self.bound(strand) {
+                    self.slots[slot].strand.waits = Some(text(reason));
+                }
+            }
+            EventKind::StrandEnd { strand } => {
+                self.announced.bound.remove(&strand);
+                self.announced.names.remove(&strand);
+            }
+            _ => {}
+        }
+    }
+
+    /// The strand that runs now is the one that was announced last.
+    #[cold]
+    pub fn bind(&mut self, context: usize) {
+        let Some(number) = self.contexts[context].announced.take() else {
+            return;
+        };
+        let slot = self.innermost(context);
+        if self.slots[slot].strand.kind == Kind::Thread || self.bound(number).is_some() {
+            return;
+        }
+        let name = self.announced.names.remove(&number);
+        let live = &mut self.slots[slot];
+        live.strand.name = name.or_else(|| live.strand.name.take());
+        let id = live.strand.id;
+        self.announced.bound.insert(number, (slot, id));
+    }
+
+    /// The slot of the strand of this number, as long as it lives.
+    fn bound(&self, number: u64) -> Option<u32> {
+        let &(slot, id) = self.announced.bound.get(&number)?;
+        (self.slots.holds(slot) && self.slots[slot].strand.id == id).then_some(slot)
+    }
+}

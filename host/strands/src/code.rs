@@ -1,0 +1,170 @@
+//! What the decoder has to know of a process's code: which function an address belongs to, which functions are coroutines', and where signal handlers return to.
+
+use heddle_symbols::{CoroutinePart, Images, coroutine_part};
+use heddle_trace_file::{Addr, Module, Modules, Nanos, Process};
+use std::collections::{HashMap, HashSet};
+
+/// The instrumented functions of a process. Read once, shared by all workers.
+#[derive(Debug, Default)]
+pub struct Code {
+    /// By index of the process's modules; `None` where nothing calls hooks or no symbols are left.
+    modules: Vec<Option<ModuleCode>>,
+    roles: Vec<Role>,
+    coroutines: u32,
+    signal_returns: HashSet<Addr>,
+}
+
+/// What a function is to a coroutine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Role {
+    /// Nothing.
+    #[default]
+    Plain,
+    /// It makes instances of the coroutine with this number.
+    Ramp(u32),
+    /// It runs or destroys them.
+    Part(u32, CoroutinePart),
+}
+
+/// What the compiler appends to the name of the part of a function that it moved away.
+const COLD: &str = ".cold";
+
+#[derive(Debug)]
+struct ModuleCode {
+    bias: u64,
+    /// In order of their addresses, without overlaps.
+    stretches: Vec<Stretch>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Stretch {
+    start: u64,
+    length: u64,
+    function: u32,
+}
+
+impl Code {
+    /// Reads the symbols of the modules of `process` that call hooks.
+    pub fn read(process: &Process, images: &mut Images) -> Self {
+        let mut code = Code::default();
+        let mut read: HashMap<(std::path::PathBuf, Option<String>, u64), usize> = HashMap::new();
+        for (index, module) in process.modules().iter().enumerate() {
+            let key = (module.path.clone(), module.build_id.clone(), module.bias);
+            // The same file at the same place is the same functions, however often it came and went.
+            let same = read.get(&key).copied();
+            let stretches = match same.and_then(|same| code.modules.get(same)) {
+                Some(Some(same)) => Some(same.stretches.clone()),
+                Some(None) => None,
+                None => code.stretches(module, images),
+            };
+            let bias = module.bias;
+            let module_code = stretches.map(|stretches| ModuleCode { bias, stretches });
+            code.modules.push(module_code);
+            if same.is_none() {
+                let returns = images.signal_returns(module).into_iter();
+                let absolute = returns.map(|address| Addr(address.wrapping_add(bias)));
+                code.signal_returns.extend(absolute);
+            }
+            read.entry(key).or_insert(index);
+        }
+        code
+    }
+
+    /// The functions of `module`, numbered behind those that are known: a part that the compiler moved away (`.cold`) is its function.
+    fn stretches(&mut self, module: &Module, images: &mut Images) -> Option<Vec<Stretch>> {
+        let table = images.table(module)?;
+        if !(table.calls_hooks() || images.is_packed()) {
+            return None;
+        }
+        let mut functions: HashMap<&str, u32> = HashMap::new();
+        let mut coroutines: HashMap<&str, u32> = HashMap::new();
+        let mut stretches: Vec<Stretch> = Vec::new();
+        let mut ramps: Vec<(u32, &str)> = Vec::new();
+        let mut moved: Vec<(u64, u64, &str)> = Vec::new();
+        for (start, length, symbol) in table.stretches() {
+            if symbol.ends_with(COLD) {
+                moved.push((start, length, symbol));
+                continue;
+            }
+            // Functions of no linkage may share a name: another stretch of the same function is next to it, or it is another function.
+            let continued = stretches.last().filter(|last| {
+                last.start + last.length == start && functions.get(symbol) == Some(&last.function)
+            });
+            let function = match continued {
+                Some(last) => last.function,
+                None => {
+                    let number = self.roles.len() as u32;
+                    self.roles.push(match coroutine_part(symbol) {
+                        Some((ramp, part, _)) => {
+                            let next = self.coroutines + coroutines.len() as u32;
+                            Role::Part(*coroutines.entry(ramp).or_insert(next), part)
+                        }
+                        None => {
+                            ramps.push((number, symbol));
+                            Role::Plain
+                        }
+                    });
+                    functions.insert(symbol, number);
+                    number
+                }
+            };
+            stretches.push(Stretch {
+                start,
+                length,
+                function,
+            });
+        }
+        for (start, length, symbol) in moved {
+            let whole = symbol.strip_suffix(COLD).unwrap_or(symbol);
+            let function = functions.get(whole).copied().unwrap_or_else(|| {
+                self.roles.push(Role::Plain);
+                self.roles.len() as u32 - 1
+            });
+            stretches.push(Stretch {
+                start,
+                length,
+                function,
+            });
+        }
+        stretches.sort_unstable_by_key(|stretch| stretch.start);
+        for (number, symbol) in ramps {
+            let name = symbol.split('.').next().unwrap_or(symbol);
+            if let Some(&coroutine) = coroutines.get(name) {
+                self.roles[number as usize] = Role::Ramp(coroutine);
+            }
+        }
+        self.coroutines += coroutines.len() as u32;
+        Some(stretches)
+    }
+
+    /// The function that holds `address` at `time`.
+    pub fn function(&self, modules: &Modules, address: Addr, time: Nanos) -> Option<u32> {
+        let index = modules.find(address, time)?;
+        let module = self.modules.get(index)?.as_ref()?;
+        let offset = address.0.wrapping_sub(module.bias);
+        let after = module.stretches.partition_point(|s| s.start <= offset);
+        let stretch = module.stretches.get(after.checked_sub(1)?)?;
+        (offset - stretch.start < stretch.length).then_some(stretch.function)
+    }
+
+    /// What a function is to a coroutine; of one that has no symbol nothing is known.
+    pub fn role(&self, function: u32) -> Role {
+        let role = self.roles.get(function as usize);
+        role.copied().unwrap_or_default()
+    }
+
+    /// How many functions have numbers: those from 0.
+    pub fn functions(&self) -> u32 {
+        self.roles.len() as u32
+    }
+
+    /// How many coroutines have numbers: those from 0.
+    pub fn coroutines(&self) -> u32 {
+        self.coroutines
+    }
+
+    /// Whether this return address is where the kernel has a signal's handler return to.
+    pub fn is_signal_return(&self, address: Addr) -> bool {
+        self.signal_returns.contains(&address)
+    }
+}

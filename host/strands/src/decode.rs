@@ -1,0 +1,355 @@
+//! A whole trace, by as many workers as the machine has processors.
+//!
+//! A thread that stays on its own stack and runs no coroutine needs nothing of the others: each is decoded by itself, in the first round. The threads of a process
+//! that do not stay alone are a *group*: their events are taken in order of time, twice, because some of what is seen early is only understood later.
+
+use crate::Unresolved;
+use crate::code::Code;
+use crate::decoder::{Decoder, NotAlone};
+use crate::sink::{Ignore, Sink};
+use crate::survey::Survey;
+use heddle_calls::Loose;
+use heddle_symbols::Images;
+use heddle_trace_file::{Error, Event, Events, Nanos, Place, Process, Remarks, Trace};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// What the decoder knows of a trace before it puts events on strands.
+#[derive(Debug)]
+pub struct Plan<'a> {
+    trace: &'a Trace,
+    codes: Vec<Code>,
+}
+
+/// What came of a trace.
+#[derive(Debug)]
+pub struct Decoded<S> {
+    /// In order of processes; of a process, first its threads that stayed alone, then the group of the others. Each with the index of its process.
+    pub sinks: Vec<(usize, S)>,
+    /// What could not be told, by process.
+    pub unresolved: Vec<Unresolved>,
+    /// What did not pair up.
+    pub loose: Loose,
+    /// What else is to be said.
+    pub remarks: Remarks,
+}
+
+struct Part<S> {
+    sink: S,
+    unresolved: Unresolved,
+    loose: Loose,
+    remarks: Remarks,
+}
+
+/// A group and what the first look at it said.
+struct Group {
+    process: usize,
+    threads: Vec<usize>,
+    survey: Survey,
+}
+
+impl<'a> Plan<'a> {
+    /// Reads the symbols of the trace's processes.
+    pub fn new(trace: &'a Trace, images: &mut Images) -> Self {
+        let codes = trace.processes().iter();
+        let codes = codes.map(|process| Code::read(process, images)).collect();
+        Plan { trace, codes }
+    }
+
+    /// Decodes everything. `make` makes a sink for a part of the process with this index: one for each thread that stays alone, and one for the others. What was told to a
+    /// sink of a thread that turned out not to be alone is thrown away with it.
+    ///
+    /// Strands are numbered alike whatever the number of workers: threads first, in order of processes and of birth, then the others.
+    ///
+    /// # Errors
+    /// What reading the trace gives.
+    pub fn decode<S: Sink + Send>(
+        &self,
+        make: impl Fn(usize) -> S + Sync,
+    ) -> Result<Decoded<S>, Error> {
+        let processes = self.trace.processes();
+        let mut tasks: Vec<(usize, usize)> = Vec::new();
+        for (process, of) in processes.iter().enumerate() {
+            tasks.extend((0..of.threads().len()).map(|thread| (process, thread)));
+        }
+        // The longest first, so that no worker is left with it at the end.
+        let size = |&(process, thread): &(usize, usize)| {
+            let of: &Process = &processes[process];
+            of.threads()[thread].bytes()
+        };
+        let alone = parallel(&tasks, size, |&(process, thread)| {
+            self.alone(process, thread, make(process))
+        })?;
+        let groups = self.groups(&tasks, &alone)?;
+        let together = parallel(
+            &groups,
+            |_| 0,
+            |group| {
+                let sink = make(group.process);
+                let known = Some(&group.survey);
+                let (part, _) = self.together(group.process, &group.threads, known, sink)?;
+                Ok((group.process, part))
+            },
+        )?;
+        let mut decoded = Decoded {
+            sinks: Vec::new(),
+            unresolved: vec![Unresolved::default(); processes.len()],
+            loose: Loose::default(),
+            remarks: Remarks::default(),
+        };
+        let mut parts: Vec<(usize, Part<S>)> = Vec::new();
+        for (&(process, _), part) in tasks.iter().zip(alone) {
+            parts.extend(part.map(|part| (process, part)));
+        }
+        parts.extend(together);
+        parts.sort_by_key(|(process, _)| *process);
+        for (process, part) in parts {
+            decoded.unresolved[process] += part.unresolved;
+            decoded.loose += part.loose;
+            decoded.remarks += &part.remarks;
+            decoded.sinks.push((process, part.sink));
+        }
+        Ok(decoded)
+    }
+
+    /// The threads that are not alone, and the first look at each group.
+    fn groups<S>(
+        &self,
+        tasks: &[(usize, usize)],
+        alone: &[Option<Part<S>>],
+    ) -> Result<Vec<Group>, Error> {
+        let mut members: Vec<Vec<usize>> = vec![Vec::new(); self.codes.len()];
+        for (&(process, thread), part) in tasks.iter().zip(alone) {
+            if part.is_none() {
+                members[process].push(thread);
+            }
+        }
+        let members: Vec<(usize, Vec<usize>)> = members
+            .into_iter()
+            .enumerate()
+            .filter(|(_, threads)| !threads.is_empty())
+            .collect();
+        parallel(
+            &members,
+            |_| 0,
+            |(process, threads)| {
+                Ok(Group {
+                    process: *process,
+                    threads: threads.clone(),
+                    survey: self.survey(*process, threads)?,
+                })
+            },
+        )
+    }
+
+    /// What a first look at these threads says.
+    fn survey(&self, process: usize, threads: &[usize]) -> Result<Survey, Error> {
+        let (_, survey) = self.together(process, threads, None, Ignore)?;
+        Ok(survey)
+    }
+
+    fn alone<S: Sink>(
+        &self,
+        process: usize,
+        thread: usize,
+        sink: S,
+    ) -> Result<Option<Part<S>>, Error> {
+        let of = &self.trace.processes()[process];
+        let code = &self.codes[process];
+        let mut decoder = Decoder::new(of, process, code, &[thread], true, None, sink);
+        let mut events = of.threads()[thread].events();
+        for event in events.by_ref() {
+            if decoder.feed(thread, &event?) == Err(NotAlone) {
+                return Ok(None);
+            }
+        }
+        decoder.finish();
+        Ok(Some(Part {
+            unresolved: decoder.unresolved,
+            loose: decoder.loose,
+            remarks: events.remarks(),
+            sink: decoder.sink,
+        }))
+    }
+
+    fn together<S: Sink>(
+        &self,
+        process: usize,
+        threads: &[usize],
+        known: Option<&Survey>,
+        sink: S,
+    ) -> Result<(Part<S>, Survey), Error> {
+        let of = &self.trace.processes()[process];
+        let code = &self.codes[process];
+        let mut decoder = Decoder::new(of, process, code, threads, false, known, sink);
+        let mut merge = Merge::new(of, threads)?;
+        while let Some((thread, event)) = merge.next()? {
+            // It may be anywhere now.
+            let _: Result<(), NotAlone> = decoder.feed(thread, &event);
+        }
+        decoder.finish();
+        let part = Part {
+            unresolved: decoder.unresolved,
+            loose: decoder.loose,
+            remarks: merge.remarks(),
+            sink: decoder.sink,
+        };
+        Ok((part, decoder.survey))
+    }
+
+    /// Decodes all processes at once, in order of time, for what has to be told in that order: `each` gets every event of every thread, and the sink of its process before and after it.
+    ///
+    /// # Errors
+    /// What reading the trace gives.
+    pub fn stream<S: Sink>(
+        &self,
+        make: impl Fn(usize) -> S,
+        mut each: impl FnMut(Place, &Event<'_>, &mut S),
+    ) -> Result<Decoded<S>, Error> {
+        let processes = self.trace.processes();
+        let all = |of: &Process| (0..of.threads().len()).collect::<Vec<usize>>();
+        let mut surveys = Vec::new();
+        for (process, of) in processes.iter().enumerate() {
+            surveys.push(self.survey(process, &all(of))?);
+        }
+        let mut decoders: Vec<Decoder<'_, S>> = Vec::new();
+        for (process, of) in processes.iter().enumerate() {
+            let (code, sink) = (&self.codes[process], make(process));
+            let known = Some(&surveys[process]);
+            decoders.push(Decoder::new(
+                of,
+                process,
+                code,
+                &all(of),
+                false,
+                known,
+                sink,
+            ));
+        }
+        let mut merged = self.trace.merged();
+        for event in merged.by_ref() {
+            let (place, event) = event?;
+            let decoder = &mut decoders[place.process];
+            let _: Result<(), NotAlone> = decoder.feed(place.thread, &event);
+            each(place, &event, &mut decoder.sink);
+        }
+        let mut decoded = Decoded {
+            sinks: Vec::new(),
+            unresolved: Vec::new(),
+            loose: Loose::default(),
+            remarks: merged.remarks(),
+        };
+        for (process, mut decoder) in decoders.into_iter().enumerate() {
+            decoder.finish();
+            decoded.unresolved.push(decoder.unresolved);
+            decoded.loose += decoder.loose;
+            decoded.sinks.push((process, decoder.sink));
+        }
+        Ok(decoded)
+    }
+}
+
+/// The events of some threads of a process, in order of time.
+struct Merge<'a> {
+    sources: Vec<(usize, Events<'a>, Option<Event<'a>>)>,
+    /// Of all but the current source.
+    heads: BinaryHeap<Reverse<(Nanos, usize)>>,
+    current: usize,
+    until: (Nanos, usize),
+}
+
+const NEVER: (Nanos, usize) = (Nanos(u64::MAX), usize::MAX);
+
+impl<'a> Merge<'a> {
+    fn new(process: &'a Process, threads: &[usize]) -> Result<Self, Error> {
+        let mut merge = Merge {
+            sources: Vec::new(),
+            heads: BinaryHeap::new(),
+            current: 0,
+            until: (Nanos(0), 0),
+        };
+        for (index, &thread) in threads.iter().enumerate() {
+            let mut events = process.threads()[thread].events();
+            let head = events.next().transpose()?;
+            merge
+                .heads
+                .extend(head.map(|head| Reverse((head.time, index))));
+            merge.sources.push((thread, events, head));
+        }
+        merge.switch();
+        Ok(merge)
+    }
+
+    /// Goes on with the source whose next event is the earliest.
+    fn switch(&mut self) {
+        if let Some(Reverse((_, source))) = self.heads.pop() {
+            self.current = source;
+        }
+        self.until = self.heads.peek().map_or(NEVER, |&Reverse(head)| head);
+    }
+
+    #[inline]
+    fn next(&mut self) -> Result<Option<(usize, Event<'a>)>, Error> {
+        let current = self.current;
+        let Some((thread, events, head)) = self.sources.get_mut(current) else {
+            return Ok(None);
+        };
+        let Some(event) = head.take() else {
+            return Ok(None);
+        };
+        let thread = *thread;
+        *head = events.next().transpose()?;
+        match head {
+            Some(head) if (head.time, current) < self.until => {}
+            Some(head) => {
+                self.heads.push(Reverse((head.time, current)));
+                self.switch();
+            }
+            None => self.switch(),
+        }
+        Ok(Some((thread, event)))
+    }
+
+    fn remarks(&self) -> Remarks {
+        let mut all = Remarks::default();
+        for (_, events, _) in &self.sources {
+            all += &events.remarks();
+        }
+        all
+    }
+}
+
+/// `work` for each item, by all processors, the items of the largest `size` first; results in order of the items.
+fn parallel<I: Sync, T: Send>(
+    items: &[I],
+    size: impl Fn(&I) -> u64,
+    work: impl Fn(&I) -> Result<T, Error> + Sync,
+) -> Result<Vec<T>, Error> {
+    let mut order: Vec<usize> = (0..items.len()).collect();
+    order.sort_by_key(|&index| Reverse(size(&items[index])));
+    let next = AtomicUsize::new(0);
+    let done: Mutex<Vec<Option<Result<T, Error>>>> =
+        Mutex::new(items.iter().map(|_| None).collect());
+    let worker = || {
+        while let Some(&index) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let result = work(&items[index]);
+            done.lock().unwrap_or_else(PoisonError::into_inner)[index] = Some(result);
+        }
+    };
+    let workers = std::thread::available_parallelism()
+        .map_or(1, usize::from)
+        .min(items.len());
+    std::thread::scope(|scope| {
+        for _ in 1..workers {
+            scope.spawn(worker);
+        }
+        worker();
+    });
+    done.into_inner()
+        .unwrap_or_else(PoisonError::into_inner)
+        .into_iter()
+        .flatten()
+        .collect()
+}

@@ -1,0 +1,229 @@
+//! Where an exit belongs.
+//!
+//! Of `-mfentry`, the stack pointer is that of the enter, and no other open call has it. Of `-finstrument-functions` it usually is: then the innermost call of some
+//! stack has it, and the function fits. It is lower in a frame that has grown (`alloca`), and higher where the hook was tail-called, by always the same for one function.
+
+use crate::decoder::{Decoder, NotAlone};
+use crate::sink::Sink;
+use crate::stacks::Frame;
+use heddle_calls::End;
+use heddle_trace_file::{Callee, Nanos, Way};
+
+/// Bytes that a frame may have grown by.
+const GROWN: u64 = 64 << 10;
+
+/// Bytes by which a tail-called hook's stack pointer may be higher.
+const HIGHER: u64 = 4096;
+
+impl<S: Sink> Decoder<'_, S> {
+    /// Takes an exit.
+    #[inline]
+    pub fn exit(
+        &mut self,
+        context: usize,
+        function: Callee,
+        sp: u64,
+        way: Way,
+        time: Nanos,
+    ) -> Result<(), NotAlone> {
+        if let Some(stack) = self.contexts[context].current
+            && let Some(top) = self.stacks[stack as usize].frames.last()
+            && top.sp == sp
+            && fits(top, function, way)
+        {
+            self.close(stack, End::Returned);
+            return Ok(());
+        }
+        self.exit_slowly(context, function, sp, way, time)
+    }
+
+    #[inline(never)]
+    fn exit_slowly(
+        &mut self,
+        context: usize,
+        function: Callee,
+        sp: u64,
+        way: Way,
+        time: Nanos,
+    ) -> Result<(), NotAlone> {
+        let found = match way {
+            Way::Entry => self.entered_at(context, sp),
+            Way::Instrumented => self.left_from(context, function, sp),
+        };
+        match found {
+            Some((stack, index)) => {
+                self.unwind(stack, index + 1);
+                self.run(context, stack, time.0);
+                self.close(stack, End::Returned);
+            }
+            None => {
+                if self.alone && self.home(context, sp).is_none() {
+                    return Err(NotAlone);
+                }
+                self.prove(sp, function);
+                self.unresolved.exits += 1;
+                self.loose.unmatched += 1;
+                let slot = self.innermost(context);
+                let (strand, thread) = (self.slots[slot].strand.id, self.thread(context));
+                self.sink.unmatched(strand, thread, function, time);
+            }
+        }
+        Ok(())
+    }
+
+    /// The call of `-mfentry` with this stack pointer, on whatever stack.
+    fn entered_at(&self, context: usize, sp: u64) -> Option<(u32, usize)> {
+        let on = |stack: u32| {
+            let frames = &self.stacks[stack as usize].frames;
+            let index = frames
+                .iter()
+                .rposition(|frame| frame.sp == sp && frame.is(Frame::ENTRY))?;
+            Some((stack, index))
+        };
+        let of = &self.contexts[context];
+        if let Some(found) = of.current.and_then(on) {
+            return Some(found);
+        }
+        if self.alone {
+            return None;
+        }
+        let above = self.resting.above(sp).map(|(_, stack)| stack);
+        let below = self.resting.below(sp).map(|(_, stack)| stack);
+        let home = self.home(context, sp);
+        let rest = [above, below, home].into_iter().flatten();
+        let others = self.contexts.iter().filter_map(|other| other.current);
+        rest.chain(others).find_map(on)
+    }
+
+    /// The call of `-finstrument-functions` that left with this stack pointer.
+    fn left_from(&mut self, context: usize, function: Callee, sp: u64) -> Option<(u32, usize)> {
+        let current = self.contexts[context].current;
+        if self.alone {
+            return current.and_then(|stack| self.plausible(stack, function, sp));
+        }
+        let fitting = |frame: &Frame| fits(frame, function, Way::Instrumented);
+        // Exactly as it was entered, on top of a stack that was not heard of.
+        let exact = self.resting.above(sp).filter(|&(top, stack)| {
+            top == sp && self.stacks[stack as usize].top().is_some_and(fitting)
+        });
+        if let Some((_, stack)) = exact {
+            return Some((stack, self.stacks[stack as usize].frames.len() - 1));
+        }
+        let runs_elsewhere = self.contexts.iter().filter_map(|other| other.current);
+        for stack in runs_elsewhere {
+            let of = &self.stacks[stack as usize];
+            if Some(stack) != current && of.top().is_some_and(|top| top.sp == sp && fitting(top)) {
+                return Some((stack, of.frames.len() - 1));
+            }
+        }
+        if let Some(own) = self.home(context, sp) {
+            return self.plausible(own, function, sp);
+        }
+        // As calls of the innermost function were left before.
+        let offset = |stack: u32| {
+            let top = self.stacks[stack as usize].top()?;
+            fitting(top).then(|| sp.wrapping_sub(top.sp) as i64)
+        };
+        if let Some(stack) = current
+            && let Some(by) = offset(stack)
+        {
+            let function = self.stacks[stack as usize].frames.last()?.function;
+            let known = self.offsets.get(&function);
+            if known.is_some_and(|known| known.contains(&by)) {
+                return Some((stack, self.stacks[stack as usize].frames.len() - 1));
+            }
+        }
+        // Of calls around it on the same stack one that was entered so.
+        if let Some(stack) = current
+            && let Some(index) = self.stacks[stack as usize]
+                .frames
+                .iter()
+                .rposition(|frame| frame.sp == sp && fitting(frame))
+        {
+            return Some((stack, index));
+        }
+        // The nearest innermost call of the function.
+        let low = sp.saturating_sub(HIGHER);
+        let high = sp.saturating_add(GROWN);
+        let resting = self.resting.open.range(low..high).map(|(_, &stack)| stack);
+        let mut best: Option<(u64, u32)> = None;
+        for stack in current.into_iter().chain(resting) {
+            if let Some(by) = offset(stack)
+                && by < HIGHER as i64
+                && by > -(GROWN as i64)
+                && best.is_none_or(|(distance, _)| by.unsigned_abs() < distance)
+            {
+                best = Some((by.unsigned_abs(), stack));
+            }
+        }
+        if let Some((_, stack)) = best {
+            let of = &self.stacks[stack as usize];
+            if let Some(top) = of.top() {
+                let offsets = self.offsets.entry(top.function).or_default();
+                let by = sp.wrapping_sub(top.sp) as i64;
+                // Of what grew, each call may differ.
+                if offsets.len() < 8 && !offsets.contains(&by) {
+                    offsets.push(by);
+                }
+            }
+            return Some((stack, of.frames.len() - 1));
+        }
+        let straddling = self.resting.below(sp).map(|(_, stack)| stack);
+        current
+            .into_iter()
+            .chain(straddling)
+            .filter(|&stack| {
+                let frames = &self.stacks[stack as usize].frames;
+                let spans = |of: &[Frame]| {
+                    let (first, last) = (of.first()?, of.last()?);
+                    Some(first.sp + HIGHER > sp && last.sp < sp + GROWN)
+                };
+                spans(frames) == Some(true)
+            })
+            .find_map(|stack| self.plausible(stack, function, sp))
+    }
+
+    /// The nearest call of the function on a stack that can have been left with this stack pointer: not above the frame that it was called from.
+    fn plausible(&self, stack: u32, function: Callee, sp: u64) -> Option<(u32, usize)> {
+        let frames = &self.stacks[stack as usize].frames;
+        let fitting = |index: &usize| fits(&frames[*index], function, Way::Instrumented);
+        let mut candidates = (0..frames.len()).rev().filter(fitting);
+        let below_its_caller = |&index: &usize| {
+            let inner = frames[index].sp;
+            let outer = frames[..index].iter().rev().find(|frame| frame.sp != inner);
+            outer.is_none_or(|outer| {
+                sp <= outer.sp || outer.sp.abs_diff(inner) > (1 << 30) || outer.is(Frame::HANDLER)
+            })
+        };
+        let found = candidates.clone().find(below_its_caller);
+        found
+            .or_else(|| candidates.next())
+            .map(|index| (stack, index))
+    }
+
+    /// An exit that finds no call may be of one that was taken for a callback and ended with what it was thought to be called from.
+    fn prove(&mut self, sp: u64, function: Callee) {
+        if self.known.is_some() || self.doubted.is_empty() {
+            return;
+        }
+        let proven = self
+            .doubted
+            .iter()
+            .find(|((at, of), _)| *at == sp && function.may_be(heddle_trace_file::Addr(*of)))
+            .map(|(&key, &site)| (key, site));
+        if let Some((key, site)) = proven {
+            self.doubted.remove(&key);
+            self.survey.sites.entry(site).or_default().proven += 1;
+        }
+    }
+}
+
+#[inline]
+fn fits(frame: &Frame, function: Callee, way: Way) -> bool {
+    match way {
+        Way::Entry => frame.is(Frame::ENTRY),
+        Way::Instrumented => {
+            !frame.is(Frame::ENTRY) && function.may_be(heddle_trace_file::Addr(frame.function))
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! From events to strands: which thread, fiber or coroutine every call was made on, without the program saying so.
+//!
+//! ```text
+//! Trace → Plan (symbols) → Decoder (stacks, instances) → Sink: strands born, resumed, suspended, ended; calls entered and left
+//! ```
+//!
+//! ```no_run
+//! # fn main() -> Result<(), heddle_trace_file::Error> {
+//! use heddle_strands::{Plan, Sink, Strand};
+//!
+//! #[derive(Default)]
+//! struct Count(u64);
+//! impl Sink for Count {
+//!     fn ended(&mut self, _: &Strand) {
+//!         self.0 += 1;
+//!     }
+//! }
+//!
+//! let trace = heddle_trace_file::Trace::open("heddle.trace".as_ref())?;
+//! let plan = Plan::new(&trace, &mut heddle_symbols::Images::new());
+//! let decoded = plan.decode(|_process| Count::default())?;
+//! println!("{} strands", decoded.sinks.iter().map(|(_, count)| count.0).sum::<u64>());
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Memory is of the size of what is open or alive at once, not of the trace. What cannot be told is counted ([`Unresolved`]), and every event lies on exactly one strand.
+
+mod announced;
+mod code;
+mod decode;
+mod decoder;
+mod enter;
+mod instances;
+mod leave;
+mod live;
+mod sink;
+mod sites;
+mod stacks;
+mod strand;
+mod survey;
+mod unresolved;
+
+pub use code::{Code, Role};
+pub use decode::{Decoded, Plan};
+pub use sink::{Call, Ignore, Sink, StrandSpan};
+pub use strand::{Kind, Strand, StrandId};
+pub use unresolved::Unresolved;

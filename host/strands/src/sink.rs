@@ -1,0 +1,67 @@
+//! What is made of the events.
+
+use crate::{Strand, StrandId};
+use heddle_calls::Span;
+use heddle_trace_file::{Addr, Callee, CoroutineFrame, Event, Nanos};
+
+/// A call that began.
+#[derive(Clone, Copy, Debug)]
+pub struct Call {
+    /// On which strand.
+    pub strand: StrandId,
+    /// Index of the thread that ran it.
+    pub thread: usize,
+    /// The function's address.
+    pub function: Addr,
+    /// The return address into the caller.
+    pub caller: Addr,
+    /// Whether it was inlined into the call around it.
+    pub inlined: bool,
+    /// Open calls of its strand around it, within this activation.
+    pub depth: usize,
+    /// When it was entered.
+    pub enter: Nanos,
+    /// The coroutine's frame that it goes on with or destroys, where it was captured.
+    pub frame: Option<CoroutineFrame>,
+}
+
+/// A call that ended.
+#[derive(Clone, Copy, Debug)]
+pub struct StrandSpan {
+    /// On which strand.
+    pub strand: StrandId,
+    /// Index of the thread that ran it last.
+    pub thread: usize,
+    /// The call; `depth` counts the open calls of its strand, and `callees` includes the time that its stack did not run.
+    pub span: Span,
+    /// The time between enter and exit during which its stack did not run.
+    pub away: Nanos,
+    /// Whether it is an activation: a coroutine runs from its enter to its exit.
+    pub activation: bool,
+}
+
+/// Takes what the decoder finds, in order of time. Every method does nothing unless it is overridden.
+pub trait Sink {
+    /// A strand was met for the first time.
+    fn born(&mut self, _strand: &Strand) {}
+    /// A strand runs from `time` on; `by` had run before it, where that is known.
+    fn resumed(&mut self, _strand: StrandId, _by: Option<StrandId>, _thread: usize, _time: Nanos) {}
+    /// A strand does not run from `time` on.
+    fn suspended(&mut self, _strand: StrandId, _thread: usize, _time: Nanos) {}
+    /// A call began.
+    fn enter(&mut self, _call: &Call) {}
+    /// A call ended. Callees before their caller.
+    fn leave(&mut self, _span: &StrandSpan) {}
+    /// An exit that belongs to no open call.
+    fn unmatched(&mut self, _strand: StrandId, _thread: usize, _function: Callee, _time: Nanos) {}
+    /// What is neither an enter nor an exit, on the strand that its thread runs.
+    fn other(&mut self, _strand: StrandId, _thread: usize, _event: &Event<'_>) {}
+    /// A strand that will not be heard of again; its calls have ended.
+    fn ended(&mut self, _strand: &Strand) {}
+}
+
+/// Nothing is made of them: for what the decoder counts itself.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Ignore;
+
+impl Sink for Ignore {}

@@ -1,0 +1,130 @@
+//! What is known of call sites: the way that nearly every enter takes.
+//!
+//! A call from one site to one function is made from one place in its caller's frame, unless that has grown meanwhile (`alloca`): so where the innermost open
+//! call is of the caller's function and just as far above the new one as it was before, the new one lies within its frame, and belongs to it.
+
+use crate::code::Code;
+use heddle_trace_file::{Addr, Modules, Nanos};
+use std::collections::{BTreeMap, HashMap};
+
+/// A call site and the function that it calls.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Site {
+    pub site: u64,
+    pub function: u64,
+    /// How far the caller's stack pointer is above that of the call.
+    pub above: u64,
+    /// The function that the site is in.
+    pub caller: u32,
+    /// The function that is called.
+    pub callee: u32,
+}
+
+const NOBODY: u32 = u32::MAX;
+
+const NONE: Site = Site {
+    site: u64::MAX,
+    function: u64::MAX,
+    above: u64::MAX,
+    caller: NOBODY,
+    callee: NOBODY,
+};
+
+const SITES: usize = 2048;
+
+/// Functions by number: those that have symbols by that of [`Code`], others by one that they get when they are entered.
+#[derive(Clone, Debug)]
+pub(crate) struct Sites {
+    table: Vec<Site>,
+    generation: u32,
+    numbers: HashMap<u64, u32>,
+    /// Functions without symbols that were entered, by address.
+    nameless: BTreeMap<u64, u32>,
+    next: u32,
+    /// By function: it was entered.
+    entered: Vec<bool>,
+}
+
+impl Sites {
+    pub fn new(code: &Code) -> Self {
+        Sites {
+            table: vec![NONE; SITES],
+            generation: 0,
+            numbers: HashMap::new(),
+            nameless: BTreeMap::new(),
+            next: code.functions(),
+            entered: Vec::new(),
+        }
+    }
+
+    #[inline]
+    fn slot(site: u64, function: u64) -> usize {
+        let mixed = (site ^ function.rotate_left(17)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        (mixed >> 53) as usize % SITES
+    }
+
+    /// What was noted of a call from `site` to `function`.
+    #[inline]
+    pub fn of(&self, site: u64, function: u64) -> Option<&Site> {
+        let noted = &self.table[Self::slot(site, function)];
+        (noted.site == site && noted.function == function).then_some(noted)
+    }
+
+    pub fn note(&mut self, site: Site) {
+        self.table[Self::slot(site.site, site.function)] = site;
+    }
+
+    /// Addresses may mean others from now on.
+    pub fn begin_generation(&mut self, generation: u32) {
+        if generation != self.generation {
+            self.generation = generation;
+            self.table.fill(NONE);
+            self.numbers.clear();
+            self.nameless.clear();
+        }
+    }
+
+    /// The number of the function that is entered at `address`.
+    pub fn callee(&mut self, code: &Code, modules: &Modules, address: u64, time: u64) -> u32 {
+        if let Some(&number) = self.numbers.get(&address) {
+            return number;
+        }
+        let number = match code.function(modules, Addr(address), Nanos(time)) {
+            Some(number) => number,
+            None => {
+                let number = self.next;
+                self.next += 1;
+                self.nameless.insert(address, number);
+                number
+            }
+        };
+        self.numbers.insert(address, number);
+        let index = number as usize;
+        if index >= self.entered.len() {
+            self.entered.resize(index + 1, false);
+        }
+        self.entered[index] = true;
+        number
+    }
+
+    /// The number of the function at `address`, if it was entered before.
+    pub fn number(&self, address: u64) -> Option<u32> {
+        self.numbers.get(&address).copied()
+    }
+
+    /// The function that holds `site`, as far as symbols tell, or that was entered last before it.
+    pub fn holder(&self, code: &Code, modules: &Modules, site: u64, time: u64) -> Option<u32> {
+        let address = Addr(site.wrapping_sub(1));
+        let named = code.function(modules, address, Nanos(time));
+        named.or_else(|| {
+            let (&start, &number) = self.nameless.range(..site).next_back()?;
+            let of = |address: u64| modules.find(Addr(address), Nanos(time));
+            (of(start).is_some() && of(start) == of(address.0)).then_some(number)
+        })
+    }
+
+    /// Whether the function was entered before.
+    pub fn was_entered(&self, function: u32) -> bool {
+        self.entered.get(function as usize) == Some(&true)
+    }
+}

@@ -1,0 +1,150 @@
+//! The stacks of a group of threads: which calls are open on each, and where in memory that is.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// An open call. Times are nanoseconds, addresses are bare: there may be millions.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Frame {
+    pub function: u64,
+    pub caller: u64,
+    pub sp: u64,
+    pub enter: u64,
+    /// Time that its callees ran.
+    pub callees: u64,
+    /// [`Stack::away`] when it was entered.
+    pub away: u64,
+    /// The function whose machine code runs: an inlined call's is its container's.
+    pub body: u32,
+    /// The strand's slot.
+    pub slot: u32,
+    pub depth: u32,
+    /// Gaps that its thread had had by then.
+    pub gaps: u32,
+    pub flags: u8,
+}
+
+impl Frame {
+    /// Told of by `-mfentry`.
+    pub const ENTRY: u8 = 1;
+    pub const INLINED: u8 = 2;
+    /// A coroutine runs from its enter to its exit.
+    pub const ACTIVATION: u8 = 4;
+    /// It is the body of a coroutine.
+    pub const COROUTINE: u8 = 8;
+    /// It makes a coroutine, and none that was made in it has been seen yet.
+    pub const RAMP: u8 = 16;
+    /// It destroys its coroutine.
+    pub const DESTROYS: u8 = 32;
+    /// A signal's handler: on whatever stack.
+    pub const HANDLER: u8 = 64;
+
+    pub fn is(&self, flag: u8) -> bool {
+        self.flags & flag != 0
+    }
+}
+
+/// One stack.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Stack {
+    /// Outermost first.
+    pub frames: Vec<Frame>,
+    /// By open activation, outermost first: the time that other strands took that it resumed.
+    pub activations: Vec<u64>,
+    /// Slot of the strand whose stack it is.
+    pub slot: u32,
+    /// The thread whose own stack it is.
+    pub owner: Option<usize>,
+    /// The thread that runs it, or ran it last.
+    pub thread: usize,
+    pub running: bool,
+    /// Time that it did not run, up to when it ran last.
+    pub away: u64,
+    /// Since when it does not run.
+    pub since: u64,
+    /// Time that coroutines took which it resumed itself.
+    pub nested: u64,
+    /// Stack pointer of its latest outermost call.
+    pub base: u64,
+    /// Function and call site in it from which that was called, where a symbol says so.
+    pub root: Option<u32>,
+    pub root_site: u64,
+}
+
+impl Stack {
+    /// The slot of a stack that is nobody's any more.
+    pub const SPENT: u32 = u32::MAX;
+
+    pub fn top(&self) -> Option<&Frame> {
+        self.frames.last()
+    }
+
+    /// The slot of the strand that runs on it.
+    pub fn innermost(&self) -> u32 {
+        self.frames.last().map_or(self.slot, |frame| frame.slot)
+    }
+}
+
+/// Where stacks are that do not run: by the stack pointer of their innermost calls.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Resting {
+    /// Those with open calls.
+    pub open: BTreeMap<u64, u32>,
+    /// Those of which the outermost call has ended, by its stack pointer: their code may call again, or be gone.
+    pub empty: BTreeMap<u64, u32>,
+}
+
+impl Resting {
+    /// The stack at or next above `sp`.
+    pub fn above(&self, sp: u64) -> Option<(u64, u32)> {
+        self.open
+            .range(sp..)
+            .next()
+            .map(|(&top, &stack)| (top, stack))
+    }
+
+    /// The stack next below `sp`.
+    pub fn below(&self, sp: u64) -> Option<(u64, u32)> {
+        self.open
+            .range(..sp)
+            .next_back()
+            .map(|(&top, &stack)| (top, stack))
+    }
+
+    /// The empty stack nearest to `sp`, within `reach`.
+    pub fn empty_near(&self, sp: u64, reach: u64) -> Option<u32> {
+        let near = self
+            .empty
+            .range(sp.saturating_sub(reach)..=sp.saturating_add(reach));
+        near.min_by_key(|(base, _)| base.abs_diff(sp))
+            .map(|(_, &stack)| stack)
+    }
+}
+
+/// Where threads have their own stacks.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Homes {
+    /// In order of their addresses.
+    ranges: Vec<(Range<u64>, usize)>,
+}
+
+impl Homes {
+    pub fn add(&mut self, range: Range<u64>, thread: usize) {
+        let key = (range.start, thread);
+        let at = self.ranges.partition_point(|(r, t)| (r.start, *t) < key);
+        self.ranges.insert(at, (range, thread));
+    }
+
+    /// The threads that had their own stacks here; several if stacks were used again.
+    pub fn at(&self, sp: u64) -> impl Iterator<Item = usize> + '_ {
+        let after = self.ranges.partition_point(|(range, _)| range.start <= sp);
+        // Stacks of threads that came one after another have the same bounds, or nearly so.
+        self.ranges[..after]
+            .iter()
+            .rev()
+            .take(4096)
+            .take_while(move |(range, _)| range.end > sp || range.start + (64 << 20) > sp)
+            .filter(move |(range, _)| range.contains(&sp))
+            .map(|&(_, thread)| thread)
+    }
+}

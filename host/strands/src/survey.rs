@@ -1,0 +1,32 @@
+//! What one look at the whole trace says, and a decoder that goes through it must know from the beginning.
+
+use std::collections::{HashMap, HashSet};
+
+/// Facts about a group's events.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Survey {
+    /// Functions that were entered: the others are not traced, or were not called.
+    pub entered: HashSet<u32>,
+    /// Call sites in code that is not traced, from which calls began outside the stacks of threads.
+    pub sites: HashMap<u64, Votes>,
+    /// Coroutines' frames were captured.
+    pub captures: bool,
+}
+
+/// How the calls from a site began.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Votes {
+    /// Just below the innermost call of the stack that ran: as a callback does.
+    pub near: u64,
+    /// Elsewhere: as the outermost call of another stack does.
+    pub far: u64,
+    /// Proven to be the outermost one: calls around it ended or went on before it did.
+    pub proven: u64,
+}
+
+impl Votes {
+    /// Whether a call from this site is the outermost of its stack.
+    pub fn is_root(self) -> bool {
+        self.proven > 0 || self.far > self.near
+    }
+}

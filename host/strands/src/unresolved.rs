@@ -1,0 +1,33 @@
+//! What the decoder could not tell.
+
+/// Events whose strand, or strands whose origin, nothing in the trace says: counted by kind, never guessed in silence.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Unresolved {
+    /// Enters and exits that were placed.
+    pub events: u64,
+    /// Exits that belong to no open call: recording began inside it.
+    pub exits: u64,
+    /// Enters whose caller is traced, and is open nowhere: recording began inside it, or events are missing.
+    pub enters: u64,
+    /// Calls of untraced code outside all known stacks that could have been on more than one strand.
+    pub ambiguous: u64,
+    /// Coroutines of which nothing says who made them: they are shown below the strand that ran them first.
+    pub parents: u64,
+}
+
+impl Unresolved {
+    /// All events that could not be placed for certain.
+    pub fn unplaced(&self) -> u64 {
+        self.exits + self.enters + self.ambiguous
+    }
+}
+
+impl std::ops::AddAssign for Unresolved {
+    fn add_assign(&mut self, other: Unresolved) {
+        self.events += other.events;
+        self.exits += other.exits;
+        self.enters += other.enters;
+        self.ambiguous += other.ambiguous;
+        self.parents += other.parents;
+    }
+}
