@@ -1,0 +1,57 @@
+//! Compares a trace with the truth that its program told in marks (`tests/strands/truth.hpp`).
+//!
+//! A mark lies right behind the enter of the innermost call that it names. So it says of which strand that enter is, and which calls were open there.
+//! Functions that truth never names (the standard library's, a promise's, what a fiber library has in its headers) count as not there.
+//!
+//! Prints a line for each process that told something, and some differences of each kind. Exit code 1: there are more than allowed, or nothing was told.
+
+mod mark;
+mod names;
+mod placed;
+mod verdict;
+
+use anyhow::Result;
+use clap::Parser;
+use heddle_trace_file::Trace;
+use names::Names;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use verdict::Verdict;
+
+/// Compares a trace with what its program said in marks.
+#[derive(Parser)]
+struct Options {
+    /// The share of marks that may be wrong
+    #[arg(long, default_value_t = 0.0)]
+    allow: f64,
+    /// The trace
+    trace: PathBuf,
+}
+
+fn main() -> Result<ExitCode> {
+    let options = Options::parse();
+    let trace = Trace::open(&options.trace)?;
+    let name = options
+        .trace
+        .file_name()
+        .unwrap_or_default()
+        .to_string_lossy();
+    let mut told = 0;
+    let mut right = true;
+    for process in trace.processes() {
+        let mut names = Names::new(process);
+        let mut verdict = Verdict::default();
+        placed::check(process, &mut names, &mut verdict)?;
+        told += verdict.marks;
+        right &= verdict.wrong() as f64 <= options.allow * verdict.marks as f64;
+        println!("{name}: {verdict}");
+    }
+    if told == 0 {
+        println!("{name}: no mark tells of strands");
+    }
+    Ok(if right && told > 0 {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
+}

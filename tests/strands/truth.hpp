@@ -1,0 +1,104 @@
+// The truth of who runs what, told by the program itself in marks of its trace (heddle_mark): which
+// strand runs, and the calls that are open on it. Nothing here is instrumented.
+//
+//     TRACED void work() {
+//       truth::call here{"work"};       // mark: truth 3 fiber body/work
+//       give_way();                     // others run
+//       here.back();                    // and now this strand again
+//       truth::point();                 // mark: truth 3 fiber body/work/point
+//     }
+//
+// A mark lies right behind the enter of the innermost function that it names: so it says of which
+// strand that enter is, and what every exit and enter before it must have left open.
+#pragma once
+
+#include <heddle/trace.h>
+
+/// Not traced.
+#define PLAIN __attribute__((no_instrument_function, noinline))
+/// Traced by either way in: by -mfentry an inlined function is not. TRUTH_MAY_INLINE: by the other
+/// it is, and may be inlined.
+#ifdef TRUTH_MAY_INLINE
+#define TRACED
+#else
+#define TRACED __attribute__((noinline))
+#endif
+
+namespace truth {
+
+enum class kind { thread, fiber, coroutine };
+
+class call;
+
+/// One logical flow of control. Its number is never another's; what tells of it is never freed.
+struct strand {
+  PLAIN explicit strand(kind of) : what(of) {
+    static unsigned long last;
+    id = __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
+  }
+  unsigned long id = 0;
+  kind what;
+  const call* innermost = nullptr;
+};
+
+/// What the calling thread runs; at first, itself. Asked anew each time: behind a switch it may be
+/// another thread.
+PLAIN __attribute__((noipa)) inline strand*& running() {
+  static thread_local strand* current;
+  if (current == nullptr) current = new strand(kind::thread);
+  return current;
+}
+
+/// A call that is open on the strand that runs as it begins.
+class [[nodiscard]] call {
+ public:
+  PLAIN explicit call(const char* function)
+      : function_(function), strand_(running()), below_(strand_->innermost) {
+    strand_->innermost = this;
+    mark();
+  }
+  /// Also puts right what calls that were jumped over have left.
+  PLAIN ~call() { strand_->innermost = below_; }
+  call(const call&) = delete;
+  call& operator=(const call&) = delete;
+
+  /// Control is here again: behind what may have switched, thrown or jumped.
+  PLAIN void back() const {
+    running() = strand_;
+    strand_->innermost = this;
+  }
+
+ private:
+  PLAIN inline void mark() const;
+
+  const char* function_;
+  strand* strand_;
+  const call* below_;
+};
+
+/// A call that does nothing but be there.
+TRACED inline void point() { const call here{"point"}; }
+
+void call::mark() const {
+  static thread_local char text[4096];  // small stacks have no room for it
+  char* end = text + sizeof text - 1;
+  *end = 0;
+  const auto put = [&](const char* word) PLAIN {
+    unsigned long length = __builtin_strlen(word);
+    if (static_cast<unsigned long>(end - text) < length + 64) __builtin_abort();
+    end -= length;
+    __builtin_memcpy(end, word, length);
+  };
+  // From its end, as the innermost call is the one that is known.
+  for (const call* at = this; at != nullptr; at = at->below_) {
+    put(at->function_);
+    if (at->below_ != nullptr) put("/");
+  }
+  constexpr const char* kinds[] = {" thread ", " fiber ", " coroutine "};
+  put(kinds[static_cast<int>(strand_->what)]);
+  for (unsigned long id = strand_->id; id != 0; id /= 10) *--end = static_cast<char>('0' + id % 10);
+  put("truth ");
+  heddle_mark(end);
+}
+
+}  // namespace truth
