@@ -2,6 +2,7 @@
 
 #include <functional>
 
+#include "workloads/file/positioned_file.hpp"
 #include "workloads/file/workload.hpp"
 
 using namespace heddle::lab;
@@ -47,4 +48,19 @@ TEST_CASE("a record is read back whole, and nothing else is taken for one") {
     torn[i] = torn[i] == '7' ? '8' : '7';
     CHECK_FALSE(file::record::parse(torn, found));
   }
+}
+
+TEST_CASE("records in place are those of the stream, wherever a search has to look for them") {
+  constexpr int records = 250;  // more than a search reads at a time
+  file::record_file stream(records);
+  const file::positioned_file data(stream.fd());
+  file::record found;
+  REQUIRE(data.write({249, 42}));
+  REQUIRE(data.read(249, found));
+  CHECK(found.version == 42);
+  REQUIRE(stream.read(249, found));
+  CHECK(found.version == 42);
+  CHECK_FALSE(data.read(records, found));
+  for (const int id : {0, 99, 100, 249}) CHECK(data.search(id) == id);
+  CHECK(data.search(records) == -1);
 }

@@ -1,5 +1,6 @@
 #include "workloads/file/records.hpp"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -16,10 +17,6 @@ std::uint64_t check_of(const record& r) {
   std::uint64_t x = r.version * 0x9E3779B97F4A7C15u + static_cast<std::uint64_t>(r.id);
   x = (x ^ (x >> 33)) * 0xFF51AFD7ED558CCDu;
   return x ^ (x >> 33);
-}
-
-std::streamoff offset_of(int id) {
-  return static_cast<std::streamoff>(id) * static_cast<std::streamoff>(record::bytes);
 }
 
 }  // namespace
@@ -44,28 +41,51 @@ bool record::parse(const std::string& line, record& out) {
   return true;
 }
 
+std::string record::beginning(int id) {
+  char text[32];
+  const int length = std::snprintf(text, sizeof text, "record %06d ", id);
+  return {text, static_cast<std::size_t>(length)};
+}
+
+int find_line(std::string_view text, std::string_view wanted) {
+  for (int number = 0; !text.empty(); ++number) {
+    if (text.starts_with(wanted)) return number;
+    const std::size_t end = text.find('\n');
+    if (end == std::string_view::npos) break;
+    text.remove_prefix(end + 1);
+  }
+  return -1;
+}
+
 record_file::record_file(int count) : count_(count) {
   const char* directory = std::getenv("TMPDIR");
   std::string path = std::string(directory == nullptr || *directory == '\0' ? "/tmp" : directory) +
                      "/heddle-file-XXXXXX";
-  const int descriptor = mkstemp(path.data());
-  if (descriptor < 0) {
+  fd_ = mkostemp(path.data(), O_CLOEXEC);
+  if (fd_ < 0) {
     throw std::runtime_error("cannot make a file " + path + ": " + std::strerror(errno) +
                              " (set TMPDIR to a directory that can be written)");
   }
-  close(descriptor);
   stream_.open(path, std::ios::in | std::ios::out | std::ios::binary | std::ios::trunc);
   const bool opened = stream_.is_open();
   unlink(path.c_str());
-  if (!opened) throw std::runtime_error("cannot open " + path);
+  if (!opened) {
+    close(fd_);
+    throw std::runtime_error("cannot open " + path);
+  }
   for (int id = 0; id < count; ++id) stream_ << record{id, 0}.line();
   stream_.flush();
-  if (!stream_) throw std::runtime_error("cannot write " + path + ": is the disk full?");
+  if (!stream_) {
+    close(fd_);
+    throw std::runtime_error("cannot write " + path + ": is the disk full?");
+  }
 }
+
+record_file::~record_file() { close(fd_); }
 
 bool record_file::read(int id, record& out) {
   std::string line(record::bytes, '\0');
-  stream_.seekg(offset_of(id));
+  stream_.seekg(record::offset(id));
   stream_.read(line.data(), static_cast<std::streamsize>(line.size()));
   if (!stream_) {
     stream_.clear();
@@ -76,7 +96,7 @@ bool record_file::read(int id, record& out) {
 
 bool record_file::write(const record& wanted) {
   const std::string line = wanted.line();
-  stream_.seekp(offset_of(wanted.id));
+  stream_.seekp(record::offset(wanted.id));
   stream_.write(line.data(), static_cast<std::streamsize>(line.size()));
   if (stream_) return true;
   stream_.clear();
@@ -84,8 +104,7 @@ bool record_file::write(const record& wanted) {
 }
 
 int record_file::search(int id) {
-  char wanted[32];
-  std::snprintf(wanted, sizeof wanted, "record %06d ", id);
+  const std::string wanted = record::beginning(id);
   stream_.seekg(0);
   std::string line;
   for (int number = 0; std::getline(stream_, line); ++number) {

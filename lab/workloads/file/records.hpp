@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <fstream>
 #include <string>
+#include <string_view>
 
 namespace heddle::lab::file {
 
@@ -18,7 +19,20 @@ struct record {
   [[nodiscard]] std::string line() const;
   /// False if the text is not a whole record as line() makes it.
   [[nodiscard]] static bool parse(const std::string& line, record& out);
+  /// What a record's line begins with, from its first byte to the blank behind its id.
+  [[nodiscard]] static std::string beginning(int id);
+  /// Where it is in the file, in bytes.
+  [[nodiscard]] static std::int64_t offset(int id) {
+    return static_cast<std::int64_t>(id) * static_cast<std::int64_t>(bytes);
+  }
 };
+
+/// What a search without a stream reads at a time: whole records, as many bytes as a stream's
+/// buffer has, nearly.
+constexpr std::size_t search_bytes = 100 * record::bytes;
+
+/// The number of the first line in `text` that begins with `wanted`, or -1. Looks at each line.
+[[nodiscard]] int find_line(std::string_view text, std::string_view wanted);
 
 /// A file of records `0 … count - 1`, opened as one std::fstream for everybody ("Only 1 fstream is
 /// used").
@@ -30,6 +44,7 @@ class record_file {
   /// In $TMPDIR, or /tmp. Throws std::runtime_error, saying where.
   explicit record_file(int count);
 
+  ~record_file();
   record_file(const record_file&) = delete;
   record_file& operator=(const record_file&) = delete;
 
@@ -41,9 +56,12 @@ class record_file {
   [[nodiscard]] int search(int id);
 
   [[nodiscard]] int count() const { return count_; }
+  /// Of the same file, for models without a stream.
+  [[nodiscard]] int fd() const { return fd_; }
 
  private:
   int count_;
+  int fd_;
   std::fstream stream_;
 };
 

@@ -17,9 +17,12 @@ std::vector<parameter> problem::declare() {
   return {
       parameter::integer("operations", 10'000, 1, 10'000'000, "altogether"),
       parameter::integer("records", 50, 1, 1'000'000, "lines of 80 bytes in the file"),
-      parameter::integer("threads", 10, 1, 1'000, "thread: how many; in all models: who owns what"),
-      parameter::word("lock", {"condition", "mutex"},
-                      "thread: shared mutex and condition variable as the source, or a mutex"),
+      parameter::integer(
+          "threads", 10, 1, 1'000,
+          "threads, goroutines or strands among which operations and records are divided"),
+      parameter::word(
+          "lock", {"condition", "mutex"},
+          "thread, stream: shared mutex and condition variable as the source, or a mutex"),
       parameter::integer("seed", 1, 0, 1'000'000'000'000, "of the operations"),
   };
 }
@@ -49,23 +52,12 @@ problem::problem(const parameters& values)
   }
 }
 
-void problem::perform(const operation& wanted, int strand, outcome& seen) {
-  switch (wanted.what) {
-    case kind::read: {
-      record found;
-      if (!data.read(wanted.target.id, found)) {
-        ++seen.failed;
-      } else if (found.id % threads() == strand) {
-        digest(seen.own, found.version);
-      }
-      break;
-    }
-    case kind::write:
-      if (!data.write(wanted.target)) ++seen.failed;
-      break;
-    case kind::search:
-      if (data.search(wanted.target.id) != wanted.target.id) ++seen.failed;
-      break;
+void problem::saw(const operation& wanted, bool done, const record& found, int strand,
+                  outcome& seen) const {
+  if (!done) {
+    ++seen.failed;
+  } else if (wanted.what == kind::read && found.id % threads() == strand) {
+    digest(seen.own, found.version);
   }
 }
 

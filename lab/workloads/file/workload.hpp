@@ -22,7 +22,8 @@ struct outcome {
   std::uint64_t own = 0;     ///< digest of the versions read of its own records, in order
 };
 
-/// "Generates random read, write, and search operations" (3.2.3) on one shared fstream.
+/// "Generates random read, write, and search operations" (3.2.3) on one shared fstream, or beside
+/// it: stream/, positioned/ and io_uring/ are programs of their own.
 ///
 /// Operation k belongs to strand k mod threads ("equally divided among threads"). So that the
 /// result is known whatever the interleaving, a strand writes only records of its own (id mod
@@ -47,8 +48,40 @@ class problem {
     return outcomes_[static_cast<std::size_t>(strand)];
   }
 
-  /// Does one operation. Not to be called by two at once.
-  void perform(const operation& wanted, int strand, outcome& seen);
+  /// Does one operation on the stream. Not to be called by two at once.
+  void perform(const operation& wanted, int strand, outcome& seen) {
+    perform_on(data, wanted, strand, seen);
+  }
+  /// Does one operation on `file`, which has read(), write() and search() as record_file has them.
+  template <class File>
+  void perform_on(File& file, const operation& wanted, int strand, outcome& seen) {
+    record found;
+    bool done = false;
+    switch (wanted.what) {
+      case kind::read:
+        done = file.read(wanted.target.id, found);
+        break;
+      case kind::write:
+        done = file.write(wanted.target);
+        break;
+      case kind::search:
+        done = file.search(wanted.target.id) == wanted.target.id;
+        break;
+    }
+    saw(wanted, done, found, strand, seen);
+  }
+  /// Notes how an operation went; `found` is what a read has read.
+  void saw(const operation& wanted, bool done, const record& found, int strand,
+           outcome& seen) const;
+
+  /// Calls `perform(operation)` for each operation of `strand`, in order.
+  template <class Perform>
+  void for_each_of(int strand, const Perform& perform) const {
+    const auto step = static_cast<std::size_t>(threads());
+    for (auto k = static_cast<std::size_t>(strand); k < operations_.size(); k += step) {
+      perform(operations_[k]);
+    }
+  }
 
   [[nodiscard]] verdict check();
   void report(const region& timed, results& out, const rerun& again) const;

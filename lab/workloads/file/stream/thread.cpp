@@ -45,12 +45,11 @@ template <class Enter, class Leave>
 void run_guarded(problem& work, region& timed, const Enter& enter, const Leave& leave) {
   run_on_threads(timed, work.threads(), [&](int strand) {
     outcome seen;
-    const auto threads = static_cast<std::size_t>(work.threads());
-    for (auto k = static_cast<std::size_t>(strand); k < work.operations().size(); k += threads) {
+    work.for_each_of(strand, [&](const operation& each) {
       enter();
-      work.perform(work.operations()[k], strand, seen);
+      work.perform(each, strand, seen);
       leave();
-    }
+    });
     work.outcome_of(strand) = seen;
   });
 }

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <unistd.h>
+
+#include <array>
+
+#include "heddle/coop/io/service.hpp"
+#include "heddle/coop/mutex.hpp"
+#include "workloads/file/record_locks.hpp"
+
+namespace heddle::lab::file {
+
+/// What the strands of a scheduler share: one ring, the file, and locks for its records, because an
+/// operation on one of them may wait halfway.
+struct shared {
+  shared(coop::scheduler& s, const problem& work)
+      : files(s, {.only = coop::io::mechanism::io_uring,
+                  .depth = static_cast<unsigned>(work.threads())}),
+        data(files.adopt(dup(work.data.fd()), "the records")) {}
+
+  coop::mutex& lock_of(const operation& wanted) {
+    return locks[static_cast<std::size_t>(wanted.target.id) % record_locks::groups];
+  }
+
+  coop::io::service files;
+  coop::io::file data;
+  std::array<coop::mutex, record_locks::groups> locks;
+};
+
+/// Whether `text` is the record that was asked for.
+inline bool is_record(std::string_view text, int id, record& out) {
+  return record::parse(std::string(text), out) && out.id == id;
+}
+
+inline std::uint64_t offset_of(int id) { return static_cast<std::uint64_t>(record::offset(id)); }
+
+}  // namespace heddle::lab::file
