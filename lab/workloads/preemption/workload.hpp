@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <string_view>
@@ -15,7 +16,9 @@ namespace heddle::lab::preemption {
 /// - thread: the kernel switches.
 /// - concurrent: our scheduler switches at checkpoints, one a step, when a slice is over: a slice
 ///   of time, or of `slice-steps` checkpoints.
-/// - cooperative: it switches where a hog yields: after each `yield-steps` steps, or never.
+/// - cooperative, tokio: it switches where a hog yields: after each `yield-steps` steps, or never.
+/// - goroutine: Go's runtime interrupts a goroutine by a signal when it has run for 10 ms (1.14 and
+///   newer); goroutine/cooperative: it does not, as before that, by GODEBUG=asyncpreemptoff=1.
 ///
 /// Metrics: `lateness_ns`, from when the sleeper wanted to run to when it did, the mean, and
 /// `latest_ns`, the worst; `turns`, how often another hog went on; `lead`, the most that one hog
@@ -29,6 +32,7 @@ class problem {
   explicit problem(const parameters& values);
 
   [[nodiscard]] int hogs() const { return static_cast<int>(hogs_); }
+  [[nodiscard]] std::int64_t steps() const { return steps_; }
   [[nodiscard]] std::int64_t sleep_ns() const { return sleep_ns_; }
   [[nodiscard]] std::int64_t slice_ns() const { return slice_ns_; }
   [[nodiscard]] std::int64_t slice_steps() const { return slice_steps_; }
@@ -37,14 +41,39 @@ class problem {
   /// A hog's work; `between(i)` is called after its step i, 1 for the first.
   template <class Between>
   void compute(int hog, Between&& between) {
-    std::uint64_t value = static_cast<std::uint64_t>(hog);
-    for (std::int64_t i = 1; i <= steps_; ++i) {
-      value = step(value);
-      progressed(hog, i);
-      between(i);
-    }
-    finish(value);
+    computation all(*this, hog);
+    all.run(steps_, between);
   }
+
+  /// A hog's work in pieces, for those who cannot wait inside of a call.
+  class computation {
+   public:
+    computation(problem& work, int hog)
+        : work_(work), hog_(hog), value_(static_cast<std::uint64_t>(hog)) {}
+
+    /// Takes up to so many steps; whether there are more.
+    bool run(std::int64_t steps) {
+      return run(steps, [](std::int64_t) {});
+    }
+    template <class Between>
+    bool run(std::int64_t steps, Between&& between) {
+      const std::int64_t end = std::min(work_.steps_, done_ + steps);
+      while (done_ < end) {
+        value_ = step(value_);
+        work_.progressed(hog_, ++done_);
+        between(done_);
+      }
+      if (done_ == work_.steps_) work_.finish(value_);
+      return done_ < work_.steps_;
+    }
+
+   private:
+    problem& work_;
+    int hog_;
+    std::uint64_t value_;
+    std::int64_t done_ = 0;
+  };
+
   [[nodiscard]] bool computing() const { return finished_.load(std::memory_order_relaxed) < hogs_; }
 
   /// The sleeper runs, this long after it wanted to.
