@@ -5,6 +5,7 @@
 //!
 //! Prints a line for each process that told something, and some differences of each kind. Exit code 1: there are more than allowed, or nothing was told.
 
+mod decoded;
 mod mark;
 mod names;
 mod placed;
@@ -12,6 +13,9 @@ mod verdict;
 
 use anyhow::Result;
 use clap::Parser;
+use decoded::{Marks, Rules};
+use heddle_strands::Plan;
+use heddle_symbols::Images;
 use heddle_trace_file::Trace;
 use names::Names;
 use std::path::PathBuf;
@@ -24,6 +28,9 @@ struct Options {
     /// The share of marks that may be wrong
     #[arg(long, default_value_t = 0.0)]
     allow: f64,
+    /// Calls may have begun before the recording: the outermost ones may be missing
+    #[arg(long)]
+    open_at_start: bool,
     /// The trace
     trace: PathBuf,
 }
@@ -38,10 +45,19 @@ fn main() -> Result<ExitCode> {
         .to_string_lossy();
     let mut told = 0;
     let mut right = true;
-    for process in trace.processes() {
+    let decoded = Plan::new(&trace, &mut Images::new()).decode(|_| Marks::default())?;
+    for (index, process) in trace.processes().iter().enumerate() {
         let mut names = Names::new(process);
         let mut verdict = Verdict::default();
-        placed::check(process, &mut names, &mut verdict)?;
+        let rules = Rules {
+            told: placed::check(process, &mut names, &mut verdict)?,
+            open_at_start: options.open_at_start,
+        };
+        for (_, marks) in decoded.sinks.iter().filter(|(of, _)| *of == index) {
+            marks.judge(&rules, &mut names, &mut verdict);
+        }
+        verdict.pair_strands();
+        verdict.unplaced = decoded.unresolved[index].unplaced();
         told += verdict.marks;
         right &= verdict.wrong() as f64 <= options.allow * verdict.marks as f64;
         println!("{name}: {verdict}");

@@ -1,6 +1,17 @@
-//! What became of a process's marks.
+//! Compares what was decoded with truth, mark by mark.
 
+use crate::mark::{Kind, Truth};
+use std::collections::HashMap;
 use std::fmt;
+
+/// A strand as it was decoded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Decoded {
+    /// Its number in its process.
+    pub strand: u64,
+    /// What it is taken for.
+    pub kind: Kind,
+}
 
 /// The most differences of one kind that are told in full.
 const TOLD: usize = 5;
@@ -8,10 +19,18 @@ const TOLD: usize = 5;
 /// What became of the marks of a process.
 #[derive(Debug, Default)]
 pub struct Verdict {
-    /// Marks compared.
+    /// Marks that tell of strands.
     pub marks: u64,
+    /// Events that the decoder says it could not place.
+    pub unplaced: u64,
     /// Which are not right behind the enter of the function that they name: the program is wrong, not the decoder.
-    pub misplaced: u64,
+    misplaced: u64,
+    /// Which lie on another strand than the others of theirs, or on one of another kind.
+    wrong_strand: u64,
+    /// Whose open calls are others.
+    wrong_path: u64,
+    /// Marks by pair of strands, and the first one's words.
+    pairs: HashMap<(u64, u64), (u64, String)>,
     details: Vec<String>,
 }
 
@@ -22,9 +41,88 @@ impl Verdict {
         self.tell(self.misplaced, format!("misplaced: {what}"));
     }
 
+    /// A mark; `at` tells a reader where it is, `path` whether the decoded calls are the true ones or what they are instead.
+    pub fn mark(
+        &mut self,
+        at: impl fmt::Display,
+        truth: &Truth,
+        decoded: Decoded,
+        path: Result<(), String>,
+    ) {
+        if decoded.kind != truth.kind {
+            self.wrong_strand += 1;
+            self.tell(
+                self.wrong_strand,
+                format!("wrong kind: {at}: {truth}; decoded as a {}", decoded.kind),
+            );
+        } else {
+            let pair = (truth.strand, decoded.strand);
+            self.pairs
+                .entry(pair)
+                .or_insert_with(|| {
+                    (
+                        0,
+                        format!("{at}: {truth}; decoded as strand {}", decoded.strand),
+                    )
+                })
+                .0 += 1;
+        }
+        if let Err(other) = path {
+            self.wrong_path += 1;
+            self.tell(
+                self.wrong_path,
+                format!(
+                    "wrong path: {at}: {truth}; decoded as {other} on strand {}",
+                    decoded.strand
+                ),
+            );
+        }
+    }
+
+    /// Pairs strands one to one, those first that have most marks in common; the marks of other pairs are wrong. To be called once, at the end.
+    pub fn pair_strands(&mut self) {
+        let mut pairs: Vec<_> = self
+            .pairs
+            .iter()
+            .map(|(&pair, (marks, first))| (*marks, pair, first.clone()))
+            .collect();
+        pairs.sort_by_key(|&(marks, pair, _)| (std::cmp::Reverse(marks), pair));
+        let (mut of_truth, mut of_decoded) = (HashMap::new(), HashMap::new());
+        for (marks, (truth, decoded), first) in pairs {
+            let theirs = of_decoded.get(&decoded).copied();
+            let ours = of_truth.get(&truth).copied();
+            if theirs.is_none() && ours.is_none() {
+                of_truth.insert(truth, decoded);
+                of_decoded.insert(decoded, truth);
+                continue;
+            }
+            self.wrong_strand += marks;
+            let ours = ours.map_or(String::new(), |ours| {
+                format!("; the others of {truth} are on {ours}")
+            });
+            let theirs = theirs.map_or(String::new(), |theirs| format!("; which is {theirs}'s"));
+            self.tell(
+                self.wrong_strand,
+                format!("wrong strand: {first}{theirs}{ours} ({marks} marks)"),
+            );
+        }
+    }
+
+    /// True strands and decoded ones that have marks on both sides.
+    pub fn strands(&self) -> (usize, usize) {
+        let distinct = |of: fn(&(u64, u64)) -> u64| {
+            self.pairs
+                .keys()
+                .map(of)
+                .collect::<std::collections::HashSet<_>>()
+                .len()
+        };
+        (distinct(|pair| pair.0), distinct(|pair| pair.1))
+    }
+
     /// Marks that are wrong in some way.
     pub fn wrong(&self) -> u64 {
-        self.misplaced
+        self.wrong_strand + self.wrong_path + self.misplaced
     }
 
     fn tell(&mut self, so_far: u64, detail: String) {
@@ -37,7 +135,12 @@ impl Verdict {
 /// One line, then a line for each difference told.
 impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} marks: {} misplaced", self.marks, self.misplaced)?;
+        let (truth, decoded) = self.strands();
+        write!(
+            f,
+            "{} marks: {} misplaced, {} on a wrong strand, {} with a wrong path; {truth} strands, decoded as {decoded}; {} events unplaced",
+            self.marks, self.misplaced, self.wrong_strand, self.wrong_path, self.unplaced
+        )?;
         self.details
             .iter()
             .try_for_each(|detail| write!(f, "\n  {detail}"))
