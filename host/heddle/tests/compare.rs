@@ -167,7 +167,7 @@ fn a_planted_factor_of_two_is_found_without_touching_rust() {
         "the page says it, too"
     );
     assert!(
-        house.page().contains("strand switches: slow 1, fast 1"),
+        house.page().contains("Both had 1 strand switch."),
         "and why"
     );
     let samples = house.samples();
@@ -267,6 +267,177 @@ fn a_sweep_makes_an_axis_groups_and_slopes() {
             .and(contains("mine, -O0: slow wins up to n=8, "))
             .and(contains(format!("mine, -O2: slow wins up to n=8, 1.12× (95 % 1.12–1.13) ahead of fast at n=8; fast wins from n=12 on, {lead}."))),
     );
+}
+
+#[test]
+fn two_runs_of_the_same_agree_within_their_intervals() {
+    let house = House::new();
+    // The noise is of the run and the sample, 5 % wide.
+    house.mine(
+        "run=$(cat run); line $(( 1000 + (run * 7919 + s * s * 31 + s * 17 + ${#m} * run) % 53 ))\n",
+        "'fast', 'slow'",
+        RATIO,
+    );
+    let run = |number: &str| -> heddle_results::Report {
+        house.write("own/run", number);
+        let output = house.compare(&["own/", "-n", "20", "--json"]).output();
+        serde_json::from_slice(&output.unwrap().stdout).unwrap()
+    };
+    let (a, again) = (run("1"), run("2"));
+    let values = |report: &heddle_results::Report, series: usize| {
+        let cell = &report.experiments[0].groups[0].series[series].cells[0];
+        (cell.values.clone(), cell.median.unwrap())
+    };
+    for series in 0..2 {
+        let ((first, one), (second, other)) = (values(&a, series), values(&again, series));
+        assert_ne!(first, second, "the runs are two");
+        assert!(one.low < one.high && one.low <= other.high && other.low <= one.high);
+    }
+    let ratio = |report: &heddle_results::Report| report.experiments[0].claims[1].estimate.unwrap();
+    let (one, other) = (ratio(&a), ratio(&again));
+    assert!(
+        one.low <= other.high && other.low <= one.high,
+        "{one:?} {other:?}"
+    );
+    assert_eq!(
+        a.experiments[0].claims[1].verdict,
+        again.experiments[0].claims[1].verdict
+    );
+}
+
+#[test]
+fn an_open_claim_says_in_the_terminal_what_would_settle_it_and_why_it_stands_so() {
+    let house = House::new();
+    // On the bound of 1.8, give or take; slow counts 2 switches, fast 1.
+    let script = "b=1000; [ $m = slow ] && { b=1810; n=2; }; line $(( b + (s * s * 7) % 61 ))\n";
+    house.mine(script, "'fast', 'slow'", RATIO);
+    let output = house.compare(&["own/", "-n", "10"]).assert().code(0);
+    let text = String::from_utf8_lossy(&output.get_output().stdout).into_owned();
+    let mut lines = text
+        .lines()
+        .skip_while(|line| !line.contains("inconclusive    twice"));
+    let (claim, settles, why) = (lines.next(), lines.next(), lines.next());
+    assert!(claim.is_some_and(|line| line.contains("1.8")), "{text}");
+    assert!(
+        settles.is_some_and(|line| line.contains("samples a cell would settle it (`-n ")
+            && line.ends_with("), 10 were taken")),
+        "{text}"
+    );
+    let sentence = "slow had 2 strand switches; fast had 1 strand switch.";
+    assert_eq!(why.map(str::trim), Some(sentence), "{text}");
+    assert!(house.page().contains(sentence), "the page says it, too");
+}
+
+#[test]
+fn a_time_budget_is_kept_by_taking_fewer_samples() {
+    let house = House::new();
+    // 40 samples of 0.1 s and more do not fit into 3 s, 20 do.
+    house.mine(
+        "sleep 0.1; line $(( 1000 + noise ))\n",
+        "'one', 'other'",
+        "",
+    );
+    house.edit("timeout_s = 20", "timeout_s = 20, expected_s = 4");
+    house
+        .compare(&["own/", "--budget", "3"])
+        .assert()
+        .code(0)
+        .stdout(contains(
+            "samples a cell instead of 20, so that the run takes 3 s if it can",
+        ))
+        .stderr(
+            contains("about 4 s are expected, 3 s are the limit")
+                .and(contains("2 cells, 1").and(contains(" samples each: about "))),
+        );
+    let count = house.count("model", "one");
+    assert!((10..20).contains(&count), "{count}");
+    house
+        .compare(&["own/", "--list"])
+        .assert()
+        .code(0)
+        .stdout(contains(
+            "workload fifth, 2 cells, about 4 s: A fifth workload",
+        ));
+}
+
+#[test]
+fn costs_once_and_each_are_told_apart_and_a_model_is_set_against_itself() {
+    let house = House::new();
+    let claims = "[[claim]]\nid = 'model'\nwords = 'w'\nform = 'lines'\nnumerator = 'many'\ndenominator = 'large'\n\
+                  without = 'bare'\nterms = ['switch', 'small', 'others', 'big']\nalong = 'n'\nat = { opt = 'O2' }\n\
+                  bound = { min = 30, max = 40 }\n\
+                  [[claim]]\nid = 'optimised'\nwords = 'w'\nform = 'ratio'\nmodel = 'many'\n\
+                  at = { n = 100, opt = 'O0' }\nagainst = { opt = 'O2' }\nbound = { min = 1.9, max = 2.1 }\n\
+                  why = ['strand_switches']\n";
+    // At -O2 many costs 200 + 30 n, without its memory 200 + 12 n, large 1100 + 5 n: they meet at n = 36. At -O0 twice that.
+    let script = "for a; do case $a in --opt=*) opt=${a#*=};; esac; done\n\
+                  case $m in many) v=$(( 200 + 30 * n ));; bare) v=$(( 200 + 12 * n ));; *) v=$(( 1100 + 5 * n ));; esac\n\
+                  [ $opt = O0 ] && v=$(( 2 * v )) n=7; line $(( v * 1000 + noise ))\n";
+    house.mine(script, "'many', 'large', 'bare'", claims);
+    house.edit(
+        "timeout_s = 20",
+        "timeout_s = 20, sweep = [{ n = [1, 10, 100], opt = ['O0', 'O2'] }]",
+    );
+    let output = house
+        .compare(&["own/", "-n", "6", "--json"])
+        .assert()
+        .code(0);
+    let report: heddle_results::Report =
+        serde_json::from_slice(&output.get_output().stdout).unwrap();
+    let [model, optimised] = &report.experiments[0].claims[..] else {
+        panic!("two claims")
+    };
+    assert_eq!(model.verdict, heddle_results::Verdict::Reproduced);
+    let found: Vec<(&str, f64)> = model
+        .coefficients
+        .iter()
+        .map(|term| (term.name.as_str(), (term.estimate.value / 1000.0).round()))
+        .collect();
+    let expected = [
+        ("switch", 200.0),
+        ("small", 18.0),
+        ("others", 7.0),
+        ("big", 1100.0),
+        ("each in large", 5.0),
+    ];
+    assert_eq!(found, expected, "{}", model.ours);
+    assert!(
+        model
+            .ours
+            .starts_with("n 36.0 (95 % 36.0–36.0); switch 200 µs"),
+        "{}",
+        model.ours
+    );
+    assert_eq!(optimised.verdict, heddle_results::Verdict::Reproduced);
+    assert_eq!(optimised.computed, "many ÷ the same with -O2 at n=100, -O0");
+    assert_eq!(
+        optimised.why,
+        "At n=100, many with -O0 had 7 strand switches; many with -O2 had 100 strand switches."
+    );
+    for (from, to, error) in [
+        (
+            "against = { opt = 'O2' }",
+            "against = { opt = 'O3' }",
+            "quick has no such point to set against n=100, opt=\"O0\"",
+        ),
+        (
+            "against = { opt = 'O3' }",
+            "against = { k = 1 }",
+            "`against` changes k, so `at` must say it",
+        ),
+        (
+            "'others', 'big'",
+            "'others'",
+            "terms are four, and need `without`",
+        ),
+    ] {
+        house.edit(from, to);
+        house
+            .compare(&["own/"])
+            .assert()
+            .code(2)
+            .stderr(contains(error));
+    }
 }
 
 #[test]

@@ -4,10 +4,11 @@ use crate::error::Result;
 use crate::experiment::Experiment;
 use crate::judge;
 use crate::run::{Load, Options, Plan, Runner, Watcher, interrupt, machine, plan};
+use heddle_results::text::wait;
 use heddle_results::{Report, Status};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Most samples a cell that are taken to settle a claim; one that needs more stays inconclusive and says how many.
 const MOST: u32 = 200;
@@ -36,13 +37,42 @@ pub fn compare(
         plan(experiments, options),
         Arc::clone(&machine),
     );
-    let first = options.first_samples();
     let mut notes = Vec::new();
     let load = Load::now();
+    if let Some(expected) = expected(experiments, options) {
+        watcher.note(&format!(
+            "about {} are expected, {} are the limit",
+            wait(expected),
+            wait(options.budget())
+        ));
+    }
     runner.warm_up();
-    runner.rounds(&vec![first; runner.plan.cells.len()], false, watcher)?;
+    let cells = runner.plan.cells.len();
+    runner.round(&vec![options.first_samples(); cells], false, watcher)?;
+    let first = affordable(&runner, options);
+    if !interrupt::seen() && options.samples.is_none() {
+        let rest = runner.round_takes() * (first - 1);
+        watcher.note(&format!(
+            "{cells} cells, {first} samples each: about {} in all",
+            wait(runner.elapsed() + rest)
+        ));
+    }
+    if first < options.first_samples() {
+        notes.push(format!(
+            "{first} samples a cell instead of {}, so that the run takes {} if it can (`--budget`).",
+            options.first_samples(),
+            wait(options.budget())
+        ));
+    }
+    runner.rounds(&vec![first; cells], false, watcher)?;
     if options.samples.is_none() && !interrupt::seen() {
-        notes.extend(second_look(&mut runner, experiments, options, watcher)?);
+        notes.extend(second_look(
+            &mut runner,
+            experiments,
+            options,
+            first,
+            watcher,
+        )?);
     }
     notes.extend(load.and_then(|before| Load::now()?.note_since(before)));
     if interrupt::seen() {
@@ -79,11 +109,31 @@ pub fn compare(
     })
 }
 
+/// What the experiments say that they take, if all of them say it.
+fn expected(experiments: &[Experiment], options: &Options) -> Option<Duration> {
+    if options.samples.is_some() || !options.models.is_empty() {
+        return None;
+    }
+    let seconds = experiments
+        .iter()
+        .map(|experiment| experiment.plan(options.mode).expected_s);
+    seconds.sum::<Option<f64>>().map(Duration::from_secs_f64)
+}
+
+/// Samples a cell that fit into the time budget, after the first round; never fewer than an interval needs.
+fn affordable(runner: &Runner, options: &Options) -> u32 {
+    let left = options.budget().saturating_sub(runner.elapsed());
+    let rounds = left.as_secs_f64() / runner.round_takes().as_secs_f64().max(1e-9);
+    let samples = 1.0 + rounds.min(1e6);
+    (samples as u32).clamp(options.fewest_samples(), options.first_samples())
+}
+
 /// Takes what inconclusive claims need; what to tell the reader.
 fn second_look(
     runner: &mut Runner,
     experiments: &[Experiment],
     options: &Options,
+    first: u32,
     watcher: &mut dyn Watcher,
 ) -> Result<Vec<String>> {
     let mut targets: Vec<u32> = runner
@@ -126,8 +176,7 @@ fn second_look(
         String::new()
     };
     Ok(vec![format!(
-        "Additional samples, for claims that the first {} a cell left inconclusive: {more}{ended}.",
-        options.first_samples()
+        "Additional samples, for claims that the first {first} a cell left inconclusive: {more}{ended}."
     )])
 }
 

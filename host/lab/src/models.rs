@@ -45,6 +45,9 @@ pub const KNOWN: &[&str] = &[
     "uftrace",
     "pth",
     "stackless/nested",
+    "stackless/noexcept",
+    "stackless/arena",
+    "stackless/pooled",
 ];
 
 /// What is wrong with the spelling of a model, if something is.

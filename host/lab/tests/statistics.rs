@@ -4,8 +4,8 @@
 
 use fastrand::Rng;
 use heddle_lab::stats::{
-    Crossover, FEWEST, REPLICATES, Resampled, Scale, crossover, median, ratio, ratio_among,
-    samples_to_settle, slope,
+    Crossover, Derived, FEWEST, REPLICATES, Resampled, Scale, crossover, line, median, ratio,
+    ratio_among, samples_to_settle, slope,
 };
 use heddle_results::Estimate;
 use proptest::prelude::*;
@@ -216,6 +216,49 @@ fn a_power_law_has_its_power_as_slope() {
             high: 0.0
         }
     );
+}
+
+#[test]
+fn lines_have_the_costs_that_were_put_into_them() {
+    // 80 once and 12 each against 1000 once and 2 each meet at 92.
+    let xs = [1.0, 8.0, 64.0, 512.0];
+    let cells = |random: &mut Rng, seed: u64, once: f64, each: f64| -> Vec<(f64, Resampled)> {
+        let cell = |x: &f64| {
+            let values = times(random, 20, once + each * x);
+            (*x, resampled(&values, seed * 1000 + *x as u64))
+        };
+        xs.iter().map(cell).collect()
+    };
+    let fitted = |cells: &[(f64, Resampled)]| {
+        let points: Vec<_> = cells.iter().map(|(x, cell)| (*x, cell)).collect();
+        line(&points).unwrap()
+    };
+    let covered = share(|random, seed| {
+        let many = fitted(&cells(random, 2 * seed, 80.0, 12.0));
+        let large = fitted(&cells(random, 2 * seed + 1, 1000.0, 2.0));
+        let found = |value: &Derived, wanted| holds(value.estimate().unwrap(), wanted);
+        found(&many.each(), 12.0)
+            && found(&many.once(), 80.0)
+            && found(&large.once(), 1000.0)
+            && found(&many.passes(&large), 92.0)
+    });
+    // Four intervals of 95 %, not independent of one another.
+    assert!(covered >= 0.78, "{covered}");
+
+    let mut random = Rng::with_seed(5);
+    let (steep, flat) = (
+        fitted(&cells(&mut random, 1, 10.0, 10.0)),
+        fitted(&cells(&mut random, 2, 10_000.0, 1.0)),
+    );
+    let never = flat.passes(&steep).estimate().unwrap();
+    assert_eq!((never.value, never.low), (f64::INFINITY, f64::INFINITY));
+    // Too few places, or none apart, are no line.
+    let cell = resampled(&[1.0, 1.1, 1.2, 1.3, 1.4, 1.5], 1);
+    assert!(line(&[(1.0, &cell), (2.0, &cell)]).is_none());
+    assert!(line(&[(1.0, &cell), (1.0, &cell), (1.0, &cell)]).is_none());
+    assert!(line(&[]).is_none());
+    let zero = resampled(&[0.0, 1.1, 1.2, 1.3, 1.4, 1.5], 1);
+    assert!(line(&[(1.0, &cell), (2.0, &zero), (3.0, &cell)]).is_none());
 }
 
 #[test]

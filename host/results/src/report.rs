@@ -242,6 +242,15 @@ impl Verdict {
     }
 }
 
+/// A coefficient of what was fitted to a sweep.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Coefficient {
+    /// What the source calls it, or the model and its part.
+    pub name: String,
+    /// With its interval.
+    pub estimate: Estimate,
+}
+
 /// One line of the claims ledger.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ClaimReport {
@@ -262,6 +271,9 @@ pub struct ClaimReport {
     pub ours: String,
     /// Ours, where it is one number.
     pub estimate: Option<Estimate>,
+    /// What was fitted on the way, in the metric's unit.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub coefficients: Vec<Coefficient>,
     /// The verdict.
     pub verdict: Verdict,
     /// Why skipped, or how many samples would settle it, or which point decided.

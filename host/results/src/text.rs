@@ -2,6 +2,8 @@
 //!
 //! The command and the page print the same numbers through the same functions.
 
+use std::time::Duration;
+
 /// The space between groups of three digits: narrow, and no line break there.
 const GROUP: char = '\u{202f}';
 
@@ -78,6 +80,24 @@ pub fn quantity(value: f64, unit: &str) -> String {
 /// `1.80×`.
 pub fn times(value: f64) -> String {
     format!("{}×", number(value))
+}
+
+/// A time that somebody waits: `1 h 05 min`, `1 min 20 s`, `8 s`; rounded up, as a promise.
+///
+/// ```
+/// use heddle_results::text::wait;
+/// use std::time::Duration;
+/// assert_eq!(wait(Duration::from_millis(200)), "1 s");
+/// assert_eq!(wait(Duration::from_secs(80)), "1 min 20 s");
+/// assert_eq!(wait(Duration::from_secs(3900)), "1 h 05 min");
+/// ```
+pub fn wait(time: Duration) -> String {
+    let seconds = time.as_secs() + u64::from(time.subsec_nanos() > 0);
+    match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
+        (0, 0, seconds) => format!("{seconds} s"),
+        (0, minutes, seconds) => format!("{minutes} min {seconds:02} s"),
+        (hours, minutes, _) => format!("{hours} h {minutes:02} min"),
+    }
 }
 
 /// The unit that a name carries at its end: `user_ns` is in `ns`, `peak_rss_bytes` in `bytes`; a plain count has none.

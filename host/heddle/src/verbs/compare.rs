@@ -42,7 +42,7 @@ pub struct Args {
     #[arg(long, value_name = "S", value_parser = seconds, allow_negative_numbers = true)]
     timeout: Option<Duration>,
 
-    /// Seconds after which no additional samples are begun [default: 240, with --full 3600]
+    /// Seconds that the run may take: fewer samples a cell where they do not fit [default: 300, with --full 2700]
     #[arg(long, value_name = "S", value_parser = seconds, allow_negative_numbers = true)]
     budget: Option<Duration>,
 

@@ -109,6 +109,7 @@ impl Checker<'_> {
     fn plan(&self, plan: &Spanned<Plan>) -> Result<()> {
         let Plan {
             timeout_s,
+            expected_s,
             params,
             sweep,
         } = plan.get_ref();
@@ -118,6 +119,9 @@ impl Checker<'_> {
                 "timeout_s",
                 format!("timeout_s is {timeout_s}: it must be above 0"),
             );
+        }
+        if expected_s.is_some_and(|seconds| !(seconds.is_finite() && seconds > 0.0)) {
+            return self.wrong(plan.span(), "expected_s", "expected_s must be above 0");
         }
         self.values(plan.span(), params)?;
         let (size, most) = (sweep::size(sweep), sweep::MOST_POINTS);
@@ -294,7 +298,14 @@ impl Checker<'_> {
             )
         };
         let pair = claim.numerator.is_some() && claim.denominator.is_some();
+        let for_lines = claim.without.is_none() && claim.terms.is_empty();
         let fields_fit = match claim.form {
+            Form::Ratio if !claim.against.is_empty() => {
+                claim.model.is_some()
+                    && claim.numerator.is_none()
+                    && claim.denominator.is_none()
+                    && claim.along.is_none()
+            }
             Form::Ratio => pair && claim.model.is_none() && claim.along.is_none(),
             Form::Value => {
                 claim.model.is_some()
@@ -308,16 +319,27 @@ impl Checker<'_> {
                     && claim.denominator.is_none();
                 (one || pair && claim.model.is_none()) && claim.along.is_some()
             }
-            Form::Crossover => pair && claim.model.is_none() && claim.along.is_some(),
+            Form::Crossover | Form::Lines => pair && claim.model.is_none() && claim.along.is_some(),
         };
+        let fields_fit = fields_fit
+            && (for_lines || claim.form == Form::Lines)
+            && (claim.against.is_empty() || claim.form == Form::Ratio);
         if !fields_fit {
             let fields = match claim.form {
-                Form::Ratio => "a ratio has numerator and denominator, no model, no along",
+                Form::Ratio => {
+                    "a ratio has numerator and denominator, or model and against, and no along"
+                }
                 Form::Value => "a value has a model, no numerator, no denominator, no along",
                 Form::Slope => "a slope has along and either model or numerator and denominator",
                 Form::Crossover => "a crossover has numerator, denominator and along, no model",
+                Form::Lines => {
+                    "lines have numerator, denominator and along, perhaps without and terms, no model"
+                }
             };
             return wrong("form", fields.into());
+        }
+        if !claim.terms.is_empty() && (claim.terms.len() != 4 || claim.without.is_none()) {
+            return wrong("terms", "terms are four, and need `without`".into());
         }
         let models: Vec<&str> = self.experiment.models().collect();
         for model in claim.models() {
@@ -364,6 +386,16 @@ impl Checker<'_> {
     /// The parameters that a claim names are swept, and single out what its form needs.
     fn place(&self, claim: &Claim, wrong: &dyn Fn(&str, String) -> Result<()>) -> Result<()> {
         let swept = self.experiment.swept(Mode::Full);
+        if let Some(name) = claim
+            .against
+            .keys()
+            .find(|name| !claim.at.contains_key(*name))
+        {
+            return wrong(
+                name,
+                format!("`against` changes {name}, so `at` must say it"),
+            );
+        }
         for name in claim.at.keys().chain(claim.over.keys()).chain(&claim.along) {
             if !swept.contains_key(name) {
                 let hint = hint(name, swept.keys().map(String::as_str));
@@ -392,6 +424,18 @@ impl Checker<'_> {
                 .into_iter()
                 .filter(|point| claim.covers(point))
                 .collect();
+            let all = self.experiment.points(mode);
+            if let Some(point) = points
+                .iter()
+                .find(|point| claim.partner(point, &all).is_none())
+            {
+                let point = point.iter().map(|(name, value)| format!("{name}={value}"));
+                let point = point.collect::<Vec<_>>().join(", ");
+                return wrong(
+                    "against",
+                    format!("{} has no such point to set against {point}", mode.name()),
+                );
+            }
             let free = |name: &String| {
                 !claim.over.contains_key(name) && claim.along.as_ref() != Some(name)
             };

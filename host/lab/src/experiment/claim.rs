@@ -16,17 +16,26 @@ pub struct Claim {
     pub form: Form,
     /// The metric or counter that is meant; unset: the experiment's metric.
     pub metric: Option<String>,
-    /// The model above the line: ratio, crossover, slope of a ratio.
+    /// The model above the line: ratio, crossover, lines, slope of a ratio.
     pub numerator: Option<String>,
     /// The model below the line.
     pub denominator: Option<String>,
-    /// The model whose slope or value is meant.
+    /// The model whose slope or value is meant, or that is set against itself.
     pub model: Option<String>,
-    /// The swept parameter that a slope or a crossover goes along.
+    /// Lines: the numerator without a part of what each unit costs.
+    pub without: Option<String>,
+    /// Lines: what the source calls the numerator's cost once, the part of its cost of each unit that `without` does not
+    /// have, the rest of it, and the denominator's cost once.
+    #[serde(default)]
+    pub terms: Vec<String>,
+    /// The swept parameter that a slope, a crossover or lines go along.
     pub along: Option<String>,
     /// Values of swept parameters.
     #[serde(default)]
     pub at: Values,
+    /// Ratio of a model to itself: the parameters that are others below the line.
+    #[serde(default)]
+    pub against: Values,
     /// Ranges of swept parameters.
     #[serde(default)]
     pub over: BTreeMap<String, Range>,
@@ -41,7 +50,7 @@ pub struct Claim {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Form {
-    /// Ratio of two models' medians, at a point or over a range.
+    /// Ratio of two models' medians, or of one's under two settings, at a point or over a range.
     Ratio,
     /// A model's median itself, in the metric's unit: sizes and counts, which do not depend on the machine.
     Value,
@@ -49,6 +58,8 @@ pub enum Form {
     Slope,
     /// The size where two models swap.
     Crossover,
+    /// The size from which on one model's line, cost once + cost of each · size, is above another's.
+    Lines,
 }
 
 /// A range of a swept parameter, ends included.
@@ -101,10 +112,15 @@ impl std::fmt::Display for Range {
 impl Claim {
     /// The models that it speaks of.
     pub fn models(&self) -> impl Iterator<Item = &str> {
-        [&self.numerator, &self.denominator, &self.model]
-            .into_iter()
-            .flatten()
-            .map(String::as_str)
+        [
+            &self.numerator,
+            &self.denominator,
+            &self.model,
+            &self.without,
+        ]
+        .into_iter()
+        .flatten()
+        .map(String::as_str)
     }
 
     /// Whether a point of the sweep belongs to the claim.
@@ -118,6 +134,20 @@ impl Claim {
                 .iter()
                 .all(|(name, range)| point.get(name).is_some_and(|value| range.holds(value)))
     }
+
+    /// The point of a sweep that is below the line where `point` is above it: the same but for `against`.
+    pub fn partner(&self, point: &Values, sweep: &[Values]) -> Option<Values> {
+        let mut other = point.clone();
+        other.extend(self.against.clone());
+        sweep.iter().find(|point| same(point, &other)).cloned()
+    }
+}
+
+/// Whether two points have the same values.
+fn same(a: &Values, b: &Values) -> bool {
+    a.len() == b.len()
+        && a.iter()
+            .all(|(name, value)| b.get(name).is_some_and(|other| equal(value, other)))
 }
 
 /// Whether two parameter values are the same: 1000 is 1000.0.

@@ -16,6 +16,7 @@ pub use plan::{Cell, Plan, plan};
 pub use rounds::{Runner, Step, Watcher};
 
 use crate::experiment::Mode;
+use crate::stats::FEWEST;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -30,7 +31,8 @@ pub struct Options {
     pub samples: Option<u32>,
     /// Time limit of a sample; unset: the experiment's.
     pub timeout: Option<Duration>,
-    /// When to stop taking additional samples; unset: 4 minutes in quick, an hour in full.
+    /// What a run may take: it takes fewer samples a cell than it would like, and no additional ones, where they do not
+    /// fit; unset: 5 minutes in quick, 45 in full.
     pub budget: Option<Duration>,
     /// Seed of the order and of the resampling.
     pub seed: u64,
@@ -39,7 +41,15 @@ pub struct Options {
 }
 
 impl Options {
-    /// Samples that every cell gets.
+    /// Samples that every cell gets however little time there is.
+    pub fn fewest_samples(&self) -> u32 {
+        self.samples.unwrap_or(match self.mode {
+            Mode::Quick => 10,
+            Mode::Full => FEWEST as u32,
+        })
+    }
+
+    /// Samples that every cell gets if there is time.
     pub fn first_samples(&self) -> u32 {
         self.samples.unwrap_or(match self.mode {
             Mode::Quick => 20,
@@ -47,11 +57,11 @@ impl Options {
         })
     }
 
-    /// The time after which no additional samples are begun.
+    /// The time that a run may take.
     pub fn budget(&self) -> Duration {
         self.budget.unwrap_or(match self.mode {
-            Mode::Quick => Duration::from_secs(240),
-            Mode::Full => Duration::from_secs(3600),
+            Mode::Quick => Duration::from_secs(5 * 60),
+            Mode::Full => Duration::from_secs(45 * 60),
         })
     }
 }

@@ -100,50 +100,71 @@ impl<'a> Runner<'a> {
         within_budget: bool,
         watcher: &mut dyn Watcher,
     ) -> Result<()> {
-        loop {
-            let mut order: Vec<usize> = (0..targets.len())
-                .filter(|cell| self.wants(*cell, targets) > 0)
-                .collect();
-            if order.is_empty() || interrupt::seen() {
-                return Ok(());
-            }
-            self.random.shuffle(&mut order);
-            for cell in order {
-                if within_budget
-                    && self.began.elapsed() + self.each(cell).unwrap_or_default()
-                        > self.options.budget()
-                {
-                    return Ok(());
-                }
-                let number = u32::try_from(self.done).unwrap_or(u32::MAX);
-                let taken = take(
-                    &self.plan,
-                    cell,
-                    number,
-                    self.experiments,
-                    self.options,
-                    &self.machine,
-                );
-                let Some((sample, spent)) = taken else {
-                    return Ok(());
-                };
-                self.done += 1;
-                self.plan.cells[cell].spent += spent;
-                self.plan.cells[cell].samples.push(sample);
-                let Some(sample) = self.plan.cells[cell].samples.last() else {
-                    return Ok(());
-                };
-                let wanted: u64 = (0..targets.len())
-                    .map(|cell| u64::from(self.wants(cell, targets)))
-                    .sum();
-                watcher.step(&Step {
-                    done: self.done,
-                    total: self.done + wanted,
-                    left: self.left(targets),
-                    sample,
-                })?;
-            }
+        while self.round(targets, within_budget, watcher)? {}
+        Ok(())
+    }
+
+    /// The next round of these; whether there may be another one.
+    ///
+    /// # Errors
+    /// Those of the watcher.
+    pub fn round(
+        &mut self,
+        targets: &[u32],
+        within_budget: bool,
+        watcher: &mut dyn Watcher,
+    ) -> Result<bool> {
+        let mut order: Vec<usize> = (0..targets.len())
+            .filter(|cell| self.wants(*cell, targets) > 0)
+            .collect();
+        if order.is_empty() || interrupt::seen() {
+            return Ok(false);
         }
+        self.random.shuffle(&mut order);
+        for cell in order {
+            if within_budget
+                && self.began.elapsed() + self.each(cell).unwrap_or_default()
+                    > self.options.budget()
+            {
+                return Ok(false);
+            }
+            let number = u32::try_from(self.done).unwrap_or(u32::MAX);
+            let taken = take(
+                &self.plan,
+                cell,
+                number,
+                self.experiments,
+                self.options,
+                &self.machine,
+            );
+            let Some((sample, spent)) = taken else {
+                return Ok(false);
+            };
+            self.done += 1;
+            self.plan.cells[cell].spent += spent;
+            self.plan.cells[cell].samples.push(sample);
+            let Some(sample) = self.plan.cells[cell].samples.last() else {
+                return Ok(false);
+            };
+            let wanted: u64 = (0..targets.len())
+                .map(|cell| u64::from(self.wants(cell, targets)))
+                .sum();
+            watcher.step(&Step {
+                done: self.done,
+                total: self.done + wanted,
+                left: self.left(targets),
+                sample,
+            })?;
+        }
+        Ok(true)
+    }
+
+    /// How long another round would take, as far as the samples so far tell.
+    pub fn round_takes(&self) -> Duration {
+        (0..self.plan.cells.len())
+            .filter(|cell| !self.plan.cells[*cell].given_up())
+            .filter_map(|cell| self.each(cell))
+            .sum()
     }
 
     /// Time since the beginning.

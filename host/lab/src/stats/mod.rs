@@ -6,12 +6,14 @@
 //! pairing of samples is assumed.
 
 mod crossover;
+mod lines;
 mod ratio;
 mod resample;
 mod settle;
 mod slope;
 
 pub use crossover::{Crossover, crossover};
+pub use lines::{Derived, Line, line};
 pub use ratio::{median_among, ratio, ratio_among};
 pub use resample::{Resampled, median};
 pub use settle::{Scale, samples_to_settle};

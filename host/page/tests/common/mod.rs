@@ -167,6 +167,7 @@ pub fn claim(
         bound: bound.into(),
         ours: ours.into(),
         estimate: None,
+        coefficients: vec![],
         verdict,
         note: note.into(),
         why: if verdict == Verdict::Skipped {

@@ -2,6 +2,7 @@
 
 use heddle_lab::output::Output;
 use heddle_lab::run::{Options, Step, Watcher};
+use heddle_results::text::wait;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
@@ -60,7 +61,7 @@ impl Watcher for Progress<'_> {
         self.taken = step.done;
         let left = step
             .left
-            .map_or_else(String::new, |left| format!("{} left", time(left)));
+            .map_or_else(String::new, |left| format!("{} left", wait(left)));
         match &self.bar {
             Some(bar) => {
                 bar.set_length(step.total);
@@ -86,33 +87,6 @@ impl Watcher for Progress<'_> {
         match &self.bar {
             Some(bar) => bar.suspend(|| super::note(format_args!("{text}"))),
             None => super::note(format_args!("{text}")),
-        }
-    }
-}
-
-/// `1 h 05 min`, `1 min 20 s`, `8 s`; rounded up, as a promise.
-fn time(time: Duration) -> String {
-    let seconds = time.as_secs() + u64::from(time.subsec_nanos() > 0);
-    match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
-        (0, 0, seconds) => format!("{seconds} s"),
-        (0, minutes, seconds) => format!("{minutes} min {seconds:02} s"),
-        (hours, minutes, _) => format!("{hours} h {minutes:02} min"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn times_read_well() {
-        for (seconds, text) in [
-            (0.0, "0 s"),
-            (0.2, "1 s"),
-            (80.0, "1 min 20 s"),
-            (3900.0, "1 h 05 min"),
-        ] {
-            assert_eq!(time(Duration::from_secs_f64(seconds)), text);
         }
     }
 }

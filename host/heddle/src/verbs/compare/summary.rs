@@ -4,9 +4,11 @@ mod table;
 
 use anstyle::{AnsiColor, Style};
 use heddle_lab::experiment::{Experiment, Mode};
+use heddle_results::text::wait;
 use heddle_results::{ClaimReport, Report, Verdict};
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::time::Duration;
 
 /// Prints results; a reader who has closed the pipe has read enough.
 pub fn print(text: &str) -> anyhow::Result<()> {
@@ -65,10 +67,16 @@ pub fn list(experiments: &[Experiment], mode: Mode) -> String {
             experiment.models().collect::<Vec<_>>(),
         );
         let cells = points * models.len();
+        let takes = experiment
+            .plan(mode)
+            .expected_s
+            .map_or_else(String::new, |seconds| {
+                format!(", about {}", wait(Duration::from_secs_f64(seconds)))
+            });
         line(
             &mut text,
             &format!(
-                "{bold}{}{bold:#}  {}workload {}, {cells} cells: {}",
+                "{bold}{}{bold:#}  {}workload {}, {cells} cells{takes}: {}",
                 experiment.id,
                 suite(experiment),
                 experiment.workload,
@@ -85,7 +93,7 @@ fn suite(experiment: &Experiment) -> String {
     suite.map_or_else(String::new, |suite| format!("suite {suite}, "))
 }
 
-/// How many claims, or goals, came out how, then a line each; counters and remarks are on the page.
+/// How many claims, or goals, came out how; then for each a line, what would settle it if it is open, and why it is so.
 fn ledger(text: &mut String, report: &Report, title: &str, goal: bool) {
     let claims: Vec<&ClaimReport> = report
         .experiments
@@ -128,8 +136,18 @@ fn ledger(text: &mut String, report: &Report, title: &str, goal: bool) {
                 claim.id, claim.computed, claim.bound
             ),
         );
+        if claim.verdict == Verdict::Inconclusive && !claim.ours.is_empty() {
+            line(text, &format!("{INDENT}{}", claim.note));
+        }
+        if !claim.why.is_empty() {
+            let quiet = Style::new().dimmed();
+            line(text, &format!("{INDENT}{quiet}{}{quiet:#}", claim.why));
+        }
     }
 }
+
+/// Under the claim's id.
+const INDENT: &str = "                  ";
 
 fn style(verdict: Verdict) -> Style {
     match verdict {

@@ -1,8 +1,9 @@
 use super::text::settle_note;
 use super::{Answer, Case, taken, verdict};
+use crate::experiment::Range;
 use crate::judge::cells::Judged;
 use crate::judge::sentences::plain_number;
-use crate::stats::{Crossover, Resampled, Scale, crossover, samples_to_settle, slope};
+use crate::stats::{Crossover, Resampled, Scale, crossover, ratio, samples_to_settle, slope};
 use heddle_results::text::number;
 use heddle_results::{Estimate, Verdict};
 
@@ -70,10 +71,13 @@ impl<'a> Case<'a> {
                 } else {
                     Verdict::Inconclusive
                 };
-                let note = match (sure, reaches) {
-                    (false, _) => "not sure at every point",
-                    (true, true) => "the bound reaches beyond the sweep",
-                    (true, false) => "",
+                let (note, wanted) = match (sure, reaches) {
+                    (false, _) => unsure(&points),
+                    (true, true) => {
+                        let note = "the bound reaches beyond the sweep: a longer sweep would settle it, more samples would not";
+                        (note.into(), Vec::new())
+                    }
+                    (true, false) => (String::new(), Vec::new()),
                 };
                 Ok(Answer {
                     ours: format!(
@@ -82,19 +86,20 @@ impl<'a> Case<'a> {
                         plain_number(last)
                     ),
                     estimate: None,
+                    coefficients: Vec::new(),
                     verdict,
-                    note: note.into(),
+                    note,
                     why: points
                         .last()
                         .map(|(_, cells)| cells.clone())
                         .unwrap_or_default(),
-                    wanted: Vec::new(),
+                    wanted,
                 })
             }
         }
     }
 
-    fn on_one_estimate(
+    pub(super) fn on_one_estimate(
         &self,
         ours: String,
         estimate: Estimate,
@@ -124,6 +129,7 @@ impl<'a> Case<'a> {
         Answer {
             ours,
             estimate: Some(estimate),
+            coefficients: Vec::new(),
             verdict,
             note: notes.join("; "),
             why,
@@ -132,7 +138,7 @@ impl<'a> Case<'a> {
     }
 
     /// The columns with their place along the claim's parameter, in order.
-    fn along(
+    pub(super) fn along(
         &self,
         columns: &[Vec<&'a Judged<'a>>],
     ) -> Result<Vec<(f64, Vec<&'a Judged<'a>>)>, String> {
@@ -149,4 +155,44 @@ impl<'a> Case<'a> {
         points.sort_by(|(a, _), (b, _)| a.total_cmp(b));
         Ok(points)
     }
+}
+
+/// Where two models cannot be told apart at every point: what would, and the cells that want it.
+fn unsure(points: &[(f64, Vec<&Judged>)]) -> (String, Vec<(usize, u32)>) {
+    let open = points.iter().filter_map(|(_, cells)| {
+        let ratio = ratio(cells.first()?.sound()?, cells.get(1)?.sound()?)?;
+        let one = Range {
+            min: Some(1.0),
+            max: None,
+        };
+        one.judge(ratio.low, ratio.high).is_none().then(|| {
+            let needed = samples_to_settle(taken(cells), ratio, Some(1.0), None, Scale::Log);
+            (cells, needed)
+        })
+    });
+    let open: Vec<_> = open.collect();
+    let all: Vec<&Judged> = points
+        .iter()
+        .flat_map(|(_, cells)| cells.iter().copied())
+        .collect();
+    let most: Option<Vec<usize>> = open.iter().map(|(_, needed)| *needed).collect();
+    let most = most.and_then(|needed| needed.into_iter().max());
+    let note = format!(
+        "not sure at {} of {} points; {}",
+        open.len(),
+        points.len(),
+        settle_note(taken(&all), most)
+    );
+    let wanted = open.iter().flat_map(|(cells, needed)| {
+        let needed = needed.and_then(|needed| u32::try_from(needed).ok());
+        cells
+            .iter()
+            .filter_map(move |cell| Some((cell.index, needed?)))
+    });
+    let wanted = if most.is_some() {
+        wanted.collect()
+    } else {
+        Vec::new()
+    };
+    (note, wanted)
 }

@@ -50,15 +50,21 @@ impl<'a> Case<'a> {
                 (None, Some(_)) => Ok(found),
             }
         };
-        points
-            .iter()
-            .map(|point| {
-                self.claim
-                    .models()
-                    .map(|model| cell(point, model))
-                    .collect()
-            })
-            .collect()
+        let sweep = self.experiment.points(self.mode);
+        let column = |point: &Values| {
+            let mut cells: Vec<_> = self
+                .claim
+                .models()
+                .map(|model| cell(point, model))
+                .collect::<Result<_, _>>()?;
+            if !self.claim.against.is_empty() {
+                let other = self.claim.partner(point, &sweep);
+                let other = other.ok_or("there is no point to set against it")?;
+                cells.push(cell(&other, self.name(0))?);
+            }
+            Ok(cells)
+        };
+        points.iter().map(column).collect()
     }
 }
 

@@ -1,10 +1,11 @@
 //! A claim against the samples.
 //!
 //! [`columns`] finds the cells that a claim speaks of, [`points`] judges ratios and values at each of them, [`along`] what goes
-//! along a parameter (slopes, crossovers), and [`text`] puts it into words.
+//! along a parameter (slopes, crossovers), [`lines`] a model of costs fitted to it, and [`text`] puts it into words.
 
 mod along;
 mod columns;
+mod lines;
 mod points;
 mod text;
 
@@ -12,7 +13,7 @@ use super::cells::Judged;
 use super::why::why;
 use crate::experiment::{Claim, Experiment, Form, Mode};
 use crate::stats::FEWEST;
-use heddle_results::{ClaimReport, Estimate, SkippedModel, Verdict};
+use heddle_results::{ClaimReport, Coefficient, Estimate, SkippedModel, Verdict};
 
 /// A claim with everything that bears on it.
 pub struct Case<'a> {
@@ -27,6 +28,7 @@ pub struct Case<'a> {
 struct Answer<'a> {
     ours: String,
     estimate: Option<Estimate>,
+    coefficients: Vec<Coefficient>,
     verdict: Verdict,
     note: String,
     /// The cells whose counters say why.
@@ -34,17 +36,24 @@ struct Answer<'a> {
     /// Cells that would need more samples, and how many.
     wanted: Vec<(usize, u32)>,
 }
+impl Answer<'_> {
+    fn skipped(reason: String) -> Self {
+        Self {
+            ours: String::new(),
+            estimate: None,
+            coefficients: Vec::new(),
+            verdict: Verdict::Skipped,
+            note: reason,
+            why: Vec::new(),
+            wanted: Vec::new(),
+        }
+    }
+}
+
 /// Judges; also says which cells want how many samples, if the claim is inconclusive and a number would do.
 pub fn judge(case: &Case) -> (ClaimReport, Vec<(usize, u32)>) {
     let claim = case.claim;
-    let answer = case.answer().unwrap_or_else(|reason| Answer {
-        ours: String::new(),
-        estimate: None,
-        verdict: Verdict::Skipped,
-        note: reason,
-        why: Vec::new(),
-        wanted: Vec::new(),
-    });
+    let answer = case.answer().unwrap_or_else(Answer::skipped);
     let report = ClaimReport {
         id: claim.id.clone(),
         words: claim.words.clone(),
@@ -54,6 +63,7 @@ pub fn judge(case: &Case) -> (ClaimReport, Vec<(usize, u32)>) {
         bound: claim.bound.to_string(),
         ours: answer.ours,
         estimate: answer.estimate,
+        coefficients: answer.coefficients,
         verdict: answer.verdict,
         note: answer.note,
         why: why(&claim.why, &answer.why),
@@ -72,21 +82,19 @@ impl<'a> Case<'a> {
             .find(|resampled| !resampled.enough());
         if let Some(few) = few {
             return Ok(Answer {
-                ours: String::new(),
-                estimate: None,
                 verdict: Verdict::Inconclusive,
                 note: format!(
                     "too few samples: {} in a cell, at least {FEWEST} are needed",
                     few.count
                 ),
-                why: Vec::new(),
-                wanted: Vec::new(),
+                ..Answer::skipped(String::new())
             });
         }
         match self.claim.form {
             Form::Ratio | Form::Value => self.points(&columns),
             Form::Slope => self.slope(&columns),
             Form::Crossover => self.crossover(&columns),
+            Form::Lines => self.lines(&columns),
         }
     }
 

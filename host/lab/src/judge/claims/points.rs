@@ -98,6 +98,7 @@ impl<'a> Case<'a> {
         Ok(Answer {
             ours,
             estimate,
+            coefficients: Vec::new(),
             verdict,
             note: notes.join("; "),
             why,

@@ -45,6 +45,10 @@ impl Case<'_> {
         let claim = self.claim;
         let what = match (&claim.model, &claim.along) {
             (Some(model), Some(along)) => format!("slope of log({model}) over log({along})"),
+            (Some(model), None) if claim.form == Form::Ratio => {
+                let other = label(&claim.against);
+                format!("{model} ÷ the same with {other}")
+            }
             (Some(model), None) => format!("{} of {model}", words(self.metric())),
             (None, Some(along)) if claim.form == Form::Slope => {
                 format!(
@@ -53,13 +57,19 @@ impl Case<'_> {
                     self.name(1)
                 )
             }
+            (None, Some(along)) if claim.form == Form::Lines => {
+                let (more, less) = (self.name(0), self.name(1));
+                format!(
+                    "{along} from which on {more} is above {less}, by lines of cost once + cost each · {along}"
+                )
+            }
             (None, Some(along)) => {
                 format!("{along} where {} ÷ {} passes 1", self.name(0), self.name(1))
             }
             _ => format!("{} ÷ {}", self.name(0), self.name(1)),
         };
         let what = match (&claim.metric, claim.form) {
-            (Some(metric), Form::Ratio | Form::Slope | Form::Crossover) => {
+            (Some(metric), Form::Ratio | Form::Slope | Form::Crossover | Form::Lines) => {
                 format!("{what} ({})", words(metric))
             }
             _ => what,
@@ -96,7 +106,9 @@ pub(super) fn place(point: &Values) -> String {
 pub(super) fn settle_note(taken: usize, needed: Option<usize>) -> String {
     match needed {
         Some(needed) if needed <= 10_000 => {
-            format!("about {needed} samples a cell would settle it, {taken} were taken")
+            format!(
+                "about {needed} samples a cell would settle it (`-n {needed}`), {taken} were taken"
+            )
         }
         Some(_) => format!(
             "more than 10 000 samples a cell would be needed to settle it, {taken} were taken"

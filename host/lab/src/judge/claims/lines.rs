@@ -1,0 +1,79 @@
+use super::{Answer, Case};
+use crate::judge::cells::Judged;
+use crate::stats::{Derived, Resampled, Scale, line};
+use heddle_results::text::{interval, number, quantity};
+use heddle_results::{Coefficient, Estimate};
+
+impl<'a> Case<'a> {
+    /// A line fitted to each model, and where the numerator's passes the denominator's. With `without`, the numerator's
+    /// cost of each unit, beyond the denominator's, is split into what `without` has not and the rest.
+    pub(super) fn lines(&self, columns: &[Vec<&'a Judged<'a>>]) -> Result<Answer<'a>, String> {
+        let points = self.along(columns)?;
+        let along = self.claim.along.as_deref().unwrap_or_default();
+        let fitted = |index: usize| {
+            let cells: Option<Vec<(f64, &Resampled)>> = points
+                .iter()
+                .map(|(x, cells)| Some((*x, cells.get(index)?.sound()?)))
+                .collect();
+            cells
+                .and_then(|cells| line(&cells))
+                .ok_or_else(|| format!("a line needs three values of {along}, and samples above 0"))
+        };
+        let (many, large) = (fitted(0)?, fitted(1)?);
+        let crossover = estimate(&many.passes(&large))?;
+
+        let beyond = many.each().minus(&large.each());
+        let mut terms = vec![self.term(0, "once", &many.once())?];
+        let mut deviation = many.deviation.max(large.deviation);
+        if self.claim.without.is_some() {
+            let bare = fitted(2)?;
+            deviation = deviation.max(bare.deviation);
+            let saved = many.each().minus(&bare.each());
+            terms.push(self.term(1, "saved of each", &saved)?);
+            terms.push(self.term(2, "left of each", &beyond.minus(&saved))?);
+        } else {
+            terms.push(self.term(1, "of each", &beyond)?);
+        }
+        terms.push(self.term(3, "once", &large.once())?);
+        let each = format!("each in {}", self.name(1));
+        terms.push(Coefficient {
+            name: each,
+            estimate: estimate(&large.each())?,
+        });
+
+        let unit = &self.experiment.metric.unit;
+        let said = terms.iter().map(|term| {
+            let Estimate { value, low, high } = term.estimate;
+            let (value, range) = (quantity(value, unit), interval(low, high, unit));
+            format!("{} {value} (95 % {range})", term.name)
+        });
+        let ours = format!(
+            "{along} {} (95 % {}–{}); {}; the lines miss no median by more than {:.0} %",
+            number(crossover.value),
+            number(crossover.low),
+            number(crossover.high),
+            said.collect::<Vec<_>>().join(", "),
+            deviation * 100.0
+        );
+        let mut answer = self.on_one_estimate(ours, crossover, Scale::Linear, &points);
+        answer.coefficients = terms;
+        Ok(answer)
+    }
+
+    /// A coefficient by the source's name, or by the model whose it is: the denominator's is the last.
+    fn term(&self, index: usize, part: &str, value: &Derived) -> Result<Coefficient, String> {
+        let own = || {
+            let model = self.name(usize::from(index == 3));
+            format!("{model} {part}")
+        };
+        let name = self.claim.terms.get(index).cloned().unwrap_or_else(own);
+        let estimate = estimate(value)?;
+        Ok(Coefficient { name, estimate })
+    }
+}
+
+fn estimate(value: &Derived) -> Result<Estimate, String> {
+    value
+        .estimate()
+        .ok_or_else(|| "the fit is not a number".into())
+}
