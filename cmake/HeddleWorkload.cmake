@@ -2,12 +2,13 @@
 
 set(HEDDLE_LAB_DIR "${CMAKE_BINARY_DIR}/lab")
 
-# heddle_workload(NAME VARIANTS O0 O2 MODELS serial fiber/asm … [SOURCES workload.cpp …] [LIBRARIES …])
+# heddle_workload(NAME VARIANTS O0 O2 MODELS serial fiber/asm … [RECORDABLE] [SOURCES workload.cpp …] [LIBRARIES …])
 #
 # Builds lab/NAME-O0, lab/NAME-O2 …; model `fiber/asm` is the file fiber_asm.cpp. Each model of each program is
-# also a test: TEST_ARGUMENTS are the parameters of a small run.
+# also a test: TEST_ARGUMENTS are the parameters of a small run. RECORDABLE builds lab/NAME-O0-recordable … as well, to be
+# run by lab/recorded.
 function(heddle_workload name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "VARIANTS;MODELS;SOURCES;LIBRARIES;TEST_ARGUMENTS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "RECORDABLE" "" "VARIANTS;MODELS;SOURCES;LIBRARIES;TEST_ARGUMENTS")
   set(sources "${PROJECT_SOURCE_DIR}/lab/harness/main.cpp" ${arg_SOURCES})
   foreach(model IN LISTS arg_MODELS)
     string(REPLACE "/" "_" file "${model}")
@@ -17,19 +18,36 @@ function(heddle_workload name)
   foreach(variant IN LISTS arg_VARIANTS)
     set(target "${name}-${variant}")
     # As the function-tracer paper built its programs: -O0 -g.
-    set(flags -std=c++20 "-${variant}" -g)
-    list(JOIN flags " " flags_text)
-    string(STRIP "${CMAKE_CXX_FLAGS} ${flags_text}" flags_text)
-    add_executable(${target} EXCLUDE_FROM_ALL ${sources})
-    target_compile_options(${target} PRIVATE ${flags})
-    target_compile_definitions(${target} PRIVATE "HEDDLE_LAB_FLAGS=\"${flags_text}\"")
-    target_link_libraries(${target} PRIVATE heddle_lab_harness heddle::coop heddle_warnings ${arg_LIBRARIES})
-    set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${HEDDLE_LAB_DIR}")
-    add_dependencies(lab ${target})
+    heddle_lab_program("${target}" FLAGS "-${variant}" -g SOURCES ${sources} LIBRARIES ${arg_LIBRARIES})
     foreach(model IN LISTS arg_MODELS)
       heddle_lab_test("${target}" "${model}" ${arg_TEST_ARGUMENTS})
     endforeach()
+    # Not with a sanitizer, whose calls would be recorded, too.
+    if(arg_RECORDABLE AND NOT HEDDLE_UNSANITIZED)
+      heddle_lab_program("${target}-recordable"
+        FLAGS "-${variant}" -g ${heddle_recordable_${variant}} SOURCES ${sources} LIBRARIES ${arg_LIBRARIES})
+    endif()
   endforeach()
+endfunction()
+
+# What `heddle flags` prints; the libraries' headers and the lab's own are left out. From -O1 on, GCC 12 crashes on coroutines
+# that transfer symmetrically with -finstrument-functions: the other way in.
+set(heddle_recordable_O0 -finstrument-functions
+  -finstrument-functions-exclude-file-list=/include/c++/,-linux-gnu/c++/,heddle/coop/,lab/harness/)
+set(heddle_recordable_O2 -pg -mfentry -minstrument-return=call -include "${PROJECT_SOURCE_DIR}/include/heddle/return.h")
+
+# heddle_lab_program(TARGET FLAGS … SOURCES … [LIBRARIES …])
+function(heddle_lab_program target)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "FLAGS;SOURCES;LIBRARIES")
+  set(flags -std=c++20 ${arg_FLAGS})
+  list(JOIN flags " " flags_text)
+  string(STRIP "${CMAKE_CXX_FLAGS} ${flags_text}" flags_text)
+  add_executable(${target} EXCLUDE_FROM_ALL ${arg_SOURCES})
+  target_compile_options(${target} PRIVATE ${flags})
+  target_compile_definitions(${target} PRIVATE "HEDDLE_LAB_FLAGS=\"${flags_text}\"")
+  target_link_libraries(${target} PRIVATE heddle_lab_harness heddle::coop heddle_warnings ${arg_LIBRARIES})
+  set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${HEDDLE_LAB_DIR}")
+  add_dependencies(lab ${target})
 endfunction()
 
 # heddle_lab_test(PROGRAM MODEL [SUFFIX NAME] [ARGUMENT…]): the program prints the line that docs/workloads.md asks for, and its

@@ -1,0 +1,37 @@
+#include "workloads/recorded/line.hpp"
+
+#include <cstdlib>
+
+namespace heddle::lab::recorded {
+namespace {
+
+// The lab's own line has its members one after the other on one line, and no other object has
+// these.
+constexpr std::string_view model_member = "\"model\": \"";
+constexpr std::string_view timer_member = "\"total_ns\": ";
+constexpr std::string_view metrics_member = "\"metrics\": {";
+
+std::size_t behind(const std::string& line, std::string_view member) {
+  const std::size_t at = line.find(member);
+  if (at == std::string::npos) {
+    throw std::runtime_error("no " + std::string(member) + " in the line of the program: `" + line +
+                             "`");
+  }
+  return at + member.size();
+}
+
+}  // namespace
+
+std::string with_profile(std::string line, std::string_view model, const profile& traced) {
+  const auto timer_ns = std::strtod(line.c_str() + behind(line, timer_member), nullptr);
+  const double over_timer = static_cast<double>(traced.run_ns) / timer_ns;
+  const std::string metrics = "\"traced_ns\": " + std::to_string(traced.run_ns) +
+                              ", \"traced_over_timer\": " + std::to_string(over_timer) +
+                              ", \"traced_calls\": " + std::to_string(traced.calls) + ", ";
+  line.insert(behind(line, metrics_member), metrics);
+  const std::size_t name = behind(line, model_member);
+  line.replace(name, line.find('"', name) - name, model);
+  return line;
+}
+
+}  // namespace heddle::lab::recorded

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include "workloads/recorded/profile.hpp"
+
+namespace heddle::lab::recorded {
+
+/// The command line is wrong. Exit code 2.
+struct usage_error : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// A lab program's line, with `model` instead of the model that it names, and the metrics
+/// `traced_ns`, `traced_over_timer` and `traced_calls`. Throws std::runtime_error if it is none.
+[[nodiscard]] std::string with_profile(std::string line, std::string_view model,
+                                       const profile& traced);
+
+}  // namespace heddle::lab::recorded

@@ -1,0 +1,87 @@
+// recorded PROGRAM --model=MODEL/traced [--NAME=VALUE …]: runs a lab program's MODEL under `heddle
+// record`, and prints its line with what the trace says of the same run:
+//
+//   traced_ns           the time between enter and exit of the model's function, run()
+//   traced_over_timer   the same over total_ns, which the program's own timer says
+//   traced_calls        calls that were recorded in that time, on all threads
+//
+// The program must be built to be recorded, and be run with --warmup=0: then run() is called once.
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <string_view>
+
+#include "workloads/recorded/line.hpp"
+#include "workloads/recorded/profile.hpp"
+#include "workloads/tracing/command.hpp"
+
+using namespace heddle::lab;
+
+namespace {
+
+constexpr std::string_view model_option = "--model=";
+constexpr std::string_view variant = "/traced";
+// The set-up and the oracle are not what is measured.
+constexpr const char* run_function =
+    R"(^heddle::lab::\w+::\(anonymous namespace\)::run\([^()]*region&\)$)";
+
+struct request {
+  tracing::command program;  // and its arguments
+  std::string model;         // as it is to be printed
+};
+
+request parse(int argc, char** argv) {
+  request wanted;
+  tracing::command arguments;
+  for (int i = 1; i < argc; ++i) {
+    std::string word = argv[i];
+    if (word.starts_with(model_option)) {
+      wanted.model = word.substr(model_option.size());
+      if (!word.ends_with(variant)) {
+        throw recorded::usage_error("`" + word + "`: expected --model=MODEL" +
+                                    std::string(variant));
+      }
+      word.resize(word.size() - variant.size());
+    }
+    (word.starts_with("--") ? arguments : wanted.program).push_back(word);
+  }
+  if (wanted.program.size() != 1 || wanted.model.empty()) {
+    throw recorded::usage_error("expected PROGRAM --model=MODEL/traced [--NAME=VALUE …]");
+  }
+  wanted.program.insert(wanted.program.end(), arguments.begin(), arguments.end());
+  return wanted;
+}
+
+std::string run(const request& wanted) {
+  const tracing::scratch place;
+  const std::string trace = place.fresh("trace").string();
+  tracing::command words{tracing::heddle_command(),
+                         "record",
+                         "-o",
+                         trace,
+                         "--start-at",
+                         run_function,
+                         "--stop-at",
+                         run_function,
+                         "--"};
+  words.insert(words.end(), wanted.program.begin(), wanted.program.end());
+  const std::string line = tracing::run(words);
+  const std::string report =
+      tracing::run({tracing::heddle_command(), "report", "--format", "csv", trace});
+  return recorded::with_profile(line, wanted.model, recorded::read_profile(report));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    std::fputs(run(parse(argc, argv)).c_str(), stdout);
+    return std::fflush(stdout) == 0 ? 0 : 1;
+  } catch (const recorded::usage_error& error) {
+    std::fprintf(stderr, "error: %s\n", error.what());
+    return 2;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "error: %s\n", error.what());
+    return 1;
+  }
+}
