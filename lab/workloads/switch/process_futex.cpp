@@ -2,7 +2,7 @@
 
 #include <new>
 
-#include "workloads/switch/baton.hpp"
+#include "harness/baton.hpp"
 #include "workloads/switch/processes.hpp"
 
 namespace heddle::lab::switching {

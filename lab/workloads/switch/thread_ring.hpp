@@ -4,7 +4,7 @@
 #include <thread>
 #include <vector>
 
-#include "workloads/switch/baton.hpp"
+#include "harness/baton.hpp"
 #include "workloads/switch/workload.hpp"
 
 namespace heddle::lab::switching {

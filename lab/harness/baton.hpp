@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <cstdint>
 
-namespace heddle::lab::switching {
+namespace heddle::lab {
 
 /// Whose turn it is, one for each strand on a cache line of its own: the least that two flows of
 /// control of the kernel need to take turns. `scope` is FUTEX_PRIVATE_FLAG for the threads of one
@@ -41,4 +41,4 @@ class alignas(64) baton {
   static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
 };
 
-}  // namespace heddle::lab::switching
+}  // namespace heddle::lab

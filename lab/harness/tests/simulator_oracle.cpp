@@ -1,0 +1,60 @@
+#include <doctest/doctest.h>
+
+#include "workloads/simulator/event_driven.hpp"
+#include "workloads/simulator/workload.hpp"
+
+using namespace heddle::lab;
+using simulating::history;
+using simulating::what;
+
+namespace {
+
+history simulate(const simulating::scenario& of) {
+  history happened;
+  simulating::event_driven(of, happened).run();
+  return happened;
+}
+
+verdict judge(const history& happened) {
+  const parameters values(simulating::problem::declare());
+  simulating::problem work(values);
+  work.happened() = happened;
+  return work.check();
+}
+
+}  // namespace
+
+TEST_CASE("the simulation of the default scenario is the same in every language") {
+  // As goroutine/main_test.go has it.
+  CHECK(simulate({}) ==
+        history{.events = 8000, .digest = 17553327171593267405u, .end = 616'712'399});
+  CHECK(simulate({.seed = 2}).digest != simulate({}).digest);
+}
+
+TEST_CASE("the simulator's oracle passes what the event-driven form does and nothing else") {
+  const history right = simulate({});
+  CHECK(judge(right).ok);
+  CHECK_FALSE(judge({}).ok);
+  CHECK_FALSE(judge(simulate({.seed = 2})).ok);
+  CHECK_FALSE(judge(simulate({.requests = 19})).ok);
+  history late = right;
+  ++late.end;
+  CHECK_FALSE(judge(late).ok);
+  history twice = right;
+  twice.note(right.end, what::has_its_answer, 0, 19);
+  CHECK_FALSE(judge(twice).ok);
+}
+
+TEST_CASE("a history knows when, to whom and what happened") {
+  const auto of = [](std::int64_t now, what happened, int connection, int request) {
+    history one;
+    one.note(now, happened, connection, request);
+    return one.digest;
+  };
+  const std::uint64_t one = of(10, what::asks, 1, 2);
+  CHECK(one == of(10, what::asks, 1, 2));
+  CHECK(one != of(11, what::asks, 1, 2));
+  CHECK(one != of(10, what::answers, 1, 2));
+  CHECK(one != of(10, what::asks, 2, 2));
+  CHECK(one != of(10, what::asks, 1, 1));
+}

@@ -1,0 +1,8 @@
+#include "heddle/coop/setjmp_context.hpp"
+#include "workloads/simulator/fibers.hpp"
+
+namespace heddle::lab::simulating {
+
+const model<problem> fiber_setjmp{"fiber/setjmp", &fiber<coop::setjmp_context>::run};
+
+}  // namespace heddle::lab::simulating

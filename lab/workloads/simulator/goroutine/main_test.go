@@ -1,0 +1,34 @@
+package main
+
+import (
+	"testing"
+
+	harness "heddle/lab/harness/go"
+)
+
+func TestTheSimulationIsTheSameInEveryLanguage(t *testing.T) {
+	// As harness/tests/simulator_oracle.cpp has it.
+	expected := history{events: 8000, digest: 17553327171593267405, end: 616712399}
+	if happened := runEventDriven(scenario{100, 20, 1}); happened != expected {
+		t.Errorf("event-driven: %v, not %v", happened, expected)
+	}
+}
+
+func TestBlockingApplicationsDoWhatEventDrivenOnesDo(t *testing.T) {
+	for _, of := range []scenario{{1, 1, 1}, {7, 3, 2}, {30, 4, 3}} {
+		oracle := check(run(of, &harness.Region{}).happened, runEventDriven(of), of)
+		if !oracle.OK {
+			t.Errorf("%+v: %s", of, oracle.Checked)
+		}
+	}
+}
+
+func TestTheOracleNoticesAnotherHistory(t *testing.T) {
+	of := scenario{7, 3, 2}
+	right := runEventDriven(of)
+	for _, wrong := range []history{{}, runEventDriven(scenario{7, 3, 3}), runEventDriven(scenario{7, 2, 2})} {
+		if check(wrong, right, of).OK {
+			t.Errorf("%v passed as %v", wrong, right)
+		}
+	}
+}
