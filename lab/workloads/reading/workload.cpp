@@ -9,6 +9,8 @@
 namespace heddle::lab::reading {
 namespace {
 
+constexpr std::int64_t any_time_ns = 1'000'000'000'000;
+
 // Of the commands that have ended, ns.
 std::uint64_t cpu_of_commands() {
   rusage used{};
@@ -35,7 +37,7 @@ problem::problem(const parameters& values)
     : program_(values.word("program"), 1), events_(values.integer("events")) {}
 
 void problem::report_of(const tracing::recorder& with, region& timed) {
-  program_.last_for(with.build, events_, traces_);
+  program_.last_for(with.build, events_, any_time_ns, traces_);
   made_ = program_.count(with.build, traces_);
   const auto trace = traces_.fresh("trace");
   (void)program_.run(with.build, with.prefix(trace));

@@ -36,6 +36,15 @@ command preloaded(std::string_view name, const std::filesystem::path& trace) {
   return {"env", "LAB_TRACE=" + trace.string(), "LD_PRELOAD=" + library.string()};
 }
 
+std::uint64_t naive_calls(const std::filesystem::path& trace) {
+  std::ifstream file(trace / "naive.log");
+  std::uint64_t enters = 0;
+  for (std::string line; std::getline(file, line);) {
+    if (line.find(" - Enter: ") != std::string::npos) ++enters;
+  }
+  return enters;
+}
+
 command heddle_record(const std::filesystem::path& trace, const command& options) {
   command words{heddle_command(), "record", "-o", trace.string()};
   words.insert(words.end(), options.begin(), options.end());

@@ -11,7 +11,8 @@ namespace heddle::lab::tracing {
 
 /// How a program is built and run to be recorded.
 struct recorder {
-  /// Which build of the program: `plain`, `functions` (-finstrument-functions), `fentry`, `pg`.
+  /// Which build of the program: `plain`, `functions` (-finstrument-functions), `own` (the same
+  /// without what the standard library's headers define), `fentry`, `pg`.
   std::string_view build;
   /// What goes before the program on the command line, given where the trace shall be.
   command (*prefix)(const std::filesystem::path& trace) = nullptr;
@@ -21,10 +22,16 @@ struct recorder {
   bool lossless = false;
   /// Whether it is asked to leave calls out: they cost it something, too, and are not lost.
   bool leaves_out = false;
+  /// If it leaves out the calls that another build of the program does not make, that build: then
+  /// exactly the others are to be in the trace.
+  std::string_view keeps = {};
 };
 
 /// The prefix that preloads the hooks `name` of this lab.
 [[nodiscard]] command preloaded(std::string_view name, const std::filesystem::path& trace);
+
+/// What is in the log of the naive hooks.
+[[nodiscard]] std::uint64_t naive_calls(const std::filesystem::path& trace);
 
 /// `heddle record`, with options of its own.
 [[nodiscard]] command heddle_record(const std::filesystem::path& trace,

@@ -35,10 +35,14 @@ traced_program::calls traced_program::count(std::string_view build, const scratc
   return found;
 }
 
-void traced_program::last_for(std::string_view build, std::int64_t events, const scratch& place) {
-  rounds_ = 4;
-  const auto few = static_cast<std::int64_t>(count(build, place).events());
-  rounds_ = std::max<std::int64_t>(1, rounds_ * events / few);
+void traced_program::last_for(std::string_view build, std::int64_t events, std::int64_t longest_ns,
+                              const scratch& place) {
+  constexpr std::int64_t few = 4;
+  rounds_ = few;
+  const auto made = static_cast<std::int64_t>(count(build, place).events());
+  const auto took_ns = static_cast<std::int64_t>(run("plain").cpu_ns);
+  rounds_ = std::max<std::int64_t>(
+      1, std::min(few * events / made, few * longest_ns / std::max<std::int64_t>(1, took_ns)));
 }
 
 }  // namespace heddle::lab::tracing

@@ -28,8 +28,10 @@ class traced_program {
   traced_program(std::string name, std::int64_t threads)
       : name_(std::move(name)), threads_(threads) {}
 
-  /// Makes it so long that the hooks of this build are called `events` times, roughly.
-  void last_for(std::string_view build, std::int64_t events, const scratch& place);
+  /// Makes it so long that the hooks of this build are called `events` times, roughly, but that it
+  /// takes no longer than `longest_ns` without hooks; at least one round.
+  void last_for(std::string_view build, std::int64_t events, std::int64_t longest_ns,
+                const scratch& place);
 
   /// Runs a build, with words in front of the command.
   [[nodiscard]] outcome run(std::string_view build, command prefix = {}) const;

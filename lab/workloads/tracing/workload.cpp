@@ -35,10 +35,13 @@ std::uint64_t bytes_in(const fs::path& trace) {
 
 std::vector<parameter> problem::declare() {
   return {
-      parameter::word("program", {"fib", "stl", "coroutine", "lua", "many"}, "what is recorded"),
+      parameter::word("program", {"fib", "stl", "coroutine", "lua", "many", "arrays", "vectors"},
+                      "what is recorded"),
       parameter::integer("threads", 1, 1, 256, "threads that run it at once"),
       parameter::integer("events", 1'000'000, 1'000, 1'000'000'000,
                          "events of all threads together, roughly"),
+      parameter::integer("longest-us", 1'000'000'000, 1, 1'000'000'000,
+                         "the program without hooks shall not run longer; at least one round"),
       parameter::word("cores", {"free", "busy"},
                       "whether the processors that the program leaves are free, or kept busy by "
                       "processes of normal priority"),
@@ -51,13 +54,15 @@ problem::problem(const parameters& values)
     : program_(values.word("program"), values.integer("threads")),
       threads_(static_cast<std::uint64_t>(values.integer("threads"))),
       events_(values.integer("events")),
+      longest_ns_(1000 * values.integer("longest-us")),
       others_(others(values)) {}
 
 void problem::record(const recorder& with, region& timed) {
   // Without hooks of its own it makes the same calls as the build that has them all.
   const std::string_view counting = with.build == "plain" ? "functions" : with.build;
-  program_.last_for(counting, events_, traces_);
+  program_.last_for(counting, events_, longest_ns_, traces_);
   made_ = program_.count(counting, traces_);
+  kept_ = with.keeps.empty() ? made_.enters : program_.count(with.keeps, traces_).enters;
   plain_ = program_.run("plain");
 
   const fs::path trace = traces_.fresh("trace");
@@ -65,7 +70,7 @@ void problem::record(const recorder& with, region& timed) {
   recorded_ = program_.run(with.build, with.prefix != nullptr ? with.prefix(trace) : command{});
   timed.end();
   timed.kernel_threads(threads_);
-  lossless_ = with.lossless;
+  lossless_ = with.lossless || !with.keeps.empty();
   leaves_out_ = with.leaves_out;
   if (with.calls != nullptr) {
     trace_bytes_ = bytes_in(trace);

@@ -40,7 +40,7 @@ class problem {
   void record(const recorder& with, region& timed);
 
   [[nodiscard]] verdict check() const {
-    return judge({plain_.result, recorded_.result, made_.enters, found_, lossless_});
+    return judge({plain_.result, recorded_.result, kept_, found_, lossless_});
   }
   void report(const region& timed, results& out, const rerun& again) const;
 
@@ -48,12 +48,14 @@ class problem {
   traced_program program_;
   std::uint64_t threads_;
   std::int64_t events_;  // wanted
+  std::int64_t longest_ns_;
   scratch traces_;
   busy_processors others_;
 
   traced_program::outcome plain_;
   traced_program::outcome recorded_;
   traced_program::calls made_;          // by our own count
+  std::uint64_t kept_ = 0;              // how many of them are to be in the trace
   std::optional<std::uint64_t> found_;  // calls that are in the trace
   std::uint64_t trace_bytes_ = 0;
   bool lossless_ = false;
