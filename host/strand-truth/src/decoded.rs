@@ -103,9 +103,14 @@ impl Rules {
             .map(|&(function, time)| names.function(function, time))
             .filter(|name| self.told.contains(name))
             .collect();
-        // What destroys a coroutine calls what resumes it, by the same name.
-        if kind == Kind::Coroutine && path.len() > 1 && path[0] == path[1] {
-            path.remove(0);
+        // What destroys a coroutine calls what resumes it, by the same name; and without optimisation a transfer is a call, so that an activation is still open when the next begins.
+        if kind == Kind::Coroutine {
+            let again = path
+                .iter()
+                .skip(1)
+                .take_while(|&name| *name == path[0])
+                .count();
+            path.drain(..again);
         }
         let equal = if self.open_at_start {
             !path.is_empty() && truth.ends_with(&path)

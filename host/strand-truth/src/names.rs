@@ -57,10 +57,10 @@ impl<'a> Names<'a> {
     }
 }
 
-/// `sums` of `(anonymous namespace)::task object::sums<int>(long) const [resume]`; `operator()` of a lambda's.
+/// `sums` of `(anonymous namespace)::task object::sums<int>(long) const [resume]`; `lambda` of a lambda's.
 fn last_word(readable: &str) -> String {
-    if readable.contains("::operator()(") {
-        return "operator()".to_owned();
+    if readable.contains("}::operator()(") {
+        return "lambda".to_owned();
     }
     let mut depth = 0usize;
     let mut outside = String::new();
@@ -99,7 +99,7 @@ mod tests {
             ),
             (
                 "round()::{lambda(long)#1}::operator()(long) const [resume]",
-                "operator()",
+                "lambda",
             ),
             (
                 "library::fleet<library::(anonymous namespace)::ucontext>::schedule()",

@@ -6,13 +6,35 @@ use crate::verdict::Verdict;
 use heddle_trace_file::{Error, EventKind, Process};
 use std::collections::HashSet;
 
-/// Counts marks that are not right behind the enter of the innermost call that they name. Returns all functions that truth names.
-pub fn check(
+/// All functions that truth names. Counts the marks that tell of strands.
+pub fn told(
     process: &Process,
     names: &mut Names,
     verdict: &mut Verdict,
 ) -> Result<HashSet<Name>, Error> {
     let mut told = HashSet::new();
+    for thread in process.threads() {
+        for event in thread.events() {
+            if let EventKind::Mark { text, .. } = event?.kind {
+                if let Some(truth) = Truth::parse(text) {
+                    verdict.marks += 1;
+                    told.extend(truth.path().map(|function| names.told(function)));
+                }
+            }
+        }
+    }
+    Ok(told)
+}
+
+/// Counts marks that are not behind the enter of the innermost call that they name. Others may lie between (what a coroutine does before its body), but none of those in `told`. `open_at_start`: the
+/// enter may be missing.
+pub fn check(
+    process: &Process,
+    told: &HashSet<Name>,
+    names: &mut Names,
+    open_at_start: bool,
+    verdict: &mut Verdict,
+) -> Result<(), Error> {
     for thread in process.threads() {
         let mut entered = None;
         for event in thread.events() {
@@ -20,22 +42,23 @@ pub fn check(
             match event.kind {
                 EventKind::Enter { function, .. } => {
                     entered = Some(names.function(function, event.time))
+                        .filter(|name| told.contains(name))
+                        .or(entered);
                 }
-                EventKind::Exit { .. } => entered = None,
                 EventKind::Mark { text, .. } => {
                     let Some(truth) = Truth::parse(text) else {
                         continue;
                     };
-                    verdict.marks += 1;
-                    told.extend(truth.path().map(|function| names.told(function)));
                     let innermost = truth
                         .path()
                         .next_back()
                         .map(|function| names.told(function));
-                    if innermost != entered {
-                        let entered = entered.map_or("no enter", |name| names.text(name));
+                    // Once: another mark has an enter of its own.
+                    let before = entered.take();
+                    if innermost != before && !(open_at_start && before.is_none()) {
+                        let before = before.map_or("no enter", |name| names.text(name));
                         verdict.misplaced(format_args!(
-                            "{} ns, thread {}: {truth}, behind {entered}",
+                            "{} ns, thread {}: {truth}, behind {before}",
                             event.time.0,
                             thread.number()
                         ));
@@ -45,5 +68,5 @@ pub fn check(
             }
         }
     }
-    Ok(told)
+    Ok(())
 }

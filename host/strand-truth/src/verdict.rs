@@ -21,7 +21,9 @@ const TOLD: usize = 5;
 pub struct Verdict {
     /// Marks that tell of strands.
     pub marks: u64,
-    /// Events that the decoder says it could not place.
+    /// Enters and exits that were decoded.
+    pub events: u64,
+    /// Of these, which the decoder says it could not place.
     pub unplaced: u64,
     /// Which are not right behind the enter of the function that they name: the program is wrong, not the decoder.
     misplaced: u64,
@@ -138,8 +140,13 @@ impl fmt::Display for Verdict {
         let (truth, decoded) = self.strands();
         write!(
             f,
-            "{} marks: {} misplaced, {} on a wrong strand, {} with a wrong path; {truth} strands, decoded as {decoded}; {} events unplaced",
-            self.marks, self.misplaced, self.wrong_strand, self.wrong_path, self.unplaced
+            "{} marks: {} misplaced, {} on a wrong strand, {} with a wrong path; {truth} strands, decoded as {decoded}; {} of {} events unplaced",
+            self.marks,
+            self.misplaced,
+            self.wrong_strand,
+            self.wrong_path,
+            self.unplaced,
+            self.events
         )?;
         self.details
             .iter()

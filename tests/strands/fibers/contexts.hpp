@@ -20,8 +20,8 @@ class fleet {
     fleet all(what);
     the() = &all;
     std::vector<std::thread> others;
-    for (unsigned i = 1; i < what.threads; ++i) others.emplace_back(&fleet::schedule, &all);
-    all.schedule();
+    for (unsigned i = 1; i < what.threads; ++i) others.emplace_back(&fleet::turns, &all);
+    all.turns();
     for (std::thread& other : others) other.join();
   }
 
@@ -50,8 +50,8 @@ class fleet {
     return me;
   }
 
-  TRACED void schedule() {
-    truth::call here{"schedule"};
+  TRACED void turns() {
+    truth::call here{"turns"};
     worker me;
     self() = &me;
     while (!all_gone()) {

@@ -12,8 +12,8 @@ namespace {
 namespace coop = heddle::coop;
 
 /// A fiber that begins the others, so that there are never more than are wanted.
-TRACED void begin(coop::scheduler& s, const plan& what) {
-  truth::call here{"begin"};
+TRACED void begins(coop::scheduler& s, const plan& what) {
+  truth::call here{"begins"};
   coop::semaphore room(what.at_once, "room");
   for (unsigned i = 1; i <= what.count; ++i) {
     coop::await(room.P());
@@ -38,7 +38,7 @@ PLAIN void run(const plan& what) {
       {.random_seed = 7, .stack_bytes = what.stack_bytes, .stack_guard = coop::stack_guard::none});
   s.spawn([&]() PLAIN {
     truth::running() = new truth::strand(truth::kind::fiber);
-    begin(s, what);
+    begins(s, what);
   });
   s.run();
   // No call of this thread's own is open: it has no strand yet, or it is its first again.

@@ -79,6 +79,7 @@ constexpr scenario scenarios[] = {
     {"many", {.entry = tiny, .count = 100'000, .at_once = 20'000}},
     {"crash", {.entry = dies, .count = 100, .stack_bytes = stack}},
     {"paused", {.entry = joins, .count = 300, .stack_bytes = stack}},
+    {"flight", {.entry = one, .count = 3000, .stack_bytes = stack}},
     {"destroyed", {.entry = one, .count = 300, .stack_bytes = stack, .destroyed = 16}},
     {"threads", {.entry = one, .count = 600, .stack_bytes = stack, .threads = 3}},
     {"several-threads", {.entry = several, .count = 600, .stack_bytes = stack, .threads = 3}},

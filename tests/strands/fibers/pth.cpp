@@ -23,11 +23,8 @@ PLAIN void* first(void* argument) {
   return nullptr;
 }
 
-}  // namespace
-
-const std::size_t small_stack = 16384;
-TRACED void run(const plan& what) {
-  truth::call here{"run"};
+TRACED void runs_all(const plan& what) {
+  truth::call here{"runs_all"};
   if (!pth_init()) std::abort();
   pth_attr_t attributes = pth_attr_new();
   pth_attr_set(attributes, PTH_ATTR_STACK_SIZE, static_cast<unsigned>(what.stack_bytes));
@@ -51,6 +48,10 @@ TRACED void run(const plan& what) {
   pth_attr_destroy(attributes);
 }
 
+}  // namespace
+
+const std::size_t small_stack = 16384;
+PLAIN void run(const plan& what) { runs_all(what); }
 PLAIN void give_way() { pth_yield(nullptr); }
 
 }  // namespace library
