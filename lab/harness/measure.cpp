@@ -25,6 +25,13 @@ std::uint64_t read(clockid_t clock) {
 std::uint64_t now_ns() { return read(CLOCK_MONOTONIC); }
 std::uint64_t cpu_now_ns() { return read(CLOCK_PROCESS_CPUTIME_ID); }
 
+std::uint64_t page_faults_so_far() {
+  rusage kernel{};
+  getrusage(RUSAGE_SELF, &kernel);
+  return static_cast<std::uint64_t>(kernel.ru_minflt) +
+         static_cast<std::uint64_t>(kernel.ru_majflt);
+}
+
 usage usage::now() {
   usage sum;
   for (const auto who : {RUSAGE_SELF, RUSAGE_CHILDREN}) {

@@ -23,22 +23,26 @@ struct usage {
 [[nodiscard]] std::uint64_t now_ns();
 /// Processor time of all threads of this process, ns.
 [[nodiscard]] std::uint64_t cpu_now_ns();
+/// Pages that this process has touched for the first time, or that the kernel had to bring back.
+[[nodiscard]] std::uint64_t page_faults_so_far();
 
 /// The stretch of a model's run that is measured.
 ///
 /// The harness takes `total_ns` and the counters from before the model's function to after it:
 /// creation, run, deletion. A model that sets something up first brackets the rest with begin() and
 /// end(): `wall_ns`. Without them it is the same as `total_ns`. The processor time of the same
-/// stretch is `cpu_ns`: what other programs do in between is not in it.
+/// stretch is `cpu_ns`: what other programs do in between is not in it. So are its page faults.
 class region {
  public:
   void begin() {
+    begin_faults_ = page_faults_so_far();
     begin_cpu_ns_ = cpu_now_ns();
     begin_ns_ = now_ns();
   }
   void end() {
     end_ns_ = now_ns();
     end_cpu_ns_ = cpu_now_ns();
+    end_faults_ = page_faults_so_far();
   }
 
   /// How many kernel threads the model used, the main one included; 1 unless it says otherwise.
@@ -49,21 +53,25 @@ class region {
   void measure(Body&& body) {
     const counters counted_before = counted_so_far();
     const usage usage_before = usage::now();
+    const std::uint64_t start_faults = page_faults_so_far();
     const std::uint64_t start_cpu = cpu_now_ns();
     const std::uint64_t start = now_ns();
     body();
     const std::uint64_t stop = now_ns();
     const std::uint64_t stop_cpu = cpu_now_ns();
+    const std::uint64_t stop_faults = page_faults_so_far();
     used_ = usage::now().since(usage_before);
     counted_ = counted_so_far();
     counted_ -= counted_before;
     total_ns_ = stop - start;
     wall_ns_ = end_ns_ != 0 ? end_ns_ - begin_ns_ : total_ns_;
     cpu_ns_ = end_ns_ != 0 ? end_cpu_ns_ - begin_cpu_ns_ : stop_cpu - start_cpu;
+    page_faults_ = end_ns_ != 0 ? end_faults_ - begin_faults_ : stop_faults - start_faults;
   }
 
   [[nodiscard]] std::uint64_t wall_ns() const { return wall_ns_; }
   [[nodiscard]] std::uint64_t cpu_ns() const { return cpu_ns_; }
+  [[nodiscard]] std::uint64_t page_faults() const { return page_faults_; }
   [[nodiscard]] std::uint64_t total_ns() const { return total_ns_; }
   [[nodiscard]] std::uint64_t kernel_threads() const { return threads_; }
   [[nodiscard]] const usage& used() const { return used_; }
@@ -74,6 +82,9 @@ class region {
   std::uint64_t end_ns_ = 0;
   std::uint64_t begin_cpu_ns_ = 0;
   std::uint64_t end_cpu_ns_ = 0;
+  std::uint64_t begin_faults_ = 0;
+  std::uint64_t end_faults_ = 0;
+  std::uint64_t page_faults_ = 0;
   std::uint64_t wall_ns_ = 0;
   std::uint64_t cpu_ns_ = 0;
   std::uint64_t total_ns_ = 0;

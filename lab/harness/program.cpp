@@ -94,6 +94,7 @@ void add_harness_figures(const region& timed, results& out) {
   out.counters.add("user_ns", used.user_ns)
       .add("sys_ns", used.sys_ns)
       .add("peak_rss_bytes", used.peak_rss_bytes)
+      .add("page_faults", timed.page_faults())
       .add("voluntary_switches", used.voluntary_switches)
       .add("involuntary_switches", used.involuntary_switches)
       .add("strand_switches", counted.strand_switches)

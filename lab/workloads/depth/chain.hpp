@@ -132,7 +132,9 @@ void run_chains(problem& work, region& timed) {
     }
   }
   timed.end();
-  count().strand_switches += static_cast<std::uint64_t>((work.waits() ? 4 : 2) * chains);
+  // To each coroutine and back, and as often for the wait.
+  const std::int64_t each = 2 * work.depth() + (work.waits() ? 2 : 0);
+  count().strand_switches += static_cast<std::uint64_t>(each * chains);
 }
 
 }  // namespace heddle::lab::depth

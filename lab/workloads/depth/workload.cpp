@@ -45,8 +45,9 @@ void problem::report(const region& timed, results& out, const rerun&) const {
   out.metrics.add("chain_ns", wall / chains)
       .add("chain_cpu_ns", cpu / chains)
       .add("call_cpu_ns", cpu / (chains * static_cast<double>(depth_)));
-  out.counters.add("allocations_per_chain",
-                   static_cast<double>(timed.counted().allocations) / chains);
+  const counters& counted = timed.counted();
+  out.counters.add("allocations_per_chain", static_cast<double>(counted.allocations) / chains)
+      .add("switches_per_chain", static_cast<double>(counted.strand_switches) / chains);
 }
 
 }  // namespace heddle::lab::depth
