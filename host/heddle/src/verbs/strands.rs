@@ -1,0 +1,186 @@
+//! `heddle strands`: docs/strands.md.
+
+use crate::names::{Names, printable};
+use crate::trace_arg::TraceArg;
+use crate::{notes, output};
+use heddle_strands::{Kind, Plan, Sink, Strand, StrandId};
+use heddle_trace_file::{Nanos, Trace};
+use serde_json::{Value, json};
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+/// Arguments of `heddle strands`.
+#[derive(clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    trace: TraceArg,
+    /// One JSON object a line; times are nanoseconds
+    #[arg(long)]
+    json: bool,
+    /// Only strands of this kind
+    #[arg(long, value_enum)]
+    kind: Option<KindArg>,
+    /// Print only the first N
+    #[arg(short = 'n', long, value_name = "N")]
+    limit: Option<usize>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum KindArg {
+    Thread,
+    Fiber,
+    Coroutine,
+}
+
+impl KindArg {
+    fn kind(self) -> Kind {
+        match self {
+            KindArg::Thread => Kind::Thread,
+            KindArg::Fiber => Kind::Fiber,
+            KindArg::Coroutine => Kind::Coroutine,
+        }
+    }
+}
+
+/// Keeps every strand.
+#[derive(Default)]
+struct All(Vec<Strand>);
+
+impl Sink for All {
+    fn ended(&mut self, strand: &Strand) {
+        self.0.push(strand.clone());
+    }
+}
+
+/// Runs `heddle strands`.
+pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let trace = args.trace.open()?;
+    let mut names = Names::new(&trace);
+    let plan = Plan::new(&trace, names.images());
+    let decoded = plan.decode(|_| All::default())?;
+    let mut strands: Vec<Strand> = Vec::new();
+    for (_, all) in decoded.sinks {
+        strands.extend(all.0);
+    }
+    strands.sort_by_key(|strand| strand.id);
+    if let Some(kind) = args.kind {
+        strands.retain(|strand| strand.kind == kind.kind());
+    }
+    strands.truncate(args.limit.unwrap_or(usize::MAX));
+    output::print(|out| {
+        if args.json {
+            for strand in &strands {
+                writeln!(out, "{}", object(&trace, &mut names, strand))?;
+            }
+            return Ok(());
+        }
+        table(out, &trace, &mut names, &strands)?;
+        Ok(())
+    })?;
+    notes::unresolved(&decoded.unresolved);
+    notes::incomplete(&trace, decoded.loose, &decoded.remarks);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// `12`; with several processes, `4711/12`.
+pub fn label(trace: &Trace, id: StrandId) -> String {
+    let number = id.number();
+    match trace.processes() {
+        [_] => number.to_string(),
+        processes => format!("{}/{number}", processes[id.process()].pid()),
+    }
+}
+
+fn table(
+    out: &mut dyn Write,
+    trace: &Trace,
+    names: &mut Names,
+    strands: &[Strand],
+) -> io::Result<()> {
+    let mut lines = vec![[
+        "strand".to_owned(),
+        "kind".into(),
+        "parent".into(),
+        "born".into(),
+        "died".into(),
+        "runs".into(),
+        "threads".into(),
+        "running".into(),
+        "in children".into(),
+        "suspended".into(),
+        "calls".into(),
+        "name".into(),
+    ]];
+    for strand in strands {
+        let name = match &strand.waits {
+            Some(waits) if strand.died.is_none() => {
+                format!("{} (waits: {})", names.strand(strand), printable(waits))
+            }
+            _ => names.strand(strand),
+        };
+        lines.push([
+            label(trace, strand.id),
+            strand.kind.name().into(),
+            strand
+                .parent
+                .map_or_else(|| "-".into(), |parent| label(trace, parent)),
+            strand.born.to_string(),
+            strand
+                .died
+                .map_or_else(|| "-".into(), |died| died.to_string()),
+            strand.activations.to_string(),
+            strand.threads.to_string(),
+            strand.running.to_string(),
+            strand.children.to_string(),
+            strand.suspended.to_string(),
+            strand.calls.to_string(),
+            name,
+        ]);
+    }
+    let width = |column: usize| {
+        let widths = lines.iter().map(|line| line[column].chars().count());
+        widths.max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..lines[0].len()).map(width).collect();
+    for line in &lines {
+        for (column, text) in line[..line.len() - 1].iter().enumerate() {
+            let width = widths[column];
+            match lines[0][column].as_str() {
+                "kind" => write!(out, "{text:<width$}  ")?,
+                _ => write!(out, "{text:>width$}  ")?,
+            }
+        }
+        writeln!(out, "{}", line[line.len() - 1])?;
+    }
+    Ok(())
+}
+
+fn object(trace: &Trace, names: &mut Names, strand: &Strand) -> Value {
+    let process = &trace.processes()[strand.id.process()];
+    let nanos = |time: Option<Nanos>| time.map(|time| time.0);
+    let suspended_at = strand.suspended_at.map(|(address, time)| {
+        let of = names.caller(strand.id.process(), address, time);
+        of.name.clone()
+    });
+    json!({
+        "pid": process.pid(),
+        "strand": strand.id.number(),
+        "kind": strand.kind.name(),
+        "name": names.strand(strand),
+        "parent": strand.parent.map(StrandId::number),
+        "resumer": strand.resumer.map(StrandId::number),
+        "tid": process.threads()[strand.thread].tid(),
+        "threads": strand.threads,
+        "born_ns": strand.born.0,
+        "died_ns": nanos(strand.died),
+        "last_ns": strand.last.0,
+        "activations": strand.activations,
+        "running_ns": strand.running.0,
+        "children_ns": strand.children.0,
+        "suspended_ns": strand.suspended.0,
+        "calls": strand.calls,
+        "suspended_at": suspended_at,
+        "waits": strand.waits.as_deref(),
+        "frame": strand.frame.map(|frame| frame.address().to_string()),
+    })
+}
