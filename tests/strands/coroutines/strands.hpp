@@ -5,7 +5,7 @@
 #include <exception>
 #include <utility>
 
-#include "../random.hpp"
+#include "../chance.hpp"
 
 /// A promise's share in truth. The running strand is set before control goes to a coroutine, and by
 /// call::back() when it has come back.

@@ -7,7 +7,7 @@
 #include <csignal>
 #include <cstdlib>
 
-#include "../random.hpp"
+#include "../chance.hpp"
 #include "library.hpp"
 
 namespace calls {
@@ -74,7 +74,8 @@ TRACED inline void catches() {
   if (chance(2) == 0) leaf();
 }
 
-TRACED inline void jumps(std::jmp_buf& to, unsigned depth) {
+/// Not inlined: nothing in a trace would say that a part of a frame was left.
+TRACED __attribute__((noinline)) inline void jumps(std::jmp_buf& to, unsigned depth) {
   const truth::call here{"jumps"};
   if (chance(3) == 0) give_way();
   if (depth != 0) {

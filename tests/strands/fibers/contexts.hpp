@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "../random.hpp"
+#include "../chance.hpp"
 #include "library.hpp"
 
 namespace library {
