@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +12,12 @@
 #include "harness/parameters.hpp"
 
 namespace heddle::lab {
+
+/// A model lacks something on this machine; the message says what, and what would help. Exit code
+/// 77: the comparison skips it.
+struct cannot_run : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
 
 /// The oracle's answer.
 struct verdict {

@@ -150,6 +150,9 @@ int program(int argc, char** argv, std::string_view flags) noexcept {
   } catch (const usage_error& error) {
     std::fprintf(stderr, "error: %s\n", error.what());
     return 2;
+  } catch (const cannot_run& error) {
+    std::fprintf(stderr, "error: %s\n", error.what());
+    return 77;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "error: %s\n", error.what());
     return 1;

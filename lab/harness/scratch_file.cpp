@@ -8,6 +8,8 @@
 #include <system_error>
 #include <vector>
 
+#include "harness/model.hpp"
+
 namespace heddle::lab {
 namespace {
 
@@ -48,10 +50,11 @@ scratch_file::~scratch_file() { unlink(path_.c_str()); }
 
 int scratch_file::open(bool direct) const {
   const int fd = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | (direct ? O_DIRECT : 0));
-  if (fd < 0) {
-    throw failure(direct ? "no O_DIRECT on this file system: set TMPDIR to one on a disk" : path_);
+  if (fd >= 0) return fd;
+  if (direct && errno == EINVAL) {
+    throw cannot_run("no O_DIRECT on this file system: set TMPDIR to one on a disk");
   }
-  return fd;
+  throw failure(path_);
 }
 
 }  // namespace heddle::lab

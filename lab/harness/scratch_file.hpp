@@ -26,8 +26,8 @@ class scratch_file {
   [[nodiscard]] const std::string& path() const { return path_; }
 
   /// Opens it for reading; `direct` by O_DIRECT, past the page cache, for buffers that begin at a
-  /// multiple of block_bytes. The caller closes it. Throws std::system_error, which says so if the
-  /// file system has no O_DIRECT.
+  /// multiple of block_bytes. The caller closes it. Throws std::system_error, and cannot_run where
+  /// the file system has no O_DIRECT.
   [[nodiscard]] int open(bool direct) const;
 
  private:

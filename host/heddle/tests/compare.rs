@@ -912,6 +912,31 @@ fn goals_are_reached_or_not_and_a_table_sets_models_against_its_base() {
 }
 
 #[test]
+fn what_cannot_run_here_is_skipped_where_it_says_so() {
+    let house = House::new();
+    house.mine(
+        "[ $m = ring ] && [ $n = 2 ] && { echo 'error: no ring in this kernel: get a newer one' >&2; exit 77; }\n\
+         [ $m = gone ] && { echo 'error: no such device' >&2; exit 77; }\n\
+         [ $s = 3 ] && [ $m = late ] && exit 77; line $(( 1000 + noise ))\n",
+        "'ring', 'gone', 'late', 'plain'",
+        "[[claim]]\nid = 'c'\nwords = 'w'\nform = 'ratio'\nnumerator = 'ring'\ndenominator = 'plain'\n\
+         over = { n = { min = 1 } }\nbound = { max = 2 }\n",
+    );
+    house.edit("timeout_s = 20", "timeout_s = 20, sweep = [{ n = [1, 2] }]");
+    house.compare(&["own/", "-n", "6"]).assert().code(1).stdout(
+        contains("ring in mine: no ring in this kernel: get a newer one (at 1 of 2 points)")
+            .and(contains("gone in mine: no such device\n"))
+            .and(contains("ring did not run: no ring in this kernel"))
+            // What ran before can run: this is a failure.
+            .and(contains(
+                "late at n=1: 1 of 6 samples crashed: exit code 77",
+            )),
+    );
+    assert_eq!(house.count("model", "ring"), 6);
+    assert_eq!(house.count("model", "gone"), 0);
+}
+
+#[test]
 fn a_model_without_what_it_needs_is_skipped_with_the_reason() {
     let house = House::new();
     house.mine("line 1000\n", "'here'", "");

@@ -47,8 +47,10 @@ pub fn compare(
         ));
     }
     runner.warm_up();
+    let targets = vec![options.first_samples(); runner.plan.cells.len()];
+    runner.round(&targets, false, watcher)?;
+    runner.plan.set_aside();
     let cells = runner.plan.cells.len();
-    runner.round(&vec![options.first_samples(); cells], false, watcher)?;
     let first = affordable(&runner, options);
     if !interrupt::seen() && options.samples.is_none() {
         let rest = runner.round_takes() * (first - 1);

@@ -52,7 +52,7 @@ inline coop::task<> read_in_task(reading& r) {
 template <class Spawn>
 void run_strands(problem& work, region& timed, Spawn spawn) {
   coop::scheduler s;
-  const coop::io::service files(s, io_service(work.via(), 256));
+  const io_service files(s, work.via(), 256);
   reading r(work, files);
   const auto all = [&] {
     for (int i = 0; i < work.tasks(); ++i) spawn(s, r);

@@ -7,7 +7,7 @@ using namespace coop;
 
 void run(problem& work, region& timed) {
   scheduler s;
-  const io::service files(s, io_service(work.io(), work.depth()));
+  const io_service files(s, work.io(), work.depth());
   const io::file data = adopt(files, work);
   std::int64_t next = 0;
   for (unsigned strand = 0; strand < work.depth(); ++strand) {

@@ -91,6 +91,17 @@ pub fn read(finished: &Finished, model: &str, metric: &str) -> Outcome {
     }
 }
 
+/// Why a program cannot run here, in its own words.
+pub(super) fn reason(finished: &Finished) -> String {
+    let said = tail(&finished.stderr);
+    let said = said.strip_prefix("error: ").unwrap_or(&said);
+    if said.is_empty() {
+        "it cannot run here and does not say why".into()
+    } else {
+        said.to_owned()
+    }
+}
+
 fn parse(finished: &Finished, model: &str, metric: &str) -> Result<Line, String> {
     if finished.too_much {
         return Err(format!("it printed more than {} KiB", STDOUT_LIMIT / 1024));

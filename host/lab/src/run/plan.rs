@@ -3,6 +3,7 @@ use crate::command::{self, Fill};
 use crate::experiment::{Experiment, Program};
 use crate::models::selects;
 use heddle_results::{Sample, SkippedModel, Status, Values};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// One (experiment, model, point) with the samples taken of it.
@@ -22,6 +23,8 @@ pub struct Cell {
     pub samples: Vec<Sample>,
     /// How long they took, starting and collecting included.
     pub(super) spent: Duration,
+    /// Why the program says that it cannot run here, if it does.
+    pub(super) cannot_run: Option<String>,
 }
 
 /// All cells, and the models that cannot run, by experiment.
@@ -32,7 +35,43 @@ pub struct Plan {
     /// For each experiment, the models left out with the reason.
     pub skipped: Vec<Vec<SkippedModel>>,
     /// For each experiment, a command for each model that repeats a sample at its first point.
-    pub commands: Vec<std::collections::BTreeMap<String, String>>,
+    pub commands: Vec<BTreeMap<String, String>>,
+}
+
+impl Plan {
+    /// After the first round: the cells whose program cannot run here become skipped models. Changes the cells' numbers.
+    pub fn set_aside(&mut self) {
+        let of = |cell: &Cell| (cell.experiment, cell.model.clone());
+        let mut all: BTreeMap<(usize, String), usize> = BTreeMap::new();
+        for cell in &self.cells {
+            *all.entry(of(cell)).or_default() += 1;
+        }
+        let (unable, able) = std::mem::take(&mut self.cells)
+            .into_iter()
+            .partition(|cell| cell.cannot_run.is_some());
+        self.cells = able;
+        let mut reasons: BTreeMap<(usize, String), (usize, String)> = BTreeMap::new();
+        let unable: Vec<Cell> = unable;
+        for cell in unable {
+            let reason = reasons.entry(of(&cell)).or_default();
+            reason.0 += 1;
+            reason.1 = cell.cannot_run.unwrap_or_default();
+        }
+        for ((experiment, model), (count, reason)) in reasons {
+            let total = all.get(&(experiment, model.clone())).copied();
+            let reason = format!("{reason}{}", partly(count, total.unwrap_or(count)));
+            self.skipped[experiment].push(SkippedModel { model, reason });
+        }
+    }
+}
+
+/// ` (at 2 of 5 points)`, or nothing where it is all of them.
+fn partly(missing: usize, count: usize) -> String {
+    if missing < count {
+        format!(" (at {missing} of {count} points)")
+    } else {
+        String::new()
+    }
 }
 
 impl Cell {
@@ -117,7 +156,7 @@ pub fn plan(experiments: &[Experiment], options: &Options) -> Plan {
     let mut plan = Plan::default();
     for (number, experiment) in experiments.iter().enumerate() {
         let mut skipped = Vec::new();
-        let mut commands = std::collections::BTreeMap::new();
+        let mut commands = BTreeMap::new();
         for (program_number, program) in experiment.programs().enumerate() {
             for model in &program.models {
                 if !options.models.is_empty()
@@ -145,6 +184,7 @@ pub fn plan(experiments: &[Experiment], options: &Options) -> Plan {
                         params,
                         samples,
                         spent,
+                        cannot_run: None,
                     };
                     match cell.absent(experiment, program, options) {
                         None => {
@@ -157,11 +197,7 @@ pub fn plan(experiments: &[Experiment], options: &Options) -> Plan {
                     }
                 }
                 if let Some(absent) = missing.first() {
-                    let partly = if missing.len() < count {
-                        format!(" (at {} of {count} points)", missing.len())
-                    } else {
-                        String::new()
-                    };
+                    let partly = partly(missing.len(), count);
                     let ours = program
                         .command
                         .first()

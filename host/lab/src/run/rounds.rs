@@ -1,5 +1,5 @@
 use super::plan::Cell;
-use super::take::take;
+use super::take::{Taken, take};
 use super::{Options, Plan, interrupt};
 use crate::error::Result;
 use crate::experiment::Experiment;
@@ -72,17 +72,7 @@ impl<'a> Runner<'a> {
             let Some(program) = self.first_word(cell) else {
                 continue;
             };
-            if seen.insert(program)
-                && take(
-                    &self.plan,
-                    cell,
-                    0,
-                    self.experiments,
-                    self.options,
-                    &self.machine,
-                )
-                .is_none()
-            {
+            if seen.insert(program) && matches!(self.take(cell, 0), Taken::Interrupted) {
                 return;
             }
         }
@@ -129,20 +119,17 @@ impl<'a> Runner<'a> {
                 return Ok(false);
             }
             let number = u32::try_from(self.done).unwrap_or(u32::MAX);
-            let taken = take(
-                &self.plan,
-                cell,
-                number,
-                self.experiments,
-                self.options,
-                &self.machine,
-            );
-            let Some((sample, spent)) = taken else {
-                return Ok(false);
+            let (sample, spent) = match self.take(cell, number) {
+                Taken::Sample(sample, spent) => (sample, spent),
+                Taken::CannotRun(reason) => {
+                    self.plan.cells[cell].cannot_run = Some(reason);
+                    continue;
+                }
+                Taken::Interrupted => return Ok(false),
             };
             self.done += 1;
             self.plan.cells[cell].spent += spent;
-            self.plan.cells[cell].samples.push(sample);
+            self.plan.cells[cell].samples.push(*sample);
             let Some(sample) = self.plan.cells[cell].samples.last() else {
                 return Ok(false);
             };
@@ -172,10 +159,15 @@ impl<'a> Runner<'a> {
         self.began.elapsed()
     }
 
+    fn take(&self, cell: usize, number: u32) -> Taken {
+        let (plan, machine) = (&self.plan, &self.machine);
+        take(plan, cell, number, self.experiments, self.options, machine)
+    }
+
     /// Samples that a cell still wants.
     fn wants(&self, cell: usize, targets: &[u32]) -> u32 {
         let (target, cell) = (targets[cell], &self.plan.cells[cell]);
-        if cell.given_up() {
+        if cell.given_up() || cell.cannot_run.is_some() {
             0
         } else {
             target.saturating_sub(cell.samples.len() as u32)

@@ -8,7 +8,20 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// Takes one sample of a cell; `None` if the user interrupted it.
+/// The exit code of a program that lacks something here; that of a skipped test in Automake.
+const CANNOT_RUN: i32 = 77;
+
+/// What became of a sample.
+pub(super) enum Taken {
+    /// It was taken, and took so long, starting and collecting included.
+    Sample(Box<Sample>, Duration),
+    /// Not taken: the program cannot run here, and says why.
+    CannotRun(String),
+    /// Not taken: the user interrupted it.
+    Interrupted,
+}
+
+/// Takes one sample of a cell.
 pub(super) fn take(
     plan: &Plan,
     cell: usize,
@@ -16,11 +29,13 @@ pub(super) fn take(
     experiments: &[Experiment],
     options: &Options,
     machine: &Arc<Machine>,
-) -> Option<(Sample, Duration)> {
+) -> Taken {
     let began = Instant::now();
     let cell: &Cell = &plan.cells[cell];
     let experiment = &experiments[cell.experiment];
-    let program = experiment.programs().nth(cell.program)?;
+    let Some(program) = experiment.programs().nth(cell.program) else {
+        return Taken::CannotRun("the experiment has no such program".into());
+    };
     let command = cell.command(experiment, program, options);
     let number = cell.samples.len() as u32;
     let limit = options.timeout.unwrap_or(Duration::from_secs_f64(
@@ -55,7 +70,11 @@ pub(super) fn take(
         machine: Arc::clone(machine),
     };
     match process::run(&sample.command, experiment.dir(), &variables, limit) {
-        Ok(finished) if finished.end == End::Interrupted => return None,
+        Ok(finished) if finished.end == End::Interrupted => return Taken::Interrupted,
+        // Only at first: what ran once can run.
+        Ok(finished) if finished.end == End::Exit(CANNOT_RUN) && number == 0 => {
+            return Taken::CannotRun(line::reason(&finished));
+        }
         Ok(finished) => {
             let outcome = line::read(&finished, &sample.model, &experiment.metric.name);
             sample.status = outcome.status;
@@ -68,5 +87,5 @@ pub(super) fn take(
         }
         Err(error) => sample.detail = Some(format!("it could not be run: {error}")),
     }
-    Some((sample, began.elapsed()))
+    Taken::Sample(Box::new(sample), began.elapsed())
 }
