@@ -49,12 +49,18 @@ PLAIN __attribute__((noipa)) inline strand*& running() {
   return current;
 }
 
+/// A strand for an instance of a coroutine.
+PLAIN inline strand* coroutine() { return new strand(kind::coroutine); }
+
 /// A call that is open on the strand that runs as it begins.
 class [[nodiscard]] call {
  public:
-  PLAIN explicit call(const char* function)
-      : function_(function), strand_(running()), below_(strand_->innermost) {
-    strand_->innermost = this;
+  PLAIN explicit call(const char* function) : call(function, running()) {}
+  /// The first of a strand that this thread runs from now on: `call here{"sums", coroutine()}` at
+  /// the beginning of a coroutine's body.
+  PLAIN call(const char* function, strand* on)
+      : function_(function), strand_(on), below_(strand_->innermost) {
+    back();
     mark();
   }
   /// Also puts right what calls that were jumped over have left.
@@ -74,6 +80,15 @@ class [[nodiscard]] call {
   const char* function_;
   strand* strand_;
   const call* below_;
+};
+
+/// A local that tells of its end, also where that is the end of a coroutine that is destroyed.
+struct guard {
+  const call& of;
+  TRACED ~guard() {
+    of.back();
+    const call here{"~guard"};
+  }
 };
 
 /// A call that does nothing but be there.

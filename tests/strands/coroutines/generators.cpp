@@ -1,7 +1,9 @@
 // Generators, and generators that yield what others yield.
+#include <coroutine>
 #include <cstdlib>
+#include <utility>
 
-#include "strands.hpp"
+#include "../chance.hpp"
 
 namespace {
 
@@ -9,7 +11,7 @@ TRACED void leaf() { const truth::call here{"leaf"}; }
 
 class generator {
  public:
-  struct promise_type : strand_of {
+  struct promise_type {
     int value = 0;
     generator get_return_object() {
       return generator(std::coroutine_handle<promise_type>::from_promise(*this));
@@ -28,13 +30,13 @@ class generator {
   generator(generator&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
   generator& operator=(generator&&) = delete;
   PLAIN ~generator() {
-    if (handle_) destroy(handle_);
+    if (handle_) handle_.destroy();
   }
 
   /// Whether there is another value. The caller calls back() then.
   PLAIN bool next() {
     if (handle_.done()) return false;
-    resume(handle_);
+    handle_.resume();
     return !handle_.done();
   }
   int value() const { return handle_.promise().value; }
@@ -44,8 +46,8 @@ class generator {
 };
 
 generator counts(int to) {
-  const truth::call here{"counts"};
-  const guard last;
+  const truth::call here{"counts", truth::coroutine()};
+  const truth::guard last{here};
   for (int i = 0; i < to; ++i) {
     leaf();
     co_yield i;
@@ -56,7 +58,7 @@ generator counts(int to) {
 
 /// A tree in order: each value goes up through all that are open.
 generator ordered(int depth) {
-  const truth::call here{"ordered"};
+  const truth::call here{"ordered", truth::coroutine()};
   if (depth > 0) {
     for (generator left = ordered(depth - 1); left.next();) {
       here.back();

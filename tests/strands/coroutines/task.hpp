@@ -2,12 +2,16 @@
 // transfer, so that the compiler's traps with that do not matter.
 #pragma once
 
-#include "strands.hpp"
+#include <coroutine>
+#include <exception>
+#include <utility>
+
+#include "../truth.hpp"
 
 template <class T>
 class task {
  public:
-  struct promise_type : strand_of {
+  struct promise_type {
     T value{};
     std::exception_ptr thrown;
     task get_return_object() {
@@ -27,13 +31,13 @@ class task {
     return *this;
   }
   PLAIN ~task() {
-    if (handle_) destroy(handle_);
+    if (handle_) handle_.destroy();
   }
 
   bool await_ready() const { return false; }
   /// Runs it to its end, however often it suspends.
   PLAIN bool await_suspend(std::coroutine_handle<>) const {
-    while (!handle_.done()) resume(handle_);
+    while (!handle_.done()) handle_.resume();
     return false;
   }
   T await_resume() const {

@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "../chance.hpp"
 #include "task.hpp"
 
 namespace {
@@ -24,7 +25,7 @@ TRACED void calls_on(int depth) {
 
 /// Suspends in the middle of a loop.
 task<int> counts(int to) {
-  const truth::call here{"counts"};
+  const truth::call here{"counts", truth::coroutine()};
   int sum = 0;
   for (int i = 0; i < to; ++i) {
     co_await std::suspend_always{};
@@ -36,8 +37,8 @@ task<int> counts(int to) {
 }
 
 task<int> throws(int number) {
-  const truth::call here{"throws"};
-  const guard last;
+  const truth::call here{"throws", truth::coroutine()};
+  const truth::guard last{here};
   co_await std::suspend_always{};
   here.back();
   calls_on(1);
@@ -46,7 +47,7 @@ task<int> throws(int number) {
 }
 
 task<int> sums(int number) {
-  const truth::call here{"sums"};
+  const truth::call here{"sums", truth::coroutine()};
   int sum = 0;
   for (int i = 0; i < number; ++i) {
     sum += co_await counts(2);
@@ -66,7 +67,7 @@ task<int> sums(int number) {
 /// Instances in instances, of one function.
 template <class T>
 task<T> tree(T depth) {
-  const truth::call here{"tree"};
+  const truth::call here{"tree", truth::coroutine()};
   if (depth == 0) {
     leaf();
     co_return 1;
@@ -83,7 +84,7 @@ task<T> tree(T depth) {
 struct object {
   int base;
   task<int> member(int number) const {
-    const truth::call here{"member"};
+    const truth::call here{"member", truth::coroutine()};
     co_await std::suspend_always{};
     here.back();
     leaf();
@@ -93,9 +94,9 @@ struct object {
 
 /// Begins in its ramp, and its frame is gone when it ends.
 struct eager {
-  struct promise_type : strand_of {
+  struct promise_type {
     eager get_return_object() { return {}; }
-    begins_at_once initial_suspend() noexcept { return {own}; }
+    std::suspend_never initial_suspend() noexcept { return {}; }
     std::suspend_never final_suspend() noexcept { return {}; }
     void return_void() {}
     void unhandled_exception() { std::abort(); }
@@ -110,7 +111,7 @@ struct hands_out {
 };
 
 eager notes(int depth) {
-  const truth::call here{"notes"};
+  const truth::call here{"notes", truth::coroutine()};
   leaf();
   if (depth > 0) notes(depth - 1);
   here.back();
@@ -119,8 +120,8 @@ eager notes(int depth) {
 }
 
 eager waits(std::coroutine_handle<eager::promise_type>& self) {
-  const truth::call here{"waits"};
-  const guard last;
+  const truth::call here{"waits", truth::coroutine()};
+  const truth::guard last{here};
   leaf();
   co_await hands_out{self};
   here.back();
@@ -132,7 +133,7 @@ eager waits(std::coroutine_handle<eager::promise_type>& self) {
 
 /// Its frames lie one after the other at one address.
 struct placed {
-  struct promise_type : strand_of {
+  struct promise_type {
     static void* operator new(std::size_t size) {
       static void* const memory = std::malloc(4096);
       if (memory == nullptr || size > 4096) std::abort();
@@ -151,8 +152,8 @@ struct placed {
 };
 
 placed one(int number) {
-  const truth::call here{"one"};
-  const guard last;
+  const truth::call here{"one", truth::coroutine()};
+  const truth::guard last{here};
   calls_on(number);
   co_await std::suspend_always{};
   here.back();
@@ -160,7 +161,7 @@ placed one(int number) {
 }
 
 placed another(std::string text) {
-  const truth::call here{"another"};
+  const truth::call here{"another", truth::coroutine()};
   leaf();
   co_await std::suspend_always{};
   here.back();
@@ -170,7 +171,7 @@ placed another(std::string text) {
 TRACED void runs(const task<int>& of) {
   const truth::call here{"runs"};
   while (!of.handle().done()) {
-    resume(of.handle());
+    of.handle().resume();
     here.back();
     if (chance(2) == 0) leaf();
   }
@@ -188,7 +189,7 @@ TRACED void kinds() {
   runs(object{5}.member(2));
   here.back();
   const auto lambda = [](int number) -> task<int> {
-    const truth::call within{"lambda"};
+    const truth::call within{"lambda", truth::coroutine()};
     co_await std::suspend_always{};
     within.back();
     leaf();
@@ -210,16 +211,16 @@ TRACED void at_once() {
   waits(waiting);
   here.back();
   leaf();
-  resume(waiting);
+  waiting.resume();
   here.back();
   leaf();
-  resume(waiting);
+  waiting.resume();
   here.back();
   leaf();
   // Destroyed where it waits.
   waits(waiting);
   here.back();
-  destroy(waiting);
+  waiting.destroy();
   here.back();
   leaf();
 }
@@ -228,20 +229,20 @@ TRACED void one_place() {
   const truth::call here{"one_place"};
   for (int i = 0; i < 3; ++i) {
     const auto first = one(i);
-    resume(first.handle);
+    first.handle.resume();
     here.back();
     leaf();
-    if (i != 1) resume(first.handle);
+    if (i != 1) first.handle.resume();
     here.back();
-    destroy(first.handle);
+    first.handle.destroy();
     here.back();
     // Never begun, and then the other function at the same address.
-    destroy(another("never").handle);
+    another("never").handle.destroy();
     here.back();
     const auto second = another("once");
-    resume(second.handle);
+    second.handle.resume();
     here.back();
-    destroy(second.handle);
+    second.handle.destroy();
     here.back();
     leaf();
   }
@@ -250,7 +251,7 @@ TRACED void one_place() {
 TRACED void elsewhere(std::coroutine_handle<task<int>::promise_type> handle) {
   const truth::call here{"elsewhere"};
   leaf();
-  resume(handle);
+  handle.resume();
   here.back();
   leaf();
 }
@@ -259,14 +260,14 @@ TRACED void elsewhere(std::coroutine_handle<task<int>::promise_type> handle) {
 TRACED void wanders() {
   const truth::call here{"wanders"};
   const task<int> wanderer = counts(4), other = sums(2);
-  resume(wanderer.handle());
+  wanderer.handle().resume();
   here.back();
   for (int i = 0; i < 2; ++i) {
     std::thread([&]() PLAIN { elsewhere(wanderer.handle()); }).join();
     here.back();
     leaf();
   }
-  resume(wanderer.handle());
+  wanderer.handle().resume();
   here.back();
   std::thread([&]() PLAIN { elsewhere(other.handle()); }).join();
   here.back();
@@ -290,7 +291,7 @@ TRACED void crowd() {
         break;
     }
     const auto at = chance(static_cast<unsigned>(alive.size()));
-    if (!alive[at].handle().done()) resume(alive[at].handle());
+    if (!alive[at].handle().done()) alive[at].handle().resume();
     here.back();
     leaf();
     if (chance(4) == 0 || alive[at].handle().done()) {

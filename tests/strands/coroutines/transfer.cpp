@@ -1,8 +1,10 @@
 // Coroutines that hand over to one another by symmetric transfer, without a call, and at last to
 // nobody (noop_coroutine).
+#include <coroutine>
 #include <cstdlib>
+#include <utility>
 
-#include "strands.hpp"
+#include "../chance.hpp"
 
 namespace {
 
@@ -11,7 +13,7 @@ TRACED void leaf() { const truth::call here{"leaf"}; }
 template <class T>
 class task {
  public:
-  struct promise_type : strand_of {
+  struct promise_type {
     T value{};
     std::coroutine_handle<promise_type> waiter;
     task get_return_object() {
@@ -23,7 +25,6 @@ class task {
       std::coroutine_handle<> await_suspend(std::coroutine_handle<promise_type> ended) noexcept {
         const auto waiter = ended.promise().waiter;
         if (!waiter) return std::noop_coroutine();
-        runs_next(waiter);
         return waiter;
       }
       void await_resume() noexcept {}
@@ -36,12 +37,11 @@ class task {
   explicit task(std::coroutine_handle<promise_type> handle) : handle_(handle) {}
   task(const task&) = delete;
   task& operator=(const task&) = delete;
-  PLAIN ~task() { destroy(handle_); }
+  PLAIN ~task() { handle_.destroy(); }
 
   bool await_ready() { return false; }
   std::coroutine_handle<> await_suspend(std::coroutine_handle<promise_type> waiter) {
     handle_.promise().waiter = waiter;
-    runs_next(handle_);
     return handle_;
   }
   T await_resume() { return handle_.promise().value; }
@@ -53,7 +53,7 @@ class task {
 };
 
 task<int> fibonacci(int n) {
-  const truth::call here{"fibonacci"};
+  const truth::call here{"fibonacci", truth::coroutine()};
   leaf();
   if (n < 2) co_return n;
   const int one = co_await fibonacci(n - 1);
@@ -67,7 +67,7 @@ task<int> fibonacci(int n) {
 
 /// Awaits in a loop: the same two places over and over.
 task<int> loops(int times) {
-  const truth::call here{"loops"};
+  const truth::call here{"loops", truth::coroutine()};
   int sum = 0;
   for (int i = 0; i < times; ++i) {
     sum += co_await fibonacci(i % 4);
@@ -79,7 +79,7 @@ task<int> loops(int times) {
 
 /// Two that hand over to each other until both are tired.
 struct player {
-  struct promise_type : strand_of {
+  struct promise_type {
     player get_return_object() {
       return {std::coroutine_handle<promise_type>::from_promise(*this)};
     }
@@ -94,16 +94,13 @@ struct player {
 struct serves {
   std::coroutine_handle<player::promise_type>& to;
   bool await_ready() { return false; }
-  std::coroutine_handle<> await_suspend(std::coroutine_handle<player::promise_type>) {
-    runs_next(to);
-    return to;
-  }
+  std::coroutine_handle<> await_suspend(std::coroutine_handle<player::promise_type>) { return to; }
   void await_resume() {}
 };
 
 player plays(std::coroutine_handle<player::promise_type>& other, int times) {
-  const truth::call here{"plays"};
-  const guard last;
+  const truth::call here{"plays", truth::coroutine()};
+  const truth::guard last{here};
   for (int i = 0; i < times; ++i) {
     leaf();
     co_await serves{other};
@@ -116,26 +113,26 @@ TRACED void runs() {
   const truth::call here{"runs"};
   {
     const task<int> all = fibonacci(7);
-    resume(all.handle());
+    all.handle().resume();
     here.back();
     if (all.handle().promise().value != 13) std::abort();
     leaf();
   }
   here.back();
   const task<int> many = loops(10);
-  resume(many.handle());
+  many.handle().resume();
   here.back();
   leaf();
   std::coroutine_handle<player::promise_type> ping, pong;
   ping = plays(pong, 10).handle;
   pong = plays(ping, 20).handle;
-  resume(ping);
+  ping.resume();
   here.back();
   leaf();
-  destroy(ping);
+  ping.destroy();
   here.back();
   leaf();
-  destroy(pong);
+  pong.destroy();
   here.back();
   leaf();
 }

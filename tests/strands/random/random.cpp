@@ -38,8 +38,8 @@ pool suspended;
 
 /// A fiber may switch while it runs a coroutine; a coroutine may suspend where it calls nobody.
 task<int> walks(unsigned depth) {
-  const truth::call here{"walks"};
-  const guard last;
+  const truth::call here{"walks", truth::coroutine()};
+  const truth::guard last{here};
   int steps = 0;
   for (unsigned i = chance(4) + 1; i != 0; --i) {
     switch (chance(6)) {
@@ -77,7 +77,7 @@ TRACED void tends() {
     if (one) suspended.put(std::move(*one));
     one.emplace(walks(2));
   }
-  resume(one->handle());
+  one->handle().resume();
   here.back();
   if (chance(2) == 0) truth::point();
   if (!one->handle().done() && chance(6) != 0) suspended.put(std::move(*one));
