@@ -2,17 +2,17 @@
 
 use crate::Kind;
 use crate::decoder::Decoder;
+use crate::hash::FastMap;
 use crate::sink::Sink;
 use heddle_trace_file::{Event, EventKind};
-use std::collections::HashMap;
 
 /// The program's numbers.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Announced {
     /// By number: the slot, and the strand that was in it then.
-    bound: HashMap<u64, (u32, crate::StrandId)>,
+    bound: FastMap<u64, (u32, crate::StrandId)>,
     /// Names of those that have not run yet.
-    names: HashMap<u64, Box<str>>,
+    names: FastMap<u64, Box<str>>,
 }
 
 impl Announced {

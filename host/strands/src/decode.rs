@@ -146,8 +146,7 @@ impl<'a> Plan<'a> {
 
     /// What a first look at these threads says.
     fn survey(&self, process: usize, threads: &[usize]) -> Result<Survey, Error> {
-        let (_, survey) = self.together(process, threads, None, Ignore)?;
-        Ok(survey)
+        Ok(self.together(process, threads, None, Ignore)?.1)
     }
 
     fn alone<S: Sink>(
@@ -184,16 +183,21 @@ impl<'a> Plan<'a> {
         let of = &self.trace.processes()[process];
         let code = &self.codes[process];
         let mut decoder = Decoder::new(of, process, code, threads, false, known, sink);
-        let mut merge = Merge::new(of, threads)?;
-        while let Some((thread, event)) = merge.next()? {
+        let mut left = match known {
+            Some(_) => u64::MAX,
+            None => LOOK,
+        };
+        let remarks = in_order(of, threads, |thread, event| {
             // It may be anywhere now.
-            let _: Result<(), NotAlone> = decoder.feed(thread, &event);
-        }
+            let _: Result<(), NotAlone> = decoder.feed(thread, event);
+            left -= 1;
+            left > 0
+        })?;
         decoder.finish();
         let part = Part {
             unresolved: decoder.unresolved,
             loose: decoder.loose,
-            remarks: merge.remarks(),
+            remarks,
             sink: decoder.sink,
         };
         Ok((part, decoder.survey))
@@ -251,74 +255,54 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// The events of some threads of a process, in order of time.
-struct Merge<'a> {
-    sources: Vec<(usize, Events<'a>, Option<Event<'a>>)>,
-    /// Of all but the current source.
-    heads: BinaryHeap<Reverse<(Nanos, usize)>>,
-    current: usize,
-    until: (Nanos, usize),
-}
+/// Events of a group that the first look takes in: what a call site does, it does early and often.
+const LOOK: u64 = 1 << 24;
 
-const NEVER: (Nanos, usize) = (Nanos(u64::MAX), usize::MAX);
-
-impl<'a> Merge<'a> {
-    fn new(process: &'a Process, threads: &[usize]) -> Result<Self, Error> {
-        let mut merge = Merge {
-            sources: Vec::new(),
-            heads: BinaryHeap::new(),
-            current: 0,
-            until: (Nanos(0), 0),
-        };
-        for (index, &thread) in threads.iter().enumerate() {
-            let mut events = process.threads()[thread].events();
-            let head = events.next().transpose()?;
-            merge
-                .heads
-                .extend(head.map(|head| Reverse((head.time, index))));
-            merge.sources.push((thread, events, head));
-        }
-        merge.switch();
-        Ok(merge)
+/// Gives `each` the events of some threads of a process, in order of time, until it has enough; returns what is to be said of them.
+fn in_order(
+    process: &Process,
+    threads: &[usize],
+    mut each: impl FnMut(usize, &Event<'_>) -> bool,
+) -> Result<Remarks, Error> {
+    const NEVER: (Nanos, usize) = (Nanos(u64::MAX), usize::MAX);
+    let mut sources: Vec<(Events<'_>, Option<Event<'_>>)> = Vec::new();
+    // When their next events are, of all but the one that is being read.
+    let mut heads: BinaryHeap<Reverse<(Nanos, usize)>> = BinaryHeap::new();
+    for (index, &thread) in threads.iter().enumerate() {
+        let mut events = process.threads()[thread].events();
+        let head = events.next().transpose()?;
+        heads.extend(head.map(|head| Reverse((head.time, index))));
+        sources.push((events, head));
     }
-
-    /// Goes on with the source whose next event is the earliest.
-    fn switch(&mut self) {
-        if let Some(Reverse((_, source))) = self.heads.pop() {
-            self.current = source;
+    while let Some(Reverse((_, current))) = heads.pop() {
+        let until = heads.peek().map_or(NEVER, |&Reverse(head)| head);
+        let (events, head) = &mut sources[current];
+        let Some(first) = head.take() else { continue };
+        if !each(threads[current], &first) {
+            break;
         }
-        self.until = self.heads.peek().map_or(NEVER, |&Reverse(head)| head);
-    }
-
-    #[inline]
-    fn next(&mut self) -> Result<Option<(usize, Event<'a>)>, Error> {
-        let current = self.current;
-        let Some((thread, events, head)) = self.sources.get_mut(current) else {
-            return Ok(None);
-        };
-        let Some(event) = head.take() else {
-            return Ok(None);
-        };
-        let thread = *thread;
-        *head = events.next().transpose()?;
-        match head {
-            Some(head) if (head.time, current) < self.until => {}
-            Some(head) => {
-                self.heads.push(Reverse((head.time, current)));
-                self.switch();
+        let mut more = true;
+        for event in events {
+            let event = event?;
+            if (event.time, current) >= until {
+                heads.push(Reverse((event.time, current)));
+                *head = Some(event);
+                break;
             }
-            None => self.switch(),
+            more = each(threads[current], &event);
+            if !more {
+                break;
+            }
         }
-        Ok(Some((thread, event)))
-    }
-
-    fn remarks(&self) -> Remarks {
-        let mut all = Remarks::default();
-        for (_, events, _) in &self.sources {
-            all += &events.remarks();
+        if !more {
+            break;
         }
-        all
     }
+    let mut all = Remarks::default();
+    for (events, _) in &sources {
+        all += &events.remarks();
+    }
+    Ok(all)
 }
 
 /// `work` for each item, by all processors, the items of the largest `size` first; results in order of the items.

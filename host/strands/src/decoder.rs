@@ -6,6 +6,7 @@
 
 use crate::announced::Announced;
 use crate::code::{Code, Role};
+use crate::hash::FastMap;
 use crate::instances::Instances;
 use crate::live::{Live, Slots};
 use crate::sink::{Call, Sink, StrandSpan};
@@ -15,7 +16,6 @@ use crate::survey::Survey;
 use crate::{Kind, StrandId, Unresolved};
 use heddle_calls::{End, Loose, Span};
 use heddle_trace_file::{Addr, CoroutineFrame, Event, EventKind, Modules, Nanos, Process, Way};
-use std::collections::HashMap;
 
 /// The group's threads cannot be decoded one by one: they run on other stacks than their own, or resume coroutines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,7 +57,8 @@ pub(crate) struct Decoder<'a, S> {
     pub known: Option<&'a Survey>,
     /// From this one.
     pub survey: Survey,
-    pub threads: HashMap<usize, usize>,
+    /// Index of its context by a thread's index in its process.
+    pub threads: Vec<u32>,
     pub contexts: Vec<Context>,
     /// By thread: the recorder saw its end.
     pub ended: Vec<bool>,
@@ -70,9 +71,9 @@ pub(crate) struct Decoder<'a, S> {
     pub instances: Instances,
     pub announced: Announced,
     /// Outermost calls that were taken for callbacks and ended without an exit, by stack pointer and function: an exit proves them to be a stack's.
-    pub doubted: HashMap<(u64, u64), u64>,
+    pub doubted: FastMap<(u64, u64), u64>,
     /// Offsets of stack pointers at exits to those at enters, by function: of tail-called hooks.
-    pub offsets: HashMap<u64, Vec<i64>>,
+    pub offsets: FastMap<u64, Vec<i64>>,
     pub unresolved: Unresolved,
     pub loose: Loose,
     pub latest: u64,
@@ -109,7 +110,7 @@ impl<'a, S: Sink> Decoder<'a, S> {
             capturing: known.is_some_and(|known| known.captures),
             known,
             survey: Survey::default(),
-            threads: threads.iter().enumerate().map(|(i, &t)| (t, i)).collect(),
+            threads: vec![0; process.threads().len()],
             contexts: Vec::new(),
             ended: Vec::new(),
             stacks: Vec::new(),
@@ -120,13 +121,14 @@ impl<'a, S: Sink> Decoder<'a, S> {
             slots: Slots::new(StrandId::new(number, process.threads().len())),
             instances: Instances::default(),
             announced: Announced::default(),
-            doubted: HashMap::new(),
-            offsets: HashMap::new(),
+            doubted: FastMap::default(),
+            offsets: FastMap::default(),
             unresolved: Unresolved::default(),
             loose: Loose::default(),
             latest: 0,
         };
         for (index, &thread) in threads.iter().enumerate() {
+            decoder.threads[thread] = index as u32;
             let of = &process.threads()[thread];
             let id = StrandId::new(number, thread);
             let slot = decoder.slots.add_thread(id, thread, of.first());
@@ -166,7 +168,7 @@ impl<'a, S: Sink> Decoder<'a, S> {
     /// [`NotAlone`], if it may not be.
     #[inline]
     pub fn feed(&mut self, thread: usize, event: &Event) -> Result<(), NotAlone> {
-        let context = if self.alone { 0 } else { self.threads[&thread] };
+        let context = self.threads[thread] as usize;
         self.latest = event.time.0;
         let of = &mut self.contexts[context];
         of.latest = event.time.0;
@@ -269,20 +271,8 @@ impl<'a, S: Sink> Decoder<'a, S> {
             self.contexts[of.thread].current = None;
         } else {
             of.away += time.saturating_sub(of.since);
-            let rested = if let Some(top) = of.frames.last() {
-                self.resting.open.remove(&top.sp)
-            } else {
-                self.resting.empty.remove(&of.base)
-            };
-            // Where another stack took its place, that stays.
-            if rested.is_some_and(|other| other != stack) {
-                let (key, map) = match of.frames.last() {
-                    Some(top) => (top.sp, &mut self.resting.open),
-                    None => (of.base, &mut self.resting.empty),
-                };
-                if let Some(other) = rested {
-                    map.insert(key, other);
-                }
+            if of.frames.is_empty() && self.resting.empty.get(&of.base) == Some(&stack) {
+                self.resting.empty.remove(&of.base);
             }
         }
         let of = &mut self.stacks[stack as usize];
@@ -313,35 +303,70 @@ impl<'a, S: Sink> Decoder<'a, S> {
         let outermost = of.frames.first().map_or(base, |frame| frame.sp);
         let id = self.slots[slot].strand.id;
         if let Some((sp, function, enter)) = top {
-            let own = self.stacks[stack as usize].slot;
+            let of = &mut self.stacks[stack as usize];
+            let (own, kept) = (of.slot, of.kept_at.replace(sp));
             self.slots[own].strand.suspended_at = Some((Addr(function), Nanos(enter)));
-            self.clear(sp, outermost, stack);
-            self.resting.open.insert(sp, stack);
-        } else if owner.is_none()
-            && let Some(other) = self.resting.empty.insert(base, stack)
-            && other != stack
-        {
-            self.discard(other);
+            if kept != Some(sp) {
+                if let Some(kept) = kept {
+                    self.resting.forget(kept);
+                }
+                self.clear(sp, outermost, stack);
+                if let Some(other) = self.resting.keep(sp, stack) {
+                    self.stacks[other as usize].kept_at = None;
+                }
+            }
+        } else {
+            if let Some(kept) = self.stacks[stack as usize].kept_at.take() {
+                self.resting.forget(kept);
+            }
+            if owner.is_none()
+                && let Some(other) = self.resting.empty.insert(base, stack)
+                && other != stack
+            {
+                self.discard(other);
+            }
         }
         let thread = self.thread(thread);
         self.sink.suspended(id, thread, Nanos(time));
     }
 
+    /// The stack that does not run whose innermost call is at or next above `sp`, and where.
+    pub fn above(&self, sp: u64) -> Option<(u64, u32)> {
+        let mut kept = self.resting.above(sp);
+        kept.find(|&(_, stack)| !self.stacks[stack as usize].running)
+    }
+
+    /// The stack that does not run whose innermost call is next below `sp`, and where.
+    pub fn below(&self, sp: u64) -> Option<(u64, u32)> {
+        let mut kept = self.resting.below(sp);
+        kept.find(|&(_, stack)| !self.stacks[stack as usize].running)
+    }
+
+    /// The stack that does not run whose innermost call is at `sp`.
+    #[inline]
+    pub fn resting_at(&self, sp: u64) -> Option<u32> {
+        let kept = self.resting.at(sp);
+        kept.filter(|&stack| !self.stacks[stack as usize].running)
+    }
+
     /// Ends stacks that have open calls from `low` to `high`, where `stack` has its own.
     pub fn clear(&mut self, low: u64, high: u64, stack: u32) {
-        while let Some((top, other)) = self.resting.above(low) {
-            if top > high || other == stack {
-                break;
-            }
+        let there = self.resting.above(low);
+        let there = there.take_while(|&(top, _)| top <= high);
+        let others: Vec<u32> = there
+            .map(|(_, other)| other)
+            .filter(|&other| other != stack && !self.stacks[other as usize].running)
+            .collect();
+        for other in others {
             self.discard(other);
         }
-        if let Some((_, other)) = self.resting.below(low)
+        if let Some((_, other)) = self.below(low)
             && other != stack
+            && self.stacks[other as usize].owner.is_none()
             && self.stacks[other as usize]
                 .frames
                 .first()
                 .is_some_and(|outermost| outermost.sp >= low && !outermost.is(Frame::HANDLER))
-            && self.stacks[other as usize].owner.is_none()
         {
             self.discard(other);
         }
@@ -349,11 +374,13 @@ impl<'a, S: Sink> Decoder<'a, S> {
 
     /// Ends a stack that does not run: its memory is another's now.
     pub fn discard(&mut self, stack: u32) {
-        let of = &self.stacks[stack as usize];
-        match of.top() {
-            Some(top) => self.resting.open.remove(&top.sp),
-            None => self.resting.empty.remove(&of.base),
-        };
+        let of = &mut self.stacks[stack as usize];
+        if let Some(kept) = of.kept_at.take() {
+            self.resting.forget(kept);
+        }
+        if of.frames.is_empty() && self.resting.empty.get(&of.base) == Some(&stack) {
+            self.resting.empty.remove(&of.base);
+        }
         if of.owner.is_some() {
             // A thread's stack: its calls are gone, itself is not.
             while self.close(stack, End::Unwound).is_some() {}
@@ -413,6 +440,7 @@ impl<'a, S: Sink> Decoder<'a, S> {
         let (mut slot, mut depth, mut flags) = (outer, depth, flags);
         if let Some(frame) = new.frame {
             self.survey.captures = true;
+            self.capturing = true;
             // An inlined function has its container's body, but its own role.
             let function = self.sites.number(new.function).unwrap_or(body);
             if let Some(instance) = self.instance(context, stack, new, frame, function) {
@@ -606,11 +634,18 @@ impl Live {
     /// It goes on to run, on this thread.
     pub fn run_on(&mut self, thread: usize) {
         self.strand.activations += 1;
-        if self.on != Some(thread) {
-            self.on = Some(thread);
-            if !self.visited.contains(&thread) {
-                self.visited.push(thread);
-                self.strand.threads = self.visited.len() as u32;
+        match self.on.replace(thread) {
+            Some(before) if before == thread => {}
+            None => self.strand.threads = 1,
+            Some(before) => {
+                // Most stay where they are.
+                if self.visited.is_empty() {
+                    self.visited.push(before);
+                }
+                if !self.visited.contains(&thread) {
+                    self.visited.push(thread);
+                    self.strand.threads = self.visited.len() as u32;
+                }
             }
         }
     }

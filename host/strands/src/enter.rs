@@ -36,17 +36,52 @@ impl<S: Sink> Decoder<'_, S> {
             Way::Instrumented => 0,
             Way::Entry => Frame::ENTRY,
         };
-        if let Some(stack) = self.contexts[context].current
-            && let Some(top) = self.stacks[stack as usize].frames.last()
-            && let Some(site) = self.sites.of(new.caller, new.function)
-            && site.caller == top.body
-            && top.sp.wrapping_sub(new.sp) == site.above
-        {
-            let callee = site.callee;
-            self.push(context, stack, new, callee, way);
-            return Ok(());
+        let current = self.contexts[context].current;
+        let top = current.and_then(|stack| self.stacks[stack as usize].frames.last());
+        let inlined = top.is_some_and(|top| top.sp == new.sp);
+        if let Some(&site) = self.sites.of(new.caller, new.function, inlined) {
+            if let Some(stack) = current
+                && top.is_some_and(|top| self.is_called_from(top, &site, context, new))
+            {
+                self.push_known(context, stack, new, &site, way);
+                return Ok(());
+            }
+            // The thread has gone to another stack meanwhile, and that is where it rested.
+            if let Some(stack) = self.resting_at(new.sp.wrapping_add(site.above))
+                && let Some(top) = self.stacks[stack as usize].frames.last()
+                && self.is_called_from(top, &site, context, new)
+            {
+                self.run(context, stack, new.time);
+                self.push_known(context, stack, new, &site, way);
+                return Ok(());
+            }
         }
         self.enter_slowly(context, new, way)
+    }
+
+    /// Whether a call from this site can be made by `top`: at the distance that it had before.
+    #[inline]
+    fn is_called_from(&self, top: &Frame, site: &Site, context: usize, new: &Entered) -> bool {
+        site.caller == top.body
+            && top.sp.wrapping_sub(new.sp) == site.above
+            && (site.above != 0 || self.is_inlined_into(top, context, new))
+    }
+
+    #[inline]
+    fn push_known(&mut self, context: usize, stack: u32, new: &Entered, site: &Site, way: u8) {
+        let (body, flags) = match site.above {
+            0 => (site.caller, Frame::INLINED),
+            _ => (site.callee, way),
+        };
+        self.push(context, stack, new, body, flags);
+    }
+
+    /// Whether `top` has the new call inlined into it.
+    #[inline]
+    fn is_inlined_into(&self, top: &Frame, context: usize, new: &Entered) -> bool {
+        // Behind a gap the same function at the same place is another call of it.
+        let again = top.gaps != self.contexts[context].gaps && top.function == new.function;
+        top.sp == new.sp && top.caller == new.caller && !top.is(Frame::ENTRY) && !again
     }
 
     #[inline(never)]
@@ -63,6 +98,13 @@ impl<S: Sink> Decoder<'_, S> {
             let body = self.stacks[stack as usize]
                 .top()
                 .map_or(callee, |top| top.body);
+            self.sites.note(Site {
+                site: new.caller,
+                function: new.function,
+                above: 0,
+                caller: body,
+                callee,
+            });
             self.run(context, stack, new.time);
             self.push(context, stack, new, body, Frame::INLINED);
             return Ok(());
@@ -107,8 +149,22 @@ impl<S: Sink> Decoder<'_, S> {
             None if self.alone => return Err(NotAlone),
             None => self.elsewhere(context, new, holder),
         };
-        if traced.is_some() && !self.stacks[stack as usize].frames.is_empty() {
-            self.unresolved.enters += 1;
+        if let Some(top) = self.stacks[stack as usize].top() {
+            self.unresolved.enters += u64::from(traced.is_some());
+            // Code that is not traced takes the same room each time, too. As long as it is not known what a site does, every call from it counts.
+            let known = self
+                .known
+                .is_some_and(|known| known.sites.contains_key(&new.caller));
+            let votes = !known && self.stacks[stack as usize].owner.is_none();
+            if traced.is_none() && !votes && top.sp > new.sp && top.sp - new.sp < REACH {
+                self.sites.note(Site {
+                    site: new.caller,
+                    function: new.function,
+                    above: top.sp - new.sp,
+                    caller: top.body,
+                    callee,
+                });
+            }
         }
         self.run(context, stack, new.time);
         let of = &mut self.stacks[stack as usize];
@@ -123,19 +179,12 @@ impl<S: Sink> Decoder<'_, S> {
 
     /// The stack whose innermost call the new one was inlined into.
     fn container(&self, context: usize, new: &Entered) -> Option<u32> {
-        let gaps = self.contexts[context].gaps;
         let contains = |stack: u32| {
             let top = self.stacks[stack as usize].top()?;
-            // Behind a gap the same function at the same place is another call of it.
-            let again = top.gaps != gaps && top.function == new.function;
-            (top.sp == new.sp && top.caller == new.caller && !top.is(Frame::ENTRY) && !again)
-                .then_some(stack)
+            self.is_inlined_into(top, context, new).then_some(stack)
         };
         let current = self.contexts[context].current.and_then(contains);
-        current.or_else(|| {
-            let (top, stack) = self.resting.above(new.sp)?;
-            (top == new.sp).then(|| contains(stack)).flatten()
-        })
+        current.or_else(|| self.resting_at(new.sp).and_then(contains))
     }
 
     /// The nearest open call of `function` above the new one's stack pointer, and its stack.
@@ -179,10 +228,13 @@ impl<S: Sink> Decoder<'_, S> {
                 try_one(stack);
             }
         }
-        if let Some((_, stack)) = self.resting.below(sp) {
+        if let Some((_, stack)) = self.below(sp) {
             try_one(stack);
         }
-        for (_, &stack) in self.resting.open.range(sp..).take(STACKS) {
+        for (_, stack) in self.resting.above(sp).take(STACKS) {
+            if self.stacks[stack as usize].running {
+                continue;
+            }
             try_one(stack);
             // All others are further away.
             if self.stacks[stack as usize].owner.is_none() {
@@ -196,10 +248,7 @@ impl<S: Sink> Decoder<'_, S> {
     fn on_this_stack(&self, stack: u32, sp: u64) -> bool {
         let of = &self.stacks[stack as usize];
         let Some(top) = of.top() else { return false };
-        let between = self
-            .resting
-            .above(sp)
-            .is_some_and(|(other, _)| other < top.sp);
+        let between = self.above(sp).is_some_and(|(other, _)| other < top.sp);
         sp < top.sp && !between
     }
 
@@ -246,17 +295,15 @@ impl<S: Sink> Decoder<'_, S> {
                     .top()
                     .is_some_and(|top| top.sp - new.sp < REACH)
         });
-        if self.known.is_none() {
+        let known = self.known.and_then(|known| known.sites.get(&new.caller));
+        let votes = known.copied().unwrap_or_else(|| {
             let votes = self.survey.sites.entry(new.caller).or_default();
             match near {
                 Some(_) => votes.near += 1,
                 None => votes.far += 1,
             }
-        }
-        let votes = match self.known {
-            Some(known) => known.sites.get(&new.caller).copied().unwrap_or_default(),
-            None => self.survey.sites[&new.caller],
-        };
+            *votes
+        });
         if let Some(stack) = self.continued(context, new, holder) {
             return stack;
         }
@@ -267,7 +314,7 @@ impl<S: Sink> Decoder<'_, S> {
                 return stack;
             }
             // Back on a fiber in code that is not traced, and called from there.
-            let behind = self.resting.above(new.sp);
+            let behind = self.above(new.sp);
             if let Some((top, stack)) = behind
                 && top - new.sp < REACH
                 && self.stacks[stack as usize].owner.is_none()
@@ -322,9 +369,9 @@ impl<S: Sink> Decoder<'_, S> {
         if let Some(empty) = self.resting.empty_near(sp, BASE) {
             self.discard(empty);
         }
-        let above = self.resting.above(sp).filter(|&(top, _)| top == sp);
-        let below = self.resting.below(sp);
-        for (_, stack) in [above, below].into_iter().flatten() {
+        let at = self.resting_at(sp);
+        let below = self.below(sp).map(|(_, stack)| stack);
+        for stack in [at, below].into_iter().flatten() {
             let of = &self.stacks[stack as usize];
             let base = of.frames.first().map_or(0, |frame| frame.sp);
             if of.owner.is_none() && base + BASE > sp {

@@ -11,21 +11,22 @@
 
 use crate::code::Role;
 use crate::decoder::{Decoder, Entered};
+use crate::hash::FastMap;
 use crate::live::Live;
 use crate::sink::Sink;
 use crate::stacks::Frame;
 use crate::{Kind, StrandId};
 use heddle_symbols::CoroutinePart;
 use heddle_trace_file::{Addr, CoroutineFrame, Nanos};
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 
 /// The instances that live, and the ramps that made some of which nothing was seen.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Instances {
     /// Slots by address.
-    at: HashMap<Addr, u32>,
+    at: FastMap<Addr, u32>,
     /// By coroutine: the strands that called its ramp, and when.
-    unseen: HashMap<u32, VecDeque<(StrandId, u64)>>,
+    unseen: FastMap<u32, VecDeque<(StrandId, u64)>>,
     /// Destroyed ones, latest last: the compiler may have made the rest of a destruction a tail call, which comes after it.
     destroyed: VecDeque<(u32, StrandId)>,
 }

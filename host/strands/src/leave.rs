@@ -80,6 +80,12 @@ impl<S: Sink> Decoder<'_, S> {
                 .rposition(|frame| frame.sp == sp && frame.is(Frame::ENTRY))?;
             Some((stack, index))
         };
+        if let Some(stack) = self.resting_at(sp)
+            && let Some(top) = self.stacks[stack as usize].frames.last()
+            && top.is(Frame::ENTRY)
+        {
+            return Some((stack, self.stacks[stack as usize].frames.len() - 1));
+        }
         let of = &self.contexts[context];
         if let Some(found) = of.current.and_then(on) {
             return Some(found);
@@ -87,8 +93,8 @@ impl<S: Sink> Decoder<'_, S> {
         if self.alone {
             return None;
         }
-        let above = self.resting.above(sp).map(|(_, stack)| stack);
-        let below = self.resting.below(sp).map(|(_, stack)| stack);
+        let above = self.above(sp).map(|(_, stack)| stack);
+        let below = self.below(sp).map(|(_, stack)| stack);
         let home = self.home(context, sp);
         let rest = [above, below, home].into_iter().flatten();
         let others = self.contexts.iter().filter_map(|other| other.current);
@@ -103,10 +109,10 @@ impl<S: Sink> Decoder<'_, S> {
         }
         let fitting = |frame: &Frame| fits(frame, function, Way::Instrumented);
         // Exactly as it was entered, on top of a stack that was not heard of.
-        let exact = self.resting.above(sp).filter(|&(top, stack)| {
-            top == sp && self.stacks[stack as usize].top().is_some_and(fitting)
-        });
-        if let Some((_, stack)) = exact {
+        let exact = self
+            .resting_at(sp)
+            .filter(|&stack| self.stacks[stack as usize].top().is_some_and(fitting));
+        if let Some(stack) = exact {
             return Some((stack, self.stacks[stack as usize].frames.len() - 1));
         }
         let runs_elsewhere = self.contexts.iter().filter_map(|other| other.current);
@@ -145,7 +151,10 @@ impl<S: Sink> Decoder<'_, S> {
         // The nearest innermost call of the function.
         let low = sp.saturating_sub(HIGHER);
         let high = sp.saturating_add(GROWN);
-        let resting = self.resting.open.range(low..high).map(|(_, &stack)| stack);
+        let kept = self.resting.above(low).take_while(|&(top, _)| top < high);
+        let resting = kept
+            .map(|(_, stack)| stack)
+            .filter(|&stack| !self.stacks[stack as usize].running);
         let mut best: Option<(u64, u32)> = None;
         for stack in current.into_iter().chain(resting) {
             if let Some(by) = offset(stack)
@@ -168,7 +177,7 @@ impl<S: Sink> Decoder<'_, S> {
             }
             return Some((stack, of.frames.len() - 1));
         }
-        let straddling = self.resting.below(sp).map(|(_, stack)| stack);
+        let straddling = self.below(sp).map(|(_, stack)| stack);
         current
             .into_iter()
             .chain(straddling)

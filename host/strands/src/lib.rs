@@ -31,6 +31,7 @@ mod code;
 mod decode;
 mod decoder;
 mod enter;
+mod hash;
 mod instances;
 mod leave;
 mod live;

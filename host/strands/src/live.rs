@@ -62,11 +62,7 @@ impl Slots {
             coroutine: 0,
             address: Addr(0),
             on: (kind == Kind::Thread).then_some(thread),
-            visited: if kind == Kind::Thread {
-                vec![thread]
-            } else {
-                Vec::new()
-            },
+            visited: Vec::new(),
         };
         match self.free.pop() {
             Some(slot) => {

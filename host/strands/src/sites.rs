@@ -4,15 +4,16 @@
 //! call is of the caller's function and just as far above the new one as it was before, the new one lies within its frame, and belongs to it.
 
 use crate::code::Code;
+use crate::hash::FastMap;
 use heddle_trace_file::{Addr, Modules, Nanos};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 /// A call site and the function that it calls.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Site {
     pub site: u64,
     pub function: u64,
-    /// How far the caller's stack pointer is above that of the call.
+    /// How far the caller's stack pointer is above that of the call; 0 if it is inlined into `caller`.
     pub above: u64,
     /// The function that the site is in.
     pub caller: u32,
@@ -30,14 +31,14 @@ const NONE: Site = Site {
     callee: NOBODY,
 };
 
-const SITES: usize = 2048;
+const SITES: usize = 4096;
 
 /// Functions by number: those that have symbols by that of [`Code`], others by one that they get when they are entered.
 #[derive(Clone, Debug)]
 pub(crate) struct Sites {
     table: Vec<Site>,
     generation: u32,
-    numbers: HashMap<u64, u32>,
+    numbers: FastMap<u64, u32>,
     /// Functions without symbols that were entered, by address.
     nameless: BTreeMap<u64, u32>,
     next: u32,
@@ -50,7 +51,7 @@ impl Sites {
         Sites {
             table: vec![NONE; SITES],
             generation: 0,
-            numbers: HashMap::new(),
+            numbers: FastMap::default(),
             nameless: BTreeMap::new(),
             next: code.functions(),
             entered: Vec::new(),
@@ -58,20 +59,20 @@ impl Sites {
     }
 
     #[inline]
-    fn slot(site: u64, function: u64) -> usize {
+    fn slot(site: u64, function: u64, inlined: bool) -> usize {
         let mixed = (site ^ function.rotate_left(17)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        (mixed >> 53) as usize % SITES
+        ((mixed >> 52) as usize & !1 | usize::from(inlined)) % SITES
     }
 
-    /// What was noted of a call from `site` to `function`.
+    /// What was noted of a call from `site` to `function`, `inlined` into what has that site, or not.
     #[inline]
-    pub fn of(&self, site: u64, function: u64) -> Option<&Site> {
-        let noted = &self.table[Self::slot(site, function)];
+    pub fn of(&self, site: u64, function: u64, inlined: bool) -> Option<&Site> {
+        let noted = &self.table[Self::slot(site, function, inlined)];
         (noted.site == site && noted.function == function).then_some(noted)
     }
 
     pub fn note(&mut self, site: Site) {
-        self.table[Self::slot(site.site, site.function)] = site;
+        self.table[Self::slot(site.site, site.function, site.above == 0)] = site;
     }
 
     /// Addresses may mean others from now on.

@@ -1,5 +1,6 @@
 //! The stacks of a group of threads: which calls are open on each, and where in memory that is.
 
+use crate::hash::FastMap;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -58,6 +59,8 @@ pub(crate) struct Stack {
     /// The thread that runs it, or ran it last.
     pub thread: usize,
     pub running: bool,
+    /// Where it is in [`Resting`]: it stays there while it runs, because it often comes back to where it was.
+    pub kept_at: Option<u64>,
     /// Time that it did not run, up to when it ran last.
     pub away: u64,
     /// Since when it does not run.
@@ -88,26 +91,43 @@ impl Stack {
 /// Where stacks are that do not run: by the stack pointer of their innermost calls.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Resting {
-    /// Those with open calls.
-    pub open: BTreeMap<u64, u32>,
+    /// Those with open calls; also those that run again, where they rested last.
+    open: BTreeMap<u64, u32>,
+    /// The same, for when it is known where.
+    exact: FastMap<u64, u32>,
     /// Those of which the outermost call has ended, by its stack pointer: their code may call again, or be gone.
     pub empty: BTreeMap<u64, u32>,
 }
 
 impl Resting {
-    /// The stack at or next above `sp`.
-    pub fn above(&self, sp: u64) -> Option<(u64, u32)> {
-        self.open
-            .range(sp..)
-            .next()
-            .map(|(&top, &stack)| (top, stack))
+    /// Keeps `stack` at `sp`; gives what was there.
+    pub fn keep(&mut self, sp: u64, stack: u32) -> Option<u32> {
+        self.open.insert(sp, stack);
+        self.exact.insert(sp, stack)
     }
 
-    /// The stack next below `sp`.
-    pub fn below(&self, sp: u64) -> Option<(u64, u32)> {
+    /// Does not keep anything at `sp`.
+    pub fn forget(&mut self, sp: u64) {
+        self.open.remove(&sp);
+        self.exact.remove(&sp);
+    }
+
+    /// What is kept at `sp`.
+    #[inline]
+    pub fn at(&self, sp: u64) -> Option<u32> {
+        self.exact.get(&sp).copied()
+    }
+
+    /// What is kept at and above `sp`, the nearest first.
+    pub fn above(&self, sp: u64) -> impl Iterator<Item = (u64, u32)> + '_ {
+        self.open.range(sp..).map(|(&top, &stack)| (top, stack))
+    }
+
+    /// What is kept below `sp`, the nearest first.
+    pub fn below(&self, sp: u64) -> impl Iterator<Item = (u64, u32)> + '_ {
         self.open
             .range(..sp)
-            .next_back()
+            .rev()
             .map(|(&top, &stack)| (top, stack))
     }
 

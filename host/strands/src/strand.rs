@@ -1,35 +1,37 @@
 //! What is known of a strand.
 
 use heddle_trace_file::{Addr, CoroutineFrame, Nanos};
+use std::num::NonZeroU64;
 
 /// A strand of a trace, by its process and its number there: first the threads, then the others in order of birth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct StrandId(u64);
+pub struct StrandId(NonZeroU64);
 
 impl StrandId {
     const BITS: u32 = 40;
 
     pub(crate) fn new(process: usize, index: usize) -> Self {
-        StrandId((process as u64) << Self::BITS | index as u64)
+        let number = (process as u64) << Self::BITS | (index as u64 + 1);
+        StrandId(NonZeroU64::new(number).unwrap_or(NonZeroU64::MIN))
     }
 
     pub(crate) fn next(self) -> Self {
-        StrandId(self.0 + 1)
+        StrandId(self.0.saturating_add(1))
     }
 
     /// The index of its process in the trace.
     pub fn process(self) -> usize {
-        (self.0 >> Self::BITS) as usize
+        (self.0.get() >> Self::BITS) as usize
     }
 
     /// Its number in its process, from 1.
     pub fn number(self) -> u64 {
-        (self.0 & ((1 << Self::BITS) - 1)) + 1
+        self.0.get() & ((1 << Self::BITS) - 1)
     }
 
     /// One number for both, unique in the trace and never 0.
     pub fn unique(self) -> u64 {
-        self.0 + 1
+        self.0.get()
     }
 }
 

@@ -1,14 +1,14 @@
 //! What one look at the whole trace says, and a decoder that goes through it must know from the beginning.
 
-use std::collections::{HashMap, HashSet};
+use crate::hash::{FastMap, FastSet};
 
 /// Facts about a group's events.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Survey {
     /// Functions that were entered: the others are not traced, or were not called.
-    pub entered: HashSet<u32>,
+    pub entered: FastSet<u32>,
     /// Call sites in code that is not traced, from which calls began outside the stacks of threads.
-    pub sites: HashMap<u64, Votes>,
+    pub sites: FastMap<u64, Votes>,
     /// Coroutines' frames were captured.
     pub captures: bool,
 }

@@ -59,10 +59,14 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let plan = Plan::new(&trace, names.images());
     let decoded = plan.decode(|_| All::default())?;
     let mut strands: Vec<Strand> = Vec::new();
-    for (_, all) in decoded.sinks {
-        strands.extend(all.0);
+    for (_, mut all) in decoded.sinks {
+        if strands.is_empty() {
+            strands = all.0;
+        } else {
+            strands.append(&mut all.0);
+        }
     }
-    strands.sort_by_key(|strand| strand.id);
+    strands.sort_unstable_by_key(|strand| strand.id);
     if let Some(kind) = args.kind {
         strands.retain(|strand| strand.kind == kind.kind());
     }
@@ -97,62 +101,75 @@ fn table(
     names: &mut Names,
     strands: &[Strand],
 ) -> io::Result<()> {
-    let mut lines = vec![[
-        "strand".to_owned(),
-        "kind".into(),
-        "parent".into(),
-        "born".into(),
-        "died".into(),
-        "runs".into(),
-        "threads".into(),
-        "running".into(),
-        "in children".into(),
-        "suspended".into(),
-        "calls".into(),
-        "name".into(),
-    ]];
+    let mut widths = HEADINGS.map(str::len);
+    // Made twice and not kept: there may be millions.
     for strand in strands {
-        let name = match &strand.waits {
-            Some(waits) if strand.died.is_none() => {
-                format!("{} (waits: {})", names.strand(strand), printable(waits))
-            }
-            _ => names.strand(strand),
-        };
-        lines.push([
-            label(trace, strand.id),
-            strand.kind.name().into(),
-            strand
-                .parent
-                .map_or_else(|| "-".into(), |parent| label(trace, parent)),
-            strand.born.to_string(),
-            strand
-                .died
-                .map_or_else(|| "-".into(), |died| died.to_string()),
-            strand.activations.to_string(),
-            strand.threads.to_string(),
-            strand.running.to_string(),
-            strand.children.to_string(),
-            strand.suspended.to_string(),
-            strand.calls.to_string(),
-            name,
-        ]);
-    }
-    let width = |column: usize| {
-        let widths = lines.iter().map(|line| line[column].chars().count());
-        widths.max().unwrap_or(0)
-    };
-    let widths: Vec<usize> = (0..lines[0].len()).map(width).collect();
-    for line in &lines {
-        for (column, text) in line[..line.len() - 1].iter().enumerate() {
-            let width = widths[column];
-            match lines[0][column].as_str() {
-                "kind" => write!(out, "{text:<width$}  ")?,
-                _ => write!(out, "{text:>width$}  ")?,
-            }
+        let line = line(trace, names, strand);
+        for (width, text) in widths.iter_mut().zip(&line) {
+            *width = text.chars().count().max(*width);
         }
-        writeln!(out, "{}", line[line.len() - 1])?;
+    }
+    print_line(out, &widths, &HEADINGS)?;
+    for strand in strands {
+        let line = line(trace, names, strand);
+        print_line(out, &widths, &line.each_ref().map(String::as_str))?;
     }
     Ok(())
+}
+
+const HEADINGS: [&str; 12] = [
+    "strand",
+    "kind",
+    "parent",
+    "born",
+    "died",
+    "runs",
+    "threads",
+    "running",
+    "in children",
+    "suspended",
+    "calls",
+    "name",
+];
+
+fn line(trace: &Trace, names: &mut Names, strand: &Strand) -> [String; HEADINGS.len()] {
+    let dash = || "-".to_owned();
+    let name = match &strand.waits {
+        Some(waits) if strand.died.is_none() => {
+            format!("{} (waits: {})", names.strand(strand), printable(waits))
+        }
+        _ => names.strand(strand),
+    };
+    [
+        label(trace, strand.id),
+        strand.kind.name().to_owned(),
+        strand
+            .parent
+            .map_or_else(dash, |parent| label(trace, parent)),
+        strand.born.to_string(),
+        strand.died.map_or_else(dash, |died| died.to_string()),
+        strand.activations.to_string(),
+        strand.threads.to_string(),
+        strand.running.to_string(),
+        strand.children.to_string(),
+        strand.suspended.to_string(),
+        strand.calls.to_string(),
+        name,
+    ]
+}
+
+fn print_line(out: &mut dyn Write, widths: &[usize], line: &[&str]) -> io::Result<()> {
+    let [columns @ .., name] = line else {
+        return Ok(());
+    };
+    for (column, (text, width)) in columns.iter().zip(widths).enumerate() {
+        if HEADINGS[column] == "kind" {
+            write!(out, "{text:<width$}  ")?;
+        } else {
+            write!(out, "{text:>width$}  ")?;
+        }
+    }
+    writeln!(out, "{name}")
 }
 
 fn object(trace: &Trace, names: &mut Names, strand: &Strand) -> Value {
