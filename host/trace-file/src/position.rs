@@ -25,6 +25,8 @@ pub struct Position<'a> {
     /// Runs before this one are begun, those from `end` on belong to other walks.
     next: usize,
     end: usize,
+    /// What the run before the one that was begun last ended with, if it was a capture, and its number.
+    captured: Option<(u32, (u32, CoroutineFrame))>,
     /// It only looks ahead: what it has read will be read again.
     ahead: bool,
 }
@@ -51,6 +53,7 @@ impl<'a> Position<'a> {
             runs,
             next: first,
             end,
+            captured: None,
             ahead: false,
         }
     }
@@ -121,6 +124,8 @@ impl<'a> Position<'a> {
 
     /// Goes on to the next run; `false` if there is none.
     pub fn next_run(&mut self) -> Result<bool, Error> {
+        // Before its memory is given back: to look there again would bring it back.
+        self.captured = self.captured_at_end();
         if !self.ahead {
             self.release();
         }
@@ -137,13 +142,16 @@ impl<'a> Position<'a> {
         Ok(true)
     }
 
-    /// The capture that the run before this one ended with, if that is at hand. In the middle of a longer record its two words would say something else.
+    /// The capture that the run before this one ended with, if that is at hand.
     pub fn captured_before(&self) -> Option<(u32, CoroutineFrame)> {
-        let at = self.next.checked_sub(2)?;
-        let (before, this) = (&self.runs[at], &self.runs[at + 1]);
-        if before.number + 1 != this.number {
-            return None;
-        }
+        let (number, captured) = self.captured?;
+        let this = self.runs.get(self.next.checked_sub(1)?)?;
+        (number + 1 == this.number).then_some(captured)
+    }
+
+    /// The capture that the run before the next one ends with. In the middle of a longer record its two words would say something else.
+    fn captured_at_end(&self) -> Option<(u32, (u32, CoroutineFrame))> {
+        let before = &self.runs[self.next.checked_sub(1)?];
         let (_, bytes) = before.records(self.store);
         let [.., first, second] = <[U64]>::ref_from_bytes(bytes).ok()? else {
             return None;
@@ -153,7 +161,7 @@ impl<'a> Position<'a> {
             return None;
         }
         let frame = CoroutineFrame::from_word(second.get())?;
-        Some(((first >> 32) as u32, frame))
+        Some((before.number, ((first >> 32) as u32, frame)))
     }
 
     /// Gives back the memory of the run that was read.
