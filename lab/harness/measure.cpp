@@ -4,6 +4,9 @@
 #include <time.h>
 
 #include <algorithm>
+#include <fstream>
+#include <string>
+#include <string_view>
 
 namespace heddle::lab {
 namespace {
@@ -53,6 +56,20 @@ usage usage::since(const usage& start) const {
           .voluntary_switches = voluntary_switches - start.voluntary_switches,
           .involuntary_switches = involuntary_switches - start.involuntary_switches,
           .peak_rss_bytes = peak_rss_bytes};
+}
+
+memory memory::now() {
+  memory found;
+  const auto field = [](const std::string& line, std::string_view name, std::uint64_t& bytes) {
+    if (line.starts_with(name)) bytes = std::stoull(line.substr(name.size())) * 1024u;
+  };
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    field(line, "VmRSS:", found.resident_bytes);
+    field(line, "VmSize:", found.reserved_bytes);
+    field(line, "VmPeak:", found.peak_reserved_bytes);
+  }
+  return found;
 }
 
 }  // namespace heddle::lab

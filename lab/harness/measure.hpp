@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "harness/counters.hpp"
+#include "harness/energy.hpp"
 
 namespace heddle::lab {
 
@@ -17,6 +19,16 @@ struct usage {
   [[nodiscard]] static usage now();
   /// What was added since; the peak stays.
   [[nodiscard]] usage since(const usage& start) const;
+};
+
+/// What a process has of memory.
+struct memory {
+  std::uint64_t resident_bytes = 0;       ///< pages that are there
+  std::uint64_t reserved_bytes = 0;       ///< address space, stacks to their full size included
+  std::uint64_t peak_reserved_bytes = 0;  ///< the most that this ever was
+
+  /// Of this process, from /proc; zeros where that cannot be read.
+  [[nodiscard]] static memory now();
 };
 
 /// CLOCK_MONOTONIC, ns.
@@ -51,6 +63,9 @@ class region {
   /// Runs `body`, with everything measured.
   template <class Body>
   void measure(Body&& body) {
+    // First what allocates itself.
+    const memory memory_before = memory::now();
+    const energy energy_before = energy::now();
     const counters counted_before = counted_so_far();
     const usage usage_before = usage::now();
     const std::uint64_t start_faults = page_faults_so_far();
@@ -63,6 +78,9 @@ class region {
     used_ = usage::now().since(usage_before);
     counted_ = counted_so_far();
     counted_ -= counted_before;
+    energy_uj_ = energy::now().since(energy_before);
+    grown_bytes_ = above(used_.peak_rss_bytes, memory_before.resident_bytes);
+    reserved_bytes_ = above(memory::now().peak_reserved_bytes, memory_before.reserved_bytes);
     total_ns_ = stop - start;
     wall_ns_ = end_ns_ != 0 ? end_ns_ - begin_ns_ : total_ns_;
     cpu_ns_ = end_ns_ != 0 ? end_cpu_ns_ - begin_cpu_ns_ : stop_cpu - start_cpu;
@@ -75,9 +93,19 @@ class region {
   [[nodiscard]] std::uint64_t total_ns() const { return total_ns_; }
   [[nodiscard]] std::uint64_t kernel_threads() const { return threads_; }
   [[nodiscard]] const usage& used() const { return used_; }
+  /// What the machine has used; nothing where that cannot be read.
+  [[nodiscard]] std::optional<std::uint64_t> energy_uj() const { return energy_uj_; }
+  /// How much more memory the process had at its peak than before the run, and address space. Exact
+  /// to some hundred kilobytes, as the kernel counts, and only without a warm-up before.
+  [[nodiscard]] std::uint64_t grown_bytes() const { return grown_bytes_; }
+  [[nodiscard]] std::uint64_t reserved_bytes() const { return reserved_bytes_; }
   [[nodiscard]] const counters& counted() const { return counted_; }
 
  private:
+  static std::uint64_t above(std::uint64_t peak, std::uint64_t before) {
+    return peak > before ? peak - before : 0;
+  }
+
   std::uint64_t begin_ns_ = 0;
   std::uint64_t end_ns_ = 0;
   std::uint64_t begin_cpu_ns_ = 0;
@@ -88,6 +116,9 @@ class region {
   std::uint64_t wall_ns_ = 0;
   std::uint64_t cpu_ns_ = 0;
   std::uint64_t total_ns_ = 0;
+  std::optional<std::uint64_t> energy_uj_;
+  std::uint64_t grown_bytes_ = 0;
+  std::uint64_t reserved_bytes_ = 0;
   std::uint64_t threads_ = 1;
   usage used_;
   counters counted_;

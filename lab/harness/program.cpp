@@ -88,7 +88,10 @@ request parse(const std::vector<std::string_view>& arguments) {
 void add_harness_figures(const region& timed, results& out) {
   out.metrics.add("wall_ns", timed.wall_ns())
       .add("total_ns", timed.total_ns())
-      .add("cpu_ns", timed.cpu_ns());
+      .add("cpu_ns", timed.cpu_ns())
+      .add("grown_bytes", timed.grown_bytes())
+      .add("reserved_bytes", timed.reserved_bytes());
+  if (timed.energy_uj()) out.metrics.add("energy_uj", *timed.energy_uj());
   const usage& used = timed.used();
   const counters& counted = timed.counted();
   out.counters.add("user_ns", used.user_ns)

@@ -42,7 +42,7 @@ func TestParseNamesWhatIsValid(t *testing.T) {
 
 func TestMeasuredSampleIsOneLineOfJSON(t *testing.T) {
 	sample := Sample{Workload: "w", Model: "m", Params: map[string]interface{}{"n": int64(1)}}
-	kept := make([][]byte, 100)
+	kept := make([][]byte, 20000)
 	sample.Measure(func(timed *Region) {
 		timed.Begin()
 		for i := range kept {
@@ -65,7 +65,10 @@ func TestMeasuredSampleIsOneLineOfJSON(t *testing.T) {
 	if read.Metrics["wall_ns"] <= 0 || read.Metrics["total_ns"] < read.Metrics["wall_ns"] {
 		t.Errorf("metrics: %v", read.Metrics)
 	}
-	if read.Counters["allocations"] < 100 || read.Counters["kernel_threads"] < 1 {
+	if read.Metrics["grown_bytes"] < 10<<20 {
+		t.Errorf("20 MB were allocated, and it grew by %v bytes", read.Metrics["grown_bytes"])
+	}
+	if read.Counters["allocations"] < 20000 || read.Counters["kernel_threads"] < 1 {
 		t.Errorf("counters: %v", read.Counters)
 	}
 }

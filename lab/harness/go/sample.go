@@ -6,8 +6,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"runtime"
+	"strconv"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -65,16 +68,40 @@ func kernelThreads() float64 {
 	return float64(len(tasks))
 }
 
+// memory is what the process has of it, in bytes, as /proc/self/status says: pages that are there, address
+// space, and the most that this ever was.
+func memory() (resident, reserved, peakReserved float64) {
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return 0, 0, 0
+	}
+	for _, line := range strings.Split(string(status), "\n") {
+		name, value, _ := strings.Cut(line, ":")
+		kilobytes, _ := strconv.ParseFloat(strings.TrimSuffix(strings.TrimSpace(value), " kB"), 64)
+		switch name {
+		case "VmRSS":
+			resident = kilobytes * 1024
+		case "VmSize":
+			reserved = kilobytes * 1024
+		case "VmPeak":
+			peakReserved = kilobytes * 1024
+		}
+	}
+	return resident, reserved, peakReserved
+}
+
 // Measure runs body and fills in the metrics and counters that every sample has.
 func (s *Sample) Measure(body func(*Region)) {
 	var before, after runtime.MemStats
 	var timed Region
 	runtime.ReadMemStats(&before)
+	residentBefore, reservedBefore, _ := memory()
 	used := usage()
 	start := time.Now()
 	body(&timed)
 	stop := time.Now()
 	now := usage()
+	_, _, reserved := memory()
 	runtime.ReadMemStats(&after)
 
 	if timed.end.IsZero() {
@@ -85,6 +112,9 @@ func (s *Sample) Measure(body func(*Region)) {
 		"wall_ns":  float64(timed.end.Sub(timed.begin).Nanoseconds()),
 		"cpu_ns":   float64(timed.endCPU - timed.beginCPU),
 		"total_ns": float64(stop.Sub(start).Nanoseconds()),
+		// Against what there was before the run; exact only without a warm-up before.
+		"grown_bytes":    math.Max(0, float64(now.Maxrss*1024)-residentBefore),
+		"reserved_bytes": math.Max(0, reserved-reservedBefore),
 	}
 	s.Counters = map[string]float64{
 		"user_ns":              float64(now.Utime.Nano() - used.Utime.Nano()),

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <new>
 #include <thread>
+#include <vector>
 
 #include "harness/locks.hpp"
 #include "harness/measure.hpp"
@@ -42,6 +43,19 @@ TEST_CASE("allocations are counted, the aligned and the array ones too") {
   });
   CHECK(timed.counted().allocations == 30);
   CHECK(all_aligned);
+}
+
+TEST_CASE("memory that a run needs is seen, though it is given back") {
+  constexpr std::size_t bytes = 64u << 20;
+  region timed;
+  timed.measure([] {
+    const std::vector<char> touched(bytes, 'x');
+    CHECK(touched[bytes / 2] == 'x');
+  });
+  // The kernel's count of pages may be behind by some hundred kilobytes.
+  CHECK(timed.grown_bytes() > bytes - bytes / 8);
+  CHECK(timed.grown_bytes() < 2 * bytes);
+  CHECK(timed.reserved_bytes() >= bytes);
 }
 
 namespace {

@@ -1,4 +1,5 @@
 #include <array>
+#include <latch>
 #include <mutex>
 #include <shared_mutex>
 
@@ -11,7 +12,9 @@ namespace {
 
 template <class Perform>
 void perform_all(problem& work, region& timed, const Perform& perform) {
+  std::latch all_are_there(work.strands());
   run_on_threads(timed, work.strands(), [&](int strand) {
+    if (work.together()) all_are_there.arrive_and_wait();
     outcome seen;
     for (const operation& each : work.operations_of(strand)) perform(each, strand, seen);
     work.outcome_of(strand) = seen;

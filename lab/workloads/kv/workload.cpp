@@ -48,6 +48,8 @@ std::vector<parameter> problem::declare() {
       parameter::word("lock", {"mutex", "shared", "sharded"},
                       "threads and goroutines: one mutex, one readers-writer lock, or a mutex for "
                       "each of 64 parts of the store"),
+      parameter::word("start", {"at-once", "together"},
+                      "threads and goroutines begin as they are made, or when all have been"),
       parameter::integer("seed", 1, 0, 1'000'000'000'000, "of the generator"),
   };
 }
@@ -61,6 +63,7 @@ problem::problem(const parameters& values)
     : data(static_cast<std::size_t>(values.integer("keys"))),
       keys_(static_cast<int>(values.integer("keys"))),
       lock_(locking_named(values.word("lock"))),
+      together_(values.word("start") == "together"),
       operations_(static_cast<std::size_t>(values.integer("strands"))),
       outcomes_(operations_.size()) {
   std::mt19937_64 random(static_cast<std::uint64_t>(values.integer("seed")));

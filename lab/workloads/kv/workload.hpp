@@ -60,6 +60,8 @@ class problem {
   }
 
   [[nodiscard]] locking lock() const { return lock_; }
+  /// Whether no thread or goroutine begins before all are there, so that they all need memory.
+  [[nodiscard]] bool together() const { return together_; }
 
   /// Does one operation on the shared store, for `strand`. Not to be called by two at once, unless
   /// both only read.
@@ -109,6 +111,7 @@ class problem {
 
   int keys_;
   locking lock_;
+  bool together_;
   std::vector<store> divided_;
   std::vector<std::vector<operation>> operations_;
   std::vector<outcome> outcomes_;

@@ -119,7 +119,7 @@ impl Cell {
         command::fill(program, &self.filling(experiment, options))
     }
 
-    /// The first executable that is missing: the command's own, or one that it needs.
+    /// What is missing first: the command's own executable, or one that it needs, or a file that it needs to read.
     fn absent(
         &self,
         experiment: &Experiment,
@@ -132,11 +132,10 @@ impl Cell {
             .needs
             .iter()
             .map(|word| command::executable(&command::fill_word(word, &filling), &filling));
-        words
-            .into_iter()
-            .take(1)
-            .chain(needs)
-            .find_map(|word| command::locate(&word).err())
+        let own = words.first().map(|word| command::locate(word).map(drop));
+        own.into_iter()
+            .chain(needs.map(|word| command::reach(&word)))
+            .find_map(Result::err)
     }
 
     fn filling<'a>(&'a self, experiment: &'a Experiment, options: &'a Options) -> Fill<'a> {

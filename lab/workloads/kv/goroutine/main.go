@@ -10,15 +10,22 @@ import (
 	harness "heddle/lab/harness/go"
 )
 
-// run has each strand's operations performed by a goroutine of its own.
-func run(data guarded, strands [][]operation) []outcome {
+// run has each strand's operations performed by a goroutine of its own; together, none begins before all
+// are there.
+func run(data guarded, strands [][]operation, together bool) []outcome {
 	outcomes := make([]outcome, len(strands))
 	var all sync.WaitGroup
 	all.Add(len(strands))
+	var there sync.WaitGroup
+	there.Add(len(strands))
 	for i := range strands {
 		i := i
 		go func() {
 			defer all.Done()
+			there.Done()
+			if together {
+				there.Wait()
+			}
 			var seen outcome
 			for _, each := range strands[i] {
 				data.perform(each, int32(i), int32(len(strands)), &seen)
@@ -71,6 +78,7 @@ func program(arguments []string) (int, error) {
 		{Name: "strands", Default: 10, Least: 1, Most: 1000},
 		{Name: "skew", Real: &harness.Real{Most: 3}},
 		{Name: "lock", Words: []string{"mutex", "shared", "sharded"}},
+		{Name: "start", Words: []string{"at-once", "together"}},
 		{Name: "seed", Default: 1, Least: 0, Most: 1000000000000},
 		{Name: "opt", Words: []string{"O0", "O2"}}, // of the C++ models; Go has its own compiler
 		{Name: "warmup", Default: 1, Least: 0, Most: 1},
@@ -79,17 +87,18 @@ func program(arguments []string) (int, error) {
 		return 2, err
 	}
 	keys, lock := int32(parsed.Integer("keys")), parsed.Values["lock"].(string)
+	together := parsed.Values["start"] == "together"
 	generate := func(operations int64, keys int32) [][]operation {
 		return load(operations, parsed.Real("writes"), keys, int32(parsed.Integer("strands")), parsed.Real("skew"), parsed.Integer("seed"))
 	}
 	if parsed.Integer("warmup") != 0 {
-		run(newGuarded(lock, 1000), generate(1000, 1000))
+		run(newGuarded(lock, 1000), generate(1000, 1000), together)
 	}
 	operations := generate(parsed.Integer("operations"), keys)
 	data := newGuarded(lock, keys)
 	var outcomes []outcome
 	sample := harness.Sample{Workload: "kv", Model: parsed.Model, Params: parsed.Values}
-	sample.Measure(func(*harness.Region) { outcomes = run(data, operations) })
+	sample.Measure(func(*harness.Region) { outcomes = run(data, operations, together) })
 	sample.Oracle = check(data, operations, outcomes, keys)
 	sample.Metrics["operation_ns"] = sample.Metrics["wall_ns"] / float64(parsed.Integer("operations"))
 	if err := sample.Print(os.Stdout); err != nil {

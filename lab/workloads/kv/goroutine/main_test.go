@@ -7,7 +7,7 @@ const keys = 1000
 func performed(lock string) (guarded, [][]operation, []outcome) {
 	operations := load(20000, 0.5, keys, 10, 1, 1)
 	data := newGuarded(lock, keys)
-	return data, operations, run(data, operations)
+	return data, operations, run(data, operations, true)
 }
 
 func TestEveryLockKeepsWhatWasWritten(t *testing.T) {
