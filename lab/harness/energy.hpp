@@ -16,6 +16,8 @@ class energy {
   /// Reads all packages below `powercap`; none where there are none that may be read.
   [[nodiscard]] static energy now(const std::filesystem::path& powercap = "/sys/class/powercap");
 
+  /// Whether there was a package that could be read.
+  [[nodiscard]] bool readable() const { return !packages_.empty(); }
   /// Microjoules since `start`; nothing if no package was read both times.
   [[nodiscard]] std::optional<std::uint64_t> since(const energy& start) const;
 

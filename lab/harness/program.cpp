@@ -29,6 +29,7 @@ const std::string compiler =
 std::vector<parameter> declared() {
   std::vector<parameter> all = registry().front().declare();
   all.push_back(parameter::integer("warmup", 1, 0, 1, "run a small problem first, unmeasured"));
+  all.push_back(parameter::integer("energy", 0, 0, 1, "1: do not run where none can be read"));
   return all;
 }
 
@@ -107,7 +108,16 @@ void add_harness_figures(const region& timed, results& out) {
       .add("kernel_threads", timed.kernel_threads());
 }
 
+// Before anything is run: it is known by then.
+void require_energy() {
+  if (energy::now().readable()) return;
+  throw cannot_run(
+      "no energy counter of the processor (RAPL) can be read: virtual machines have none; "
+      "elsewhere it takes root, or `chmod a+r /sys/class/powercap/intel-rapl:*/energy_uj`");
+}
+
 std::string run(const request& wanted, std::string_view flags) {
+  if (wanted.values.integer("energy") != 0) require_energy();
   const model_entry& model = *wanted.model;
   const rerun again = [&model](const parameters& values) {
     region unmeasured;

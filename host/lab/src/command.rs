@@ -117,22 +117,6 @@ pub fn locate(first: &str) -> Result<PathBuf, String> {
         .ok_or_else(|| format!("`{first}` is not in PATH"))
 }
 
-/// Whether what a program needs is there: an executable, or, as a path, a file that can be read. `Err` says what is missing.
-pub fn reach(word: &str) -> Result<(), String> {
-    let absent = match locate(word) {
-        Ok(_) => return Ok(()),
-        Err(absent) => absent,
-    };
-    if !word.contains('/') {
-        return Err(absent);
-    }
-    match std::fs::File::open(word) {
-        Ok(_) => Ok(()),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Err(absent),
-        Err(error) => Err(format!("{word}: {error}")),
-    }
-}
-
 /// The words as one line for a shell.
 pub fn quote(words: &[String]) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%^".contains(c);
@@ -167,20 +151,6 @@ mod tests {
                 dir,
             },
         )
-    }
-
-    #[test]
-    fn a_need_is_an_executable_or_a_file_that_can_be_read() {
-        assert_eq!(reach("sh"), Ok(()));
-        assert_eq!(reach("/proc/self/status"), Ok(()));
-        assert_eq!(
-            reach("/proc/self/nothing"),
-            Err("/proc/self/nothing does not exist".into())
-        );
-        assert_eq!(
-            reach("no-such-command"),
-            Err("`no-such-command` is not in PATH".into())
-        );
     }
 
     #[test]

@@ -45,11 +45,13 @@ TEST_CASE("energy is that of the packages, also when a counter begins anew") {
   machine.set("intel-rapl:1", "package-1", 15);
   machine.set("intel-rapl:0:0", "core", 70);
   machine.set("intel-rapl:2", "psys", 700);
+  CHECK(start.readable());
   CHECK(machine.now().since(start) == 30 + 25);
 }
 
 TEST_CASE("where no energy can be read there is none, which is not zero") {
   const powercap machine;
+  CHECK_FALSE(machine.now().readable());
   CHECK_FALSE(machine.now().since(machine.now()).has_value());
   CHECK_FALSE(energy::now("/nowhere").since(energy::now("/nowhere")).has_value());
 }

@@ -109,7 +109,7 @@ pub struct Program {
     pub command: Vec<String>,
     /// The models that it can run.
     pub models: Vec<String>,
-    /// Other executables, or files to be read, without which it cannot run, with placeholders.
+    /// Other executables without which it cannot run, with placeholders.
     #[serde(default)]
     pub needs: Vec<String>,
     /// What to print where the command, or something that it needs, doesn't exist.

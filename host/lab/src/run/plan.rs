@@ -119,7 +119,7 @@ impl Cell {
         command::fill(program, &self.filling(experiment, options))
     }
 
-    /// What is missing first: the command's own executable, or one that it needs, or a file that it needs to read.
+    /// The first executable that is missing: the command's own, or one that it needs.
     fn absent(
         &self,
         experiment: &Experiment,
@@ -132,10 +132,11 @@ impl Cell {
             .needs
             .iter()
             .map(|word| command::executable(&command::fill_word(word, &filling), &filling));
-        let own = words.first().map(|word| command::locate(word).map(drop));
-        own.into_iter()
-            .chain(needs.map(|word| command::reach(&word)))
-            .find_map(Result::err)
+        words
+            .into_iter()
+            .take(1)
+            .chain(needs)
+            .find_map(|word| command::locate(&word).err())
     }
 
     fn filling<'a>(&'a self, experiment: &'a Experiment, options: &'a Options) -> Fill<'a> {

@@ -3,6 +3,8 @@
 #include <cerrno>
 #include <system_error>
 
+#include "harness/model.hpp"
+
 namespace heddle::lab::file {
 
 ring_file::ring_file(int fd) : fd_(fd) {
@@ -10,7 +12,10 @@ ring_file::ring_file(int fd) : fd_(fd) {
   int error =
       io_uring_queue_init(1, &ring_, IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN);
   if (error == -EINVAL) error = io_uring_queue_init(1, &ring_, 0);
-  if (error < 0) throw std::system_error(-error, std::generic_category(), "io_uring_setup(2)");
+  if (error < 0) {
+    throw cannot_run(
+        std::system_error(-error, std::generic_category(), "io_uring_setup(2)").what());
+  }
 }
 
 int ring_file::complete() {

@@ -10,7 +10,7 @@ namespace heddle::lab::file {
 /// What one thread does with it nobody else sees; of the file, see positioned_file.
 class ring_file {
  public:
-  /// Throws std::system_error where the kernel has no io_uring, or does not allow it.
+  /// Throws cannot_run where the kernel has no io_uring, or does not allow it.
   explicit ring_file(int fd);
   ~ring_file() { io_uring_queue_exit(&ring_); }
   ring_file(const ring_file&) = delete;

@@ -4,7 +4,7 @@
 
 #include <array>
 
-#include "heddle/coop/io/service.hpp"
+#include "harness/io_service.hpp"
 #include "heddle/coop/mutex.hpp"
 #include "workloads/file/record_locks.hpp"
 
@@ -14,15 +14,14 @@ namespace heddle::lab::file {
 /// operation on one of them may wait halfway.
 struct shared {
   shared(coop::scheduler& s, const problem& work)
-      : files(s, {.only = coop::io::mechanism::io_uring,
-                  .depth = static_cast<unsigned>(work.threads())}),
+      : files(s, "io_uring", static_cast<unsigned>(work.threads())),
         data(files.adopt(dup(work.data.fd()), "the records")) {}
 
   coop::mutex& lock_of(const operation& wanted) {
     return locks[static_cast<std::size_t>(wanted.target.id) % record_locks::groups];
   }
 
-  coop::io::service files;
+  io_service files;
   coop::io::file data;
   std::array<coop::mutex, record_locks::groups> locks;
 };
