@@ -2,8 +2,10 @@
 //!
 //! The stack grows downwards, so the caller's frame is the nearest open one above the new call's stack pointer, whatever stack that is on:
 //!
-//! 1. *inlined* (`-finstrument-functions` only): the innermost call has the same stack pointer and call site: it is the container;
-//! 2. *called by a traced function*: the nearest open call above, on any stack, of the function that the call site is in; what is open below that on its stack is gone;
+//! 1. *inlined* (`-finstrument-functions` only): the innermost call has the same stack pointer and call site: it is the container. But the outermost call of a stack that
+//!    rested does not contain itself: it was never left, and its function is entered anew on a stack that is used again;
+//! 2. *called by a traced function*: the nearest open call above, on any stack, of the function that the call site is in; what is open below that on its stack is gone.
+//!    Where a call made from that very site is open there, it is the container, in a frame that has grown (`alloca`), or whose calls a `longjmp` has left;
 //! 3. *called by the kernel* (a signal's handler): on top of whatever the thread runs, wherever its stack is;
 //! 4. *called by code that is not traced*: on a thread's own stack, on top of what encloses it there. Elsewhere it is a callback, or the outermost call of a new fiber:
 //!    the call site tells, by how most calls from it began in the whole trace ([`crate::survey`]).
@@ -41,7 +43,7 @@ impl<S: Sink> Decoder<'_, S> {
         let inlined = top.is_some_and(|top| top.sp == new.sp);
         if let Some(&site) = self.sites.of(new.caller, new.function, inlined) {
             if let Some(stack) = current
-                && top.is_some_and(|top| self.is_called_from(top, &site, context, new))
+                && top.is_some_and(|top| self.is_called_from(top, stack, &site, context, new))
             {
                 self.push_known(context, stack, new, &site, way);
                 return Ok(());
@@ -49,7 +51,7 @@ impl<S: Sink> Decoder<'_, S> {
             // The thread has gone to another stack meanwhile, and that is where it rested.
             if let Some(stack) = self.resting_at(new.sp.wrapping_add(site.above))
                 && let Some(top) = self.stacks[stack as usize].frames.last()
-                && self.is_called_from(top, &site, context, new)
+                && self.is_called_from(top, stack, &site, context, new)
             {
                 self.run(context, stack, new.time);
                 self.push_known(context, stack, new, &site, way);
@@ -61,10 +63,17 @@ impl<S: Sink> Decoder<'_, S> {
 
     /// Whether a call from this site can be made by `top`: at the distance that it had before.
     #[inline]
-    fn is_called_from(&self, top: &Frame, site: &Site, context: usize, new: &Entered) -> bool {
+    fn is_called_from(
+        &self,
+        top: &Frame,
+        stack: u32,
+        site: &Site,
+        context: usize,
+        new: &Entered,
+    ) -> bool {
         site.caller == top.body
             && top.sp.wrapping_sub(new.sp) == site.above
-            && (site.above != 0 || self.is_inlined_into(top, context, new))
+            && (site.above != 0 || self.is_inlined_into(top, stack, context, new))
     }
 
     #[inline]
@@ -76,12 +85,34 @@ impl<S: Sink> Decoder<'_, S> {
         self.push(context, stack, new, body, flags);
     }
 
-    /// Whether `top` has the new call inlined into it.
+    /// Whether `top`, the innermost call of `stack`, has the new call inlined into it.
     #[inline]
-    fn is_inlined_into(&self, top: &Frame, context: usize, new: &Entered) -> bool {
-        // Behind a gap the same function at the same place is another call of it.
-        let again = top.gaps != self.contexts[context].gaps && top.function == new.function;
-        top.sp == new.sp && top.caller == new.caller && !top.is(Frame::ENTRY) && !again
+    fn is_inlined_into(&self, top: &Frame, stack: u32, context: usize, new: &Entered) -> bool {
+        if top.sp != new.sp || top.caller != new.caller || top.is(Frame::ENTRY) {
+            return false;
+        }
+        // The same function at the same place may be another call of it: behind a gap, or on a stack that is used again.
+        top.function != new.function
+            || (top.gaps == self.contexts[context].gaps && !self.is_entered_anew(stack, context))
+    }
+
+    /// Whether the outermost call of a stack may be one that was never left: the stack is a fiber's, and has rested with nothing else open.
+    fn is_entered_anew(&self, stack: u32, context: usize) -> bool {
+        let of = &self.stacks[stack as usize];
+        of.owner.is_none() && of.frames.len() == 1 && self.contexts[context].current != Some(stack)
+    }
+
+    /// The call among those in `stack` above `index` that contains a new one with its own call site, though it is not where that is.
+    fn grown(&self, stack: u32, index: usize, context: usize, new: &Entered) -> Option<usize> {
+        let frames = &self.stacks[stack as usize].frames;
+        let contains = |frame: &Frame| {
+            frame.caller == new.caller
+                && (frame.sp > new.sp || (frame.sp == new.sp && frame.function != new.function))
+                && frame.gaps == self.contexts[context].gaps
+                && !frame.is(Frame::ENTRY)
+        };
+        let above = frames[index + 1..].iter().rposition(contains)?;
+        Some(index + 1 + above)
     }
 
     #[inline(never)]
@@ -118,6 +149,15 @@ impl<S: Sink> Decoder<'_, S> {
         });
         if let Some(function) = traced {
             if let Some((stack, index)) = self.caller(context, new, function) {
+                if way == 0
+                    && let Some(container) = self.grown(stack, index, context, new)
+                {
+                    let body = self.stacks[stack as usize].frames[container].body;
+                    self.unwind(stack, container + 1);
+                    self.run(context, stack, new.time);
+                    self.push(context, stack, new, body, Frame::INLINED);
+                    return Ok(());
+                }
                 self.unwind(stack, index + 1);
                 self.run(context, stack, new.time);
                 let above = self.stacks[stack as usize].frames[index].sp - new.sp;
@@ -181,7 +221,8 @@ impl<S: Sink> Decoder<'_, S> {
     fn container(&self, context: usize, new: &Entered) -> Option<u32> {
         let contains = |stack: u32| {
             let top = self.stacks[stack as usize].top()?;
-            self.is_inlined_into(top, context, new).then_some(stack)
+            self.is_inlined_into(top, stack, context, new)
+                .then_some(stack)
         };
         let current = self.contexts[context].current.and_then(contains);
         current.or_else(|| self.resting_at(new.sp).and_then(contains))
@@ -202,7 +243,11 @@ impl<S: Sink> Decoder<'_, S> {
             return current.and_then(nearest);
         }
         if let Some(own) = self.home(context, sp) {
-            return nearest(own);
+            let elsewhere = current.filter(|&stack| stack != own);
+            let handled = elsewhere.and_then(nearest);
+            return handled
+                .filter(|&found| self.in_handler(found, sp))
+                .or_else(|| nearest(own));
         }
         let distance =
             |&(stack, index): &(u32, usize)| self.stacks[stack as usize].frames[index].sp - sp;
@@ -242,6 +287,13 @@ impl<S: Sink> Decoder<'_, S> {
             }
         }
         best.filter(|found| distance(found) < (8 << 20))
+    }
+
+    /// Whether the call is one of a signal's handler, and `sp` on the handler's stack, which may lie within the thread's own.
+    fn in_handler(&self, (stack, index): (u32, usize), sp: u64) -> bool {
+        let frames = &self.stacks[stack as usize].frames[..=index];
+        let handler = frames.iter().rfind(|frame| frame.is(Frame::HANDLER));
+        handler.is_some_and(|handler| handler.sp.abs_diff(sp) < REACH)
     }
 
     /// Whether `sp` is right below what is open on this stack, with nothing between.
