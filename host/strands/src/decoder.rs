@@ -72,8 +72,6 @@ pub(crate) struct Decoder<'a, S> {
     pub announced: Announced,
     /// Outermost calls that were taken for callbacks and ended without an exit, by stack pointer and function: an exit proves them to be a stack's.
     pub doubted: FastMap<(u64, u64), u64>,
-    /// Offsets of stack pointers at exits to those at enters, by function: of tail-called hooks.
-    pub offsets: FastMap<u64, Vec<i64>>,
     pub unresolved: Unresolved,
     pub loose: Loose,
     pub latest: u64,
@@ -109,7 +107,10 @@ impl<'a, S: Sink> Decoder<'a, S> {
             alone,
             capturing: known.is_some_and(|known| known.captures),
             known,
-            survey: Survey::default(),
+            survey: Survey {
+                offsets: known.map_or_else(FastMap::default, |known| known.offsets.clone()),
+                ..Survey::default()
+            },
             threads: vec![0; process.threads().len()],
             contexts: Vec::new(),
             ended: Vec::new(),
@@ -122,7 +123,6 @@ impl<'a, S: Sink> Decoder<'a, S> {
             instances: Instances::default(),
             announced: Announced::default(),
             doubted: FastMap::default(),
-            offsets: FastMap::default(),
             unresolved: Unresolved::default(),
             loose: Loose::default(),
             latest: 0,

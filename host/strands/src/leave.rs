@@ -134,7 +134,7 @@ impl<S: Sink> Decoder<'_, S> {
             && let Some(by) = offset(stack)
         {
             let function = self.stacks[stack as usize].frames.last()?.function;
-            let known = self.offsets.get(&function);
+            let known = self.survey.offsets.get(&function);
             if known.is_some_and(|known| known.contains(&by)) {
                 return Some((stack, self.stacks[stack as usize].frames.len() - 1));
             }
@@ -168,7 +168,7 @@ impl<S: Sink> Decoder<'_, S> {
         if let Some((_, stack)) = best {
             let of = &self.stacks[stack as usize];
             if let Some(top) = of.top() {
-                let offsets = self.offsets.entry(top.function).or_default();
+                let offsets = self.survey.offsets.entry(top.function).or_default();
                 let by = sp.wrapping_sub(top.sp) as i64;
                 // Of what grew, each call may differ.
                 if offsets.len() < 8 && !offsets.contains(&by) {

@@ -11,6 +11,8 @@ pub(crate) struct Survey {
     pub sites: FastMap<u64, Votes>,
     /// Coroutines' frames were captured.
     pub captures: bool,
+    /// Offsets of stack pointers at exits to those at enters, by function: of tail-called hooks.
+    pub offsets: FastMap<u64, Vec<i64>>,
 }
 
 /// How the calls from a site began.
