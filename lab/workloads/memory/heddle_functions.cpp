@@ -1,6 +1,6 @@
 #include "workloads/memory/workload.hpp"
 
-namespace heddle::lab::memory {
+namespace heddle::lab::trace_memory {
 namespace {
 
 tracing::command prefix(const std::filesystem::path& trace) {
@@ -16,4 +16,4 @@ void run(problem& work, region& timed) {
 const model<problem> functions{"heddle/functions", &run};
 
 }  // namespace
-}  // namespace heddle::lab::memory
+}  // namespace heddle::lab::trace_memory

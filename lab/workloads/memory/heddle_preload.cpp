@@ -1,6 +1,6 @@
 #include "workloads/memory/workload.hpp"
 
-namespace heddle::lab::memory {
+namespace heddle::lab::trace_memory {
 namespace {
 
 void run(problem& work, region& timed) {
@@ -14,4 +14,4 @@ void run(problem& work, region& timed) {
 const model<problem> preload{"heddle/preload", &run};
 
 }  // namespace
-}  // namespace heddle::lab::memory
+}  // namespace heddle::lab::trace_memory

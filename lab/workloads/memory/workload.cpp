@@ -6,7 +6,7 @@
 
 #include "harness/processors.hpp"
 
-namespace heddle::lab::memory {
+namespace heddle::lab::trace_memory {
 
 std::vector<parameter> problem::declare() {
   return {
@@ -64,4 +64,4 @@ void problem::report(const region&, results& out, const rerun&) const {
   out.counters.add("extra_page_table_bytes", tables);
 }
 
-}  // namespace heddle::lab::memory
+}  // namespace heddle::lab::trace_memory

@@ -8,7 +8,7 @@
 #include "workloads/tracing/oracle.hpp"
 #include "workloads/tracing/recorder.hpp"
 
-namespace heddle::lab::memory {
+namespace heddle::lab::trace_memory {
 
 /// What being recorded adds to a process's own memory: a program whose threads make some calls and
 /// then wait runs twice, without a recorder and with one, and says how much it has.
@@ -53,4 +53,4 @@ class problem {
   std::int64_t without_threads_ = 0;  // extra bytes
 };
 
-}  // namespace heddle::lab::memory
+}  // namespace heddle::lab::trace_memory
