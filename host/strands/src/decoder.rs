@@ -262,11 +262,13 @@ impl<'a, S: Sink> Decoder<'a, S> {
             let slot = self.stacks[previous as usize].innermost();
             self.slots[slot].strand.id
         });
+        // Before the other rests, which ends what is in its place and does not run.
+        let ran = std::mem::replace(&mut self.stacks[stack as usize].running, true);
         if let Some(previous) = previous {
             self.rest(previous, time);
         }
         let of = &mut self.stacks[stack as usize];
-        if of.running {
+        if ran {
             // It went away from a thread that has not been heard of since.
             self.contexts[of.thread].current = None;
         } else {
@@ -276,7 +278,6 @@ impl<'a, S: Sink> Decoder<'a, S> {
             }
         }
         let of = &mut self.stacks[stack as usize];
-        of.running = true;
         of.thread = context;
         self.contexts[context].current = Some(stack);
         let (slot, own) = (of.innermost(), of.slot);
@@ -322,6 +323,7 @@ impl<'a, S: Sink> Decoder<'a, S> {
             if owner.is_none()
                 && let Some(other) = self.resting.empty.insert(base, stack)
                 && other != stack
+                && !self.stacks[other as usize].running
             {
                 self.discard(other);
             }
