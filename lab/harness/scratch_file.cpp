@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <cstdlib>
+#include <string>
 #include <system_error>
 #include <vector>
 
@@ -33,28 +34,28 @@ void write_blocks(int fd, std::uint64_t blocks, const scratch_file::filler& fill
 
 scratch_file::scratch_file(std::uint64_t blocks, const filler& fill) {
   const char* const directory = std::getenv("TMPDIR");
-  path_ = std::string(directory != nullptr ? directory : ".") + "/heddle-io.XXXXXX";
-  const int fd = mkostemp(path_.data(), O_CLOEXEC);
-  if (fd < 0) throw failure("no file can be made in the current directory, or TMPDIR");
+  std::string path = std::string(directory != nullptr ? directory : ".") + "/heddle-io.XXXXXX";
+  fd_ = mkostemp(path.data(), O_CLOEXEC);
+  if (fd_ < 0) throw failure("no file can be made in the current directory, or TMPDIR");
+  unlink(path.c_str());
   try {
-    write_blocks(fd, blocks, fill);
+    write_blocks(fd_, blocks, fill);
   } catch (...) {
-    close(fd);
-    unlink(path_.c_str());
+    close(fd_);
     throw;
   }
-  close(fd);
 }
 
-scratch_file::~scratch_file() { unlink(path_.c_str()); }
+scratch_file::~scratch_file() { close(fd_); }
 
 int scratch_file::open(bool direct) const {
-  const int fd = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | (direct ? O_DIRECT : 0));
+  const std::string name = "/proc/self/fd/" + std::to_string(fd_);
+  const int fd = ::open(name.c_str(), O_RDONLY | O_CLOEXEC | (direct ? O_DIRECT : 0));
   if (fd >= 0) return fd;
   if (direct && errno == EINVAL) {
     throw cannot_run("no O_DIRECT on this file system: set TMPDIR to one on a disk");
   }
-  throw failure(path_);
+  throw failure("the file of the test could not be opened by " + name);
 }
 
 }  // namespace heddle::lab

@@ -3,12 +3,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <string>
 
 namespace heddle::lab {
 
-/// A file that a workload reads: made in TMPDIR, or else in the current directory, and gone when
-/// this is. It is in the page cache, and on the disk, before anything is timed.
+/// A file that a workload reads: made in TMPDIR, or else in the current directory, where it has no
+/// name, so that nothing is left of it however the program ends. It is in the page cache, and on
+/// the disk, before anything is timed.
 class scratch_file {
  public:
   /// What fills block number `index`; blocks are whole, of block_bytes.
@@ -23,15 +23,13 @@ class scratch_file {
   scratch_file(const scratch_file&) = delete;
   scratch_file& operator=(const scratch_file&) = delete;
 
-  [[nodiscard]] const std::string& path() const { return path_; }
-
   /// Opens it for reading; `direct` by O_DIRECT, past the page cache, for buffers that begin at a
-  /// multiple of block_bytes. The caller closes it. Throws std::system_error, and cannot_run where
-  /// the file system has no O_DIRECT.
+  /// multiple of block_bytes. The caller closes it, also after this is gone. Throws
+  /// std::system_error, and cannot_run where the file system has no O_DIRECT.
   [[nodiscard]] int open(bool direct) const;
 
  private:
-  std::string path_;
+  int fd_;
 };
 
 }  // namespace heddle::lab

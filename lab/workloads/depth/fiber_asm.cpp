@@ -46,6 +46,7 @@ void waiting(problem& work, region& timed) {
     each.resume();
   }
   timed.end();
+  work.makes_plain_calls();
   count().strand_switches += static_cast<std::uint64_t>(4 * chains);
 }
 

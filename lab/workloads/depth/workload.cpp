@@ -48,6 +48,7 @@ void problem::report(const region& timed, results& out, const rerun&) const {
   const counters& counted = timed.counted();
   out.counters.add("allocations_per_chain", static_cast<double>(counted.allocations) / chains)
       .add("switches_per_chain", static_cast<double>(counted.strand_switches) / chains);
+  if (waits_) out.counters.add("plain_calls_per_chain", plain_calls_ ? depth_ : 0);
 }
 
 }  // namespace heddle::lab::depth

@@ -43,6 +43,9 @@ class problem {
     wrong_ += sum != depth_ * (depth_ - 1) / 2;
   }
 
+  /// A model whose calls are plain ones.
+  void makes_plain_calls() { plain_calls_ = true; }
+
   [[nodiscard]] verdict check() const;
   void report(const region& timed, results& out, const rerun& again) const;
 
@@ -50,6 +53,7 @@ class problem {
   std::int64_t depth_;
   std::int64_t work_;
   bool waits_;
+  bool plain_calls_ = false;
   std::int64_t chains_ = 0;
   std::int64_t wrong_ = 0;
 };

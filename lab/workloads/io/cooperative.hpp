@@ -39,6 +39,7 @@ class reading {
 
 /// A task's own part, as a coroutine.
 inline coop::task<> read_in_task(reading& r) {
+  r.work.made_frame();
   const coop::io::file data = r.open();
   coop::io::buffer page = r.buffer();
   for (int i = 0; i < r.work.reads(); ++i) {

@@ -24,8 +24,12 @@ namespace {
 }
 
 void run(problem& work, region& timed) {
-  run_strands(work, timed,
-              [](coop::scheduler& s, reading& r) { s.spawn([&r] { call(r, r.work.depth()); }); });
+  run_strands(work, timed, [](coop::scheduler& s, reading& r) {
+    s.spawn([&r] {
+      r.work.made_stack();
+      call(r, r.work.depth());
+    });
+  });
 }
 
 const model<problem> registered{"cooperative/asm", &run};

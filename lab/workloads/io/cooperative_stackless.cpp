@@ -5,6 +5,7 @@ namespace heddle::lab::io {
 namespace {
 
 coop::task<> call(reading& r, int depth) {
+  r.work.made_frame();
   // Not `depth == 1 ? … : …`: GCC 12 destroys the task of such an operand twice.
   if (depth == 1) {
     co_await read_in_task(r);

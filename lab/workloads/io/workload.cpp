@@ -71,6 +71,8 @@ void problem::report(const region& timed, results& out, const rerun&) const {
   const auto tasks = static_cast<double>(tasks_);
   out.metrics.add("task_ns", static_cast<double>(timed.wall_ns()) / tasks)
       .add("task_cpu_ns", static_cast<double>(timed.cpu_ns()) / tasks);
+  out.counters.add("frames_per_task", static_cast<double>(frames_) / tasks)
+      .add("stacks_per_task", static_cast<double>(stacks_) / tasks);
 }
 
 }  // namespace heddle::lab::io

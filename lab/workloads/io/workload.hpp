@@ -25,7 +25,8 @@ namespace heddle::lab::io {
 /// Oracle: word i of the file is i. The first and the last word of the buffer are spoilt before
 /// each read and must be right after it, and there must be tasks × reads reads.
 ///
-/// Metrics: `task_ns` = wall / tasks; `task_cpu_ns` = processor time / tasks.
+/// Metrics: `task_ns` = wall / tasks; `task_cpu_ns` = processor time / tasks. Counters: coroutines
+/// and stacks that a task has (`frames_per_task`, `stacks_per_task`).
 class problem {
  public:
   static constexpr std::string_view name = "io";
@@ -49,8 +50,11 @@ class problem {
   void spoil(void* buffer) const;
   /// A read into it returned so many bytes, or less than 0.
   void took(std::int64_t bytes, const void* buffer);
-  /// What was read so far does not count.
-  void forget() { right_ = wrong_ = 0; }
+  /// A model has made a coroutine, or a stack, for a task.
+  void made_frame() { ++frames_; }
+  void made_stack() { ++stacks_; }
+  /// What was done so far does not count.
+  void forget() { right_ = wrong_ = frames_ = stacks_ = 0; }
 
   [[nodiscard]] verdict check() const;
   void report(const region& timed, results& out, const rerun& again) const;
@@ -66,6 +70,8 @@ class problem {
   scratch_file file_;
   std::int64_t right_ = 0;
   std::int64_t wrong_ = 0;
+  std::int64_t frames_ = 0;
+  std::int64_t stacks_ = 0;
 };
 
 }  // namespace heddle::lab::io

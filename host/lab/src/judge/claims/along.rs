@@ -89,10 +89,7 @@ impl<'a> Case<'a> {
                     coefficients: Vec::new(),
                     verdict,
                     note,
-                    why: points
-                        .last()
-                        .map(|(_, cells)| cells.clone())
-                        .unwrap_or_default(),
+                    why: telling(&points),
                     wanted,
                 })
             }
@@ -122,17 +119,13 @@ impl<'a> Case<'a> {
                 .unwrap_or_default();
         }
         notes.extend(self.partly(points.len()));
-        let why = points
-            .last()
-            .map(|(_, cells)| cells.clone())
-            .unwrap_or_default();
         Answer {
             ours,
             estimate: Some(estimate),
             coefficients: Vec::new(),
             verdict,
             note: notes.join("; "),
-            why,
+            why: telling(points),
             wanted,
         }
     }
@@ -154,6 +147,16 @@ impl<'a> Case<'a> {
             points.ok_or_else(|| format!("{along} takes values that are not numbers"))?;
         points.sort_by(|(a, _), (b, _)| a.total_cmp(b));
         Ok(points)
+    }
+}
+
+/// Whose counters say why: the models at the end of the sweep, or the only one at both of its ends.
+fn telling<'a>(points: &[(f64, Vec<&'a Judged<'a>>)]) -> Vec<&'a Judged<'a>> {
+    match (points.first(), points.last()) {
+        (Some((_, first)), Some((_, last))) if last.len() == 1 && points.len() > 1 => {
+            first.iter().chain(last).copied().collect()
+        }
+        (_, last) => last.map(|(_, cells)| cells.clone()).unwrap_or_default(),
     }
 }
 
