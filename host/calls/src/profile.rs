@@ -71,8 +71,9 @@ impl Stats {
         self.sum += other.sum;
     }
 
+    /// Adds a call; `outermost`: no other call of the function is open around it.
     #[inline]
-    fn add(&mut self, span: &Span, outermost: bool) {
+    pub fn add(&mut self, span: &Span, outermost: bool) {
         let duration = span.duration();
         self.calls += 1;
         self.own.0 = self.own.0.saturating_add(span.own().0);

@@ -76,27 +76,63 @@ pub fn trees(
     mut label: impl FnMut(&Frame, Option<&Frame>) -> u32,
 ) -> Result<(Vec<Node>, Loose, Remarks), TreeError> {
     let mut stack = Stack::new(thread.stack());
-    // The finished children of every open call, below them those of no call at all.
-    let mut open: Vec<(u32, Vec<Node>)> = vec![(0, Vec::new())];
+    let mut growing = Growing::default();
     let mut events = thread.events();
     for event in events.by_ref() {
-        let step = stack.feed(event?, |span| close(&mut open, &span));
+        let step = stack.feed(event?, |span| growing.leave(&span));
         if let (Step::Entered, [below @ .., top]) = (step, stack.open()) {
-            if below.len() >= DEEPEST {
-                return Err(TreeError::TooDeep);
-            }
-            open.push((label(top, below.last()), Vec::new()));
+            growing.enter(label(top, below.last()))?;
         }
     }
-    stack.finish(|span| close(&mut open, &span));
-    Ok((
-        open.pop().map(|(_, roots)| roots).unwrap_or_default(),
-        stack.loose(),
-        events.remarks(),
-    ))
+    stack.finish(|span| growing.leave(&span));
+    Ok((growing.roots(), stack.loose(), events.remarks()))
+}
+
+/// The calls of one strand, as they begin and end.
+#[derive(Clone, Debug)]
+pub struct Growing {
+    /// The finished children of every open call, below them those of no call at all.
+    open: Vec<(u32, Vec<Node>)>,
+}
+
+impl Default for Growing {
+    /// No call yet.
+    fn default() -> Self {
+        Growing {
+            open: vec![(0, Vec::new())],
+        }
+    }
+}
+
+impl Growing {
+    /// A call with this label begins.
+    ///
+    /// # Errors
+    /// [`TreeError::TooDeep`].
+    pub fn enter(&mut self, label: u32) -> Result<(), TreeError> {
+        if self.open.len() > DEEPEST {
+            return Err(TreeError::TooDeep);
+        }
+        self.open.push((label, Vec::new()));
+        Ok(())
+    }
+
+    /// The innermost call ends.
+    pub fn leave(&mut self, span: &Span) {
+        close(&mut self.open, span);
+    }
+
+    /// The calls that no call of the strand made, of those that have ended.
+    pub fn roots(mut self) -> Vec<Node> {
+        self.open.truncate(1);
+        self.open.pop().map(|(_, roots)| roots).unwrap_or_default()
+    }
 }
 
 fn close(open: &mut Vec<(u32, Vec<Node>)>, span: &Span) {
+    if open.len() < 2 {
+        return;
+    }
     let Some((label, children)) = open.pop() else {
         return;
     };

@@ -2,43 +2,80 @@
 
 use crate::names::{Names, printable, process_name};
 use heddle_calls::{Frame, Loose, Node, TreeError, trees};
+use heddle_strands::Call as StrandCall;
 use heddle_symbols::without_parameters;
 use heddle_trace_file::{Addr, Nanos, Remarks, Trace};
-use heddle_tree::{Call, Foreign, Process, Thread};
+use heddle_tree::{Call, Foreign, Process, Strand};
 use std::collections::HashMap;
 
-/// Reads the whole trace: its calls, what did not pair up, and what else is to be said.
+/// Reads the whole trace, thread by thread: its calls, what did not pair up, and what else is to be said.
 pub fn read(trace: &Trace) -> Result<(Vec<Process>, Loose, Remarks), TreeError> {
     let mut names = Names::new(trace);
     let mut loose = Loose::default();
     let mut remarks = Remarks::default();
     let mut processes = Vec::new();
     for (index, process) in trace.processes().iter().enumerate() {
-        let mut threads = Vec::new();
+        let mut strands = Vec::new();
         for thread in process.threads() {
             let mut labels = Labels::new(index);
-            let (roots, of_thread, remarked) =
-                trees(thread, |frame, parent| labels.of(&mut names, frame, parent))?;
+            let (roots, of_thread, remarked) = trees(thread, |frame, parent| {
+                labels.of(
+                    &mut names,
+                    &frame.into(),
+                    parent.map(|parent| parent.function),
+                )
+            })?;
             loose += of_thread;
             remarks += &remarked;
-            threads.push(Thread {
+            strands.push(Strand {
                 name: printable(thread.name()),
                 calls: labels.calls(roots),
+                ..Strand::default()
             });
         }
         processes.push(Process {
             name: process_name(process),
-            threads,
+            strands,
         });
     }
     Ok((processes, loose, remarks))
+}
+
+/// A call, as far as its label depends on it.
+pub struct Called {
+    function: Addr,
+    caller: Addr,
+    inlined: bool,
+    time: Nanos,
+}
+
+impl From<&Frame> for Called {
+    fn from(frame: &Frame) -> Self {
+        Called {
+            function: frame.function,
+            caller: frame.caller,
+            inlined: frame.inlined,
+            time: frame.enter,
+        }
+    }
+}
+
+impl From<&StrandCall> for Called {
+    fn from(call: &StrandCall) -> Self {
+        Called {
+            function: call.function,
+            caller: call.caller,
+            inlined: call.inlined,
+            time: call.enter,
+        }
+    }
 }
 
 /// What tells one call from another: function, and the caller where it is not the call above.
 type Label = (String, Option<Foreign>);
 
 /// Numbers for labels.
-struct Labels {
+pub struct Labels {
     process: usize,
     labels: Vec<Label>,
     numbers: HashMap<Label, u32>,
@@ -47,7 +84,7 @@ struct Labels {
 }
 
 impl Labels {
-    fn new(process: usize) -> Self {
+    pub fn new(process: usize) -> Self {
         Labels {
             process,
             labels: Vec::new(),
@@ -56,17 +93,12 @@ impl Labels {
         }
     }
 
-    fn of(&mut self, names: &mut Names, frame: &Frame, parent: Option<&Frame>) -> u32 {
-        let key = (
-            frame.function,
-            frame.caller,
-            frame.inlined,
-            parent.map(|parent| parent.function),
-        );
+    pub fn of(&mut self, names: &mut Names, frame: &Called, parent: Option<Addr>) -> u32 {
+        let key = (frame.function, frame.caller, frame.inlined, parent);
         if let Some(&number) = self.seen.get(&key) {
             return number;
         }
-        let time = frame.enter;
+        let time = frame.time;
         let name = names
             .function(self.process, frame.function, time)
             .name
@@ -100,20 +132,15 @@ impl Labels {
     fn foreign(
         &self,
         names: &mut Names,
-        frame: &Frame,
-        parent: Option<&Frame>,
+        frame: &Called,
+        parent: Option<Addr>,
         time: Nanos,
     ) -> Option<(Foreign, bool)> {
         if frame.inlined {
             return None;
         }
         let caller = names.caller(self.process, frame.caller, time);
-        let above = parent.map(|parent| {
-            names
-                .function(self.process, parent.function, time)
-                .module
-                .clone()
-        });
+        let above = parent.map(|parent| names.function(self.process, parent, time).module.clone());
         (above.as_ref() != Some(&caller.module)).then(|| {
             (
                 Foreign {
@@ -125,7 +152,7 @@ impl Labels {
         })
     }
 
-    fn calls(&self, nodes: Vec<Node>) -> Vec<Call> {
+    pub fn calls(&self, nodes: Vec<Node>) -> Vec<Call> {
         let call = |node: Node| {
             let (name, foreign) = self.labels[node.label as usize].clone();
             let short = without_parameters(&name);

@@ -28,6 +28,8 @@ enum Verb {
     Report(verbs::report::Args),
     /// List the threads, fibers and coroutines of a trace
     Strands(verbs::strands::Args),
+    /// Print who made which strand: the asynchronous call tree
+    Tree(verbs::tree::Args),
     /// Compare a trace with an expected call tree
     Check(verbs::check::Args),
     /// Print what a trace holds
@@ -51,6 +53,7 @@ pub fn run() -> ExitCode {
         Verb::Replay(args) => verbs::replay::run(args),
         Verb::Report(args) => verbs::report::run(args),
         Verb::Strands(args) => verbs::strands::run(args),
+        Verb::Tree(args) => verbs::tree::run(args),
         Verb::Check(args) => verbs::check::run(args),
         Verb::Info(args) => verbs::info::run(args),
         Verb::Flags(args) => verbs::flags::run(args),

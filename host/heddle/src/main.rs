@@ -12,6 +12,8 @@ mod planning;
 mod recording;
 mod replaying;
 mod reporting;
+mod strand_calls;
+mod strand_list;
 mod trace_arg;
 mod verbs;
 

@@ -1,7 +1,7 @@
 //! Names for the addresses of a whole trace; warnings go to stderr when they are met.
 
 use crate::notes;
-use heddle_strands::Strand;
+use heddle_strands::{Kind, Strand};
 use heddle_symbols::{Images, Location, Resolver, coroutine_part, demangle};
 use heddle_trace_file::{Addr, Nanos, Process, Thread, Trace};
 use std::rc::Rc;
@@ -57,6 +57,28 @@ impl<'a> Names<'a> {
         match coroutine_part(&location.symbol) {
             Some((ramp, ..)) => printable(&demangle(ramp)),
             None => location.name.clone(),
+        }
+    }
+
+    /// Where a strand is suspended, or was last: of a coroutine, the source line of the `co_await` if debug information tells, else the function; of a fiber, the function that switched away.
+    pub fn suspended_at(
+        &mut self,
+        process: usize,
+        kind: Kind,
+        address: Addr,
+        time: Nanos,
+    ) -> String {
+        if kind != Kind::Coroutine {
+            return self.function(process, address, time).name.clone();
+        }
+        let before = Addr(address.0.wrapping_sub(1));
+        let modules = self.resolvers[process].modules();
+        let module = modules
+            .find(before, time)
+            .and_then(|index| modules.get(index));
+        match module.and_then(|module| self.images.line(module, before)) {
+            Some(line) => printable(&line.short()),
+            None => self.caller(process, address, time).name.clone(),
         }
     }
 

@@ -203,14 +203,14 @@ impl<'a> Plan<'a> {
         Ok((part, decoder.survey))
     }
 
-    /// Decodes all processes at once, in order of time, for what has to be told in that order: `each` gets every event of every thread, and the sink of its process before and after it.
+    /// Decodes all processes at once, in order of time, for what has to be told in that order: `each` gets every event of every thread, and the sink of its process, which was told of it; it says whether to go on.
     ///
     /// # Errors
     /// What reading the trace gives.
     pub fn stream<S: Sink>(
         &self,
         make: impl Fn(usize) -> S,
-        mut each: impl FnMut(Place, &Event<'_>, &mut S),
+        mut each: impl FnMut(Place, &Event<'_>, &mut S) -> bool,
     ) -> Result<Decoded<S>, Error> {
         let processes = self.trace.processes();
         let all = |of: &Process| (0..of.threads().len()).collect::<Vec<usize>>();
@@ -237,7 +237,9 @@ impl<'a> Plan<'a> {
             let (place, event) = event?;
             let decoder = &mut decoders[place.process];
             let _: Result<(), NotAlone> = decoder.feed(place.thread, &event);
-            each(place, &event, &mut decoder.sink);
+            if !each(place, &event, &mut decoder.sink) {
+                break;
+            }
         }
         let mut decoded = Decoded {
             sinks: Vec::new(),

@@ -459,6 +459,7 @@ impl<'a, S: Sink> Decoder<'a, S> {
         }
         let gaps = self.contexts[context].gaps;
         let of = &mut self.stacks[stack as usize];
+        let around = of.frames.last().map(|outer| Addr(outer.function));
         if flags & Frame::ACTIVATION != 0 {
             of.activations.push(0);
         }
@@ -486,6 +487,8 @@ impl<'a, S: Sink> Decoder<'a, S> {
             function: Addr(new.function),
             caller: Addr(new.caller),
             inlined: flags & Frame::INLINED != 0,
+            around,
+            body: flags & Frame::COROUTINE != 0,
             depth: depth as usize,
             enter: Nanos(new.time),
             frame: new.frame,
@@ -532,10 +535,16 @@ impl<'a, S: Sink> Decoder<'a, S> {
         } - frame.away;
         let whole = time.saturating_sub(frame.enter);
         let ran = whole.saturating_sub(away);
-        match of.frames.last_mut() {
-            Some(outer) => outer.callees += ran,
-            None => of.base = frame.sp,
-        }
+        let around = match of.frames.last_mut() {
+            Some(outer) => {
+                outer.callees += ran;
+                Some(Addr(outer.function))
+            }
+            None => {
+                of.base = frame.sp;
+                None
+            }
+        };
         match end {
             End::Returned => {}
             End::Unwound => self.loose.unwound += 1,
@@ -557,7 +566,8 @@ impl<'a, S: Sink> Decoder<'a, S> {
                 end,
             },
             away: Nanos(away),
-            activation: frame.is(Frame::ACTIVATION),
+            around,
+            body: frame.is(Frame::COROUTINE),
         };
         self.sink.leave(&span);
         if frame.flags & (Frame::ACTIVATION | Frame::RAMP | Frame::DESTROYS) != 0 {

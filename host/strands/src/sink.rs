@@ -17,6 +17,10 @@ pub struct Call {
     pub caller: Addr,
     /// Whether it was inlined into the call around it.
     pub inlined: bool,
+    /// The function of the call around it on its stack, whosever strand that is.
+    pub around: Option<Addr>,
+    /// Whether it runs or destroys the coroutine whose strand it is on.
+    pub body: bool,
     /// Open calls of its strand around it, within this activation.
     pub depth: usize,
     /// When it was entered.
@@ -36,8 +40,10 @@ pub struct StrandSpan {
     pub span: Span,
     /// The time between enter and exit during which its stack did not run.
     pub away: Nanos,
-    /// Whether it is an activation: a coroutine runs from its enter to its exit.
-    pub activation: bool,
+    /// The function of the call around it on its stack.
+    pub around: Option<Addr>,
+    /// Whether it ran or destroyed the coroutine whose strand it was on.
+    pub body: bool,
 }
 
 /// Takes what the decoder finds, in order of time. Every method does nothing unless it is overridden.

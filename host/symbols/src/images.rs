@@ -1,5 +1,6 @@
 //! The files that a trace's modules were mapped from, each read once.
 
+use crate::lines::{Lines, SourceLine};
 use crate::signal_return::signal_returns;
 use crate::{SymbolTable, coroutines, files};
 use heddle_trace_file::{Addr, Module, ModuleSymbols, Recipe};
@@ -90,6 +91,8 @@ pub struct Images {
     warnings: Vec<Warning>,
     /// No file is looked for.
     packed: bool,
+    /// Source lines, of the files that were asked for.
+    lines: HashMap<PathBuf, Option<Lines>>,
     /// Of which files it was said.
     stripped: HashSet<PathBuf>,
 }
@@ -167,6 +170,26 @@ impl Images {
                 .ok()
                 .and_then(|bytes| SymbolTable::asks_for_hooks(&bytes))
                 .unwrap_or(true)
+    }
+
+    /// Where in the source the instruction at `address` is, in the traced process, as far as debug information tells; `None` for a file that was built anew.
+    pub fn line(&mut self, module: &Module, address: Addr) -> Option<SourceLine> {
+        if self.packed && !module.path.is_file() {
+            return None;
+        }
+        let lines = self.lines.entry(module.path.clone()).or_insert_with(|| {
+            let program = files::map(&module.path).ok()?;
+            let build_id = SymbolTable::build_id_of(&program);
+            if module.build_id.is_some() && build_id != module.build_id {
+                return None;
+            }
+            Lines::parse(&program).or_else(|| {
+                let own = SymbolTable::parse(&program).ok()?;
+                let (debug, _) = files::debug_file(&module.path, &own)?;
+                Lines::parse(&files::map(&debug).ok()?)
+            })
+        });
+        lines.as_ref()?.find(address.0.wrapping_sub(module.bias))
     }
 
     /// Whether the symbols are those that a packed trace carries.

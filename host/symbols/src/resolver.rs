@@ -36,6 +36,11 @@ impl<'a> Resolver<'a> {
         }
     }
 
+    /// The process's modules.
+    pub fn modules(&self) -> &'a Modules {
+        self.modules
+    }
+
     /// The function at `address`, as it was at `time`.
     pub fn function(&mut self, images: &mut Images, address: Addr, time: Nanos) -> Rc<Location> {
         self.locate(images, address, address, time)

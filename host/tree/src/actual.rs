@@ -5,16 +5,54 @@
 pub struct Process {
     /// File name of its executable.
     pub name: String,
-    /// Its threads, in the order in which they began.
-    pub threads: Vec<Thread>,
+    /// Its strands, in the order in which they began: its threads, or its fibers and coroutines beside them.
+    pub strands: Vec<Strand>,
 }
 
-/// One of its threads.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Thread {
+/// What kind of strand it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum StrandKind {
+    /// A thread.
+    #[default]
+    Thread,
+    /// A fiber.
+    Fiber,
+    /// One instance of a coroutine.
+    Coroutine,
+}
+
+impl StrandKind {
+    /// All kinds.
+    pub const ALL: [StrandKind; 3] = [StrandKind::Thread, StrandKind::Fiber, StrandKind::Coroutine];
+
+    /// The word that a line in the format begins with.
+    pub fn word(self) -> &'static str {
+        match self {
+            StrandKind::Thread => "thread",
+            StrandKind::Fiber => "fiber",
+            StrandKind::Coroutine => "coroutine",
+        }
+    }
+
+    /// The kind that a line is about, and what is behind the word.
+    pub(crate) fn of_line(line: &str) -> Option<(Self, &str)> {
+        StrandKind::ALL.into_iter().find_map(|kind| {
+            let rest = line.strip_prefix(kind.word())?.strip_prefix(' ')?;
+            Some((kind, rest))
+        })
+    }
+}
+
+/// One strand of a process.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Strand {
+    /// What it is.
+    pub kind: StrandKind,
     /// Its name.
     pub name: String,
-    /// The calls that no traced call made.
+    /// The name of the strand that made it, where that is known.
+    pub parent: Option<String>,
+    /// The calls that no traced call of its own made.
     pub calls: Vec<Call>,
 }
 

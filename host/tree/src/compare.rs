@@ -1,13 +1,13 @@
-//! Processes and threads: which of the expected ones is which.
+//! Processes and strands: which of the expected ones is which.
 //!
 //! Their order does not count, as it is the scheduler's. Each, in the order in which it began, is given to the first pattern that it fits
 //! wholly and that is not full; what fits none is compared with the first pattern of its name, so that the difference shows.
 
 use crate::diff::{Diff, Line, Mark};
 use crate::expected::Pattern;
-use crate::print::{call_line, suffix};
+use crate::print::{call_line, strand_line, suffix};
 use crate::siblings::fits;
-use crate::{Expected, Process, ProcessPattern, Thread, ThreadPattern, Times};
+use crate::{Expected, Process, ProcessPattern, Strand, StrandPattern, Times};
 
 /// Compares a program's calls with what was expected. No difference: [`has_differences`](crate::has_differences) of the result is false.
 ///
@@ -34,23 +34,24 @@ pub fn compare(expected: &Expected, got: &[Process]) -> Vec<Line> {
             );
         }
         for &(index, _) in members {
-            threads(&mut diff, &pattern.threads, &got[index].threads, depth);
+            strands(&mut diff, &pattern.strands, &got[index].strands, depth);
         }
     }
     for index in assigned.extra {
         diff.push(Mark::Got, 0, format!("process {}", got[index].name));
         got[index]
-            .threads
+            .strands
             .iter()
-            .for_each(|thread| extra_thread(&mut diff, thread, 1));
+            .for_each(|strand| extra_strand(&mut diff, strand, 1));
     }
     diff.lines
 }
 
-fn threads(diff: &mut Diff, patterns: &[ThreadPattern], got: &[Thread], depth: usize) {
-    let assigned = assign(patterns, got, thread_fits);
+fn strands(diff: &mut Diff, patterns: &[StrandPattern], got: &[Strand], depth: usize) {
+    let assigned = assign(patterns, got, strand_fits);
     for (pattern, members) in patterns.iter().zip(&assigned.members) {
-        header(diff, depth, "thread", &pattern.name, pattern, members.len());
+        let what = pattern.kind.word();
+        header(diff, depth, what, &pattern.name, pattern, members.len());
         let wrong: Vec<_> = members.iter().filter(|(_, fits)| !fits).collect();
         // Threads that fit are all alike; the first stands for them where there is nothing else to show.
         let shown = if wrong.is_empty() {
@@ -63,13 +64,13 @@ fn threads(diff: &mut Diff, patterns: &[ThreadPattern], got: &[Thread], depth: u
         }
     }
     for index in assigned.extra {
-        extra_thread(diff, &got[index], depth);
+        extra_strand(diff, &got[index], depth);
     }
 }
 
-fn extra_thread(diff: &mut Diff, thread: &Thread, depth: usize) {
-    diff.push(Mark::Got, depth, format!("thread {}", thread.name));
-    thread
+fn extra_strand(diff: &mut Diff, strand: &Strand, depth: usize) {
+    diff.push(Mark::Got, depth, strand_line(strand, 1));
+    strand
         .calls
         .iter()
         .for_each(|call| diff.push(Mark::Got, depth + 1, call_line(call, false, true)));
@@ -95,14 +96,14 @@ fn header<P: Pattern>(
     }
 }
 
-fn thread_fits(pattern: &ThreadPattern, thread: &Thread) -> bool {
-    fits(&pattern.calls, &thread.calls, None)
+fn strand_fits(pattern: &StrandPattern, strand: &Strand) -> bool {
+    fits(&pattern.calls, &strand.calls, None)
 }
 
 fn process_fits(pattern: &ProcessPattern, process: &Process) -> bool {
-    let assigned = assign(&pattern.threads, &process.threads, thread_fits);
+    let assigned = assign(&pattern.strands, &process.strands, strand_fits);
     let complete = pattern
-        .threads
+        .strands
         .iter()
         .zip(&assigned.members)
         .all(|(pattern, members)| pattern.count.holds(members.len() as u64));

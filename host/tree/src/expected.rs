@@ -1,7 +1,7 @@
 //! What a program should do.
 
 use crate::glob::glob;
-use crate::{Call, Process, Thread};
+use crate::{Call, Process, Strand, StrandKind};
 
 /// An expected tree: the processes of a trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,18 +17,22 @@ pub struct ProcessPattern {
     pub name: String,
     /// How many such processes.
     pub count: Count,
-    /// Its threads.
-    pub threads: Vec<ThreadPattern>,
+    /// Its strands.
+    pub strands: Vec<StrandPattern>,
     /// The line as written, for the diff; empty for a process that the file leaves out.
     pub text: String,
 }
 
-/// `thread NAME [COUNT]` and what is below it.
+/// `thread NAME [COUNT]`, `fiber NAME [COUNT] [<- PARENT]` or `coroutine NAME [COUNT] [<- PARENT]`, and what is below it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ThreadPattern {
+pub struct StrandPattern {
+    /// What it is.
+    pub kind: StrandKind,
     /// Glob for its name.
     pub name: String,
-    /// How many such threads.
+    /// Glob for the name of the strand that made it.
+    pub parent: Option<String>,
+    /// How many such strands.
     pub count: Count,
     /// Its calls.
     pub calls: Vec<Item>,
@@ -36,7 +40,7 @@ pub struct ThreadPattern {
     pub text: String,
 }
 
-/// One line below a thread.
+/// One line below a strand.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Item {
     /// `...`: any calls, none too.
@@ -98,7 +102,7 @@ impl Times {
     };
 }
 
-/// What a thread and a process pattern have in common.
+/// What a strand's and a process's pattern have in common.
 pub trait Pattern {
     /// What it is compared with.
     type Actual;
@@ -120,16 +124,43 @@ impl Pattern for ProcessPattern {
     }
 }
 
-impl Pattern for ThreadPattern {
-    type Actual = Thread;
+impl Pattern for StrandPattern {
+    type Actual = Strand;
 
-    fn names(&self, actual: &Thread) -> bool {
-        glob(&self.name, &actual.name)
+    fn names(&self, actual: &Strand) -> bool {
+        let parent = |pattern: &String| {
+            let found = actual.parent.as_deref().unwrap_or_default();
+            glob(pattern, found) || glob(pattern, short(found))
+        };
+        // A coroutine may be written without its parameters, as a function may.
+        let named = glob(&self.name, &actual.name)
+            || actual.kind != StrandKind::Thread && glob(&self.name, short(&actual.name));
+        self.kind == actual.kind && named && self.parent.as_ref().is_none_or(parent)
     }
 
     fn count(&self) -> Count {
         self.count
     }
+}
+
+impl Expected {
+    /// Whether it speaks of fibers or coroutines.
+    pub fn tells_strands_apart(&self) -> bool {
+        let strands = self.processes.iter().flat_map(|process| &process.strands);
+        strands
+            .into_iter()
+            .any(|strand| strand.kind != StrandKind::Thread)
+    }
+}
+
+/// A function's name without its parameters.
+fn short(name: &str) -> &str {
+    name.split_once('(').map_or(
+        name,
+        |(before, _)| {
+            if before.is_empty() { name } else { before }
+        },
+    )
 }
 
 impl CallPattern {

@@ -3,7 +3,7 @@
 
 use crate::expected::Pattern;
 use crate::glob::glob;
-use crate::{Call, CallPattern, Expected, Item, Process, Thread};
+use crate::{Call, CallPattern, Expected, Item, Process, Strand, StrandKind};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// More hints than this help nobody: the file is another program's.
@@ -12,18 +12,20 @@ const MOST: usize = 10;
 /// What to tell the user beside the differences: a sentence each.
 pub fn hints(expected: &Expected, got: &[Process]) -> Vec<String> {
     let mut hints = left_out(expected, got);
-    let threads: Vec<&Thread> = got.iter().flat_map(|process| &process.threads).collect();
-    let patterns = expected.processes.iter().flat_map(|p| &p.threads);
+    let strands: Vec<&Strand> = got.iter().flat_map(|process| &process.strands).collect();
+    let patterns = expected.processes.iter().flat_map(|p| &p.strands);
     for pattern in patterns.filter(|pattern| pattern.count.low > 0) {
-        if !threads.iter().any(|thread| pattern.names(thread)) {
+        if !strands.iter().any(|thread| pattern.names(thread)) {
+            let alike = strands.iter().filter(|strand| strand.kind == pattern.kind);
             hints.push(format!(
-                "no thread in the trace is named `{}`; there {}",
+                "no {0} in the trace is named `{1}`; there {2}",
+                pattern.kind.word(),
                 pattern.name,
-                listed(threads.iter().map(|thread| thread.name.as_str()))
+                listed(alike.map(|strand| strand.name.as_str()))
             ));
         }
     }
-    hints.extend(unknown(expected, &threads));
+    hints.extend(unknown(expected, &strands));
     hints.dedup();
     let more = hints.len().saturating_sub(MOST);
     hints.truncate(MOST);
@@ -46,22 +48,27 @@ fn left_out(expected: &Expected, got: &[Process]) -> Vec<String> {
         ));
     }
     for pattern in &expected.processes {
-        if !pattern.threads.iter().any(|thread| implicit(&thread.text)) {
+        if !pattern.strands.iter().any(|thread| implicit(&thread.text)) {
             continue;
         }
         let found = got
             .iter()
-            .find(|process| pattern.names(process) && process.threads.len() > 1);
+            .find(|process| pattern.names(process) && threads(process).count() > 1);
         if let Some(process) = found {
-            let names = process.threads.iter().map(|thread| thread.name.as_str());
+            let names = threads(process).map(|thread| thread.name.as_str());
             hints.push(format!(
                 "a tree without `thread` lines is about one thread, and the trace has {}: write `thread NAME` lines; there {}",
-                process.threads.len(),
+                threads(process).count(),
                 listed(names)
             ));
         }
     }
     hints
+}
+
+fn threads(process: &Process) -> impl Iterator<Item = &Strand> {
+    let strands = process.strands.iter();
+    strands.filter(|strand| strand.kind == StrandKind::Thread)
 }
 
 /// Each name once, with its number.
@@ -90,13 +97,13 @@ fn listed<'a>(all: impl Iterator<Item = &'a str>) -> String {
 }
 
 /// Functions that must be called, and that no call in the trace is named like.
-fn unknown(expected: &Expected, threads: &[&Thread]) -> Vec<String> {
+fn unknown(expected: &Expected, strands: &[&Strand]) -> Vec<String> {
     let mut names = BTreeSet::new();
-    for thread in threads {
+    for thread in strands {
         gather(&thread.calls, &mut names);
     }
     let mut patterns = Vec::new();
-    let of_threads = expected.processes.iter().flat_map(|p| &p.threads);
+    let of_threads = expected.processes.iter().flat_map(|p| &p.strands);
     of_threads.for_each(|thread| required(&thread.calls, &mut patterns));
     let mut hints: Vec<String> = Vec::new();
     for pattern in patterns {

@@ -1,12 +1,12 @@
 //! Expected call trees: the format of `docs/expected-tree.md`, and how a program's calls compare with one.
 //!
 //! ```
-//! use heddle_tree::{Call, Expected, Process, Thread, compare, has_differences};
+//! use heddle_tree::{Call, Expected, Process, Strand, compare, has_differences};
 //!
 //! let expected = Expected::parse("thread app\n  main\n    step x2..\n").unwrap();
 //! let mut main = Call::new("main()", "main");
 //! main.children.push(Call { calls: 3, ..Call::new("step(int)", "step") });
-//! let got = [Process { name: "app".into(), threads: vec![Thread { name: "app".into(), calls: vec![main] }] }];
+//! let got = [Process { name: "app".into(), strands: vec![Strand { name: "app".into(), calls: vec![main], ..Strand::default() }] }];
 //! assert!(!has_differences(&compare(&expected, &got)));
 //! ```
 
@@ -21,11 +21,11 @@ mod parse;
 mod print;
 mod siblings;
 
-pub use actual::{Call, Foreign, Process, Thread};
+pub use actual::{Call, Foreign, Process, Strand, StrandKind};
 pub use compare::compare;
 pub use diff::{Line, Mark, context, has_differences};
 pub use expected::{
-    CallPattern, Count, Expected, Item, Pattern, ProcessPattern, ThreadPattern, Times,
+    CallPattern, Count, Expected, Item, Pattern, ProcessPattern, StrandPattern, Times,
 };
 pub use glob::glob;
 pub use hints::hints;

@@ -1,7 +1,7 @@
 //! From text to an expected tree.
 
 use crate::line::{Parts, parts, slip, without_comment};
-use crate::{CallPattern, Count, Expected, Item, ProcessPattern, ThreadPattern, Times};
+use crate::{CallPattern, Count, Expected, Item, ProcessPattern, StrandKind, StrandPattern, Times};
 
 /// What is wrong with an expected tree.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
@@ -44,19 +44,19 @@ impl Expected {
             let (block, after) = rest.split_at(end);
             rest = after;
             if let Some(name) = first.text.strip_prefix("process ") {
-                let Header { name, count } = header(first, name)?;
+                let Header { name, count, .. } = header(first, name, false)?;
                 let text = first.text.to_owned();
                 expected.processes.push(ProcessPattern {
                     name,
                     count,
-                    threads: threads(&block[1..])?,
+                    strands: strands(&block[1..])?,
                     text,
                 });
                 continue;
             }
             let process = expected.implicit_process(first)?;
-            if first.text.starts_with("thread ") {
-                process.threads.push(thread(block)?);
+            if StrandKind::of_line(first.text).is_some() {
+                process.strands.push(strand(block)?);
             } else {
                 implicit_thread(process, first)?
                     .calls
@@ -79,7 +79,7 @@ impl Expected {
             self.processes.push(ProcessPattern {
                 name: "*".into(),
                 count: Count::ONE,
-                threads: Vec::new(),
+                strands: Vec::new(),
                 text: String::new(),
             });
         }
@@ -91,19 +91,14 @@ impl Expected {
 fn implicit_thread<'a>(
     process: &'a mut ProcessPattern,
     line: &Source<'_>,
-) -> Result<&'a mut ThreadPattern, ParseError> {
-    if process.threads.iter().any(|thread| !thread.text.is_empty()) {
+) -> Result<&'a mut StrandPattern, ParseError> {
+    if process.strands.iter().any(|thread| !thread.text.is_empty()) {
         return Err(line.wrong("outside every thread; indent it below its `thread` line"));
     }
-    if process.threads.is_empty() {
-        process.threads.push(ThreadPattern {
-            name: "*".into(),
-            count: Count::ONE,
-            calls: Vec::new(),
-            text: String::new(),
-        });
+    if process.strands.is_empty() {
+        process.strands.push(StrandPattern::implicit(Vec::new()));
     }
-    Ok(&mut process.threads[0])
+    Ok(&mut process.strands[0])
 }
 
 impl Source<'_> {
@@ -139,54 +134,70 @@ fn significant(text: &str) -> Result<Vec<Source<'_>>, ParseError> {
 struct Header {
     name: String,
     count: Count,
+    parent: Option<String>,
 }
 
-fn header(line: &Source<'_>, rest: &str) -> Result<Header, ParseError> {
+fn header(line: &Source<'_>, rest: &str, may_have_parent: bool) -> Result<Header, ParseError> {
     let Parts {
         name,
         count,
         times,
         caller,
     } = parts(rest.trim()).map_err(|what| line.wrong(what))?;
-    if times != Times::ANY || caller.is_some() {
+    if times != Times::ANY || (caller.is_some() && !may_have_parent) {
         return Err(line.wrong("only calls have times and callers"));
     }
     Ok(Header {
         name: name.to_owned(),
         count,
+        parent: caller.map(str::to_owned),
     })
 }
 
-/// The threads below a `process` line; without `thread` lines, the calls of its only thread.
-fn threads(lines: &[Source<'_>]) -> Result<Vec<ThreadPattern>, ParseError> {
-    let Some(first) = lines.first() else {
-        return Ok(Vec::new());
-    };
-    if !first.text.starts_with("thread ") {
-        let calls = items(lines, 0)?;
-        return Ok(vec![ThreadPattern {
+impl StrandPattern {
+    /// The thread that a file without such lines is about.
+    fn implicit(calls: Vec<Item>) -> Self {
+        StrandPattern {
+            kind: StrandKind::Thread,
             name: "*".into(),
+            parent: None,
             count: Count::ONE,
             calls,
             text: String::new(),
-        }]);
+        }
     }
-    children(lines)?.into_iter().map(thread).collect()
 }
 
-fn thread(block: &[Source<'_>]) -> Result<ThreadPattern, ParseError> {
+/// The strands below a `process` line; without such lines, the calls of its only thread.
+fn strands(lines: &[Source<'_>]) -> Result<Vec<StrandPattern>, ParseError> {
+    let Some(first) = lines.first() else {
+        return Ok(Vec::new());
+    };
+    if StrandKind::of_line(first.text).is_none() {
+        return Ok(vec![StrandPattern::implicit(items(lines, 0)?)]);
+    }
+    children(lines)?.into_iter().map(strand).collect()
+}
+
+fn strand(block: &[Source<'_>]) -> Result<StrandPattern, ParseError> {
     let [first, below @ ..] = block else {
         return Err(ParseError {
             line: 0,
             what: "an empty block".into(),
         });
     };
-    let Some(name) = first.text.strip_prefix("thread ") else {
+    let Some((kind, name)) = StrandKind::of_line(first.text) else {
         return Err(first.wrong("expected `thread NAME` beside the other threads"));
     };
-    let Header { name, count } = header(first, name)?;
-    Ok(ThreadPattern {
+    let Header {
         name,
+        count,
+        parent,
+    } = header(first, name, kind != StrandKind::Thread)?;
+    Ok(StrandPattern {
+        kind,
+        name,
+        parent,
         count,
         calls: items(below, 0)?,
         text: first.text.to_owned(),

@@ -1,7 +1,7 @@
 //! From a program's calls to text in the format.
 
 use crate::line::{Parts, parts, slip, without_comment};
-use crate::{Call, Count, Process, Times};
+use crate::{Call, Count, Process, Strand, Times};
 use std::borrow::Cow;
 use std::fmt::Write;
 
@@ -22,18 +22,23 @@ pub fn print(processes: &[Process], times: bool) -> String {
                 count_suffix(count)
             );
         }
-        for (thread, count) in merged(&process.threads, true) {
-            let _ = writeln!(
-                text,
-                "{:indent$}thread {}{}",
-                "",
-                word(&thread.name),
-                count_suffix(count)
-            );
-            calls(&mut text, &thread.calls, indent + 2, times, true);
+        for (strand, count) in merged(&process.strands, true) {
+            let _ = writeln!(text, "{:indent$}{}", "", strand_line(strand, count));
+            calls(&mut text, &strand.calls, indent + 2, times, true);
         }
     }
     text
+}
+
+/// So many strands as a line.
+pub fn strand_line(strand: &Strand, count: u64) -> String {
+    let parent = strand.parent.as_deref().map(word);
+    let count = Count {
+        low: count,
+        high: count,
+    };
+    let suffix = suffix(count, Times::ANY, parent.as_deref());
+    format!("{} {}{suffix}", strand.kind.word(), word(&strand.name))
 }
 
 /// Equal neighbours, counted.
@@ -55,13 +60,14 @@ trait Shape {
 
 impl Shape for Process {
     fn same(&self, other: &Self) -> bool {
-        self.name == other.name && same_all(&self.threads, &other.threads)
+        self.name == other.name && same_all(&self.strands, &other.strands)
     }
 }
 
-impl Shape for crate::Thread {
+impl Shape for Strand {
     fn same(&self, other: &Self) -> bool {
-        self.name == other.name && same_all(&self.calls, &other.calls)
+        (self.kind, &self.name, &self.parent) == (other.kind, &other.name, &other.parent)
+            && same_all(&self.calls, &other.calls)
     }
 }
 

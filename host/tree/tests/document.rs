@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
-use heddle_tree::{Call, Expected, Foreign, Process, Thread, compare, has_differences};
+use heddle_tree::{Call, Expected, Foreign, Process, Strand, compare, has_differences};
 
 /// What stands between "```tree" and "```".
 fn examples() -> Vec<&'static str> {
@@ -35,17 +35,19 @@ fn weaver(twists: u64) -> [Process; 1] {
     calls.push(call("weave", 11, vec![call("beat", 3, vec![])]));
     calls.push(call("weave", 2, vec![]));
     calls.push(call("sort", 1, vec![compare]));
-    let spinner = |name: &str| Thread {
+    let spinner = |name: &str| Strand {
         name: name.into(),
         calls: vec![call("spin", 1, vec![call("twist", twists, vec![])])],
+        ..Strand::default()
     };
-    let main = Thread {
+    let main = Strand {
         name: "weaver".into(),
         calls: vec![call("main", 1, calls)],
+        ..Strand::default()
     };
     [Process {
         name: "weaver".into(),
-        threads: vec![spinner("spinner-1"), main, spinner("spinner-2")],
+        strands: vec![spinner("spinner-1"), main, spinner("spinner-2")],
     }]
 }
 

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 use heddle_tree::{
-    Call, Expected, Foreign, Mark, Process, Thread, compare, context, has_differences, hints, print,
+    Call, Expected, Foreign, Mark, Process, Strand, compare, context, has_differences, hints, print,
 };
 use proptest::prelude::*;
 
@@ -43,9 +43,10 @@ fn calls(text: &str) -> Vec<Call> {
 fn one_thread(text: &str) -> [Process; 1] {
     [Process {
         name: "app".into(),
-        threads: vec![Thread {
+        strands: vec![Strand {
             name: "app".into(),
             calls: calls(text),
+            ..Strand::default()
         }],
     }]
 }
@@ -111,7 +112,7 @@ fn a_foreign_caller_matches_by_function_or_module() {
         name: "libc.so.6+0x3d5a2".into(),
         module: "libc.so.6".into(),
     };
-    got[0].threads[0].calls[0].children[0].foreign = Some(caller);
+    got[0].strands[0].calls[0].children[0].foreign = Some(caller);
     for (caller, result) in [
         ("libc.so.6", true),
         ("libc.so.6+*", true),
@@ -136,9 +137,10 @@ fn a_foreign_caller_matches_by_function_or_module() {
 
 #[test]
 fn threads_match_in_any_order_and_by_what_they_do_where_names_are_equal() {
-    let thread = |name: &str, text: &str| Thread {
+    let thread = |name: &str, text: &str| Strand {
         name: name.into(),
         calls: calls(text),
+        ..Strand::default()
     };
     let threads = vec![
         thread("app", "main"),
@@ -148,7 +150,7 @@ fn threads_match_in_any_order_and_by_what_they_do_where_names_are_equal() {
     ];
     let got = [Process {
         name: "app".into(),
-        threads,
+        strands: threads,
     }];
     assert!(fits(
         "thread w-* x2\n  run\nthread app\n  work\nthread app\n  main\n",
@@ -248,7 +250,7 @@ fn a_wrong_line_is_named() {
 #[test]
 fn comments_are_not_taken_for_lambdas() {
     let mut got = one_thread("main");
-    got[0].threads[0].calls[0].name = "main::{lambda(int)#1}::operator()(int) const".into();
+    got[0].strands[0].calls[0].name = "main::{lambda(int)#1}::operator()(int) const".into();
     assert!(fits(
         "# a comment\nmain::{lambda(int)#1}::operator()(int) const   # another\n",
         &got
@@ -334,13 +336,14 @@ fn names_that_look_like_something_else_are_covered() {
         });
         let mut main = Call::new("main", "main");
         main.children.push(call);
-        let thread = Thread {
+        let thread = Strand {
             name: name.into(),
             calls: vec![main],
+            ..Strand::default()
         };
         let process = Process {
             name: name.into(),
-            threads: vec![thread],
+            strands: vec![thread],
         };
         for got in [vec![process.clone()], vec![process.clone(), process]] {
             let text = print(&got, false);
@@ -357,8 +360,8 @@ fn names_that_look_like_something_else_are_covered() {
 proptest! {
     #[test]
     fn what_is_printed_fits_what_it_was_printed_from(first in any_calls(), second in any_calls(), times in any::<bool>(), two in any::<bool>()) {
-        let threads = vec![Thread { name: "app".into(), calls: first }, Thread { name: "w 1".into(), calls: second }];
-        let process = Process { name: "app".into(), threads };
+        let threads = vec![Strand { name: "app".into(), calls: first, ..Strand::default() }, Strand { name: "w 1".into(), calls: second, ..Strand::default() }];
+        let process = Process { name: "app".into(), strands: threads };
         let got = if two { vec![process.clone(), process] } else { vec![process] };
         let text = print(&got, times);
         let expected = Expected::parse(&text).map_err(|error| TestCaseError::fail(format!("{error}\n{text}")))?;
@@ -367,7 +370,7 @@ proptest! {
 
     #[test]
     fn one_call_more_anywhere_is_a_difference(calls in any_calls(), depth in 0usize..4) {
-        let process = |calls| [Process { name: "app".into(), threads: vec![Thread { name: "app".into(), calls }] }];
+        let process = |calls| [Process { name: "app".into(), strands: vec![Strand { name: "app".into(), calls, ..Strand::default() }] }];
         let expected = Expected::parse(&print(&process(calls.clone()), false)).unwrap();
         let mut more = calls;
         let mut row = &mut more;
@@ -430,13 +433,14 @@ fn a_slip_of_the_pen_is_an_error() {
 
 #[test]
 fn hints_are_few_and_count_what_is_alike() {
-    let thread = |name: &str| Thread {
+    let thread = |name: &str| Strand {
         name: name.into(),
         calls: vec![Call::new("f()", "f")],
+        ..Strand::default()
     };
     let got = [Process {
         name: "app".into(),
-        threads: vec![thread("w"), thread("w"), thread("app")],
+        strands: vec![thread("w"), thread("w"), thread("app")],
     }];
     let of = |text: &str| hints(&Expected::parse(text).unwrap(), &got);
     let [hint] = <[String; 1]>::try_from(of("f\n")).unwrap();

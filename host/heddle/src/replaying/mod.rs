@@ -1,10 +1,12 @@
 //! The lines that `heddle replay` prints.
 
+pub mod by_strand;
 pub mod source;
 pub mod text;
 
 use crate::names::Names;
 use heddle_calls::{Frame, Span};
+use heddle_strands::{Call, StrandSpan};
 use heddle_symbols::{Location, coroutine_part};
 use heddle_trace_file::{Addr, Callee, CoroutineFrame, Nanos, Place};
 use std::rc::Rc;
@@ -65,29 +67,39 @@ impl Caller {
 }
 
 impl Line {
+    /// The enter of a call on a strand.
+    pub fn enter_on_strand(names: &mut Names, place: Place, call: &Call) -> Self {
+        let called = Called {
+            function: call.function,
+            caller: call.caller,
+            container: call.around.filter(|_| call.inlined),
+            depth: call.depth,
+        };
+        called.line(names, place, What::Enter, call.enter, call.frame)
+    }
+
+    /// The exit that ended a call on a strand.
+    pub fn exit_on_strand(names: &mut Names, place: Place, span: &StrandSpan) -> Self {
+        let around = span.around;
+        Line::exit(names, place, span.span.exit, &span.span, around)
+    }
+
     /// The enter of `top`, above the open calls `below`.
     pub fn enter(
         names: &mut Names,
         place: Place,
-        time: Nanos,
         top: &Frame,
         below: &[Frame],
         frame: Option<CoroutineFrame>,
     ) -> Self {
-        let container = below
-            .last()
-            .filter(|_| top.inlined)
-            .map(|frame| frame.function);
-        let caller = Some(caller(names, place, time, top.caller, container));
-        let function = function(names, place, time, top.function);
-        Line {
-            what: What::Enter,
-            time,
-            caller,
+        let container = below.last().map(|frame| frame.function);
+        let call = Called {
+            function: top.function,
+            caller: top.caller,
+            container: container.filter(|_| top.inlined),
             depth: below.len(),
-            frame: frame.filter(|_| may_have_frame(&function.1)),
-            function: Some(function),
-        }
+        };
+        call.line(names, place, What::Enter, top.enter, frame)
     }
 
     /// The exit that ended `span`, of which `parent` is the function below.
@@ -98,21 +110,13 @@ impl Line {
         span: &Span,
         parent: Option<Addr>,
     ) -> Self {
-        let caller = Some(caller(
-            names,
-            place,
-            time,
-            span.caller,
-            parent.filter(|_| span.inlined),
-        ));
-        Line {
-            what: What::Exit,
-            time,
-            function: Some(function(names, place, time, span.function)),
-            caller,
+        let call = Called {
+            function: span.function,
+            caller: span.caller,
+            container: parent.filter(|_| span.inlined),
             depth: span.depth,
-            frame: None,
-        }
+        };
+        call.line(names, place, What::Exit, time, None)
     }
 
     /// An exit that belongs to no open call.
@@ -134,6 +138,36 @@ impl Line {
             caller: None,
             depth,
             frame: None,
+        }
+    }
+}
+
+/// A call, as a line shows it.
+struct Called {
+    function: Addr,
+    caller: Addr,
+    container: Option<Addr>,
+    depth: usize,
+}
+
+impl Called {
+    fn line(
+        &self,
+        names: &mut Names,
+        place: Place,
+        what: What,
+        time: Nanos,
+        frame: Option<CoroutineFrame>,
+    ) -> Line {
+        let caller = Some(caller(names, place, time, self.caller, self.container));
+        let function = function(names, place, time, self.function);
+        Line {
+            what,
+            time,
+            caller,
+            depth: self.depth,
+            frame: frame.filter(|_| may_have_frame(&function.1)),
+            function: Some(function),
         }
     }
 }

@@ -1,29 +1,29 @@
 //! Comma-separated values (RFC 4180, but lines end in a newline alone); times in nanoseconds, empty where there is none.
 
-use super::{Row, TIMES};
+use super::{By, Row, TIMES, Who};
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-/// Prints a header and the rows; by thread, with three columns more.
-pub fn print(out: &mut dyn Write, rows: &[Row], by_thread: bool) -> io::Result<()> {
-    write!(
-        out,
-        "{}calls",
-        if by_thread { "pid,tid,thread," } else { "" }
-    )?;
+/// Prints a header and the rows; by thread or strand, with columns more.
+pub fn print(out: &mut dyn Write, rows: &[Row], by: By) -> io::Result<()> {
+    let columns = match by {
+        By::Function => "",
+        By::Thread => "pid,tid,thread,",
+        By::Strand => "pid,kind,strands,strand,",
+    };
+    write!(out, "{columns}calls")?;
     for (name, _) in TIMES {
         write!(out, ",{name}_ns")?;
     }
     writeln!(out, ",function,module")?;
     for row in rows {
-        if let Some(thread) = &row.thread {
-            write!(
-                out,
-                "{},{},{},",
-                thread.pid,
-                thread.tid,
-                quote(&thread.name)
-            )?;
+        if let Some(group) = &row.group {
+            write!(out, "{},", group.pid)?;
+            match group.who {
+                Who::Thread(tid) => write!(out, "{tid}")?,
+                Who::Strands(kind, count) => write!(out, "{},{count}", kind.name())?,
+            }
+            write!(out, ",{},", quote(&group.name))?;
         }
         write!(out, "{}", row.stats.calls)?;
         for (_, column) in TIMES {

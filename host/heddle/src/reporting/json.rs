@@ -1,6 +1,6 @@
 //! A JSON array, one object a row; times in nanoseconds, null where there is none.
 
-use super::{Row, TIMES};
+use super::{Row, TIMES, Who};
 use serde_json::{Map, Value, json};
 use std::io::Write;
 
@@ -14,10 +14,19 @@ pub fn print(out: &mut dyn Write, rows: &[Row]) -> anyhow::Result<()> {
 
 fn object(row: &Row) -> Value {
     let mut object = Map::new();
-    if let Some(thread) = &row.thread {
-        object.insert("pid".into(), json!(thread.pid));
-        object.insert("tid".into(), json!(thread.tid));
-        object.insert("thread".into(), json!(thread.name));
+    if let Some(group) = &row.group {
+        object.insert("pid".into(), json!(group.pid));
+        match group.who {
+            Who::Thread(tid) => {
+                object.insert("tid".into(), json!(tid));
+                object.insert("thread".into(), json!(group.name));
+            }
+            Who::Strands(kind, count) => {
+                object.insert("kind".into(), json!(kind.name()));
+                object.insert("strands".into(), json!(count));
+                object.insert("strand".into(), json!(group.name));
+            }
+        }
     }
     object.insert("function".into(), json!(row.function));
     object.insert("module".into(), json!(row.module));

@@ -1,14 +1,14 @@
 //! A Markdown table.
 
-use super::{Row, TIMES};
+use super::{By, Row, TIMES};
 use std::io::{self, Write};
 
-/// Prints the rows; by thread, with a column more.
-pub fn print(out: &mut dyn Write, rows: &[Row], by_thread: bool) -> io::Result<()> {
-    let (head, rule) = if by_thread {
-        ("| thread ", "|---")
-    } else {
-        ("", "")
+/// Prints the rows; by thread or strand, with a column more.
+pub fn print(out: &mut dyn Write, rows: &[Row], by: By) -> io::Result<()> {
+    let (head, rule) = match by {
+        By::Function => ("", ""),
+        By::Thread => ("| thread ", "|---"),
+        By::Strand => ("| strand ", "|---"),
     };
     writeln!(
         out,
@@ -16,8 +16,9 @@ pub fn print(out: &mut dyn Write, rows: &[Row], by_thread: bool) -> io::Result<(
     )?;
     writeln!(out, "{rule}|--:|--:|--:|--:|--:|--:|---|")?;
     for row in rows {
-        if let Some(thread) = &row.thread {
-            write!(out, "| {} ", escape(&thread.label))?;
+        if let Some(group) = &row.group {
+            let label = group.label.strip_prefix("thread ").unwrap_or(&group.label);
+            write!(out, "| {} ", escape(label))?;
         }
         write!(out, "| {} ", row.stats.calls)?;
         for (_, column) in TIMES {

@@ -1,5 +1,6 @@
 //! The table of `heddle report`: what is in it, and one file a format.
 
+pub mod by_strand;
 pub mod csv;
 pub mod json;
 pub mod markdown;
@@ -7,6 +8,7 @@ pub mod rows;
 pub mod table;
 
 use heddle_calls::Stats;
+use heddle_strands::Kind;
 use heddle_trace_file::Nanos;
 
 /// One row: a function, or a function on one thread.
@@ -16,20 +18,38 @@ pub struct Row {
     pub function: String,
     /// File name of its module.
     pub module: String,
-    /// On which thread, where rows are by thread.
-    pub thread: Option<ThreadName>,
+    /// On which thread or strands, where rows are by them.
+    pub group: Option<Group>,
     /// Its calls.
     pub stats: Stats,
 }
 
-/// A thread, for people and for machines.
+/// Whose calls are rows of their own.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ThreadName {
+pub struct Group {
     pub pid: u32,
-    pub tid: u32,
     pub name: String,
     /// As people read it.
     pub label: String,
+    pub who: Who,
+}
+
+/// What a group is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Who {
+    /// The thread with this id.
+    Thread(u32),
+    /// So many strands of this kind and one name.
+    Strands(Kind, u64),
+}
+
+/// What rows are by.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum By {
+    Function,
+    Thread,
+    /// Strands of one kind and name together: a coroutine's instances, fibers of one outermost function
+    Strand,
 }
 
 /// The numbers, in the order of the columns.

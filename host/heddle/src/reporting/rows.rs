@@ -1,6 +1,6 @@
 //! From a trace to rows: all threads at once, as many as the machine has processors.
 
-use super::{Row, ThreadName};
+use super::{Group, Row, Who};
 use crate::names::{Names, printable, thread_label};
 use heddle_calls::{Loose, Profile, Stats};
 use heddle_trace_file::{Error, Remarks, Trace};
@@ -33,11 +33,11 @@ pub fn read(trace: &Trace, by_thread: bool) -> Result<Rows, Error> {
             result.loose += profile.loose;
             result.remarks += &profile.remarks;
             let group = by_thread.then_some(threads.len());
-            threads.push(ThreadName {
+            threads.push(Group {
                 pid: process.pid(),
-                tid: thread.tid(),
                 name: printable(thread.name()),
-                label: thread_label(trace, process, thread),
+                label: format!("thread {}", thread_label(trace, process, thread)),
+                who: Who::Thread(thread.tid()),
             });
             for (key, stats) in profile.functions {
                 let time = process.modules().time_of(key.address, key.generation);
@@ -52,11 +52,11 @@ pub fn read(trace: &Trace, by_thread: bool) -> Result<Rows, Error> {
     let rows = merged
         .into_iter()
         .map(|((group, module, function), stats)| {
-            let thread = group.map(|index| threads[index].clone());
+            let group = group.map(|index| threads[index].clone());
             Row {
                 function,
                 module,
-                thread,
+                group,
                 stats,
             }
         });

@@ -10,14 +10,15 @@ pub fn print(out: &mut dyn Write, rows: &[Row]) -> io::Result<()> {
         write!(out, "{name:>12}")?;
     }
     writeln!(out, "  function")?;
-    let mut thread = None;
+    let mut group = None;
     for row in rows {
-        if row.thread.is_some() && row.thread != thread {
-            thread.clone_from(&row.thread);
+        if row.group.is_some() && row.group != group {
+            group.clone_from(&row.group);
+            let label = group.as_ref().map_or("", |group| &group.label);
             writeln!(
                 out,
-                "\nthread {}",
-                row.thread.as_ref().map_or("", |thread| &thread.label)
+                "
+{label}"
             )?;
         }
         write!(out, "{:>12}", row.stats.calls)?;

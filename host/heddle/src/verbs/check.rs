@@ -1,6 +1,6 @@
 //! `heddle check`: docs/check.md; the format is docs/expected-tree.md.
 
-use crate::{calls_of, notes, output};
+use crate::{calls_of, notes, output, strand_calls};
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Reset};
 use anyhow::Context;
@@ -25,9 +25,18 @@ pub struct Args {
     /// Put the times that were seen into the tree that is printed or written
     #[arg(long)]
     times: bool,
+    /// Trees of threads, or of every strand: fibers and coroutines, too. An expected tree with such lines is compared by strand anyway
+    #[arg(long, value_enum, default_value_t = By::Thread)]
+    by: By,
     /// Print all that was compared, not only what is near a difference
     #[arg(long)]
     full: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum By {
+    Thread,
+    Strand,
 }
 
 /// A call tree is walked recursively; a stack of 8 MB in the traced program makes calls to a depth of some 200 000; deeper than [`heddle_calls::DEEPEST`] there is no tree.
@@ -61,7 +70,15 @@ fn check(args: &Args) -> anyhow::Result<ExitCode> {
     };
     let trace = Trace::open(&args.trace)?;
     notes::missing(&trace);
-    let (got, loose, remarks) = calls_of::read(&trace)?;
+    let by_strand =
+        args.by == By::Strand || expected.as_ref().is_some_and(Expected::tells_strands_apart);
+    let (got, loose, remarks) = if by_strand {
+        let found = strand_calls::read(&trace, None)?;
+        notes::unresolved(&found.unresolved);
+        (found.processes, found.loose, found.remarks)
+    } else {
+        calls_of::read(&trace)?
+    };
     let code = match (&args.expected, expected) {
         (Some(path), Some(expected)) => {
             let lines = compare(&expected, &got);
@@ -88,8 +105,8 @@ fn check(args: &Args) -> anyhow::Result<ExitCode> {
 
 /// The tree as text, unless it is so deep that it would be hundreds of megabytes of indentation.
 fn printed(got: &[Process], times: bool) -> anyhow::Result<String> {
-    let threads = got.iter().flat_map(|process| &process.threads);
-    let depth = threads.map(|thread| depth(&thread.calls)).max();
+    let strands = got.iter().flat_map(|process| &process.strands);
+    let depth = strands.map(|strand| depth(&strand.calls)).max();
     anyhow::ensure!(
         depth.unwrap_or(0) <= DEEPEST,
         "calls are nested deeper than {DEEPEST}, too deep to print as a tree; write the part that matters and `...` below it, or see them with `heddle replay`"

@@ -1,12 +1,14 @@
 //! `heddle info`: docs/info.md.
 
 mod coroutines;
+mod strands;
 
 use crate::names::printable;
 use crate::notes::counted;
 use crate::trace_arg::TraceArg;
 use crate::{notes, output};
 use heddle_calls::{Loose, Profile};
+use heddle_symbols::Images;
 use heddle_trace_file::{ClockKind, Nanos, Process, Remarks, Trace};
 use std::io::Write;
 use std::process::ExitCode;
@@ -53,11 +55,14 @@ fn info(trace: &Trace, out: &mut dyn Write) -> anyhow::Result<()> {
     }
     let mut loose = Loose::default();
     let mut remarks = Remarks::default();
-    for process in trace.processes() {
+    let mut images = trace.symbols().map_or_else(Images::new, Images::packed);
+    let strands = strands::Counts::of(trace, &mut images)?;
+    for (index, process) in trace.processes().iter().enumerate() {
         let later =
             |other: &Process| other.pid() == process.pid() && other.image() > process.image();
         let replaced = trace.processes().iter().any(later);
         process_info(out, trace, process, replaced, &mut loose, &mut remarks)?;
+        strands.print(out, index)?;
     }
     out.flush()?;
     notes::incomplete(trace, loose, &remarks);

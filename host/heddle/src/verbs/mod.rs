@@ -10,3 +10,4 @@ pub mod recover;
 pub mod replay;
 pub mod report;
 pub mod strands;
+pub mod tree;

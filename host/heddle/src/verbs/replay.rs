@@ -1,10 +1,11 @@
 //! `heddle replay`: docs/replay.md.
 
 use crate::names::Names;
-use crate::replaying::{Line, Style, What, source, text};
+use crate::replaying::by_strand::Step;
+use crate::replaying::{Line, Style, What, by_strand, source, text};
 use crate::trace_arg::TraceArg;
 use crate::{notes, output};
-use heddle_calls::{Loose, Stack, Step};
+use heddle_calls::{Loose, Stack};
 use heddle_trace_file::{EventKind, Remarks, Trace};
 use std::io::Write;
 use std::process::ExitCode;
@@ -24,14 +25,23 @@ pub struct Args {
     #[arg(long)]
     addresses: bool,
     /// After each enter, print the open calls, innermost first
-    #[arg(long)]
+    #[arg(long, conflicts_with = "by")]
     backtrace: bool,
+    /// Say which thread an event was on, or which strand: a fiber, a coroutine's instance, or the thread itself
+    #[arg(long, value_enum)]
+    by: Option<By>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Format {
     Text,
     Source,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum By {
+    Thread,
+    Strand,
 }
 
 /// Runs `heddle replay`.
@@ -41,7 +51,10 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         mangled: args.no_demangle || args.format == Format::Source,
         addresses: args.addresses,
     };
-    output::print(|out| replay(&trace, &args, style, out))?;
+    output::print(|out| match args.by {
+        Some(By::Strand) => replay_strands(&trace, &args, style, out),
+        _ => replay(&trace, &args, style, out),
+    })?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -61,7 +74,7 @@ fn replay(trace: &Trace, args: &Args, style: Style, out: &mut dyn Write) -> anyh
         let (place, event) = event?;
         let stack = &mut stacks[place.process][place.thread];
         let line = match stack.feed(event, |_| {}) {
-            Step::Entered => {
+            heddle_calls::Step::Entered => {
                 let [below @ .., top] = stack.open() else {
                     continue;
                 };
@@ -69,16 +82,16 @@ fn replay(trace: &Trace, args: &Args, style: Style, out: &mut dyn Write) -> anyh
                     EventKind::Enter { frame, .. } => frame,
                     _ => None,
                 };
-                Line::enter(&mut names, place, event.time, top, below, frame)
+                Line::enter(&mut names, place, top, below, frame)
             }
-            Step::Left(span) => {
+            heddle_calls::Step::Left(span) => {
                 let parent = stack.open().last().map(|frame| frame.function);
                 Line::exit(&mut names, place, event.time, &span, parent)
             }
-            Step::Unmatched(function) => {
+            heddle_calls::Step::Unmatched(function) => {
                 Line::unmatched(&mut names, place, event.time, function, stack.open().len())
             }
-            Step::Other => {
+            heddle_calls::Step::Other => {
                 if args.format == Format::Text {
                     text::other(out, &event, labels.of(place), stack.open().len())?;
                 }
@@ -95,6 +108,28 @@ fn replay(trace: &Trace, args: &Args, style: Style, out: &mut dyn Write) -> anyh
     }
     out.flush()?;
     tell_incomplete(trace, stacks, &merged.remarks());
+    Ok(())
+}
+
+fn replay_strands(
+    trace: &Trace,
+    args: &Args,
+    style: Style,
+    out: &mut dyn Write,
+) -> anyhow::Result<()> {
+    let mut names = Names::new(trace);
+    let told = by_strand::replay(trace, &mut names, |label, step| {
+        match (step, args.format) {
+            (Step::Line(line), Format::Text) => text::line(out, &line, label, style)?,
+            (Step::Line(line), Format::Source) => source::line(out, &line, trace.epoch(), style)?,
+            (Step::Other(event, depth), Format::Text) => text::other(out, event, label, depth)?,
+            (Step::Other(..), Format::Source) => {}
+        }
+        Ok(())
+    })?;
+    out.flush()?;
+    notes::unresolved(&told.unresolved);
+    notes::incomplete(trace, told.loose, &told.remarks);
     Ok(())
 }
 

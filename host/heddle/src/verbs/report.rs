@@ -1,6 +1,6 @@
 //! `heddle report`: docs/report.md.
 
-use crate::reporting::{Column, Row, csv, json, markdown, rows, sort, table};
+use crate::reporting::{By, Column, Row, by_strand, csv, json, markdown, rows, sort, table};
 use crate::trace_arg::TraceArg;
 use crate::{notes, output};
 use std::process::ExitCode;
@@ -10,7 +10,7 @@ use std::process::ExitCode;
 pub struct Args {
     #[command(flatten)]
     trace: TraceArg,
-    /// A row a function, or a row a function on each thread
+    /// A row a function, or a row a function on each thread, or on each kind of strand
     #[arg(long, value_enum, default_value_t = By::Function)]
     by: By,
     /// table and md are for people; in csv and json times are nanoseconds
@@ -25,12 +25,6 @@ pub struct Args {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum By {
-    Function,
-    Thread,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Format {
     Table,
     Json,
@@ -41,15 +35,17 @@ enum Format {
 /// Runs `heddle report`.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let trace = args.trace.open()?;
-    let by_thread = args.by == By::Thread;
-    let found = rows::read(&trace, by_thread)?;
+    let found = match args.by {
+        By::Strand => by_strand::read(&trace)?,
+        by => rows::read(&trace, by == By::Thread)?,
+    };
     let rows = arrange(found.rows, args.sort, args.limit);
     output::print(|out| {
         match args.format {
             Format::Table => table::print(out, &rows)?,
             Format::Json => json::print(out, &rows)?,
-            Format::Csv => csv::print(out, &rows, by_thread)?,
-            Format::Md => markdown::print(out, &rows, by_thread)?,
+            Format::Csv => csv::print(out, &rows, args.by)?,
+            Format::Md => markdown::print(out, &rows, args.by)?,
         }
         Ok(())
     })?;
@@ -57,10 +53,10 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Sorts and cuts each thread's rows; without threads, all rows are one group. Groups stay in their order.
+/// Sorts and cuts each group's rows; without groups, all rows are one group. Groups stay in their order.
 fn arrange(rows: Vec<Row>, column: Column, limit: Option<usize>) -> Vec<Row> {
     let mut arranged = Vec::with_capacity(rows.len());
-    for group in rows.chunk_by(|a, b| a.thread == b.thread) {
+    for group in rows.chunk_by(|a, b| a.group == b.group) {
         let mut group = group.to_vec();
         sort(&mut group, column);
         group.truncate(limit.unwrap_or(usize::MAX));

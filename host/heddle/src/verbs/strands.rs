@@ -1,9 +1,10 @@
 //! `heddle strands`: docs/strands.md.
 
 use crate::names::{Names, printable};
+use crate::strand_list::{self, label};
 use crate::trace_arg::TraceArg;
 use crate::{notes, output};
-use heddle_strands::{Kind, Plan, Sink, Strand, StrandId};
+use heddle_strands::{Kind, Strand, StrandId};
 use heddle_trace_file::{Nanos, Trace};
 use serde_json::{Value, json};
 use std::io::{self, Write};
@@ -42,31 +43,12 @@ impl KindArg {
     }
 }
 
-/// Keeps every strand.
-#[derive(Default)]
-struct All(Vec<Strand>);
-
-impl Sink for All {
-    fn ended(&mut self, strand: &Strand) {
-        self.0.push(strand.clone());
-    }
-}
-
 /// Runs `heddle strands`.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let trace = args.trace.open()?;
     let mut names = Names::new(&trace);
-    let plan = Plan::new(&trace, names.images());
-    let decoded = plan.decode(|_| All::default())?;
-    let mut strands: Vec<Strand> = Vec::new();
-    for (_, mut all) in decoded.sinks {
-        if strands.is_empty() {
-            strands = all.0;
-        } else {
-            strands.append(&mut all.0);
-        }
-    }
-    strands.sort_unstable_by_key(|strand| strand.id);
+    let found = strand_list::read(&trace, &mut names)?;
+    let mut strands = found.all;
     if let Some(kind) = args.kind {
         strands.retain(|strand| strand.kind == kind.kind());
     }
@@ -81,18 +63,9 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         table(out, &trace, &mut names, &strands)?;
         Ok(())
     })?;
-    notes::unresolved(&decoded.unresolved);
-    notes::incomplete(&trace, decoded.loose, &decoded.remarks);
+    notes::unresolved(&found.unresolved);
+    notes::incomplete(&trace, found.loose, &found.remarks);
     Ok(ExitCode::SUCCESS)
-}
-
-/// `12`; with several processes, `4711/12`.
-pub fn label(trace: &Trace, id: StrandId) -> String {
-    let number = id.number();
-    match trace.processes() {
-        [_] => number.to_string(),
-        processes => format!("{}/{number}", processes[id.process()].pid()),
-    }
 }
 
 fn table(
@@ -175,10 +148,10 @@ fn print_line(out: &mut dyn Write, widths: &[usize], line: &[&str]) -> io::Resul
 fn object(trace: &Trace, names: &mut Names, strand: &Strand) -> Value {
     let process = &trace.processes()[strand.id.process()];
     let nanos = |time: Option<Nanos>| time.map(|time| time.0);
-    let suspended_at = strand.suspended_at.map(|(address, time)| {
-        let of = names.caller(strand.id.process(), address, time);
-        of.name.clone()
-    });
+    let process_index = strand.id.process();
+    let suspended_at = strand
+        .suspended_at
+        .map(|(address, time)| names.suspended_at(process_index, strand.kind, address, time));
     json!({
         "pid": process.pid(),
         "strand": strand.id.number(),

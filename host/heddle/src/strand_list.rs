@@ -1,0 +1,173 @@
+//! The strands of a trace, as a list and as a tree.
+
+use crate::names::Names;
+use heddle_strands::{Kind, Plan, Sink, Strand, StrandId};
+use heddle_trace_file::{Error, Nanos, Trace};
+use std::collections::HashMap;
+
+/// Every strand, and what else is to be said.
+pub struct Strands {
+    /// In order of their numbers.
+    pub all: Vec<Strand>,
+    pub unresolved: Vec<heddle_strands::Unresolved>,
+    pub loose: heddle_calls::Loose,
+    pub remarks: heddle_trace_file::Remarks,
+}
+
+#[derive(Default)]
+struct All(Vec<Strand>);
+
+impl Sink for All {
+    fn ended(&mut self, strand: &Strand) {
+        self.0.push(strand.clone());
+    }
+}
+
+/// Reads the whole trace.
+///
+/// # Errors
+/// What reading it gives.
+pub fn read(trace: &Trace, names: &mut Names<'_>) -> Result<Strands, Error> {
+    let plan = Plan::new(trace, names.images());
+    let decoded = plan.decode(|_| All::default())?;
+    let mut all: Vec<Strand> = Vec::new();
+    for (_, mut part) in decoded.sinks {
+        if all.is_empty() {
+            all = part.0;
+        } else {
+            all.append(&mut part.0);
+        }
+    }
+    all.sort_unstable_by_key(|strand| strand.id);
+    Ok(Strands {
+        all,
+        unresolved: decoded.unresolved,
+        loose: decoded.loose,
+        remarks: decoded.remarks,
+    })
+}
+
+/// `12`; with several processes, `4711/12`.
+pub fn label(trace: &Trace, id: StrandId) -> String {
+    let number = id.number();
+    match trace.processes() {
+        [_] => number.to_string(),
+        processes => format!("{}/{number}", processes[id.process()].pid()),
+    }
+}
+
+/// Strands of one kind and name that strands of one node made.
+pub struct Node {
+    pub kind: Kind,
+    pub name: String,
+    /// The first of them.
+    pub first: StrandId,
+    pub count: u64,
+    /// Of how many the end was seen.
+    pub died: u64,
+    pub activations: u64,
+    pub running: Nanos,
+    pub nested: Nanos,
+    pub suspended: Nanos,
+    pub calls: u64,
+    /// Where most of those are that have not ended: address and time, by number.
+    pub suspended_at: HashMap<(usize, u64), (u64, Nanos)>,
+    pub children: Vec<Node>,
+}
+
+/// The asynchronous call tree: who made whom, siblings of one kind and name merged. O(strands).
+pub fn tree(strands: &[Strand], names: &mut Names<'_>) -> Vec<Node> {
+    let mut children: HashMap<Option<StrandId>, Vec<usize>> = HashMap::new();
+    let known: HashMap<StrandId, usize> = strands
+        .iter()
+        .enumerate()
+        .map(|(index, strand)| (strand.id, index))
+        .collect();
+    for (index, strand) in strands.iter().enumerate() {
+        let parent = strand.parent.filter(|parent| known.contains_key(parent));
+        children.entry(parent).or_default().push(index);
+    }
+    let roots = children.remove(&None).unwrap_or_default();
+    merge(strands, &children, names, roots)
+}
+
+/// Merged level by level: a chain of strands may be as long as there are strands, and its depth is that of the recursion.
+const DEEPEST: usize = 2000;
+
+fn merge(
+    strands: &[Strand],
+    children: &HashMap<Option<StrandId>, Vec<usize>>,
+    names: &mut Names<'_>,
+    roots: Vec<usize>,
+) -> Vec<Node> {
+    merge_at(strands, children, names, roots, 0)
+}
+
+fn merge_at(
+    strands: &[Strand],
+    children: &HashMap<Option<StrandId>, Vec<usize>>,
+    names: &mut Names<'_>,
+    of: Vec<usize>,
+    depth: usize,
+) -> Vec<Node> {
+    let mut nodes: Vec<Node> = Vec::new();
+    let mut below: Vec<Vec<usize>> = Vec::new();
+    let mut at: HashMap<(usize, Kind, String), usize> = HashMap::new();
+    for index in of {
+        let strand = &strands[index];
+        let name = names.strand(strand);
+        let key = (strand.id.process(), strand.kind, name);
+        let node = match at.get(&key) {
+            Some(&node) => node,
+            None => {
+                nodes.push(Node {
+                    kind: strand.kind,
+                    name: key.2.clone(),
+                    first: strand.id,
+                    count: 0,
+                    died: 0,
+                    activations: 0,
+                    running: Nanos(0),
+                    nested: Nanos(0),
+                    suspended: Nanos(0),
+                    calls: 0,
+                    suspended_at: HashMap::new(),
+                    children: Vec::new(),
+                });
+                below.push(Vec::new());
+                at.insert(key, nodes.len() - 1);
+                nodes.len() - 1
+            }
+        };
+        nodes[node].add(strand);
+        below[node].extend(children.get(&Some(strand.id)).into_iter().flatten());
+    }
+    for (node, below) in nodes.iter_mut().zip(below) {
+        if depth < DEEPEST {
+            node.children = merge_at(strands, children, names, below, depth + 1);
+        }
+    }
+    nodes
+}
+
+impl Node {
+    fn add(&mut self, strand: &Strand) {
+        let sum = |sum: &mut Nanos, more: Nanos| sum.0 = sum.0.saturating_add(more.0);
+        self.count += 1;
+        self.died += u64::from(strand.died.is_some());
+        self.activations += strand.activations;
+        self.calls += strand.calls;
+        sum(&mut self.running, strand.running);
+        sum(&mut self.nested, strand.children);
+        sum(&mut self.suspended, strand.suspended);
+        if strand.died.is_none()
+            && strand.kind != Kind::Thread
+            && let Some((address, time)) = strand.suspended_at
+        {
+            let key = (strand.id.process(), address.0);
+            let (count, latest) = self.suspended_at.entry(key).or_insert((0, time));
+            *count += 1;
+            *latest = time;
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! How many strands of each kind there are, and what could not be told.
+
+use crate::notes::{self, counted};
+use heddle_strands::{Kind, Plan, Sink, Strand, Unresolved};
+use heddle_symbols::Images;
+use heddle_trace_file::{Error, Trace};
+use std::io::{self, Write};
+
+/// Of all processes.
+pub struct Counts {
+    by_process: Vec<Count>,
+    unresolved: Vec<Unresolved>,
+}
+
+/// Strands by kind, and how many of them were alive at the end.
+#[derive(Clone, Copy, Default)]
+struct Count {
+    threads: u64,
+    fibers: u64,
+    coroutines: u64,
+}
+
+impl Sink for Count {
+    fn ended(&mut self, strand: &Strand) {
+        match strand.kind {
+            Kind::Thread => self.threads += 1,
+            Kind::Fiber => self.fibers += 1,
+            Kind::Coroutine => self.coroutines += 1,
+        }
+    }
+}
+
+impl Counts {
+    /// Reads the whole trace.
+    ///
+    /// # Errors
+    /// What reading it gives.
+    pub fn of(trace: &Trace, images: &mut Images) -> Result<Self, Error> {
+        let decoded = Plan::new(trace, images).decode(|_| Count::default())?;
+        let mut by_process = vec![Count::default(); trace.processes().len()];
+        for (process, part) in decoded.sinks {
+            let sum = &mut by_process[process];
+            sum.threads += part.threads;
+            sum.fibers += part.fibers;
+            sum.coroutines += part.coroutines;
+        }
+        Ok(Counts {
+            by_process,
+            unresolved: decoded.unresolved,
+        })
+    }
+
+    /// Prints the lines of the process with this index.
+    pub fn print(&self, out: &mut dyn Write, process: usize) -> io::Result<()> {
+        let count = self.by_process[process];
+        let unresolved = &self.unresolved[process];
+        writeln!(
+            out,
+            "strands    {}, {}, {}; {} of {} could not be placed for certain",
+            counted(count.threads, "thread"),
+            counted(count.fibers, "fiber"),
+            counted(count.coroutines, "coroutine"),
+            unresolved.unplaced(),
+            counted(unresolved.events, "event"),
+        )?;
+        for text in notes::unresolved_kinds(unresolved) {
+            writeln!(out, "           {text}")?;
+        }
+        Ok(())
+    }
+}

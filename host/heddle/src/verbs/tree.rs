@@ -1,0 +1,198 @@
+//! `heddle tree`: docs/tree.md.
+
+use crate::names::Names;
+use crate::strand_list::{self, Node, label};
+use crate::trace_arg::TraceArg;
+use crate::{notes, output, strand_calls};
+use anyhow::Context;
+use heddle_strands::{Kind, Strand, StrandId};
+use heddle_trace_file::{Nanos, Trace};
+use heddle_tree::Call;
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+/// Arguments of `heddle tree`.
+#[derive(clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    trace: TraceArg,
+    /// Print this strand alone: who made and ran it, where it waits, its calls; `4711/12` in a trace of several processes
+    #[arg(long, value_name = "N")]
+    strand: Option<String>,
+    /// Strands nested deeper than this are left out
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    depth: usize,
+}
+
+/// A call tree is walked recursively: see `heddle check`.
+const STACK: usize = 1 << 29;
+
+/// Runs `heddle tree`.
+pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let walker = std::thread::Builder::new()
+        .stack_size(STACK)
+        .spawn(move || tree(&args))
+        .context("cannot start a thread")?;
+    walker
+        .join()
+        .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
+fn tree(args: &Args) -> anyhow::Result<ExitCode> {
+    let trace = args.trace.open()?;
+    let mut names = Names::new(&trace);
+    let found = strand_list::read(&trace, &mut names)?;
+    match &args.strand {
+        Some(wanted) => {
+            let index = found
+                .all
+                .iter()
+                .position(|strand| label(&trace, strand.id) == *wanted)
+                .with_context(|| {
+                    format!(
+                        "{}: no strand {wanted}; `heddle strands` lists those that there are",
+                        trace.path().display()
+                    )
+                })?;
+            let calls = strand_calls::read(&trace, Some(found.all[index].id))?;
+            let calls = calls.processes.into_iter().flat_map(|of| of.strands);
+            let calls: Vec<Call> = calls.flat_map(|strand| strand.calls).collect();
+            output::print(|out| {
+                one(out, &trace, &mut names, &found.all, index)?;
+                print_calls(out, &calls, 0)?;
+                Ok(())
+            })?;
+        }
+        None => {
+            let nodes = strand_list::tree(&found.all, &mut names);
+            output::print(|out| {
+                writeln!(
+                    out,
+                    "{:>11} {:>11} {:>11} {:>9} {:>10}  strand",
+                    "running", "in children", "suspended", "runs", "calls"
+                )?;
+                for node in &nodes {
+                    line(out, &trace, &mut names, node, 0, args.depth)?;
+                }
+                Ok(())
+            })?;
+        }
+    }
+    notes::unresolved(&found.unresolved);
+    notes::incomplete(&trace, found.loose, &found.remarks);
+    Ok(ExitCode::SUCCESS)
+}
+
+fn line(
+    out: &mut dyn Write,
+    trace: &Trace,
+    names: &mut Names,
+    node: &Node,
+    depth: usize,
+    deepest: usize,
+) -> io::Result<()> {
+    write!(
+        out,
+        "{:>11} {:>11} {:>11} {:>9} {:>10}  {:indent$}{} {}",
+        node.running.to_string(),
+        node.nested.to_string(),
+        node.suspended.to_string(),
+        node.activations,
+        node.calls,
+        "",
+        node.kind.name(),
+        node.name,
+        indent = 2 * depth,
+    )?;
+    match node.count {
+        1 => write!(out, " #{}", label(trace, node.first))?,
+        count => write!(out, " \u{d7}{count}")?,
+    }
+    let waits = node
+        .suspended_at
+        .iter()
+        .max_by_key(|(at, (count, _))| (*count, std::cmp::Reverse(**at)));
+    if let Some((&(process, address), &(count, time))) = waits {
+        let place = names.suspended_at(process, node.kind, heddle_trace_file::Addr(address), time);
+        match node.count {
+            1 => write!(out, ", left at {place}")?,
+            _ => write!(out, ", {count} left at {place}")?,
+        }
+    }
+    writeln!(out)?;
+    if depth + 1 >= deepest && !node.children.is_empty() {
+        return writeln!(out, "{:>58}{:indent$}…", "", "", indent = 2 * (depth + 1));
+    }
+    for child in &node.children {
+        line(out, trace, names, child, depth + 1, deepest)?;
+    }
+    Ok(())
+}
+
+/// What is known of one strand.
+fn one(
+    out: &mut dyn Write,
+    trace: &Trace,
+    names: &mut Names,
+    all: &[Strand],
+    index: usize,
+) -> io::Result<()> {
+    let strand = &all[index];
+    let mut named = |id: StrandId| {
+        let found = all.binary_search_by_key(&id, |strand| strand.id);
+        let name = found.map_or_else(|_| "?".to_owned(), |index| names.strand(&all[index]));
+        format!("{name} #{}", label(trace, id))
+    };
+    writeln!(out, "{} {}", strand.kind.name(), named(strand.id))?;
+    if let Some(parent) = strand.parent {
+        writeln!(out, "  made by      {}", named(parent))?;
+    }
+    if let Some(resumer) = strand.resumer.filter(|&by| Some(by) != strand.parent) {
+        writeln!(out, "  first run by {}", named(resumer))?;
+    }
+    writeln!(out, "  born         {}", strand.born)?;
+    match strand.died {
+        Some(died) => writeln!(out, "  died         {died}")?,
+        None => writeln!(out, "  last seen    {}", strand.last)?,
+    }
+    if strand.died.is_none()
+        && strand.kind != Kind::Thread
+        && let Some((address, time)) = strand.suspended_at
+    {
+        let place = names.suspended_at(strand.id.process(), strand.kind, address, time);
+        writeln!(out, "  left at      {place}")?;
+    }
+    if let Some(waits) = &strand.waits {
+        writeln!(out, "  waited for   {}", crate::names::printable(waits))?;
+    }
+    if let Some(frame) = strand.frame {
+        writeln!(out, "  frame        {}", frame.address())?;
+    }
+    writeln!(
+        out,
+        "  ran          {} times on {}: {}, {} more in children; suspended {}",
+        strand.activations,
+        notes::counted(strand.threads.into(), "thread"),
+        strand.running,
+        strand.children,
+        strand.suspended
+    )
+}
+
+fn print_calls(out: &mut dyn Write, calls: &[Call], depth: usize) -> io::Result<()> {
+    for call in calls {
+        write!(out, "{:indent$}{}", "", call.name, indent = 2 * (depth + 2))?;
+        if call.calls > 1 {
+            write!(out, " \u{d7}{}", call.calls)?;
+        }
+        if call.max >= call.min {
+            match call.calls {
+                1 => write!(out, "  {}", Nanos(call.max))?,
+                _ => write!(out, "  {}–{}", Nanos(call.min), Nanos(call.max))?,
+            }
+        }
+        writeln!(out)?;
+        print_calls(out, &call.children, depth + 1)?;
+    }
+    Ok(())
+}
