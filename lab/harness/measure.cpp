@@ -44,8 +44,8 @@ usage usage::now() {
     sum.sys_ns += ns(kernel.ru_stime);
     sum.voluntary_switches += static_cast<std::uint64_t>(kernel.ru_nvcsw);
     sum.involuntary_switches += static_cast<std::uint64_t>(kernel.ru_nivcsw);
-    sum.peak_rss_bytes =
-        std::max(sum.peak_rss_bytes, static_cast<std::uint64_t>(kernel.ru_maxrss) * 1024u);
+    if (who == RUSAGE_SELF) continue;
+    sum.peak_rss_bytes = static_cast<std::uint64_t>(kernel.ru_maxrss) * 1024u;
   }
   return sum;
 }
@@ -66,6 +66,7 @@ memory memory::now() {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);) {
     field(line, "VmRSS:", found.resident_bytes);
+    field(line, "VmHWM:", found.peak_resident_bytes);
     field(line, "VmSize:", found.reserved_bytes);
     field(line, "VmPeak:", found.peak_reserved_bytes);
   }

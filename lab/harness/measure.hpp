@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 
@@ -8,13 +9,14 @@
 
 namespace heddle::lab {
 
-/// What the kernel counts for this process and the children it has waited for.
+/// What the kernel counts for this process and the children it has waited for; the peak, for the
+/// children alone: ru_maxrss of a process is also that of the program which it was before exec.
 struct usage {
   std::uint64_t user_ns = 0;
   std::uint64_t sys_ns = 0;
   std::uint64_t voluntary_switches = 0;
   std::uint64_t involuntary_switches = 0;
-  std::uint64_t peak_rss_bytes = 0;  ///< since the process began, not a difference
+  std::uint64_t peak_rss_bytes = 0;  ///< since the program began, not a difference
 
   [[nodiscard]] static usage now();
   /// What was added since; the peak stays.
@@ -24,6 +26,7 @@ struct usage {
 /// What a process has of memory.
 struct memory {
   std::uint64_t resident_bytes = 0;       ///< pages that are there
+  std::uint64_t peak_resident_bytes = 0;  ///< the most that these ever were in this program
   std::uint64_t reserved_bytes = 0;       ///< address space, stacks to their full size included
   std::uint64_t peak_reserved_bytes = 0;  ///< the most that this ever was
 
@@ -79,8 +82,10 @@ class region {
     counted_ = counted_so_far();
     counted_ -= counted_before;
     energy_uj_ = energy::now().since(energy_before);
-    grown_bytes_ = above(used_.peak_rss_bytes, memory_before.resident_bytes);
-    reserved_bytes_ = above(memory::now().peak_reserved_bytes, memory_before.reserved_bytes);
+    const memory memory_after = memory::now();
+    grown_bytes_ = above(memory_after.peak_resident_bytes, memory_before.resident_bytes);
+    reserved_bytes_ = above(memory_after.peak_reserved_bytes, memory_before.reserved_bytes);
+    used_.peak_rss_bytes = std::max(used_.peak_rss_bytes, memory_after.peak_resident_bytes);
     total_ns_ = stop - start;
     wall_ns_ = end_ns_ != 0 ? end_ns_ - begin_ns_ : total_ns_;
     cpu_ns_ = end_ns_ != 0 ? end_cpu_ns_ - begin_cpu_ns_ : stop_cpu - start_cpu;

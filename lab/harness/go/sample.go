@@ -68,26 +68,32 @@ func kernelThreads() float64 {
 	return float64(len(tasks))
 }
 
-// memory is what the process has of it, in bytes, as /proc/self/status says: pages that are there, address
-// space, and the most that this ever was.
-func memory() (resident, reserved, peakReserved float64) {
+// memory is what the process has of it, in bytes, as /proc/self/status says.
+type memory struct {
+	resident, peakResident float64 // pages that are there, and the most that these ever were in this program
+	reserved, peakReserved float64 // address space
+}
+
+func memoryNow() (found memory) {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {
-		return 0, 0, 0
+		return memory{}
 	}
 	for _, line := range strings.Split(string(status), "\n") {
 		name, value, _ := strings.Cut(line, ":")
 		kilobytes, _ := strconv.ParseFloat(strings.TrimSuffix(strings.TrimSpace(value), " kB"), 64)
 		switch name {
 		case "VmRSS":
-			resident = kilobytes * 1024
+			found.resident = kilobytes * 1024
+		case "VmHWM":
+			found.peakResident = kilobytes * 1024
 		case "VmSize":
-			reserved = kilobytes * 1024
+			found.reserved = kilobytes * 1024
 		case "VmPeak":
-			peakReserved = kilobytes * 1024
+			found.peakReserved = kilobytes * 1024
 		}
 	}
-	return resident, reserved, peakReserved
+	return found
 }
 
 // Measure runs body and fills in the metrics and counters that every sample has.
@@ -95,13 +101,13 @@ func (s *Sample) Measure(body func(*Region)) {
 	var before, after runtime.MemStats
 	var timed Region
 	runtime.ReadMemStats(&before)
-	residentBefore, reservedBefore, _ := memory()
+	memoryBefore := memoryNow()
 	used := usage()
 	start := time.Now()
 	body(&timed)
 	stop := time.Now()
 	now := usage()
-	_, _, reserved := memory()
+	peak := memoryNow()
 	runtime.ReadMemStats(&after)
 
 	if timed.end.IsZero() {
@@ -113,13 +119,13 @@ func (s *Sample) Measure(body func(*Region)) {
 		"cpu_ns":   float64(timed.endCPU - timed.beginCPU),
 		"total_ns": float64(stop.Sub(start).Nanoseconds()),
 		// Against what there was before the run; exact only without a warm-up before.
-		"grown_bytes":    math.Max(0, float64(now.Maxrss*1024)-residentBefore),
-		"reserved_bytes": math.Max(0, reserved-reservedBefore),
+		"grown_bytes":    math.Max(0, peak.peakResident-memoryBefore.resident),
+		"reserved_bytes": math.Max(0, peak.peakReserved-memoryBefore.reserved),
 	}
 	s.Counters = map[string]float64{
 		"user_ns":              float64(now.Utime.Nano() - used.Utime.Nano()),
 		"sys_ns":               float64(now.Stime.Nano() - used.Stime.Nano()),
-		"peak_rss_bytes":       float64(now.Maxrss * 1024),
+		"peak_rss_bytes":       peak.peakResident,
 		"voluntary_switches":   float64(now.Nvcsw - used.Nvcsw),
 		"involuntary_switches": float64(now.Nivcsw - used.Nivcsw),
 		"strand_switches":      0,
