@@ -1,0 +1,8 @@
+#include "heddle/coop/pth_context.hpp"
+#include "workloads/survey/fibers.hpp"
+
+namespace heddle::lab::surveying {
+
+const model<problem> fiber_pth{"fiber/pth", &fibers<coop::pth_context>::run};
+
+}  // namespace heddle::lab::surveying

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "harness/model.hpp"
+
+namespace heddle::lab::surveying {
+
+/// What a mechanism can and cannot do, each shown by a few lines that try it.
+struct limits {
+  bool keeps_locals = false;       ///< a local variable has its value after a yield
+  bool yields_in_call = false;     ///< a function that is called can yield for its caller
+  bool unwinds = false;            ///< what lives in a suspended one is destructed with it
+  bool own_signal_mask = false;    ///< signals that it blocks are not blocked in others
+  bool own_thread_locals = false;  ///< `thread_local` variables are not the others'
+  std::int64_t minimum_stack_bytes = 0;
+};
+
+/// The survey of the FiberContext article: how coroutines are made in C and C++. Each mechanism
+/// yields `yields` times to the main flow and back, and then shows its limits; what cannot run here
+/// is a sentence in the experiment.
+///
+/// Metrics: `switch_ns` = wall / (2 × yields).
+///
+/// Counters, 1 or 0: those of `limits`; `loses_locals` and `no_yield_in_call`, the opposites;
+/// `listed_threads`: the share of suspended strands that are kernel threads, which every debugger
+/// lists; `debugger_frames`, with debugger=1: the share whose functions gdb shows in `thread apply
+/// all backtrace`.
+class problem {
+ public:
+  static constexpr std::string_view name = "survey";
+  static std::vector<parameter> declare();
+  static parameters small(const parameters& values);
+
+  explicit problem(const parameters& values);
+
+  [[nodiscard]] std::int64_t yields() const { return yields_; }
+  /// A turn of the strand that is timed.
+  void take_turn() { ++turns_; }
+
+  void found(const limits& of_the_mechanism) {
+    limits_ = of_the_mechanism;
+    ++demonstrations_;
+  }
+  /// How many strands look_at() is to find suspended inside a call of suspended_in_a_call().
+  static constexpr int suspended = 3;
+  /// The model, before it makes them, and while they are there.
+  void look_before();
+  void look_at();
+
+  [[nodiscard]] verdict check() const;
+  void report(const region& timed, results& out, const rerun& again) const;
+
+ private:
+  std::int64_t yields_;
+  bool debugger_;
+  std::int64_t turns_ = 0;
+  int demonstrations_ = 0;
+  limits limits_;
+  std::int64_t threads_before_ = 0;
+  std::int64_t threads_ = 0;
+  int frames_ = -1;  // no debugger was asked
+};
+
+/// How often `function` is in the backtraces of this process's threads, as gdb prints them without
+/// any help. Throws std::runtime_error if there is no gdb, or it may not look.
+[[nodiscard]] int frames_in_gdb(std::string_view function);
+
+}  // namespace heddle::lab::surveying
