@@ -30,6 +30,8 @@ enum Verb {
     Strands(verbs::strands::Args),
     /// Print who made which strand: the asynchronous call tree
     Tree(verbs::tree::Args),
+    /// Write a trace as another program's file: Perfetto's
+    Export(verbs::export::Args),
     /// Compare a trace with an expected call tree
     Check(verbs::check::Args),
     /// Print what a trace holds
@@ -54,6 +56,7 @@ pub fn run() -> ExitCode {
         Verb::Report(args) => verbs::report::run(args),
         Verb::Strands(args) => verbs::strands::run(args),
         Verb::Tree(args) => verbs::tree::run(args),
+        Verb::Export(args) => verbs::export::run(args),
         Verb::Check(args) => verbs::check::run(args),
         Verb::Info(args) => verbs::info::run(args),
         Verb::Flags(args) => verbs::flags::run(args),

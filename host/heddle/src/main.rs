@@ -2,6 +2,7 @@
 
 mod calls_of;
 mod cli;
+mod exporting;
 mod file_limit;
 mod filtering;
 mod names;

@@ -47,13 +47,23 @@ impl<'a> Names<'a> {
 
     /// What a person calls a strand: as the program named it, else after its outermost call; a coroutine as its author wrote it, without what the compiler made of it.
     pub fn strand(&mut self, strand: &Strand) -> String {
-        if let Some(name) = &strand.name {
+        self.strand_of(strand.id.process(), strand.name.as_deref(), strand.entry)
+    }
+
+    /// The same, of a strand of which this is known ([`Strand::name`], [`Strand::entry`]).
+    pub fn strand_of(
+        &mut self,
+        process: usize,
+        name: Option<&str>,
+        entry: Option<(Addr, Nanos)>,
+    ) -> String {
+        if let Some(name) = name {
             return printable(name);
         }
-        let Some((function, time)) = strand.entry else {
+        let Some((function, time)) = entry else {
             return "?".to_owned();
         };
-        let location = self.function(strand.id.process(), function, time);
+        let location = self.function(process, function, time);
         match coroutine_part(&location.symbol) {
             Some((ramp, ..)) => printable(&demangle(ramp)),
             None => location.name.clone(),

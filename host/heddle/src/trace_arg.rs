@@ -1,6 +1,7 @@
 //! The argument that most verbs share.
 
 use crate::notes;
+use anyhow::Context;
 use heddle_trace_file::{Error, Trace};
 use std::path::PathBuf;
 
@@ -18,5 +19,20 @@ impl TraceArg {
         let trace = Trace::open(&self.trace)?;
         notes::missing(&trace);
         Ok(trace)
+    }
+
+    /// A file beside it: `heddle.trace` with `.packed` becomes `heddle.trace.packed`.
+    pub fn beside(&self, ending: &str) -> anyhow::Result<PathBuf> {
+        let whole = self
+            .trace
+            .canonicalize()
+            .with_context(|| self.trace.display().to_string())?;
+        let mut name = whole
+            .file_name()
+            .context("a trace without a name: say --output FILE")?
+            .to_owned();
+        name.push(ending);
+        let parent = self.trace.parent();
+        Ok(parent.map_or_else(PathBuf::new, PathBuf::from).join(name))
     }
 }

@@ -78,14 +78,7 @@ pub fn other(out: &mut dyn Write, event: &Event, label: &str, depth: usize) -> i
     let text = |bytes| printable(&String::from_utf8_lossy(bytes));
     let (what, words) = match event.kind {
         EventKind::Enter { .. } | EventKind::Exit { .. } => return Ok(()),
-        EventKind::Gap { why, missing } => {
-            let why = match why {
-                Why::Paused => "recording was paused",
-                Why::Dropped => "no space or memory",
-            };
-            let missing = missing.map_or("events".into(), |events| counted(events, "event"));
-            ("Gap  ", format!("{missing} missing: {why}"))
-        }
+        EventKind::Gap { why, missing: of } => ("Gap  ", missing(why, of)),
         EventKind::Mark { strand, text: mark } => {
             let on = strand.map_or(String::new(), |strand| format!(" (strand {strand})"));
             ("Mark ", format!("{}{on}", text(mark)))
@@ -102,6 +95,16 @@ pub fn other(out: &mut dyn Write, event: &Event, label: &str, depth: usize) -> i
     };
     begin(out, event.time, label, what, depth)?;
     writeln!(out, "{words}")
+}
+
+/// What a gap says: `3 events missing: no space or memory`.
+pub fn missing(why: Why, events: Option<u64>) -> String {
+    let why = match why {
+        Why::Paused => "recording was paused",
+        Why::Dropped => "no space or memory",
+    };
+    let events = events.map_or("events".into(), |events| counted(events, "event"));
+    format!("{events} missing: {why}")
 }
 
 /// The columns before the text.

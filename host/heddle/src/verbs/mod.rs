@@ -2,6 +2,7 @@
 
 pub mod check;
 pub mod compare;
+pub mod export;
 pub mod flags;
 pub mod info;
 pub mod pack;

@@ -3,7 +3,6 @@
 use crate::notes::note;
 use crate::packing;
 use crate::trace_arg::TraceArg;
-use anyhow::Context;
 use heddle_trace_file::pack;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -28,7 +27,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     );
     let output = match args.output {
         Some(output) => output,
-        None => beside(&args.trace.trace)?,
+        None => args.trace.beside(".packed")?,
     };
     let symbols = packing::symbols(&trace)?;
     let packed = pack(&trace, &symbols, &output)?;
@@ -42,20 +41,4 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         crate::notes::quoted(&output)
     ));
     Ok(ExitCode::SUCCESS)
-}
-
-/// `heddle.trace` becomes `heddle.trace.packed`.
-fn beside(trace: &std::path::Path) -> anyhow::Result<PathBuf> {
-    let whole = trace
-        .canonicalize()
-        .with_context(|| trace.display().to_string())?;
-    let mut name = whole
-        .file_name()
-        .context("a trace without a name: say --output FILE")?
-        .to_owned();
-    name.push(".packed");
-    Ok(trace
-        .parent()
-        .map_or_else(PathBuf::new, PathBuf::from)
-        .join(name))
 }

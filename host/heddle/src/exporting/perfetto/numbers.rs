@@ -1,0 +1,65 @@
+//! The numbers that tracks, flows and interned texts have in a file.
+
+use heddle_perfetto::Interned;
+use heddle_strands::{Kind, StrandId};
+
+/// Tracks that are no strand's have the highest numbers: strands' are below 2⁶³.
+const OTHERS: u64 = 1 << 63;
+
+/// A process's track.
+pub fn process(index: usize) -> u64 {
+    OTHERS + 4 * index as u64
+}
+
+/// The track below which a process's fibers or coroutines are; threads are below the process itself.
+pub fn group(process_index: usize, kind: Kind) -> u64 {
+    let offset = match kind {
+        Kind::Thread => 0,
+        Kind::Fiber => 1,
+        Kind::Coroutine => 2,
+    };
+    process(process_index) + offset
+}
+
+/// The flow from who made a strand to it. Even numbers.
+pub fn birth(strand: StrandId) -> u64 {
+    strand.unique() << 1
+}
+
+/// The flow from who resumed a strand to it, of which the process has had `before`. Odd numbers.
+pub fn resumption(process: usize, before: u64) -> u64 {
+    (((process as u64) << 40) + before) << 1 | 1
+}
+
+/// Names that are no function's.
+pub const SUSPENDED: u64 = 1;
+pub const RESUMED: u64 = 2;
+
+/// Name and location of the function with this id.
+pub fn function(id: u32) -> u64 {
+    16 + u64::from(id)
+}
+
+/// Categories.
+pub const CALL: Option<u64> = Some(1);
+pub const STRAND: Option<u64> = Some(2);
+pub const MARK: Option<u64> = Some(3);
+pub const GAP: Option<u64> = Some(4);
+
+/// Annotations.
+pub const FRAME: u64 = 1;
+pub const RESUME_INDEX: u64 = 2;
+pub const THREAD: u64 = 3;
+
+/// What they all stand for, but for the functions.
+pub const INTERNED: [Interned<'static>; 9] = [
+    Interned::Name(SUSPENDED, "suspended"),
+    Interned::Name(RESUMED, "resumed"),
+    Interned::Category(1, "call"),
+    Interned::Category(2, "strand"),
+    Interned::Category(3, "mark"),
+    Interned::Category(4, "gap"),
+    Interned::Annotation(FRAME, "frame"),
+    Interned::Annotation(RESUME_INDEX, "resume index"),
+    Interned::Annotation(THREAD, "thread"),
+];

@@ -1,0 +1,185 @@
+//! `heddle export` on traces written here; Perfetto's own message definitions read what it writes in `tests/export`.
+
+#![allow(clippy::unwrap_used)]
+
+#[allow(dead_code, reason = "other tests use the rest")]
+mod common;
+
+use common::{LIBC, Program, abc, heddle};
+use heddle_trace_file::Why;
+use predicates::prelude::*;
+use predicates::str::{contains, is_empty, starts_with};
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+
+/// Fields that are messages, by their paths from `perfetto.protos.Trace`.
+const MESSAGES: [&str; 14] = [
+    "1", "1.6", "1.6.1", "1.11", "1.11.4", "1.12", "1.12.1", "1.12.2", "1.12.3", "1.12.4", "1.59",
+    "1.59.11", "1.60", "1.60.3",
+];
+const THREAD: &str = "1.60.4";
+
+/// The fields of a message: `8=30 10=2 11{9=1 10=16}`.
+fn fields(path: &str, mut bytes: &[u8]) -> String {
+    let mut text = String::new();
+    while !bytes.is_empty() {
+        let key = varint(&mut bytes);
+        let (field, kind) = (key >> 3, key & 7);
+        let path = if path.is_empty() {
+            field.to_string()
+        } else {
+            format!("{path}.{field}")
+        };
+        match kind {
+            0 => write!(text, "{field}={} ", varint(&mut bytes)).unwrap(),
+            1 => {
+                let (value, rest) = bytes.split_first_chunk().unwrap();
+                write!(text, "{field}={} ", u64::from_le_bytes(*value)).unwrap();
+                bytes = rest;
+            }
+            2 => {
+                let length = varint(&mut bytes) as usize;
+                let (value, rest) = bytes.split_at(length);
+                bytes = rest;
+                if path == "1" {
+                    writeln!(text, "{}", fields(&path, value)).unwrap();
+                } else if path == THREAD || MESSAGES.contains(&path.as_str()) {
+                    write!(text, "{field}{{{}}} ", fields(&path, value)).unwrap();
+                } else {
+                    write!(text, "{field}={:?} ", std::str::from_utf8(value).unwrap()).unwrap();
+                }
+            }
+            _ => panic!("wire type {kind} at {path}"),
+        }
+    }
+    text.truncate(text.trim_end_matches(' ').len());
+    text
+}
+
+fn varint(bytes: &mut &[u8]) -> u64 {
+    let mut value = 0;
+    for shift in (0..64).step_by(7) {
+        let (byte, rest) = bytes.split_first().unwrap();
+        *bytes = rest;
+        value |= u64::from(byte & 0x7f) << shift;
+        if byte & 0x80 == 0 {
+            break;
+        }
+    }
+    value
+}
+
+fn exported(directory: &Path, arguments: &[&str]) -> Vec<u8> {
+    let mut command = heddle(directory);
+    let output = command.arg("export").args(arguments).args(["-o", "-"]);
+    output.assert().success().get_output().stdout.clone()
+}
+
+/// main runs A on a stack of its own, which B leaves for a while, and ends within C.
+fn fiber(program: &Program) {
+    program.trace(|thread, at| {
+        let (main, a, b, c) = (at("main"), at("_Z1Av"), at("_Z1Bv"), at("_Z1Cv"));
+        let from_libc = LIBC + 0x29d68;
+        thread.stack(0x7_0000, 0x8_0000);
+        thread
+            .enter(100, main, from_libc, 0x7_f000)
+            .mark(110, 0, "it begins")
+            // No traced code calls it, far from the thread's stack.
+            .strand_name(115, 9, "worker")
+            .strand_switch(120, 9)
+            .enter(130, a, LIBC + 5, 0x4_f000)
+            .enter(140, b, a + 5, 0x4_ef00)
+            .strand_waits(150, 9, "the door")
+            .strand_switch(160, 0)
+            .enter(200, c, main + 5, 0x7_ef00)
+            .exit(210, c, main + 5, 0x7_ef00)
+            .strand_switch(220, 9)
+            .exit(230, b, a + 5, 0x4_ef00)
+            .exit(240, a, LIBC + 5, 0x4_f000)
+            .strand_end(245, 9)
+            .strand_switch(248, 0)
+            .gap(250, Why::Dropped, Some(3))
+            .enter(260, c, main + 5, 0x7_ef00);
+    });
+}
+
+#[test]
+fn a_fiber_has_a_track_on_which_its_suspension_and_its_resumptions_lie() {
+    let directory = tempfile::tempdir().unwrap();
+    let program = Program::build(directory.path());
+    fiber(&program);
+    let text = fields("", &exported(directory.path(), &[]));
+    let path = directory.path().to_str().unwrap();
+    insta::assert_snapshot!(text.replace(path, "HERE"));
+}
+
+#[test]
+fn the_file_is_the_same_from_a_packed_trace_and_beside_the_trace_by_default() {
+    let directory = tempfile::tempdir().unwrap();
+    let program = Program::build(directory.path());
+    fiber(&program);
+    let path = directory.path();
+    heddle(path).arg("pack").assert().success();
+    let next = contains("exported 5 calls of 2 strands to heddle.trace.perfetto-trace; next: ");
+    let run = heddle(path).arg("export").assert().success();
+    run.stdout(is_empty()).stderr(next);
+    let file = fs::read(path.join("heddle.trace.perfetto-trace")).unwrap();
+    assert!(file == exported(path, &["heddle.trace"]));
+    assert!(file == exported(path, &["heddle.trace.packed"]));
+    let names = path.read_dir().unwrap();
+    let left = names.filter(|entry| {
+        let name = entry.as_ref().unwrap().file_name();
+        name.to_string_lossy().starts_with(".heddle")
+    });
+    assert_eq!(left.count(), 0, "nothing temporary is left");
+}
+
+#[test]
+fn only_the_strands_that_are_asked_for_are_exported() {
+    let directory = tempfile::tempdir().unwrap();
+    let program = Program::build(directory.path());
+    fiber(&program);
+    let path = directory.path();
+    for number in ["2", "4711/2"] {
+        let text = fields("", &exported(path, &["--strand", number]));
+        assert!(text.contains("2=\"worker 2\""), "{text}");
+        assert!(!text.contains("it begins"), "{text}");
+        assert!(!text.contains(" 47="), "no flow leads out of it: {text}");
+        assert!(!text.contains(" 48="), "no flow leads into it: {text}");
+    }
+    heddle(path)
+        .args(["export", "--strand", "99"])
+        .assert()
+        .code(1)
+        .stderr(contains("none of these strands is there").and(contains("heddle strands")));
+    assert!(!path.join("heddle.trace.perfetto-trace").exists());
+    let usage = heddle(path)
+        .args(["export", "--strand", "main"])
+        .assert()
+        .code(2);
+    usage.stderr(contains("not a strand's number"));
+}
+
+#[test]
+fn an_export_that_cannot_be_written_says_so_and_leaves_what_was_there() {
+    let (directory, _program) = abc();
+    let path = directory.path();
+    let fails = |output: &str, what: &str| {
+        let mut command = heddle(path);
+        let run = command.args(["export", "-o", output]).assert().code(1);
+        run.stderr(starts_with(format!("error: {output}: ")).and(contains(what)));
+    };
+    fails("/dev/full", "No space left on device");
+    fails("nowhere/file", "No such file or directory");
+    fs::create_dir(path.join("taken")).unwrap();
+    fails("taken", "directory");
+    fs::write(path.join("before"), "before").unwrap();
+    fs::write(path.join("heddle.trace/4711/events"), [1; 8192]).unwrap();
+    let run = heddle(path)
+        .args(["export", "-o", "before"])
+        .assert()
+        .code(1);
+    run.stderr(contains("4711/events"));
+    assert_eq!(fs::read(path.join("before")).unwrap(), b"before");
+}

@@ -1,0 +1,101 @@
+//! What happens on a track.
+
+use crate::wire::Message;
+
+/// How an event is called.
+#[derive(Clone, Copy, Debug)]
+pub enum Name<'a> {
+    /// By a name that was interned under this number.
+    Interned(u64),
+    /// By this text.
+    Text(&'a str),
+}
+
+/// The beginning of a slice, or an instant.
+#[derive(Clone, Copy, Debug)]
+pub struct Begin<'a> {
+    /// Its name.
+    pub name: Name<'a>,
+    /// Number of its category.
+    pub category: Option<u64>,
+    /// Number of its place in the source.
+    pub location: Option<u64>,
+    /// Numbers of the flows that go through it, or begin here.
+    pub flows: &'a [u64],
+    /// Numbers of the flows that end here.
+    pub arriving: &'a [u64],
+    /// What else is to be said.
+    pub annotations: &'a [Annotation],
+}
+
+/// A word about an event.
+#[derive(Clone, Copy, Debug)]
+pub struct Annotation {
+    /// Number of its interned name.
+    pub name: u64,
+    /// What it says.
+    pub value: Value,
+}
+
+/// What an annotation says.
+#[derive(Clone, Copy, Debug)]
+pub enum Value {
+    /// A number.
+    Number(u64),
+    /// An address.
+    Pointer(u64),
+}
+
+impl<'a> Begin<'a> {
+    /// A slice or an instant with this name and nothing else.
+    pub fn named(name: Name<'a>) -> Self {
+        Begin {
+            name,
+            category: None,
+            location: None,
+            flows: &[],
+            arriving: &[],
+            annotations: &[],
+        }
+    }
+
+    /// A function's call: name and source location are interned under the same number.
+    #[inline]
+    pub fn call(function: u64, category: Option<u64>) -> Self {
+        Begin {
+            category,
+            location: Some(function),
+            ..Begin::named(Name::Interned(function))
+        }
+    }
+
+    /// Appends the fields of `TrackEvent`.
+    #[inline]
+    pub(crate) fn write(&self, event: &mut Message<'_>) {
+        match self.name {
+            Name::Interned(number) => event.number(10, number),
+            Name::Text(text) => event.text(23, text),
+        };
+        if let Some(category) = self.category {
+            event.number(3, category);
+        }
+        if let Some(location) = self.location {
+            event.number(34, location);
+        }
+        for &flow in self.flows {
+            event.fixed(47, flow);
+        }
+        for &flow in self.arriving {
+            event.fixed(48, flow);
+        }
+        for annotation in self.annotations {
+            event.message(4, |of| {
+                of.number(1, annotation.name);
+                match annotation.value {
+                    Value::Number(number) => of.number(3, number),
+                    Value::Pointer(address) => of.number(7, address),
+                };
+            });
+        }
+    }
+}
