@@ -52,6 +52,7 @@ pub const KNOWN: &[&str] = &[
     "process/fork",
     "goroutine/source",
     "goroutine/cooperative",
+    "fiber/article",
     "heddle/own",
     "heddle/without-std",
     "hooks/naive-pattern",

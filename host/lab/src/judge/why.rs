@@ -115,7 +115,7 @@ fn phrase(name: &str, value: Option<f64>) -> String {
         (Some(what), unit) => format!("{} {what}", quantity(value, unit)),
         (None, "") if value == 0.0 => format!("no {noun}{per}"),
         (None, "") if value == 1.0 => format!("1 {}{per}", singular(&noun)),
-        (None, "") if per.is_empty() => format!("{} {noun}", count(value)),
+        (None, "") if value.fract() == 0.0 => format!("{} {noun}{per}", count(value)),
         (None, "") => format!("{} {noun}{per}", number(value)),
         (None, unit) => format!("{} of {noun}", quantity(value, unit)),
     }
@@ -155,6 +155,7 @@ mod tests {
             ),
             ("syscalls_per_switch", Some(0.0), "no system calls a switch"),
             ("allocations_per_chain", Some(1.0), "1 allocation a chain"),
+            ("allocations_per_chain", Some(4.0), "4 allocations a chain"),
             ("queue_ns", Some(2e3), "2.00 µs of queue"),
             ("blocked_p_operations", Some(7.0), "7 blocked P operations"),
             ("allocations", None, "allocations not counted"),

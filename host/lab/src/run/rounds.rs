@@ -3,7 +3,7 @@ use super::take::{Taken, take};
 use super::{Options, Plan, interrupt};
 use crate::error::Result;
 use crate::experiment::Experiment;
-use heddle_results::{Machine, Sample};
+use heddle_results::{Machine, Sample, Status};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -146,10 +146,12 @@ impl<'a> Runner<'a> {
         Ok(true)
     }
 
-    /// How long another round would take, as far as the samples so far tell.
+    /// How long another round would take, as far as the samples so far tell. What hung is left out: once more, and its cell
+    /// is given up.
     pub fn round_takes(&self) -> Duration {
+        let hung = |cell: &Cell| cell.failures().contains(&Status::Hung);
         (0..self.plan.cells.len())
-            .filter(|cell| !self.plan.cells[*cell].given_up())
+            .filter(|cell| !self.plan.cells[*cell].given_up() && !hung(&self.plan.cells[*cell]))
             .filter_map(|cell| self.each(cell))
             .sum()
     }
