@@ -210,7 +210,8 @@ impl<S: Sink> Decoder<'_, S> {
         let of = &mut self.stacks[stack as usize];
         if of.frames.is_empty() {
             of.base = new.sp;
-            of.root = holder;
+            // Of the first: what follows may be in another function, by inlining or a tail call.
+            of.root = of.root.or(holder);
             of.root_site = new.caller;
         }
         self.push(context, stack, new, callee, way);
@@ -356,7 +357,9 @@ impl<S: Sink> Decoder<'_, S> {
             }
             *votes
         });
-        if let Some(stack) = self.continued(context, new, holder) {
+        if (near.is_none() || votes.is_root())
+            && let Some(stack) = self.continued(context, new, holder)
+        {
             return stack;
         }
         let announced = self.contexts[context].announced;
@@ -377,7 +380,9 @@ impl<S: Sink> Decoder<'_, S> {
                 return stack;
             }
         }
-        self.take_over(context, new);
+        if !self.take_over(context, new) && self.known.is_none() {
+            self.survey.firsts.insert(new.caller);
+        }
         self.new_stack(context, new.time)
     }
 
@@ -392,24 +397,31 @@ impl<S: Sink> Decoder<'_, S> {
         }
     }
 
-    /// The fiber whose outermost call has ended, and whose code calls once more: from a later place of the same function.
+    /// The fiber whose outermost call has ended, and whose code calls once more: from the same function, or, by a tail call, from that function's caller; and not from
+    /// where fibers make their first call. In the first look, when those places are not known, from a later place.
     fn continued(&self, context: usize, new: &Entered, holder: Option<u32>) -> Option<u32> {
         let fits = |stack: &u32| {
             let of = &self.stacks[*stack as usize];
-            of.owner.is_none()
-                && of.frames.is_empty()
-                && of.base.abs_diff(new.sp) < BASE
-                && holder.is_some()
-                && of.root == holder
-                && new.caller > of.root_site
+            if of.owner.is_some() || !of.frames.is_empty() || of.base.abs_diff(new.sp) >= BASE {
+                return false;
+            }
+            let same = holder.is_some() && of.root == holder;
+            match self.known {
+                Some(known) => {
+                    let again = new.caller == of.root_site;
+                    (same || again || new.sp > of.base) && !known.firsts.contains(&new.caller)
+                }
+                None => same && new.caller > of.root_site,
+            }
         };
         let current = self.contexts[context].current.filter(fits);
         current.or_else(|| self.resting.empty_near(new.sp, BASE).filter(fits))
     }
 
-    /// Ends what was where a new stack has its outermost call.
-    fn take_over(&mut self, context: usize, new: &Entered) {
+    /// Ends what was where a new stack has its outermost call. Whether there was something.
+    fn take_over(&mut self, context: usize, new: &Entered) -> bool {
         let sp = new.sp;
+        let mut found = false;
         let current = self.contexts[context].current;
         if let Some(stack) = current
             && self.stacks[stack as usize].owner.is_none()
@@ -420,6 +432,7 @@ impl<S: Sink> Decoder<'_, S> {
         }
         if let Some(empty) = self.resting.empty_near(sp, BASE) {
             self.discard(empty);
+            found = true;
         }
         let at = self.resting_at(sp);
         let below = self.below(sp).map(|(_, stack)| stack);
@@ -428,7 +441,9 @@ impl<S: Sink> Decoder<'_, S> {
             let base = of.frames.first().map_or(0, |frame| frame.sp);
             if of.owner.is_none() && base + BASE > sp {
                 self.discard(stack);
+                found = true;
             }
         }
+        found
     }
 }

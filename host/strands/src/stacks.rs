@@ -69,8 +69,9 @@ pub(crate) struct Stack {
     pub nested: u64,
     /// Stack pointer of its latest outermost call.
     pub base: u64,
-    /// Function and call site in it from which that was called, where a symbol says so.
+    /// The function from which its first outermost call was made, where a symbol says so.
     pub root: Option<u32>,
+    /// Call site of its latest outermost call.
     pub root_site: u64,
 }
 

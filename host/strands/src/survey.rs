@@ -9,6 +9,8 @@ pub(crate) struct Survey {
     pub entered: FastSet<u32>,
     /// Call sites in code that is not traced, from which calls began outside the stacks of threads.
     pub sites: FastMap<u64, Votes>,
+    /// Call sites in code that is not traced, from which a call began where no stack had been: the first of a fiber's outermost calls.
+    pub firsts: FastSet<u64>,
     /// Coroutines' frames were captured.
     pub captures: bool,
     /// Offsets of stack pointers at exits to those at enters, by function: of tail-called hooks.
