@@ -402,11 +402,15 @@ fn costs_once_and_each_are_told_apart_and_a_model_is_set_against_itself() {
     ];
     assert_eq!(found, expected, "{}", model.ours);
     assert!(
-        model
-            .ours
-            .starts_with("n 36.0 (95 % 36.0–36.0); switch 200 µs"),
+        model.ours.starts_with("n 36.0 (95 % 36.0–36.0)"),
         "{}",
         model.ours
+    );
+    let small = &model.coefficients[1].text;
+    assert!(small.starts_with("18.0 µs (95 % 18.0–18.0 µs)"), "{small}");
+    assert!(
+        house.page().contains("each in large"),
+        "the page has them, too"
     );
     assert_eq!(optimised.verdict, heddle_results::Verdict::Reproduced);
     assert_eq!(optimised.computed, "many ÷ the same with -O2 at n=100, -O0");

@@ -1,7 +1,7 @@
 //! The claims ledger: the source's words and figure, ours, and the verdict.
 
 use super::Link;
-use heddle_results::{ClaimReport, Report, Verdict};
+use heddle_results::{ClaimReport, Coefficient, Report, Verdict};
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -41,6 +41,7 @@ struct Claim {
     computed: String,
     bound: String,
     ours: String,
+    coefficients: Vec<Coefficient>,
     verdict: Word,
     note: String,
     why: String,
@@ -115,6 +116,7 @@ impl Claim {
             computed: claim.computed.clone(),
             bound: claim.bound.clone(),
             ours: claim.ours.clone(),
+            coefficients: claim.coefficients.clone(),
             verdict: word(claim.verdict, claim.goal),
             note: claim.note.clone(),
             why: claim.why.clone(),

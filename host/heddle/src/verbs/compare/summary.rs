@@ -5,7 +5,7 @@ mod table;
 use anstyle::{AnsiColor, Style};
 use heddle_lab::experiment::{Experiment, Mode};
 use heddle_results::text::wait;
-use heddle_results::{ClaimReport, Report, Verdict};
+use heddle_results::{ClaimReport, Coefficient, Report, Verdict};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::time::Duration;
@@ -136,6 +136,11 @@ fn ledger(text: &mut String, report: &Report, title: &str, goal: bool) {
                 claim.id, claim.computed, claim.bound
             ),
         );
+        if !claim.coefficients.is_empty() {
+            let one = |term: &Coefficient| format!("{} {}", term.name, term.text);
+            let terms: Vec<String> = claim.coefficients.iter().map(one).collect();
+            line(text, &format!("{INDENT}{}", terms.join(", ")));
+        }
         if claim.verdict == Verdict::Inconclusive && !claim.ours.is_empty() {
             line(text, &format!("{INDENT}{}", claim.note));
         }

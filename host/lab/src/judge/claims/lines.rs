@@ -35,27 +35,24 @@ impl<'a> Case<'a> {
             terms.push(self.term(1, "of each", &beyond)?);
         }
         terms.push(self.term(3, "once", &large.once())?);
-        let each = format!("each in {}", self.name(1));
-        terms.push(Coefficient {
-            name: each,
-            estimate: estimate(&large.each())?,
-        });
+        terms.push(self.coefficient(format!("each in {}", self.name(1)), &large.each())?);
 
-        let unit = &self.experiment.metric.unit;
-        let said = terms.iter().map(|term| {
-            let Estimate { value, low, high } = term.estimate;
-            let (value, range) = (quantity(value, unit), interval(low, high, unit));
-            format!("{} {value} (95 % {range})", term.name)
-        });
         let ours = format!(
-            "{along} {} (95 % {}–{}); {}; the lines miss no median by more than {:.0} %",
+            "{along} {} (95 % {}–{})",
             number(crossover.value),
             number(crossover.low),
-            number(crossover.high),
-            said.collect::<Vec<_>>().join(", "),
-            deviation * 100.0
+            number(crossover.high)
         );
         let mut answer = self.on_one_estimate(ours, crossover, Scale::Linear, &points);
+        let fit = format!(
+            "the lines miss no median by more than {:.0} %",
+            deviation * 100.0
+        );
+        answer.note = if answer.note.is_empty() {
+            fit
+        } else {
+            format!("{}; {fit}", answer.note)
+        };
         answer.coefficients = terms;
         Ok(answer)
     }
@@ -67,8 +64,23 @@ impl<'a> Case<'a> {
             format!("{model} {part}")
         };
         let name = self.claim.terms.get(index).cloned().unwrap_or_else(own);
+        self.coefficient(name, value)
+    }
+
+    fn coefficient(&self, name: String, value: &Derived) -> Result<Coefficient, String> {
         let estimate = estimate(value)?;
-        Ok(Coefficient { name, estimate })
+        let Estimate { value, low, high } = estimate;
+        let unit = &self.experiment.metric.unit;
+        let text = format!(
+            "{} (95 % {})",
+            quantity(value, unit),
+            interval(low, high, unit)
+        );
+        Ok(Coefficient {
+            name,
+            text,
+            estimate,
+        })
     }
 }
 
