@@ -357,14 +357,20 @@ impl<S: Sink> Decoder<'_, S> {
             }
             *votes
         });
-        if (near.is_none() || votes.is_root())
+        // A recording that begins within calls has some far ones of callbacks at first: they must not make all the others so.
+        let begins_within = self.unresolved.exits + self.unresolved.enters > 0;
+        let root = match self.known {
+            None if near.is_some() && begins_within => votes.is_clearly_root(),
+            _ => votes.is_root(),
+        };
+        if (near.is_none() || root)
             && let Some(stack) = self.continued(context, new, holder)
         {
             return stack;
         }
         let announced = self.contexts[context].announced;
         let starts = announced.is_some_and(|strand| !self.announced.is_known(strand));
-        if !starts && (!votes.is_root() || announced.is_some()) {
+        if !starts && (!root || announced.is_some()) {
             if let Some(stack) = near {
                 return stack;
             }

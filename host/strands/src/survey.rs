@@ -33,4 +33,9 @@ impl Votes {
     pub fn is_root(self) -> bool {
         self.proven * 8 > self.near || self.far > self.near
     }
+
+    /// Whether that is so by far, when not all calls have been seen.
+    pub fn is_clearly_root(self) -> bool {
+        self.proven * 8 > self.near || self.far > 4 * self.near + 16
+    }
 }
