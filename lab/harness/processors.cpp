@@ -4,9 +4,10 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <stdexcept>
 #include <string>
 #include <system_error>
+
+#include "harness/model.hpp"
 
 namespace heddle::lab {
 namespace {
@@ -54,9 +55,9 @@ void pin_to_processor(int index) {
     if (!CPU_ISSET(static_cast<unsigned int>(processor), &allowed)) continue;
     if (left-- == 0) return pin(processor);
   }
-  throw std::runtime_error("this needs " + std::to_string(index + 1) +
-                           " processors, and the process may use " +
-                           std::to_string(CPU_COUNT(&allowed)) + " (see `taskset -p $$`)");
+  throw cannot_run("this needs " + std::to_string(index + 1) +
+                   " processors, and the process may use " + std::to_string(CPU_COUNT(&allowed)) +
+                   " (see `taskset -p $$`)");
 }
 
 }  // namespace heddle::lab

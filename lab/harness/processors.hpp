@@ -10,8 +10,8 @@ namespace heddle::lab {
 void pin_to_one_processor();
 
 /// Keeps this thread, and those that it will start, on processor number `index`, from 0, of those
-/// that the process might use before any pin_to…(). Throws std::runtime_error if there are not so
-/// many, std::system_error.
+/// that the process might use before any pin_to…(). Throws cannot_run if there are not so many,
+/// std::system_error.
 void pin_to_processor(int index);
 
 }  // namespace heddle::lab
