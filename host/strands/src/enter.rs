@@ -387,7 +387,7 @@ impl<S: Sink> Decoder<'_, S> {
             }
         }
         if !self.take_over(context, new) && self.known.is_none() {
-            self.survey.firsts.insert(new.caller);
+            self.survey.firsts.note(new.caller, holder);
         }
         self.new_stack(context, new.time)
     }
@@ -415,13 +415,16 @@ impl<S: Sink> Decoder<'_, S> {
             match self.known {
                 Some(known) => {
                     let again = new.caller == of.root_site;
-                    (same || again || new.sp > of.base) && !known.firsts.contains(&new.caller)
+                    (same || again || new.sp > of.base) && !known.firsts.holds(new.caller, holder)
                 }
                 None => same && new.caller > of.root_site,
             }
         };
         let current = self.contexts[context].current.filter(fits);
-        current.or_else(|| self.resting.empty_near(new.sp, BASE).filter(fits))
+        current
+            .or_else(|| self.resting.empty_near(new.sp, BASE).filter(fits))
+            // Running as far as was heard: another thread may have it by now.
+            .or_else(|| self.contexts.iter().filter_map(|of| of.current).find(fits))
     }
 
     /// Ends what was where a new stack has its outermost call. Whether there was something.
@@ -440,6 +443,13 @@ impl<S: Sink> Decoder<'_, S> {
             self.discard(empty);
             found = true;
         }
+        // So may one that another thread ran when it was heard of last.
+        found |= self.contexts.iter().any(|other| {
+            other.current.is_some_and(|stack| {
+                let of = &self.stacks[stack as usize];
+                of.owner.is_none() && of.frames.is_empty() && of.base.abs_diff(sp) < BASE
+            })
+        });
         let at = self.resting_at(sp);
         let below = self.below(sp).map(|(_, stack)| stack);
         for stack in [at, below].into_iter().flatten() {

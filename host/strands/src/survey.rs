@@ -9,12 +9,40 @@ pub(crate) struct Survey {
     pub entered: FastSet<u32>,
     /// Call sites in code that is not traced, from which calls began outside the stacks of threads.
     pub sites: FastMap<u64, Votes>,
-    /// Call sites in code that is not traced, from which a call began where no stack had been: the first of a fiber's outermost calls.
-    pub firsts: FastSet<u64>,
+    /// From where fibers make the first of their outermost calls.
+    pub firsts: Firsts,
     /// Coroutines' frames were captured.
     pub captures: bool,
     /// Offsets of stack pointers at exits to those at enters, by function: of tail-called hooks.
     pub offsets: FastMap<u64, Vec<i64>>,
+}
+
+/// Call sites in code that is not traced, from which calls began where no stack had been.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Firsts {
+    sites: FastMap<u64, u32>,
+    /// The most that a site of a function has.
+    most: FastMap<u32, u32>,
+}
+
+impl Firsts {
+    /// A call from `site`, in the function `holder`, began so.
+    pub fn note(&mut self, site: u64, holder: Option<u32>) {
+        let calls = self.sites.entry(site).or_default();
+        *calls += 1;
+        if let Some(holder) = holder {
+            let most = self.most.entry(holder).or_default();
+            *most = (*most).max(*calls);
+        }
+    }
+
+    /// Whether calls from `site` are first ones. A few may be mistaken for that where threads run each other's fibers: of one function's sites, those with the most count.
+    pub fn holds(&self, site: u64, holder: Option<u32>) -> bool {
+        let most = holder.and_then(|holder| self.most.get(&holder));
+        self.sites
+            .get(&site)
+            .is_some_and(|calls| most.is_none_or(|most| calls * 4 >= *most))
+    }
 }
 
 /// How the calls from a site began.
