@@ -232,11 +232,16 @@ impl<S: Sink> Decoder<'_, S> {
     /// The nearest open call of `function` above the new one's stack pointer, and its stack.
     fn caller(&self, context: usize, new: &Entered, function: u32) -> Option<(u32, usize)> {
         let sp = new.sp;
+        // As far above as it was before, rather than nearest: what longjmp left behind may still be taken for open.
+        let noted = self.sites.of(new.caller, new.function, false);
+        let noted = noted.map(|site| sp.wrapping_add(site.above));
         let nearest = |stack: u32| {
             let frames = &self.stacks[stack as usize].frames;
-            let index = frames
+            let above = |frame: &Frame| frame.body == function && frame.sp > sp;
+            let exact = frames
                 .iter()
-                .rposition(|frame| frame.body == function && frame.sp > sp)?;
+                .rposition(|frame| above(frame) && Some(frame.sp) == noted);
+            let index = exact.or_else(|| frames.iter().rposition(above))?;
             Some((stack, index))
         };
         let current = self.contexts[context].current;
@@ -349,11 +354,16 @@ impl<S: Sink> Decoder<'_, S> {
                     .is_some_and(|top| top.sp - new.sp < REACH)
         });
         let known = self.known.and_then(|known| known.sites.get(&new.caller));
+        // Where a thread may have come back to, in code that is not traced.
+        let behind = self.above(new.sp).filter(|&(top, stack)| {
+            top - new.sp < REACH && self.stacks[stack as usize].owner.is_none()
+        });
         let votes = known.copied().unwrap_or_else(|| {
             let votes = self.survey.sites.entry(new.caller).or_default();
-            match near {
-                Some(_) => votes.near += 1,
-                None => votes.far += 1,
+            match (near, behind) {
+                (Some(_), _) => votes.near += 1,
+                (None, None) => votes.far += 1,
+                (None, Some(_)) => {}
             }
             *votes
         });
@@ -374,12 +384,7 @@ impl<S: Sink> Decoder<'_, S> {
             if let Some(stack) = near {
                 return stack;
             }
-            // Back on a fiber in code that is not traced, and called from there.
-            let behind = self.above(new.sp);
-            if let Some((top, stack)) = behind
-                && top - new.sp < REACH
-                && self.stacks[stack as usize].owner.is_none()
-            {
+            if let Some((_, stack)) = behind {
                 if votes.near > 0 && votes.far > 0 {
                     self.unresolved.ambiguous += 1;
                 }

@@ -50,7 +50,8 @@ impl Firsts {
 pub(crate) struct Votes {
     /// Just below the innermost call of the stack that ran: as a callback does.
     pub near: u64,
-    /// Elsewhere: as the outermost call of another stack does.
+    /// With no call open above that could have made it: as the outermost call of another stack does. Below the innermost call of a stack that rested says nothing: stacks lie
+    /// beside each other, and threads leave them and come back to them unseen.
     pub far: u64,
     /// Proven to be the outermost one: calls around it ended or went on before it did.
     pub proven: u64,

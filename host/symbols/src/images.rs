@@ -211,12 +211,15 @@ impl Images {
 
     /// Where coroutines of the file that `module` was mapped from have their frames: return addresses of hooks in the file's own address space, in order and
     /// without overlaps. What its debug information does not know is to be looked for at run time: in the functions that are a coroutine's by their names, and in
-    /// all of a stripped file. A file without hooks or without coroutines costs no more than its symbols.
+    /// all of a stripped file that uses C++'s heap. A file without hooks or without coroutines costs no more than its symbols.
     pub fn recipes(&mut self, module: &Module) -> Vec<(Range<u64>, Recipe)> {
         let Some(table) = self.table(module).filter(|table| table.calls_hooks()) else {
             return Vec::new();
         };
         if !table.has_symtab() {
+            if !table.uses_cpp_heap() {
+                return Vec::new(); // C has objects that begin with the address of a function, too
+            }
             let text = |address: Addr| address.0.wrapping_sub(module.bias);
             let text = text(module.text.start)..text(module.text.end);
             return vec![(text, coroutines::SOUGHT)];

@@ -27,6 +27,7 @@ pub struct SymbolTable {
     debug_link: Option<String>,
     has_symtab: bool,
     calls_hooks: bool,
+    uses_cpp_heap: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -62,6 +63,7 @@ impl SymbolTable {
             ..SymbolTable::default()
         };
         table.calls_hooks = calls_hooks(&file);
+        table.uses_cpp_heap = uses_cpp_heap(&file);
         let code: Vec<Range<u64>> = executable_ranges(&file);
         // Relocatable files have no addresses.
         if file.elf_header().e_type(file.endian()) != elf::ET_REL {
@@ -225,6 +227,7 @@ impl SymbolTable {
     /// These symbols, and those of `other` where these cover nothing: a debug file's, then the stripped file's own.
     pub fn with_fallback(mut self, other: SymbolTable) -> SymbolTable {
         self.calls_hooks |= other.calls_hooks;
+        self.uses_cpp_heap |= other.uses_cpp_heap;
         let text =
             |symbol: &Symbol| &other.names[symbol.name.0 as usize..][..symbol.name.1 as usize];
         let added: Vec<&Symbol> = other
@@ -256,6 +259,11 @@ impl SymbolTable {
         self.calls_hooks
     }
 
+    /// Whether it asks the dynamic linker for C++'s `operator new` or `delete`, as what makes coroutines does, unless all of them are elided.
+    pub fn uses_cpp_heap(&self) -> bool {
+        self.uses_cpp_heap
+    }
+
     /// Whether functions of it resume or destroy C++20 coroutines. O(bytes of names).
     pub fn has_coroutines(&self) -> bool {
         // Both GCC and Clang make a function of this name for each.
@@ -282,6 +290,13 @@ impl SymbolTable {
 pub(crate) fn calls_hooks<H: FileHeader>(file: &ElfFile<'_, H>) -> bool {
     file.dynamic_symbols()
         .any(|symbol| symbol.is_undefined() && symbol.name().is_ok_and(is_hook))
+}
+
+/// Whether the dynamic linker is asked for C++'s heap.
+fn uses_cpp_heap<H: FileHeader>(file: &ElfFile<'_, H>) -> bool {
+    let is_of_heap = |name: &str| name.starts_with("_Znw") || name.starts_with("_Zdl");
+    file.dynamic_symbols()
+        .any(|symbol| symbol.is_undefined() && symbol.name().is_ok_and(is_of_heap))
 }
 
 /// Of `-finstrument-functions`, and of `heddle/return.h`.

@@ -15,7 +15,7 @@ pub struct Modes {
     #[arg(long, value_name = "SIGNAL", value_parser = signal, requires = "flight", help_heading = HEADING)]
     snapshot_signal: Option<i32>,
     /// Tell the instances of C++20 coroutines apart; auto: by debug information and symbols, scan: by looking at registers and stack alone
-    #[arg(long, value_enum, default_value_t = Coroutines::Off, help_heading = HEADING)]
+    #[arg(long, value_enum, default_value_t = Coroutines::Auto, help_heading = HEADING)]
     coroutines: Coroutines,
     /// Record nothing until the program calls heddle_start() (heddle/trace.h)
     #[arg(long, help_heading = HEADING)]

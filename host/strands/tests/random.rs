@@ -1,0 +1,325 @@
+//! Random programs that know the truth: calls, returns, callbacks, tail calls, longjmp, silent switches between threads' stacks and fibers on adjacent stacks that are used again
+//! and move between threads. Every enter and exit must lie on the strand that it was made on, at the depth that it had there.
+
+#![allow(clippy::unwrap_used)]
+
+use heddle_calls::End;
+use heddle_strands::{Call, Kind, Plan, Sink, Strand, StrandId, StrandSpan};
+use heddle_symbols::Images;
+use heddle_trace_file::write::{ThreadWriter, TraceWriter};
+use heddle_trace_file::{Trace, Way};
+use std::collections::HashMap;
+
+const CODE: u64 = 0x40_0000;
+const LIBRARY: u64 = 0x7f00_8000_0000;
+/// Sites in code that is not traced.
+const START: u64 = LIBRARY + 0x100;
+const TRAMPOLINE: u64 = LIBRARY + 0x200;
+const SORT: u64 = LIBRARY + 0x300;
+const FUNCTIONS: u64 = 6;
+const STACK: u64 = 0x2000;
+const SLAB: u64 = 0x7000_0000;
+
+/// What happened at a time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Truth {
+    strand: usize,
+    depth: usize,
+}
+
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, sides: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) % sides
+    }
+}
+
+struct Frame {
+    function: u64,
+    sp: u64,
+}
+
+/// A stack and what is open on it.
+struct Stack {
+    base: u64,
+    frames: Vec<Frame>,
+    /// The strand that it is now.
+    strand: usize,
+    fiber: bool,
+    running: bool,
+}
+
+struct Program {
+    dice: Dice,
+    way: Way,
+    time: u64,
+    stacks: Vec<Stack>,
+    /// By thread: the stack that it runs.
+    current: Vec<usize>,
+    writers: Vec<ThreadWriter>,
+    strands: usize,
+    truth: HashMap<u64, Truth>,
+}
+
+impl Program {
+    fn size(function: u64) -> u64 {
+        0x30 + function * 0x10
+    }
+
+    fn enter(&mut self, thread: usize, function: u64, caller: u64, gap: u64) {
+        self.time += 1;
+        let of = &mut self.stacks[self.current[thread]];
+        let below = of.frames.last().map_or(of.base, |frame| match self.way {
+            // There the stack pointer is the return address's.
+            Way::Entry => frame.sp - Self::size(frame.function),
+            Way::Instrumented => frame.sp,
+        });
+        let sp = match self.way {
+            Way::Entry => below - gap - 8,
+            Way::Instrumented => below - gap - 8 - Self::size(function),
+        };
+        let writer = &mut self.writers[thread];
+        let address = CODE + function * 0x100;
+        match self.way {
+            Way::Entry => writer.entry(self.time, address + 4, caller, sp),
+            Way::Instrumented => writer.enter(self.time, address, caller, sp),
+        };
+        let truth = Truth {
+            strand: of.strand,
+            depth: of.frames.len(),
+        };
+        of.frames.push(Frame { function, sp });
+        self.truth.insert(self.time, truth);
+    }
+
+    fn exit(&mut self, thread: usize) {
+        self.time += 1;
+        let of = &mut self.stacks[self.current[thread]];
+        let Some(frame) = of.frames.pop() else { return };
+        let address = CODE + frame.function * 0x100;
+        let writer = &mut self.writers[thread];
+        match self.way {
+            Way::Entry => writer.leave(self.time, frame.sp),
+            Way::Instrumented => writer.exit(self.time, address, 0, frame.sp),
+        };
+        let truth = Truth {
+            strand: of.strand,
+            depth: of.frames.len(),
+        };
+        self.truth.insert(self.time, truth);
+    }
+
+    fn room(&self, thread: usize) -> bool {
+        let of = &self.stacks[self.current[thread]];
+        of.frames
+            .last()
+            .is_none_or(|top| of.base - top.sp < STACK - 0x600)
+    }
+
+    fn switch(&mut self, thread: usize, to: usize) {
+        self.stacks[self.current[thread]].running = false;
+        self.stacks[to].running = true;
+        self.current[thread] = to;
+    }
+
+    fn step(&mut self, thread: usize) {
+        let current = self.current[thread];
+        let top = self.stacks[current].frames.last().map(|top| top.function);
+        let function = self.dice.roll(FUNCTIONS);
+        let Some(top) = top else {
+            // A thread whose own code has returned begins again; a fiber's is done.
+            match self.stacks[current].fiber {
+                true => self.switch(thread, thread),
+                false => self.enter(thread, function, START, 0x40),
+            }
+            return;
+        };
+        let site = CODE + top * 0x100 + 0x20 + function * 8;
+        match self.dice.roll(100) {
+            0..30 if self.room(thread) => self.enter(thread, function, site, 0),
+            30..36 if self.room(thread) => self.enter(thread, function, SORT, 0x70),
+            // longjmp: what is open above is gone, without an exit.
+            36..38 if self.stacks[current].frames.len() > 2 => {
+                self.stacks[current].frames.pop();
+                let top = self.stacks[current].frames.last().unwrap().function;
+                let site = CODE + top * 0x100 + 0x80 + function * 8;
+                self.enter(thread, function, site, 0);
+            }
+            38..70 => self.exit(thread),
+            70..76 => {
+                let free = |stack: &Stack| stack.fiber && !stack.running && stack.frames.is_empty();
+                let Some(fiber) = self.stacks.iter().position(free) else {
+                    return;
+                };
+                self.switch(thread, fiber);
+                self.stacks[fiber].strand = self.strands;
+                self.strands += 1;
+                self.enter(thread, function, TRAMPOLINE, 0x20);
+            }
+            76.. => {
+                let choices: Vec<usize> = (0..self.stacks.len())
+                    .filter(|&index| {
+                        let of = &self.stacks[index];
+                        !of.running && (index == thread || of.fiber && !of.frames.is_empty())
+                    })
+                    .collect();
+                if !choices.is_empty() {
+                    let to = choices[self.dice.roll(choices.len() as u64) as usize];
+                    self.switch(thread, to);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// What the decoder says, by time.
+#[derive(Default)]
+struct Got {
+    events: Vec<(u64, StrandId, usize)>,
+    kinds: HashMap<StrandId, Kind>,
+}
+
+impl Sink for Got {
+    fn born(&mut self, strand: &Strand) {
+        self.kinds.insert(strand.id, strand.kind);
+    }
+
+    fn enter(&mut self, call: &Call) {
+        self.events.push((call.enter.0, call.strand, call.depth));
+    }
+
+    fn leave(&mut self, span: &StrandSpan) {
+        if span.span.end == End::Returned {
+            self.events
+                .push((span.span.exit.0, span.strand, span.span.depth));
+        }
+    }
+}
+
+/// Runs the program of this seed; `Err`: what is wrong.
+fn check(seed: u64, threads: usize, way: Way) -> Result<usize, String> {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("t");
+    let trace = TraceWriter::create(&path).unwrap();
+    let mut process = trace.process(4711, 1, "/nowhere/app").unwrap();
+    process.module(CODE, CODE + 0x10_0000, 0, None, "/nowhere/app");
+    process.module(LIBRARY, LIBRARY + 0x10_0000, LIBRARY, None, "[library]");
+    let mut writers = Vec::new();
+    let mut stacks = Vec::new();
+    for thread in 0..threads {
+        let low = 0x7fff_0000_0000 - (thread as u64 + 1) * 0x10_0000;
+        let mut writer = process.thread(4711 + thread as u32, "worker");
+        writer.stack(low, low + 0x8_0000);
+        writers.push(writer);
+        stacks.push(Stack {
+            base: low + 0x8_0000,
+            frames: Vec::new(),
+            strand: thread,
+            fiber: false,
+            running: true,
+        });
+    }
+    for fiber in 0..6 {
+        stacks.push(Stack {
+            base: SLAB + (fiber + 1) * STACK,
+            frames: Vec::new(),
+            strand: 0,
+            fiber: true,
+            running: false,
+        });
+    }
+    let mut program = Program {
+        dice: Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1),
+        way,
+        time: 1000,
+        stacks,
+        current: (0..threads).collect(),
+        writers,
+        strands: threads,
+        truth: HashMap::new(),
+    };
+    // Long enough for a call site to show what it does.
+    for _ in 0..1500 {
+        let thread = program.dice.roll(threads as u64) as usize;
+        program.step(thread);
+    }
+    let Program {
+        mut writers, truth, ..
+    } = program;
+    for writer in &mut writers {
+        writer.finish().unwrap();
+    }
+    process.finish().unwrap();
+    let trace = Trace::open(&path).unwrap();
+    let plan = Plan::new(&trace, &mut Images::new());
+    let decoded = plan.decode(|_| Got::default()).unwrap();
+    let mut of_truth: HashMap<usize, StrandId> = HashMap::new();
+    let mut of_strand: HashMap<StrandId, usize> = HashMap::new();
+    let mut events = 0;
+    for (_, got) in decoded.sinks {
+        for (time, strand, depth) in got.events {
+            events += 1;
+            let true_one = truth[&(time)];
+            let same = *of_truth.entry(true_one.strand).or_insert(strand) == strand
+                && *of_strand.entry(strand).or_insert(true_one.strand) == true_one.strand;
+            let kind = got.kinds[&strand];
+            let right_kind = (kind == Kind::Thread) == (true_one.strand < threads);
+            if !same || !right_kind || depth != true_one.depth {
+                return Err(format!(
+                    "seed {seed}, {threads} threads, {way:?}, time {time}: {true_one:?}, got strand {} ({}), depth {depth}",
+                    strand.number(),
+                    kind.name()
+                ));
+            }
+        }
+    }
+    if events != truth.len() {
+        return Err(format!(
+            "seed {seed}: {events} of {} events are on a strand",
+            truth.len()
+        ));
+    }
+    Ok(events)
+}
+
+/// How many seeds: `HEDDLE_SEEDS`, for those that have time.
+fn seeds() -> u64 {
+    let text = std::env::var("HEDDLE_SEEDS").ok();
+    text.and_then(|text| text.parse().ok()).unwrap_or(150)
+}
+
+fn all(way: Way) {
+    let mut wrong = Vec::new();
+    let mut events = 0;
+    for seed in 1..=seeds() {
+        for threads in [1, 3] {
+            match check(seed, threads, way) {
+                Ok(checked) => events += checked,
+                Err(error) => wrong.push(error),
+            }
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "{} of {} programs are wrong:\n{}",
+        wrong.len(),
+        seeds() * 2,
+        wrong[..wrong.len().min(5)].join("\n")
+    );
+    assert!(events > 100_000, "{events} events");
+}
+
+#[test]
+fn every_call_of_function_hooks_is_on_its_strand() {
+    all(Way::Instrumented);
+}
+
+#[test]
+fn every_call_of_entry_hooks_is_on_its_strand() {
+    all(Way::Entry);
+}
