@@ -70,8 +70,6 @@ pub(crate) struct Decoder<'a, S> {
     pub slots: Slots,
     pub instances: Instances,
     pub announced: Announced,
-    /// Outermost calls that were taken for callbacks and ended without an exit, by stack pointer and function: an exit proves them to be a stack's.
-    pub doubted: FastMap<(u64, u64), u64>,
     pub unresolved: Unresolved,
     pub loose: Loose,
     pub latest: u64,
@@ -122,7 +120,6 @@ impl<'a, S: Sink> Decoder<'a, S> {
             slots: Slots::new(StrandId::new(number, process.threads().len())),
             instances: Instances::default(),
             announced: Announced::default(),
-            doubted: FastMap::default(),
             unresolved: Unresolved::default(),
             loose: Loose::default(),
             latest: 0,
@@ -570,17 +567,26 @@ impl<'a, S: Sink> Decoder<'a, S> {
             body: frame.is(Frame::COROUTINE),
         };
         self.sink.leave(&span);
-        if frame.flags & (Frame::ACTIVATION | Frame::RAMP | Frame::DESTROYS) != 0 {
-            self.close_coroutine(stack, &frame, ran, end);
+        if frame.flags & Frame::NOTED_AT_END != 0 {
+            self.note_end(stack, &frame, ran, end);
         }
         Some(())
     }
 
-    /// What the end of a call means that has to do with coroutines.
+    /// What the end of a call means beside that.
     #[cold]
     #[inline(never)]
-    fn close_coroutine(&mut self, stack: u32, frame: &Frame, ran: u64, end: End) {
+    fn note_end(&mut self, stack: u32, frame: &Frame, ran: u64, end: End) {
         let time = self.latest;
+        if frame.is(Frame::CALLBACK)
+            && let Some(votes) = self.survey.sites.get_mut(&frame.caller)
+        {
+            match end {
+                End::Returned => votes.kept += 1,
+                End::Unwound => votes.broken += 1,
+                End::Open => {}
+            }
+        }
         if frame.is(Frame::RAMP) && end == End::Returned {
             let maker = self.slots[frame.slot].strand.id;
             if let Role::Ramp(coroutine) = self.role(frame) {
@@ -621,23 +627,7 @@ impl<'a, S: Sink> Decoder<'a, S> {
     /// Closes all calls of `stack` above the first `count`.
     pub fn unwind(&mut self, stack: u32, count: usize) {
         while self.stacks[stack as usize].frames.len() > count {
-            let frame = self.stacks[stack as usize].frames.last().copied();
-            if let Some(frame) = frame
-                && !self.alone
-                && self.known.is_none()
-            {
-                self.doubt(&frame);
-            }
             self.close(stack, End::Unwound);
-        }
-    }
-
-    /// Remembers a call that untraced code made and that is taken for ended: its exit proves that it was another stack's.
-    fn doubt(&mut self, frame: &Frame) {
-        const MOST: usize = 1 << 16;
-        if self.survey.sites.contains_key(&frame.caller) && self.doubted.len() < MOST {
-            self.doubted
-                .insert((frame.sp, frame.function), frame.caller);
         }
     }
 }

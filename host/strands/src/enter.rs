@@ -16,6 +16,7 @@ use crate::decoder::{Decoder, Entered, NotAlone};
 use crate::sink::Sink;
 use crate::sites::Site;
 use crate::stacks::Frame;
+use crate::survey::Votes;
 use heddle_trace_file::{Addr, Way};
 
 /// Bytes between a callback and the call around it: a fiber's stack is seldom deeper, and code that is not traced seldom takes more.
@@ -148,7 +149,7 @@ impl<S: Sink> Decoder<'_, S> {
                     .is_some_and(|known| known.entered.contains(&function))
         });
         if let Some(function) = traced {
-            if let Some((stack, index)) = self.caller(context, new, function) {
+            if let Some((stack, index)) = self.caller(context, new, function, callee) {
                 if way == 0
                     && let Some(container) = self.grown(stack, index, context, new)
                 {
@@ -161,6 +162,7 @@ impl<S: Sink> Decoder<'_, S> {
                 self.unwind(stack, index + 1);
                 self.run(context, stack, new.time);
                 let above = self.stacks[stack as usize].frames[index].sp - new.sp;
+                self.sites.is_usual(callee, above);
                 self.sites.note(Site {
                     site: new.caller,
                     function: new.function,
@@ -187,8 +189,9 @@ impl<S: Sink> Decoder<'_, S> {
                 own
             }
             None if self.alone => return Err(NotAlone),
-            None => self.elsewhere(context, new, holder),
+            None => self.elsewhere(context, new, holder, traced.is_some()),
         };
+        let mut flags = way;
         if let Some(top) = self.stacks[stack as usize].top() {
             self.unresolved.enters += u64::from(traced.is_some());
             // Code that is not traced takes the same room each time, too. As long as it is not known what a site does, every call from it counts.
@@ -196,6 +199,9 @@ impl<S: Sink> Decoder<'_, S> {
                 .known
                 .is_some_and(|known| known.sites.contains_key(&new.caller));
             let votes = !known && self.stacks[stack as usize].owner.is_none();
+            if votes && traced.is_none() {
+                flags |= Frame::CALLBACK;
+            }
             if traced.is_none() && !votes && top.sp > new.sp && top.sp - new.sp < REACH {
                 self.sites.note(Site {
                     site: new.caller,
@@ -214,7 +220,7 @@ impl<S: Sink> Decoder<'_, S> {
             of.root = of.root.or(holder);
             of.root_site = new.caller;
         }
-        self.push(context, stack, new, callee, way);
+        self.push(context, stack, new, callee, flags);
         Ok(())
     }
 
@@ -230,11 +236,21 @@ impl<S: Sink> Decoder<'_, S> {
     }
 
     /// The nearest open call of `function` above the new one's stack pointer, and its stack.
-    fn caller(&self, context: usize, new: &Entered, function: u32) -> Option<(u32, usize)> {
+    fn caller(
+        &self,
+        context: usize,
+        new: &Entered,
+        function: u32,
+        callee: u32,
+    ) -> Option<(u32, usize)> {
         let sp = new.sp;
         // As far above as it was before, rather than nearest: what longjmp left behind may still be taken for open.
         let noted = self.sites.of(new.caller, new.function, false);
-        let noted = noted.map(|site| sp.wrapping_add(site.above));
+        let noted = noted.map(|site| site.above).or_else(|| {
+            let usual = self.sites.usual(callee);
+            usual.filter(|_| new.way == Way::Instrumented)
+        });
+        let noted = noted.map(|above| sp.wrapping_add(above));
         let nearest = |stack: u32| {
             let frames = &self.stacks[stack as usize].frames;
             let above = |frame: &Frame| frame.body == function && frame.sp > sp;
@@ -260,7 +276,7 @@ impl<S: Sink> Decoder<'_, S> {
         // A handler's frames are on a stack of their own, far from those that they are on top of.
         let mut best = current
             .and_then(nearest)
-            .filter(|found| self.on_this_stack(found.0, sp) || distance(found) < REACH);
+            .filter(|found| self.on_this_stack(context, found.0, sp) || distance(found) < REACH);
         let mut try_one = |stack: u32| {
             if let Some(found) = nearest(stack)
                 && best
@@ -303,10 +319,11 @@ impl<S: Sink> Decoder<'_, S> {
     }
 
     /// Whether `sp` is right below what is open on this stack, with nothing between.
-    fn on_this_stack(&self, stack: u32, sp: u64) -> bool {
+    fn on_this_stack(&self, context: usize, stack: u32, sp: u64) -> bool {
         let of = &self.stacks[stack as usize];
         let Some(top) = of.top() else { return false };
-        let between = self.above(sp).is_some_and(|(other, _)| other < top.sp);
+        let above = self.next_above(context, sp);
+        let between = above.is_some_and(|(other, _)| other < top.sp);
         sp < top.sp && !between
     }
 
@@ -345,28 +362,29 @@ impl<S: Sink> Decoder<'_, S> {
     }
 
     /// The stack of a call by code that is not traced, outside the stacks of threads.
-    fn elsewhere(&mut self, context: usize, new: &Entered, holder: Option<u32>) -> u32 {
+    fn elsewhere(
+        &mut self,
+        context: usize,
+        new: &Entered,
+        holder: Option<u32>,
+        traced: bool,
+    ) -> u32 {
         let current = self.contexts[context].current;
         let near = current.filter(|&stack| {
-            self.on_this_stack(stack, new.sp)
+            self.on_this_stack(context, stack, new.sp)
                 && self.stacks[stack as usize]
                     .top()
                     .is_some_and(|top| top.sp - new.sp < REACH)
         });
         let known = self.known.and_then(|known| known.sites.get(&new.caller));
         // Where a thread may have come back to, in code that is not traced.
-        let behind = self.above(new.sp).filter(|&(top, stack)| {
+        let behind = self.next_above(context, new.sp).filter(|&(top, stack)| {
             top - new.sp < REACH && self.stacks[stack as usize].owner.is_none()
         });
-        let votes = known.copied().unwrap_or_else(|| {
-            let votes = self.survey.sites.entry(new.caller).or_default();
-            match (near, behind) {
-                (Some(_), _) => votes.near += 1,
-                (None, None) => votes.far += 1,
-                (None, Some(_)) => {}
-            }
-            *votes
-        });
+        let votes = match known {
+            Some(&known) => known,
+            None => self.vote(new, near, behind.is_some(), traced),
+        };
         // A recording that begins within calls has some far ones of callbacks at first: they must not make all the others so.
         let begins_within = self.unresolved.exits + self.unresolved.enters > 0;
         let root = match self.known {
@@ -395,6 +413,34 @@ impl<S: Sink> Decoder<'_, S> {
             self.survey.firsts.note(new.caller, holder);
         }
         self.new_stack(context, new.time)
+    }
+
+    /// Counts how a call from this site began.
+    fn vote(&mut self, new: &Entered, near: Option<u32>, behind: bool, traced: bool) -> Votes {
+        let top = near.and_then(|stack| self.stacks[stack as usize].top());
+        let usual = top.is_some_and(|top| {
+            let (body, distance) = (top.body, top.sp - new.sp);
+            self.survey
+                .is_usual(new.caller, new.function, body, distance)
+        });
+        if traced {
+            return Votes::default(); // its caller is open, but was not seen to begin
+        }
+        let votes = self.survey.sites.entry(new.caller).or_default();
+        votes.near += u64::from(usual);
+        votes.far += u64::from(near.is_none() && !behind);
+        *votes
+    }
+
+    /// The stack whose innermost call is next above `sp`, of those that rest, and of those that other threads run as far as was heard: they may have left them meanwhile.
+    fn next_above(&self, context: usize, sp: u64) -> Option<(u64, u32)> {
+        let current = self.contexts[context].current;
+        let left = self.contexts.iter().filter_map(|other| {
+            let stack = other.current.filter(|&stack| Some(stack) != current)?;
+            let top = self.stacks[stack as usize].top()?.sp;
+            (top >= sp).then_some((top, stack))
+        });
+        self.above(sp).into_iter().chain(left).min()
     }
 
     /// A thread whose stack's bounds were not recorded has it around its first call.

@@ -60,7 +60,6 @@ impl<S: Sink> Decoder<'_, S> {
                 if self.alone && self.home(context, sp).is_none() {
                     return Err(NotAlone);
                 }
-                self.prove(sp, function);
                 self.unresolved.exits += 1;
                 self.loose.unmatched += 1;
                 let slot = self.innermost(context);
@@ -208,22 +207,6 @@ impl<S: Sink> Decoder<'_, S> {
         found
             .or_else(|| candidates.next())
             .map(|index| (stack, index))
-    }
-
-    /// An exit that finds no call may be of one that was taken for a callback and ended with what it was thought to be called from.
-    fn prove(&mut self, sp: u64, function: Callee) {
-        if self.known.is_some() || self.doubted.is_empty() {
-            return;
-        }
-        let proven = self
-            .doubted
-            .iter()
-            .find(|((at, of), _)| *at == sp && function.may_be(heddle_trace_file::Addr(*of)))
-            .map(|(&key, &site)| (key, site));
-        if let Some((key, site)) = proven {
-            self.doubted.remove(&key);
-            self.survey.sites.entry(site).or_default().proven += 1;
-        }
     }
 }
 

@@ -44,6 +44,8 @@ pub(crate) struct Sites {
     next: u32,
     /// By function: it was entered.
     entered: Vec<bool>,
+    /// By function that is called: how far the caller's stack pointer was above, the last time.
+    usual: FastMap<u32, u64>,
 }
 
 impl Sites {
@@ -55,6 +57,7 @@ impl Sites {
             nameless: BTreeMap::new(),
             next: code.functions(),
             entered: Vec::new(),
+            usual: FastMap::default(),
         }
     }
 
@@ -69,6 +72,16 @@ impl Sites {
     pub fn of(&self, site: u64, function: u64, inlined: bool) -> Option<&Site> {
         let noted = &self.table[Self::slot(site, function, inlined)];
         (noted.site == site && noted.function == function).then_some(noted)
+    }
+
+    /// How far above a call of this function its caller's stack pointer usually is. By `-finstrument-functions` that is the size of the function's own frame, wherever it is called.
+    pub fn usual(&self, callee: u32) -> Option<u64> {
+        self.usual.get(&callee).copied()
+    }
+
+    /// Notes how far above this call its caller's stack pointer was.
+    pub fn is_usual(&mut self, callee: u32, above: u64) {
+        self.usual.insert(callee, above);
     }
 
     pub fn note(&mut self, site: Site) {

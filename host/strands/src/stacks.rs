@@ -39,6 +39,10 @@ impl Frame {
     pub const DESTROYS: u8 = 32;
     /// A signal's handler: on whatever stack.
     pub const HANDLER: u8 = 64;
+    /// Taken for a callback: the first look counts how these end.
+    pub const CALLBACK: u8 = 128;
+    /// Those whose end means something.
+    pub const NOTED_AT_END: u8 = Self::ACTIVATION | Self::RAMP | Self::DESTROYS | Self::CALLBACK;
 
     pub fn is(&self, flag: u8) -> bool {
         self.flags & flag != 0
