@@ -65,8 +65,8 @@ void describe(Process& process, Thread& thread) {
   const std::uint64_t self = arch::thread_pointer();
   // Whoever gets a dead thread's control block has got its stack: glibc keeps the two together.
   if (thread.stack_owner != self) {
-    const StackBounds stack = stack_bounds(about.tid == process.header->pid, process.modules.line,
-                                           sizeof process.modules.line);
+    const StackBounds stack =
+        stack_bounds(about.tid == process.header->pid, process.path, sizeof process.path);
     about.stack_low = stack.low;
     about.stack_high = stack.high;
     thread.stack_owner = self;
