@@ -14,8 +14,13 @@
 namespace heddle::lab::deleting {
 namespace {
 
-// What a context's first frames, and a call, need beside what touch_stack() takes.
+// What a context's first frames, and a call, need beside what touch_stack() takes; and a thread's
+// own variables, which are on its stack, too.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr std::size_t spare_bytes = 40 * 1024;
+#else
 constexpr std::size_t spare_bytes = 6 * 1024;
+#endif
 
 std::int64_t kernel_threads() {
   return std::distance(std::filesystem::directory_iterator("/proc/self/task"),
@@ -45,7 +50,7 @@ problem::problem(const parameters& values)
 
 // If the stack were smaller than was asked for, this would be its overflow.
 [[gnu::noinline]] void problem::touch_stack() const {
-  const std::size_t bytes = stack_bytes_ - spare_bytes;
+  const std::size_t bytes = std::max<std::size_t>(stack_bytes_, spare_bytes + 1) - spare_bytes;
   volatile char* const all = static_cast<char*>(alloca(bytes));
   for (std::size_t i = 0; i < bytes; i += 1024) all[i] = 1;
 }
