@@ -170,7 +170,9 @@ def check_times(strand, of):
 def check_flows(events, strands, found):
     """Every flow has two ends; births lead from parent to child, first resumptions from who ran it first."""
     begins, ends = {}, {}
-    for event in events:
+    order = {}
+    for number, event in enumerate(sorted(events, key=lambda event: event.time)):
+        order[id(event)] = number
         for known, flows in ((begins, event.flows), (ends, event.arriving)):
             for flow in flows:
                 check(flow not in known, "flow used twice", flow)
@@ -178,7 +180,7 @@ def check_flows(events, strands, found):
     check(begins.keys() == ends.keys(), "flows with one end:", begins.keys() ^ ends.keys())
     arriving = collections.defaultdict(list)
     for flow, end in sorted(ends.items()):
-        check(begins[flow].time <= end.time, "a flow back in time", begins[flow], end)
+        check(order[id(begins[flow])] < order[id(end)], "a flow whose end a reader meets first", begins[flow], end)
         arriving[end.track].append((end.time, flow))
     for strand in strands:
         if strand["kind"] == "thread":
@@ -224,6 +226,7 @@ def main(exported, strands_path, replay_path):
     # On other stacks than its own, replay does not know which call of a thread an exit ends.
     if all(strand["kind"] != "fiber" for strand in strands):
         ends = collections.Counter(end for all_of in of.values() for begin, end, _ in all_of if begin.category == "call")
+        ends.update(event.time for event in events if event.category == "exit without enter")
         missing = collections.Counter(time for time, _ in exits) - ends
         check(not missing, "exits that end no slice:", missing)
     for all_of in of.values():

@@ -32,7 +32,11 @@ impl TraceArg {
             .context("a trace without a name: say --output FILE")?
             .to_owned();
         name.push(ending);
-        let parent = self.trace.parent();
+        // A path such as `.` has no name of its own, and the file does not belong into the trace.
+        let parent = match self.trace.file_name() {
+            Some(_) => self.trace.parent(),
+            None => whole.parent(),
+        };
         Ok(parent.map_or_else(PathBuf::new, PathBuf::from).join(name))
     }
 }

@@ -136,6 +136,37 @@ fn the_file_is_the_same_from_a_packed_trace_and_beside_the_trace_by_default() {
 }
 
 #[test]
+fn calls_that_are_too_deep_for_perfetto_are_left_out_and_counted() {
+    let directory = tempfile::tempdir().unwrap();
+    let program = Program::build(directory.path());
+    program.trace(|thread, at| {
+        let a = at("_Z1Av");
+        let sp = |depth: u64| 0x10_0000 - 64 * depth;
+        thread.stack(0, 0x10_0000);
+        thread.enter(1, at("main"), LIBC + 5, sp(1));
+        for depth in 2..=600 {
+            thread.enter(depth, a, a + 5, sp(depth));
+        }
+        for depth in (2..=600).rev() {
+            thread.exit(2000 - depth, a, a + 5, sp(depth));
+        }
+        thread.exit(2000, at("main"), LIBC + 5, sp(1));
+    });
+    let mut command = heddle(directory.path());
+    let run = command.args(["export", "-o", "-"]).assert().success();
+    let output = run.stderr(contains(
+        "warning: 100 calls were left out, within 500 others",
+    ));
+    let text = fields("", &output.get_output().stdout);
+    let slices = |kind: &str| text.lines().filter(|line| line.contains(kind)).count();
+    assert_eq!((slices(" 11{9=1 "), slices(" 11{9=2")), (500, 500));
+    assert!(
+        text.ends_with("8=2 10=2 11{9=2}\n"),
+        "the outermost ends last"
+    );
+}
+
+#[test]
 fn only_the_strands_that_are_asked_for_are_exported() {
     let directory = tempfile::tempdir().unwrap();
     let program = Program::build(directory.path());

@@ -10,7 +10,7 @@
 //! let clock = Clock { realtime: 1_715_025_463_427_757_000, monotonic_raw: 1_000_000 };
 //! clock.snapshot(&mut file);
 //! let thread = Track { uuid: 1, parent: None, name: "", description: "" };
-//! thread.of_thread(&mut file, 4711, 4712, "worker");
+//! thread.of_thread(&mut file, (4711, 4712), "worker", false);
 //! let mut calls = Sequence::new(2, clock, thread.uuid);
 //! calls.open(&mut file);
 //! calls.intern(&mut file, [Interned::Name(1, "work()")]);

@@ -29,9 +29,12 @@ impl Track<'_> {
         });
     }
 
-    /// Appends a thread's track.
-    pub fn of_thread(&self, file: &mut Vec<u8>, pid: u32, tid: u32, name: &str) {
+    /// Appends the track of the thread with these pid and tid. `again`: another thread of the file has the same, and its slices are not this one's.
+    pub fn of_thread(&self, file: &mut Vec<u8>, (pid, tid): (u32, u32), name: &str, again: bool) {
         self.append(file, |track| {
+            if again {
+                track.number(9, 1); // disallow_merging_with_system_tracks
+            }
             track.message(4, |thread| {
                 thread.number(1, pid.into()).number(2, tid.into());
                 thread.some_text(5, name);

@@ -44,7 +44,10 @@ impl Spill {
 }
 
 fn told(directory: &Path) -> String {
-    format!("a temporary file in {}", directory.display())
+    format!(
+        "a temporary file in {}, as large as the result",
+        directory.display()
+    )
 }
 
 /// Bytes in order.

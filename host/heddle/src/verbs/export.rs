@@ -3,7 +3,7 @@
 use crate::exporting::perfetto;
 use crate::exporting::selection::{Selection, StrandName};
 use crate::exporting::spill::Spill;
-use crate::notes::counted;
+use crate::notes::{counted, were};
 use crate::trace_arg::TraceArg;
 use crate::{notes, output};
 use anyhow::Context;
@@ -74,6 +74,13 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     };
     notes::unresolved(&decoded.unresolved);
     notes::incomplete(&trace, decoded.loose, &decoded.remarks);
+    if written.deep > 0 {
+        notes::warning(format_args!(
+            "{} left out, within {} others: Perfetto takes 512 slices in one another",
+            were(written.deep, "call"),
+            perfetto::DEEPEST
+        ));
+    }
     if output != Path::new("-") {
         notes::note(format_args!(
             "exported {} of {} to {}; next: open it at https://ui.perfetto.dev",
@@ -104,6 +111,8 @@ fn to_file(
         let file = File::options().write(true).open(path);
         return write(&file.with_context(told)?, &std::env::temp_dir()).with_context(told);
     }
+    // What a link leads to is written, not the link.
+    let path = &path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let directory = match path.parent() {
         Some(parent) if parent != Path::new("") => parent,
         _ => Path::new("."),

@@ -15,7 +15,9 @@ use ended::Ended;
 use heddle_perfetto::{Clock, Interned, Track, group};
 use heddle_strands::{Decoded, Kind, Plan};
 use heddle_trace_file::{Process, Trace};
+pub use rows::DEEPEST;
 use rows::{Rows, Whole};
+use std::collections::HashSet;
 use std::io::Write;
 use std::rc::Rc;
 
@@ -24,6 +26,8 @@ use std::rc::Rc;
 pub struct Written {
     pub strands: u64,
     pub calls: u64,
+    /// Calls that were left out: see [`DEEPEST`].
+    pub deep: u64,
 }
 
 /// Functions whose names are in one packet.
@@ -50,18 +54,23 @@ pub fn write(
     let mut bytes = Vec::new();
     whole.clock.snapshot(&mut bytes);
     for (index, process) in processes.iter().enumerate() {
-        process_tracks(index, process, &mut bytes);
+        let rows = decoded.sinks.iter().filter(|(of, _)| *of == index);
+        let kinds: HashSet<Kind> = rows.flat_map(|(_, rows)| rows.kinds.clone()).collect();
+        process_tracks(index, process, &kinds, &mut bytes);
     }
     out.write_all(&bytes)?;
+    let repeated = repeated(trace);
     let mut written = Written::default();
     let mut parts = Vec::new();
     for (index, rows) in decoded.sinks {
         written.calls += rows.calls;
+        written.deep += rows.deep;
         rows.ended.read(|mut records| {
             bytes.clear();
             while let Some(strand) = Ended::read(&mut records) {
                 written.strands += 1;
-                track(&mut names, index, &processes[index], &strand, &mut bytes);
+                let process = &processes[index];
+                track(&mut names, index, process, &strand, &repeated, &mut bytes);
             }
             Ok(out.write_all(&bytes)?)
         })?;
@@ -124,8 +133,18 @@ fn sequences(trace: &Trace) -> Vec<u32> {
         .collect()
 }
 
-/// A process's own track, and those that its fibers and coroutines are below.
-fn process_tracks(index: usize, process: &Process, file: &mut Vec<u8>) {
+/// Pids and tids of more than one thread: of programs that one process ran one after the other, or of threads that came when others had gone.
+fn repeated(trace: &Trace) -> HashSet<(u32, u32)> {
+    let mut known = HashSet::new();
+    let all = trace.processes().iter().flat_map(|process| {
+        let threads = process.threads().iter();
+        threads.map(|thread| (process.pid(), thread.tid()))
+    });
+    all.filter(|&thread| !known.insert(thread)).collect()
+}
+
+/// A process's own track, and those that its fibers and coroutines are below, if it has such.
+fn process_tracks(index: usize, process: &Process, kinds: &HashSet<Kind>, file: &mut Vec<u8>) {
     let uuid = numbers::process(index);
     let track = Track {
         uuid,
@@ -139,12 +158,20 @@ fn process_tracks(index: usize, process: &Process, file: &mut Vec<u8>) {
         .map(|word| printable(word))
         .collect();
     track.of_process(file, process.pid(), &process_name(process), &command);
-    for (kind, name) in [(Kind::Fiber, "fibers"), (Kind::Coroutine, "coroutines")] {
+    let groups = [(Kind::Fiber, "fibers"), (Kind::Coroutine, "coroutines")];
+    for (kind, name) in groups.into_iter().filter(|(kind, _)| kinds.contains(kind)) {
         group(file, numbers::group(index, kind), uuid, name);
     }
 }
 
-fn track(names: &mut Names, index: usize, process: &Process, strand: &Ended, file: &mut Vec<u8>) {
+fn track(
+    names: &mut Names,
+    index: usize,
+    process: &Process,
+    strand: &Ended,
+    repeated: &HashSet<(u32, u32)>,
+    file: &mut Vec<u8>,
+) {
     let name = names.strand_of(index, strand.name.as_deref(), strand.entry);
     let description = strand.description();
     let track = Track {
@@ -155,7 +182,8 @@ fn track(names: &mut Names, index: usize, process: &Process, strand: &Ended, fil
     };
     match process.threads().get(strand.thread) {
         Some(thread) if strand.kind == Kind::Thread => {
-            track.of_thread(file, process.pid(), thread.tid(), &name);
+            let ids = (process.pid(), thread.tid());
+            track.of_thread(file, ids, &name, repeated.contains(&ids));
         }
         _ => {
             let name = format!("{name} {}", strand.number);

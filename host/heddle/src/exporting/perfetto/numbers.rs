@@ -45,6 +45,7 @@ pub const CALL: Option<u64> = Some(1);
 pub const STRAND: Option<u64> = Some(2);
 pub const MARK: Option<u64> = Some(3);
 pub const GAP: Option<u64> = Some(4);
+pub const UNMATCHED: Option<u64> = Some(5);
 
 /// Annotations.
 pub const FRAME: u64 = 1;
@@ -52,13 +53,14 @@ pub const RESUME_INDEX: u64 = 2;
 pub const THREAD: u64 = 3;
 
 /// What they all stand for, but for the functions.
-pub const INTERNED: [Interned<'static>; 9] = [
+pub const INTERNED: [Interned<'static>; 10] = [
     Interned::Name(SUSPENDED, "suspended"),
     Interned::Name(RESUMED, "resumed"),
     Interned::Category(1, "call"),
     Interned::Category(2, "strand"),
     Interned::Category(3, "mark"),
     Interned::Category(4, "gap"),
+    Interned::Category(5, "exit without enter"),
     Interned::Annotation(FRAME, "frame"),
     Interned::Annotation(RESUME_INDEX, "resume index"),
     Interned::Annotation(THREAD, "thread"),

@@ -27,14 +27,14 @@ pub struct Row {
     pub cut: bool,
 }
 
-/// A slice within all open calls. It is written when it ends, as it is often not known before what it is.
+/// A slice within all open calls. Its beginning is written when a flow begins there, else when it ends: it is often not known before what it is.
 #[derive(Clone, Debug)]
 pub struct Leaf {
     /// When it began.
     pub since: u64,
     pub what: Meanwhile,
-    /// A flow that begins with it.
-    pub flow: Option<u64>,
+    /// Its beginning is written.
+    pub written: bool,
 }
 
 /// Why a strand makes no calls itself.

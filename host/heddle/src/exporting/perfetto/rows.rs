@@ -16,8 +16,12 @@ use crate::replaying::text::missing;
 use heddle_calls::{End, Functions, Key};
 use heddle_perfetto::{Annotation, Begin, Clock, Name, Sequence, Value};
 use heddle_strands::{Call, Kind, Sink, Strand, StrandId, StrandSpan};
-use heddle_trace_file::{Callee, Event, EventKind, Nanos, Process};
-use std::collections::HashMap;
+use heddle_trace_file::{Addr, Callee, Event, EventKind, Nanos, Process};
+use std::collections::{HashMap, HashSet};
+
+/// Calls that may be open on a track. Perfetto's trace processor drops what begins when 512 slices are open, and takes the end of what it dropped for that of another;
+/// within the innermost call may be a slice that is none, and an instant.
+pub const DEEPEST: u64 = 500;
 
 /// What all parts of an export have in common.
 pub struct Whole<'a> {
@@ -41,6 +45,10 @@ pub struct Rows<'a> {
     pub keys: Vec<Key>,
     /// Calls that were exported.
     pub calls: u64,
+    /// Calls that were left out because they are too deep.
+    pub deep: u64,
+    /// Kinds of the strands that were.
+    pub kinds: HashSet<Kind>,
     rows: HashMap<StrandId, Row>,
     /// Threads by index: their own strand, and the one that they run.
     own: HashMap<usize, StrandId>,
@@ -74,10 +82,14 @@ impl Pen<'_> {
             .append(|bytes| sequence.instant(bytes, time, track, what));
     }
 
-    /// Writes the beginning of what a strand does that does not call.
-    fn begin_leaf(&mut self, track: u64, leaf: &Leaf, waits: Option<&str>) {
+    /// Writes the beginning of what a strand does that does not call, if it is not written; this flow begins with it.
+    fn begin_leaf(&mut self, row: &mut Row, flow: Option<u64>) {
+        let Some(leaf) = row.leaf.as_mut().filter(|leaf| !leaf.written) else {
+            return;
+        };
+        leaf.written = true;
         let text;
-        let name = match (leaf.what, waits) {
+        let name = match (leaf.what, &row.waits) {
             (Meanwhile::Suspended, None) => Name::Interned(numbers::SUSPENDED),
             (Meanwhile::Suspended, Some(reason)) => {
                 text = format!("waits: {}", printable(reason));
@@ -90,10 +102,10 @@ impl Pen<'_> {
         };
         let what = Begin {
             category: numbers::STRAND,
-            flows: leaf.flow.as_slice(),
+            flows: flow.as_slice(),
             ..Begin::named(name)
         };
-        self.begin(leaf.since, track, &what);
+        self.begin(leaf.since, row.id.unique(), &what);
     }
 }
 
@@ -112,6 +124,8 @@ impl<'a> Rows<'a> {
             functions: None,
             keys: Vec::new(),
             calls: 0,
+            deep: 0,
+            kinds: HashSet::new(),
             rows: HashMap::new(),
             own: HashMap::new(),
             running: HashMap::new(),
@@ -130,7 +144,7 @@ impl<'a> Rows<'a> {
             row.leaf = Some(Leaf {
                 since,
                 what,
-                flow: None,
+                written: false,
             });
         }
     }
@@ -139,9 +153,9 @@ impl<'a> Rows<'a> {
     fn depart(&mut self, by: StrandId, strand: StrandId, kind: Kind, time: u64) -> u64 {
         let flow = numbers::resumption(self.index, self.resumptions);
         self.resumptions += 1;
-        let leaf = self.rows.get_mut(&by).and_then(|row| row.leaf.as_mut());
-        match leaf {
-            Some(leaf) if leaf.since == time && leaf.flow.is_none() => leaf.flow = Some(flow),
+        // The reader must meet its beginning before its end, which may be at the same time.
+        match self.rows.get_mut(&by) {
+            Some(row) if row.begins_leaf(time) => self.pen.begin_leaf(row, Some(flow)),
             _ => self.moment(by, time, &format!("resumes {}", label(strand, kind)), flow),
         }
         flow
@@ -177,17 +191,35 @@ impl<'a> Rows<'a> {
     }
 }
 
+/// The number of a function's name and location.
+#[inline]
+fn number(process: &Process, known: &mut Option<Functions>, address: Addr, time: Nanos) -> u64 {
+    let key = Key {
+        address,
+        generation: process.modules().generation(time),
+    };
+    let known = known.get_or_insert_with(Functions::default);
+    numbers::function(known.id(key).0)
+}
+
 impl Row {
-    fn track(&self) -> u64 {
-        self.id.unique()
+    /// Whether a slice that is not written begins now.
+    fn begins_leaf(&self, time: u64) -> bool {
+        let leaf = self.leaf.as_ref();
+        leaf.is_some_and(|leaf| leaf.since == time && !leaf.written)
     }
 
+    /// Ends what it does that does not call.
     fn settle(&mut self, pen: &mut Pen<'_>, time: u64) {
-        let Some(leaf) = self.leaf.take() else { return };
-        let waits = self.waits.take();
-        if self.shown && (leaf.since < time || leaf.flow.is_some()) {
-            pen.begin_leaf(self.track(), &leaf, waits.as_deref());
-            pen.end(time.max(leaf.since), self.track());
+        let Some(leaf) = &self.leaf else { return };
+        let (what, time) = (leaf.what, time.max(leaf.since));
+        if self.shown && (leaf.written || leaf.since < time) {
+            pen.begin_leaf(self, None);
+            pen.end(time, self.id.unique());
+        }
+        self.leaf = None;
+        if what == Meanwhile::Suspended {
+            self.waits = None;
         }
     }
 }
@@ -278,11 +310,6 @@ impl Sink for Rows<'_> {
     #[inline]
     fn enter(&mut self, call: &Call) {
         let Nanos(time) = call.enter;
-        let generation = self.process.modules().generation(call.enter);
-        let key = Key {
-            address: call.function,
-            generation,
-        };
         let tid = call.frame.map(|_| self.tid(call.thread));
         let Some(row) = self.rows.get_mut(&call.strand) else {
             return;
@@ -294,9 +321,12 @@ impl Sink for Rows<'_> {
         if !row.shown {
             return;
         }
+        if row.open > DEEPEST {
+            self.deep += 1;
+            return;
+        }
         self.calls += 1;
-        let functions = self.functions.get_or_insert_with(Functions::default);
-        let function = numbers::function(functions.id(key).0);
+        let function = number(self.process, &mut self.functions, call.function, call.enter);
         let mut what = Begin::call(function, numbers::CALL);
         let annotations;
         if let Some((frame, tid)) = call.frame.zip(tid) {
@@ -335,16 +365,28 @@ impl Sink for Rows<'_> {
             _ => row.settle(&mut self.pen, time),
         }
         row.returned = span.body && span.span.depth == 0;
-        if row.open > 0 {
-            row.open -= 1;
-            if row.shown {
-                self.pen.end(time, span.strand.unique());
-            }
+        if row.shown && row.open <= DEEPEST {
+            self.pen.end(time, span.strand.unique());
         }
+        row.open -= 1;
     }
 
-    fn unmatched(&mut self, _: StrandId, _: usize, _: Callee, _: Nanos) {
-        // There is no slice to end; how many there are is told beside the result.
+    fn unmatched(&mut self, id: StrandId, _: usize, callee: Callee, time: Nanos) {
+        let Some(row) = self.rows.get_mut(&id).filter(|row| row.shown) else {
+            return;
+        };
+        let function = match callee {
+            Callee::Known(address) => {
+                Some(number(self.process, &mut self.functions, address, time))
+            }
+            Callee::Bits(_) | Callee::Unknown => None,
+        };
+        row.settle(&mut self.pen, time.0);
+        let what = Begin {
+            category: numbers::UNMATCHED,
+            ..Begin::named(function.map_or(Name::Text("?"), Name::Interned))
+        };
+        self.pen.instant(time.0, id.unique(), &what);
     }
 
     fn other(&mut self, id: StrandId, _: usize, event: &Event<'_>) {
@@ -382,14 +424,11 @@ impl Sink for Rows<'_> {
             match strand.died {
                 Some(Nanos(died)) => row.settle(&mut self.pen, died),
                 // It goes on, as far as is known.
-                None => {
-                    if let Some(leaf) = row.leaf.take().filter(|_| row.shown) {
-                        self.pen
-                            .begin_leaf(row.track(), &leaf, row.waits.as_deref());
-                    }
-                }
+                None if row.shown => self.pen.begin_leaf(&mut row, None),
+                None => {}
             }
             if row.shown {
+                self.kinds.insert(row.kind);
                 self.ended.append(|bytes| Ended::new(strand).write(bytes));
             }
         }
