@@ -110,7 +110,9 @@ void problem::see_range(const store& data, int first, int last, int strand, int 
 
 void problem::divide() {
   divided_.resize(shards);
-  for (store& each : divided_) each = store(static_cast<std::size_t>(keys_ / shards));
+  // Twice the buckets: std::hash of an int is itself, so keys that follow each other never share a
+  // bucket, but those of a shard do.
+  for (store& each : divided_) each = store(static_cast<std::size_t>(2 * keys_ / shards));
   for (const auto& [key, stored] : data.map()) {
     divided_[static_cast<std::size_t>(shard_of(key))].set(key, stored);
   }
