@@ -26,7 +26,8 @@ std::uint64_t cpu_of_commands() {
 
 std::vector<parameter> problem::declare() {
   return {
-      parameter::word("program", {"fib", "stl", "coroutine", "lua"}, "what is recorded"),
+      parameter::word("program", {"fib", "stl", "coroutine", "lua", "fibers"}, "what is recorded"),
+      parameter::integer("threads", 1, 1, 64, "threads that do its work at once"),
       parameter::integer("events", 1'000'000, 1'000, 1'000'000'000, "events in the trace, roughly"),
   };
 }
@@ -34,7 +35,7 @@ std::vector<parameter> problem::declare() {
 parameters problem::small(const parameters& values) { return values.with("events", 20'000); }
 
 problem::problem(const parameters& values)
-    : program_(values.word("program"), 1), events_(values.integer("events")) {}
+    : program_(values.word("program"), values.integer("threads")), events_(values.integer("events")) {}
 
 void problem::report_of(const tracing::recorder& with, region& timed) {
   program_.last_for(with.build, events_, any_time_ns, traces_);
@@ -46,6 +47,7 @@ void problem::report_of(const tracing::recorder& with, region& timed) {
   found_ = with.calls(trace);
   timed.end();
   cpu_ns_ = cpu_of_commands() - before;
+  peak_ = tracing::peak_of_last();
 }
 
 verdict problem::check() const {
@@ -55,7 +57,8 @@ verdict problem::check() const {
 void problem::report(const region& timed, results& out, const rerun&) const {
   const auto events = static_cast<double>(made_.events());
   out.metrics.add("event_cpu_ns", static_cast<double>(cpu_ns_) / events)
-      .add("events_per_s", events / static_cast<double>(timed.wall_ns()) * 1e9);
+      .add("events_per_s", events / static_cast<double>(timed.wall_ns()) * 1e9)
+      .add("reader_peak_bytes", static_cast<double>(peak_));
   out.counters.add("events", made_.events());
 }
 

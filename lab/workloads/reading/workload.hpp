@@ -14,7 +14,8 @@ namespace heddle::lab::reading {
 ///
 /// Metrics, an event being one enter or one exit:
 /// - `event_cpu_ns`: processor time of the report, all its threads together, an event,
-/// - `events_per_s`: by the clock on the wall.
+/// - `events_per_s`: by the clock on the wall,
+/// - `reader_peak_bytes`: the most memory that the report had.
 class problem {
  public:
   static constexpr std::string_view name = "reading";
@@ -36,6 +37,7 @@ class problem {
   tracing::traced_program::calls made_;
   std::uint64_t found_ = 0;
   std::uint64_t cpu_ns_ = 0;
+  std::uint64_t peak_ = 0;
 };
 
 }  // namespace heddle::lab::reading

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <spawn.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,6 +17,8 @@ extern char** environ;
 
 namespace heddle::lab::tracing {
 namespace {
+
+std::uint64_t last_peak = 0;
 
 std::string joined(const command& words) {
   std::string line;
@@ -75,14 +78,18 @@ std::string run(const command& words) {
   std::string text = read_all(ends[0]);
   close(ends[0]);
   int status = 0;
-  while (waitpid(child, &status, 0) < 0) {
+  rusage used{};
+  while (wait4(child, &status, 0, &used) < 0) {
     if (errno != EINTR) fail(errno, "cannot wait for `" + joined(words) + "`");
   }
+  last_peak = static_cast<std::uint64_t>(used.ru_maxrss) * 1024;
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return text;
   const std::string how = WIFSIGNALED(status) ? "signal " + std::to_string(WTERMSIG(status))
                                               : "exit code " + std::to_string(WEXITSTATUS(status));
   throw std::runtime_error("`" + joined(words) + "` ended with " + how);
 }
+
+std::uint64_t peak_of_last() { return last_peak; }
 
 std::filesystem::path lab_directory() {
   return std::filesystem::read_symlink("/proc/self/exe").parent_path();

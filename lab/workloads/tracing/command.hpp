@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -14,6 +15,9 @@ using command = std::vector<std::string>;
 /// Throws std::system_error if it cannot be started, std::runtime_error with the command in it if
 /// it does not end with exit code 0.
 std::string run(const command& words);
+
+/// The most memory that the command had which ran last, bytes: of its own and of files.
+[[nodiscard]] std::uint64_t peak_of_last();
 
 /// The directory of this program: the lab's.
 [[nodiscard]] std::filesystem::path lab_directory();

@@ -3,7 +3,9 @@
 namespace heddle::lab::tracing {
 namespace {
 
-command prefix(const std::filesystem::path& trace) { return heddle_record(trace, {"--coroutines", "off"}); }
+command prefix(const std::filesystem::path& trace) {
+  return heddle_record(trace, {"--coroutines", "off"});
+}
 
 void run(problem& work, region& timed) {
   work.record({.build = "fentry", .prefix = &prefix, .calls = &heddle_calls, .lossless = true},

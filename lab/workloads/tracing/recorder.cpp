@@ -57,6 +57,11 @@ std::uint64_t heddle_calls(const std::filesystem::path& trace) {
                        0);
 }
 
+// Running, in children and suspended with their units, runs, calls, strand.
+std::uint64_t heddle_strand_calls(const std::filesystem::path& trace) {
+  return sum_of_column(run({heddle_command(), "tree", trace.string()}), ' ', 7);
+}
+
 command heddle_preload(const std::filesystem::path& trace) {
   std::filesystem::create_directory(trace);
   const auto library = lab_directory().parent_path() / "lib" / "libheddle.so";

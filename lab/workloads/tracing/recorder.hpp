@@ -36,6 +36,8 @@ struct recorder {
 /// `heddle record`, with options of its own.
 [[nodiscard]] command heddle_record(const std::filesystem::path& trace,
                                     const command& options = {});
+/// What `heddle tree` counts, which puts every call on its strand.
+[[nodiscard]] std::uint64_t heddle_strand_calls(const std::filesystem::path& trace);
 /// What `heddle report` counts.
 [[nodiscard]] std::uint64_t heddle_calls(const std::filesystem::path& trace);
 
