@@ -22,15 +22,15 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use verdict::Verdict;
 
-/// Less than one event in so many may be unplaced.
-const UNPLACED: u64 = 1000;
-
 /// Compares a trace with what its program said in marks.
 #[derive(Parser)]
 struct Options {
     /// The share of marks that may be wrong
     #[arg(long, default_value_t = 0.0)]
     allow: f64,
+    /// The share of events that may be unplaced; where calls began before the recording, any
+    #[arg(long, default_value_t = 0.001)]
+    unplaced: f64,
     /// Calls may have begun before the recording: the outermost ones may be missing
     #[arg(long)]
     open_at_start: bool,
@@ -73,7 +73,8 @@ fn main() -> Result<ExitCode> {
         marks += verdict.marks;
         right &= verdict.wrong() as f64 <= options.allow * verdict.marks as f64;
         // Where calls began before the recording, their exits cannot be placed.
-        right &= options.open_at_start || verdict.unplaced * UNPLACED < verdict.events;
+        right &= options.open_at_start
+            || verdict.unplaced as f64 <= options.unplaced * verdict.events as f64;
         println!("{name}: {verdict}");
     }
     if marks == 0 {
