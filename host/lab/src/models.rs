@@ -42,6 +42,7 @@ pub const KNOWN: &[&str] = &[
     "heddle/min-time",
     "heddle/capturing",
     "heddle/scanning",
+    "heddle/strands",
     "uftrace",
     "pth",
     "stackless/nested",

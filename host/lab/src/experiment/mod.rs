@@ -87,7 +87,7 @@ pub struct Plan {
     /// A sample that takes longer is hung, s.
     #[serde(default = "default_timeout")]
     pub timeout_s: f64,
-    /// What a run of all its models takes here, s: two processors, and nothing else on them.
+    /// What a run of all its models takes, s, about, on two processors.
     pub expected_s: Option<f64>,
     /// Parameters that are the same at every point.
     #[serde(default)]
