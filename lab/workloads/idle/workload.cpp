@@ -82,11 +82,11 @@ void problem::report(const region& timed, results& out, const rerun&) const {
   const double page_tables = each(empty.page_tables, full.page_tables);
   out.metrics.add("strand_bytes", resident + page_tables)
       .add("rss_bytes", resident)
-      .add("grown_bytes", (resident + page_tables) * strands)
+      .add("waiting_bytes", (resident + page_tables) * strands)
       .add("strand_ns", static_cast<double>(timed.wall_ns()) / strands);
   out.counters.add("alive", alive_)
       .add("page_table_bytes", page_tables)
-      .add("reserved_bytes", each(empty.reserved, full.reserved))
+      .add("strand_reserved_bytes", each(empty.reserved, full.reserved))
       .add("kernel_stack_bytes", each(empty_.kernel_stacks, full_.kernel_stacks))
       .add("stopped_by_errno", std::int64_t{stopped_by_})
       .add("left_to_others", std::int64_t{left_to_others_});

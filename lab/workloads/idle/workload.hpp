@@ -18,10 +18,10 @@ namespace heddle::lab::idling {
 /// What there was instead of `strands` is `alive`.
 ///
 /// Metrics: `strand_bytes`, what the process has grown by for each strand alive while they wait,
-/// resident memory (`rss_bytes`) and page tables; `strand_ns`, its life; `grown_bytes`,
+/// resident memory (`rss_bytes`) and page tables; `strand_ns`, its life; `waiting_bytes`,
 /// strand_bytes of all together.
 ///
-/// Counters: `alive`; for each of them `page_table_bytes`, `reserved_bytes`, addresses, and
+/// Counters: `alive`; for each of them `page_table_bytes`, `strand_reserved_bytes`, addresses, and
 /// `kernel_stack_bytes`, what the kernel's stacks have grown by on the whole machine, which is in
 /// no process's size; `stopped_by_errno`; `left_to_others`, 1 if no more were made for that reason.
 class problem {

@@ -71,8 +71,8 @@ async fn sample(arguments: Arguments) -> Result<Outcome> {
             .metric("strand_bytes", each(rss + page_tables))
             .metric("rss_bytes", each(rss))
             .counter("page_table_bytes", each(page_tables))
-            .counter("reserved_bytes", each(reserved))
-            .metric("grown_bytes", rss + page_tables)
+            .counter("strand_reserved_bytes", each(reserved))
+            .metric("waiting_bytes", rss + page_tables)
             .counter("alive", strands as f64),
     )
 }

@@ -101,8 +101,8 @@ func program(arguments []string) (int, error) {
 	sample.Metrics["strand_bytes"] = both / each
 	sample.Metrics["rss_bytes"] = grown("VmRSS") / each
 	sample.Counters["page_table_bytes"] = grown("VmPTE") / each
-	sample.Counters["reserved_bytes"] = grown("VmSize") / each
-	sample.Metrics["grown_bytes"] = both
+	sample.Counters["strand_reserved_bytes"] = grown("VmSize") / each
+	sample.Metrics["waiting_bytes"] = both
 	sample.Metrics["strand_ns"] = sample.Metrics["wall_ns"] / each
 	sample.Counters["alive"] = each
 	if err := sample.Print(os.Stdout); err != nil {
