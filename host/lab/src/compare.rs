@@ -51,13 +51,25 @@ pub fn compare(
     runner.round(&targets, false, watcher)?;
     runner.plan.set_aside();
     let cells = runner.plan.cells.len();
-    let first = affordable(&runner, options);
+    let mut first = affordable(&runner, options);
     if !interrupt::seen() && options.samples.is_none() {
         let rest = runner.round_takes() * (first - 1);
         watcher.note(&format!(
             "{cells} cells, {first} samples each: about {} in all",
             wait(runner.elapsed() + rest)
         ));
+    }
+    // The machine may get busier than it was in the first round.
+    let targets = vec![first; cells];
+    for taken in 2..=first {
+        let late = runner.elapsed() + runner.round_takes() > options.budget();
+        if options.samples.is_none() && late && taken > options.fewest_samples() {
+            first = taken - 1;
+            break;
+        }
+        if !runner.round(&targets, false, watcher)? {
+            break;
+        }
     }
     if first < options.first_samples() {
         notes.push(format!(
@@ -66,7 +78,6 @@ pub fn compare(
             wait(options.budget())
         ));
     }
-    runner.rounds(&vec![first; cells], false, watcher)?;
     if options.samples.is_none() && !interrupt::seen() {
         notes.extend(second_look(
             &mut runner,
