@@ -44,6 +44,8 @@ TEST_CASE("a log is in the source's form to the last digit, or it is none") {
   CHECK_THROWS(call_log::parse("1715025463.42778 - Enter: _Z1Av called: main\n"));
   CHECK_THROWS(call_log::parse("1715025463.427789 - Enter: A() called: the main program\n"));
   CHECK_THROWS(call_log::parse("1715025463.427789 - enter: _Z1Av called: main\n"));
+  CHECK_THROWS(call_log::parse("1715025463.427789 -  Enter: _Z1Av called: main\n"));
+  CHECK_THROWS(call_log::parse("1715025463.4277890 - Enter: _Z1Av called: main\n"));
   const auto addressed = call_log::parse_with_addresses(
       "1714951262.738610 - Enter function: main (0x7f4ac640dd3c) called by: __libc_start_main "
       "(0x7f4ac4dc1c87)\n");
