@@ -27,7 +27,10 @@ impl<S: Sink> Decoder<'_, S> {
     pub fn announce(&mut self, context: usize, event: &Event) {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned().into_boxed_str();
         match event.kind {
-            EventKind::StrandSwitch { to } => self.contexts[context].announced = to,
+            EventKind::StrandSwitch { to } => {
+                self.contexts[context].announced = to;
+                self.contexts[context].says = to;
+            }
             EventKind::StrandName { strand, name } => match self.bound(strand) {
                 Some(slot) => self.slots[slot].strand.name = Some(text(name)),
                 None => drop(self.announced.names.insert(strand, text(name))),
@@ -38,6 +41,9 @@ impl<S: Sink> Decoder<'_, S> {
                 }
             }
             EventKind::StrandEnd { strand } => {
+                if let Some(slot) = self.bound(strand) {
+                    self.slots[slot].strand.died = Some(event.time);
+                }
                 self.announced.bound.remove(&strand);
                 self.announced.names.remove(&strand);
             }
@@ -60,6 +66,13 @@ impl<S: Sink> Decoder<'_, S> {
         live.strand.name = name.or_else(|| live.strand.name.take());
         let id = live.strand.id;
         self.announced.bound.insert(number, (slot, id));
+    }
+
+    /// Whether the strand whose stack this is has been announced to run on the thread.
+    pub fn runs_as_announced(&self, context: usize, stack: u32) -> bool {
+        let announced = self.contexts[context].says;
+        let slot = announced.and_then(|number| self.bound(number));
+        slot.is_some_and(|slot| slot == self.stacks[stack as usize].slot)
     }
 
     /// The slot of the strand of this number, as long as it lives.

@@ -38,6 +38,8 @@ pub(crate) struct Context {
     pub events: u64,
     /// The activation that ended with the event of this number, and the stack pointer and caller of its call: another in its place was resumed by it.
     pub left: Option<(u64, StrandId, u64, u64)>,
+    /// The strand that was announced last.
+    pub says: Option<u64>,
     /// A strand was announced, and nothing has happened since.
     pub announced: Option<u64>,
 }
@@ -225,6 +227,14 @@ impl<'a, S: Sink> Decoder<'a, S> {
     /// Ends all that is open: there are no more events.
     pub fn finish(&mut self) {
         for stack in 0..self.stacks.len() as u32 {
+            let of = &self.stacks[stack as usize];
+            if of.owner.is_none() && of.slot != Stack::SPENT && of.frames.is_empty() {
+                // Its outermost call has returned, and nothing was heard of it since.
+                let (slot, since) = (of.slot, of.since);
+                let last = if of.running { self.latest } else { since };
+                let died = &mut self.slots[slot].strand.died;
+                *died = died.or(Some(Nanos(last)));
+            }
             while self.close(stack, End::Open).is_some() {}
         }
         for stack in &self.stacks {

@@ -398,6 +398,13 @@ impl<S: Sink> Decoder<'_, S> {
         }
         let announced = self.contexts[context].announced;
         let starts = announced.is_some_and(|strand| !self.announced.is_known(strand));
+        // Its caller was not seen to begin, but the program says that the same strand runs as before.
+        if traced
+            && !starts
+            && let Some(stack) = current.filter(|&stack| self.runs_as_announced(context, stack))
+        {
+            return stack;
+        }
         if !starts && (!root || announced.is_some()) {
             if let Some(stack) = near {
                 return stack;
@@ -489,6 +496,18 @@ impl<S: Sink> Decoder<'_, S> {
         {
             self.rest(stack, new.time);
             self.contexts[context].current = None;
+        }
+        // What a thread ran when it was heard of last may be gone, too: destroyed where nothing is traced.
+        for index in 0..self.contexts.len() {
+            if let Some(stack) = self.contexts[index].current
+                && self.stacks[stack as usize].owner.is_none()
+                && self.stacks[stack as usize].spans(sp, BASE)
+            {
+                self.rest(stack, new.time);
+                self.contexts[index].current = None;
+                self.discard(stack);
+                found = true;
+            }
         }
         if let Some(empty) = self.resting.empty_near(sp, BASE) {
             self.discard(empty);

@@ -87,6 +87,12 @@ impl Stack {
         self.frames.last()
     }
 
+    /// Whether `sp` lies among its open calls, or less than `beyond` above them.
+    pub fn spans(&self, sp: u64, beyond: u64) -> bool {
+        let (first, last) = (self.frames.first(), self.frames.last());
+        first.is_some_and(|first| sp < first.sp + beyond) && last.is_some_and(|last| last.sp <= sp)
+    }
+
     /// The slot of the strand that runs on it.
     pub fn innermost(&self) -> u32 {
         self.frames.last().map_or(self.slot, |frame| frame.slot)

@@ -8,8 +8,8 @@ tracing::command prefix(const std::filesystem::path& trace) {
 }
 
 void run(problem& work, region& timed) {
-  work.report_of(
-      {.build = "functions", .prefix = &prefix, .calls = &tracing::heddle_strand_calls}, timed);
+  work.report_of({.build = "functions", .prefix = &prefix, .calls = &tracing::heddle_strand_calls},
+                 timed);
 }
 
 const model<problem> strands{"heddle/strands", &run};

@@ -35,7 +35,8 @@ std::vector<parameter> problem::declare() {
 parameters problem::small(const parameters& values) { return values.with("events", 20'000); }
 
 problem::problem(const parameters& values)
-    : program_(values.word("program"), values.integer("threads")), events_(values.integer("events")) {}
+    : program_(values.word("program"), values.integer("threads")),
+      events_(values.integer("events")) {}
 
 void problem::report_of(const tracing::recorder& with, region& timed) {
   program_.last_for(with.build, events_, any_time_ns, traces_);

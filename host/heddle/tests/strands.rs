@@ -1,0 +1,227 @@
+//! Strands in what the commands print: a written trace of a thread, two fibers and two instances of a coroutine.
+
+#![allow(clippy::unwrap_used)]
+
+#[allow(dead_code, reason = "other tests use the rest")]
+mod common;
+
+use common::{LIBC, heddle, run};
+use heddle_trace_file::write::TraceWriter;
+use predicates::prelude::*;
+use predicates::str::{contains, is_match};
+use std::fs;
+use std::path::Path;
+
+const SOURCE: &str = r"
+#include <coroutine>
+struct task {
+  struct promise_type {
+    task get_return_object() { return {std::coroutine_handle<promise_type>::from_promise(*this)}; }
+    std::suspend_always initial_suspend() noexcept { return {}; }
+    std::suspend_always final_suspend() noexcept { return {}; }
+    void return_void() {}
+    void unhandled_exception() {}
+  };
+  std::coroutine_handle<promise_type> handle;
+};
+void step() {}
+task leaf(int) { step(); co_await std::suspend_always{}; }
+void body() { step(); }
+int main() { leaf(1).handle.destroy(); body(); }
+";
+
+/// Writes `heddle.trace`: main makes two instances of leaf(int), runs the first twice, destroys it, and switches between two fibers that have body() as their outermost call.
+fn written(path: &Path) {
+    let [source, program] = ["app.cpp", "app"].map(|name| path.join(name));
+    fs::write(&source, SOURCE).unwrap();
+    let [source, program] = [&source, &program].map(|path| path.to_str().unwrap());
+    run(
+        "g++",
+        &[
+            "-std=c++20",
+            "-g",
+            "-finstrument-functions",
+            source,
+            "-o",
+            program,
+        ],
+    );
+    let symbols = run("nm", &[program]);
+    let at = |name: &str| {
+        let line = symbols.lines().find(|line| line.ends_with(name)).unwrap();
+        u64::from_str_radix(line.split(' ').next().unwrap(), 16).unwrap()
+    };
+    let (main, ramp, step, body) = (
+        at(" main"),
+        at(" _Z4leafi"),
+        at(" _Z4stepv"),
+        at(" _Z4bodyv"),
+    );
+    let (actor, destroy) = (at("leafi.Frame.actor"), at("leafi.Frame.destroy"));
+    let trace = TraceWriter::create(&path.join("heddle.trace")).unwrap();
+    let mut process = trace.process(4711, 1, program).unwrap();
+    process.module(0, 0x100_0000, 0, None, program);
+    process.module(LIBC, LIBC + 0x10_0000, LIBC, None, "[libc.so.6]");
+    let mut thread = process.thread(4711, "app");
+    thread.stack(0x7fff_0000, 0x7fff_8000);
+    let top = 0x7fff_7000;
+    thread.enter(100, main, LIBC + 9, top);
+    let mut time = 200;
+    for frame in [0x5581_0010, 0x5581_0090] {
+        thread
+            .enter(time, ramp, main + 9, top - 0x100)
+            .capture(actor, frame, Some(0))
+            .enter(time + 10, actor, ramp + 9, top - 0x200)
+            .exit(time + 20, actor, 0, top - 0x200)
+            .exit(time + 30, ramp, 0, top - 0x100);
+        time += 100;
+    }
+    thread
+        .capture(actor, 0x5581_0010, Some(2))
+        .enter(400, actor, main + 17, top - 0x100)
+        .enter(410, step, actor + 9, top - 0x200)
+        .exit(460, step, 0, top - 0x200)
+        .exit(500, actor, 0, top - 0x100)
+        .capture(destroy, 0x5581_0010, Some(4))
+        .enter(600, destroy, main + 21, top - 0x100)
+        .exit(610, destroy, 0, top - 0x100);
+    // Two fibers on stacks of 4 KB that lie beside each other: each is left in body(), and gone on with.
+    let bases = [0x6000_1f00, 0x6000_2f00];
+    for (base, time) in bases.into_iter().zip([700, 720]) {
+        thread
+            .enter(time, body, LIBC + 0x500, base)
+            .enter(time + 5, step, body + 9, base - 0x40);
+    }
+    for (base, time) in bases.into_iter().zip([800, 820]) {
+        thread
+            .exit(time, step, 0, base - 0x40)
+            .exit(time + 5, body, 0, base);
+    }
+    thread.exit(1000, main, 0, top).finish().unwrap();
+    process.finish().unwrap();
+}
+
+fn trace() -> tempfile::TempDir {
+    let directory = tempfile::tempdir().unwrap();
+    written(directory.path());
+    directory
+}
+
+#[test]
+fn strands_are_listed_with_their_times() {
+    let directory = trace();
+    let output = heddle(directory.path())
+        .args(["strands", "--json"])
+        .assert()
+        .success();
+    let text = String::from_utf8(output.get_output().stdout.clone()).unwrap();
+    let strands: Vec<serde_json::Value> = text
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let of = |field: &str| -> Vec<String> {
+        let text = |strand: &serde_json::Value| strand[field].to_string().replace('"', "");
+        strands.iter().map(text).collect()
+    };
+    assert_eq!(
+        of("kind"),
+        ["thread", "coroutine", "coroutine", "fiber", "fiber"]
+    );
+    assert_eq!(
+        of("name"),
+        ["app", "leaf(int)", "leaf(int)", "body()", "body()"]
+    );
+    assert_eq!(of("parent")[..3], ["null", "1", "1"]);
+    assert_eq!(of("activations")[1..], ["3", "1", "2", "2"]);
+    assert_eq!(of("running_ns")[1..3], ["120", "10"]);
+    assert_eq!(of("suspended_ns")[1..3], ["280", "0"]);
+    assert_eq!(of("died_ns")[1..3], ["610", "null"]);
+    assert_eq!(of("calls"), ["3", "4", "1", "2", "2"]);
+    heddle(directory.path())
+        .args(["strands", "--kind", "fiber", "-n", "1"])
+        .assert()
+        .success()
+        .stdout(
+            is_match("(?m)^ +4  fiber .*  body\\(\\)$")
+                .unwrap()
+                .and(contains("leaf").not()),
+        );
+}
+
+#[test]
+fn the_tree_merges_siblings_and_expands_one() {
+    let directory = trace();
+    let merged = is_match("(?m)  thread app #1$")
+        .unwrap()
+        .and(is_match("(?m)    coroutine leaf\\(int\\) ×2").unwrap())
+        .and(is_match("(?m)    fiber body\\(\\) #4$").unwrap())
+        .and(is_match("(?m)      fiber body\\(\\) #5$").unwrap());
+    heddle(directory.path())
+        .arg("tree")
+        .assert()
+        .success()
+        .stdout(merged);
+    heddle(directory.path())
+        .args(["tree", "--strand", "2"])
+        .assert()
+        .success()
+        .stdout(
+            contains("coroutine leaf(int) #2\n  made by      app #1\n")
+                .and(contains("    step()  50 ns\n"))
+                .and(contains("3 times on 1 thread")),
+        );
+    heddle(directory.path())
+        .args(["tree", "--strand", "99"])
+        .assert()
+        .code(1)
+        .stderr(contains("no strand 99; `heddle strands` lists"));
+}
+
+#[test]
+fn other_commands_go_by_strand() {
+    let directory = trace();
+    let path = directory.path();
+    heddle(path)
+        .args(["replay", "--by", "strand"])
+        .assert()
+        .success()
+        .stdout(is_match("2 leaf\\(int\\) +Enter   step\\(\\)").unwrap());
+    heddle(path)
+        .args(["report", "--by", "strand", "--format", "csv"])
+        .assert()
+        .success()
+        .stdout(
+            contains("4711,fiber,2,body(),2,").and(contains("4711,coroutine,2,leaf(int),1,50,50")),
+        );
+    heddle(path).arg("info").assert().success().stdout(contains(
+        "strands    1 thread, 2 fibers, 2 coroutines; 0 of 24 events",
+    ));
+    let tree = "thread app\n  main\n    leaf x2\nfiber body x2\n  body\n    step\ncoroutine leaf <- app\n  step\ncoroutine leaf(int) <- app\n";
+    fs::write(path.join("app.tree"), tree).unwrap();
+    heddle(path)
+        .args(["check", "heddle.trace", "app.tree"])
+        .assert()
+        .success();
+    fs::write(path.join("app.tree"), tree.replace("body x2", "body x3")).unwrap();
+    heddle(path)
+        .args(["check", "heddle.trace", "app.tree"])
+        .assert()
+        .code(1)
+        .stdout(contains("- fiber body x3").and(contains("+ fiber body x2")));
+    // What is written fits what it was made from.
+    heddle(path)
+        .args([
+            "check",
+            "heddle.trace",
+            "blessed.tree",
+            "--by",
+            "strand",
+            "--bless",
+        ])
+        .assert()
+        .success();
+    heddle(path)
+        .args(["check", "heddle.trace", "blessed.tree"])
+        .assert()
+        .success();
+}
