@@ -406,6 +406,16 @@ impl<S: Sink> Decoder<'_, S> {
             return stack;
         }
         if !starts && (!root || announced.is_some()) {
+            // An exception has left what is open below, and what it passes calls destructors.
+            if let Some(stack) = current
+                && self.stacks[stack as usize].owner.is_none()
+                && self.stacks[stack as usize].is_unwound_to(new.sp)
+            {
+                let frames = &self.stacks[stack as usize].frames;
+                let count = frames.partition_point(|frame| frame.sp > new.sp);
+                self.unwind(stack, count);
+                return stack;
+            }
             if let Some(stack) = near {
                 return stack;
             }
@@ -501,7 +511,7 @@ impl<S: Sink> Decoder<'_, S> {
         for index in 0..self.contexts.len() {
             if let Some(stack) = self.contexts[index].current
                 && self.stacks[stack as usize].owner.is_none()
-                && self.stacks[stack as usize].spans(sp, BASE)
+                && self.stacks[stack as usize].begins_near(sp)
             {
                 self.rest(stack, new.time);
                 self.contexts[index].current = None;

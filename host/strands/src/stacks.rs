@@ -87,10 +87,20 @@ impl Stack {
         self.frames.last()
     }
 
-    /// Whether `sp` lies among its open calls, or less than `beyond` above them.
-    pub fn spans(&self, sp: u64, beyond: u64) -> bool {
+    /// Whether `sp` is where its outermost call is, give or take the difference of two functions' frames, so that another call there is one of another fiber's.
+    pub fn begins_near(&self, sp: u64) -> bool {
+        const FRAMES: u64 = 512;
         let (first, last) = (self.frames.first(), self.frames.last());
-        first.is_some_and(|first| sp < first.sp + beyond) && last.is_some_and(|last| last.sp <= sp)
+        first.is_some_and(|first| first.sp.abs_diff(sp) < FRAMES)
+            && last.is_some_and(|last| last.sp <= sp)
+    }
+
+    /// Whether `sp` lies among its open calls, and not near the outermost: those below have been left by an exception.
+    pub fn is_unwound_to(&self, sp: u64) -> bool {
+        let (first, last) = (self.frames.first(), self.frames.last());
+        first.is_some_and(|first| sp < first.sp)
+            && last.is_some_and(|last| last.sp <= sp)
+            && !self.begins_near(sp)
     }
 
     /// The slot of the strand that runs on it.
