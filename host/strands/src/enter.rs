@@ -232,7 +232,13 @@ impl<S: Sink> Decoder<'_, S> {
                 .then_some(stack)
         };
         let current = self.contexts[context].current.and_then(contains);
-        current.or_else(|| self.resting_at(new.sp).and_then(contains))
+        let resting = || self.resting_at(new.sp).and_then(contains);
+        // Or another thread ran it when it was heard of last.
+        let elsewhere = || {
+            let mut others = self.contexts.iter().filter_map(|other| other.current);
+            others.find_map(contains)
+        };
+        current.or_else(resting).or_else(elsewhere)
     }
 
     /// The nearest open call of `function` above the new one's stack pointer, and its stack.
