@@ -16,14 +16,10 @@ use crate::decoder::{Decoder, Entered, NotAlone};
 use crate::sink::Sink;
 use crate::sites::Site;
 use crate::stacks::Frame;
-use crate::survey::Votes;
 use heddle_trace_file::{Addr, Way};
 
 /// Bytes between a callback and the call around it: a fiber's stack is seldom deeper, and code that is not traced seldom takes more.
-const REACH: u64 = 64 << 10;
-
-/// Bytes by which the first stack pointers of two outermost calls on one stack may differ: their frames' sizes.
-const BASE: u64 = 2048;
+pub(crate) const REACH: u64 = 64 << 10;
 
 /// Stacks that are looked at in search of a caller.
 const STACKS: usize = 256;
@@ -325,7 +321,7 @@ impl<S: Sink> Decoder<'_, S> {
     }
 
     /// Whether `sp` is right below what is open on this stack, with nothing between.
-    fn on_this_stack(&self, context: usize, stack: u32, sp: u64) -> bool {
+    pub fn on_this_stack(&self, context: usize, stack: u32, sp: u64) -> bool {
         let of = &self.stacks[stack as usize];
         let Some(top) = of.top() else { return false };
         let above = self.next_above(context, sp);
@@ -367,105 +363,6 @@ impl<S: Sink> Decoder<'_, S> {
         frames.len() - gone
     }
 
-    /// The stack of a call by code that is not traced, outside the stacks of threads.
-    fn elsewhere(
-        &mut self,
-        context: usize,
-        new: &Entered,
-        holder: Option<u32>,
-        traced: bool,
-    ) -> u32 {
-        let current = self.contexts[context].current;
-        let near = current.filter(|&stack| {
-            self.on_this_stack(context, stack, new.sp)
-                && self.stacks[stack as usize]
-                    .top()
-                    .is_some_and(|top| top.sp - new.sp < REACH)
-        });
-        let known = self.known.and_then(|known| known.sites.get(&new.caller));
-        // Where a thread may have come back to, in code that is not traced.
-        let behind = self.next_above(context, new.sp).filter(|&(top, stack)| {
-            top - new.sp < REACH && self.stacks[stack as usize].owner.is_none()
-        });
-        let votes = match known {
-            Some(&known) => known,
-            None => self.vote(new, near, behind.is_some(), traced),
-        };
-        // A recording that begins within calls has some far ones of callbacks at first: they must not make all the others so.
-        let begins_within = self.unresolved.exits + self.unresolved.enters > 0;
-        let root = match self.known {
-            None if near.is_some() && begins_within => votes.is_clearly_root(),
-            _ => votes.is_root(),
-        };
-        if (near.is_none() || root)
-            && let Some(stack) = self.continued(context, new, holder)
-        {
-            return stack;
-        }
-        let announced = self.contexts[context].announced;
-        let starts = announced.is_some_and(|strand| !self.announced.is_known(strand));
-        // Its caller was not seen to begin, but the program says that the same strand runs as before.
-        if traced
-            && !starts
-            && let Some(stack) = current.filter(|&stack| self.runs_as_announced(context, stack))
-        {
-            return stack;
-        }
-        if !starts && (!root || announced.is_some()) {
-            // An exception has left what is open below, and what it passes calls destructors.
-            if let Some(stack) = current
-                && self.stacks[stack as usize].owner.is_none()
-                && self.stacks[stack as usize].is_unwound_to(new.sp)
-            {
-                let frames = &self.stacks[stack as usize].frames;
-                let count = frames.partition_point(|frame| frame.sp > new.sp);
-                self.unwind(stack, count);
-                return stack;
-            }
-            if let Some(stack) = near {
-                return stack;
-            }
-            if let Some((_, stack)) = behind {
-                if votes.near > 0 && votes.far > 0 {
-                    self.unresolved.ambiguous += 1;
-                }
-                return stack;
-            }
-        }
-        if !self.take_over(context, new) && self.known.is_none() {
-            self.survey.firsts.note(new.caller, holder);
-        }
-        self.new_stack(context, new.time)
-    }
-
-    /// Counts how a call from this site began.
-    fn vote(&mut self, new: &Entered, near: Option<u32>, behind: bool, traced: bool) -> Votes {
-        let top = near.and_then(|stack| self.stacks[stack as usize].top());
-        let usual = top.is_some_and(|top| {
-            let (body, distance) = (top.body, top.sp - new.sp);
-            self.survey
-                .is_usual(new.caller, new.function, body, distance)
-        });
-        if traced {
-            return Votes::default(); // its caller is open, but was not seen to begin
-        }
-        let votes = self.survey.sites.entry(new.caller).or_default();
-        votes.near += u64::from(usual);
-        votes.far += u64::from(near.is_none() && !behind);
-        *votes
-    }
-
-    /// The stack whose innermost call is next above `sp`, of those that rest, and of those that other threads run as far as was heard: they may have left them meanwhile.
-    fn next_above(&self, context: usize, sp: u64) -> Option<(u64, u32)> {
-        let current = self.contexts[context].current;
-        let left = self.contexts.iter().filter_map(|other| {
-            let stack = other.current.filter(|&stack| Some(stack) != current)?;
-            let top = self.stacks[stack as usize].top()?.sp;
-            (top >= sp).then_some((top, stack))
-        });
-        self.above(sp).into_iter().chain(left).min()
-    }
-
     /// A thread whose stack's bounds were not recorded has it around its first call.
     fn settle(&mut self, context: usize, sp: u64) {
         const BELOW: u64 = 8 << 20;
@@ -475,77 +372,5 @@ impl<S: Sink> Decoder<'_, S> {
             self.homes
                 .add(sp.saturating_sub(BELOW)..sp.saturating_add(ABOVE), context);
         }
-    }
-
-    /// The fiber whose outermost call has ended, and whose code calls once more: from the same function, or, by a tail call, from that function's caller; and not from
-    /// where fibers make their first call. In the first look, when those places are not known, from a later place.
-    fn continued(&self, context: usize, new: &Entered, holder: Option<u32>) -> Option<u32> {
-        let fits = |stack: &u32| {
-            let of = &self.stacks[*stack as usize];
-            if of.owner.is_some() || !of.frames.is_empty() || of.base.abs_diff(new.sp) >= BASE {
-                return false;
-            }
-            let same = holder.is_some() && of.root == holder;
-            match self.known {
-                Some(known) => {
-                    let again = new.caller == of.root_site;
-                    (same || again || new.sp > of.base) && !known.firsts.holds(new.caller, holder)
-                }
-                None => same && new.caller > of.root_site,
-            }
-        };
-        let current = self.contexts[context].current.filter(fits);
-        current
-            .or_else(|| self.resting.empty_near(new.sp, BASE).filter(fits))
-            // Running as far as was heard: another thread may have it by now.
-            .or_else(|| self.contexts.iter().filter_map(|of| of.current).find(fits))
-    }
-
-    /// Ends what was where a new stack has its outermost call. Whether there was something.
-    fn take_over(&mut self, context: usize, new: &Entered) -> bool {
-        let sp = new.sp;
-        let mut found = false;
-        let current = self.contexts[context].current;
-        if let Some(stack) = current
-            && self.stacks[stack as usize].owner.is_none()
-            && self.stacks[stack as usize].frames.is_empty()
-        {
-            self.rest(stack, new.time);
-            self.contexts[context].current = None;
-        }
-        // What a thread ran when it was heard of last may be gone, too: destroyed where nothing is traced.
-        for index in 0..self.contexts.len() {
-            if let Some(stack) = self.contexts[index].current
-                && self.stacks[stack as usize].owner.is_none()
-                && self.stacks[stack as usize].begins_near(sp)
-            {
-                self.rest(stack, new.time);
-                self.contexts[index].current = None;
-                self.discard(stack);
-                found = true;
-            }
-        }
-        if let Some(empty) = self.resting.empty_near(sp, BASE) {
-            self.discard(empty);
-            found = true;
-        }
-        // So may one that another thread ran when it was heard of last.
-        found |= self.contexts.iter().any(|other| {
-            other.current.is_some_and(|stack| {
-                let of = &self.stacks[stack as usize];
-                of.owner.is_none() && of.frames.is_empty() && of.base.abs_diff(sp) < BASE
-            })
-        });
-        let at = self.resting_at(sp);
-        let below = self.below(sp).map(|(_, stack)| stack);
-        for stack in [at, below].into_iter().flatten() {
-            let of = &self.stacks[stack as usize];
-            let base = of.frames.first().map_or(0, |frame| frame.sp);
-            if of.owner.is_none() && base + BASE > sp {
-                self.discard(stack);
-                found = true;
-            }
-        }
-        found
     }
 }

@@ -27,6 +27,7 @@
 //! Memory is of the size of what is open or alive at once, not of the trace. What cannot be told is counted ([`Unresolved`]), and every event lies on exactly one strand.
 
 mod announced;
+mod calls;
 mod code;
 mod decode;
 mod decoder;
@@ -40,7 +41,9 @@ mod sites;
 mod stacks;
 mod strand;
 mod survey;
+mod switching;
 mod unresolved;
+mod untraced;
 
 pub use code::{Code, Role};
 pub use decode::{Decoded, Plan};

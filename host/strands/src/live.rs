@@ -23,6 +23,36 @@ pub(crate) struct Live {
     pub visited: Vec<usize>,
 }
 
+impl Live {
+    /// It goes on to run, on this thread.
+    pub fn run_on(&mut self, thread: usize) {
+        self.strand.activations += 1;
+        match self.on.replace(thread) {
+            Some(before) if before == thread => {}
+            None => self.strand.threads = 1,
+            Some(before) => {
+                // Most stay where they are.
+                if self.visited.is_empty() {
+                    self.visited.push(before);
+                }
+                if !self.visited.contains(&thread) {
+                    self.visited.push(thread);
+                    self.strand.threads = self.visited.len() as u32;
+                }
+            }
+        }
+    }
+
+    /// Time of a strand with a stack of its own, when that is done with.
+    pub fn account(&mut self, until: u64, away: u64, nested: u64) {
+        let alive = until.saturating_sub(self.strand.born.0);
+        self.strand.suspended = Nanos(away.min(alive));
+        self.strand.children = Nanos(nested);
+        self.strand.running = Nanos(alive.saturating_sub(away).saturating_sub(nested));
+        self.strand.last = Nanos(until);
+    }
+}
+
 /// Live strands by slot.
 #[derive(Clone, Debug)]
 pub(crate) struct Slots {

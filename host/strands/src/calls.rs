@@ -1,0 +1,219 @@
+//! Calls begin and end on a stack, each on the strand that it is part of there.
+
+use crate::code::Role;
+use crate::decoder::{Decoder, Entered};
+use crate::sink::{Call, Sink, StrandSpan};
+use crate::stacks::Frame;
+use heddle_calls::{End, Span};
+use heddle_trace_file::{Addr, Nanos};
+
+impl<S: Sink> Decoder<'_, S> {
+    /// Opens a call on `stack`, which the thread runs. `body`: whose machine code it is.
+    #[inline]
+    pub fn push(&mut self, context: usize, stack: u32, new: &Entered, body: u32, flags: u8) {
+        let of = &self.stacks[stack as usize];
+        let (outer, depth) = match of.frames.last() {
+            Some(below) => {
+                if below.is(Frame::COROUTINE) && flags & Frame::INLINED == 0 {
+                    self.slots[below.slot].strand.suspended_at =
+                        Some((Addr(new.caller), Nanos(new.time)));
+                }
+                (below.slot, below.depth + 1)
+            }
+            None => (of.slot, 0),
+        };
+        let (mut slot, mut depth, mut flags) = (outer, depth, flags);
+        if let Some(frame) = new.frame {
+            self.survey.captures = true;
+            self.capturing = true;
+            // An inlined function has its container's body, but its own role.
+            let function = self.sites.number(new.function).unwrap_or(body);
+            if let Some(instance) = self.instance(context, stack, new, frame, function) {
+                flags |= instance.flags;
+                if instance.slot != outer {
+                    flags |= Frame::ACTIVATION;
+                    depth = 0;
+                    self.activate(context, instance.slot, outer, new);
+                }
+                slot = instance.slot;
+            }
+        } else if self.capturing && self.makes_coroutines(new, body) {
+            flags |= Frame::RAMP;
+        }
+        let gaps = self.contexts[context].gaps;
+        let of = &mut self.stacks[stack as usize];
+        let around = of.frames.last().map(|outer| Addr(outer.function));
+        if flags & Frame::ACTIVATION != 0 {
+            of.activations.push(0);
+        }
+        of.frames.push(Frame {
+            function: new.function,
+            caller: new.caller,
+            sp: new.sp,
+            enter: new.time,
+            callees: 0,
+            away: of.away,
+            body,
+            slot,
+            depth,
+            gaps,
+            flags,
+        });
+        let live = &mut self.slots[slot];
+        live.strand.calls += 1;
+        if live.strand.entry.is_none() {
+            live.strand.entry = Some((Addr(new.function), Nanos(new.time)));
+        }
+        let call = Call {
+            strand: live.strand.id,
+            thread: self.contexts[context].thread,
+            function: Addr(new.function),
+            caller: Addr(new.caller),
+            inlined: flags & Frame::INLINED != 0,
+            around,
+            body: flags & Frame::COROUTINE != 0,
+            depth: depth as usize,
+            enter: Nanos(new.time),
+            frame: new.frame,
+        };
+        self.sink.enter(&call);
+    }
+
+    /// Whether the function, perhaps inlined into `body`, is a coroutine's ramp.
+    #[inline]
+    fn makes_coroutines(&mut self, new: &Entered, body: u32) -> bool {
+        let known = self.sites.number(new.function).unwrap_or(body);
+        matches!(self.code.role(known), Role::Ramp(_))
+    }
+
+    /// Begins an activation of the coroutine in `slot`.
+    fn activate(&mut self, context: usize, slot: u32, outer: u32, new: &Entered) {
+        let thread = self.thread(context);
+        let of = &self.contexts[context];
+        let transferred = of.left.filter(|&(event, _, sp, caller)| {
+            event + 1 == of.events && sp == new.sp && caller == new.caller
+        });
+        let by = transferred.map_or(self.slots[outer].strand.id, |(_, by, ..)| by);
+        let live = &mut self.slots[slot];
+        live.open += 1;
+        live.run_on(thread);
+        live.strand.suspended.0 += new.time.saturating_sub(live.since);
+        let strand = &mut live.strand;
+        strand.resumer = strand.resumer.or(Some(by));
+        self.sink
+            .resumed(strand.id, Some(by), thread, Nanos(new.time));
+    }
+
+    /// Ends the innermost call on `stack`.
+    #[inline]
+    pub fn close(&mut self, stack: u32, end: End) -> Option<()> {
+        let time = self.latest;
+        let of = &mut self.stacks[stack as usize];
+        let frame = of.frames.pop()?;
+        // What rests does not run up to now.
+        let away = if of.running {
+            of.away
+        } else {
+            of.away + time.saturating_sub(of.since)
+        } - frame.away;
+        let whole = time.saturating_sub(frame.enter);
+        let ran = whole.saturating_sub(away);
+        let around = match of.frames.last_mut() {
+            Some(outer) => {
+                outer.callees += ran;
+                Some(Addr(outer.function))
+            }
+            None => {
+                of.base = frame.sp;
+                None
+            }
+        };
+        match end {
+            End::Returned => {}
+            End::Unwound => self.loose.unwound += 1,
+            End::Open => self.loose.open += 1,
+        }
+        let strand = self.slots[frame.slot].strand.id;
+        let thread = of.thread;
+        let span = StrandSpan {
+            strand,
+            thread: self.contexts[thread].thread,
+            span: Span {
+                function: Addr(frame.function),
+                caller: Addr(frame.caller),
+                inlined: frame.is(Frame::INLINED),
+                depth: frame.depth as usize,
+                enter: Nanos(frame.enter),
+                exit: Nanos(time),
+                callees: Nanos((frame.callees + away).min(whole)),
+                end,
+            },
+            away: Nanos(away),
+            around,
+            body: frame.is(Frame::COROUTINE),
+        };
+        self.sink.leave(&span);
+        if frame.flags & Frame::NOTED_AT_END != 0 {
+            self.note_end(stack, &frame, ran, end);
+        }
+        Some(())
+    }
+
+    /// What the end of a call means beside that.
+    #[cold]
+    #[inline(never)]
+    fn note_end(&mut self, stack: u32, frame: &Frame, ran: u64, end: End) {
+        let time = self.latest;
+        if frame.is(Frame::CALLBACK)
+            && let Some(votes) = self.survey.sites.get_mut(&frame.caller)
+        {
+            match end {
+                End::Returned => votes.kept += 1,
+                End::Unwound => votes.broken += 1,
+                End::Open => {}
+            }
+        }
+        if frame.is(Frame::RAMP) && end == End::Returned {
+            let maker = self.slots[frame.slot].strand.id;
+            if let Role::Ramp(coroutine) = self.role(frame) {
+                self.instances.unseen(coroutine, maker, frame.enter);
+            }
+        }
+        if frame.is(Frame::DESTROYS) {
+            self.slots[frame.slot].dying = true;
+        }
+        if !frame.is(Frame::ACTIVATION) {
+            return;
+        }
+        let of = &mut self.stacks[stack as usize];
+        let nested = of.activations.pop().unwrap_or(0);
+        match of.activations.last_mut() {
+            Some(outer) => *outer += ran,
+            None => of.nested += ran,
+        }
+        let context = of.thread;
+        let live = &mut self.slots[frame.slot];
+        live.strand.running.0 += ran.saturating_sub(nested);
+        live.strand.children.0 += nested;
+        live.strand.last = Nanos(time);
+        live.since = time;
+        live.open = live.open.saturating_sub(1);
+        let (id, gone) = (live.strand.id, live.dying && live.open == 0);
+        let thread = self.thread(context);
+        self.sink.suspended(id, thread, Nanos(time));
+        if end == End::Returned {
+            let events = self.contexts[context].events;
+            self.contexts[context].left = Some((events, id, frame.sp, frame.caller));
+        }
+        if gone {
+            self.destroyed(frame.slot, time);
+        }
+    }
+
+    /// Closes all calls of `stack` above the first `count`.
+    pub fn unwind(&mut self, stack: u32, count: usize) {
+        while self.stacks[stack as usize].frames.len() > count {
+            self.close(stack, End::Unwound);
+        }
+    }
+}
