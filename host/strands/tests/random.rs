@@ -290,9 +290,9 @@ fn check(seed: u64, threads: usize, way: Way) -> Result<usize, String> {
     Ok(events)
 }
 
-/// How many seeds: `HEDDLE_SEEDS`, for those that have time.
+/// How many seeds: `HEDDLE_STRAND_SEEDS`, for those that have time.
 fn seeds() -> u64 {
-    let text = std::env::var("HEDDLE_SEEDS").ok();
+    let text = std::env::var("HEDDLE_STRAND_SEEDS").ok();
     text.and_then(|text| text.parse().ok()).unwrap_or(150)
 }
 
