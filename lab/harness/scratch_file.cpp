@@ -30,14 +30,31 @@ void write_blocks(int fd, std::uint64_t blocks, const scratch_file::filler& fill
   fsync(fd);  // so that nothing is written back while reads are timed
 }
 
+int nameless(const std::string& directory) {
+  std::string path = directory + "/heddle-io.XXXXXX";
+  const int fd = mkostemp(path.data(), O_CLOEXEC);
+  if (fd >= 0) unlink(path.c_str());
+  return fd;
+}
+
+// In TMPDIR; or in the current directory; or, where that is another user's, in /var/tmp, which is
+// on a disk, as /tmp may not be.
+int nameless() {
+  const char* const chosen = std::getenv("TMPDIR");
+  if (chosen != nullptr) {
+    const int fd = nameless(std::string(chosen));
+    if (fd < 0) throw failure("no file can be made in TMPDIR, " + std::string(chosen));
+    return fd;
+  }
+  int fd = nameless(".");
+  if (fd < 0) fd = nameless("/var/tmp");
+  if (fd < 0) throw failure("no file can be made here or in /var/tmp: set TMPDIR");
+  return fd;
+}
+
 }  // namespace
 
-scratch_file::scratch_file(std::uint64_t blocks, const filler& fill) {
-  const char* const directory = std::getenv("TMPDIR");
-  std::string path = std::string(directory != nullptr ? directory : ".") + "/heddle-io.XXXXXX";
-  fd_ = mkostemp(path.data(), O_CLOEXEC);
-  if (fd_ < 0) throw failure("no file can be made in the current directory, or TMPDIR");
-  unlink(path.c_str());
+scratch_file::scratch_file(std::uint64_t blocks, const filler& fill) : fd_(nameless()) {
   try {
     write_blocks(fd_, blocks, fill);
   } catch (...) {

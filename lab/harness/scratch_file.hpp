@@ -6,9 +6,9 @@
 
 namespace heddle::lab {
 
-/// A file that a workload reads: made in TMPDIR, or else in the current directory, where it has no
-/// name, so that nothing is left of it however the program ends. It is in the page cache, and on
-/// the disk, before anything is timed.
+/// A file that a workload reads: made in TMPDIR, or else in the current directory, or else in
+/// /var/tmp, where it has no name, so that nothing is left of it however the program ends. It is in
+/// the page cache, and on the disk, before anything is timed.
 class scratch_file {
  public:
   /// What fills block number `index`; blocks are whole, of block_bytes.

@@ -24,13 +24,21 @@ func block(index, blocks uint64) uint64 {
 	return (x ^ (x >> 31)) % blocks
 }
 
+// create makes the file in TMPDIR; or in the current directory; or, where that is another user's, in /var/tmp, which is on a disk.
+func create() (*os.File, error) {
+	if directory := os.Getenv("TMPDIR"); directory != "" {
+		return os.CreateTemp(directory, "heddle-io.")
+	}
+	file, err := os.CreateTemp(".", "heddle-io.")
+	if err != nil {
+		file, err = os.CreateTemp("/var/tmp", "heddle-io.")
+	}
+	return file, err
+}
+
 // scratch makes the file, block i full of the number i, and opens it for reading. It has no name afterwards.
 func scratch(blocks uint64, direct bool) (int, error) {
-	directory := os.Getenv("TMPDIR")
-	if directory == "" {
-		directory = "."
-	}
-	file, err := os.CreateTemp(directory, "heddle-io.")
+	file, err := create()
 	if err != nil {
 		return 0, err
 	}
