@@ -36,6 +36,8 @@ struct Word {
 #[derive(Serialize)]
 struct Claim {
     id: String,
+    /// Ours, not a source's: its words are no quotation.
+    goal: bool,
     words: String,
     figure: String,
     computed: String,
@@ -111,6 +113,7 @@ impl Claim {
     fn new(claim: &ClaimReport) -> Self {
         Self {
             id: claim.id.clone(),
+            goal: claim.goal,
             words: claim.words.clone(),
             figure: claim.figure.clone().unwrap_or_default(),
             computed: claim.computed.clone(),

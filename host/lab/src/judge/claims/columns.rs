@@ -2,6 +2,7 @@ use super::Case;
 use super::text::place;
 use crate::experiment::Mode;
 use crate::judge::cells::Judged;
+use heddle_results::text::words;
 use heddle_results::{Status, Values};
 
 impl<'a> Case<'a> {
@@ -36,6 +37,11 @@ impl<'a> Case<'a> {
                 (Some(status), _) => Err(format!(
                     "{model} {} at {}",
                     verb(*status),
+                    place(&found.cell.point)
+                )),
+                (None, None) if self.claim.metric.is_some() => Err(format!(
+                    "{} of {model} was not counted at {}",
+                    words(self.metric()),
                     place(&found.cell.point)
                 )),
                 (None, None) => Err(format!(

@@ -60,7 +60,7 @@ pub fn judge(case: &Case) -> (ClaimReport, Vec<(usize, u32)>) {
         goal: case.experiment.is_goal(claim),
         figure: claim.figure.clone(),
         computed: case.computed(),
-        bound: claim.bound.to_string(),
+        bound: case.bound_text(),
         ours: answer.ours,
         estimate: answer.estimate,
         coefficients: answer.coefficients,

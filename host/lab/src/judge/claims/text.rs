@@ -28,6 +28,20 @@ impl Case<'_> {
         }
     }
 
+    /// The claim's bound: of a value in its unit, as the value beside it; of anything else the bare numbers.
+    pub(super) fn bound_text(&self) -> String {
+        let bound = self.claim.bound;
+        if self.claim.form != Form::Value {
+            return bound.to_string();
+        }
+        match (bound.min, bound.max) {
+            (Some(min), Some(max)) => format!("{} … {}", self.text(min), self.text(max)),
+            (Some(min), None) => format!("≥ {}", self.text(min)),
+            (None, Some(max)) => format!("≤ {}", self.text(max)),
+            (None, None) => bound.to_string(),
+        }
+    }
+
     /// Where the full sweep has more of the claim's points than this one.
     pub(super) fn partly(&self, have: usize) -> Option<String> {
         let all = self
