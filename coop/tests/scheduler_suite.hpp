@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "heddle/coop/semaphore.hpp"
 #include "strand_kinds.hpp"
 
 namespace {
@@ -314,6 +315,31 @@ TEST_CASE(KIND "joining a cancelled strand throws, one that never ran runs nothi
   s.run();
   CHECK_FALSE(ran);
   CHECK(refused);
+}
+
+TEST_CASE(KIND "the longest duration never ends, whatever the time is") {
+  scheduler s(virtual_time);
+  semaphore permit(0, "late");
+  int given = 0;
+  auto sleeper = s.spawn(BODY() { WAIT(sleep_for(duration::max())); });
+  s.spawn(BODY(&) {
+    WAIT(sleep_for(1s));  // at 0 it is no overflow
+    s.spawn(BODY(&) { given += WAIT(within(duration::max(), permit.P())); });
+    auto other = s.spawn(BODY() { WAIT(sleep_for(duration::max())); });
+    WAIT(sleep_for(1h));
+    permit.V();
+    CHECK_FALSE(other.done());
+    other.cancel();
+    sleeper.cancel();
+  });
+  s.run();
+  CHECK(given == 1);
+  CHECK(s.now() == time_point{} + 1h + 1s);
+
+  s.spawn(
+      BODY(&) { given += WAIT(within(duration::max(), permit.P())); }, "limitless");
+  CHECK_THROWS_AS(s.run(), deadlock);
+  CHECK(s.now() == time_point{} + 1h + 1s);
 }
 
 TEST_CASE(KIND "a wait within a limit is empty after it, and has the result before it") {

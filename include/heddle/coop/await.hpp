@@ -48,7 +48,7 @@ class [[nodiscard("awaited: co_await it, or await(it) in a fiber")]] within_awai
   bool ready() { return limited_.ready(); }
   void park(detail::strand_block & self) {
     limited_.park(self);
-    if (self.owner->wake_before(self, self.owner->now() + limit_)) self_ = &self;
+    if (self.owner->wake_before(self, detail::later(self.owner->now(), limit_))) self_ = &self;
   }
   result get() {
     if (self_ != nullptr && self_->reason == detail::wake_reason::timed_out) {
@@ -73,8 +73,8 @@ class [[nodiscard("awaited: co_await it, or await(it) in a fiber")]] within_awai
 /// Results in an optional of its result, empty after a timeout; in a bool if it has none.
 ///
 /// Suspends when `limited` does; made ready by whoever grants it, or by the scheduler when the time
-/// has come, whichever is first: what is granted is never lost. Destroyed while it waits: it waits
-/// no more.
+/// has come, whichever is first: what is granted is never lost. duration::max() is no limit.
+/// Destroyed while it waits: it waits no more.
 template <class A>
 within_awaitable<A> within(duration limit, A limited) {
   return within_awaitable<A>(limit, std::move(limited));

@@ -160,8 +160,8 @@ class scheduler {
   }
   /// Wakes the waiting strand at `at`, unless it was woken before: reason `timed_out`.
   void wake_at(detail::strand_block& strand, time_point at);
-  /// As wake_at(), unless it is to be woken by then already: returns false. One to be woken later
-  /// is woken at `at` instead.
+  /// As wake_at(), unless it is to be woken by then already, or `at` is time_point::max(), which
+  /// never comes: returns false. One to be woken later is woken at `at` instead.
   bool wake_before(detail::strand_block& strand, time_point at);
   /// Ends a wait before its time, for `reason`.
   void give_up(detail::strand_block& strand, detail::wake_reason reason);

@@ -16,6 +16,11 @@ using duration = std::chrono::nanoseconds;
 
 namespace detail {
 
+/// So long after `now`, which is not negative; time_point::max() if it cannot be said.
+inline time_point later(time_point now, duration length) noexcept {
+  return length < time_point::max() - now ? now + length : time_point::max();
+}
+
 /// Strands by the time at which they are to be woken, equal times in the order they were added.
 /// A binary heap; adding and removing take O(log n).
 class timer_queue {

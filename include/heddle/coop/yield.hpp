@@ -60,7 +60,7 @@ class [[nodiscard("awaited: co_await it, or await(it) in a fiber")]] sleep_await
   bool ready() const noexcept { return false; }
   void park(strand_block & self) {
     self.status = strand_status::waiting;
-    self.owner->wake_at(self, absolute_ ? until_ : self.owner->now() + length_);
+    self.owner->wake_at(self, absolute_ ? until_ : later(self.owner->now(), length_));
     self_ = &self;
   }
   void get() noexcept { self_->reason = wake_reason::granted; }
