@@ -62,6 +62,7 @@ std::string waited_for(const strand_block& strand) {
     text += node->list->kind();
     if (!node->list->name().empty()) text += " \"" + node->list->name() + '"';
   }
+  if (text.empty() && strand.waits != nullptr) return "something that is gone";
   return text;
 }
 

@@ -360,6 +360,36 @@ TEST_CASE(KIND "a wait within a limit is empty after it, and has the result befo
   CHECK(s.now() == time_point{} + 10s);  // the second limit's timer is gone
 }
 
+TEST_CASE(KIND "what a strand waits for may go before the strand") {
+  struct end_count {
+    int& ended;
+    ~end_count() { ++ended; }
+  };
+  int ended = 0;
+  {
+    scheduler s(virtual_time);
+    auto permit = std::make_unique<semaphore>(0, "short-lived");
+    const auto wait = BODY(&) {
+      const end_count counted{ended};
+      WAIT(permit->P());
+    };
+    auto asked = s.spawn(wait, "cancelled");
+    s.spawn(BODY(&) { CHECK_FALSE(WAIT(within(2s, permit->P()))); });
+    s.spawn(wait, "destroyed");
+    s.spawn(BODY(&) {
+      WAIT(sleep_for(1s));
+      permit.reset();
+      asked.cancel();
+    });
+    CHECK_THROWS_WITH_AS(s.run(),
+                         "deadlock: nothing can run any more, but 1 strand has not ended\n"
+                         "  strand 3 \"destroyed\" waits for something that is gone\n",
+                         deadlock);
+    CHECK(ended == 1);
+  }
+  CHECK(ended == 2);
+}
+
 TEST_CASE(KIND "many strands come and go in any order") {
   under_policies(20, [](const scheduler_options& options) {
     scheduler s(options);

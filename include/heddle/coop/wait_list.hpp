@@ -39,6 +39,11 @@ class wait_list {
       : kind_(kind), name_(name), given_up_(on_given_up) {}
   wait_list(const wait_list&) = delete;
   wait_list& operator=(const wait_list&) = delete;
+  /// Strands may still wait in it: what is declared after its scheduler goes before it. They are
+  /// never woken then, but can be cancelled, timed out and destroyed.
+  ~wait_list() {
+    for (wait_node* node = first_; node != nullptr; node = node->next) node->list = nullptr;
+  }
 
   [[nodiscard]] bool empty() const noexcept { return first_ == nullptr; }
   [[nodiscard]] wait_node* first() const noexcept { return first_; }
