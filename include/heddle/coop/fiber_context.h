@@ -44,7 +44,8 @@ struct FiberContext* FiberContextNew(void (*callback)(void), uint32_t stackSize)
 void FiberContextSwitchTo(struct FiberContext* from, struct FiberContext* to);
 
 /** Frees a context; NULL is allowed. A suspended one is unwound first: the destructors of the C++
- * objects on its stack run, before this function returns. */
+ * objects on its stack run, before this function returns. Not those of code compiled with
+ * -fno-exceptions, whose frames are dropped as C's are. */
 void FiberContextDelete(struct FiberContext* context);
 
 /** What the last failed call of this thread has to say; never NULL, valid until the next failure.
