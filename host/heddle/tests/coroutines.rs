@@ -10,6 +10,7 @@ use heddle_trace_file::write::TraceWriter;
 use predicates::prelude::*;
 use predicates::str::contains;
 use std::fs;
+use std::path::Path;
 
 const SOURCE: &str = r"
 #include <coroutine>
@@ -27,11 +28,9 @@ task leaf(int) { co_await std::suspend_always{}; }
 int main() { leaf(1).handle.destroy(); }
 ";
 
-#[test]
-fn captured_frames_are_shown_and_counted_and_stay_in_a_packed_trace() {
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path();
-    let [source, program] = ["tasks.cpp", "tasks"].map(|name| path.join(name));
+/// The program, and where `main`, the body and what destroys it are.
+fn compiled(directory: &Path) -> (String, [u64; 3]) {
+    let [source, program] = ["tasks.cpp", "tasks"].map(|name| directory.join(name));
     fs::write(&source, SOURCE).unwrap();
     let [source, program] = [&source, &program].map(|path| path.to_str().unwrap());
     run("g++", &["-std=c++20", source, "-o", program]);
@@ -40,22 +39,30 @@ fn captured_frames_are_shown_and_counted_and_stay_in_a_packed_trace() {
         let line = symbols.lines().find(|line| line.ends_with(name)).unwrap();
         u64::from_str_radix(line.split(' ').next().unwrap(), 16).unwrap()
     };
-    let (actor, destroy) = (at("leafi.Frame.actor"), at("leafi.Frame.destroy"));
+    let addresses = [" main", "leafi.Frame.actor", "leafi.Frame.destroy"].map(at);
+    (program.to_owned(), addresses)
+}
+
+#[test]
+fn captured_frames_are_shown_and_counted_and_stay_in_a_packed_trace() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let (program, [main, actor, destroy]) = compiled(path);
     let trace = TraceWriter::create(&path.join("heddle.trace")).unwrap();
-    let mut process = trace.process(4711, 1, program).unwrap();
-    process.module(0, 0x100_0000, 0, None, program);
+    let mut process = trace.process(4711, 1, &program).unwrap();
+    process.module(0, 0x100_0000, 0, None, &program);
     let mut thread = process.thread(4711, "tasks");
     thread
         // By its name it is none.
-        .capture(at(" main"), 0x5581_0990, None)
-        .enter(0, at(" main"), 0, 900)
+        .capture(main, 0x5581_0990, None)
+        .enter(0, main, 0, 900)
         .capture(actor, 0x5581_0010, Some(0))
-        .enter(10, actor, at(" main") + 9, 800)
+        .enter(10, actor, main + 9, 800)
         .exit(20, actor, 0, 800)
         .capture(actor, 0x5581_0010, None)
-        .enter(30, actor, at(" main") + 9, 800)
+        .enter(30, actor, main + 9, 800)
         .exit(40, actor, 0, 800)
-        .enter(50, destroy, at(" main") + 9, 800)
+        .enter(50, destroy, main + 9, 800)
         .exit(60, destroy, 0, 800)
         .finish()
         .unwrap();
@@ -78,5 +85,43 @@ fn captured_frames_are_shown_and_counted_and_stay_in_a_packed_trace() {
             .assert()
             .success()
             .stdout(counted);
+    }
+}
+
+/// `destroy` may end with a jump to the body, which then comes after it; without debug information no resume index tells.
+#[test]
+fn a_destruction_that_goes_on_by_a_tail_call_makes_no_second_instance() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let (program, [main, actor, destroy]) = compiled(path);
+    // What is at the frame's address when the body is entered after `destroy` has returned: called from elsewhere, it is another.
+    for (caller, instances) in [(main + 9, 1), (main + 13, 2)] {
+        let directory = path.join(format!("{instances}.trace"));
+        let trace = TraceWriter::create(&directory).unwrap();
+        let mut process = trace.process(4711, 1, &program).unwrap();
+        process.module(0, 0x100_0000, 0, None, &program);
+        process
+            .thread(4711, "tasks")
+            .enter(0, main, 0, 900)
+            .capture(actor, 0x5581_0010, None)
+            .enter(10, actor, main + 5, 800)
+            .exit(20, actor, 0, 800)
+            .capture(destroy, 0x5581_0010, None)
+            .enter(30, destroy, main + 9, 800)
+            .exit(40, destroy, 0, 800)
+            .capture(actor, 0x5581_0010, None)
+            .enter(50, actor, caller, 800)
+            .exit(60, actor, 0, 800)
+            .exit(70, main, 0, 900)
+            .finish()
+            .unwrap();
+        process.finish().unwrap();
+        let listed = heddle(path)
+            .args(["strands", "--json", "--kind", "coroutine"])
+            .arg(&directory)
+            .assert()
+            .success();
+        let list = String::from_utf8(listed.get_output().stdout.clone()).unwrap();
+        assert_eq!(list.lines().count(), instances, "{list}");
     }
 }

@@ -1,5 +1,6 @@
 //! Calls begin and end on a stack, each on the strand that it is part of there.
 
+use crate::StrandId;
 use crate::code::Role;
 use crate::decoder::{Decoder, Entered};
 use crate::sink::{Call, Sink, StrandSpan};
@@ -89,11 +90,8 @@ impl<S: Sink> Decoder<'_, S> {
     /// Begins an activation of the coroutine in `slot`.
     fn activate(&mut self, context: usize, slot: u32, outer: u32, new: &Entered) {
         let thread = self.thread(context);
-        let of = &self.contexts[context];
-        let transferred = of.left.filter(|&(event, _, sp, caller)| {
-            event + 1 == of.events && sp == new.sp && caller == new.caller
-        });
-        let by = transferred.map_or(self.slots[outer].strand.id, |(_, by, ..)| by);
+        let transferred = self.jumped_from(context, new);
+        let by = transferred.unwrap_or(self.slots[outer].strand.id);
         let live = &mut self.slots[slot];
         live.open += 1;
         live.run_on(thread);
@@ -102,6 +100,15 @@ impl<S: Sink> Decoder<'_, S> {
         strand.resumer = strand.resumer.or(Some(by));
         self.sink
             .resumed(strand.id, Some(by), thread, Nanos(new.time));
+    }
+
+    /// The strand whose activation ended with the event before, as if it had called this in its place: by a tail call.
+    pub fn jumped_from(&self, context: usize, new: &Entered) -> Option<StrandId> {
+        let of = &self.contexts[context];
+        let left = of.left.filter(|&(event, _, sp, caller)| {
+            event + 1 == of.events && sp == new.sp && caller == new.caller
+        });
+        left.map(|(_, by, ..)| by)
     }
 
     /// Ends the innermost call on `stack`.

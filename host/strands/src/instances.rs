@@ -85,12 +85,18 @@ impl<S: Sink> Decoder<'_, S> {
         };
         let address = frame.address();
         let index = frame.resume_index();
-        let destroys = part != CoroutinePart::Resume || index.is_some_and(|index| index & 1 == 1);
+        let known = self.instances.at.get(&address).copied();
+        // Without a resume index, a body says that it destroys only by whom it comes from.
+        let jumped = self.jumped_from(context, new);
+        let rest_of = known.is_some_and(|slot| {
+            index.is_none() && self.slots[slot].dying && jumped == Some(self.slots[slot].strand.id)
+        });
+        let destroys =
+            part != CoroutinePart::Resume || index.is_some_and(|index| index & 1 == 1) || rest_of;
         let around = self.stacks[stack as usize].top().copied();
         let ramp = around.filter(|outer| {
             outer.is(Frame::RAMP) && matches!(self.role(outer), Role::Ramp(of) if of == coroutine)
         });
-        let known = self.instances.at.get(&address).copied();
         let same = known.filter(|&slot| {
             let live = &self.slots[slot];
             let before = live.strand.resume_index;
