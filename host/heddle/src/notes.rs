@@ -153,6 +153,15 @@ pub fn unresolved_kinds(of: &Unresolved) -> Vec<String> {
     kinds
 }
 
+/// Says what else may be behind calls that did not pair up by thread.
+pub fn by_thread(loose: Loose) {
+    if loose.unmatched > 0 && loose.unwound > 0 {
+        note(
+            "if the program has fibers, these are their switches: `--by strand` tells their calls apart",
+        );
+    }
+}
+
 /// How well times are known that were recorded with `--clock sparse`.
 pub fn uncertain(uncertainty: &Uncertainty) -> String {
     format!(

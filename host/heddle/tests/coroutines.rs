@@ -33,7 +33,16 @@ fn compiled(directory: &Path) -> (String, [u64; 3]) {
     let [source, program] = ["tasks.cpp", "tasks"].map(|name| directory.join(name));
     fs::write(&source, SOURCE).unwrap();
     let [source, program] = [&source, &program].map(|path| path.to_str().unwrap());
-    run("g++", &["-std=c++20", source, "-o", program]);
+    run(
+        "g++",
+        &[
+            "-std=c++20",
+            "-finstrument-functions",
+            source,
+            "-o",
+            program,
+        ],
+    );
     let symbols = run("nm", &[program]);
     let at = |name: &str| {
         let line = symbols.lines().find(|line| line.ends_with(name)).unwrap();

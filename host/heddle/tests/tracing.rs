@@ -467,7 +467,9 @@ fn no_name_steers_the_terminal_or_breaks_a_line() {
     thread.finish().unwrap();
     process.finish().unwrap();
     for (verb, lines) in [
-        (&["info"][..], 10),
+        (&["info"][..], 11),
+        (&["strands"], 2),
+        (&["tree"], 2),
         (&["report"], 2),
         (&["report", "--format", "csv", "--by", "thread"], 2),
         (&["replay"], 2),
@@ -619,9 +621,10 @@ fn record_tells_the_library_how_to_record() {
     };
     said(
         &["--clock", "sparse", "--paused"],
-        "HEDDLE_CLOCK=sparse\nHEDDLE_LIB=",
+        "HEDDLE_CLOCK=sparse\nHEDDLE_COROUTINES=auto\nHEDDLE_LIB=",
     );
     said(&["--paused"], "HEDDLE_PAUSED=1\n");
+    said(&["--coroutines", "scan"], "HEDDLE_COROUTINES=scan\n");
     said(
         &["--flight", "64M", "--snapshot-signal", "USR2"],
         "HEDDLE_FLIGHT=67108864\n",

@@ -23,27 +23,22 @@ pub(crate) struct Survey {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Firsts {
     sites: FastMap<u64, u32>,
-    /// The most that a site of a function has.
-    most: FastMap<u32, u32>,
+    /// The most that a site has.
+    most: u32,
 }
 
 impl Firsts {
-    /// A call from `site`, in the function `holder`, began so.
-    pub fn note(&mut self, site: u64, holder: Option<u32>) {
+    /// A call from `site` began so.
+    pub fn note(&mut self, site: u64) {
         let calls = self.sites.entry(site).or_default();
         *calls += 1;
-        if let Some(holder) = holder {
-            let most = self.most.entry(holder).or_default();
-            *most = (*most).max(*calls);
-        }
+        self.most = self.most.max(*calls);
     }
 
-    /// Whether calls from `site` are first ones. A few may be mistaken for that where threads run each other's fibers: of one function's sites, those with the most count.
-    pub fn holds(&self, site: u64, holder: Option<u32>) -> bool {
-        let most = holder.and_then(|holder| self.most.get(&holder));
-        self.sites
-            .get(&site)
-            .is_some_and(|calls| most.is_none_or(|most| calls * 4 >= *most))
+    /// Whether calls from `site` are first ones. A few may be mistaken for that where threads run each other's fibers.
+    pub fn holds(&self, site: u64) -> bool {
+        let calls = self.sites.get(&site);
+        calls.is_some_and(|calls| calls * 2 > self.most)
     }
 }
 

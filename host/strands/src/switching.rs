@@ -1,7 +1,7 @@
 //! Threads go from stack to stack: which runs, which rests, and which is gone because its memory is another's.
 
 use crate::Kind;
-use crate::decoder::Decoder;
+use crate::decoder::{Decoder, Entered};
 use crate::sink::Sink;
 use crate::stacks::{Frame, Stack};
 use heddle_calls::End;
@@ -162,11 +162,16 @@ impl<S: Sink> Decoder<'_, S> {
         self.slots.end(slot, last, &mut self.sink);
     }
 
-    /// A stack for a new fiber whose outermost call is at `sp`.
-    pub fn new_stack(&mut self, context: usize, time: u64) -> u32 {
+    /// A stack for a new fiber that begins with this call. Its parent is who ran before it; or if that is a fiber that began in the same function, who made that: a scheduler that is not traced
+    /// runs them one after another.
+    pub fn new_stack(&mut self, context: usize, new: &Entered) -> u32 {
         let thread = self.thread(context);
+        let time = new.time;
         let slot = self.slots.add(Kind::Fiber, thread, Nanos(time));
-        let parent = self.slots[self.innermost(context)].strand.id;
+        let before = &self.slots[self.innermost(context)].strand;
+        let begun = before.entry.map(|(function, _)| function);
+        let sibling = before.kind == Kind::Fiber && begun == Some(Addr(new.function));
+        let parent = before.parent.filter(|_| sibling).unwrap_or(before.id);
         let strand = &mut self.slots[slot].strand;
         strand.parent = Some(parent);
         self.sink.born(strand);

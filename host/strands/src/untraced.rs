@@ -74,10 +74,11 @@ impl<S: Sink> Decoder<'_, S> {
                 return stack;
             }
         }
-        if !self.take_over(context, new) && self.known.is_none() {
-            self.survey.firsts.note(new.caller, holder);
+        // A traced caller that is not open was not seen to begin: that says nothing of fibers.
+        if !self.take_over(context, new) && self.known.is_none() && !traced {
+            self.survey.firsts.note(new.caller);
         }
-        self.new_stack(context, new.time)
+        self.new_stack(context, new)
     }
 
     /// Counts how a call from this site began.
@@ -120,7 +121,7 @@ impl<S: Sink> Decoder<'_, S> {
             match self.known {
                 Some(known) => {
                     let again = new.caller == of.root_site;
-                    (same || again || new.sp > of.base) && !known.firsts.holds(new.caller, holder)
+                    (same || again || new.sp > of.base) && !known.firsts.holds(new.caller)
                 }
                 None => same && new.caller > of.root_site,
             }

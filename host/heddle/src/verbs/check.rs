@@ -100,6 +100,9 @@ fn check(args: &Args) -> anyhow::Result<ExitCode> {
         }
     };
     notes::incomplete(&trace, loose, &remarks);
+    if !by_strand {
+        notes::by_thread(loose);
+    }
     Ok(code)
 }
 

@@ -140,4 +140,5 @@ fn tell_incomplete(trace: &Trace, stacks: Vec<Vec<Stack>>, remarks: &Remarks) {
         loose += stack.loose();
     }
     notes::incomplete(trace, loose, remarks);
+    notes::by_thread(loose);
 }

@@ -50,6 +50,9 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         Ok(())
     })?;
     notes::incomplete(&trace, found.loose, &found.remarks);
+    if args.by != By::Strand {
+        notes::by_thread(found.loose);
+    }
     Ok(ExitCode::SUCCESS)
 }
 
