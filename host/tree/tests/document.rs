@@ -53,7 +53,7 @@ fn weaver(twists: u64) -> [Process; 1] {
 
 #[test]
 fn every_example_is_a_tree() {
-    assert_eq!(examples().len(), 3);
+    assert_eq!(examples().len(), 4);
     for example in examples() {
         Expected::parse(example).unwrap();
     }
