@@ -11,7 +11,7 @@ namespace heddle::coop {
 /// and then while strands run, and is what the scheduler waits in when none can. For those who
 /// write one; io::service is one.
 ///
-/// All calls come from the scheduler's thread, outside of any strand.
+/// All calls but interrupt() come from the scheduler's thread, outside of any strand.
 class reactor {
  public:
   /// What strands wait for here.
@@ -33,6 +33,14 @@ class reactor {
   /// As poll(), but first waits for an event, until `limit` on the steady clock at most. May
   /// return early.
   virtual void wait(std::optional<time_point> limit) = 0;
+
+  /// Makes the wait() that is in progress return early, or else the next one. From any thread, while
+  /// the reactor is attached; never waits. For schedulers that others can wake: see
+  /// parallel/groups.hpp.
+  virtual void interrupt() noexcept {}
+  /// Whether interrupt() does that. If not, wait() is called for short times only where others may
+  /// wake the scheduler.
+  [[nodiscard]] virtual bool interruptible() const noexcept { return false; }
 
   /// The scheduler is being destroyed; its strands are gone already.
   virtual void scheduler_gone() noexcept = 0;
