@@ -27,13 +27,23 @@ const cpu_set_t& allowed_at_first() {
   return allowed;
 }
 
+void pin(const cpu_set_t& processors) {
+  if (sched_setaffinity(0, sizeof processors, &processors) != 0) {
+    throw std::system_error(errno, std::generic_category(), "cannot pin to a processor");
+  }
+}
+
 void pin(int processor) {
   cpu_set_t one;
   CPU_ZERO(&one);
   CPU_SET(static_cast<unsigned int>(processor), &one);
-  if (sched_setaffinity(0, sizeof one, &one) != 0) {
-    throw std::system_error(errno, std::generic_category(), "cannot pin to one processor");
-  }
+  pin(one);
+}
+
+[[noreturn]] void too_few(int wanted) {
+  throw cannot_run("this needs " + std::to_string(wanted) +
+                   " processors, and the process may use " +
+                   std::to_string(CPU_COUNT(&allowed_at_first())) + " (see `taskset -p $$`)");
 }
 
 }  // namespace
@@ -48,6 +58,19 @@ void pin_to_one_processor() {
   pin(std::max(0, sched_getcpu()));
 }
 
+void pin_to_processors(int count) {
+  if (count == 1) return pin_to_one_processor();
+  const cpu_set_t& allowed = allowed_at_first();
+  cpu_set_t first;
+  CPU_ZERO(&first);
+  for (unsigned int processor = 0; processor < CPU_SETSIZE; ++processor) {
+    if (CPU_COUNT(&first) == count) break;
+    if (CPU_ISSET(processor, &allowed)) CPU_SET(processor, &first);
+  }
+  if (CPU_COUNT(&first) < count) too_few(count);
+  pin(first);
+}
+
 void pin_to_processor(int index) {
   const cpu_set_t& allowed = allowed_at_first();
   int left = index;
@@ -55,9 +78,7 @@ void pin_to_processor(int index) {
     if (!CPU_ISSET(static_cast<unsigned int>(processor), &allowed)) continue;
     if (left-- == 0) return pin(processor);
   }
-  throw cannot_run("this needs " + std::to_string(index + 1) +
-                   " processors, and the process may use " + std::to_string(CPU_COUNT(&allowed)) +
-                   " (see `taskset -p $$`)");
+  too_few(index + 1);
 }
 
 }  // namespace heddle::lab

@@ -9,6 +9,11 @@ namespace heddle::lab {
 /// Throws std::system_error.
 void pin_to_one_processor();
 
+/// As pin_to_one_processor(), on `count` processors: the first of those that the process might use
+/// before any pin_to…(), among which the kernel chooses. Throws cannot_run if there are not so
+/// many, std::system_error.
+void pin_to_processors(int count);
+
 /// Keeps this thread, and those that it will start, on processor number `index`, from 0, of those
 /// that the process might use before any pin_to…(). Throws cannot_run if there are not so many,
 /// std::system_error.

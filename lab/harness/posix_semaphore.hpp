@@ -1,0 +1,48 @@
+#pragma once
+
+#include <semaphore.h>
+
+#include <cerrno>
+#include <system_error>
+
+#include "harness/counters.hpp"
+
+namespace heddle::lab {
+
+/// POSIX's counting semaphore with the textbooks' operations, P and V, between kernel threads. P
+/// operations are counted, and those of them that had to wait.
+class posix_semaphore {
+ public:
+  /// Throws std::system_error.
+  explicit posix_semaphore(unsigned permits) {
+    if (sem_init(&semaphore_, 0, permits) != 0) fail("sem_init");
+  }
+  ~posix_semaphore() { sem_destroy(&semaphore_); }
+  posix_semaphore(const posix_semaphore&) = delete;
+  posix_semaphore& operator=(const posix_semaphore&) = delete;
+
+  /// Takes a permit; waits in the kernel until there is one.
+  void P() {
+    counters& mine = count();
+    ++mine.p_operations;
+    if (sem_trywait(&semaphore_) == 0) return;
+    ++mine.blocked_p_operations;
+    while (sem_wait(&semaphore_) != 0) {
+      if (errno != EINTR) fail("sem_wait");
+    }
+  }
+
+  /// Gives a permit, and wakes a thread that waits for one.
+  void V() {
+    if (sem_post(&semaphore_) != 0) fail("sem_post");
+  }
+
+ private:
+  [[noreturn]] static void fail(const char* what) {
+    throw std::system_error(errno, std::generic_category(), what);
+  }
+
+  sem_t semaphore_;
+};
+
+}  // namespace heddle::lab
