@@ -1,0 +1,32 @@
+#include "heddle/coop/yield.hpp"
+#include "workloads/tsp/strand.hpp"
+
+namespace heddle::lab::tsp {
+namespace {
+
+// Nobody else runs between the look into the bag and the yield: neither it nor the tour needs
+// anything that protects it.
+void run(problem& work, region&) {
+  coop::scheduler s;
+  unprotected shorter(work);
+  std::size_t next = 0;
+  for (int strand = 0; strand < work.strands(); ++strand) {
+    s.spawn([&, strand] {
+      std::uint64_t nodes = 0;
+      std::uint64_t tasks = 0;
+      while (next < work.tasks().size()) {
+        nodes += search(work.cities(), work.tasks()[next++], work.bound(), shorter);
+        ++tasks;
+        coop::await(coop::yield());
+        ++count().strand_switches;
+      }
+      work.worked(strand, tasks, nodes);
+    });
+  }
+  s.run();
+}
+
+const model<problem> cooperative_asm{"cooperative/asm", &run};
+
+}  // namespace
+}  // namespace heddle::lab::tsp

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "harness/model.hpp"
+#include "workloads/tsp/search.hpp"
+
+namespace heddle::lab::tsp {
+
+/// The travelling salesman's shortest tour, as the Euro-Par paper's TSP: `cities` random points in
+/// a square, and strands that take the beginnings of tours out of a bag, all of three cities, and
+/// try their ends, depth first; what is as long as the shortest tour so far is not followed. That
+/// length is shared: whoever finds a shorter tour says so.
+///
+/// - serial: one flow of control takes all tasks.
+/// - concurrent, thread: CP. A semaphore protects the bag, another the shortest tour.
+/// - goroutine: the bag is a channel, a mutex protects the tour.
+/// - cooperative: CM. Both are plain variables; a strand yields after each task.
+///
+/// Counter: `nodes`, beginnings of tours that were looked at, which depends on how early a short
+/// tour is found. Metric: `node_ns` = wall / nodes.
+class problem {
+ public:
+  static constexpr std::string_view name = "tsp";
+  static std::vector<parameter> declare();
+  static parameters small(const parameters& values);
+
+  explicit problem(const parameters& values);
+
+  [[nodiscard]] const map& cities() const { return map_; }
+  [[nodiscard]] int strands() const { return strands_; }
+  [[nodiscard]] std::int64_t slice_ns() const { return slice_ns_; }
+  /// The bag's contents; a strand takes them in this order.
+  [[nodiscard]] const std::vector<tour>& tasks() const { return tasks_; }
+
+  /// How long a tour must not be; read by all while one writes, so no plain int.
+  std::atomic<int>& bound() { return bound_; }
+  /// Notes a tour, if it is shorter than all before. Only one strand at a time may do so.
+  void found(const tour& candidate);
+  /// Each strand, at its end: how many tasks it took, and how many nodes it looked at.
+  void worked(int strand, std::uint64_t tasks, std::uint64_t nodes) {
+    work_[static_cast<std::size_t>(strand)] = {tasks, nodes};
+  }
+
+  [[nodiscard]] verdict check() const;
+  void report(const region& timed, results& out, const rerun& again) const;
+
+ private:
+  struct share {
+    std::uint64_t tasks = 0;
+    std::uint64_t nodes = 0;
+  };
+  [[nodiscard]] share all_work() const;
+
+  map map_;
+  int strands_;
+  std::int64_t slice_ns_;
+  std::vector<tour> tasks_;
+  std::atomic<int> bound_;
+  tour shortest_;
+  std::vector<share> work_;
+};
+
+}  // namespace heddle::lab::tsp
