@@ -1,59 +1,14 @@
 #include "heddle/coop/scheduler.hpp"
-#include "heddle/coop/task.hpp"
-#include "heddle/coop/yield.hpp"
-#include "workloads/matrix/kernels.hpp"
+#include "workloads/matrix/task.hpp"
 
 namespace heddle::lab::matrix {
 namespace {
 
-using namespace coop;
-
-task<> by_element(int** a, int** b, int** c, int n, share mine) {
-  for (int i = mine.first; i < mine.last; ++i) {
-    for (int j = 0; j < n; ++j) {
-      int sum = 0;
-      for (int k = 0; k < n; ++k) sum += a[i][k] * b[k][j];
-      c[i][j] = sum;
-      co_await yield();
-    }
-  }
-}
-
-task<> by_dot(const problem& work, share mine) {
-  for (int i = mine.first; i < mine.last; ++i) {
-    for (int j = 0; j < work.n(); ++j) {
-      work.c.rows()[i][j] = dot(work, i, j);
-      co_await yield();
-    }
-  }
-}
-
-task<> by_rows(const problem& work, share mine) {
-  for (int i = mine.first; i < mine.last; i += work.unit_rows()) {
-    multiply_rows(work, i, std::min(i + work.unit_rows(), mine.last));
-    co_await yield();
-  }
-}
-
-task<> product(const problem& work, share mine) {
-  switch (work.unit()) {
-    case grain::element:
-      return by_element(work.a.rows(), work.b.rows(), work.c.rows(), work.n(), mine);
-    case grain::dot:
-      return by_dot(work, mine);
-    case grain::row:
-    case grain::block:
-      break;
-  }
-  return by_rows(work, mine);
-}
-
-// As many tasks as there are threads in the threads' program, on one processor; each lets the
-// others run after each unit.
+// As many tasks as there are threads in the threads' program, on one processor.
 void run(problem& work, region&) {
-  scheduler s;
+  coop::scheduler s;
   for (int i = 0; i < work.threads(); ++i) {
-    s.spawn(product(work, share(work, i, work.threads())));
+    s.spawn(multiply(work, share(work, i, work.threads())));
   }
   s.run();
   count().strand_switches += work.units();

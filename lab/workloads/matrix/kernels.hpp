@@ -4,11 +4,12 @@
 
 #include "workloads/matrix/workload.hpp"
 
-// What the models' units but `element` compute, compiled with each program's flags.
+// What the models' units but `element` compute, compiled with each program's flags; not inlined, so
+// that it is the same instructions in all models of a program.
 namespace heddle::lab::matrix {
 
 /// Row i of A times column j of B.
-inline int dot(const problem& work, int i, int j) {
+[[gnu::noinline]] inline int dot(const problem& work, int i, int j) {
   const int* const row = work.a.rows()[i];
   int* const* const b = work.b.rows();
   const int n = work.n();
@@ -19,7 +20,7 @@ inline int dot(const problem& work, int i, int j) {
 
 /// Rows `first … last - 1` of the product, in tiles that stay in the caches: the innermost loop
 /// walks along a row of B and one of C, never down a column.
-inline void multiply_blocked(const problem& work, int first, int last) {
+[[gnu::noinline]] inline void multiply_blocked(const problem& work, int first, int last) {
   constexpr int tile_k = 64;   // rows of B at a time: 64 × 512 ints are 128 KB
   constexpr int tile_j = 512;  // columns
   const int n = work.n();
@@ -42,7 +43,7 @@ inline void multiply_blocked(const problem& work, int first, int last) {
 }
 
 /// Rows `first … last - 1`, each element by dot(), or all blocked.
-inline void multiply_rows(const problem& work, int first, int last) {
+[[gnu::noinline]] inline void multiply_rows(const problem& work, int first, int last) {
   if (work.unit() == grain::block) {
     multiply_blocked(work, first, last);
     return;

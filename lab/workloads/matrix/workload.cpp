@@ -101,6 +101,8 @@ std::vector<parameter> problem::declare() {
                       "computed between two suspensions: an element in the coroutine's body, one "
                       "by a function, a row, 32 rows by a blocked kernel"),
       parameter::integer("seed", 1, 0, 1'000'000'000'000, "of the random elements"),
+      parameter::integer("processors", 0, 0, 64, "that all may use together; 0: all there are"),
+      parameter::integer("slice-us", 1000, 1, 1'000'000, "concurrent: a time slice"),
   };
 }
 
@@ -114,7 +116,11 @@ problem::problem(const parameters& values)
       c(a.size()),
       threads_(static_cast<int>(values.integer("threads"))),
       unit_(grain_named(values.word("unit"))),
-      seed_(static_cast<std::uint64_t>(values.integer("seed"))) {
+      seed_(static_cast<std::uint64_t>(values.integer("seed"))),
+      slice_ns_(1000 * values.integer("slice-us")) {
+  if (const auto used = static_cast<int>(values.integer("processors")); used > 0) {
+    pin_to_processors(used);
+  }
   std::mt19937_64 random(seed_);
   fill(a, random);
   fill(b, random);

@@ -36,6 +36,9 @@ enum class grain : std::uint8_t {
 /// C = A · B for n × n matrices of small integers; the paper's pseudo code computes each element as
 /// a sum over k, i, j, k in that order.
 ///
+/// The Euro-Par paper's MM is the same on one processor: `concurrent` beside the cooperative
+/// models.
+///
 /// What never suspends computes the same with the same code: elements in its own body, or by that
 /// function, or blocked.
 class problem {
@@ -50,6 +53,7 @@ class problem {
   /// How many threads, goroutines or strands divide the rows among them.
   [[nodiscard]] int threads() const { return threads_; }
   [[nodiscard]] grain unit() const { return unit_; }
+  [[nodiscard]] std::int64_t slice_ns() const { return slice_ns_; }
   /// Rows a unit has, where it has whole rows.
   [[nodiscard]] int unit_rows() const { return unit_ == grain::block ? block_rows : 1; }
   /// Units that all strands together compute.
@@ -71,6 +75,7 @@ class problem {
   int threads_;
   grain unit_;
   std::uint64_t seed_;
+  std::int64_t slice_ns_;
 };
 
 }  // namespace heddle::lab::matrix

@@ -32,6 +32,7 @@ func program(arguments []string) (int, error) {
 		{Name: "unit", Words: []string{"element", "dot", "row", "block"}}, // all but the last are one here
 		{Name: "seed", Default: 1, Least: 0, Most: 1000000000000},
 		{Name: "opt", Words: []string{"O0", "O2"}}, // of the C++ models; Go has its own compiler
+		{Name: "processors", Least: 0, Most: 64},   // 0: all there are
 		{Name: "warmup", Default: 1, Least: 0, Most: 1},
 	})
 	if err != nil {
@@ -40,6 +41,9 @@ func program(arguments []string) (int, error) {
 	multiply := multiplyRows
 	if parsed.Values["unit"] == "block" {
 		multiply = multiplyBlocked
+	}
+	if used := int(parsed.Integer("processors")); used > 0 {
+		runtime.GOMAXPROCS(used)
 	}
 	n, goroutines, seed := int(parsed.Integer("n")), int(parsed.Integer("threads")), parsed.Integer("seed")
 	if parsed.Integer("warmup") != 0 {
