@@ -60,7 +60,8 @@ std::string waited_for(const strand_block& strand) {
     if (node->list == nullptr) continue;
     if (!text.empty()) text += " or ";
     text += node->list->kind();
-    if (!node->list->name().empty()) text += " \"" + node->list->name() + '"';
+    const std::string& name = node->list->name();
+    text += name.empty() ? " (unnamed)" : " \"" + name + '"';
   }
   if (text.empty() && strand.waits != nullptr) return "something that is gone";
   return text;

@@ -77,7 +77,7 @@ def state(strand, running_now):
             continue
         waited_for = node["list"].dereference()
         name = text_of(waited_for["name_"].referenced_value())
-        reasons.append(waited_for["kind_"].string() + (' "%s"' % name if name else ""))
+        reasons.append(waited_for["kind_"].string() + (' "%s"' % name if name else " (unnamed)"))
     if reasons:
         return "waits for " + " or ".join(reasons)
     # What it waits for is on its stack. (gdb's own generate-core-file leaves out mappings with guard pages; the kernel's core files have them.)

@@ -183,9 +183,21 @@ TEST_CASE(KIND "a deadlock names each strand and what it waits for") {
   }
   CHECK(report ==
         "deadlock: nothing can run any more, but 2 strands have not ended\n"
-        "  strand 1 \"left\" waits for the end of \"right\"\n"
-        "  strand 2 \"right\" waits for the end of \"left\"\n");
+        "  strand 1 \"left\" waits for the end of strand \"right\"\n"
+        "  strand 2 \"right\" waits for the end of strand \"left\"\n");
   CHECK(destroyed == 2);
+}
+
+TEST_CASE(KIND "a deadlock says what is waited for that has no name") {
+  scheduler s;
+  heddle::coop::semaphore permits(0);
+  const strand<> never = s.spawn(BODY(&permits) { WAIT(permits.P()); });
+  s.spawn(BODY(&never) { WAIT(never.join()); });
+  CHECK_THROWS_WITH_AS(s.run(),
+                       "deadlock: nothing can run any more, but 2 strands have not ended\n"
+                       "  strand 1 waits for semaphore (unnamed)\n"
+                       "  strand 2 waits for the end of strand (unnamed)\n",
+                       deadlock);
 }
 
 TEST_CASE(KIND "a random policy is the same for the same seed and differs between seeds") {

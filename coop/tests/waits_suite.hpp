@@ -149,8 +149,9 @@ TEST_CASE(KIND "watchers can be limited, cancelled, and are named in a deadlock"
   s.run();
   CHECK_FALSE(opened);
   s.spawn(BODY(&) { WAIT(wait_until([&] { return window.get(); }, window, door)); });
-  CHECK_THROWS_WITH_AS(s.run(),
-                       "deadlock: nothing can run any more, but 1 strand has not ended\n"
-                       "  strand 4 waits for a change of \"window\" or a change of \"door\"\n",
-                       deadlock);
+  CHECK_THROWS_WITH_AS(
+      s.run(),
+      "deadlock: nothing can run any more, but 1 strand has not ended\n"
+      "  strand 4 waits for a change of variable \"window\" or a change of variable \"door\"\n",
+      deadlock);
 }

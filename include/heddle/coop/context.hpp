@@ -24,9 +24,8 @@ enum class resume_reason : int { run = 0, unwind = 1 };
 /// - `C()` makes a *blank* context: it stands for the flow that makes it, and is filled in when
 /// that
 ///   flow switches away. It must outlive the contexts whose home it is.
-/// - `C(entry, argument, stack_bytes)` makes one that runs `entry(argument)` when first switched
-/// to.
-///   Throws std::invalid_argument if `stack_bytes` is below `C::minimum_stack_bytes()`,
+/// - `C(entry, argument, stack_bytes)` makes one that runs `entry(argument)` at the first switch to
+///   it. Throws std::invalid_argument if `stack_bytes` is below `C::minimum_stack_bytes()`,
 ///   std::system_error if there is no room.
 /// - `C::switch_to(from, to)`: `from` must be the context that is running; returns when another
 ///   context switches back to it. Any context may switch to any other, blank ones included.

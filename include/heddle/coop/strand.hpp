@@ -32,8 +32,8 @@ void run_guarded(strand_block& strand, void (*code)(strand_block&));
 /// Throws what the strand ended with, if it ended with an exception.
 void rethrow_error(strand_block& strand);
 void cancel(strand_block& strand);
-/// What it waits for, as reports say it: `semaphore "door" or the end of "task"`. Empty if it
-/// sleeps.
+/// What it waits for, as reports say it: `semaphore "door" or the end of strand
+/// (unnamed)`. Empty if it sleeps.
 [[nodiscard]] std::string waited_for(const strand_block& strand);
 
 inline void release(strand_block& strand) noexcept {

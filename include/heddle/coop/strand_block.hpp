@@ -68,7 +68,7 @@ struct strand_extra {
   static constexpr std::uint32_t no_timer = UINT32_MAX;
 
   std::string name;
-  wait_list joiners{"the end of", name};
+  wait_list joiners{"the end of strand", name};
   std::exception_ptr error;  // what the strand ended with
   strand_parent* parent = nullptr;
   std::size_t child_index = 0;     // for the parent

@@ -21,7 +21,7 @@ struct watch_node : wait_node {
 class watched_base {
  public:
   explicit watched_base(std::string name)
-      : name_(std::move(name)), watchers_("a change of", name_) {}
+      : name_(std::move(name)), watchers_("a change of variable", name_) {}
 
  protected:
   /// Wakes those whose predicate holds now.
