@@ -10,14 +10,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// Most samples a cell that are taken to settle a claim; one that needs more stays inconclusive and says how many.
-const MOST: u32 = 200;
-
 /// Takes the samples and judges them.
 ///
 /// Where claims are inconclusive after the first samples, their cells get as many more as would settle them, as
 /// far as the time budget goes, and are judged once more. There is one such second look, not a series: an interval that
-/// is looked at until it says something says it too often.
+/// is looked at until it says something says it too often. A claim that the rest of the budget cannot settle gets none,
+/// and says how many it would take.
 ///
 /// # Errors
 /// Those of the watcher. What goes wrong with samples is in the report.
@@ -149,22 +147,7 @@ fn second_look(
     first: u32,
     watcher: &mut dyn Watcher,
 ) -> Result<Vec<String>> {
-    let mut targets: Vec<u32> = runner
-        .plan
-        .cells
-        .iter()
-        .map(|cell| cell.samples.len() as u32)
-        .collect();
-    for (number, experiment) in experiments.iter().enumerate() {
-        let found = judge::claims(number, experiment, &runner.plan, options.mode, options.seed);
-        for (cell, needed) in found
-            .wanted
-            .into_iter()
-            .filter(|(_, needed)| *needed <= MOST)
-        {
-            targets[cell] = targets[cell].max(needed);
-        }
-    }
+    let targets = second_targets(runner, experiments, options);
     let count = |runner: &Runner| {
         runner
             .plan
@@ -191,6 +174,42 @@ fn second_look(
     Ok(vec![format!(
         "Additional samples, for claims that the first {first} a cell left inconclusive: {more}{ended}."
     )])
+}
+
+/// How many samples each cell is to have for the second look: as the claims want them that the rest of the budget can
+/// settle, the cheapest first.
+fn second_targets(runner: &Runner, experiments: &[Experiment], options: &Options) -> Vec<u32> {
+    let mut targets: Vec<u32> = runner
+        .plan
+        .cells
+        .iter()
+        .map(|cell| cell.samples.len() as u32)
+        .collect();
+    let rest = options.budget().saturating_sub(runner.elapsed());
+    let with = |targets: &[u32], claim: &[(usize, u32)], times: u32| -> Vec<u32> {
+        let mut more = targets.to_vec();
+        for (cell, needed) in claim {
+            more[*cell] = more[*cell].max(needed.saturating_mul(times));
+        }
+        more
+    };
+    let takes = |targets: &[u32]| runner.left(targets).unwrap_or(Duration::MAX);
+    let mut open: Vec<Vec<(usize, u32)>> = (experiments.iter().enumerate())
+        .flat_map(|(number, experiment)| {
+            judge::claims(number, experiment, &runner.plan, options.mode, options.seed).wanted
+        })
+        .collect();
+    open.sort_by_cached_key(|claim| takes(&with(&targets, claim, 1)));
+    // How many are needed is an estimate: as many again make it likely that they do.
+    for times in [1, 2] {
+        for claim in &open {
+            let more = with(&targets, claim, times);
+            if takes(&more) <= rest {
+                targets = more;
+            }
+        }
+    }
+    targets
 }
 
 /// Whether every model was skipped.

@@ -15,8 +15,8 @@ use heddle_results::{ClaimReport, ExperimentReport, Group, Series, Values};
 pub struct Findings {
     /// The claims, in the order of the file.
     pub claims: Vec<ClaimReport>,
-    /// For inconclusive claims, the cells concerned and how many samples each would need.
-    pub wanted: Vec<(usize, u32)>,
+    /// For each inconclusive claim that more samples would settle: the cells concerned, and how many each would need.
+    pub wanted: Vec<Vec<(usize, u32)>>,
 }
 
 /// Judges one experiment's claims.
@@ -124,7 +124,9 @@ fn judge_claims(
             mode,
         });
         claims.push(report);
-        wanted.extend(cells);
+        if !cells.is_empty() {
+            wanted.push(cells);
+        }
     }
     Findings { claims, wanted }
 }

@@ -199,7 +199,8 @@ impl<'a> Runner<'a> {
         }
     }
 
-    fn left(&self, targets: &[u32]) -> Option<Duration> {
+    /// How long it would take until each cell has `targets[cell]` samples, as far as the samples so far tell.
+    pub fn left(&self, targets: &[u32]) -> Option<Duration> {
         (0..targets.len())
             .map(|cell| Some(self.each(cell)? * self.wants(cell, targets)))
             .sum()
