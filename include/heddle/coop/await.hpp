@@ -48,6 +48,7 @@ class [[nodiscard("awaited: co_await it, or await(it) in a fiber")]] within_awai
   bool ready() { return limited_.ready(); }
   void park(detail::strand_block & self) {
     limited_.park(self);
+    if (!self.is_waiting()) return;  // it was granted while it parked
     if (self.owner->wake_before(self, detail::later(self.owner->now(), limit_))) self_ = &self;
   }
   result get() {
