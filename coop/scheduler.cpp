@@ -34,6 +34,19 @@ void scheduler::run() {
   if (in_run_ || current_strand != nullptr) {
     detail::fatal("scheduler::run() is called from a strand; spawn and join instead");
   }
+  if (group_ != nullptr) {
+    detail::fatal("scheduler::run() is called for one of several groups; use groups::run()");
+  }
+  run_strands();
+  if (unhandled_) std::rethrow_exception(std::exchange(unhandled_, nullptr));
+  if (alive() != 0) {
+    throw deadlock("deadlock: nothing can run any more, but " + std::to_string(alive()) +
+                   (alive() == 1 ? " strand has" : " strands have") + " not ended\n" + dump());
+  }
+}
+
+// Until nothing can run.
+void scheduler::run_strands() {
   struct running {
     bool& flag;
     running(bool& in_run, scheduler& self) : flag(in_run) {
@@ -46,19 +59,12 @@ void scheduler::run() {
       detail::current_scheduler = nullptr;
     }
   };
-  {
-    const running guard(in_run_, *this);
-    for (;;) {
-      strand_block* strand = handed_ != nullptr ? std::exchange(handed_, nullptr) : next();
-      if (strand != nullptr && strand->kind == strand_kind::task) strand = run_tasks(strand);
-      if (strand == nullptr) break;
-      run_fiber(*strand);
-    }
-  }
-  if (unhandled_) std::rethrow_exception(std::exchange(unhandled_, nullptr));
-  if (alive() != 0) {
-    throw deadlock("deadlock: nothing can run any more, but " + std::to_string(alive()) +
-                   (alive() == 1 ? " strand has" : " strands have") + " not ended\n" + dump());
+  const running guard(in_run_, *this);
+  for (;;) {
+    strand_block* strand = handed_ != nullptr ? std::exchange(handed_, nullptr) : next();
+    if (strand != nullptr && strand->kind == strand_kind::task) strand = run_tasks(strand);
+    if (strand == nullptr) break;
+    run_fiber(*strand);
   }
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <thread>
 
+#include "heddle/coop/parallel/group.hpp"
 #include "heddle/coop/scheduler.hpp"
 
 namespace heddle::coop {
@@ -60,6 +61,10 @@ strand_block* scheduler::next_slow() {
 
 strand_block* scheduler::next_after_timers() {
   turns_ = options_.random_seed ? 1 : turns_between_timers;
+  if (group_ != nullptr) {
+    turns_ = std::min(turns_, group_->turns_to_run());
+    if (!group_->inbox_.empty()) group_->receive();
+  }
   if (!timers_.empty()) wake_due();
   if (reactor_ != nullptr && reactor_->expected() != expectation::nothing) reactor_->keep_up();
   strand_block* const named = std::exchange(named_, nullptr);
@@ -103,26 +108,32 @@ void scheduler::attach(reactor& events) {
 }
 
 // Waits on the steady clock: for events from outside if there may be any. `until`: not given only
-// if there may.
-void scheduler::nap(std::optional<time_point> until) {
-  if (reactor_ != nullptr && reactor_->expected() != expectation::nothing) {
+// if there may. Returns false if there is no sense in it any more.
+bool scheduler::nap(std::optional<time_point> until) {
+  const bool events = reactor_ != nullptr && reactor_->expected() != expectation::nothing;
+  if (group_ != nullptr) return group_->rest(until, events ? reactor_ : nullptr);
+  if (events) {
     reactor_->wait(until);
   } else {
     std::this_thread::sleep_until(*until);
   }
+  return true;
 }
 
 // Lets time pass while nothing can run. Returns false if time would change nothing.
 bool scheduler::pass_time(bool polled) {
+  if (group_ != nullptr && !group_->inbox_.empty()) return group_->receive();
   const bool outside = polled && options_.outside_events;
   const expectation expected = reactor_ != nullptr ? reactor_->expected() : expectation::nothing;
-  if (timers_.empty() && !outside && expected == expectation::nothing) return false;
+  if (timers_.empty() && !outside && expected == expectation::nothing) {
+    return group_ != nullptr && group_->rest(std::nullopt, nullptr);
+  }
 
   std::optional<time_point> until;
   if (outside) until = std::chrono::steady_clock::now() + outside_nap;
   if (options_.clock == clock_policy::real) {
     if (!timers_.empty()) until = std::min(until.value_or(timers_.earliest()), timers_.earliest());
-    nap(until);
+    if (!nap(until)) return false;
   } else if (expected == expectation::prompt || timers_.empty()) {
     nap(until);  // virtual time stands still
   } else if (expected == expectation::nothing || !reactor_->poll()) {

@@ -27,6 +27,13 @@ inline constinit thread_local scheduler* current_scheduler = nullptr;
 void end_special_wait(strand_block& strand);
 [[noreturn]] void wait_by_wrong_kind(const strand_block* self, strand_kind wanted) noexcept;
 
+/// For a wait that was granted before it was timed out or cancelled, though the strand did not
+/// know: it counts as granted, and a cancellation is told at the next wait.
+inline void count_as_granted(strand_block& strand) noexcept {
+  strand.cancel_pending |= strand.reason == wake_reason::cancelled;
+  strand.reason = wake_reason::granted;
+}
+
 /// The strand that is about to wait, which must be of that kind.
 inline strand_block& waiting_strand(strand_kind wanted) {
   strand_block* const self = current_strand;

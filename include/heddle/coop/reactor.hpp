@@ -34,8 +34,8 @@ class reactor {
   /// return early.
   virtual void wait(std::optional<time_point> limit) = 0;
 
-  /// Makes the wait() that is in progress return early, or else the next one. From any thread, while
-  /// the reactor is attached; never waits. For schedulers that others can wake: see
+  /// Makes the wait() that is in progress return early, or else the next one. From any thread,
+  /// while the reactor is attached; never waits. For schedulers that others can wake: see
   /// parallel/groups.hpp.
   virtual void interrupt() noexcept {}
   /// Whether interrupt() does that. If not, wait() is called for short times only where others may

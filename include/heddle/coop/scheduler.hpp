@@ -26,6 +26,10 @@
 
 namespace heddle::coop {
 
+namespace parallel {
+class group;
+}
+
 /// What time is on a scheduler.
 enum class clock_policy {
   real,       // the steady clock; with nothing ready, the thread sleeps until the next timer
@@ -201,6 +205,8 @@ class scheduler {
 
  private:
   friend detail::fiber;
+  friend parallel::group;
+  void run_strands();
   [[gnu::always_inline]] inline void switch_fiber(detail::strand_block& self,
                                                   detail::strand_block* to);
   template <class T>
@@ -248,7 +254,7 @@ class scheduler {
   detail::strand_block* next_after_timers();
   void wake_due();
   bool pass_time(bool polled);
-  void nap(std::optional<time_point> until);
+  bool nap(std::optional<time_point> until);
 
   detail::strand_block* run_tasks(detail::strand_block* first);
   void run_fiber(detail::strand_block& strand);
@@ -271,6 +277,7 @@ class scheduler {
   detail::fiber_context main_;              // of run()
   detail::timer_queue timers_;
   reactor* reactor_ = nullptr;
+  parallel::group* group_ = nullptr;  // of which it is the scheduler
   scheduler_options options_;
   std::mt19937_64 random_;
   time_point simulated_now_{};

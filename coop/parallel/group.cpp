@@ -1,0 +1,185 @@
+#include "heddle/coop/parallel/group.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+#include "futex.hpp"
+#include "team.hpp"
+
+namespace heddle::coop::parallel {
+
+using detail::rest_state;
+
+namespace {
+
+// What a reactor without interrupt() is waited in at once.
+constexpr duration slice = std::chrono::microseconds(50);
+
+}  // namespace
+
+group::~group() {
+  for (message* each = inbox_.take_all(); each != nullptr;) {
+    message& undelivered = *each;
+    each = each->next;
+    undelivered.deliver(undelivered, nullptr);
+  }
+}
+
+void group::open(const scheduler_options& options) {
+  scheduler_.emplace(options);
+  scheduler_->group_ = this;
+}
+
+void group::close() noexcept {
+  receive();  // grants that are under way to strands that are to be destroyed
+  scheduler_.reset();
+}
+
+std::exception_ptr group::run() {
+  scheduler_->run_strands();
+  return std::exchange(scheduler_->unhandled_, nullptr);
+}
+
+bool group::receive() noexcept {
+  message* each = inbox_.take_all();
+  if (each == nullptr) return false;
+  do {
+    message& posted = *each;
+    each = each->next;  // before it may be posted again
+    posted.deliver(posted, this);
+  } while (each != nullptr);
+  return true;
+}
+
+void group::rouse() noexcept {
+  rest_state seen = rest_.load(std::memory_order_seq_cst);
+  for (;;) {
+    switch (seen) {
+      case rest_state::awake:
+      case rest_state::interrupting:
+        return;
+      case rest_state::asleep:
+        if (!rest_.compare_exchange_weak(seen, rest_state::awake, std::memory_order_seq_cst)) break;
+        detail::futex_wake(rest_);
+        return;
+      case rest_state::passive:
+        // Counted before it can be passive again: else the count could be 0 while we run.
+        team_.activate();
+        if (!rest_.compare_exchange_strong(seen, rest_state::awake, std::memory_order_seq_cst)) {
+          team_.deactivate();
+          break;
+        }
+        detail::futex_wake(rest_);
+        return;
+      case rest_state::in_reactor:
+        if (!rest_.compare_exchange_weak(seen, rest_state::interrupting,
+                                         std::memory_order_seq_cst)) {
+          break;
+        }
+        scheduler_->reactor_->interrupt();
+        rest_.store(rest_state::awake, std::memory_order_release);
+        return;
+    }
+  }
+}
+
+bool group::may_spin() noexcept {
+  coop::scheduler& own = *scheduler_;
+  if (spin_ticks_ == 0 || !own.ready_.empty()) return false;
+  if (own.reactor_ != nullptr && own.reactor_->expected() != reactor::expectation::nothing) {
+    return false;
+  }
+  // It stands for a switch: so timers are looked at also where all waits are short.
+  if (own.turns_ > 1) {
+    --own.turns_;
+    return true;
+  }
+  if (!inbox_.empty() || own.announcer_.on) return false;
+  if (!own.timers_.empty() && own.timers_.earliest() <= own.now()) return false;
+  own.turns_ = turns_to_run();
+  return true;
+}
+
+bool group::rest(std::optional<time_point> until, reactor* events) noexcept {
+  if (team_.over()) return false;
+  // With events there may be thousands of such rests a second, each ended by one of them.
+  const bool spun = (events == nullptr || expects_messages_) && rest_spinning(until);
+  if (spun) {
+    // There is something to do.
+  } else if (events != nullptr) {
+    rest_in_reactor(until, *events);
+  } else if (until) {
+    rest_asleep(*until);
+  } else {
+    rest_passive();
+  }
+  expects_messages_ = receive();
+  looked_at_ = ticks();
+  return until || events != nullptr || expects_messages_ || !team_.over();
+}
+
+// Returns whether there is something to do.
+bool group::rest_spinning(std::optional<time_point> until) noexcept {
+  if (spin_ticks_ == 0) return false;
+  for (const std::uint64_t begin = ticks();;) {
+    for (int i = 0; i < spins_between_looks; ++i) {
+      if (!inbox_.empty()) return true;
+      detail::pause();
+    }
+    if (team_.over() || (until && std::chrono::steady_clock::now() >= *until)) return true;
+    if (ticks() - begin > spin_ticks_) return false;
+  }
+}
+
+void group::rest_in_reactor(std::optional<time_point> until, reactor& events) noexcept {
+  rest_.store(rest_state::in_reactor, std::memory_order_seq_cst);
+  if (inbox_.empty_in_order() && !team_.over()) {
+    if (!events.interruptible()) {
+      const time_point soon = std::chrono::steady_clock::now() + slice;
+      until = std::min(until.value_or(soon), soon);
+    }
+    events.wait(until);
+  }
+  rest_state seen = rest_state::in_reactor;
+  if (rest_.compare_exchange_strong(seen, rest_state::awake, std::memory_order_seq_cst)) return;
+  // Not before interrupt() has returned: the reactor may be gone then.
+  while (rest_.load(std::memory_order_acquire) != rest_state::awake) sched_yield();
+}
+
+void group::rest_asleep(time_point until) noexcept {
+  rest_.store(rest_state::asleep, std::memory_order_seq_cst);
+  if (inbox_.empty_in_order() && !team_.over()) {
+    detail::futex_wait(rest_, rest_state::asleep, until);
+  }
+  rest_.store(rest_state::awake, std::memory_order_relaxed);
+}
+
+void group::rest_passive() noexcept {
+  team_.note_alive(*this);
+  rest_.store(rest_state::passive, std::memory_order_seq_cst);
+  if (!inbox_.empty_in_order() || team_.over()) {
+    rest_state seen = rest_state::passive;
+    if (rest_.compare_exchange_strong(seen, rest_state::awake, std::memory_order_seq_cst)) return;
+    team_.deactivate();  // whoever roused us has counted us a second time
+    return;
+  }
+  team_.deactivate();  // whoever rouses us counts us again
+  while (rest_.load(std::memory_order_acquire) == rest_state::passive) {
+    detail::futex_wait(rest_, rest_state::passive, std::nullopt);
+  }
+}
+
+// A look costs what it takes to read the clock, which is little in 64 turns; where turns are long,
+// they are fewer, so that messages wait for some microseconds only.
+std::uint32_t group::turns_to_run() noexcept {
+  const std::uint64_t now = ticks();
+  const std::uint64_t passed = now - std::exchange(looked_at_, now);
+  if (passed > look_ticks_) {
+    turns_ = std::max(turns_ / 2, std::uint32_t{1});
+  } else if (passed < look_ticks_ / 4) {
+    turns_ = std::min(turns_ * 2, coop::scheduler::turns_between_timers);
+  }
+  return turns_;
+}
+
+}  // namespace heddle::coop::parallel

@@ -1,0 +1,46 @@
+// What the tests of groups share.
+#pragma once
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <fstream>
+#include <string>
+
+#include "heddle/coop/parallel/groups.hpp"
+#include "strand_kinds.hpp"
+
+namespace parallel = heddle::coop::parallel;
+
+/// How much a stress test does: the rounds given, in ./dev test; as often as fits into the seconds
+/// that the environment's HEDDLE_SOAK_SECONDS names, in ./dev soak.
+template <class Round>
+void stress(int rounds, const Round& round) {
+  if (const char* const seconds = std::getenv("HEDDLE_SOAK_SECONDS")) {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(std::atoi(seconds));
+    for (int i = 0; std::chrono::steady_clock::now() < end; ++i) round(i);
+  } else {
+    for (int i = 0; i < rounds; ++i) round(i);
+  }
+}
+
+/// Groups as stress tests vary them: two and three, that spin before they sleep, and that do not.
+inline parallel::groups_options varied(int round) {
+  parallel::groups_options options;
+  options.count = 2 + static_cast<std::size_t>(round % 2);
+  options.pin = round % 8 != 7;
+  options.spin = round / 2 % 2 == 0 ? 0us : 30us;
+  return options;
+}
+
+/// A line of /proc/thread-self/status, or of another thread's, without its name.
+inline std::string status_of(const std::string& thread, const std::string& name) {
+  std::ifstream status("/proc/" + thread + "/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with(name + ":"))
+      return line.substr(line.find_first_not_of(" \t", name.size() + 1));
+  }
+  return {};
+}

@@ -1,0 +1,3 @@
+#define STACKFUL 0
+#include "groups_suite.hpp"
+#include "semaphore_suite.hpp"

@@ -1,0 +1,210 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <new>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include "heddle/coop/frame_pool.hpp"
+#include "heddle/coop/parallel/inbox.hpp"
+#include "heddle/coop/parallel/spin.hpp"
+#include "heddle/coop/scheduler.hpp"
+
+namespace heddle::coop::parallel {
+
+namespace detail {
+
+class team;
+/// How many of a group's ticks pass in `length`; measured once.
+std::uint64_t ticks_in(duration length);
+
+/// What a group does when it has nothing to run.
+enum class rest_state : std::uint32_t {
+  awake,
+  asleep,        // on the futex of this word; a timer may end it
+  passive,       // as asleep, and nothing but another group can end it
+  in_reactor,    // in reactor::wait()
+  interrupting,  // somebody is ending that by reactor::interrupt()
+};
+
+}  // namespace detail
+
+/// Strands that run on one kernel thread, pinned to one processor, one at a time: a scheduler that
+/// others can wake. Made by `groups`. What only strands of one group use needs no synchronisation,
+/// and all that serves a scheduler's strands serves them; what strands of several groups share is
+/// in parallel/.
+class group {
+ public:
+  group(const group&) = delete;
+  group& operator=(const group&) = delete;
+  ~group();
+
+  /// Makes a strand in this group, as scheduler::spawn() does. From any thread: a strand of any
+  /// group while they run, or whoever made them before. `body` is moved there and destroyed there.
+  /// An exception that leaves it is thrown by groups::run().
+  ///
+  /// Allocates a piece of the body's size; costs one cache line between the processors, and a
+  /// system call if the group sleeps.
+  template <class F>
+  void spawn(F&& body, std::string_view name = {}) {
+    post_spawn(std::nullopt, std::forward<F>(body), name);
+  }
+  /// The same as a fiber with a stack of that size. Throws std::invalid_argument as the
+  /// scheduler's.
+  template <class F>
+  void spawn(stack_size stack, F&& body, std::string_view name = {}) {
+    static_assert(!coop::detail::is_task<std::invoke_result_t<std::decay_t<F>&>>,
+                  "a task has no stack: it runs on that of its group");
+    static_cast<void>(scheduler_->fiber_size(stack));
+    post_spawn(stack, std::forward<F>(body), name);
+  }
+
+  /// Its scheduler. For its own strands, and, while the groups do not run, for whoever made them.
+  [[nodiscard]] coop::scheduler& scheduler() noexcept { return *scheduler_; }
+  /// From 0, among the groups it was made with.
+  [[nodiscard]] std::size_t index() const noexcept { return index_; }
+  /// The number of the processor to which its thread is pinned; -1 if it is not.
+  [[nodiscard]] int processor() const noexcept { return processor_; }
+
+  /// The group of the running strand; null in others.
+  [[nodiscard]] static group* current() noexcept {
+    const coop::scheduler* const running = coop::detail::current_scheduler;
+    return running != nullptr ? running->group_ : nullptr;
+  }
+  /// That of a scheduler; null if it is in none.
+  [[nodiscard]] static group* of(const coop::scheduler& which) noexcept { return which.group_; }
+
+  // ---- for those who write awaitables and messages ----------------------------------------------
+
+  /// Has the group deliver `posted`, soon: when it has nothing else to run, or after some tens of
+  /// turns. From any thread; never waits. A group that sleeps is woken, by one system call.
+  void post(message& posted) noexcept {
+    // A sleeper says that it sleeps, then looks into the inbox; we do the opposite, and all four
+    // are seq_cst: one of the two sees the other. Who finds the inbox filled leaves it to who
+    // filled it.
+    if (inbox_.push(posted) && rest_.load(std::memory_order_seq_cst) != detail::rest_state::awake)
+        [[unlikely]] {
+      rouse();
+    }
+  }
+
+  /// Delivers what has been posted; returns whether there was anything. On its own thread.
+  bool receive() noexcept;
+
+  /// For a strand of this group that is about to wait for another group: calls `granted()` again
+  /// and again, for a short time, while there is nothing else to run. Returns whether it ever held.
+  /// Then a hand-over costs a cache line, and no switch.
+  template <class Granted>
+  bool spin_for(const Granted& granted) noexcept {
+    if (!may_spin()) return false;
+    // The clock is read when the first looks were in vain: many are not.
+    std::uint64_t begin = 0;
+    for (;;) {
+      for (int i = 0; i < spins_between_looks; ++i) {
+        if (granted()) return true;
+        if (!inbox_.empty()) return false;
+        detail::pause();
+      }
+      const std::uint64_t now = ticks();
+      if (begin == 0) begin = now;
+      if (now - begin > spin_ticks_) return false;
+    }
+  }
+
+ private:
+  friend detail::team;
+  friend coop::scheduler;
+  friend std::uint64_t detail::ticks_in(duration length);
+
+  group(detail::team& of, std::size_t index, int processor, std::uint64_t spin_ticks,
+        std::uint64_t look_ticks) noexcept
+      : team_(of),
+        index_(index),
+        processor_(processor),
+        spin_ticks_(spin_ticks),
+        look_ticks_(look_ticks) {}
+  /// On its thread, before all else and after all else.
+  void open(const scheduler_options& options);
+  void close() noexcept;
+  /// Runs its strands until nothing will ever be to run; returns what one threw that nobody holds.
+  std::exception_ptr run();
+
+  template <class Body>
+  struct spawn_message final : message {
+    Body body;
+    std::string name;
+    std::optional<stack_size> stack;
+
+    template <class F>
+    spawn_message(F&& its_body, std::string_view its_name, std::optional<stack_size> its_stack)
+        : message(&deliver_it), body(std::forward<F>(its_body)), name(its_name), stack(its_stack) {}
+    static void deliver_it(message& self, group* to) noexcept {
+      auto& mine = static_cast<spawn_message&>(self);
+      if (to != nullptr) {
+        if constexpr (coop::detail::is_task<std::invoke_result_t<Body&>>) {
+          to->scheduler().spawn(std::move(mine.body), mine.name);
+        } else {
+          to->scheduler().spawn(mine.stack.value_or(stack_size{}), std::move(mine.body), mine.name);
+        }
+      }
+      mine.~spawn_message();
+      coop::detail::frame_pool::release(&mine, sizeof(spawn_message));
+    }
+  };
+
+  template <class F>
+  void post_spawn(std::optional<stack_size> stack, F&& body, std::string_view name) {
+    using own = spawn_message<std::decay_t<F>>;
+    static_assert(alignof(own) <= coop::detail::frame_pool::alignment,
+                  "the body asks for too much alignment");
+    void* const memory = coop::detail::frame_pool::allocate(sizeof(own));
+    post(*new (memory) own(std::forward<F>(body), name, stack));
+  }
+
+  /// Of a clock that is read fast: see spin_ticks_.
+  static std::uint64_t ticks() noexcept {
+#if defined(__x86_64__)
+    return __builtin_ia32_rdtsc();
+#else
+    return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
+#endif
+  }
+  [[nodiscard]] bool may_spin() noexcept;
+  /// Ends its sleep.
+  void rouse() noexcept;
+  /// Waits until something has been posted, and delivers it; or until `until`, or for `events`, if
+  /// these are given. Returns false if nothing will ever come: the groups' run is over.
+  bool rest(std::optional<time_point> until, reactor* events) noexcept;
+  bool rest_spinning(std::optional<time_point> until) noexcept;
+  void rest_in_reactor(std::optional<time_point> until, reactor& events) noexcept;
+  void rest_asleep(time_point until) noexcept;
+  void rest_passive() noexcept;
+  /// How many turns to run until the inbox is looked at again.
+  [[nodiscard]] std::uint32_t turns_to_run() noexcept;
+
+  static constexpr int spins_between_looks = 32;
+
+  detail::team& team_;
+  const std::size_t index_;
+  const int processor_;
+  const std::uint64_t spin_ticks_;  // 0: does not spin
+  const std::uint64_t look_ticks_;  // between looks into the inbox, about
+  std::optional<coop::scheduler> scheduler_;
+  bool expects_messages_ = false;  // the last rest was ended by one
+  std::uint32_t turns_ = 1;        // see turns_to_run()
+  std::uint64_t looked_at_ = 0;    // in ticks
+
+  // On a line of their own: all that others write.
+  alignas(detail::line_bytes) detail::inbox inbox_;
+  std::atomic<detail::rest_state> rest_{detail::rest_state::awake};
+  alignas(detail::line_bytes) char end_of_line_[1] = {};
+};
+
+}  // namespace heddle::coop::parallel

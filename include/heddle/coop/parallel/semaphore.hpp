@@ -1,0 +1,114 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "heddle/coop/await.hpp"
+#include "heddle/coop/parallel/remote_wait.hpp"
+
+namespace heddle::coop::parallel {
+
+/// A counting semaphore for strands of several groups. As coop::semaphore: first come, first served
+/// among those that wait.
+///
+/// A strand that finds no permit, and whose group has nothing else to run, looks out for one for
+/// some microseconds before it waits: a hand-over between two groups that both run is one cache
+/// line from one processor to the other. Strands of one group alone should use coop::semaphore,
+/// which costs a tenth.
+///
+/// Invariant: taken_ ≤ permits given; where strands are queued, no permit is left for long: whoever
+/// gives one then hands it to the first.
+class semaphore {
+ public:
+  class [[nodiscard("awaited: co_await it, or await(it) in a fiber")]] p_awaitable
+      : public coop::detail::awaitable<p_awaitable> {
+   public:
+    explicit p_awaitable(semaphore & of) noexcept : of_(of) {}
+    bool ready() const noexcept { return of_.take() || of_.take_soon(); }
+    void park(coop::detail::strand_block & self) {
+      of_.park(wait_.make("semaphore", of_.name_), self);
+    }
+    void get() const noexcept {}
+
+   private:
+    semaphore& of_;
+    detail::made_at_park<detail::remote_wait> wait_;
+  };
+
+  /// `name` is for the report of a deadlock.
+  explicit semaphore(std::uint64_t permits, std::string name = {})
+      : given_(permits * one), name_(std::move(name)) {}
+  semaphore(const semaphore&) = delete;
+  semaphore& operator=(const semaphore&) = delete;
+
+  /// Takes a permit.
+  /// Suspends if there is none, also after a short look-out; made ready by the V that hands it one:
+  /// inside that call if that is by a strand of its group, else in its own group, soon after, by
+  /// the message that the V posts. Timed out or cancelled while the message is under way: the
+  /// permit counts. Destroyed while it waits: it is out of the queue, and no permit is lost to
+  /// others.
+  p_awaitable P() noexcept { return p_awaitable(*this); }
+
+  /// Takes a permit if there is one that nobody waits for. From any thread.
+  [[nodiscard("without a permit nothing was taken")]] bool try_P() noexcept { return take(); }
+
+  /// Gives a permit. Never waits, and does not switch. From any thread, if groups_options says so.
+  void V() noexcept {
+    // Release: what we did before, the one who takes the permit sees.
+    if ((given_.fetch_add(one, std::memory_order_acq_rel) & queued) != 0) hand_over();
+  }
+
+  /// At some moment during the call.
+  [[nodiscard]] std::uint64_t permits() const noexcept {
+    const std::uint64_t taken = taken_.load(std::memory_order_acquire);
+    return given_.load(std::memory_order_acquire) / one - taken;
+  }
+  /// P operations that have got their permit so far.
+  [[nodiscard]] std::uint64_t p_count() const noexcept {
+    return taken_.load(std::memory_order_relaxed);
+  }
+  /// P operations so far that had to wait in the queue.
+  [[nodiscard]] std::uint64_t blocked_p_count() const noexcept {
+    return blocked_p_count_.load(std::memory_order_relaxed);
+  }
+
+ private:
+  // given_ counts permits from its second bit on; the first one says that strands are queued. In
+  // one word: a V learns of those who wait by the operation that gives.
+  static constexpr std::uint64_t queued = 1;
+  static constexpr std::uint64_t one = 2;
+
+  bool take() noexcept {
+    std::uint64_t taken = taken_.load(std::memory_order_relaxed);
+    for (;;) {
+      // Acquire: with the V that gave. Read after taken_, so that it is not less.
+      const std::uint64_t given = given_.load(std::memory_order_acquire);
+      if ((given & queued) != 0 || taken >= given / one) return false;
+      if (take_number(taken)) return true;
+    }
+  }
+  // The permit of that number, if nobody else has it; otherwise `taken` is what is taken now.
+  bool take_number(std::uint64_t& taken) noexcept {
+    return taken_.compare_exchange_weak(taken, taken + 1, std::memory_order_acq_rel,
+                                        std::memory_order_acquire);
+  }
+  bool take_soon() noexcept {
+    group* const here = group::current();
+    return here != nullptr && here->spin_for([this] { return take(); });
+  }
+  void park(detail::remote_wait& wait, coop::detail::strand_block& self);
+  void hand_over() noexcept;
+
+  // Two lines, so that each has one side that writes it as a rule: who gives, who takes. A
+  // hand-over moves the first line alone.
+  alignas(detail::line_bytes) std::atomic<std::uint64_t> given_;
+  detail::spin_lock lock_;  // of the queue; beside it, as only those who wait and their V need it
+  detail::wait_queue queue_{lock_};
+  std::atomic<std::uint64_t> blocked_p_count_{0};
+  alignas(detail::line_bytes) std::atomic<std::uint64_t> taken_{0};
+  std::string name_;
+};
+
+}  // namespace heddle::coop::parallel
