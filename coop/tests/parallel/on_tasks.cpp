@@ -1,3 +1,4 @@
 #define STACKFUL 0
 #include "groups_suite.hpp"
 #include "semaphore_suite.hpp"
+#include "sync_suite.hpp"
