@@ -1,0 +1,63 @@
+// Groups of fibers.
+#include "heddle/coop/parallel/groups.hpp"
+#include "heddle/coop/parallel/semaphore.hpp"
+#include "heddle/coop/yield.hpp"
+#include "workloads/group_speed/workload.hpp"
+
+namespace heddle::lab::group_speed {
+namespace {
+
+using namespace coop;
+
+void take_turns(problem& work, std::size_t side, parallel::semaphore& mine,
+                parallel::semaphore& others) {
+  for (std::int64_t i = static_cast<std::int64_t>(side); i < work.count(); i += 2) {
+    await(mine.P());
+    work.take_turn(side, i);
+    others.V();
+  }
+}
+
+void hand_overs(parallel::groups& g, problem& work, region& timed) {
+  parallel::semaphore ping(0);
+  parallel::semaphore pong(0);
+  g[1].spawn([&] { take_turns(work, 1, pong, ping); });
+  g[0].spawn([&] {
+    await(sleep_for(std::chrono::milliseconds(1)));  // the other group has begun
+    timed.begin();
+    ping.V();
+    take_turns(work, 0, ping, pong);
+    timed.end();
+  });
+  g.run();
+}
+
+void wake_ups(parallel::groups& g, problem& work) {
+  parallel::semaphore called(0);
+  g[1].spawn([&] {
+    for (std::int64_t i = 0; i < work.count(); ++i) {
+      await(called.P());
+      work.woke();
+    }
+  });
+  g[0].spawn([&] {
+    for (std::int64_t i = 0; i < work.count(); ++i) {
+      await(sleep_for(std::chrono::nanoseconds(problem::pause_ns)));
+      work.about_to_wake();
+      called.V();
+    }
+  });
+  g.run();
+}
+
+void run(problem& work, region& timed) {
+  timed.kernel_threads(3);
+  parallel::groups g({.count = 2, .each = {.stack_bytes = coop::stack::safe_bytes}});
+  if (work.row() == "handoff") return hand_overs(g, work, timed);
+  wake_ups(g, work);
+}
+
+const model<problem> registered{"parallel/asm", &run};
+
+}  // namespace
+}  // namespace heddle::lab::group_speed

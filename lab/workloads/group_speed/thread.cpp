@@ -1,0 +1,73 @@
+// Kernel threads that wake each other by POSIX semaphores, each on a processor of its own.
+#include <semaphore.h>
+#include <time.h>
+
+#include "harness/processors.hpp"
+#include "harness/team.hpp"
+#include "workloads/group_speed/workload.hpp"
+
+namespace heddle::lab::group_speed {
+namespace {
+
+class semaphore {
+ public:
+  semaphore() { sem_init(&semaphore_, 0, 0); }
+  ~semaphore() { sem_destroy(&semaphore_); }
+  void P() {
+    while (sem_wait(&semaphore_) != 0) continue;  // a signal came
+  }
+  void V() { sem_post(&semaphore_); }
+
+ private:
+  alignas(128) sem_t semaphore_;
+};
+
+void hand_overs(problem& work, region& timed) {
+  semaphore turn[2];
+  semaphore ready;
+  run_on_threads(timed, 2, [&](int index) {
+    const auto side = static_cast<std::size_t>(index);
+    pin_to_processor(index);
+    if (side == 1) {
+      ready.V();
+    } else {
+      ready.P();
+      timed.begin();
+      turn[0].V();
+    }
+    for (std::int64_t i = index; i < work.count(); i += 2) {
+      turn[side].P();
+      work.take_turn(side, i);
+      turn[1 - side].V();
+    }
+    if (side == 0) timed.end();
+  });
+}
+
+void wake_ups(problem& work, region& timed) {
+  semaphore called;
+  run_on_threads(timed, 2, [&](int side) {
+    pin_to_processor(side);
+    for (std::int64_t i = 0; i < work.count(); ++i) {
+      if (side == 1) {
+        called.P();
+        work.woke();
+      } else {
+        const timespec pause = {.tv_sec = 0, .tv_nsec = problem::pause_ns};
+        nanosleep(&pause, nullptr);
+        work.about_to_wake();
+        called.V();
+      }
+    }
+  });
+}
+
+void run(problem& work, region& timed) {
+  if (work.row() == "handoff") return hand_overs(work, timed);
+  wake_ups(work, timed);
+}
+
+const model<problem> registered{"thread", &run};
+
+}  // namespace
+}  // namespace heddle::lab::group_speed

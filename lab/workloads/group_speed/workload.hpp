@@ -1,0 +1,65 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/model.hpp"
+
+namespace heddle::lab::group_speed {
+
+/// What it costs two processors to wait for each other, a row at a time, with nothing else in the
+/// loop. Two flows of control, the sides 0 and 1, are each on a processor of their own.
+/// - `handoff`: each wakes the other and waits, `count` times; an operation is one hand-over, and
+///   neither side ever has anything else to do.
+/// - `wake`: side 0 waits long enough for side 1 to sleep, then wakes it, `count` times; `wake_ns`
+/// is
+///   the median of the times from there until side 1 runs. An operation is one of them.
+///
+/// Metrics: `op_ns` = wall / operations, `op_cpu_ns`, `wake_ns` (wake only).
+class problem {
+ public:
+  static constexpr std::string_view name = "group-speed";
+  static std::vector<parameter> declare();
+  static parameters small(const parameters& values);
+
+  explicit problem(const parameters& values);
+
+  [[nodiscard]] const std::string& row() const { return row_; }
+  [[nodiscard]] std::int64_t count() const { return count_; }
+
+  /// A turn of that side: its places are those of the same parity, in ascending order.
+  void take_turn(std::size_t side, std::int64_t place) {
+    auto& [next, wrong] = sides_[side];
+    if (place != next) [[unlikely]] {
+      ++wrong;
+    }
+    next = place + 2;
+  }
+
+  /// How long side 0 pauses before it wakes the other one, which no look-out outlasts.
+  static constexpr std::int64_t pause_ns = 300'000;
+  /// Before the other side is woken; and there, when it runs.
+  void about_to_wake() { wake_began_ = now_ns(); }
+  void woke() { wake_ns_.push_back(now_ns() - wake_began_); }
+
+  [[nodiscard]] verdict check() const;
+  void report(const region& timed, results& out, const rerun& again) const;
+
+ private:
+  // What each side writes is on lines of its own: the hand-over is to be the only thing they share.
+  struct alignas(128) turns {
+    std::int64_t next;
+    std::int64_t wrong = 0;
+  };
+
+  std::string row_;
+  std::int64_t count_;
+  std::array<turns, 2> sides_{turns{0}, turns{1}};
+  std::uint64_t wake_began_ = 0;
+  std::vector<std::uint64_t> wake_ns_;
+};
+
+}  // namespace heddle::lab::group_speed
