@@ -2,7 +2,7 @@
 
 use heddle_calls::Loose;
 use heddle_strands::Unresolved;
-use heddle_trace_file::{Process, Remarks, Trace, Uncertainty};
+use heddle_trace_file::{Damages, Process, Remarks, Trace, Uncertainty};
 use std::fmt::Display;
 use std::path::Path;
 
@@ -65,12 +65,29 @@ pub fn missing(trace: &Trace) {
             trace.path().display()
         ));
     }
+    let mut damages = Damages::default();
+    let of = trace.processes().iter().map(Process::damages);
+    of.for_each(|of| damages += of);
+    damaged(&damages);
     for process in trace.processes().iter().filter(|process| process.running()) {
         note(format_args!(
             "process {} still runs: this is what it had recorded when the trace was opened",
             process.pid()
         ));
     }
+}
+
+/// Says where the trace's events contradict its format, and how much is passed over.
+fn damaged(damages: &Damages) {
+    let Some(first) = &damages.first else { return };
+    let others = match damages.places {
+        1 => String::new(),
+        places => format!(", and in {} more", counted(places - 1, "place")),
+    };
+    warning(format_args!(
+        "{first}{others}; {} of events are passed over: calls and times are missing",
+        counted(damages.bytes, "byte")
+    ));
 }
 
 /// Says what is incomplete in a trace that was read, if anything.
@@ -83,6 +100,7 @@ pub fn incomplete(trace: &Trace, loose: Loose, remarks: &Remarks) {
             were(dropped, "event")
         ));
     }
+    damaged(&remarks.damages);
     if remarks.pauses > 0 {
         note(format_args!(
             "recording was paused {}: calls that were open then may have ended meanwhile",

@@ -160,6 +160,7 @@ fn map(file: &Mapped, head: &Head, store: &mut Store) -> Result<(), Error> {
             begin,
             used: filled.used,
             number: header.number.get(),
+            cut: false,
         });
     }
     store.sources.push(source);
@@ -203,6 +204,7 @@ fn copy(file: &Mapped, head: &Head, store: &mut Store) -> Result<(), Error> {
             begin: 0,
             used: filled.used,
             number,
+            cut: false,
         });
         store.sources.push(source);
     }

@@ -17,7 +17,7 @@ use crate::{
 use zerocopy::IntoBytes;
 use zerocopy::little_endian::U64;
 
-/// The events of a thread, or of a run of it.
+/// The events of a thread, or of a run of it. A record that contradicts the format, and what is behind it in its run, is passed over ([`Remarks::damages`]).
 #[derive(Clone, Debug)]
 pub struct Events<'a> {
     thread: &'a Thread,
@@ -68,18 +68,30 @@ impl<'a> Events<'a> {
                 }
                 return Ok(count);
             };
-            if word & SHORT != 0 {
-                count += 1;
-                match word & SHORT_EXIT {
-                    0 => drop(self.at.pass_enter()?),
-                    _ => self.at.pass_exit(),
+            let call = match word & (SHORT | SHORT_EXIT) {
+                SHORT => self.at.pass_enter().map(|_| true),
+                both if both & SHORT != 0 => {
+                    self.at.pass_exit();
+                    Ok(true)
                 }
-            } else {
-                let kind = self.long()?.map(|event| event.kind);
-                let call = matches!(kind, Some(EventKind::Enter { .. } | EventKind::Exit { .. }));
-                count += u64::from(call);
+                _ => self.long().map(|event| {
+                    let kind = event.map(|event| event.kind);
+                    matches!(kind, Some(EventKind::Enter { .. } | EventKind::Exit { .. }))
+                }),
+            };
+            match call {
+                Ok(call) => count += u64::from(call),
+                Err(error) => self.leave_run(error)?,
             }
         }
+    }
+
+    /// Goes on behind the run that has this error in it.
+    #[cold]
+    fn leave_run(&mut self, error: Error) -> Result<(), Error> {
+        let bytes = self.at.leave_run(&error);
+        self.untimed.leave();
+        self.remarks.damages.add(error, bytes)
     }
 
     #[cold]
@@ -289,8 +301,10 @@ impl<'a> Iterator for Events<'a> {
                 Ok(Some(event)) => return Some(Ok(event)),
                 Ok(None) => {}
                 Err(error) => {
-                    self.at.stop();
-                    return Some(Err(error));
+                    if let Err(error) = self.leave_run(error) {
+                        self.at.stop();
+                        return Some(Err(error));
+                    }
                 }
             }
         }

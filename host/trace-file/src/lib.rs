@@ -15,7 +15,8 @@
 //! ```
 //!
 //! Files are memory-mapped and decoded as they are walked, so memory stays flat in the length of the trace. Whatever the bytes are, reading
-//! them gives events or an [`Error`] that names file and offset: never a panic, never an allocation beyond the size of the files.
+//! them gives events or an [`Error`] that names file and offset: never a panic, never an allocation beyond the size of the files. What contradicts the format among a process's
+//! events is passed over and told of ([`Damages`]), so that the rest can be read.
 
 mod addresses;
 mod alive;
@@ -23,6 +24,7 @@ mod buffer;
 mod captures;
 mod clock;
 mod collect;
+mod damage;
 mod error;
 mod event;
 mod events;
@@ -48,6 +50,7 @@ pub mod write;
 
 pub use clock::{ClockKind, Rate, Stamp};
 pub use collect::{Collected, Collector, recover};
+pub use damage::{Damage, Damages};
 pub use error::Error;
 pub use event::{Callee, CoroutineFrame, Event, EventKind, Way, Why};
 pub use events::Events;

@@ -171,6 +171,20 @@ impl<'a> Position<'a> {
         }
     }
 
+    /// Leaves behind what is left of the run, because of this error in it; gives the bytes from there on.
+    pub fn leave_run(&mut self, error: &Error) -> u64 {
+        self.rest = &[];
+        let run = self.next.checked_sub(1).map(|this| &self.runs[this]);
+        let end = run.map(|run| run.end as u64);
+        let first = self.source.map_or(0, |source| source.first);
+        match (error, end) {
+            (Error::Damaged { offset, .. }, Some(end)) => {
+                first.saturating_add(end).saturating_sub(*offset)
+            }
+            _ => 0,
+        }
+    }
+
     /// Reads no more.
     pub fn stop(&mut self) {
         self.rest = &[];

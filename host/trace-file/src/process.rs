@@ -7,7 +7,7 @@ use crate::layout::{ENDED, PROCESS_MAGIC, ProcessHeader, text};
 use crate::run;
 use crate::store::Store;
 use crate::thread::{Shared, Thread};
-use crate::{ClockKind, Error, Modules, Rate, Stamp};
+use crate::{ClockKind, Damages, Error, Modules, Rate, Stamp};
 use std::collections::HashMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -24,6 +24,7 @@ pub struct Process {
     dropped: u64,
     uncollected: usize,
     running: bool,
+    damages: Damages,
 }
 
 /// The header, decoded.
@@ -110,14 +111,16 @@ impl Process {
         let uncollected = crate::buffer::paths(directory)?.len();
         let running = uncollected > 0 && alive(directory, &head, replaced);
         let store = Store::read(directory, running.then_some(head.next_place))?;
-        let (runs, last_threads) = run::find(&store)?;
+        let found = run::find(&store)?;
+        let mut damages = store.damages.clone();
+        damages += &found.damages;
         // After the events, so that none is in a module that we have not heard of.
         let path = directory.join("modules");
         let modules = Modules::parse(&path, &modules_text(&path)?, line)?;
         let mut dropped = head.dropped;
         let mut of_threads: HashMap<u32, u64> = HashMap::new();
         for &(block, events) in &store.dropped {
-            match block.and_then(|block| last_threads[block]) {
+            match block.and_then(|block| found.last[block]) {
                 Some(thread) => {
                     let known = of_threads.entry(thread).or_default();
                     *known = events.max(*known);
@@ -131,7 +134,7 @@ impl Process {
             line,
         });
         let mut threads = Vec::new();
-        for runs in runs.chunk_by(|a, b| a.thread == b.thread) {
+        for runs in found.places.chunk_by(|a, b| a.thread == b.thread) {
             let events = of_threads.get(&runs[0].thread).copied().unwrap_or(0);
             threads.extend(Thread::new(&shared, runs.to_vec(), events)?);
         }
@@ -143,6 +146,7 @@ impl Process {
             dropped,
             uncollected,
             running,
+            damages,
         })
     }
 
@@ -227,6 +231,11 @@ impl Process {
     /// Whether it still ran when the trace was opened, so that this is what it had recorded by then. Known only where it has buffers: who has none records nothing.
     pub fn running(&self) -> bool {
         self.running
+    }
+
+    /// What of its files of events cannot be read at all; what is told of it while its events are read is [`Remarks::damages`](crate::Remarks::damages).
+    pub fn damages(&self) -> &Damages {
+        &self.damages
     }
 
     /// What was mapped where.

@@ -1,6 +1,6 @@
 //! What is to be said about a walk over events, beside the events.
 
-use crate::Nanos;
+use crate::{Damages, Nanos};
 use std::ops::AddAssign;
 
 /// What was met on the way.
@@ -12,6 +12,8 @@ pub struct Remarks {
     pub pauses: u64,
     /// How well the times of events are known.
     pub uncertainty: Uncertainty,
+    /// Records that cannot be read, each with what is behind it in its run.
+    pub damages: Damages,
 }
 
 impl AddAssign<&Remarks> for Remarks {
@@ -19,6 +21,7 @@ impl AddAssign<&Remarks> for Remarks {
         self.dropped = self.dropped.saturating_add(other.dropped);
         self.pauses = self.pauses.saturating_add(other.pauses);
         self.uncertainty += &other.uncertainty;
+        self.damages += &other.damages;
     }
 }
 

@@ -1,8 +1,8 @@
 //! Where the runs of each thread are: stretches of a block that can be decoded on their own.
 
-use crate::Error;
 use crate::layout::{BLOCK_HEADER, RUN_SIZE, RunRecord, head, kind};
-use crate::store::{Source, Store};
+use crate::store::{Block, Source, Store};
+use crate::{Damages, Error};
 use zerocopy::FromBytes;
 
 /// A run of a thread.
@@ -32,39 +32,61 @@ impl RunPlace {
     }
 }
 
-/// The runs of all threads, in order of threads and of their runs' numbers; and for each block the thread of its last run.
-pub fn find(store: &Store) -> Result<(Vec<RunPlace>, Vec<Option<u32>>), Error> {
-    let mut runs = Vec::new();
-    let mut last = Vec::with_capacity(store.blocks.len());
+/// The runs of all threads.
+#[derive(Debug, Default)]
+pub struct Runs {
+    /// In order of threads and of their runs' numbers.
+    pub places: Vec<RunPlace>,
+    /// For each block the thread of its last run.
+    pub last: Vec<Option<u32>>,
+    /// What of the blocks is no run.
+    pub damages: Damages,
+}
+
+/// Finds the runs. What is none where one should be is passed over, up to the end of its block.
+pub fn find(store: &Store) -> Result<Runs, Error> {
+    let mut found = Runs::default();
+    let runs = &mut found.places;
     for block in &store.blocks {
         let source = &store.sources[block.source as usize];
         let end = block.begin + block.used;
         let mut at = block.begin + BLOCK_HEADER;
         let mut thread = None;
         while at < end {
-            let run = run_at(source, at, end, block.source)?;
-            thread = Some(run.thread);
-            at = run.end;
-            runs.push(run);
+            match run_at(source, at, end, block) {
+                Ok(run) => {
+                    thread = Some(run.thread);
+                    at = run.end;
+                    runs.push(run);
+                }
+                Err(error) => {
+                    found.damages.add(error, (end - at) as u64)?;
+                    at = end;
+                }
+            }
         }
         source.release(&source.bytes()[block.begin..end]);
-        last.push(thread);
+        found.last.push(thread);
     }
     runs.sort_by_key(|run| (run.thread, run.number));
-    for pair in runs.windows(2) {
-        if (pair[0].thread, pair[0].number) == (pair[1].thread, pair[1].number) {
-            let source = &store.sources[pair[1].source as usize];
-            let what = format!(
-                "run {} of thread {} a second time",
-                pair[1].number, pair[1].thread
-            );
-            return Err(source.damaged(pair[1].begin - RUN_SIZE, what));
-        }
+    let mut repeated = Vec::new();
+    runs.dedup_by(|second, first| {
+        let same = (second.thread, second.number) == (first.thread, first.number);
+        repeated.extend(same.then_some(*second));
+        same
+    });
+    for run in repeated {
+        let source = &store.sources[run.source as usize];
+        let (number, thread) = (run.number, run.thread);
+        let what = format!("run {number} of thread {thread} a second time");
+        let begin = run.begin - RUN_SIZE;
+        let error = source.damaged(begin, what);
+        found.damages.add(error, (run.end - begin) as u64)?;
     }
-    Ok((runs, last))
+    Ok(found)
 }
 
-fn run_at(source: &Source, at: usize, end: usize, index: u32) -> Result<RunPlace, Error> {
+fn run_at(source: &Source, at: usize, end: usize, block: &Block) -> Result<RunPlace, Error> {
     let Ok((run, _)) = RunRecord::ref_from_prefix(&source.bytes()[at..end]) else {
         let what = format!("{} bytes are left where a run begins", end - at);
         return Err(source.damaged(at, what));
@@ -76,8 +98,9 @@ fn run_at(source: &Source, at: usize, end: usize, index: u32) -> Result<RunPlace
         return Err(source.damaged(at, what));
     }
     let bytes = run.bytes.get() as usize;
-    let run_end = if bytes == 0 || (source.is_copy() && bytes > end - at) {
-        // Or the run was ended after we had looked where it was.
+    let may_be_longer = source.is_copy() || block.cut;
+    let run_end = if bytes == 0 || (may_be_longer && bytes > end - at) {
+        // Or the run was ended after we had looked where it was, or the file was cut.
         end
     } else {
         at.saturating_add(bytes)
@@ -102,6 +125,6 @@ fn run_at(source: &Source, at: usize, end: usize, index: u32) -> Result<RunPlace
         number: run.run.get(),
         begin: at + RUN_SIZE,
         end: run_end,
-        source: index,
+        source: block.source,
     })
 }

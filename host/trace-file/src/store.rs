@@ -1,9 +1,9 @@
 //! The blocks of a process, wherever they are: in `events`, in a thread's own `events-N`, or in buffers that were not collected yet.
 
-use crate::Error;
 use crate::buffer;
 use crate::file::open;
 use crate::layout::{BLOCK_HEADER, BLOCK_MAGIC, BLOCK_UNIT, BlockHeader};
+use crate::{Damages, Error};
 use memmap2::Mmap;
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
@@ -88,6 +88,8 @@ pub struct Block {
     pub begin: usize,
     pub used: usize,
     pub number: u64,
+    /// The file ends within it: `used` is what is there.
+    pub cut: bool,
 }
 
 /// All blocks of a process.
@@ -99,6 +101,8 @@ pub struct Store {
     pub dropped: Vec<(Option<usize>, u64)>,
     /// Where in `events` blocks of a process that runs may be being written at this moment, and how much room they have there; we have them from its buffers.
     pub unsettled: HashMap<u64, u64>,
+    /// What of the files of events is no block.
+    pub damages: Damages,
 }
 
 /// Where the blocks of a file lie.
@@ -142,7 +146,7 @@ pub fn verify(source: &Source, at: usize, used: usize) -> Result<&BlockHeader, E
 }
 
 impl Store {
-    /// Finds the blocks in `directory`. Of a process that still runs, what it had recorded by now: `next_place` is that of its header.
+    /// Finds the blocks in `directory`. What is no block where one should be is passed over, up to the next one. Of a process that still runs, what it had recorded by now: `next_place` is that of its header.
     pub fn read(directory: &Path, running: Option<u64>) -> Result<Self, Error> {
         let mut store = Store::default();
         // Buffers first: what leaves them while we read is in a file of events by then.
@@ -157,7 +161,7 @@ impl Store {
         for path in buffer::numbered(directory, "events-")? {
             store.read_events(&path, Kind::Own, end, &known)?;
         }
-        store.verify_numbers()?;
+        store.drop_repeated()?;
         Ok(store)
     }
 
@@ -213,32 +217,84 @@ impl Store {
                 at += room.next_multiple_of(BLOCK_UNIT as usize);
                 continue;
             }
-            let said = said.map_or(0, |said| said.used.get());
-            let header = verify(&source, at, said as usize)?;
-            self.blocks.push(Block {
-                source: self.sources.len() as u32,
-                begin: at,
-                used: said as usize,
-                number: header.number.get(),
-            });
-            let room = header.room.get() as usize;
-            source.release(&source.bytes()[at..at + said as usize]);
-            at += room;
+            let said = said.map_or(0, |said| said.used.get()) as usize;
+            // Whole words of what a file that was cut short has left.
+            let there = (length - at) / 8 * 8;
+            let used = said.min(there);
+            match verify(&source, at, used) {
+                Ok(header) => {
+                    self.blocks.push(Block {
+                        source: self.sources.len() as u32,
+                        begin: at,
+                        used,
+                        number: header.number.get(),
+                        cut: used < said,
+                    });
+                    let room = header.room.get() as usize;
+                    source.release(&source.bytes()[at..at + used]);
+                    if used < said {
+                        let what = format!(
+                            "the file ends inside a block of {said} bytes: it was cut short"
+                        );
+                        self.damages
+                            .add(source.damaged(length, what), (said - used) as u64)?;
+                    }
+                    at = at.saturating_add(room);
+                }
+                Err(error) => {
+                    let next = next_block(&file, at, length).map_err(Error::io(path))?;
+                    self.damages.add(error, (next - at) as u64)?;
+                    at = next;
+                }
+            }
         }
         self.sources.push(source);
         Ok(())
     }
 
-    fn verify_numbers(&self) -> Result<(), Error> {
+    /// Of two blocks of one number, the second is no block.
+    fn drop_repeated(&mut self) -> Result<(), Error> {
         let mut numbers = HashSet::with_capacity(self.blocks.len());
-        for block in &self.blocks {
-            if !numbers.insert(block.number) {
-                let source = &self.sources[block.source as usize];
-                let what = format!("block number {} a second time", block.number);
-                return Err(source.damaged(block.begin + 16, what));
+        let repeated = |block: &Block| !numbers.insert(block.number);
+        let which: Vec<bool> = self.blocks.iter().map(repeated).collect();
+        for (block, _) in self.blocks.iter().zip(&which).filter(|(_, which)| **which) {
+            let source = &self.sources[block.source as usize];
+            let what = format!("block number {} a second time", block.number);
+            let error = source.damaged(block.begin + 16, what);
+            self.damages.add(error, block.used as u64)?;
+        }
+        let mut kept = which.iter();
+        self.blocks.retain(|_| kept.next() == Some(&false));
+        // Blocks that others are counted by.
+        if which.contains(&true) {
+            for (block, _) in &mut self.dropped {
+                *block = block.and_then(|index| {
+                    let before = which[..index].iter().filter(|which| **which).count();
+                    (!which[index]).then_some(index - before)
+                });
             }
         }
         Ok(())
+    }
+}
+
+/// Where behind `at` the next block begins in a file of this length; its end, if none does.
+fn next_block(file: &File, at: usize, length: usize) -> std::io::Result<usize> {
+    let mut next = at;
+    loop {
+        next = (next / BLOCK_UNIT as usize + 1).saturating_mul(BLOCK_UNIT as usize);
+        if next >= length {
+            return Ok(length);
+        }
+        let mut room_for_header = [0; BLOCK_HEADER];
+        let start = header_at(file, next as u64, &mut room_for_header)?;
+        if start.starts_with(&BLOCK_MAGIC) {
+            return Ok(next);
+        }
+        // What is not written ends what is damaged, too, and may be long.
+        if start.first_chunk::<8>() == Some(&[0; 8]) {
+            return Ok(next);
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! One thread and its events.
 
 use crate::clock::TimeLine;
-use crate::layout::{ENDED, RUN_SIZE, RunRecord, text};
+use crate::layout::{ENDED, RUN_SIZE, RunRecord, SP_BITS, text};
 use crate::run::RunPlace;
 use crate::store::Store;
 use crate::{Addr, Error, Events, Modules, Nanos, Remarks, Ticks};
@@ -152,7 +152,7 @@ impl Thread {
     /// Counts its enters and exits, and what was dropped of them, without completing them: several times as fast as [`Thread::events`].
     ///
     /// # Errors
-    /// Any damage of its records.
+    /// What [`Thread::events`] gives.
     pub fn count(&self) -> Result<(u64, u64), Error> {
         let mut events = self.events();
         let calls = events.count_calls()?;
@@ -163,7 +163,8 @@ impl Thread {
     pub(crate) fn dropped_in_gaps(&self) -> Result<u64, Error> {
         let mut events = self.events();
         events.count_calls()?;
-        Ok(events.dropped_in_gaps())
+        let damages = events.remarks().damages;
+        damages.error().map_or(Ok(events.dropped_in_gaps()), Err)
     }
 
     /// The record that its last run begins with.
@@ -175,7 +176,7 @@ impl Thread {
     /// What a walk over all its events would remark.
     ///
     /// # Errors
-    /// Any damage of its records.
+    /// What [`Thread::events`] gives.
     pub fn remarks(&self) -> Result<Remarks, Error> {
         let mut events = self.events();
         events.by_ref().try_for_each(|event| event.map(drop))?;
@@ -194,6 +195,18 @@ impl<'a> Run<'a> {
     /// Its number among its thread's; numbers between those of neighbours are missing.
     pub fn number(self) -> u32 {
         self.thread.places[self.index].number
+    }
+
+    /// Whether it begins on another stack than its thread's own, as far as it is known where that is.
+    pub fn begins_elsewhere(self) -> bool {
+        let record = self.thread.places[self.index].record(&self.thread.shared.store);
+        let Some((record, own)) = record.ok().zip(self.thread.stack()) else {
+            return false;
+        };
+        // Where the stack pointers are that its short records can say.
+        let low = record.base_sp.get();
+        let high = low.saturating_add(8 << SP_BITS);
+        low != 0 && (high <= own.start.0 || low >= own.end.0)
     }
 
     /// Bytes that it takes up.

@@ -30,7 +30,7 @@ impl Trace {
     /// Opens the trace at `path`. Costs nothing per event: records are read when they are asked for.
     ///
     /// # Errors
-    /// Any [`Error`]: the directory is missing, not ours, newer, empty or damaged.
+    /// Any [`Error`]: the directory is missing, not ours, newer, empty or damaged. Where a part of its events can be read, that they are damaged is none: see [`Process::damages`].
     pub fn open(path: &Path) -> Result<Self, Error> {
         if path.is_file() {
             let Some(mut unpacked) = unpack(path)? else {
@@ -81,7 +81,12 @@ impl Trace {
                 let replaced = is_replaced(&head, &newest);
                 Process::read(&directory, head, replaced, line)
             })
-            .collect::<Result<_, _>>()?;
+            .collect::<Result<Vec<Process>, _>>()?;
+        if processes.iter().all(|process| process.threads().is_empty())
+            && let Some(error) = processes.iter().find_map(|of| of.damages().error())
+        {
+            return Err(error);
+        }
         Ok(Trace {
             path: path.to_owned(),
             symbols: None,

@@ -77,6 +77,11 @@ impl Untimed {
         };
     }
 
+    /// What is left of the stretch cannot be read.
+    pub fn leave(&mut self) {
+        self.given = self.records;
+    }
+
     /// Whether every record of the stretch has its time.
     pub fn none_left(&self) -> bool {
         self.given >= self.records

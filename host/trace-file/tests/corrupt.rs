@@ -93,9 +93,9 @@ proptest! {
         process.finish().unwrap();
         let trace = Trace::open(directory.path()).unwrap();
         let events: Vec<_> = trace.processes()[0].threads()[0].events().collect();
-        // Times never decrease, and nothing comes after an error.
+        // Times never decrease, and what is damaged is passed over.
         let times: Vec<_> = events.iter().flatten().map(|event| event.time).collect();
         prop_assert!(times.is_sorted());
-        prop_assert!(events.iter().rev().skip(1).all(Result::is_ok));
+        prop_assert!(events.iter().all(Result::is_ok));
     }
 }

@@ -4,7 +4,7 @@
 
 use heddle_trace_file::write::{EPOCH, ThreadWriter, TraceWriter};
 use heddle_trace_file::{
-    Addr, Callee, Error, Event, EventKind, Nanos, Place, Trace, Way, Why, recover,
+    Addr, Callee, Damages, Error, Event, EventKind, Nanos, Place, Trace, Way, Why, recover,
 };
 use std::fs;
 use std::path::Path;
@@ -55,6 +55,22 @@ fn enter(time: u64, function: u64, caller: u64, sp: u64) -> Event<'static> {
 fn exit(time: u64, function: Callee, sp: u64) -> Event<'static> {
     let sp = Addr(sp);
     event(time, EventKind::Exit { function, sp })
+}
+
+/// What is said of a trace that is damaged, and the bytes of its events that are passed over.
+fn damage(path: &Path) -> (String, u64) {
+    let trace = match Trace::open(path) {
+        Ok(trace) => trace,
+        Err(error) => return (error.to_string(), 0),
+    };
+    let mut all = Damages::default();
+    for process in trace.processes() {
+        all += process.damages();
+        for thread in process.threads() {
+            all += &thread.remarks().unwrap().damages;
+        }
+    }
+    (all.first.unwrap().to_string(), all.bytes)
 }
 
 /// A process of one thread.
@@ -334,7 +350,7 @@ fn a_newer_file_inside_is_refused_with_both_versions() {
 }
 
 #[test]
-fn a_file_cut_anywhere_is_an_error_that_names_it() {
+fn a_file_cut_anywhere_is_named() {
     // A block's header, a run's record, a base is not needed for these: an enter and an exit.
     let events = 64 + 128 + 16 + 8;
     for (name, cuts) in [
@@ -348,7 +364,7 @@ fn a_file_cut_anywhere_is_an_error_that_names_it() {
             let file = directory.path().join("42").join(name);
             let open = fs::File::options().write(true).open(&file).unwrap();
             open.set_len(cut).unwrap();
-            let error = Trace::open(directory.path()).unwrap_err().to_string();
+            let (error, _) = damage(directory.path());
             let offset = [
                 format!("offset {cut}"),
                 "offset 0".to_owned(),
@@ -454,7 +470,7 @@ fn a_large_hole_costs_nothing_and_an_endless_module_list_is_refused() {
 }
 
 #[test]
-fn what_cannot_be_is_an_error_at_its_offset() {
+fn what_cannot_be_is_told_of_at_its_offset() {
     // Of the file: offset, what is put there, and what is said.
     let run = 64;
     let events: [(usize, &[u8], &str); 11] = [
@@ -496,11 +512,86 @@ fn what_cannot_be_is_an_error_at_its_offset() {
         let mut content = fs::read(&file).unwrap();
         content[at..at + bytes.len()].copy_from_slice(bytes);
         fs::write(&file, content).unwrap();
-        let error = Trace::open(directory.path()).and_then(|trace| {
-            let mut events = trace.merged();
-            events.by_ref().try_for_each(|event| event.map(drop))
-        });
-        let error = error.unwrap_err().to_string();
+        let (error, _) = damage(directory.path());
         assert!(error.contains(name) && error.contains(said), "{error}");
     }
+}
+
+/// Three blocks of a thread, of 100 calls each, and one of another thread.
+fn of_blocks(path: &Path) -> std::path::PathBuf {
+    let trace = TraceWriter::create(path).unwrap();
+    let mut process = trace.process(42, 1, "/bin/app").unwrap();
+    process.module(0x1000, 0x2000, 0x1000, None, "/bin/app");
+    let mut other = process.thread(43, "worker");
+    other.enter(5, 0x1020, 0x1500, 0x9000).finish().unwrap();
+    let mut thread = process.thread(42, "app");
+    let mut time = 10;
+    for block in 0..3 {
+        if block > 0 {
+            thread.next_run();
+        }
+        for _ in 0..100 {
+            thread
+                .enter(time, 0x1010, 0x1500, 0x7000)
+                .exit(time + 5, 0x1010, 0x1500, 0x7000);
+            time += 10;
+        }
+    }
+    thread.finish().unwrap();
+    process.finish().unwrap();
+    path.join("42/events")
+}
+
+#[test]
+fn what_is_whole_is_read_around_what_is_damaged() {
+    const BLOCK: usize = 64 << 10;
+    // Of a block: its header, its run's record, the records.
+    let size = 64 + 128 + 100 * 24;
+    let zeroes: &[u8] = &[0; 8];
+    // Where in the file, what is put there; which calls are left of the 300, and how many bytes are not read.
+    let cases: [(usize, &[u8], u64, u64); 6] = [
+        (2 * BLOCK, b"HEDLXXXX", 200, BLOCK as u64),
+        (2 * BLOCK + 12, &[1], 200, BLOCK as u64),
+        (2 * BLOCK + 64, zeroes, 200, size - 64),
+        (
+            2 * BLOCK + 64 + 128 + 50 * 24,
+            zeroes,
+            250,
+            size - 64 - 128 - 50 * 24,
+        ),
+        // The number of the block before.
+        (2 * BLOCK + 16, &[2], 200, size),
+        (BLOCK + 64 + 128, zeroes, 200, size - 64 - 128),
+    ];
+    for (at, bytes, calls, passed) in cases {
+        let directory = tempfile::tempdir().unwrap();
+        let events = of_blocks(directory.path());
+        let mut content = fs::read(&events).unwrap();
+        content[at..at + bytes.len()].copy_from_slice(bytes);
+        fs::write(&events, content).unwrap();
+        let (said, missing) = damage(directory.path());
+        assert!(said.contains("42/events: at offset"), "{said}");
+        assert_eq!(missing, passed, "{said}");
+        let trace = Trace::open(directory.path()).unwrap();
+        let threads = trace.processes()[0].threads();
+        assert_eq!(threads[0].count().unwrap().0, 1, "{said}");
+        assert_eq!(threads[1].count().unwrap().0, 2 * calls, "{said}");
+        assert_eq!(threads[1].events().count() as u64, 2 * calls, "{said}");
+    }
+}
+
+#[test]
+fn what_a_cut_has_left_is_read() {
+    let cut = (2 << 16) + 64 + 128 + 30 * 24 + 4;
+    let directory = tempfile::tempdir().unwrap();
+    let events = of_blocks(directory.path());
+    let file = fs::File::options().write(true).open(&events).unwrap();
+    file.set_len(cut).unwrap();
+    let (said, missing) = damage(directory.path());
+    assert!(said.contains(&format!("offset {cut}")), "{said}");
+    // 70 calls of the second block; the third is not known of.
+    assert_eq!(missing, 70 * 24);
+    let trace = Trace::open(directory.path()).unwrap();
+    let threads = trace.processes()[0].threads();
+    assert_eq!(threads[1].count().unwrap().0, 2 * 130);
 }

@@ -122,6 +122,9 @@ fn tell_dropped(directory: &Path, head: &Head, events: &EventsFile) -> Result<()
         rate: crate::Rate::NANOSECOND,
     };
     let process = Process::read(directory, head.clone(), false, line).map_err(Refused::Damaged)?;
+    if let Some(damaged) = process.damages().error() {
+        return Err(Refused::Damaged(damaged));
+    }
     let mut number = process.last_block_number();
     for thread in process
         .threads()

@@ -1,6 +1,8 @@
 //! What is done with a trace, and what must hold whatever is in it.
 
-use heddle_trace_file::{Addr, CoroutineFrame, Error, EventKind, Nanos, Thread, Trace, recover};
+use heddle_trace_file::{
+    Addr, CoroutineFrame, Damages, Error, EventKind, Nanos, Thread, Trace, recover,
+};
 use std::path::Path;
 
 /// Reads all of it in every way there is, and collects it if asked to. The answer has no numbers in it, so that there are few.
@@ -23,6 +25,9 @@ fn read(path: &Path) -> String {
     };
     let mut answer = "read".to_owned();
     for process in trace.processes() {
+        if let Some(damage) = &process.damages().first {
+            answer = said(&damage.clone().into());
+        }
         let modules = process.modules();
         for module in modules.iter() {
             modules.find(module.start, module.loaded);
@@ -30,8 +35,9 @@ fn read(path: &Path) -> String {
         }
         let _ = modules.find(Addr(0x1010), Nanos(10));
         for thread in process.threads() {
-            if let Err(error) = walk(thread) {
-                answer = said(&error);
+            let found = walk(thread);
+            if let Some(damage) = found.map_err(|error| error.to_string()).unwrap().first {
+                answer = said(&damage.into());
             }
         }
     }
@@ -44,35 +50,27 @@ fn read(path: &Path) -> String {
     answer
 }
 
-/// Walks over a thread's events. What is given is consistent, and nothing comes after an error.
-fn walk(thread: &Thread) -> Result<(), Error> {
+/// Walks over a thread's events. What is given is consistent, and damage is passed over alike.
+fn walk(thread: &Thread) -> Result<Damages, Error> {
     let mut events = thread.events();
     let mut latest = Nanos(0);
     let mut calls = 0;
     let mut frames = Vec::new();
     for event in events.by_ref() {
-        let event = match event {
-            Ok(event) => event,
-            Err(error) => {
-                assert!(events.next().is_none(), "an event after an error");
-                assert!(
-                    thread.count().is_err(),
-                    "an error that counting does not meet"
-                );
-                return Err(error);
-            }
-        };
+        let event = event?;
         assert!(event.time >= latest, "time runs backwards");
         latest = event.time;
         let call = matches!(event.kind, EventKind::Enter { .. } | EventKind::Exit { .. });
         calls += u64::from(call);
         frames.extend(captured(&event.kind));
     }
-    let dropped = events.remarks().dropped;
+    let remarks = events.remarks();
+    let dropped = remarks.dropped;
     assert_eq!(thread.count()?, (calls, dropped), "counted otherwise");
-    let (mut by_runs, mut frames_by_runs) = (0, Vec::new());
+    let (mut by_runs, mut frames_by_runs, mut damages) = (0, Vec::new(), Damages::default());
     for run in thread.runs() {
-        for event in run.events() {
+        let mut events = run.events();
+        for event in events.by_ref() {
             let kind = event?.kind;
             frames_by_runs.extend(captured(&kind));
             by_runs += u64::from(matches!(
@@ -80,13 +78,18 @@ fn walk(thread: &Thread) -> Result<(), Error> {
                 EventKind::Enter { .. } | EventKind::Exit { .. }
             ));
         }
+        damages += &events.remarks().damages;
     }
+    assert_eq!(
+        damages, remarks.damages,
+        "runs have other damage than their thread"
+    );
     assert_eq!(by_runs, calls, "runs hold other events than their thread");
     assert_eq!(
         frames_by_runs, frames,
         "runs hold other captures than their thread"
     );
-    Ok(())
+    Ok(damages)
 }
 
 fn captured(kind: &EventKind) -> Option<CoroutineFrame> {
