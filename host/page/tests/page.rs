@@ -203,3 +203,30 @@ fn equal_ids_get_different_anchors() {
     assert_eq!(page.matches("id=\"e-mine\"").count(), 1);
     assert_eq!(page.matches("id=\"e-mine.2\"").count(), 1);
 }
+
+#[test]
+fn claims_stand_between_the_verdict_and_the_plots_of_their_experiment() {
+    let page = rendered(&common::small());
+    let section = &page[page.find("id=\"e-mine\"").unwrap()..];
+    let at = |text: &str| section.find(text).unwrap_or_else(|| panic!("no {text}"));
+    assert!(at("class=\"sentences\"") < at("id=\"e-mine:"));
+    assert!(at("id=\"e-mine:") < at("<svg class=\"plot"));
+    // The overview leads there.
+    let overview = &page[page.find("id=\"claims\"").unwrap()..];
+    assert!(overview.contains("href=\"#e-mine:"));
+}
+
+#[test]
+fn tables_are_folded_and_models_that_lack_the_same_share_a_line() {
+    let mut report = common::small();
+    report.experiments[0].skipped = ["a", "b", "c"]
+        .map(|model| SkippedModel {
+            model: model.into(),
+            reason: if model == "c" { "no disk" } else { "no Go" }.into(),
+        })
+        .into();
+    let page = rendered(&report);
+    assert!(page.contains("<details>\n<summary>Numbers"));
+    assert_eq!(page.matches("no Go").count(), 1);
+    assert_eq!(page.matches("no disk").count(), 1);
+}

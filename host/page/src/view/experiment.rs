@@ -1,5 +1,6 @@
-//! One experiment: question, source, verdicts, plots, tables, what did not run, and how to run a sample again.
+//! One experiment: question, source, verdicts, claims, plots, tables, what did not run, and how to run a sample again.
 
+use super::ledger::Claim;
 use super::{Link, Model};
 use crate::palette::Palette;
 use crate::plot::{NARROW, Plot, WIDE, failures, has_axis};
@@ -7,9 +8,6 @@ use crate::ticks::parameter;
 use heddle_results::{Better, Cell, ExperimentReport, Group, Series, Source, text};
 use serde::Serialize;
 use std::collections::BTreeSet;
-
-/// The tables of an experiment are folded if they have more rows than this together.
-const OPEN_ROWS: usize = 24;
 
 #[derive(Serialize)]
 pub(super) struct Section {
@@ -19,10 +17,14 @@ pub(super) struct Section {
     question: String,
     source: Option<Source>,
     sentences: Vec<String>,
+    claims: Vec<Claim>,
     axis: Option<String>,
     metric: String,
     groups: Vec<Panel>,
-    skipped: Vec<(Model, String)>,
+    /// Rows of all tables.
+    rows: usize,
+    /// Who did not run for the same reason, and the reason.
+    skipped: Vec<(Vec<Model>, String)>,
     troubles: Vec<String>,
     commands: Vec<(Model, String)>,
 }
@@ -39,8 +41,6 @@ struct Panel {
     counters: Vec<String>,
     /// Rows of one place on the axis.
     places: Vec<Vec<Row>>,
-    rows: usize,
-    open: bool,
 }
 
 #[derive(Serialize)]
@@ -61,28 +61,25 @@ struct Row {
 impl Section {
     pub(super) fn new(experiment: &ExperimentReport, link: &Link, palette: &Palette) -> Self {
         let alone = experiment.groups.len() == 1;
-        let mut groups: Vec<Panel> = experiment
+        let groups: Vec<Panel> = experiment
             .groups
             .iter()
             .map(|group| Panel::new(experiment, group, palette, alone))
             .collect();
-        let open = groups.iter().map(|group| group.rows).sum::<usize>() <= OPEN_ROWS;
-        groups.iter_mut().for_each(|group| group.open = open);
+        let places = groups.iter().flat_map(|group| &group.places);
         Self {
             link: link.clone(),
             id: experiment.id.clone(),
+            rows: places.map(Vec::len).sum(),
             workload: experiment.workload.clone(),
             question: experiment.question.clone(),
             source: experiment.source.clone(),
             sentences: super::sentences(experiment),
+            claims: Claim::all(experiment, link),
             axis: experiment.axis.clone(),
             metric: experiment.metric.label.clone(),
             groups,
-            skipped: experiment
-                .skipped
-                .iter()
-                .map(|skipped| (Model::new(&skipped.model, palette), skipped.reason.clone()))
-                .collect(),
+            skipped: skipped(experiment, palette),
             troubles: experiment.troubles.clone(),
             commands: experiment
                 .commands
@@ -91,6 +88,22 @@ impl Section {
                 .collect(),
         }
     }
+}
+
+/// The models that did not run, by reason.
+fn skipped(experiment: &ExperimentReport, palette: &Palette) -> Vec<(Vec<Model>, String)> {
+    let mut reasons: Vec<(Vec<Model>, String)> = Vec::new();
+    for skipped in &experiment.skipped {
+        let model = Model::new(&skipped.model, palette);
+        match reasons
+            .iter_mut()
+            .find(|(_, reason)| *reason == skipped.reason)
+        {
+            Some((models, _)) => models.push(model),
+            None => reasons.push((vec![model], skipped.reason.clone())),
+        }
+    }
+    reasons
 }
 
 impl Panel {
@@ -121,7 +134,6 @@ impl Panel {
             .into_iter()
             .map(|place| rows(experiment, group, place, &counters, palette))
             .collect();
-        let number = places.iter().map(Vec::len).sum();
         Self {
             label: group.label.clone(),
             wide: alone.then(|| plot(WIDE)).flatten(),
@@ -137,8 +149,6 @@ impl Panel {
             },
             counters: counters.into_iter().map(text::words).collect(),
             places,
-            rows: number,
-            open: true,
         }
     }
 }

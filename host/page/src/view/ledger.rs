@@ -1,7 +1,8 @@
-//! The claims ledger: the source's words and figure, ours, and the verdict.
+//! The claims: an overview of all, a line each, and the entry that stands in its experiment: the source's words and figure, ours,
+//! the verdict and why.
 
-use super::Link;
-use heddle_results::{ClaimReport, Coefficient, Report, Verdict};
+use super::{Link, slug};
+use heddle_results::{ClaimReport, Coefficient, ExperimentReport, Report, Verdict};
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -11,12 +12,10 @@ pub(super) struct Ledger {
     sources: Vec<Source>,
 }
 
-/// What one source says: the claims of one experiment.
+/// The claims of one experiment.
 #[derive(Serialize)]
 struct Source {
     link: Link,
-    /// Document and place.
-    citation: String,
     claims: Vec<Claim>,
 }
 
@@ -33,9 +32,11 @@ struct Word {
     class: &'static str,
 }
 
+/// A claim with all that is to be said of it.
 #[derive(Serialize)]
-struct Claim {
+pub(super) struct Claim {
     id: String,
+    anchor: String,
     /// Ours, not a source's: its words are no quotation.
     goal: bool,
     words: String,
@@ -90,17 +91,9 @@ impl Ledger {
             .iter()
             .zip(links)
             .filter(|(experiment, _)| !experiment.claims.is_empty());
-        let sources = with_claims.map(|(experiment, link)| {
-            let source = experiment.source.iter();
-            let parts = source.flat_map(|source| [source.document.as_str(), source.place.as_str()]);
-            Source {
-                link: link.clone(),
-                citation: parts
-                    .filter(|part| !part.is_empty())
-                    .collect::<Vec<_>>()
-                    .join(", "),
-                claims: experiment.claims.iter().map(Claim::new).collect(),
-            }
+        let sources = with_claims.map(|(experiment, link)| Source {
+            link: link.clone(),
+            claims: Claim::all(experiment, link),
         });
         Self {
             counts: counts.collect(),
@@ -110,9 +103,16 @@ impl Ledger {
 }
 
 impl Claim {
-    fn new(claim: &ClaimReport) -> Self {
+    /// The claims of an experiment, in its order.
+    pub(super) fn all(experiment: &ExperimentReport, link: &Link) -> Vec<Self> {
+        let claims = experiment.claims.iter();
+        claims.map(|claim| Self::new(claim, link)).collect()
+    }
+
+    fn new(claim: &ClaimReport, link: &Link) -> Self {
         Self {
             id: claim.id.clone(),
+            anchor: format!("{}:{}", link.anchor, slug(&claim.id)),
             goal: claim.goal,
             words: claim.words.clone(),
             figure: claim.figure.clone().unwrap_or_default(),

@@ -74,22 +74,13 @@ impl Map {
             rows: experiment.groups.iter().map(row).collect(),
         }
     }
-
-    /// Whether there is no axis, so that a row has one cell.
-    pub(super) fn is_single(&self) -> bool {
-        self.axis.is_none()
-    }
 }
 
 fn point(winner: &Winner, palette: &Palette) -> Point {
     let lead = winner.lead.as_ref().map(|lead| Lead {
         over: lead.over.clone(),
         times: text::times(lead.times.value),
-        interval: format!(
-            "{}–{}",
-            text::number(lead.times.low),
-            text::number(lead.times.high)
-        ),
+        interval: text::interval(lead.times.low, lead.times.high, ""),
     });
     Point {
         models: winner

@@ -33,6 +33,7 @@ impl Model {
 /// An experiment's place in the page.
 #[derive(Clone, Serialize)]
 struct Link {
+    id: String,
     title: String,
     anchor: String,
 }
@@ -42,11 +43,9 @@ pub(crate) fn page(report: &Report, raw_jsonl: &str) -> Result<String, Error> {
     let palette = Palette::assign(models(report));
     let links = links(report);
     let with_links = || report.experiments.iter().zip(&links);
-    // Maps of several places first: those of one then share a row.
-    let mut maps: Vec<_> = with_links()
+    let maps: Vec<_> = with_links()
         .map(|(experiment, link)| map::Map::new(experiment, link, &palette))
         .collect();
-    maps.sort_by_key(map::Map::is_single);
     let page = environment()?.get_template("page.html")?.render(context! {
         head => head::Head::new(report, &links),
         map => maps,
@@ -73,6 +72,7 @@ fn environment() -> Result<Environment<'static>, Error> {
         ("head.html", include_str!("../../templates/head.html")),
         ("map.html", include_str!("../../templates/map.html")),
         ("ledger.html", include_str!("../../templates/ledger.html")),
+        ("claims.html", include_str!("../../templates/claims.html")),
         (
             "experiment.html",
             include_str!("../../templates/experiment.html"),
@@ -122,17 +122,7 @@ fn models(report: &Report) -> impl Iterator<Item = &str> {
 fn links(report: &Report) -> Vec<Link> {
     let mut used: BTreeMap<String, usize> = BTreeMap::new();
     let link = |experiment: &heddle_results::ExperimentReport| {
-        let slug: String = experiment
-            .id
-            .chars()
-            .map(|c| {
-                if c.is_ascii_alphanumeric() || c == '-' {
-                    c
-                } else {
-                    '_'
-                }
-            })
-            .collect();
+        let slug = slug(&experiment.id);
         let number = used
             .entry(slug.clone())
             .and_modify(|number| *number += 1)
@@ -147,7 +137,17 @@ fn links(report: &Report) -> Vec<Link> {
         } else {
             experiment.title.clone()
         };
-        Link { title, anchor }
+        Link {
+            id: experiment.id.clone(),
+            title,
+            anchor,
+        }
     };
     report.experiments.iter().map(link).collect()
+}
+
+/// An id as a part of an anchor.
+fn slug(id: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || c == '-';
+    id.chars().map(|c| if plain(c) { c } else { '_' }).collect()
 }
