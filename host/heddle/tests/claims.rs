@@ -320,3 +320,64 @@ fn goals_are_reached_or_not_and_a_table_sets_models_against_its_base() {
         "the page says it, too"
     );
 }
+
+#[test]
+fn a_claim_on_what_only_a_full_run_counts_says_so() {
+    let house = House::new();
+    let claim = "[[claim]]\nid = 'deep'\nwords = 'w'\nform = 'value'\nmodel = 'slow'\nmetric = 'frames'\nbound = { min = 1 }\n";
+    house.mine(TWICE, "'fast', 'slow'", claim);
+    house.edit(
+        "quick = { timeout_s = 20 }",
+        "quick = { timeout_s = 20 }\nfull = { params = { debugger = 1 } }",
+    );
+    for (mode, reason) in [
+        (
+            "--quick",
+            "needs --full: only there, by debugger=1, frames of slow is counted",
+        ),
+        ("--full", "frames of slow was not counted at its only point"),
+    ] {
+        house
+            .compare(&["own/", "-n", "6", mode])
+            .assert()
+            .code(0)
+            .stdout(contains(reason));
+    }
+}
+
+#[test]
+fn cells_that_crash_alike_share_a_line() {
+    let house = House::new();
+    house.mine("echo 'no luck' >&2; exit 9\n", "'fast', 'slow'", "");
+    house.edit(
+        "timeout_s = 20",
+        "timeout_s = 20, sweep = [{ n = [1, 8, 12] }]",
+    );
+    house.compare(&["own/"]).assert().code(1).stdout(
+        contains("mine: fast ×3 and slow ×3, first at n=1: 18 of 18 samples crashed: ")
+            .or(contains(
+                "mine: slow ×3 and fast ×3, first at n=1: 18 of 18 samples crashed: ",
+            ))
+            .and(contains("no luck")),
+    );
+}
+
+#[test]
+fn a_reason_is_drawn_from_metrics_too() {
+    let house = House::new();
+    let claim = RATIO.replace(
+        "form = \"ratio\"",
+        "form = \"ratio\"\nmetric = \"strand_switches\"",
+    );
+    house.mine(
+        TWICE,
+        "'fast', 'slow'",
+        &claim.replace("why = [\"strand_switches\"]", "why = [\"wall_ns\"]"),
+    );
+    house.compare(&["own/", "-n", "6"]).assert().code(0);
+    assert!(
+        house
+            .page()
+            .contains("slow had 2.00 µs of wall; fast had 1.00 µs of wall.")
+    );
+}

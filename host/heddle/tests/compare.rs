@@ -482,7 +482,7 @@ fn what_cannot_run_here_is_skipped_where_it_says_so() {
             .and(contains("ring did not run: no ring in this kernel"))
             // What ran before can run: this is a failure.
             .and(contains(
-                "late at n=1: 1 of 6 samples crashed: exit code 77",
+                "late ×2, first at n=1: 2 of 12 samples crashed: exit code 77",
             )),
     );
     assert_eq!(house.count("model", "ring"), 6);

@@ -8,6 +8,7 @@ mod error;
 pub mod experiment;
 pub mod judge;
 pub mod models;
+mod natural;
 pub mod output;
 pub mod run;
 pub mod select;

@@ -3,6 +3,7 @@
 use crate::error::{Error, Result};
 use crate::experiment::Experiment;
 use crate::models::{hint, selects};
+use crate::natural;
 use std::path::{Path, PathBuf};
 
 /// Where Heddle's own lab programs are: `HEDDLE_LAB`, or `../lab` seen from the command.
@@ -161,7 +162,7 @@ fn read_path(path: &Path) -> Result<Vec<Experiment>> {
     files.iter().map(|file| Experiment::read(file)).collect()
 }
 
-/// The `.toml` files of a directory, by name.
+/// The `.toml` files of a directory, by name, as people count.
 fn files_in(path: &Path) -> Result<Vec<PathBuf>> {
     let entries =
         std::fs::read_dir(path).map_err(Error::io(format!("cannot read {}", path.display())))?;
@@ -169,7 +170,10 @@ fn files_in(path: &Path) -> Result<Vec<PathBuf>> {
         .filter_map(|entry| Some(entry.ok()?.path()))
         .filter(|path| path.extension().is_some_and(|ext| ext == "toml"))
         .collect();
-    files.sort();
+    files.sort_by_cached_key(|file| {
+        let stem = file.file_stem().unwrap_or_default().to_string_lossy();
+        natural::key(&stem)
+    });
     Ok(files)
 }
 

@@ -120,7 +120,7 @@ pub struct ExperimentReport {
     pub claims: Vec<ClaimReport>,
     /// Models that did not run, and why.
     pub skipped: Vec<SkippedModel>,
-    /// What went wrong: one sentence for each cell with failed samples.
+    /// What went wrong: one sentence for the cells whose samples failed in the same way.
     pub troubles: Vec<String>,
     /// One command that repeats a sample of each model, ready for a shell.
     pub commands: BTreeMap<String, String>,

@@ -119,14 +119,34 @@ pub fn unit_of(name: &str) -> &'static str {
 /// use heddle_results::text::interval;
 /// assert_eq!(interval(398.0, 410.0, "ns"), "398–410 ns");
 /// assert_eq!(interval(998.0, 1_020.0, "ns"), "998 ns–1.02 µs");
-/// assert_eq!(interval(1.0, 2.0, ""), "1.00–2.00");
+/// assert_eq!(interval(-0.5, 2.0, "ns"), "−0.500 to 2.00 ns");
 /// ```
 pub fn interval(low: f64, high: f64, unit: &str) -> String {
     let (low, high) = (quantity(low, unit), quantity(high, unit));
     match (low.rsplit_once(' '), high.rsplit_once(' ')) {
-        (Some((number, a)), Some((_, b))) if a == b => format!("{number}–{high}"),
-        _ => format!("{low}–{high}"),
+        (Some((number, a)), Some((_, b))) if a == b => range(number, &high),
+        _ => range(&low, &high),
     }
+}
+
+/// Both ends of a range: with a dash, or, where one end is negative and a dash would look like another minus, in words.
+///
+/// ```
+/// use heddle_results::text::range;
+/// assert_eq!(range("1.40", "1.50"), "1.40–1.50");
+/// assert_eq!(range("−0.9", "0.9"), "−0.9 to 0.9");
+/// ```
+pub fn range(low: &str, high: &str) -> String {
+    if [low, high].iter().any(|end| end.starts_with('−')) {
+        format!("{low} to {high}")
+    } else {
+        format!("{low}–{high}")
+    }
+}
+
+/// A number whose digits are given, with a typographic minus.
+pub fn minus(digits: &str) -> String {
+    digits.replace('-', "−")
 }
 
 /// A counter's name in words, without its unit: `peak_rss_bytes` → `peak rss`.

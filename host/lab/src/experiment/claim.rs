@@ -1,3 +1,4 @@
+use heddle_results::text::minus;
 use heddle_results::{Value, Values};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -100,7 +101,8 @@ impl Range {
 
 impl std::fmt::Display for Range {
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
-        match (self.min, self.max) {
+        let end = |end: f64| minus(&end.to_string());
+        match (self.min.map(end), self.max.map(end)) {
             (Some(min), Some(max)) => write!(f, "{min} … {max}"),
             (Some(min), None) => write!(f, "≥ {min}"),
             (None, Some(max)) => write!(f, "≤ {max}"),

@@ -2,7 +2,7 @@ use crate::command::plain;
 use crate::experiment::Experiment;
 use crate::run::Cell;
 use crate::stats::{Resampled, median, ratio};
-use heddle_results::{ProcessUsage, Sample, Status, Values};
+use heddle_results::{ProcessUsage, Status, Values};
 use std::collections::BTreeMap;
 
 /// A cell with what its samples say.
@@ -129,48 +129,4 @@ pub fn label(at: &Values) -> String {
         (name, value) => format!("{name}={value}"),
     };
     at.iter().map(one).collect::<Vec<_>>().join(", ")
-}
-
-/// A sentence for each way in which samples of a cell went wrong.
-pub fn troubles(experiment: &Experiment, judged: &Judged) -> Vec<String> {
-    let cell = judged.cell;
-    let at = match label(&cell.point) {
-        label if label.is_empty() => String::new(),
-        label => format!(" at {label}"),
-    };
-    let total = cell.samples.len();
-    let name = format!("{}: {}{at}", experiment.id, cell.model);
-    let mut sentences: Vec<String> = Vec::new();
-    for (status, verb) in [
-        (Status::Wrong, "had a wrong result"),
-        (Status::Hung, "hung"),
-        (Status::Crashed, "crashed"),
-        (Status::Garbage, "printed garbage"),
-    ] {
-        let samples: Vec<&Sample> = cell
-            .samples
-            .iter()
-            .filter(|sample| sample.status == status)
-            .collect();
-        let Some(first) = samples.first() else {
-            continue;
-        };
-        let given_up = if cell.given_up() {
-            "; no more were taken"
-        } else {
-            ""
-        };
-        let detail = first.detail.as_deref().unwrap_or("no detail");
-        sentences.push(format!(
-            "{name}: {} of {total} samples {verb}: {detail}{given_up}",
-            samples.len()
-        ));
-    }
-    if judged.sound().is_some_and(|resampled| !resampled.positive) {
-        let metric = &experiment.metric.name;
-        sentences.push(format!(
-            "{name}: {metric} is not above 0 in every sample, so there is no ratio to other models"
-        ));
-    }
-    sentences
 }

@@ -3,6 +3,7 @@
 mod cells;
 mod claims;
 mod sentences;
+mod troubles;
 mod why;
 mod winners;
 
@@ -77,10 +78,7 @@ pub fn report(
         figures: experiment.figures.clone(),
         claims: judge_claims(number, experiment, plan, mode, &cells, seed).claims,
         skipped: plan.skipped[number].clone(),
-        troubles: cells
-            .iter()
-            .flat_map(|cell| cells::troubles(experiment, cell))
-            .collect(),
+        troubles: troubles::troubles(experiment, &cells),
         commands: plan.commands[number].clone(),
     }
 }

@@ -3,16 +3,15 @@
 use super::winners::{Front, Place};
 use crate::experiment::Experiment;
 use crate::stats::FEWEST;
-use heddle_results::text::{number, quantity, times};
+use heddle_results::text::{number, quantity, range, times};
 use heddle_results::{Estimate, Lead, Metric};
 
 /// `31.2× (95 % 29.8–33.0)`.
 pub fn ratio(estimate: Estimate) -> String {
     format!(
-        "{} (95 % {}–{})",
+        "{} (95 % {})",
         times(estimate.value),
-        end(estimate.low),
-        end(estimate.high)
+        range(&end(estimate.low), &end(estimate.high))
     )
 }
 

@@ -1,16 +1,20 @@
-//! Why a claim came out as it did: one sentence drawn from counters.
+//! Why a claim came out as it did: one sentence drawn from counters, and from metrics that are not the claim's.
 
 use super::cells::{Judged, label};
 use super::sentences::list;
+use crate::stats::median;
 use heddle_results::text::{count, number, quantity, unit_of, words};
 use heddle_results::{Value, Values};
 
 /// `At n=64, thread had 9 812 voluntary kernel switches and 3 kernel threads; stackless had no voluntary kernel switches and
 /// 1 kernel thread; both had 200 strand switches.` Numbers are those of a sample. Empty if nothing was counted.
 pub fn why(names: &[String], cells: &[&Judged]) -> String {
-    let counted = |name: &&String| cells.iter().any(|cell| cell.counters.contains_key(*name));
+    let value = |name: &str, cell: &Judged| {
+        let counter = cell.counters.get(name).copied();
+        counter.or_else(|| median(&cell.cell.values(name)))
+    };
+    let counted = |name: &&String| cells.iter().any(|cell| value(name, cell).is_some());
     let names: Vec<&String> = names.iter().filter(counted).collect();
-    let value = |name: &str, cell: &Judged| cell.counters.get(name).copied();
     let same = |name: &str| {
         cells
             .iter()
@@ -96,6 +100,9 @@ fn phrase(name: &str, value: Option<f64>) -> String {
         "user_ns" => Some("outside of the kernel"),
         "sys_ns" => Some("in the kernel"),
         "peak_rss_bytes" => Some("of memory at its peak"),
+        "event_ns" => Some("an event"),
+        "strand_reserved_bytes" => Some("of address space"),
+        "worst_error_ns" => Some("of error at worst"),
         _ => None,
     };
     let (thing, per) = match name.split_once("_per_") {
@@ -121,10 +128,19 @@ fn phrase(name: &str, value: Option<f64>) -> String {
     }
 }
 
-/// `switch` of `switches`, `call` of `calls`.
-fn singular(noun: &str) -> &str {
-    let stem = noun.strip_suffix("es").filter(|stem| stem.ends_with("ch"));
-    stem.or_else(|| noun.strip_suffix('s')).unwrap_or(noun)
+/// `switch` of `switches`, `call` of `calls`, `thread left` of `threads left`.
+fn singular(noun: &str) -> String {
+    let one = |word: &str| {
+        let stem = word.strip_suffix("es").filter(|stem| stem.ends_with("ch"));
+        let stem = stem.or_else(|| word.strip_suffix('s'));
+        stem.map(str::to_owned)
+    };
+    one(noun)
+        .or_else(|| {
+            let (first, rest) = noun.split_once(' ')?;
+            Some(format!("{} {rest}", one(first)?))
+        })
+        .unwrap_or_else(|| noun.to_owned())
 }
 
 #[cfg(test)]
@@ -158,6 +174,9 @@ mod tests {
             ("allocations_per_chain", Some(4.0), "4 allocations a chain"),
             ("queue_ns", Some(2e3), "2.00 µs of queue"),
             ("blocked_p_operations", Some(7.0), "7 blocked P operations"),
+            ("threads_left", Some(1.0), "1 thread left"),
+            ("unwound", Some(1.0), "1 unwound"),
+            ("event_ns", Some(46.0), "46.0 ns an event"),
             ("allocations", None, "allocations not counted"),
         ] {
             assert_eq!(phrase(name, value), text);

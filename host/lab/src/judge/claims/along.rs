@@ -4,7 +4,7 @@ use crate::experiment::Range;
 use crate::judge::cells::Judged;
 use crate::judge::sentences::plain_number;
 use crate::stats::{Crossover, Resampled, Scale, crossover, ratio, samples_to_settle, slope};
-use heddle_results::text::number;
+use heddle_results::text::{minus, number, range};
 use heddle_results::{Estimate, Verdict};
 
 impl<'a> Case<'a> {
@@ -24,8 +24,10 @@ impl<'a> Case<'a> {
         let found = slope(&usable)
             .ok_or_else(|| format!("a slope needs two values of {along}, all above 0"))?;
         let Estimate { value, low, high } = found.slope;
+        let [value, low, high] = [value, low, high].map(|slope| minus(&format!("{slope:.3}")));
         let ours = format!(
-            "slope {value:.3} (95 % {low:.3}–{high:.3}), R² {:.4}",
+            "slope {value} (95 % {}), R² {:.4}",
+            range(&low, &high),
             found.r_squared
         );
         Ok(self.on_one_estimate(ours, found.slope, Scale::Linear, &points))
@@ -44,10 +46,9 @@ impl<'a> Case<'a> {
         match found {
             Crossover::At { x, times } => {
                 let ours = format!(
-                    "{along}={} (95 % {}–{})",
+                    "{along}={} (95 % {})",
                     number(x.value),
-                    number(x.low),
-                    number(x.high)
+                    range(&number(x.low), &number(x.high))
                 );
                 let mut answer = self.on_one_estimate(ours, x, Scale::Log, &points);
                 if times > 1 {

@@ -1,7 +1,7 @@
 use super::Case;
 use super::text::place;
 use crate::experiment::Mode;
-use crate::judge::cells::Judged;
+use crate::judge::cells::{Judged, label};
 use heddle_results::text::words;
 use heddle_results::{Status, Values};
 
@@ -39,11 +39,17 @@ impl<'a> Case<'a> {
                     verb(*status),
                     place(&found.cell.point)
                 )),
-                (None, None) if self.claim.metric.is_some() => Err(format!(
-                    "{} of {model} was not counted at {}",
-                    words(self.metric()),
-                    place(&found.cell.point)
-                )),
+                (None, None) if self.claim.metric.is_some() => Err(match self.only_in_full() {
+                    Some(setting) => format!(
+                        "needs --full: only there, by {setting}, {} of {model} is counted",
+                        words(self.metric())
+                    ),
+                    None => format!(
+                        "{} of {model} was not counted at {}",
+                        words(self.metric()),
+                        place(&found.cell.point)
+                    ),
+                }),
                 (None, None) => Err(format!(
                     "no sample of {model} was taken at {}",
                     place(&found.cell.point)
@@ -71,6 +77,22 @@ impl<'a> Case<'a> {
             Ok(cells)
         };
         points.iter().map(column).collect()
+    }
+
+    /// The parameters that a full run sets and this one leaves at what the program takes by itself: what it does not count may
+    /// depend on them.
+    fn only_in_full(&self) -> Option<String> {
+        let (quick, full) = (
+            self.experiment.plan(Mode::Quick),
+            self.experiment.plan(Mode::Full),
+        );
+        let more: Values = full
+            .params
+            .iter()
+            .filter(|(name, _)| !quick.params.contains_key(*name))
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect();
+        (self.mode == Mode::Quick && !more.is_empty()).then(|| label(&more))
     }
 }
 

@@ -1,7 +1,7 @@
 use super::{Answer, Case};
 use crate::judge::cells::Judged;
 use crate::stats::{Derived, Resampled, Scale, line};
-use heddle_results::text::{interval, number, quantity};
+use heddle_results::text::{interval, number, quantity, range};
 use heddle_results::{Coefficient, Estimate};
 
 impl<'a> Case<'a> {
@@ -38,10 +38,9 @@ impl<'a> Case<'a> {
         terms.push(self.coefficient(format!("each in {}", self.name(1)), &large.each())?);
 
         let ours = format!(
-            "{along} {} (95 % {}–{})",
+            "{along} {} (95 % {})",
             number(crossover.value),
-            number(crossover.low),
-            number(crossover.high)
+            range(&number(crossover.low), &number(crossover.high))
         );
         let mut answer = self.on_one_estimate(ours, crossover, Scale::Linear, &points);
         let fit = format!(

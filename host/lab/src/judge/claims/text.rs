@@ -2,7 +2,7 @@ use super::Case;
 use crate::experiment::{Form, Mode};
 use crate::judge::cells::label;
 use crate::judge::sentences::{plain_number, ratio};
-use heddle_results::text::{counter, quantity, times, words};
+use heddle_results::text::{counter, quantity, range, times, words};
 use heddle_results::{Estimate, Values};
 
 impl Case<'_> {
@@ -22,7 +22,7 @@ impl Case<'_> {
             Form::Value => {
                 let [value, low, high] =
                     [estimate.value, estimate.low, estimate.high].map(|value| self.text(value));
-                format!("{value} (95 % {low}–{high})")
+                format!("{value} (95 % {})", range(&low, &high))
             }
             _ => ratio(estimate),
         }
