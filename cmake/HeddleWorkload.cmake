@@ -67,8 +67,27 @@ function(heddle_lab_test program model)
   set_tests_properties("${test}" PROPERTIES TIMEOUT 60 SKIP_REGULAR_EXPRESSION "ended with 77:")
 endfunction()
 
-# heddle_go_program(NAME PACKAGE): builds the Go package in the module lab/, if there is a Go toolchain.
+# heddle_go_program(NAME PACKAGE [VARIANTS O0 O2]): builds the Go package in the module lab/, if there is a Go toolchain. With
+# variants it builds NAME-O0 …, to stand beside the C++ models of the same flags: -O0 is Go without optimisation and inlining
+# (what its documentation says for debuggers), everything else is Go as it always compiles.
 function(heddle_go_program name package)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "VARIANTS")
+  if(arg_VARIANTS)
+    foreach(variant IN LISTS arg_VARIANTS)
+      set(flags)
+      if(variant STREQUAL "O0")
+        set(flags FLAGS "-gcflags=all=-N -l")
+      endif()
+      heddle_go_executable("${name}-${variant}" "${package}" ${flags})
+    endforeach()
+  else()
+    heddle_go_executable("${name}" "${package}")
+  endif()
+endfunction()
+
+# heddle_go_executable(NAME PACKAGE [FLAGS …]): builds one.
+function(heddle_go_executable name package)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "FLAGS")
   if(NOT HEDDLE_GO)
     return()
   endif()
@@ -76,7 +95,7 @@ function(heddle_go_program name package)
   set(output "${HEDDLE_LAB_DIR}/${name}")
   add_custom_command(
     OUTPUT "${output}"
-    COMMAND ${HEDDLE_GO_COMMAND} build -trimpath -buildvcs=false -o "${output}" "${package}"
+    COMMAND ${HEDDLE_GO_COMMAND} build -trimpath -buildvcs=false ${arg_FLAGS} -o "${output}" "${package}"
     WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}/lab"
     DEPENDS ${sources}
     COMMENT "Building lab/${name} with Go"

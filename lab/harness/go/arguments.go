@@ -62,8 +62,21 @@ func (a Arguments) Real(name string) float64 {
 	return value
 }
 
-// Parse reads --model=MODEL and --NAME=VALUE. Its errors are for exit code 2: they name what is valid.
+// Sample is an empty sample of the run that the command line asks for.
+func (a Arguments) Sample(workload string) Sample {
+	return Sample{Workload: workload, Model: a.Model, Params: a.Values}
+}
+
+// Parse reads --model=MODEL and --NAME=VALUE. Its errors are UsageErrors and name what is valid.
 func Parse(arguments []string, models []string, declared []Parameter) (Arguments, error) {
+	parsed, err := parse(arguments, models, declared)
+	if err != nil {
+		err = UsageError{err}
+	}
+	return parsed, err
+}
+
+func parse(arguments []string, models []string, declared []Parameter) (Arguments, error) {
 	parsed := Arguments{Values: map[string]interface{}{}}
 	known := map[string]Parameter{}
 	names := []string{"--model"}

@@ -3,6 +3,7 @@ package harness
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 )
@@ -71,5 +72,37 @@ func TestMeasuredSampleIsOneLineOfJSON(t *testing.T) {
 	}
 	if read.Counters["allocations"] < 20000 || read.Counters["kernel_threads"] < 1 {
 		t.Errorf("counters: %v", read.Counters)
+	}
+}
+
+func TestExitCodesSayWhatWentWrong(t *testing.T) {
+	for _, each := range []struct {
+		err  error
+		code int
+		line string
+	}{
+		{nil, 0, ""},
+		{Usage("--n=%d: expected 1", 2), 2, "error: --n=2: expected 1\n"},
+		{Missing("no disk: mount one"), 77, "error: no disk: mount one\n"},
+		{errors.New("it broke"), 1, "error: it broke\n"},
+	} {
+		var out, complaints bytes.Buffer
+		code := end(func([]string) (Sample, error) { return Sample{}, each.err }, nil, &out, &complaints)
+		if code != each.code || complaints.String() != each.line || (out.Len() > 0) != (each.err == nil) {
+			t.Errorf("%v: code %d, %q, %q", each.err, code, out.String(), complaints.String())
+		}
+	}
+	if _, err := Parse([]string{"--model=x"}, []string{"a"}, nil); !errors.As(err, new(UsageError)) {
+		t.Errorf("%v is no usage error", err)
+	}
+}
+
+func TestProcessSizeIsInBytes(t *testing.T) {
+	size, err := ProcessSize()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if size["VmRSS"] < 1<<20 || size["VmHWM"] < size["VmRSS"] || size["VmSize"] < size["VmRSS"] || size["VmPTE"] <= 0 {
+		t.Errorf("got %v", size)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"math"
 	"os"
 	"runtime"
-	"strconv"
+	"runtime/debug"
 	"strings"
 	"syscall"
 	"time"
@@ -68,46 +68,18 @@ func kernelThreads() float64 {
 	return float64(len(tasks))
 }
 
-// memory is what the process has of it, in bytes, as /proc/self/status says.
-type memory struct {
-	resident, peakResident float64 // pages that are there, and the most that these ever were in this program
-	reserved, peakReserved float64 // address space
-}
-
-func memoryNow() (found memory) {
-	status, err := os.ReadFile("/proc/self/status")
-	if err != nil {
-		return memory{}
-	}
-	for _, line := range strings.Split(string(status), "\n") {
-		name, value, _ := strings.Cut(line, ":")
-		kilobytes, _ := strconv.ParseFloat(strings.TrimSuffix(strings.TrimSpace(value), " kB"), 64)
-		switch name {
-		case "VmRSS":
-			found.resident = kilobytes * 1024
-		case "VmHWM":
-			found.peakResident = kilobytes * 1024
-		case "VmSize":
-			found.reserved = kilobytes * 1024
-		case "VmPeak":
-			found.peakReserved = kilobytes * 1024
-		}
-	}
-	return found
-}
-
 // Measure runs body and fills in the metrics and counters that every sample has.
 func (s *Sample) Measure(body func(*Region)) {
 	var before, after runtime.MemStats
 	var timed Region
 	runtime.ReadMemStats(&before)
-	memoryBefore := memoryNow()
+	sizeBefore, _ := ProcessSize() // without it, there is no figure
 	used := usage()
 	start := time.Now()
 	body(&timed)
 	stop := time.Now()
 	now := usage()
-	peak := memoryNow()
+	size, _ := ProcessSize()
 	runtime.ReadMemStats(&after)
 
 	if timed.end.IsZero() {
@@ -119,13 +91,13 @@ func (s *Sample) Measure(body func(*Region)) {
 		"cpu_ns":   float64(timed.endCPU - timed.beginCPU),
 		"total_ns": float64(stop.Sub(start).Nanoseconds()),
 		// Against what there was before the run; exact only without a warm-up before.
-		"grown_bytes":    math.Max(0, peak.peakResident-memoryBefore.resident),
-		"reserved_bytes": math.Max(0, peak.peakReserved-memoryBefore.reserved),
+		"grown_bytes":    math.Max(0, size["VmHWM"]-sizeBefore["VmRSS"]),
+		"reserved_bytes": math.Max(0, size["VmPeak"]-sizeBefore["VmSize"]),
 	}
 	s.Counters = map[string]float64{
 		"user_ns":              float64(now.Utime.Nano() - used.Utime.Nano()),
 		"sys_ns":               float64(now.Stime.Nano() - used.Stime.Nano()),
-		"peak_rss_bytes":       peak.peakResident,
+		"peak_rss_bytes":       size["VmHWM"],
 		"voluntary_switches":   float64(now.Nvcsw - used.Nvcsw),
 		"involuntary_switches": float64(now.Nivcsw - used.Nivcsw),
 		"strand_switches":      0,
@@ -136,8 +108,27 @@ func (s *Sample) Measure(body func(*Region)) {
 	}
 	s.Build = map[string]string{
 		"compiler": "Go " + runtime.Version()[len("go"):],
-		"flags":    "-trimpath",
+		"flags":    buildFlags(),
 	}
+}
+
+// buildFlags is what this program was compiled with, as it remembers itself: -gcflags='all=-N -l' -trimpath.
+func buildFlags() string {
+	var flags []string
+	if built, ok := debug.ReadBuildInfo(); ok {
+		for _, setting := range built.Settings {
+			switch {
+			case !strings.HasPrefix(setting.Key, "-") || setting.Key == "-compiler" || setting.Key == "-buildmode":
+			case setting.Value == "true":
+				flags = append(flags, setting.Key)
+			case strings.Contains(setting.Value, " "):
+				flags = append(flags, setting.Key+"='"+setting.Value+"'")
+			default:
+				flags = append(flags, setting.Key+"="+setting.Value)
+			}
+		}
+	}
+	return strings.Join(flags, " ")
 }
 
 // Print writes the line.

@@ -2,11 +2,8 @@
 package main
 
 import (
-	"bufio"
 	"fmt"
-	"os"
 	"runtime"
-	"strings"
 	"sync"
 
 	harness "heddle/lab/harness/go"
@@ -121,29 +118,14 @@ func (b *bench) idle(timed *harness.Region) error {
 	full, err := processBytes()
 	release()
 	timed.End()
-	b.strandBytes = float64(full-empty) / float64(b.strands)
+	b.strandBytes = (full - empty) / float64(b.strands)
 	return err
 }
 
 // processBytes is the resident memory and the page tables that map it.
-func processBytes() (int64, error) {
-	file, err := os.Open("/proc/self/status")
-	if err != nil {
-		return 0, err
-	}
-	defer file.Close()
-	var kilobytes int64
-	for lines := bufio.NewScanner(file); lines.Scan(); {
-		name, rest, _ := strings.Cut(lines.Text(), ":")
-		if name == "VmRSS" || name == "VmPTE" {
-			var value int64
-			if _, err := fmt.Sscan(rest, &value); err != nil {
-				return 0, fmt.Errorf("/proc/self/status: %s: %v", name, err)
-			}
-			kilobytes += value
-		}
-	}
-	return kilobytes * 1024, nil
+func processBytes() (float64, error) {
+	size, err := harness.ProcessSize()
+	return size["VmRSS"] + size["VmPTE"], err
 }
 
 func (b *bench) operations(row string) int64 {
@@ -181,7 +163,7 @@ func (b *bench) check(row string) harness.Oracle {
 	return harness.Oracle{OK: true, Checked: expected}
 }
 
-func program(arguments []string) (int, error) {
+func program(arguments []string) (harness.Sample, error) {
 	parsed, err := harness.Parse(arguments, []string{"goroutine"}, []harness.Parameter{
 		{Name: "row", Words: []string{"yield", "spawn", "handoff", "channel", "idle"}},
 		{Name: "strands", Default: 10, Least: 2, Most: 2000000},
@@ -189,22 +171,22 @@ func program(arguments []string) (int, error) {
 		{Name: "warmup", Default: 1, Least: 0, Most: 1},
 	})
 	if err != nil {
-		return 2, err
+		return harness.Sample{}, err
 	}
 	runtime.GOMAXPROCS(1) // one strand at a time, as all the others
 	row, _ := parsed.Values["row"].(string)
 	if parsed.Integer("warmup") != 0 && row != "idle" {
 		small := &bench{strands: 10, count: 100}
 		if err := small.run(row, &harness.Region{}); err != nil {
-			return 1, err
+			return harness.Sample{}, err
 		}
 	}
 	work := &bench{strands: parsed.Integer("strands"), count: parsed.Integer("count")}
-	sample := harness.Sample{Workload: "coop-speed", Model: parsed.Model, Params: parsed.Values}
+	sample := parsed.Sample("coop-speed")
 	var failed error
 	sample.Measure(func(timed *harness.Region) { failed = work.run(row, timed) })
 	if failed != nil {
-		return 1, failed
+		return harness.Sample{}, failed
 	}
 	sample.Oracle = work.check(row)
 	sample.Metrics["operations"] = float64(work.operations(row))
@@ -213,16 +195,7 @@ func program(arguments []string) (int, error) {
 	if row == "idle" {
 		sample.Metrics["strand_bytes"] = work.strandBytes
 	}
-	if err := sample.Print(os.Stdout); err != nil {
-		return 1, err
-	}
-	return 0, nil
+	return sample, nil
 }
 
-func main() {
-	code, err := program(os.Args[1:])
-	if err != nil {
-		fmt.Fprintf(os.Stderr, "error: %v\n", err)
-	}
-	os.Exit(code)
-}
+func main() { harness.Main(program) }

@@ -125,27 +125,22 @@ func (w *work) check(data Records) harness.Oracle {
 	return harness.Oracle{OK: true, Checked: fmt.Sprintf("all %d records of the final file, every strand's reads of its own records and every search equal those of a sequential run; all other reads were whole records", w.records)}
 }
 
-// Run is the whole program, with records as newRecords makes them of a file; its result is an exit code.
-func Run(newRecords func(*os.File) Records) int {
-	code, err := program(os.Args[1:], newRecords)
-	if err != nil {
-		fmt.Fprintf(os.Stderr, "error: %v\n", err)
-	}
-	return code
+// Main is the whole program, with records as newRecords makes them of a file.
+func Main(newRecords func(*os.File) Records) {
+	harness.Main(func(arguments []string) (harness.Sample, error) { return program(arguments, newRecords) })
 }
 
-func program(arguments []string, newRecords func(*os.File) Records) (int, error) {
+func program(arguments []string, newRecords func(*os.File) Records) (harness.Sample, error) {
 	parsed, err := harness.Parse(arguments, []string{"goroutine"}, []harness.Parameter{
 		{Name: "operations", Default: 10000, Least: 1, Most: 10000000},
 		{Name: "records", Default: 50, Least: 1, Most: 1000000},
 		{Name: "threads", Default: 10, Least: 1, Most: 1000},
 		{Name: "lock", Words: []string{"condition", "mutex"}}, // of the thread model; here always a mutex
 		{Name: "seed", Default: 1, Least: 0, Most: 1000000000000},
-		{Name: "opt", Words: []string{"O0", "O2"}}, // of the C++ models; Go has its own compiler
 		{Name: "warmup", Default: 1, Least: 0, Most: 1},
 	})
 	if err != nil {
-		return 2, err
+		return harness.Sample{}, err
 	}
 	prepare := func(operations int64) (*work, Records, error) {
 		w := newWork(int(operations), int(parsed.Integer("records")), int(parsed.Integer("threads")), parsed.Integer("seed"))
@@ -158,20 +153,17 @@ func program(arguments []string, newRecords func(*os.File) Records) (int, error)
 	if parsed.Integer("warmup") != 0 {
 		w, data, err := prepare(100)
 		if err != nil {
-			return 1, err
+			return harness.Sample{}, err
 		}
 		w.run(data)
 	}
 	w, data, err := prepare(parsed.Integer("operations"))
 	if err != nil {
-		return 1, err
+		return harness.Sample{}, err
 	}
-	sample := harness.Sample{Workload: "file", Model: parsed.Model, Params: parsed.Values}
+	sample := parsed.Sample("file")
 	sample.Measure(func(*harness.Region) { w.run(data) })
 	sample.Oracle = w.check(data)
 	sample.Metrics["operation_ns"] = sample.Metrics["wall_ns"] / float64(len(w.operations))
-	if err := sample.Print(os.Stdout); err != nil {
-		return 1, err
-	}
-	return 0, nil
+	return sample, nil
 }

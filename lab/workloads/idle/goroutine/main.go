@@ -2,51 +2,24 @@
 package main
 
 import (
-	"bufio"
 	"fmt"
-	"os"
 	"runtime"
-	"strings"
 	"sync"
 	"sync/atomic"
 
 	harness "heddle/lab/harness/go"
 )
 
-// bytes is a size of the process for each of the lines of /proc/self/status that say one.
-type bytes map[string]float64
-
-func size() (bytes, error) {
-	file, err := os.Open("/proc/self/status")
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	found := bytes{}
-	for lines := bufio.NewScanner(file); lines.Scan(); {
-		name, rest, _ := strings.Cut(lines.Text(), ":")
-		if name != "VmRSS" && name != "VmPTE" && name != "VmSize" {
-			continue
-		}
-		var kilobytes float64
-		if _, err := fmt.Sscan(rest, &kilobytes); err != nil {
-			return nil, fmt.Errorf("/proc/self/status: %s: %v", name, err)
-		}
-		found[name] = kilobytes * 1024
-	}
-	return found, nil
-}
-
 // idle is what there was while all waited, and how many ended before they were let go, and altogether.
 type idle struct {
-	empty, full  bytes
+	empty, full  map[string]float64
 	early, ended int64
 }
 
 func run(strands int64) (idle, error) {
 	var done idle
 	var err error
-	if done.empty, err = size(); err != nil {
+	if done.empty, err = harness.ProcessSize(); err != nil {
 		return done, err
 	}
 	var begun, all sync.WaitGroup
@@ -62,7 +35,7 @@ func run(strands int64) (idle, error) {
 		}()
 	}
 	begun.Wait()
-	done.full, err = size()
+	done.full, err = harness.ProcessSize()
 	done.early = atomic.LoadInt64(&done.ended)
 	close(gate)
 	all.Wait()
@@ -78,21 +51,21 @@ func check(done idle, strands int64) harness.Oracle {
 	return harness.Oracle{OK: true, Checked: expected}
 }
 
-func program(arguments []string) (int, error) {
+func program(arguments []string) (harness.Sample, error) {
 	parsed, err := harness.Parse(arguments, []string{"goroutine"}, []harness.Parameter{
 		{Name: "strands", Default: 1000, Least: 1, Most: 10000000},
 		{Name: "warmup", Default: 0, Least: 0, Most: 1}, // would leave memory behind: there is none
 	})
 	if err != nil {
-		return 2, err
+		return harness.Sample{}, err
 	}
 	runtime.GOMAXPROCS(1)
 	strands := parsed.Integer("strands")
-	sample := harness.Sample{Workload: "idle", Model: parsed.Model, Params: parsed.Values}
+	sample := parsed.Sample("idle")
 	var done idle
 	sample.Measure(func(*harness.Region) { done, err = run(strands) })
 	if err != nil {
-		return 1, err
+		return harness.Sample{}, err
 	}
 	sample.Oracle = check(done, strands)
 	grown := func(name string) float64 { return done.full[name] - done.empty[name] }
@@ -105,16 +78,7 @@ func program(arguments []string) (int, error) {
 	sample.Metrics["waiting_bytes"] = both
 	sample.Metrics["strand_ns"] = sample.Metrics["wall_ns"] / each
 	sample.Counters["alive"] = each
-	if err := sample.Print(os.Stdout); err != nil {
-		return 1, err
-	}
-	return 0, nil
+	return sample, nil
 }
 
-func main() {
-	code, err := program(os.Args[1:])
-	if err != nil {
-		fmt.Fprintf(os.Stderr, "error: %v\n", err)
-	}
-	os.Exit(code)
-}
+func main() { harness.Main(program) }

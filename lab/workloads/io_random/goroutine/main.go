@@ -115,7 +115,7 @@ func check(all result, count int64) harness.Oracle {
 	return harness.Oracle{OK: true, Checked: expected}
 }
 
-func program(arguments []string) (int, error) {
+func program(arguments []string) (harness.Sample, error) {
 	parsed, err := harness.Parse(arguments, []string{"goroutine"}, []harness.Parameter{
 		{Name: "file-kilobytes", Default: 65536, Least: 4, Most: 64000000},
 		{Name: "count", Default: 200000, Least: 1, Most: 1000000000},
@@ -125,7 +125,7 @@ func program(arguments []string) (int, error) {
 		{Name: "warmup", Default: 1, Least: 0, Most: 1},
 	})
 	if err != nil {
-		return 2, err
+		return harness.Sample{}, err
 	}
 	runtime.GOMAXPROCS(1) // one goroutine runs at a time, as all the others' strands
 	count, depth := parsed.Integer("count"), int(parsed.Integer("depth"))
@@ -135,39 +135,29 @@ func program(arguments []string) (int, error) {
 	}
 	fd, err := scratch(blocks, parsed.Values["cache"] == "direct")
 	if err == syscall.EINVAL {
-		fmt.Fprintln(os.Stderr, "error: no O_DIRECT on this file system: set TMPDIR to one on a disk")
-		return 77, nil
+		return harness.Sample{}, harness.Missing("no O_DIRECT on this file system: set TMPDIR to one on a disk")
 	}
 	if err != nil {
-		return 1, err
+		return harness.Sample{}, err
 	}
 	if parsed.Integer("warmup") != 0 {
 		if _, err := run(fd, 10, blocks, 2); err != nil {
-			return 1, err
+			return harness.Sample{}, err
 		}
 	}
-	sample := harness.Sample{Workload: "io-random", Model: parsed.Model, Params: parsed.Values}
+	sample := parsed.Sample("io-random")
 	var all result
 	var failed error
 	sample.Measure(func(*harness.Region) { all, failed = run(fd, count, blocks, depth) })
 	if failed != nil {
-		return 1, failed
+		return harness.Sample{}, failed
 	}
 	sample.Oracle = check(all, count)
 	wall := sample.Metrics["wall_ns"]
 	sample.Metrics["read_ns"] = wall / float64(count)
 	sample.Metrics["reads_per_s"] = float64(count) * 1e9 / wall
 	sample.Metrics["cpu_ns"] = (sample.Counters["user_ns"] + sample.Counters["sys_ns"]) / float64(count)
-	if err := sample.Print(os.Stdout); err != nil {
-		return 1, err
-	}
-	return 0, nil
+	return sample, nil
 }
 
-func main() {
-	code, err := program(os.Args[1:])
-	if err != nil {
-		fmt.Fprintf(os.Stderr, "error: %v\n", err)
-	}
-	os.Exit(code)
-}
+func main() { harness.Main(program) }

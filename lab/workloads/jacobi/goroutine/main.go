@@ -2,8 +2,6 @@
 package main
 
 import (
-	"fmt"
-	"os"
 	"runtime"
 	"sync"
 
@@ -27,7 +25,7 @@ func run(p *problem, library bool) {
 	all.Wait()
 }
 
-func program(arguments []string) (int, error) {
+func program(arguments []string) (harness.Sample, error) {
 	parsed, err := harness.Parse(arguments, []string{"goroutine"}, []harness.Parameter{
 		{Name: "n", Default: 64, Least: 1, Most: 10000},
 		{Name: "strands", Default: 8, Least: 1, Most: 1000},
@@ -40,7 +38,7 @@ func program(arguments []string) (int, error) {
 		{Name: "strips", Words: []string{"stay", "move"}},
 	})
 	if err != nil {
-		return 2, err
+		return harness.Sample{}, err
 	}
 	runtime.GOMAXPROCS(int(parsed.Integer("processors")))
 	library := parsed.Values["barrier"] == "library"
@@ -59,22 +57,13 @@ func program(arguments []string) (int, error) {
 	}
 	run(newProblem(small), library) // unmeasured
 	p := newProblem(wanted)
-	sample := harness.Sample{Workload: "jacobi", Model: parsed.Model, Params: parsed.Values}
+	sample := parsed.Sample("jacobi")
 	sample.Measure(func(*harness.Region) { run(p, library) })
 	sample.Oracle = p.check()
 	sample.Counters["iterations"] = float64(p.iterations)
 	points := float64(p.n) * float64(p.n) * float64(p.iterations)
 	sample.Metrics["point_ns"] = sample.Metrics["wall_ns"] / points
-	if err := sample.Print(os.Stdout); err != nil {
-		return 1, err
-	}
-	return 0, nil
+	return sample, nil
 }
 
-func main() {
-	code, err := program(os.Args[1:])
-	if err != nil {
-		fmt.Fprintf(os.Stderr, "error: %v\n", err)
-	}
-	os.Exit(code)
-}
+func main() { harness.Main(program) }

@@ -4,7 +4,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"sync"
 
 	harness "heddle/lab/harness/go"
@@ -70,7 +69,7 @@ func check(data guarded, strands [][]operation, outcomes []outcome, keys int32) 
 	return harness.Oracle{OK: true, Checked: fmt.Sprintf("the final %d keys and values, and every strand's reads of its own keys, equal those of a sequential replay; all other reads were valid", found)}
 }
 
-func program(arguments []string) (int, error) {
+func program(arguments []string) (harness.Sample, error) {
 	parsed, err := harness.Parse(arguments, []string{"goroutine"}, []harness.Parameter{
 		{Name: "operations", Default: 100000, Least: 1, Most: 100000000},
 		{Name: "writes", Real: &harness.Real{Default: 0.5, Most: 1}},
@@ -80,11 +79,10 @@ func program(arguments []string) (int, error) {
 		{Name: "lock", Words: []string{"mutex", "shared", "sharded"}},
 		{Name: "start", Words: []string{"at-once", "together"}},
 		{Name: "seed", Default: 1, Least: 0, Most: 1000000000000},
-		{Name: "opt", Words: []string{"O0", "O2"}}, // of the C++ models; Go has its own compiler
 		{Name: "warmup", Default: 1, Least: 0, Most: 1},
 	})
 	if err != nil {
-		return 2, err
+		return harness.Sample{}, err
 	}
 	keys, lock := int32(parsed.Integer("keys")), parsed.Values["lock"].(string)
 	together := parsed.Values["start"] == "together"
@@ -97,20 +95,11 @@ func program(arguments []string) (int, error) {
 	operations := generate(parsed.Integer("operations"), keys)
 	data := newGuarded(lock, keys)
 	var outcomes []outcome
-	sample := harness.Sample{Workload: "kv", Model: parsed.Model, Params: parsed.Values}
+	sample := parsed.Sample("kv")
 	sample.Measure(func(*harness.Region) { outcomes = run(data, operations, together) })
 	sample.Oracle = check(data, operations, outcomes, keys)
 	sample.Metrics["operation_ns"] = sample.Metrics["wall_ns"] / float64(parsed.Integer("operations"))
-	if err := sample.Print(os.Stdout); err != nil {
-		return 1, err
-	}
-	return 0, nil
+	return sample, nil
 }
 
-func main() {
-	code, err := program(os.Args[1:])
-	if err != nil {
-		fmt.Fprintf(os.Stderr, "error: %v\n", err)
-	}
-	os.Exit(code)
-}
+func main() { harness.Main(program) }

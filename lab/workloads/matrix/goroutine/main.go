@@ -2,8 +2,6 @@
 package main
 
 import (
-	"fmt"
-	"os"
 	"runtime"
 	"sync"
 
@@ -25,18 +23,17 @@ func run(w *work, goroutines int, multiply func(w *work, first, last int)) {
 	all.Wait()
 }
 
-func program(arguments []string) (int, error) {
+func program(arguments []string) (harness.Sample, error) {
 	parsed, err := harness.Parse(arguments, []string{"goroutine"}, []harness.Parameter{
 		{Name: "n", Default: 256, Least: 1, Most: 10000},
 		{Name: "threads", Default: int64(runtime.GOMAXPROCS(0)), Least: 1, Most: 1000},
 		{Name: "unit", Words: []string{"element", "dot", "row", "block"}}, // all but the last are one here
 		{Name: "seed", Default: 1, Least: 0, Most: 1000000000000},
-		{Name: "opt", Words: []string{"O0", "O2"}}, // of the C++ models; Go has its own compiler
-		{Name: "processors", Least: 0, Most: 64},   // 0: all there are
+		{Name: "processors", Least: 0, Most: 64}, // 0: all there are
 		{Name: "warmup", Default: 1, Least: 0, Most: 1},
 	})
 	if err != nil {
-		return 2, err
+		return harness.Sample{}, err
 	}
 	multiply := multiplyRows
 	if parsed.Values["unit"] == "block" {
@@ -50,19 +47,10 @@ func program(arguments []string) (int, error) {
 		run(newWork(16, seed), goroutines, multiply)
 	}
 	w := newWork(n, seed)
-	sample := harness.Sample{Workload: "matrix", Model: parsed.Model, Params: parsed.Values}
+	sample := parsed.Sample("matrix")
 	sample.Measure(func(*harness.Region) { run(w, goroutines, multiply) })
 	sample.Oracle = w.check()
-	if err := sample.Print(os.Stdout); err != nil {
-		return 1, err
-	}
-	return 0, nil
+	return sample, nil
 }
 
-func main() {
-	code, err := program(os.Args[1:])
-	if err != nil {
-		fmt.Fprintf(os.Stderr, "error: %v\n", err)
-	}
-	os.Exit(code)
-}
+func main() { harness.Main(program) }

@@ -102,24 +102,24 @@ func restart() error {
 	return syscall.Exec(self, os.Args, append(os.Environ(), "GODEBUG=asyncpreemptoff=1"))
 }
 
-func program(arguments []string) (int, error) {
+func program(arguments []string) (harness.Sample, error) {
 	parsed, err := harness.Parse(arguments, []string{"goroutine", "goroutine/cooperative"}, []harness.Parameter{
 		{Name: "hogs", Default: 2, Least: 1, Most: 1000},
 		{Name: "steps", Default: 200000, Least: 1, Most: 1000000000},
 		{Name: "sleep-us", Default: 1000, Least: 1, Most: 1000000},
 	})
 	if err != nil {
-		return 2, err
+		return harness.Sample{}, err
 	}
 	if parsed.Model == "goroutine/cooperative" {
 		if err := restart(); err != nil {
-			return 1, err
+			return harness.Sample{}, err
 		}
 	}
 	runtime.GOMAXPROCS(1) // as all the others
 	hogs, steps := uint64(parsed.Integer("hogs")), uint64(parsed.Integer("steps"))
 	every := time.Duration(parsed.Integer("sleep-us")) * time.Microsecond
-	sample := harness.Sample{Workload: "preemption", Model: parsed.Model, Params: parsed.Values}
+	sample := parsed.Sample("preemption")
 	var sum uint64
 	var slept wakes
 	sample.Measure(func(*harness.Region) { sum, slept = run(hogs, steps, every) })
@@ -129,16 +129,7 @@ func program(arguments []string) (int, error) {
 	}
 	sample.Metrics["latest_ns"] = float64(slept.latest.Nanoseconds())
 	sample.Metrics["wakes"] = float64(slept.count)
-	if err := sample.Print(os.Stdout); err != nil {
-		return 1, err
-	}
-	return 0, nil
+	return sample, nil
 }
 
-func main() {
-	code, err := program(os.Args[1:])
-	if err != nil {
-		fmt.Fprintf(os.Stderr, "error: %v\n", err)
-	}
-	os.Exit(code)
-}
+func main() { harness.Main(program) }

@@ -3,7 +3,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"runtime"
 	"time"
 
@@ -117,7 +116,7 @@ func check(happened, expected history, of scenario) harness.Oracle {
 	return harness.Oracle{OK: true, Checked: fmt.Sprintf("%v, as in the event-driven form", happened)}
 }
 
-func program(arguments []string) (int, error) {
+func program(arguments []string) (harness.Sample, error) {
 	parsed, err := harness.Parse(arguments, []string{"goroutine"}, []harness.Parameter{
 		{Name: "connections", Default: 100, Least: 1, Most: 1000000},
 		{Name: "requests", Default: 20, Least: 1, Most: 1000000},
@@ -125,14 +124,14 @@ func program(arguments []string) (int, error) {
 		{Name: "warmup", Default: 1, Least: 0, Most: 1},
 	})
 	if err != nil {
-		return 2, err
+		return harness.Sample{}, err
 	}
 	runtime.GOMAXPROCS(1) // one application runs at a time
 	of := scenario{int(parsed.Integer("connections")), int(parsed.Integer("requests")), uint64(parsed.Integer("seed"))}
 	if parsed.Integer("warmup") != 0 {
 		run(scenario{5, 2, of.seed}, &harness.Region{})
 	}
-	sample := harness.Sample{Workload: "simulator", Model: parsed.Model, Params: parsed.Values}
+	sample := parsed.Sample("simulator")
 	var blocking *simulation
 	sample.Measure(func(timed *harness.Region) { blocking = run(of, timed) })
 
@@ -146,16 +145,7 @@ func program(arguments []string) (int, error) {
 	sample.Metrics["over_events_ns"] = (wall - eventDriven) / float64(blocking.blocked)
 	sample.Metrics["simulated_ns"] = float64(blocking.happened.end)
 	sample.Counters["blocked_calls"] = float64(blocking.blocked)
-	if err := sample.Print(os.Stdout); err != nil {
-		return 1, err
-	}
-	return 0, nil
+	return sample, nil
 }
 
-func main() {
-	code, err := program(os.Args[1:])
-	if err != nil {
-		fmt.Fprintf(os.Stderr, "error: %v\n", err)
-	}
-	os.Exit(code)
-}
+func main() { harness.Main(program) }

@@ -3,7 +3,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"runtime"
 	"sync"
 
@@ -45,14 +44,14 @@ func check(t tally, strands int64) harness.Oracle {
 	return harness.Oracle{OK: true, Checked: expected}
 }
 
-func program(arguments []string) (int, error) {
+func program(arguments []string) (harness.Sample, error) {
 	parsed, err := harness.Parse(arguments, []string{"goroutine"}, []harness.Parameter{
 		{Name: "strands", Default: 10000, Least: 1, Most: 100000000},
 		{Name: "outstanding", Default: 1, Least: 0, Most: 100000000},
 		{Name: "warmup", Default: 1, Least: 0, Most: 1},
 	})
 	if err != nil {
-		return 2, err
+		return harness.Sample{}, err
 	}
 	runtime.GOMAXPROCS(1) // one at a time, as all the others
 	strands, outstanding := parsed.Integer("strands"), parsed.Integer("outstanding")
@@ -62,22 +61,13 @@ func program(arguments []string) (int, error) {
 	if parsed.Integer("warmup") != 0 {
 		run(100, 10)
 	}
-	sample := harness.Sample{Workload: "spawn", Model: parsed.Model, Params: parsed.Values}
+	sample := parsed.Sample("spawn")
 	var done tally
 	sample.Measure(func(*harness.Region) { done = run(strands, outstanding) })
 	sample.Oracle = check(done, strands)
 	sample.Metrics["strand_ns"] = sample.Metrics["wall_ns"] / float64(strands)
 	sample.Metrics["strand_cpu_ns"] = sample.Metrics["cpu_ns"] / float64(strands)
-	if err := sample.Print(os.Stdout); err != nil {
-		return 1, err
-	}
-	return 0, nil
+	return sample, nil
 }
 
-func main() {
-	code, err := program(os.Args[1:])
-	if err != nil {
-		fmt.Fprintf(os.Stderr, "error: %v\n", err)
-	}
-	os.Exit(code)
-}
+func main() { harness.Main(program) }

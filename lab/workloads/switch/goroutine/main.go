@@ -100,7 +100,7 @@ func check(counts []int64, counter int64) harness.Oracle {
 	return harness.Oracle{OK: true, Checked: expected}
 }
 
-func program(arguments []string) (int, error) {
+func program(arguments []string) (harness.Sample, error) {
 	parsed, err := harness.Parse(arguments, []string{"goroutine", "goroutine/source"}, []harness.Parameter{
 		{Name: "contexts", Default: 2, Least: 2, Most: 1000000},
 		{Name: "counter", Default: 100000, Least: 1, Most: 1000000000},
@@ -109,7 +109,7 @@ func program(arguments []string) (int, error) {
 		{Name: "warmup", Default: 1, Least: 0, Most: 1},
 	})
 	if err != nil {
-		return 2, err
+		return harness.Sample{}, err
 	}
 	if parsed.Integer("count-syscalls") != 0 {
 		fmt.Fprintln(os.Stderr, "note: system calls are not counted for goroutines")
@@ -118,13 +118,13 @@ func program(arguments []string) (int, error) {
 
 	contexts, counter := int(parsed.Integer("contexts")), parsed.Integer("counter")
 	if parsed.Model == "goroutine/source" && contexts != 2 {
-		return 2, fmt.Errorf("--contexts=%d: the source's program has 2", contexts)
+		return harness.Sample{}, harness.Usage("--contexts=%d: the source's program has 2", contexts)
 	}
 	if parsed.Integer("warmup") != 0 {
 		run(newRing(2), 100, &harness.Region{})
 	}
 	strands := newRing(contexts)
-	sample := harness.Sample{Workload: "switch", Model: parsed.Model, Params: parsed.Values}
+	sample := parsed.Sample("switch")
 	sample.Measure(func(timed *harness.Region) {
 		if parsed.Model == "goroutine/source" {
 			strands.counts = source(counter, timed)
@@ -140,16 +140,7 @@ func program(arguments []string) (int, error) {
 	sample.Metrics["yield_ns"] = sample.Metrics["wall_ns"] / yields
 	sample.Counters["strand_switches"] = yields
 	sample.Counters["turns_out_of_order"] = float64(strands.outOfOrder)
-	if err := sample.Print(os.Stdout); err != nil {
-		return 1, err
-	}
-	return 0, nil
+	return sample, nil
 }
 
-func main() {
-	code, err := program(os.Args[1:])
-	if err != nil {
-		fmt.Fprintf(os.Stderr, "error: %v\n", err)
-	}
-	os.Exit(code)
-}
+func main() { harness.Main(program) }

@@ -4,7 +4,6 @@ package main
 import (
 	"fmt"
 	"math"
-	"os"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -73,7 +72,7 @@ func check(on *cityMap, got result) harness.Oracle {
 		"by dynamic programming; all %d tasks were taken", got.tasks)}
 }
 
-func program(arguments []string) (int, error) {
+func program(arguments []string) (harness.Sample, error) {
 	parsed, err := harness.Parse(arguments, []string{"goroutine"}, []harness.Parameter{
 		{Name: "cities", Default: 12, Least: 3, Most: mostCities},
 		{Name: "strands", Default: 8, Least: 1, Most: 1000},
@@ -81,28 +80,19 @@ func program(arguments []string) (int, error) {
 		{Name: "processors", Default: 1, Least: 1, Most: 64},
 	})
 	if err != nil {
-		return 2, err
+		return harness.Sample{}, err
 	}
 	runtime.GOMAXPROCS(int(parsed.Integer("processors")))
 	strands, seed := int(parsed.Integer("strands")), uint64(parsed.Integer("seed"))
 	run(newCityMap(7, seed), strands) // unmeasured
 	on := newCityMap(int(parsed.Integer("cities")), seed)
-	sample := harness.Sample{Workload: "tsp", Model: parsed.Model, Params: parsed.Values}
+	sample := parsed.Sample("tsp")
 	var got result
 	sample.Measure(func(*harness.Region) { got = run(on, strands) })
 	sample.Oracle = check(on, got)
 	sample.Counters["nodes"] = float64(got.nodes)
 	sample.Metrics["node_ns"] = sample.Metrics["wall_ns"] / float64(got.nodes)
-	if err := sample.Print(os.Stdout); err != nil {
-		return 1, err
-	}
-	return 0, nil
+	return sample, nil
 }
 
-func main() {
-	code, err := program(os.Args[1:])
-	if err != nil {
-		fmt.Fprintf(os.Stderr, "error: %v\n", err)
-	}
-	os.Exit(code)
-}
+func main() { harness.Main(program) }

@@ -1,10 +1,6 @@
 // The file workload on goroutines: one file read and written in place.
 package main
 
-import (
-	"os"
+import file "heddle/lab/workloads/file/goroutine"
 
-	file "heddle/lab/workloads/file/goroutine"
-)
-
-func main() { os.Exit(file.Run(file.NewPositioned)) }
+func main() { file.Main(file.NewPositioned) }

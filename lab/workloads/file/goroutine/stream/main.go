@@ -1,10 +1,6 @@
 // The file workload on goroutines: one file with one position.
 package main
 
-import (
-	"os"
+import file "heddle/lab/workloads/file/goroutine"
 
-	file "heddle/lab/workloads/file/goroutine"
-)
-
-func main() { os.Exit(file.Run(file.NewStream)) }
+func main() { file.Main(file.NewStream) }
