@@ -45,6 +45,21 @@ std::vector<std::int64_t> errors(const std::vector<entry>& log,
   return differences;
 }
 
+// Calls that were entered inside of another and ended before it did.
+std::uint64_t nested_calls(const std::vector<entry>& log) {
+  std::uint64_t nested = 0;
+  std::vector<std::string> open;
+  for (const entry& line : log) {
+    if (line.what == "Enter") {
+      open.push_back(line.function);
+    } else if (!open.empty() && open.back() == line.function) {
+      open.pop_back();
+      nested += open.empty() ? 0 : 1;
+    }
+  }
+  return nested;
+}
+
 }  // namespace
 
 std::vector<reading> parse_readings(const std::string& text) {
@@ -106,10 +121,14 @@ verdict problem::check() const {
 }
 
 void problem::report(const region&, results& out, const rerun&) const {
-  const std::vector<std::int64_t> found = errors(log_, readings_);
   out.metrics.add("lines", static_cast<std::uint64_t>(log_.size()));
+  out.counters.add("calls", static_cast<std::uint64_t>(log_.size() / 2))
+      .add("nested_calls", nested_calls(log_));
+  const std::vector<std::int64_t> found = errors(log_, readings_);
   if (found.empty()) return;
-  out.metrics.add("clock_error_ns", found[found.size() / 2]).add("worst_error_ns", found.back());
+  // What lies between both readings, a hook's own work or another process, only ever adds to their
+  // difference: the nearer ones say what the log's clock can do.
+  out.metrics.add("clock_error_ns", found[found.size() / 4]).add("worst_error_ns", found.back());
 }
 
 }  // namespace heddle::lab::call_log

@@ -27,8 +27,8 @@ struct reading {
 /// so.
 ///
 /// Metrics: `lines`, of the program's calls in the log; `clock_error_ns`, how far the log's time is
-/// from what the program read from its clock right beside, the median of its six readings, and
-/// `worst_error_ns`.
+/// from what the program read from its clock right beside, the lower quartile of its six readings,
+/// and `worst_error_ns`. Counters: `calls`, and `nested_calls`, those that lie within another.
 class problem {
  public:
   static constexpr std::string_view name = "call-log";

@@ -22,9 +22,13 @@ std::int64_t kernel_threads_now() {
   return slash == std::string::npos ? 0 : std::stoll(word.substr(slash + 1));
 }
 
+// On the whole machine.
+std::int64_t threads_allowed() {
+  return std::min(number_in("/proc/sys/kernel/pid_max"), number_in("/proc/sys/kernel/threads-max"));
+}
+
 bool threads_to_spare() {
-  const std::int64_t most =
-      std::min(number_in("/proc/sys/kernel/pid_max"), number_in("/proc/sys/kernel/threads-max"));
+  const std::int64_t most = threads_allowed();
   return kernel_threads_now() < most - most / 8;
 }
 
@@ -88,6 +92,7 @@ void problem::report(const region& timed, results& out, const rerun&) const {
       .add("page_table_bytes", page_tables)
       .add("strand_reserved_bytes", each(empty.reserved, full.reserved))
       .add("kernel_stack_bytes", each(empty_.kernel_stacks, full_.kernel_stacks))
+      .add("threads_allowed", threads_allowed())
       .add("stopped_by_errno", std::int64_t{stopped_by_})
       .add("left_to_others", std::int64_t{left_to_others_});
 }

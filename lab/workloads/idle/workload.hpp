@@ -23,7 +23,8 @@ namespace heddle::lab::idling {
 ///
 /// Counters: `alive`; for each of them `page_table_bytes`, `strand_reserved_bytes`, addresses, and
 /// `kernel_stack_bytes`, what the kernel's stacks have grown by on the whole machine, which is in
-/// no process's size; `stopped_by_errno`; `left_to_others`, 1 if no more were made for that reason.
+/// no process's size; `threads_allowed`, on the whole machine; `stopped_by_errno`;
+/// `left_to_others`, 1 if no more were made for that reason.
 class problem {
  public:
   static constexpr std::string_view name = "idle";

@@ -90,7 +90,8 @@ void problem::report(const region&, results& out, const rerun&) const {
   if (!found_) return;
   out.metrics.add("bytes_per_event", static_cast<double>(trace_bytes_) / events);
   const std::uint64_t absent = found_ > made_.enters ? 0 : 2 * (made_.enters - *found_);
-  out.counters.add(leaves_out_ ? "events_left_out" : "events_lost", absent);
+  out.counters.add("events_left_out", leaves_out_ ? absent : 0);
+  if (!leaves_out_) out.counters.add("events_lost", absent);
 }
 
 }  // namespace heddle::lab::tracing
