@@ -18,4 +18,4 @@ pub use function::{FunctionId, Functions, Key};
 pub use profile::{Profile, Stats};
 pub use span::{End, Loose, Span};
 pub use stack::{Frame, Stack, Step};
-pub use tree::{DEEPEST, Growing, Node, TreeError, trees};
+pub use tree::{DEEPEST, Growing, Node, TreeError, Trees, trees};

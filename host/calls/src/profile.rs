@@ -100,6 +100,8 @@ pub struct Profile {
     pub events: u64,
     /// What else is to be said about the thread's events.
     pub remarks: Remarks,
+    /// Whether these may be the calls of several fibers: see [`Stack::may_have_fibers`].
+    pub may_have_fibers: bool,
 }
 
 impl Profile {
@@ -157,6 +159,7 @@ impl Profile {
             loose: stack.loose(),
             events: count,
             remarks: events.remarks(),
+            may_have_fibers: stack.may_have_fibers(),
         })
     }
 }

@@ -48,6 +48,7 @@ pub struct Stack {
     loose: Loose,
     latest: Nanos,
     gaps: u32,
+    strayed: bool,
 }
 
 /// What an event did.
@@ -72,6 +73,7 @@ impl Stack {
             loose: Loose::default(),
             latest: Nanos(0),
             gaps: 0,
+            strayed: false,
         }
     }
 
@@ -86,17 +88,19 @@ impl Stack {
                 sp,
                 ..
             } => {
-                while self
-                    .frames
-                    .last()
-                    .is_some_and(|top| self.gone(top, event.way, function, caller, sp))
-                {
+                let inlined = loop {
+                    // Nearly always: it was called from above.
+                    let Some(top) = self.frames.last().filter(|top| top.sp <= sp) else {
+                        break false;
+                    };
+                    if !self.gone(top, event.way, function, caller, sp) {
+                        let (same_place, same_site) = (top.sp == sp, top.caller == caller);
+                        // Not gone, so on another stack.
+                        self.strayed |= !same_place;
+                        break same_place && same_site;
+                    }
                     self.close(End::Unwound, &mut ended);
-                }
-                let inlined = self
-                    .frames
-                    .last()
-                    .is_some_and(|top| top.sp == sp && top.caller == caller);
+                };
                 self.frames.push(Frame {
                     function,
                     way: event.way,
@@ -110,16 +114,24 @@ impl Stack {
                 Step::Entered
             }
             EventKind::Exit { function, sp } => {
-                let found = match event.way {
-                    Way::Instrumented => self.matching(function, sp),
-                    Way::Entry => self.entered_at(sp),
-                };
-                let Some(index) = found else {
-                    self.loose.unmatched += 1;
-                    return Step::Unmatched(function);
-                };
-                while self.frames.len() > index + 1 {
-                    self.close(End::Unwound, &mut ended);
+                // Nearly always: the innermost call returns as it was entered.
+                let as_entered = self
+                    .frames
+                    .last()
+                    .is_some_and(|top| top.sp == sp && fits(top, function, event.way));
+                if !as_entered {
+                    let found = match event.way {
+                        Way::Instrumented => self.matching(function, sp),
+                        Way::Entry => self.entered_at(sp),
+                    };
+                    self.strayed |= self.is_elsewhere(sp);
+                    let Some(index) = found else {
+                        self.loose.unmatched += 1;
+                        return Step::Unmatched(function);
+                    };
+                    while self.frames.len() > index + 1 {
+                        self.close(End::Unwound, &mut ended);
+                    }
                 }
                 match self.close(End::Returned, &mut ended) {
                     Some(span) => Step::Left(span),
@@ -149,6 +161,20 @@ impl Stack {
         self.loose
     }
 
+    /// Whether the thread may run fibers: an event did not nest with the one before, and not both were on its own stack, as far as it is known where that is. As long as
+    /// this is false, its calls are those of one stack, paired as they were made. Signals on a stack of their own look the same.
+    pub fn may_have_fibers(&self) -> bool {
+        let unpaired = self.loose.unmatched + self.loose.unwound > 0;
+        self.strayed || (self.bounds.is_none() && unpaired)
+    }
+
+    /// Whether an exit with this stack pointer, or the innermost open call, is known not to be on the thread's own stack.
+    fn is_elsewhere(&self, sp: Addr) -> bool {
+        let top = self.frames.last().map_or(sp, |top| top.sp);
+        let outside = |bounds: &Range<Addr>| !bounds.contains(&sp) || !bounds.contains(&top);
+        self.bounds.as_ref().is_some_and(outside)
+    }
+
     /// The open call of [`Way::Entry`] with this stack pointer.
     #[inline]
     fn entered_at(&self, sp: Addr) -> Option<usize> {
@@ -159,14 +185,7 @@ impl Stack {
 
     #[inline]
     fn matching(&self, function: Callee, sp: Addr) -> Option<usize> {
-        let top = self.frames.last()?;
-        let same =
-            |frame: &Frame| function.may_be(frame.function) && frame.way == Way::Instrumented;
-        // Nearly always: the innermost call returns as it was entered.
-        if same(top) && top.sp == sp {
-            return Some(self.frames.len() - 1);
-        }
-        let same = |index: &usize| same(&self.frames[*index]);
+        let same = |index: &usize| fits(&self.frames[*index], function, Way::Instrumented);
         let mut candidates = (0..self.frames.len()).rev().filter(same);
         candidates
             .clone()
@@ -230,4 +249,10 @@ impl Stack {
         ended(span);
         Some(span)
     }
+}
+
+/// Whether an exit by these hooks, as far as it says of what function it is, may be this call's.
+#[inline]
+fn fits(frame: &Frame, function: Callee, way: Way) -> bool {
+    frame.way == way && (way == Way::Entry || function.may_be(frame.function))
 }

@@ -1,7 +1,7 @@
 //! Call trees with equal neighbours merged: what `heddle check` compares.
 
 use crate::{End, Frame, Loose, Span, Stack, Step};
-use heddle_trace_file::{Error, Nanos, Remarks, Thread};
+use heddle_trace_file::{Error, EventKind, Nanos, Remarks, Thread};
 
 /// Calls that look alike: the same label, and below them the same calls in the same order.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,7 +64,20 @@ pub enum TreeError {
     TooDeep,
 }
 
-/// The calls of a thread that no traced call made, with everything below them; what did not pair up; and what else is to be said. `label` names a call, from its frame and its parent's.
+/// The calls of a thread.
+#[derive(Clone, Debug, Default)]
+pub struct Trees {
+    /// Those that no traced call made, with everything below them.
+    pub roots: Vec<Node>,
+    /// What did not pair up.
+    pub loose: Loose,
+    /// What else is to be said about the thread's events.
+    pub remarks: Remarks,
+    /// Whether they may be those of several strands: of fibers ([`Stack::may_have_fibers`]), or of a coroutine whose frame was captured.
+    pub may_have_strands: bool,
+}
+
+/// The calls of a thread as calls on one stack. `label` names a call, from its frame and its parent's.
 ///
 /// A loop of equal calls is one node, so the trees of a long run may be small; where every call differs they are as large as the run.
 /// The trees are walked recursively, as deep as the program's own calls were: up to [`DEEPEST`].
@@ -74,18 +87,26 @@ pub enum TreeError {
 pub fn trees(
     thread: &Thread,
     mut label: impl FnMut(&Frame, Option<&Frame>) -> u32,
-) -> Result<(Vec<Node>, Loose, Remarks), TreeError> {
+) -> Result<Trees, TreeError> {
     let mut stack = Stack::new(thread.stack());
     let mut growing = Growing::default();
     let mut events = thread.events();
+    let mut captured = false;
     for event in events.by_ref() {
-        let step = stack.feed(event?, |span| growing.leave(&span));
+        let event = event?;
+        captured |= matches!(event.kind, EventKind::Enter { frame: Some(_), .. });
+        let step = stack.feed(event, |span| growing.leave(&span));
         if let (Step::Entered, [below @ .., top]) = (step, stack.open()) {
             growing.enter(label(top, below.last()))?;
         }
     }
     stack.finish(|span| growing.leave(&span));
-    Ok((growing.roots(), stack.loose(), events.remarks()))
+    Ok(Trees {
+        roots: growing.roots(),
+        loose: stack.loose(),
+        remarks: events.remarks(),
+        may_have_strands: captured || stack.may_have_fibers(),
+    })
 }
 
 /// The calls of one strand, as they begin and end.

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
-use heddle_calls::{Loose, Node, Profile, Stats, trees};
+use heddle_calls::{Loose, Node, Profile, Stats, Trees, trees};
 use heddle_trace_file::write::{ThreadWriter, TraceWriter};
 use heddle_trace_file::{Nanos, Trace, Why};
 use proptest::prelude::*;
@@ -59,7 +59,7 @@ fn tree(write: impl FnOnce(&mut ThreadWriter)) -> (String, Loose) {
         nodes.iter().map(one).collect::<Vec<_>>().join(" ")
     }
     let (_directory, trace) = trace(write);
-    let (roots, loose, _) = trees(&trace.processes()[0].threads()[0], |frame, _| {
+    let Trees { roots, loose, .. } = trees(&trace.processes()[0].threads()[0], |frame, _| {
         frame.function.0 as u32
     })
     .unwrap();
@@ -183,6 +183,64 @@ fn a_signal_handler_on_a_stack_above_does_not_end_what_it_interrupts() {
 }
 
 #[test]
+fn what_does_not_nest_beyond_the_threads_own_stack_may_be_fibers() {
+    let may_be = |write: fn(&mut ThreadWriter)| {
+        let (_directory, trace) = trace(write);
+        let process = &trace.processes()[0];
+        Profile::of(&process.threads()[0], process.modules())
+            .unwrap()
+            .may_have_fibers
+    };
+    // A fiber below the thread's stack gives way to the thread, in its middle or behind a call of its own.
+    assert!(may_be(|t| {
+        t.stack(1000, 2000)
+            .enter(0, MAIN, 0, 1900)
+            .enter(10, F, 0, 500)
+            .enter(20, G, MAIN, 1800)
+            .exit(30, G, MAIN, 1800)
+            .exit(40, F, 0, 500)
+            .exit(50, MAIN, 0, 1900);
+    }));
+    assert!(may_be(|t| {
+        t.stack(1000, 2000)
+            .enter(0, MAIN, 0, 1900)
+            .enter(10, F, 0, 500)
+            .exit(50, MAIN, 0, 1900);
+    }));
+    // Two of one function, one after the other: each exit fits the other's call.
+    assert!(may_be(|t| {
+        t.stack(1000, 2000)
+            .enter(0, F, 0, 500)
+            .enter(10, F, 0, 400)
+            .exit(20, F, 0, 500)
+            .exit(30, F, 0, 400);
+    }));
+    // What leaves its calls by a jump, or a frame that grew, does so on its own stack.
+    assert!(!may_be(|t| {
+        t.stack(1000, 2000)
+            .enter(0, MAIN, 0, 1900)
+            .enter(10, F, MAIN, 1800)
+            .enter(20, G, MAIN, 1850)
+            .exit(30, G, MAIN, 1840)
+            .exit(50, MAIN, 0, 1900);
+    }));
+    // Nor does it matter where calls are that nest.
+    assert!(!may_be(|t| {
+        t.stack(1000, 2000)
+            .enter(0, MAIN, 0, 1900)
+            .enter(10, F, 0, 500)
+            .exit(20, F, 0, 500)
+            .exit(30, MAIN, 0, 1900);
+    }));
+    // Where the stack is not known, calls that did not pair say it.
+    assert!(may_be(|t| {
+        t.enter(0, MAIN, 0, 1900)
+            .enter(10, F, 0, 500)
+            .enter(20, G, MAIN, 1800);
+    }));
+}
+
+#[test]
 fn a_call_that_was_cut_off_has_no_duration_of_its_own() {
     // F returns after 30, is left by a jump after 5, and is open for 1000 at the end; MAIN never returns.
     let events = |t: &mut ThreadWriter| {
@@ -203,7 +261,7 @@ fn a_call_that_was_cut_off_has_no_duration_of_its_own() {
     let (_directory, trace) = trace(events);
     let label =
         |frame: &heddle_calls::Frame, _: Option<&heddle_calls::Frame>| frame.function.0 as u32;
-    let (roots, ..) = trees(&trace.processes()[0].threads()[0], label).unwrap();
+    let Trees { roots, .. } = trees(&trace.processes()[0].threads()[0], label).unwrap();
     let main = &roots[0];
     assert_eq!((main.min.0, main.max.0, main.open.0), (u64::MAX, 0, 1100));
     let f: Vec<_> = main

@@ -8,37 +8,53 @@ use heddle_trace_file::{Addr, Nanos, Remarks, Trace};
 use heddle_tree::{Call, Foreign, Process, Strand};
 use std::collections::HashMap;
 
-/// Reads the whole trace, thread by thread: its calls, what did not pair up, and what else is to be said.
-pub fn read(trace: &Trace) -> Result<(Vec<Process>, Loose, Remarks), TreeError> {
+/// A trace's calls by thread, each as if it had one stack.
+pub struct ThreadCalls {
+    pub processes: Vec<Process>,
+    pub loose: Loose,
+    pub remarks: Remarks,
+    /// Whether they may be those of fibers and coroutines.
+    pub may_have_strands: bool,
+}
+
+/// Reads the whole trace, thread by thread.
+///
+/// # Errors
+/// What reading the trace gives, and calls that are nested too deeply.
+pub fn read(trace: &Trace) -> Result<ThreadCalls, TreeError> {
     let mut names = Names::new(trace);
-    let mut loose = Loose::default();
-    let mut remarks = Remarks::default();
-    let mut processes = Vec::new();
+    let mut read = ThreadCalls {
+        processes: Vec::new(),
+        loose: Loose::default(),
+        remarks: Remarks::default(),
+        may_have_strands: false,
+    };
     for (index, process) in trace.processes().iter().enumerate() {
         let mut strands = Vec::new();
         for thread in process.threads() {
             let mut labels = Labels::new(index);
-            let (roots, of_thread, remarked) = trees(thread, |frame, parent| {
+            let found = trees(thread, |frame, parent| {
                 labels.of(
                     &mut names,
                     &frame.into(),
                     parent.map(|parent| parent.function),
                 )
             })?;
-            loose += of_thread;
-            remarks += &remarked;
+            read.loose += found.loose;
+            read.remarks += &found.remarks;
+            read.may_have_strands |= found.may_have_strands;
             strands.push(Strand {
                 name: printable(thread.name()),
-                calls: labels.calls(roots),
+                calls: labels.calls(found.roots),
                 ..Strand::default()
             });
         }
-        processes.push(Process {
+        read.processes.push(Process {
             name: process_name(process),
             strands,
         });
     }
-    Ok((processes, loose, remarks))
+    Ok(read)
 }
 
 /// A call, as far as its label depends on it.

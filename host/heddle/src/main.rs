@@ -15,6 +15,7 @@ mod replaying;
 mod reporting;
 mod strand_calls;
 mod strand_list;
+mod strand_look;
 mod trace_arg;
 mod verbs;
 

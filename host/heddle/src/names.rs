@@ -47,7 +47,7 @@ impl<'a> Names<'a> {
 
     /// What a person calls a strand: as the program named it, else after its outermost call; a coroutine as its author wrote it, without what the compiler made of it.
     pub fn strand(&mut self, strand: &Strand) -> String {
-        self.strand_of(strand.id.process(), strand.name.as_deref(), strand.entry)
+        self.strand_of(strand.id.process(), strand.name(), strand.entry())
     }
 
     /// The same, of a strand of which this is known ([`Strand::name`], [`Strand::entry`]).

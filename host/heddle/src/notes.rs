@@ -171,6 +171,13 @@ pub fn unresolved_kinds(of: &Unresolved) -> Vec<String> {
     kinds
 }
 
+/// Says why calls are told apart by strand though nobody asked for it.
+pub fn goes_by_strand() {
+    note(
+        "the program has fibers or coroutines: its calls are told apart by strand; `--by thread` takes each thread for one stack",
+    );
+}
+
 /// Says what else may be behind calls that did not pair up by thread.
 pub fn by_thread(loose: Loose) {
     if loose.unmatched > 0 && loose.unwound > 0 {

@@ -113,7 +113,7 @@ impl Sink for Trees<'_> {
 
     fn ended(&mut self, strand: &Strand) {
         let name = match strand.kind {
-            Kind::Thread => printable(strand.name.as_deref().unwrap_or_default()),
+            Kind::Thread => printable(strand.name().unwrap_or_default()),
             _ => self.names.borrow_mut().strand(strand),
         };
         self.known.insert(strand.id, name.clone());

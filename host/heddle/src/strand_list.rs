@@ -75,94 +75,99 @@ pub struct Node {
     pub children: Vec<Node>,
 }
 
-/// The asynchronous call tree: who made whom, siblings of one kind and name merged. O(strands).
+/// The asynchronous call tree: who made whom, siblings of one kind and name merged. `strands` are in order of their numbers. O(strands × log strands).
 pub fn tree(strands: &[Strand], names: &mut Names<'_>) -> Vec<Node> {
-    let mut children: HashMap<Option<StrandId>, Vec<usize>> = HashMap::new();
-    let known: HashMap<StrandId, usize> = strands
-        .iter()
-        .enumerate()
-        .map(|(index, strand)| (strand.id, index))
-        .collect();
-    for (index, strand) in strands.iter().enumerate() {
-        let parent = strand.parent.filter(|parent| known.contains_key(parent));
-        children.entry(parent).or_default().push(index);
-    }
-    let roots = children.remove(&None).unwrap_or_default();
-    merge(strands, &children, names, roots)
+    let known = |id: &StrandId| strands.binary_search_by_key(id, |strand| strand.id).is_ok();
+    let made_by = strands.iter().map(|strand| strand.parent.filter(known));
+    let made_by: Vec<Option<StrandId>> = made_by.collect();
+    let mut children: Vec<u32> = (0..strands.len() as u32).collect();
+    children.sort_by_key(|&index| made_by[index as usize]);
+    let mut family = Family {
+        strands,
+        made_by,
+        children,
+        names,
+    };
+    let roots = family.children_of(None).to_vec();
+    family.merge(roots, 0)
 }
 
 /// Merged level by level: a chain of strands may be as long as there are strands, and its depth is that of the recursion.
 const DEEPEST: usize = 2000;
 
-fn merge(
-    strands: &[Strand],
-    children: &HashMap<Option<StrandId>, Vec<usize>>,
-    names: &mut Names<'_>,
-    roots: Vec<usize>,
-) -> Vec<Node> {
-    merge_at(strands, children, names, roots, 0)
+/// Who made whom.
+struct Family<'a, 'b> {
+    strands: &'a [Strand],
+    made_by: Vec<Option<StrandId>>,
+    /// Indices of strands, those that one made side by side.
+    children: Vec<u32>,
+    names: &'a mut Names<'b>,
 }
 
-fn merge_at(
-    strands: &[Strand],
-    children: &HashMap<Option<StrandId>, Vec<usize>>,
-    names: &mut Names<'_>,
-    of: Vec<usize>,
-    depth: usize,
-) -> Vec<Node> {
-    let mut nodes: Vec<Node> = Vec::new();
-    let mut below: Vec<Vec<usize>> = Vec::new();
-    let mut at: HashMap<(usize, Kind, String), usize> = HashMap::new();
-    for index in of {
-        let strand = &strands[index];
-        let name = names.strand(strand);
-        let key = (strand.id.process(), strand.kind, name);
-        let node = match at.get(&key) {
-            Some(&node) => node,
-            None => {
-                nodes.push(Node {
-                    kind: strand.kind,
-                    name: key.2.clone(),
-                    first: strand.id,
-                    count: 0,
-                    died: 0,
-                    activations: 0,
-                    running: Nanos(0),
-                    nested: Nanos(0),
-                    suspended: Nanos(0),
-                    calls: 0,
-                    suspended_at: HashMap::new(),
-                    children: Vec::new(),
-                });
-                below.push(Vec::new());
-                at.insert(key, nodes.len() - 1);
-                nodes.len() - 1
-            }
-        };
-        nodes[node].add(strand);
-        below[node].extend(children.get(&Some(strand.id)).into_iter().flatten());
+impl Family<'_, '_> {
+    fn children_of(&self, maker: Option<StrandId>) -> &[u32] {
+        let made_by = |&index: &u32| self.made_by[index as usize];
+        let first = self
+            .children
+            .partition_point(|index| made_by(index) < maker);
+        let rest = &self.children[first..];
+        &rest[..rest.partition_point(|index| made_by(index) == maker)]
     }
-    for (node, below) in nodes.iter_mut().zip(below) {
-        if depth < DEEPEST {
-            node.children = merge_at(strands, children, names, below, depth + 1);
+
+    fn merge(&mut self, of: Vec<u32>, depth: usize) -> Vec<Node> {
+        let mut nodes: Vec<Node> = Vec::new();
+        let mut below: Vec<Vec<u32>> = Vec::new();
+        let mut at: HashMap<(usize, Kind, String), usize> = HashMap::new();
+        for index in of {
+            let strand = &self.strands[index as usize];
+            let key = (strand.id.process(), strand.kind, self.names.strand(strand));
+            let node = match at.get(&key) {
+                Some(&node) => node,
+                None => {
+                    nodes.push(Node {
+                        kind: strand.kind,
+                        name: key.2.clone(),
+                        first: strand.id,
+                        count: 0,
+                        died: 0,
+                        activations: 0,
+                        running: Nanos(0),
+                        nested: Nanos(0),
+                        suspended: Nanos(0),
+                        calls: 0,
+                        suspended_at: HashMap::new(),
+                        children: Vec::new(),
+                    });
+                    below.push(Vec::new());
+                    at.insert(key, nodes.len() - 1);
+                    nodes.len() - 1
+                }
+            };
+            nodes[node].add(strand);
+            below[node].extend(self.children_of(Some(strand.id)));
         }
+        for (node, below) in nodes.iter_mut().zip(below) {
+            if depth < DEEPEST {
+                node.children = self.merge(below, depth + 1);
+            }
+        }
+        nodes
     }
-    nodes
 }
 
 impl Node {
     fn add(&mut self, strand: &Strand) {
         let sum = |sum: &mut Nanos, more: Nanos| sum.0 = sum.0.saturating_add(more.0);
         self.count += 1;
-        self.died += u64::from(strand.died.is_some());
+        self.died += u64::from(strand.died().is_some());
         self.activations += strand.activations;
         self.calls += strand.calls;
         sum(&mut self.running, strand.running);
         sum(&mut self.nested, strand.children);
         sum(&mut self.suspended, strand.suspended);
-        if strand.died.is_none()
+        if strand.died().is_none()
             && strand.kind != Kind::Thread
-            && let Some((address, time)) = strand.suspended_at
+            && let Some((address, time)) = strand.suspended_at()
         {
             let key = (strand.id.process(), address.0);
             let (count, latest) = self.suspended_at.entry(key).or_insert((0, time));

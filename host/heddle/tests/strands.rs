@@ -195,6 +195,38 @@ fn other_commands_go_by_strand() {
     heddle(path).arg("info").assert().success().stdout(contains(
         "strands    1 thread, 2 fibers, 2 coroutines; 0 of 24 events",
     ));
+    // Without being told to, too: two fibers in body() do not pair up by thread.
+    let note = contains("told apart by strand; `--by thread`");
+    heddle(path)
+        .arg("replay")
+        .assert()
+        .success()
+        .stdout(is_match("2 leaf\\(int\\) +Enter   step\\(\\)").unwrap())
+        .stderr(note.clone());
+    heddle(path)
+        .args(["report", "--format", "csv"])
+        .assert()
+        .success()
+        .stdout(is_match("(?m)^2,210,.*,body\\(\\),app$").unwrap())
+        .stderr(note.clone());
+    heddle(path)
+        .args(["check", "heddle.trace"])
+        .assert()
+        .success()
+        .stdout(contains("fiber body() x2 <- app"))
+        .stderr(note.clone());
+    for forced in [
+        &["replay", "--by", "thread"][..],
+        &["report", "--by", "thread"],
+        &["check", "heddle.trace", "--by", "thread"],
+    ] {
+        heddle(path)
+            .args(forced)
+            .assert()
+            .success()
+            .stdout(is_match("fiber|2 leaf").unwrap().not())
+            .stderr(note.clone().not());
+    }
     let tree = "thread app\n  main\n    leaf x2\nfiber body x2\n  body\n    step\ncoroutine leaf <- app\n  step\ncoroutine leaf(int) <- app\n";
     fs::write(path.join("app.tree"), tree).unwrap();
     heddle(path)

@@ -32,17 +32,20 @@ impl<S: Sink> Decoder<'_, S> {
                 self.contexts[context].says = to;
             }
             EventKind::StrandName { strand, name } => match self.bound(strand) {
-                Some(slot) => self.slots[slot].strand.name = Some(text(name)),
+                Some(slot) => {
+                    self.slots[slot].strand.set_name(text(name));
+                    self.sink.named(&self.slots[slot].strand);
+                }
                 None => drop(self.announced.names.insert(strand, text(name))),
             },
             EventKind::StrandWaits { strand, reason } => {
                 if let Some(slot) = self.bound(strand) {
-                    self.slots[slot].strand.waits = Some(text(reason));
+                    self.slots[slot].strand.set_waits(text(reason));
                 }
             }
             EventKind::StrandEnd { strand } => {
                 if let Some(slot) = self.bound(strand) {
-                    self.slots[slot].strand.died = Some(event.time);
+                    self.slots[slot].strand.dies(event.time);
                 }
                 self.announced.bound.remove(&strand);
                 self.announced.names.remove(&strand);
@@ -63,8 +66,11 @@ impl<S: Sink> Decoder<'_, S> {
         }
         let name = self.announced.names.remove(&number);
         let live = &mut self.slots[slot];
-        live.strand.name = name.or_else(|| live.strand.name.take());
         let id = live.strand.id;
+        if let Some(name) = name {
+            live.strand.set_name(name);
+            self.sink.named(&live.strand);
+        }
         self.announced.bound.insert(number, (slot, id));
     }
 

@@ -16,8 +16,7 @@ impl<S: Sink> Decoder<'_, S> {
         let (outer, depth) = match of.frames.last() {
             Some(below) => {
                 if below.is(Frame::COROUTINE) && flags & Frame::INLINED == 0 {
-                    self.slots[below.slot].strand.suspended_at =
-                        Some((Addr(new.caller), Nanos(new.time)));
+                    self.slots[below.slot].strand.leaves_at(Addr(new.caller));
                 }
                 (below.slot, below.depth + 1)
             }
@@ -62,11 +61,10 @@ impl<S: Sink> Decoder<'_, S> {
         });
         let live = &mut self.slots[slot];
         live.strand.calls += 1;
-        if live.strand.entry.is_none() {
-            live.strand.entry = Some((Addr(new.function), Nanos(new.time)));
-        }
+        live.strand.begins_with(Addr(new.function));
         let call = Call {
             strand: live.strand.id,
+            slot,
             thread: self.contexts[context].thread,
             function: Addr(new.function),
             caller: Addr(new.caller),
@@ -95,7 +93,7 @@ impl<S: Sink> Decoder<'_, S> {
         let live = &mut self.slots[slot];
         live.open += 1;
         live.run_on(thread);
-        live.strand.suspended.0 += new.time.saturating_sub(live.since);
+        live.strand.suspended.0 += new.time.saturating_sub(live.strand.last.0);
         let strand = &mut live.strand;
         strand.resumer = strand.resumer.or(Some(by));
         self.sink
@@ -144,6 +142,7 @@ impl<S: Sink> Decoder<'_, S> {
         let thread = of.thread;
         let span = StrandSpan {
             strand,
+            slot: frame.slot,
             thread: self.contexts[thread].thread,
             span: Span {
                 function: Addr(frame.function),
@@ -203,7 +202,6 @@ impl<S: Sink> Decoder<'_, S> {
         live.strand.running.0 += ran.saturating_sub(nested);
         live.strand.children.0 += nested;
         live.strand.last = Nanos(time);
-        live.since = time;
         live.open = live.open.saturating_sub(1);
         let (id, gone) = (live.strand.id, live.dying && live.open == 0);
         let thread = self.thread(context);

@@ -3,11 +3,11 @@
 //! A thread that stays on its own stack and runs no coroutine needs nothing of the others: each is decoded by itself, in the first round. The threads of a process
 //! that do not stay alone are a *group*: their events are taken in order of time, twice, because some of what is seen early is only understood later.
 
-use crate::Unresolved;
 use crate::code::Code;
 use crate::decoder::{Decoder, NotAlone};
 use crate::sink::{Ignore, Sink};
 use crate::survey::Survey;
+use crate::{Kind, Strand, Unresolved};
 use heddle_calls::Loose;
 use heddle_symbols::Images;
 use heddle_trace_file::{Error, Event, Events, Nanos, Place, Process, Remarks, Trace};
@@ -149,6 +149,30 @@ impl<'a> Plan<'a> {
         Ok(self.together(process, threads, None, Ignore)?.1)
     }
 
+    /// Whether there is a strand that is no thread, as far as the first events of each process tell.
+    ///
+    /// # Errors
+    /// What reading the trace gives.
+    pub fn has_more_than_threads(&self) -> Result<bool, Error> {
+        for (process, of) in self.trace.processes().iter().enumerate() {
+            let threads: Vec<usize> = (0..of.threads().len()).collect();
+            let survey = self.survey(process, &threads)?;
+            let code = &self.codes[process];
+            let (known, births) = (Some(&survey), Births(false));
+            let mut decoder = Decoder::new(of, process, code, &threads, false, known, births);
+            let mut left = LOOK;
+            in_order(of, &threads, |thread, event| {
+                let _: Result<(), NotAlone> = decoder.feed(thread, event);
+                left -= 1;
+                left > 0 && !decoder.sink.0
+            })?;
+            if decoder.sink.0 {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     fn alone<S: Sink>(
         &self,
         process: usize,
@@ -254,6 +278,15 @@ impl<'a> Plan<'a> {
             decoded.sinks.push((process, decoder.sink));
         }
         Ok(decoded)
+    }
+}
+
+/// Whether something else than a thread was born.
+struct Births(bool);
+
+impl Sink for Births {
+    fn born(&mut self, strand: &Strand) {
+        self.0 |= strand.kind != Kind::Thread;
     }
 }
 

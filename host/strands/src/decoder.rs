@@ -133,7 +133,9 @@ impl<'a, S: Sink> Decoder<'a, S> {
             let slot = decoder.slots.add_thread(id, thread, of.first());
             let name = of.name();
             let strand = &mut decoder.slots[slot].strand;
-            strand.name = (!name.is_empty()).then(|| name.into());
+            if !name.is_empty() {
+                strand.set_name(name.into());
+            }
             strand.activations = 1;
             strand.threads = 1;
             decoder.sink.born(strand);
@@ -232,8 +234,7 @@ impl<'a, S: Sink> Decoder<'a, S> {
                 // Its outermost call has returned, and nothing was heard of it since.
                 let (slot, since) = (of.slot, of.since);
                 let last = if of.running { self.latest } else { since };
-                let died = &mut self.slots[slot].strand.died;
-                *died = died.or(Some(Nanos(last)));
+                self.slots[slot].strand.is_gone(Nanos(last));
             }
             while self.close(stack, End::Open).is_some() {}
         }
@@ -245,7 +246,7 @@ impl<'a, S: Sink> Decoder<'a, S> {
                 Some(context) => {
                     let until = self.contexts[context].latest;
                     if self.ended[context] {
-                        self.slots[stack.slot].strand.died = Some(Nanos(until));
+                        self.slots[stack.slot].strand.dies(Nanos(until));
                     }
                     until
                 }
@@ -254,8 +255,9 @@ impl<'a, S: Sink> Decoder<'a, S> {
             };
             self.slots[stack.slot].account(until, stack.away, stack.nested);
         }
-        for slot in self.slots.all() {
-            self.slots.finish(slot, &mut self.sink);
-        }
+        // Their numbers of slots mean nothing from here on.
+        self.instances = Instances::default();
+        self.announced = Announced::default();
+        self.slots.finish(&mut self.sink);
     }
 }

@@ -58,8 +58,9 @@ impl Instances {
 
     /// This instance is no more.
     pub fn forget(&mut self, live: &Live, slot: u32) {
-        if self.at.get(&live.address) == Some(&slot) {
-            self.at.remove(&live.address);
+        let address = live.address();
+        if self.at.get(&address) == Some(&slot) {
+            self.at.remove(&address);
         }
     }
 }
@@ -99,7 +100,7 @@ impl<S: Sink> Decoder<'_, S> {
         });
         let same = known.filter(|&slot| {
             let live = &self.slots[slot];
-            let before = live.strand.resume_index;
+            let before = live.strand.resume_index();
             let begins = index == Some(0)
                 || ramp.is_some()
                 || (index == Some(2) && before.is_some_and(|before| before != 0));
@@ -128,7 +129,7 @@ impl<S: Sink> Decoder<'_, S> {
         }
         let strand = &mut self.slots[slot].strand;
         if !destroys {
-            strand.resume_index = index.or(strand.resume_index);
+            strand.goes_on_behind(index);
         }
         let flags = Frame::COROUTINE | if destroys { Frame::DESTROYS } else { 0 };
         Some(Instance { slot, flags })
@@ -143,7 +144,7 @@ impl<S: Sink> Decoder<'_, S> {
     /// An instance was destroyed, and no call of it is open.
     pub fn destroyed(&mut self, slot: u32, time: u64) {
         let strand = &mut self.slots[slot].strand;
-        strand.died = Some(Nanos(time));
+        strand.dies(Nanos(time));
         let id = strand.id;
         self.instances.destroyed.push_back((slot, id));
         if self.instances.destroyed.len() > DESTROYED
@@ -162,7 +163,7 @@ impl<S: Sink> Decoder<'_, S> {
         let live = &mut self.slots[slot];
         live.dying = true;
         if live.open == 0 {
-            let last = live.since;
+            let last = live.strand.last.0;
             self.instances.forget(&self.slots[slot], slot);
             self.slots.end(slot, last, &mut self.sink);
         }
@@ -198,12 +199,11 @@ impl<S: Sink> Decoder<'_, S> {
         };
         let live = &mut self.slots[slot];
         live.coroutine = coroutine;
-        live.address = frame.address();
-        live.since = born;
+        live.strand.last = Nanos(born);
         live.strand.parent = Some(parent);
         live.strand.born = Nanos(born);
         live.strand.frame = Some(frame);
-        live.strand.entry = Some((Addr(new.function), Nanos(new.time)));
+        live.strand.begins_with(Addr(new.function));
         self.sink.born(&live.strand);
         slot
     }

@@ -3,6 +3,7 @@
 use crate::sink::Sink;
 use crate::{Kind, Strand, StrandId};
 use heddle_trace_file::{Addr, Nanos};
+use std::cmp::Reverse;
 use std::ops::{Index, IndexMut};
 
 /// A strand that may be heard of again.
@@ -11,36 +12,44 @@ pub(crate) struct Live {
     pub strand: Strand,
     /// Open activations of a coroutine: more than one where it is destroyed from inside.
     pub open: u32,
+    /// Which coroutine it is an instance of.
+    pub coroutine: u32,
+    /// The thread that it ran on last, or [`NOWHERE`].
+    on: u32,
     /// It has been destroyed, though calls of it may be open.
     pub dying: bool,
-    /// Since when it is suspended.
-    pub since: u64,
-    /// Which coroutine it is an instance of, and where its frame is.
-    pub coroutine: u32,
-    pub address: Addr,
-    /// The thread that it ran on last.
-    pub on: Option<usize>,
-    pub visited: Vec<usize>,
 }
+
+const NOWHERE: u32 = u32::MAX;
+
+// A million coroutines may be alive at once.
+const _: () = assert!(size_of::<Option<Live>>() <= 152);
 
 impl Live {
     /// It goes on to run, on this thread.
     pub fn run_on(&mut self, thread: usize) {
         self.strand.activations += 1;
-        match self.on.replace(thread) {
-            Some(before) if before == thread => {}
-            None => self.strand.threads = 1,
-            Some(before) => {
+        let thread = thread as u32;
+        match std::mem::replace(&mut self.on, thread) {
+            before if before == thread => {}
+            NOWHERE => self.strand.threads = 1,
+            before => {
+                let visited = &mut self.strand.words().visited;
                 // Most stay where they are.
-                if self.visited.is_empty() {
-                    self.visited.push(before);
+                if visited.is_empty() {
+                    visited.push(before);
                 }
-                if !self.visited.contains(&thread) {
-                    self.visited.push(thread);
-                    self.strand.threads = self.visited.len() as u32;
+                if !visited.contains(&thread) {
+                    visited.push(thread);
+                    self.strand.threads = visited.len() as u32;
                 }
             }
         }
+    }
+
+    /// Where a coroutine's frame is.
+    pub fn address(&self) -> Addr {
+        self.strand.frame.map_or(Addr(0), |frame| frame.address())
     }
 
     /// Time of a strand with a stack of its own, when that is done with.
@@ -84,51 +93,47 @@ impl Slots {
     }
 
     fn put(&mut self, id: StrandId, kind: Kind, thread: usize, born: Nanos) -> u32 {
-        let live = Live {
-            strand: Strand::new(id, kind, thread, born),
+        let slot = self.free.pop().unwrap_or_else(|| {
+            self.slots.push(None);
+            self.slots.len() as u32 - 1
+        });
+        self.slots[slot as usize] = Some(Live {
+            strand: Strand::new(id, kind, thread, born, slot),
             open: 0,
-            dying: false,
-            since: born.0,
             coroutine: 0,
-            address: Addr(0),
-            on: (kind == Kind::Thread).then_some(thread),
-            visited: Vec::new(),
-        };
-        match self.free.pop() {
-            Some(slot) => {
-                self.slots[slot as usize] = Some(live);
-                slot
-            }
-            None => {
-                self.slots.push(Some(live));
-                self.slots.len() as u32 - 1
-            }
-        }
+            on: match kind {
+                Kind::Thread => thread as u32,
+                _ => NOWHERE,
+            },
+            dying: false,
+        });
+        slot
     }
 
     /// The strand in this slot has ended.
     pub fn end(&mut self, slot: u32, died: u64, sink: &mut impl Sink) {
         if let Some(mut live) = self.slots[slot as usize].take() {
-            live.strand.died = live.strand.died.or(Some(Nanos(died)));
+            live.strand.is_gone(Nanos(died));
             sink.ended(&live.strand);
             self.free.push(slot);
         }
     }
 
-    /// The strand in this slot has not ended, but nothing more will be heard of it.
-    pub fn finish(&mut self, slot: u32, sink: &mut impl Sink) {
-        if let Some(live) = self.slots[slot as usize].take() {
-            sink.ended(&live.strand);
+    /// The strands that there are have not ended, but nothing more will be heard of them: in order of their numbers.
+    pub fn finish(&mut self, sink: &mut impl Sink) {
+        /// So many at once are given back to the system: whoever keeps them need not have them twice.
+        const TOGETHER: usize = 1 << 14;
+        let mut slots = std::mem::take(&mut self.slots);
+        slots.retain(Option::is_some);
+        slots.sort_unstable_by_key(|live| Reverse(live.as_ref().map(|live| live.strand.id)));
+        while let Some(live) = slots.pop() {
+            if let Some(live) = live {
+                sink.ended(&live.strand);
+            }
+            if slots.len() % TOGETHER == 0 {
+                slots.shrink_to_fit();
+            }
         }
-    }
-
-    /// The slots in use, in order of the strands' numbers.
-    pub fn all(&self) -> Vec<u32> {
-        let mut all: Vec<u32> = (0..self.slots.len() as u32)
-            .filter(|&slot| self.slots[slot as usize].is_some())
-            .collect();
-        all.sort_by_key(|&slot| self[slot].strand.id);
-        all
     }
 
     /// Whether a strand is in this slot.

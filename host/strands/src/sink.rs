@@ -9,6 +9,8 @@ use heddle_trace_file::{Addr, Callee, CoroutineFrame, Event, Nanos};
 pub struct Call {
     /// On which strand.
     pub strand: StrandId,
+    /// That strand's [`Strand::slot`].
+    pub slot: u32,
     /// Index of the thread that ran it.
     pub thread: usize,
     /// The function's address.
@@ -34,6 +36,8 @@ pub struct Call {
 pub struct StrandSpan {
     /// On which strand.
     pub strand: StrandId,
+    /// That strand's [`Strand::slot`].
+    pub slot: u32,
     /// Index of the thread that ran it last.
     pub thread: usize,
     /// The call; `depth` counts the open calls of its strand, and `callees` includes the time that its stack did not run.
@@ -50,6 +54,8 @@ pub struct StrandSpan {
 pub trait Sink {
     /// A strand was met for the first time.
     fn born(&mut self, _strand: &Strand) {}
+    /// The program has given a strand a name.
+    fn named(&mut self, _strand: &Strand) {}
     /// A strand runs from `time` on; `by` had run before it, where that is known.
     fn resumed(&mut self, _strand: StrandId, _by: Option<StrandId>, _thread: usize, _time: Nanos) {}
     /// A strand does not run from `time` on.

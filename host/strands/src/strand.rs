@@ -57,31 +57,19 @@ impl Kind {
     }
 }
 
-/// A strand, as far as it has come.
+/// A strand, as far as it has come. There may be millions: what is often not known is kept in few bytes, behind methods.
 #[derive(Clone, Debug)]
 pub struct Strand {
     /// Its number.
     pub id: StrandId,
-    /// What it is.
-    pub kind: Kind,
     /// The strand that made it; `None` if that was not seen.
     pub parent: Option<StrandId>,
     /// The strand that ran it first.
     pub resumer: Option<StrandId>,
-    /// Name that the program gave it.
-    pub name: Option<Box<str>>,
-    /// The function that it is named after otherwise, and when that meant it: its outermost call; of a coroutine, what resumed or destroyed it first.
-    pub entry: Option<(Addr, Nanos)>,
-    /// Index of the thread, among those of its process, that it ran on first.
-    pub thread: usize,
-    /// How many threads it ran on.
-    pub threads: u32,
     /// Of a coroutine: its frame, as it was first seen.
     pub frame: Option<CoroutineFrame>,
     /// When it was made; where that was not seen, when it was first seen.
     pub born: Nanos,
-    /// When it ended; `None` if that was not seen.
-    pub died: Option<Nanos>,
     /// When it was last seen to run.
     pub last: Nanos,
     /// How often it began or went on to run.
@@ -94,37 +82,135 @@ pub struct Strand {
     pub suspended: Nanos,
     /// Calls that were entered on it.
     pub calls: u64,
-    /// Where it was suspended last: the call site of the last call that it made before.
-    pub suspended_at: Option<(Addr, Nanos)>,
-    /// Of a coroutine: GCC's number of the suspension point that it went on behind last.
-    pub resume_index: Option<u16>,
-    /// What it waited for last, in the program's words.
-    pub waits: Option<Box<str>>,
+    /// [`NEVER`] while it lives.
+    died: u64,
+    /// 0: none was seen.
+    entry: Addr,
+    /// 0: it was not seen to be suspended.
+    left_at: Addr,
+    words: Option<Box<Words>>,
+    /// Index of the thread, among those of its process, that it ran on first.
+    thread: u32,
+    /// How many threads it ran on.
+    pub threads: u32,
+    /// A small number, which is another strand's of its part of the process when this one has ended.
+    pub slot: u32,
+    /// [`NO_INDEX`]: not known.
+    resume_index: u16,
+    /// What it is.
+    pub kind: Kind,
 }
 
+/// What few strands have.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Words {
+    name: Option<Box<str>>,
+    waits: Option<Box<str>>,
+    /// The threads that it ran on, if they were several.
+    pub visited: Vec<u32>,
+}
+
+const NEVER: u64 = u64::MAX;
+const NO_INDEX: u16 = u16::MAX;
+
 impl Strand {
-    pub(crate) fn new(id: StrandId, kind: Kind, thread: usize, born: Nanos) -> Self {
+    pub(crate) fn new(id: StrandId, kind: Kind, thread: usize, born: Nanos, slot: u32) -> Self {
         Strand {
             id,
-            kind,
             parent: None,
             resumer: None,
-            name: None,
-            entry: None,
-            thread,
-            threads: 0,
             frame: None,
             born,
-            died: None,
             last: born,
             activations: 0,
             running: Nanos(0),
             children: Nanos(0),
             suspended: Nanos(0),
             calls: 0,
-            suspended_at: None,
-            resume_index: None,
-            waits: None,
+            died: NEVER,
+            entry: Addr(0),
+            left_at: Addr(0),
+            words: None,
+            thread: thread as u32,
+            threads: 0,
+            slot,
+            resume_index: NO_INDEX,
+            kind,
         }
+    }
+
+    /// Name that the program gave it.
+    pub fn name(&self) -> Option<&str> {
+        self.words.as_ref()?.name.as_deref()
+    }
+
+    /// What it waited for last, in the program's words.
+    pub fn waits(&self) -> Option<&str> {
+        self.words.as_ref()?.waits.as_deref()
+    }
+
+    /// The function that it is named after where it has no name, and a time at which that address meant it: its outermost call; of a coroutine, what resumed or destroyed it first.
+    pub fn entry(&self) -> Option<(Addr, Nanos)> {
+        (self.entry != Addr(0)).then_some((self.entry, self.born))
+    }
+
+    /// When it ended; `None` if that was not seen.
+    pub fn died(&self) -> Option<Nanos> {
+        (self.died != NEVER).then_some(Nanos(self.died))
+    }
+
+    /// Where it was suspended last, and a time at which that address meant it: of a coroutine, the call site of the last call that it made before; of another strand, the function that was left.
+    pub fn suspended_at(&self) -> Option<(Addr, Nanos)> {
+        (self.left_at != Addr(0)).then_some((self.left_at, self.last))
+    }
+
+    /// Index of the thread, among those of its process, that it ran on first.
+    pub fn thread(&self) -> usize {
+        self.thread as usize
+    }
+
+    pub(crate) fn set_name(&mut self, name: Box<str>) {
+        self.words().name = Some(name);
+    }
+
+    pub(crate) fn set_waits(&mut self, waits: Box<str>) {
+        self.words().waits = Some(waits);
+    }
+
+    pub(crate) fn words(&mut self) -> &mut Words {
+        self.words.get_or_insert_default()
+    }
+
+    /// It ended.
+    pub(crate) fn dies(&mut self, time: Nanos) {
+        self.died = time.0;
+    }
+
+    /// It ended, at this time unless another is known.
+    pub(crate) fn is_gone(&mut self, time: Nanos) {
+        if self.died == NEVER {
+            self.died = time.0;
+        }
+    }
+
+    #[inline]
+    pub(crate) fn begins_with(&mut self, function: Addr) {
+        if self.entry == Addr(0) {
+            self.entry = function;
+        }
+    }
+
+    #[inline]
+    pub(crate) fn leaves_at(&mut self, address: Addr) {
+        self.left_at = address;
+    }
+
+    /// Of a coroutine: GCC's number of the suspension point that it went on behind last.
+    pub(crate) fn resume_index(&self) -> Option<u16> {
+        (self.resume_index != NO_INDEX).then_some(self.resume_index)
+    }
+
+    pub(crate) fn goes_on_behind(&mut self, index: Option<u16>) {
+        self.resume_index = index.unwrap_or(self.resume_index);
     }
 }

@@ -56,13 +56,13 @@ impl<S: Sink> Decoder<'_, S> {
         of.since = time;
         let (slot, thread) = (of.innermost(), of.thread);
         let (base, owner) = (of.base, of.owner);
-        let top = of.top().map(|top| (top.sp, top.function, top.enter));
+        let top = of.top().map(|top| (top.sp, top.function));
         let outermost = of.frames.first().map_or(base, |frame| frame.sp);
         let id = self.slots[slot].strand.id;
-        if let Some((sp, function, enter)) = top {
+        if let Some((sp, function)) = top {
             let of = &mut self.stacks[stack as usize];
             let (own, kept) = (of.slot, of.kept_at.replace(sp));
-            self.slots[own].strand.suspended_at = Some((Addr(function), Nanos(enter)));
+            self.slots[own].strand.leaves_at(Addr(function));
             if kept != Some(sp) {
                 if let Some(kept) = kept {
                     self.resting.forget(kept);
@@ -169,11 +169,12 @@ impl<S: Sink> Decoder<'_, S> {
         let time = new.time;
         let slot = self.slots.add(Kind::Fiber, thread, Nanos(time));
         let before = &self.slots[self.innermost(context)].strand;
-        let begun = before.entry.map(|(function, _)| function);
+        let begun = before.entry().map(|(function, _)| function);
         let sibling = before.kind == Kind::Fiber && begun == Some(Addr(new.function));
         let parent = before.parent.filter(|_| sibling).unwrap_or(before.id);
         let strand = &mut self.slots[slot].strand;
         strand.parent = Some(parent);
+        strand.begins_with(Addr(new.function));
         self.sink.born(strand);
         let stack = self.free.pop().unwrap_or_else(|| {
             self.stacks.push(Stack::default());

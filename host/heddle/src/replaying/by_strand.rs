@@ -22,8 +22,10 @@ enum Became {
 struct Latest {
     became: Became,
     depths: HashMap<StrandId, usize>,
-    /// Of those that were born or named since they were asked for.
+    /// Those that live.
     strands: HashMap<StrandId, Strand>,
+    /// Those whose label is another now, or is not needed any more.
+    changed: Vec<StrandId>,
 }
 
 impl Sink for Latest {
@@ -31,15 +33,12 @@ impl Sink for Latest {
         self.strands.insert(strand.id, strand.clone());
     }
 
+    fn named(&mut self, strand: &Strand) {
+        self.strands.insert(strand.id, strand.clone());
+        self.changed.push(strand.id);
+    }
+
     fn enter(&mut self, call: &Call) {
-        if call.body || call.depth == 0 {
-            let strand = self.strands.get_mut(&call.strand);
-            if let Some(strand) = strand
-                && strand.entry.is_none()
-            {
-                strand.entry = Some((call.function, call.enter));
-            }
-        }
         self.depths.insert(call.strand, call.depth + 1);
         self.became = Became::Enter(*call);
     }
@@ -61,6 +60,7 @@ impl Sink for Latest {
 
     fn ended(&mut self, strand: &Strand) {
         self.depths.remove(&strand.id);
+        self.changed.push(strand.id);
     }
 }
 
@@ -96,6 +96,7 @@ pub fn replay(
         became: Became::Nothing,
         depths: HashMap::new(),
         strands: HashMap::new(),
+        changed: Vec::new(),
     };
     let decoded: Result<_, Error> = plan.stream(latest, |place: Place, event, latest| {
         let (id, step) = match std::mem::replace(&mut latest.became, Became::Nothing) {
@@ -120,6 +121,12 @@ pub fn replay(
         };
         let label = labels.of(names, id, latest.strands.get(&id));
         failed = each(label, step).err();
+        for id in latest.changed.drain(..) {
+            labels.known.remove(&id);
+            if !latest.depths.contains_key(&id) {
+                latest.strands.remove(&id);
+            }
+        }
         failed.is_none()
     });
     let decoded = decoded?;
@@ -142,7 +149,9 @@ impl Labels<'_> {
         const WIDTH: usize = 20;
         self.known.entry(id).or_insert_with(|| {
             let name = match strand {
-                Some(strand) if strand.kind == Kind::Thread && strand.name.is_none() => "?".into(),
+                Some(strand) if strand.kind == Kind::Thread && strand.name().is_none() => {
+                    "?".into()
+                }
                 Some(strand) => names.strand(strand),
                 None => "?".into(),
             };

@@ -1,42 +1,48 @@
-//! Rows by strand: of strands of one kind and name together, because there may be a hundred thousand of them.
+//! Rows of calls that are told apart by strand. Rows by strand are of strands of one kind and name together, because there may be a hundred thousand of them.
 
 use super::rows::Rows;
 use super::{Group, Row, Who};
 use crate::names::{Names, printable, thread_label};
-use crate::notes;
 use heddle_calls::{Functions, Key, Stats};
-use heddle_strands::{Call, Kind, Plan, Sink, Strand, StrandId, StrandSpan};
-use heddle_trace_file::{Error, Modules, Trace};
+use heddle_strands::{Call, Kind, Plan, Sink, Strand, StrandSpan};
+use heddle_trace_file::{Addr, Error, Modules, Nanos, Trace};
 use std::collections::{BTreeMap, HashMap};
 
-/// Reads the whole trace. A function of one name in one module is one row in each group.
+/// Reads the whole trace. A function of one name in one module is one row: in each group, or, without `groups`, of all strands.
 ///
 /// # Errors
 /// What reading the trace gives.
-pub fn read(trace: &Trace) -> Result<Rows, Error> {
+pub fn read(trace: &Trace, groups: bool) -> Result<Rows, Error> {
     let mut names = Names::new(trace);
     let plan = Plan::new(trace, names.images());
     let decoded = plan.decode(|process| Profiles {
         modules: trace.processes()[process].modules(),
         functions: Functions::default(),
-        live: HashMap::new(),
-        groups: HashMap::new(),
+        open: HashMap::new(),
+        of_slot: Vec::new(),
+        numbers: HashMap::new(),
+        groups: Vec::new(),
     })?;
-    // Process, kind, name; then module and function.
-    let mut groups: BTreeMap<(usize, Kind, String), Merged> = BTreeMap::new();
+    let mut fibers = 0;
+    let mut merged: BTreeMap<Option<(usize, Kind, String)>, Merged> = BTreeMap::new();
     for (process, profiles) in decoded.sinks {
         let modules = trace.processes()[process].modules();
-        for (_, group) in profiles.groups {
-            let name = match group.example.kind {
-                Kind::Thread => {
-                    let of = &trace.processes()[process];
-                    thread_label(trace, of, &of.threads()[group.example.thread])
-                }
-                _ => names.strand(&group.example),
-            };
-            let merged = groups
-                .entry((process, group.example.kind, name))
-                .or_default();
+        for group in profiles.groups {
+            let kind = group.example.kind;
+            if kind == Kind::Fiber {
+                fibers += group.strands;
+            }
+            let key = groups.then(|| {
+                let name = match kind {
+                    Kind::Thread => {
+                        let of = &trace.processes()[process];
+                        thread_label(trace, of, &of.threads()[group.example.thread()])
+                    }
+                    _ => names.strand(&group.example),
+                };
+                (process, kind, name)
+            });
+            let merged = merged.entry(key).or_default();
             merged.strands += group.strands;
             for (id, stats) in group.functions {
                 let key = profiles.functions.keys()[id as usize];
@@ -50,35 +56,35 @@ pub fn read(trace: &Trace) -> Result<Rows, Error> {
             }
         }
     }
-    notes::unresolved(&decoded.unresolved);
     let mut rows = Vec::new();
-    for ((process, kind, name), merged) in groups {
-        let label = match merged.strands {
-            1 => format!("{} {name}", kind.name()),
-            count => format!("{} {name} \u{d7}{count}", kind.name()),
-        };
-        let group = Group {
-            pid: trace.processes()[process].pid(),
-            name: printable(&name),
-            label: printable(&label),
-            who: Who::Strands(kind, merged.strands),
-        };
-        rows.extend(
-            merged
-                .functions
-                .into_iter()
-                .map(|((module, function), stats)| Row {
-                    function,
-                    module,
-                    group: Some(group.clone()),
-                    stats,
-                }),
-        );
+    for (key, merged) in merged {
+        let group = key.map(|(process, kind, name)| {
+            let label = match merged.strands {
+                1 => format!("{} {name}", kind.name()),
+                count => format!("{} {name} \u{d7}{count}", kind.name()),
+            };
+            Group {
+                pid: trace.processes()[process].pid(),
+                name: printable(&name),
+                label: printable(&label),
+                who: Who::Strands(kind, merged.strands),
+            }
+        });
+        let of_group = merged.functions.into_iter();
+        rows.extend(of_group.map(|((module, function), stats)| Row {
+            function,
+            module,
+            group: group.clone(),
+            stats,
+        }));
     }
     Ok(Rows {
         rows,
         loose: decoded.loose,
         remarks: decoded.remarks,
+        unresolved: decoded.unresolved,
+        fibers,
+        may_have_fibers: fibers > 0,
     })
 }
 
@@ -89,12 +95,16 @@ struct Merged {
     functions: BTreeMap<(String, String), Stats>,
 }
 
-/// The calls of a part of a process.
+/// The calls of a part of a process. Of a strand that lives nothing is kept but the number of its group, and its open calls.
 struct Profiles<'a> {
     modules: &'a Modules,
     functions: Functions,
-    live: HashMap<StrandId, HashMap<u32, Open>>,
-    groups: HashMap<(Kind, Named), OfGroup>,
+    /// By slot and function: how many calls are open, if any.
+    open: HashMap<(u32, u32), u32>,
+    /// By slot: the index of its strand's group.
+    of_slot: Vec<u32>,
+    numbers: HashMap<(Kind, Named), u32>,
+    groups: Vec<OfGroup>,
 }
 
 /// What strands are named after.
@@ -105,13 +115,6 @@ enum Named {
     Entry(Option<Key>),
 }
 
-/// A function's calls on one strand, and how many are open.
-#[derive(Default)]
-struct Open {
-    stats: Stats,
-    open: u32,
-}
-
 struct OfGroup {
     example: Strand,
     strands: u64,
@@ -119,49 +122,74 @@ struct OfGroup {
 }
 
 impl Profiles<'_> {
-    fn key(&self, address: heddle_trace_file::Addr, time: heddle_trace_file::Nanos) -> Key {
+    fn key(&self, address: Addr, time: Nanos) -> Key {
         Key {
             address,
             generation: self.modules.generation(time),
         }
     }
+
+    /// The calls of this strand that end from now on are its group's: with others of its name.
+    fn join(&mut self, strand: &Strand) {
+        let named = match (strand.name(), strand.kind) {
+            (_, Kind::Thread) => Named::Thread(strand.thread()),
+            (Some(name), _) => Named::Given(name.into()),
+            (None, _) => {
+                let entry = strand.entry();
+                Named::Entry(entry.map(|(address, time)| self.key(address, time)))
+            }
+        };
+        let next = self.groups.len() as u32;
+        let group = *self.numbers.entry((strand.kind, named)).or_insert(next);
+        if group == next {
+            self.groups.push(OfGroup {
+                example: strand.clone(),
+                strands: 0,
+                functions: HashMap::new(),
+            });
+        }
+        let slot = strand.slot as usize;
+        if slot >= self.of_slot.len() {
+            self.of_slot.resize(slot + 1, 0);
+        }
+        self.of_slot[slot] = group;
+    }
 }
 
 impl Sink for Profiles<'_> {
+    fn born(&mut self, strand: &Strand) {
+        self.join(strand);
+    }
+
+    fn named(&mut self, strand: &Strand) {
+        self.join(strand);
+    }
+
     fn enter(&mut self, call: &Call) {
         let id = self.functions.id(self.key(call.function, call.enter)).0;
-        let of_strand = self.live.entry(call.strand).or_default();
-        of_strand.entry(id).or_default().open += 1;
+        *self.open.entry((call.slot, id)).or_default() += 1;
     }
 
     fn leave(&mut self, span: &StrandSpan) {
         let key = self.key(span.span.function, span.span.enter);
         let id = self.functions.id(key).0;
-        let of_strand = self.live.entry(span.strand).or_default();
-        let function = of_strand.entry(id).or_default();
-        function.open = function.open.saturating_sub(1);
-        function.stats.add(&span.span, function.open == 0);
+        let open = self.open.get_mut(&(span.slot, id));
+        let outermost = match open {
+            Some(more @ 2..) => {
+                *more -= 1;
+                false
+            }
+            _ => {
+                self.open.remove(&(span.slot, id));
+                true
+            }
+        };
+        let group = &mut self.groups[self.of_slot[span.slot as usize] as usize];
+        let stats = group.functions.entry(id).or_default();
+        stats.add(&span.span, outermost);
     }
 
     fn ended(&mut self, strand: &Strand) {
-        let named = match (&strand.name, strand.kind) {
-            (_, Kind::Thread) => Named::Thread(strand.thread),
-            (Some(name), _) => Named::Given(name.clone()),
-            (None, _) => Named::Entry(strand.entry.map(|(address, time)| self.key(address, time))),
-        };
-        let group = self.groups.entry((strand.kind, named));
-        let group = group.or_insert_with(|| OfGroup {
-            example: strand.clone(),
-            strands: 0,
-            functions: HashMap::new(),
-        });
-        group.strands += 1;
-        for (id, function) in self.live.remove(&strand.id).into_iter().flatten() {
-            group
-                .functions
-                .entry(id)
-                .or_default()
-                .merge(&function.stats);
-        }
+        self.groups[self.of_slot[strand.slot as usize] as usize].strands += 1;
     }
 }

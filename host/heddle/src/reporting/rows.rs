@@ -3,6 +3,7 @@
 use super::{Group, Row, Who};
 use crate::names::{Names, printable, thread_label};
 use heddle_calls::{Loose, Profile, Stats};
+use heddle_strands::Unresolved;
 use heddle_trace_file::{Error, Remarks, Trace};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,6 +14,11 @@ pub struct Rows {
     pub rows: Vec<Row>,
     pub loose: Loose,
     pub remarks: Remarks,
+    /// Of calls that are told apart by strand: what could not be told, and how many fibers there are.
+    pub unresolved: Vec<Unresolved>,
+    pub fibers: u64,
+    /// Whether these may be calls of fibers.
+    pub may_have_fibers: bool,
 }
 
 /// Reads the whole trace. Functions of one name in one module are one row: the clones of an optimiser, a constructor's variants.
@@ -23,6 +29,9 @@ pub fn read(trace: &Trace, by_thread: bool) -> Result<Rows, Error> {
         rows: Vec::new(),
         loose: Loose::default(),
         remarks: Remarks::default(),
+        unresolved: Vec::new(),
+        fibers: 0,
+        may_have_fibers: false,
     };
     // Thread (none: all of them), module, function.
     let mut merged: BTreeMap<(Option<usize>, String, String), Stats> = BTreeMap::new();
@@ -32,6 +41,7 @@ pub fn read(trace: &Trace, by_thread: bool) -> Result<Rows, Error> {
         for (thread, profile) in process.threads().iter().zip(profiles.by_ref()) {
             result.loose += profile.loose;
             result.remarks += &profile.remarks;
+            result.may_have_fibers |= profile.may_have_fibers;
             let group = by_thread.then_some(threads.len());
             threads.push(Group {
                 pid: process.pid(),

@@ -1,12 +1,15 @@
 //! `heddle check`: docs/check.md; the format is docs/expected-tree.md.
 
-use crate::{calls_of, notes, output, strand_calls};
+use crate::strand_calls::{self, StrandCalls};
+use crate::{calls_of, notes, output};
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Reset};
 use anyhow::Context;
-use heddle_trace_file::Trace;
+use heddle_calls::{Loose, TreeError};
+use heddle_trace_file::{Remarks, Trace};
 use heddle_tree::{
-    Call, Expected, Line, Mark, Process, compare, context, has_differences, hints, print,
+    Call, Expected, Line, Mark, Process, StrandKind, compare, context, has_differences, hints,
+    print,
 };
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -25,9 +28,9 @@ pub struct Args {
     /// Put the times that were seen into the tree that is printed or written
     #[arg(long)]
     times: bool,
-    /// Trees of threads, or of every strand: fibers and coroutines, too. An expected tree with such lines is compared by strand anyway
-    #[arg(long, value_enum, default_value_t = By::Thread)]
-    by: By,
+    /// Trees of threads, or of every strand: of fibers and coroutines, too. Without this, what the expected tree and the trace have decides
+    #[arg(long, value_enum)]
+    by: Option<By>,
     /// Print all that was compared, not only what is near a difference
     #[arg(long)]
     full: bool,
@@ -70,15 +73,12 @@ fn check(args: &Args) -> anyhow::Result<ExitCode> {
     };
     let trace = Trace::open(&args.trace)?;
     notes::missing(&trace);
-    let by_strand =
-        args.by == By::Strand || expected.as_ref().is_some_and(Expected::tells_strands_apart);
-    let (got, loose, remarks) = if by_strand {
-        let found = strand_calls::read(&trace, None)?;
-        notes::unresolved(&found.unresolved);
-        (found.processes, found.loose, found.remarks)
-    } else {
-        calls_of::read(&trace)?
-    };
+    let Calls {
+        got,
+        loose,
+        remarks,
+        by_strand,
+    } = calls(args.by, &trace, expected.as_ref())?;
     let code = match (&args.expected, expected) {
         (Some(path), Some(expected)) => {
             let lines = compare(&expected, &got);
@@ -104,6 +104,64 @@ fn check(args: &Args) -> anyhow::Result<ExitCode> {
         notes::by_thread(loose);
     }
     Ok(code)
+}
+
+/// What is compared.
+struct Calls {
+    got: Vec<Process>,
+    loose: Loose,
+    remarks: Remarks,
+    by_strand: bool,
+}
+
+/// The trace's calls, by strand or by thread. If nobody says which: by strand where the expected tree has lines of fibers or coroutines; where the trace has fibers, whose calls
+/// do not pair up by thread; and where it has coroutines and no tree to be compared with.
+fn calls(by: Option<By>, trace: &Trace, expected: Option<&Expected>) -> anyhow::Result<Calls> {
+    let told = expected.is_some_and(Expected::tells_strands_apart);
+    let by_thread = match by {
+        Some(By::Strand) => None,
+        None if told => None,
+        _ => match calls_of::read(trace) {
+            // Calls of many fibers on one stack.
+            Err(TreeError::TooDeep) if by.is_none() => None,
+            read => Some(read?),
+        },
+    };
+    if let Some(read) = by_thread {
+        let strands = if read.may_have_strands && by.is_none() {
+            let found = strand_calls::read(trace, None)?;
+            let wanted = |kind| match kind {
+                StrandKind::Thread => false,
+                StrandKind::Fiber => true,
+                StrandKind::Coroutine => expected.is_none(),
+            };
+            let mut strands = found.processes.iter().flat_map(|of| &of.strands);
+            strands.any(|strand| wanted(strand.kind)).then_some(found)
+        } else {
+            None
+        };
+        let Some(found) = strands else {
+            return Ok(Calls {
+                got: read.processes,
+                loose: read.loose,
+                remarks: read.remarks,
+                by_strand: false,
+            });
+        };
+        notes::goes_by_strand();
+        return Ok(by_strand(found));
+    }
+    Ok(by_strand(strand_calls::read(trace, None)?))
+}
+
+fn by_strand(found: StrandCalls) -> Calls {
+    notes::unresolved(&found.unresolved);
+    Calls {
+        got: found.processes,
+        loose: found.loose,
+        remarks: found.remarks,
+        by_strand: true,
+    }
 }
 
 /// The tree as text, unless it is so deep that it would be hundreds of megabytes of indentation.

@@ -61,21 +61,24 @@ fn info(trace: &Trace, out: &mut dyn Write) -> anyhow::Result<()> {
         let later =
             |other: &Process| other.pid() == process.pid() && other.image() > process.image();
         let replaced = trace.processes().iter().any(later);
-        process_info(out, trace, process, replaced, &mut loose, &mut remarks)?;
+        let one_stack = !strands.has_fibers(index);
+        let sums = (&mut loose, &mut remarks);
+        process_info(out, trace, process, replaced, one_stack, sums)?;
         strands.print(out, index)?;
     }
     out.flush()?;
-    notes::incomplete(trace, loose, &remarks);
+    notes::incomplete(trace, strands.loose(loose), &remarks);
     Ok(())
 }
 
+/// `one_stack`: each of its threads has one, so that what does not pair up by thread is worth telling.
 fn process_info(
     out: &mut dyn Write,
     trace: &Trace,
     process: &Process,
     replaced: bool,
-    loose: &mut Loose,
-    remarks: &mut Remarks,
+    one_stack: bool,
+    (loose, remarks): (&mut Loose, &mut Remarks),
 ) -> anyhow::Result<()> {
     let image = if process.image() == 0 {
         String::new()
@@ -149,7 +152,10 @@ fn process_info(
             printable(thread.name()),
             counted(profile.events, "event")
         );
-        let own = profile.loose;
+        let own = match one_stack {
+            true => profile.loose,
+            false => Loose::default(),
+        };
         for (number, what) in [
             (profile.remarks.dropped, "dropped"),
             (own.unmatched, "without enter"),

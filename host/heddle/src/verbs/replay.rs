@@ -3,6 +3,7 @@
 use crate::names::Names;
 use crate::replaying::by_strand::Step;
 use crate::replaying::{Line, Style, What, by_strand, source, text};
+use crate::strand_look::finds_more_than_threads;
 use crate::trace_arg::TraceArg;
 use crate::{notes, output};
 use heddle_calls::{Loose, Stack};
@@ -27,7 +28,7 @@ pub struct Args {
     /// After each enter, print the open calls, innermost first
     #[arg(long, conflicts_with = "by")]
     backtrace: bool,
-    /// Say which thread an event was on, or which strand: a fiber, a coroutine's instance, or the thread itself
+    /// Say which thread an event was on, or which strand: a fiber, a coroutine's instance, or the thread itself. Without this: the strand, if the trace begins with others than threads
     #[arg(long, value_enum)]
     by: Option<By>,
 }
@@ -51,15 +52,28 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         mangled: args.no_demangle || args.format == Format::Source,
         addresses: args.addresses,
     };
-    output::print(|out| match args.by {
-        Some(By::Strand) => replay_strands(&trace, &args, style, out),
-        _ => replay(&trace, &args, style, out),
+    let mut names = Names::new(&trace);
+    let by_strand = match args.by {
+        Some(by) => by == By::Strand,
+        None => !args.backtrace && finds_more_than_threads(&trace, &mut names)?,
+    };
+    if by_strand && args.by.is_none() {
+        notes::goes_by_strand();
+    }
+    output::print(|out| match by_strand {
+        true => replay_strands(&trace, &args, names, style, out),
+        false => replay(&trace, &args, names, style, out),
     })?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn replay(trace: &Trace, args: &Args, style: Style, out: &mut dyn Write) -> anyhow::Result<()> {
-    let mut names = Names::new(trace);
+fn replay(
+    trace: &Trace,
+    args: &Args,
+    mut names: Names<'_>,
+    style: Style,
+    out: &mut dyn Write,
+) -> anyhow::Result<()> {
     let labels = text::Labels::new(trace);
     let stacks = trace.processes().iter().map(|process| {
         process
@@ -114,10 +128,10 @@ fn replay(trace: &Trace, args: &Args, style: Style, out: &mut dyn Write) -> anyh
 fn replay_strands(
     trace: &Trace,
     args: &Args,
+    mut names: Names<'_>,
     style: Style,
     out: &mut dyn Write,
 ) -> anyhow::Result<()> {
-    let mut names = Names::new(trace);
     let told = by_strand::replay(trace, &mut names, |label, step| {
         match (step, args.format) {
             (Step::Line(line), Format::Text) => text::line(out, &line, label, style)?,

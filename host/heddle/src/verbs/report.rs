@@ -10,7 +10,7 @@ use std::process::ExitCode;
 pub struct Args {
     #[command(flatten)]
     trace: TraceArg,
-    /// A row a function, or a row a function on each thread, or on each kind of strand
+    /// A row a function, or a row a function on each thread as if it had one stack, or on each kind of strand
     #[arg(long, value_enum, default_value_t = By::Function)]
     by: By,
     /// table and md are for people; in csv and json times are nanoseconds
@@ -35,10 +35,18 @@ enum Format {
 /// Runs `heddle report`.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let trace = args.trace.open()?;
-    let found = match args.by {
-        By::Strand => by_strand::read(&trace)?,
+    let mut found = match args.by {
+        By::Strand => by_strand::read(&trace, true)?,
         by => rows::read(&trace, by == By::Thread)?,
     };
+    if args.by == By::Function && found.may_have_fibers {
+        let by_strand = by_strand::read(&trace, false)?;
+        // Without fibers, calls pair up by thread.
+        if by_strand.fibers > 0 {
+            notes::goes_by_strand();
+            found = by_strand;
+        }
+    }
     let rows = arrange(found.rows, args.sort, args.limit);
     output::print(|out| {
         match args.format {
@@ -49,8 +57,9 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         }
         Ok(())
     })?;
+    notes::unresolved(&found.unresolved);
     notes::incomplete(&trace, found.loose, &found.remarks);
-    if args.by != By::Strand {
+    if args.by == By::Thread {
         notes::by_thread(found.loose);
     }
     Ok(ExitCode::SUCCESS)

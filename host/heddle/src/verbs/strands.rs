@@ -107,8 +107,8 @@ const HEADINGS: [&str; 12] = [
 
 fn line(trace: &Trace, names: &mut Names, strand: &Strand) -> [String; HEADINGS.len()] {
     let dash = || "-".to_owned();
-    let name = match &strand.waits {
-        Some(waits) if strand.died.is_none() => {
+    let name = match strand.waits() {
+        Some(waits) if strand.died().is_none() => {
             format!("{} (waits: {})", names.strand(strand), printable(waits))
         }
         _ => names.strand(strand),
@@ -120,7 +120,7 @@ fn line(trace: &Trace, names: &mut Names, strand: &Strand) -> [String; HEADINGS.
             .parent
             .map_or_else(dash, |parent| label(trace, parent)),
         strand.born.to_string(),
-        strand.died.map_or_else(dash, |died| died.to_string()),
+        strand.died().map_or_else(dash, |died| died.to_string()),
         strand.activations.to_string(),
         strand.threads.to_string(),
         strand.running.to_string(),
@@ -150,7 +150,7 @@ fn object(trace: &Trace, names: &mut Names, strand: &Strand) -> Value {
     let nanos = |time: Option<Nanos>| time.map(|time| time.0);
     let process_index = strand.id.process();
     let suspended_at = strand
-        .suspended_at
+        .suspended_at()
         .map(|(address, time)| names.suspended_at(process_index, strand.kind, address, time));
     json!({
         "pid": process.pid(),
@@ -159,10 +159,10 @@ fn object(trace: &Trace, names: &mut Names, strand: &Strand) -> Value {
         "name": names.strand(strand),
         "parent": strand.parent.map(StrandId::number),
         "resumer": strand.resumer.map(StrandId::number),
-        "tid": process.threads()[strand.thread].tid(),
+        "tid": process.threads()[strand.thread()].tid(),
         "threads": strand.threads,
         "born_ns": strand.born.0,
-        "died_ns": nanos(strand.died),
+        "died_ns": nanos(strand.died()),
         "last_ns": strand.last.0,
         "activations": strand.activations,
         "running_ns": strand.running.0,
@@ -170,7 +170,7 @@ fn object(trace: &Trace, names: &mut Names, strand: &Strand) -> Value {
         "suspended_ns": strand.suspended.0,
         "calls": strand.calls,
         "suspended_at": suspended_at,
-        "waits": strand.waits.as_deref(),
+        "waits": strand.waits(),
         "frame": strand.frame.map(|frame| frame.address().to_string()),
     })
 }

@@ -151,18 +151,18 @@ fn one(
         writeln!(out, "  first run by {}", named(resumer))?;
     }
     writeln!(out, "  born         {}", strand.born)?;
-    match strand.died {
+    match strand.died() {
         Some(died) => writeln!(out, "  died         {died}")?,
         None => writeln!(out, "  last seen    {}", strand.last)?,
     }
-    if strand.died.is_none()
+    if strand.died().is_none()
         && strand.kind != Kind::Thread
-        && let Some((address, time)) = strand.suspended_at
+        && let Some((address, time)) = strand.suspended_at()
     {
         let place = names.suspended_at(strand.id.process(), strand.kind, address, time);
         writeln!(out, "  left at      {place}")?;
     }
-    if let Some(waits) = &strand.waits {
+    if let Some(waits) = strand.waits() {
         writeln!(out, "  waited for   {}", crate::names::printable(waits))?;
     }
     if let Some(frame) = strand.frame {

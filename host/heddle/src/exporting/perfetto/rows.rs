@@ -234,8 +234,8 @@ impl Sink for Rows<'_> {
         }
         let mut row = Row::new(id, kind, self.shown(id));
         if kind == Kind::Thread {
-            self.own.insert(strand.thread, id);
-            self.running.insert(strand.thread, id);
+            self.own.insert(strand.thread(), id);
+            self.running.insert(strand.thread(), id);
         } else if let Some(parent) = strand.parent
             && row.shown
             && self.shown(parent)
@@ -421,7 +421,7 @@ impl Sink for Rows<'_> {
 
     fn ended(&mut self, strand: &Strand) {
         if let Some(mut row) = self.rows.remove(&strand.id) {
-            match strand.died {
+            match strand.died() {
                 Some(Nanos(died)) => row.settle(&mut self.pen, died),
                 // It goes on, as far as is known.
                 None if row.shown => self.pen.begin_leaf(&mut row, None),

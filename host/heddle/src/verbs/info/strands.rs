@@ -1,6 +1,7 @@
 //! How many strands of each kind there are, and what could not be told.
 
 use crate::notes::{self, counted};
+use heddle_calls::Loose;
 use heddle_strands::{Kind, Plan, Sink, Strand, Unresolved};
 use heddle_symbols::Images;
 use heddle_trace_file::{Error, Trace};
@@ -10,6 +11,7 @@ use std::io::{self, Write};
 pub struct Counts {
     by_process: Vec<Count>,
     unresolved: Vec<Unresolved>,
+    loose: Loose,
 }
 
 /// Strands by kind, and how many of them were alive at the end.
@@ -47,7 +49,19 @@ impl Counts {
         Ok(Counts {
             by_process,
             unresolved: decoded.unresolved,
+            loose: decoded.loose,
         })
+    }
+
+    /// Whether the process with this index has fibers: then its calls do not pair up by thread.
+    pub fn has_fibers(&self, process: usize) -> bool {
+        self.by_process[process].fibers > 0
+    }
+
+    /// What did not pair up: by strand if there are fibers.
+    pub fn loose(&self, by_thread: Loose) -> Loose {
+        let fibers = self.by_process.iter().any(|count| count.fibers > 0);
+        if fibers { self.loose } else { by_thread }
     }
 
     /// Prints the lines of the process with this index.

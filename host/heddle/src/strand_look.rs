@@ -1,0 +1,43 @@
+//! Whether a trace has more than threads, for what must know that before it begins.
+
+use crate::names::Names;
+use heddle_calls::Stack;
+use heddle_strands::Plan;
+use heddle_trace_file::{Error, EventKind, Thread, Trace};
+
+/// Events that are looked at, over all threads: a millisecond, and all of a trace whose threads have not filled a block each.
+const LOOK: usize = 1 << 17;
+
+/// Of each thread at least so many.
+const LEAST: usize = 256;
+
+/// Whether the trace has fibers or coroutines: as far as the beginning of each thread tells, and of each stretch of its events. Where those show nothing else than one stack a
+/// thread, nothing is decoded.
+///
+/// # Errors
+/// What reading the trace gives.
+pub fn finds_more_than_threads(trace: &Trace, names: &mut Names<'_>) -> Result<bool, Error> {
+    let threads = || trace.processes().iter().flat_map(|of| of.threads());
+    let each = (LOOK / threads().count().max(1)).max(LEAST);
+    for thread in threads() {
+        if may_run_others(thread, each)? {
+            return Plan::new(trace, names.images()).has_more_than_threads();
+        }
+    }
+    Ok(false)
+}
+
+fn may_run_others(thread: &Thread, events: usize) -> Result<bool, Error> {
+    let mut stack = Stack::new(thread.stack());
+    for event in thread.events().take(events) {
+        let event = event?;
+        if matches!(event.kind, EventKind::Enter { frame: Some(_), .. }) {
+            return Ok(true);
+        }
+        stack.feed(event, |_| {});
+        if stack.may_have_fibers() {
+            return Ok(true);
+        }
+    }
+    Ok(thread.runs().any(|run| run.begins_elsewhere()))
+}
