@@ -72,8 +72,10 @@ class semaphore {
 
  private:
   std::uint64_t permits_;
-  std::uint64_t unblocked_p_count_ = 0;
   std::uint64_t blocked_p_count_ = 0;
+  // Not beside permits_: GCC 12 makes one vector operation of what P does to both, whose store the
+  // next P's load waits for.
+  std::uint64_t unblocked_p_count_ = 0;
   std::string name_;
   detail::wait_list waiters_;
 };
