@@ -273,6 +273,58 @@ fn costs_once_and_each_are_told_apart_and_a_model_is_set_against_itself() {
 }
 
 #[test]
+fn an_account_says_what_counted_things_cost_and_how_much_that_explains() {
+    let house = House::new();
+    let claims = "[[claim]]\nid = 'account'\nwords = 'w'\nform = 'account'\nnumerator = 'slow'\ndenominator = 'fast'\n\
+                  terms = ['strand_switches']\nbound = { min = 0.9 }\n";
+    // 30 µs a switch: `fast` has one, `slow` n of them.
+    let script = "[ $m = fast ] && n=1; line $(( 30000 * n + noise ))\n";
+    house.mine(script, "'slow', 'fast'", claims);
+    house.edit(
+        "timeout_s = 20",
+        "timeout_s = 20, sweep = [{ n = [2, 10, 100] }]",
+    );
+    let arguments = ["own/", "-n", "6", "--json"];
+    let output = house.compare(&arguments).assert().code(0);
+    let report: heddle_results::Report =
+        serde_json::from_slice(&output.get_output().stdout).unwrap();
+    let claim = &report.experiments[0].claims[0];
+    assert_eq!(claim.verdict, heddle_results::Verdict::Reproduced);
+    assert!(
+        claim.ours.starts_with("1.000 of the difference"),
+        "{}",
+        claim.ours
+    );
+    assert!(
+        claim.note.ends_with("misses no median by more than 0 %"),
+        "{}",
+        claim.note
+    );
+    assert_eq!(
+        claim.computed,
+        "share of slow − fast that an account of strand switches explains"
+    );
+    let [cost] = &claim.coefficients[..] else {
+        panic!("one term")
+    };
+    assert_eq!(cost.name, "each of strand switches");
+    assert!(cost.text.starts_with("30.0 µs (95 %"), "{}", cost.text);
+
+    house.edit("'strand_switches'", "'meals'");
+    let output = house.compare(&arguments).assert().code(0);
+    let report: heddle_results::Report =
+        serde_json::from_slice(&output.get_output().stdout).unwrap();
+    let claim = &report.experiments[0].claims[0];
+    assert_eq!(claim.note, "meals of slow were not counted at n=2");
+    house.edit("terms = ['meals']\n", "");
+    house
+        .compare(&["own/"])
+        .assert()
+        .code(2)
+        .stderr(contains("an account has numerator, denominator and terms"));
+}
+
+#[test]
 fn too_few_samples_say_nothing() {
     let house = House::new();
     house.mine(TWICE, "'fast', 'slow'", RATIO);

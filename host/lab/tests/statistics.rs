@@ -4,8 +4,8 @@
 
 use fastrand::Rng;
 use heddle_lab::stats::{
-    Crossover, Derived, FEWEST, REPLICATES, Resampled, Scale, crossover, line, median, ratio,
-    ratio_among, samples_to_settle, slope,
+    Crossover, Derived, FEWEST, REPLICATES, Resampled, Run, Scale, account, crossover, line,
+    median, ratio, ratio_among, samples_to_settle, slope,
 };
 use heddle_results::Estimate;
 use proptest::prelude::*;
@@ -259,6 +259,71 @@ fn lines_have_the_costs_that_were_put_into_them() {
     assert!(line(&[]).is_none());
     let zero = resampled(&[0.0, 1.1, 1.2, 1.3, 1.4, 1.5], 1);
     assert!(line(&[(1.0, &cell), (2.0, &zero), (3.0, &cell)]).is_none());
+}
+
+/// Iterations at 2 and, above the line, two P operations at 30 each, and `uncounted` for each iteration, with some noise.
+fn philosophers(random: &mut Rng, seed: u64, uncounted: f64) -> Vec<(f64, [Resampled; 2])> {
+    let cell = |iterations: &f64, above: f64, random: &mut Rng, seed: u64| {
+        resampled(&times(random, 20, 2.0 * iterations + above), seed)
+    };
+    [10.0, 100.0, 1000.0]
+        .iter()
+        .zip(3 * seed..)
+        .map(|(iterations, seed)| {
+            let slow = cell(iterations, 60.0 + uncounted * iterations, random, 2 * seed);
+            (
+                *iterations,
+                [slow, cell(iterations, 0.0, random, 2 * seed + 1)],
+            )
+        })
+        .collect()
+}
+
+fn pairs(cells: &[(f64, [Resampled; 2])], p_operations: f64) -> Vec<[Run<'_>; 2]> {
+    let run = |iterations: f64, p_operations, time| Run {
+        counts: vec![iterations, p_operations],
+        time,
+    };
+    cells
+        .iter()
+        .map(|(iterations, [slow, fast])| {
+            [
+                run(*iterations, p_operations, slow),
+                run(*iterations, 0.0, fast),
+            ]
+        })
+        .collect()
+}
+
+#[test]
+fn an_account_has_the_costs_that_were_put_into_it() {
+    let covered = share(|random, seed| {
+        let cells = philosophers(random, seed, 0.0);
+        let account = account(&pairs(&cells, 2.0)).unwrap();
+        let cost = |term: usize| account.cost(term).unwrap().estimate().unwrap();
+        holds(cost(0), 2.0) && holds(cost(1), 30.0)
+    });
+    // Two intervals of 95 %, independent or nearly so.
+    assert!(covered >= 0.85, "{covered}");
+
+    let mut random = Rng::with_seed(6);
+    let explained = |random: &mut Rng, uncounted| {
+        let cells = philosophers(random, 1, uncounted);
+        let account = account(&pairs(&cells, 2.0)).unwrap();
+        account.explained().estimate().unwrap().value
+    };
+    let (all, some) = (explained(&mut random, 0.0), explained(&mut random, 4.0));
+    assert!(all > 0.9, "{all}");
+    assert!(some < 0.7, "{some}: most of the difference is of no term");
+    // Nothing was counted, or the same twice: there is no telling what it costs.
+    let cells = philosophers(&mut random, 2, 0.0);
+    assert!(account(&pairs(&cells, 0.0)).is_none());
+    let mut twice = pairs(&cells, 2.0);
+    for run in twice.iter_mut().flatten() {
+        run.counts.push(run.counts[0]);
+    }
+    assert!(account(&twice).is_none());
+    assert!(account(&[]).is_none());
 }
 
 #[test]

@@ -298,7 +298,7 @@ impl Checker<'_> {
             )
         };
         let pair = claim.numerator.is_some() && claim.denominator.is_some();
-        let for_lines = claim.without.is_none() && claim.terms.is_empty();
+        let plain = claim.without.is_none() && claim.terms.is_empty();
         let fields_fit = match claim.form {
             Form::Ratio if !claim.against.is_empty() => {
                 claim.model.is_some()
@@ -320,9 +320,15 @@ impl Checker<'_> {
                 (one || pair && claim.model.is_none()) && claim.along.is_some()
             }
             Form::Crossover | Form::Lines => pair && claim.model.is_none() && claim.along.is_some(),
+            Form::Account => {
+                pair && claim.model.is_none()
+                    && claim.along.is_none()
+                    && claim.without.is_none()
+                    && !claim.terms.is_empty()
+            }
         };
         let fields_fit = fields_fit
-            && (for_lines || claim.form == Form::Lines)
+            && (plain || matches!(claim.form, Form::Lines | Form::Account))
             && (claim.against.is_empty() || claim.form == Form::Ratio);
         if !fields_fit {
             let fields = match claim.form {
@@ -335,10 +341,14 @@ impl Checker<'_> {
                 Form::Lines => {
                     "lines have numerator, denominator and along, perhaps without and terms, no model"
                 }
+                Form::Account => {
+                    "an account has numerator, denominator and terms, no model, no along, no without"
+                }
             };
             return wrong("form", fields.into());
         }
-        if !claim.terms.is_empty() && (claim.terms.len() != 4 || claim.without.is_none()) {
+        let lines = claim.form == Form::Lines && !claim.terms.is_empty();
+        if lines && (claim.terms.len() != 4 || claim.without.is_none()) {
             return wrong("terms", "terms are four, and need `without`".into());
         }
         let models: Vec<&str> = self.experiment.models().collect();
@@ -437,7 +447,10 @@ impl Checker<'_> {
                 );
             }
             let free = |name: &String| {
-                !claim.over.contains_key(name) && claim.along.as_ref() != Some(name)
+                // An account is of all points together.
+                claim.form != Form::Account
+                    && !claim.over.contains_key(name)
+                    && claim.along.as_ref() != Some(name)
             };
             for name in swept.keys().filter(|name| free(name)) {
                 let values: BTreeSet<String> = points

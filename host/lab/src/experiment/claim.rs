@@ -26,7 +26,7 @@ pub struct Claim {
     /// Lines: the numerator without a part of what each unit costs.
     pub without: Option<String>,
     /// Lines: what the source calls the numerator's cost once, the part of its cost of each unit that `without` does not
-    /// have, the rest of it, and the denominator's cost once.
+    /// have, the rest of it, and the denominator's cost once. Account: the counters whose costs are fitted.
     #[serde(default)]
     pub terms: Vec<String>,
     /// The swept parameter that a slope, a crossover or lines go along.
@@ -61,6 +61,8 @@ pub enum Form {
     Crossover,
     /// The size from which on one model's line, cost once + cost of each · size, is above another's.
     Lines,
+    /// How much of the difference between two models an account explains, cost of each · count for each of some counters.
+    Account,
 }
 
 /// A range of a swept parameter, ends included.

@@ -97,6 +97,13 @@ impl Line {
     }
 }
 
+impl From<Vec<f64>> for Derived {
+    /// The value, then its resamples.
+    fn from(values: Vec<f64>) -> Self {
+        Self(values)
+    }
+}
+
 impl Derived {
     /// The difference, resample by resample.
     pub fn minus(&self, other: &Self) -> Self {

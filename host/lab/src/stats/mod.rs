@@ -5,6 +5,7 @@
 //! slope, a crossover) is computed replicate by replicate. Cells are drawn independently of one another, so no
 //! pairing of samples is assumed.
 
+mod account;
 mod crossover;
 mod lines;
 mod ratio;
@@ -12,6 +13,7 @@ mod resample;
 mod settle;
 mod slope;
 
+pub use account::{Account, Run, account};
 pub use crossover::{Crossover, crossover};
 pub use lines::{Derived, Line, line};
 pub use ratio::{median_among, ratio, ratio_among};

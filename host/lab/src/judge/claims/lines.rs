@@ -66,7 +66,7 @@ impl<'a> Case<'a> {
         self.coefficient(name, value)
     }
 
-    fn coefficient(&self, name: String, value: &Derived) -> Result<Coefficient, String> {
+    pub(super) fn coefficient(&self, name: String, value: &Derived) -> Result<Coefficient, String> {
         let estimate = estimate(value)?;
         let Estimate { value, low, high } = estimate;
         let unit = &self.experiment.metric.unit;
@@ -83,7 +83,7 @@ impl<'a> Case<'a> {
     }
 }
 
-fn estimate(value: &Derived) -> Result<Estimate, String> {
+pub(super) fn estimate(value: &Derived) -> Result<Estimate, String> {
     value
         .estimate()
         .ok_or_else(|| "the fit is not a number".into())

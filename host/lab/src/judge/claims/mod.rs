@@ -1,8 +1,10 @@
 //! A claim against the samples.
 //!
 //! [`columns`] finds the cells that a claim speaks of, [`points`] judges ratios and values at each of them, [`along`] what goes
-//! along a parameter (slopes, crossovers), [`lines`] a model of costs fitted to it, and [`text`] puts it into words.
+//! along a parameter (slopes, crossovers), [`lines`] a model of costs fitted to it, [`account`] one fitted to what was counted,
+//! and [`text`] puts it into words.
 
+mod account;
 mod along;
 mod columns;
 mod lines;
@@ -95,6 +97,7 @@ impl<'a> Case<'a> {
             Form::Slope => self.slope(&columns),
             Form::Crossover => self.crossover(&columns),
             Form::Lines => self.lines(&columns),
+            Form::Account => self.account(&columns),
         }
     }
 

@@ -77,13 +77,24 @@ impl Case<'_> {
                     "{along} from which on {more} is above {less}, by lines of cost once + cost each · {along}"
                 )
             }
+            (None, None) if claim.form == Form::Account => {
+                let terms: Vec<String> = claim.terms.iter().map(|term| words(term)).collect();
+                let (more, less) = (self.name(0), self.name(1));
+                format!(
+                    "share of {more} − {less} that an account of {} explains",
+                    terms.join(", ")
+                )
+            }
             (None, Some(along)) => {
                 format!("{along} where {} ÷ {} passes 1", self.name(0), self.name(1))
             }
             _ => format!("{} ÷ {}", self.name(0), self.name(1)),
         };
         let what = match (&claim.metric, claim.form) {
-            (Some(metric), Form::Ratio | Form::Slope | Form::Crossover | Form::Lines) => {
+            (
+                Some(metric),
+                Form::Ratio | Form::Slope | Form::Crossover | Form::Lines | Form::Account,
+            ) => {
                 format!("{what} ({})", words(metric))
             }
             _ => what,
