@@ -3,6 +3,7 @@
 #include <semaphore.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <system_error>
 
 #include "harness/counters.hpp"
@@ -35,6 +36,13 @@ class posix_semaphore {
   /// Gives a permit, and wakes a thread that waits for one.
   void V() {
     if (sem_post(&semaphore_) != 0) fail("sem_post");
+  }
+
+  /// What could be taken now without waiting.
+  [[nodiscard]] std::uint64_t permits() {
+    int now = 0;
+    if (sem_getvalue(&semaphore_, &now) != 0) fail("sem_getvalue");
+    return static_cast<std::uint64_t>(now);
   }
 
  private:

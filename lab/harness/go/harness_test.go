@@ -106,3 +106,27 @@ func TestProcessSizeIsInBytes(t *testing.T) {
 		t.Errorf("got %v", size)
 	}
 }
+
+func TestAfterWorkIsWhatTheLoopComputes(t *testing.T) {
+	for _, iterations := range []int64{0, 1, 2, 3, 1000} {
+		if loop, jump := WorkLoop(7, iterations), AfterWork(7, iterations); loop != jump {
+			t.Errorf("%d iterations: %d by the loop, %d at once", iterations, loop, jump)
+		}
+	}
+}
+
+func TestPOperationsAreCountedAndThoseThatWait(t *testing.T) {
+	var mine PCount
+	s := NewSemaphore(1, 2)
+	s.P(&mine)
+	go s.V()
+	s.P(&mine) // usually before the other runs
+	if mine.All != 2 || mine.Blocked > 1 {
+		t.Errorf("got %+v", mine)
+	}
+	sample := Sample{Counters: map[string]float64{}}
+	sample.CountP([]PCount{{All: 3, Blocked: 1}, {All: 1}}, "meal", 2)
+	if sample.Counters["p_operations_per_meal"] != 2 || sample.Counters["blocked_p_operations"] != 1 {
+		t.Errorf("got %v", sample.Counters)
+	}
+}

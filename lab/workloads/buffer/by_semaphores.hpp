@@ -1,0 +1,47 @@
+#pragma once
+
+#include "workloads/buffer/workload.hpp"
+
+namespace heddle::lab::buffer {
+
+/// The buffer whose state is semaphores. `mutex_d` and `mutex_f` are used where several producers
+/// deposit, or consumers fetch.
+template <class Semaphore>
+class by_semaphores {
+ public:
+  explicit by_semaphores(problem& work)
+      : work_(work), empty_(static_cast<unsigned int>(work.slots())) {}
+
+  template <class Checkpoint>
+  void produce(int who, const Checkpoint& checkpoint) {
+    for (std::int64_t item = 0; item < work_.items(); ++item) {
+      work_.produce(who, checkpoint);
+      empty_.P();
+      if (work_.producers() > 1) mutex_d_.P();
+      work_.deposit(who, checkpoint);
+      if (work_.producers() > 1) mutex_d_.V();
+      full_.V();
+    }
+  }
+
+  template <class Checkpoint>
+  void consume(int who, const Checkpoint& checkpoint) {
+    for (std::int64_t left = work_.share_of(who); left > 0; --left) {
+      full_.P();
+      if (work_.consumers() > 1) mutex_f_.P();
+      work_.fetch(who, checkpoint);
+      if (work_.consumers() > 1) mutex_f_.V();
+      empty_.V();
+      work_.consume(who, checkpoint);
+    }
+  }
+
+ private:
+  problem& work_;
+  Semaphore empty_;
+  Semaphore full_{0U};
+  Semaphore mutex_d_{1U};
+  Semaphore mutex_f_{1U};
+};
+
+}  // namespace heddle::lab::buffer

@@ -1,0 +1,23 @@
+#pragma once
+
+#include "workloads/philosophers/workload.hpp"
+
+namespace heddle::lab::philosophers {
+
+/// A philosopher of Figure 1(a), to whom a fork is a semaphore.
+template <class Forks, class Checkpoint>
+void dine(problem& work, int who, Forks& forks, const Checkpoint& checkpoint) {
+  auto& first = forks[static_cast<std::size_t>(work.first(who))];
+  auto& second = forks[static_cast<std::size_t>(work.second(who))];
+  for (std::int64_t meal = 0; meal < work.meals(); ++meal) {
+    work.think(who, checkpoint);
+    first.P();
+    second.P();
+    work.eat(who, checkpoint);
+    first.V();
+    second.V();
+  }
+  work.leave();
+}
+
+}  // namespace heddle::lab::philosophers

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <vector>
+
+#include "harness/waiting.hpp"
+#include "heddle/coop/scheduler.hpp"
+#include "workloads/philosophers/workload.hpp"
+
+namespace heddle::lab::philosophers {
+
+/// The philosophers of Figure 1(b) as fibers, to whom a fork is an integer: 1 while it lies there.
+/// `Waiting` is how they wait for both.
+template <class Waiting>
+void run_with(problem& work) {
+  coop::scheduler s;
+  Waiting waiting;
+  std::vector<typename Waiting::template variable<int>> fork(
+      static_cast<std::size_t>(work.philosophers()));
+  for (auto& each : fork) each = 1;
+  for (int who = 0; who < work.philosophers(); ++who) {
+    s.spawn([&, who] {
+      auto& left = fork[static_cast<std::size_t>(work.left(who))];
+      auto& right = fork[static_cast<std::size_t>(work.right(who))];
+      for (std::int64_t meal = 0; meal < work.meals(); ++meal) {
+        work.think(who, no_checkpoint);
+        if (work.yields_outside()) waiting.yield();
+        waiting.until([&] { return left == 1 && right == 1; }, nullptr, left, right);
+        left = 0;
+        right = 0;
+        work.begin_eating(who);
+        work.chew(who, no_checkpoint);
+        if (work.yields_inside()) waiting.yield();
+        work.end_eating(who);
+        left = 1;
+        right = 1;
+      }
+      work.leave();
+    });
+  }
+  s.run();
+  work.waited(waiting.done());
+}
+
+}  // namespace heddle::lab::philosophers

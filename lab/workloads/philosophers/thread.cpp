@@ -1,0 +1,20 @@
+#include <deque>
+
+#include "harness/posix_semaphore.hpp"
+#include "harness/team.hpp"
+#include "workloads/philosophers/by_semaphores.hpp"
+
+namespace heddle::lab::philosophers {
+namespace {
+
+void run(problem& work, region& timed) {
+  std::deque<posix_semaphore> forks;
+  for (int i = 0; i < work.philosophers(); ++i) forks.emplace_back(1U);
+  run_on_threads(timed, work.philosophers(),
+                 [&](int who) { dine(work, who, forks, no_checkpoint); });
+}
+
+const model<problem> thread{"thread", &run};
+
+}  // namespace
+}  // namespace heddle::lab::philosophers

@@ -1,0 +1,11 @@
+#include "workloads/readers_writers/by_variables.hpp"
+
+namespace heddle::lab::readers_writers {
+namespace {
+
+void run(problem& work, region&) { run_with<by_wait_for>(work); }
+
+const model<problem> cooperative_asm{"cooperative/asm", &run};
+
+}  // namespace
+}  // namespace heddle::lab::readers_writers
