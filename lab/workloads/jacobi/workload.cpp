@@ -179,6 +179,8 @@ void problem::report(const region& timed, results& out, const rerun&) const {
   std::uint64_t migrations = 0;
   for (const trail& each : trails_) migrations += each.migrations;
   out.counters.add("migrations", migrations);
+  out.metrics.add("affinity", 1 - static_cast<double>(migrations) /
+                                      (static_cast<double>(iterations_) * strands_));
 }
 
 }  // namespace heddle::lab::jacobi

@@ -32,13 +32,15 @@ enum class meeting : std::uint8_t {
 ///   a semaphore on which they wait.
 /// - cooperative: CM. The count is a shared variable, "busy waiting on shared variables with
 ///   yields".
+/// - parallel: PCM. A barrier of shared variables in each of `groups` groups, on a processor each,
+///   whose last strands to come meet by semaphores.
 /// - thread/groups: PCM as the paper simulated it, on kernel threads: in each of `groups` groups a
 ///   barrier on shared variables, with a semaphore that protects them, and a semaphore a group
 ///   between the groups.
 ///
-/// Counters: `iterations`; with several processors `migrations`, how often a strand ended an
-/// iteration on another processor than the one before. Metric: `point_ns` = wall / (points ·
-/// iterations).
+/// Counter: `iterations`. Metric: `point_ns` = wall / (points · iterations).
+/// With several processors also the counter `migrations`, how often a strand ended an iteration on
+/// another processor than the one before, and the metric `affinity`, the share in which it did not.
 class problem {
  public:
   static constexpr std::string_view name = "jacobi";

@@ -102,6 +102,7 @@ std::vector<parameter> problem::declare() {
                       "by a function, a row, 32 rows by a blocked kernel"),
       parameter::integer("seed", 1, 0, 1'000'000'000'000, "of the random elements"),
       parameter::integer("processors", 0, 0, 64, "that all may use together; 0: all there are"),
+      parameter::integer("groups", 2, 1, 64, "PCM: that divide the rows, a processor each"),
       parameter::integer("slice-us", 1000, 1, 1'000'000, "concurrent: a time slice"),
   };
 }
@@ -117,6 +118,7 @@ problem::problem(const parameters& values)
       threads_(static_cast<int>(values.integer("threads"))),
       unit_(grain_named(values.word("unit"))),
       seed_(static_cast<std::uint64_t>(values.integer("seed"))),
+      groups_(std::min(threads_, static_cast<int>(values.integer("groups")))),
       slice_ns_(1000 * values.integer("slice-us")) {
   if (const auto used = static_cast<int>(values.integer("processors")); used > 0) {
     pin_to_processors(used);

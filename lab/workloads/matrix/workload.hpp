@@ -53,6 +53,11 @@ class problem {
   /// How many threads, goroutines or strands divide the rows among them.
   [[nodiscard]] int threads() const { return threads_; }
   [[nodiscard]] grain unit() const { return unit_; }
+  [[nodiscard]] int groups() const { return groups_; }
+  /// The group of strand `i` of threads().
+  [[nodiscard]] std::size_t group_of(int i) const {
+    return static_cast<std::size_t>(i * groups_ / threads_);
+  }
   [[nodiscard]] std::int64_t slice_ns() const { return slice_ns_; }
   /// Rows a unit has, where it has whole rows.
   [[nodiscard]] int unit_rows() const { return unit_ == grain::block ? block_rows : 1; }
@@ -75,6 +80,7 @@ class problem {
   int threads_;
   grain unit_;
   std::uint64_t seed_;
+  int groups_;
   std::int64_t slice_ns_;
 };
 

@@ -15,6 +15,7 @@ std::vector<parameter> problem::declare() {
       parameter::integer("strands", 8, 1, 1000, "that take tasks out of the bag"),
       parameter::integer("seed", 1, 0, 1'000'000'000'000, "of the random cities"),
       parameter::integer("processors", 1, 1, 64, "that all strands may use together"),
+      parameter::integer("groups", 2, 1, 64, "PCM: that divide the strands and the tasks"),
       parameter::integer("slice-us", 1000, 1, 1'000'000, "concurrent: a time slice"),
   };
 }
@@ -27,6 +28,7 @@ problem::problem(const parameters& values)
     : map_(static_cast<int>(values.integer("cities")),
            static_cast<std::uint64_t>(values.integer("seed"))),
       strands_(static_cast<int>(values.integer("strands"))),
+      groups_(std::min(strands_, static_cast<int>(values.integer("groups")))),
       slice_ns_(1000 * values.integer("slice-us")),
       tasks_(beginnings(map_, 3)),
       bound_(std::numeric_limits<int>::max()),

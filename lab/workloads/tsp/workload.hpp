@@ -19,6 +19,9 @@ namespace heddle::lab::tsp {
 /// - concurrent, thread: CP. A semaphore protects the bag, another the shortest tour.
 /// - goroutine: the bag is a channel, a mutex protects the tour.
 /// - cooperative: CM. Both are plain variables; a strand yields after each task.
+/// - parallel: PCM. Each of `groups` groups has every so many-th task, and the shortest tour that
+/// it
+///   knows of, in plain variables; after each task it compares with the others', under a semaphore.
 ///
 /// Counter: `nodes`, beginnings of tours that were looked at, which depends on how early a short
 /// tour is found. Metric: `node_ns` = wall / nodes.
@@ -32,6 +35,7 @@ class problem {
 
   [[nodiscard]] const map& cities() const { return map_; }
   [[nodiscard]] int strands() const { return strands_; }
+  [[nodiscard]] int groups() const { return groups_; }
   [[nodiscard]] std::int64_t slice_ns() const { return slice_ns_; }
   /// The bag's contents; a strand takes them in this order.
   [[nodiscard]] const std::vector<tour>& tasks() const { return tasks_; }
@@ -57,6 +61,7 @@ class problem {
 
   map map_;
   int strands_;
+  int groups_;
   std::int64_t slice_ns_;
   std::vector<tour> tasks_;
   std::atomic<int> bound_;

@@ -29,7 +29,8 @@ func program(arguments []string) (harness.Sample, error) {
 		{Name: "threads", Default: int64(runtime.GOMAXPROCS(0)), Least: 1, Most: 1000},
 		{Name: "unit", Words: []string{"element", "dot", "row", "block"}}, // all but the last are one here
 		{Name: "seed", Default: 1, Least: 0, Most: 1000000000000},
-		{Name: "processors", Least: 0, Most: 64}, // 0: all there are
+		{Name: "processors", Least: 0, Most: 64},         // 0: all there are
+		{Name: "groups", Default: 2, Least: 1, Most: 64}, // there are none here
 		{Name: "warmup", Default: 1, Least: 0, Most: 1},
 	})
 	if err != nil {

@@ -78,6 +78,7 @@ func program(arguments []string) (harness.Sample, error) {
 		{Name: "strands", Default: 8, Least: 1, Most: 1000},
 		{Name: "seed", Default: 1, Least: 0, Most: 1000000000000},
 		{Name: "processors", Default: 1, Least: 1, Most: 64},
+		{Name: "groups", Default: 2, Least: 1, Most: 64}, // there are none here
 	})
 	if err != nil {
 		return harness.Sample{}, err

@@ -1,0 +1,41 @@
+#include "heddle/coop/task.hpp"
+#include "heddle/coop/yield.hpp"
+#include "workloads/tsp/groups.hpp"
+
+namespace heddle::lab::tsp {
+namespace {
+
+using namespace coop;
+
+task<> empty(problem& work, int strand, group_bags& all, group_bag& bag) {
+  std::uint64_t nodes = 0;
+  std::uint64_t tasks = 0;
+  while (!bag.empty()) {
+    nodes += bag.search_one();
+    ++tasks;
+    co_await all.exchange.P();
+    bag.exchange();
+    all.exchange.V();
+    co_await yield();
+    ++count().strand_switches;
+  }
+  work.worked(strand, tasks, nodes);
+}
+
+void run(problem& work, region& timed) {
+  timed.kernel_threads(static_cast<std::uint64_t>(work.groups()) + 1);
+  parallel::groups groups({.count = static_cast<std::size_t>(work.groups())});
+  group_bags all(work);
+  for (int strand = 0; strand < work.strands(); ++strand) {
+    const auto group = static_cast<std::size_t>(strand % work.groups());
+    groups[group].spawn(
+        [&work, &all, &bag = all.bags[group], strand] { return empty(work, strand, all, bag); });
+  }
+  groups.run();
+  all.count_operations();
+}
+
+const model<problem> parallel_stackless{"parallel/stackless", &run};
+
+}  // namespace
+}  // namespace heddle::lab::tsp
