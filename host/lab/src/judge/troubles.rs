@@ -20,8 +20,17 @@ struct Trouble<'a> {
 impl Trouble<'_> {
     /// Whether one sentence does for both.
     fn like(&self, other: &Self) -> bool {
-        (self.verb, self.detail, self.given_up) == (other.verb, other.detail, other.given_up)
+        (self.verb, self.given_up) == (other.verb, other.given_up)
+            && gist(self.detail).eq(gist(other.detail))
     }
+}
+
+/// How it ended, to the letter; of what it wrote then only the words that name no file and no number: a file of its own, an
+/// address or a time makes no other trouble.
+fn gist(detail: &str) -> impl Iterator<Item = &str> {
+    let (end, written) = detail.split_once("; stderr:").unwrap_or((detail, ""));
+    let general = |word: &&str| !word.contains(|c: char| c == '/' || c.is_ascii_digit());
+    std::iter::once(end).chain(written.split_whitespace().filter(general))
 }
 
 /// The sentences of an experiment. Cells in which the same happened share one: `thread ×12, first at n=2: 36 of 36 samples
@@ -160,5 +169,14 @@ mod tests {
         );
         assert!(several[0].like(&several[2]));
         assert!(!several[0].like(&crash("thread", "n=2", "exit code 2")));
+        let of_file = |file| crash("thread", "n=2", file);
+        let (one, other) = (
+            of_file("exit code 1; stderr: error: /tmp/a.x1: No such file"),
+            of_file("exit code 1; stderr: error: /tmp/b.x2: No such file"),
+        );
+        assert!(one.like(&other));
+        assert!(!one.like(&of_file(
+            "exit code 1; stderr: error: /tmp/a.x1: Is a directory"
+        )));
     }
 }
