@@ -1,20 +1,20 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 
 namespace heddle::lab::jacobi {
 
 /// CP's barrier, of semaphores alone: a mutex round the count of those who have come, and one to
 /// wait on, of which there are two, for odd and even meetings: who is quick cannot take the permit
-/// of who is slow. `p` is the semaphore's P operation.
+/// of who is slow.
 template <class Semaphore>
 class semaphore_barrier {
  public:
   explicit semaphore_barrier(int strands) : strands_(strands) {}
 
-  template <class P>
-  void meet(const P& p) {
-    p(mutex_);
+  void meet() {
+    mutex_.P();
     Semaphore& gate = gates_[static_cast<std::size_t>(meeting_ & 1)];
     if (++come_ == strands_) {
       come_ = 0;
@@ -23,15 +23,8 @@ class semaphore_barrier {
       for (int other = 1; other < strands_; ++other) gate.V();
     } else {
       mutex_.V();
-      p(gate);
+      gate.P();
     }
-  }
-
-  /// Calls `visit` with each semaphore.
-  template <class Visit>
-  void each(const Visit& visit) const {
-    visit(mutex_);
-    for (const Semaphore& gate : gates_) visit(gate);
   }
 
  private:

@@ -15,7 +15,7 @@ void run(problem& work, region& timed) {
     if (work.how() == meeting::library) {
       return solve(work, strand, [&] { of_library.arrive_and_wait(); });
     }
-    solve(work, strand, [&] { of_semaphores.meet([](posix_semaphore& each) { each.P(); }); });
+    solve(work, strand, [&] { of_semaphores.meet(); });
   });
 }
 

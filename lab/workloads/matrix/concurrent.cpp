@@ -1,5 +1,4 @@
-#include "heddle/coop/concurrent.hpp"
-
+#include "harness/processes.hpp"
 #include "workloads/matrix/fiber.hpp"
 
 namespace heddle::lab::matrix {
@@ -9,15 +8,14 @@ namespace {
 // is switched, at the end of a unit. Rows are written by one strand each, so that there is nothing
 // to protect, no P and no V.
 void run(problem& work, region&) {
-  coop::scheduler s;
-  const coop::concurrent processes(s, coop::duration(work.slice_ns()));
+  using strands = processes<coop::duration>;
+  strands all{coop::duration(work.slice_ns())};
   for (int i = 0; i < work.threads(); ++i) {
-    s.spawn([&work, mine = share(work, i, work.threads())] {
-      multiply(work, mine, [] { coop::await(coop::checkpoint()); });
+    all.spawn([&work, mine = share(work, i, work.threads())] {
+      multiply(work, mine, strands::checkpoint);
     });
   }
-  s.run();
-  count().strand_switches += processes.switches();
+  all.run();
 }
 
 const model<problem> concurrent{"concurrent", &run};

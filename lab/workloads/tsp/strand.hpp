@@ -14,18 +14,18 @@ class unprotected final : public finder {
   problem& work_;
 };
 
-/// CP: the bag and the shortest tour, and a semaphore for each. `p` is its P operation.
-template <class Semaphore, class P>
+/// CP: the bag and the shortest tour, and a semaphore for each.
+template <class Semaphore>
 class protected_bag final : public finder {
  public:
-  protected_bag(problem& work, const P& p) : work_(work), p_(p) {}
+  explicit protected_bag(problem& work) : work_(work) {}
 
   /// Takes tasks until there are none; what a strand does.
   void empty(int strand) {
     std::uint64_t nodes = 0;
     std::uint64_t tasks = 0;
     for (;; ++tasks) {
-      p_(bag_);
+      bag_.P();
       const std::size_t task = next_;
       if (task < work_.tasks().size()) ++next_;
       bag_.V();
@@ -36,21 +36,13 @@ class protected_bag final : public finder {
   }
 
   void found(const tour& candidate) override {
-    p_(shortest_);
+    shortest_.P();
     work_.found(candidate);
     shortest_.V();
   }
 
-  /// Calls `visit` with each semaphore.
-  template <class Visit>
-  void each(const Visit& visit) const {
-    visit(bag_);
-    visit(shortest_);
-  }
-
  private:
   problem& work_;
-  P p_;
   Semaphore bag_{1};
   std::size_t next_ = 0;  // the next task in the bag, which `bag_` protects
   Semaphore shortest_{1};

@@ -6,8 +6,7 @@ namespace heddle::lab::tsp {
 namespace {
 
 void run(problem& work, region& timed) {
-  const auto p = [](posix_semaphore& semaphore) { semaphore.P(); };
-  protected_bag<posix_semaphore, decltype(p)> bag(work, p);
+  protected_bag<posix_semaphore> bag(work);
   run_on_threads(timed, work.strands(), [&](int strand) { bag.empty(strand); });
 }
 

@@ -1,44 +1,34 @@
 package main
 
-import "sync"
+import (
+	"sync"
 
-// semaphore is a counting semaphore as Go has it: a channel with room for all permits.
-type semaphore chan struct{}
-
-func newSemaphore(permits, most int) semaphore {
-	s := make(semaphore, most)
-	for i := 0; i < permits; i++ {
-		s.V()
-	}
-	return s
-}
-
-func (s semaphore) P() { <-s }
-func (s semaphore) V() { s <- struct{}{} }
+	harness "heddle/lab/harness/go"
+)
 
 // semaphoreBarrier is semaphore_barrier.hpp's.
 type semaphoreBarrier struct {
 	strands       int
-	mutex         semaphore
-	gates         [2]semaphore // for odd and even meetings
-	come, meeting int          // the mutex protects them
+	mutex         harness.Semaphore
+	gates         [2]harness.Semaphore // for odd and even meetings
+	come, meeting int                  // the mutex protects them
 }
 
 func newSemaphoreBarrier(strands int) *semaphoreBarrier {
 	return &semaphoreBarrier{
 		strands: strands,
-		mutex:   newSemaphore(1, 1),
-		gates:   [2]semaphore{newSemaphore(0, strands), newSemaphore(0, strands)},
+		mutex:   harness.NewSemaphore(1, 1),
+		gates:   [2]harness.Semaphore{harness.NewSemaphore(0, strands), harness.NewSemaphore(0, strands)},
 	}
 }
 
-func (b *semaphoreBarrier) meet() {
-	b.mutex.P()
+func (b *semaphoreBarrier) meet(counted *harness.PCount) {
+	b.mutex.P(counted)
 	gate := b.gates[b.meeting&1]
 	b.come++
 	if b.come < b.strands {
 		b.mutex.V()
-		gate.P()
+		gate.P(counted)
 		return
 	}
 	b.come = 0
@@ -63,7 +53,7 @@ func newCondBarrier(strands int) *condBarrier {
 	return b
 }
 
-func (b *condBarrier) meet() {
+func (b *condBarrier) meet(*harness.PCount) {
 	b.lock.Lock()
 	defer b.lock.Unlock()
 	number := b.meeting

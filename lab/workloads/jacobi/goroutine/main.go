@@ -19,7 +19,9 @@ func run(p *problem, library bool) {
 		strand := i
 		go func() {
 			defer all.Done()
-			p.solve(strand, meet)
+			var counted harness.PCount
+			p.solve(strand, func() { meet(&counted) })
+			p.counted[strand] = counted
 		}()
 	}
 	all.Wait()
@@ -61,6 +63,7 @@ func program(arguments []string) (harness.Sample, error) {
 	sample.Measure(func(*harness.Region) { run(p, library) })
 	sample.Oracle = p.check()
 	sample.Counters["iterations"] = float64(p.iterations)
+	sample.CountP(p.counted, "iteration", p.iterations)
 	points := float64(p.n) * float64(p.n) * float64(p.iterations)
 	sample.Metrics["point_ns"] = sample.Metrics["wall_ns"] / points
 	return sample, nil

@@ -62,10 +62,11 @@ type problem struct {
 	grids      [2]grid
 	changes    [2][]change
 	iterations int64
+	counted    []harness.PCount // a strand
 }
 
 func newProblem(s settings) *problem {
-	p := &problem{settings: s}
+	p := &problem{settings: s, counted: make([]harness.PCount, s.strands)}
 	for i := range p.grids {
 		p.grids[i] = newGrid(s.n, s.initial)
 		p.changes[i] = make([]change, s.strands)
