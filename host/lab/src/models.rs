@@ -54,6 +54,7 @@ pub const KNOWN: &[&str] = &[
     "thread/traced",
     "thread/futex",
     "thread/two-processors",
+    "thread/spin",
     "process/fork",
     "goroutine/source",
     "goroutine/cooperative",
