@@ -66,6 +66,9 @@ class aio_engine final : public engine {
     }
   }
 
+  void interrupt() noexcept override { threads_.interrupt(); }
+  [[nodiscard]] int fd() noexcept override { return threads_.fd(); }
+
  private:
   // Whether the kernel does it, or a thread.
   static bool is_kernels(const operation& wanted) noexcept {

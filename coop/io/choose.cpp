@@ -1,5 +1,6 @@
 #include "choose.hpp"
 
+#include <cerrno>
 #include <cstdlib>
 #include <stdexcept>
 #include <string_view>
@@ -34,24 +35,52 @@ const candidate* asked_for(const service_options& options) {
                               "\", not io_uring, linux_aio or threads: correct it or unset it");
 }
 
-}  // namespace
-
-std::pair<std::unique_ptr<engine>, std::string> choose(const service_options& options) {
+choice choose_for_files(const service_options& options) {
   if (const candidate* const only = asked_for(options)) {
-    return {only->make(options), std::string(only->name) + " (as asked)"};
+    return {only->make(options), std::string(only->name) + " (as asked)", {}, true};
   }
   std::string refused;
   for (const candidate& each : candidates) {
     try {
       auto made = each.make(options);
       return {std::move(made),
-              refused.empty() ? each.name : std::string(each.name) + " (" + refused + ')'};
+              refused.empty() ? each.name : std::string(each.name) + " (" + refused + ')',
+              {},
+              true};
     } catch (const std::system_error& error) {
       if (each.which == mechanism::threads) throw;
       refused += (refused.empty() ? "" : "; ") + std::string(error.what());
     }
   }
   throw std::logic_error("no mechanism for file I/O");  // threads returned or threw
+}
+
+// What was asked for, if anything was.
+std::optional<socket_mechanism> asked_for_sockets(const service_options& options) {
+  const char* const wanted = std::getenv("HEDDLE_SOCKETS");
+  if (options.sockets || wanted == nullptr || *wanted == '\0') return options.sockets;
+  if (wanted == std::string_view("epoll")) return socket_mechanism::epoll;
+  if (wanted == std::string_view("io_uring")) return socket_mechanism::io_uring;
+  throw std::invalid_argument("HEDDLE_SOCKETS is \"" + std::string(wanted) +
+                              "\", not epoll or io_uring: correct it or unset it");
+}
+
+}  // namespace
+
+choice choose(const service_options& options) {
+  const auto sockets = asked_for_sockets(options);
+  choice made = choose_for_files(options);
+  made.sockets = sockets ? "epoll (as asked)" : "epoll";
+  if (sockets == socket_mechanism::io_uring) {
+    if (!made.files.starts_with("io_uring")) {
+      throw std::system_error(
+          ENOTSUP, std::generic_category(),
+          "sockets by io_uring, where files are not: those are by " + made.files);
+    }
+    made.sockets = "io_uring (as asked)";
+    made.sockets_by_epoll = false;
+  }
+  return made;
 }
 
 }  // namespace heddle::coop::io::detail

@@ -2,14 +2,20 @@
 
 #include <memory>
 #include <string>
-#include <utility>
 
 #include "heddle/coop/io/engine.hpp"
 #include "heddle/coop/io/service.hpp"
 
 namespace heddle::coop::io::detail {
 
-/// The engine for the options, and what service::choice() says of it.
-std::pair<std::unique_ptr<engine>, std::string> choose(const service_options& options);
+struct choice {
+  std::unique_ptr<io::engine> engine;
+  std::string files;      // what service::choice() says
+  std::string sockets;    // what service::socket_choice() says
+  bool sockets_by_epoll;  // otherwise by the engine
+};
+
+/// The engine for the options.
+choice choose(const service_options& options);
 
 }  // namespace heddle::coop::io::detail

@@ -14,25 +14,26 @@ namespace heddle::coop::io::detail {
 using coop::detail::strand_block;
 using coop::detail::wake_reason;
 
-bool operation_queue::remove(operation& unwanted) noexcept {
-  operation* before = nullptr;
-  for (operation* each = first_; each != nullptr; before = each, each = each->next) {
-    if (each != &unwanted) continue;
-    (before != nullptr ? before->next : first_) = each->next;
-    if (last_ == each) last_ = before;
-    return true;
-  }
-  return false;
-}
-
 bool ends_soon(int fd) noexcept {
   struct stat status;
   return fstat(fd, &status) == 0 && (S_ISREG(status.st_mode) || S_ISBLK(status.st_mode));
 }
 
-core::core(scheduler& on, std::unique_ptr<io::engine> engine, std::string choice)
-    : scheduler_(&on), engine_(std::move(engine)), choice_(std::move(choice)) {
+core::core(scheduler& on, std::unique_ptr<io::engine> engine, std::string choice,
+           bool sockets_by_epoll, std::string socket_choice)
+    : scheduler_(&on),
+      engine_(std::move(engine)),
+      choice_(std::move(choice)),
+      socket_choice_(std::move(socket_choice)),
+      sockets_by_epoll_(sockets_by_epoll) {
   on.attach(*this);
+}
+
+void core::allow_sockets() {
+  if (!sockets_by_epoll_ || sockets_ != nullptr || stopped()) return;
+  sockets_ = std::make_unique<epoll_engine>(engine_->fd());
+  // Of what was over before, its descriptor says nothing.
+  engine_->collect(*this, duration::zero());
 }
 
 void core::stop() noexcept {
@@ -43,6 +44,7 @@ void core::stop() noexcept {
     each = newer;
   }
   while (oldest_ != nullptr) collect(std::nullopt);
+  sockets_.reset();
   engine_.reset();
   if (scheduler_ != nullptr) scheduler_->detach(*this);
 }
@@ -50,8 +52,7 @@ void core::stop() noexcept {
 void core::start(operation& wanted, strand_block& self) {
   if (self.owner != scheduler_) {
     coop::detail::fatal(
-        "a strand awaits file I/O of another scheduler's io::service; each scheduler needs its "
-        "own");
+        "a strand awaits I/O of another scheduler's io::service; each scheduler needs its own");
   }
   coop::detail::wait_in(self, wanted.node, wanted);
   if (stopped()) [[unlikely]] {
@@ -66,19 +67,34 @@ void core::start(operation& wanted, strand_block& self) {
   file_state& file = *wanted.file.get();
   wanted.prompt = file.prompt;
   count_in(wanted);
+  files_in_flight_ += file.polled ? 0 : 1;
   wanted.fd = file.fd;
+  at_once_ = 0;
   if (wanted.what == verb::close) {
     file.fd = -1;  // the number is the kernel's again, whatever close() says
     if (file.in_flight != 0) {
       file.closer = &wanted;
+      if (file.polled) cancel_all(file);
       return;
     }
   }
   ++file.in_flight;
-  submit(wanted);
+  if (wanted.what == verb::connect) {
+    begin_connect(wanted);
+  } else {
+    submit(wanted);
+  }
 }
 
 void core::submit(operation& ready) noexcept {
+  if (ready.file->polled && ready.what == verb::close) {
+    ended_.push(ready);
+    return;
+  }
+  if (ready.file->polled && sockets_ != nullptr) {
+    ready.taken = sockets_->start(ready);  // which always has room
+    return;
+  }
   if (!backlog_.empty() || !engine_->start(ready)) {
     backlog_.push(ready);
   } else {
@@ -97,9 +113,22 @@ void core::give_up(operation& unwanted) {
 void core::cancel(operation& unwanted) noexcept {
   unwanted.cancel_asked = true;
   if (unwanted.taken) {
-    engine_->cancel(unwanted);
+    (unwanted.file->polled && sockets_ != nullptr ? *sockets_ : *engine_).cancel(unwanted);
   } else if (backlog_.remove(unwanted)) {
     complete(unwanted, -ECANCELED);
+  } else if (starved_.remove(unwanted) || resolver_.cancel(unwanted)) {
+    ended_.push(unwanted);
+  }
+}
+
+// Of a socket that is closed: what others wait for there need not come.
+void core::cancel_all(file_state& file) noexcept {
+  for (operation* each = oldest_; each != nullptr;) {
+    operation* const newer = each->newer;  // this one may be over, and gone, at once
+    if (each->file.get() == &file && each->what != verb::close && !each->cancel_asked) {
+      cancel(*each);
+    }
+    each = newer;
   }
 }
 
@@ -114,7 +143,7 @@ void core::abandon(operation& unwanted) noexcept {
 void core::complete(operation& over, long outcome) noexcept {
   over.taken = false;
   if (over.moves_bytes() && outcome >= 0) [[likely]] {
-    over.done += static_cast<std::size_t>(outcome);
+    count_bytes(over, outcome);
     if (over.whole && over.done < over.size && !is_enough(over, outcome)) {
       submit(over);
       return;
@@ -122,10 +151,25 @@ void core::complete(operation& over, long outcome) noexcept {
   } else if (outcome == -EINTR && over.what != verb::close && !over.cancel_asked) {
     submit(over);
     return;
+  } else if (outcome < 0 && over.file->polled && goes_on(over, static_cast<int>(-outcome))) {
+    return;
   } else {
     take_outcome(over, outcome);
   }
   finish(over);
+}
+
+void core::count_bytes(operation& over, long outcome) noexcept {
+  const auto moved = static_cast<std::size_t>(outcome);
+  if (over.file->polled) {
+    polled_state& socket = polled(over);
+    const bool all = moved == over.rest_bytes() || moved == 0;
+    const direction way = direction_of(over);
+    // With a hang-up, there is no further event for the end of the stream.
+    socket.may[way] = all || (way == inward && (!socket.short_is_empty || socket.hung_up));
+    if (over.parts != nullptr) over.parts->skip(moved);
+  }
+  over.done += moved;
 }
 
 // Whether a transfer that is to be whole, and is not, ends all the same.
@@ -150,6 +194,10 @@ void core::take_outcome(operation& over, long outcome) noexcept {
   } else if (over.what == verb::open) {
     over.file->fd = static_cast<int>(outcome);
     over.file->prompt = ends_soon(over.file->fd);
+  } else if (over.what == verb::accept) {
+    over.accepted->fd = static_cast<int>(outcome);
+  } else if (over.what == verb::connect) {
+    over.file->fd = over.fd;
   }
   if (over.what == verb::close && over.error == ECANCELED) {
     // Interrupted, Linux has let go of the number: to try again might close another file.
@@ -163,6 +211,7 @@ void core::finish(operation& over) noexcept {
   (over.older != nullptr ? over.older->newer : oldest_) = over.newer;
   (over.newer != nullptr ? over.newer->older : newest_) = over.older;
   file_state& file = *over.file.get();
+  files_in_flight_ -= file.polled ? 0 : 1;
   if (--file.in_flight == 0 && file.closer != nullptr) {
     operation& closer = *std::exchange(file.closer, nullptr);
     ++file.in_flight;
@@ -184,7 +233,27 @@ void core::finish(operation& over) noexcept {
 }
 
 void core::collect(std::optional<duration> limit) {
-  engine_->collect(*this, limit);
+  at_once_ = 0;
+  if (!ended_.empty()) {
+    tell_ended();
+    limit = duration::zero();
+  }
+  if (!starved_.empty()) {
+    const duration left = feeding_time_ - std::chrono::steady_clock::now();
+    if (left <= duration::zero()) feed_starved();
+    limit = std::clamp(left, duration::zero(), limit.value_or(duration::max()));
+  }
+  if (sockets_ == nullptr) {
+    engine_->collect(*this, limit);
+  } else {
+    // Of files first, as nothing else hands to the kernel what was started.
+    const std::size_t before = woken_;
+    if (files_in_flight_ != 0) engine_->collect(*this, duration::zero());
+    if (woken_ != before) limit = duration::zero();
+    sockets_->collect(*this, limit);
+    if (sockets_->rang()) engine_->collect(*this, duration::zero());
+  }
+  while (operation* const found = resolver_.next_over()) connect_next(*found);
   while (!backlog_.empty() && engine_->start(*backlog_.first())) backlog_.pop().taken = true;
 }
 
@@ -213,9 +282,15 @@ bool on_given_up(coop::detail::wait_list& list, coop::detail::wait_node&) {
 
 void release(file_state* state) noexcept {
   if (--state->references != 0) return;
-  if (state->fd >= 0) ::close(state->fd);
-  state->owner->release();
-  delete state;
+  core& owner = *state->owner;
+  if (state->polled) {
+    if (state->fd >= 0) owner.close_polled(polled(*state), state->fd);
+    delete &polled(*state);
+  } else {
+    if (state->fd >= 0) ::close(state->fd);
+    delete state;
+  }
+  owner.release();
 }
 
 void start(operation& wanted, coop::detail::strand_block& self) {

@@ -5,48 +5,30 @@
 #include <optional>
 #include <string>
 
+#include "epoll_engine.hpp"
 #include "heddle/coop/io/engine.hpp"
 #include "heddle/coop/io/operation.hpp"
 #include "heddle/coop/reactor.hpp"
 #include "heddle/coop/scheduler.hpp"
+#include "operation_queue.hpp"
+#include "polled.hpp"
+#include "resolver.hpp"
 
 namespace heddle::coop::io::detail {
 
 /// Whether reads and writes of it end by themselves: a regular file or a block device.
 bool ends_soon(int fd) noexcept;
 
-/// Operations in order of their start.
-class operation_queue {
- public:
-  [[nodiscard]] bool empty() const noexcept { return first_ == nullptr; }
-  [[nodiscard]] operation* first() const noexcept { return first_; }
-  void push(operation& added) noexcept {
-    added.next = nullptr;
-    (last_ != nullptr ? last_->next : first_) = &added;
-    last_ = &added;
-  }
-  operation& pop() noexcept {
-    operation& taken = *first_;
-    first_ = taken.next;
-    if (first_ == nullptr) last_ = nullptr;
-    return taken;
-  }
-  /// Returns whether it was there. O(n).
-  bool remove(operation& unwanted) noexcept;
-
- private:
-  operation* first_ = nullptr;
-  operation* last_ = nullptr;
-};
-
-/// Between strands and the engine: who waits for what, what is started again, what nobody waits for
-/// any more. Lives until the service and the last file are gone.
+/// Between strands and the engines: who waits for what, what is started again, what nobody waits
+/// for any more. Lives until the service and the last file are gone.
 ///
-/// Invariant: an operation in flight is in the engine (`taken`), in `backlog_`, or the `closer` of
-/// its file; and in the list from `oldest_`.
+/// Invariant: an operation in flight is in an engine (`taken`), in `backlog_`, `starved_` or
+/// `ended_`, with the resolver, or the `closer` of its file; and in the list from `oldest_`.
 class core final : public reactor, public completions {
  public:
-  core(scheduler& on, std::unique_ptr<io::engine> engine, std::string choice);
+  /// `sockets_by_epoll`: otherwise they are the engine's as files are.
+  core(scheduler& on, std::unique_ptr<io::engine> engine, std::string choice, bool sockets_by_epoll,
+       std::string socket_choice);
   ~core() = default;
 
   /// The service's end: cancels everything, and waits until nothing is in flight.
@@ -66,6 +48,19 @@ class core final : public reactor, public completions {
   void keep_up() override;
   void wait(std::optional<time_point> limit) override;
   void scheduler_gone() noexcept override { scheduler_ = nullptr; }
+  void interrupt() noexcept override { engine_->interrupt(); }
+  [[nodiscard]] bool interruptible() const noexcept override { return true; }
+
+  /// To be called before the first polled_state is made. Throws std::system_error if there can be
+  /// no epoll.
+  void allow_sockets();
+  /// Whether descriptors of sockets are O_NONBLOCK: epoll wants it, and with io_uring requests
+  /// would end instead of waiting.
+  [[nodiscard]] bool nonblocking() const noexcept { return sockets_by_epoll_; }
+  /// done_at_once(), of the file's own core.
+  bool try_at_once(operation& wanted) noexcept;
+  /// Closes a socket's descriptor; no operation of it is in flight. Returns 0 or -errno.
+  long close_polled(polled_state& socket, int fd) noexcept;
 
   void acquire() noexcept { ++references_; }
   void release() noexcept {
@@ -73,14 +68,23 @@ class core final : public reactor, public completions {
   }
 
   [[nodiscard]] const std::string& choice() const noexcept { return choice_; }
+  [[nodiscard]] const std::string& socket_choice() const noexcept { return socket_choice_; }
 
  private:
   void submit(operation& ready) noexcept;
   void cancel(operation& unwanted) noexcept;
   void collect(std::optional<duration> limit);
+  void cancel_all(file_state& file) noexcept;
+  void tell_ended() noexcept;
+  void begin_connect(operation& wanted) noexcept;
+  void connect_next(operation& wanted) noexcept;
+  bool goes_on(operation& failed, int error) noexcept;
+  void starve(operation& wanted) noexcept;
+  void feed_starved() noexcept;
   void finish(operation& over) noexcept;
   static bool is_enough(operation& over, long outcome) noexcept;
   static void take_outcome(operation& over, long outcome) noexcept;
+  static void count_bytes(operation& over, long outcome) noexcept;
   void count_in(const operation& awaited) noexcept {
     ++awaited_;
     prompt_ += awaited.prompt ? 1 : 0;
@@ -92,13 +96,22 @@ class core final : public reactor, public completions {
 
   scheduler* scheduler_;
   std::unique_ptr<io::engine> engine_;
+  std::unique_ptr<epoll_engine> sockets_;  // once there are sockets, if epoll is for them
   std::string choice_;
+  std::string socket_choice_;
+  bool sockets_by_epoll_;
+  resolver resolver_;
   operation_queue backlog_;  // the engine had no room
+  operation_queue ended_;    // cancelled, or to be closed: told at the next collect()
+  operation_queue starved_;  // the system had no descriptor, or no room for one more connection
+  time_point feeding_time_;  // of those, if there are any
   operation* oldest_ = nullptr;
   operation* newest_ = nullptr;
-  std::size_t awaited_ = 0;  // by a strand
-  std::size_t prompt_ = 0;   // of those, the ones that end by themselves
-  std::size_t woken_ = 0;    // strands, so far
+  std::size_t awaited_ = 0;          // by a strand
+  std::size_t prompt_ = 0;           // of those, the ones that end by themselves
+  std::size_t woken_ = 0;            // strands, so far
+  std::size_t files_in_flight_ = 0;  // operations that are none of sockets
+  unsigned at_once_ = 0;             // operations done so since anybody has waited
   std::size_t references_ = 1;
   bool waited_ = false;  // since the last keep_up()
 };

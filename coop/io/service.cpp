@@ -8,12 +8,12 @@
 namespace heddle::coop::io {
 
 service::service(scheduler& on, const service_options& options) {
-  auto [engine, why] = detail::choose(options);
-  core_ = new detail::core(on, std::move(engine), std::move(why));
+  auto [engine, files, sockets, by_epoll] = detail::choose(options);
+  core_ = new detail::core(on, std::move(engine), std::move(files), by_epoll, std::move(sockets));
 }
 
 service::service(scheduler& on, std::unique_ptr<engine> engine, std::string chosen)
-    : core_(new detail::core(on, std::move(engine), std::move(chosen))) {}
+    : core_(new detail::core(on, std::move(engine), chosen, false, chosen)) {}
 
 service::~service() {
   core_->stop();

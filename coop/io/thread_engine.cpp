@@ -1,17 +1,11 @@
 #include "thread_engine.hpp"
 
-#include <poll.h>
-#include <pthread.h>
-#include <signal.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <system_error>
 
 #include "engines.hpp"
 #include "perform.hpp"
+#include "signals_blocked.hpp"
 
 namespace heddle::coop::io::detail {
 namespace {
@@ -22,47 +16,7 @@ struct carried {
   long outcome;
 };
 
-// Signals are for the program's own threads.
-class signals_blocked {
- public:
-  signals_blocked() noexcept {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~signals_blocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  signals_blocked(const signals_blocked&) = delete;
-  signals_blocked& operator=(const signals_blocked&) = delete;
-
- private:
-  sigset_t before_;
-};
-
 }  // namespace
-
-event::event() : fd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-  if (fd_ < 0) throw std::system_error(errno, std::generic_category(), "threads: no eventfd");
-}
-
-event::~event() { ::close(fd_); }
-
-void event::raise() const noexcept { eventfd_write(fd_, 1); }
-
-void event::clear() const noexcept {
-  eventfd_t count;
-  eventfd_read(fd_, &count);
-}
-
-void event::wait(std::optional<duration> limit) const noexcept {
-  pollfd self = {fd_, POLLIN, 0};
-  timespec length = {};
-  if (limit) {
-    const auto seconds = std::chrono::floor<std::chrono::seconds>(*limit);
-    length.tv_sec = seconds.count();
-    length.tv_nsec = (*limit - seconds).count();
-  }
-  ppoll(&self, 1, limit ? &length : nullptr, nullptr);
-}
 
 thread_engine::thread_engine(unsigned threads) : prompt_threads_(std::max(threads, 1U)) {
   add_worker();

@@ -6,27 +6,11 @@
 #include <thread>
 #include <vector>
 
-#include "core.hpp"
+#include "event.hpp"
 #include "heddle/coop/io/engine.hpp"
+#include "operation_queue.hpp"
 
 namespace heddle::coop::io::detail {
-
-/// A file descriptor that is readable once somebody has called raise().
-class event {
- public:
-  event();  // throws std::system_error
-  ~event();
-  event(const event&) = delete;
-  event& operator=(const event&) = delete;
-  [[nodiscard]] int fd() const noexcept { return fd_; }
-  void raise() const noexcept;
-  void clear() const noexcept;
-  /// Waits until it is raised, `limit` has passed, or a signal has come.
-  void wait(std::optional<duration> limit) const noexcept;
-
- private:
-  int fd_;
-};
 
 /// Blocking system calls, on threads of its own. They start when there is work for them and stay.
 ///
@@ -42,6 +26,8 @@ class thread_engine final : public engine {
   bool start(operation& wanted) override;
   void cancel(operation& unwanted) override;
   void collect(completions& to, std::optional<duration> limit) override;
+  void interrupt() noexcept override { over_.raise(); }
+  [[nodiscard]] int fd() noexcept override { return over_.fd(); }
 
   /// Raised when something is over: for who waits for more than this engine.
   [[nodiscard]] event& over() noexcept { return over_; }

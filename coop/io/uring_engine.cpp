@@ -4,6 +4,7 @@
 #if defined(HEDDLE_LIBURING)
 #include <fcntl.h>
 #include <liburing.h>
+#include <poll.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -13,6 +14,7 @@
 #include <system_error>
 
 #include "core.hpp"
+#include "event.hpp"
 
 namespace heddle::coop::io::detail {
 
@@ -31,6 +33,7 @@ class uring_engine final : public engine {
       io_uring_params parameters = {};
       parameters.flags = flags | IORING_SETUP_CLAMP;
       error = io_uring_queue_init_params(depth, &ring_, &parameters);
+      modern_ = error == 0 && flags != 0;
       if (error != -EINVAL) break;
     }
     if (error < 0) {
@@ -64,7 +67,20 @@ class uring_engine final : public engine {
     }
   }
 
+  void interrupt() noexcept override { bell_.raise(); }
+  // Not the ring's own: with IORING_SETUP_DEFER_TASKRUN that becomes readable only once somebody
+  // has come for the completions.
+  [[nodiscard]] int fd() noexcept override {
+    if (!rings_) rings_ = io_uring_register_eventfd(&ring_, bell_.fd()) == 0;
+    return bell_.fd();
+  }
+
   void collect(completions& to, std::optional<duration> limit) override {
+    if (rings_) {
+      bell_.clear();
+    } else if (!bell_watched_) [[unlikely]] {
+      watch_bell();
+    }
     if (limit == duration::zero()) {
       io_uring_submit_and_get_events(&ring_);
     } else if (!limit) {
@@ -81,6 +97,11 @@ class uring_engine final : public engine {
     unsigned count = 0;
     io_uring_for_each_cqe(&ring_, head, over) {
       ++count;
+      if (over->user_data == bell_data) {
+        if (!rings_) bell_.clear();
+        bell_watched_ = false;
+        continue;
+      }
       // Not ours are the answers to cancellations, and liburing's own timeouts.
       if (over->user_data == 0 || over->user_data == LIBURING_UDATA_TIMEOUT) continue;
       to.complete(*static_cast<operation*>(io_uring_cqe_get_data(over)), over->res);
@@ -89,6 +110,16 @@ class uring_engine final : public engine {
   }
 
  private:
+  static constexpr std::uint64_t bell_data = 1;  // no operation's address
+
+  void watch_bell() {
+    if (io_uring_sqe* const request = free_entry()) {
+      io_uring_prep_poll_add(request, bell_.fd(), POLLIN);
+      request->user_data = bell_data;
+      bell_watched_ = true;
+    }
+  }
+
   bool knows_all() {
     io_uring_probe* const probe = io_uring_get_probe_ring(&ring_);
     if (probe == nullptr) return false;
@@ -111,10 +142,10 @@ class uring_engine final : public engine {
     return request;
   }
 
-  static void prepare(io_uring_sqe& request, operation& wanted) {
+  void prepare(io_uring_sqe& request, operation& wanted) const {
     const auto bytes = static_cast<unsigned>(wanted.rest_bytes());
     const auto offset = static_cast<std::uint64_t>(wanted.rest_offset());  // -1: at its position
-    if (wanted.moves_bytes()) [[likely]] {
+    if (wanted.what == verb::read || wanted.what == verb::write) [[likely]] {
       io_uring_prep_rw(wanted.what == verb::read ? IORING_OP_READ : IORING_OP_WRITE, &request,
                        wanted.fd, wanted.rest(), bytes, offset);
       return;
@@ -140,10 +171,39 @@ class uring_engine final : public engine {
         io_uring_prep_statx(&request, wanted.fd, "", AT_EMPTY_PATH, STATX_SIZE,
                             reinterpret_cast<struct statx*>(wanted.data));
         break;
+      case verb::receive:
+        io_uring_prep_recv(&request, wanted.fd, wanted.rest(), bytes, 0);
+        break;
+      case verb::send:
+        if (wanted.parts != nullptr) {
+          io_uring_prep_sendmsg(&request, wanted.fd, &wanted.parts->header, MSG_NOSIGNAL);
+        } else {
+          io_uring_prep_send(&request, wanted.fd, wanted.rest(), bytes, MSG_NOSIGNAL);
+        }
+        break;
+      case verb::accept:
+        io_uring_prep_accept(&request, wanted.fd, nullptr, nullptr, SOCK_CLOEXEC);
+        break;
+      case verb::connect:
+        io_uring_prep_connect(&request, wanted.fd, wanted.connect->present().address(),
+                              wanted.connect->present().length());
+        break;
+      case verb::readable:
+        io_uring_prep_poll_add(&request, wanted.fd, POLLIN);
+        break;
+    }
+    // The call has just been made, and would have had to wait.
+    if ((wanted.what == verb::receive || wanted.what == verb::send) && modern_ &&
+        !polled(wanted).may[direction_of(wanted)]) {
+      request.ioprio |= IORING_RECVSEND_POLL_FIRST;
     }
   }
 
   io_uring ring_ = {};
+  event bell_;
+  bool bell_watched_ = false;  // by a request of the ring
+  bool rings_ = false;         // the ring rings the bell with every completion
+  bool modern_ = false;        // 6.1 or newer: knows IORING_RECVSEND_POLL_FIRST
 };
 
 }  // namespace

@@ -36,6 +36,9 @@ class scripted_engine final : public io::engine {
     script_[now](*this, to);
   }
 
+  void interrupt() noexcept override { interrupted = true; }
+  [[nodiscard]] int fd() noexcept override { return -1; }
+
   /// Completes the oldest one.
   void end_first(io::completions& to, long outcome) {
     io::detail::operation* const first = started.front();
@@ -45,6 +48,7 @@ class scripted_engine final : public io::engine {
 
   std::vector<io::detail::operation*> started;
   std::vector<io::detail::operation*> cancelled;
+  bool interrupted = false;
   std::size_t room = SIZE_MAX;
   // Of every offer.
   std::vector<std::int64_t> offsets;

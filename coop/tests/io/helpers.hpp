@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <set>
 #include <string>
 #include <system_error>
@@ -31,6 +32,30 @@ void over_every_mechanism(const Test& test) {
     CAPTURE(static_cast<int>(only));
     test(io::service_options{.only = only, .depth = 8, .threads = 2});
   }
+}
+
+/// Runs `test(options)` over both ways to wait for sockets, beside files by io_uring and by
+/// threads.
+template <class Test>
+void over_every_socket_mechanism(const Test& test) {
+  const auto over = [&](io::mechanism files, io::socket_mechanism sockets) {
+    const io::service_options options{.only = files, .depth = 8, .threads = 2, .sockets = sockets};
+    try {
+      heddle::coop::scheduler s;
+      const io::service probe(s, options);
+    } catch (const std::system_error& error) {
+      REQUIRE(files != io::mechanism::threads);
+      static std::set<std::string> said;  // once each
+      if (said.insert(error.what()).second) MESSAGE("not tested: " << error.what());
+      return;
+    }
+    CAPTURE(static_cast<int>(files));
+    CAPTURE(static_cast<int>(sockets));
+    test(options);
+  };
+  over(io::mechanism::threads, io::socket_mechanism::epoll);
+  over(io::mechanism::io_uring, io::socket_mechanism::epoll);
+  over(io::mechanism::io_uring, io::socket_mechanism::io_uring);
 }
 
 /// A file that is gone with this.
@@ -72,5 +97,14 @@ struct pipe_ends {
     to = -1;
   }
 };
+
+/// How many file descriptors this process has open.
+inline std::size_t open_descriptors() {
+  std::size_t count = 0;
+  for ([[maybe_unused]] const auto& each : std::filesystem::directory_iterator("/proc/self/fd")) {
+    ++count;
+  }
+  return count - 1;  // without the one that reads the directory
+}
 
 inline bool is_open(int fd) { return fcntl(fd, F_GETFD) >= 0; }

@@ -1,3 +1,6 @@
 #define STACKFUL 0
 #include "files_suite.hpp"
+#include "signals_suite.hpp"
+#include "socket_faults_suite.hpp"
+#include "sockets_suite.hpp"
 #include "waits_for_io_suite.hpp"

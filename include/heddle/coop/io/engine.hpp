@@ -39,6 +39,13 @@ class engine {
   /// (zero: not at all; none: for as long as it takes), and tells `to` of all that is over. May
   /// return early.
   virtual void collect(completions& to, std::optional<duration> limit) = 0;
+
+  /// From any thread: makes a collect() that waits, or else the next one, return early.
+  virtual void interrupt() noexcept = 0;
+
+  /// A file descriptor that, from now on, is readable when collect() would not have to wait: for
+  /// those who wait for more than this engine.
+  [[nodiscard]] virtual int fd() noexcept = 0;
 };
 
 }  // namespace heddle::coop::io

@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
-#include <type_traits>
 #include <utility>
 
 #include "heddle/coop/await.hpp"
@@ -90,29 +89,5 @@ class file {
 
   detail::file_ref state_;
 };
-
-namespace detail {
-
-template <class T>
-result<T> operation_awaitable<T>::get() const {
-  const operation& over = *operation_;
-  T value{};
-  if constexpr (std::is_same_v<T, file>) {
-    value = file(over.file);
-  } else {
-    value = over.done;
-  }
-  if (over.error == 0) [[likely]] {
-    return result<T>(std::move(value));
-  }
-  return result<T>(over.error, over.described(), std::move(value));
-}
-template <>
-inline result<void> operation_awaitable<void>::get() const {
-  if (operation_->error == 0) return {};
-  return {operation_->error, operation_->described()};
-}
-
-}  // namespace detail
 
 }  // namespace heddle::coop::io

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <new>
 #include <string>
 #include <type_traits>
@@ -17,14 +18,12 @@
 
 namespace heddle::coop::io {
 
-class file;
-
 namespace detail {
 
 class core;
 struct operation;
 
-/// An open file, or one that is being opened.
+/// An open file or socket, or one that is being opened.
 struct file_state {
   core* owner;  // counted
   std::string name;
@@ -33,6 +32,7 @@ struct file_state {
   std::uint32_t references = 1;  // handles and operations
   std::uint32_t in_flight = 0;   // operations that the engine has or is about to get
   operation* closer = nullptr;   // waits for those to end
+  bool polled = false;           // a polled_state: a socket, or what else is waited for as one
 };
 
 void release(file_state* state) noexcept;
@@ -61,15 +61,39 @@ class file_ref {
   file_state* state_ = nullptr;
 };
 
-enum class verb : std::uint8_t { open, close, read, write, fsync, fdatasync, size };
+enum class verb : std::uint8_t {
+  open,
+  close,
+  read,
+  write,
+  fsync,
+  fdatasync,
+  size,
+  // Of sockets and the like alone:
+  receive,
+  send,
+  accept,
+  connect,
+  readable,
+};
 
 /// How a report names what a strand waits for, by verb.
-inline constexpr const char* verb_names[] = {"an open of", "a close of",  "a read of",
-                                             "a write of", "an fsync of", "an fdatasync of",
-                                             "the size of"};
+inline constexpr const char* verb_names[] = {
+    "an open of",  "a close of",  "a read of",  "a write of",   "an fsync of",  "an fdatasync of",
+    "the size of", "a read from", "a write to", "an accept at", "a connect to", "news from"};
 inline const std::string no_name;
 
 bool on_given_up(coop::detail::wait_list& list, coop::detail::wait_node& node);
+
+struct gathered;
+struct connecting;
+// Both are known only to those who need them.
+struct gathered_deleter {
+  void operator()(gathered* parts) const noexcept;
+};
+struct connecting_deleter {
+  void operator()(connecting* plan) const noexcept;
+};
 
 /// One request to the kernel, with all that the kernel uses meanwhile. The awaitable owns it until
 /// it is given up while in flight: then the core does, until the kernel has let go.
@@ -94,7 +118,10 @@ struct operation final : coop::detail::wait_list {
   std::size_t size = 0;  // to be moved
   std::size_t done = 0;  // moved
   file_ref file;
-  buffer pinned;  // what `data` points into
+  file_ref accepted;  // by accept: becomes a socket when that is over
+  buffer pinned;      // what `data` points into
+  std::unique_ptr<gathered, gathered_deleter> parts;        // of a send from several buffers
+  std::unique_ptr<connecting, connecting_deleter> connect;  // where to
   coop::detail::wait_node node;
   operation* newer = nullptr;  // all in flight
   operation* older = nullptr;
@@ -116,8 +143,10 @@ struct operation final : coop::detail::wait_list {
   }
 
   [[nodiscard]] bool moves_bytes() const noexcept {
-    return what == verb::read || what == verb::write;
+    return what == verb::read || what == verb::write || what == verb::receive || what == verb::send;
   }
+  /// Whether it makes what its file refers to.
+  [[nodiscard]] bool opens() const noexcept { return what == verb::open || what == verb::connect; }
   // What is left of it.
   [[nodiscard]] std::byte* rest() const noexcept { return data + done; }
   [[nodiscard]] std::size_t rest_bytes() const noexcept {
@@ -142,12 +171,15 @@ struct operation final : coop::detail::wait_list {
 
 /// Before it parks: whether it is over already, as its file is closed.
 inline bool refuse(operation& wanted) noexcept {
-  if (wanted.file.get() != nullptr && (wanted.file->fd >= 0) != (wanted.what == verb::open)) {
+  if (wanted.file.get() != nullptr && (wanted.file->fd >= 0) != wanted.opens()) {
     return false;
   }
   wanted.error = EBADF;
   return true;
 }
+/// Before it parks, of a polled_state: whether it is over at once, by a system call that does not
+/// wait.
+bool done_at_once(operation& wanted) noexcept;
 /// Parks the strand, and starts the operation.
 void start(operation& wanted, coop::detail::strand_block& self);
 /// The awaitable is gone: frees the operation, now or when it is over.
@@ -155,12 +187,14 @@ void drop(operation* unwanted) noexcept;
 
 /// Awaits the end of an operation.
 ///
-/// Suspends always, unless the file is closed; made ready by the scheduler, at some strand's wait
-/// or when nothing else is ready, on its thread. Cancelled or out of time, it asks the kernel to
-/// stop, and goes on waiting until that is done: afterwards the kernel touches nothing any more. If
-/// the operation ends as usual all the same, the wait results in what it resulted in, and the
-/// cancellation is told at the next wait. Destroyed while it waits: the operation is cancelled, and
-/// keeps its file and its buffer until the kernel is done with both; nobody waits for that.
+/// Suspends always, unless the file is closed, or a socket can do it without waiting (but at most
+/// some dozen times in a row, so that others have their turn); made ready by the scheduler, at some
+/// strand's wait or when nothing else is ready, on its thread. Cancelled or out of time, it asks
+/// the kernel to stop, and goes on waiting until that is done: afterwards the kernel touches
+/// nothing any more. If the operation ends as usual all the same, the wait results in what it
+/// resulted in, and the cancellation is told at the next wait. Destroyed while it waits: the
+/// operation is cancelled, and keeps its file and its buffer until the kernel is done with both;
+/// nobody waits for that.
 template <class T>
 class [[nodiscard("awaited: co_await it, or await(it) in a fiber")]] operation_awaitable
     : public coop::detail::awaitable<operation_awaitable<T>> {
@@ -173,9 +207,28 @@ class [[nodiscard("awaited: co_await it, or await(it) in a fiber")]] operation_a
     if (operation_ != nullptr) drop(operation_);
   }
 
-  bool ready() const noexcept { return refuse(*operation_); }
+  bool ready() const noexcept {
+    return refuse(*operation_) || (operation_->file->polled && done_at_once(*operation_));
+  }
   void park(coop::detail::strand_block & self) const { start(*operation_, self); }
-  result<T> get() const;
+  result<T> get() const {
+    const operation& over = *operation_;
+    if constexpr (std::is_void_v<T>) {
+      if (over.error == 0) return {};
+      return {over.error, over.described()};
+    } else {
+      T value{};
+      if constexpr (std::is_same_v<T, std::size_t>) {
+        value = over.done;
+      } else {
+        value = T(over.accepted.get() != nullptr ? over.accepted : over.file);
+      }
+      if (over.error == 0) [[likely]] {
+        return result<T>(std::move(value));
+      }
+      return result<T>(over.error, over.described(), std::move(value));
+    }
+  }
 
  private:
   operation* operation_;

@@ -9,6 +9,7 @@
 
 #include "heddle/coop/io/engine.hpp"
 #include "heddle/coop/io/file.hpp"
+#include "heddle/coop/io/socket.hpp"
 #include "heddle/coop/scheduler.hpp"
 
 namespace heddle::coop::io {
@@ -20,6 +21,12 @@ enum class mechanism : std::uint8_t {
   threads,    // blocking calls on threads of their own
 };
 
+/// How sockets, signals and processes are waited for.
+enum class socket_mechanism : std::uint8_t {
+  epoll,
+  io_uring,  // where files are read and written by it, too
+};
+
 struct service_options {
   /// Not set: the environment's HEDDLE_IO ("io_uring", "linux_aio", "threads"), or else the first
   /// of them that works here.
@@ -29,10 +36,12 @@ struct service_options {
   /// Threads, at most, for what ends soon. What need not end (a read of an empty pipe) has one to
   /// itself for as long.
   unsigned threads = 8;
+  /// Not set: the environment's HEDDLE_SOCKETS ("epoll", "io_uring"), or else epoll.
+  std::optional<socket_mechanism> sockets = {};
 };
 
-/// File I/O for the strands of one scheduler: reads, writes and the like are awaitables, and while
-/// one strand waits for the disk the others run.
+/// I/O for the strands of one scheduler, with files and sockets: reads, writes and the like are
+/// awaitables, and while one strand waits for the disk or a peer the others run.
 ///
 ///     scheduler s;
 ///     io::service files(s);
@@ -44,13 +53,15 @@ struct service_options {
 ///     s.run();
 ///
 /// Operations in flight are no deadlock. In virtual time files are infinitely fast: the clock
-/// stands still while an operation on a regular file is in flight; one on a pipe does not hold it.
+/// stands still while an operation on a regular file is in flight; one on a pipe or a socket does
+/// not hold it.
 class service {
  public:
-  /// Throws std::system_error if the mechanism that was asked for does not work here;
-  /// std::invalid_argument for an unknown HEDDLE_IO; std::logic_error if `on` has a service.
+  /// Throws std::system_error if a mechanism that was asked for does not work here;
+  /// std::invalid_argument for an unknown HEDDLE_IO or HEDDLE_SOCKETS; std::logic_error if `on` has
+  /// a service.
   explicit service(scheduler& on, const service_options& options = {});
-  /// With an engine of your own; `chosen` is what choice() says.
+  /// With an engine of your own, for files and sockets; `chosen` is what choice() says.
   service(scheduler& on, std::unique_ptr<engine> engine, std::string chosen);
   /// Cancels what is in flight, and waits for it. Files may outlive it: they refuse everything.
   ~service();
@@ -63,8 +74,35 @@ class service {
   /// Takes over an open file descriptor.
   [[nodiscard]] file adopt(int fd, std::string name) const;
 
+  /// Listens for connections to a TCP port or a Unix socket, whose file must not exist. A port can
+  /// be listened at again at once after its last listener is gone (SO_REUSEADDR). Does not wait.
+  ///
+  ///     io::listener door = net.listen(io::endpoint::ip("::", 8080)).value();
+  ///
+  /// Throws std::system_error, as all of these do, if there is no epoll to be had.
+  [[nodiscard]] result<listener> listen(const endpoint& at,
+                                        const listen_options& options = {}) const;
+  /// Connects to it. Errors: ECONNREFUSED (nobody listens), ETIMEDOUT (nobody answers: after two
+  /// minutes, as Linux comes; use within()), EHOSTUNREACH …
+  [[nodiscard]] detail::operation_awaitable<socket> connect(const endpoint& to) const;
+  /// Connects to a host by its name, as getaddrinfo(3) knows it, which is asked on a thread: tries
+  /// its addresses in that order, and results in the first that answers, or the last one's error.
+  /// A name without an address is ENXIO, or EAGAIN if the name server does not answer; the reason
+  /// is in the error's text.
+  [[nodiscard]] detail::operation_awaitable<socket> connect(std::string host,
+                                                            std::uint16_t port) const;
+  /// Takes over a socket that listens: one that a parent process has opened, for example.
+  [[nodiscard]] listener adopt_listener(int fd, std::string name) const;
+  /// Takes over a connected stream socket.
+  [[nodiscard]] socket adopt_socket(int fd, std::string name) const;
+
   /// The mechanism, and why not one before it: "threads (io_uring: Operation not permitted …)".
   [[nodiscard]] const std::string& choice() const noexcept;
+  /// The same of sockets: "epoll".
+  [[nodiscard]] const std::string& socket_choice() const noexcept;
+
+  /// For those who write awaitables.
+  [[nodiscard]] detail::core& core() const noexcept { return *core_; }
 
  private:
   detail::core* core_;

@@ -1,0 +1,88 @@
+#pragma once
+
+#include <sys/socket.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "heddle/coop/frame_pool.hpp"
+#include "heddle/coop/io/endpoint.hpp"
+#include "heddle/coop/io/operation.hpp"
+#include "operation_queue.hpp"
+
+namespace heddle::coop::io::detail {
+
+/// Which of the two ways through a socket an operation uses.
+enum direction : std::uint8_t { inward, outward };
+
+inline direction direction_of(const operation& wanted) noexcept {
+  return wanted.what == verb::send || wanted.what == verb::write || wanted.what == verb::connect
+             ? outward
+             : inward;
+}
+
+/// What is readable and writable now and then: a socket, a signalfd, a pidfd.
+struct polled_state final : file_state {
+  /// Whether a call might not have to wait, by direction: false only after one that would have.
+  bool may[2] = {true, true};
+  /// The peer has ended its direction, or the connection is dead: reading does not wait any more.
+  bool hung_up = false;
+  /// Fewer bytes than asked for mean that there are no more now. So with TCP; not with Unix
+  /// sockets, whose reads also end where file descriptors were sent.
+  bool short_is_empty = false;
+  bool nonblocking = false;  // the descriptor is O_NONBLOCK
+  bool watched = false;      // by epoll
+  operation_queue waiting[2];
+  std::uint64_t shortages = 0;  // of a listener: how often no descriptor was left
+
+  polled_state(core* its_owner, std::string its_name, int its_fd = -1) {
+    owner = its_owner;
+    name = std::move(its_name);
+    fd = its_fd;
+    prompt = false;
+    polled = true;
+  }
+
+  static void* operator new(std::size_t bytes) { return coop::detail::frame_pool::allocate(bytes); }
+  static void operator delete(void* memory, std::size_t bytes) noexcept {
+    coop::detail::frame_pool::release(memory, bytes);
+  }
+};
+
+inline polled_state& polled(file_state& state) noexcept {
+  return static_cast<polled_state&>(state);
+}
+inline polled_state& polled(const operation& of) noexcept { return polled(*of.file.get()); }
+
+/// What a send from several buffers takes: the kernel's description, and the memory.
+struct gathered {
+  msghdr header = {};
+  std::vector<iovec> pieces;   // what is left
+  std::vector<buffer> pinned;  // what they point into
+
+  /// So many more bytes have gone.
+  void skip(std::size_t bytes) noexcept;
+};
+
+/// Where a connect leads to: some addresses, tried one after the other.
+struct connecting {
+  std::vector<endpoint> addresses;
+  std::size_t next = 0;  // of them, to be tried
+  std::string host;      // to be looked up first, if not empty
+  std::uint16_t port = 0;
+
+  [[nodiscard]] const endpoint& present() const noexcept { return addresses[next - 1]; }
+};
+
+/// What is to be known and set of a stream socket that was just made.
+void prepare_stream(polled_state& socket, int family, int fd) noexcept;
+
+/// Makes the operation's system call, which does not wait: returns what it returned, or -errno;
+/// -EAGAIN if it would have to wait. The descriptor is non-blocking, unless it is a receive or a
+/// send.
+long call_now(operation& wanted) noexcept;
+
+}  // namespace heddle::coop::io::detail

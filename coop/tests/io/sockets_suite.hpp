@@ -1,0 +1,220 @@
+// Included once for each kind of strand: what sockets do, over every mechanism.
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+
+#include <array>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "../strand_kinds.hpp"
+#include "helpers.hpp"
+#include "socket_pairs.hpp"
+
+TEST_CASE(KIND "what is written to a socket is read from its peer, until a half-close each way") {
+  over_every_socket_mechanism([](const io::service_options& options) {
+    for (const bool tcp : {true, false}) {
+      CAPTURE(tcp);
+      scheduler s;
+      const io::service net(s, options);
+      const io::listener door = net.listen(tcp ? any_port() : unix_name()).value();
+      const io::endpoint there = door.address().value();
+      int over = 0;
+      s.spawn(BODY(&) {
+        const io::socket peer = WAIT(door.accept()).value();
+        CHECK(peer.name() == door.name());
+        const io::buffer page(64);
+        CHECK(WAIT(peer.read_all(page)).value() == 12);
+        CHECK(page.text(12) == "hello, world");
+        // The other direction is still open.
+        CHECK(WAIT(peer.write_all(io::buffer::copy_of("bye"))).value() == 3);
+        peer.shutdown(io::ending::writing).value();
+        CHECK(WAIT(peer.read(page)).value() == 0);
+        CHECK(WAIT(peer.write(page)).error() == std::errc::broken_pipe);
+        WAIT(peer.close()).value();
+        CHECK(peer.fd() == -1);
+        ++over;
+      });
+      s.spawn(BODY(&) {
+        const io::socket peer = WAIT(net.connect(there)).value();
+        CHECK(peer.name() == there.text());
+        CHECK(peer.peer().value().text() == there.text());
+        CHECK(WAIT(peer.write(io::buffer::copy_of("hello, "))).value() == 7);
+        WAIT(sleep_for(1ms));
+        const std::array parts{io::buffer::copy_of("wo"), io::buffer(), io::buffer::copy_of("rld")};
+        CHECK(WAIT(peer.write_all(parts)).value() == 5);
+        peer.shutdown(io::ending::writing).value();
+        const io::buffer page(64);
+        CHECK(WAIT(peer.read(page)).value() == 3);
+        CHECK(page.text(3) == "bye");
+        CHECK(WAIT(peer.read(page)).value() == 0);
+        CHECK(WAIT(peer.read(page)).value() == 0);
+        ++over;
+      });
+      s.run();
+      CHECK(over == 2);
+    }
+  });
+}
+
+TEST_CASE(KIND "what is more than the kernel holds arrives whole and in order, both ways at once") {
+  over_every_socket_mechanism([](const io::service_options& options) {
+    for (const bool tcp : {true, false}) {
+      CAPTURE(tcp);
+      scheduler s;
+      const io::service net(s, options);
+      const auto [left, right] = connected_pair(net, tcp);
+      // Larger than what a socket's buffers grow to; a prime, so that no piece fits.
+      const std::string sent = counted_text(5'000'011);
+      int right_ones = 0;
+      for (const auto& [from, to] : {std::pair(left, right), std::pair(right, left)}) {
+        s.spawn(BODY(&, from) {
+          const io::buffer all = io::buffer::copy_of(sent);
+          const std::array parts{all.part(0, 3), all.part(3, 1'000'000), all.part(1'000'003)};
+          CHECK(WAIT(from.write_all(parts)).value() == sent.size());
+          CHECK(WAIT(from.write_all(all)).value() == sent.size());
+          from.shutdown(io::ending::writing).value();
+        });
+        s.spawn(BODY(&, to) {
+          const io::buffer all(sent.size());
+          CHECK(WAIT(to.read_all(all)).value() == sent.size());
+          right_ones += all.text() == sent;
+          std::string rest;
+          const io::buffer page(100'000);
+          while (const std::size_t count = WAIT(to.read(page)).value()) rest += page.text(count);
+          right_ones += rest == sent;
+        });
+      }
+      s.run();
+      CHECK(right_ones == 4);
+    }
+  });
+}
+
+TEST_CASE(KIND "several strands accept, and many peers are served at once") {
+  over_every_socket_mechanism([](const io::service_options& options) {
+    constexpr int peers = 100;
+    scheduler s;
+    const std::size_t before = open_descriptors();
+    {
+      const io::service net(s, options);
+      const io::listener door = net.listen(any_port(), {.backlog = 20}).value();
+      const io::endpoint there = door.address().value();
+      int accepted = 0;
+      int right = 0;
+      for (int i = 0; i < 3; ++i) {
+        s.spawn(BODY(&) {
+          while (accepted < peers) {
+            const auto come = WAIT(door.accept());
+            if (!come) break;  // closed
+            ++accepted;
+            s.spawn(BODY(peer = come.reached()) {
+              const io::buffer page(16);
+              while (const std::size_t count = WAIT(peer.read(page)).value()) {
+                CHECK(WAIT(peer.write_all(page.part(0, count))).value() == count);
+              }
+            });
+          }
+          if (door.fd() >= 0) WAIT(door.close()).value();
+        });
+      }
+      for (int i = 0; i < peers; ++i) {
+        s.spawn(BODY(&, i) {
+          const io::socket peer = WAIT(net.connect(there)).value();
+          const std::string text = std::to_string(1000 + i);
+          const io::buffer answer(4);
+          for (int round = 0; round < 20; ++round) {
+            CHECK(WAIT(peer.write_all(io::buffer::copy_of(text))).value() == 4);
+            CHECK(WAIT(peer.read_all(answer)).value() == 4);
+            right += answer.text() == text;
+          }
+        });
+      }
+      s.run();
+      CHECK(accepted == peers);
+      CHECK(right == peers * 20);
+    }
+    CHECK(open_descriptors() == before);
+  });
+}
+
+TEST_CASE(KIND "a peer that always has more to say keeps nobody from running") {
+  over_every_socket_mechanism([](const io::service_options& options) {
+    scheduler s;
+    const io::service net(s, options);
+    const auto [left, right] = connected_pair(net, true);
+    int read = 0;
+    int read_when_others_ran = -1;
+    s.spawn(BODY(&, left = left, right = right) {
+      CHECK(WAIT(left.write_all(io::buffer(1000))).value() == 1000);
+      s.spawn(BODY(&) {
+        read_when_others_ran = read;
+        RETURN;
+      });
+      const io::buffer one(1);
+      for (; read < 1000; ++read) CHECK(WAIT(right.read(one)).value() == 1);
+    });
+    s.run();
+    CHECK(read == 1000);
+    CHECK(read_when_others_ran < 100);
+  });
+}
+
+TEST_CASE(KIND "one connects by name, and is told why not") {
+  over_every_socket_mechanism([](const io::service_options& options) {
+    scheduler s;
+    const io::service net(s, options);
+    const io::listener door = net.listen(any_port()).value();
+    const std::uint16_t port = door.address().value().port();
+    bool over = false;
+    s.spawn(BODY(&) {
+      // Both of localhost's addresses are tried, if it has two: only one is listened at.
+      const io::socket there = WAIT(net.connect("localhost", port)).value();
+      CHECK(there.peer().value().port() == port);
+      const auto nowhere = WAIT(net.connect("no-such-host.invalid", 1));
+      REQUIRE_FALSE(nowhere);
+      CHECK(nowhere.error() != std::errc::connection_refused);
+      try {
+        nowhere.value();
+      } catch (const std::system_error& error) {
+        CHECK(std::string(error.what()).find("a connect to no-such-host.invalid:1 (") == 0);
+      }
+      // Nobody waits for a lookup that was given up.
+      for (int i = 0; i < 20; ++i) {
+        static_cast<void>(WAIT(within(0s, net.connect("no-such-host.invalid", 1))));
+      }
+      over = true;
+    });
+    s.run();
+    CHECK(over);
+  });
+}
+
+TEST_CASE(KIND "sockets know their addresses and options") {
+  over_every_socket_mechanism([](const io::service_options& options) {
+    scheduler s;
+    const io::service net(s, options);
+    const io::listener door = net.listen(any_port(), {.reuse_port = true}).value();
+    const io::listener other = net.listen(door.address().value(), {.reuse_port = true}).value();
+    CHECK(net.listen(door.address().value()).error() == std::errc::address_in_use);
+    const io::listener lone = net.listen(any_port()).value();
+    bool over = false;
+    s.spawn(BODY(&) {
+      const io::socket left = WAIT(net.connect(lone.address().value())).value();
+      const io::socket right = WAIT(lone.accept()).value();
+      CHECK(left.local().value().text() == right.peer().value().text());
+      CHECK(right.local().value().text() == left.peer().value().text());
+      for (const io::socket& each : {left, right}) {
+        CHECK(option_of(each, IPPROTO_TCP, TCP_NODELAY) != 0);
+        each.set_no_delay(false).value();
+        CHECK(option_of(each, IPPROTO_TCP, TCP_NODELAY) == 0);
+        CHECK(each.set_option(SOL_SOCKET, -1, 1).error() == std::errc::no_protocol_option);
+        CHECK((fcntl(each.fd(), F_GETFD) & FD_CLOEXEC) != 0);
+      }
+      over = true;
+    });
+    s.run();
+    CHECK(over);
+  });
+}
