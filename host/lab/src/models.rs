@@ -55,6 +55,7 @@ pub const KNOWN: &[&str] = &[
     "thread/futex",
     "thread/two-processors",
     "thread/spin",
+    "thread/groups",
     "process/fork",
     "goroutine/source",
     "goroutine/cooperative",
