@@ -176,12 +176,12 @@ void problem::report(const region& timed, results& out, const rerun&) const {
   out.metrics.add("point_ns", static_cast<double>(timed.wall_ns()) / points);
   out.counters.add("iterations", iterations_);
   const counters& counted = timed.counted();
-  const auto per_iteration = [&](const char* counter, std::uint64_t of_all) {
+  const auto per_meeting = [&](const char* counter, std::uint64_t of_all) {
     out.counters.add(counter, static_cast<double>(of_all) / static_cast<double>(iterations_));
   };
-  per_iteration("p_operations_per_iteration", counted.p_operations);
-  per_iteration("blocked_p_operations_per_iteration", counted.blocked_p_operations);
-  per_iteration("strand_switches_per_iteration", counted.strand_switches);
+  per_meeting("p_operations_per_meeting", counted.p_operations);
+  per_meeting("blocked_p_operations_per_meeting", counted.blocked_p_operations);
+  per_meeting("strand_switches_per_meeting", counted.strand_switches);
   if (processors_ == 1) return;
   std::uint64_t migrations = 0;
   for (const trail& each : trails_) migrations += each.migrations;

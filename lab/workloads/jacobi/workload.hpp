@@ -38,10 +38,10 @@ enum class meeting : std::uint8_t {
 ///   barrier on shared variables, with a semaphore that protects them, and a semaphore a group
 ///   between the groups.
 ///
-/// Counters: `iterations`; P operations, blocked ones and switches for each. Metric: `point_ns` =
-/// wall / (points · iterations). With several processors also the counter `migrations`, how often a
-/// strand ended an iteration on another processor than the one before, and the metric `affinity`,
-/// the share in which it did not.
+/// Counters: `iterations`; P operations, blocked ones and switches for each, as `_per_meeting`.
+/// Metric: `point_ns` = wall / (points · iterations). With several processors also the counter
+/// `migrations`, how often a strand ended an iteration on another processor than the one before,
+/// and the metric `affinity`, the share in which it did not.
 class problem {
  public:
   static constexpr std::string_view name = "jacobi";

@@ -63,7 +63,7 @@ func program(arguments []string) (harness.Sample, error) {
 	sample.Measure(func(*harness.Region) { run(p, library) })
 	sample.Oracle = p.check()
 	sample.Counters["iterations"] = float64(p.iterations)
-	sample.CountP(p.counted, "iteration", p.iterations)
+	sample.CountP(p.counted, "meeting", p.iterations)
 	points := float64(p.n) * float64(p.n) * float64(p.iterations)
 	sample.Metrics["point_ns"] = sample.Metrics["wall_ns"] / points
 	return sample, nil
