@@ -70,6 +70,8 @@ pub const KNOWN: &[&str] = &[
     "stackless/noexcept",
     "stackless/arena",
     "stackless/pooled",
+    "parallel/asm-semaphores",
+    "thread/regions",
 ];
 
 /// What is wrong with the spelling of a model, if something is.

@@ -5,21 +5,24 @@
 namespace heddle::lab::buffer {
 
 /// The buffer whose state is semaphores. `mutex_d` and `mutex_f` are used where several producers
-/// deposit, or consumers fetch.
+/// deposit, or consumers fetch; or always, where a side's shared variables are to be protected.
 template <class Semaphore>
 class by_semaphores {
  public:
-  explicit by_semaphores(problem& work)
-      : work_(work), empty_(static_cast<unsigned int>(work.slots())) {}
+  explicit by_semaphores(problem& work, bool protects_always = false)
+      : work_(work),
+        protects_d_(protects_always || work.producers() > 1),
+        protects_f_(protects_always || work.consumers() > 1),
+        empty_(static_cast<unsigned int>(work.slots())) {}
 
   template <class Checkpoint>
   void produce(int who, const Checkpoint& checkpoint) {
     for (std::int64_t item = 0; item < work_.items(); ++item) {
       work_.produce(who, checkpoint);
       empty_.P();
-      if (work_.producers() > 1) mutex_d_.P();
+      if (protects_d_) mutex_d_.P();
       work_.deposit(who, checkpoint);
-      if (work_.producers() > 1) mutex_d_.V();
+      if (protects_d_) mutex_d_.V();
       full_.V();
     }
   }
@@ -28,9 +31,9 @@ class by_semaphores {
   void consume(int who, const Checkpoint& checkpoint) {
     for (std::int64_t left = work_.share_of(who); left > 0; --left) {
       full_.P();
-      if (work_.consumers() > 1) mutex_f_.P();
+      if (protects_f_) mutex_f_.P();
       work_.fetch(who, checkpoint);
-      if (work_.consumers() > 1) mutex_f_.V();
+      if (protects_f_) mutex_f_.V();
       empty_.V();
       work_.consume(who, checkpoint);
     }
@@ -38,6 +41,8 @@ class by_semaphores {
 
  private:
   problem& work_;
+  bool protects_d_;
+  bool protects_f_;
   Semaphore empty_;
   Semaphore full_{0U};
   Semaphore mutex_d_{1U};

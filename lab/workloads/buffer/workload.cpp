@@ -24,6 +24,7 @@ std::vector<parameter> problem::declare() {
       parameter::integer("steps", 10'000'000, 1, 1'000'000'000'000,
                          "iterations of all, about: each producer has the same number of items, at "
                          "least 1"),
+      parameter::integer("processors", 1, 1, 1000, "to run on"),
       parameter::integer("slice-us", 1000, 1, 1'000'000, "concurrent: a time slice"),
       parameter::integer("slice-steps", 10'000, 1, 1'000'000'000,
                          "concurrent/counted: a slice in iterations"),
@@ -49,7 +50,7 @@ problem::problem(const parameters& values)
       consumers_(static_cast<std::size_t>(values.integer("consumers"))),
       slots_(static_cast<std::size_t>(values.integer("slots"))) {
   for (std::size_t i = 0; i < producers_.size(); ++i) producers_[i].value = i;
-  pin_to_one_processor();
+  pin_to_processors(static_cast<int>(values.integer("processors")));
 }
 
 void problem::waited(const waits& done) {

@@ -23,7 +23,14 @@ namespace heddle::lab::buffer {
 ///   slots, a consumer until it is not 0. cooperative/asm and /stackless wait by waitfor, /asm-loop
 ///   by unnamed yields, /asm-named by a yield to one of the other side, each in turn, /asm-watched
 ///   by wait_until.
+/// - parallel (section 3.2): all producers in one group, all consumers in another, a processor
+/// each.
+///   `empty` and `full` are semaphores between them; on either side nothing more is needed.
+///   thread/groups is that as the source simulated it, on kernel threads: with semaphores that
+///   protect what either side shares.
 /// - serial: one loop that fills the buffer and empties it.
+///
+/// All on one processor, or on as many as `processors` says.
 ///
 /// Metrics: `item_ns` and `item_cpu_ns`, the run divided by all items.
 class problem {

@@ -30,6 +30,8 @@ std::vector<parameter> problem::declare() {
       parameter::word(
           "yield", {"none", "outside", "inside", "both"},
           "cooperative: where a philosopher also gives way: outside, thinking; inside, eating"),
+      parameter::integer("regions", 2, 1, 1000, "parallel, thread/groups, thread/regions"),
+      parameter::integer("processors", 1, 1, 1000, "to run on"),
       parameter::integer("slice-us", 1000, 1, 1'000'000, "concurrent: a time slice"),
       parameter::integer("slice-steps", 10'000, 1, 1'000'000'000,
                          "concurrent/counted: a slice in iterations"),
@@ -51,6 +53,7 @@ problem::problem(const parameters& values)
       inside_(values.integer("inside")),
       meals_(std::max<std::int64_t>(1, values.integer("steps") / values.integer("philosophers") /
                                            (work_ + inside_ + besides))),
+      regions_(values.integer("regions")),
       slice_ns_(1000 * values.integer("slice-us")),
       slice_steps_(values.integer("slice-steps")),
       last_is_reversed_(values.word("order") == "reversed"),
@@ -60,7 +63,14 @@ problem::problem(const parameters& values)
       seats_(static_cast<std::size_t>(values.integer("philosophers"))),
       forks_(seats_.size()) {
   for (std::size_t i = 0; i < seats_.size(); ++i) seats_[i].value = i;
-  pin_to_one_processor();
+  pin_to_processors(static_cast<int>(values.integer("processors")));
+}
+
+void problem::require_regions() const {
+  if (regions_ == 1 || philosophers() >= 2 * regions_) return;
+  throw usage_error("--regions=" + std::to_string(regions_) +
+                    ": a philosopher between two borders may deadlock; give each region two "
+                    "philosophers at least");
 }
 
 void problem::note(int who) {

@@ -24,7 +24,15 @@ namespace heddle::lab::philosophers {
 ///   that is taken; with `yield` they also give way while they think, or eat.
 ///   cooperative/asm and /stackless wait by waitfor, /asm-loop by the loop that the figure writes
 ///   out, /asm-watched by wait_until.
+/// - parallel (section 3.2, Figure 3): `regions` of philosophers, a group and a processor each;
+///   within a region as cooperative, but a fork between two regions is a semaphore.
+///   parallel/asm-semaphores: every fork is one. thread/groups and thread/regions are the programs
+///   DP_1 and DP_2 by which the source simulated that, on kernel threads that may run anywhere:
+///   semaphores protect each region's integers, and in DP_2 one more lets only one philosopher of a
+///   region run.
 /// - serial: the same thinking and eating, one philosopher after the other.
+///
+/// All on one processor, or on as many as `processors` says.
 ///
 /// Metrics: `meal_ns` and `meal_cpu_ns`, the run divided by all meals; `spread`, the meals of the
 /// philosopher who was done first divided by those that the hungriest had had by then, each plus
@@ -44,6 +52,15 @@ class problem {
   /// The fork to take first, and the other one.
   [[nodiscard]] int first(int who) const { return reversed(who) ? right(who) : left(who); }
   [[nodiscard]] int second(int who) const { return reversed(who) ? left(who) : right(who); }
+  [[nodiscard]] int regions() const { return static_cast<int>(regions_); }
+  /// Throws usage_error where a region would be one philosopher.
+  void require_regions() const;
+  /// Neighbours; as many in each region, give or take one.
+  [[nodiscard]] int region_of(int who) const { return who * regions() / philosophers(); }
+  /// Whether the fork lies between two regions: between its philosopher and the one before.
+  [[nodiscard]] bool is_border(int which) const {
+    return region_of(which) != region_of(which > 0 ? which - 1 : philosophers() - 1);
+  }
   [[nodiscard]] bool yields_outside() const { return yields_outside_; }
   [[nodiscard]] bool yields_inside() const { return yields_inside_; }
   [[nodiscard]] std::int64_t slice_ns() const { return slice_ns_; }
@@ -130,6 +147,7 @@ class problem {
   std::int64_t work_;
   std::int64_t inside_;
   std::int64_t meals_;  // of each
+  std::int64_t regions_;
   std::int64_t slice_ns_;
   std::int64_t slice_steps_;
   bool last_is_reversed_;

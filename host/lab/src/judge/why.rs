@@ -106,7 +106,14 @@ fn phrase(name: &str, value: Option<f64>) -> String {
         _ => None,
     };
     let (thing, per) = match name.split_once("_per_") {
-        Some((thing, unit)) if unit_of(name).is_empty() => (thing, format!(" a {}", words(unit))),
+        Some((thing, unit)) if unit_of(name).is_empty() => {
+            let article = if unit.starts_with(['a', 'e', 'i', 'o', 'u']) {
+                "an"
+            } else {
+                "a"
+            };
+            (thing, format!(" {article} {}", words(unit)))
+        }
         _ => (name, String::new()),
     };
     let noun = match thing {
@@ -172,6 +179,7 @@ mod tests {
             ("syscalls_per_switch", Some(0.0), "no system calls a switch"),
             ("allocations_per_chain", Some(1.0), "1 allocation a chain"),
             ("allocations_per_chain", Some(4.0), "4 allocations a chain"),
+            ("p_operations_per_item", Some(2.0), "2 P operations an item"),
             ("queue_ns", Some(2e3), "2.00 µs of queue"),
             ("blocked_p_operations", Some(7.0), "7 blocked P operations"),
             ("threads_left", Some(1.0), "1 thread left"),

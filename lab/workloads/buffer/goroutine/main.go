@@ -3,7 +3,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"runtime"
 	"sync"
 
@@ -166,7 +165,7 @@ func (s *shop) check() harness.Oracle {
 	return harness.Oracle{OK: true, Checked: expected}
 }
 
-func program(arguments []string) (int, error) {
+func program(arguments []string) (harness.Sample, error) {
 	parsed, err := harness.Parse(arguments, []string{"goroutine"}, []harness.Parameter{
 		{Name: "producers", Default: 1, Least: 1, Most: 10000},
 		{Name: "consumers", Default: 1, Least: 1, Most: 10000},
@@ -177,13 +176,13 @@ func program(arguments []string) (int, error) {
 		{Name: "steps", Default: 10000000, Least: 1, Most: 1000000000000},
 	})
 	if err != nil {
-		return 2, err
+		return harness.Sample{}, err
 	}
 	runtime.GOMAXPROCS(1)                   // as all the others
 	newShop(2, 2, 1, 10, 1, 1, 10000).run() // first calls
 	s := newShop(int(parsed.Integer("producers")), int(parsed.Integer("consumers")), int(parsed.Integer("slots")),
 		parsed.Integer("work"), parsed.Integer("inside"), parsed.Integer("consume"), parsed.Integer("steps"))
-	sample := harness.Sample{Workload: "buffer", Model: parsed.Model, Params: parsed.Values}
+	sample := parsed.Sample("buffer")
 	sample.Measure(func(*harness.Region) { s.run() })
 	sample.Oracle = s.check()
 	sample.Metrics["item_ns"] = sample.Metrics["wall_ns"] / float64(s.all())
@@ -195,16 +194,7 @@ func program(arguments []string) (int, error) {
 		}
 	}
 	sample.CountP(counted, "item", s.all())
-	if err := sample.Print(os.Stdout); err != nil {
-		return 1, err
-	}
-	return 0, nil
+	return sample, nil
 }
 
-func main() {
-	code, err := program(os.Args[1:])
-	if err != nil {
-		fmt.Fprintf(os.Stderr, "error: %v\n", err)
-	}
-	os.Exit(code)
-}
+func main() { harness.Main(program) }

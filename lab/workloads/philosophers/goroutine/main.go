@@ -3,7 +3,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"runtime"
 	"sync"
 	"time"
@@ -130,7 +129,7 @@ func stayAwake() {
 	}
 }
 
-func program(arguments []string) (int, error) {
+func program(arguments []string) (harness.Sample, error) {
 	parsed, err := harness.Parse(arguments, []string{"goroutine"}, []harness.Parameter{
 		{Name: "philosophers", Default: 16, Least: 2, Most: 100000},
 		{Name: "work", Default: 100, Most: 1000000000},
@@ -140,7 +139,7 @@ func program(arguments []string) (int, error) {
 		{Name: "yield", Words: []string{"none", "outside", "inside", "both"}},
 	})
 	if err != nil {
-		return 2, err
+		return harness.Sample{}, err
 	}
 	runtime.GOMAXPROCS(1) // as all the others
 	go stayAwake()
@@ -148,7 +147,7 @@ func program(arguments []string) (int, error) {
 	work, inside := parsed.Integer("work"), parsed.Integer("inside")
 	newTable(philosophers, work%1000, inside%1000, 10000, true).run() // first calls
 	t := newTable(philosophers, work, inside, parsed.Integer("steps"), reversed)
-	sample := harness.Sample{Workload: "philosophers", Model: parsed.Model, Params: parsed.Values}
+	sample := parsed.Sample("philosophers")
 	sample.Measure(func(*harness.Region) { t.run() })
 	sample.Oracle = t.check()
 	meals := t.meals * philosophers
@@ -160,16 +159,7 @@ func program(arguments []string) (int, error) {
 		counted = append(counted, t.seats[i].p)
 	}
 	sample.CountP(counted, "meal", meals)
-	if err := sample.Print(os.Stdout); err != nil {
-		return 1, err
-	}
-	return 0, nil
+	return sample, nil
 }
 
-func main() {
-	code, err := program(os.Args[1:])
-	if err != nil {
-		fmt.Fprintf(os.Stderr, "error: %v\n", err)
-	}
-	os.Exit(code)
-}
+func main() { harness.Main(program) }

@@ -3,7 +3,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"runtime"
 	"sync"
 
@@ -143,7 +142,7 @@ func (l *library) check() harness.Oracle {
 	return harness.Oracle{OK: true, Checked: expected}
 }
 
-func program(arguments []string) (int, error) {
+func program(arguments []string) (harness.Sample, error) {
 	parsed, err := harness.Parse(arguments, []string{"goroutine"}, []harness.Parameter{
 		{Name: "readers", Default: 8, Most: 10000},
 		{Name: "writers", Default: 2, Least: 1, Most: 10000},
@@ -152,13 +151,13 @@ func program(arguments []string) (int, error) {
 		{Name: "steps", Default: 10000000, Least: 1, Most: 1000000000000},
 	})
 	if err != nil {
-		return 2, err
+		return harness.Sample{}, err
 	}
 	runtime.GOMAXPROCS(1)                // as all the others
 	newLibrary(2, 2, 10, 1, 10000).run() // first calls
 	l := newLibrary(int(parsed.Integer("readers")), int(parsed.Integer("writers")),
 		parsed.Integer("work"), parsed.Integer("inside"), parsed.Integer("steps"))
-	sample := harness.Sample{Workload: "readers-writers", Model: parsed.Model, Params: parsed.Values}
+	sample := parsed.Sample("readers-writers")
 	sample.Measure(func(*harness.Region) { l.run() })
 	sample.Oracle = l.check()
 	visits := l.visits * int64(len(l.strands))
@@ -169,16 +168,7 @@ func program(arguments []string) (int, error) {
 		counted = append(counted, l.strands[i].p)
 	}
 	sample.CountP(counted, "visit", visits)
-	if err := sample.Print(os.Stdout); err != nil {
-		return 1, err
-	}
-	return 0, nil
+	return sample, nil
 }
 
-func main() {
-	code, err := program(os.Args[1:])
-	if err != nil {
-		fmt.Fprintf(os.Stderr, "error: %v\n", err)
-	}
-	os.Exit(code)
-}
+func main() { harness.Main(program) }

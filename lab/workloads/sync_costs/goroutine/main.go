@@ -3,7 +3,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"runtime"
 	"sync"
 
@@ -92,36 +91,27 @@ func (b *bench) check() harness.Oracle {
 	return harness.Oracle{OK: true, Checked: expected}
 }
 
-func program(arguments []string) (int, error) {
+func program(arguments []string) (harness.Sample, error) {
 	operations := []string{"p", "v", "handoff", "yield"}
 	parsed, err := harness.Parse(arguments, []string{"goroutine"}, []harness.Parameter{
 		{Name: "operation", Words: operations},
 		{Name: "count", Default: 100000, Least: 2, Most: 1000000000},
 	})
 	if err != nil {
-		return 2, err
+		return harness.Sample{}, err
 	}
 	runtime.GOMAXPROCS(1) // as all the others
 	operation, _ := parsed.Values["operation"].(string)
 	first := &bench{operation: operation, count: 1000} // first calls
 	first.run(&harness.Region{})
 	work := &bench{operation: operation, count: parsed.Integer("count")}
-	sample := harness.Sample{Workload: "sync-costs", Model: parsed.Model, Params: parsed.Values}
+	sample := parsed.Sample("sync-costs")
 	sample.Measure(work.run)
 	sample.Oracle = work.check()
 	sample.Metrics["op_ns"] = sample.Metrics["wall_ns"] / float64(work.count)
 	sample.Metrics["op_cpu_ns"] = sample.Metrics["cpu_ns"] / float64(work.count)
 	sample.CountP([]harness.PCount{work.p}, "operation", work.count)
-	if err := sample.Print(os.Stdout); err != nil {
-		return 1, err
-	}
-	return 0, nil
+	return sample, nil
 }
 
-func main() {
-	code, err := program(os.Args[1:])
-	if err != nil {
-		fmt.Fprintf(os.Stderr, "error: %v\n", err)
-	}
-	os.Exit(code)
-}
+func main() { harness.Main(program) }
