@@ -21,11 +21,17 @@ void fiber::operator delete(fiber* self, std::destroying_delete_t) noexcept {
   self->~fiber();
 }
 
+void fiber::belong_to(scheduler& owner, const fiber_context& home) noexcept {
+  owner_ = &owner;
+  context.home_ = home.home_;
+  context.thread_exceptions_ = home.thread_exceptions_;
+}
+
 void fiber::main(void* argument) {
   fiber& self = *static_cast<fiber*>(argument);
-  scheduler& owner = self.owner_;
   for (;;) {
     self.job->resume(self.job);
+    scheduler& owner = *self.owner_;  // where the strand has ended: it may have moved
     current_strand = nullptr;
     self.job->runner = nullptr;
     owner.finish(*self.job);

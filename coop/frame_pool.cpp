@@ -64,6 +64,15 @@ struct frame_pool::at_thread_end {
   }
 };
 
+void frame_pool::hand_on() noexcept {
+  constexpr int kept = 64;  // of each size
+  for (std::size_t size_class = 0; size_class < classes; ++size_class) {
+    piece* last = lists_[size_class];
+    for (int i = 1; last != nullptr && i < kept; ++i) last = last->next;
+    if (last != nullptr) depot::process().leave(size_class, std::exchange(last->next, nullptr));
+  }
+}
+
 void* frame_pool::allocate_new(std::size_t bytes) {
 #if !defined(HEDDLE_ASAN)
   // The first chunk of a size is a page: a thread with a strand or two takes little.

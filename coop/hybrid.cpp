@@ -11,7 +11,11 @@ void run_on_fiber(strand_block& self, std::coroutine_handle<> start, const end_m
     self.kind = strand_kind::fiber;
     if (end.reached) return;
     next = std::coroutine_handle<>::from_address(self.resume_at);
-    scheduler::leave_fiber(self);
+    if (self.status == strand_status::leaving) [[unlikely]] {
+      scheduler::leave_for_good(self);
+    } else {
+      scheduler::leave_fiber(self);
+    }
   }
 }
 

@@ -1,7 +1,5 @@
 #include "heddle/coop/scheduler.hpp"
 
-#include <algorithm>
-
 #include "stack_pool.hpp"
 
 namespace heddle::coop {
@@ -65,6 +63,9 @@ void scheduler::run_strands() {
     if (strand != nullptr && strand->kind == strand_kind::task) strand = run_tasks(strand);
     if (strand == nullptr) break;
     run_fiber(*strand);
+    if (departure_.strand != nullptr) [[unlikely]] {
+      let_depart();
+    }
   }
 }
 
@@ -80,9 +81,13 @@ strand_block* scheduler::run_tasks(strand_block* first) {
       strand->extra().error = std::current_exception();
       strand->status = strand_status::finished;
     }
-    if (strand->status == strand_status::finished) {
-      current_strand = nullptr;
-      finish(*strand);
+    if (strand->status >= strand_status::finished) {
+      if (strand->status == strand_status::leaving) {
+        let_depart();
+      } else {
+        current_strand = nullptr;
+        finish(*strand);
+      }
     }
     strand = next();
   } while (strand != nullptr && strand->kind == strand_kind::task);
@@ -113,6 +118,7 @@ void scheduler::start_on(strand_block& strand, detail::fiber& runner) noexcept {
 detail::fiber& scheduler::new_fiber(std::size_t size) {
   idle_fibers_.make_room(size);
   fibers_.emplace_back(detail::fiber::make(*this, size));
+  fibers_.back()->place = fibers_.size() - 1;
   return *fibers_.back();
 }
 
@@ -148,12 +154,7 @@ void scheduler::destroy_strand(strand_block& strand) noexcept {
   strand.status = strand_status::finished;
   strand.cancelled = true;
   if (strand.kind == strand_kind::fiber && strand.runner != nullptr) {
-    const detail::fiber* const runner = std::exchange(strand.runner, nullptr);
-    // From the back, where the fiber of the youngest is as a rule.
-    const auto owned = std::find_if(fibers_.rbegin(), fibers_.rend(),
-                                    [&](const auto& fiber) { return fiber.get() == runner; });
-    owned->swap(fibers_.back());
-    fibers_.pop_back();  // unwinds its stack
+    let_go(*std::exchange(strand.runner, nullptr));  // unwinds its stack
   }
   strand.ask(block_call::clear);
   if (detail::strand_extra* const rare = strand.rare) {

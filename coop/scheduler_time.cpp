@@ -62,8 +62,7 @@ strand_block* scheduler::next_slow() {
 strand_block* scheduler::next_after_timers() {
   turns_ = options_.random_seed ? 1 : turns_between_timers;
   if (group_ != nullptr) {
-    turns_ = std::min(turns_, group_->turns_to_run());
-    if (!group_->inbox_.empty()) group_->receive();
+    turns_ = std::min(turns_, group_->look());
   }
   if (!timers_.empty()) wake_due();
   if (reactor_ != nullptr && reactor_->expected() != expectation::nothing) reactor_->keep_up();

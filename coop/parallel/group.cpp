@@ -15,6 +15,21 @@ namespace {
 // What a reactor without interrupt() is waited in at once.
 constexpr duration slice = std::chrono::microseconds(50);
 
+constexpr std::uint32_t messages_between_hand_ons = 1024;
+
+/// Brings a strand that the balancer has chosen.
+struct transfer final : message {
+  coop::detail::strand_block& strand;
+
+  explicit transfer(coop::detail::strand_block& chosen) noexcept
+      : message(&deliver_it), strand(chosen) {}
+  static void deliver_it(message& self, group* to) noexcept {
+    auto& mine = static_cast<transfer&>(self);
+    if (to != nullptr) to->scheduler().arrive(mine.strand);
+    coop::detail::frame_pool::release(&mine, sizeof(transfer));
+  }
+};
+
 }  // namespace
 
 group::~group() {
@@ -47,7 +62,13 @@ bool group::receive() noexcept {
     message& posted = *each;
     each = each->next;  // before it may be posted again
     posted.deliver(posted, this);
+    ++received_;
   } while (each != nullptr);
+  // What comes from other groups is freed here, as a rule: messages that spawn, strands that move.
+  if (received_ >= messages_between_hand_ons) {
+    received_ = 0;
+    coop::detail::frame_pool::hand_on();
+  }
   return true;
 }
 
@@ -85,7 +106,7 @@ void group::rouse() noexcept {
 
 bool group::may_spin() noexcept {
   coop::scheduler& own = *scheduler_;
-  if (spin_ticks_ == 0 || !own.ready_.empty()) return false;
+  if (set_.spin_ticks == 0 || !own.ready_.empty()) return false;
   if (own.reactor_ != nullptr && own.reactor_->expected() != reactor::expectation::nothing) {
     return false;
   }
@@ -102,6 +123,7 @@ bool group::may_spin() noexcept {
 
 bool group::rest(std::optional<time_point> until, reactor* events) noexcept {
   if (team_.over()) return false;
+  if (set_.balances) load_.store(0, std::memory_order_relaxed);
   // With events there may be thousands of such rests a second, each ended by one of them.
   const bool spun = (events == nullptr || expects_messages_) && rest_spinning(until);
   if (spun) {
@@ -120,14 +142,14 @@ bool group::rest(std::optional<time_point> until, reactor* events) noexcept {
 
 // Returns whether there is something to do.
 bool group::rest_spinning(std::optional<time_point> until) noexcept {
-  if (spin_ticks_ == 0) return false;
+  if (set_.spin_ticks == 0) return false;
   for (const std::uint64_t begin = ticks();;) {
     for (int i = 0; i < spins_between_looks; ++i) {
       if (!inbox_.empty()) return true;
       detail::pause();
     }
     if (team_.over() || (until && std::chrono::steady_clock::now() >= *until)) return true;
-    if (ticks() - begin > spin_ticks_) return false;
+    if (ticks() - begin > set_.spin_ticks) return false;
   }
 }
 
@@ -169,14 +191,50 @@ void group::rest_passive() noexcept {
   }
 }
 
+std::uint32_t group::look() noexcept {
+  if (!inbox_.empty()) receive();
+  if (set_.balances) balance();
+  return turns_to_run();
+}
+
+// A strand at a time, to the neighbour that has less to do: the paper's border strands, which are
+// marked as movable. They leave from the ready queue, that is at a yield.
+void group::balance() noexcept {
+  constexpr std::size_t surplus = 4;       // not worth a move
+  constexpr std::uint64_t looked_at = 64;  // strands, at most
+  coop::scheduler& own = *scheduler_;
+  const std::size_t mine = own.ready_.size_bound();
+  load_.store(mine, std::memory_order_relaxed);
+  group& left = team_[(index_ + team_.size() - 1) % team_.size()];
+  group& right = team_[(index_ + 1) % team_.size()];
+  group& least =
+      left.load_.load(std::memory_order_relaxed) < right.load_.load(std::memory_order_relaxed)
+          ? left
+          : right;
+  if (mine < 2 * least.load_.load(std::memory_order_relaxed) + surplus || &least == this) return;
+  coop::detail::strand_block* const chosen =
+      own.ready_.find_newest(looked_at, [](const coop::detail::strand_block& each) {
+        // The one that gives way just now still stands on its stack.
+        return each.rare != nullptr && each.rare->movable &&
+               each.status != coop::detail::strand_status::polling &&
+               &each != coop::detail::current_strand && coop::scheduler::can_depart(each);
+      });
+  if (chosen == nullptr) return;
+  ++given_away_;
+  // Until it says so itself: else we would give it all that we have before it looks.
+  least.load_.fetch_add(1, std::memory_order_relaxed);
+  void* const memory = coop::detail::frame_pool::allocate(sizeof(transfer));
+  own.send(*chosen, least, *new (memory) transfer(*chosen));
+}
+
 // A look costs what it takes to read the clock, which is little in 64 turns; where turns are long,
 // they are fewer, so that messages wait for some microseconds only.
 std::uint32_t group::turns_to_run() noexcept {
   const std::uint64_t now = ticks();
   const std::uint64_t passed = now - std::exchange(looked_at_, now);
-  if (passed > look_ticks_) {
+  if (passed > set_.look_ticks) {
     turns_ = std::max(turns_ / 2, std::uint32_t{1});
-  } else if (passed < look_ticks_ / 4) {
+  } else if (passed < set_.look_ticks / 4) {
     turns_ = std::min(turns_ * 2, coop::scheduler::turns_between_timers);
   }
   return turns_;

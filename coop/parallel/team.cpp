@@ -43,9 +43,9 @@ team::team(const groups_options& options) : outside_posts_(options.outside_posts
   const std::uint64_t spin = oversubscribed_ ? 0 : ticks_in(options.spin);
   try {
     for (std::size_t i = 0; i < count; ++i) {
-      const int processor = options.pin ? processors[i % processors.size()] : -1;
-      members_.push_back(
-          std::make_unique<member>(*this, i, processor, spin, ticks_in(between_looks)));
+      const group::settings set = {options.pin ? processors[i % processors.size()] : -1, spin,
+                                   ticks_in(between_looks), options.balance};
+      members_.push_back(std::make_unique<member>(*this, i, set));
       scheduler_options own = options.each;
       if (own.random_seed) *own.random_seed += i;
       start(*members_.back(), own);

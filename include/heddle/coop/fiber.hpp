@@ -31,8 +31,12 @@ class alignas(64) fiber {  // a cache line: the registers saved are at its start
   ~fiber() = default;
   static void operator delete(fiber* self, std::destroying_delete_t) noexcept;
 
+  /// It runs on that scheduler's thread from now on. It is suspended.
+  void belong_to(scheduler& owner, const fiber_context& home) noexcept;
+
   fiber_context context;
   strand_block* job = nullptr;
+  std::size_t place = 0;   // among all fibers of its scheduler
   const std::size_t size;  // of the strands that it runs: strand_block::stack_bytes
 
   /// Near what it goes on with; to be prefetched, not read.
@@ -46,11 +50,11 @@ class alignas(64) fiber {  // a cache line: the registers saved are at its start
 
  private:
   fiber(scheduler& owner, std::size_t its_size, stack&& runs_on)
-      : context(&main, this, std::move(runs_on)), size(its_size), owner_(owner) {}
+      : context(&main, this, std::move(runs_on)), size(its_size), owner_(&owner) {}
 
   static void main(void* self);
 
-  scheduler& owner_;
+  scheduler* owner_;
 };
 
 }  // namespace heddle::coop::detail

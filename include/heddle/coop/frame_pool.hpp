@@ -43,6 +43,10 @@ class frame_pool {
 #endif
   }
 
+  /// For a thread on which pieces of others are freed: hands on to all what it has more of than it
+  /// is likely to need soon. O(number of free pieces).
+  static void hand_on() noexcept;
+
  private:
   struct piece {
     piece* next;
@@ -64,7 +68,9 @@ class frame_pool {
   static void release_new(void* memory, std::size_t bytes) noexcept;
 
   // constinit: without it every use would go through a function that asks whether it is made.
-  static inline constinit thread_local piece* lists_[classes] = {};
+  // initial-exec: see HEDDLE_THREAD_LOCAL.
+  [[gnu::tls_model(
+      "initial-exec")]] static inline constinit thread_local piece* lists_[classes] = {};
   static inline constinit thread_local chunk_rest rests_[classes] = {};
 };
 

@@ -29,6 +29,8 @@ class idle_fibers {
     if (all.idle.capacity() <= all.made) all.idle.reserve(2 * all.made + 1);
     ++all.made;
   }
+  /// When a fiber goes, which is not idle.
+  void forget(std::size_t size) noexcept { --of(size).made; }
   void add(fiber& idle) noexcept { of(idle.size).idle.push_back(&idle); }
 
  private:

@@ -89,6 +89,17 @@ class ready_queue {
     if (holds(strand)) slots_[strand.slot & mask_] = &hole_;
   }
 
+  /// The newest for which `wanted(strand)`, of the `most` newest; null if there is none.
+  template <class Wanted>
+  [[nodiscard]] strand_block* find_newest(std::uint64_t most, const Wanted& wanted) const {
+    const std::uint64_t end = tail_ - head_ > most ? tail_ - most : head_;
+    for (std::uint64_t i = tail_; i != end; --i) {
+      strand_block* const each = slots_[(i - 1) & mask_];
+      if (each != &hole_ && wanted(*each)) return each;
+    }
+    return nullptr;
+  }
+
   /// At least the number of strands in it.
   [[nodiscard]] std::size_t size_bound() const noexcept { return tail_ - head_; }
 

@@ -28,7 +28,8 @@ namespace heddle::coop {
 
 namespace parallel {
 class group;
-}
+struct message;
+}  // namespace parallel
 
 /// What time is on a scheduler.
 enum class clock_policy {
@@ -198,6 +199,25 @@ class scheduler {
     turns_ = 1;
   }
 
+  /// The running strand is to go on in another scheduler: `posted` brings it there once it has
+  /// switched away, by arrive(). For awaitables' park(); afterwards the strand has to suspend.
+  void depart(detail::strand_block& strand, parallel::group& to,
+              parallel::message& posted) noexcept {
+    strand.status = detail::strand_status::leaving;
+    departure_ = {&strand, &to, &posted};
+  }
+  /// Suspends the running fiber after depart(), instead of leave_fiber().
+  [[gnu::noinline]] static void leave_for_good(detail::strand_block& self);
+  /// The same at once, for one in the ready queue that does not run.
+  void send(detail::strand_block& strand, parallel::group& to, parallel::message& posted) noexcept;
+  /// Takes a strand that has departed from elsewhere: it is ready.
+  void arrive(detail::strand_block& strand);
+  /// Whether nobody but the scheduler knows of the strand, so that it can go.
+  [[nodiscard]] static bool can_depart(const detail::strand_block& strand) noexcept {
+    return strand.references == 1 && (strand.rare == nullptr || (strand.rare->joiners.empty() &&
+                                                                 strand.rare->parent == nullptr));
+  }
+
   /// Switches from the running fiber, which has been parked, to what is next.
   [[gnu::always_inline]] static inline void leave_fiber(detail::strand_block& self);
   /// Puts the running fiber at the end of the ready queue and switches to what is next.
@@ -259,6 +279,9 @@ class scheduler {
   detail::strand_block* run_tasks(detail::strand_block* first);
   void run_fiber(detail::strand_block& strand);
   void start_on(detail::strand_block& strand, detail::fiber& runner) noexcept;
+  std::unique_ptr<detail::fiber> let_go(detail::fiber& runner) noexcept;
+  void take_in(std::unique_ptr<detail::fiber> runner);
+  void let_depart() noexcept;
   detail::fiber& new_fiber(std::size_t size);
   [[nodiscard]] std::size_t fiber_size(stack_size wanted) const;
   inline void finish(detail::strand_block& strand);
@@ -278,6 +301,11 @@ class scheduler {
   detail::timer_queue timers_;
   reactor* reactor_ = nullptr;
   parallel::group* group_ = nullptr;  // of which it is the scheduler
+  struct {
+    detail::strand_block* strand = nullptr;  // its status is `leaving`
+    parallel::group* to = nullptr;
+    parallel::message* posted = nullptr;
+  } departure_;
   scheduler_options options_;
   std::mt19937_64 random_;
   time_point simulated_now_{};

@@ -42,7 +42,8 @@ enum class strand_status : std::uint8_t {
   polling,    // in the ready queue, but runs only if its predicate is true when its turn comes
   waiting,    // sleeps: see is_waiting() for the others
   finished,
-  hole,  // no strand: a place in the ready queue that one has left
+  leaving,  // goes to another scheduler as soon as it has switched away: see scheduler::depart()
+  hole,     // no strand: a place in the ready queue that one has left
 };
 
 /// Whether a strand taken out of the ready queue runs, without further questions.
@@ -74,6 +75,7 @@ struct strand_extra {
   std::size_t child_index = 0;     // for the parent
   std::uint64_t id = 0;            // of a cancelled one that has ended
   std::uint32_t timer = no_timer;  // its place in the timer queue
+  bool movable = false;            // by a balancer: see parallel/balance.hpp
 };
 
 /// What the scheduler keeps for each strand: one cache line, all of which a switch may touch.

@@ -71,7 +71,7 @@ class group {
   /// From 0, among the groups it was made with.
   [[nodiscard]] std::size_t index() const noexcept { return index_; }
   /// The number of the processor to which its thread is pinned; -1 if it is not.
-  [[nodiscard]] int processor() const noexcept { return processor_; }
+  [[nodiscard]] int processor() const noexcept { return set_.processor; }
 
   /// The group of the running strand; null in others.
   [[nodiscard]] static group* current() noexcept {
@@ -80,6 +80,10 @@ class group {
   }
   /// That of a scheduler; null if it is in none.
   [[nodiscard]] static group* of(const coop::scheduler& which) noexcept { return which.group_; }
+
+  /// Strands that its balancer has given to others so far. On its own thread, or while the groups
+  /// do not run.
+  [[nodiscard]] std::uint64_t given_away() const noexcept { return given_away_; }
 
   // ---- for those who write awaitables and messages ----------------------------------------------
 
@@ -114,7 +118,7 @@ class group {
       }
       const std::uint64_t now = ticks();
       if (begin == 0) begin = now;
-      if (now - begin > spin_ticks_) return false;
+      if (now - begin > set_.spin_ticks) return false;
     }
   }
 
@@ -123,13 +127,14 @@ class group {
   friend coop::scheduler;
   friend std::uint64_t detail::ticks_in(duration length);
 
-  group(detail::team& of, std::size_t index, int processor, std::uint64_t spin_ticks,
-        std::uint64_t look_ticks) noexcept
-      : team_(of),
-        index_(index),
-        processor_(processor),
-        spin_ticks_(spin_ticks),
-        look_ticks_(look_ticks) {}
+  struct settings {
+    int processor;
+    std::uint64_t spin_ticks;  // 0: it does not spin
+    std::uint64_t look_ticks;  // between looks into the inbox, about
+    bool balances;
+  };
+  group(detail::team& of, std::size_t index, const settings& set) noexcept
+      : team_(of), index_(index), set_(set) {}
   /// On its thread, before all else and after all else.
   void open(const scheduler_options& options);
   void close() noexcept;
@@ -186,25 +191,28 @@ class group {
   void rest_in_reactor(std::optional<time_point> until, reactor& events) noexcept;
   void rest_asleep(time_point until) noexcept;
   void rest_passive() noexcept;
-  /// How many turns to run until the inbox is looked at again.
+  /// What is to be done now and then while strands run. Returns how many turns to run until then.
+  std::uint32_t look() noexcept;
   [[nodiscard]] std::uint32_t turns_to_run() noexcept;
+  void balance() noexcept;
 
   static constexpr int spins_between_looks = 32;
 
   detail::team& team_;
   const std::size_t index_;
-  const int processor_;
-  const std::uint64_t spin_ticks_;  // 0: does not spin
-  const std::uint64_t look_ticks_;  // between looks into the inbox, about
+  const settings set_;
   std::optional<coop::scheduler> scheduler_;
   bool expects_messages_ = false;  // the last rest was ended by one
+  std::uint32_t received_ = 0;     // messages, since memory was last handed on
   std::uint32_t turns_ = 1;        // see turns_to_run()
   std::uint64_t looked_at_ = 0;    // in ticks
 
   // On a line of their own: all that others write.
   alignas(detail::line_bytes) detail::inbox inbox_;
   std::atomic<detail::rest_state> rest_{detail::rest_state::awake};
-  alignas(detail::line_bytes) char end_of_line_[1] = {};
+  // What neighbours read, and add to, if they balance.
+  alignas(detail::line_bytes) std::atomic<std::size_t> load_{0};  // strands ready, about
+  std::uint64_t given_away_ = 0;
 };
 
 }  // namespace heddle::coop::parallel

@@ -23,6 +23,9 @@ struct groups_options {
   /// Whether threads that belong to none of the groups post to them while they run (a V, a spawn).
   /// If so, all strands waiting is no deadlock.
   bool outside_posts = false;
+  /// Whether a group that has many strands ready gives such as are movable() to a neighbour that
+  /// has few: see balance.hpp.
+  bool balance = false;
   /// Of each group's scheduler. The clock must be real. With a random_seed, group i has that + i.
   scheduler_options each = {};
 };

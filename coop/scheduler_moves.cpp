@@ -1,0 +1,69 @@
+// How strands, and the fibers that they run on, leave a scheduler and come to it.
+#include <memory>
+#include <utility>
+
+#include "heddle/coop/parallel/group.hpp"
+#include "heddle/coop/scheduler.hpp"
+
+namespace heddle::coop {
+
+using detail::current_strand;
+using detail::fiber_context;
+using detail::strand_block;
+using detail::strand_kind;
+using detail::strand_status;
+
+// What owns a fiber that is not idle.
+std::unique_ptr<detail::fiber> scheduler::let_go(detail::fiber& runner) noexcept {
+  auto& owned = fibers_[runner.place];
+  owned.swap(fibers_.back());
+  owned->place = runner.place;
+  std::unique_ptr<detail::fiber> gone = std::move(fibers_.back());
+  fibers_.pop_back();
+  idle_fibers_.forget(runner.size);
+  return gone;
+}
+
+// Of another scheduler. Where strands come, but do not go, there would be more and more stacks: it
+// takes the place of one that has nothing to run.
+void scheduler::take_in(std::unique_ptr<detail::fiber> runner) {
+  if (detail::fiber* const idle = idle_fibers_.take(runner->size)) let_go(*idle);
+  idle_fibers_.make_room(runner->size);
+  runner->belong_to(*this, main_);
+  runner->place = fibers_.size();
+  fibers_.push_back(std::move(runner));
+}
+
+void scheduler::send(strand_block& strand, parallel::group& to,
+                     parallel::message& posted) noexcept {
+  ready_.remove(strand);
+  all_.remove(strand);
+  if (strand.kind == strand_kind::fiber && strand.runner != nullptr) {
+    static_cast<void>(let_go(*strand.runner).release());  // until it arrives, the strand's
+  }
+  to.post(posted);
+}
+
+// Its stack, or its frame, is not in use any more: from the post on another thread may run it.
+void scheduler::let_depart() noexcept {
+  const auto [strand, to, posted] = std::exchange(departure_, {});
+  current_strand = nullptr;
+  send(*strand, *to, *posted);
+}
+
+void scheduler::leave_for_good(strand_block& self) {
+  // By way of run(), which lets it depart: nothing that a fiber switches to would.
+  fiber_context::switch_to(self.runner->context, detail::current_scheduler->main_);
+}
+
+void scheduler::arrive(strand_block& strand) {
+  strand.owner = this;
+  all_.add(strand);
+  if (strand.kind == strand_kind::fiber && strand.runner != nullptr) {
+    take_in(std::unique_ptr<detail::fiber>(strand.runner));
+  }
+  if (strand.status == strand_status::leaving) strand.status = strand_status::ready;
+  ready_.push(strand);
+}
+
+}  // namespace heddle::coop

@@ -1,0 +1,77 @@
+#pragma once
+
+#include "heddle/coop/await.hpp"
+#include "heddle/coop/parallel/group.hpp"
+#include "heddle/coop/parallel/inbox.hpp"
+
+namespace heddle::coop::parallel {
+
+namespace detail {
+
+/// Throws std::logic_error, saying why, if the running strand cannot go to another group. Ends the
+/// program with a message if none runs.
+void require_free();
+
+class [[nodiscard("awaited: co_await it, or await(it) in a fiber")]] move_awaitable
+    : public coop::detail::awaitable<move_awaitable>,
+      private message {
+ public:
+  explicit move_awaitable(group & to) noexcept : message(&deliver_it), to_(to) {}
+  bool ready() const {
+    if (group::current() == &to_) return true;
+    require_free();
+    return false;
+  }
+  void park(coop::detail::strand_block & self) noexcept {
+    self_ = &self;
+    self.owner->depart(self, to_, *this);
+  }
+  void get() const noexcept {}
+
+ private:
+  static void deliver_it(message & self, group * to) noexcept {
+    if (to != nullptr) to->scheduler().arrive(*static_cast<move_awaitable&>(self).self_);
+  }
+
+  group& to_;
+  coop::detail::strand_block* self_ = nullptr;
+};
+
+}  // namespace detail
+
+/// Moves the running strand to another group: what follows runs there, on its processor. At once if
+/// it is there already.
+///
+/// Whatever is of one group may not be taken along: a mutex of coop:: that is locked, strands in a
+/// scope, awaitables that wait. Nobody may hold its handle, be joining it, or have it in a scope:
+/// throws std::logic_error then. In the new group it has a new number.
+///
+/// Suspends always, unless it is there; made ready by its new group, soon, when that delivers its
+/// messages, on the thread of that. It is destroyed there, too. Costs a message, and for a fiber
+/// the way through the loop of each group.
+///
+/// What is `thread_local` is the new thread's afterwards. In a fiber the compiler may have kept the
+/// *address* of such a variable from before, as it knows nothing of threads that change inside a
+/// function: with GCC on x86-64 in position-independent code (-fPIC), or where the address is
+/// taken. So a fiber that moves should use thread_local variables (errno, too) in functions that
+/// are not inlined and do not wait. Tasks are free of that: each suspension ends a function.
+[[nodiscard]] inline detail::move_awaitable move_to(group& to) noexcept {
+  return detail::move_awaitable(to);
+}
+
+}  // namespace heddle::coop::parallel
+
+namespace heddle::coop {
+
+// As await(x) of any other x, but nobody may follow before this fiber has left its stack: it leaves
+// by way of run().
+inline void await(parallel::detail::move_awaitable& what) {
+  if (what.await_ready()) return;
+  detail::strand_block& self = detail::waiting_strand(detail::strand_kind::fiber);
+  what.begin(self);
+  scheduler::leave_for_good(self);
+  what.end(*detail::current_strand);
+}
+inline void await(parallel::detail::move_awaitable&& what) { await(what); }
+
+}  // namespace heddle::coop
