@@ -6,6 +6,7 @@
 #include <thread>
 #include <vector>
 
+#include "heddle/coop/io/service.hpp"
 #include "heddle/coop/parallel/semaphore.hpp"
 #include "heddle/coop/semaphore.hpp"
 #include "helpers.hpp"
@@ -222,6 +223,41 @@ TEST_CASE(KIND "threads that are no group's may post while groups wait for them"
   outside.join();
   CHECK(taken == 50);
   CHECK(spawned);
+}
+
+TEST_CASE(KIND "a group that waits for input and output is woken by others, and by that") {
+  parallel::groups g({.count = 2});
+  parallel::semaphore there(0);
+  parallel::semaphore back(0);
+  int ends[2];
+  REQUIRE(pipe(ends) == 0);
+  std::string read;
+  g[0].spawn(BODY(&) {
+    scheduler& own = g[0].scheduler();
+    heddle::coop::io::service files(own);
+    const auto reader = own.spawn(BODY(&) {
+      auto from = files.adopt(ends[0], "the pipe");
+      heddle::coop::io::buffer text(16);
+      const std::size_t count = WAIT(from.read(text)).value();
+      read = text.text(count);
+    });
+    for (int i = 0; i < 50; ++i) {
+      WAIT(there.P());
+      back.V();
+    }
+    WAIT(reader.join());
+  });
+  g[1].spawn(BODY(&) {
+    for (int i = 0; i < 50; ++i) {
+      if (i % 10 == 0) WAIT(sleep_for(200us));
+      there.V();
+      WAIT(back.P());
+    }
+    CHECK(::write(ends[1], "hello", 5) == 5);
+  });
+  g.run();
+  ::close(ends[1]);
+  CHECK(read == "hello");
 }
 
 TEST_CASE(KIND "groups that cannot be are refused") {
