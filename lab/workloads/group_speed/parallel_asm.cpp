@@ -1,5 +1,6 @@
 // Groups of fibers.
 #include "heddle/coop/parallel/groups.hpp"
+#include "heddle/coop/parallel/move_to.hpp"
 #include "heddle/coop/parallel/semaphore.hpp"
 #include "heddle/coop/yield.hpp"
 #include "workloads/group_speed/workload.hpp"
@@ -50,10 +51,25 @@ void wake_ups(parallel::groups& g, problem& work) {
   g.run();
 }
 
+void moves(parallel::groups& g, problem& work, region& timed) {
+  g[1].spawn([&] {
+    await(sleep_for(std::chrono::milliseconds(1)));  // both groups run
+    timed.begin();
+    for (std::int64_t i = 0; i < work.count(); ++i) {
+      const auto side = static_cast<std::size_t>(i % 2);
+      await(parallel::move_to(g[side]));
+      work.take_turn(side, i);
+    }
+    timed.end();
+  });
+  g.run();
+}
+
 void run(problem& work, region& timed) {
   timed.kernel_threads(3);
   parallel::groups g({.count = 2, .each = {.stack_bytes = coop::stack::safe_bytes}});
   if (work.row() == "handoff") return hand_overs(g, work, timed);
+  if (work.row() == "move") return moves(g, work, timed);
   wake_ups(g, work);
 }
 

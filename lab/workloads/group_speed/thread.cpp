@@ -64,6 +64,7 @@ void wake_ups(problem& work, region& timed) {
 
 void run(problem& work, region& timed) {
   if (work.row() == "handoff") return hand_overs(work, timed);
+  if (work.row() == "move") throw cannot_run("threads are moved by the kernel alone");
   wake_ups(work, timed);
 }
 

@@ -15,7 +15,7 @@ struct alignas(128) word {
 };
 
 void run(problem& work, region& timed) {
-  if (work.row() != "handoff") throw cannot_run("who only spins is never woken");
+  if (work.row() != "handoff") throw cannot_run("who only spins is never woken or moved");
   word words[2];
   std::atomic<bool> ready{false};
   run_on_threads(timed, 2, [&](int index) {

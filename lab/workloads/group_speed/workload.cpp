@@ -8,8 +8,8 @@ namespace heddle::lab::group_speed {
 
 std::vector<parameter> problem::declare() {
   return {
-      parameter::word("row", {"handoff", "wake"}, "what is timed"),
-      parameter::integer("count", 100'000, 2, 1'000'000'000, "hand-overs, wake-ups"),
+      parameter::word("row", {"handoff", "wake", "move"}, "what is timed"),
+      parameter::integer("count", 100'000, 2, 1'000'000'000, "hand-overs, wake-ups, moves"),
   };
 }
 
