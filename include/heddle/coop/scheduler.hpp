@@ -208,7 +208,7 @@ class scheduler {
   }
   /// Suspends the running fiber after depart(), instead of leave_fiber().
   [[gnu::noinline]] static void leave_for_good(detail::strand_block& self);
-  /// The same at once, for one in the ready queue that does not run.
+  /// As depart(), at once, for a strand in the ready queue that does not run.
   void send(detail::strand_block& strand, parallel::group& to, parallel::message& posted) noexcept;
   /// Takes a strand that has departed from elsewhere: it is ready.
   void arrive(detail::strand_block& strand);
