@@ -4,15 +4,26 @@ use crate::Kind;
 use crate::decoder::Decoder;
 use crate::hash::FastMap;
 use crate::sink::Sink;
+use crate::untraced::BASE;
 use heddle_trace_file::{Event, EventKind};
 
 /// The program's numbers.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Announced {
-    /// By number: the slot, and the strand that was in it then.
-    bound: FastMap<u64, (u32, crate::StrandId)>,
+    /// By number.
+    bound: FastMap<u64, Bound>,
     /// Names of those that have not run yet.
     names: FastMap<u64, Box<str>>,
+}
+
+/// The strand that a number means.
+#[derive(Clone, Copy, Debug)]
+struct Bound {
+    slot: u32,
+    /// The strand that was in the slot then.
+    id: crate::StrandId,
+    /// The stack that it ran on then.
+    stack: u32,
 }
 
 impl Announced {
@@ -67,11 +78,14 @@ impl<S: Sink> Decoder<'_, S> {
         let name = self.announced.names.remove(&number);
         let live = &mut self.slots[slot];
         let id = live.strand.id;
+        let of = &self.contexts[context];
+        let stack = of.current.unwrap_or(of.own);
         if let Some(name) = name {
             live.strand.set_name(name);
             self.sink.named(&live.strand);
         }
-        self.announced.bound.insert(number, (slot, id));
+        let bound = Bound { slot, id, stack };
+        self.announced.bound.insert(number, bound);
     }
 
     /// Whether the strand whose stack this is has been announced to run on the thread.
@@ -81,9 +95,29 @@ impl<S: Sink> Decoder<'_, S> {
         slot.is_some_and(|slot| slot == self.stacks[stack as usize].slot)
     }
 
+    /// The stack of the fiber that was announced to run on the thread, if recording began within its calls: where those are that were not seen to begin, only this tells whose a
+    /// call is.
+    pub fn announced_stack(&self, context: usize) -> Option<u32> {
+        let number = self.contexts[context].says?;
+        let slot = self.bound(number)?;
+        let stack = self.announced.bound.get(&number)?.stack;
+        let of = &self.stacks[stack as usize];
+        (of.slot == slot && of.owner.is_none() && of.begun_before).then_some(stack)
+    }
+
+    /// The stack of the fiber that was announced to run on the thread, if its latest outermost call has ended, and began near `sp`.
+    pub fn announced_empty(&self, context: usize, sp: u64) -> Option<u32> {
+        let number = self.contexts[context].says?;
+        let slot = self.bound(number)?;
+        let stack = self.announced.bound.get(&number)?.stack;
+        let of = &self.stacks[stack as usize];
+        let here = of.frames.is_empty() && of.base.abs_diff(sp) < BASE;
+        (of.slot == slot && of.owner.is_none() && here).then_some(stack)
+    }
+
     /// The slot of the strand of this number, as long as it lives.
     fn bound(&self, number: u64) -> Option<u32> {
-        let &(slot, id) = self.announced.bound.get(&number)?;
+        let &Bound { slot, id, .. } = self.announced.bound.get(&number)?;
         (self.slots.holds(slot) && self.slots[slot].strand.id == id).then_some(slot)
     }
 }

@@ -145,7 +145,11 @@ impl<S: Sink> Decoder<'_, S> {
                     .is_some_and(|known| known.entered.contains(&function))
         });
         if let Some(function) = traced {
-            if let Some((stack, index)) = self.caller(context, new, function, callee) {
+            let announced = self.announced_stack(context);
+            let found = self.caller(context, new, function, callee);
+            // Another fiber's call of the function, where that of the one that runs was not seen to begin.
+            let found = found.filter(|(stack, _)| announced.is_none_or(|runs| runs == *stack));
+            if let Some((stack, index)) = found {
                 if way == 0
                     && let Some(container) = self.grown(stack, index, context, new)
                 {

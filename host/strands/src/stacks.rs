@@ -77,6 +77,8 @@ pub(crate) struct Stack {
     pub root: Option<u32>,
     /// Call site of its latest outermost call.
     pub root_site: u64,
+    /// Calls were open on it before the first that was seen.
+    pub begun_before: bool,
 }
 
 impl Stack {

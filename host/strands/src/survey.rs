@@ -19,26 +19,28 @@ pub(crate) struct Survey {
     pub offsets: FastMap<u64, Vec<i64>>,
 }
 
-/// Call sites in code that is not traced, from which calls began where no stack had been.
+/// Call sites in code that is not traced, from which calls were the outermost of their stacks.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Firsts {
-    sites: FastMap<u64, u32>,
-    /// The most that a site has.
-    most: u32,
+    /// How many calls from there began where no stack had been, and how many were further ones of a fiber.
+    sites: FastMap<u64, (u32, u32)>,
 }
 
 impl Firsts {
-    /// A call from `site` began so.
+    /// A call from `site` began where no stack had been.
     pub fn note(&mut self, site: u64) {
-        let calls = self.sites.entry(site).or_default();
-        *calls += 1;
-        self.most = self.most.max(*calls);
+        self.sites.entry(site).or_default().0 += 1;
     }
 
-    /// Whether calls from `site` are first ones. A few may be mistaken for that where threads run each other's fibers.
+    /// A call from `site` was a further one of a fiber.
+    pub fn note_further(&mut self, site: u64) {
+        self.sites.entry(site).or_default().1 += 1;
+    }
+
+    /// Whether calls from `site` are first ones. Some may be mistaken for that where threads run each other's fibers.
     pub fn holds(&self, site: u64) -> bool {
         let calls = self.sites.get(&site);
-        calls.is_some_and(|calls| calls * 2 > self.most)
+        calls.is_some_and(|(first, further)| first > further)
     }
 }
 

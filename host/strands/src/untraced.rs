@@ -6,7 +6,7 @@ use crate::sink::Sink;
 use crate::survey::Votes;
 
 /// Bytes by which the first stack pointers of two outermost calls on one stack may differ: their frames' sizes.
-const BASE: u64 = 2048;
+pub(crate) const BASE: u64 = 2048;
 
 impl<S: Sink> Decoder<'_, S> {
     /// The stack of a call by code that is not traced, outside the stacks of threads.
@@ -17,6 +17,20 @@ impl<S: Sink> Decoder<'_, S> {
         holder: Option<u32>,
         traced: bool,
     ) -> u32 {
+        let announced = self.contexts[context].announced;
+        let starts = announced.is_some_and(|strand| !self.announced.is_known(strand));
+        if !starts && let Some(stack) = self.announced_stack(context) {
+            let frames = &self.stacks[stack as usize].frames;
+            let count = frames.partition_point(|frame| frame.sp > new.sp);
+            self.unwind(stack, count);
+            return stack;
+        }
+        if !starts
+            && !traced
+            && let Some(stack) = self.announced_empty(context, new.sp)
+        {
+            return stack;
+        }
         let current = self.contexts[context].current;
         let near = current.filter(|&stack| {
             self.on_this_stack(context, stack, new.sp)
@@ -42,10 +56,11 @@ impl<S: Sink> Decoder<'_, S> {
         if (near.is_none() || root)
             && let Some(stack) = self.continued(context, new, holder)
         {
+            if self.known.is_none() {
+                self.survey.firsts.note_further(new.caller);
+            }
             return stack;
         }
-        let announced = self.contexts[context].announced;
-        let starts = announced.is_some_and(|strand| !self.announced.is_known(strand));
         // Its caller was not seen to begin, but the program says that the same strand runs as before.
         if traced
             && !starts
@@ -78,7 +93,9 @@ impl<S: Sink> Decoder<'_, S> {
         if !self.take_over(context, new) && self.known.is_none() && !traced {
             self.survey.firsts.note(new.caller);
         }
-        self.new_stack(context, new)
+        let stack = self.new_stack(context, new);
+        self.stacks[stack as usize].begun_before = traced;
+        stack
     }
 
     /// Counts how a call from this site began.
