@@ -41,6 +41,43 @@ struct strand {
   const call* innermost = nullptr;
 };
 
+/// A text that is made from its end, in little room: small stacks have no more.
+class backwards {
+ public:
+  PLAIN backwards(char* text, unsigned long bytes) : text_(text), end_(text + bytes - 1) {
+    *end_ = 0;
+  }
+  PLAIN void put(const char* word) {
+    unsigned long length = __builtin_strlen(word);
+    if (static_cast<unsigned long>(end_ - text_) < length) __builtin_abort();
+    end_ -= length;
+    __builtin_memcpy(end_, word, length);
+  }
+  /// A number that is not 0.
+  PLAIN void put(unsigned long number) {
+    for (; number != 0; number /= 10) {
+      const char digit[2] = {static_cast<char>('0' + number % 10), 0};
+      put(digit);
+    }
+  }
+  PLAIN const char* text() const { return end_; }
+
+ private:
+  char* text_;
+  char* end_;
+};
+
+/// Tells who made a strand.
+PLAIN inline void made(const strand& of, const strand& by) {
+  char room[64];
+  backwards text(room, sizeof room);
+  text.put(by.id);
+  text.put(" by ");
+  text.put(of.id);
+  text.put("truth made ");
+  heddle_mark(text.text());
+}
+
 /// What the calling thread runs; at first, itself. Asked anew each time: behind a switch it may be
 /// another thread.
 PLAIN __attribute__((noipa)) inline strand*& running() {
@@ -95,25 +132,18 @@ struct guard {
 TRACED inline void point() { const call here{"point"}; }
 
 void call::mark() const {
-  static thread_local char text[4096];  // small stacks have no room for it
-  char* end = text + sizeof text - 1;
-  *end = 0;
-  const auto put = [&](const char* word) PLAIN {
-    unsigned long length = __builtin_strlen(word);
-    if (static_cast<unsigned long>(end - text) < length + 64) __builtin_abort();
-    end -= length;
-    __builtin_memcpy(end, word, length);
-  };
+  static thread_local char room[4096];
+  backwards text(room, sizeof room);
   // From its end, as the innermost call is the one that is known.
   for (const call* at = this; at != nullptr; at = at->below_) {
-    put(at->function_);
-    if (at->below_ != nullptr) put("/");
+    text.put(at->function_);
+    if (at->below_ != nullptr) text.put("/");
   }
   constexpr const char* kinds[] = {" thread ", " fiber ", " coroutine "};
-  put(kinds[static_cast<int>(strand_->what)]);
-  for (unsigned long id = strand_->id; id != 0; id /= 10) *--end = static_cast<char>('0' + id % 10);
-  put("truth ");
-  heddle_mark(end);
+  text.put(kinds[static_cast<int>(strand_->what)]);
+  text.put(strand_->id);
+  text.put("truth ");
+  heddle_mark(text.text());
 }
 
 }  // namespace truth

@@ -1,6 +1,6 @@
 //! Compares each mark with the strand that it was put on, and with the calls that are open there.
 
-use crate::mark::{Kind, Truth};
+use crate::mark::{Kind, Truth, made};
 use crate::names::{Name, Names};
 use crate::verdict::{Decoded, Verdict};
 use heddle_strands::{Call, Sink, Strand, StrandId, StrandSpan};
@@ -22,12 +22,18 @@ pub struct Mark {
 pub struct Marks {
     open: HashMap<StrandId, Vec<(Addr, Nanos)>>,
     kinds: HashMap<StrandId, heddle_strands::Kind>,
+    /// By number: of which number the maker is.
+    parents: HashMap<u64, Option<u64>>,
     marks: Vec<Mark>,
+    /// Who made whom, as the program says.
+    made: Vec<(u64, u64)>,
 }
 
 impl Sink for Marks {
     fn born(&mut self, strand: &Strand) {
         self.kinds.insert(strand.id, strand.kind);
+        let parent = strand.parent.map(StrandId::number);
+        self.parents.insert(strand.id.number(), parent);
     }
 
     fn enter(&mut self, call: &Call) {
@@ -43,6 +49,7 @@ impl Sink for Marks {
 
     fn other(&mut self, strand: StrandId, thread: usize, event: &Event<'_>) {
         if let EventKind::Mark { text, .. } = event.kind {
+            self.made.extend(made(text));
             self.marks.push(Mark {
                 time: event.time,
                 thread,
@@ -86,6 +93,15 @@ impl Marks {
             let path = rules.compare(&truth, kind, &mark.path, names);
             verdict.mark(at, &truth, decoded, path);
         }
+        for (&strand, &kind) in &self.kinds {
+            let kind = match kind {
+                heddle_strands::Kind::Thread => continue,
+                heddle_strands::Kind::Fiber => Kind::Fiber,
+                heddle_strands::Kind::Coroutine => Kind::Coroutine,
+            };
+            verdict.decoded(strand.number(), kind, self.parents[&strand.number()]);
+        }
+        verdict.made.extend(self.made.iter().copied());
     }
 }
 

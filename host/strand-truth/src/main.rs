@@ -31,6 +31,9 @@ struct Options {
     /// The share of events that may be unplaced; where calls began before the recording, any
     #[arg(long, default_value_t = 0.001)]
     unplaced: f64,
+    /// The share of fibers and coroutines that may have no mark, or another maker than the program says; without it, and where calls began before the recording, any
+    #[arg(long, overrides_with = "strands")]
+    strands: Option<f64>,
     /// Calls may have begun before the recording: the outermost ones may be missing
     #[arg(long)]
     open_at_start: bool,
@@ -75,6 +78,10 @@ fn main() -> Result<ExitCode> {
         // Where calls began before the recording, their exits cannot be placed.
         right &= options.open_at_start
             || verdict.unplaced as f64 <= options.unplaced * verdict.events as f64;
+        let (silent, strands) = verdict.silent();
+        let wrong = silent + verdict.wrong_parents();
+        let allowed = options.strands.filter(|_| !options.open_at_start);
+        right &= allowed.is_none_or(|share| wrong as f64 <= share * strands as f64);
         println!("{name}: {verdict}");
     }
     if marks == 0 {

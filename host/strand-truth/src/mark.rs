@@ -49,6 +49,13 @@ impl<'a> Truth<'a> {
     }
 }
 
+/// `truth made 3 by 1`: the numbers of a strand and of the one that made it.
+pub fn made(text: &[u8]) -> Option<(u64, u64)> {
+    let text = std::str::from_utf8(text).ok()?;
+    let (strand, maker) = text.strip_prefix("truth made ")?.split_once(" by ")?;
+    Some((strand.parse().ok()?, maker.parse().ok()?))
+}
+
 impl fmt::Display for Truth<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {} in {}", self.kind, self.strand, self.path)
@@ -81,8 +88,15 @@ mod tests {
             "truth 1 rope a",
             "truth 1 fiber",
             "truth 1 fiber a b",
+            "truth made 3 by 1",
         ] {
             assert_eq!(Truth::parse(other.as_bytes()), None, "{other}");
         }
+    }
+
+    #[test]
+    fn another_says_who_made_a_strand() {
+        assert_eq!(made(b"truth made 3 by 1"), Some((3, 1)));
+        assert_eq!(made(b"truth 3 fiber body"), None);
     }
 }

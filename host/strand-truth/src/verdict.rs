@@ -1,7 +1,7 @@
 //! Compares what was decoded with truth, mark by mark.
 
 use crate::mark::{Kind, Truth};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 
 /// A strand as it was decoded.
@@ -31,6 +31,14 @@ pub struct Verdict {
     wrong_strand: u64,
     /// Whose open calls are others.
     wrong_path: u64,
+    /// Who made whom, as the program says.
+    pub made: HashMap<u64, u64>,
+    /// Fibers and coroutines that were decoded, by number: with their makers.
+    strands: BTreeMap<u64, (Kind, Option<u64>)>,
+    /// Of these, how many of each kind have no mark.
+    silent: [u64; 2],
+    /// Whose maker is another than the program says.
+    wrong_parent: u64,
     /// Marks by pair of strands, and the first one's words.
     pairs: HashMap<(u64, u64), (u64, String)>,
     details: Vec<String>,
@@ -81,6 +89,50 @@ impl Verdict {
         }
     }
 
+    /// A fiber or coroutine that was decoded.
+    pub fn decoded(&mut self, strand: u64, kind: Kind, maker: Option<u64>) {
+        self.strands.insert(strand, (kind, maker));
+    }
+
+    /// Counts strands that no mark was put on: they are not the program's, unless it does not tell of all. And those that another made than the program says. To be called once, at the end.
+    fn judge_strands(&mut self, of_truth: &HashMap<u64, u64>, of_decoded: &HashMap<u64, u64>) {
+        let mut details = Vec::new();
+        for (strand, (kind, maker)) in &self.strands {
+            let Some(truth) = of_decoded.get(strand) else {
+                self.silent[usize::from(*kind == Kind::Coroutine)] += 1;
+                continue;
+            };
+            let Some(made_by) = self.made.get(truth) else {
+                continue;
+            };
+            // One that makes no calls itself is a thread.
+            let right = match of_truth.get(made_by) {
+                Some(theirs) => *maker == Some(*theirs),
+                None => maker.is_none_or(|maker| !self.strands.contains_key(&maker)),
+            };
+            if !right {
+                self.wrong_parent += 1;
+                let maker = maker.map_or("nobody".to_owned(), |maker| maker.to_string());
+                details.push(format!(
+                    "wrong parent: {kind} {truth} was made by {made_by}; decoded as strand {strand}, made by {maker}"
+                ));
+            }
+        }
+        for (so_far, detail) in details.into_iter().enumerate() {
+            self.tell(so_far as u64 + 1, detail);
+        }
+    }
+
+    /// Fibers and coroutines, of those that have a mark and those that have none, that were decoded without one.
+    pub fn silent(&self) -> (u64, u64) {
+        (self.silent.iter().sum(), self.strands.len() as u64)
+    }
+
+    /// Strands that another made than the program says, of those that were decoded.
+    pub fn wrong_parents(&self) -> u64 {
+        self.wrong_parent
+    }
+
     /// Pairs strands one to one, those first that have most marks in common; the marks of other pairs are wrong. To be called once, at the end.
     pub fn pair_strands(&mut self) {
         let mut pairs: Vec<_> = self
@@ -108,6 +160,7 @@ impl Verdict {
                 format!("wrong strand: {first}{theirs}{ours} ({marks} marks)"),
             );
         }
+        self.judge_strands(&of_truth, &of_decoded);
     }
 
     /// True strands and decoded ones that have marks on both sides.
@@ -140,11 +193,15 @@ impl fmt::Display for Verdict {
         let (truth, decoded) = self.strands();
         write!(
             f,
-            "{} marks: {} misplaced, {} on a wrong strand, {} with a wrong path; {truth} strands, decoded as {decoded}; {} of {} events unplaced",
+            "{} marks: {} misplaced, {} on a wrong strand, {} with a wrong path; {truth} strands, decoded as {decoded} and {} fibers, {} coroutines without marks; {} of {} with a wrong parent; {} of {} events unplaced",
             self.marks,
             self.misplaced,
             self.wrong_strand,
             self.wrong_path,
+            self.silent[0],
+            self.silent[1],
+            self.wrong_parent,
+            self.made.len(),
             self.unplaced,
             self.events
         )?;

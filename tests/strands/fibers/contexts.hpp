@@ -54,6 +54,7 @@ class fleet {
     truth::call here{"turns"};
     worker me;
     self() = &me;
+    maker = truth::running();
     while (!all_gone()) {
       me.current = next(true);
       if (me.current == nullptr) {

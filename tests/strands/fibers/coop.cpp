@@ -14,6 +14,7 @@ namespace coop = heddle::coop;
 /// A fiber that begins the others, so that there are never more than are wanted.
 TRACED void begins(coop::scheduler& s, const plan& what) {
   truth::call here{"begins"};
+  maker = nullptr;
   coop::semaphore room(what.at_once, "room");
   for (unsigned i = 1; i <= what.count; ++i) {
     coop::await(room.P());

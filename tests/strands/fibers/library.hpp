@@ -3,6 +3,8 @@
 
 #include <cstddef>
 
+#include "../truth.hpp"
+
 namespace library {
 
 struct plan {
@@ -24,6 +26,10 @@ struct plan {
 
 /// Runs all fibers of the plan, whatever the order, and returns when all are gone.
 void run(const plan& what);
+
+/// Who makes the fibers that begin on this kernel thread; null: whoever runs them first is taken
+/// for it, as their scheduler is traced.
+inline thread_local const truth::strand* maker = nullptr;
 
 /// Lets others run.
 void give_way();

@@ -9,7 +9,11 @@ namespace {
 // A signal's frame and the unwinder want some.
 constexpr std::size_t stack = 32768;
 
-PLAIN void begin() { truth::running() = new truth::strand(truth::kind::fiber); }
+PLAIN void begin() {
+  auto* const self = new truth::strand(truth::kind::fiber);
+  if (library::maker != nullptr) truth::made(*self, *library::maker);
+  truth::running() = self;
+}
 
 TRACED void body(unsigned depth) {
   const truth::call here{"body"};
@@ -102,6 +106,7 @@ PLAIN int main(int count, char** arguments) {
 #endif
     }
     chance(1, count > 2 ? std::strtoul(arguments[2], nullptr, 10) : 1);
+    library::maker = truth::running();
     library::run(plan);
     return 0;
   }
