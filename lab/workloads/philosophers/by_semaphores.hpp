@@ -4,13 +4,16 @@
 
 namespace heddle::lab::philosophers {
 
-/// A philosopher of Figure 1(a), to whom a fork is a semaphore.
-template <class Forks, class Checkpoint>
-void dine(problem& work, int who, Forks& forks, const Checkpoint& checkpoint) {
+/// A philosopher of Figure 1(a), to whom a fork is a semaphore. `wait_for_io()` is how the food is
+/// waited for.
+template <class Forks, class Checkpoint, class WaitForIo>
+void dine(problem& work, int who, Forks& forks, const Checkpoint& checkpoint,
+          const WaitForIo& wait_for_io) {
   auto& first = forks[static_cast<std::size_t>(work.first(who))];
   auto& second = forks[static_cast<std::size_t>(work.second(who))];
   for (std::int64_t meal = 0; meal < work.meals(); ++meal) {
     work.think(who, checkpoint);
+    if (work.does_io()) wait_for_io();
     first.P();
     second.P();
     work.eat(who, checkpoint);

@@ -4,6 +4,7 @@
 
 #include "harness/waiting.hpp"
 #include "heddle/coop/scheduler.hpp"
+#include "workloads/philosophers/io.hpp"
 #include "workloads/philosophers/workload.hpp"
 
 namespace heddle::lab::philosophers {
@@ -23,6 +24,7 @@ void run_with(problem& work) {
       auto& right = fork[static_cast<std::size_t>(work.right(who))];
       for (std::int64_t meal = 0; meal < work.meals(); ++meal) {
         work.think(who, no_checkpoint);
+        if (work.does_io()) wait_for_io(work);
         if (work.yields_outside()) waiting.yield();
         waiting.until([&] { return left == 1 && right == 1; }, nullptr, left, right);
         left = 0;

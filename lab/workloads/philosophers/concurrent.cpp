@@ -2,6 +2,7 @@
 
 #include "harness/processes.hpp"
 #include "workloads/philosophers/by_semaphores.hpp"
+#include "workloads/philosophers/io.hpp"
 
 namespace heddle::lab::philosophers {
 namespace {
@@ -13,7 +14,9 @@ void run_in(Slice slice, problem& work) {
   std::deque<process_semaphore> forks;
   for (int i = 0; i < work.philosophers(); ++i) forks.emplace_back(1U);
   for (int who = 0; who < work.philosophers(); ++who) {
-    all.spawn([&, who] { dine(work, who, forks, processes<Slice>::checkpoint); });
+    all.spawn([&, who] {
+      dine(work, who, forks, processes<Slice>::checkpoint, [&] { wait_for_io(work); });
+    });
   }
   all.run();
 }

@@ -13,6 +13,11 @@ namespace {
 coop::task<> dine(problem& work, int who, int& left, int& right, waits& done) {
   for (std::int64_t meal = 0; meal < work.meals(); ++meal) {
     work.think(who, no_checkpoint);
+    if (work.does_io() && work.awaits_io()) {
+      co_await coop::sleep_for(coop::duration(work.io_ns()));
+    } else if (work.does_io()) {
+      work.block_for_io();
+    }
     if (work.yields_outside()) {
       ++done.switches;
       co_await coop::yield();

@@ -10,8 +10,9 @@ namespace {
 void run(problem& work, region& timed) {
   std::deque<posix_semaphore> forks;
   for (int i = 0; i < work.philosophers(); ++i) forks.emplace_back(1U);
-  run_on_threads(timed, work.philosophers(),
-                 [&](int who) { dine(work, who, forks, no_checkpoint); });
+  run_on_threads(timed, work.philosophers(), [&](int who) {
+    dine(work, who, forks, no_checkpoint, [&] { work.block_for_io(); });
+  });
 }
 
 const model<problem> thread{"thread", &run};

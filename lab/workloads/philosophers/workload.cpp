@@ -1,7 +1,9 @@
 #include "workloads/philosophers/workload.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <set>
+#include <thread>
 
 #include "harness/processors.hpp"
 
@@ -31,6 +33,8 @@ std::vector<parameter> problem::declare() {
           "yield", {"none", "outside", "inside", "both"},
           "cooperative: where a philosopher also gives way: outside, thinking; inside, eating"),
       parameter::integer("regions", 2, 1, 1000, "parallel, thread/groups, thread/regions"),
+      parameter::integer("io-us", 0, 0, 1'000'000, "what the food takes to come; 0: nobody waits"),
+      parameter::word("io", {"blocking", "awaited"}, "where it is waited for"),
       parameter::integer("processors", 1, 1, 1000, "to run on"),
       parameter::integer("slice-us", 1000, 1, 1'000'000, "concurrent: a time slice"),
       parameter::integer("slice-steps", 10'000, 1, 1'000'000'000,
@@ -54,6 +58,8 @@ problem::problem(const parameters& values)
       meals_(std::max<std::int64_t>(1, values.integer("steps") / values.integer("philosophers") /
                                            (work_ + inside_ + besides))),
       regions_(values.integer("regions")),
+      io_ns_(1000 * values.integer("io-us")),
+      awaits_io_(values.word("io") == "awaited"),
       slice_ns_(1000 * values.integer("slice-us")),
       slice_steps_(values.integer("slice-steps")),
       last_is_reversed_(values.word("order") == "reversed"),
@@ -71,6 +77,10 @@ void problem::require_regions() const {
   throw usage_error("--regions=" + std::to_string(regions_) +
                     ": a philosopher between two borders may deadlock; give each region two "
                     "philosophers at least");
+}
+
+void problem::block_for_io() const {
+  std::this_thread::sleep_for(std::chrono::nanoseconds(io_ns_));
 }
 
 void problem::note(int who) {

@@ -32,6 +32,9 @@ namespace heddle::lab::philosophers {
 ///   region run.
 /// - serial: the same thinking and eating, one philosopher after the other.
 ///
+/// With `io-us` each philosopher also waits that long for the food, on a device: in the kernel, as
+/// a read() that blocks does (io=blocking), or in the scheduler where there is one (io=awaited).
+///
 /// All on one processor, or on as many as `processors` says.
 ///
 /// Metrics: `meal_ns` and `meal_cpu_ns`, the run divided by all meals; `spread`, the meals of the
@@ -61,6 +64,11 @@ class problem {
   [[nodiscard]] bool is_border(int which) const {
     return region_of(which) != region_of(which > 0 ? which - 1 : philosophers() - 1);
   }
+  [[nodiscard]] bool does_io() const { return io_ns_ > 0; }
+  [[nodiscard]] bool awaits_io() const { return awaits_io_; }
+  [[nodiscard]] std::int64_t io_ns() const { return io_ns_; }
+  /// Waits for the food in the kernel, with whatever else this thread would run.
+  void block_for_io() const;
   [[nodiscard]] bool yields_outside() const { return yields_outside_; }
   [[nodiscard]] bool yields_inside() const { return yields_inside_; }
   [[nodiscard]] std::int64_t slice_ns() const { return slice_ns_; }
@@ -148,6 +156,8 @@ class problem {
   std::int64_t inside_;
   std::int64_t meals_;  // of each
   std::int64_t regions_;
+  std::int64_t io_ns_;
+  bool awaits_io_;
   std::int64_t slice_ns_;
   std::int64_t slice_steps_;
   bool last_is_reversed_;

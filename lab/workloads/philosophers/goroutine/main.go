@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime"
 	"sync"
+	"syscall"
 	"time"
 
 	harness "heddle/lab/harness/go"
@@ -24,6 +25,8 @@ type seat struct {
 type table struct {
 	work, inside, meals int64
 	reversed            bool
+	io                  time.Duration
+	awaitsIO            bool
 	seats               []seat
 	forks               []harness.Semaphore
 	users               []int64 // of a fork
@@ -61,6 +64,17 @@ func (t *table) putBack(who int, fork int) {
 	t.users[fork] = nobody
 }
 
+// waitForIO waits for the food: in the kernel, which Go finds out about and runs others meanwhile, or by its own timer.
+func (t *table) waitForIO() {
+	if t.io > 0 && t.awaitsIO {
+		time.Sleep(t.io)
+	} else if t.io > 0 {
+		pause := syscall.NsecToTimespec(t.io.Nanoseconds())
+		for syscall.Nanosleep(&pause, &pause) == syscall.EINTR {
+		}
+	}
+}
+
 func (t *table) dine(who int) {
 	own := &t.seats[who]
 	left, right := who, (who+1)%len(t.seats)
@@ -70,6 +84,7 @@ func (t *table) dine(who int) {
 	}
 	for meal := int64(0); meal < t.meals; meal++ {
 		own.value = harness.WorkLoop(own.value, t.work)
+		t.waitForIO()
 		t.forks[first].P(&own.p)
 		t.forks[second].P(&own.p)
 		t.take(who, left)
@@ -136,6 +151,8 @@ func program(arguments []string) (harness.Sample, error) {
 		{Name: "inside", Default: 10, Most: 1000000000},
 		{Name: "steps", Default: 10000000, Least: 1, Most: 1000000000000},
 		{Name: "order", Words: []string{"reversed", "printed"}},
+		{Name: "io-us", Most: 1000000},
+		{Name: "io", Words: []string{"blocking", "awaited"}},
 		{Name: "yield", Words: []string{"none", "outside", "inside", "both"}},
 	})
 	if err != nil {
@@ -147,6 +164,7 @@ func program(arguments []string) (harness.Sample, error) {
 	work, inside := parsed.Integer("work"), parsed.Integer("inside")
 	newTable(philosophers, work%1000, inside%1000, 10000, true).run() // first calls
 	t := newTable(philosophers, work, inside, parsed.Integer("steps"), reversed)
+	t.io, t.awaitsIO = time.Duration(parsed.Integer("io-us"))*time.Microsecond, parsed.Values["io"] == "awaited"
 	sample := parsed.Sample("philosophers")
 	sample.Measure(func(*harness.Region) { t.run() })
 	sample.Oracle = t.check()
