@@ -10,18 +10,12 @@
 
 namespace heddle::lab::tsp {
 
-/// PCM: what a group's strands share without protection: every `groups`-th
-/// task, from the one of the group's number on, and the shortest tour that the
-/// group knows of.
-class group_bag final : public finder {
+/// PCM: what a group's strands share without protection, the shortest tour that the group knows of.
+class group_record final : public finder {
  public:
-  group_bag(problem& work, int group) : work_(work), next_(static_cast<std::size_t>(group)) {}
+  explicit group_record(problem& work) : work_(work) {}
 
-  [[nodiscard]] bool empty() const { return next_ >= work_.tasks().size(); }
-  /// Takes a task and searches it.
-  std::uint64_t search_one() {
-    const tour& task = work_.tasks()[next_];
-    next_ += static_cast<std::size_t>(work_.groups());
+  std::uint64_t search_from(const tour& task) {
     return search(work_.cities(), task, bound_, *this);
   }
   /// Compares with the other groups; only one group at a time may do so.
@@ -37,16 +31,33 @@ class group_bag final : public finder {
 
  private:
   problem& work_;
-  std::size_t next_;
   std::atomic<int> bound_{std::numeric_limits<int>::max()};  // as the kernel wants it
   tour shortest_;
 };
 
-/// The groups' bags, and the semaphore under which they compare their shortest
-/// tours after each task.
-struct group_bags {
-  explicit group_bags(problem& work) {
-    for (int group = 0; group < work.groups(); ++group) bags.emplace_back(work, group);
+/// The groups' records and bags, and the semaphore under which a strand, before each task, compares
+/// its group's shortest tour with the others' and takes the task.
+class group_bags {
+ public:
+  explicit group_bags(problem& work) : work_(work) {
+    work.runs_in_groups();
+    for (int group = 0; group < work.groups(); ++group) {
+      records_.emplace_back(work);
+      next_.push_back(static_cast<std::size_t>(group));
+    }
+  }
+
+  group_record& of(std::size_t group) { return records_[group]; }
+
+  /// To be called between P and V of `exchange`; null if there are no more tasks for that group.
+  const tour* take(std::size_t group) {
+    records_[group].exchange();
+    const bool divided = work_.bag_is_divided();
+    std::size_t& next = next_[divided ? group : 0];
+    if (next >= work_.tasks().size()) return nullptr;
+    const tour& task = work_.tasks()[next];
+    next += divided ? next_.size() : 1;
+    return &task;
   }
 
   /// After the run.
@@ -57,8 +68,12 @@ struct group_bags {
     counted.strand_switches += exchange.blocked_p_count();
   }
 
-  std::deque<group_bag> bags;  // a deque, as they do not move
   coop::parallel::semaphore exchange{1};
+
+ private:
+  problem& work_;
+  std::deque<group_record> records_;  // a deque, as they do not move
+  std::vector<std::size_t> next_;     // task of each group's bag; of the only one, the first
 };
 
 }  // namespace heddle::lab::tsp

@@ -9,20 +9,18 @@ void run(problem& work, region& timed) {
   coop::parallel::groups groups({.count = static_cast<std::size_t>(work.groups())});
   group_bags all(work);
   for (int strand = 0; strand < work.strands(); ++strand) {
-    const auto group = static_cast<std::size_t>(strand % work.groups());
-    groups[group].spawn([&work, &all, &bag = all.bags[group], strand] {
+    const auto group = static_cast<std::size_t>(work.group_of(strand));
+    groups[group].spawn([&work, &all, group, strand] {
       std::uint64_t nodes = 0;
-      std::uint64_t tasks = 0;
-      while (!bag.empty()) {
-        nodes += bag.search_one();
-        ++tasks;
+      for (std::uint64_t tasks = 0;; ++tasks) {
         coop::await(all.exchange.P());
-        bag.exchange();
+        const tour* const task = all.take(group);
         all.exchange.V();
+        if (task == nullptr) return work.worked(strand, tasks, nodes);
+        nodes += all.of(group).search_from(*task);
         coop::await(coop::yield());
         ++count().strand_switches;
       }
-      work.worked(strand, tasks, nodes);
     });
   }
   groups.run();

@@ -7,19 +7,20 @@ namespace {
 
 using namespace coop;
 
-task<> empty(problem& work, int strand, group_bags& all, group_bag& bag) {
+task<> empty(problem& work, int strand, group_bags& all, std::size_t group) {
   std::uint64_t nodes = 0;
-  std::uint64_t tasks = 0;
-  while (!bag.empty()) {
-    nodes += bag.search_one();
-    ++tasks;
+  for (std::uint64_t tasks = 0;; ++tasks) {
     co_await all.exchange.P();
-    bag.exchange();
+    const tour* const next = all.take(group);
     all.exchange.V();
+    if (next == nullptr) {
+      work.worked(strand, tasks, nodes);
+      co_return;
+    }
+    nodes += all.of(group).search_from(*next);
     co_await yield();
     ++count().strand_switches;
   }
-  work.worked(strand, tasks, nodes);
 }
 
 void run(problem& work, region& timed) {
@@ -27,9 +28,8 @@ void run(problem& work, region& timed) {
   parallel::groups groups({.count = static_cast<std::size_t>(work.groups())});
   group_bags all(work);
   for (int strand = 0; strand < work.strands(); ++strand) {
-    const auto group = static_cast<std::size_t>(strand % work.groups());
-    groups[group].spawn(
-        [&work, &all, &bag = all.bags[group], strand] { return empty(work, strand, all, bag); });
+    const auto group = static_cast<std::size_t>(work.group_of(strand));
+    groups[group].spawn([&work, &all, group, strand] { return empty(work, strand, all, group); });
   }
   groups.run();
   all.count_operations();

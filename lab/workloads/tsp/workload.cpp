@@ -15,7 +15,8 @@ std::vector<parameter> problem::declare() {
       parameter::integer("strands", 8, 1, 1000, "that take tasks out of the bag"),
       parameter::integer("seed", 1, 0, 1'000'000'000'000, "of the random cities"),
       parameter::integer("processors", 1, 1, 64, "that all strands may use together"),
-      parameter::integer("groups", 2, 1, 64, "PCM: that divide the strands and the tasks"),
+      parameter::integer("groups", 2, 1, 64, "PCM: that divide the strands, a processor each"),
+      parameter::word("bag", {"shared", "divided"}, "PCM: one for all groups, or one each"),
       parameter::integer("slice-us", 1000, 1, 1'000'000, "concurrent: a time slice"),
   };
 }
@@ -29,6 +30,7 @@ problem::problem(const parameters& values)
            static_cast<std::uint64_t>(values.integer("seed"))),
       strands_(static_cast<int>(values.integer("strands"))),
       groups_(std::min(strands_, static_cast<int>(values.integer("groups")))),
+      bag_is_divided_(values.word("bag") == "divided"),
       slice_ns_(1000 * values.integer("slice-us")),
       tasks_(beginnings(map_, 3)),
       bound_(std::numeric_limits<int>::max()),
@@ -86,6 +88,14 @@ void problem::report(const region& timed, results& out, const rerun&) const {
   const double nodes = static_cast<double>(all_work().nodes);
   out.metrics.add("node_ns", static_cast<double>(timed.wall_ns()) / nodes);
   out.counters.add("nodes", all_work().nodes);
+  if (!in_groups_) return;
+  std::vector<std::uint64_t> of_group(static_cast<std::size_t>(groups_));
+  for (int strand = 0; strand < strands_; ++strand) {
+    of_group[static_cast<std::size_t>(group_of(strand))] +=
+        work_[static_cast<std::size_t>(strand)].nodes;
+  }
+  const auto most = *std::max_element(of_group.begin(), of_group.end());
+  out.counters.add("busiest_group_share", static_cast<double>(most) / nodes);
 }
 
 }  // namespace heddle::lab::tsp

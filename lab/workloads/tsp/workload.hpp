@@ -19,12 +19,12 @@ namespace heddle::lab::tsp {
 /// - concurrent, thread: CP. A semaphore protects the bag, another the shortest tour.
 /// - goroutine: the bag is a channel, a mutex protects the tour.
 /// - cooperative: CM. Both are plain variables; a strand yields after each task.
-/// - parallel: PCM. Each of `groups` groups has every so many-th task, and the shortest tour that
-/// it
-///   knows of, in plain variables; after each task it compares with the others', under a semaphore.
+/// - parallel: PCM. Each of `groups` groups has the shortest tour that it knows of in plain
+///   variables. Under a semaphore a strand compares it with the others' and takes a task, out of
+///   one bag, or, `bag` being "divided", out of the group's own, which has every so many-th task.
 ///
 /// Counter: `nodes`, beginnings of tours that were looked at, which depends on how early a short
-/// tour is found. Metric: `node_ns` = wall / nodes.
+/// tour is found; PCM: `busiest_group_share`, of these. Metric: `node_ns` = wall / nodes.
 class problem {
  public:
   static constexpr std::string_view name = "tsp";
@@ -36,6 +36,9 @@ class problem {
   [[nodiscard]] const map& cities() const { return map_; }
   [[nodiscard]] int strands() const { return strands_; }
   [[nodiscard]] int groups() const { return groups_; }
+  [[nodiscard]] int group_of(int strand) const { return strand * groups_ / strands_; }
+  /// PCM: whether each group has a bag of its own.
+  [[nodiscard]] bool bag_is_divided() const { return bag_is_divided_; }
   [[nodiscard]] std::int64_t slice_ns() const { return slice_ns_; }
   /// The bag's contents; a strand takes them in this order.
   [[nodiscard]] const std::vector<tour>& tasks() const { return tasks_; }
@@ -44,6 +47,8 @@ class problem {
   std::atomic<int>& bound() { return bound_; }
   /// Notes a tour, if it is shorter than all before. Only one strand at a time may do so.
   void found(const tour& candidate);
+  /// The model says so: which group did how much is told then.
+  void runs_in_groups() { in_groups_ = true; }
   /// Each strand, at its end: how many tasks it took, and how many nodes it looked at.
   void worked(int strand, std::uint64_t tasks, std::uint64_t nodes) {
     work_[static_cast<std::size_t>(strand)] = {tasks, nodes};
@@ -62,6 +67,8 @@ class problem {
   map map_;
   int strands_;
   int groups_;
+  bool bag_is_divided_;
+  bool in_groups_ = false;
   std::int64_t slice_ns_;
   std::vector<tour> tasks_;
   std::atomic<int> bound_;

@@ -78,7 +78,8 @@ func program(arguments []string) (harness.Sample, error) {
 		{Name: "strands", Default: 8, Least: 1, Most: 1000},
 		{Name: "seed", Default: 1, Least: 0, Most: 1000000000000},
 		{Name: "processors", Default: 1, Least: 1, Most: 64},
-		{Name: "groups", Default: 2, Least: 1, Most: 64}, // there are none here
+		{Name: "groups", Default: 2, Least: 1, Most: 64},    // there are none here,
+		{Name: "bag", Words: []string{"shared", "divided"}}, // and all share one
 	})
 	if err != nil {
 		return harness.Sample{}, err
