@@ -1,0 +1,137 @@
+#pragma once
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <deque>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "harness/model.hpp"
+#include "heddle/coop/await.hpp"
+#include "heddle/coop/io/service.hpp"
+#include "heddle/coop/io/signal_set.hpp"
+#include "heddle/coop/scheduler.hpp"
+#include "heddle/coop/semaphore.hpp"
+#include "heddle/coop/task.hpp"
+#include "workloads/http/resp.hpp"
+#include "workloads/http/session.hpp"
+#include "workloads/http/workload.hpp"
+
+namespace heddle::lab::http {
+
+/// The back end over one kept connection: requests of many strands go out together, and answers
+/// come in their order.
+class back_end_client {
+ public:
+  /// A strand's question: lives until `answered` was granted.
+  struct question {
+    coop::semaphore answered{0};
+    session::found how = session::found::no_back_end;
+    std::string value;
+  };
+
+  back_end_client(coop::scheduler& on, coop::io::socket connection)
+      : connection_(std::move(connection)) {
+    on.spawn(write_all(), "to the back end");
+    on.spawn(read_all(), "from the back end");
+  }
+
+  /// Begins to ask; then wait for `into.answered`.
+  void ask(question& into, std::string_view key);
+  /// Ends both of its strands.
+  coop::task<> close();
+
+ private:
+  coop::task<> write_all();
+  coop::task<> read_all();
+  void answer(session::found how, std::string_view value);
+
+  coop::io::socket connection_;
+  bytes out_{16 * 1024};
+  coop::semaphore asked_{0};  // something is in out_, or it is over
+  std::deque<question*> waiting_;
+  bool over_ = false;
+};
+
+/// What the strands of one server share: all of it but the strand that serves a connection, which
+/// is a fiber in one model and a task in the other.
+class serving {
+ public:
+  /// A connection, as long as its strand lives.
+  class connection {
+   public:
+    connection(serving& in, coop::io::socket of);
+    ~connection();
+    connection(const connection&) = delete;
+    connection& operator=(const connection&) = delete;
+
+    session peer;
+    coop::io::socket socket;
+
+   private:
+    friend serving;
+    serving& in_;
+    connection* next_;
+    connection* previous_ = nullptr;
+  };
+
+  serving(coop::scheduler& on, const coop::io::service& net, problem& work);
+
+  [[nodiscard]] const limits& allowed() const { return state_.allowed; }
+  [[nodiscard]] back_end_client* back_end() { return back_end_.get(); }
+
+  /// Accepts connections, `serve(socket)` makes each one's strand, until SIGTERM; then ends those
+  /// that are idle.
+  template <class Serve>
+  void run(Serve serve) {
+    on_.spawn([this, serve]() -> coop::task<> { return accept_all(serve); }, "door");
+    on_.spawn([this]() -> coop::task<> { return wait_for_stop(); }, "stop");
+    on_.run();
+  }
+
+ private:
+  template <class Serve>
+  coop::task<> accept_all(Serve serve) {
+    if (work_.back_end()) {
+      auto there = co_await net_.connect(work_.back_end()->address());
+      back_end_ = std::make_unique<back_end_client>(on_, std::move(there).value());
+    }
+    for (;;) {
+      co_await places_.P();
+      const auto come = co_await door_.accept();
+      if (!come) break;  // closed
+      serve(come.reached());
+    }
+    while (first_ != nullptr) co_await places_.P();
+    if (back_end_) co_await back_end_->close();
+  }
+  coop::task<> wait_for_stop();
+
+  coop::scheduler& on_;
+  const coop::io::service& net_;
+  problem& work_;
+  server_state& state_;
+  coop::io::listener door_;
+  coop::io::signal_set stop_;
+  coop::semaphore places_;  // for further connections
+  std::unique_ptr<back_end_client> back_end_;
+  connection* first_ = nullptr;
+};
+
+/// The service that the workload asks for. Throws cannot_run where it does not work.
+class http_service : public coop::io::service {
+ public:
+  http_service(coop::scheduler& on, const problem& work) try : service(on, options(work)) {
+  } catch (const std::system_error& error) {
+    throw cannot_run(error.what());
+  }
+
+ private:
+  static coop::io::service_options options(const problem& work);
+};
+
+}  // namespace heddle::lab::http

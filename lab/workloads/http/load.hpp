@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "heddle/coop/io/endpoint.hpp"
+
+namespace heddle::lab::http {
+
+/// What clients are to do to a server.
+struct load_plan {
+  coop::io::endpoint server;
+  int connections = 1;
+  std::int64_t requests = 1;  // altogether
+  std::int64_t size = 100;    // of an answer's content, bytes
+  bool hop = false;           // ask for what the back end has
+  int pipeline = 1;           // requests on the way on each connection
+  bool chaos = false;         // misbehave: see chaos.cpp
+  std::int64_t seed = 1;
+};
+
+/// What came of it.
+struct load_report {
+  std::int64_t right = 0;  // answers that were what was asked for
+  std::int64_t wrong = 0;  // answers that were not
+  std::int64_t lost = 0;   // connections that ended before their answers had come
+  std::int64_t odd = 0;    // of chaos: misdeeds
+  // From a request's first byte to its answer's last.
+  std::int64_t p50_ns = 0;
+  std::int64_t p99_ns = 0;
+  std::int64_t p999_ns = 0;
+  char complaint[240] = {};  // of the first thing that was wrong
+
+  void complain(std::string_view text);
+};
+
+load_report run_steadily(const load_plan& plan);
+load_report run_chaos(const load_plan& plan);
+
+/// The clients, in a process of their own, on another processor where there is one. When they have
+/// done all, they end the server by SIGTERM, as an operator would: to be blocked before this is
+/// made.
+class load_process {
+ public:
+  explicit load_process(const load_plan& plan);
+  ~load_process();
+  load_process(const load_process&) = delete;
+  load_process& operator=(const load_process&) = delete;
+
+  /// Waits for its end. Throws std::runtime_error if it died.
+  [[nodiscard]] load_report finish();
+
+ private:
+  int process_ = -1;
+  int results_ = -1;
+};
+
+/// The request that a client sends as number `index`, and the content that it expects.
+struct exchange {
+  std::string request;
+  std::string content;
+};
+exchange make_exchange(const load_plan& plan, std::int64_t index);
+
+/// Looks for a whole answer at the beginning of `text`. Returns its length, 0 if it is not whole.
+/// `content` and `status` are set then. Content-Length and chunks are known.
+std::size_t read_answer(std::string_view text, int& status, std::string& content);
+
+}  // namespace heddle::lab::http
