@@ -256,3 +256,24 @@ fn other_commands_go_by_strand() {
         .assert()
         .success();
 }
+
+#[test]
+fn a_damaged_trace_is_read_around_the_damage() {
+    let directory = trace();
+    let path = directory.path();
+    let events = path.join("heddle.trace/4711/events");
+    let mut bytes = fs::read(&events).unwrap();
+    // The last record: main is left.
+    let at = bytes.len() - 8;
+    bytes[at..].fill(0);
+    fs::write(&events, bytes).unwrap();
+    let said = format!("4711/events: at offset {at}: expected a record");
+    for verb in ["strands", "tree", "report", "replay", "info"] {
+        heddle(path)
+            .arg(verb)
+            .assert()
+            .success()
+            .stdout(contains("leaf(int)").or(contains("2 coroutines")))
+            .stderr(contains(said.as_str()).and(contains("8 bytes of events are passed over")));
+    }
+}
