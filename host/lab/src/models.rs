@@ -71,6 +71,7 @@ pub const KNOWN: &[&str] = &[
     "stackless/arena",
     "stackless/pooled",
     "parallel/asm-semaphores",
+    "parallel/asm-balanced",
     "thread/regions",
 ];
 

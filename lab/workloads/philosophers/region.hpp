@@ -49,12 +49,14 @@ class border_forks {
   std::vector<coop::parallel::semaphore*> at_;
 };
 
-/// Runs `start(group, who, forks of who's region)` for each philosopher, then all groups.
+/// Runs `start(group, who, forks of who's region)` for each philosopher, then all groups, with
+/// `balance` so that strands that may are moved between them.
 template <class Start>
-void run_regions(problem& work, region& timed, const Start& start) {
+void run_regions(problem& work, region& timed, const Start& start, bool balance = false) {
   work.require_regions();
   timed.kernel_threads(static_cast<std::uint64_t>(work.regions()) + 1);
-  coop::parallel::groups groups({.count = static_cast<std::size_t>(work.regions())});
+  coop::parallel::groups groups(
+      {.count = static_cast<std::size_t>(work.regions()), .balance = balance});
   std::vector<region_forks> regions(groups.size());
   for (region_forks& each : regions) {
     each.fork.assign(static_cast<std::size_t>(work.philosophers()), 1);

@@ -33,6 +33,7 @@ std::vector<parameter> problem::declare() {
           "yield", {"none", "outside", "inside", "both"},
           "cooperative: where a philosopher also gives way: outside, thinking; inside, eating"),
       parameter::integer("regions", 2, 1, 1000, "parallel, thread/groups, thread/regions"),
+      parameter::integer("uneven", 1, 1, 1000, "how many times as long the first region thinks"),
       parameter::integer("io-us", 0, 0, 1'000'000, "what the food takes to come; 0: nobody waits"),
       parameter::word("io", {"blocking", "awaited"}, "where it is waited for"),
       parameter::integer("processors", 1, 1, 1000, "to run on"),
@@ -55,6 +56,7 @@ problem::problem(const parameters& values)
     : values_(values),
       work_(values.integer("work")),
       inside_(values.integer("inside")),
+      uneven_(values.integer("uneven")),
       meals_(std::max<std::int64_t>(1, values.integer("steps") / values.integer("philosophers") /
                                            (work_ + inside_ + besides))),
       regions_(values.integer("regions")),
@@ -81,6 +83,12 @@ void problem::require_regions() const {
 
 void problem::block_for_io() const {
   std::this_thread::sleep_for(std::chrono::nanoseconds(io_ns_));
+}
+
+std::int64_t problem::iterations() const {
+  std::int64_t sum = 0;
+  for (int who = 0; who < philosophers(); ++who) sum += meals_ * (work_of(who) + inside_);
+  return sum;
 }
 
 void problem::note(int who) {
@@ -111,7 +119,8 @@ verdict problem::check() const {
   std::int64_t wrong = 0;
   for (std::size_t i = 0; i < seats_.size(); ++i) {
     met += seats_[i].met_neighbour;
-    const auto iterations = static_cast<std::uint64_t>(meals_ * (work_ + inside_));
+    const auto iterations =
+        static_cast<std::uint64_t>(meals_ * (work_of(static_cast<int>(i)) + inside_));
     if (seats_[i].eaten != meals_ || seats_[i].value != after_work(i, iterations)) ++wrong;
   }
   if (met != 0) {
@@ -131,15 +140,14 @@ verdict problem::check() const {
 void problem::report(const region& timed, results& out, const rerun& again) const {
   const auto meals = static_cast<double>(all_meals());
   const auto each = [meals](std::uint64_t all) { return static_cast<double>(all) / meals; };
-  const std::int64_t iterations = all_meals() * (work_ + inside_);
   const counters& counted = timed.counted();
   out.metrics.add("meal_ns", each(timed.wall_ns()))
       .add("meal_cpu_ns", each(timed.cpu_ns()))
       .add("spread",
            static_cast<double>(meals_ + 1) / static_cast<double>(least_at_first_leave_ + 1));
   out.counters.add("meals", all_meals())
-      .add("iterations", iterations)
-      .add("checkpoints", has_checkpoints_ ? iterations : 0)
+      .add("iterations", iterations())
+      .add("checkpoints", has_checkpoints_ ? iterations() : 0)
       .add("p_operations_per_meal", each(counted.p_operations))
       .add("blocked_p_operations_per_meal", each(counted.blocked_p_operations))
       .add("strand_switches_per_meal", each(counted.strand_switches))

@@ -26,11 +26,14 @@ namespace heddle::lab::philosophers {
 ///   out, /asm-watched by wait_until.
 /// - parallel (section 3.2, Figure 3): `regions` of philosophers, a group and a processor each;
 ///   within a region as cooperative, but a fork between two regions is a semaphore.
-///   parallel/asm-semaphores: every fork is one. thread/groups and thread/regions are the programs
-///   DP_1 and DP_2 by which the source simulated that, on kernel threads that may run anywhere:
-///   semaphores protect each region's integers, and in DP_2 one more lets only one philosopher of a
-///   region run.
+///   parallel/asm-semaphores: every fork is one, so that any philosopher may be on either side;
+///   parallel/asm-balanced: there the balancer moves them, where they yield. thread/groups and
+///   thread/regions are the programs DP_1 and DP_2 by which the source simulated that, on kernel
+///   threads that may run anywhere: semaphores protect each region's integers, and in DP_2 one more
+///   lets only one philosopher of a region run.
 /// - serial: the same thinking and eating, one philosopher after the other.
+///
+/// With `uneven` the philosophers of the first region think that many times as long.
 ///
 /// With `io-us` each philosopher also waits that long for the food, on a device: in the kernel, as
 /// a read() that blocks does (io=blocking), or in the scheduler where there is one (io=awaited).
@@ -76,7 +79,7 @@ class problem {
 
   template <class Checkpoint>
   void think(int who, Checkpoint&& checkpoint) {
-    work_on(who, work_, checkpoint);
+    work_on(who, work_of(who), checkpoint);
   }
   template <class Checkpoint>
   void eat(int who, Checkpoint&& checkpoint) {
@@ -129,6 +132,10 @@ class problem {
   [[nodiscard]] bool reversed(int who) const {
     return last_is_reversed_ && who + 1 == philosophers();
   }
+  [[nodiscard]] std::int64_t work_of(int who) const {
+    return uneven_ > 1 && region_of(who) == 0 ? work_ * uneven_ : work_;
+  }
+  [[nodiscard]] std::int64_t iterations() const;
   template <class Checkpoint>
   void work_on(int who, std::int64_t iterations, Checkpoint& checkpoint) {
     seat& own = seats_[static_cast<std::size_t>(who)];
@@ -154,6 +161,7 @@ class problem {
   parameters values_;
   std::int64_t work_;
   std::int64_t inside_;
+  std::int64_t uneven_;
   std::int64_t meals_;  // of each
   std::int64_t regions_;
   std::int64_t io_ns_;
