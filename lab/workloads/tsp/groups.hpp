@@ -11,7 +11,8 @@
 namespace heddle::lab::tsp {
 
 /// PCM: what a group's strands share without protection, the shortest tour that the group knows of.
-class group_record final : public finder {
+/// On cache lines of its own: its bound is read at every step of a search.
+class alignas(64) group_record final : public finder {
  public:
   explicit group_record(problem& work) : work_(work) {}
 
