@@ -81,13 +81,9 @@ strand_block* scheduler::run_tasks(strand_block* first) {
       strand->extra().error = std::current_exception();
       strand->status = strand_status::finished;
     }
-    if (strand->status >= strand_status::finished) {
-      if (strand->status == strand_status::leaving) {
-        let_depart();
-      } else {
-        current_strand = nullptr;
-        finish(*strand);
-      }
+    if (strand->status == strand_status::finished) {
+      current_strand = nullptr;
+      finish(*strand);
     }
     strand = next();
   } while (strand != nullptr && strand->kind == strand_kind::task);

@@ -62,6 +62,7 @@ strand_block* scheduler::next_slow() {
 strand_block* scheduler::next_after_timers() {
   turns_ = options_.random_seed ? 1 : turns_between_timers;
   if (group_ != nullptr) {
+    if (departure_.strand != nullptr) let_depart();  // a task; fibers do so in run_strands()
     turns_ = std::min(turns_, group_->look());
   }
   if (!timers_.empty()) wake_due();

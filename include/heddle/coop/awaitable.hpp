@@ -5,6 +5,7 @@
 
 #include "heddle/coop/context.hpp"
 #include "heddle/coop/strand_block.hpp"
+#include "heddle/coop/thread_local.hpp"
 
 namespace heddle::coop {
 
@@ -15,17 +16,12 @@ struct cancelled {};
 
 namespace detail {
 
-// The model in which the two below are reached by an offset from the thread's register, anew each
-// time. In others a function may keep their address, and a fiber that has moved to another thread
-// (parallel/move_to.hpp) would find those of the thread that it has left.
-#define HEDDLE_THREAD_LOCAL [[gnu::tls_model("initial-exec")]] inline constinit thread_local
-
 // The running strand; null outside of scheduler::run(). A strand that goes on after a wait finds
 // itself here: it keeps no pointer to itself on its stack, whose first load after a switch is slow.
-HEDDLE_THREAD_LOCAL strand_block* current_strand = nullptr;
+HEDDLE_THREAD_LOCAL inline constinit thread_local strand_block* current_strand = nullptr;
 // The scheduler that runs it. The same as current_strand->owner, but known without waiting for the
 // strand to be known: so one switch does not wait for the one before.
-HEDDLE_THREAD_LOCAL scheduler* current_scheduler = nullptr;
+HEDDLE_THREAD_LOCAL inline constinit thread_local scheduler* current_scheduler = nullptr;
 
 [[noreturn]] void throw_cancelled(strand_block& strand);
 /// After a wait that did not end in the plain way: throws if it was cancelled.

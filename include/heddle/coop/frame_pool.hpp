@@ -3,6 +3,7 @@
 #include <cstddef>
 
 #include "heddle/coop/sanitizer.hpp"
+#include "heddle/coop/thread_local.hpp"
 
 namespace heddle::coop::detail {
 
@@ -68,9 +69,7 @@ class frame_pool {
   static void release_new(void* memory, std::size_t bytes) noexcept;
 
   // constinit: without it every use would go through a function that asks whether it is made.
-  // initial-exec: see HEDDLE_THREAD_LOCAL.
-  [[gnu::tls_model(
-      "initial-exec")]] static inline constinit thread_local piece* lists_[classes] = {};
+  HEDDLE_THREAD_LOCAL static inline constinit thread_local piece* lists_[classes] = {};
   static inline constinit thread_local chunk_rest rests_[classes] = {};
 };
 

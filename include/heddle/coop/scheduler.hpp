@@ -205,6 +205,7 @@ class scheduler {
               parallel::message& posted) noexcept {
     strand.status = detail::strand_status::leaving;
     departure_ = {&strand, &to, &posted};
+    turns_ = 1;  // next() is to see it
   }
   /// Suspends the running fiber after depart(), instead of leave_fiber().
   [[gnu::noinline]] static void leave_for_good(detail::strand_block& self);
