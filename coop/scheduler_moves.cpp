@@ -1,9 +1,11 @@
 // How strands, and the fibers that they run on, leave a scheduler and come to it.
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "heddle/coop/parallel/group.hpp"
 #include "heddle/coop/scheduler.hpp"
+#include "heddle/trace.h"
 
 namespace heddle::coop {
 
@@ -36,6 +38,8 @@ void scheduler::take_in(std::unique_ptr<detail::fiber> runner) {
 
 void scheduler::send(strand_block& strand, parallel::group& to,
                      parallel::message& posted) noexcept {
+  // Of one that leaves by itself the recorder is told at the next turn.
+  if (announcer_.on && strand.status != strand_status::leaving) announce_end(strand);
   ready_.remove(strand);
   all_.remove(strand);
   if (strand.kind == strand_kind::fiber && strand.runner != nullptr) {
@@ -61,6 +65,9 @@ void scheduler::arrive(strand_block& strand) {
   all_.add(strand);
   if (strand.kind == strand_kind::fiber && strand.runner != nullptr) {
     take_in(std::unique_ptr<detail::fiber>(strand.runner));
+  }
+  if (announcer_.on && !strand.name().empty()) {
+    heddle_name_strand(number(strand), std::string(strand.name()).c_str());
   }
   if (strand.status == strand_status::leaving) strand.status = strand_status::ready;
   ready_.push(strand);
