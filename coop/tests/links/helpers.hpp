@@ -1,0 +1,33 @@
+// What the tests of links share.
+#pragma once
+
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "heddle/coop/link.hpp"
+#include "heddle/coop/parallel/semaphore.hpp"
+#include "parallel/helpers.hpp"
+
+/// Runs `test(first, second, run)` with both ends in one scheduler, in one group, and in two.
+template <class Test>
+void in_each_place(const Test& test) {
+  SUBCASE("one scheduler") {
+    scheduler s;
+    test(s, s, [&] { s.run(); });
+  }
+  SUBCASE("one group") {
+    parallel::groups g({.count = 1});
+    test(g[0], g[0], [&] { g.run(); });
+  }
+  SUBCASE("two groups") {
+    parallel::groups g({.count = 2});
+    test(g[0], g[1], [&] { g.run(); });
+  }
+  SUBCASE("two groups that do not spin") {
+    parallel::groups g({.count = 2, .spin = 0us});
+    test(g[0], g[1], [&] { g.run(); });
+  }
+}
