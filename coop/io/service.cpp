@@ -35,6 +35,8 @@ file service::adopt(int fd, std::string name) const {
       detail::file_ref(new detail::file_state{core_, std::move(name), fd, detail::ends_soon(fd)}));
 }
 
+coop::reactor& service::reactor() const noexcept { return *core_; }
+
 const std::string& service::choice() const noexcept { return core_->choice(); }
 
 }  // namespace heddle::coop::io

@@ -65,8 +65,12 @@ std::string choice_here() {
 }
 
 struct environment_value {
-  explicit environment_value(const char* value) { setenv("HEDDLE_IO", value, 1); }
-  ~environment_value() { unsetenv("HEDDLE_IO"); }
+  const char* name;
+  explicit environment_value(const char* value, const char* its_name = "HEDDLE_IO")
+      : name(its_name) {
+    setenv(name, value, 1);
+  }
+  ~environment_value() { unsetenv(name); }
 };
 
 }  // namespace
@@ -114,6 +118,30 @@ TEST_CASE("HEDDLE_IO names the mechanism") {
   CHECK_THROWS_WITH_AS(
       choice_here(),
       "HEDDLE_IO is \"io_ring\", not io_uring, linux_aio or threads: correct it or unset it",
+      std::invalid_argument);
+}
+
+TEST_CASE("HEDDLE_SOCKETS names how sockets are waited for, and epoll works everywhere") {
+  const auto chosen = [](io::mechanism files) {
+    scheduler s;
+    return io::service(s, {.only = files}).socket_choice();
+  };
+  CHECK(chosen(io::mechanism::threads) == "epoll");
+  {
+    const environment_value named("epoll", "HEDDLE_SOCKETS");
+    CHECK(chosen(io::mechanism::threads) == "epoll (as asked)");
+  }
+  {
+    const environment_value named("io_uring", "HEDDLE_SOCKETS");
+    CHECK_THROWS_WITH_AS(chosen(io::mechanism::threads),
+                         "sockets by io_uring, where files are not: those are by threads (as "
+                         "asked): Operation not supported",
+                         std::system_error);
+  }
+  const environment_value unknown("select", "HEDDLE_SOCKETS");
+  CHECK_THROWS_WITH_AS(
+      chosen(io::mechanism::threads),
+      "HEDDLE_SOCKETS is \"select\", not epoll or io_uring: correct it or unset it",
       std::invalid_argument);
 }
 

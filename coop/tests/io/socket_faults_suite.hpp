@@ -8,6 +8,7 @@
 #include <array>
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -357,5 +358,30 @@ TEST_CASE(KIND "the report of a deadlock names who waits for which socket") {
     CHECK(dump.find("strand 1 waits for a read from \"left\"\n") != std::string::npos);
     CHECK(dump.find("strand 2 waits for an accept at \"" + std::string(door.name()) + "\"\n") !=
           std::string::npos);
+  });
+}
+
+TEST_CASE(KIND "another thread interrupts a wait for sockets, once a call") {
+  over_every_socket_mechanism([](const io::service_options& options) {
+    for (const bool sockets : {true, false}) {
+      CAPTURE(sockets);
+      scheduler s;
+      const io::service net(s, options);
+      heddle::coop::reactor& waits = net.reactor();
+      CHECK(waits.interruptible());
+      std::optional<io::listener> door;
+      if (sockets) door = net.listen(any_port()).value();
+      // One before the wait, and some during it.
+      waits.interrupt();
+      waits.wait(std::nullopt);
+      for (int i = 0; i < 3; ++i) {
+        std::thread other([&] {
+          std::this_thread::sleep_for(2ms);
+          waits.interrupt();
+        });
+        waits.wait(std::nullopt);
+        other.join();
+      }
+    }
   });
 }

@@ -1,6 +1,10 @@
 #include "workloads/http/cooperative.hpp"
 
+#include <chrono>
+#include <ctime>
 #include <utility>
+
+#include "heddle/coop/yield.hpp"
 
 namespace heddle::lab::http {
 
@@ -93,6 +97,25 @@ task<> serving::wait_for_stop() {
   for (connection* each = first_; each != nullptr; each = each->next_) {
     if (each->peer.idle()) static_cast<void>(each->socket.shutdown(io::ending::reading));
   }
+}
+
+task<> serving::sweep() {
+  for (;;) {
+    co_await sleep_for(allowed().sweep_interval());
+    const time_point now = coarse_now();
+    for (connection* each = first_; each != nullptr; each = each->next_) {
+      if (each->deadline_ > now) continue;
+      each->late_ = true;
+      each->deadline_ = time_point::max();
+      static_cast<void>(each->socket.shutdown(each->ends_));
+    }
+  }
+}
+
+time_point serving::coarse_now() {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+  return time_point(std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec));
 }
 
 io::service_options http_service::options(const problem& work) {

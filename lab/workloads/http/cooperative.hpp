@@ -5,6 +5,7 @@
 
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -16,6 +17,7 @@
 #include "heddle/coop/io/signal_set.hpp"
 #include "heddle/coop/scheduler.hpp"
 #include "heddle/coop/semaphore.hpp"
+#include "heddle/coop/strand.hpp"
 #include "heddle/coop/task.hpp"
 #include "workloads/http/resp.hpp"
 #include "workloads/http/session.hpp"
@@ -69,12 +71,26 @@ class serving {
     connection(const connection&) = delete;
     connection& operator=(const connection&) = delete;
 
+    /// For a server that sweeps: the wait that now begins may take so long. If it takes longer,
+    /// late() says so, and the direction of the socket is ended.
+    void waits_to_read(coop::duration limit) { waits(limit, coop::io::ending::reading); }
+    void waits_to_write(coop::duration limit) { waits(limit, coop::io::ending::both); }
+    [[nodiscard]] bool late() const { return late_; }
+
     session peer;
     coop::io::socket socket;
 
    private:
     friend serving;
+    void waits(coop::duration limit, coop::io::ending ends) {
+      deadline_ = coarse_now() + limit;
+      ends_ = ends;
+    }
+
     serving& in_;
+    coop::time_point deadline_ = coop::time_point::max();
+    coop::io::ending ends_ = coop::io::ending::both;
+    bool late_ = false;
     connection* next_;
     connection* previous_ = nullptr;
   };
@@ -82,6 +98,7 @@ class serving {
   serving(coop::scheduler& on, const coop::io::service& net, problem& work);
 
   [[nodiscard]] const limits& allowed() const { return state_.allowed; }
+  [[nodiscard]] bool sweeps() const { return work_.sweeps(); }
   [[nodiscard]] back_end_client* back_end() { return back_end_.get(); }
 
   /// Accepts connections, `serve(socket)` makes each one's strand, until SIGTERM; then ends those
@@ -90,6 +107,8 @@ class serving {
   void run(Serve serve) {
     on_.spawn([this, serve]() -> coop::task<> { return accept_all(serve); }, "door");
     on_.spawn([this]() -> coop::task<> { return wait_for_stop(); }, "stop");
+    if (sweeps())
+      sweeper_.emplace(on_.spawn([this]() -> coop::task<> { return sweep(); }, "sweeper"));
     on_.run();
   }
 
@@ -107,9 +126,13 @@ class serving {
       serve(come.reached());
     }
     while (first_ != nullptr) co_await places_.P();
+    if (sweeper_) sweeper_->cancel();
     if (back_end_) co_await back_end_->close();
   }
   coop::task<> wait_for_stop();
+  coop::task<> sweep();
+  // As exact as the kernel's tick, which is enough, and ten times cheaper than the exact one.
+  static coop::time_point coarse_now();
 
   coop::scheduler& on_;
   const coop::io::service& net_;
@@ -120,6 +143,7 @@ class serving {
   coop::semaphore places_;  // for further connections
   std::unique_ptr<back_end_client> back_end_;
   connection* first_ = nullptr;
+  std::optional<coop::strand<>> sweeper_;
 };
 
 /// The service that the workload asks for. Throws cannot_run where it does not work.

@@ -1,3 +1,5 @@
+#include <optional>
+
 #include "workloads/http/cooperative.hpp"
 
 namespace heddle::lab::http {
@@ -21,7 +23,14 @@ void serve(serving& all, io::socket peer) {
   for (;;) {
     switch (one.peer.next()) {
       case session::step::read: {
-        const auto read = await(within(one.peer.patience(), one.socket.read(one.peer.room())));
+        std::optional<io::result<std::size_t>> read;
+        if (all.sweeps()) {
+          one.waits_to_read(one.peer.patience());
+          read.emplace(await(one.socket.read(one.peer.room())));
+          if (one.late()) read.reset();
+        } else {
+          read = await(within(one.peer.patience(), one.socket.read(one.peer.room())));
+        }
         if (!read) {
           one.peer.timed_out();
         } else if (!*read) {
@@ -32,8 +41,14 @@ void serve(serving& all, io::socket peer) {
         break;
       }
       case session::step::write: {
-        const auto written =
-            await(within(all.allowed().write, one.socket.write_all(one.peer.output().filled())));
+        std::optional<io::result<std::size_t>> written;
+        if (all.sweeps()) {
+          one.waits_to_write(all.allowed().write);
+          written.emplace(await(one.socket.write_all(one.peer.output().filled())));
+        } else {
+          written =
+              await(within(all.allowed().write, one.socket.write_all(one.peer.output().filled())));
+        }
         if (!written || !*written) return;
         one.peer.written();
         break;

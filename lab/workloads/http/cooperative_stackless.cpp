@@ -1,3 +1,5 @@
+#include <optional>
+
 #include "workloads/http/cooperative.hpp"
 
 namespace heddle::lab::http {
@@ -21,7 +23,14 @@ task<> serve(serving& all, io::socket peer) {
   for (;;) {
     switch (one.peer.next()) {
       case session::step::read: {
-        const auto read = co_await within(one.peer.patience(), one.socket.read(one.peer.room()));
+        std::optional<io::result<std::size_t>> read;
+        if (all.sweeps()) {
+          one.waits_to_read(one.peer.patience());
+          read.emplace(co_await one.socket.read(one.peer.room()));
+          if (one.late()) read.reset();
+        } else {
+          read = co_await within(one.peer.patience(), one.socket.read(one.peer.room()));
+        }
         if (!read) {
           one.peer.timed_out();
         } else if (!*read) {
@@ -32,8 +41,14 @@ task<> serve(serving& all, io::socket peer) {
         break;
       }
       case session::step::write: {
-        const auto written =
-            co_await within(all.allowed().write, one.socket.write_all(one.peer.output().filled()));
+        std::optional<io::result<std::size_t>> written;
+        if (all.sweeps()) {
+          one.waits_to_write(all.allowed().write);
+          written.emplace(co_await one.socket.write_all(one.peer.output().filled()));
+        } else {
+          written = co_await within(all.allowed().write,
+                                    one.socket.write_all(one.peer.output().filled()));
+        }
         if (!written || !*written) co_return;
         one.peer.written();
         break;

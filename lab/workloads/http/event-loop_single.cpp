@@ -72,10 +72,10 @@ class server {
   server& operator=(const server&) = delete;
 
   void run() {
-    clock::time_point next_sweep = clock::now() + sweep_interval();
+    clock::time_point next_sweep = clock::now() + state_.allowed.sweep_interval();
     while (!state_.stopping || !clients_.empty()) {
       epoll_event events[128];
-      const auto most = std::chrono::milliseconds(sweep_interval()).count();
+      const auto most = std::chrono::milliseconds(state_.allowed.sweep_interval()).count();
       const int count = epoll_wait(epoll_, events, 128, static_cast<int>(most));
       if (count < 0 && errno != EINTR) fail("epoll_wait(2)");
       now_ = clock::now();
@@ -85,7 +85,7 @@ class server {
       write_back_end();
       if (now_ >= next_sweep) {
         sweep();
-        next_sweep = now_ + sweep_interval();
+        next_sweep = now_ + state_.allowed.sweep_interval();
       }
       dead_.clear();
     }
@@ -99,11 +99,6 @@ class server {
     const int fd = signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
     if (fd < 0) fail("signalfd(2)");
     return fd;
-  }
-
-  // How late a slow client may be found.
-  [[nodiscard]] std::chrono::milliseconds sweep_interval() const {
-    return std::min(state_.allowed.linger, std::chrono::milliseconds(1000));
   }
 
   void watch(source& added, std::uint32_t events) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -20,6 +21,11 @@ struct limits {
   std::chrono::milliseconds write{10'000};  // until the client has taken what is written
   std::chrono::milliseconds linger{1'000};  // what a client may still send that is being refused
   std::size_t linger_bytes = 256 * 1024;
+
+  /// How late a slow client may be found by those who look at all of them now and then.
+  [[nodiscard]] std::chrono::milliseconds sweep_interval() const {
+    return std::min(linger, std::chrono::milliseconds(1000));
+  }
 };
 
 /// What the connections of one server share.

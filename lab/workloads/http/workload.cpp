@@ -53,6 +53,8 @@ std::vector<parameter> problem::declare() {
       parameter::word("hop", {"none", "back-end"}, "what an answer needs"),
       parameter::word("load", {"steady", "chaos"}, "how the clients behave"),
       parameter::word("sockets", {"epoll", "io_uring"}, "cooperative: how they are waited for"),
+      parameter::word("patience", {"within", "swept"},
+                      "cooperative: a timer a wait, or a look at all connections now and then"),
       parameter::integer("seed", 1, 0, 1'000'000'000, "of the chaos"),
   };
 }
@@ -65,6 +67,7 @@ parameters problem::small(const parameters& values) {
 problem::problem(const parameters& values)
     : server_{.allowed = limits_of(values)},
       sockets_(values.word("sockets")),
+      sweeps_(values.word("patience") == "swept"),
       requests_(values.integer("requests")) {
   allow_descriptors(values.integer("connections"));
   static_cast<void>(session::content(0));  // made before there are two processes

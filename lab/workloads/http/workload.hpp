@@ -26,6 +26,9 @@ namespace heddle::lab::http {
 /// - `load=chaos`: half of the clients misbehave instead: garbage, halves of requests, resets,
 ///   limits exceeded, answers not read.
 /// - `sockets`: what our own models wait by; the others have one way each.
+/// - `patience`: how our own models see that a client is too slow: `within` is a timer for each
+///   wait, to the nanosecond; `swept` is what the bare loop does, a look at all connections every
+///   second at least.
 ///
 /// Oracle: the clients look at every answer of a request that deserves one. None is wrong, none
 /// missing, and afterwards the server has no connection and no more descriptors than before.
@@ -50,6 +53,7 @@ class problem {
   [[nodiscard]] const std::optional<stub_back_end>& back_end() const { return back_end_; }
   [[nodiscard]] server_state& server() { return server_; }
   [[nodiscard]] const std::string& sockets() const { return sockets_; }
+  [[nodiscard]] bool sweeps() const { return sweeps_; }
 
   [[nodiscard]] verdict check();
   void report(const region& timed, results& out, const rerun& again) const;
@@ -57,6 +61,7 @@ class problem {
  private:
   server_state server_;
   std::string sockets_;
+  bool sweeps_;
   std::int64_t requests_;
   sigset_t signals_before_;
   listening door_;

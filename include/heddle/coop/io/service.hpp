@@ -103,6 +103,8 @@ class service {
 
   /// For those who write awaitables.
   [[nodiscard]] detail::core& core() const noexcept { return *core_; }
+  /// What the scheduler waits in, for those who interrupt it from other threads.
+  [[nodiscard]] coop::reactor& reactor() const noexcept;
 
  private:
   detail::core* core_;
