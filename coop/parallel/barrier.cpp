@@ -106,7 +106,8 @@ bool barrier::given_up(coop::detail::wait_list& list, coop::detail::wait_node& n
   if (own.arrived == own.strands) {
     std::uint64_t state = own.at.state_.load(std::memory_order_relaxed);
     do {
-      if (phase(state) != own.counted_in) {
+      // None missing: the last one is about to begin the next phase.
+      if (phase(state) != own.counted_in || missing(state) == 0) {
         // The message is under way: the wait ends by it.
         coop::detail::wait_in(*node.who, node, list);
         return true;
