@@ -1,5 +1,6 @@
 #include <optional>
 
+#include "heddle/coop/sanitizer.hpp"
 #include "workloads/http/cooperative.hpp"
 
 namespace heddle::lab::http {
@@ -69,8 +70,15 @@ void serve(serving& all, io::socket peer) {
   }
 }
 
+// The parser's frames, with AddressSanitizer's room around each variable, need more than usual.
+#if defined(HEDDLE_ASAN)
+constexpr std::size_t stack_bytes = 512 * 1024;
+#else
+constexpr std::size_t stack_bytes = 64 * 1024;
+#endif
+
 void run(problem& work, region& timed) {
-  scheduler s;
+  scheduler s({.stack_bytes = stack_bytes});
   const http_service net(s, work);
   serving all(s, net, work);
   timed.begin();
