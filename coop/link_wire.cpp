@@ -1,0 +1,208 @@
+#include "heddle/coop/link_wire.hpp"
+
+#include <cstring>
+#include <memory>
+#include <utility>
+
+#include "heddle/coop/await.hpp"
+#include "heddle/coop/scheduler.hpp"
+
+namespace heddle::coop::detail {
+
+void link_wire::open(io::socket connection, std::uint64_t types) {
+  try {
+    bind();
+  } catch (...) {
+    abandon();
+    throw;
+  }
+  connection_ = std::move(connection);
+  types_ = types;
+  put(frame_kind::hello, types, [](std::string&) {});
+  pin();
+  // However a strand ends.
+  using held = std::unique_ptr<link_wire, void (*)(link_wire*)>;
+  const auto let_go = [](link_wire* self) { self->one_has_ended(); };
+  owner().spawn([self = held(this, let_go)] { return read(*self); }, "link reader");
+  owner().spawn([self = held(this, let_go)] { return write(*self); }, "link writer");
+}
+
+template <class Encode>
+void link_wire::put(frame_kind kind, std::uint64_t number, const Encode& encode) {
+  if (ending_) return;
+  const std::size_t begin = out_.size();
+  out_.resize(begin + sizeof(header));
+  encode(out_);
+  const header head{static_cast<std::uint32_t>(out_.size() - begin - sizeof(header)), kind, number};
+  std::memcpy(out_.data() + begin, &head, sizeof head);
+  if (begin == 0) pending_.V();
+}
+
+// ---- from the near end --------------------------------------------------------------------------
+
+void link_wire::arrive(link_envelope& letter) noexcept {
+  const bool is_call = letter.kind == envelope_kind::call;
+  const std::uint64_t number = is_call ? ++last_number_ : 0;
+  put(is_call ? frame_kind::call : frame_kind::one_way, number,
+      [&](std::string& out) { encode_request(letter, out); });
+  if (is_call) {
+    under_way_.emplace(number, &letter);
+  } else {
+    give_back(letter);
+  }
+}
+
+void link_wire::arrive_over(link_envelope& call) noexcept {
+  switch (call.outcome) {
+    case call_outcome::replied:
+      put(frame_kind::reply, call.number, [&](std::string& out) { encode_reply(call, out); });
+      break;
+    case call_outcome::failed:
+      put(frame_kind::failed, call.number, [&](std::string& out) {
+        out.append(call.error->type).append(1, '\0').append(call.error->what);
+      });
+      break;
+    case call_outcome::closed:
+      put(frame_kind::closed, call.number, [](std::string&) {});
+      break;
+  }
+  keep(call);
+}
+
+void link_wire::peer_has_closed() noexcept {
+  put(frame_kind::closed, 0, [](std::string&) {});
+  ending_ = true;  // once that is written
+  pending_.V();
+}
+
+// ---- from the other process ---------------------------------------------------------------------
+
+void link_wire::take(std::string_view bytes) {
+  in_.append(bytes);
+  std::size_t done = 0;
+  while (in_.size() - done >= sizeof(header) && !closed()) {
+    header head;
+    std::memcpy(&head, in_.data() + done, sizeof head);
+    if (head.bytes > most_bytes) {
+      fail("the other process sent a frame of " + std::to_string(head.bytes) +
+           " bytes, more than " + std::to_string(most_bytes));
+      return;
+    }
+    if (in_.size() - done - sizeof head < head.bytes) break;
+    const char* const wrong =
+        take_frame(head, std::string_view(in_).substr(done + sizeof head, head.bytes));
+    if (wrong != nullptr) {
+      fail(std::string("the other process sent a malformed frame: ") + wrong);
+      return;
+    }
+    done += sizeof head + head.bytes;
+  }
+  in_.erase(0, done);
+}
+
+// Returns what is wrong with it, if anything is.
+const char* link_wire::take_frame(const header& head, std::string_view payload) {
+  if (!std::exchange(greeted_, true)) {
+    if (head.kind != frame_kind::hello || head.bytes != 0) return "no hello came first";
+    return head.number == types_ ? nullptr : "its link has other types";
+  }
+  switch (head.kind) {
+    case frame_kind::hello:
+      return "a second hello";
+    case frame_kind::call:
+    case frame_kind::one_way: {
+      const bool is_call = head.kind == frame_kind::call;
+      link_envelope& made = take_envelope(is_call ? envelope_kind::call : envelope_kind::one_way);
+      made.number = head.number;
+      // As if a strand waited: so the reply is sent here.
+      made.state.store(call_state::parked, std::memory_order_relaxed);
+      if (!decode_request(payload, made)) {
+        keep(made);
+        return "a request that cannot be decoded";
+      }
+      if (!send(made)) {
+        keep(made);
+        if (is_call) put(frame_kind::closed, head.number, [](std::string&) {});
+      }
+      return nullptr;
+    }
+    case frame_kind::reply:
+    case frame_kind::failed:
+    case frame_kind::closed:
+      break;
+    default:
+      return "its kind is unknown";
+  }
+  if (head.kind == frame_kind::closed && head.number == 0) {
+    fail({});
+    return nullptr;
+  }
+  const auto found = under_way_.find(head.number);
+  if (found == under_way_.end()) return "a reply to a call that was not made";
+  link_envelope& call = *found->second;
+  if (head.kind == frame_kind::failed) {
+    const std::size_t end = payload.find('\0');
+    if (end == std::string_view::npos) return "an error without a type";
+    call.error = std::make_unique<handler_error>(
+        handler_error{std::string(payload.substr(0, end)), std::string(payload.substr(end + 1))});
+  } else if (head.kind == frame_kind::reply && !decode_reply(payload, call)) {
+    return "a reply that cannot be decoded";
+  }
+  under_way_.erase(found);
+  settle(call, head.kind == frame_kind::reply    ? call_outcome::replied
+               : head.kind == frame_kind::failed ? call_outcome::failed
+                                                 : call_outcome::closed);
+  return nullptr;
+}
+
+// ---- the end ------------------------------------------------------------------------------------
+
+void link_wire::fail(std::string_view reason) noexcept {
+  if (closed() && ending_ && under_way_.empty()) return;
+  ending_ = true;
+  out_.clear();
+  set_reason(reason);
+  for (const auto& [number, call] : std::exchange(under_way_, {})) {
+    settle(*call, call_outcome::closed);
+  }
+  close();
+  static_cast<void>(connection_.shutdown(io::ending::both));
+  pending_.V();
+}
+
+void link_wire::one_has_ended() noexcept {
+  if (--strands_ != 0) return;
+  fail({});
+  connection_ = {};  // here: it belongs to this thread
+  abandon();
+  unpin();
+}
+
+task<> link_wire::read(link_wire& self) {
+  const io::buffer page(64 * 1024);
+  for (;;) {
+    const io::result<std::size_t> got = co_await self.connection_.read(page);
+    if (!got || got.value() == 0) {
+      self.fail("the other process is gone");
+      co_return;
+    }
+    self.take(page.text(got.value()));
+  }
+}
+
+task<> link_wire::write(link_wire& self) {
+  for (;;) {
+    if (self.out_.empty()) {
+      if (self.ending_) break;
+      co_await self.pending_.P();
+      continue;
+    }
+    const io::buffer frames = io::buffer::copy_of(self.out_);
+    self.out_.clear();
+    const io::result<std::size_t> put = co_await self.connection_.write_all(frames);
+    if (!put) self.fail("the other process is gone");
+  }
+  static_cast<void>(self.connection_.shutdown(io::ending::both));  // the reader's end
+}
+
+}  // namespace heddle::coop::detail

@@ -1,0 +1,250 @@
+// Links between processes.
+#include <doctest/doctest.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "heddle/coop/io/service.hpp"
+#include "heddle/coop/link_process.hpp"
+#include "heddle/coop/parallel/groups.hpp"
+#include "heddle/coop/yield.hpp"
+
+using namespace heddle::coop;
+using namespace std::chrono_literals;
+
+struct order {
+  int number;
+  std::string text;
+};
+
+template <>
+struct heddle::coop::link_codec<order> {
+  static void encode(const order& value, std::string& out) {
+    out += std::to_string(value.number) + ':' + value.text;
+  }
+  static std::optional<order> decode(std::string_view bytes) {
+    const std::size_t colon = bytes.find(':');
+    if (colon == std::string_view::npos) return std::nullopt;
+    return order{std::stoi(std::string(bytes.substr(0, colon))),
+                 std::string(bytes.substr(colon + 1))};
+  }
+};
+
+namespace {
+
+using client = link_end<order, std::string>;
+
+// What the other process does: serves until its link is closed.
+void serve(io::socket connection) {
+  auto end = link_over<order, std::string>(std::move(connection), "served");
+  end.on([](order wanted) -> task<std::string> {
+    if (wanted.text == "throw") throw std::out_of_range("no such order");
+    if (wanted.text == "die") kill(getpid(), SIGKILL);
+    if (wanted.number % 3 == 0) co_await yield();
+    co_return wanted.text + std::to_string(wanted.number);
+  });
+  await(end.finished());
+}
+
+/// A child that serves one end of a socketpair.
+struct child {
+  int fd = -1;  // ours
+  pid_t pid = -1;
+
+  child() {
+    int ends[2];
+    REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0);
+    pid = fork();
+    REQUIRE(pid >= 0);
+    if (pid == 0) {
+      close(ends[0]);
+      {
+        scheduler s;
+        const io::service net(s);
+        s.spawn([&] { serve(net.adopt_socket(ends[1], "parent")); });
+        s.run();
+      }
+      _exit(0);
+    }
+    close(ends[1]);
+    fd = ends[0];
+  }
+  int status() const {
+    int status = -1;
+    REQUIRE(waitpid(pid, &status, 0) == pid);
+    return status;
+  }
+};
+
+std::string outcome_of(client& end, order wanted) {
+  try {
+    return await(end.call(std::move(wanted)));
+  } catch (const handler_failed& failed) {
+    return failed.type() + ": " + failed.what();
+  } catch (const link_closed& closed) {
+    return closed.what();
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a link to a child process is as one between groups") {
+  const child other;
+  scheduler s;
+  const io::service net(s);
+  std::vector<std::string> got;
+  s.spawn([&] {
+    client end = link_over<order, std::string>(net.adopt_socket(other.fd, "child"), "orders");
+    for (int i = 0; i < 50; ++i) end.send({i, "nobody waits"});
+    std::vector<strand<std::string>> calls;
+    for (int i = 0; i < 200; ++i) {
+      calls.push_back(s.spawn([&, i]() -> task<std::string> {
+        // Named: GCC 12 destroys an aggregate that is a temporary beside a co_await twice.
+        order wanted{i, std::string(static_cast<std::size_t>(i) * 50, 'x')};
+        co_return co_await end.call(std::move(wanted));
+      }));
+    }
+    for (const auto& each : calls) got.push_back(await(each.join()));
+    got.push_back(outcome_of(end, {1, "throw"}));
+  });
+  s.run();
+  REQUIRE(got.size() == 201);
+  for (std::size_t i = 0; i < 200; ++i) {
+    REQUIRE(got[i] == std::string(i * 50, 'x') + std::to_string(i));
+  }
+  CHECK(got[200] == "std::out_of_range: no such order");
+  CHECK(other.status() == 0);  // it saw that the end was closed
+}
+
+TEST_CASE("a process that is killed closes its link") {
+  const child other;
+  scheduler s;
+  const io::service net(s);
+  std::string waited;
+  std::string later;
+  s.spawn([&] {
+    client end = link_over<order, std::string>(net.adopt_socket(other.fd, "child"), "orders");
+    CHECK(outcome_of(end, {7, "a"}) == "a7");
+    waited = outcome_of(end, {1, "die"});
+    later = outcome_of(end, {2, "a"});
+    await(end.finished());
+  });
+  s.run();
+  CHECK(waited == "link \"orders\" is closed: the other process is gone");
+  CHECK(later == waited);
+  const int status = other.status();
+  CHECK((WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL));
+}
+
+TEST_CASE("processes that do not know each other find their link by a path") {
+  const std::string path = "@heddle-link-" + std::to_string(getpid());
+  const pid_t pid = fork();
+  REQUIRE(pid >= 0);
+  if (pid == 0) {
+    bool right = false;
+    {
+      scheduler s;
+      const io::service net(s);
+      s.spawn([&] {
+        for (;;) {
+          auto connection = await(net.connect(io::endpoint::local(path)));
+          if (!connection) {
+            await(sleep_for(1ms));  // nobody listens yet
+            continue;
+          }
+          client end = link_over<order, std::string>(std::move(connection).value());
+          right = outcome_of(end, {5, "by path "}) == "by path 5";
+          return;
+        }
+      });
+      s.run();
+    }
+    _exit(right ? 0 : 1);
+  }
+  scheduler s;
+  const io::service net(s);
+  s.spawn([&] {
+    const io::listener door = net.listen(io::endpoint::local(path)).value();
+    serve(await(door.accept()).value());
+  });
+  s.run();
+  int status = -1;
+  REQUIRE(waitpid(pid, &status, 0) == pid);
+  CHECK(status == 0);
+}
+
+TEST_CASE("an end of a link to a process is used in another group than the connection's") {
+  const child other;
+  parallel::groups g({.count = 2});
+  auto [from, to] = make_link<client>();
+  std::vector<std::string> got;
+  g[0].spawn([&, carrier = std::move(from)]() mutable {
+    const io::service net(g[0].scheduler());
+    carrier.send(link_over<order, std::string>(net.adopt_socket(other.fd, "child"), "moved"));
+    await(carrier.finished());
+  });
+  g[1].spawn([&, carrier = std::move(to)]() mutable {
+    carrier.on([&](client end) {
+      for (int i = 0; i < 20; ++i) got.push_back(outcome_of(end, {i, "m"}));
+      end.close();
+      await(sleep_for(5ms));
+      carrier.close();
+    });
+    await(carrier.finished());
+  });
+  g.run();
+  REQUIRE(got.size() == 20);
+  CHECK(got[19] == "m19");
+  static_cast<void>(other.status());
+}
+
+TEST_CASE("what makes no sense from another process closes the link, and says what it was") {
+  struct frame {
+    std::uint32_t bytes;
+    std::uint32_t kind;
+    std::uint64_t number;
+  };
+  const std::uint64_t types = detail::types_number<order, std::string>();
+  const frame hello{0, 0, types};
+  const auto text = [](std::initializer_list<frame> frames) {
+    std::string all;
+    for (const frame& each : frames) all.append(reinterpret_cast<const char*>(&each), sizeof each);
+    return all;
+  };
+  const std::pair<std::string, std::string> cases[] = {
+      {text({{0, 4, 1}}), "no hello came first"},
+      {text({{0, 0, types + 1}}), "its link has other types"},
+      {text({hello, hello}), "a second hello"},
+      {text({hello, {0, 77, 0}}), "its kind is unknown"},
+      {text({hello, {0, 3, 9}}), "a reply to a call that was not made"},
+      {text({hello, {0, 4, 1}}), "an error without a type"},
+      {text({hello, {3, 1, 1}}) + "abc", "a request that cannot be decoded"},
+      {text({hello, {0xffffffff, 1, 1}}), "4294967295 bytes"},
+      {text({hello}) + "half a frame", "the other process is gone"},
+      {"", "the other process is gone"},
+  };
+  for (const auto& [bytes, reason] : cases) {
+    CAPTURE(reason);
+    int ends[2];
+    REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0);
+    scheduler s;
+    const io::service net(s);
+    std::string what;
+    s.spawn([&, sent = bytes] {
+      client end = link_over<order, std::string>(net.adopt_socket(ends[0], "hostile"));
+      REQUIRE(write(ends[1], sent.data(), sent.size()) == static_cast<ssize_t>(sent.size()));
+      REQUIRE(shutdown(ends[1], SHUT_WR) == 0);
+      what = outcome_of(end, {1, "?"});
+      await(end.finished());
+    });
+    s.run();
+    CHECK(what.find(reason) != std::string::npos);
+    close(ends[1]);
+  }
+}

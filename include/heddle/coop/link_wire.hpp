@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "heddle/coop/io/socket.hpp"
+#include "heddle/coop/link_side.hpp"
+#include "heddle/coop/semaphore.hpp"
+#include "heddle/coop/task.hpp"
+
+namespace heddle::coop::detail {
+
+enum class frame_kind : std::uint32_t { hello, call, one_way, reply, failed, closed };
+
+/// The far end of a link to another process, as seen by the near one: messages that come to it are
+/// frames that go out, and the other way round. In the near process each number names one call.
+///
+/// What comes in is believed nothing: a frame that makes no sense closes the link.
+class link_wire : public link_side {
+ public:
+  using link_side::link_side;
+
+  /// In a strand: takes the connection, and spawns the two strands that read and write.
+  void open(io::socket connection, std::uint64_t types);
+
+ protected:
+  ~link_wire() = default;
+
+  virtual void encode_request(const link_envelope& from, std::string& out) = 0;
+  virtual void encode_reply(const link_envelope& from, std::string& out) = 0;
+  [[nodiscard]] virtual bool decode_request(std::string_view bytes, link_envelope& to) = 0;
+  [[nodiscard]] virtual bool decode_reply(std::string_view bytes, link_envelope& to) = 0;
+
+ private:
+  struct header {
+    std::uint32_t bytes;  // of what follows it
+    frame_kind kind;
+    std::uint64_t number;  // of the call; in a hello: of the types
+  };
+  static constexpr std::size_t most_bytes = 64 * 1024 * 1024;
+
+  void start(link_envelope&) override {}
+  void drop_handler() noexcept override {}
+  void arrive(link_envelope& letter) noexcept override;
+  void arrive_over(link_envelope& call) noexcept override;
+  void arrive_returned(link_envelope& letter) noexcept override { keep(letter); }
+  void peer_has_closed() noexcept override;
+
+  template <class Encode>
+  void put(frame_kind kind, std::uint64_t number, const Encode& encode);
+  void take(std::string_view bytes);
+  [[nodiscard]] const char* take_frame(const header& head, std::string_view payload);
+  void fail(std::string_view reason) noexcept;
+  void one_has_ended() noexcept;
+  static task<> read(link_wire& self);
+  static task<> write(link_wire& self);
+
+  io::socket connection_;
+  std::uint64_t types_ = 0;
+  bool greeted_ = false;
+  bool ending_ = false;
+  int strands_ = 2;
+  std::uint64_t last_number_ = 0;
+  std::unordered_map<std::uint64_t, link_envelope*> under_way_;  // calls to the other process
+  std::string in_;
+  std::string out_;
+  coop::semaphore pending_{0, "frames to write"};
+};
+
+}  // namespace heddle::coop::detail
