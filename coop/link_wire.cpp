@@ -1,6 +1,7 @@
 #include "heddle/coop/link_wire.hpp"
 
 #include <cstring>
+#include <exception>
 #include <memory>
 #include <utility>
 
@@ -89,15 +90,25 @@ void link_wire::take(std::string_view bytes) {
       return;
     }
     if (in_.size() - done - sizeof head < head.bytes) break;
-    const char* const wrong =
-        take_frame(head, std::string_view(in_).substr(done + sizeof head, head.bytes));
-    if (wrong != nullptr) {
-      fail(std::string("the other process sent a malformed frame: ") + wrong);
+    const std::string wrong =
+        take_guarded(head, std::string_view(in_).substr(done + sizeof head, head.bytes));
+    if (!wrong.empty()) {
+      fail("the other process sent a malformed frame: " + wrong);
       return;
     }
     done += sizeof head + head.bytes;
   }
   in_.erase(0, done);
+}
+
+// As take_frame(); what a link_codec throws is wrong, too.
+std::string link_wire::take_guarded(const header& head, std::string_view payload) {
+  try {
+    const char* const wrong = take_frame(head, payload);
+    return wrong != nullptr ? wrong : "";
+  } catch (const std::exception& thrown) {
+    return std::string("it cannot be decoded: ") + thrown.what();
+  }
 }
 
 // Returns what is wrong with it, if anything is.

@@ -225,6 +225,7 @@ TEST_CASE("what makes no sense from another process closes the link, and says wh
       {text({hello, {0, 3, 9}}), "a reply to a call that was not made"},
       {text({hello, {0, 4, 1}}), "an error without a type"},
       {text({hello, {3, 1, 1}}) + "abc", "a request that cannot be decoded"},
+      {text({hello, {7, 1, 1}}) + "abc:def", "it cannot be decoded: stoi"},
       {text({hello, {0xffffffff, 1, 1}}), "4294967295 bytes"},
       {text({hello}) + "half a frame", "the other process is gone"},
       {"", "the other process is gone"},

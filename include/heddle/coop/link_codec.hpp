@@ -16,8 +16,11 @@ namespace heddle::coop {
 ///     template <>
 ///     struct heddle::coop::link_codec<order> {
 ///       static void encode(const order& value, std::string& out);           // appends
-///       static std::optional<order> decode(std::string_view bytes);         // nothing: malformed
+///       static std::optional<order> decode(std::string_view bytes);
 ///     };
+///
+/// What decode() finds to be malformed, by a nullopt or a throw, closes the link. encode() must not
+/// throw.
 template <class T>
 struct link_codec {
   static_assert(std::is_trivially_copyable_v<T>,

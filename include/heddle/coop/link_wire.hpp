@@ -51,6 +51,7 @@ class link_wire : public link_side {
   template <class Encode>
   void put(frame_kind kind, std::uint64_t number, const Encode& encode);
   void take(std::string_view bytes);
+  [[nodiscard]] std::string take_guarded(const header& head, std::string_view payload);
   [[nodiscard]] const char* take_frame(const header& head, std::string_view payload);
   void fail(std::string_view reason) noexcept;
   void one_has_ended() noexcept;
