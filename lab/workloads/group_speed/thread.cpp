@@ -1,4 +1,5 @@
-// Kernel threads that wake each other by POSIX semaphores, each on a processor of its own.
+// Kernel threads that wake each other by POSIX semaphores, each on a processor of its own; a thread
+// that has the kernel move it.
 #include <semaphore.h>
 #include <time.h>
 
@@ -62,9 +63,22 @@ void wake_ups(problem& work, region& timed) {
   });
 }
 
+void moves(problem& work, region& timed) {
+  run_on_threads(timed, 1, [&](int) {
+    pin_to_processor(1);
+    timed.begin();
+    for (std::int64_t i = 0; i < work.count(); ++i) {
+      const auto side = static_cast<int>(i % 2);
+      pin_to_processor(side);
+      work.take_turn(static_cast<std::size_t>(side), i);
+    }
+    timed.end();
+  });
+}
+
 void run(problem& work, region& timed) {
   if (work.row() == "handoff") return hand_overs(work, timed);
-  if (work.row() == "move") throw cannot_run("threads are moved by the kernel alone");
+  if (work.row() == "move") return moves(work, timed);
   wake_ups(work, timed);
 }
 

@@ -17,8 +17,8 @@ namespace heddle::lab::group_speed {
 /// - `wake`: side 0 waits long enough for side 1 to sleep, then wakes it, `count` times; `wake_ns`
 /// is
 ///   the median of the times from there until side 1 runs. An operation is one of them.
-/// - `move`: one strand goes from one group to the other and back, `count` moves; an operation is
-///   one. Groups alone have it.
+/// - `move`: one strand goes from one processor to the other and back, `count` moves; an operation
+///   is one. A thread asks the kernel to be moved.
 ///
 /// Metrics: `op_ns` = wall / operations, `op_cpu_ns`, `wake_ns` (wake only).
 class problem {
