@@ -32,7 +32,7 @@ void fiber::main(void* argument) {
   for (;;) {
     self.job->resume(self.job);
     scheduler& owner = *self.owner_;  // where the strand has ended: it may have moved
-    current_strand = nullptr;
+    set_this_strand(nullptr);
     self.job->runner = nullptr;
     owner.finish(*self.job);
 
@@ -46,7 +46,7 @@ void fiber::main(void* argument) {
     owner.idle_fibers_.add(self);
     fiber_context* next = &owner.main_;
     if (to != nullptr && to->kind == strand_kind::fiber && to->runner != nullptr) {
-      current_strand = to;
+      set_this_strand(to);
       next = &to->runner->context;
     } else {
       owner.handed_ = to;

@@ -57,7 +57,7 @@ void scheduler::let_depart() noexcept {
 
 void scheduler::leave_for_good(strand_block& self) {
   // By way of run(), which lets it depart: nothing that a fiber switches to would.
-  fiber_context::switch_to(self.runner->context, detail::current_scheduler->main_);
+  fiber_context::switch_to(self.runner->context, detail::this_scheduler()->main_);
 }
 
 void scheduler::arrive(strand_block& strand) {

@@ -160,7 +160,8 @@ TEST_CASE(KIND "memory is bounded where strands come and do not go") {
   const std::size_t before = used();
   emigrate(12000);
   CHECK(arrived == 15000);
-  CHECK(used() < before + 4 * 1024 * 1024);
+  // Some hundred stacks of 64 KB, by how many were under way at once; 12 000 would be 768 MB.
+  CHECK(used() < before + 32 * 1024 * 1024);
 }
 
 // What is balanced is counted, not timed: some must have gone, and all must have ended.

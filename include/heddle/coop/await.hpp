@@ -17,7 +17,7 @@ template <class Awaitable>
     detail::strand_block& self = detail::waiting_strand(detail::strand_kind::fiber);
     what.begin(self);
     scheduler::leave_fiber(self);
-    what.end(*detail::current_strand);
+    what.end(*detail::this_strand());
   }
   return what.get();
 }

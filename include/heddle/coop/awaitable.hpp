@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "heddle/coop/context.hpp"
+#include "heddle/coop/sanitizer.hpp"
 #include "heddle/coop/strand_block.hpp"
 #include "heddle/coop/thread_local.hpp"
 
@@ -23,6 +24,21 @@ HEDDLE_THREAD_LOCAL inline constinit thread_local strand_block* current_strand =
 // strand to be known: so one switch does not wait for the one before.
 HEDDLE_THREAD_LOCAL inline constinit thread_local scheduler* current_scheduler = nullptr;
 
+// The same two, for code that a fiber runs before and after a switch, from which it may come back
+// on another thread. ThreadSanitizer is told of each access by the variable's address, which such
+// code would keep from one thread to the next: there, these are calls.
+#if defined(HEDDLE_TSAN)
+#define HEDDLE_THREAD_ACCESS [[gnu::noinline]]
+#else
+#define HEDDLE_THREAD_ACCESS [[gnu::always_inline]]
+#endif
+HEDDLE_THREAD_ACCESS inline strand_block* this_strand() noexcept { return current_strand; }
+HEDDLE_THREAD_ACCESS inline void set_this_strand(strand_block* to) noexcept {
+  current_strand = to;
+}
+HEDDLE_THREAD_ACCESS inline scheduler* this_scheduler() noexcept { return current_scheduler; }
+#undef HEDDLE_THREAD_ACCESS
+
 [[noreturn]] void throw_cancelled(strand_block& strand);
 /// After a wait that did not end in the plain way: throws if it was cancelled.
 void end_special_wait(strand_block& strand);
@@ -37,7 +53,7 @@ inline void count_as_granted(strand_block& strand) noexcept {
 
 /// The strand that is about to wait, which must be of that kind.
 inline strand_block& waiting_strand(strand_kind wanted) {
-  strand_block* const self = current_strand;
+  strand_block* const self = this_strand();
   if (self == nullptr || self->kind != wanted) [[unlikely]] {
     wait_by_wrong_kind(self, wanted);
   }
@@ -79,7 +95,7 @@ class awaitable {
   }
   decltype(auto) await_resume() {
     // Driven by no scheduler, a task is in no strand; neither does it wait then.
-    if (strand_block* const strand = current_strand) end(*strand);
+    if (strand_block* const strand = this_strand()) end(*strand);
     return self().get();
   }
 

@@ -42,10 +42,10 @@ struct scope_body {
 
 /// The scheduler that runs the caller, which is a strand.
 inline scheduler& running_scheduler() {
-  if (current_strand == nullptr) [[unlikely]] {
+  if (this_strand() == nullptr) [[unlikely]] {
     wait_by_wrong_kind(nullptr, strand_kind::none);
   }
-  return *current_strand->owner;
+  return *this_strand()->owner;
 }
 
 // `on`: null for the scheduler that runs it.

@@ -332,7 +332,7 @@ inline void scheduler::finish(detail::strand_block& strand) {
 inline void scheduler::switch_fiber(detail::strand_block& self, detail::strand_block* to) {
   if (to == &self) return;
   if (to != nullptr && to->kind == detail::strand_kind::fiber && to->runner != nullptr) [[likely]] {
-    detail::current_strand = to;
+    detail::set_this_strand(to);
     detail::fiber_context::switch_to(self.runner->context, to->runner->context);
   } else {
     handed_ = to;
@@ -341,13 +341,13 @@ inline void scheduler::switch_fiber(detail::strand_block& self, detail::strand_b
 }
 
 inline void scheduler::leave_fiber(detail::strand_block& self) {
-  scheduler& owner = *detail::current_scheduler;
+  scheduler& owner = *detail::this_scheduler();
   owner.ready_.fetch_ahead();
   owner.switch_fiber(self, owner.next());
 }
 
 inline void scheduler::give_way(detail::strand_block& self) {
-  scheduler& owner = *detail::current_scheduler;
+  scheduler& owner = *detail::this_scheduler();
   owner.ready_.fetch_ahead();
   detail::strand_block* to;
   if (--owner.turns_ == 0 || owner.ready_.empty()) [[unlikely]] {

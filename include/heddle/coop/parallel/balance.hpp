@@ -14,7 +14,7 @@ namespace heddle::coop::parallel {
 /// several groups. A strand that depends on the group it is in asks for group::current() after a
 /// yield. Nothing outside of strands.
 inline void set_movable(bool movable = true) {
-  coop::detail::strand_block* const self = coop::detail::current_strand;
+  coop::detail::strand_block* const self = coop::detail::this_strand();
   if (self != nullptr) self->extra().movable = movable;
 }
 

@@ -75,7 +75,7 @@ class group {
 
   /// The group of the running strand; null in others.
   [[nodiscard]] static group* current() noexcept {
-    const coop::scheduler* const running = coop::detail::current_scheduler;
+    const coop::scheduler* const running = coop::detail::this_scheduler();
     return running != nullptr ? running->group_ : nullptr;
   }
   /// That of a scheduler; null if it is in none.

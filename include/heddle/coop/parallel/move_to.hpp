@@ -70,7 +70,7 @@ inline void await(parallel::detail::move_awaitable& what) {
   detail::strand_block& self = detail::waiting_strand(detail::strand_kind::fiber);
   what.begin(self);
   scheduler::leave_for_good(self);
-  what.end(*detail::current_strand);
+  what.end(*detail::this_strand());
 }
 inline void await(parallel::detail::move_awaitable&& what) { await(what); }
 

@@ -104,7 +104,7 @@ class remote_wait : public message, public coop::detail::wait_list {
 
   /// Whether the strand is one of the group or scheduler that is running.
   [[nodiscard]] bool is_here() const noexcept {
-    return owner_ == coop::detail::current_scheduler || group::of(*owner_) == nullptr;
+    return owner_ == coop::detail::this_scheduler() || group::of(*owner_) == nullptr;
   }
 
  protected:
