@@ -163,15 +163,20 @@ impl<S: Sink> Decoder<'_, S> {
     }
 
     /// A stack for a new fiber that begins with this call. Its parent is who ran before it; or if that is a fiber that began in the same function, who made that: a scheduler that is not traced
-    /// runs them one after another.
+    /// runs them one after another. Where that fiber was made on another thread and has moved, it is this thread, whose scheduler it is.
     pub fn new_stack(&mut self, context: usize, new: &Entered) -> u32 {
         let thread = self.thread(context);
         let time = new.time;
         let slot = self.slots.add(Kind::Fiber, thread, Nanos(time));
+        let own = &self.slots[self.stacks[self.contexts[context].own as usize].innermost()].strand;
         let before = &self.slots[self.innermost(context)].strand;
         let begun = before.entry().map(|(function, _)| function);
         let sibling = before.kind == Kind::Fiber && begun == Some(Addr(new.function));
-        let parent = before.parent.filter(|_| sibling).unwrap_or(before.id);
+        let parent = match before.parent {
+            Some(maker) if sibling && before.thread() == thread => maker,
+            Some(_) if sibling => own.id,
+            _ => before.id,
+        };
         let strand = &mut self.slots[slot].strand;
         strand.parent = Some(parent);
         strand.begins_with(Addr(new.function));
