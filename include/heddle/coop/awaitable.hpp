@@ -33,9 +33,7 @@ HEDDLE_THREAD_LOCAL inline constinit thread_local scheduler* current_scheduler =
 #define HEDDLE_THREAD_ACCESS [[gnu::always_inline]]
 #endif
 HEDDLE_THREAD_ACCESS inline strand_block* this_strand() noexcept { return current_strand; }
-HEDDLE_THREAD_ACCESS inline void set_this_strand(strand_block* to) noexcept {
-  current_strand = to;
-}
+HEDDLE_THREAD_ACCESS inline void set_this_strand(strand_block* to) noexcept { current_strand = to; }
 HEDDLE_THREAD_ACCESS inline scheduler* this_scheduler() noexcept { return current_scheduler; }
 #undef HEDDLE_THREAD_ACCESS
 
