@@ -1,5 +1,6 @@
 #include "harness/process_size.hpp"
 
+#include <algorithm>
 #include <fstream>
 #include <stdexcept>
 #include <string>
@@ -8,12 +9,12 @@ namespace heddle::lab {
 namespace {
 
 // The line `name:   value kB`.
-std::int64_t read(const char* file, const std::string& name) {
+std::int64_t read(const std::string& file, const std::string& name) {
   std::ifstream lines(file);
   for (std::string line; std::getline(lines, line);) {
     if (line.starts_with(name + ":")) return std::stoll(line.substr(name.size() + 1)) * 1024;
   }
-  throw std::runtime_error(std::string(file) + " does not say " + name);
+  throw std::runtime_error(file + " does not say " + name);
 }
 
 }  // namespace
@@ -23,6 +24,24 @@ process_size process_size::now() {
   return {.resident = read(status, "VmRSS"),
           .page_tables = read(status, "VmPTE"),
           .reserved = read(status, "VmSize")};
+}
+
+std::vector<pid_t> family(pid_t process, const std::vector<pid_t>& without) {
+  std::vector<pid_t> all = {process};
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const std::string number = std::to_string(all[i]);
+    std::ifstream children("/proc/" + number + "/task/" + number + "/children");
+    if (!children) throw std::runtime_error("/proc does not say whose children processes are");
+    for (pid_t each; children >> each;) {
+      if (std::find(without.begin(), without.end(), each) == without.end()) all.push_back(each);
+    }
+  }
+  return all;
+}
+
+std::int64_t proportional_bytes(pid_t process) {
+  const std::string directory = "/proc/" + std::to_string(process);
+  return read(directory + "/smaps_rollup", "Pss") + read(directory + "/status", "VmPTE");
 }
 
 std::int64_t machine_bytes(const char* name) { return read("/proc/meminfo", name); }

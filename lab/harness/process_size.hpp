@@ -1,6 +1,9 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
+#include <vector>
 
 namespace heddle::lab {
 
@@ -13,6 +16,15 @@ struct process_size {
   /// Throws std::runtime_error if the kernel does not say.
   [[nodiscard]] static process_size now();
 };
+
+/// `process`, the processes that its main thread has forked, theirs, and so on; without `without`
+/// and theirs. Throws std::runtime_error if the kernel does not say.
+[[nodiscard]] std::vector<pid_t> family(pid_t process, const std::vector<pid_t>& without);
+
+/// The memory of a process, in bytes: of pages that several processes have, its part (PSS); with
+/// page tables, without what the kernel has of each thread. Throws std::runtime_error if the kernel
+/// does not say.
+[[nodiscard]] std::int64_t proportional_bytes(pid_t process);
 
 /// A size that /proc/meminfo gives of the whole machine, in bytes: "MemAvailable", "KernelStack" …
 /// Throws std::runtime_error if it does not.

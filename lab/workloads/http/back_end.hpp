@@ -1,5 +1,8 @@
 #pragma once
 
+#include <sys/types.h>
+
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -8,19 +11,32 @@
 namespace heddle::lab::http {
 
 /// A process that answers GETs as Redis does: the value of KEY is value_of(KEY), and keys that
-/// begin with "missing" have none.
-class stub_back_end {
+/// begin with "missing" have none. It ends with its owner.
+class back_end_process {
  public:
-  stub_back_end();
-  ~stub_back_end();
-  stub_back_end(const stub_back_end&) = delete;
-  stub_back_end& operator=(const stub_back_end&) = delete;
+  enum class kind : std::uint8_t {
+    stub,  ///< ours
+    redis  ///< Redis itself, which has the values of kept_keys keys
+  };
+
+  /// Throws cannot_run if there is no Redis, std::exception if it does not start.
+  explicit back_end_process(kind what);
+  ~back_end_process();
+  back_end_process(const back_end_process&) = delete;
+  back_end_process& operator=(const back_end_process&) = delete;
 
   [[nodiscard]] const coop::io::endpoint& address() const { return address_; }
+  [[nodiscard]] pid_t process() const { return process_; }
+
+  /// "key0" … "key999".
+  [[nodiscard]] static std::string key(std::int64_t index) {
+    return "key" + std::to_string(index % kept_keys);
+  }
   [[nodiscard]] static std::string value_of(std::string_view key);
+  static constexpr std::int64_t kept_keys = 1000;
 
  private:
-  int process_ = -1;
+  pid_t process_ = -1;
   coop::io::endpoint address_;
 };
 

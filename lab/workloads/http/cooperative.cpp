@@ -70,8 +70,7 @@ serving::connection::connection(serving& in, io::socket of)
     : peer(in.state_), socket(std::move(of)), in_(in), next_(in.first_) {
   if (next_ != nullptr) next_->previous_ = this;
   in.first_ = this;
-  ++in.state_.connections;
-  ++in.state_.open;
+  in.state_.opened();
 }
 
 serving::connection::~connection() {

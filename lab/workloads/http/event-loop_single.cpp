@@ -142,8 +142,7 @@ class server {
       auto made = std::make_unique<client>(fd, state_);
       client& one = *made;
       clients_.emplace(&one, std::move(made));
-      ++state_.connections;
-      ++state_.open;
+      state_.opened();
       watch(one, EPOLLIN);
       one.deadline = now_ + one.peer.patience();
     }

@@ -1,6 +1,10 @@
 #pragma once
 
+#include <sys/types.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -28,14 +32,30 @@ struct limits {
   }
 };
 
-/// What the connections of one server share.
+/// What the connections of one server share, in whichever threads and processes they are, with the
+/// clients' process: it lies in memory that all of them have.
 struct server_state {
+  // These first and in this order: goroutine/counts.go knows them.
+  std::atomic<std::int64_t> requests{0};      // answered, the refused ones included
+  std::atomic<std::int64_t> refused{0};       // by 4xx of the protocol, not of the resource
+  std::atomic<std::int64_t> connections{0};   // accepted so far
+  std::atomic<std::int64_t> open{0};          // connections
+  std::atomic<std::int64_t> most_open{0};     // at a time
+  std::atomic<std::int64_t> most_threads{0};  // of the kernel, of a server in another language
+
+  std::atomic<bool> stopping{false};          // answers end their connections from now on
+  std::atomic<pid_t> process{getpid()};       // which serves, and ends by SIGTERM
+  std::atomic<std::int64_t> ended_cpu_ns{0};  // of its children that are gone
+  std::atomic<std::int64_t> failed{0};        // of these
+  std::atomic<bool> own_protocol{true};       // refuses by the statuses that a session would
   limits allowed;
-  bool stopping = false;         // answers end their connections from now on
-  std::int64_t requests = 0;     // answered, the refused ones included
-  std::int64_t refused = 0;      // by 4xx of the protocol, not of the resource
-  std::int64_t connections = 0;  // accepted so far
-  std::int64_t open = 0;         // connections
+
+  /// By one thread at a time.
+  void opened() {
+    ++connections;
+    const std::int64_t now = ++open;
+    if (now > most_open) most_open = now;
+  }
 };
 
 }  // namespace heddle::lab::http

@@ -17,6 +17,7 @@
 #include "harness/processors.hpp"
 #include "workloads/http/back_end.hpp"
 #include "workloads/http/session.hpp"
+#include "workloads/http/wrk.hpp"
 
 namespace heddle::lab::http {
 
@@ -29,9 +30,9 @@ void load_report::complain(std::string_view text) {
 
 exchange make_exchange(const load_plan& plan, std::int64_t index) {
   if (plan.hop) {
-    const std::string key = "key" + std::to_string(index % 1000);
+    const std::string key = back_end_process::key(index);
     return {"GET /value/" + key + " HTTP/1.1\r\nHost: loopback\r\n\r\n",
-            stub_back_end::value_of(key)};
+            back_end_process::value_of(key)};
   }
   return {"GET /bytes/" + std::to_string(plan.size) + " HTTP/1.1\r\nHost: loopback\r\n\r\n",
           std::string(session::content(static_cast<std::size_t>(plan.size)))};
@@ -89,10 +90,9 @@ std::size_t read_answer(std::string_view text, int& status, std::string& content
   return body + size;
 }
 
-load_process::load_process(const load_plan& plan) {
+load_process::load_process(const load_plan& plan, const server_state& server) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) throw std::system_error(errno, std::generic_category(), "pipe");
-  const pid_t server = getpid();
   process_ = fork();
   if (process_ < 0) throw std::system_error(errno, std::generic_category(), "fork(2)");
   if (process_ != 0) {
@@ -108,13 +108,15 @@ load_process::load_process(const load_plan& plan) {
   }
   load_report report;
   try {
-    report = plan.chaos ? run_chaos(plan) : run_steadily(plan);
+    report = plan.wrk_ms != 0 ? run_by_wrk(plan, server)
+             : plan.chaos     ? run_chaos(plan, server)
+                              : run_steadily(plan);
   } catch (const std::exception& error) {
     ++report.wrong;
     report.complain(error.what());
   }
   const bool written = write(ends[1], &report, sizeof report) == sizeof report;
-  kill(server, SIGTERM);
+  kill(server.process, SIGTERM);
   _exit(written ? 0 : 1);
 }
 

@@ -9,10 +9,12 @@
 #include <algorithm>
 #include <bit>
 #include <cerrno>
+#include <functional>
 #include <system_error>
 #include <vector>
 
 #include "harness/measure.hpp"
+#include "workloads/http/back_end.hpp"
 #include "workloads/http/load.hpp"
 
 namespace heddle::lab::http {
@@ -69,7 +71,7 @@ class clients {
   clients(const clients&) = delete;
   clients& operator=(const clients&) = delete;
 
-  load_report run() {
+  load_report run(const std::function<void()>& while_open) {
     std::vector<client> all(static_cast<std::size_t>(plan_.connections));
     for (client& each : all) connect(each);
     for (client& each : all) send_some(each);
@@ -84,6 +86,8 @@ class clients {
       }
       for (int i = 0; i < count; ++i) take(*static_cast<client*>(events[i].data.ptr));
     }
+    report_.due = plan_.enough == nullptr ? plan_.requests : sent_;
+    if (while_open) while_open();
     for (const client& each : all) close(each.fd);
     report_.p50_ns = times_.quantile(0.5);
     report_.p99_ns = times_.quantile(0.99);
@@ -92,7 +96,7 @@ class clients {
   }
 
  private:
-  static constexpr std::int64_t kinds = 1000;
+  static constexpr std::int64_t kinds = back_end_process::kept_keys;
 
   [[noreturn]] static void fail(const char* what) {
     throw std::system_error(errno, std::generic_category(), what);
@@ -111,6 +115,8 @@ class clients {
   }
 
   void send_some(client& from) {
+    if (plan_.pause_us != 0) usleep(static_cast<useconds_t>(plan_.pause_us));
+    if (plan_.enough != nullptr && *plan_.enough) return;
     text_.clear();
     while (from.on_the_way < plan_.pipeline && sent_ < plan_.requests) {
       const std::int64_t index = sent_++ % kinds;
@@ -175,6 +181,8 @@ class clients {
 
 }  // namespace
 
-load_report run_steadily(const load_plan& plan) { return clients(plan).run(); }
+load_report run_steadily(const load_plan& plan, const std::function<void()>& while_open) {
+  return clients(plan).run(while_open);
+}
 
 }  // namespace heddle::lab::http

@@ -1,7 +1,9 @@
 #include "workloads/http/workload.hpp"
 
 #include <pthread.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 
 #include <algorithm>
 #include <chrono>
@@ -9,14 +11,33 @@
 
 #include "harness/processors.hpp"
 #include "workloads/http/session.hpp"
+#include "workloads/http/wrk.hpp"
 
 namespace heddle::lab::http {
 namespace {
 
-std::size_t open_descriptors() {
-  const std::filesystem::directory_iterator all("/proc/self/fd");
+// Of this process.
+std::size_t count_in(const char* directory) {
+  const std::filesystem::directory_iterator all(directory);
   return static_cast<std::size_t>(std::distance(begin(all), end(all)));
 }
+std::size_t open_descriptors() { return count_in("/proc/self/fd"); }
+std::size_t threads() { return count_in("/proc/self/task"); }
+
+std::size_t more(std::size_t now, std::size_t before) { return now - std::min(now, before); }
+
+// Processor time of the children that have been waited for.
+std::int64_t children_cpu_ns() {
+  rusage used;
+  getrusage(RUSAGE_CHILDREN, &used);
+  const auto ns = [](const timeval& time) {
+    return std::int64_t{time.tv_sec} * 1'000'000'000 + std::int64_t{time.tv_usec} * 1'000;
+  };
+  return ns(used.ru_utime) + ns(used.ru_stime);
+}
+
+// Whether there is a child, dead or alive. Then one is reaped if it is dead.
+bool has_child() { return waitpid(-1, nullptr, WNOHANG) >= 0; }
 
 // Both the server and the clients need one a connection.
 void allow_descriptors(std::int64_t connections) {
@@ -50,8 +71,10 @@ std::vector<parameter> problem::declare() {
       parameter::integer("requests", 100'000, 1, 1'000'000'000, "altogether"),
       parameter::integer("size", 100, 0, session::most_content, "bytes of an answer's content"),
       parameter::integer("pipeline", 1, 1, 1000, "requests on the way on each connection"),
-      parameter::word("hop", {"none", "back-end"}, "what an answer needs"),
-      parameter::word("load", {"steady", "chaos"}, "how the clients behave"),
+      parameter::word("hop", {"none", "back-end", "redis"}, "what an answer needs"),
+      parameter::word("load", {"steady", "chaos", "wrk"}, "how the clients behave"),
+      parameter::integer("ms", 1000, 100, 600'000, "load=wrk: how long; wrk stops each 100 ms"),
+      parameter::integer("workers", 16, 1, 1000, "of a thread pool, and Go's to the back end"),
       parameter::word("sockets", {"epoll", "io_uring"}, "cooperative: how they are waited for"),
       parameter::word("patience", {"within", "swept"},
                       "cooperative: a timer a wait, or a look at all connections now and then"),
@@ -61,17 +84,23 @@ std::vector<parameter> problem::declare() {
 
 parameters problem::small(const parameters& values) {
   return values.with("requests", std::min<std::int64_t>(values.integer("requests"), 200))
+      .with("ms", 100)
       .with("connections", std::min<std::int64_t>(values.integer("connections"), 10));
 }
 
 problem::problem(const parameters& values)
-    : server_{.allowed = limits_of(values)},
-      sockets_(values.word("sockets")),
+    : sockets_(values.word("sockets")),
       sweeps_(values.word("patience") == "swept"),
-      requests_(values.integer("requests")) {
+      workers_(static_cast<int>(values.integer("workers"))) {
+  server_->allowed = limits_of(values);
+  const bool by_wrk = values.word("load") == "wrk";
+  if (by_wrk) require_wrk();
   allow_descriptors(values.integer("connections"));
   static_cast<void>(session::content(0));  // made before there are two processes
-  if (values.word("hop") == "back-end") back_end_.emplace();
+  prctl(PR_SET_CHILD_SUBREAPER, 1);        // so that a process that its maker left is ours to find
+  using kind = back_end_process::kind;
+  if (values.word("hop") == "back-end") back_end_.emplace(kind::stub);
+  if (values.word("hop") == "redis") back_end_.emplace(kind::redis);
   sigset_t stop;
   sigemptyset(&stop);
   sigaddset(&stop, SIGTERM);
@@ -80,13 +109,18 @@ problem::problem(const parameters& values)
   clients_ = std::make_unique<load_process>(
       load_plan{.server = door_.address(),
                 .connections = static_cast<int>(values.integer("connections")),
-                .requests = requests_,
+                .requests = values.integer("requests"),
                 .size = values.integer("size"),
                 .hop = back_end_.has_value(),
                 .pipeline = static_cast<int>(values.integer("pipeline")),
                 .chaos = values.word("load") == "chaos",
-                .seed = values.integer("seed")});
+                .seed = values.integer("seed"),
+                .wrk_ms = by_wrk ? values.integer("ms") : 0,
+                .back_end = back_end_ ? back_end_->process() : -1},
+      *server_);
   descriptors_before_ = open_descriptors();
+  threads_before_ = threads();
+  children_cpu_before_ns_ = children_cpu_ns();
 }
 
 problem::~problem() {
@@ -101,32 +135,55 @@ problem::~problem() {
 }
 
 verdict problem::check() {
+  children_cpu_ns_ = children_cpu_ns() - children_cpu_before_ns_;
   came_ = clients_->finish();
-  const std::string expected = std::to_string(requests_) +
+  back_end_.reset();
+  const std::string expected = std::to_string(came_.due) +
                                " requests that deserve an answer, each answered right; no "
-                               "connection and no descriptor left";
-  const std::size_t left = open_descriptors() - std::min(open_descriptors(), descriptors_before_);
-  if (came_.right != requests_ || came_.wrong != 0 || came_.lost != 0 || server_.open != 0 ||
-      left != 0 || server_.requests < requests_) {
+                               "connection, descriptor, thread or process left";
+  const std::size_t descriptors = more(open_descriptors(), descriptors_before_);
+  const std::size_t left = more(threads(), threads_before_);
+  const bool child = has_child();
+  const server_state& server = *server_;
+  if (came_.due == 0 || came_.right != came_.due || came_.wrong != 0 || came_.lost != 0 ||
+      server.open != 0 || server.failed != 0 || descriptors != 0 || left != 0 || child ||
+      server.requests < came_.right) {
     return {false, "expected: " + expected + "; " + std::to_string(came_.right) + " were right, " +
                        std::to_string(came_.wrong) + " wrong, " + std::to_string(came_.lost) +
                        " connections lost; the server has answered " +
-                       std::to_string(server_.requests) + ", has " + std::to_string(server_.open) +
-                       " connections and " + std::to_string(left) +
-                       " descriptors more than before. First complaint: " + came_.complaint};
+                       std::to_string(server.requests.load()) + ", has " +
+                       std::to_string(server.open.load()) + " connections, " +
+                       std::to_string(descriptors) + " descriptors more than before, " +
+                       std::to_string(left) + " threads more and " + (child ? "a" : "no") +
+                       " process; " + std::to_string(server.failed.load()) +
+                       " of its processes failed. First complaint: " + came_.complaint};
   }
   return {true, expected};
 }
 
 void problem::report(const region& timed, results& out, const rerun&) const {
-  const auto answered = static_cast<double>(server_.requests);
-  out.metrics.add("request_cpu_ns", static_cast<double>(timed.cpu_ns()) / answered)
-      .add("requests_per_s", answered * 1e9 / static_cast<double>(timed.wall_ns()))
+  const bool by_wrk = came_.timed_requests != 0;
+  const auto answered =
+      static_cast<double>(by_wrk ? came_.timed_requests : server_->requests.load());
+  const auto wall_ns = static_cast<double>(by_wrk ? came_.timed_wall_ns
+                                                  : static_cast<std::int64_t>(timed.wall_ns()));
+  const auto cpu_ns = static_cast<double>(
+      by_wrk ? came_.timed_cpu_ns : static_cast<std::int64_t>(timed.cpu_ns()) + children_cpu_ns_);
+  out.metrics.add("request_cpu_ns", cpu_ns / answered)
+      .add("requests_per_s", answered * 1e9 / wall_ns)
       .add("latency_p50_ns", came_.p50_ns)
       .add("latency_p99_ns", came_.p99_ns)
       .add("latency_p999_ns", came_.p999_ns);
-  out.counters.add("connections_accepted", server_.connections)
-      .add("requests_refused", server_.refused)
+  if (by_wrk) out.metrics.add("connection_bytes", came_.connection_bytes);
+  // Of all requests, those before and beside wrk's, too.
+  const auto all = static_cast<double>(server_->requests.load());
+  const usage& used = timed.used();
+  const auto switches = static_cast<double>(used.voluntary_switches + used.involuntary_switches);
+  out.counters.add("request_user_ns", static_cast<double>(used.user_ns) / all)
+      .add("request_sys_ns", static_cast<double>(used.sys_ns) / all)
+      .add("switches_per_request", switches / all)
+      .add("connections_accepted", server_->connections.load())
+      .add("requests_refused", server_->refused.load())
       .add("misdeeds", came_.odd);
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "harness/model.hpp"
+#include "harness/shared.hpp"
 #include "workloads/http/back_end.hpp"
 #include "workloads/http/limits.hpp"
 #include "workloads/http/listening.hpp"
@@ -19,22 +20,31 @@ namespace heddle::lab::http {
 /// An HTTP/1.1 server, and clients in a process of their own that send it `requests` requests over
 /// `connections` kept connections, each with `pipeline` on the way, and then end it by SIGTERM.
 ///
-/// Every model serves by the same `session`: they differ in how they wait. The server is on one
+/// Every C++ model serves by the same `session`: they differ in how they wait. The server is on one
 /// processor, the clients on another if there is one.
 ///
-/// - `hop=back-end`: each answer needs a value from another process, asked for as Redis is.
+/// - `hop`: each answer needs a value from another process, asked for as Redis is: of the
+///   `back-end`, a stub of ours, or of `redis` itself, which is where the clients are.
 /// - `load=chaos`: half of the clients misbehave instead: garbage, halves of requests, resets,
 ///   limits exceeded, answers not read.
+/// - `load=wrk`: wrk(1) asks, for `ms` milliseconds. See wrk.hpp.
 /// - `sockets`: what our own models wait by; the others have one way each.
 /// - `patience`: how our own models see that a client is too slow: `within` is a timer for each
 ///   wait, to the nanosecond; `swept` is what the bare loop does, a look at all connections every
 ///   second at least.
+/// - `workers`: threads that a pool of them has, and connections to the back end that goroutines
+///   have together. (A thread or process that serves one connection has one of its own; an event
+///   loop and our own models have one in all, over which many ask at a time.)
 ///
-/// Oracle: the clients look at every answer of a request that deserves one. None is wrong, none
-/// missing, and afterwards the server has no connection and no more descriptors than before.
+/// Oracle: the clients look at every answer of a request that deserves one (wrk at its status and
+/// length). None is wrong, none missing, and afterwards the server has no connection and no more
+/// descriptors, threads and processes than before.
 ///
 /// Metrics: `request_cpu_ns` = the server's processor time / requests; `requests_per_s`;
-/// `latency_p50_ns`, `latency_p99_ns`, `latency_p999_ns`, of the clients' clock.
+/// `latency_p50_ns`, `latency_p99_ns`, `latency_p999_ns`, of the clients' clock; with wrk,
+/// `connection_bytes` = what a connection adds to the server's memory, that of all its processes.
+/// Counters that say why: `request_user_ns`, `request_sys_ns`, `switches_per_request` (by the
+/// kernel), of all its processes and threads.
 class problem {
  public:
   static constexpr std::string_view name = "http";
@@ -50,23 +60,29 @@ class problem {
   /// Listens. Owned by the problem.
   [[nodiscard]] int door() const { return door_.fd(); }
   /// Where the back end is, if the workload has one.
-  [[nodiscard]] const std::optional<stub_back_end>& back_end() const { return back_end_; }
-  [[nodiscard]] server_state& server() { return server_; }
+  [[nodiscard]] const std::optional<back_end_process>& back_end() const { return back_end_; }
+  [[nodiscard]] server_state& server() { return *server_; }
+  /// Of memory that begins with the server's state, for servers in other programs.
+  [[nodiscard]] int server_fd() const { return server_.fd(); }
   [[nodiscard]] const std::string& sockets() const { return sockets_; }
   [[nodiscard]] bool sweeps() const { return sweeps_; }
+  [[nodiscard]] int workers() const { return workers_; }
 
   [[nodiscard]] verdict check();
   void report(const region& timed, results& out, const rerun& again) const;
 
  private:
-  server_state server_;
+  shared<server_state> server_;
   std::string sockets_;
   bool sweeps_;
-  std::int64_t requests_;
+  int workers_;
   sigset_t signals_before_;
   listening door_;
-  std::optional<stub_back_end> back_end_;
+  std::optional<back_end_process> back_end_;
   std::size_t descriptors_before_ = 0;
+  std::size_t threads_before_ = 0;
+  std::int64_t children_cpu_before_ns_ = 0;
+  std::int64_t children_cpu_ns_ = 0;  // of those that served
   std::unique_ptr<load_process> clients_;
   load_report came_;
 };

@@ -1,0 +1,125 @@
+package main
+
+import (
+	"bytes"
+	"net/http"
+	"strconv"
+	"strings"
+)
+
+const mostContent = 1 << 20
+
+// content is text, the same in every process: as session::content.
+var content = func() []byte {
+	var text []byte
+	for i := int64(0); len(text) < mostContent; i++ {
+		text = append(strconv.AppendInt(text, i, 10), '\n')
+	}
+	return text[:mostContent]
+}()
+
+var greeting = []byte("Hello.\n")
+
+// resource is what a request gets: a status and content, which may go in chunks.
+type resource struct {
+	status  int
+	content []byte
+	chunked bool
+}
+
+// plain is a status with its own words, or 200 with the content.
+func plain(status int, text []byte) resource {
+	if status != http.StatusOK {
+		text = []byte(reasonOf(status))
+	}
+	return resource{status: status, content: text}
+}
+
+// find is the response logic of session.cpp.
+func (s *server) find(method, target, body []byte) resource {
+	is := func(name string) bool { return string(method) == name }
+	if string(target) == "/echo" {
+		if is("POST") || is("PUT") {
+			return plain(http.StatusOK, body)
+		}
+		return plain(http.StatusMethodNotAllowed, nil)
+	}
+	key, isKey := cut(target, "/value/")
+	isKey = isKey && len(key) > 0
+	size, isSize := cut(target, "/bytes/")
+	chunks, isChunked := cut(target, "/chunked/")
+	if isChunked {
+		size = chunks
+	}
+	wanted, fits := 0, false
+	if isSize || isChunked {
+		wanted, fits = number(size)
+	}
+	switch {
+	case string(target) != "/" && !fits && !isKey:
+		return plain(http.StatusNotFound, nil)
+	case !is("GET") && !is("HEAD"):
+		return plain(http.StatusMethodNotAllowed, nil)
+	case isKey:
+		return s.ask(key)
+	case fits:
+		return resource{status: http.StatusOK, content: content[:wanted], chunked: isChunked}
+	}
+	return plain(http.StatusOK, greeting)
+}
+
+func (s *server) ask(key []byte) resource {
+	if s.backEnd == nil {
+		return plain(http.StatusBadGateway, nil)
+	}
+	value, found, err := s.backEnd.get(key)
+	switch {
+	case err != nil:
+		return plain(http.StatusBadGateway, nil)
+	case !found:
+		return plain(http.StatusNotFound, nil)
+	}
+	return plain(http.StatusOK, value)
+}
+
+func cut(target []byte, root string) ([]byte, bool) {
+	if len(target) < len(root) || string(target[:len(root)]) != root {
+		return nil, false
+	}
+	return target[len(root):], true
+}
+
+// number is that of decimal digits alone, up to mostContent.
+func number(text []byte) (int, bool) {
+	if len(text) == 0 || len(text) > 7 {
+		return 0, false
+	}
+	sum := 0
+	for _, digit := range text {
+		if digit < '0' || digit > '9' {
+			return 0, false
+		}
+		sum = 10*sum + int(digit-'0')
+	}
+	return sum, sum <= mostContent
+}
+
+func reasonOf(status int) string {
+	switch status { // where RFC 9110 has a newer name
+	case http.StatusRequestEntityTooLarge:
+		return "Content Too Large"
+	case http.StatusRequestURITooLong:
+		return "URI Too Long"
+	}
+	return http.StatusText(status)
+}
+
+// hasToken says whether a list such as that of Connection has the token, whatever its case.
+func hasToken(list []byte, token string) bool {
+	for _, each := range bytes.Split(list, []byte{','}) {
+		if strings.EqualFold(string(bytes.TrimSpace(each)), token) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include "heddle/coop/io/endpoint.hpp"
+
+namespace heddle::lab::http {
+
+struct running_redis {
+  pid_t process;
+  coop::io::endpoint address;
+};
+
+/// Starts a Redis at a free port of the loopback interface, which writes nothing to disk, ends with
+/// this thread, and has the values of all kept keys (back_end_process). It runs where the clients
+/// do: on the second processor, if there is one. Throws cannot_run if it is not installed,
+/// std::runtime_error if it does not start.
+[[nodiscard]] running_redis start_redis();
+
+}  // namespace heddle::lab::http
