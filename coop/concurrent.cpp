@@ -1,5 +1,6 @@
 #include "heddle/coop/concurrent.hpp"
 
+#include <atomic>
 #include <stdexcept>
 
 namespace heddle::coop {
@@ -7,6 +8,10 @@ namespace heddle::coop {
 namespace {
 
 constinit thread_local concurrent* of_this_thread = nullptr;
+
+void set(bool& flag, bool to) noexcept {
+  std::atomic_ref(flag).store(to, std::memory_order_relaxed);
+}
 
 }  // namespace
 
@@ -19,7 +24,7 @@ bool detail::slice_is_over() noexcept {
     if (--self->left_ != 0) return false;
     self->left_ = self->per_slice_;
   } else {
-    slice_flag.store(false, std::memory_order_relaxed);
+    set(slice_flag, false);
   }
   ++self->switches_;
   self->on_.look_at_timers();
@@ -36,7 +41,7 @@ concurrent::concurrent(scheduler& on, checkpoints slice) : concurrent(on) {
   if (slice.count == 0) throw std::invalid_argument("a slice must be one checkpoint at least");
   per_slice_ = left_ = slice.count;
   of_this_thread = this;
-  detail::slice_flag.store(true, std::memory_order_relaxed);
+  set(detail::slice_flag, true);
 }
 
 concurrent::concurrent(scheduler& on, duration slice) : concurrent(on) {
@@ -59,14 +64,14 @@ concurrent::~concurrent() {
     ended_.notify_one();
     ticker_.join();
   }
-  detail::slice_flag.store(false, std::memory_order_relaxed);
+  set(detail::slice_flag, false);
   of_this_thread = nullptr;
 }
 
-void concurrent::tick(std::atomic<bool>& flag, duration slice) {
+void concurrent::tick(bool& flag, duration slice) {
   std::unique_lock lock(mutex_);
   while (!ended_.wait_for(lock, slice, [this] { return ending_; })) {
-    flag.store(true, std::memory_order_relaxed);
+    set(flag, true);
   }
 }
 

@@ -25,17 +25,16 @@ HEDDLE_THREAD_LOCAL inline constinit thread_local strand_block* current_strand =
 HEDDLE_THREAD_LOCAL inline constinit thread_local scheduler* current_scheduler = nullptr;
 
 // The same two, for code that a fiber runs before and after a switch, from which it may come back
-// on another thread. ThreadSanitizer is told of each access by the variable's address, which such
-// code would keep from one thread to the next: there, these are calls.
-#if defined(HEDDLE_TSAN)
-#define HEDDLE_THREAD_ACCESS [[gnu::noinline]]
-#else
-#define HEDDLE_THREAD_ACCESS [[gnu::always_inline]]
-#endif
-HEDDLE_THREAD_ACCESS inline strand_block* this_strand() noexcept { return current_strand; }
-HEDDLE_THREAD_ACCESS inline void set_this_strand(strand_block* to) noexcept { current_strand = to; }
-HEDDLE_THREAD_ACCESS inline scheduler* this_scheduler() noexcept { return current_scheduler; }
-#undef HEDDLE_THREAD_ACCESS
+// on another thread: all code in headers, that is.
+HEDDLE_THREAD_ACCESS inline strand_block* this_strand() noexcept {
+  return HEDDLE_OF_THREAD(current_strand, "_ZN6heddle4coop6detail14current_strandE");
+}
+HEDDLE_THREAD_ACCESS inline void set_this_strand(strand_block* to) noexcept {
+  HEDDLE_OF_THREAD(current_strand, "_ZN6heddle4coop6detail14current_strandE") = to;
+}
+HEDDLE_THREAD_ACCESS inline scheduler* this_scheduler() noexcept {
+  return HEDDLE_OF_THREAD(current_scheduler, "_ZN6heddle4coop6detail17current_schedulerE");
+}
 
 [[noreturn]] void throw_cancelled(strand_block& strand);
 /// After a wait that did not end in the plain way: throws if it was cancelled.

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <atomic>
 #include <condition_variable>
 #include <coroutine>
 #include <cstdint>
@@ -9,6 +8,7 @@
 
 #include "heddle/coop/await.hpp"
 #include "heddle/coop/scheduler.hpp"
+#include "heddle/coop/thread_local.hpp"
 #include "heddle/coop/yield.hpp"
 
 namespace heddle::coop {
@@ -16,14 +16,19 @@ namespace heddle::coop {
 namespace detail {
 
 // Whether to look closer at the next checkpoint of this thread.
-inline constinit thread_local std::atomic<bool> slice_flag{false};
+// Atomic: the ticker, a thread of its own, sets it.
+HEDDLE_THREAD_LOCAL inline constinit thread_local bool slice_flag = false;
+HEDDLE_THREAD_ACCESS inline bool slice_flag_is_set() noexcept {
+  return __atomic_load_n(&HEDDLE_OF_THREAD(slice_flag, "_ZN6heddle4coop6detail10slice_flagE"),
+                         __ATOMIC_RELAXED);
+}
 
 /// Whether the running strand has to give way now. Its slice begins anew then.
 [[gnu::cold]] bool slice_is_over() noexcept;
 
 struct checkpoint_awaitable {
   bool await_ready() const noexcept {
-    if (!slice_flag.load(std::memory_order_relaxed)) [[likely]] {
+    if (!slice_flag_is_set()) [[likely]] {
       return true;
     }
     return !slice_is_over();
@@ -73,7 +78,7 @@ class concurrent {
   friend bool detail::slice_is_over() noexcept;
 
   explicit concurrent(scheduler& on);
-  void tick(std::atomic<bool>& flag, duration slice);
+  void tick(bool& flag, duration slice);
 
   scheduler& on_;
   std::uint32_t per_slice_ = 0;  // checkpoints; 0: slices are told by the ticker

@@ -21,9 +21,9 @@ class frame_pool {
 
   [[nodiscard]] static void* allocate(std::size_t bytes) {
     const std::size_t size_class = class_of(bytes);
-    if (size_class < classes && lists_[size_class] != nullptr) [[likely]] {
-      piece* const taken = lists_[size_class];
-      lists_[size_class] = taken->next;
+    if (size_class < classes && first_free(size_class) != nullptr) [[likely]] {
+      piece* const taken = first_free(size_class);
+      set_first_free(size_class, taken->next);
       return taken;
     }
     return allocate_new(bytes);
@@ -39,8 +39,8 @@ class frame_pool {
       return;
     }
     piece* const freed = static_cast<piece*>(memory);
-    freed->next = lists_[size_class];
-    lists_[size_class] = freed;
+    freed->next = first_free(size_class);
+    set_first_free(size_class, freed);
 #endif
   }
 
@@ -67,6 +67,14 @@ class frame_pool {
   }
   static void* allocate_new(std::size_t bytes);
   static void release_new(void* memory, std::size_t bytes) noexcept;
+
+  // Strands that move between threads use it, inlined.
+  HEDDLE_THREAD_ACCESS static piece* first_free(std::size_t size_class) noexcept {
+    return HEDDLE_OF_THREAD(lists_, "_ZN6heddle4coop6detail10frame_pool6lists_E")[size_class];
+  }
+  HEDDLE_THREAD_ACCESS static void set_first_free(std::size_t size_class, piece* first) noexcept {
+    HEDDLE_OF_THREAD(lists_, "_ZN6heddle4coop6detail10frame_pool6lists_E")[size_class] = first;
+  }
 
   // constinit: without it every use would go through a function that asks whether it is made.
   HEDDLE_THREAD_LOCAL static inline constinit thread_local piece* lists_[classes] = {};

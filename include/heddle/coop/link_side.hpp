@@ -180,8 +180,8 @@ class link_side : private parallel::message {
   /// From the first use on the end belongs to the scheduler that runs. Throws std::logic_error in
   /// another one, or in none.
   void bind() {
-    if (owner_.load(std::memory_order_relaxed) != current_scheduler || current_scheduler == nullptr)
-        [[unlikely]] {
+    const coop::scheduler* const here = this_scheduler();
+    if (owner_.load(std::memory_order_relaxed) != here || here == nullptr) [[unlikely]] {
       bind_first();
     }
     if (!incoming_.empty()) receive();

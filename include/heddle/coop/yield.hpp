@@ -19,11 +19,11 @@ class yield_awaitable {
       throw_cancelled(self);
     }
     self.resume_at = handle.address();
-    current_scheduler->requeue(self);
+    this_scheduler()->requeue(self);
   }
   void await_resume() const {
-    if (current_strand->cancel_pending) [[unlikely]] {
-      throw_cancelled(*current_strand);
+    if (this_strand()->cancel_pending) [[unlikely]] {
+      throw_cancelled(*this_strand());
     }
   }
 };

@@ -52,12 +52,10 @@ class [[nodiscard("awaited: co_await it, or await(it) in a fiber")]] move_awaita
 ///
 /// What is `thread_local` is the new thread's afterwards. In a fiber the compiler may have kept the
 /// *address* of such a variable from before, as it knows nothing of threads that change inside a
-/// function: with GCC on x86-64 in position-independent code (-fPIC), or where the address is
-/// taken. So a fiber that moves should use thread_local variables (errno, too) in functions that
-/// are not inlined and do not wait. Tasks are free of that: each suspension ends a function.
-///
-/// Not for fibers in programs compiled by Clang, yet: it keeps such addresses in this library's own
-/// code, too, and they crash after a move.
+/// function: Clang in all optimised code, GCC on x86-64 in position-independent code (-fPIC) or
+/// where the address is taken. So a fiber that moves should use thread_local variables (errno, too)
+/// in functions that are not inlined and do not wait. Tasks are free of that: each suspension ends
+/// a function. This library's own variables are found with either compiler.
 [[nodiscard]] inline detail::move_awaitable move_to(group& to) noexcept {
   return detail::move_awaitable(to);
 }
