@@ -12,7 +12,7 @@ using namespace coop;
 
 void take_turns(problem& work, std::size_t side, parallel::semaphore& mine,
                 parallel::semaphore& others) {
-  for (std::int64_t i = static_cast<std::int64_t>(side); i < work.count(); i += 2) {
+  for (std::int64_t i = static_cast<std::int64_t>(side); i < work.turns(); i += 2) {
     await(mine.P());
     work.take_turn(side, i);
     others.V();
@@ -68,9 +68,9 @@ void moves(parallel::groups& g, problem& work, region& timed) {
 void run(problem& work, region& timed) {
   timed.kernel_threads(3);
   parallel::groups g({.count = 2, .each = {.stack_bytes = coop::stack::safe_bytes}});
-  if (work.row() == "handoff") return hand_overs(g, work, timed);
+  if (work.row() == "wake") return wake_ups(g, work);
   if (work.row() == "move") return moves(g, work, timed);
-  wake_ups(g, work);
+  hand_overs(g, work, timed);
 }
 
 const model<problem> registered{"parallel/asm", &run};

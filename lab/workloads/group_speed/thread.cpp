@@ -36,7 +36,7 @@ void hand_overs(problem& work, region& timed) {
       timed.begin();
       turn[0].V();
     }
-    for (std::int64_t i = index; i < work.count(); i += 2) {
+    for (std::int64_t i = index; i < work.turns(); i += 2) {
       turn[side].P();
       work.take_turn(side, i);
       turn[1 - side].V();
@@ -77,9 +77,9 @@ void moves(problem& work, region& timed) {
 }
 
 void run(problem& work, region& timed) {
-  if (work.row() == "handoff") return hand_overs(work, timed);
+  if (work.row() == "wake") return wake_ups(work, timed);
   if (work.row() == "move") return moves(work, timed);
-  wake_ups(work, timed);
+  hand_overs(work, timed);
 }
 
 const model<problem> registered{"thread", &run};

@@ -15,7 +15,8 @@ struct alignas(128) word {
 };
 
 void run(problem& work, region& timed) {
-  if (work.row() != "handoff") throw cannot_run("who only spins is never woken or moved");
+  if (work.row() != "handoff" && work.row() != "request")
+    throw cannot_run("who only spins is never woken or moved");
   word words[2];
   std::atomic<bool> ready{false};
   run_on_threads(timed, 2, [&](int index) {
@@ -28,7 +29,7 @@ void run(problem& work, region& timed) {
       timed.begin();
       words[0].turn.store(0, std::memory_order_release);
     }
-    for (std::int64_t i = index; i < work.count(); i += 2) {
+    for (std::int64_t i = index; i < work.turns(); i += 2) {
       // With the pause: it is faster here, though it looks less often.
       while (words[side].turn.load(std::memory_order_acquire) != i) {
         coop::parallel::detail::pause();

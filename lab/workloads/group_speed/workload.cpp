@@ -8,8 +8,9 @@ namespace heddle::lab::group_speed {
 
 std::vector<parameter> problem::declare() {
   return {
-      parameter::word("row", {"handoff", "wake", "move"}, "what is timed"),
-      parameter::integer("count", 100'000, 2, 1'000'000'000, "hand-overs, wake-ups, moves"),
+      parameter::word("row", {"handoff", "request", "wake", "move"}, "what is timed"),
+      parameter::integer("count", 100'000, 2, 1'000'000'000,
+                         "hand-overs, requests, wake-ups, moves"),
   };
 }
 
@@ -31,8 +32,8 @@ verdict problem::check() const {
     if (std::ssize(wake_ns_) == count_) return {true, expected};
     return {false, "expected: " + expected + "; there were " + std::to_string(wake_ns_.size())};
   }
-  // The first place of each side's parity that is not below `count`.
-  const std::int64_t ends[2] = {(count_ + 1) / 2 * 2, count_ / 2 * 2 + 1};
+  // The first place of each side's parity that is not below `turns`.
+  const std::int64_t ends[2] = {(turns() + 1) / 2 * 2, turns() / 2 * 2 + 1};
   for (std::size_t i = 0; i < 2; ++i) {
     if (sides_[i].next != ends[i] || sides_[i].wrong != 0) {
       return {false, "expected: the turns of side " + std::to_string(i) + " up to " +
@@ -41,7 +42,7 @@ verdict problem::check() const {
                          std::to_string(sides_[i].wrong) + " were out of order"};
     }
   }
-  return {true, std::to_string(count_) + " turns in order, from side to side"};
+  return {true, std::to_string(turns()) + " turns in order, from side to side"};
 }
 
 void problem::report(const region& timed, results& out, const rerun&) const {

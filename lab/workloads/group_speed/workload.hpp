@@ -14,9 +14,10 @@ namespace heddle::lab::group_speed {
 /// loop. Two flows of control, the sides 0 and 1, are each on a processor of their own.
 /// - `handoff`: each wakes the other and waits, `count` times; an operation is one hand-over, and
 ///   neither side ever has anything else to do.
+/// - `request`: side 0 asks and waits, side 1 answers, `count` times; an operation is one of them,
+///   which is two hand-overs, or two messages. Between two processes, too.
 /// - `wake`: side 0 waits long enough for side 1 to sleep, then wakes it, `count` times; `wake_ns`
-/// is
-///   the median of the times from there until side 1 runs. An operation is one of them.
+///   is the median of the times from there until side 1 runs. An operation is one of them.
 /// - `move`: one strand goes from one processor to the other and back, `count` moves; an operation
 ///   is one. A thread asks the kernel to be moved.
 ///
@@ -31,6 +32,8 @@ class problem {
 
   [[nodiscard]] const std::string& row() const { return row_; }
   [[nodiscard]] std::int64_t count() const { return count_; }
+  /// Of both sides together.
+  [[nodiscard]] std::int64_t turns() const { return row_ == "request" ? 2 * count_ : count_; }
 
   /// A turn of that side: its places are those of the same parity, in ascending order.
   void take_turn(std::size_t side, std::int64_t place) {
@@ -52,14 +55,14 @@ class problem {
 
  private:
   // What each side writes is on lines of its own: the hand-over is to be the only thing they share.
-  struct alignas(128) turns {
+  struct alignas(128) progress {
     std::int64_t next;
     std::int64_t wrong = 0;
   };
 
   std::string row_;
   std::int64_t count_;
-  std::array<turns, 2> sides_{turns{0}, turns{1}};
+  std::array<progress, 2> sides_{progress{0}, progress{1}};
   std::uint64_t wake_began_ = 0;
   std::vector<std::uint64_t> wake_ns_;
 };

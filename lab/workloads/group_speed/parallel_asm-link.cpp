@@ -1,0 +1,36 @@
+// Groups of fibers with a link between them: each request makes a fiber that answers it.
+#include "heddle/coop/link.hpp"
+#include "heddle/coop/parallel/groups.hpp"
+#include "heddle/coop/yield.hpp"
+#include "workloads/group_speed/workload.hpp"
+
+namespace heddle::lab::group_speed {
+namespace {
+
+using namespace coop;
+
+void run(problem& work, region& timed) {
+  if (work.row() != "request") throw cannot_run("a link is for requests");
+  timed.kernel_threads(3);
+  parallel::groups g({.count = 2, .each = {.stack_bytes = coop::stack::safe_bytes}});
+  auto [client, server] = make_link<std::int64_t, std::int64_t>("turns");
+  g[1].spawn([&work, end = std::move(server)]() mutable {
+    end.on([&work](std::int64_t place) {
+      work.take_turn(1, place + 1);
+      return place + 1;
+    });
+    await(end.finished());
+  });
+  g[0].spawn([&work, &timed, end = std::move(client)]() mutable {
+    await(sleep_for(std::chrono::milliseconds(1)));  // the other group has begun
+    timed.begin();
+    for (std::int64_t i = 0; i < work.turns(); i += 2) work.take_turn(0, await(end.call(i)) - 1);
+    timed.end();
+  });
+  g.run();
+}
+
+const model<problem> registered{"parallel/asm-link", &run};
+
+}  // namespace
+}  // namespace heddle::lab::group_speed
