@@ -1,5 +1,7 @@
 #include "heddle/coop/parallel/remote_wait.hpp"
 
+#include <sched.h>
+
 #include <mutex>
 
 namespace heddle::coop::parallel::detail {
@@ -75,9 +77,16 @@ void remote_wait::deliver_it(message& posted, group* to) noexcept {
 }
 
 void remote_wait::finish(remote_wait& self) noexcept {
-  self.state_.store(remote_state::idle, std::memory_order_relaxed);
-  if (self.empty()) return;  // the strand is being destroyed, or another wait of it has ended
+  const bool over = self.empty();  // the strand is being destroyed, or another wait of it has ended
+  // Release: the last that is done to it then, as its strand may be in another group by now.
+  self.state_.store(remote_state::idle, std::memory_order_release);
+  if (over) return;
   coop::detail::count_as_granted(*self.node_.who);
+  scheduler::wake(self.node_);
+}
+
+void remote_wait::end_given_up(remote_wait& self) noexcept {
+  self.state_.store(remote_state::idle, std::memory_order_relaxed);
   scheduler::wake(self.node_);
 }
 
@@ -105,9 +114,12 @@ bool remote_wait::on_given_up(wait_list& list, wait_node& node) {
 
 void remote_wait::leave() noexcept {
   if (queue_ == nullptr || withdraw()) return;
-  // Whoever has taken it out is about to post it.
-  while (state_.load(std::memory_order_relaxed) == remote_state::posted) {
-    if (group* const own = group::of(*owner_); own == nullptr || !own->receive()) pause();
+  // Whoever has taken it out is about to post it, to the group in which the strand waited. What
+  // comes there only that group's thread may receive; on another one, the strand was moved.
+  group* const own = group::of(*owner_);
+  const bool moved = group::current() != nullptr && group::current() != own;
+  while (state_.load(std::memory_order_acquire) == remote_state::posted) {
+    if (own == nullptr || moved || !own->receive()) sched_yield();
   }
 }
 

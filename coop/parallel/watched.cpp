@@ -10,6 +10,8 @@ void watch::look(remote_wait& base) noexcept {
   for (;;) {
     // Empty: the wait is over already, by another variable.
     if (self.empty() || self.condition_.holds(self.condition_.predicate)) return finish(self);
+    // Out of time or cancelled while the message was under way: nothing else would end it.
+    if (self.given_up()) return end_given_up(self);
     self.wait_on();
     // What changed before it was in the queue again.
     if (!self.condition_.holds(self.condition_.predicate)) return;

@@ -1,5 +1,6 @@
 // Included once for each kind of strand.
 #include <malloc.h>
+#include <sched.h>
 
 #include <array>
 #include <stdexcept>
@@ -11,6 +12,7 @@
 #include "heddle/coop/parallel/balance.hpp"
 #include "heddle/coop/parallel/move_to.hpp"
 #include "heddle/coop/parallel/semaphore.hpp"
+#include "heddle/coop/parallel/watched.hpp"
 #include "helpers.hpp"
 #include "stack_pool.hpp"
 
@@ -184,4 +186,55 @@ TEST_CASE(KIND "a balancer gives movable strands of a group that has many to one
     CHECK(fixed_left == 0);
     CHECK((g[0].given_away() > 0) == balance);
   }
+}
+
+// The strand waits for two variables. The first change ends the wait; it is moved; the second
+// change finds the wait not taken down yet, and so has a message under way, to the group in which
+// the strand waited, when the strand goes on in the other one.
+TEST_CASE(KIND "a strand that is moved after a wait leaves its old group's messages to that") {
+  struct probe final : parallel::message {
+    int thread = 0;
+    probe() : message(&deliver_it) {}
+    static void deliver_it(message& self, parallel::group*) noexcept {
+      static_cast<probe&>(self).thread = gettid();
+    }
+  } posted;
+  parallel::groups g({.count = 2, .balance = true});
+  parallel::watched<int> first(0, "first");
+  parallel::watched<int> second(0, "second");
+  int thread = 0;
+  bool moved = false;
+  std::atomic<bool> waits{false};
+  std::atomic<bool> given{false};
+  std::atomic<bool> changed{false};
+  g[0].spawn(BODY(&) {
+    thread = gettid();
+    g[0].scheduler().spawn(BODY(&) {
+      parallel::set_movable();
+      waits = true;
+      WAIT(parallel::wait_until([&] { return first + second > 0; }, first, second));
+      moved = parallel::group::current() == &g[1];
+    });
+    for (int i = 0; i < 20; ++i) {
+      g[0].scheduler().spawn(BODY(&) {
+        while (!given) WAIT(yield());
+      });
+    }
+    while (g[0].given_away() == 0) WAIT(yield());
+    given = true;
+    // Until the strand is about to go on.
+    while (!changed) sched_yield();
+    usleep(20'000);
+  });
+  g[1].spawn(BODY(&) {
+    while (!waits) WAIT(yield());
+    first = 1;
+    while (!given) sched_yield();
+    second = 1;
+    g[0].post(posted);
+    changed = true;
+  });
+  g.run();
+  CHECK(moved);
+  CHECK(posted.thread == thread);
 }

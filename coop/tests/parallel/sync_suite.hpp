@@ -1,4 +1,6 @@
 // Included once for each kind of strand.
+#include <sched.h>
+
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -111,6 +113,61 @@ TEST_CASE(KIND "no value of a channel of groups is lost or doubled by timeouts")
     });
     g.run();
     REQUIRE(got == sent);
+  });
+}
+
+// Under way: granted, and not delivered yet. The busy strand sees to it that it is.
+TEST_CASE(KIND "a cancellation ends a wait for a predicate also while a change is under way") {
+  parallel::groups g({.count = 2});
+  parallel::watched<int> level(0, "level");
+  parallel::semaphore asked(0);
+  std::atomic<bool> changed{false};
+  int ended = 0;
+  g[0].spawn(BODY(&) {
+    const auto waiting = g[0].scheduler().spawn(
+        BODY(&) {
+          const exit_counter note{ended};
+          WAIT(parallel::wait_until([&] { return level > 1; }, level));
+        },
+        "waiting");
+    WAIT(yield());
+    asked.V();
+    while (!changed) sched_yield();
+    waiting.cancel();
+    CHECK(ended == 0);
+  });
+  g[1].spawn(BODY(&) {
+    WAIT(asked.P());
+    ++level;
+    changed = true;
+  });
+  CHECK_NOTHROW(g.run());
+  CHECK(ended == 1);
+}
+
+TEST_CASE(KIND "a limit ends a wait for a predicate, however often its variables change") {
+  stress(4, [](int round) {
+    parallel::groups g(varied(round));
+    parallel::watched<int> level(0, "level");
+    std::atomic<bool> over{false};
+    int held = 0;
+    g[0].spawn(BODY(&) {
+      for (int k = 0; k < 300; ++k) {
+        const bool holds = WAIT(within(std::chrono::microseconds(k % 30),
+                                       parallel::wait_until([&] { return level < 0; }, level)));
+        held += holds ? 1 : 0;
+      }
+      over = true;
+    });
+    g[1].spawn(BODY(&) {
+      for (int k = 0; k < 2'000'000 && !over; ++k) {
+        ++level;
+        if (k % 64 == 0) WAIT(yield());
+      }
+    });
+    g.run();
+    REQUIRE(over);
+    REQUIRE(held == 0);
   });
 }
 

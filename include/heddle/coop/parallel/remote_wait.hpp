@@ -80,7 +80,7 @@ class remote_wait : public message, public coop::detail::wait_list {
   remote_wait(const char* kind, const std::string& name, arrival on_arrival = &finish) noexcept
       : message(&deliver_it), wait_list(kind, name, &on_given_up), arrived_(on_arrival) {}
   ~remote_wait() {
-    if (state_.load(std::memory_order_relaxed) != remote_state::idle) leave();
+    if (state_.load(std::memory_order_acquire) != remote_state::idle) leave();
   }
 
   /// Parks the strand. Before append(), or within the same hold of the queue's lock.
@@ -110,7 +110,13 @@ class remote_wait : public message, public coop::detail::wait_list {
  protected:
   /// The usual arrival: the strand is ready, unless it waits no more.
   static void finish(remote_wait& self) noexcept;
-  /// For another one: queues it again.
+  /// For another one, of a strand that still waits: whether it has been told to stop since.
+  [[nodiscard]] bool given_up() const noexcept {
+    return node_.who->reason != coop::detail::wake_reason::granted;
+  }
+  /// Ends a wait that was: the strand learns why.
+  static void end_given_up(remote_wait& self) noexcept;
+  /// Queues it again.
   void wait_on() noexcept { wait_in(*queue_); }
   /// Takes it out of the queue; false if somebody else has done so, and it will arrive.
   bool withdraw() noexcept;
@@ -130,8 +136,8 @@ class remote_wait : public message, public coop::detail::wait_list {
   wait_queue* queue_ = nullptr;
   remote_wait* next_ = nullptr;      // under the queue's lock; or in granted_waits
   remote_wait* previous_ = nullptr;  // likewise
-  // Changed to and from `queued` under the queue's lock; from `posted` by its own thread, which so
-  // needs no lock to see that it is idle.
+  // Changed to and from `queued` under the queue's lock; from `posted` by the thread of its group.
+  // So the strand needs no lock to see that it is idle, wherever it is.
   std::atomic<remote_state> state_{remote_state::idle};
 };
 
