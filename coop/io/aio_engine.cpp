@@ -126,7 +126,7 @@ class aio_engine final : public engine {
 
 }  // namespace
 
-std::unique_ptr<engine> make_aio_engine(const service_options& options) {
+std::unique_ptr<engine> make_aio_engine(const engine_options& options) {
   return std::make_unique<aio_engine>(options);
 }
 

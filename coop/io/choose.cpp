@@ -6,15 +6,13 @@
 #include <string_view>
 #include <system_error>
 
-#include "engines.hpp"
-
 namespace heddle::coop::io::detail {
 namespace {
 
 struct candidate {
   mechanism which;
   const char* name;
-  std::unique_ptr<engine> (*make)(const service_options&);
+  std::unique_ptr<engine> (*make)(const engine_options&);
 };
 constexpr candidate candidates[] = {
     {mechanism::io_uring, "io_uring", &make_uring_engine},
@@ -35,7 +33,7 @@ const candidate* asked_for(const service_options& options) {
                               "\", not io_uring, linux_aio or threads: correct it or unset it");
 }
 
-choice choose_for_files(const service_options& options) {
+choice choose_for_files(const engine_options& options) {
   if (const candidate* const only = asked_for(options)) {
     return {only->make(options), std::string(only->name) + " (as asked)", {}, true};
   }
@@ -67,7 +65,7 @@ std::optional<socket_mechanism> asked_for_sockets(const service_options& options
 
 }  // namespace
 
-choice choose(const service_options& options) {
+choice choose(const engine_options& options) {
   const auto sockets = asked_for_sockets(options);
   choice made = choose_for_files(options);
   made.sockets = sockets ? "epoll (as asked)" : "epoll";

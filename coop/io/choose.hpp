@@ -3,8 +3,8 @@
 #include <memory>
 #include <string>
 
+#include "engines.hpp"
 #include "heddle/coop/io/engine.hpp"
-#include "heddle/coop/io/service.hpp"
 
 namespace heddle::coop::io::detail {
 
@@ -16,6 +16,6 @@ struct choice {
 };
 
 /// The engine for the options.
-choice choose(const service_options& options);
+choice choose(const engine_options& options);
 
 }  // namespace heddle::coop::io::detail

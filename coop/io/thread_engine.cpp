@@ -115,7 +115,7 @@ void thread_engine::work(worker& self) {
   }
 }
 
-std::unique_ptr<engine> make_thread_engine(const service_options& options) {
+std::unique_ptr<engine> make_thread_engine(const engine_options& options) {
   return std::make_unique<thread_engine>(options.threads);
 }
 

@@ -23,11 +23,13 @@ namespace {
 
 class uring_engine final : public engine {
  public:
-  explicit uring_engine(const service_options& options) {
+  explicit uring_engine(const engine_options& options) {
     const unsigned depth = std::max(options.depth, 1U);
     // The first, from 6.1 on, lets the kernel do its part when we come for completions, instead of
-    // interrupting us.
-    const unsigned wishes[] = {IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN, 0};
+    // interrupting us. It refuses everything to any thread but the one that makes the ring.
+    const unsigned first =
+        options.other_thread ? 0U : IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN;
+    const unsigned wishes[] = {first, 0};
     int error = 0;
     for (const unsigned flags : wishes) {
       io_uring_params parameters = {};
@@ -208,13 +210,13 @@ class uring_engine final : public engine {
 
 }  // namespace
 
-std::unique_ptr<engine> make_uring_engine(const service_options& options) {
+std::unique_ptr<engine> make_uring_engine(const engine_options& options) {
   return std::make_unique<uring_engine>(options);
 }
 
 #else
 
-std::unique_ptr<engine> make_uring_engine(const service_options&) {
+std::unique_ptr<engine> make_uring_engine(const engine_options&) {
   throw std::system_error(ENOSYS, std::generic_category(),
                           "io_uring: Heddle was built without liburing");
 }

@@ -32,6 +32,15 @@ struct transfer final : message {
 
 }  // namespace
 
+// Of other groups, that were made in a strand, it may.
+void group::asked_from(const group& other) const noexcept {
+  if (&team_ != &other.team_) return;
+  const std::string text = "a strand of group " + std::to_string(other.index_) +
+                           " asks for the scheduler of group " + std::to_string(index_) +
+                           ", which only that group's strands may use; use group::spawn()";
+  coop::detail::fatal(text.c_str());
+}
+
 group::~group() {
   for (message* each = inbox_.take_all(); each != nullptr;) {
     message& undelivered = *each;

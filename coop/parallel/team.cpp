@@ -105,15 +105,15 @@ void team::wait_for(const member& which) {
   commanded_.wait(lock, [&] { return which.asked == command::none; });
 }
 
+// All are there until the last one has ended: destructors of its strands may post to any.
 void team::quit() noexcept {
-  while (!members_.empty()) {
-    member& last = *members_.back();
-    if (last.thread.joinable()) {
-      ask(last, command::quit);
-      last.thread.join();
-    }
-    members_.pop_back();
+  for (std::size_t i = members_.size(); i-- > 0;) {
+    member& last = *members_[i];
+    if (!last.thread.joinable()) continue;
+    ask(last, command::quit);
+    last.thread.join();
   }
+  members_.clear();
 }
 
 void team::run() {

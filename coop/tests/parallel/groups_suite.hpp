@@ -1,4 +1,7 @@
 // Included once for each kind of strand.
+#include <fcntl.h>
+#include <sys/socket.h>
+
 #include <array>
 #include <memory>
 #include <set>
@@ -10,6 +13,7 @@
 #include "heddle/coop/parallel/semaphore.hpp"
 #include "heddle/coop/semaphore.hpp"
 #include "helpers.hpp"
+#include "io/helpers.hpp"
 
 TEST_CASE(KIND "each group runs on a thread of its own, which stays on its processor") {
   parallel::groups g({.count = 2});
@@ -178,6 +182,41 @@ TEST_CASE(KIND "strands that have not ended are destroyed on their group's threa
   CHECK_THROWS_AS(g.run(), deadlock);
 }
 
+TEST_CASE(KIND "destructors of strands may post to any group, also to one that is gone") {
+  parallel::semaphore never(0, "never");
+  parallel::semaphore given(0, "given");
+  std::atomic<int> freed{0};
+  {
+    parallel::groups g({.count = 3});
+    struct poster {
+      parallel::groups& g;
+      parallel::semaphore& given;
+      std::atomic<int>& freed;
+      ~poster() {
+        for (std::size_t i = 0; i < 3; ++i) {
+          const auto counted = std::shared_ptr<int>(new int, [&freed = freed](const int* last) {
+            delete last;
+            ++freed;
+          });
+          g[i].spawn([counted] {});
+          g[i].spawn(stack_size{128 * 1024}, [counted] {});
+          given.V();
+        }
+      }
+    };
+    for (std::size_t i = 0; i < 3; ++i) {
+      g[i].spawn(BODY(&) {
+        const poster last{g, given, freed};
+        WAIT(never.P());
+      });
+      g[i].spawn(BODY(&) { WAIT(given.P()); });
+    }
+    CHECK_THROWS_AS(g.run(), deadlock);
+    CHECK(freed == 0);
+  }
+  CHECK(freed == 9);
+}
+
 TEST_CASE(KIND "a group that has nothing to run sleeps, whatever others do") {
   parallel::groups g({.count = 2});
   parallel::semaphore over(0);
@@ -258,6 +297,33 @@ TEST_CASE(KIND "a group that waits for input and output is woken by others, and 
   g.run();
   ::close(ends[1]);
   CHECK(read == "hello");
+}
+
+// By a thread that does not run the group: io_uring can be made for the one that makes it alone.
+TEST_CASE(KIND "whoever made the groups can make their input and output") {
+  over_every_socket_mechanism([](const io::service_options& options) {
+    parallel::groups g({.count = 2});
+    std::array<std::unique_ptr<io::service>, 2> services;
+    std::array<std::string, 2> got;
+    for (std::size_t i = 0; i < 2; ++i) {
+      services[i] = std::make_unique<io::service>(g[i].scheduler(), options);
+    }
+    int ends[2];
+    REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0);
+    for (std::size_t i = 0; i < 2; ++i) {
+      g[i].spawn(BODY(&, i) {
+        const io::file self = WAIT(services[i]->open("/proc/self/stat", O_RDONLY)).value();
+        const io::buffer page(4096);
+        CHECK(WAIT(self.read(page, 0)).value() > 10);
+        const io::socket peer = services[i]->adopt_socket(ends[i], "peer");
+        WAIT(sleep_for(1ms));
+        WAIT(peer.write_all(io::buffer::copy_of("hello"))).value();
+        got[i] = page.text(WAIT(peer.read(page)).value());
+      });
+    }
+    g.run();
+    CHECK(got == std::array<std::string, 2>{"hello", "hello"});
+  });
 }
 
 TEST_CASE(KIND "groups that cannot be are refused") {

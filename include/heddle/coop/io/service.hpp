@@ -57,6 +57,10 @@ struct service_options {
 /// not hold it.
 class service {
  public:
+  /// For a group's scheduler: by a strand of that group, or, while the groups do not run, by
+  /// whoever made them; then io_uring does without what it does for one thread alone, and takes
+  /// longer.
+  ///
   /// Throws std::system_error if a mechanism that was asked for does not work here;
   /// std::invalid_argument for an unknown HEDDLE_IO or HEDDLE_SOCKETS; std::logic_error if `on` has
   /// a service.

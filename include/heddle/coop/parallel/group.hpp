@@ -62,12 +62,18 @@ class group {
   void spawn(stack_size stack, F&& body, std::string_view name = {}) {
     static_assert(!coop::detail::is_task<std::invoke_result_t<std::decay_t<F>&>>,
                   "a task has no stack: it runs on that of its group");
-    static_cast<void>(scheduler_->fiber_size(stack));
+    if (scheduler_) static_cast<void>(scheduler_->fiber_size(stack));  // else it is gone already
     post_spawn(stack, std::forward<F>(body), name);
   }
 
-  /// Its scheduler. For its own strands, and, while the groups do not run, for whoever made them.
-  [[nodiscard]] coop::scheduler& scheduler() noexcept { return *scheduler_; }
+  /// Its scheduler. For its own strands, and, while the groups do not run, for whoever made them:
+  /// a strand of another group that asks for it ends the program with a message.
+  [[nodiscard]] coop::scheduler& scheduler() noexcept {
+    if (const group* const here = current(); here != nullptr && here != this) [[unlikely]] {
+      asked_from(*here);
+    }
+    return *scheduler_;
+  }
   /// From 0, among the groups it was made with.
   [[nodiscard]] std::size_t index() const noexcept { return index_; }
   /// The number of the processor to which its thread is pinned; -1 if it is not.
@@ -181,6 +187,7 @@ class group {
     return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
 #endif
   }
+  void asked_from(const group& other) const noexcept;
   [[nodiscard]] bool may_spin() noexcept;
   /// Ends its sleep.
   void rouse() noexcept;
