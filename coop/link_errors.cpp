@@ -44,7 +44,8 @@ void throw_handler_failed(const handler_error& error) {
 
 void link_side::throw_closed() const {
   const std::string which = name().empty() ? "a link" : "link \"" + name() + '"';
-  if (!reason_.empty()) throw link_closed(which + " is closed: " + reason_);
+  // Written before we learnt that the other end is closed.
+  if (peer_closed_ && !reason_.empty()) throw link_closed(which + " is closed: " + reason_);
   throw link_closed(which + (closed_ ? " is closed" : " was closed at its other end"));
 }
 

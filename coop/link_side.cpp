@@ -159,10 +159,13 @@ void link_side::arrive_over(link_envelope& call) noexcept {
 
 // ---- whose it is --------------------------------------------------------------------------------
 
+std::string link_side::name_for_errors() const {
+  return core_.name.empty() ? "an end of a link" : "an end of link \"" + core_.name + '"';
+}
+
 void link_side::bind_first() {
   coop::scheduler* const here = current_scheduler;
-  const std::string which =
-      core_.name.empty() ? "an end of a link" : "an end of link \"" + core_.name + '"';
+  const std::string which = name_for_errors();
   if (here == nullptr) throw std::logic_error(which + " is used outside of strands");
   coop::scheduler* const owner = owner_.load(std::memory_order_relaxed);
   if (owner != nullptr) {
@@ -306,6 +309,7 @@ void link_job::end(const std::exception_ptr& error) noexcept {
   link_side& from = *std::exchange(side, nullptr);
   if (next != nullptr) next->previous = previous;
   (previous != nullptr ? previous->next : from.jobs_) = next;
+  if (strand != nullptr) detail::release(*strand);
   if (call != nullptr) {
     if (error) call->error = describe(error);
     link_side::settle(*call, error ? call_outcome::failed : call_outcome::replied);
@@ -318,6 +322,7 @@ link_job::~link_job() {
   link_side& from = *side;
   if (next != nullptr) next->previous = previous;
   (previous != nullptr ? previous->next : from.jobs_) = next;
+  if (strand != nullptr) detail::release(*strand);
   --from.running_;
   if (call != nullptr) link_side::settle(*call, call_outcome::closed);
   from.release_if_unused();
@@ -377,6 +382,7 @@ bool finish_list::given_up(wait_list& list, wait_node& node) {
 // ---- the end ------------------------------------------------------------------------------------
 
 void link_side::close() noexcept {
+  require_owner();
   if (std::exchange(closed_, true)) return;
   ++users_;
   has_handler_ = false;
@@ -391,6 +397,16 @@ void link_side::close() noexcept {
   tell_if_finished();
   --users_;
   release_if_unused();
+}
+
+// An end is closed wherever it is destroyed, which nothing else could refuse.
+void link_side::require_owner() const noexcept {
+  const coop::scheduler* const owner = owner_.load(std::memory_order_relaxed);
+  if (owner == nullptr || current_scheduler == nullptr || owner == current_scheduler) return;
+  fatal((name_for_errors() +
+         " is closed or destroyed in another group than that of the strands that used it; "
+         "detach() it there first")
+            .c_str());
 }
 
 void link_side::abandon() noexcept {

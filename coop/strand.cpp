@@ -1,7 +1,9 @@
 #include "heddle/coop/strand.hpp"
 
 #include <new>
+#include <string>
 
+#include "heddle/coop/parallel/group.hpp"
 #include "heddle/coop/scheduler.hpp"
 
 namespace heddle::coop::detail {
@@ -39,7 +41,23 @@ void rethrow_error(strand_block& strand) {
 }
 
 void cancel(strand_block& strand) {
-  if (strand.status != strand_status::finished) strand.owner->cancel(strand);
+  if (strand.status == strand_status::finished) return;
+  if (strand.owner != current_scheduler) [[unlikely]] {
+    require_same_group(strand, "cancels");
+  }
+  strand.owner->cancel(strand);
+}
+
+void require_same_group(const strand_block& strand, const char* what) noexcept {
+  if (current_scheduler == nullptr) return;  // while nothing runs, whoever made them may
+  const parallel::group* const its = parallel::group::of(*strand.owner);
+  const parallel::group* const here = parallel::group::of(*current_scheduler);
+  if (its == nullptr || here == nullptr || its == here) return;
+  std::string text = "a strand of group " + std::to_string(here->index()) + ' ' + what + " strand";
+  if (!strand.name().empty()) text.append(" \"").append(strand.name()) += '"';
+  text += " of group " + std::to_string(its->index()) +
+          ", which only strands of that group can; spawn one there that does";
+  fatal(text.c_str());
 }
 
 void throw_cancelled(strand_block& strand) {

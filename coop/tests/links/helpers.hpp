@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "heddle/coop/link.hpp"
+#include "heddle/coop/parallel/move_to.hpp"
 #include "heddle/coop/parallel/semaphore.hpp"
 #include "parallel/helpers.hpp"
 

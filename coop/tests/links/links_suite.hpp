@@ -195,6 +195,32 @@ TEST_CASE(KIND "an end is used in one group") {
   CHECK_THROWS_AS(ends.second.send(1), std::logic_error);  // outside of strands
 }
 
+// What it ends there, its reply among it, belongs to the end's group.
+TEST_CASE(KIND "a handler cannot leave its end's group") {
+  parallel::groups g({.count = 2});
+  auto [client, server] = make_link<int, int>();
+  std::vector<std::string> reasons;
+  g[0].spawn(OWNER(&, end = std::move(client)) {
+    for (int i = 0; i < 20; ++i) {
+      try {
+        static_cast<void>(WAIT(end.call(i)));
+      } catch (const handler_failed& failed) {
+        reasons.push_back(failed.type() + ": " + failed.what());
+      }
+    }
+  });
+  g[1].spawn(OWNER(&, end = std::move(server)) {
+    end.on(HANDLER(int, int number, &g) {
+      WAIT(parallel::move_to(g[0]));
+      RETURN number;
+    });
+    WAIT(end.finished());
+  });
+  g.run();
+  REQUIRE(reasons.size() == 20);
+  CHECK(reasons[0].starts_with("std::logic_error: strand 2 cannot move to another group"));
+}
+
 TEST_CASE(KIND "a call is limited in time, and cancelled") {
   in_each_place([](auto& here, auto& there, const auto& run) {
     auto [client, server] = make_link<bool, int>();

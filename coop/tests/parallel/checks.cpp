@@ -30,6 +30,20 @@ TEST_CASE("groups that are run from within are told so") {
   ends_with("run-of-one", "use groups::run()");
 }
 
+TEST_CASE("a strand that does with another group's what only that may is told so") {
+  ends_with("join",
+            "a strand of group 0 joins strand \"other\" of group 1, which only strands of that "
+            "group can; spawn one there that does");
+  ends_with("cancel", "a strand of group 0 cancels strand \"other\" of group 1");
+  ends_with(
+      "scheduler",
+      "a strand of group 0 asks for the scheduler of group 1, which only that group's strands "
+      "may use; use group::spawn()");
+  ends_with("link",
+            "an end of link \"orders\" is closed or destroyed in another group than that of the "
+            "strands that used it; detach() it there first");
+}
+
 TEST_CASE("a strand at a barrier in which its group takes no part is told so") {
   ends_with("barrier", "in which its group takes no part");
 }

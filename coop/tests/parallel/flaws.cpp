@@ -1,9 +1,12 @@
 // Programs that break a rule of groups, to be ended with a message: `flaws WHICH`.
 #include <string>
+#include <utility>
 
+#include "heddle/coop/link.hpp"
 #include "heddle/coop/parallel/barrier.hpp"
 #include "heddle/coop/parallel/group_local.hpp"
 #include "heddle/coop/parallel/groups.hpp"
+#include "heddle/coop/parallel/move_to.hpp"
 #include "heddle/coop/parallel/semaphore.hpp"
 
 namespace parallel = heddle::coop::parallel;
@@ -35,6 +38,28 @@ int main(int, char** arguments) {
     }
     g.run();
     return *eaten == 2 ? 0 : 1;
+  } else if (flaw == "join" || flaw == "cancel") {
+    auto other = g[1].scheduler().spawn([&] { await(touched.P()); }, "other");
+    g[0].spawn([&] {
+      if (flaw == "join") {
+        await(other.join());
+      } else {
+        other.cancel();
+      }
+    });
+    g.run();
+  } else if (flaw == "scheduler") {
+    g[0].spawn([&] { g[1].scheduler().spawn([] {}); });
+  } else if (flaw == "link") {
+    auto [client, server] = heddle::coop::make_link<int, int>("orders");
+    g[0].spawn([&, end = std::move(client)]() mutable {
+      await(end.call(1));
+      await(parallel::move_to(g[1]));
+    });
+    g[1].spawn([end = std::move(server)]() mutable {
+      end.on([](int number) { return number; });
+      await(end.finished());
+    });
   } else if (flaw == "run-in-strand") {
     g[0].spawn([&] { g.run(); });
   } else if (flaw == "run-of-one") {

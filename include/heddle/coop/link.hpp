@@ -119,8 +119,9 @@ class link_end {
     link_end(std::move(other)).swap(*this);
     return *this;
   }
-  /// As close(). Strands that handle messages are cancelled; they may outlive the end, and so all
-  /// that they do not own themselves: where that matters, wait for finished() first.
+  /// As close(), in the group that it belongs to. Strands that handle messages are cancelled; they
+  /// may outlive the end, and so all that they do not own themselves: where that matters, wait for
+  /// finished() first.
   ~link_end() {
     if (side_ != nullptr) side_->abandon();
   }
@@ -154,6 +155,8 @@ class link_end {
   /// come, first served. Also what has come already. In place of the handler before, which must not
   /// be running any more.
   ///
+  /// A handler's strand stays in its end's group: move_to() throws there.
+  ///
   /// What the handler throws the caller is told by handler_failed; that of a one-way message is
   /// dropped. Throws std::invalid_argument if `most` is 0; std::logic_error.
   template <class Handler>
@@ -168,9 +171,10 @@ class link_end {
   /// have ended. Destroyed while it waits: it waits no more.
   finished_awaitable finished() { return finished_awaitable(*side_); }
 
-  /// Nothing more comes or goes: wakes all that wait, here and at the other end. Messages that have
-  /// not been taken up go back. Handlers that run go on; their callers fail with link_closed. A
-  /// second call does nothing. Does not switch.
+  /// Ends the program with a message in another group than the end's. Nothing more comes or goes:
+  /// wakes all that wait, here and at the other end. Messages that have not been taken up go back.
+  /// Handlers that run go on; their callers fail with link_closed. A second call does nothing. Does
+  /// not switch.
   void close() noexcept { side_->close(); }
   /// Whether either end is.
   [[nodiscard]] bool closed() const noexcept { return side_->closed(); }

@@ -277,8 +277,12 @@ class link_side : private parallel::message {
   [[nodiscard]] coop::scheduler& owner() const noexcept {
     return *owner_.load(std::memory_order_relaxed);
   }
-  /// Whose job was made last.
-  void note_strand(strand_block& strand) noexcept { jobs_->strand = &strand; }
+  /// Whose job was made last. Counted until that has ended: a strand that somebody holds cannot
+  /// move, and a job's end belongs to this scheduler.
+  void note_strand(strand_block& strand) noexcept {
+    ++strand.references;
+    jobs_->strand = &strand;
+  }
   /// A handler is there, for at most so many messages at once.
   void serve(std::size_t most) noexcept {
     has_handler_ = true;
@@ -313,6 +317,8 @@ class link_side : private parallel::message {
   static void deliver_bell(message& self, parallel::group* to) noexcept;
   void find_owner(parallel::group& here) noexcept;
   void bind_first();
+  void require_owner() const noexcept;
+  [[nodiscard]] std::string name_for_errors() const;
   void refill();
   void start_ready() noexcept;
   void job_ended() noexcept;

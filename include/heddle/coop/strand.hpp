@@ -32,6 +32,9 @@ void run_guarded(strand_block& strand, void (*code)(strand_block&));
 /// Throws what the strand ended with, if it ended with an exception.
 void rethrow_error(strand_block& strand);
 void cancel(strand_block& strand);
+/// Ends the program with a message if `strand` is of another group than the one that runs, whose
+/// strand does with it what only its own group may.
+void require_same_group(const strand_block& strand, const char* what) noexcept;
 /// What it waits for, as reports say it: `semaphore "door" or the end of strand
 /// (unnamed)`. Empty if it sleeps.
 [[nodiscard]] std::string waited_for(const strand_block& strand);
@@ -241,7 +244,9 @@ auto* make_block(F&& body) {
 }  // namespace detail
 
 /// Refers to a strand of any result. Copies refer to the same one; it keeps what is left of an
-/// ended strand, no more.
+/// ended strand, no more. Belongs to the strand's scheduler, as everything does: of one in a group,
+/// only strands of that group, and whoever made the groups while they do not run, may copy it,
+/// cancel it or join it; those of another group that try end the program with a message.
 class strand_ref {
  public:
   strand_ref(const strand_ref& other) noexcept : block_(other.block_) { ++block_->references; }
@@ -286,6 +291,9 @@ class strand : public strand_ref {
     explicit join_awaitable(const strand& joined) noexcept : joined_(joined) {}
     bool ready() const noexcept { return joined_.done(); }
     void park(detail::strand_block & self) {
+      if (self.owner != joined_.block().owner) [[unlikely]] {
+        detail::require_same_group(joined_.block(), "joins");
+      }
       detail::wait_in(self, node_, joined_.block().joiners());
     }
     T get() { return static_cast<detail::result_block<T>&>(joined_.block()).take(); }
