@@ -28,15 +28,28 @@ void link_wire::open(io::socket connection, std::uint64_t types) {
   owner().spawn([self = held(this, let_go)] { return write(*self); }, "link writer");
 }
 
+// Returns 0, or of how many bytes it would be, if those are too many: it is not sent then.
 template <class Encode>
-void link_wire::put(frame_kind kind, std::uint64_t number, const Encode& encode) {
-  if (ending_) return;
+std::size_t link_wire::put(frame_kind kind, std::uint64_t number, const Encode& encode) {
+  if (ending_) return 0;
   const std::size_t begin = out_.size();
   out_.resize(begin + sizeof(header));
   encode(out_);
-  const header head{static_cast<std::uint32_t>(out_.size() - begin - sizeof(header)), kind, number};
+  const std::size_t bytes = out_.size() - begin - sizeof(header);
+  if (bytes > most_bytes) {
+    out_.resize(begin);
+    return bytes;
+  }
+  const header head{static_cast<std::uint32_t>(bytes), kind, number};
   std::memcpy(out_.data() + begin, &head, sizeof head);
   if (begin == 0) pending_.V();
+  return 0;
+}
+
+handler_error link_wire::too_long(const char* what, std::size_t bytes) {
+  return {"std::length_error", std::string(what) + " of " + std::to_string(bytes) +
+                                   " bytes: between processes one has " +
+                                   std::to_string(most_bytes) + " at most"};
 }
 
 // ---- from the near end --------------------------------------------------------------------------
@@ -44,10 +57,15 @@ void link_wire::put(frame_kind kind, std::uint64_t number, const Encode& encode)
 void link_wire::arrive(link_envelope& letter) noexcept {
   const bool is_call = letter.kind == envelope_kind::call;
   const std::uint64_t number = is_call ? ++last_number_ : 0;
-  put(is_call ? frame_kind::call : frame_kind::one_way, number,
-      [&](std::string& out) { encode_request(letter, out); });
-  if (is_call) {
+  const std::size_t too_many = put(is_call ? frame_kind::call : frame_kind::one_way, number,
+                                   [&](std::string& out) { encode_request(letter, out); });
+  if (is_call && too_many != 0) {
+    letter.error = std::make_unique<handler_error>(too_long("a request", too_many));
+    settle(letter, call_outcome::failed);
+  } else if (is_call) {
     under_way_.emplace(number, &letter);
+  } else if (too_many != 0) {
+    send_back(letter);
   } else {
     give_back(letter);
   }
@@ -55,19 +73,27 @@ void link_wire::arrive(link_envelope& letter) noexcept {
 
 void link_wire::arrive_over(link_envelope& call) noexcept {
   switch (call.outcome) {
-    case call_outcome::replied:
-      put(frame_kind::reply, call.number, [&](std::string& out) { encode_reply(call, out); });
+    case call_outcome::replied: {
+      const std::size_t too_many =
+          put(frame_kind::reply, call.number, [&](std::string& out) { encode_reply(call, out); });
+      if (too_many != 0) put_error(call.number, too_long("a reply", too_many));
       break;
+    }
     case call_outcome::failed:
-      put(frame_kind::failed, call.number, [&](std::string& out) {
-        out.append(call.error->type).append(1, '\0').append(call.error->what);
-      });
+      put_error(call.number, *call.error);
       break;
     case call_outcome::closed:
       put(frame_kind::closed, call.number, [](std::string&) {});
       break;
   }
   keep(call);
+}
+
+void link_wire::put_error(std::uint64_t number, const handler_error& error) {
+  // Of a text that is too long, the end is left out.
+  const std::string_view what = std::string_view(error.what).substr(0, most_bytes / 2);
+  put(frame_kind::failed, number,
+      [&](std::string& out) { out.append(error.type).append(1, '\0').append(what); });
 }
 
 void link_wire::peer_has_closed() noexcept {
@@ -172,7 +198,8 @@ void link_wire::fail(std::string_view reason) noexcept {
   if (closed() && ending_ && under_way_.empty()) return;
   ending_ = true;
   out_.clear();
-  set_reason(reason);
+  // Once: the near end reads it as soon as it knows that this one is closed.
+  if (!closed()) set_reason(reason);
   for (const auto& [number, call] : std::exchange(under_way_, {})) {
     settle(*call, call_outcome::closed);
   }

@@ -45,6 +45,7 @@ void serve(io::socket connection) {
   auto end = link_over<order, std::string>(std::move(connection), "served");
   end.on([](order wanted) -> task<std::string> {
     if (wanted.text == "throw") throw std::out_of_range("no such order");
+    if (wanted.text == "much") co_return std::string(65 << 20, 'y');
     if (wanted.text == "die") kill(getpid(), SIGKILL);
     if (wanted.number % 3 == 0) co_await yield();
     co_return wanted.text + std::to_string(wanted.number);
@@ -140,6 +141,29 @@ TEST_CASE("a process that is killed closes its link") {
   CHECK(later == waited);
   const int status = other.status();
   CHECK((WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL));
+}
+
+TEST_CASE("a message that is too long for another process fails by itself, and the link goes on") {
+  const child other;
+  scheduler s;
+  const io::service net(s);
+  s.spawn([&] {
+    client end = link_over<order, std::string>(net.adopt_socket(other.fd, "child"), "orders");
+    const std::string much(65 << 20, 'x');
+    CHECK(outcome_of(end, {1, much}) ==
+          "std::length_error: a request of 68157442 bytes: between processes one has 67108864 at "
+          "most");
+    CHECK(
+        outcome_of(end, {1, "much"}) ==
+        "std::length_error: a reply of 68157440 bytes: between processes one has 67108864 at most");
+    end.send({2, much});
+    CHECK(outcome_of(end, {1, "little"}) == "little1");
+    const std::vector<order> back = end.take_returned();
+    REQUIRE(back.size() == 1);
+    CHECK(back[0].text.size() == much.size());
+  });
+  s.run();
+  CHECK(other.status() == 0);
 }
 
 TEST_CASE("processes that do not know each other find their link by a path") {

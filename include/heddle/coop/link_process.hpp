@@ -64,7 +64,9 @@ struct process_core final : link_core {
 ///
 /// Everything is as between groups, but: one-way messages do not come back once they are written;
 /// an end cannot be sent to another process; when the process dies, or sends what makes no sense,
-/// the link is closed, and link_closed says why. A peer is not trusted: a frame has at most 64 MB.
+/// the link is closed, and link_closed says why. A message has at most 64 MB: a call with a larger
+/// request or reply throws handler_failed of type std::length_error, a one-way message comes back,
+/// and the link goes on. A peer is not trusted: one that sends more is cut off.
 ///
 /// By a Unix socket and not by shared memory: a round trip between processes that sleep meanwhile
 /// takes as long by either (system calls and switches are the same), the kernel tells when the

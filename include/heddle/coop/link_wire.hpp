@@ -49,7 +49,9 @@ class link_wire : public link_side {
   void peer_has_closed() noexcept override;
 
   template <class Encode>
-  void put(frame_kind kind, std::uint64_t number, const Encode& encode);
+  std::size_t put(frame_kind kind, std::uint64_t number, const Encode& encode);
+  void put_error(std::uint64_t number, const handler_error& error);
+  [[nodiscard]] static handler_error too_long(const char* what, std::size_t bytes);
   void take(std::string_view bytes);
   [[nodiscard]] std::string take_guarded(const header& head, std::string_view payload);
   [[nodiscard]] const char* take_frame(const header& head, std::string_view payload);
