@@ -26,8 +26,11 @@ struct signal_event {
 ///
 /// While it lives, they are blocked in this thread and those that it starts: they neither interrupt
 /// nor end the program. Make it before other threads are started, as the kernel gives a signal of
-/// the process to any thread that does not block it. Signals of one number that come before the
-/// first of them is read are one, as always with Unix.
+/// the process to any thread that does not block it. The threads of parallel::groups start when
+/// those are made, which is before there can be a service for one: block the signals before that,
+/// with pthread_sigmask(3).
+///
+/// Signals of one number that come before the first of them is read are one, as always with Unix.
 class signal_set {
  public:
   /// See next().
