@@ -8,14 +8,21 @@
 //! [`Span`] is the seam: a [`Stack`] takes the events of one thread as calls on one stack. A decoder that tells the fibers and coroutines of a
 //! thread apart produces the same spans, by strand, and what is built on spans need not change.
 
+mod chunk;
+mod divided;
 mod function;
+mod in_order;
+mod joining;
 mod profile;
 mod span;
 mod stack;
+mod tally;
 mod tree;
+mod workers;
 
 pub use function::{FunctionId, Functions, Key};
 pub use profile::{Profile, Stats};
 pub use span::{End, Loose, Span};
 pub use stack::{Frame, Stack, Step};
 pub use tree::{DEEPEST, Growing, Node, TreeError, Trees, trees};
+pub use workers::Workers;

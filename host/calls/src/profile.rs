@@ -1,7 +1,8 @@
 //! Calls and times per function.
 
-use crate::{End, Functions, Key, Loose, Span, Stack, Step};
-use heddle_trace_file::{Error, EventKind, Modules, Nanos, Remarks, Thread};
+use crate::joining::Joining;
+use crate::{End, Key, Loose, Span, Workers, divided};
+use heddle_trace_file::{Error, Modules, Nanos, Remarks, Thread};
 
 /// The calls of one function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,7 +91,7 @@ impl Stats {
 }
 
 /// What one thread's events say.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Profile {
     /// Every function called, in the order of first calls.
     pub functions: Vec<(Key, Stats)>,
@@ -100,7 +101,7 @@ pub struct Profile {
     pub events: u64,
     /// What else is to be said about the thread's events.
     pub remarks: Remarks,
-    /// Whether these may be the calls of several fibers: see [`Stack::may_have_fibers`].
+    /// Whether these may be the calls of several fibers: see [`Stack::may_have_fibers`](crate::Stack::may_have_fibers).
     pub may_have_fibers: bool,
 }
 
@@ -110,56 +111,42 @@ impl Profile {
     /// # Errors
     /// What the thread's iterator gives.
     pub fn of(thread: &Thread, modules: &Modules) -> Result<Self, Error> {
-        let mut functions = Functions::default();
-        let mut stats: Vec<Stats> = Vec::new();
-        // Open calls by function: the call that takes it to 0 is the outermost.
-        let mut open: Vec<u32> = Vec::new();
-        let mut stack = Stack::new(thread.stack());
-        let mut events = thread.events();
-        let mut count = 0;
-        let close =
-            |span: Span, functions: &mut Functions, stats: &mut [Stats], open: &mut [u32]| {
-                // The generation in which it was entered: that is the key it was opened with.
-                let key = Key {
-                    address: span.function,
-                    generation: modules.generation(span.enter),
-                };
-                let id = functions.id(key).0 as usize;
-                open[id] -= 1;
-                stats[id].add(&span, open[id] == 0);
-            };
-        for event in events.by_ref() {
-            let event = event?;
-            if let EventKind::Enter {
-                function, frame, ..
-            } = event.kind
-            {
-                let id = functions
-                    .id(Key {
-                        address: function,
-                        generation: modules.generation(event.time),
-                    })
-                    .0 as usize;
-                if id == stats.len() {
-                    stats.push(Stats::default());
-                    open.push(0);
-                }
-                open[id] += 1;
-                stats[id].frames += u64::from(frame.is_some());
-            }
-            let step = stack.feed(event, |span| {
-                close(span, &mut functions, &mut stats, &mut open)
-            });
-            count += u64::from(step != Step::Other);
-        }
-        stack.finish(|span| close(span, &mut functions, &mut stats, &mut open));
-        let functions = functions.keys().iter().copied().zip(stats).collect();
-        Ok(Profile {
-            functions,
-            loose: stack.loose(),
-            events: count,
-            remarks: events.remarks(),
-            may_have_fibers: stack.may_have_fibers(),
-        })
+        let mut joining = Joining::new(thread, modules);
+        joining.walk_all(|_| true);
+        joining.finish()
+    }
+
+    /// Reads these threads, each with the modules of its process; one profile a thread, in their order, and the same as [`Profile::of`]. A thread that has more than its share of the events is read
+    /// by all workers at once. Memory is that of so many threads as there are workers.
+    ///
+    /// ```no_run
+    /// # fn main() -> Result<(), heddle_trace_file::Error> {
+    /// use heddle_calls::{Profile, Workers};
+    ///
+    /// let trace = heddle_trace_file::Trace::open("heddle.trace".as_ref())?;
+    /// let process = &trace.processes()[0];
+    /// let threads: Vec<_> = process.threads().iter().map(|of| (of, process.modules())).collect();
+    /// let profiles = Profile::of_all(&threads, Workers::all())?;
+    /// println!("{} events", profiles.iter().map(|of| of.events).sum::<u64>());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// What a thread's iterator gives.
+    pub fn of_all(threads: &[(&Thread, &Modules)], workers: Workers) -> Result<Vec<Self>, Error> {
+        let profiles = divided::profiles(threads, workers, false)?;
+        Ok(profiles.unwrap_or_default())
+    }
+
+    /// The same of threads that run no fibers: `None`, early, if one may ([`Profile::may_have_fibers`]), whose calls do not pair up by thread.
+    ///
+    /// # Errors
+    /// What a thread's iterator gives.
+    pub fn of_plain(
+        threads: &[(&Thread, &Modules)],
+        workers: Workers,
+    ) -> Result<Option<Vec<Self>>, Error> {
+        divided::profiles(threads, workers, true)
     }
 }

@@ -16,6 +16,10 @@
 //!   shows them gone; the time of the gap is theirs. Only one rule is turned: an enter of the same function at the same place is a call of its own, made after the one before
 //!   the gap had ended, and not inlined into that.
 
+mod above;
+
+pub(crate) use above::Above;
+
 use crate::{End, Loose, Span};
 use heddle_trace_file::{Addr, Callee, Event, EventKind, Nanos, Way};
 use std::ops::Range;
@@ -49,6 +53,10 @@ pub struct Stack {
     latest: Nanos,
     gaps: u32,
     strayed: bool,
+    /// The highest stack pointer of a call that began with no other around it.
+    reach: Addr,
+    /// The time of calls that ended with no other around them.
+    outermost: Nanos,
 }
 
 /// What an event did.
@@ -74,6 +82,8 @@ impl Stack {
             latest: Nanos(0),
             gaps: 0,
             strayed: false,
+            reach: Addr(0),
+            outermost: Nanos(0),
         }
     }
 
@@ -89,10 +99,14 @@ impl Stack {
                 ..
             } => {
                 let inlined = loop {
-                    // Nearly always: it was called from above.
-                    let Some(top) = self.frames.last().filter(|top| top.sp <= sp) else {
+                    let Some(top) = self.frames.last() else {
+                        self.reach = self.reach.max(sp);
                         break false;
                     };
+                    // Nearly always: it was called from above.
+                    if top.sp > sp {
+                        break false;
+                    }
                     if !self.gone(top, event.way, function, caller, sp) {
                         let (same_place, same_site) = (top.sp == sp, top.caller == caller);
                         // Not gone, so on another stack.
@@ -243,9 +257,11 @@ impl Stack {
             End::Unwound => self.loose.unwound += 1,
             End::Open => self.loose.open += 1,
         }
-        if let Some(parent) = self.frames.last_mut() {
-            parent.callees.0 = parent.callees.0.saturating_add(span.duration().0);
-        }
+        let callees = match self.frames.last_mut() {
+            Some(parent) => &mut parent.callees,
+            None => &mut self.outermost,
+        };
+        callees.0 = callees.0.saturating_add(span.duration().0);
         ended(span);
         Some(span)
     }

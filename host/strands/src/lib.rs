@@ -47,6 +47,7 @@ mod untraced;
 
 pub use code::{Code, Role};
 pub use decode::{Decoded, Plan};
+pub use hash::FastMap;
 pub use sink::{Call, Ignore, Sink, StrandSpan};
 pub use strand::{Kind, Strand, StrandId};
 pub use unresolved::Unresolved;

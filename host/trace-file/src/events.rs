@@ -28,6 +28,8 @@ pub struct Events<'a> {
     untimed: Untimed,
     captures: Captures,
     remarks: Remarks,
+    /// What is told of the thread's losses outside its records.
+    dropped: u64,
 }
 
 /// What a record that is not short gives.
@@ -43,13 +45,33 @@ impl<'a> Events<'a> {
             untimed: Untimed::default(),
             captures: Captures::default(),
             remarks: Remarks::default(),
+            dropped: thread.dropped(),
         }
+    }
+
+    /// Those of some of the thread's runs, as a walk over all of them gives them that has come to `after` by then.
+    pub(crate) fn stretch(thread: &'a Thread, first: usize, end: usize, after: Ticks) -> Self {
+        Events {
+            latest: after,
+            dropped: 0,
+            ..Self::new(thread, first, end)
+        }
+    }
+
+    /// The time of the event given last, in ticks; of a stretch of which none was given, what it is behind.
+    pub fn latest(&self) -> Ticks {
+        self.latest
+    }
+
+    /// Whether the clock was not read for one of the events given so far: the times of such events come from what was before the stretch, too.
+    pub fn is_sparse(&self) -> bool {
+        self.untimed.has_begun()
     }
 
     /// What there is to say about the events given so far. Drops that only a buffer's header tells of are counted in from the beginning.
     pub fn remarks(&self) -> Remarks {
         let mut remarks = self.remarks.clone();
-        remarks.dropped = remarks.dropped.max(self.thread.dropped());
+        remarks.dropped = remarks.dropped.max(self.dropped);
         remarks
     }
 

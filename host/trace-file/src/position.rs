@@ -1,6 +1,6 @@
 //! Where a walk over a thread's records is.
 
-use crate::layout::{TICKS_BITS, head, kind};
+use crate::layout::{BLOCK_UNIT, TICKS_BITS, head, kind};
 use crate::run::RunPlace;
 use crate::store::{Source, Store};
 use crate::{CoroutineFrame, Error};
@@ -128,6 +128,7 @@ impl<'a> Position<'a> {
         self.captured = self.captured_at_end();
         if !self.ahead {
             self.release();
+            self.release_before_first();
         }
         let Some(run) = self.runs[..self.end].get(self.next) else {
             return Ok(false);
@@ -168,6 +169,15 @@ impl<'a> Position<'a> {
     fn release(&self) {
         if let (Some(source), Some(last)) = (self.source, self.next.checked_sub(1)) {
             source.release(self.runs[last].records(self.store).1);
+        }
+    }
+
+    /// Gives back what was looked at of the run before the first, which another walk reads.
+    fn release_before_first(&self) {
+        if let (None, Some(before)) = (self.source, self.next.checked_sub(1)) {
+            let (source, bytes) = self.runs[before].records(self.store);
+            let end = bytes.len().saturating_sub(BLOCK_UNIT as usize);
+            source.release(&bytes[end..]);
         }
     }
 

@@ -4,7 +4,7 @@ use crate::{Damages, Nanos};
 use std::ops::AddAssign;
 
 /// What was met on the way.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Remarks {
     /// Events lost for lack of space or memory.
     pub dropped: u64,
@@ -27,7 +27,7 @@ impl AddAssign<&Remarks> for Remarks {
 
 /// How far the given time of an event may be from the true one, over events: 0 where the clock was read; where it was not (`--clock sparse`), the distance to the
 /// farther of the two neighbours between which it lies.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Uncertainty {
     largest: Nanos,
     /// Events by the size of their bound, [`STEPS`] classes to a power of two. Empty while the clock was always read.

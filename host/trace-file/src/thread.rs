@@ -143,6 +143,13 @@ impl Thread {
         (0..self.places.len()).map(run)
     }
 
+    /// The events of some of its runs, which are those that [`Thread::events`] gives of them if `after` is the time of the event before, and every event has read the clock
+    /// ([`Events::is_sparse`]). [`Events::remarks`] says nothing there of what was dropped outside the thread's records ([`Thread::dropped`]).
+    pub fn stretch(&self, runs: Range<usize>, after: Ticks) -> Events<'_> {
+        let end = runs.end.min(self.places.len());
+        Events::stretch(self, runs.start.min(end), end, after)
+    }
+
     /// Runs that are missing between others: overwritten by a flight recorder, or lost with a part of the trace.
     pub fn missing_runs(&self) -> u64 {
         let missing = |pair: &[RunPlace]| u64::from(pair[1].number - pair[0].number - 1);

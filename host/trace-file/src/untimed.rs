@@ -82,6 +82,11 @@ impl Untimed {
         self.given = self.records;
     }
 
+    /// Whether there was such a stretch.
+    pub fn has_begun(&self) -> bool {
+        self.records > 0
+    }
+
     /// Whether every record of the stretch has its time.
     pub fn none_left(&self) -> bool {
         self.given >= self.records

@@ -4,7 +4,7 @@ use super::rows::Rows;
 use super::{Group, Row, Who};
 use crate::names::{Names, printable, thread_label};
 use heddle_calls::{Functions, Key, Stats};
-use heddle_strands::{Call, Kind, Plan, Sink, Strand, StrandSpan};
+use heddle_strands::{Call, FastMap, Kind, Plan, Sink, Strand, StrandSpan};
 use heddle_trace_file::{Addr, Error, Modules, Nanos, Trace};
 use std::collections::{BTreeMap, HashMap};
 
@@ -18,7 +18,7 @@ pub fn read(trace: &Trace, groups: bool) -> Result<Rows, Error> {
     let decoded = plan.decode(|process| Profiles {
         modules: trace.processes()[process].modules(),
         functions: Functions::default(),
-        open: HashMap::new(),
+        open: FastMap::default(),
         of_slot: Vec::new(),
         numbers: HashMap::new(),
         groups: Vec::new(),
@@ -84,7 +84,6 @@ pub fn read(trace: &Trace, groups: bool) -> Result<Rows, Error> {
         remarks: decoded.remarks,
         unresolved: decoded.unresolved,
         fibers,
-        may_have_fibers: fibers > 0,
     })
 }
 
@@ -100,7 +99,7 @@ struct Profiles<'a> {
     modules: &'a Modules,
     functions: Functions,
     /// By slot and function: how many calls are open, if any.
-    open: HashMap<(u32, u32), u32>,
+    open: FastMap<(u32, u32), u32>,
     /// By slot: the index of its strand's group.
     of_slot: Vec<u32>,
     numbers: HashMap<(Kind, Named), u32>,
@@ -118,7 +117,7 @@ enum Named {
 struct OfGroup {
     example: Strand,
     strands: u64,
-    functions: HashMap<u32, Stats>,
+    functions: FastMap<u32, Stats>,
 }
 
 impl Profiles<'_> {
@@ -145,7 +144,7 @@ impl Profiles<'_> {
             self.groups.push(OfGroup {
                 example: strand.clone(),
                 strands: 0,
-                functions: HashMap::new(),
+                functions: FastMap::default(),
             });
         }
         let slot = strand.slot as usize;

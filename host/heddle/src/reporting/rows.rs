@@ -2,12 +2,10 @@
 
 use super::{Group, Row, Who};
 use crate::names::{Names, printable, thread_label};
-use heddle_calls::{Loose, Profile, Stats};
+use heddle_calls::{Loose, Profile, Stats, Workers};
 use heddle_strands::Unresolved;
-use heddle_trace_file::{Error, Remarks, Trace};
+use heddle_trace_file::{Error, Modules, Remarks, Thread, Trace};
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 /// The rows, unsorted, and what is to be said about the trace.
 pub struct Rows {
@@ -17,13 +15,37 @@ pub struct Rows {
     /// Of calls that are told apart by strand: what could not be told, and how many fibers there are.
     pub unresolved: Vec<Unresolved>,
     pub fibers: u64,
-    /// Whether these may be calls of fibers.
-    pub may_have_fibers: bool,
 }
 
 /// Reads the whole trace. Functions of one name in one module are one row: the clones of an optimiser, a constructor's variants.
+///
+/// # Errors
+/// What reading the trace gives.
 pub fn read(trace: &Trace, by_thread: bool) -> Result<Rows, Error> {
-    let profiles = profiles(trace)?;
+    let profiles = Profile::of_all(&threads(trace), Workers::all())?;
+    Ok(rows(trace, profiles, by_thread))
+}
+
+/// The same, a row a function; `None`, early, if a thread may have fibers, whose calls do not pair up by thread.
+///
+/// # Errors
+/// What reading the trace gives.
+pub fn read_plain(trace: &Trace) -> Result<Option<Rows>, Error> {
+    let profiles = Profile::of_plain(&threads(trace), Workers::all())?;
+    Ok(profiles.map(|profiles| rows(trace, profiles, false)))
+}
+
+/// All threads, in the order of processes, with their modules.
+fn threads(trace: &Trace) -> Vec<(&Thread, &Modules)> {
+    let mut threads = Vec::new();
+    for process in trace.processes() {
+        let of_process = process.threads().iter();
+        threads.extend(of_process.map(|thread| (thread, process.modules())));
+    }
+    threads
+}
+
+fn rows(trace: &Trace, profiles: Vec<Profile>, by_thread: bool) -> Rows {
     let mut names = Names::new(trace);
     let mut result = Rows {
         rows: Vec::new(),
@@ -31,7 +53,6 @@ pub fn read(trace: &Trace, by_thread: bool) -> Result<Rows, Error> {
         remarks: Remarks::default(),
         unresolved: Vec::new(),
         fibers: 0,
-        may_have_fibers: false,
     };
     // Thread (none: all of them), module, function.
     let mut merged: BTreeMap<(Option<usize>, String, String), Stats> = BTreeMap::new();
@@ -41,7 +62,6 @@ pub fn read(trace: &Trace, by_thread: bool) -> Result<Rows, Error> {
         for (thread, profile) in process.threads().iter().zip(profiles.by_ref()) {
             result.loose += profile.loose;
             result.remarks += &profile.remarks;
-            result.may_have_fibers |= profile.may_have_fibers;
             let group = by_thread.then_some(threads.len());
             threads.push(Group {
                 pid: process.pid(),
@@ -71,46 +91,5 @@ pub fn read(trace: &Trace, by_thread: bool) -> Result<Rows, Error> {
             }
         });
     result.rows = rows.collect();
-    Ok(result)
-}
-
-/// One profile a thread, in the order of processes and threads.
-fn profiles(trace: &Trace) -> Result<Vec<Profile>, Error> {
-    let threads: Vec<_> = trace
-        .processes()
-        .iter()
-        .flat_map(|process| {
-            process
-                .threads()
-                .iter()
-                .map(move |thread| (process, thread))
-        })
-        .collect();
-    // The longest first, so that no worker is left with it at the end.
-    let mut order: Vec<usize> = (0..threads.len()).collect();
-    order.sort_by_key(|&index| std::cmp::Reverse(threads[index].1.bytes()));
-    let next = AtomicUsize::new(0);
-    let done: Mutex<Vec<Option<Result<Profile, Error>>>> =
-        Mutex::new(threads.iter().map(|_| None).collect());
-    let work = || {
-        while let Some(&index) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let (process, thread) = threads[index];
-            let profile = Profile::of(thread, process.modules());
-            done.lock().unwrap_or_else(PoisonError::into_inner)[index] = Some(profile);
-        }
-    };
-    let workers = std::thread::available_parallelism()
-        .map_or(1, usize::from)
-        .min(threads.len());
-    std::thread::scope(|scope| {
-        for _ in 1..workers {
-            scope.spawn(work);
-        }
-        work();
-    });
-    done.into_inner()
-        .unwrap_or_else(PoisonError::into_inner)
-        .into_iter()
-        .flatten()
-        .collect()
+    result
 }

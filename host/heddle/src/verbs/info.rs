@@ -7,7 +7,7 @@ use crate::names::printable;
 use crate::notes::counted;
 use crate::trace_arg::TraceArg;
 use crate::{notes, output};
-use heddle_calls::{Loose, Profile};
+use heddle_calls::{Loose, Profile, Workers};
 use heddle_symbols::Images;
 use heddle_trace_file::{ClockKind, Nanos, Process, Remarks, Trace};
 use std::io::Write;
@@ -141,8 +141,13 @@ fn process_info(
         )?;
     }
     let mut coroutines = coroutines::Count::default();
-    for thread in process.threads() {
-        let profile = Profile::of(thread, process.modules())?;
+    let threads: Vec<_> = process
+        .threads()
+        .iter()
+        .map(|thread| (thread, process.modules()))
+        .collect();
+    let profiles = Profile::of_all(&threads, Workers::all())?;
+    for (thread, profile) in process.threads().iter().zip(profiles) {
         *loose += profile.loose;
         *remarks += &profile.remarks;
         coroutines.add(&profile);

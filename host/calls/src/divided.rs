@@ -1,0 +1,131 @@
+//! Threads' profiles by several workers: who reads what.
+
+use crate::chunk::Chunk;
+use crate::in_order::InOrder;
+use crate::joining::Joining;
+use crate::{Profile, Workers};
+use heddle_trace_file::{Error, Modules, Thread};
+use std::cmp::Reverse;
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// What a worker takes.
+enum Task {
+    /// A thread, by its index.
+    Whole(usize),
+    /// Some runs of one that is divided, by its index among those; the piece's number.
+    Piece(usize, usize, Range<usize>),
+}
+
+/// A piece, read: its runs, and what is in them.
+type Read<'a> = (Range<usize>, Result<Chunk<'a>, Error>);
+
+/// A thread that several read.
+struct Divided<'a> {
+    thread: usize,
+    joined: InOrder<Option<Read<'a>>, Joining<'a>>,
+    /// No more pieces are wanted.
+    complete: AtomicBool,
+}
+
+/// See [`Profile::of_all`]; `plain`: [`Profile::of_plain`].
+pub(crate) fn profiles(
+    threads: &[(&Thread, &Modules)],
+    workers: Workers,
+    plain: bool,
+) -> Result<Option<Vec<Profile>>, Error> {
+    let (tasks, divided) = tasks(threads, workers);
+    // There may be fibers, and the profiles are not wanted then.
+    let given_up = AtomicBool::new(false);
+    let go_on = |joining: &Joining<'_>| {
+        if plain && joining.may_have_fibers() {
+            given_up.store(true, Ordering::Relaxed);
+        }
+        !given_up.load(Ordering::Relaxed)
+    };
+    let whole = workers.each(&tasks, |task| match task {
+        Task::Whole(index) => {
+            let (thread, modules) = threads[*index];
+            let mut joining = Joining::new(thread, modules);
+            if go_on(&joining) {
+                joining.walk_all(go_on);
+            }
+            Some((*index, joining.finish()))
+        }
+        Task::Piece(of, number, runs) => {
+            let of = &divided[*of];
+            let read = || {
+                let (thread, modules) = threads[of.thread];
+                (runs.clone(), Chunk::of(thread, modules, runs.clone()))
+            };
+            let read = (!of.complete.load(Ordering::Relaxed)).then(read);
+            of.joined.bring(*number, read, |joining, read| {
+                if let Some((runs, chunk)) = read
+                    && !(joining.add(runs, chunk) && go_on(joining))
+                {
+                    of.complete.store(true, Ordering::Relaxed);
+                }
+            });
+            None
+        }
+    });
+    let mut profiles: Vec<(usize, Result<Profile, Error>)> = whole.into_iter().flatten().collect();
+    for of in divided {
+        profiles.push((of.thread, of.joined.finish().finish()));
+    }
+    profiles.sort_by_key(|(index, _)| *index);
+    let profiles: Result<Vec<Profile>, Error> =
+        profiles.into_iter().map(|(_, profile)| profile).collect();
+    let profiles = profiles?;
+    let may_have_fibers = profiles.iter().any(|profile| profile.may_have_fibers);
+    Ok((!(plain && may_have_fibers)).then_some(profiles))
+}
+
+/// The longest whole threads first; then the pieces, of which there is always one for who has nothing else to do.
+fn tasks<'a>(
+    threads: &[(&'a Thread, &'a Modules)],
+    workers: Workers,
+) -> (Vec<Task>, Vec<Divided<'a>>) {
+    let total: u64 = threads.iter().map(|(thread, _)| thread.bytes()).sum();
+    let share = total / (2 * workers.count() as u64);
+    let mut whole = Vec::new();
+    let (mut divided, mut pieces): (Vec<Divided<'a>>, Vec<Task>) = Default::default();
+    for (index, &(thread, modules)) in threads.iter().enumerate() {
+        let runs = match thread.bytes() > share && workers.count() > 1 {
+            true => chunks(thread, workers.chunk()),
+            false => Vec::new(),
+        };
+        if runs.len() < 2 {
+            whole.push(index);
+            continue;
+        }
+        let of = divided.len();
+        let numbered = runs.into_iter().enumerate();
+        pieces.extend(numbered.map(|(number, runs)| Task::Piece(of, number, runs)));
+        divided.push(Divided {
+            thread: index,
+            joined: InOrder::new(Joining::new(thread, modules), 2 * workers.count()),
+            complete: AtomicBool::new(false),
+        });
+    }
+    whole.sort_by_key(|&index| Reverse(threads[index].0.bytes()));
+    let mut tasks: Vec<Task> = whole.into_iter().map(Task::Whole).collect();
+    tasks.append(&mut pieces);
+    (tasks, divided)
+}
+
+/// A thread's runs, in stretches of so many bytes.
+fn chunks(thread: &Thread, bytes: u64) -> Vec<Range<usize>> {
+    let mut chunks = Vec::new();
+    let (mut begin, mut held) = (0, 0);
+    let runs = thread.runs();
+    let count = runs.len();
+    for (index, run) in runs.enumerate() {
+        held += run.bytes() as u64;
+        if held >= bytes || index + 1 == count {
+            chunks.push(begin..index + 1);
+            (begin, held) = (index + 1, 0);
+        }
+    }
+    chunks
+}

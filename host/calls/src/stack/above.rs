@@ -1,0 +1,95 @@
+//! A stack of which only the upper part is known: what a stretch of a thread's events says when what came before is not known yet.
+//!
+//! Every rule of [`Stack`] looks at the innermost calls first. So what a stretch does among the calls that it opens itself is the same whatever was open before, as long as these lie
+//! above all of them ([`Stack::takes`]); and an exit that ends none of them is left to whoever knows the others ([`Stack::decides`]).
+
+use super::{Frame, Stack, fits};
+use crate::Loose;
+use heddle_trace_file::{Addr, Callee, Event, EventKind, Nanos, Way};
+
+/// What a stretch did above calls that are not known. Those of its calls that are open at its end are kept elsewhere.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Above {
+    /// It holds if the innermost of the calls that are not known lies above this.
+    reach: Addr,
+    /// Time that belongs to the callees of that.
+    callees: Nanos,
+    loose: Loose,
+    gaps: u32,
+    strayed: bool,
+    latest: Nanos,
+}
+
+impl Stack {
+    /// Whether what this event does can be told without the calls that were open before the first event; if not, nothing has changed.
+    #[inline]
+    pub(crate) fn decides(&mut self, event: &Event) -> bool {
+        let EventKind::Exit { function, sp } = event.kind else {
+            return true;
+        };
+        match self.frames.last() {
+            None => false,
+            Some(top) if top.sp == sp && fits(top, function, event.way) => true,
+            Some(_) => self.decides_exit(function, sp, event.way),
+        }
+    }
+
+    fn decides_exit(&mut self, function: Callee, sp: Addr, way: Way) -> bool {
+        if way == Way::Entry {
+            return self.entered_at(sp).is_some();
+        }
+        let Some(index) = self.matching(function, sp) else {
+            return false;
+        };
+        if !self.plausible(index, sp) {
+            return false;
+        }
+        let inner = self.frames[index].sp;
+        if self.frames[..index].iter().all(|frame| frame.sp == inner) {
+            // It is what it was called from that makes it plausible.
+            self.reach = self.reach.max(sp);
+        }
+        true
+    }
+
+    /// Begins anew, with nothing open; gives what happened so far. `open` gets the open calls, outermost first.
+    pub(crate) fn take_above(&mut self, open: &mut Vec<Frame>) -> Above {
+        open.append(&mut self.frames);
+        let above = Above {
+            reach: self.reach,
+            callees: self.outermost,
+            loose: self.loose,
+            gaps: self.gaps,
+            strayed: self.strayed,
+            latest: self.latest,
+        };
+        *self = Stack {
+            frames: std::mem::take(&mut self.frames),
+            latest: self.latest,
+            ..Stack::new(self.bounds.take())
+        };
+        above
+    }
+
+    /// Whether the events of `above` do the same above the calls that are open here.
+    pub(crate) fn takes(&self, above: &Above) -> bool {
+        self.frames.last().is_none_or(|top| top.sp > above.reach)
+    }
+
+    /// Does what the events of `above` did, which it takes; `open` are the calls that they left open.
+    pub(crate) fn put_above(&mut self, above: &Above, open: &[Frame]) {
+        if let Some(top) = self.frames.last_mut() {
+            top.callees.0 = top.callees.0.saturating_add(above.callees.0);
+        }
+        let gaps = self.gaps;
+        let open = open.iter().map(|frame| Frame {
+            gaps: gaps + frame.gaps,
+            ..*frame
+        });
+        self.frames.extend(open);
+        self.gaps += above.gaps;
+        self.loose += above.loose;
+        self.strayed |= above.strayed;
+        self.latest = self.latest.max(above.latest);
+    }
+}

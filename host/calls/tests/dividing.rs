@@ -1,0 +1,157 @@
+//! However many workers read a thread, and wherever it is divided, what they find is what one walk over it finds.
+
+#![allow(clippy::unwrap_used)]
+
+use heddle_calls::{Profile, Workers};
+use heddle_trace_file::write::{ThreadWriter, TraceWriter};
+use heddle_trace_file::{Trace, Why};
+use proptest::prelude::*;
+use std::num::NonZeroUsize;
+
+/// What a thread does next. Stack pointers are small, so that calls often share them.
+#[derive(Clone, Debug)]
+enum Step {
+    Enter {
+        function: u64,
+        sp: u64,
+    },
+    Exit {
+        function: u64,
+        sp: u64,
+    },
+    /// As it was entered.
+    Return,
+    /// Below the innermost call.
+    Call {
+        function: u64,
+    },
+    /// To what is so many calls further out, without exits.
+    Jump(usize),
+    Gap,
+    Capture(u64),
+    Mark,
+    /// The clock goes back.
+    Back,
+    /// The next event does not read the clock.
+    Untimed,
+    Run,
+}
+
+/// `odd`: of some 10 000 steps, how many are each of those that seldom happen.
+fn steps(odd: u32) -> impl Strategy<Value = Vec<Step>> {
+    let function = 0u64..4;
+    let step = prop_oneof![
+        4000 => function.clone().prop_map(|function| Step::Call { function }),
+        4000 => Just(Step::Return),
+        800 => Just(Step::Run),
+        odd => (function.clone(), 0u64..12).prop_map(|(function, sp)| Step::Enter { function, sp: 8 * sp }),
+        odd => (function.clone(), 0u64..12).prop_map(|(function, sp)| Step::Exit { function, sp: 8 * sp }),
+        odd => (1usize..6).prop_map(Step::Jump),
+        odd => Just(Step::Gap),
+        odd => function.prop_map(Step::Capture),
+        odd => Just(Step::Mark),
+        odd.div_ceil(8) => Just(Step::Back),
+        odd.div_ceil(8) => Just(Step::Untimed),
+    ];
+    prop::collection::vec(step, 0..400)
+}
+
+const CODE: u64 = 0x1000;
+const TOP: u64 = 10_000;
+
+fn write(thread: &mut ThreadWriter, steps: &[Step], entry: bool) {
+    let mut open: Vec<(u64, u64)> = Vec::new();
+    let mut time = 1_000;
+    for step in steps {
+        time += 1;
+        let below = open.last().map_or(TOP, |&(_, sp)| sp);
+        let address = |function: u64| CODE + (function << 6);
+        let mut enter = |thread: &mut ThreadWriter, function: u64, sp: u64| {
+            open.push((function, sp));
+            match entry {
+                true => thread.entry(time, address(function), 7, sp),
+                false => thread.enter(time, address(function), 7 + sp % 16, sp),
+            };
+        };
+        let exit = |thread: &mut ThreadWriter, function: u64, sp: u64| {
+            match entry {
+                true => thread.leave(time, sp),
+                false => thread.exit(time, address(function), 7, sp),
+            };
+        };
+        match *step {
+            Step::Enter { function, sp } => enter(thread, function, sp),
+            Step::Call { function } => enter(thread, function, below.saturating_sub(16)),
+            Step::Exit { function, sp } => exit(thread, function, sp),
+            Step::Return => {
+                if let Some((function, sp)) = open.pop() {
+                    exit(thread, function, sp);
+                }
+            }
+            Step::Jump(calls) => open.truncate(open.len().saturating_sub(calls)),
+            Step::Gap => _ = thread.gap(time, Why::Dropped, Some(3)),
+            Step::Capture(function) => _ = thread.capture(address(function), 0x5000, Some(0)),
+            Step::Mark => _ = thread.mark(time, 0, "here"),
+            Step::Back => time = time.saturating_sub(20),
+            Step::Untimed => _ = thread.untimed(),
+            Step::Run => _ = thread.next_run(),
+        }
+    }
+}
+
+fn all_agree(threads: &[(Vec<Step>, bool)], stack: bool) {
+    let directory = tempfile::tempdir().unwrap();
+    let writer = TraceWriter::create(directory.path()).unwrap();
+    let mut process = writer.process(1, 0, "/x").unwrap();
+    for (index, (steps, entry)) in threads.iter().enumerate() {
+        let mut thread = process.thread(1 + index as u32, "x");
+        if stack {
+            thread.stack(64, TOP + 1);
+        }
+        write(&mut thread, steps, *entry);
+        thread.finish().unwrap();
+    }
+    process.finish().unwrap();
+    let trace = Trace::open(directory.path()).unwrap();
+    let process = &trace.processes()[0];
+    let threads: Vec<_> = process
+        .threads()
+        .iter()
+        .map(|of| (of, process.modules()))
+        .collect();
+    let alone: Vec<Profile> = threads
+        .iter()
+        .map(|(thread, modules)| Profile::of(thread, modules).unwrap())
+        .collect();
+    for count in [1, 2, 3, 8] {
+        for bytes in [1, 600, 5_000] {
+            let workers = Workers::new(NonZeroUsize::new(count).unwrap()).with_chunks_of(bytes);
+            let divided = Profile::of_all(&threads, workers).unwrap();
+            assert_eq!(divided, alone, "{count} workers, pieces of {bytes} bytes");
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
+    #[test]
+    fn calls_that_nest(steps in steps(1), entry: bool) {
+        all_agree(&[(steps, entry)], true);
+    }
+
+    #[test]
+    fn calls_that_are_left_otherwise(steps in steps(80), entry: bool, stack: bool) {
+        all_agree(&[(steps, entry)], stack);
+    }
+
+    #[test]
+    fn threads_of_all_lengths(threads in prop::collection::vec((steps(30), any::<bool>()), 1..5)) {
+        all_agree(&threads, true);
+    }
+
+    #[test]
+    fn nothing_but_oddities(steps in steps(2000), entry: bool, stack: bool) {
+        all_agree(&[(steps, entry)], stack);
+    }
+}
