@@ -106,7 +106,7 @@ void link_side::find_owner(parallel::group& here) noexcept {
   const std::uint32_t was = bell_.fetch_and(~rung, std::memory_order_seq_cst);
   if ((was & released) != 0) {
     core_.drop();
-  } else if (!incoming_.empty()) {
+  } else if (!incoming_.empty() || wants_receipts_.load(std::memory_order_seq_cst)) {
     ring();  // it was bound meanwhile, perhaps
   }
   core_.drop();
@@ -115,6 +115,7 @@ void link_side::find_owner(parallel::group& here) noexcept {
 void link_side::receive() noexcept {
   ++users_;  // nothing that it wakes or starts releases it meanwhile
   sort(incoming_.take_all());
+  if (wants_receipts_.load(std::memory_order_relaxed)) grant_room();
   tell_if_finished();
   --users_;
   release_if_unused();
@@ -138,6 +139,7 @@ void link_side::sort(link_envelope* oldest) noexcept {
     if (each.kind == envelope_kind::closing) {
       peer_closed_ = true;
       close_calls();
+      close_rooms();
       peer_has_closed();
     } else if (each.home == this) {
       each.kind == envelope_kind::returned ? arrive_returned(each) : arrive_over(each);
@@ -178,7 +180,7 @@ void link_side::bind_first() {
 void link_side::unbind() {
   if (owner_.load(std::memory_order_relaxed) == nullptr) return;
   bind();
-  if (jobs_ != nullptr || !calls_.empty() || !finished_.empty()) {
+  if (jobs_ != nullptr || !calls_.empty() || !rooms_.empty() || !finished_.empty()) {
     throw std::logic_error("an end of link \"" + core_.name +
                            "\" is detached while strands wait on it or handle its messages");
   }
@@ -190,7 +192,7 @@ void link_side::unbind() {
 // ---- envelopes ----------------------------------------------------------------------------------
 
 void link_side::refill() {
-  free_ = spare_.exchange(nullptr, std::memory_order_acquire);
+  reclaim();
   if (free_ != nullptr) return;
   link_envelope& made = make_envelope();
   made.made_next = made_;
@@ -198,16 +200,73 @@ void link_side::refill() {
   free_ = &made;
 }
 
+// Takes what others have given back.
+void link_side::reclaim() noexcept {
+  std::size_t receipts = 0;
+  for (link_envelope* each = spare_.exchange(nullptr, std::memory_order_seq_cst);
+       each != nullptr;) {
+    link_envelope& back = *each;
+    each = back.next;
+    if (back.kind != envelope_kind::call) ++receipts;
+    back.next = free_;
+    free_ = &back;
+  }
+  if (receipts != 0) note_receipts(receipts);
+}
+
 void link_side::give_back(link_envelope& unused) noexcept {
   unused.clear();
   unused.error.reset();
   unused.wait = nullptr;
-  std::atomic<link_envelope*>& to = unused.home->spare_;
-  unused.next = to.load(std::memory_order_relaxed);
-  // They are only ever taken all at once: so none can be taken and put back meanwhile.
-  while (!to.compare_exchange_weak(unused.next, &unused, std::memory_order_release,
-                                   std::memory_order_relaxed)) {
+  link_side& home = *unused.home;
+  unused.next = home.spare_.load(std::memory_order_relaxed);
+  // They are only ever taken all at once: so none can be taken and put back meanwhile. Release: for
+  // home. And seq_cst, as the load below: home says that it wants to be told, then takes what is
+  // there; one of the two sees the other.
+  while (!home.spare_.compare_exchange_weak(unused.next, &unused, std::memory_order_seq_cst,
+                                            std::memory_order_relaxed)) {
   }
+  if (home.wants_receipts_.load(std::memory_order_seq_cst)) home.tell_receipt();
+}
+
+// ---- room ---------------------------------------------------------------------------------------
+
+// By the other side.
+void link_side::tell_receipt() noexcept {
+  if (owner_.load(std::memory_order_relaxed) == current_scheduler) {
+    grant_room();
+  } else {
+    ring();
+  }
+}
+
+void link_side::park_for_room(strand_block& self, room_wait& wait) noexcept {
+  wait_in(self, wait, rooms_);
+  wants_receipts_.store(true, std::memory_order_seq_cst);
+  grant_room();  // what came back before that
+}
+
+void link_side::grant_room() noexcept {
+  // What is sent within a scheduler is received at once, and that brings us here again.
+  if (std::exchange(granting_, true)) return;
+  reclaim();
+  while (!rooms_.empty()) {
+    auto& first = static_cast<room_wait&>(*rooms_.first());
+    if (unreceived_ >= first.most) reclaim();
+    if (unreceived_ >= first.most) break;
+    scheduler::wake(first);
+    if (send_one_way(*first.letter)) first.letter = nullptr;
+  }
+  granting_ = false;
+  if (rooms_.empty() && !wants_all_receipts_) {
+    wants_receipts_.store(false, std::memory_order_relaxed);
+  }
+}
+
+// They find that it is closed.
+void link_side::close_rooms() noexcept {
+  while (!rooms_.empty()) scheduler::wake_first(rooms_);
+  wants_receipts_.store(false, std::memory_order_relaxed);
 }
 
 link_side::~link_side() {
@@ -392,6 +451,7 @@ void link_side::close() noexcept {
     if (each->call != nullptr) settle(*std::exchange(each->call, nullptr), call_outcome::closed);
   }
   close_calls();
+  close_rooms();
   // Nobody looks if the other side is closed, too.
   if (!peer_closed_) static_cast<void>(send(closing_));
   tell_if_finished();

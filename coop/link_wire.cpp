@@ -20,6 +20,7 @@ void link_wire::open(io::socket connection, std::uint64_t types) {
   connection_ = std::move(connection);
   types_ = types;
   put(frame_kind::hello, types, [](std::string&) {});
+  want_receipts();
   pin();
   // However a strand ends.
   using held = std::unique_ptr<link_wire, void (*)(link_wire*)>;
@@ -67,8 +68,14 @@ void link_wire::arrive(link_envelope& letter) noexcept {
   } else if (too_many != 0) {
     send_back(letter);
   } else {
-    give_back(letter);
+    letter.clear();
+    not_received_.append(letter);  // until the other process says so
   }
+}
+
+// One frame for as many as there are when the writer comes to it.
+void link_wire::note_receipts(std::size_t count) noexcept {
+  if (std::exchange(receipts_, receipts_ + count) == 0) pending_.V();
 }
 
 void link_wire::arrive_over(link_envelope& call) noexcept {
@@ -163,6 +170,10 @@ const char* link_wire::take_frame(const header& head, std::string_view payload) 
       }
       return nullptr;
     }
+    case frame_kind::received:
+      if (head.number > not_received_.size()) return "a receipt of messages that were not sent";
+      for (std::uint64_t i = 0; i < head.number; ++i) give_back(not_received_.pop());
+      return nullptr;
     case frame_kind::reply:
     case frame_kind::failed:
     case frame_kind::closed:
@@ -230,6 +241,9 @@ task<> link_wire::read(link_wire& self) {
 
 task<> link_wire::write(link_wire& self) {
   for (;;) {
+    if (self.receipts_ != 0) {
+      self.put(frame_kind::received, std::exchange(self.receipts_, 0), [](std::string&) {});
+    }
     if (self.out_.empty()) {
       if (self.ending_) break;
       co_await self.pending_.P();

@@ -275,6 +275,11 @@ TEST_CASE(KIND "links are opened, used and closed at any time by many strands") 
               for (long i = 0; i < calls; ++i) {
                 try {
                   if (i % 4 == 3) end.send(i);
+                  if (i % 7 == 5) WAIT(end.push(i, 2));
+                  if (i % 11 == 10) {
+                    static_cast<void>(
+                        WAIT(within(std::chrono::microseconds(i % 3), end.push(i, 1))));
+                  }
                   if (i % 9 == 8) {
                     static_cast<void>(WAIT(within(std::chrono::microseconds(i % 3), end.call(i))));
                   } else if (WAIT(end.call(i)) != i + 1) {

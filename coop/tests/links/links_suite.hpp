@@ -94,6 +94,97 @@ TEST_CASE(KIND "at most so many messages are handled at once, and all in the end
   });
 }
 
+// With send() there would be some hundred.
+TEST_CASE(KIND "a sender that pushes keeps to the pace of its receiver") {
+  static constexpr int messages = 300;
+  static constexpr int most = 5;
+  in_each_place([](auto& here, auto& there, const auto& run) {
+    auto [client, server] = make_link<int>();
+    std::atomic<int> begun{0};
+    int sent = 0;
+    int most_ahead = 0;
+    std::vector<int> got;
+    const auto push_all = [&](link_end<int>& end, const auto& next) {
+      for (int i = 0; i < 3; ++i) {
+        here.spawn(BODY(&) {
+          while (sent < messages) {
+            const int number = sent++;
+            WAIT(end.push(number, most));
+            most_ahead = std::max(most_ahead, number - begun.load());
+          }
+          next();
+        });
+      }
+    };
+    parallel::semaphore ended(0);
+    here.spawn(OWNER(&, end = std::move(client)) {
+      const auto next = [&] { ended.V(); };
+      push_all(end, next);
+      for (int i = 0; i < 3; ++i) WAIT(ended.P());
+    });
+    there.spawn(OWNER(&, end = std::move(server)) {
+      end.on(
+          HANDLER(void, int number, &) {
+            ++begun;
+            got.push_back(number);
+            if (number % 3 == 0) WAIT(sleep_for(20us));
+            RETURN;
+          },
+          2);
+      WAIT(end.finished());
+    });
+    run();
+    REQUIRE(got.size() == messages);
+    CHECK(std::is_sorted(got.begin(), got.end()));
+    // Those that were not received, and those that were, by strands that had not run yet.
+    CHECK(most_ahead < most + 2);
+  });
+}
+
+TEST_CASE(KIND "a push that waits is limited in time, and fails when the link is closed") {
+  in_each_place([](auto& here, auto& there, const auto& run) {
+    auto [client, server] = make_link<int>("slow");
+    parallel::semaphore full(0);
+    bool in_time = true;
+    std::string told;
+    std::vector<int> returned;
+    here.spawn(OWNER(&, end = std::move(client)) {
+      CHECK_THROWS_AS(static_cast<void>(end.push(0, 0)), std::invalid_argument);
+      WAIT(end.push(1, 2));
+      WAIT(end.push(2, 2));
+      in_time = WAIT(within(1ms, end.push(3, 2)));
+      full.V();
+      try {
+        WAIT(end.push(4, 2));
+      } catch (const link_closed& closed) {
+        told = closed.what();
+      }
+      returned = end.take_returned();
+    });
+    there.spawn(OWNER(&, end = std::move(server)) {
+      WAIT(full.P());
+      WAIT(sleep_for(1ms));
+      end.close();
+    });
+    run();
+    CHECK_FALSE(in_time);
+    CHECK(told == "link \"slow\" was closed at its other end");
+    CHECK(returned == std::vector<int>{1, 2, 4});
+  });
+}
+
+TEST_CASE(KIND "a push that nobody ever receives is a deadlock with a name") {
+  scheduler s;
+  auto [client, server] = make_link<int>("full");
+  s.spawn(OWNER(end = std::move(client)) {
+    for (;;) WAIT(end.push(1, 1));
+  });
+  CHECK_THROWS_WITH_AS(s.run(),
+                       "deadlock: nothing can run any more, but 1 strand has not ended\n"
+                       "  strand 1 waits for receipts over link \"full\"\n",
+                       deadlock);
+}
+
 TEST_CASE(KIND "the caller can name what the handler threw") {
   in_each_place([](auto& here, auto& there, const auto& run) {
     auto [client, server] = make_link<int, int>();

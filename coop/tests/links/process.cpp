@@ -83,6 +83,22 @@ struct child {
   }
 };
 
+/// How a message between processes begins.
+struct frame {
+  std::uint32_t bytes;
+  std::uint32_t kind;
+  std::uint64_t number;
+};
+constexpr std::uint32_t received = 6;
+const std::uint64_t types = detail::types_number<order, std::string>();
+const frame hello{0, 0, types};
+
+std::string text(std::initializer_list<frame> frames) {
+  std::string all;
+  for (const frame& each : frames) all.append(reinterpret_cast<const char*>(&each), sizeof each);
+  return all;
+}
+
 std::string outcome_of(client& end, order wanted) {
   try {
     return await(end.call(std::move(wanted)));
@@ -228,19 +244,54 @@ TEST_CASE("an end of a link to a process is used in another group than the conne
   static_cast<void>(other.status());
 }
 
+// What the other process is told and tells, byte by byte.
+TEST_CASE("a push to another process waits for receipts, and receipts are sent") {
+  int ends[2];
+  REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0);
+  scheduler s;
+  const io::service net(s);
+  int pushed = 0;
+  bool early = true;
+  int handled = 0;
+  std::uint64_t receipts = 0;
+  s.spawn([&] {
+    client end = link_over<order, std::string>(net.adopt_socket(ends[0], "raw"), "raw");
+    end.on([&](order) -> std::string {
+      ++handled;
+      return {};
+    });
+    const io::socket raw = net.adopt_socket(ends[1], "the other process");
+    const auto write = [&](const std::string& bytes) {
+      await(raw.write_all(io::buffer::copy_of(bytes))).value();
+    };
+    write(text({hello}));
+    for (; pushed < 3; ++pushed) await(end.push({pushed, "x"}, 3));
+    early = await(within(1ms, end.push({3, "x"}, 3)));
+    write(text({{0, received, 2}}));
+    for (; pushed < 5; ++pushed) await(end.push({pushed, "x"}, 3));
+    for (int i = 0; i < 7; ++i) write(text({{3, 2, 0}}) + "1:a");
+    const io::buffer page(4096);
+    // A hello, five messages of 3 bytes, and receipts.
+    std::string come;
+    while (receipts < 7) {
+      come += page.text(await(raw.read(page)).value());
+      std::size_t at = sizeof(frame) + 5 * (sizeof(frame) + 3);
+      for (receipts = 0; at + sizeof(frame) <= come.size(); at += sizeof(frame)) {
+        frame each;
+        std::memcpy(&each, come.data() + at, sizeof each);
+        REQUIRE(each.kind == received);
+        receipts += each.number;
+      }
+    }
+  });
+  s.run();
+  CHECK_FALSE(early);
+  CHECK(pushed == 5);
+  CHECK(handled == 7);
+  CHECK(receipts == 7);
+}
+
 TEST_CASE("what makes no sense from another process closes the link, and says what it was") {
-  struct frame {
-    std::uint32_t bytes;
-    std::uint32_t kind;
-    std::uint64_t number;
-  };
-  const std::uint64_t types = detail::types_number<order, std::string>();
-  const frame hello{0, 0, types};
-  const auto text = [](std::initializer_list<frame> frames) {
-    std::string all;
-    for (const frame& each : frames) all.append(reinterpret_cast<const char*>(&each), sizeof each);
-    return all;
-  };
   const std::pair<std::string, std::string> cases[] = {
       {text({{0, 4, 1}}), "no hello came first"},
       {text({{0, 0, types + 1}}), "its link has other types"},
@@ -248,6 +299,7 @@ TEST_CASE("what makes no sense from another process closes the link, and says wh
       {text({hello, {0, 77, 0}}), "its kind is unknown"},
       {text({hello, {0, 3, 9}}), "a reply to a call that was not made"},
       {text({hello, {0, 4, 1}}), "an error without a type"},
+      {text({hello, {0, received, 1}}), "a receipt of messages that were not sent"},
       {text({hello, {3, 1, 1}}) + "abc", "a request that cannot be decoded"},
       {text({hello, {7, 1, 1}}) + "abc:def", "it cannot be decoded: stoi"},
       {text({hello, {0xffffffff, 1, 1}}), "4294967295 bytes"},

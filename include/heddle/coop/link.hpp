@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <limits>
 #include <memory>
-#include <optional>
+#include <stdexcept>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -93,6 +93,49 @@ class link_end {
     detail::link_pin pin_;
   };
 
+  class [[nodiscard("awaited: co_await it, or await(it) in a fiber")]] push_awaitable
+      : public detail::awaitable<push_awaitable> {
+   public:
+    push_awaitable(side & at, Request && request, std::size_t most) noexcept
+        : side_(&at), request_(std::move(request)) {
+      wait_.most = most;
+    }
+    push_awaitable(push_awaitable &&) noexcept = default;
+    ~push_awaitable() {
+      if (wait_.letter != nullptr) side_->keep(*wait_.letter);
+    }
+
+    bool ready() {
+      side_->bind();
+      pin_.take(*side_);
+      const bool closed = side_->closed();
+      if (!closed && !side_->has_room(wait_.most)) return false;
+      fill();
+      if (!closed && side_->send_one_way(*wait_.letter)) wait_.letter = nullptr;
+      return true;
+    }
+    void park(detail::strand_block & self) {
+      fill();
+      side_->park_for_room(self, wait_);
+    }
+    void get() {
+      if (wait_.letter != nullptr) {
+        side_->return_one_way(*std::exchange(wait_.letter, nullptr));
+      }
+    }
+
+   private:
+    void fill() {
+      wait_.letter = &side_->take_envelope(detail::envelope_kind::one_way);
+      static_cast<envelope*>(wait_.letter)->request.emplace(std::move(request_));
+    }
+
+    side* side_;
+    Request request_;
+    detail::room_wait wait_;
+    detail::link_pin pin_;
+  };
+
   class [[nodiscard("awaited: co_await it, or await(it) in a fiber")]] finished_awaitable
       : public detail::awaitable<finished_awaitable> {
    public:
@@ -138,16 +181,29 @@ class link_end {
   call_awaitable call(Request request) { return call_awaitable(*side_, std::move(request)); }
 
   /// Sends a message that is handled as a request is, and whose reply is dropped. Does not wait:
-  /// where messages come faster than they are handled, they queue up; call() waits. Throws
-  /// link_closed; the message is among returned() then.
+  /// where messages come faster than they are handled, they queue up; push() and call() wait.
+  /// Throws link_closed; the message is among returned() then.
   void send(Request request) {
     side_->bind();
     auto& sent = static_cast<envelope&>(side_->take_envelope(detail::envelope_kind::one_way));
     sent.request.emplace(std::move(request));
-    if (side_->closed() || !side_->send(sent)) {
-      side_->note_returned(sent);
-      side_->throw_closed();
-    }
+    if (!side_->send_one_way(sent)) side_->return_one_way(sent);
+  }
+
+  /// As send(), but waits until with this message at most `most` of those sent from this end have
+  /// not been received, that is taken up by a strand that handles them: so the sender keeps to the
+  /// pace of its receiver, with the bound of on(). First come, first served. Throws
+  /// std::invalid_argument if `most` is 0.
+  ///
+  ///     end.on(store, 4);                                    // there: four strands at most
+  ///     while (auto line = next_line()) await(end.push(*line, 16));
+  ///
+  /// Suspends while there are so many; made ready by a receipt if that is in the same group, else
+  /// in its own group, soon after, by a message; and when either end is closed. Timed out,
+  /// cancelled or destroyed while it waits: the message is not sent. Those of send() overtake it.
+  push_awaitable push(Request request, std::size_t most = 16) {
+    if (most == 0) throw std::invalid_argument("with room for 0 messages none is ever sent");
+    return push_awaitable(*side_, std::move(request), most);
   }
 
   /// From now on each message is handled by `handler(Request)` in a strand of its own: as a task if

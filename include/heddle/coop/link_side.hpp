@@ -116,6 +116,12 @@ struct link_wait : wait_node {
   link_envelope* envelope = nullptr;
 };
 
+/// A strand's wait until its one-way message is one of at most `most` that were not received.
+struct room_wait : wait_node {
+  std::size_t most = 0;
+  link_envelope* letter = nullptr;  // not sent, yet or for ever
+};
+
 /// A message that is being handled, by a strand of its own. Its place in the list moves with it.
 struct link_job {
   link_side* side;
@@ -159,8 +165,9 @@ struct link_core {
 
 /// One end of a link, without its types.
 ///
-/// What the other side may touch: `incoming_`, `bell_`, `owner_` and `spare_`. All else belongs to
-/// the scheduler to which the side is bound; the queue carries along what was written before.
+/// What the other side may touch: `incoming_`, `bell_`, `owner_`, `spare_` and `wants_receipts_`.
+/// All else belongs to the scheduler to which the side is bound; the queue carries along what was
+/// written before.
 ///
 /// Invariants: the bell is in at most one inbox, and `rung` is set while it is. Where the queue is
 /// not empty and the side is bound, the bell is rung, or its owner is about to look.
@@ -217,6 +224,26 @@ class link_side : private parallel::message {
   }
   /// Hands it to the other side; false if that takes nothing more.
   [[nodiscard]] bool send(link_envelope& letter) noexcept { return peer_->push(letter); }
+
+  /// Whether one more may be sent, if at most `most` may be under way, and nobody waits for that.
+  [[nodiscard]] bool has_room(std::size_t most) noexcept {
+    if (rooms_.empty() && unreceived_ >= most) reclaim();
+    return rooms_.empty() && unreceived_ < most;
+  }
+  /// Hands a one-way message to the other side; false if that takes nothing more.
+  [[nodiscard]] bool send_one_way(link_envelope& letter) noexcept {
+    ++unreceived_;  // before it is received
+    if (!closed() && send(letter)) return true;
+    --unreceived_;
+    return false;
+  }
+  /// Of one that was not sent. Throws link_closed.
+  [[noreturn]] void return_one_way(link_envelope& letter) {
+    returned_.append(letter);
+    throw_closed();
+  }
+  /// Sends its letter as soon as there is room; then the strand is ready.
+  void park_for_room(strand_block& self, room_wait& wait) noexcept;
   /// Looks out for the reply for a short time, if there is nothing else to do.
   [[nodiscard]] bool reply_comes_soon(const link_envelope& call) const noexcept;
 
@@ -238,7 +265,6 @@ class link_side : private parallel::message {
     if (!incoming_.empty()) collect();
     return returned_;
   }
-  void note_returned(link_envelope& letter) noexcept { returned_.append(letter); }
 
   /// For what waits on it, and so keeps it.
   void pin() noexcept { ++users_; }
@@ -269,7 +295,13 @@ class link_side : private parallel::message {
   }
   /// A call of this side is over.
   virtual void arrive_over(link_envelope& call) noexcept;
-  virtual void arrive_returned(link_envelope& letter) noexcept { returned_.append(letter); }
+  virtual void arrive_returned(link_envelope& letter) noexcept {
+    --unreceived_;
+    returned_.append(letter);
+  }
+  /// So many of the one-way messages sent from here were received, as their envelopes say that came
+  /// back.
+  virtual void note_receipts(std::size_t count) noexcept { unreceived_ -= count; }
   virtual void peer_has_closed() noexcept {}
 
   /// Throws if there can be no handler for so many at once now.
@@ -298,6 +330,11 @@ class link_side : private parallel::message {
   static void give_back(link_envelope& unused) noexcept;
   /// Of the other side, which gets it back.
   static void send_back(link_envelope& letter) noexcept;
+  /// From now on note_receipts() is called soon after each receipt.
+  void want_receipts() noexcept {
+    wants_all_receipts_ = true;
+    wants_receipts_.store(true, std::memory_order_seq_cst);
+  }
   /// Why it is closed, if it was not by its ends.
   void set_reason(std::string_view reason) { peer_->reason_ = reason; }
 
@@ -320,6 +357,10 @@ class link_side : private parallel::message {
   void require_owner() const noexcept;
   [[nodiscard]] std::string name_for_errors() const;
   void refill();
+  void reclaim() noexcept;
+  void tell_receipt() noexcept;
+  void grant_room() noexcept;
+  void close_rooms() noexcept;
   void start_ready() noexcept;
   void job_ended() noexcept;
   void cancel_jobs() noexcept;
@@ -340,6 +381,7 @@ class link_side : private parallel::message {
   std::atomic<std::uint32_t> bell_{0};
   std::atomic<coop::scheduler*> owner_{nullptr};
   alignas(parallel::detail::line_bytes) std::atomic<link_envelope*> spare_{nullptr};
+  std::atomic<bool> wants_receipts_{false};  // whoever puts an envelope into spare_ is to ring
 
   alignas(parallel::detail::line_bytes) link_core& core_;
   link_side* const peer_;
@@ -351,6 +393,9 @@ class link_side : private parallel::message {
   std::size_t running_ = 0;
   std::size_t most_ = std::numeric_limits<std::size_t>::max();
   std::size_t users_ = 0;
+  std::size_t unreceived_ = 0;  // one-way messages sent from here, whose envelopes are not back
+  bool wants_all_receipts_ = false;
+  bool granting_ = false;
   bool has_handler_ = false;
   bool closed_ = false;       // this end
   bool peer_closed_ = false;  // the other one
@@ -359,6 +404,7 @@ class link_side : private parallel::message {
   std::string reason_;        // written before the closing was sent
   link_envelope closing_;
   wait_list calls_{"a reply over link", core_.name, &call_given_up};
+  wait_list rooms_{"receipts over link", core_.name};
   finish_list finished_{*this, core_.name};
 };
 

@@ -12,7 +12,7 @@
 
 namespace heddle::coop::detail {
 
-enum class frame_kind : std::uint32_t { hello, call, one_way, reply, failed, closed };
+enum class frame_kind : std::uint32_t { hello, call, one_way, reply, failed, closed, received };
 
 /// The far end of a link to another process, as seen by the near one: messages that come to it are
 /// frames that go out, and the other way round. In the near process each number names one call.
@@ -37,7 +37,7 @@ class link_wire : public link_side {
   struct header {
     std::uint32_t bytes;  // of what follows it
     frame_kind kind;
-    std::uint64_t number;  // of the call; in a hello: of the types
+    std::uint64_t number;  // of the call; of a hello: its types; `received`: how many one-way ones
   };
   static constexpr std::size_t most_bytes = 64 * 1024 * 1024;
 
@@ -46,6 +46,7 @@ class link_wire : public link_side {
   void arrive(link_envelope& letter) noexcept override;
   void arrive_over(link_envelope& call) noexcept override;
   void arrive_returned(link_envelope& letter) noexcept override { keep(letter); }
+  void note_receipts(std::size_t count) noexcept override;
   void peer_has_closed() noexcept override;
 
   template <class Encode>
@@ -67,6 +68,8 @@ class link_wire : public link_side {
   int strands_ = 2;
   std::uint64_t last_number_ = 0;
   std::unordered_map<std::uint64_t, link_envelope*> under_way_;  // calls to the other process
+  envelope_list not_received_;                                   // one-way messages there
+  std::uint64_t receipts_ = 0;  // of such here, which the other process is to be told of
   std::string in_;
   std::string out_;
   coop::semaphore pending_{0, "frames to write"};
