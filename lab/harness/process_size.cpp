@@ -26,6 +26,10 @@ process_size process_size::now() {
           .reserved = read(status, "VmSize")};
 }
 
+std::int64_t resident_bytes(pid_t process) {
+  return read("/proc/" + std::to_string(process) + "/status", "VmRSS");
+}
+
 std::vector<pid_t> family(pid_t process, const std::vector<pid_t>& without) {
   std::vector<pid_t> all = {process};
   for (std::size_t i = 0; i < all.size(); ++i) {

@@ -26,6 +26,10 @@ struct process_size {
 /// does not say.
 [[nodiscard]] std::int64_t proportional_bytes(pid_t process);
 
+/// The memory of `process` that is there, in bytes. Throws std::runtime_error if the kernel does
+/// not say.
+[[nodiscard]] std::int64_t resident_bytes(pid_t process);
+
 /// A size that /proc/meminfo gives of the whole machine, in bytes: "MemAvailable", "KernelStack" …
 /// Throws std::runtime_error if it does not.
 [[nodiscard]] std::int64_t machine_bytes(const char* name);

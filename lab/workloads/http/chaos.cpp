@@ -16,6 +16,7 @@
 #include "heddle/coop/scheduler.hpp"
 #include "heddle/coop/yield.hpp"
 #include "workloads/http/load.hpp"
+#include "workloads/http/memory_watch.hpp"
 #include "workloads/http/session.hpp"
 
 namespace heddle::lab::http {
@@ -61,7 +62,8 @@ class chaos {
       : plan_(plan),
         server_(server),
         random_(static_cast<std::uint64_t>(plan.seed)),
-        left_(plan.requests) {}
+        left_(plan.requests),
+        memory_(server.process, plan.requests) {}
 
   load_report run() {
     const io::service net(s_, {.only = io::mechanism::threads});
@@ -72,6 +74,10 @@ class chaos {
     }
     s_.run();
     report_.due = plan_.requests;
+    report_.early_bytes = memory_.early();
+    report_.late_bytes = memory_.late();
+    // With fewer the most that it ever needs has not been needed by the second quarter.
+    report_.memory_grows = plan_.requests >= 100 * plan_.connections && memory_.grows();
     return report_;
   }
 
@@ -168,7 +174,7 @@ class chaos {
         return;
       }
       if (status == 200 && content == contents[i]) {
-        ++report_.right;
+        memory_.reached(++report_.right);
       } else {
         give_back(1, begun, "status " + std::to_string(status) + ": " + content.substr(0, 99));
       }
@@ -266,6 +272,7 @@ class chaos {
   std::mt19937_64 random_;
   std::int64_t left_;  // requests that nobody has begun with
   load_report report_;
+  memory_watch memory_;
   scheduler s_;
 };
 

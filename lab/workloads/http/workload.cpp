@@ -147,7 +147,7 @@ verdict problem::check() {
   const server_state& server = *server_;
   if (came_.due == 0 || came_.right != came_.due || came_.wrong != 0 || came_.lost != 0 ||
       server.open != 0 || server.failed != 0 || descriptors != 0 || left != 0 || child ||
-      server.requests < came_.right) {
+      came_.memory_grows || server.requests < came_.right) {
     return {false, "expected: " + expected + "; " + std::to_string(came_.right) + " were right, " +
                        std::to_string(came_.wrong) + " wrong, " + std::to_string(came_.lost) +
                        " connections lost; the server has answered " +
@@ -156,7 +156,10 @@ verdict problem::check() {
                        std::to_string(descriptors) + " descriptors more than before, " +
                        std::to_string(left) + " threads more and " + (child ? "a" : "no") +
                        " process; " + std::to_string(server.failed.load()) +
-                       " of its processes failed. First complaint: " + came_.complaint};
+                       " of its processes failed; its memory went from " +
+                       std::to_string(came_.early_bytes) + " to " +
+                       std::to_string(came_.late_bytes) +
+                       " bytes. First complaint: " + came_.complaint};
   }
   return {true, expected};
 }
@@ -184,7 +187,9 @@ void problem::report(const region& timed, results& out, const rerun&) const {
       .add("switches_per_request", switches / all)
       .add("connections_accepted", server_->connections.load())
       .add("requests_refused", server_->refused.load())
-      .add("misdeeds", came_.odd);
+      .add("misdeeds", came_.odd)
+      .add("early_resident_bytes", came_.early_bytes)
+      .add("late_resident_bytes", came_.late_bytes);
 }
 
 }  // namespace heddle::lab::http
