@@ -182,9 +182,7 @@ void problem::report(const region& timed, results& out, const rerun&) const {
   const auto all = static_cast<double>(server_->requests.load());
   const usage& used = timed.used();
   const auto switches = static_cast<double>(used.voluntary_switches + used.involuntary_switches);
-  out.counters.add("request_user_ns", static_cast<double>(used.user_ns) / all)
-      .add("request_sys_ns", static_cast<double>(used.sys_ns) / all)
-      .add("switches_per_request", switches / all)
+  out.counters.add("switches_per_request", switches / all)
       .add("connections_accepted", server_->connections.load())
       .add("requests_refused", server_->refused.load())
       .add("misdeeds", came_.odd)

@@ -43,8 +43,7 @@ namespace heddle::lab::http {
 /// Metrics: `request_cpu_ns` = the server's processor time / requests; `requests_per_s`;
 /// `latency_p50_ns`, `latency_p99_ns`, `latency_p999_ns`, of the clients' clock; with wrk,
 /// `connection_bytes` = what a connection adds to the server's memory, that of all its processes.
-/// Counters that say why: `request_user_ns`, `request_sys_ns`, `switches_per_request` (by the
-/// kernel), of all its processes and threads.
+/// Counter `switches_per_request`: by the kernel, of all its processes and threads.
 class problem {
  public:
   static constexpr std::string_view name = "http";
