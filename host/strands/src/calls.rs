@@ -10,7 +10,7 @@ use heddle_trace_file::{Addr, Nanos};
 
 impl<S: Sink> Decoder<'_, S> {
     /// Opens a call on `stack`, which the thread runs. `body`: whose machine code it is.
-    #[inline]
+    #[inline(always)]
     pub fn push(&mut self, context: usize, stack: u32, new: &Entered, body: u32, flags: u8) {
         let of = &self.stacks[stack as usize];
         let (outer, depth) = match of.frames.last() {
@@ -114,52 +114,56 @@ impl<S: Sink> Decoder<'_, S> {
     pub fn close(&mut self, stack: u32, end: End) -> Option<()> {
         let time = self.latest;
         let of = &mut self.stacks[stack as usize];
-        let frame = of.frames.pop()?;
+        // Field by field: mostly it was written just now, and a copy of the whole would wait for that.
+        let (frame, below) = of.frames.split_last()?;
+        let around = below.last().map(|outer| Addr(outer.function));
+        let (function, caller, sp) = (frame.function, frame.caller, frame.sp);
+        let (enter, callees, slot) = (frame.enter, frame.callees, frame.slot);
+        let (depth, flags) = (frame.depth, frame.flags);
         // What rests does not run up to now.
         let away = if of.running {
             of.away
         } else {
             of.away + time.saturating_sub(of.since)
         } - frame.away;
-        let whole = time.saturating_sub(frame.enter);
-        let ran = whole.saturating_sub(away);
-        let around = match of.frames.last_mut() {
-            Some(outer) => {
-                outer.callees += ran;
-                Some(Addr(outer.function))
-            }
-            None => {
-                of.base = frame.sp;
-                None
-            }
+        let noted = match flags & Frame::NOTED_AT_END {
+            0 => None,
+            _ => Some(*frame),
         };
+        of.frames.truncate(of.frames.len() - 1);
+        let whole = time.saturating_sub(enter);
+        let ran = whole.saturating_sub(away);
+        match of.frames.last_mut() {
+            Some(outer) => outer.callees += ran,
+            None => of.base = sp,
+        }
         match end {
             End::Returned => {}
             End::Unwound => self.loose.unwound += 1,
             End::Open => self.loose.open += 1,
         }
-        let strand = self.slots[frame.slot].strand.id;
+        let strand = self.slots[slot].strand.id;
         let thread = of.thread;
         let span = StrandSpan {
             strand,
-            slot: frame.slot,
+            slot,
             thread: self.contexts[thread].thread,
             span: Span {
-                function: Addr(frame.function),
-                caller: Addr(frame.caller),
-                inlined: frame.is(Frame::INLINED),
-                depth: frame.depth as usize,
-                enter: Nanos(frame.enter),
+                function: Addr(function),
+                caller: Addr(caller),
+                inlined: flags & Frame::INLINED != 0,
+                depth: depth as usize,
+                enter: Nanos(enter),
                 exit: Nanos(time),
-                callees: Nanos((frame.callees + away).min(whole)),
+                callees: Nanos((callees + away).min(whole)),
                 end,
             },
             away: Nanos(away),
             around,
-            body: frame.is(Frame::COROUTINE),
+            body: flags & Frame::COROUTINE != 0,
         };
         self.sink.leave(&span);
-        if frame.flags & Frame::NOTED_AT_END != 0 {
+        if let Some(frame) = noted {
             self.note_end(stack, &frame, ran, end);
         }
         Some(())

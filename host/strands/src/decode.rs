@@ -5,22 +5,22 @@
 
 use crate::code::Code;
 use crate::decoder::{Decoder, NotAlone};
+use crate::pipe::piped;
 use crate::sink::{Ignore, Sink};
 use crate::survey::Survey;
 use crate::{Kind, Strand, Unresolved};
-use heddle_calls::Loose;
+use heddle_calls::{Loose, Workers};
 use heddle_symbols::Images;
 use heddle_trace_file::{Error, Event, Events, Nanos, Place, Process, Remarks, Trace};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 /// What the decoder knows of a trace before it puts events on strands.
 #[derive(Debug)]
 pub struct Plan<'a> {
     trace: &'a Trace,
     codes: Vec<Code>,
+    workers: Workers,
 }
 
 /// What came of a trace.
@@ -55,7 +55,17 @@ impl<'a> Plan<'a> {
     pub fn new(trace: &'a Trace, images: &mut Images) -> Self {
         let codes = trace.processes().iter();
         let codes = codes.map(|process| Code::read(process, images)).collect();
-        Plan { trace, codes }
+        Plan {
+            trace,
+            codes,
+            workers: Workers::all(),
+        }
+    }
+
+    /// By so many workers, instead of one for each processor.
+    #[must_use]
+    pub fn with_workers(self, workers: Workers) -> Self {
+        Plan { workers, ..self }
     }
 
     /// Decodes everything. `make` makes a sink for a part of the process with this index: one for each thread that stays alone, and one for the others. What was told to a
@@ -75,15 +85,18 @@ impl<'a> Plan<'a> {
             tasks.extend((0..of.threads().len()).map(|thread| (process, thread)));
         }
         // The longest first, so that no worker is left with it at the end.
-        let size = |&(process, thread): &(usize, usize)| {
+        let bytes = |&(process, thread): &(usize, usize)| {
             let of: &Process = &processes[process];
             of.threads()[thread].bytes()
         };
-        let alone = parallel(&tasks, size, |&(process, thread)| {
-            self.alone(process, thread, make(process))
+        let total: u64 = tasks.iter().map(bytes).sum();
+        let alone = self.parallel(&tasks, bytes, |task @ &(process, thread)| {
+            // Others have nothing to do as long as the longest takes.
+            let piped = bytes(task) * self.workers.count() as u64 > total;
+            self.alone(process, thread, piped, make(process))
         })?;
         let groups = self.groups(&tasks, &alone)?;
-        let together = parallel(
+        let together = self.parallel(
             &groups,
             |_| 0,
             |group| {
@@ -131,7 +144,7 @@ impl<'a> Plan<'a> {
             .enumerate()
             .filter(|(_, threads)| !threads.is_empty())
             .collect();
-        parallel(
+        self.parallel(
             &members,
             |_| 0,
             |(process, threads)| {
@@ -177,22 +190,25 @@ impl<'a> Plan<'a> {
         &self,
         process: usize,
         thread: usize,
+        piped: bool,
         sink: S,
     ) -> Result<Option<Part<S>>, Error> {
         let of = &self.trace.processes()[process];
         let code = &self.codes[process];
         let mut decoder = Decoder::new(of, process, code, &[thread], true, None, sink);
-        let mut events = of.threads()[thread].events();
-        for event in events.by_ref() {
-            if decoder.feed(thread, &event?) == Err(NotAlone) {
-                return Ok(None);
-            }
+        let mut alone = true;
+        let remarks = each_event(of, &[thread], piped, |thread, event| {
+            alone = decoder.feed(thread, event).is_ok();
+            alone
+        })?;
+        if !alone {
+            return Ok(None);
         }
         decoder.finish();
         Ok(Some(Part {
             unresolved: decoder.unresolved,
             loose: decoder.loose,
-            remarks: events.remarks(),
+            remarks,
             sink: decoder.sink,
         }))
     }
@@ -211,7 +227,9 @@ impl<'a> Plan<'a> {
             Some(_) => u64::MAX,
             None => LOOK,
         };
-        let remarks = in_order(of, threads, |thread, event| {
+        // Groups are few: mostly there is one.
+        let piped = self.workers.count() > 1;
+        let remarks = each_event(of, threads, piped, |thread, event| {
             // It may be anywhere now.
             let _: Result<(), NotAlone> = decoder.feed(thread, event);
             left -= 1;
@@ -225,6 +243,21 @@ impl<'a> Plan<'a> {
             sink: decoder.sink,
         };
         Ok((part, decoder.survey))
+    }
+
+    /// `work` for each item, by all workers, the items of the largest `size` first; results in order of the items.
+    fn parallel<I: Sync, T: Send>(
+        &self,
+        items: &[I],
+        size: impl Fn(&I) -> u64,
+        work: impl Fn(&I) -> Result<T, Error> + Sync,
+    ) -> Result<Vec<T>, Error> {
+        let mut order: Vec<usize> = (0..items.len()).collect();
+        order.sort_by_key(|&index| Reverse(size(&items[index])));
+        let results = self.workers.each(&order, |&index| work(&items[index]));
+        let mut results: Vec<(usize, Result<T, Error>)> = order.into_iter().zip(results).collect();
+        results.sort_unstable_by_key(|(index, _)| *index);
+        results.into_iter().map(|(_, result)| result).collect()
     }
 
     /// Decodes all processes at once, in order of time, for what has to be told in that order: `each` gets every event of every thread, and the sink of its process, which was told of it; it says whether to go on.
@@ -293,11 +326,31 @@ impl Sink for Births {
 /// Events of a group that the first look takes in: what a call site does, it does early and often.
 const LOOK: u64 = 1 << 24;
 
-/// Gives `each` the events of some threads of a process, in order of time, until it has enough; returns what is to be said of them.
-fn in_order(
-    process: &Process,
+/// Gives `each` the events of some threads of a process, in order of time, until it has enough; `piped`: as another processor reads them. Returns what is to be said of them.
+fn each_event<'a>(
+    process: &'a Process,
     threads: &[usize],
-    mut each: impl FnMut(usize, &Event<'_>) -> bool,
+    is_piped: bool,
+    mut each: impl FnMut(usize, &Event<'a>) -> bool,
+) -> Result<Remarks, Error> {
+    if !is_piped {
+        return in_order(process, threads, each);
+    }
+    piped(
+        |inlet| {
+            in_order(process, threads, |thread, event| {
+                inlet.put((thread, *event))
+            })
+        },
+        |(thread, event)| each(*thread, event),
+    )
+}
+
+/// Gives `each` the events of some threads of a process, in order of time, until it has enough; returns what is to be said of them.
+fn in_order<'a>(
+    process: &'a Process,
+    threads: &[usize],
+    mut each: impl FnMut(usize, &Event<'a>) -> bool,
 ) -> Result<Remarks, Error> {
     const NEVER: (Nanos, usize) = (Nanos(u64::MAX), usize::MAX);
     let mut sources: Vec<(Events<'_>, Option<Event<'_>>)> = Vec::new();
@@ -338,37 +391,4 @@ fn in_order(
         all += &events.remarks();
     }
     Ok(all)
-}
-
-/// `work` for each item, by all processors, the items of the largest `size` first; results in order of the items.
-fn parallel<I: Sync, T: Send>(
-    items: &[I],
-    size: impl Fn(&I) -> u64,
-    work: impl Fn(&I) -> Result<T, Error> + Sync,
-) -> Result<Vec<T>, Error> {
-    let mut order: Vec<usize> = (0..items.len()).collect();
-    order.sort_by_key(|&index| Reverse(size(&items[index])));
-    let next = AtomicUsize::new(0);
-    let done: Mutex<Vec<Option<Result<T, Error>>>> =
-        Mutex::new(items.iter().map(|_| None).collect());
-    let worker = || {
-        while let Some(&index) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let result = work(&items[index]);
-            done.lock().unwrap_or_else(PoisonError::into_inner)[index] = Some(result);
-        }
-    };
-    let workers = std::thread::available_parallelism()
-        .map_or(1, usize::from)
-        .min(items.len());
-    std::thread::scope(|scope| {
-        for _ in 1..workers {
-            scope.spawn(worker);
-        }
-        worker();
-    });
-    done.into_inner()
-        .unwrap_or_else(PoisonError::into_inner)
-        .into_iter()
-        .flatten()
-        .collect()
 }

@@ -26,7 +26,8 @@ const STACKS: usize = 256;
 
 impl<S: Sink> Decoder<'_, S> {
     /// Takes an enter.
-    #[inline]
+    // Its two short ways are wholly inlined: through memory, what is new would be written in halves and read as wholes, which costs more than all the rest.
+    #[inline(always)]
     pub fn enter(&mut self, context: usize, new: &Entered) -> Result<(), NotAlone> {
         if self.alone && new.frame.is_some() {
             return Err(NotAlone);
@@ -73,7 +74,7 @@ impl<S: Sink> Decoder<'_, S> {
             && (site.above != 0 || self.is_inlined_into(top, stack, context, new))
     }
 
-    #[inline]
+    #[inline(always)]
     fn push_known(&mut self, context: usize, stack: u32, new: &Entered, site: &Site, way: u8) {
         let (body, flags) = match site.above {
             0 => (site.caller, Frame::INLINED),

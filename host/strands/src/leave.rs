@@ -148,22 +148,25 @@ impl<S: Sink> Decoder<'_, S> {
             return Some((stack, index));
         }
         // The nearest innermost call of the function.
-        let low = sp.saturating_sub(HIGHER);
-        let high = sp.saturating_add(GROWN);
-        let kept = self.resting.above(low).take_while(|&(top, _)| top < high);
-        let resting = kept
-            .map(|(_, stack)| stack)
-            .filter(|&stack| !self.stacks[stack as usize].running);
-        let mut best: Option<(u64, u32)> = None;
-        for stack in current.into_iter().chain(resting) {
-            if let Some(by) = offset(stack)
-                && by < HIGHER as i64
-                && by > -(GROWN as i64)
-                && best.is_none_or(|(distance, _)| by.unsigned_abs() < distance)
-            {
-                best = Some((by.unsigned_abs(), stack));
-            }
-        }
+        let near = |by: &i64| *by < HIGHER as i64 && *by > -(GROWN as i64);
+        let here = current.and_then(|stack| {
+            let by = offset(stack).filter(near)?;
+            Some((by.unsigned_abs(), stack))
+        });
+        // The nearest first, because what each stack has on top is far away in memory, where there are many.
+        let below = self.resting.below(sp).map(|(top, of)| (sp - top, of));
+        let above = self.resting.above(sp).map(|(top, of)| (top - sp, of));
+        let mut below = below.take_while(|&(by, _)| by < HIGHER).peekable();
+        let mut above = above.take_while(|&(by, _)| by < GROWN).peekable();
+        let mut resting = std::iter::from_fn(|| match (below.peek(), above.peek()) {
+            (Some(lower), Some(upper)) if upper.0 < lower.0 => above.next(),
+            (Some(_), _) => below.next(),
+            (None, _) => above.next(),
+        })
+        .take_while(|(by, _)| here.is_none_or(|(nearest, _)| *by < nearest));
+        let left =
+            |&(_, of): &(u64, u32)| !self.stacks[of as usize].running && offset(of).is_some();
+        let best = resting.find(left).or(here);
         if let Some((_, stack)) = best {
             let of = &self.stacks[stack as usize];
             if let Some(top) = of.top() {

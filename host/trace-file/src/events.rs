@@ -157,7 +157,35 @@ impl<'a> Events<'a> {
         ticks
     }
 
-    #[inline]
+    /// What comes where no short record does; `record`: another one does. `Err(None)`: nothing that is an event.
+    #[cold]
+    #[inline(never)]
+    fn next_but_short(&mut self, record: bool) -> Result<Option<Event<'a>>, Option<Error>> {
+        let result = match record {
+            true => self.long(),
+            false => match self.next_run() {
+                Ok(true) => return Err(None),
+                Ok(false) => return Ok(None),
+                Err(error) => Err(error),
+            },
+        };
+        match result {
+            Ok(Some(event)) => Ok(Some(event)),
+            Ok(None) => Err(None),
+            Err(error) => Err(self.pass_over(error)),
+        }
+    }
+
+    /// Goes on behind the run that has this error in it; gives back one that nothing can be read behind.
+    #[cold]
+    #[inline(never)]
+    fn pass_over(&mut self, error: Error) -> Option<Error> {
+        let failed = self.leave_run(error).err()?;
+        self.at.stop();
+        Some(failed)
+    }
+
+    #[inline(always)]
     fn short(&mut self, word: u64) -> Result<Event<'a>, Error> {
         let way = if word & SHORT_ENTRY == 0 {
             Way::Instrumented
@@ -307,27 +335,24 @@ impl<'a> Events<'a> {
 impl<'a> Iterator for Events<'a> {
     type Item = Result<Event<'a>, Error>;
 
-    #[inline]
+    // Through memory, an event would be written in parts and read as a whole, for which the processor waits longer than for all the rest.
+    #[inline(always)]
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            let result = match self.at.word() {
-                Some(word) if word & SHORT != 0 => self.short(word).map(Some),
-                Some(_) => self.long(),
-                None => match self.next_run() {
-                    Ok(true) => continue,
-                    Ok(false) => return None,
-                    Err(error) => Err(error),
-                },
-            };
-            match result {
-                Ok(Some(event)) => return Some(Ok(event)),
-                Ok(None) => {}
-                Err(error) => {
-                    if let Err(error) = self.leave_run(error) {
-                        self.at.stop();
-                        return Some(Err(error));
+            match self.at.word() {
+                Some(word) if word & SHORT != 0 => match self.short(word) {
+                    Ok(event) => return Some(Ok(event)),
+                    Err(error) => {
+                        if let Some(failed) = self.pass_over(error) {
+                            return Some(Err(failed));
+                        }
                     }
-                }
+                },
+                word => match self.next_but_short(word.is_some()) {
+                    Ok(event) => return event.map(Ok),
+                    Err(None) => {}
+                    Err(Some(failed)) => return Some(Err(failed)),
+                },
             }
         }
     }
