@@ -57,6 +57,12 @@ handler_error link_wire::too_long(const char* what, std::size_t bytes) {
 
 void link_wire::arrive(link_envelope& letter) noexcept {
   const bool is_call = letter.kind == envelope_kind::call;
+  if (ending_) {
+    // It came while this side closed. At once, as the near end must hear of a call before it hears
+    // of the closing, which ends its waits.
+    is_call ? settle(letter, call_outcome::closed) : give_back(letter);
+    return;
+  }
   const std::uint64_t number = is_call ? ++last_number_ : 0;
   const std::size_t too_many = put(is_call ? frame_kind::call : frame_kind::one_way, number,
                                    [&](std::string& out) { encode_request(letter, out); });

@@ -10,13 +10,13 @@
 #include <utility>
 #include <vector>
 
+#include "heddle/coop/in_scope.hpp"
 #include "heddle/coop/io/service.hpp"
 #include "heddle/coop/link_process.hpp"
+#include "heddle/coop/parallel/channel.hpp"
 #include "heddle/coop/parallel/groups.hpp"
 #include "heddle/coop/yield.hpp"
-
-using namespace heddle::coop;
-using namespace std::chrono_literals;
+#include "parallel/helpers.hpp"
 
 struct order {
   int number;
@@ -289,6 +289,41 @@ TEST_CASE("a push to another process waits for receipts, and receipts are sent")
   CHECK(pushed == 5);
   CHECK(handled == 7);
   CHECK(receipts == 7);
+}
+
+// Calls come to the connection's group while that finds out: each is told once, whenever it comes.
+TEST_CASE("a connection ends while strands of another group call over it") {
+  stress(150, [](int round) {
+    int ends[2];
+    REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0);
+    parallel::groups g({.count = 2, .pin = round % 2 == 0});
+    const io::service net(g[1].scheduler());
+    parallel::channel<client> opened(0);
+    int told = 0;
+    g[1].spawn([&] {
+      client end = link_over<order, std::string>(net.adopt_socket(ends[0], "peer"), "orders");
+      end.detach();
+      await(opened.push(std::move(end)));
+    });
+    g[0].spawn([&] {
+      client end = std::move(*await(opened.pop()));
+      in_scope(g[0].scheduler(), [&](scope& all) {
+        for (int i = 0; i < 5; ++i) {
+          all.spawn([&] {
+            try {
+              for (;;) static_cast<void>(await(within(20us, end.call({1, "?"}))));
+            } catch (const link_closed&) {
+              ++told;
+            }
+          });
+        }
+        await(sleep_for(std::chrono::microseconds(round % 20 * 10)));
+        close(ends[1]);
+      });
+    });
+    g.run();
+    REQUIRE(told == 5);
+  });
 }
 
 TEST_CASE("what makes no sense from another process closes the link, and says what it was") {
