@@ -12,7 +12,7 @@ use crate::live::Slots;
 use crate::sink::Sink;
 use crate::sites::Sites;
 use crate::stacks::{Homes, Resting, Stack};
-use crate::survey::Survey;
+use crate::survey::{Places, Survey};
 use crate::{StrandId, Unresolved};
 use heddle_calls::{End, Loose};
 use heddle_trace_file::{CoroutineFrame, Event, EventKind, Modules, Nanos, Process, Way};
@@ -59,6 +59,8 @@ pub(crate) struct Decoder<'a, S> {
     pub known: Option<&'a Survey>,
     /// From this one.
     pub survey: Survey,
+    /// In the first look: where stacks have been.
+    pub places: Places,
     /// Index of its context by a thread's index in its process.
     pub threads: Vec<u32>,
     pub contexts: Vec<Context>,
@@ -111,6 +113,7 @@ impl<'a, S: Sink> Decoder<'a, S> {
                 offsets: known.map_or_else(FastMap::default, |known| known.offsets.clone()),
                 ..Survey::default()
             },
+            places: Places::default(),
             threads: vec![0; process.threads().len()],
             contexts: Vec::new(),
             ended: Vec::new(),
@@ -258,6 +261,7 @@ impl<'a, S: Sink> Decoder<'a, S> {
         // Their numbers of slots mean nothing from here on.
         self.instances = Instances::default();
         self.announced = Announced::default();
+        self.survey.firsts.conclude();
         self.slots.finish(&mut self.sink);
     }
 }

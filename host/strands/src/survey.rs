@@ -1,6 +1,7 @@
 //! What one look at the whole trace says, and a decoder that goes through it must know from the beginning.
 
 use crate::hash::{FastMap, FastSet};
+use crate::untraced::BASE;
 
 /// Facts about a group's events.
 #[derive(Clone, Debug, Default)]
@@ -22,25 +23,106 @@ pub(crate) struct Survey {
 /// Call sites in code that is not traced, from which calls were the outermost of their stacks.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Firsts {
-    /// How many calls from there began where no stack had been, and how many were further ones of a fiber.
-    sites: FastMap<u64, (u32, u32)>,
+    sites: FastMap<u64, Outermost>,
+    /// Those from which no fiber begins, though much was seen.
+    never: FastSet<u64>,
+}
+
+/// How calls from one site began.
+#[derive(Clone, Copy, Debug, Default)]
+struct Outermost {
+    /// Where no stack had ever been. Where stacks are used again, a few stand for all: one call that is mistaken for such a one is one too many.
+    fresh: u32,
+    /// As further ones of a fiber.
+    further: u32,
+    /// Where there had been a stack, as either.
+    either: u32,
+}
+
+/// Where stacks have begun so far.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Places {
+    used: FastSet<u64>,
+    /// From which call site, and with which stack pointer.
+    begun: FastSet<(u64, u64)>,
+}
+
+impl Places {
+    /// Bytes that count as one place: outermost calls of one stack are closer.
+    const SIZE: u64 = BASE;
+    /// From then on no place is new: what call sites do has been seen.
+    const MOST: usize = 1 << 17;
+
+    /// A stack begins at `sp` with a call from `site`, and nothing suggests otherwise.
+    pub fn begins(&mut self, site: u64, sp: u64) {
+        if self.begun.len() < Self::MOST {
+            self.begun.insert((site, sp));
+        }
+    }
+
+    /// A stack begins at `sp`. Whether none had been there before.
+    pub fn is_new(&mut self, sp: u64) -> bool {
+        if self.used.len() >= Self::MOST {
+            return false;
+        }
+        let place = sp / Self::SIZE;
+        let near = [place.wrapping_sub(1), place.wrapping_add(1)]
+            .iter()
+            .any(|at| self.used.contains(at));
+        self.used.insert(place) && !near
+    }
+
+    /// Whether a stack began just so before.
+    pub fn has_begun(&self, site: u64, sp: u64) -> bool {
+        self.begun.contains(&(site, sp))
+    }
 }
 
 impl Firsts {
-    /// A call from `site` began where no stack had been.
+    /// A call from `site` began where no stack had ever been.
     pub fn note(&mut self, site: u64) {
-        self.sites.entry(site).or_default().0 += 1;
+        self.sites.entry(site).or_default().fresh += 1;
     }
 
     /// A call from `site` was a further one of a fiber.
     pub fn note_further(&mut self, site: u64) {
-        self.sites.entry(site).or_default().1 += 1;
+        self.sites.entry(site).or_default().further += 1;
+    }
+
+    /// A call from `site` began where there had been a stack.
+    pub fn note_either(&mut self, site: u64) {
+        self.sites.entry(site).or_default().either += 1;
     }
 
     /// Whether calls from `site` are first ones. Some may be mistaken for that where threads run each other's fibers.
     pub fn holds(&self, site: u64) -> bool {
-        let calls = self.sites.get(&site);
-        calls.is_some_and(|(first, further)| first > further)
+        self.sites.get(&site).is_some_and(Outermost::is_first)
+    }
+
+    /// Whether calls from `site` are never first ones.
+    pub fn never_holds(&self, site: u64) -> bool {
+        self.never.contains(&site)
+    }
+
+    /// All has been seen. If fibers began with calls from a site as often as those calls suggest, one of the new places would have had one, by all odds.
+    pub fn conclude(&mut self) {
+        const ODDS: f64 = 0.02;
+        let first = self.sites.values().filter(|site| site.is_first());
+        let (fresh, all) = first.fold((0, 0), |(fresh, all), site| {
+            (fresh + site.fresh, all + site.fresh + site.either)
+        });
+        let never = self.sites.iter().filter(|(_, site)| {
+            let calls = site.either + site.further;
+            let share = f64::from(calls) / f64::from(calls + all);
+            site.fresh == 0 && (1.0 - share).powf(f64::from(fresh)) < ODDS
+        });
+        self.never = never.map(|(&site, _)| site).collect();
+    }
+}
+
+impl Outermost {
+    fn is_first(&self) -> bool {
+        self.fresh > self.further
     }
 }
 
@@ -80,6 +162,11 @@ impl Votes {
         self.far > self.near || self.is_broken()
     }
 
+    /// Whether there are too few to decide by.
+    pub fn are_few(self) -> bool {
+        self.near + self.far < 2 * Self::ENOUGH
+    }
+
     fn is_broken(self) -> bool {
         self.broken >= Self::ENOUGH && self.broken * 4 > self.kept
     }
@@ -87,5 +174,51 @@ impl Votes {
     /// Whether that is so by far, when not all calls have been seen.
     pub fn is_clearly_root(self) -> bool {
         self.far > 4 * self.near + 16 || self.is_broken()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OPENS: u64 = 0x10;
+    const CLOSES: u64 = 0x20;
+
+    /// Fibers that make both calls, 100 of them, on so many stacks.
+    fn firsts(stacks: u32) -> Firsts {
+        let mut firsts = Firsts::default();
+        for fiber in 0..100 {
+            match fiber < stacks {
+                true => firsts.note(OPENS),
+                false => firsts.note_either(OPENS),
+            }
+            firsts.note_either(CLOSES);
+        }
+        firsts.conclude();
+        firsts
+    }
+
+    #[test]
+    fn fibers_begin_where_one_began_on_a_new_stack() {
+        let firsts = firsts(8);
+        assert!(firsts.holds(OPENS) && !firsts.holds(CLOSES));
+        assert!(firsts.never_holds(CLOSES) && !firsts.never_holds(OPENS));
+    }
+
+    #[test]
+    fn on_few_stacks_two_kinds_of_fibers_look_like_two_calls_of_one() {
+        assert!(!firsts(2).never_holds(CLOSES));
+    }
+
+    #[test]
+    fn a_place_is_new_once() {
+        let mut places = Places::default();
+        assert!(places.is_new(0x10_0000));
+        assert!(
+            !places.is_new(0x10_0000 - BASE),
+            "it may be the same stack's"
+        );
+        assert!(places.is_new(0x10_8000));
+        assert!(!places.is_new(0x10_0040));
     }
 }

@@ -48,9 +48,9 @@ impl<S: Sink> Decoder<'_, S> {
             None => self.vote(new, near, behind.is_some(), traced),
         };
         // A recording that begins within calls has some far ones of callbacks at first: they must not make all the others so.
-        let begins_within = self.unresolved.exits + self.unresolved.enters > 0;
         let root = match self.known {
-            None if near.is_some() && begins_within => votes.is_clearly_root(),
+            None if near.is_some() && self.begins_within() => votes.is_clearly_root(),
+            None if votes.are_few() && self.survey.firsts.holds(new.caller) => true,
             _ => votes.is_root(),
         };
         if (near.is_none() || root)
@@ -89,13 +89,27 @@ impl<S: Sink> Decoder<'_, S> {
                 return stack;
             }
         }
+        let known_there = self.take_over(context, new);
+        // What is not known there may have been lost: by calls that were taken for callbacks as long as little was known of their site.
+        let unused = self.known.is_none() && self.places.is_new(new.sp);
+        if self.known.is_none() && near.is_none() {
+            self.places.begins(new.caller, new.sp);
+        }
         // A traced caller that is not open was not seen to begin: that says nothing of fibers.
-        if !self.take_over(context, new) && self.known.is_none() && !traced {
-            self.survey.firsts.note(new.caller);
+        if self.known.is_none() && !traced {
+            match unused && !known_there {
+                true => self.survey.firsts.note(new.caller),
+                false => self.survey.firsts.note_either(new.caller),
+            }
         }
         let stack = self.new_stack(context, new);
         self.stacks[stack as usize].begun_before = traced;
         stack
+    }
+
+    /// Whether calls were open when the recording began, as far as has been seen.
+    fn begins_within(&self) -> bool {
+        self.unresolved.exits + self.unresolved.enters > 0
     }
 
     /// Counts how a call from this site began.
@@ -109,9 +123,11 @@ impl<S: Sink> Decoder<'_, S> {
         if traced {
             return Votes::default(); // its caller is open, but was not seen to begin
         }
+        // Stacks that lie beside each other are a usual distance apart, too.
+        let again = !self.begins_within() && self.places.has_begun(new.caller, new.sp);
         let votes = self.survey.sites.entry(new.caller).or_default();
-        votes.near += u64::from(usual);
-        votes.far += u64::from(near.is_none() && !behind);
+        votes.near += u64::from(usual && !again);
+        votes.far += u64::from((near.is_none() && !behind) || again);
         *votes
     }
 
@@ -129,18 +145,22 @@ impl<S: Sink> Decoder<'_, S> {
     /// The fiber whose outermost call has ended, and whose code calls once more: from the same function, or, by a tail call, from that function's caller; and not from
     /// where fibers make their first call. In the first look, when those places are not known, from a later place.
     fn continued(&self, context: usize, new: &Entered, holder: Option<u32>) -> Option<u32> {
+        let firsts = self
+            .known
+            .map_or(&self.survey.firsts, |known| &known.firsts);
         let fits = |stack: &u32| {
             let of = &self.stacks[*stack as usize];
             if of.owner.is_some() || !of.frames.is_empty() || of.base.abs_diff(new.sp) >= BASE {
                 return false;
             }
             let same = holder.is_some() && of.root == holder;
+            let again = new.caller == of.root_site;
             match self.known {
-                Some(known) => {
-                    let again = new.caller == of.root_site;
-                    (same || again || new.sp > of.base) && !known.firsts.holds(new.caller)
+                None if self.begins_within() => same && new.caller > of.root_site,
+                _ => {
+                    (same || again || new.sp > of.base || firsts.never_holds(new.caller))
+                        && !firsts.holds(new.caller)
                 }
-                None => same && new.caller > of.root_site,
             }
         };
         let current = self.contexts[context].current.filter(fits);

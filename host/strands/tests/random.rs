@@ -1,5 +1,5 @@
 //! Random programs that know the truth: calls, returns, callbacks, tail calls, longjmp, silent switches between threads' stacks and fibers on adjacent stacks that are used again
-//! and move between threads. Every enter and exit must lie on the strand that it was made on, at the depth that it had there.
+//! and move between threads, fibers of one outermost call and of several. Every enter and exit must lie on the strand that it was made on, at the depth that it had there.
 
 #![allow(clippy::unwrap_used)]
 
@@ -7,7 +7,7 @@ use heddle_calls::End;
 use heddle_strands::{Call, Kind, Plan, Sink, Strand, StrandId, StrandSpan};
 use heddle_symbols::Images;
 use heddle_trace_file::write::{ThreadWriter, TraceWriter};
-use heddle_trace_file::{Trace, Way};
+use heddle_trace_file::{ModuleSymbols, Trace, Way};
 use std::collections::HashMap;
 
 const CODE: u64 = 0x40_0000;
@@ -16,6 +16,17 @@ const LIBRARY: u64 = 0x7f00_8000_0000;
 const START: u64 = LIBRARY + 0x100;
 const TRAMPOLINE: u64 = LIBRARY + 0x200;
 const SORT: u64 = LIBRARY + 0x300;
+/// Two functions that are not traced, but have symbols: the second calls the first.
+const SEVERAL: u64 = 0x50_0000;
+const FIRST: u64 = SEVERAL + 0x100;
+/// Outermost calls of a fiber that makes several: where from, and how far below the stack's end. Not all are made. The last is a tail call: it seems to come from the function that called theirs.
+const OUTERMOST: [(u64, u64); 5] = [
+    (SEVERAL + 0x10, 0x38),
+    (SEVERAL + 0x20, 0x38),
+    (SEVERAL + 0x30, 0x38),
+    (SEVERAL + 0x40, 0x38),
+    (FIRST + 0x10, 0x20),
+];
 const FUNCTIONS: u64 = 6;
 const STACK: u64 = 0x2000;
 const SLAB: u64 = 0x7000_0000;
@@ -51,10 +62,14 @@ struct Stack {
     strand: usize,
     fiber: bool,
     running: bool,
+    /// Which of the fiber's outermost calls are still to be made, the next one last.
+    outermost: Vec<usize>,
 }
 
 struct Program {
     dice: Dice,
+    /// Fibers make several outermost calls.
+    several: bool,
     way: Way,
     time: u64,
     stacks: Vec<Stack>,
@@ -126,20 +141,33 @@ impl Program {
         self.current[thread] = to;
     }
 
+    /// Makes an outermost call of a fiber: each from its own place, to its own function.
+    fn begin(&mut self, thread: usize, index: usize) {
+        let (site, below) = match self.way {
+            Way::Entry => OUTERMOST[index],
+            // There the stack pointer behind a tail call says nothing: it depends on the frames of both functions.
+            Way::Instrumented => (SEVERAL + 0x10 + 0x10 * index as u64, OUTERMOST[0].1),
+        };
+        self.enter(thread, index as u64, site, below);
+    }
+
     fn step(&mut self, thread: usize) {
         let current = self.current[thread];
         let top = self.stacks[current].frames.last().map(|top| top.function);
         let function = self.dice.roll(FUNCTIONS);
         let Some(top) = top else {
             // A thread whose own code has returned begins again; a fiber's is done.
-            match self.stacks[current].fiber {
-                true => self.switch(thread, thread),
-                false => self.enter(thread, function, START, 0x40),
+            match self.stacks[current].outermost.pop() {
+                Some(next) => self.begin(thread, next),
+                None if self.stacks[current].fiber => self.switch(thread, thread),
+                None => self.enter(thread, function, START, 0x40),
             }
             return;
         };
         let site = CODE + top * 0x100 + 0x20 + function * 8;
         match self.dice.roll(100) {
+            // So that many fibers come to their later outermost calls.
+            15..30 if self.several => self.exit(thread),
             0..30 if self.room(thread) => self.enter(thread, function, site, 0),
             30..36 if self.room(thread) => self.enter(thread, function, SORT, 0x70),
             // longjmp: what is open above is gone, without an exit.
@@ -154,14 +182,24 @@ impl Program {
             }
             38..70 => self.exit(thread),
             70..76 => {
-                let free = |stack: &Stack| stack.fiber && !stack.running && stack.frames.is_empty();
+                let free = |stack: &Stack| {
+                    let done = stack.frames.is_empty() && stack.outermost.is_empty();
+                    stack.fiber && !stack.running && done
+                };
                 let Some(fiber) = self.stacks.iter().position(free) else {
                     return;
                 };
                 self.switch(thread, fiber);
                 self.stacks[fiber].strand = self.strands;
                 self.strands += 1;
-                self.enter(thread, function, TRAMPOLINE, 0x20);
+                if self.several {
+                    let made = |index: &usize| index % 2 == 0 || self.dice.roll(2) == 0;
+                    self.stacks[fiber].outermost =
+                        (1..OUTERMOST.len()).rev().filter(made).collect();
+                    self.begin(thread, 0);
+                } else {
+                    self.enter(thread, function, TRAMPOLINE, 0x20);
+                }
             }
             76.. => {
                 let choices: Vec<usize> = (0..self.stacks.len())
@@ -205,13 +243,19 @@ impl Sink for Got {
 }
 
 /// Runs the program of this seed; `Err`: what is wrong.
-fn check(seed: u64, threads: usize, way: Way) -> Result<usize, String> {
+fn check(seed: u64, threads: usize, way: Way, several: bool) -> Result<usize, String> {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("t");
     let trace = TraceWriter::create(&path).unwrap();
     let mut process = trace.process(4711, 1, "/nowhere/app").unwrap();
     process.module(CODE, CODE + 0x10_0000, 0, None, "/nowhere/app");
     process.module(LIBRARY, LIBRARY + 0x10_0000, LIBRARY, None, "[library]");
+    process.module(SEVERAL, SEVERAL + 0x1000, SEVERAL, None, "/nowhere/roots");
+    let symbols = ModuleSymbols {
+        path: "/nowhere/roots".into(),
+        build_id: None,
+        text: "symtab 1\n0 100 local several\n100 100 local first\n".into(),
+    };
     let mut writers = Vec::new();
     let mut stacks = Vec::new();
     for thread in 0..threads {
@@ -225,6 +269,7 @@ fn check(seed: u64, threads: usize, way: Way) -> Result<usize, String> {
             strand: thread,
             fiber: false,
             running: true,
+            outermost: Vec::new(),
         });
     }
     for fiber in 0..6 {
@@ -234,10 +279,12 @@ fn check(seed: u64, threads: usize, way: Way) -> Result<usize, String> {
             strand: 0,
             fiber: true,
             running: false,
+            outermost: Vec::new(),
         });
     }
     let mut program = Program {
         dice: Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1),
+        several,
         way,
         time: 1000,
         stacks,
@@ -259,7 +306,7 @@ fn check(seed: u64, threads: usize, way: Way) -> Result<usize, String> {
     }
     process.finish().unwrap();
     let trace = Trace::open(&path).unwrap();
-    let plan = Plan::new(&trace, &mut Images::new());
+    let plan = Plan::new(&trace, &mut Images::packed(&[symbols]));
     let decoded = plan.decode(|_| Got::default()).unwrap();
     let mut of_truth: HashMap<usize, StrandId> = HashMap::new();
     let mut of_strand: HashMap<StrandId, usize> = HashMap::new();
@@ -274,7 +321,7 @@ fn check(seed: u64, threads: usize, way: Way) -> Result<usize, String> {
             let right_kind = (kind == Kind::Thread) == (true_one.strand < threads);
             if !same || !right_kind || depth != true_one.depth {
                 return Err(format!(
-                    "seed {seed}, {threads} threads, {way:?}, time {time}: {true_one:?}, got strand {} ({}), depth {depth}",
+                    "seed {seed}, {threads} threads, {way:?}, several {several}, time {time}: {true_one:?}, got strand {} ({}), depth {depth}",
                     strand.number(),
                     kind.name()
                 ));
@@ -296,12 +343,12 @@ fn seeds() -> u64 {
     text.and_then(|text| text.parse().ok()).unwrap_or(150)
 }
 
-fn all(way: Way) {
+fn all(way: Way, several: bool) {
     let mut wrong = Vec::new();
     let mut events = 0;
     for seed in 1..=seeds() {
         for threads in [1, 3] {
-            match check(seed, threads, way) {
+            match check(seed, threads, way, several) {
                 Ok(checked) => events += checked,
                 Err(error) => wrong.push(error),
             }
@@ -321,10 +368,20 @@ fn all(way: Way) {
 
 #[test]
 fn every_call_of_function_hooks_is_on_its_strand() {
-    all(Way::Instrumented);
+    all(Way::Instrumented, false);
 }
 
 #[test]
 fn every_call_of_entry_hooks_is_on_its_strand() {
-    all(Way::Entry);
+    all(Way::Entry, false);
+}
+
+#[test]
+fn several_outermost_calls_of_function_hooks_are_one_fibers() {
+    all(Way::Instrumented, true);
+}
+
+#[test]
+fn several_outermost_calls_of_entry_hooks_are_one_fibers() {
+    all(Way::Entry, true);
 }
