@@ -48,7 +48,10 @@ strand_block* scheduler::next_special(strand_block& slot) {
   return next_polled(slot.status == strand_status::hole ? pop() : &slot);
 }
 
-strand_block* scheduler::next_slow() {
+// Where a recorder is loaded, a fiber goes to the next one from here, and is itself the next when
+// this returns: what its caller does around a switch may be traced, and none of that may lie
+// between what is announced and what is done.
+strand_block* scheduler::next_slow(strand_block* leaving) {
   if (!announcer_.on) [[likely]] {
     return turns_ != 0 ? next_polled(pop()) : next_after_timers();
   }
@@ -56,7 +59,9 @@ strand_block* scheduler::next_slow() {
   strand_block* const to = next_after_timers();
   turns_ = 1;  // each turn comes here
   announce_turn(to);
-  return to;
+  if (leaving == nullptr) return to;
+  switch_fiber(*leaving, to);
+  return leaving;
 }
 
 strand_block* scheduler::next_after_timers() {

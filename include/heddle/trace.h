@@ -77,7 +77,9 @@ HEDDLE_API_ void heddle_mark(const char* text) {
 }
 
 /** For runtimes. The calling thread runs this strand from now on; 0: none, its own code. A strand
- * is any number but 0 that is not used for two at a time: the address of its control block, say. */
+ * is any number but 0 that is not used for two at a time: the address of its control block, say.
+ * Nothing that is traced may be called or return between this and the switch, or it counts as the
+ * new strand's: let code that is not traced do both, or the strand that has arrived say it. */
 HEDDLE_API_ void heddle_strand_switch(uint64_t strand) {
   void (*run)(uint64_t);
   HEDDLE_FIND_(run, heddle_trace_strand_switch);

@@ -244,15 +244,16 @@ class scheduler {
     return handle;
   }
 
-  /// Takes the next strand out of the ready queue; null if nothing can run.
-  [[gnu::always_inline]] detail::strand_block* next() {
+  /// Takes the next strand out of the ready queue; null if nothing can run. `leaving`: the fiber
+  /// that asks, from its own stack, to go there.
+  [[gnu::always_inline]] detail::strand_block* next(detail::strand_block* leaving = nullptr) {
     if (--turns_ == 0 || ready_.empty()) [[unlikely]] {
-      return next_slow();
+      return next_slow(leaving);
     }
     detail::strand_block& first = ready_.pop_slot();
     return detail::may_run(first.status) ? &first : next_special(first);
   }
-  detail::strand_block* next_slow();
+  detail::strand_block* next_slow(detail::strand_block* leaving);
   detail::strand_block* next_special(detail::strand_block& slot);
   detail::strand_block* next_polled(detail::strand_block* candidate);
   detail::strand_block* pop() {
@@ -343,7 +344,7 @@ inline void scheduler::switch_fiber(detail::strand_block& self, detail::strand_b
 inline void scheduler::leave_fiber(detail::strand_block& self) {
   scheduler& owner = *detail::this_scheduler();
   owner.ready_.fetch_ahead();
-  owner.switch_fiber(self, owner.next());
+  owner.switch_fiber(self, owner.next(&self));
 }
 
 inline void scheduler::give_way(detail::strand_block& self) {
@@ -352,7 +353,7 @@ inline void scheduler::give_way(detail::strand_block& self) {
   detail::strand_block* to;
   if (--owner.turns_ == 0 || owner.ready_.empty()) [[unlikely]] {
     owner.ready_.push(self);
-    to = owner.next_slow();
+    to = owner.next_slow(&self);
   } else {
     to = &owner.ready_.rotate(self);
     if (!detail::may_run(to->status)) [[unlikely]] {
