@@ -5,7 +5,7 @@ use crate::decoder::Decoder;
 use crate::hash::FastMap;
 use crate::sink::Sink;
 use crate::untraced::BASE;
-use heddle_trace_file::{Event, EventKind};
+use heddle_trace_file::{Addr, Event, EventKind};
 
 /// The program's numbers.
 #[derive(Clone, Debug, Default)]
@@ -86,6 +86,41 @@ impl<S: Sink> Decoder<'_, S> {
         }
         let bound = Bound { slot, id, stack };
         self.announced.bound.insert(number, bound);
+    }
+
+    /// Whether the strand that was announced has not been heard of before.
+    pub fn starts_as_announced(&self, context: usize) -> bool {
+        let announced = self.contexts[context].announced;
+        announced.is_some_and(|number| !self.announced.is_known(number))
+    }
+
+    /// Has the thread run the strand that was announced: at `sp`, a call has ended of which nothing else tells whose it is.
+    pub fn run_as_announced(&mut self, context: usize, sp: u64, time: u64) {
+        let Some(number) = self.contexts[context].announced else {
+            return;
+        };
+        if self.home(context, sp).is_some() {
+            return;
+        }
+        let stack = match self.bound(number) {
+            Some(slot) => {
+                let bound = self.announced.bound.get(&number).map(|bound| bound.stack);
+                bound.filter(|&stack| {
+                    let of = &self.stacks[stack as usize];
+                    of.slot == slot && of.owner.is_none()
+                })
+            }
+            None => {
+                let stack = self.new_stack(context, Addr(0), time);
+                let of = &mut self.stacks[stack as usize];
+                of.base = sp;
+                of.begun_before = true;
+                Some(stack)
+            }
+        };
+        if let Some(stack) = stack {
+            self.run(context, stack, time);
+        }
     }
 
     /// Whether the strand whose stack this is has been announced to run on the thread.

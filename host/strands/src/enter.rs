@@ -149,7 +149,11 @@ impl<S: Sink> Decoder<'_, S> {
             let announced = self.announced_stack(context);
             let found = self.caller(context, new, function, callee);
             // Another fiber's call of the function, where that of the one that runs was not seen to begin.
-            let found = found.filter(|(stack, _)| announced.is_none_or(|runs| runs == *stack));
+            let starts = self.begins_within() && self.starts_as_announced(context);
+            let found = found.filter(|&(stack, _)| {
+                let own = self.stacks[stack as usize].owner.is_some();
+                own || (!starts && announced.is_none_or(|runs| runs == stack))
+            });
             if let Some((stack, index)) = found {
                 if way == 0
                     && let Some(container) = self.grown(stack, index, context, new)

@@ -50,6 +50,13 @@ impl<S: Sink> Decoder<'_, S> {
             Way::Entry => self.entered_at(context, sp),
             Way::Instrumented => self.left_from(context, function, sp),
         };
+        // Of a strand that is in the middle of calls which were not seen to begin: another's are none of its.
+        let runs = self.announced_stack(context);
+        let starts = self.starts_as_announced(context) && self.home(context, sp).is_none();
+        let found = found.filter(|&(stack, index)| {
+            let exact = self.stacks[stack as usize].frames[index].sp == sp;
+            exact || (!starts && runs.is_none_or(|runs| runs == stack))
+        });
         match found {
             Some((stack, index)) => {
                 self.unwind(stack, index + 1);
@@ -62,6 +69,7 @@ impl<S: Sink> Decoder<'_, S> {
                 }
                 self.unresolved.exits += 1;
                 self.loose.unmatched += 1;
+                self.run_as_announced(context, sp, time.0);
                 let slot = self.innermost(context);
                 let (strand, thread) = (self.slots[slot].strand.id, self.thread(context));
                 self.sink.unmatched(strand, thread, function, time);

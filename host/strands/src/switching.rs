@@ -1,7 +1,7 @@
 //! Threads go from stack to stack: which runs, which rests, and which is gone because its memory is another's.
 
 use crate::Kind;
-use crate::decoder::{Decoder, Entered};
+use crate::decoder::Decoder;
 use crate::sink::Sink;
 use crate::stacks::{Frame, Stack};
 use heddle_calls::End;
@@ -162,16 +162,15 @@ impl<S: Sink> Decoder<'_, S> {
         self.slots.end(slot, last, &mut self.sink);
     }
 
-    /// A stack for a new fiber that begins with this call. Its parent is who ran before it; or if that is a fiber that began in the same function, who made that: a scheduler that is not traced
+    /// A stack for a new fiber that begins with a call of `function`; 0: with one that was not seen. Its parent is who ran before it; or if that is a fiber that began in the same function, who made that: a scheduler that is not traced
     /// runs them one after another. Where that fiber was made on another thread and has moved, it is this thread, whose scheduler it is.
-    pub fn new_stack(&mut self, context: usize, new: &Entered) -> u32 {
+    pub fn new_stack(&mut self, context: usize, function: Addr, time: u64) -> u32 {
         let thread = self.thread(context);
-        let time = new.time;
         let slot = self.slots.add(Kind::Fiber, thread, Nanos(time));
         let own = &self.slots[self.stacks[self.contexts[context].own as usize].innermost()].strand;
         let before = &self.slots[self.innermost(context)].strand;
         let begun = before.entry().map(|(function, _)| function);
-        let sibling = before.kind == Kind::Fiber && begun == Some(Addr(new.function));
+        let sibling = before.kind == Kind::Fiber && begun == Some(function);
         let parent = match before.parent {
             Some(maker) if sibling && before.thread() == thread => maker,
             Some(_) if sibling => own.id,
@@ -179,7 +178,7 @@ impl<S: Sink> Decoder<'_, S> {
         };
         let strand = &mut self.slots[slot].strand;
         strand.parent = Some(parent);
-        strand.begins_with(Addr(new.function));
+        strand.begins_with(function);
         self.sink.born(strand);
         let stack = self.free.pop().unwrap_or_else(|| {
             self.stacks.push(Stack::default());

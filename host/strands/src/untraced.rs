@@ -4,6 +4,7 @@ use crate::decoder::{Decoder, Entered};
 use crate::enter::REACH;
 use crate::sink::Sink;
 use crate::survey::Votes;
+use heddle_trace_file::Addr;
 
 /// Bytes by which the first stack pointers of two outermost calls on one stack may differ: their frames' sizes.
 pub(crate) const BASE: u64 = 2048;
@@ -18,7 +19,7 @@ impl<S: Sink> Decoder<'_, S> {
         traced: bool,
     ) -> u32 {
         let announced = self.contexts[context].announced;
-        let starts = announced.is_some_and(|strand| !self.announced.is_known(strand));
+        let starts = self.starts_as_announced(context);
         if !starts && let Some(stack) = self.announced_stack(context) {
             let frames = &self.stacks[stack as usize].frames;
             let count = frames.partition_point(|frame| frame.sp > new.sp);
@@ -102,13 +103,13 @@ impl<S: Sink> Decoder<'_, S> {
                 false => self.survey.firsts.note_either(new.caller),
             }
         }
-        let stack = self.new_stack(context, new);
+        let stack = self.new_stack(context, Addr(new.function), new.time);
         self.stacks[stack as usize].begun_before = traced;
         stack
     }
 
     /// Whether calls were open when the recording began, as far as has been seen.
-    fn begins_within(&self) -> bool {
+    pub fn begins_within(&self) -> bool {
         self.unresolved.exits + self.unresolved.enters > 0
     }
 
