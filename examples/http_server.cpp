@@ -18,6 +18,7 @@
 #include <list>
 #include <sstream>
 #include <string>
+#include <utility>
 
 #include "heddle/coop/await.hpp"
 #include "heddle/coop/io/service.hpp"
@@ -59,6 +60,9 @@ enum class outcome { whole, malformed, nothing };
 
 task<outcome> read_request(const io::socket& peer, input& from, request_parser& parser) {
   parser.eager(true);
+  // Of the whole request: one that comes a byte at a time is late, too.
+  const auto limit = std::chrono::steady_clock::now() + 10s;
+  bool waits_for_leave = true;
   while (true) {
     boost::beast::error_code error = http::error::need_more;
     if (!from.ahead.empty()) {
@@ -66,7 +70,12 @@ task<outcome> read_request(const io::socket& peer, input& from, request_parser& 
     }
     if (error && error != http::error::need_more) co_return outcome::malformed;
     if (parser.is_done()) co_return outcome::whole;
-    const auto read = co_await within(10s, peer.read(from.page));
+    if (parser.is_header_done() && std::exchange(waits_for_leave, false) &&
+        boost::beast::iequals(parser.get()[http::field::expect], "100-continue")) {
+      (void)co_await peer.write_all(io::buffer::copy_of("HTTP/1.1 100 Continue\r\n\r\n"));
+    }
+    const auto left = limit - std::chrono::steady_clock::now();
+    const auto read = co_await within(left, peer.read(from.page));
     if (!read || !*read || read->reached() == 0) co_return outcome::nothing;
     from.ahead += from.page.text(read->reached());
   }
@@ -82,6 +91,8 @@ task<> serve(io::socket peer, const bool& stopping) {
     if (stopping) given.keep_alive(false);
     goes_on = given.keep_alive();
     given.prepare_payload();
+    // To a HEAD belongs the length of what a GET would get, and nothing more.
+    if (parser.get().method() == http::verb::head) given.body().clear();
     std::ostringstream text;
     text << given;
     const auto written = co_await within(10s, peer.write_all(io::buffer::copy_of(text.str())));
