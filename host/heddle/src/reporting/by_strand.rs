@@ -6,6 +6,7 @@ use crate::names::{Names, printable, thread_label};
 use heddle_calls::{Functions, Key, Stats};
 use heddle_strands::{Call, FastMap, Kind, Plan, Sink, Strand, StrandSpan};
 use heddle_trace_file::{Addr, Error, Modules, Nanos, Trace};
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 
 /// Reads the whole trace. A function of one name in one module is one row: in each group, or, without `groups`, of all strands.
@@ -99,7 +100,7 @@ struct Profiles<'a> {
     modules: &'a Modules,
     functions: Functions,
     /// By slot and function: how many calls are open, if any.
-    open: FastMap<(u32, u32), u32>,
+    open: FastMap<u64, u32>,
     /// By slot: the index of its strand's group.
     of_slot: Vec<u32>,
     numbers: HashMap<(Kind, Named), u32>,
@@ -155,6 +156,11 @@ impl Profiles<'_> {
     }
 }
 
+/// A strand's slot and a function in one number, which is hashed at once.
+fn of_strand(slot: u32, function: u32) -> u64 {
+    u64::from(slot) << 32 | u64::from(function)
+}
+
 impl Sink for Profiles<'_> {
     fn born(&mut self, strand: &Strand) {
         self.join(strand);
@@ -166,22 +172,22 @@ impl Sink for Profiles<'_> {
 
     fn enter(&mut self, call: &Call) {
         let id = self.functions.id(self.key(call.function, call.enter)).0;
-        *self.open.entry((call.slot, id)).or_default() += 1;
+        *self.open.entry(of_strand(call.slot, id)).or_default() += 1;
     }
 
     fn leave(&mut self, span: &StrandSpan) {
         let key = self.key(span.span.function, span.span.enter);
         let id = self.functions.id(key).0;
-        let open = self.open.get_mut(&(span.slot, id));
-        let outermost = match open {
-            Some(more @ 2..) => {
-                *more -= 1;
+        let outermost = match self.open.entry(of_strand(span.slot, id)) {
+            Entry::Occupied(mut open) if *open.get() > 1 => {
+                *open.get_mut() -= 1;
                 false
             }
-            _ => {
-                self.open.remove(&(span.slot, id));
+            Entry::Occupied(open) => {
+                open.remove();
                 true
             }
+            Entry::Vacant(_) => true,
         };
         let group = &mut self.groups[self.of_slot[span.slot as usize] as usize];
         let stats = group.functions.entry(id).or_default();
