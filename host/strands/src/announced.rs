@@ -137,7 +137,9 @@ impl<S: Sink> Decoder<'_, S> {
         let slot = self.bound(number)?;
         let stack = self.announced.bound.get(&number)?.stack;
         let of = &self.stacks[stack as usize];
-        (of.slot == slot && of.owner.is_none() && of.begun_before).then_some(stack)
+        // What is first heard of it may be a call by code that is not traced, in the middle of others.
+        let within = of.begun_before || self.begins_within();
+        (of.slot == slot && of.owner.is_none() && within).then_some(stack)
     }
 
     /// The stack of the fiber that was announced to run on the thread, if its latest outermost call has ended, and began near `sp`.
