@@ -102,13 +102,16 @@ class semaphore {
   void hand_over() noexcept;
 
   // Two lines, so that each has one side that writes it as a rule: who gives, who takes. A
-  // hand-over moves the first line alone.
+  // hand-over moves the first line alone. With one between them, and one behind: a processor that
+  // fetches a line fetches its neighbour, too, and takes it away from whoever writes it.
   alignas(detail::line_bytes) std::atomic<std::uint64_t> given_;
   detail::spin_lock lock_;  // of the queue; beside it, as only those who wait and their V need it
   detail::wait_queue queue_{lock_};
   std::atomic<std::uint64_t> blocked_p_count_{0};
+  [[maybe_unused]] alignas(detail::line_bytes) detail::spare_line between_;
   alignas(detail::line_bytes) std::atomic<std::uint64_t> taken_{0};
   std::string name_;
+  [[maybe_unused]] alignas(detail::line_bytes) detail::spare_line behind_;
 };
 
 }  // namespace heddle::coop::parallel

@@ -11,6 +11,10 @@ namespace heddle::coop::parallel::detail {
 /// The least that can be known to lie in one cache line alone: what a group writes often, and
 /// others read, is on lines of its own.
 inline constexpr std::size_t line_bytes = 64;
+/// A line that nobody touches.
+struct spare_line {
+  std::byte unused[line_bytes];
+};
 
 /// Tells the processor that this is a loop which waits for another one: it takes less power, and
 /// leaves more to its sibling.
