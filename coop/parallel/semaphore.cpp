@@ -9,17 +9,18 @@ void semaphore::park(detail::remote_wait& wait, coop::detail::strand_block& self
   blocked_p_count_.fetch_add(1, std::memory_order_relaxed);
   std::unique_lock held(lock_);
   if (queue_.empty()) {
-    // From here on every V comes to the lock. The permits given before it, we see.
-    std::uint64_t given = given_.fetch_or(queued, std::memory_order_acq_rel);
+    // From here on every V comes to the lock. The permits given before that, we see; those given
+    // later we leave to their V: it would find us gone, and perhaps the semaphore, too. So also
+    // where strands were queued that have all given up: what there is then, a V is to bring.
+    const std::uint64_t given = given_.fetch_or(queued, std::memory_order_acq_rel);
     std::uint64_t taken = taken_.load(std::memory_order_acquire);
-    while (taken < given / one) {
+    while ((given & queued) == 0 && taken < given / one) {
       if (take_number(taken)) {
         given_.fetch_and(~queued, std::memory_order_relaxed);
         held.unlock();
         wait.end_at_once();
         return;
       }
-      given = given_.load(std::memory_order_acquire);
     }
   }
   queue_.append(wait);

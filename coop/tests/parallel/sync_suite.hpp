@@ -171,6 +171,51 @@ TEST_CASE(KIND "a limit ends a wait for a predicate, however often its variables
   });
 }
 
+// One who has waited in vain, so that a V and an unlock() look for those who wait, and then is
+// faster than these. What they write afterwards spoils the memory; ThreadSanitizer sees it in any
+// case.
+TEST_CASE(KIND "what can be taken may be destroyed, though whoever gave it has not returned") {
+  stress(2, [](int round) {
+    parallel::groups g(varied(round));
+    struct used {
+      parallel::semaphore permit{0, "permit"};
+      parallel::mutex lock{"lock"};
+    };
+    alignas(used) unsigned char memory[sizeof(used)] = {};
+    std::atomic<used*> locked{nullptr};  // by the other group
+    std::atomic<int> in_vain{0};
+    constexpr int rounds = 500;
+    g[0].spawn(BODY(&) {
+      for (int k = 0; k < rounds; ++k) {
+        auto* const own = new (memory) used;
+        REQUIRE(own->lock.try_lock());
+        locked = own;
+        CHECK(!WAIT(within(1us, own->lock.lock())));
+        ++in_vain;
+        while (!own->lock.try_lock()) sched_yield();
+        CHECK(!WAIT(within(1us, own->permit.P())));
+        ++in_vain;
+        while (!own->permit.try_P()) sched_yield();
+        own->~used();
+        std::fill(std::begin(memory), std::end(memory), static_cast<unsigned char>(0xa5));
+        for (volatile int turn = 0; turn < 100;) turn = turn + 1;
+        for (const unsigned char each : memory) REQUIRE(each == 0xa5);
+      }
+    });
+    g[1].spawn(BODY(&) {
+      for (int k = 0; k < rounds; ++k) {
+        while (in_vain != 2 * k + 1) sched_yield();
+        used& other = *locked;
+        other.lock.unlock();
+        while (in_vain != 2 * k + 2) sched_yield();
+        other.permit.V();
+      }
+      RETURN;
+    });
+    g.run();
+  });
+}
+
 TEST_CASE(KIND "a push or a pop that waits ends when a channel of groups is closed") {
   parallel::groups g({.count = 2});
   parallel::channel<int> full(0);

@@ -32,6 +32,8 @@ class mutex {
 
   /// `name` is for the report of a deadlock.
   explicit mutex(std::string name = {}) : name_(std::move(name)) {}
+  /// It may go as soon as it can be locked: the unlock() calls need not have returned.
+  ~mutex() { lock_.lock(); }
   mutex(const mutex&) = delete;
   mutex& operator=(const mutex&) = delete;
 

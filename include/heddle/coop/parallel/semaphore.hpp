@@ -40,6 +40,8 @@ class semaphore {
   /// `name` is for the report of a deadlock.
   explicit semaphore(std::uint64_t permits, std::string name = {})
       : given_(permits * one), name_(std::move(name)) {}
+  /// It may go as soon as every permit given was taken: the V calls need not have returned.
+  ~semaphore() { lock_.lock(); }
   semaphore(const semaphore&) = delete;
   semaphore& operator=(const semaphore&) = delete;
 
