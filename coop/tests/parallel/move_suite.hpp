@@ -211,7 +211,6 @@ TEST_CASE(KIND "a strand that is moved after a wait leaves its old group's messa
     thread = gettid();
     g[0].scheduler().spawn(BODY(&) {
       parallel::set_movable();
-      waits = true;
       WAIT(parallel::wait_until([&] { return first + second > 0; }, first, second));
       moved = parallel::group::current() == &g[1];
     });
@@ -220,6 +219,8 @@ TEST_CASE(KIND "a strand that is moved after a wait leaves its old group's messa
         while (!given) WAIT(yield());
       });
     }
+    WAIT(yield());  // now it waits: it would not, and so not be moved, if it saw the change first
+    waits = true;
     while (g[0].given_away() == 0) WAIT(yield());
     given = true;
     // Until the strand is about to go on.
