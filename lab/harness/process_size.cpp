@@ -35,7 +35,9 @@ std::vector<pid_t> family(pid_t process, const std::vector<pid_t>& without) {
   for (std::size_t i = 0; i < all.size(); ++i) {
     const std::string number = std::to_string(all[i]);
     std::ifstream children("/proc/" + number + "/task/" + number + "/children");
-    if (!children) throw std::runtime_error("/proc does not say whose children processes are");
+    if (!children && i == 0)
+      throw std::runtime_error("/proc does not say whose children processes are");
+    // Another one has ended meanwhile: it has none.
     for (pid_t each; children >> each;) {
       if (std::find(without.begin(), without.end(), each) == without.end()) all.push_back(each);
     }

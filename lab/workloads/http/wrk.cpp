@@ -15,6 +15,7 @@
 #include <cstdio>
 #include <future>
 #include <limits>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -202,15 +203,24 @@ class measured_server {
     for (int i = 0; i < 10'000 && !holds(); ++i) std::this_thread::sleep_for(1ms);
   }
 
-  // Of its processes, gone ones included.
+  // Of its processes, gone ones included. One that ends while this looks is among the gone, or
+  // about to be: then it looks again.
   [[nodiscard]] std::int64_t cpu_ns() const {
-    std::int64_t sum = state_.ended_cpu_ns;
-    for (const pid_t each : family(state_.process, without_)) {
+    for (int tries = 0; tries < 10'000; ++tries) {
+      const std::int64_t gone = state_.ended_cpu_ns;
+      const std::optional<std::int64_t> alive = cpu_ns_of(family(state_.process, without_));
+      if (alive && state_.ended_cpu_ns == gone) return gone + *alive;
+      std::this_thread::sleep_for(100us);
+    }
+    throw std::runtime_error("the processor time of the server cannot be read; did it die?");
+  }
+
+  static std::optional<std::int64_t> cpu_ns_of(const std::vector<pid_t>& all) {
+    std::int64_t sum = 0;
+    for (const pid_t each : all) {
       clockid_t clock;
       timespec used;
-      if (clock_getcpuclockid(each, &clock) != 0 || clock_gettime(clock, &used) != 0) {
-        throw std::runtime_error("the processor time of the server cannot be read; did it die?");
-      }
+      if (clock_getcpuclockid(each, &clock) != 0 || clock_gettime(clock, &used) != 0) return {};
       sum += std::int64_t{used.tv_sec} * 1'000'000'000 + used.tv_nsec;
     }
     return sum;
@@ -262,6 +272,10 @@ load_report run_by_wrk(const load_plan& plan, const server_state& state) {
 
   const auto start = server.now();
   auto seen = std::async(std::launch::async, [&] { return run_steadily(beside); });
+  struct at_end {  // also where something is thrown: `seen` would wait for ever
+    std::atomic<bool>& enough;
+    ~at_end() { enough = true; }
+  } const ends{enough};
   const wrk_summary came = run_wrk(plan, [&] {
     server.wait_until_busy(start, plan.connections + 1);
     const auto before = server.now();
