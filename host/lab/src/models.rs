@@ -72,6 +72,10 @@ pub const KNOWN: &[&str] = &[
     "stackless/pooled",
     "parallel/asm-semaphores",
     "parallel/asm-balanced",
+    "parallel/asm-link",
+    "parallel/stackless-link",
+    "process/link",
+    "process/socketpair",
     "thread/regions",
 ];
 
