@@ -40,6 +40,21 @@ TEST_CASE(KIND "what is written to a file is read from it") {
   });
 }
 
+TEST_CASE(KIND "a result without an error has no error code") {
+  scheduler s;
+  const io::service files(s, {.only = io::mechanism::threads});
+  const temporary_file path("abc");
+  s.spawn(BODY(&) {
+    const auto opened = WAIT(files.open(path.path(), O_RDONLY));
+    CHECK(opened.error() == std::error_code());
+    CHECK_FALSE(opened.error());
+    const io::file data = opened.value();
+    CHECK(WAIT(data.close()).error() == std::error_code());
+    CHECK(WAIT(data.close()).error() == std::errc::bad_file_descriptor);
+  });
+  s.run();
+}
+
 TEST_CASE(KIND "a read is short at the end of the file, and 0 beyond it") {
   over_every_mechanism([](const io::service_options& options) {
     const temporary_file data("0123456789");

@@ -9,7 +9,12 @@ namespace heddle::coop::io {
 
 namespace detail {
 [[noreturn]] void throw_error(int error, const std::string& where);
+
+/// Equal to std::error_code() where there is no error: that compares categories, too.
+[[nodiscard]] inline std::error_code code_of(int error) noexcept {
+  return error == 0 ? std::error_code() : std::error_code(error, std::generic_category());
 }
+}  // namespace detail
 
 /// What an operation resulted in: a T, or the kernel's error.
 ///
@@ -28,7 +33,7 @@ class [[nodiscard("an error would pass unseen")]] result {
         where_(std::make_unique<const std::string>(std::move(where))) {}
 
   [[nodiscard]] explicit operator bool() const noexcept { return error_ == 0; }
-  [[nodiscard]] std::error_code error() const noexcept { return {error_, std::generic_category()}; }
+  [[nodiscard]] std::error_code error() const noexcept { return detail::code_of(error_); }
   /// Throws std::system_error, which says what failed on which file, if there is an error.
   T value()&& {
     check();
@@ -60,7 +65,7 @@ class [[nodiscard("an error would pass unseen")]] result<void> {
       : error_(code), where_(std::make_unique<const std::string>(std::move(where))) {}
 
   [[nodiscard]] explicit operator bool() const noexcept { return error_ == 0; }
-  [[nodiscard]] std::error_code error() const noexcept { return {error_, std::generic_category()}; }
+  [[nodiscard]] std::error_code error() const noexcept { return detail::code_of(error_); }
   void value() const {
     if (error_ != 0) detail::throw_error(error_, *where_);
   }
