@@ -1,5 +1,6 @@
 #pragma once
 
+#include <concepts>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -24,6 +25,9 @@ template <class Awaitable>
 
 namespace detail {
 
+template <class A>
+concept limitable = std::derived_from<A, awaitable<A>> && A::limitable();
+
 template <class T>
 struct within_result {
   using type = std::optional<T>;
@@ -39,6 +43,10 @@ struct within_result<void> {
 template <class A>
 class [[nodiscard("awaited: co_await it, or await(it) in a fiber")]] within_awaitable
     : public detail::awaitable<within_awaitable<A>> {
+  static_assert(detail::limitable<A>,
+                "within() limits waits: not a yield, nor a move to another group, and nothing that "
+                "is no awaitable of this library");
+
  public:
   using value = decltype(std::declval<A&>().get());
   using result = typename detail::within_result<value>::type;
@@ -70,8 +78,10 @@ class [[nodiscard("awaited: co_await it, or await(it) in a fiber")]] within_awai
   detail::strand_block* self_ = nullptr;  // once it waits, if this limit is the first to be over
 };
 
-/// Waits for `limited`, an awaitable of this library that is not a yield, at most for `limit`.
-/// Results in an optional of its result, empty after a timeout; in a bool if it has none.
+/// Waits for `limited`, an awaitable of this library, at most for `limit`: not a yield nor a move,
+/// which the compiler refuses. Results in an optional of its result, empty after a timeout; in a
+/// bool if it has none. (What has moved a part of its bytes by then is no timeout: it results in an
+/// error that tells how many, see io::detail::operation_awaitable.)
 ///
 /// Suspends when `limited` does; made ready by whoever grants it, or by the scheduler when the time
 /// has come, whichever is first: what is granted is never lost. duration::max() is no limit.

@@ -113,6 +113,8 @@ class awaitable {
   }
   /// Whether a cancellation is kept for later: the wait must end by itself.
   static constexpr bool shielded() noexcept { return false; }
+  /// Whether within() may end the wait before its time.
+  static constexpr bool limitable() noexcept { return true; }
 
  private:
   A& self() noexcept { return static_cast<A&>(*this); }

@@ -31,6 +31,7 @@ class yield_awaitable {
 class [[nodiscard("awaited: co_await it, or await(it) in a fiber")]] yield_to_awaitable
     : public awaitable<yield_to_awaitable> {
  public:
+  static constexpr bool limitable() noexcept { return false; }  // it is ready all the time
   explicit yield_to_awaitable(const strand_ref& target) noexcept : target_(&target.block()) {}
   bool ready() const noexcept { return false; }
   void park(strand_block & self) {

@@ -16,6 +16,7 @@ class [[nodiscard("awaited: co_await it, or await(it) in a fiber")]] move_awaita
     : public coop::detail::awaitable<move_awaitable>,
       private message {
  public:
+  static constexpr bool limitable() noexcept { return false; }  // half way there is nowhere
   explicit move_awaitable(group & to) noexcept : message(&deliver_it), to_(to) {}
   bool ready() const {
     if (group::current() == &to_) return true;
