@@ -223,6 +223,9 @@ void core::finish(operation& over) noexcept {
   }
   count_out(over);
   strand_block& self = *over.node.who;
+  if (over.error == ECANCELED && over.done != 0 && self.reason == wake_reason::timed_out) {
+    over.error = ETIME;  // part of a whole transfer, whose length nobody else knows
+  }
   if (over.error != ECANCELED && self.reason != wake_reason::granted) {
     // It was over before the kernel could stop it: what is done is granted.
     self.cancel_pending |= self.reason == wake_reason::cancelled;

@@ -207,7 +207,8 @@ TEST_CASE(KIND "accept, read and write end at once when their time is over or th
     const auto end_each = [&](auto start) {
       s.spawn(BODY(&, start) {
         const auto late = WAIT(within(2ms, start()));
-        CHECK_FALSE(late.has_value());
+        // A write has moved something by then.
+        CHECK((!late || late->error() == std::errc::stream_timeout));
         ++ended;
         auto other = s.spawn(BODY(start) { static_cast<void>(WAIT(start())); });
         WAIT(sleep_for(2ms));

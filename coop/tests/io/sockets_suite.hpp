@@ -191,6 +191,44 @@ TEST_CASE(KIND "one connects by name, and is told why not") {
   });
 }
 
+TEST_CASE(KIND "a transfer of all that is out of time says how much it has moved") {
+  over_every_socket_mechanism([](const io::service_options& options) {
+    for (const bool tcp : {true, false}) {
+      CAPTURE(tcp);
+      scheduler s;
+      const io::service net(s, options);
+      const auto [left, right] = connected_pair(net, tcp);
+      const std::string sent = counted_text(20'000'000);
+      bool over = false;
+      s.spawn(BODY(&, left = left, right = right) {
+        const io::buffer all(sent.size());
+        CHECK_FALSE(WAIT(within(2ms, right.read_all(all))).has_value());
+        const io::buffer from = io::buffer::copy_of(sent);
+        const auto written = WAIT(within(20ms, left.write_all(from)));
+        REQUIRE(written.has_value());
+        CHECK(written->error() == std::errc::stream_timeout);
+        const std::size_t there = written->reached();
+        REQUIRE(there < sent.size());
+        const auto read = WAIT(within(20ms, right.read_all(all)));
+        REQUIRE(read.has_value());
+        CHECK(read->error() == std::errc::stream_timeout);
+        const std::size_t here = read->reached();
+        REQUIRE(here <= there);
+        // Nothing is lost or doubled if both go on from there.
+        auto rest = s.spawn(BODY(&) {
+          CHECK(WAIT(left.write_all(from.part(there))).value() == sent.size() - there);
+        });
+        CHECK(WAIT(right.read_all(all.part(here))).value() == sent.size() - here);
+        WAIT(rest.join());
+        CHECK(all.text() == sent);
+        over = true;
+      });
+      s.run();
+      CHECK(over);
+    }
+  });
+}
+
 TEST_CASE(KIND "sockets know their addresses and options") {
   over_every_socket_mechanism([](const io::service_options& options) {
     scheduler s;

@@ -137,6 +137,37 @@ TEST_CASE(KIND "a read out of time keeps the buffer whole, and the strand goes o
   });
 }
 
+TEST_CASE(KIND "a read_all out of time says how much it has read") {
+  over_every_mechanism([](const io::service_options& options) {
+    const pipe_ends pipe;
+    scheduler s;
+    const io::service files(s, options);
+    const io::file from = files.adopt(pipe.from, "pipe");
+    bool over = false;
+    s.spawn(BODY(&) {
+      const io::buffer nine(9);
+      CHECK_FALSE(WAIT(within(2ms, from.read_all(nine))).has_value());  // nothing: out of time
+      pipe.put("abcde");
+      const auto part = WAIT(within(2ms, from.read_all(nine)));
+      REQUIRE(part.has_value());
+      CHECK(part->error() == std::errc::stream_timeout);
+      REQUIRE(part->reached() == 5);
+      pipe.put("fghi");
+      CHECK(WAIT(within(10s, from.read_all(nine.part(5)))).value().value() == 4);
+      CHECK(nine.text() == "abcdefghi");
+      // Cancelled instead: that is told as ever.
+      pipe.put("jkl");
+      auto other = s.spawn(BODY(&) { static_cast<void>(WAIT(from.read_all(nine))); });
+      WAIT(sleep_for(2ms));
+      other.cancel();
+      CHECK_THROWS_AS(WAIT(other.join()), strand_cancelled);
+      over = true;
+    });
+    s.run();
+    CHECK(over);
+  });
+}
+
 TEST_CASE(KIND "the service's end cancels what is in flight, and files outlive it") {
   over_every_mechanism([](const io::service_options& options) {
     const pipe_ends pipe;

@@ -33,7 +33,7 @@ class file {
     return move_bytes(detail::verb::read, into, at_position, false);
   }
   /// Reads until `into` is full: fewer bytes than that are the rest of the file. Beside an error,
-  /// reached() is what was read before it.
+  /// reached() is what was read before it; within() a limit, that error may be ETIME.
   transfer read_all(const buffer& into, std::uint64_t offset) const {
     return move_bytes(detail::verb::read, into, static_cast<std::int64_t>(offset), true);
   }

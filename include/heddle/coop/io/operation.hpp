@@ -192,9 +192,10 @@ void drop(operation* unwanted) noexcept;
 /// strand's wait or when nothing else is ready, on its thread. Cancelled or out of time, it asks
 /// the kernel to stop, and goes on waiting until that is done: afterwards the kernel touches
 /// nothing any more. If the operation ends as usual all the same, the wait results in what it
-/// resulted in, and the cancellation is told at the next wait. Destroyed while it waits: the
-/// operation is cancelled, and keeps its file and its buffer until the kernel is done with both;
-/// nobody waits for that.
+/// resulted in, and the cancellation is told at the next wait. Out of time when part of a
+/// read_all() or write_all() is done, it results in that: ETIME (std::errc::stream_timeout), and
+/// reached() is what was moved. Destroyed while it waits: the operation is cancelled, and keeps its
+/// file and its buffer until the kernel is done with both; nobody waits for that.
 template <class T>
 class [[nodiscard("awaited: co_await it, or await(it) in a fiber")]] operation_awaitable
     : public coop::detail::awaitable<operation_awaitable<T>> {

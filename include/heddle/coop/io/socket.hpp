@@ -46,7 +46,7 @@ class socket {
     return transfer(new detail::operation(detail::verb::receive, state_, into));
   }
   /// Reads until `into` is full: fewer bytes than that came before the peer ended. Beside an
-  /// error, reached() is what was read before it.
+  /// error, reached() is what was read before it; within() a limit, that error may be ETIME.
   transfer read_all(const buffer& into) const {
     auto* const wanted = new detail::operation(detail::verb::receive, state_, into);
     wanted->whole = true;
@@ -56,7 +56,8 @@ class socket {
   transfer write(const buffer& from) const {
     return transfer(new detail::operation(detail::verb::send, state_, from));
   }
-  /// Writes until the kernel has all of `from`, or an error: reached() is what it took before.
+  /// Writes until the kernel has all of `from`, or an error: reached() is what it took before. The
+  /// same of ETIME.
   transfer write_all(const buffer& from) const {
     auto* const wanted = new detail::operation(detail::verb::send, state_, from);
     wanted->whole = true;
