@@ -16,6 +16,7 @@
 #include <cstdlib>
 #include <iostream>
 #include <list>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -44,10 +45,27 @@ response answer(const request& asked) {
   return given;
 }
 
-response refusal() {
-  response given{http::status::bad_request, 11};
+response refusal(http::status why) {
+  response given{why, 11};
+  given.body() = std::string(http::obsolete_reason(why)) + '\n';
   given.keep_alive(false);
   return given;
+}
+
+constexpr std::uint32_t longest_header = 8 * 1024;
+constexpr std::uint64_t longest_body = 1024 * 1024;
+
+http::status status_of(const boost::beast::error_code& error, const request& read) {
+  if (error == http::error::body_limit) return http::status::payload_too_large;
+  if (error != http::error::header_limit) return http::status::bad_request;
+  return read.target().empty() ? http::status::uri_too_long
+                               : http::status::request_header_fields_too_large;
+}
+
+// RFC 9112, 3.2: exactly one, from HTTP/1.1 on.
+bool has_its_host(const request& asked) {
+  const std::size_t hosts = asked.count(http::field::host);
+  return hosts == 1 || (hosts == 0 && asked.version() < 11);
 }
 
 // A page of memory, and what was read beyond the request before.
@@ -56,10 +74,12 @@ struct input {
   std::string ahead;
 };
 
-enum class outcome { whole, malformed, nothing };
-
-task<outcome> read_request(const io::socket& peer, input& from, request_parser& parser) {
+// Results in ok, why the request is to be refused, or nothing if the peer has gone or is too slow.
+task<std::optional<http::status>> read_request(const io::socket& peer, input& from,
+                                               request_parser& parser) {
   parser.eager(true);
+  parser.header_limit(longest_header);
+  parser.body_limit(longest_body);
   // Of the whole request: one that comes a byte at a time is late, too.
   const auto limit = std::chrono::steady_clock::now() + 10s;
   bool waits_for_leave = true;
@@ -68,16 +88,28 @@ task<outcome> read_request(const io::socket& peer, input& from, request_parser& 
     if (!from.ahead.empty()) {
       from.ahead.erase(0, parser.put(boost::asio::buffer(from.ahead), error));
     }
-    if (error && error != http::error::need_more) co_return outcome::malformed;
-    if (parser.is_done()) co_return outcome::whole;
+    if (error && error != http::error::need_more) co_return status_of(error, parser.get());
+    if (parser.is_header_done() && !has_its_host(parser.get())) co_return http::status::bad_request;
+    if (parser.is_done()) co_return http::status::ok;
     if (parser.is_header_done() && std::exchange(waits_for_leave, false) &&
         boost::beast::iequals(parser.get()[http::field::expect], "100-continue")) {
       (void)co_await peer.write_all(io::buffer::copy_of("HTTP/1.1 100 Continue\r\n\r\n"));
     }
     const auto left = limit - std::chrono::steady_clock::now();
     const auto read = co_await within(left, peer.read(from.page));
-    if (!read || !*read || read->reached() == 0) co_return outcome::nothing;
+    if (!read || !*read || read->reached() == 0) co_return std::nullopt;
     from.ahead += from.page.text(read->reached());
+  }
+}
+
+// Closed with something unread, TCP throws the connection away, and with it the answer that the
+// peer has not read yet (RFC 9112, 9.6).
+task<> hear_out(const io::socket& peer, const io::buffer& page) {
+  (void)peer.shutdown(io::ending::writing);
+  const auto limit = std::chrono::steady_clock::now() + 2s;
+  while (true) {
+    const auto read = co_await within(limit - std::chrono::steady_clock::now(), peer.read(page));
+    if (!read || !*read || read->reached() == 0) co_return;
   }
 }
 
@@ -85,9 +117,9 @@ task<> serve(io::socket peer, const bool& stopping) {
   input from;
   for (bool goes_on = true; goes_on;) {
     request_parser parser;
-    const outcome read = co_await read_request(peer, from, parser);
-    if (read == outcome::nothing) co_return;
-    response given = read == outcome::whole ? answer(parser.get()) : refusal();
+    const auto read = co_await read_request(peer, from, parser);
+    if (!read) co_return;
+    response given = *read == http::status::ok ? answer(parser.get()) : refusal(*read);
     if (stopping) given.keep_alive(false);
     goes_on = given.keep_alive();
     given.prepare_payload();
@@ -97,6 +129,7 @@ task<> serve(io::socket peer, const bool& stopping) {
     text << given;
     const auto written = co_await within(10s, peer.write_all(io::buffer::copy_of(text.str())));
     if (!written || !*written) co_return;
+    if (*read != http::status::ok) co_await hear_out(peer, from.page);
   }
 }
 
