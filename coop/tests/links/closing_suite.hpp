@@ -85,6 +85,36 @@ TEST_CASE(KIND "calls that wait fail when the other end closes before it takes t
   });
 }
 
+TEST_CASE(KIND
+          "what was sent before its sender closed is handled, or destroyed with the other end") {
+  in_each_place([](auto& here, auto& there, const auto& run) {
+    for (const bool handles : {true, false}) {
+      CAPTURE(handles);
+      auto [client, server] = make_link<std::shared_ptr<int>>("left behind");
+      const auto letter = std::make_shared<int>(0);
+      int handled = 0;
+      here.spawn(OWNER(&, end = std::move(client)) {
+        for (int i = 0; i < 3; ++i) end.send(letter);
+        end.close();
+        RETURN;
+      });
+      there.spawn(OWNER(&, end = std::move(server)) {
+        while (end.queued() != 3 || !end.closed()) WAIT(sleep_for(50us));
+        if (handles) {
+          end.on(HANDLER(void, std::shared_ptr<int> got, &) {
+            handled += got == letter ? 1 : 0;
+            RETURN;
+          });
+        }
+        WAIT(end.finished());
+      });
+      run();
+      CHECK(handled == (handles ? 3 : 0));
+      CHECK(letter.use_count() == 1);
+    }
+  });
+}
+
 TEST_CASE(KIND "a call that is being handled fails when that end closes") {
   in_each_place([](auto& here, auto& there, const auto& run) {
     auto [client, server] = make_link<int, int>();

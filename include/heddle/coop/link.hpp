@@ -232,7 +232,8 @@ class link_end {
   /// Handlers that run go on; their callers fail with link_closed. A second call does nothing. Does
   /// not switch.
   void close() noexcept { side_->close(); }
-  /// Whether either end is.
+  /// Whether either end is. What was sent from here before its close() is still handled at the
+  /// other end, if that has a handler, and else destroyed with it.
   [[nodiscard]] bool closed() const noexcept { return side_->closed(); }
 
   /// Belongs to no group any more, and has no handler: it may be moved to another one. Messages
@@ -246,8 +247,10 @@ class link_end {
     return side_->queued();
   }
 
-  /// How many messages that were sent from here will never be handled, as the other end was closed
-  /// before it took them up.
+  /// How many one-way messages that were sent from here will never be handled, as the other end was
+  /// closed before it took them up. All that will come back are there once the other end's closing
+  /// is known here: closed() without having closed it oneself, or finished(). What comes back to an
+  /// end that is closed is destroyed.
   [[nodiscard]] std::size_t returned() const noexcept { return side_->returned().size(); }
   /// Takes these, in the order in which they were sent.
   [[nodiscard]] std::vector<Request> take_returned() {

@@ -74,7 +74,8 @@ class [[nodiscard("awaited: co_await it, or await(it) in a fiber")]] wait_until_
 }  // namespace detail
 
 /// A variable that strands can wait on: what wait_until() names. Reading costs nothing; a change
-/// evaluates the predicates of those that wait on it, in the order in which they began to wait.
+/// evaluates the predicates of those that wait on it, in the order in which they began to wait. It
+/// may be destroyed by any strand of its scheduler, while none waits on it.
 template <class T>
 class watched : private detail::watched_base {
  public:

@@ -93,6 +93,11 @@ class [[nodiscard("awaited: co_await it, or await(it) in a fiber")]] wait_until_
 ///
 /// A change costs an exchange and a look; where strands wait, a message to each of them, at most
 /// one under way at a time: several changes meanwhile are one evaluation.
+///
+/// Who changes it looks at it once more after the change can be seen. So that a strand of another
+/// group has seen a change is no leave to destroy the variable: destroy it when none waits for it
+/// and whoever changes it is known to have gone on, by a semaphore's V after the change, for
+/// example, or by run()'s end. Best, it outlives the groups.
 template <class T>
 class watched : private detail::watched_base {
   static_assert(std::is_trivially_copyable_v<T> && std::atomic<T>::is_always_lock_free,
