@@ -19,7 +19,8 @@ void choose_clock() {
 std::uint64_t ticks_per_second() { return hz; }
 
 Stamp stamp_now() {
-  // Preemption between the readings would tear a stamp apart: the tightest of three is taken.
+  // Preemption anywhere between the readings would tear a stamp apart: the tightest of three is
+  // taken, from its first reading to its last.
   Stamp best{};
   std::uint64_t narrowest = ~std::uint64_t{0};
   for (int attempt = 0; attempt < 3; ++attempt) {
@@ -28,8 +29,9 @@ Stamp stamp_now() {
     const std::uint64_t after = ticks();
     const std::uint64_t real = sys::nanoseconds(CLOCK_REALTIME);
     const std::uint64_t raw_again = sys::nanoseconds(CLOCK_MONOTONIC_RAW);
-    if (raw_again - raw < narrowest) {
-      narrowest = raw_again - raw;
+    const std::uint64_t width = ticks() - before;
+    if (width < narrowest) {
+      narrowest = width;
       // CLOCK_REALTIME was read halfway between the two raw readings.
       best = {before + (after - before) / 2, real - (raw_again - raw) / 2, raw};
     }
