@@ -35,10 +35,12 @@ void hand_overs(parallel::groups& g, problem& work, region& timed) {
 
 void wake_ups(parallel::groups& g, problem& work) {
   parallel::semaphore called(0);
+  parallel::semaphore answered(0);
   g[1].spawn([&] {
     for (std::int64_t i = 0; i < work.count(); ++i) {
       await(called.P());
       work.woke();
+      answered.V();
     }
   });
   g[0].spawn([&] {
@@ -46,6 +48,7 @@ void wake_ups(parallel::groups& g, problem& work) {
       await(sleep_for(std::chrono::nanoseconds(problem::pause_ns)));
       work.about_to_wake();
       called.V();
+      await(answered.P());
     }
   });
   g.run();

@@ -36,10 +36,12 @@ void hand_overs(parallel::groups& g, problem& work, region& timed) {
 
 void wake_ups(parallel::groups& g, problem& work) {
   parallel::semaphore called(0);
+  parallel::semaphore answered(0);
   g[1].spawn([&]() -> task<> {
     for (std::int64_t i = 0; i < work.count(); ++i) {
       co_await called.P();
       work.woke();
+      answered.V();
     }
   });
   g[0].spawn([&]() -> task<> {
@@ -47,6 +49,7 @@ void wake_ups(parallel::groups& g, problem& work) {
       co_await sleep_for(std::chrono::nanoseconds(problem::pause_ns));
       work.about_to_wake();
       called.V();
+      co_await answered.P();
     }
   });
   g.run();

@@ -47,17 +47,20 @@ void hand_overs(problem& work, region& timed) {
 
 void wake_ups(problem& work, region& timed) {
   semaphore called;
+  semaphore answered;
   run_on_threads(timed, 2, [&](int side) {
     pin_to_processor(side);
     for (std::int64_t i = 0; i < work.count(); ++i) {
       if (side == 1) {
         called.P();
         work.woke();
+        answered.V();
       } else {
         const timespec pause = {.tv_sec = 0, .tv_nsec = problem::pause_ns};
         nanosleep(&pause, nullptr);
         work.about_to_wake();
         called.V();
+        answered.P();
       }
     }
   });

@@ -46,7 +46,7 @@ class problem {
 
   /// How long side 0 pauses before it wakes the other one, which no look-out outlasts.
   static constexpr std::int64_t pause_ns = 300'000;
-  /// Before the other side is woken; and there, when it runs.
+  /// Before the other side is woken; and there, when it runs. The next pause begins when it has.
   void about_to_wake() { wake_began_ = now_ns(); }
   void woke() { wake_ns_.push_back(now_ns() - wake_began_); }
 
