@@ -230,12 +230,13 @@ TEST_CASE("a handler on a stack of its own leaves the other stack as it is") {
 }
 
 TEST_CASE("a short call leaves no record, a long one and its callers do") {
+  // On a busy machine a short call may be away from the processor for longer than some ms.
   for_each_build([](const std::string& program) {
     const auto of = [&](const Filter& filter) { return one_thread(program, "mixed", filter); };
-    CHECK(of({.min_ns = 15'000'000}) == "mixed(waits(slow()))");
+    CHECK(of({.min_ns = 200'000'000}) == "mixed(waits(slow()))");
     CHECK(of({.min_ns = 3'600'000'000'000}) == "");
-    CHECK(of({.patterns = {{"slow", kExcluded}}, .min_ns = 15'000'000}) == "mixed(waits())");
-    CHECK(of({.depth = 1, .min_ns = 15'000'000}) == "mixed()");
+    CHECK(of({.patterns = {{"slow", kExcluded}}, .min_ns = 200'000'000}) == "mixed(waits())");
+    CHECK(of({.depth = 1, .min_ns = 200'000'000}) == "mixed()");
   });
 }
 
