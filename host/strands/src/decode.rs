@@ -7,7 +7,7 @@ use crate::code::Code;
 use crate::decoder::{Decoder, NotAlone};
 use crate::pipe::piped;
 use crate::sink::{Ignore, Sink};
-use crate::survey::Survey;
+use crate::survey::{Enough, Survey};
 use crate::{Kind, Strand, Unresolved};
 use heddle_calls::{Loose, Workers};
 use heddle_symbols::Images;
@@ -173,7 +173,7 @@ impl<'a> Plan<'a> {
             let code = &self.codes[process];
             let (known, births) = (Some(&survey), Births(false));
             let mut decoder = Decoder::new(of, process, code, &threads, false, known, births);
-            let mut left = LOOK;
+            let mut left = Enough::LAST;
             in_order(of, &threads, |thread, event| {
                 let _: Result<(), NotAlone> = decoder.feed(thread, event);
                 left -= 1;
@@ -223,17 +223,14 @@ impl<'a> Plan<'a> {
         let of = &self.trace.processes()[process];
         let code = &self.codes[process];
         let mut decoder = Decoder::new(of, process, code, threads, false, known, sink);
-        let mut left = match known {
-            Some(_) => u64::MAX,
-            None => LOOK,
-        };
+        let mut look = known.is_none().then(Enough::new);
         // Groups are few: mostly there is one.
         let piped = self.workers.count() > 1;
         let remarks = each_event(of, threads, piped, |thread, event| {
             // It may be anywhere now.
             let _: Result<(), NotAlone> = decoder.feed(thread, event);
-            left -= 1;
-            left > 0
+            look.as_mut()
+                .is_none_or(|look| look.wants_more(&decoder.survey))
         })?;
         decoder.finish();
         let part = Part {
@@ -322,9 +319,6 @@ impl Sink for Births {
         self.0 |= strand.kind != Kind::Thread;
     }
 }
-
-/// Events of a group that the first look takes in: what a call site does, it does early and often.
-const LOOK: u64 = 1 << 24;
 
 /// Gives `each` the events of some threads of a process, in order of time, until it has enough; `piped`: as another processor reads them. Returns what is to be said of them.
 fn each_event<'a>(

@@ -6,9 +6,9 @@
 
 use crate::announced::Announced;
 use crate::code::Code;
-use crate::hash::FastMap;
 use crate::instances::Instances;
 use crate::live::Slots;
+use crate::offsets::Offsets;
 use crate::sink::Sink;
 use crate::sites::Sites;
 use crate::stacks::{Homes, Resting, Stack};
@@ -110,7 +110,7 @@ impl<'a, S: Sink> Decoder<'a, S> {
             capturing: known.is_some_and(|known| known.captures),
             known,
             survey: Survey {
-                offsets: known.map_or_else(FastMap::default, |known| known.offsets.clone()),
+                offsets: known.map_or_else(Offsets::default, |known| known.offsets.clone()),
                 ..Survey::default()
             },
             places: Places::default(),

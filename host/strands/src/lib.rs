@@ -36,6 +36,7 @@ mod hash;
 mod instances;
 mod leave;
 mod live;
+mod offsets;
 mod pipe;
 mod sink;
 mod sites;

@@ -1,6 +1,7 @@
 //! What one look at the whole trace says, and a decoder that goes through it must know from the beginning.
 
 use crate::hash::{FastMap, FastSet};
+use crate::offsets::Offsets;
 use crate::untraced::BASE;
 
 /// Facts about a group's events.
@@ -16,8 +17,8 @@ pub(crate) struct Survey {
     pub distances: FastMap<(u64, u64, u32), Vec<u64>>,
     /// Coroutines' frames were captured.
     pub captures: bool,
-    /// Offsets of stack pointers at exits to those at enters, by function: of tail-called hooks.
-    pub offsets: FastMap<u64, Vec<i64>>,
+    /// By how much stack pointers at exits differ from those at enters.
+    pub offsets: Offsets,
 }
 
 /// Call sites in code that is not traced, from which calls were the outermost of their stacks.
@@ -104,19 +105,24 @@ impl Firsts {
         self.never.contains(&site)
     }
 
-    /// All has been seen. If fibers began with calls from a site as often as those calls suggest, one of the new places would have had one, by all odds.
+    /// All has been seen.
     pub fn conclude(&mut self) {
+        self.never = self.never().collect();
+    }
+
+    /// Call sites from which no fiber begins: if fibers began with calls from a site as often as those calls suggest, one of the new places would have had one, by all odds.
+    fn never(&self) -> impl Iterator<Item = u64> + '_ {
         const ODDS: f64 = 0.02;
         let first = self.sites.values().filter(|site| site.is_first());
         let (fresh, all) = first.fold((0, 0), |(fresh, all), site| {
             (fresh + site.fresh, all + site.fresh + site.either)
         });
-        let never = self.sites.iter().filter(|(_, site)| {
+        let never = self.sites.iter().filter(move |(_, site)| {
             let calls = site.either + site.further;
             let share = f64::from(calls) / f64::from(calls + all);
             site.fresh == 0 && (1.0 - share).powf(f64::from(fresh)) < ODDS
         });
-        self.never = never.map(|(&site, _)| site).collect();
+        never.map(|(&site, _)| site)
     }
 }
 
@@ -127,6 +133,33 @@ impl Outermost {
 }
 
 impl Survey {
+    /// What it says so far.
+    fn conclusions(&self) -> Conclusions {
+        let mut roots: Vec<(u64, bool)> = self
+            .sites
+            .iter()
+            .map(|(&site, votes)| (site, votes.is_root()))
+            .collect();
+        let mut firsts: Vec<u64> = self
+            .firsts
+            .sites
+            .keys()
+            .copied()
+            .filter(|&site| self.firsts.holds(site))
+            .collect();
+        let mut never: Vec<u64> = self.firsts.never().collect();
+        roots.sort_unstable();
+        firsts.sort_unstable();
+        never.sort_unstable();
+        Conclusions {
+            captures: self.captures,
+            entered: self.entered.len(),
+            roots,
+            firsts,
+            never,
+        }
+    }
+
     /// Whether a call began as far below the call above it as another did: code that is not traced takes the same room each time, or one of few.
     pub fn is_usual(&mut self, site: u64, function: u64, above: u32, distance: u64) -> bool {
         const FEW: usize = 8;
@@ -136,6 +169,59 @@ impl Survey {
             known.push(distance);
         }
         usual
+    }
+}
+
+/// What a decoder would be told, in order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Conclusions {
+    captures: bool,
+    entered: usize,
+    roots: Vec<(u64, bool)>,
+    firsts: Vec<u64>,
+    never: Vec<u64>,
+}
+
+/// When the first look has seen enough: what a call site does, it does early and often.
+#[derive(Clone, Debug)]
+pub(crate) struct Enough {
+    events: u64,
+    /// So many events after which it is asked what has been found.
+    next: u64,
+    /// What was found half and a quarter as many events ago.
+    found: [Option<Conclusions>; 2],
+}
+
+impl Enough {
+    /// It is not asked before.
+    const FIRST: u64 = 1 << 18;
+    /// Nothing of what comes then is looked at.
+    pub const LAST: u64 = 1 << 24;
+
+    pub fn new() -> Self {
+        Enough {
+            events: 0,
+            next: Self::FIRST,
+            found: [None, None],
+        }
+    }
+
+    /// Counts an event. Whether another has to be seen: four times as many events as were seen before have told nothing else.
+    #[inline]
+    pub fn wants_more(&mut self, survey: &Survey) -> bool {
+        self.events += 1;
+        self.events < self.next || self.is_new(survey)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn is_new(&mut self, survey: &Survey) -> bool {
+        let now = Some(survey.conclusions());
+        let is_new = self.events < Self::LAST && now != self.found[0];
+        self.next *= 2;
+        self.found.rotate_left(1);
+        self.found[1] = now;
+        is_new
     }
 }
 
@@ -208,6 +294,30 @@ mod tests {
     #[test]
     fn on_few_stacks_two_kinds_of_fibers_look_like_two_calls_of_one() {
         assert!(!firsts(2).never_holds(CLOSES));
+    }
+
+    /// After how many events it is enough, where another function is entered at each of `news`.
+    fn seen(news: &[u64]) -> u64 {
+        let (mut survey, mut enough) = (Survey::default(), Enough::new());
+        for event in 1.. {
+            if let Some(function) = news.iter().position(|&at| at == event) {
+                survey.entered.insert(function as u32);
+            }
+            if !enough.wants_more(&survey) {
+                return event;
+            }
+        }
+        0
+    }
+
+    #[test]
+    fn the_first_look_ends_when_four_times_as_much_has_told_nothing_else() {
+        const FIRST: u64 = Enough::FIRST;
+        assert_eq!(seen(&[1, 1000]), 4 * FIRST);
+        assert_eq!(seen(&[1, FIRST + 1]), 8 * FIRST);
+        assert_eq!(seen(&[2 * FIRST + 1]), 16 * FIRST);
+        let always: Vec<u64> = (0..64).map(|n| n * FIRST / 2).collect();
+        assert_eq!(seen(&always), Enough::LAST);
     }
 
     #[test]
