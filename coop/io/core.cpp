@@ -159,19 +159,6 @@ void core::complete(operation& over, long outcome) noexcept {
   finish(over);
 }
 
-void core::count_bytes(operation& over, long outcome) noexcept {
-  const auto moved = static_cast<std::size_t>(outcome);
-  if (over.file->polled) {
-    polled_state& socket = polled(over);
-    const bool all = moved == over.rest_bytes() || moved == 0;
-    const direction way = direction_of(over);
-    // With a hang-up, there is no further event for the end of the stream.
-    socket.may[way] = all || (way == inward && (!socket.short_is_empty || socket.hung_up));
-    if (over.parts != nullptr) over.parts->skip(moved);
-  }
-  over.done += moved;
-}
-
 // Whether a transfer that is to be whole, and is not, ends all the same.
 bool core::is_enough(operation& over, long outcome) noexcept {
   if (outcome > 0) {

@@ -84,7 +84,22 @@ class core final : public reactor, public completions {
   void finish(operation& over) noexcept;
   static bool is_enough(operation& over, long outcome) noexcept;
   static void take_outcome(operation& over, long outcome) noexcept;
-  static void count_bytes(operation& over, long outcome) noexcept;
+  static void count_bytes(operation& over, long outcome) noexcept {
+    const auto moved = static_cast<std::size_t>(outcome);
+    if (over.file->polled) {
+      polled_state& socket = polled(over);
+      bool& may = socket.may[over.way];
+      may = true;
+      if (moved != over.rest_bytes() && moved != 0) {
+        // With a hang-up, there is no further event for the end of the stream.
+        may = over.way == inward && (!socket.short_is_empty || socket.hung_up);
+      }
+      if (over.parts != nullptr) [[unlikely]] {
+        over.parts->skip(moved);
+      }
+    }
+    over.done += moved;
+  }
   void count_in(const operation& awaited) noexcept {
     ++awaited_;
     prompt_ += awaited.prompt ? 1 : 0;

@@ -57,7 +57,7 @@ bool core::try_at_once(operation& wanted) noexcept {
     wanted.error = static_cast<int>(-outcome);
     return true;
   }
-  const direction way = direction_of(wanted);
+  const direction way = wanted.way;
   if (!socket.may[way] || !socket.waiting[way].empty() || at_once_ >= most_at_once) return false;
   if (!socket.nonblocking && wanted.what != verb::receive && wanted.what != verb::send) {
     return false;

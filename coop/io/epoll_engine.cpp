@@ -1,6 +1,5 @@
 #include "epoll_engine.hpp"
 
-#include <sys/epoll.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -42,7 +41,7 @@ epoll_engine::~epoll_engine() { ::close(fd_); }
 bool epoll_engine::start(operation& wanted) {
   polled_state& socket = polled(wanted);
   long& outcome = wanted.engine_data<long>() = 0;  // known already, unless 0
-  const direction way = direction_of(wanted);
+  const direction way = wanted.way;
   if (wanted.what == verb::connect) {
     const endpoint& to = wanted.connect->present();
     socket.may[way] = ::connect(wanted.fd, to.address(), to.length()) == 0;
@@ -65,7 +64,7 @@ void epoll_engine::begin(operation& wanted, completions& to) {
   }
   ++socket.references;
   const file_ref held(&socket);  // an abandoned operation may have the last reference
-  const direction way = direction_of(wanted);
+  const direction way = wanted.way;
   socket.waiting[way].push(wanted);
   run(socket, way, to);
 }
@@ -86,7 +85,7 @@ void epoll_engine::forget(polled_state& socket, int fd) noexcept {
 }
 
 void epoll_engine::cancel(operation& unwanted) {
-  if (polled(unwanted).waiting[direction_of(unwanted)].remove(unwanted) || due_.remove(unwanted)) {
+  if (polled(unwanted).waiting[unwanted.way].remove(unwanted) || due_.remove(unwanted)) {
     cancelled_.push(unwanted);
   }
 }
@@ -116,15 +115,14 @@ void epoll_engine::collect(completions& to, std::optional<duration> limit) {
   while (!due.empty()) begin(due.pop(), to);
 
   rang_ = false;
-  epoll_event events[128];
-  const int count = wait_for_events(fd_, events, static_cast<int>(std::size(events)), limit);
+  const int count = wait_for_events(fd_, events_, static_cast<int>(std::size(events_)), limit);
   for (int i = 0; i < count; ++i) {
-    auto* const socket = static_cast<polled_state*>(events[i].data.ptr);
+    auto* const socket = static_cast<polled_state*>(events_[i].data.ptr);
     if (socket == nullptr) {
       rang_ = true;
       continue;
     }
-    const std::uint32_t come = events[i].events;
+    const std::uint32_t come = events_[i].events;
     if ((come & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0) socket->hung_up = true;
     ++socket->references;
     const file_ref held(socket);  // as in begin()

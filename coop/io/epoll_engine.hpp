@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/epoll.h>
+
 #include <optional>
 
 #include "heddle/coop/io/engine.hpp"
@@ -40,6 +42,8 @@ class epoll_engine final : public engine {
   bool rang_ = false;
   operation_queue due_;        // might not have to wait
   operation_queue cancelled_;  // to be told
+  // Of one collect(): not on the stack, which may be a fiber's, that gets by with a page.
+  epoll_event events_[128];
 };
 
 }  // namespace heddle::coop::io::detail

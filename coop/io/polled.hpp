@@ -15,19 +15,8 @@
 
 namespace heddle::coop::io::detail {
 
-/// Which of the two ways through a socket an operation uses.
-enum direction : std::uint8_t { inward, outward };
-
-inline direction direction_of(const operation& wanted) noexcept {
-  return wanted.what == verb::send || wanted.what == verb::write || wanted.what == verb::connect
-             ? outward
-             : inward;
-}
-
 /// What is readable and writable now and then: a socket, a signalfd, a pidfd.
 struct polled_state final : file_state {
-  /// Whether a call might not have to wait, by direction: false only after one that would have.
-  bool may[2] = {true, true};
   /// The peer has ended its direction, or the connection is dead: reading does not wait any more.
   bool hung_up = false;
   /// Fewer bytes than asked for mean that there are no more now. So with TCP; not with Unix
@@ -44,6 +33,7 @@ struct polled_state final : file_state {
     fd = its_fd;
     prompt = false;
     polled = true;
+    may[inward] = may[outward] = true;
   }
 
   static void* operator new(std::size_t bytes) { return coop::detail::frame_pool::allocate(bytes); }

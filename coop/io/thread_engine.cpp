@@ -18,9 +18,7 @@ struct carried {
 
 }  // namespace
 
-thread_engine::thread_engine(unsigned threads) : prompt_threads_(std::max(threads, 1U)) {
-  add_worker();
-}
+thread_engine::thread_engine(unsigned threads) : prompt_threads_(std::max(threads, 1U)) {}
 
 thread_engine::~thread_engine() {
   {
@@ -49,7 +47,10 @@ bool thread_engine::start(operation& wanted) {
       try {
         add_worker();
       } catch (const std::system_error&) {
-        // There is one at least: it takes longer.
+        if (workers_.empty()) {
+          drop_queued(wanted, -EAGAIN);
+        }
+        // Otherwise it takes longer.
       }
     }
   }
@@ -62,12 +63,18 @@ void thread_engine::cancel(operation& unwanted) {
   auto& data = unwanted.engine_data<carried>();
   if (data.worker != nullptr) {
     static_cast<worker*>(data.worker)->cancelled.raise();
-  } else if (queue_.remove(unwanted)) {
-    --queued_;
-    data.outcome = -ECANCELED;
-    done_.push(unwanted);
-    over_.raise();
+  } else {
+    drop_queued(unwanted, -ECANCELED);
   }
+}
+
+// With the lock held.
+void thread_engine::drop_queued(operation& unwanted, long outcome) {
+  if (!queue_.remove(unwanted)) return;
+  --queued_;
+  unwanted.engine_data<carried>().outcome = outcome;
+  done_.push(unwanted);
+  over_.raise();
 }
 
 void thread_engine::collect(completions& to, std::optional<duration> limit) {

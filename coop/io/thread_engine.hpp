@@ -12,14 +12,16 @@
 
 namespace heddle::coop::io::detail {
 
-/// Blocking system calls, on threads of its own. They start when there is work for them and stay.
+/// Blocking system calls, on threads of its own. They start when there is work for them and stay:
+/// a process with a single thread has cheaper system calls, those of its sockets above all.
+/// Where no thread is to be had, operations fail with EAGAIN.
 ///
 /// A call on a regular file cannot be interrupted, so that a cancelled one that has begun runs to
 /// its end. For a pipe and the like the thread first polls, also for a cancellation. An open() that
 /// blocks (a FIFO without a peer) cannot be cancelled either, and delays the service's end.
 class thread_engine final : public engine {
  public:
-  /// Throws std::system_error if there is no thread or event to be had.
+  /// Throws std::system_error if there is no event to be had.
   explicit thread_engine(unsigned threads);
   ~thread_engine() override;
 
@@ -41,6 +43,7 @@ class thread_engine final : public engine {
   };
 
   void add_worker();
+  void drop_queued(operation& unwanted, long outcome);
   void work(worker& self);
 
   event over_;

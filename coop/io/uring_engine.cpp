@@ -196,7 +196,7 @@ class uring_engine final : public engine {
     }
     // The call has just been made, and would have had to wait.
     if ((wanted.what == verb::receive || wanted.what == verb::send) && modern_ &&
-        !polled(wanted).may[direction_of(wanted)]) {
+        !polled(wanted).may[wanted.way]) {
       request.ioprio |= IORING_RECVSEND_POLL_FIRST;
     }
   }

@@ -11,6 +11,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "heddle/coop/await.hpp"
 #include "helpers.hpp"
 
 using heddle::coop::scheduler;
@@ -28,6 +29,11 @@ bool forbid(int system_call) {
   const sock_fprog filter = {4, program};
   return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
          prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter, 0, 0) == 0;
+}
+
+std::size_t threads_here() {
+  const std::filesystem::directory_iterator all("/proc/self/task");
+  return static_cast<std::size_t>(std::distance(begin(all), end(all)));
 }
 
 // What `said()` returns in a process where these system calls are forbidden.
@@ -90,6 +96,28 @@ TEST_CASE("where io_uring is forbidden, another mechanism is chosen, and says wh
         "linux_aio (io_uring: forbidden by seccomp or kernel.io_uring_disabled: Operation not "
         "permitted)");
 #endif
+}
+
+TEST_CASE("threads start with the first operation on a file, which fails if there can be none") {
+  const auto after_an_open = [] {
+    const std::size_t before = threads_here();  // a sanitizer may have some
+    scheduler s;
+    const io::service files(s, {.only = io::mechanism::threads});
+    std::string said = std::to_string(threads_here() - before) + ", then ";
+    s.spawn([&] {
+      const auto opened = heddle::coop::await(files.open("/dev/null", O_RDONLY));
+      said += opened ? std::to_string(threads_here() - before) : opened.error().message();
+    });
+    s.run();
+    return said;
+  };
+  CHECK(where_forbidden({}, after_an_open) == "0, then 1");
+  const std::string said = where_forbidden({SYS_clone, SYS_clone3}, after_an_open);
+  if (said == "no seccomp here") {
+    MESSAGE("not tested: " << said);
+    return;
+  }
+  CHECK(said == "0, then Resource temporarily unavailable");
 }
 
 TEST_CASE("a mechanism that was asked for, and does not work, is an error") {

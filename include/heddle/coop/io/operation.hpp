@@ -23,6 +23,9 @@ namespace detail {
 class core;
 struct operation;
 
+/// Which of the two ways through a socket an operation uses.
+enum direction : std::uint8_t { inward, outward };
+
 /// An open file or socket, or one that is being opened.
 struct file_state {
   core* owner;  // counted
@@ -33,6 +36,9 @@ struct file_state {
   std::uint32_t in_flight = 0;   // operations that the engine has or is about to get
   operation* closer = nullptr;   // waits for those to end
   bool polled = false;           // a polled_state: a socket, or what else is waited for as one
+  /// Whether a call might not have to wait, by direction. Of a polled_state, false only after one
+  /// that would have; of others always: their calls are the engine's.
+  bool may[2] = {false, false};
 };
 
 void release(file_state* state) noexcept;
@@ -77,6 +83,10 @@ enum class verb : std::uint8_t {
   readable,
 };
 
+constexpr direction direction_of(verb what) noexcept {
+  return what == verb::send || what == verb::write || what == verb::connect ? outward : inward;
+}
+
 /// How a report names what a strand waits for, by verb.
 inline constexpr const char* verb_names[] = {
     "an open of",  "a close of",  "a read of",  "a write of",   "an fsync of",  "an fdatasync of",
@@ -103,6 +113,7 @@ struct operation final : coop::detail::wait_list {
   static constexpr std::int64_t at_position = -1;
 
   verb what;
+  direction way;              // of it
   bool whole = false;         // started again until everything is moved
   bool in_flight = false;     // the core counts it
   bool taken = false;         // the engine has it; the others wait for room or for their turn
@@ -132,6 +143,7 @@ struct operation final : coop::detail::wait_list {
       : wait_list(verb_names[static_cast<std::size_t>(its_verb)],
                   its_file.get() != nullptr ? its_file->name : no_name, &on_given_up),
         what(its_verb),
+        way(direction_of(its_verb)),
         data(memory.data()),
         size(memory.size()),
         file(its_file),
@@ -209,7 +221,11 @@ class [[nodiscard("awaited: co_await it, or await(it) in a fiber")]] operation_a
   }
 
   bool ready() const noexcept {
-    return refuse(*operation_) || (operation_->file->polled && done_at_once(*operation_));
+    if (refuse(*operation_)) return true;
+    const file_state& file = *operation_->file.get();
+    // Of those without a result is close(), which is tried in any case.
+    const bool may = std::is_void_v<T> ? file.polled : file.may[operation_->way];
+    return may && done_at_once(*operation_);
   }
   void park(coop::detail::strand_block & self) const { start(*operation_, self); }
   result<T> get() const {
