@@ -275,39 +275,6 @@ fn somebody_elses_directory_is_left_alone() {
 }
 
 #[test]
-fn an_interrupted_comparison_writes_what_it_has() {
-    let house = House::new();
-    for signal in ["INT", "HUP", "TERM"] {
-        // The third sample sends the signal that Ctrl-C or a closed terminal sends, then never ends.
-        house.mine(
-            &format!("[ $s = 2 ] && {{ kill -{signal} $PPID; sleep 600; }}; line 1000\n"),
-            "'fast'",
-            "",
-        );
-        house.compare(&["own/"]).assert().code(130).stdout(contains(
-            "Partial: interrupted after 2 of at least 20 samples.",
-        ));
-        assert_eq!(house.samples().len(), 2);
-        assert!(house.page().contains("Partial: interrupted"));
-        assert!(!house.path("report/results.jsonl.new").exists());
-    }
-}
-
-#[test]
-fn what_nohup_ignores_stays_ignored() {
-    let house = House::new();
-    house.mine("kill -HUP $PPID; line 1000\n", "'fast'", "");
-    let heddle = Command::cargo_bin("heddle").unwrap();
-    let status = std::process::Command::new("sh")
-        .args(["-c", "trap '' HUP; \"$0\" compare own/ -n 2"])
-        .arg(heddle.get_program())
-        .current_dir(house.home.path())
-        .status();
-    assert_eq!(status.unwrap().code(), Some(0));
-    assert_eq!(house.samples().len(), 2);
-}
-
-#[test]
 fn what_leaves_its_group_is_gone_before_the_next_sample() {
     let house = House::new();
     // A daemon's way: a session of its own, and a parent that ends.

@@ -18,7 +18,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 /// and says how many it would take.
 ///
 /// # Errors
-/// Those of the watcher. What goes wrong with samples is in the report.
+/// Those of the watcher, and if there is no place for the samples' files. What goes wrong with samples is in the report.
 pub fn compare(
     experiments: &[Experiment],
     options: &Options,
@@ -34,7 +34,7 @@ pub fn compare(
         options,
         plan(experiments, options),
         Arc::clone(&machine),
-    );
+    )?;
     let mut notes = Vec::new();
     let load = Load::now();
     if let Some(expected) = expected(experiments, options) {

@@ -6,6 +6,7 @@ pub mod command;
 mod compare;
 mod error;
 pub mod experiment;
+mod file_lock;
 pub mod judge;
 pub mod models;
 mod natural;

@@ -4,10 +4,10 @@
 //! new one is. A directory that holds anything else than a comparison of ours is never written to.
 
 use crate::error::{Error, Result};
+use crate::file_lock::{Lock, try_lock};
 use heddle_results::Sample;
 use std::fs::File;
 use std::io::{BufRead, BufReader, BufWriter, Write};
-use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -67,7 +67,7 @@ impl Output {
         };
         write(&mut self.raw).map_err(Error::io(format!(
             "cannot write {}",
-            self.path(RAW, NEW).display()
+            self.unfinished().display()
         )))
     }
 
@@ -76,8 +76,13 @@ impl Output {
     /// # Errors
     /// If they cannot be read.
     pub fn raw(&self) -> Result<String> {
-        let path = self.path(RAW, NEW);
+        let path = self.unfinished();
         std::fs::read_to_string(&path).map_err(Error::io(format!("cannot read {}", path.display())))
+    }
+
+    /// The file with the lines so far; the next comparison into the same directory overwrites it.
+    pub fn unfinished(&self) -> PathBuf {
+        self.path(RAW, NEW)
     }
 
     /// Puts the page and the lines in place; where the page is.
@@ -87,10 +92,7 @@ impl Output {
     pub fn finish(self, page: &str) -> Result<PathBuf> {
         let (new, done) = (self.path(PAGE, NEW), self.path(PAGE, ""));
         std::fs::write(&new, page).map_err(Error::io(format!("cannot write {}", new.display())))?;
-        for (from, to) in [
-            (self.path(RAW, NEW), self.path(RAW, "")),
-            (new, done.clone()),
-        ] {
+        for (from, to) in [(self.unfinished(), self.path(RAW, "")), (new, done.clone())] {
             std::fs::rename(&from, &to)
                 .map_err(Error::io(format!("cannot write {}", to.display())))?;
         }
@@ -100,7 +102,7 @@ impl Output {
     /// Leaves an earlier comparison as it was.
     pub fn discard(self) {
         // What cannot be removed is overwritten by the next comparison.
-        let _ = std::fs::remove_file(self.path(RAW, NEW));
+        let _ = std::fs::remove_file(self.unfinished());
         let _ = std::fs::remove_dir(&self.dir);
     }
 
@@ -111,9 +113,7 @@ impl Output {
 
 /// Held until the file is closed, however we end. A file system that knows no locks does without.
 fn lock(file: &File, dir: &Path) -> Result<()> {
-    // SAFETY: plain system call on an open descriptor.
-    let locked = unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } == 0;
-    if !locked && std::io::Error::last_os_error().kind() == std::io::ErrorKind::WouldBlock {
+    if try_lock(file) == Lock::Others {
         return Err(Error::Usage(format!(
             "another comparison is writing to {}: wait for its end, or choose another place with `-o DIR`",
             dir.display()

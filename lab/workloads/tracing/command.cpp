@@ -98,7 +98,11 @@ std::filesystem::path lab_directory() {
 std::string heddle_command() { return (lab_directory().parent_path() / "bin" / "heddle").string(); }
 
 scratch::scratch() {
-  std::string name = (std::filesystem::temp_directory_path() / "heddle-lab-XXXXXX").string();
+  // The runner's is emptied also where this process is killed.
+  const char* const runners = std::getenv("HEDDLE_SCRATCH");
+  const std::filesystem::path parent =
+      runners != nullptr ? runners : std::filesystem::temp_directory_path();
+  std::string name = (parent / "heddle-lab-XXXXXX").string();
   if (mkdtemp(name.data()) == nullptr) fail(errno, "cannot make the directory " + name);
   path_ = name;
 }

@@ -25,7 +25,8 @@ std::string run(const command& words);
 /// The `heddle` command that was built together with the lab.
 [[nodiscard]] std::string heddle_command();
 
-/// A new directory for traces, removed with all that is in it at the end.
+/// A new directory for traces, in the runner's place for files or else in the temporary directory,
+/// removed with all that is in it at the end.
 class scratch {
  public:
   scratch();

@@ -95,11 +95,12 @@ fn compare(args: Args) -> anyhow::Result<ExitCode> {
     }
     let output = Output::open(&args.output)?;
     let (report, page) = run_experiments(&experiments, &options, output)?;
-    if interrupt::seen() && page.is_none() {
+    let interrupted = interrupt::exit_code();
+    if let (Some(code), None) = (interrupted, &page) {
         note(format_args!(
             "interrupted before the first sample: nothing was written"
         ));
-        return Ok(ExitCode::from(130));
+        return Ok(ExitCode::from(code));
     }
     if args.json {
         summary::print(&format!("{}\n", serde_json::to_string_pretty(&report)?))?;
@@ -120,12 +121,7 @@ fn compare(args: Args) -> anyhow::Result<ExitCode> {
             "no program could be run: what is missing stands under Skipped"
         ));
     }
-    // As the shell says it of a program that SIGINT ended.
-    let code = if interrupt::seen() {
-        130
-    } else {
-        heddle_lab::exit_code(&report)
-    };
+    let code = interrupted.unwrap_or_else(|| heddle_lab::exit_code(&report));
     Ok(ExitCode::from(code))
 }
 
@@ -139,12 +135,21 @@ fn run_experiments(
     strays::adopt();
     let command = std::env::args().collect();
     let mut progress = progress::Progress::new(&mut output, options);
-    let report = heddle_lab::compare(experiments, options, command, &mut progress)?;
+    let report = heddle_lab::compare(experiments, options, command, &mut progress);
     let taken = progress.finish();
-    if interrupt::seen() && taken == 0 {
+    let kept = match taken {
+        0 => "there is no sample yet".to_owned(),
+        _ => format!(
+            "the samples so far are in {}",
+            output.unfinished().display()
+        ),
+    };
+    interrupt::over(|| note(format_args!("interrupted twice: no report is made; {kept}")));
+    if taken == 0 && (report.is_err() || interrupt::seen()) {
         output.discard();
-        return Ok((report, None));
+        return Ok((report?, None));
     }
+    let report = report.with_context(|| format!("the comparison cannot go on; {kept}"))?;
     let page = heddle_page::render(&report, &output.raw()?)
         .context("the report page could not be made")?;
     Ok((report, Some(output.finish(&page)?)))

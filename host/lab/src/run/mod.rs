@@ -7,6 +7,7 @@ mod machine;
 mod plan;
 mod process;
 mod rounds;
+mod scratch;
 pub mod strays;
 mod take;
 

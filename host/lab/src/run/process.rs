@@ -185,8 +185,9 @@ fn poll(pidfd: Option<&OwnedFd>, pipes: &mut [Pipe; 2], left: Duration) -> std::
         events: libc::POLLIN,
         revents: 0,
     };
-    // poll ignores descriptors below zero.
+    // poll ignores descriptors below zero. After the end, the user's wish to stop is no news.
     let mut entries = [
+        entry(pidfd.map_or(-1, |_| interrupt::bell())),
         entry(pidfd.map_or(-1, AsRawFd::as_raw_fd)),
         entry(pipes[0].file.as_ref().map_or(-1, AsRawFd::as_raw_fd)),
         entry(pipes[1].file.as_ref().map_or(-1, AsRawFd::as_raw_fd)),
@@ -202,12 +203,12 @@ fn poll(pidfd: Option<&OwnedFd>, pipes: &mut [Pipe; 2], left: Duration) -> std::
             Err(error)
         };
     }
-    for (pipe, entry) in pipes.iter_mut().zip(&entries[1..]) {
+    for (pipe, entry) in pipes.iter_mut().zip(&entries[2..]) {
         if entry.revents != 0 {
             pipe.read()?;
         }
     }
-    Ok(entries[0].revents != 0)
+    Ok(entries[1].revents != 0)
 }
 
 fn kill_group(pid: libc::pid_t) {

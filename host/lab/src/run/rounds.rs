@@ -1,4 +1,5 @@
 use super::plan::Cell;
+use super::scratch::Scratch;
 use super::take::{Taken, take};
 use super::{Options, Plan, interrupt};
 use crate::error::Result;
@@ -42,18 +43,23 @@ pub struct Runner<'a> {
     began: Instant,
     random: fastrand::Rng,
     done: u64,
+    scratch: Scratch,
 }
 
 impl<'a> Runner<'a> {
     /// Begins now: the time budget counts from here.
+    ///
+    /// # Errors
+    /// If no place for the samples' files can be made.
     pub fn new(
         experiments: &'a [Experiment],
         options: &'a Options,
         plan: Plan,
         machine: Arc<Machine>,
-    ) -> Self {
+    ) -> Result<Self> {
+        let scratch = Scratch::new(&std::env::temp_dir())?;
         let (began, random) = (Instant::now(), fastrand::Rng::with_seed(options.seed));
-        Self {
+        Ok(Self {
             experiments,
             options,
             machine,
@@ -61,7 +67,8 @@ impl<'a> Runner<'a> {
             began,
             random,
             done: 0,
-        }
+            scratch,
+        })
     }
 
     /// Runs each executable once without recording it, so that the first sample doesn't pay for reading it from disk.
@@ -162,8 +169,11 @@ impl<'a> Runner<'a> {
     }
 
     fn take(&self, cell: usize, number: u32) -> Taken {
-        let (plan, machine) = (&self.plan, &self.machine);
-        take(plan, cell, number, self.experiments, self.options, machine)
+        let (plan, machine, place) = (&self.plan, &self.machine, self.scratch.path());
+        let (experiments, options) = (self.experiments, self.options);
+        let taken = take(plan, cell, number, experiments, options, machine, place);
+        self.scratch.empty();
+        taken
     }
 
     /// Samples that a cell still wants.

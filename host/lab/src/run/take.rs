@@ -5,6 +5,7 @@ use super::{Options, Plan};
 use crate::experiment::Experiment;
 use heddle_results::{Machine, ProcessUsage, Sample, Status};
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -21,7 +22,7 @@ pub(super) enum Taken {
     Interrupted,
 }
 
-/// Takes one sample of a cell.
+/// Takes one sample of a cell, which may leave files in `scratch`.
 pub(super) fn take(
     plan: &Plan,
     cell: usize,
@@ -29,6 +30,7 @@ pub(super) fn take(
     experiments: &[Experiment],
     options: &Options,
     machine: &Arc<Machine>,
+    scratch: &Path,
 ) -> Taken {
     let began = Instant::now();
     let cell: &Cell = &plan.cells[cell];
@@ -42,6 +44,7 @@ pub(super) fn take(
         experiment.plan(options.mode).timeout_s.min(1e9),
     ));
     let variables = [
+        ("HEDDLE_SCRATCH", scratch.to_string_lossy().into_owned()),
         ("HEDDLE_EXPERIMENT", experiment.id.clone()),
         ("HEDDLE_SAMPLE", number.to_string()),
         ("HEDDLE_SEED", options.seed.to_string()),

@@ -1,0 +1,192 @@
+//! The directory that samples may leave files in: emptied after each, however it ended, and removed with the run.
+//!
+//! A sample that is stopped (its time is up, the user interrupts) has no chance to remove what it wrote, and a recorded
+//! trace may have gigabytes. So the place is ours. While we live we hold a lock on the directory; one of an earlier run
+//! that nobody holds is of a run that was killed, and is removed when the next one begins.
+
+use crate::error::{Error, Result};
+use crate::file_lock::{Lock, try_lock};
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io::ErrorKind;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+/// What the name begins with, before a number of [`DIGITS`] hexadecimal digits.
+const PREFIX: &str = "heddle-compare-";
+/// Always as many, so that the environment of samples has the same size in each run.
+const DIGITS: usize = 8;
+
+/// A directory of this run, removed when this is dropped.
+pub(super) struct Scratch {
+    path: PathBuf,
+    /// Open, and so locked.
+    _lock: File,
+}
+
+impl Scratch {
+    /// Removes what killed runs have left in `parent`, and makes a new one there.
+    ///
+    /// # Errors
+    /// If none can be made.
+    pub(super) fn new(parent: &Path) -> Result<Self> {
+        remove_abandoned(parent);
+        let what = || {
+            format!(
+                "no directory for files of the samples can be made in {} (set TMPDIR to one that can be written)",
+                parent.display()
+            )
+        };
+        loop {
+            let number = fastrand::u32(..);
+            let path = parent.join(format!("{PREFIX}{number:0DIGITS$x}"));
+            match DirBuilder::new().mode(0o700).create(&path) {
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => continue,
+                other => other.map_err(Error::io(what()))?,
+            }
+            // One that begins at the same time may take it for abandoned until it is locked: then it is gone, or theirs.
+            let Ok(lock) = open(&path) else { continue };
+            if try_lock(&lock) != Lock::Others && is_at(&lock, &path) {
+                return Ok(Self { path, _lock: lock });
+            }
+        }
+    }
+
+    /// Where it is.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Removes what is in it; to be called while no sample runs.
+    pub(super) fn empty(&self) {
+        for entry in std::fs::read_dir(&self.path)
+            .into_iter()
+            .flatten()
+            .flatten()
+        {
+            // What cannot be removed now is tried again at the end.
+            let _ = match entry.file_type() {
+                Ok(kind) if kind.is_dir() => std::fs::remove_dir_all(entry.path()),
+                _ => std::fs::remove_file(entry.path()),
+            };
+        }
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // What cannot be removed is tried again by the next run: nobody holds its lock then.
+        let _ = std::fs::remove_dir_all(&self.path);
+    }
+}
+
+/// Removes the directories in `parent` that are called as ours, are this user's, and that nobody holds.
+fn remove_abandoned(parent: &Path) {
+    // SAFETY: geteuid takes nothing and cannot fail.
+    let user = unsafe { libc::geteuid() };
+    for entry in std::fs::read_dir(parent).into_iter().flatten().flatten() {
+        if !entry.file_name().to_str().is_some_and(is_name) {
+            continue;
+        }
+        let path = entry.path();
+        let Ok(directory) = open(&path) else { continue };
+        let ours = directory.metadata().is_ok_and(|data| data.uid() == user);
+        if ours && try_lock(&directory) == Lock::Held && is_at(&directory, &path) {
+            let _ = std::fs::remove_dir_all(&path);
+        }
+    }
+}
+
+fn is_name(name: &str) -> bool {
+    let number = name.strip_prefix(PREFIX);
+    number.is_some_and(|it| it.len() == DIGITS && it.bytes().all(|c| c.is_ascii_hexdigit()))
+}
+
+/// Opens a directory, and nothing else.
+fn open(path: &Path) -> std::io::Result<File> {
+    let flags = libc::O_DIRECTORY | libc::O_NOFOLLOW;
+    OpenOptions::new().read(true).custom_flags(flags).open(path)
+}
+
+/// Whether the open directory is the one of that name.
+fn is_at(directory: &File, path: &Path) -> bool {
+    let (Ok(one), Ok(other)) = (directory.metadata(), std::fs::symlink_metadata(path)) else {
+        return false;
+    };
+    (one.dev(), one.ino()) == (other.dev(), other.ino())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(parent: &Path) -> Vec<String> {
+        let entries = std::fs::read_dir(parent).unwrap();
+        let mut names: Vec<String> = entries
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn it_is_emptied_and_removed() {
+        let parent = tempfile::tempdir().unwrap();
+        let scratch = Scratch::new(parent.path()).unwrap();
+        let trace = scratch.path().join("trace/1");
+        std::fs::create_dir_all(&trace).unwrap();
+        std::fs::write(trace.join("events"), "x").unwrap();
+        std::os::unix::fs::symlink("/", scratch.path().join("link")).unwrap();
+        scratch.empty();
+        assert_eq!(names(scratch.path()), [""; 0]);
+        std::fs::write(scratch.path().join("file"), "x").unwrap();
+        drop(scratch);
+        assert_eq!(names(parent.path()), [""; 0]);
+    }
+
+    #[test]
+    fn what_a_killed_run_left_is_removed_and_nothing_else() {
+        let parent = tempfile::tempdir().unwrap();
+        let alive = Scratch::new(parent.path()).unwrap();
+        let other = parent.path().join("precious");
+        std::fs::create_dir(&other).unwrap();
+        std::fs::write(other.join("file"), "x").unwrap();
+        std::fs::create_dir(parent.path().join("heddle-compare-mine")).unwrap();
+        std::fs::write(parent.path().join("heddle-compare-00000001"), "a file").unwrap();
+        std::os::unix::fs::symlink(&other, parent.path().join("heddle-compare-00000002")).unwrap();
+        let abandoned = parent.path().join("heddle-compare-0123abcd");
+        std::fs::create_dir_all(abandoned.join("trace")).unwrap();
+        let mut before = names(parent.path());
+        let second = Scratch::new(parent.path()).unwrap();
+        before.retain(|name| name != "heddle-compare-0123abcd");
+        before.push(second.path().file_name().unwrap().to_str().unwrap().into());
+        before.sort();
+        assert_eq!(names(parent.path()), before);
+        assert!(alive.path().exists() && other.join("file").exists());
+    }
+
+    #[test]
+    fn many_that_begin_at_the_same_time_leave_each_other_alone() {
+        let parent = tempfile::tempdir().unwrap();
+        std::thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| {
+                    for _ in 0..50 {
+                        let scratch = Scratch::new(parent.path()).unwrap();
+                        std::fs::write(scratch.path().join("file"), "x").unwrap();
+                        assert!(scratch.path().join("file").exists());
+                    }
+                });
+            }
+        });
+        assert_eq!(names(parent.path()), [""; 0]);
+    }
+
+    #[test]
+    fn where_none_can_be_made_it_says_what_to_do() {
+        let error = Scratch::new(Path::new("/nowhere")).err().unwrap();
+        assert!(
+            error.to_string().contains("/nowhere (set TMPDIR to"),
+            "{error}"
+        );
+    }
+}
