@@ -4,9 +4,9 @@
 
 #include <cerrno>
 #include <cstdint>
-#include <system_error>
 
 #include "harness/counters.hpp"
+#include "harness/throw_errno.hpp"
 
 namespace heddle::lab {
 
@@ -16,7 +16,7 @@ class posix_semaphore {
  public:
   /// Throws std::system_error.
   explicit posix_semaphore(unsigned permits) {
-    if (sem_init(&semaphore_, 0, permits) != 0) fail("sem_init");
+    if (sem_init(&semaphore_, 0, permits) != 0) throw_errno("sem_init");
   }
   ~posix_semaphore() { sem_destroy(&semaphore_); }
   posix_semaphore(const posix_semaphore&) = delete;
@@ -29,27 +29,23 @@ class posix_semaphore {
     if (sem_trywait(&semaphore_) == 0) return;
     ++mine.blocked_p_operations;
     while (sem_wait(&semaphore_) != 0) {
-      if (errno != EINTR) fail("sem_wait");
+      if (errno != EINTR) throw_errno("sem_wait");
     }
   }
 
   /// Gives a permit, and wakes a thread that waits for one.
   void V() {
-    if (sem_post(&semaphore_) != 0) fail("sem_post");
+    if (sem_post(&semaphore_) != 0) throw_errno("sem_post");
   }
 
   /// What could be taken now without waiting.
   [[nodiscard]] std::uint64_t permits() {
     int now = 0;
-    if (sem_getvalue(&semaphore_, &now) != 0) fail("sem_getvalue");
+    if (sem_getvalue(&semaphore_, &now) != 0) throw_errno("sem_getvalue");
     return static_cast<std::uint64_t>(now);
   }
 
  private:
-  [[noreturn]] static void fail(const char* what) {
-    throw std::system_error(errno, std::generic_category(), what);
-  }
-
   sem_t semaphore_;
 };
 

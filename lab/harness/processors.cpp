@@ -3,11 +3,10 @@
 #include <sched.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <string>
-#include <system_error>
 
 #include "harness/model.hpp"
+#include "harness/throw_errno.hpp"
 
 namespace heddle::lab {
 namespace {
@@ -29,7 +28,7 @@ const cpu_set_t& allowed_at_first() {
 
 void pin(const cpu_set_t& processors) {
   if (sched_setaffinity(0, sizeof processors, &processors) != 0) {
-    throw std::system_error(errno, std::generic_category(), "cannot pin to a processor");
+    throw_errno("cannot pin to a processor");
   }
 }
 

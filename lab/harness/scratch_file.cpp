@@ -6,17 +6,13 @@
 #include <cerrno>
 #include <cstdlib>
 #include <string>
-#include <system_error>
 #include <vector>
 
 #include "harness/model.hpp"
+#include "harness/throw_errno.hpp"
 
 namespace heddle::lab {
 namespace {
-
-std::system_error failure(const std::string& what) {
-  return {errno, std::generic_category(), what};
-}
 
 void write_blocks(int fd, std::uint64_t blocks, const scratch_file::filler& fill) {
   std::vector<std::uint64_t> block(scratch_file::block_words);
@@ -24,7 +20,7 @@ void write_blocks(int fd, std::uint64_t blocks, const scratch_file::filler& fill
     fill(i, block.data());
     const ssize_t written = write(fd, block.data(), scratch_file::block_bytes);
     if (written != static_cast<ssize_t>(scratch_file::block_bytes)) {
-      throw failure("the file of the test could not be written");
+      throw_errno("the file of the test could not be written");
     }
   }
   fsync(fd);  // so that nothing is written back while reads are timed
@@ -43,12 +39,12 @@ int nameless() {
   const char* const chosen = std::getenv("TMPDIR");
   if (chosen != nullptr) {
     const int fd = nameless(std::string(chosen));
-    if (fd < 0) throw failure("no file can be made in TMPDIR, " + std::string(chosen));
+    if (fd < 0) throw_errno(("no file can be made in TMPDIR, " + std::string(chosen)).c_str());
     return fd;
   }
   int fd = nameless(".");
   if (fd < 0) fd = nameless("/var/tmp");
-  if (fd < 0) throw failure("no file can be made here or in /var/tmp: set TMPDIR");
+  if (fd < 0) throw_errno("no file can be made here or in /var/tmp: set TMPDIR");
   return fd;
 }
 
@@ -72,7 +68,7 @@ int scratch_file::open(bool direct) const {
   if (direct && errno == EINVAL) {
     throw cannot_run("no O_DIRECT on this file system: set TMPDIR to one on a disk");
   }
-  throw failure("the file of the test could not be opened by " + name);
+  throw_errno(("the file of the test could not be opened by " + name).c_str());
 }
 
 }  // namespace heddle::lab

@@ -3,9 +3,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <new>
-#include <system_error>
+
+#include "harness/throw_errno.hpp"
 
 namespace heddle::lab {
 
@@ -40,9 +40,7 @@ class shared {
   [[nodiscard]] int fd() const { return fd_; }
 
  private:
-  [[noreturn]] static void fail() {
-    throw std::system_error(errno, std::generic_category(), "no memory to be shared");
-  }
+  [[noreturn]] static void fail() { throw_errno("no memory to be shared"); }
 
   int fd_;
   T* value_;

@@ -3,8 +3,8 @@
 
 #include <functional>
 #include <memory>
-#include <system_error>
 
+#include "harness/throw_errno.hpp"
 #include "workloads/coop_speed/monitor.hpp"
 #include "workloads/coop_speed/peer.hpp"
 
@@ -52,7 +52,7 @@ struct pth {
         : body_(std::make_unique<std::function<void()>>(std::move(body))),
           thread_(pth_spawn(PTH_ATTR_DEFAULT, &main, body_.get())) {
       if (thread_ == nullptr) {
-        throw std::system_error(errno, std::generic_category(), "pth_spawn");
+        throw_errno("pth_spawn");
       }
     }
     void join() { pth_join(thread_, nullptr); }

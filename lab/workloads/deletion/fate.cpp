@@ -2,14 +2,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <string>
-#include <system_error>
 #include <thread>
 
+#include "harness/throw_errno.hpp"
 #include "workloads/deletion/workload.hpp"
 
 namespace heddle::lab::deleting {
@@ -34,7 +33,7 @@ bool sleeps(pid_t process) {
 
 fate fate_of(const std::function<void()>& body) {
   const pid_t child = fork();
-  if (child < 0) throw std::system_error(errno, std::generic_category(), "cannot fork");
+  if (child < 0) throw_errno("cannot fork");
   if (child == 0) {
     close(STDERR_FILENO);  // what an assertion says is expected
     body();

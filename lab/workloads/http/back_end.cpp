@@ -5,9 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cerrno>
-#include <system_error>
-
+#include "harness/throw_errno.hpp"
 #include "workloads/http/listening.hpp"
 #include "workloads/http/redis.hpp"
 #include "workloads/http/stub.hpp"
@@ -28,7 +26,7 @@ back_end_process::back_end_process(kind what) {
   const listening door;
   address_ = door.address();
   process_ = fork();
-  if (process_ < 0) throw std::system_error(errno, std::generic_category(), "fork(2)");
+  if (process_ < 0) throw_errno("fork(2)");
   if (process_ != 0) return;
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   answer_as_redis(door.fd());

@@ -18,10 +18,10 @@
 #include <list>
 #include <mutex>
 #include <optional>
-#include <system_error>
 #include <thread>
 #include <vector>
 
+#include "harness/throw_errno.hpp"
 #include "heddle/coop/sanitizer.hpp"
 #include "workloads/http/blocking.hpp"
 #include "workloads/http/session.hpp"
@@ -31,10 +31,6 @@ namespace heddle::lab::http {
 namespace {
 
 using clock = std::chrono::steady_clock;
-
-[[noreturn]] void fail(const char* what) {
-  throw std::system_error(errno, std::generic_category(), what);
-}
 
 // A connection belongs to the worker that has got its event, until it sets the deadline of what it
 // waits for next; the atomics are for those who look at all connections.
@@ -60,9 +56,9 @@ class server {
         state_(work.server()),
         epoll_(epoll_create1(EPOLL_CLOEXEC)),
         over_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-    if (epoll_ < 0) fail("epoll_create1(2)");
-    if (over_ < 0) fail("eventfd(2)");
-    if (fcntl(work.door(), F_SETFL, O_NONBLOCK) != 0) fail("fcntl(2)");
+    if (epoll_ < 0) throw_errno("epoll_create1(2)");
+    if (over_ < 0) throw_errno("eventfd(2)");
+    if (fcntl(work.door(), F_SETFL, O_NONBLOCK) != 0) throw_errno("fcntl(2)");
     watch(EPOLL_CTL_ADD, work.door(), EPOLLIN | EPOLLONESHOT, &door_);
     watch(EPOLL_CTL_ADD, over_, EPOLLIN, &over_);
   }
@@ -80,7 +76,7 @@ class server {
     stop_all();
     wait_for_last();
     const std::uint64_t one = 1;
-    if (write(over_, &one, sizeof one) != sizeof one) fail("write(2) to an eventfd");
+    if (write(over_, &one, sizeof one) != sizeof one) throw_errno("write(2) to an eventfd");
     for (std::thread& each : pool) each.join();
   }
 

@@ -11,11 +11,11 @@
 #include <deque>
 #include <memory>
 #include <stdexcept>
-#include <system_error>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "harness/throw_errno.hpp"
 #include "workloads/http/resp.hpp"
 #include "workloads/http/session.hpp"
 #include "workloads/http/workload.hpp"
@@ -24,10 +24,6 @@ namespace heddle::lab::http {
 namespace {
 
 using clock = std::chrono::steady_clock;
-
-[[noreturn]] void fail(const char* what) {
-  throw std::system_error(errno, std::generic_category(), what);
-}
 
 // What an event of epoll is for.
 struct source {
@@ -57,8 +53,8 @@ class server {
         door_{source::kind::door, work.door()},
         stop_{source::kind::stop, stop_signals()},
         back_end_{source::kind::back_end, -1} {
-    if (epoll_ < 0) fail("epoll_create1(2)");
-    if (fcntl(door_.fd, F_SETFL, O_NONBLOCK) != 0) fail("fcntl(2)");
+    if (epoll_ < 0) throw_errno("epoll_create1(2)");
+    if (fcntl(door_.fd, F_SETFL, O_NONBLOCK) != 0) throw_errno("fcntl(2)");
     watch(door_, EPOLLIN);
     watch(stop_, EPOLLIN);
     if (work.back_end()) connect_back_end();
@@ -77,7 +73,7 @@ class server {
       epoll_event events[128];
       const auto most = std::chrono::milliseconds(state_.allowed.sweep_interval()).count();
       const int count = epoll_wait(epoll_, events, 128, static_cast<int>(most));
-      if (count < 0 && errno != EINTR) fail("epoll_wait(2)");
+      if (count < 0 && errno != EINTR) throw_errno("epoll_wait(2)");
       now_ = clock::now();
       for (int i = 0; i < count; ++i) {
         handle(*static_cast<source*>(events[i].data.ptr), events[i].events);
@@ -97,7 +93,7 @@ class server {
     sigemptyset(&wanted);
     sigaddset(&wanted, SIGTERM);
     const int fd = signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
-    if (fd < 0) fail("signalfd(2)");
+    if (fd < 0) throw_errno("signalfd(2)");
     return fd;
   }
 
@@ -105,13 +101,13 @@ class server {
     epoll_event wanted = {};
     wanted.events = events;
     wanted.data.ptr = &added;
-    if (epoll_ctl(epoll_, EPOLL_CTL_ADD, added.fd, &wanted) != 0) fail("epoll_ctl(2)");
+    if (epoll_ctl(epoll_, EPOLL_CTL_ADD, added.fd, &wanted) != 0) throw_errno("epoll_ctl(2)");
   }
   void rewatch(source& known, std::uint32_t events) {
     epoll_event wanted = {};
     wanted.events = events;
     wanted.data.ptr = &known;
-    if (epoll_ctl(epoll_, EPOLL_CTL_MOD, known.fd, &wanted) != 0) fail("epoll_ctl(2)");
+    if (epoll_ctl(epoll_, EPOLL_CTL_MOD, known.fd, &wanted) != 0) throw_errno("epoll_ctl(2)");
   }
 
   void handle(source& from, std::uint32_t events) {
@@ -270,7 +266,7 @@ class server {
     const coop::io::endpoint& to = work_.back_end()->address();
     back_end_.fd = socket(to.family(), SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (back_end_.fd < 0 || connect(back_end_.fd, to.address(), to.length()) != 0) {
-      fail("the back end");
+      throw_errno("the back end");
     }
     watch(back_end_, EPOLLIN);
   }

@@ -6,13 +6,12 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <chrono>
 #include <filesystem>
 #include <string>
-#include <system_error>
 #include <vector>
 
+#include "harness/throw_errno.hpp"
 #include "workloads/http/server_process.hpp"
 #include "workloads/http/workload.hpp"
 
@@ -51,7 +50,7 @@ void become(const std::string& program, std::vector<std::string> words, const pr
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
   execv(program.c_str(), argv.data());
-  throw std::system_error(errno, std::generic_category(), "cannot run " + program);
+  throw_errno(("cannot run " + program).c_str());
 }
 
 void run(problem& work, region& timed, const std::string& name) {

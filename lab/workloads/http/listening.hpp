@@ -5,9 +5,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <cerrno>
-#include <system_error>
-
+#include "harness/throw_errno.hpp"
 #include "heddle/coop/io/endpoint.hpp"
 
 namespace heddle::lab::http {
@@ -20,7 +18,7 @@ class listening {
     const int on = 1;
     if (fd_ < 0 || setsockopt(fd_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) != 0 ||
         bind(fd_, at.address(), at.length()) != 0 || listen(fd_, 4096) != 0) {
-      throw std::system_error(errno, std::generic_category(), "cannot listen at 127.0.0.1");
+      throw_errno("cannot listen at 127.0.0.1");
     }
   }
   ~listening() { close(fd_); }
@@ -32,7 +30,7 @@ class listening {
     sockaddr_storage at;
     socklen_t length = sizeof at;
     if (getsockname(fd_, reinterpret_cast<sockaddr*>(&at), &length) != 0) {
-      throw std::system_error(errno, std::generic_category(), "getsockname(2)");
+      throw_errno("getsockname(2)");
     }
     return {reinterpret_cast<const sockaddr*>(&at), length};
   }

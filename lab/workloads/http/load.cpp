@@ -7,14 +7,13 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <cstring>
 #include <stdexcept>
-#include <system_error>
 
 #include "harness/model.hpp"
 #include "harness/processors.hpp"
+#include "harness/throw_errno.hpp"
 #include "workloads/http/back_end.hpp"
 #include "workloads/http/session.hpp"
 #include "workloads/http/wrk.hpp"
@@ -92,9 +91,9 @@ std::size_t read_answer(std::string_view text, int& status, std::string& content
 
 load_process::load_process(const load_plan& plan, const server_state& server) {
   int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) throw std::system_error(errno, std::generic_category(), "pipe");
+  if (pipe2(ends, O_CLOEXEC) != 0) throw_errno("pipe");
   process_ = fork();
-  if (process_ < 0) throw std::system_error(errno, std::generic_category(), "fork(2)");
+  if (process_ < 0) throw_errno("fork(2)");
   if (process_ != 0) {
     close(ends[1]);
     results_ = ends[0];

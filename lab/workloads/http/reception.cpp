@@ -8,25 +8,18 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <system_error>
+
+#include "harness/throw_errno.hpp"
 
 namespace heddle::lab::http {
-namespace {
-
-[[noreturn]] void fail(const char* what) {
-  throw std::system_error(errno, std::generic_category(), what);
-}
-
-}  // namespace
-
 reception::reception(int door, std::initializer_list<int> signals) : door_(door) {
   // A client that poll() has seen may be gone before it is accepted.
-  if (fcntl(door_, F_SETFL, O_NONBLOCK) != 0) fail("fcntl(2)");
+  if (fcntl(door_, F_SETFL, O_NONBLOCK) != 0) throw_errno("fcntl(2)");
   sigset_t wanted;
   sigemptyset(&wanted);
   for (const int each : signals) sigaddset(&wanted, each);
   signals_ = signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
-  if (signals_ < 0) fail("signalfd(2)");
+  if (signals_ < 0) throw_errno("signalfd(2)");
 }
 
 reception::~reception() { close(signals_); }
@@ -35,7 +28,7 @@ reception::arrival reception::next(bool with_clients, std::chrono::milliseconds 
   pollfd sources[] = {{.fd = signals_, .events = POLLIN, .revents = 0},
                       {.fd = with_clients ? door_ : -1, .events = POLLIN, .revents = 0}};
   const int ready = poll(sources, 2, static_cast<int>(limit.count()));
-  if (ready < 0 && errno != EINTR) fail("poll(2)");
+  if (ready < 0 && errno != EINTR) throw_errno("poll(2)");
   if (ready <= 0) return {};
   if (sources[0].revents != 0) {
     signalfd_siginfo come;

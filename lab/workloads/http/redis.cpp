@@ -7,16 +7,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <chrono>
 #include <stdexcept>
 #include <string>
-#include <system_error>
 #include <thread>
 
 #include "harness/in_path.hpp"
 #include "harness/model.hpp"
 #include "harness/processors.hpp"
+#include "harness/throw_errno.hpp"
 #include "workloads/http/back_end.hpp"
 #include "workloads/http/listening.hpp"
 
@@ -58,7 +57,7 @@ const char* find_redis() {
 // A connection, or -1 while nobody listens.
 int connect_to(const coop::io::endpoint& at) {
   const int fd = socket(at.family(), SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (fd < 0) throw std::system_error(errno, std::generic_category(), "socket(2)");
+  if (fd < 0) throw_errno("socket(2)");
   if (connect(fd, at.address(), at.length()) == 0) return fd;
   close(fd);
   return -1;
@@ -98,7 +97,7 @@ running_redis start_redis() {
     if (one.process < 0) {
       one.address = listening().address();  // free now; if another takes it, there is a next time
       one.process = fork();
-      if (one.process < 0) throw std::system_error(errno, std::generic_category(), "fork(2)");
+      if (one.process < 0) throw_errno("fork(2)");
       if (one.process == 0) run_redis(program, std::to_string(one.address.port()));
     }
     if (waitpid(one.process, nullptr, WNOHANG) == one.process) {

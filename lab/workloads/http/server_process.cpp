@@ -10,14 +10,15 @@
 #include <exception>
 #include <stdexcept>
 #include <string>
-#include <system_error>
+
+#include "harness/throw_errno.hpp"
 
 namespace heddle::lab::http {
 
 void serve_in_process(server_state& state, const std::function<void()>& body) {
   const pid_t before = state.process;
   const pid_t child = fork();
-  if (child < 0) throw std::system_error(errno, std::generic_category(), "fork(2)");
+  if (child < 0) throw_errno("fork(2)");
   if (child == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     // Before it serves anybody, so that the clients, who look here at their end, find it.

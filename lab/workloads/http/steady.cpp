@@ -10,10 +10,10 @@
 #include <bit>
 #include <cerrno>
 #include <functional>
-#include <system_error>
 #include <vector>
 
 #include "harness/measure.hpp"
+#include "harness/throw_errno.hpp"
 #include "workloads/http/back_end.hpp"
 #include "workloads/http/load.hpp"
 
@@ -64,7 +64,7 @@ struct client {
 class clients {
  public:
   explicit clients(const load_plan& plan) : plan_(plan), epoll_(epoll_create1(EPOLL_CLOEXEC)) {
-    if (epoll_ < 0) fail("epoll_create1(2)");
+    if (epoll_ < 0) throw_errno("epoll_create1(2)");
     for (std::int64_t i = 0; i < kinds; ++i) exchanges_.push_back(make_exchange(plan, i));
   }
   ~clients() { close(epoll_); }
@@ -98,20 +98,17 @@ class clients {
  private:
   static constexpr std::int64_t kinds = back_end_process::kept_keys;
 
-  [[noreturn]] static void fail(const char* what) {
-    throw std::system_error(errno, std::generic_category(), what);
-  }
-
   void connect(client& made) {
     made.fd = socket(plan_.server.family(), SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (made.fd < 0) fail("no socket for a client (see `ulimit -n`)");
+    if (made.fd < 0) throw_errno("no socket for a client (see `ulimit -n`)");
     const int on = 1;
     setsockopt(made.fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    if (::connect(made.fd, plan_.server.address(), plan_.server.length()) != 0) fail("connect(2)");
+    if (::connect(made.fd, plan_.server.address(), plan_.server.length()) != 0)
+      throw_errno("connect(2)");
     epoll_event wanted = {};
     wanted.events = EPOLLIN;
     wanted.data.ptr = &made;
-    if (epoll_ctl(epoll_, EPOLL_CTL_ADD, made.fd, &wanted) != 0) fail("epoll_ctl(2)");
+    if (epoll_ctl(epoll_, EPOLL_CTL_ADD, made.fd, &wanted) != 0) throw_errno("epoll_ctl(2)");
   }
 
   void send_some(client& from) {

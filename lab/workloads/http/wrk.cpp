@@ -19,7 +19,6 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -27,15 +26,12 @@
 #include "harness/measure.hpp"
 #include "harness/model.hpp"
 #include "harness/process_size.hpp"
+#include "harness/throw_errno.hpp"
 
 namespace heddle::lab::http {
 namespace {
 
 using namespace std::chrono_literals;
-
-[[noreturn]] void fail(const char* what) {
-  throw std::system_error(errno, std::generic_category(), what);
-}
 
 // What wrk calls at its end. All times in microseconds.
 constexpr std::string_view script = R"lua(
@@ -72,7 +68,7 @@ pid_t start_wrk(const load_plan& plan, int lua, int output) {
   const std::string file = "/proc/self/fd/" + std::to_string(lua);
   const std::string url = "http://" + plan.server.text() + target_of(make_exchange(plan, 0));
   const pid_t wrk = fork();
-  if (wrk < 0) fail("fork(2)");
+  if (wrk < 0) throw_errno("fork(2)");
   if (wrk != 0) return wrk;
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   dup2(output, STDOUT_FILENO);
@@ -90,7 +86,7 @@ std::string read_all(int from) {
   char piece[4096];
   for (ssize_t count; (count = read(from, piece, sizeof piece)) != 0;) {
     if (count > 0) text.append(piece, static_cast<std::size_t>(count));
-    if (count < 0 && errno != EINTR) fail("read(2) of what wrk prints");
+    if (count < 0 && errno != EINTR) throw_errno("read(2) of what wrk prints");
   }
   return text;
 }
@@ -116,12 +112,12 @@ wrk_summary summary_in(const std::string& printed, int status) {
 template <class Function>
 wrk_summary run_wrk(const load_plan& plan, const Function& while_running) {
   const int lua = memfd_create("wrk's script", MFD_CLOEXEC);
-  if (lua < 0) fail("memfd_create(2)");
+  if (lua < 0) throw_errno("memfd_create(2)");
   if (write(lua, script.data(), script.size()) != static_cast<ssize_t>(script.size())) {
-    fail("write(2) of wrk's script");
+    throw_errno("write(2) of wrk's script");
   }
   int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) fail("pipe(2)");
+  if (pipe2(ends, O_CLOEXEC) != 0) throw_errno("pipe(2)");
   const pid_t wrk = start_wrk(plan, lua, ends[1]);
   close(ends[1]);
   close(lua);
@@ -139,10 +135,11 @@ wrk_summary run_wrk(const load_plan& plan, const Function& while_running) {
 std::size_t length_of_answer(const load_plan& plan) {
   const exchange one = make_exchange(plan, 0);
   const int fd = socket(plan.server.family(), SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (fd < 0 || connect(fd, plan.server.address(), plan.server.length()) != 0) fail("connect(2)");
+  if (fd < 0 || connect(fd, plan.server.address(), plan.server.length()) != 0)
+    throw_errno("connect(2)");
   const timeval limit = {.tv_sec = 10, .tv_usec = 0};
   setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
-  if (send(fd, one.request.data(), one.request.size(), MSG_NOSIGNAL) < 0) fail("send(2)");
+  if (send(fd, one.request.data(), one.request.size(), MSG_NOSIGNAL) < 0) throw_errno("send(2)");
   std::string come;
   std::string content;
   int status = 0;

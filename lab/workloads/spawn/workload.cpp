@@ -3,11 +3,10 @@
 #include <sys/mman.h>
 
 #include <atomic>
-#include <cerrno>
 #include <string>
-#include <system_error>
 
 #include "harness/processors.hpp"
+#include "harness/throw_errno.hpp"
 
 namespace heddle::lab::spawning {
 
@@ -30,7 +29,7 @@ problem::problem(const parameters& values)
   void* const memory = mmap(nullptr, sizeof(tally), PROT_READ | PROT_WRITE,
                             MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
   if (memory == MAP_FAILED) {
-    throw std::system_error(errno, std::generic_category(), "no shared memory for the oracle");
+    throw_errno("no shared memory for the oracle");
   }
   tally_ = static_cast<tally*>(memory);
   pin_to_one_processor();

@@ -6,8 +6,8 @@
 #include <cerrno>
 #include <stdexcept>
 #include <string>
-#include <system_error>
 
+#include "harness/throw_errno.hpp"
 #include "workloads/survey/workload.hpp"
 
 namespace heddle::lab::surveying {
@@ -16,9 +16,9 @@ namespace {
 // What gdb prints about `process`.
 std::string backtraces(pid_t process) {
   std::array<int, 2> ends{};
-  if (pipe(ends.data()) != 0) throw std::system_error(errno, std::generic_category(), "pipe");
+  if (pipe(ends.data()) != 0) throw_errno("pipe");
   const pid_t gdb = fork();
-  if (gdb < 0) throw std::system_error(errno, std::generic_category(), "cannot fork");
+  if (gdb < 0) throw_errno("cannot fork");
   if (gdb == 0) {
     dup2(ends[1], STDOUT_FILENO);
     dup2(ends[1], STDERR_FILENO);

@@ -3,6 +3,7 @@
 #include <new>
 
 #include "harness/baton.hpp"
+#include "harness/throw_errno.hpp"
 #include "workloads/switch/processes.hpp"
 
 namespace heddle::lab::switching {
@@ -16,7 +17,7 @@ class ring {
     void* const memory = mmap(nullptr, size_ * sizeof(shared_baton), PROT_READ | PROT_WRITE,
                               MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
     if (memory == MAP_FAILED) {
-      throw std::system_error(errno, std::generic_category(), "no shared memory for the futexes");
+      throw_errno("no shared memory for the futexes");
     }
     batons_ = static_cast<shared_baton*>(memory);
     for (std::size_t i = 0; i < size_; ++i) new (batons_ + i) shared_baton;

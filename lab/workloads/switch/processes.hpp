@@ -7,9 +7,9 @@
 
 #include <cerrno>
 #include <stdexcept>
-#include <system_error>
 #include <vector>
 
+#include "harness/throw_errno.hpp"
 #include "workloads/switch/workload.hpp"
 
 namespace heddle::lab::switching {
@@ -55,7 +55,7 @@ class processes {
     family children;
     for (int i = 1; i < work.contexts(); ++i) {
       const pid_t pid = fork();
-      if (pid < 0) throw std::system_error(errno, std::generic_category(), "cannot fork");
+      if (pid < 0) throw_errno("cannot fork");
       if (pid == 0) child(work, ring, i);
       children.add(pid);
     }

@@ -4,14 +4,13 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cerrno>
 #include <cstdio>
 #include <stdexcept>
 #include <string>
-#include <system_error>
 
 #include "harness/processors.hpp"
 #include "harness/syscalls.hpp"
+#include "harness/throw_errno.hpp"
 
 namespace heddle::lab::switching {
 namespace {
@@ -48,7 +47,7 @@ problem::problem(const parameters& values)
   void* memory = mmap(nullptr, shared_bytes(contexts_), PROT_READ | PROT_WRITE,
                       MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
   if (memory == MAP_FAILED) {
-    throw std::system_error(errno, std::generic_category(), "no shared memory for the oracle");
+    throw_errno("no shared memory for the oracle");
   }
   shared_ = static_cast<std::int64_t*>(memory);
   // One strand runs at a time: a second processor would only add migrations.

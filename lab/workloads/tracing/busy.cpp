@@ -6,14 +6,15 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <system_error>
+
+#include "harness/throw_errno.hpp"
 
 namespace heddle::lab::tracing {
 
 busy_processors::busy_processors(int count) {
   for (int i = 0; i < count; ++i) {
     const pid_t process = fork();
-    if (process < 0) throw std::system_error(errno, std::generic_category(), "cannot fork");
+    if (process < 0) throw_errno("cannot fork");
     if (process == 0) {
       prctl(PR_SET_PDEATHSIG, SIGKILL);
       for (volatile unsigned turns = 0;;) {
