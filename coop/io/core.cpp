@@ -173,7 +173,8 @@ bool core::is_enough(operation& over, long outcome) noexcept {
 void core::take_outcome(operation& over, long outcome) noexcept {
   if (outcome < 0) {
     over.error = static_cast<int>(-outcome);
-    if (over.error == EINTR) over.error = ECANCELED;
+    // Interrupted, or about to be tried again.
+    if (over.error == EINTR || (over.error == EAGAIN && over.cancel_asked)) over.error = ECANCELED;
   } else if (over.what == verb::size) {
     struct statx status;
     std::memcpy(&status, over.data, sizeof status);

@@ -118,7 +118,8 @@ class core final : public reactor, public completions {
   resolver resolver_;
   operation_queue backlog_;  // the engine had no room
   operation_queue ended_;    // cancelled, or to be closed: told at the next collect()
-  operation_queue starved_;  // the system had no descriptor, or no room for one more connection
+  // The system had no descriptor, or no room for one more connection or datagram.
+  operation_queue starved_;
   time_point feeding_time_;  // of those, if there are any
   operation* oldest_ = nullptr;
   operation* newest_ = nullptr;

@@ -59,13 +59,11 @@ bool core::try_at_once(operation& wanted) noexcept {
   }
   const direction way = wanted.way;
   if (!socket.may[way] || !socket.waiting[way].empty() || at_once_ >= most_at_once) return false;
-  if (!socket.nonblocking && wanted.what != verb::receive && wanted.what != verb::send) {
-    return false;
-  }
+  if (!socket.nonblocking && !says_not_to_wait(wanted)) return false;
   wanted.fd = socket.fd;
   const long outcome = call_now(wanted);
   if (outcome < 0) {
-    socket.may[way] = outcome != -EAGAIN;
+    socket.may[way] = outcome != -EAGAIN || wanted.tried_again;
     if (!wanted.moves_bytes() || outcome == -EAGAIN || outcome == -EINTR) return false;
     wanted.error = static_cast<int>(-outcome);
     return true;
@@ -127,6 +125,10 @@ void core::connect_next(operation& wanted) noexcept {
 
 // What becomes of an operation that has failed, if that is not its end. Returns whether it goes on.
 bool core::goes_on(operation& failed, int error) noexcept {
+  if (failed.tried_again && error == EAGAIN && !failed.cancel_asked) {
+    starve(failed);
+    return true;
+  }
   if (failed.what == verb::connect) {
     if (failed.fd < 0) return false;
     if (error == EAGAIN && !failed.cancel_asked) {  // a Unix socket with a full queue

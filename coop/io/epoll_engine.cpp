@@ -96,7 +96,7 @@ void epoll_engine::run(polled_state& socket, direction way, completions& to) {
   while (socket.may[way] && !queue.empty()) {
     operation& first = *queue.first();
     const long outcome = call_now(first);
-    if (outcome == -EAGAIN) {
+    if (outcome == -EAGAIN && !first.tried_again) {
       socket.may[way] = false;
       return;
     }

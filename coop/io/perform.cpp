@@ -56,6 +56,8 @@ long perform(const operation& wanted, int cancelled_fd) noexcept {
     case verb::accept:
     case verb::connect:
     case verb::readable:
+    case verb::receive_from:
+    case verb::send_to:
       break;  // are epoll's
   }
   return -EINVAL;

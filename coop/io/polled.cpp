@@ -28,6 +28,7 @@ long connected(int fd) noexcept {
 }  // namespace
 
 void gathered_deleter::operator()(gathered* parts) const noexcept { delete parts; }
+void envelope_deleter::operator()(envelope* around) const noexcept { delete around; }
 void connecting_deleter::operator()(connecting* plan) const noexcept { delete plan; }
 
 void gathered::skip(std::size_t bytes) noexcept {
@@ -54,6 +55,11 @@ long call_now(operation& wanted) noexcept {
         return outcome(sendmsg(fd, &wanted.parts->header, MSG_DONTWAIT | MSG_NOSIGNAL));
       }
       return outcome(send(fd, wanted.rest(), wanted.rest_bytes(), MSG_DONTWAIT | MSG_NOSIGNAL));
+    case verb::receive_from:
+      // MSG_TRUNC: results in the length that it had.
+      return outcome(recvmsg(fd, &wanted.around->header, MSG_DONTWAIT | MSG_TRUNC));
+    case verb::send_to:
+      return outcome(sendmsg(fd, &wanted.around->header, MSG_DONTWAIT | MSG_NOSIGNAL));
     case verb::read:
       return outcome(::read(fd, wanted.rest(), wanted.rest_bytes()));
     case verb::write:

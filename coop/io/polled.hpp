@@ -57,6 +57,26 @@ struct gathered {
   void skip(std::size_t bytes) noexcept;
 };
 
+/// What a datagram is received or sent with: the kernel's description, and the sender's or
+/// receiver's address.
+struct envelope {
+  msghdr header = {};
+  iovec content = {};
+  sockaddr_storage address;
+
+  explicit envelope(const buffer& memory) noexcept : content{memory.data(), memory.size()} {
+    header.msg_iov = &content;
+    header.msg_iovlen = 1;
+  }
+  envelope(const envelope&) = delete;
+  envelope& operator=(const envelope&) = delete;
+
+  static void* operator new(std::size_t bytes) { return coop::detail::frame_pool::allocate(bytes); }
+  static void operator delete(void* memory, std::size_t bytes) noexcept {
+    coop::detail::frame_pool::release(memory, bytes);
+  }
+};
+
 /// Where a connect leads to: some addresses, tried one after the other.
 struct connecting {
   std::vector<endpoint> addresses;
@@ -71,8 +91,11 @@ struct connecting {
 void prepare_stream(polled_state& socket, int family, int fd) noexcept;
 
 /// Makes the operation's system call, which does not wait: returns what it returned, or -errno;
-/// -EAGAIN if it would have to wait. The descriptor is non-blocking, unless it is a receive or a
-/// send.
+/// -EAGAIN if it would have to wait. The descriptor is non-blocking, unless the call itself says
+/// that it does not wait.
 long call_now(operation& wanted) noexcept;
+inline bool says_not_to_wait(const operation& wanted) noexcept {
+  return wanted.what == verb::receive || wanted.what == verb::send || wanted.moves_datagram();
+}
 
 }  // namespace heddle::coop::io::detail

@@ -56,6 +56,13 @@ file_ref adopted(detail::core& owner, int fd, std::string name, bool nonblocking
   return file_ref(state);
 }
 
+// Its calls say themselves that they do not wait.
+polled_state* datagram_state(detail::core& owner, const endpoint& at) {
+  polled_state* const made = make_state(owner, at.text());
+  made->fd = ::socket(at.family(), SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  return made;
+}
+
 // 0, or -1 and errno.
 int listen_at(int fd, const endpoint& at, const listen_options& options) noexcept {
   const int on = 1;
@@ -107,6 +114,35 @@ listener service::adopt_listener(int fd, std::string name) const {
 
 socket service::adopt_socket(int fd, std::string name) const {
   return socket(adopted(*core_, fd, std::move(name), false));
+}
+
+result<datagram_socket> service::datagrams_at(const endpoint& at,
+                                              const datagram_options& options) const {
+  datagram_socket made{file_ref(datagram_state(*core_, at))};
+  const int on = 1;
+  if (made.fd() < 0 ||
+      (options.reuse_port &&
+       setsockopt(made.fd(), SOL_SOCKET, SO_REUSEPORT, &on, sizeof on) != 0) ||
+      bind(made.fd(), at.address(), at.length()) != 0) {
+    const int error = errno;
+    return {error, "a socket for datagrams at " + at.text()};
+  }
+  return result(std::move(made));
+}
+
+result<datagram_socket> service::datagrams_to(const endpoint& to) const {
+  datagram_socket made{file_ref(datagram_state(*core_, to))};
+  if (made.fd() < 0 || ::connect(made.fd(), to.address(), to.length()) != 0) {
+    const int error = errno;
+    return {error, "a socket for datagrams to " + to.text()};
+  }
+  return result(std::move(made));
+}
+
+datagram_socket service::adopt_datagrams(int fd, std::string name) const {
+  file_ref state = adopted(*core_, fd, std::move(name), false);
+  detail::polled(*state.get()).short_is_empty = false;
+  return datagram_socket(std::move(state));
 }
 
 const std::string& service::socket_choice() const noexcept { return core_->socket_choice(); }

@@ -4,40 +4,18 @@
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
-#include <cerrno>
-#include <climits>
-
 #include "core.hpp"
 #include "polled.hpp"
+#include "socket_calls.hpp"
 
 namespace heddle::coop::io {
 
+using detail::address_of;
 using detail::file_ref;
 using detail::operation;
+using detail::outcome_of;
 using detail::polled_state;
 using detail::verb;
-
-namespace {
-
-std::string of(const char* what, const file_ref& state) {
-  return what + std::string(" of ") + state->name;
-}
-
-result<void> outcome(int returned, const char* what, const file_ref& state) {
-  if (returned == 0) return {};
-  return {errno, of(what, state)};
-}
-
-result<endpoint> address(int (*ask)(int, sockaddr*, socklen_t*), const char* what,
-                         const file_ref& state) {
-  sockaddr_storage storage;
-  socklen_t length = sizeof storage;
-  auto* const answer = reinterpret_cast<sockaddr*>(&storage);
-  if (ask(state->fd, answer, &length) != 0) return {errno, of(what, state)};
-  return result(endpoint(answer, length));
-}
-
-}  // namespace
 
 socket::transfer socket::write_all(std::span<const buffer> from) const {
   auto* const wanted = new operation(verb::send, state_);
@@ -60,7 +38,7 @@ result<void> socket::shutdown(ending which) const {
   const int how = which == ending::reading   ? SHUT_RD
                   : which == ending::writing ? SHUT_WR
                                              : SHUT_RDWR;
-  return outcome(::shutdown(state_->fd, how), "a shutdown", state_);
+  return outcome_of(::shutdown(state_->fd, how), "a shutdown", state_);
 }
 
 result<void> socket::set_no_delay(bool on) const {
@@ -68,12 +46,13 @@ result<void> socket::set_no_delay(bool on) const {
 }
 
 result<void> socket::set_option(int level, int option, int value) const {
-  return outcome(setsockopt(state_->fd, level, option, &value, sizeof value), "an option", state_);
+  return outcome_of(setsockopt(state_->fd, level, option, &value, sizeof value), "an option",
+                    state_);
 }
 
-result<endpoint> socket::local() const { return address(&getsockname, "the address", state_); }
+result<endpoint> socket::local() const { return address_of(&getsockname, "the address", state_); }
 
-result<endpoint> socket::peer() const { return address(&getpeername, "the peer", state_); }
+result<endpoint> socket::peer() const { return address_of(&getpeername, "the peer", state_); }
 
 listener::accepting listener::accept() const {
   auto* const wanted = new operation(verb::accept, state_);
@@ -88,7 +67,7 @@ listener::accepting listener::accept() const {
 }
 
 result<endpoint> listener::address() const {
-  return io::address(&getsockname, "the address", state_);
+  return address_of(&getsockname, "the address", state_);
 }
 
 std::uint64_t listener::shortages() const noexcept {

@@ -193,10 +193,16 @@ class uring_engine final : public engine {
       case verb::readable:
         io_uring_prep_poll_add(&request, wanted.fd, POLLIN);
         break;
+      case verb::receive_from:
+        io_uring_prep_recvmsg(&request, wanted.fd, &wanted.around->header, MSG_TRUNC);
+        break;
+      case verb::send_to:
+        io_uring_prep_sendmsg(&request, wanted.fd, &wanted.around->header,
+                              MSG_NOSIGNAL | (wanted.tried_again ? MSG_DONTWAIT : 0));
+        break;
     }
     // The call has just been made, and would have had to wait.
-    if ((wanted.what == verb::receive || wanted.what == verb::send) && modern_ &&
-        !polled(wanted).may[wanted.way]) {
+    if (modern_ && says_not_to_wait(wanted) && !polled(wanted).may[wanted.way]) {
       request.ioprio |= IORING_RECVSEND_POLL_FIRST;
     }
   }

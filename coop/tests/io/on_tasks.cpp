@@ -1,4 +1,5 @@
 #define STACKFUL 0
+#include "datagrams_suite.hpp"
 #include "files_suite.hpp"
 #include "signals_suite.hpp"
 #include "socket_faults_suite.hpp"

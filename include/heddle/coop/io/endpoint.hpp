@@ -8,7 +8,8 @@
 
 namespace heddle::coop::io {
 
-/// Where a stream socket listens or connects to: an IP address with a port, or a Unix socket.
+/// Where a socket listens, connects to, sends to or receives: an IP address with a port, or a Unix
+/// socket.
 class endpoint {
  public:
   /// "127.0.0.1" or "::1", and a port in host byte order; 0: the kernel chooses one. Throws

@@ -81,28 +81,37 @@ enum class verb : std::uint8_t {
   accept,
   connect,
   readable,
+  receive_from,  // a datagram
+  send_to,
 };
 
 constexpr direction direction_of(verb what) noexcept {
-  return what == verb::send || what == verb::write || what == verb::connect ? outward : inward;
+  return what == verb::send || what == verb::write || what == verb::connect || what == verb::send_to
+             ? outward
+             : inward;
 }
 
 /// How a report names what a strand waits for, by verb.
 inline constexpr const char* verb_names[] = {
-    "an open of",  "a close of",  "a read of",  "a write of",   "an fsync of",  "an fdatasync of",
-    "the size of", "a read from", "a write to", "an accept at", "a connect to", "news from"};
+    "an open of",      "a close of",  "a read of",       "a write of",   "an fsync of",
+    "an fdatasync of", "the size of", "a read from",     "a write to",   "an accept at",
+    "a connect to",    "news from",   "a datagram from", "a datagram to"};
 inline const std::string no_name;
 
 bool on_given_up(coop::detail::wait_list& list, coop::detail::wait_node& node);
 
 struct gathered;
 struct connecting;
-// Both are known only to those who need them.
+struct envelope;
+// They are known only to those who need them.
 struct gathered_deleter {
   void operator()(gathered* parts) const noexcept;
 };
 struct connecting_deleter {
   void operator()(connecting* plan) const noexcept;
+};
+struct envelope_deleter {
+  void operator()(envelope* around) const noexcept;
 };
 
 /// One request to the kernel, with all that the kernel uses meanwhile. The awaitable owns it until
@@ -120,6 +129,7 @@ struct operation final : coop::detail::wait_list {
   bool cancel_asked = false;  // the strand's wait was given up
   bool abandoned = false;     // the strand is gone
   bool prompt = true;         // ends by itself
+  bool tried_again = false;   // now and then, as no event says when it need not wait
   int fd = -1;
   int error = 0;  // an errno, once it is over
   int flags = 0;  // of open
@@ -133,6 +143,7 @@ struct operation final : coop::detail::wait_list {
   buffer pinned;      // what `data` points into
   std::unique_ptr<gathered, gathered_deleter> parts;        // of a send from several buffers
   std::unique_ptr<connecting, connecting_deleter> connect;  // where to
+  std::unique_ptr<envelope, envelope_deleter> around;       // of a datagram
   coop::detail::wait_node node;
   operation* newer = nullptr;  // all in flight
   operation* older = nullptr;
@@ -155,7 +166,11 @@ struct operation final : coop::detail::wait_list {
   }
 
   [[nodiscard]] bool moves_bytes() const noexcept {
-    return what == verb::read || what == verb::write || what == verb::receive || what == verb::send;
+    return what == verb::read || what == verb::write || what == verb::receive ||
+           what == verb::send || moves_datagram();
+  }
+  [[nodiscard]] bool moves_datagram() const noexcept {
+    return what == verb::receive_from || what == verb::send_to;
   }
   /// Whether it makes what its file refers to.
   [[nodiscard]] bool opens() const noexcept { return what == verb::open || what == verb::connect; }
@@ -237,6 +252,8 @@ class [[nodiscard("awaited: co_await it, or await(it) in a fiber")]] operation_a
       T value{};
       if constexpr (std::is_same_v<T, std::size_t>) {
         value = over.done;
+      } else if constexpr (requires { T::of(over); }) {
+        value = T::of(over);
       } else {
         value = T(over.accepted.get() != nullptr ? over.accepted : over.file);
       }

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "heddle/coop/io/datagram.hpp"
 #include "heddle/coop/io/engine.hpp"
 #include "heddle/coop/io/file.hpp"
 #include "heddle/coop/io/socket.hpp"
@@ -95,6 +96,18 @@ class service {
   /// is in the error's text.
   [[nodiscard]] detail::operation_awaitable<socket> connect(std::string host,
                                                             std::uint16_t port) const;
+  /// A socket for datagrams that receives at a UDP port or a Unix name, whose file must not exist.
+  /// Port 0: the kernel chooses one, as a client wants it. Does not wait.
+  ///
+  ///     io::datagram_socket door = net.datagrams_at(io::endpoint::ip("::", 5353)).value();
+  [[nodiscard]] result<datagram_socket> datagrams_at(const endpoint& at,
+                                                     const datagram_options& options = {}) const;
+  /// One that is connected: it receives from `to` alone. Does not wait, and asks nobody whether
+  /// `to` is there. A Unix socket made so has no name, to which the peer could answer: use
+  /// datagrams_at() and connect() for that.
+  [[nodiscard]] result<datagram_socket> datagrams_to(const endpoint& to) const;
+  /// Takes over a socket for datagrams.
+  [[nodiscard]] datagram_socket adopt_datagrams(int fd, std::string name) const;
   /// Takes over a socket that listens: one that a parent process has opened, for example.
   [[nodiscard]] listener adopt_listener(int fd, std::string name) const;
   /// Takes over a connected stream socket.
