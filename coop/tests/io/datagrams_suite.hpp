@@ -110,7 +110,7 @@ TEST_CASE(KIND "a datagram that is longer than the buffer says so, and costs no 
 
 TEST_CASE(KIND "one that is connected sends to its peer, and hears nobody else") {
   over_every_datagram([](scheduler& s, const io::service& net, place at) {
-    s.spawn(BODY(=, &net, &s) {
+    s.spawn(BODY(=, &net) {
       const io::datagram_socket left = net.datagrams_at(at()).value();
       const io::datagram_socket right = net.datagrams_at(at()).value();
       const io::datagram_socket other = net.datagrams_at(at()).value();
@@ -177,7 +177,7 @@ TEST_CASE(KIND "one that is connected is told, once, that nobody is there") {
 
 TEST_CASE(KIND "a datagram that cannot be sent is refused") {
   over_every_datagram([](scheduler& s, const io::service& net, place at) {
-    s.spawn(BODY(=, &net, &s) {
+    s.spawn(BODY(=, &net) {
       const io::datagram_socket mine = net.datagrams_at(at()).value();
       const io::endpoint there = mine.local().value();
       mine.set_option(SOL_SOCKET, SO_SNDBUF, 10'000).value();
@@ -228,7 +228,7 @@ TEST_CASE(KIND "several strands receive, each datagram goes to one of them, and 
         if (to.fd() >= 0) WAIT(to.close()).value();
       });
     }
-    s.spawn(BODY(=, &net, &s) {
+    s.spawn(BODY(=, &net) {
       const io::datagram_socket from = net.datagrams_to(to.local().value()).value();
       std::multiset<std::string> sent;
       for (int i = 0; i < count; ++i) {
