@@ -4,7 +4,7 @@ namespace heddle::trace {
 
 namespace {
 
-constexpr std::uint64_t kEnterBytes = 16, kBaseBytes = 24, kCaptureBytes = 16;
+constexpr std::uint64_t kEnterBytes = 16, kWideEnterBytes = 40, kBaseBytes = 24, kCaptureBytes = 16;
 
 /// The window's ticks when a base record was taken back: the next event appends another. What is
 /// left of the records before it has the latest of the earlier bases.
@@ -59,15 +59,27 @@ std::uint64_t before_capture(const Thread& thread, std::uint64_t end, std::uint3
   return at(begin)[0] == first_word(RecordType::kCapture, 2, function) ? begin : end;
 }
 
+/// Whether an enter with this stack pointer can have the exit.
+bool is_around(std::uint64_t pointer, const Call& exit, bool tail) {
+  if ((exit.kind & kEntryWay) != 0) return pointer == exit.stack_pointer;
+  return tail ? pointer < exit.stack_pointer : pointer >= exit.stack_pointer;
+}
+
 /// Whether a record is the enter that belongs to an exit; no other record looks like it.
 bool is_enter_of(const std::uint64_t* word, const Base& base, const Call& exit, bool tail) {
   const bool entry = (exit.kind & kEntryWay) != 0;
   if ((word[0] & 0xf) != (exit.kind & ~kExit) || low(word[1]) != low(exit.call_site)) return false;
   const std::uint64_t pointer =
       base.stack + (word[0] >> kStackShift & ((1u << kStackBits) - 1)) * kStackUnit;
-  if (entry) return pointer == exit.stack_pointer;
-  if (word[1] >> 32 != low(exit.function)) return false;
-  return tail ? pointer < exit.stack_pointer : pointer >= exit.stack_pointer;
+  return (entry || word[1] >> 32 == low(exit.function)) && is_around(pointer, exit, tail);
+}
+
+/// The same for one with whole addresses.
+bool is_wide_enter_of(const std::uint64_t* word, const Call& exit, bool tail) {
+  const bool entry = (exit.kind & kEntryWay) != 0;
+  return word[0] == first_word(RecordType::kWideEnter, 5, entry ? 1 : 0) &&
+         (entry || word[3] == exit.function) && word[4] == exit.call_site &&
+         is_around(word[2], exit, tail);
 }
 
 }  // namespace
@@ -101,6 +113,13 @@ bool take_back(Thread& thread, const Call& exit, bool tail, std::uint64_t now,
   while (thread.run != nullptr) {
     const std::uint64_t seen = __atomic_load_n(&thread.window.ticks, __ATOMIC_RELAXED);
     const std::uint64_t end = __atomic_load_n(&thread.buffer.header->position, __ATOMIC_RELAXED);
+    if (const std::uint64_t* const wide = at(end - kWideEnterBytes);
+        end >= first_record(thread) + kWideEnterBytes && is_wide_enter_of(wide, exit, tail)) {
+      if (now - wide[1] >= min_ticks) return false;
+      const auto begin = before_capture(thread, end - kWideEnterBytes, low(wide[3]));
+      if (arch::replace(&thread.buffer.header->position, end, begin)) return true;
+      continue;
+    }
     const Tail last = tail_of(thread, end);
     if (!last.known) return false;
     const std::uint64_t* const word = at(last.end - kEnterBytes);

@@ -1,6 +1,7 @@
 // Modules at one address after another, or at addresses that 32 bits don't tell apart.
 #include <doctest/doctest.h>
 
+#include <cstdlib>
 #include <map>
 #include <sstream>
 
@@ -55,5 +56,20 @@ TEST_CASE("while two texts overlap modulo 4 GiB, whole addresses are recorded") 
     CHECK(thread.wides >= 4000);
     CHECK(thread.wides < 4400);  // not before and not for long after
     CHECK(well_nested(thread));
+  }
+}
+
+TEST_CASE("while two texts overlap modulo 4 GiB, a short call leaves no record either") {
+  for (const std::string& way : ways()) {
+    CAPTURE(way);
+    const Scratch scratch;
+    const auto trace = scratch.path() / "trace";
+    const Outcome outcome =
+        run({.arguments = {way + "overlap"}, .trace = trace.string(), .in_child = [] {
+               setenv("HEDDLE_MIN_TIME", "3600000000000", 1);
+             }});
+    REQUIRE(outcome.exit_code == 0);
+    REQUIRE(outcome.out == "1200 1000 1\n");
+    CHECK(enters_by_module(read_trace(trace).at(0)).empty());
   }
 }
