@@ -40,7 +40,7 @@ task<> answer_all(io::datagram_socket door) {
   }
 }
 
-task<std::string> look_up(const io::datagram_socket& server, int number, std::string name) {
+task<std::string> look_up(const io::datagram_socket& server, std::size_t number, std::string name) {
   const std::string id = std::to_string(number) + ' ';
   const io::buffer question = io::buffer::copy_of(id + name);
   const io::buffer page(512);
@@ -79,13 +79,12 @@ int main(int argc, char** argv) {
   s.spawn(
       [&]() -> task<> {
         const io::datagram_socket server = net.datagrams_to(door.local().value()).value();
-        int number = 0;
-        for (const std::string& name : names) {
-          std::string found = co_await look_up(server, ++number, name);
-          std::cout << name << ": " << found << '\n';
+        for (std::size_t i = 0; i < names.size(); ++i) {
+          const std::string found = co_await look_up(server, i, names[i]);
+          std::cout << names[i] << ": " << found << '\n';
         }
         (co_await door.close()).value();
-        std::string gone = co_await look_up(server, ++number, "loom");
+        const std::string gone = co_await look_up(server, names.size(), "loom");
         std::cout << "without a server: " << gone << '\n';
       },
       "client");
