@@ -87,6 +87,8 @@ TEST_CASE("requests are answered in order, however they are cut and however many
   const std::string all = get("/") + get("/bytes/5") + "POST /echo HTTP/1.1\r\n" + host +
                           "Content-Length: 5\r\n\r\nhello" + "PUT /echo HTTP/1.1\r\n" + host +
                           "Transfer-Encoding: chunked\r\n\r\n3\r\nhel\r\n2;x=y\r\nlo\r\n0\r\n\r\n" +
+                          "PUT /echo HTTP/1.1\r\n" + host +
+                          "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n" +
                           get("/chunked/2500") + get("/value/k") + get("/value/none") +
                           "HEAD /bytes/5 HTTP/1.1\r\n" + host + "\r\n" + get("/nowhere");
   for (const std::size_t piece : {std::size_t{1}, std::size_t{7}, SIZE_MAX}) {
@@ -97,6 +99,7 @@ TEST_CASE("requests are answered in order, however they are cut and however many
     CHECK(with.next_answer() == "200 0\n1\n2");
     CHECK(with.next_answer() == "200 hello");
     CHECK(with.next_answer() == "200 hello");
+    CHECK(with.next_answer() == "200 ");
     CHECK(with.next_answer() == "200 " + std::string(session::content(2500)));
     CHECK(with.next_answer() == "200 v");
     CHECK(with.next_answer() == "404 Not Found");
@@ -106,7 +109,7 @@ TEST_CASE("requests are answered in order, however they are cut and however many
     CHECK(with.next_answer() == "404 Not Found");
     CHECK(with.written.empty());
     CHECK(with.fetched == "k none ");
-    CHECK(with.server.requests == 9);
+    CHECK(with.server.requests == 10);
     CHECK(with.peer.idle());
   }
 }
