@@ -88,9 +88,9 @@ TEST_CASE("requests are answered in order, however they are cut and however many
                           "Content-Length: 5\r\n\r\nhello" + "PUT /echo HTTP/1.1\r\n" + host +
                           "Transfer-Encoding: chunked\r\n\r\n3\r\nhel\r\n2;x=y\r\nlo\r\n0\r\n\r\n" +
                           "PUT /echo HTTP/1.1\r\n" + host +
-                          "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n" +
-                          get("/chunked/2500") + get("/value/k") + get("/value/none") +
-                          "HEAD /bytes/5 HTTP/1.1\r\n" + host + "\r\n" + get("/nowhere");
+                          "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n" + get("/chunked/2500") +
+                          get("/value/k") + get("/value/none") + "HEAD /bytes/5 HTTP/1.1\r\n" +
+                          host + "\r\n" + get("/nowhere");
   for (const std::size_t piece : {std::size_t{1}, std::size_t{7}, SIZE_MAX}) {
     CAPTURE(piece);
     conversation with;
