@@ -1,6 +1,5 @@
 #include "harness/process_size.hpp"
 
-#include <algorithm>
 #include <fstream>
 #include <stdexcept>
 #include <string>
@@ -28,21 +27,6 @@ process_size process_size::now() {
 
 std::int64_t resident_bytes(pid_t process) {
   return read("/proc/" + std::to_string(process) + "/status", "VmRSS");
-}
-
-std::vector<pid_t> family(pid_t process, const std::vector<pid_t>& without) {
-  std::vector<pid_t> all = {process};
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    const std::string number = std::to_string(all[i]);
-    std::ifstream children("/proc/" + number + "/task/" + number + "/children");
-    if (!children && i == 0)
-      throw std::runtime_error("/proc does not say whose children processes are");
-    // Another one has ended meanwhile: it has none.
-    for (pid_t each; children >> each;) {
-      if (std::find(without.begin(), without.end(), each) == without.end()) all.push_back(each);
-    }
-  }
-  return all;
 }
 
 std::int64_t proportional_bytes(pid_t process) {

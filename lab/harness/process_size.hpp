@@ -3,7 +3,6 @@
 #include <sys/types.h>
 
 #include <cstdint>
-#include <vector>
 
 namespace heddle::lab {
 
@@ -16,10 +15,6 @@ struct process_size {
   /// Throws std::runtime_error if the kernel does not say.
   [[nodiscard]] static process_size now();
 };
-
-/// `process`, the processes that its main thread has forked, theirs, and so on; without `without`
-/// and theirs. Throws std::runtime_error if the kernel does not say.
-[[nodiscard]] std::vector<pid_t> family(pid_t process, const std::vector<pid_t>& without);
 
 /// The memory of a process, in bytes: of pages that several processes have, its part (PSS); with
 /// page tables, without what the kernel has of each thread. Throws std::runtime_error if the kernel

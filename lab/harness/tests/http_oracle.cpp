@@ -57,24 +57,28 @@ TEST_CASE("the oracle of the server wants each answer, whole and right") {
 
 namespace {
 
-// A thread a connection, which answers requests of 5 bytes as `answer(n)` says, n counting them
-// all.
-verdict serve_wrk(const std::function<std::string(int)>& answer) {
+// A thread a connection, which answers requests of 5 bytes as `answer(server, n)` says, n counting
+// them all. The clients' signal that ends it does not come where the server's process is wrong:
+// then the end of all connections does.
+verdict serve_wrk(const std::function<std::string(http::server_state&, int)>& answer) {
   parameters values(problem::declare());
   values.set("load", "wrk");
   problem work(values.with("connections", 3).with("size", 5).with("ms", 100));
   std::optional<http::reception> door(std::in_place, work.door(), std::initializer_list{SIGTERM});
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
   std::vector<std::jthread> clients;
   std::atomic<int> answered{0};
   for (;;) {
-    const auto come = door->next(true, std::chrono::milliseconds(10'000));
+    const auto come = door->next(true, std::chrono::milliseconds(100));
+    REQUIRE(std::chrono::steady_clock::now() < deadline);
     if (come.signal == SIGTERM) break;
+    if (work.server().process != getpid() && work.server().open == 0) break;
     if (come.client < 0) continue;
     work.server().opened();
     clients.emplace_back([&, fd = come.client] {
       char request[1000];
-      while (read(fd, request, sizeof request) > 0) {
-        const std::string text = answer(answered++);
+      while (std::chrono::steady_clock::now() < deadline && read(fd, request, sizeof request) > 0) {
+        const std::string text = answer(work.server(), answered++);
         ++work.server().requests;
         if (send(fd, text.data(), text.size(), MSG_NOSIGNAL) < 0) break;
       }
@@ -96,14 +100,32 @@ TEST_CASE("the oracle of the server sees wrong answers among those to wrk") {
   }
   const std::string right = answer_of("200 OK", http::session::content(5));
   const auto now_and_then = [&](const std::string& wrong) {
-    return serve_wrk([&, wrong](int n) { return n > 200 && n % 10 == 0 ? wrong : right; });
+    return serve_wrk(
+        [&, wrong](http::server_state&, int n) { return n > 200 && n % 10 == 0 ? wrong : right; });
   };
-  const verdict all_right = serve_wrk([&](int) { return right; });
+  const verdict all_right = serve_wrk([&](http::server_state&, int) { return right; });
   CAPTURE(all_right.checked);
   CHECK(all_right.ok);
   CHECK_FALSE(now_and_then(answer_of("500 Internal Server Error", http::session::content(5))).ok);
   CHECK_FALSE(now_and_then(answer_of("200 OK", "wrong")).ok);
   CHECK_FALSE(now_and_then(answer_of("200 OK", "far too long, as wrk can tell")).ok);
+}
+
+TEST_CASE("where the server cannot be measured under wrk, the clients end and say so") {
+  if (!in_path("wrk")) {
+    MESSAGE("not run: wrk is missing: `apt-get install wrk`");
+    return;
+  }
+  constexpr pid_t nobody = (1 << 22) + 1;  // above what any Linux gives (PID_MAX_LIMIT)
+  const std::string right = answer_of("200 OK", http::session::content(5));
+  // 107 come before wrk's and those beside it.
+  const verdict found = serve_wrk([&](http::server_state& server, int n) {
+    if (n == 150) server.process = nobody;
+    return right;
+  });
+  CHECK_FALSE(found.ok);
+  CAPTURE(found.checked);
+  CHECK(found.checked.find("there is no process 4194305") != std::string::npos);
 }
 
 TEST_CASE("the oracle of the server sees processes and threads that are left") {

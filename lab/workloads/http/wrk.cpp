@@ -6,7 +6,6 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -15,7 +14,6 @@
 #include <cstdio>
 #include <future>
 #include <limits>
-#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -25,6 +23,7 @@
 #include "harness/in_path.hpp"
 #include "harness/measure.hpp"
 #include "harness/model.hpp"
+#include "harness/process_family.hpp"
 #include "harness/process_size.hpp"
 #include "harness/throw_errno.hpp"
 
@@ -200,27 +199,10 @@ class measured_server {
     for (int i = 0; i < 10'000 && !holds(); ++i) std::this_thread::sleep_for(1ms);
   }
 
-  // Of its processes, gone ones included. One that ends while this looks is among the gone, or
-  // about to be: then it looks again.
+  // Of its processes, gone ones included.
   [[nodiscard]] std::int64_t cpu_ns() const {
-    for (int tries = 0; tries < 10'000; ++tries) {
-      const std::int64_t gone = state_.ended_cpu_ns;
-      const std::optional<std::int64_t> alive = cpu_ns_of(family(state_.process, without_));
-      if (alive && state_.ended_cpu_ns == gone) return gone + *alive;
-      std::this_thread::sleep_for(100us);
-    }
-    throw std::runtime_error("the processor time of the server cannot be read; did it die?");
-  }
-
-  static std::optional<std::int64_t> cpu_ns_of(const std::vector<pid_t>& all) {
-    std::int64_t sum = 0;
-    for (const pid_t each : all) {
-      clockid_t clock;
-      timespec used;
-      if (clock_getcpuclockid(each, &clock) != 0 || clock_gettime(clock, &used) != 0) return {};
-      sum += std::int64_t{used.tv_sec} * 1'000'000'000 + used.tv_nsec;
-    }
-    return sum;
+    return family_cpu_ns([this] { return family(state_.process, without_); },
+                         [this] { return state_.ended_cpu_ns.load(); });
   }
 
   const server_state& state_;
