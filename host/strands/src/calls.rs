@@ -25,6 +25,7 @@ impl<S: Sink> Decoder<'_, S> {
         let (mut slot, mut depth, mut flags) = (outer, depth, flags);
         if let Some(frame) = new.frame {
             self.survey.captures = true;
+            self.survey.begun = true;
             self.capturing = true;
             // An inlined function has its container's body, but its own role.
             let function = self.sites.number(new.function).unwrap_or(body);

@@ -17,6 +17,8 @@ pub(crate) struct Survey {
     pub distances: FastMap<(u64, u64, u32), Vec<u64>>,
     /// Coroutines' frames were captured.
     pub captures: bool,
+    /// There was a call outside every thread's own stack, or of a coroutine.
+    pub begun: bool,
     /// By how much stack pointers at exits differ from those at enters.
     pub offsets: Offsets,
 }
@@ -186,8 +188,9 @@ struct Conclusions {
 #[derive(Clone, Debug)]
 pub(crate) struct Enough {
     events: u64,
-    /// So many events after which it is asked what has been found.
+    /// So many events after which it is asked what has been found, and so many more after which it is asked again.
     next: u64,
+    step: u64,
     /// What was found half and a quarter as many events ago.
     found: [Option<Conclusions>; 2],
 }
@@ -202,23 +205,27 @@ impl Enough {
         Enough {
             events: 0,
             next: Self::FIRST,
+            step: Self::FIRST,
             found: [None, None],
         }
     }
 
-    /// Counts an event. Whether another has to be seen: four times as many events as were seen before have told nothing else.
+    /// Counts an event, once there is something to be told. Whether another has to be seen: four times as many events as were seen before have told nothing else.
     #[inline]
     pub fn wants_more(&mut self, survey: &Survey) -> bool {
         self.events += 1;
-        self.events < self.next || self.is_new(survey)
+        // A program may do much before it begins its first fiber.
+        self.next += u64::from(!survey.begun);
+        self.events < Self::LAST && (self.events < self.next || self.is_new(survey))
     }
 
     #[cold]
     #[inline(never)]
     fn is_new(&mut self, survey: &Survey) -> bool {
         let now = Some(survey.conclusions());
-        let is_new = self.events < Self::LAST && now != self.found[0];
-        self.next *= 2;
+        let is_new = now != self.found[0];
+        self.next += self.step;
+        self.step *= 2;
         self.found.rotate_left(1);
         self.found[1] = now;
         is_new
@@ -296,10 +303,11 @@ mod tests {
         assert!(!firsts(2).never_holds(CLOSES));
     }
 
-    /// After how many events it is enough, where another function is entered at each of `news`.
-    fn seen(news: &[u64]) -> u64 {
+    /// After how many events it is enough, where there are threads only before event `begins`, and another function is entered at each of `news`.
+    fn seen(begins: u64, news: &[u64]) -> u64 {
         let (mut survey, mut enough) = (Survey::default(), Enough::new());
         for event in 1.. {
+            survey.begun |= event == begins;
             if let Some(function) = news.iter().position(|&at| at == event) {
                 survey.entered.insert(function as u32);
             }
@@ -313,11 +321,13 @@ mod tests {
     #[test]
     fn the_first_look_ends_when_four_times_as_much_has_told_nothing_else() {
         const FIRST: u64 = Enough::FIRST;
-        assert_eq!(seen(&[1, 1000]), 4 * FIRST);
-        assert_eq!(seen(&[1, FIRST + 1]), 8 * FIRST);
-        assert_eq!(seen(&[2 * FIRST + 1]), 16 * FIRST);
+        assert_eq!(seen(1, &[1, 1000]), 4 * FIRST);
+        assert_eq!(seen(1, &[1, FIRST + 1]), 8 * FIRST);
+        assert_eq!(seen(1, &[2 * FIRST + 1]), 16 * FIRST);
         let always: Vec<u64> = (0..64).map(|n| n * FIRST / 2).collect();
-        assert_eq!(seen(&always), Enough::LAST);
+        assert_eq!(seen(1, &always), Enough::LAST);
+        assert_eq!(seen(9 * FIRST, &[]), 13 * FIRST - 1);
+        assert_eq!(seen(u64::MAX, &[]), Enough::LAST);
     }
 
     #[test]

@@ -18,6 +18,7 @@ impl<S: Sink> Decoder<'_, S> {
         holder: Option<u32>,
         traced: bool,
     ) -> u32 {
+        self.survey.begun = true;
         let announced = self.contexts[context].announced;
         let starts = self.starts_as_announced(context);
         if !starts && let Some(stack) = self.announced_stack(context) {
