@@ -91,7 +91,8 @@ parameters problem::small(const parameters& values) {
 problem::problem(const parameters& values)
     : sockets_(values.word("sockets")),
       sweeps_(values.word("patience") == "swept"),
-      workers_(static_cast<int>(values.integer("workers"))) {
+      workers_(static_cast<int>(values.integer("workers"))),
+      connections_(values.integer("connections")) {
   server_->allowed = limits_of(values);
   const bool by_wrk = values.word("load") == "wrk";
   if (by_wrk) require_wrk();
@@ -177,7 +178,8 @@ void problem::report(const region& timed, results& out, const rerun&) const {
       .add("latency_p50_ns", came_.p50_ns)
       .add("latency_p99_ns", came_.p99_ns)
       .add("latency_p999_ns", came_.p999_ns);
-  if (by_wrk) out.metrics.add("connection_bytes", came_.connection_bytes);
+  // One connection has no other to be told from.
+  if (by_wrk && connections_ > 1) out.metrics.add("connection_bytes", came_.connection_bytes);
   // Of all requests, those before and beside wrk's, too.
   const auto all = static_cast<double>(server_->requests.load());
   const usage& used = timed.used();

@@ -42,7 +42,8 @@ namespace heddle::lab::http {
 ///
 /// Metrics: `request_cpu_ns` = the server's processor time / requests; `requests_per_s`;
 /// `latency_p50_ns`, `latency_p99_ns`, `latency_p999_ns`, of the clients' clock; with wrk,
-/// `connection_bytes` = what a connection adds to the server's memory, that of all its processes.
+/// `connection_bytes` = what a connection adds to the server's memory, that of all its processes,
+/// if there are several.
 /// Counter `switches_per_request`: by the kernel, of all its processes and threads.
 class problem {
  public:
@@ -75,6 +76,7 @@ class problem {
   std::string sockets_;
   bool sweeps_;
   int workers_;
+  std::int64_t connections_;
   sigset_t signals_before_;
   listening door_;
   std::optional<back_end_process> back_end_;
