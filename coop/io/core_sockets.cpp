@@ -78,7 +78,11 @@ bool core::try_at_once(operation& wanted) noexcept {
 }
 
 long core::close_polled(polled_state& socket, int fd) noexcept {
-  if (sockets_ != nullptr) sockets_->forget(socket, fd);
+  if (sockets_ != nullptr) {
+    sockets_->forget(socket, fd);
+  } else if (!stopped()) {
+    engine_->forget(socket, fd);
+  }
   const long outcome = ::close(fd) == 0 ? 0 : -errno;
   if (!starved_.empty()) feeding_time_ = {};  // now
   return outcome;

@@ -78,7 +78,8 @@ bool epoll_engine::watch(polled_state& socket, int fd) noexcept {
   return socket.watched;
 }
 
-void epoll_engine::forget(polled_state& socket, int fd) noexcept {
+void epoll_engine::forget(file_state& closing, int fd) noexcept {
+  polled_state& socket = polled(closing);
   if (!socket.watched) return;
   epoll_ctl(fd_, EPOLL_CTL_DEL, fd, nullptr);
   socket.watched = false;

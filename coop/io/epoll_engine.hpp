@@ -28,7 +28,7 @@ class epoll_engine final : public engine {
   [[nodiscard]] int fd() noexcept override { return fd_; }
   /// The socket's descriptor is about to be closed. (Somebody else, a child process for example,
   /// may have a copy of it: then closing it would not end its events.)
-  void forget(polled_state& socket, int fd) noexcept;
+  void forget(file_state& closing, int fd) noexcept override;
 
   /// Whether the last collect() found the files' descriptor readable.
   [[nodiscard]] bool rang() const noexcept { return rang_; }

@@ -24,6 +24,7 @@ struct polled_state final : file_state {
   bool short_is_empty = false;
   bool nonblocking = false;  // the descriptor is O_NONBLOCK
   bool watched = false;      // by epoll
+  bool exclusive = false;    // a listener that no other process or thread accepts from
   operation_queue waiting[2];
   std::uint64_t shortages = 0;  // of a listener: how often no descriptor was left
 

@@ -86,6 +86,7 @@ result<listener> service::listen(const endpoint& at, const listen_options& optio
   listener made{file_ref(state)};
   state->nonblocking = core_->nonblocking();
   state->short_is_empty = at.family() != AF_UNIX;
+  state->exclusive = true;
   state->fd = ::socket(at.family(),
                        SOCK_STREAM | SOCK_CLOEXEC | (state->nonblocking ? SOCK_NONBLOCK : 0), 0);
   if (state->fd < 0 || listen_at(state->fd, at, options) != 0) {

@@ -10,6 +10,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <iterator>
+#include <memory>
+#include <vector>
+
+#include "uring_acceptor.hpp"
 #endif
 #include <system_error>
 
@@ -51,9 +55,19 @@ class uring_engine final : public engine {
     }
     io_uring_ring_dontfork(&ring_);
   }
-  ~uring_engine() override { io_uring_queue_exit(&ring_); }
+  ~uring_engine() override {
+    for (const auto& each : acceptors_) each->abandon();
+    io_uring_get_events(&ring_);
+    nobody none;
+    reap(none);
+    io_uring_queue_exit(&ring_);
+  }
 
   bool start(operation& wanted) override {
+    if (wanted.what == verb::accept && modern_ && polled(wanted).exclusive) {
+      acceptor_of(polled(wanted)).wait(wanted);
+      return true;
+    }
     io_uring_sqe* const request = free_entry();
     if (request == nullptr) return false;
     prepare(*request, wanted);
@@ -62,10 +76,20 @@ class uring_engine final : public engine {
   }
 
   void cancel(operation& unwanted) override {
+    if (unwanted.what == verb::accept && modern_ && polled(unwanted).exclusive) {
+      if (acceptor_of(polled(unwanted)).remove(unwanted)) cancelled_.push(unwanted);
+      return;
+    }
     // Without an entry for it, the operation runs to its end, or is cancelled by the next try.
     if (io_uring_sqe* const request = free_entry()) {
       io_uring_prep_cancel(request, &unwanted, 0);
       io_uring_sqe_set_data(request, nullptr);
+    }
+  }
+
+  void forget(file_state& closing, int /*fd*/) noexcept override {
+    for (const auto& each : acceptors_) {
+      if (each->is_of(polled(closing))) each->abandon();
     }
   }
 
@@ -83,6 +107,7 @@ class uring_engine final : public engine {
     } else if (!bell_watched_) [[unlikely]] {
       watch_bell();
     }
+    if (serve_accepts(to)) limit = duration::zero();
     if (limit == duration::zero()) {
       io_uring_submit_and_get_events(&ring_);
     } else if (!limit) {
@@ -94,6 +119,17 @@ class uring_engine final : public engine {
       io_uring_submit_and_wait_timeout(&ring_, &first, 1, &length, nullptr);
     }
     // An error of these (EINTR, EBUSY) leaves everything where it is, for the next time.
+    reap(to);
+  }
+
+ private:
+  static constexpr std::uint64_t bell_data = 1;  // no operation's address
+
+  struct nobody final : completions {
+    void complete(operation& /*over*/, long /*outcome*/) noexcept override {}
+  };
+
+  void reap(completions& to) {
     io_uring_cqe* over = nullptr;
     unsigned head = 0;
     unsigned count = 0;
@@ -106,13 +142,33 @@ class uring_engine final : public engine {
       }
       // Not ours are the answers to cancellations, and liburing's own timeouts.
       if (over->user_data == 0 || over->user_data == LIBURING_UDATA_TIMEOUT) continue;
+      if (uring_acceptor* const accepts = uring_acceptor::of(over->user_data)) {
+        accepts->complete(to, *over);
+        continue;
+      }
       to.complete(*static_cast<operation*>(io_uring_cqe_get_data(over)), over->res);
     }
     io_uring_cq_advance(&ring_, count);
+    std::erase_if(acceptors_, [](const auto& each) { return each->is_over(); });
   }
 
- private:
-  static constexpr std::uint64_t bell_data = 1;  // no operation's address
+  uring_acceptor& acceptor_of(polled_state& listener) {
+    for (const auto& each : acceptors_) {
+      if (each->is_of(listener)) return *each;
+    }
+    return *acceptors_.emplace_back(std::make_unique<uring_acceptor>(ring_, listener));
+  }
+
+  // Returns whether any is over without the kernel.
+  bool serve_accepts(completions& to) {
+    bool any = !cancelled_.empty();
+    operation_queue cancelled;
+    std::swap(cancelled, cancelled_);
+    while (!cancelled.empty()) to.complete(cancelled.pop(), -ECANCELED);
+    // By number: what is completed may bring in another one.
+    for (std::size_t i = 0; i < acceptors_.size(); ++i) any |= acceptors_[i]->serve(to);
+    return any;
+  }
 
   void watch_bell() {
     if (io_uring_sqe* const request = free_entry()) {
@@ -209,6 +265,8 @@ class uring_engine final : public engine {
 
   io_uring ring_ = {};
   event bell_;
+  std::vector<std::unique_ptr<uring_acceptor>> acceptors_;
+  operation_queue cancelled_;  // accepts, to be told
   bool bell_watched_ = false;  // by a request of the ring
   bool rings_ = false;         // the ring rings the bell with every completion
   bool modern_ = false;        // 6.1 or newer: knows IORING_RECVSEND_POLL_FIRST

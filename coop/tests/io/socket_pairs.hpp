@@ -80,6 +80,13 @@ class raw_client {
   raw_client(const raw_client&) = delete;
   raw_client& operator=(const raw_client&) = delete;
   [[nodiscard]] int fd() const { return fd_; }
+  /// Its own address.
+  [[nodiscard]] std::string name() const {
+    sockaddr_storage here;
+    socklen_t length = sizeof here;
+    REQUIRE(getsockname(fd_, reinterpret_cast<sockaddr*>(&here), &length) == 0);
+    return io::endpoint(reinterpret_cast<sockaddr*>(&here), length).text();
+  }
 
  private:
   int fd_;

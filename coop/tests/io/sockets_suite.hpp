@@ -4,6 +4,7 @@
 
 #include <array>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -136,6 +137,63 @@ TEST_CASE(KIND "several strands accept, and many peers are served at once") {
       CHECK(right == peers * 20);
     }
     CHECK(open_descriptors() == before);
+  });
+}
+
+TEST_CASE(KIND "connections that nobody waits for stay there, or end with the listener") {
+  over_every_socket_mechanism([](const io::service_options& options) {
+    constexpr std::size_t peers = 150;
+    scheduler s;
+    const io::service net(s, options);
+    std::vector<std::unique_ptr<raw_client>> clients;
+    const io::listener other = net.listen(any_port()).value();
+    bool over = false;
+    s.spawn(BODY(&) {
+      // Somebody waits for the kernel all the time.
+      auto elsewhere = s.spawn(BODY(&) { static_cast<void>(WAIT(other.accept())); });
+      for (const bool all : {true, false, true}) {
+        CAPTURE(all);
+        clients.clear();
+        WAIT(sleep_for(1ms));  // an operation that was cancelled may have descriptors still
+        const std::size_t before = open_descriptors();
+        const io::listener door = net.listen(any_port()).value();
+        const io::endpoint there = door.address().value();
+        // A cancelled accept, and a late one, before there are any.
+        CHECK_FALSE(WAIT(within(1ms, door.accept())).has_value());
+        auto cancelled = s.spawn(BODY(&) { static_cast<void>(WAIT(door.accept())); });
+        WAIT(yield());
+        cancelled.cancel();
+        CHECK_THROWS_AS(WAIT(cancelled.join()), strand_cancelled);
+        std::set<std::string> names;
+        for (std::size_t i = 0; i < peers; ++i) {
+          clients.push_back(std::make_unique<raw_client>(there));
+          names.insert(clients.back()->name());
+          if (i % 10 == 9) WAIT(sleep_for(100us));
+        }
+        // Most of them are the kernel's.
+        CHECK(open_descriptors() - before <= 1 + peers + 100);
+        std::vector<io::socket> accepted;
+        for (std::size_t i = 0; i < (all ? peers : 3); ++i) {
+          accepted.push_back(WAIT(door.accept()).value());
+          CHECK(names.erase(accepted.back().peer().value().text()) == 1);
+        }
+        CHECK_FALSE((all && WAIT(within(1ms, door.accept()))));
+        WAIT(door.close()).value();
+        // The port is free at once.
+        CHECK(net.listen(there).error() == std::error_code());
+        accepted.clear();
+        for (const auto& each : clients) {
+          char byte;
+          CHECK(recv(each->fd(), &byte, 1, 0) <= 0);  // the end, or a reset
+        }
+        clients.clear();
+        CHECK(open_descriptors() == before);
+      }
+      elsewhere.cancel();
+      over = true;
+    });
+    s.run();
+    CHECK(over);
   });
 }
 

@@ -7,8 +7,9 @@
 namespace heddle::coop::io {
 
 namespace detail {
+struct file_state;
 struct operation;
-}
+}  // namespace detail
 
 /// Whom an engine tells that an operation is over.
 class completions {
@@ -39,6 +40,10 @@ class engine {
   /// (zero: not at all; none: for as long as it takes), and tells `to` of all that is over. May
   /// return early.
   virtual void collect(completions& to, std::optional<duration> limit) = 0;
+
+  /// The descriptor of a socket is about to be closed, and no operation on it is in flight: ends
+  /// what else the kernel does with it.
+  virtual void forget(detail::file_state& /*closing*/, int /*fd*/) noexcept {}
 
   /// From any thread: makes a collect() that waits, or else the next one, return early.
   virtual void interrupt() noexcept = 0;

@@ -115,6 +115,11 @@ struct listen_options {
 /// With no descriptor left (EMFILE, ENFILE) or no memory in the kernel, accept() goes on waiting,
 /// and tries again when this service has closed one, and every 10 ms. A connection that was gone
 /// before it was accepted is passed over.
+///
+/// By io_uring, some connections may have been accepted, and have a descriptor, before anybody
+/// waits for them: 64, or what comes at once, at most 2 × service_options::depth. They are given to
+/// the next accept(), and closed with the listener. Not so those of adopt_listener(), as somebody
+/// else may accept there, too.
 class listener {
  public:
   using accepting = detail::operation_awaitable<socket>;
