@@ -1,5 +1,5 @@
 // usage: signals ROUNDS timer|thread stack|altstack [jump]
-// At least so many rounds, and until there were 300 signals.
+// At least so many rounds, and until there were 300 signals, and 100 jumps if there are any.
 // A handler that itself makes calls interrupts calls and hooks as often as it can: from a timer of
 // 50 kHz, or from a second thread that sends signals in a loop; on the thread's own stack or on one
 // of SIGSTKSZ bytes. With `jump` every third leaves by siglongjmp. Then 1000 calls undisturbed.
@@ -85,7 +85,7 @@ PLAIN int main(int argc, char** argv) {
   sigsetjmp(again, 1);
   leaving = 0;
   jumping = argc > 4;
-  for (; i < rounds || handled < 300; i++) {
+  for (; i < rounds || handled < 300 || (jumping && jumps < 100); i++) {
     work();
     if (i % 1024 == 0) sched_yield();  // the sender may want this processor
   }
