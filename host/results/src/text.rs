@@ -2,6 +2,10 @@
 //!
 //! The command and the page print the same numbers through the same functions.
 
+mod phrase;
+
+pub use phrase::phrase;
+
 use std::time::Duration;
 
 /// The space between groups of three digits: narrow, and no line break there.
