@@ -1,6 +1,6 @@
 //! What is wrong with an experiment file is said with the line, and with what would be right.
 
-use heddle_lab::experiment::Experiment;
+use heddle_lab::experiment::{Experiment, Mode};
 use std::path::Path;
 
 const GOOD: &str = r#"id = "e"
@@ -176,6 +176,100 @@ fn each_mistake_is_named_with_its_line() {
             "{to}: expected line {line}: {error}"
         );
     }
+}
+
+#[test]
+fn an_answer_has_a_label_that_fits_and_names_one_point() {
+    let text = format!(
+        "{GOOD}[[answer]]\nlabel = \"key-value, -O2\"\nat = {{ n = 3, opt = \"O2\" }}\nwhy = \"p_operations\"\norder = 10\n\
+         [[answer]]\nlabel = \"second\"\nat = {{ n = 2.0, opt = \"O0\" }}\n"
+    );
+    let experiment = parse(&text).unwrap();
+    assert!(experiment.is_main());
+    let first = experiment.answers().next().unwrap();
+    let point = first.point(&experiment, Mode::Quick).unwrap();
+    assert_eq!(point["n"], 3);
+    // The full sweep of 1, 2, 3 and 1000 has it, too.
+    assert_eq!(first.point(&experiment, Mode::Full), Some(point));
+    assert!(!parse(GOOD).unwrap().is_main());
+    let suite = parse(&text.replacen("axis", "suite = \"speed\"\naxis", 1));
+    assert!(!suite.unwrap().is_main(), "a suite has no main experiments");
+    // The full sweep need not have it.
+    let without = text.replacen("[1, 2, 3, 1000]", "[1, 2, 1000]", 1);
+    let experiment = parse(&without).unwrap();
+    let first = experiment.answers().next().unwrap();
+    assert_eq!(first.point(&experiment, Mode::Full), None);
+
+    for (from, to, line, message) in [
+        (
+            "label = \"second\"",
+            "label = \"key-value, -O2\"",
+            43,
+            "two answers `key-value, -O2`",
+        ),
+        (
+            "label = \"second\"",
+            "label = \" \"",
+            43,
+            "a label on one line",
+        ),
+        (
+            "label = \"second\"",
+            "label = \"a label that is too long\"",
+            43,
+            "has 24 characters: it may have 22",
+        ),
+        ("n = 3, opt", "m = 3, opt", 39, "`m` is not swept in quick"),
+        (
+            "n = 3, opt",
+            "n = 1000, opt",
+            39,
+            "no point of the quick sweep",
+        ),
+        (
+            "at = { n = 3, opt = \"O2\" }",
+            "at = { n = 3 }",
+            39,
+            "must say which opt is meant, in quick one of \"O0\", \"O2\"",
+        ),
+        (
+            "why = \"p_operations\"",
+            "why = \"P operations\"",
+            40,
+            "no name of a counter",
+        ),
+        ("order = 10", "order = -1", 41, "expected u32"),
+        (
+            "label = \"second\"",
+            "lable = \"second\"",
+            43,
+            "unknown field `lable`",
+        ),
+    ] {
+        assert_eq!(text.matches(from).count(), 1, "{from}");
+        let error = parse(&text.replacen(from, to, 1))
+            .err()
+            .unwrap_or_else(|| panic!("{to} was accepted"));
+        assert!(error.contains(message), "{to}: {error}");
+        assert!(
+            error.starts_with(&format!("/dir/e.toml:{line}: ")),
+            "{to}: {error}"
+        );
+    }
+}
+
+#[test]
+fn a_short_form_of_a_claim_is_an_excerpt() {
+    let words = "words = \"in most cases threads are twice as slow\"\nshort = ";
+    let with = |short: &str| GOOD.replacen("words = \"w\"", &format!("{words}\"{short}\""), 1);
+    let experiment = parse(&with("threads … twice as slow")).unwrap();
+    let claim = experiment.claims().next().unwrap();
+    assert_eq!(claim.short.as_deref(), Some("threads … twice as slow"));
+    let error = parse(&with("threads … twice as fast")).unwrap_err();
+    assert!(
+        error.starts_with("/dir/e.toml:23: claim c1: `short`"),
+        "{error}"
+    );
 }
 
 #[test]

@@ -110,6 +110,9 @@ pub struct ExperimentReport {
     /// How its table is printed, if one is.
     #[serde(default)]
     pub table: Option<Table>,
+    /// The rows that it has in the summary; none: the summary derives some.
+    #[serde(default)]
+    pub answers: Vec<Answer>,
     /// One sentence for each group: who won, by how much, how sure.
     pub verdicts: Vec<String>,
     /// One group for each combination of the swept parameters other than the axis.
@@ -133,6 +136,21 @@ pub struct Table {
     pub base: String,
     /// Metrics and counters.
     pub columns: Vec<String>,
+}
+
+/// A row of the summary: the place of the sweep that answers the experiment's question.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Answer {
+    /// What the row is called.
+    pub label: String,
+    /// All swept parameters of the point at which it is read.
+    pub at: Values,
+    /// The counter or metric that explains it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+    /// Rows with a smaller number come first; those without one come last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub order: Option<u32>,
 }
 
 /// A model that did not run.
@@ -166,6 +184,9 @@ pub struct Winner {
     pub models: Vec<String>,
     /// Runner-up over winner (how many times better the winner is, ≥ 1): the first model that differs from the best, if one does.
     pub lead: Option<Lead>,
+    /// Every model that is significantly behind the best, the nearest first: how many times better the best is.
+    #[serde(default)]
+    pub behind: Vec<Lead>,
 }
 
 /// How far the winner is ahead.
@@ -242,6 +263,15 @@ impl Verdict {
     }
 }
 
+/// The ends of a bound that are there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Limits {
+    /// Lower end.
+    pub min: Option<f64>,
+    /// Upper end.
+    pub max: Option<f64>,
+}
+
 /// A coefficient of what was fitted to a sweep.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Coefficient {
@@ -260,6 +290,9 @@ pub struct ClaimReport {
     pub id: String,
     /// The source's words; of a goal, ours.
     pub words: String,
+    /// An excerpt of the words for where there is little room; empty: the words themselves.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub short: String,
     /// Not a source's claim, but what we want to reach.
     #[serde(default)]
     pub goal: bool,
@@ -269,6 +302,9 @@ pub struct ClaimReport {
     pub computed: String,
     /// The bound, for people: `46.7 … 105`.
     pub bound: String,
+    /// The bound, for computing.
+    #[serde(default)]
+    pub within: Limits,
     /// Ours, for people: `31.2× (95 % 29.8 … 33.0)`; empty if skipped.
     pub ours: String,
     /// Ours, where it is one number.
@@ -278,6 +314,9 @@ pub struct ClaimReport {
     pub coefficients: Vec<Coefficient>,
     /// The verdict.
     pub verdict: Verdict,
+    /// Samples a cell that would settle an inconclusive one; none: no number would, or it is settled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub needed: Option<u64>,
     /// Why skipped, or how many samples would settle it, or which point decided.
     pub note: String,
     /// The counters that say why, for people.

@@ -11,6 +11,8 @@ pub struct Claim {
     pub id: String,
     /// The source's words, verbatim.
     pub words: String,
+    /// An excerpt of the words, for where there is little room: its pieces between `…` are in the words, in this order.
+    pub short: Option<String>,
     /// What the source prints, if it prints a figure.
     pub figure: Option<String>,
     /// What is computed.
@@ -129,10 +131,7 @@ impl Claim {
 
     /// Whether a point of the sweep belongs to the claim.
     pub fn covers(&self, point: &Values) -> bool {
-        let same = |(name, value): (&String, &Value)| {
-            point.get(name).is_some_and(|other| equal(other, value))
-        };
-        self.at.iter().all(same)
+        has(point, &self.at)
             && self
                 .over
                 .iter()
@@ -147,11 +146,16 @@ impl Claim {
     }
 }
 
+/// Whether a point has these values.
+pub(super) fn has(point: &Values, values: &Values) -> bool {
+    values
+        .iter()
+        .all(|(name, value)| point.get(name).is_some_and(|other| equal(other, value)))
+}
+
 /// Whether two points have the same values.
 fn same(a: &Values, b: &Values) -> bool {
-    a.len() == b.len()
-        && a.iter()
-            .all(|(name, value)| b.get(name).is_some_and(|other| equal(value, other)))
+    a.len() == b.len() && has(b, a)
 }
 
 /// Whether two parameter values are the same: 1000 is 1000.0.

@@ -1,9 +1,11 @@
 //! Experiment files: what they may say (`docs/workloads.md`), and nothing else.
 
+mod answer;
 mod check;
 mod claim;
 mod sweep;
 
+pub use answer::Answer;
 pub use claim::{Bound, Claim, Form, Range};
 pub use sweep::Sweep;
 
@@ -70,6 +72,9 @@ pub struct Experiment {
     /// Published numbers.
     #[serde(default, rename = "figure")]
     pub figures: Vec<Figure>,
+    /// The rows that it has in the summary.
+    #[serde(default, rename = "answer")]
+    answers: Vec<Spanned<Answer>>,
     #[serde(default, rename = "claim")]
     claims: Vec<Spanned<Claim>>,
     /// Claims of ours: what we want to reach.
@@ -165,6 +170,16 @@ impl Experiment {
     /// The programs.
     pub fn programs(&self) -> impl Iterator<Item = &Program> {
         self.programs.iter().map(Spanned::get_ref)
+    }
+
+    /// The rows that it has in the summary.
+    pub fn answers(&self) -> impl Iterator<Item = &Answer> {
+        self.answers.iter().map(Spanned::get_ref)
+    }
+
+    /// Whether it answers one of the main questions: those that are asked where the user names no experiment.
+    pub fn is_main(&self) -> bool {
+        self.suite.is_none() && !self.answers.is_empty()
     }
 
     /// The claims, then the goals.

@@ -73,6 +73,7 @@ pub fn report(
         metric: experiment.metric.clone(),
         axis: experiment.axis.clone(),
         table: table(experiment),
+        answers: answers(experiment, mode),
         verdicts,
         groups,
         figures: experiment.figures.clone(),
@@ -155,6 +156,19 @@ fn series(experiment: &Experiment, members: &[&Judged]) -> Vec<Series> {
         .map(one)
         .filter(|series| !series.cells.is_empty())
         .collect()
+}
+
+/// The rows of the summary that this mode's sweep has.
+fn answers(experiment: &Experiment, mode: Mode) -> Vec<heddle_results::Answer> {
+    let row = |answer: &crate::experiment::Answer| {
+        Some(heddle_results::Answer {
+            label: answer.label.clone(),
+            at: answer.point(experiment, mode)?,
+            why: answer.why.clone(),
+            order: answer.order,
+        })
+    };
+    experiment.answers().filter_map(row).collect()
 }
 
 fn table(experiment: &Experiment) -> Option<heddle_results::Table> {

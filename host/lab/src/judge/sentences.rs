@@ -107,8 +107,8 @@ fn one(metric: &Metric, front: &Front, place: &str, end: Option<&str>) -> String
         Front::Found {
             models,
             median,
-            lead,
-        } => match (models.as_slice(), lead) {
+            behind,
+        } => match (models.as_slice(), behind.first()) {
             ([winner], Some(lead)) if place.is_empty() => {
                 format!("{winner} wins{}, {}", with(metric, *median), ahead(lead))
             }

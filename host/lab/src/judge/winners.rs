@@ -20,11 +20,12 @@ pub enum Front {
     TooFew(usize),
     /// There is nobody to compare with.
     Only { model: String, median: f64 },
-    /// The best, those that cannot be told from it, and how far it is ahead of the first one that can.
+    /// The best, those that cannot be told from it, and how far it is ahead of those that can.
     Found {
         models: Vec<String>,
         median: f64,
-        lead: Option<Lead>,
+        /// All that are behind, in the order of their medians.
+        behind: Vec<Lead>,
     },
 }
 
@@ -49,15 +50,16 @@ impl Front {
 
 impl Place {
     pub fn into_winner(self) -> Winner {
-        let (models, lead) = match self.front {
-            Front::Nothing | Front::TooFew(_) => (Vec::new(), None),
-            Front::Only { model, .. } => (vec![model], None),
-            Front::Found { models, lead, .. } => (models, lead),
+        let (models, behind) = match self.front {
+            Front::Nothing | Front::TooFew(_) => (Vec::new(), Vec::new()),
+            Front::Only { model, .. } => (vec![model], Vec::new()),
+            Front::Found { models, behind, .. } => (models, behind),
         };
         Winner {
             x: self.x,
             models,
-            lead,
+            lead: behind.first().cloned(),
+            behind,
         }
     }
 }
@@ -121,7 +123,7 @@ fn front(experiment: &Experiment, cells: &[&Judged]) -> Front {
         return Front::TooFew(few.count);
     }
     let mut models = vec![best.clone()];
-    let mut lead = None;
+    let mut behind = Vec::new();
     for (model, other) in &able[1..] {
         // How many times better the best is.
         let (over, under): (&Resampled, &Resampled) = if higher {
@@ -131,19 +133,17 @@ fn front(experiment: &Experiment, cells: &[&Judged]) -> Front {
         };
         let told_apart = ratio_among(over, under, able.len() - 1).is_some_and(excludes_one);
         match ratio(over, under) {
-            Some(times) if told_apart => {
-                lead = lead.or(Some(Lead {
-                    over: model.clone(),
-                    times,
-                }))
-            }
+            Some(times) if told_apart => behind.push(Lead {
+                over: model.clone(),
+                times,
+            }),
             _ => models.push(model.clone()),
         }
     }
     Front::Found {
         models,
         median,
-        lead,
+        behind,
     }
 }
 

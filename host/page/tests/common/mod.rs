@@ -124,6 +124,7 @@ fn winner(x: Option<f64>, place: usize, series: &[Series]) -> Winner {
             x,
             models: vec![],
             lead: None,
+            behind: vec![],
         };
     };
     let level = |other: &&(&str, Estimate)| other.1.low <= best.1.high;
@@ -143,7 +144,13 @@ fn winner(x: Option<f64>, place: usize, series: &[Series]) -> Winner {
                 high: other.high / best.1.low,
             },
         });
-    Winner { x, models, lead }
+    let behind = lead.iter().cloned().collect();
+    Winner {
+        x,
+        models,
+        lead,
+        behind,
+    }
 }
 
 /// A claim whose texts are given, in the order of the ledger.
@@ -161,14 +168,17 @@ pub fn claim(
     ClaimReport {
         id: id.into(),
         words: words.into(),
+        short: String::new(),
         goal: false,
         figure: figure.map(Into::into),
         computed: computed.into(),
         bound: bound.into(),
+        within: Limits::default(),
         ours: ours.into(),
         estimate: None,
         coefficients: vec![],
         verdict,
+        needed: None,
         note: note.into(),
         why: if verdict == Verdict::Skipped {
             String::new()
@@ -253,6 +263,7 @@ pub fn small() -> Report {
                     high: 2.15,
                 },
             }),
+            behind: vec![],
         }],
     };
     let experiment = ExperimentReport {

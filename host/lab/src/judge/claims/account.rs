@@ -1,5 +1,5 @@
 use super::text::place;
-use super::{Answer, Case};
+use super::{Case, Judgement};
 use crate::judge::cells::Judged;
 use crate::stats::{Run, Scale, account};
 use heddle_results::Estimate;
@@ -8,7 +8,7 @@ use heddle_results::text::words;
 impl<'a> Case<'a> {
     /// What each of the terms costs, fitted to both models at every point, and how much of the difference between the models
     /// that explains.
-    pub(super) fn account(&self, columns: &[Vec<&'a Judged<'a>>]) -> Result<Answer<'a>, String> {
+    pub(super) fn account(&self, columns: &[Vec<&'a Judged<'a>>]) -> Result<Judgement<'a>, String> {
         let run = |cell: &'a Judged<'a>| {
             let count = |term: &String| {
                 cell.counters.get(term).copied().ok_or_else(|| {
@@ -47,17 +47,17 @@ impl<'a> Case<'a> {
         let ours = format!("{value:.3} of the difference (95 % {low:.3}–{high:.3})");
         let points: Vec<(f64, Vec<&Judged>)> =
             columns.iter().map(|cells| (0.0, cells.clone())).collect();
-        let mut answer = self.on_one_estimate(ours, share, Scale::Linear, &points);
+        let mut judgement = self.on_one_estimate(ours, share, Scale::Linear, &points);
         let fit = format!(
             "the account misses no median by more than {:.0} %",
             fitted.deviation * 100.0
         );
-        answer.note = [answer.note, fit]
+        judgement.note = [judgement.note, fit]
             .into_iter()
             .filter(|note| !note.is_empty())
             .collect::<Vec<_>>()
             .join("; ");
-        answer.coefficients = coefficients?;
-        Ok(answer)
+        judgement.coefficients = coefficients?;
+        Ok(judgement)
     }
 }

@@ -1,5 +1,5 @@
 use super::text::settle_note;
-use super::{Answer, Case, taken, verdict};
+use super::{Case, Judgement, taken, verdict};
 use crate::experiment::Range;
 use crate::judge::cells::Judged;
 use crate::judge::sentences::plain_number;
@@ -8,7 +8,7 @@ use heddle_results::text::{minus, number, range};
 use heddle_results::{Estimate, Verdict};
 
 impl<'a> Case<'a> {
-    pub(super) fn slope(&self, columns: &[Vec<&'a Judged<'a>>]) -> Result<Answer<'a>, String> {
+    pub(super) fn slope(&self, columns: &[Vec<&'a Judged<'a>>]) -> Result<Judgement<'a>, String> {
         let points = self.along(columns)?;
         let usable: Vec<(f64, &Resampled, Option<&Resampled>)> = points
             .iter()
@@ -33,7 +33,10 @@ impl<'a> Case<'a> {
         Ok(self.on_one_estimate(ours, found.slope, Scale::Linear, &points))
     }
 
-    pub(super) fn crossover(&self, columns: &[Vec<&'a Judged<'a>>]) -> Result<Answer<'a>, String> {
+    pub(super) fn crossover(
+        &self,
+        columns: &[Vec<&'a Judged<'a>>],
+    ) -> Result<Judgement<'a>, String> {
         let points = self.along(columns)?;
         let along = self.claim.along.as_deref().unwrap_or_default();
         let usable: Vec<(f64, &Resampled, &Resampled)> = points
@@ -50,16 +53,16 @@ impl<'a> Case<'a> {
                     number(x.value),
                     range(&number(x.low), &number(x.high))
                 );
-                let mut answer = self.on_one_estimate(ours, x, Scale::Log, &points);
+                let mut judgement = self.on_one_estimate(ours, x, Scale::Log, &points);
                 if times > 1 {
                     let more = format!("they swap {times} times; this is the first");
-                    answer.note = [answer.note, more]
+                    judgement.note = [judgement.note, more]
                         .into_iter()
                         .filter(|note| !note.is_empty())
                         .collect::<Vec<_>>()
                         .join("; ");
                 }
-                Ok(answer)
+                Ok(judgement)
             }
             Crossover::Never { above, sure } => {
                 let (numerator, denominator) = (self.name(0), self.name(1));
@@ -72,15 +75,15 @@ impl<'a> Case<'a> {
                 } else {
                     Verdict::Inconclusive
                 };
-                let (note, wanted) = match (sure, reaches) {
+                let (note, needed, wanted) = match (sure, reaches) {
                     (false, _) => unsure(&points),
                     (true, true) => {
                         let note = "the bound reaches beyond the sweep: a longer sweep would settle it, more samples would not";
-                        (note.into(), Vec::new())
+                        (note.into(), None, Vec::new())
                     }
-                    (true, false) => (String::new(), Vec::new()),
+                    (true, false) => (String::new(), None, Vec::new()),
                 };
-                Ok(Answer {
+                Ok(Judgement {
                     ours: format!(
                         "{numerator} ÷ {denominator} stays {side} 1 from {along}={} to {}",
                         plain_number(first),
@@ -89,6 +92,7 @@ impl<'a> Case<'a> {
                     estimate: None,
                     coefficients: Vec::new(),
                     verdict,
+                    needed,
                     note,
                     why: telling(&points),
                     wanted,
@@ -103,10 +107,11 @@ impl<'a> Case<'a> {
         estimate: Estimate,
         scale: Scale,
         points: &[(f64, Vec<&'a Judged<'a>>)],
-    ) -> Answer<'a> {
+    ) -> Judgement<'a> {
         let bound = self.claim.bound;
         let verdict = verdict(bound.judge(estimate.low, estimate.high));
         let (mut notes, mut wanted) = (Vec::new(), Vec::new());
+        let mut settles = None;
         if verdict == Verdict::Inconclusive {
             let all: Vec<&Judged> = points
                 .iter()
@@ -114,17 +119,19 @@ impl<'a> Case<'a> {
                 .collect();
             let needed = samples_to_settle(taken(&all), estimate, bound.min, bound.max, scale);
             notes.push(settle_note(taken(&all), needed));
+            settles = needed.map(|needed| needed as u64);
             let needed = needed.and_then(|needed| u32::try_from(needed).ok());
             wanted = needed
                 .map(|needed| all.iter().map(|cell| (cell.index, needed)).collect())
                 .unwrap_or_default();
         }
         notes.extend(self.partly(points.len()));
-        Answer {
+        Judgement {
             ours,
             estimate: Some(estimate),
             coefficients: Vec::new(),
             verdict,
+            needed: settles,
             note: notes.join("; "),
             why: telling(points),
             wanted,
@@ -161,8 +168,9 @@ fn telling<'a>(points: &[(f64, Vec<&'a Judged<'a>>)]) -> Vec<&'a Judged<'a>> {
     }
 }
 
-/// Where two models cannot be told apart at every point: what would, and the cells that want it.
-fn unsure(points: &[(f64, Vec<&Judged>)]) -> (String, Vec<(usize, u32)>) {
+/// Where two models cannot be told apart at every point: what would, how many samples that are, and the cells that want
+/// them.
+fn unsure(points: &[(f64, Vec<&Judged>)]) -> (String, Option<u64>, Vec<(usize, u32)>) {
     let open = points.iter().filter_map(|(_, cells)| {
         let ratio = ratio(cells.first()?.sound()?, cells.get(1)?.sound()?)?;
         let one = Range {
@@ -198,5 +206,5 @@ fn unsure(points: &[(f64, Vec<&Judged>)]) -> (String, Vec<(usize, u32)>) {
     } else {
         Vec::new()
     };
-    (note, wanted)
+    (note, most.map(|needed| needed as u64), wanted)
 }

@@ -1,4 +1,4 @@
-use super::{Answer, Case};
+use super::{Case, Judgement};
 use crate::judge::cells::Judged;
 use crate::stats::{Derived, Resampled, Scale, line};
 use heddle_results::text::{interval, number, quantity, range};
@@ -7,7 +7,7 @@ use heddle_results::{Coefficient, Estimate};
 impl<'a> Case<'a> {
     /// A line fitted to each model, and where the numerator's passes the denominator's. With `without`, the numerator's
     /// cost of each unit, beyond the denominator's, is split into what `without` has not and the rest.
-    pub(super) fn lines(&self, columns: &[Vec<&'a Judged<'a>>]) -> Result<Answer<'a>, String> {
+    pub(super) fn lines(&self, columns: &[Vec<&'a Judged<'a>>]) -> Result<Judgement<'a>, String> {
         let points = self.along(columns)?;
         let along = self.claim.along.as_deref().unwrap_or_default();
         let fitted = |index: usize| {
@@ -42,18 +42,18 @@ impl<'a> Case<'a> {
             number(crossover.value),
             range(&number(crossover.low), &number(crossover.high))
         );
-        let mut answer = self.on_one_estimate(ours, crossover, Scale::Linear, &points);
+        let mut judgement = self.on_one_estimate(ours, crossover, Scale::Linear, &points);
         let fit = format!(
             "the lines miss no median by more than {:.0} %",
             deviation * 100.0
         );
-        answer.note = if answer.note.is_empty() {
+        judgement.note = if judgement.note.is_empty() {
             fit
         } else {
-            format!("{}; {fit}", answer.note)
+            format!("{}; {fit}", judgement.note)
         };
-        answer.coefficients = terms;
-        Ok(answer)
+        judgement.coefficients = terms;
+        Ok(judgement)
     }
 
     /// A coefficient by the source's name, or by the model whose it is: the denominator's is the last.

@@ -15,7 +15,7 @@ use super::cells::Judged;
 use super::why::why;
 use crate::experiment::{Claim, Experiment, Form, Mode};
 use crate::stats::FEWEST;
-use heddle_results::{ClaimReport, Coefficient, Estimate, SkippedModel, Verdict};
+use heddle_results::{ClaimReport, Coefficient, Estimate, Limits, SkippedModel, Verdict};
 
 /// A claim with everything that bears on it.
 pub struct Case<'a> {
@@ -27,24 +27,27 @@ pub struct Case<'a> {
 }
 
 /// What a form of claim comes to.
-struct Answer<'a> {
+struct Judgement<'a> {
     ours: String,
     estimate: Option<Estimate>,
     coefficients: Vec<Coefficient>,
     verdict: Verdict,
+    /// Samples a cell that would settle it, if it is inconclusive and a number would do.
+    needed: Option<u64>,
     note: String,
     /// The cells whose counters say why.
     why: Vec<&'a Judged<'a>>,
     /// Cells that would need more samples, and how many.
     wanted: Vec<(usize, u32)>,
 }
-impl Answer<'_> {
+impl Judgement<'_> {
     fn skipped(reason: String) -> Self {
         Self {
             ours: String::new(),
             estimate: None,
             coefficients: Vec::new(),
             verdict: Verdict::Skipped,
+            needed: None,
             note: reason,
             why: Vec::new(),
             wanted: Vec::new(),
@@ -55,27 +58,33 @@ impl Answer<'_> {
 /// Judges; also says which cells want how many samples, if the claim is inconclusive and a number would do.
 pub fn judge(case: &Case) -> (ClaimReport, Vec<(usize, u32)>) {
     let claim = case.claim;
-    let answer = case.answer().unwrap_or_else(Answer::skipped);
+    let judgement = case.judgement().unwrap_or_else(Judgement::skipped);
     let report = ClaimReport {
         id: claim.id.clone(),
         words: claim.words.clone(),
+        short: claim.short.clone().unwrap_or_default(),
         goal: case.experiment.is_goal(claim),
         figure: claim.figure.clone(),
         computed: case.computed(),
         bound: case.bound_text(),
-        ours: answer.ours,
-        estimate: answer.estimate,
-        coefficients: answer.coefficients,
-        verdict: answer.verdict,
-        note: answer.note,
-        why: why(&claim.why, &answer.why),
+        within: Limits {
+            min: claim.bound.min,
+            max: claim.bound.max,
+        },
+        ours: judgement.ours,
+        estimate: judgement.estimate,
+        coefficients: judgement.coefficients,
+        verdict: judgement.verdict,
+        needed: judgement.needed,
+        note: judgement.note,
+        why: why(&claim.why, &judgement.why),
     };
-    (report, answer.wanted)
+    (report, judgement.wanted)
 }
 
 impl<'a> Case<'a> {
     /// `Err`: why it could not be judged.
-    fn answer(&self) -> Result<Answer<'a>, String> {
+    fn judgement(&self) -> Result<Judgement<'a>, String> {
         let columns = self.columns()?;
         let few = columns
             .iter()
@@ -83,13 +92,14 @@ impl<'a> Case<'a> {
             .filter_map(|cell| cell.sound())
             .find(|resampled| !resampled.enough());
         if let Some(few) = few {
-            return Ok(Answer {
+            return Ok(Judgement {
                 verdict: Verdict::Inconclusive,
+                needed: Some(FEWEST as u64),
                 note: format!(
                     "too few samples: {} in a cell, at least {FEWEST} are needed",
                     few.count
                 ),
-                ..Answer::skipped(String::new())
+                ..Judgement::skipped(String::new())
             });
         }
         match self.claim.form {

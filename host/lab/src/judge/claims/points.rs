@@ -1,5 +1,5 @@
 use super::text::{place, settle_note};
-use super::{Answer, Case, taken, verdict};
+use super::{Case, Judgement, taken, verdict};
 use crate::judge::cells::Judged;
 use crate::stats::{Scale, median_among, ratio, ratio_among, samples_to_settle};
 use heddle_results::{Estimate, Verdict};
@@ -29,7 +29,7 @@ impl Point<'_> {
 
 impl<'a> Case<'a> {
     /// A ratio or a value at each point, against the bound.
-    pub(super) fn points(&self, columns: &[Vec<&'a Judged<'a>>]) -> Result<Answer<'a>, String> {
+    pub(super) fn points(&self, columns: &[Vec<&'a Judged<'a>>]) -> Result<Judgement<'a>, String> {
         let points: Option<Vec<Point>> = columns
             .iter()
             .map(|cells| self.point(cells, columns.len()))
@@ -66,6 +66,7 @@ impl<'a> Case<'a> {
         }
         let mut notes = Vec::new();
         let mut wanted = Vec::new();
+        let mut settles = None;
         if verdict == Verdict::Inconclusive {
             if decisive.doubtful {
                 notes.push(format!(
@@ -76,12 +77,10 @@ impl<'a> Case<'a> {
             }
             let open = || points.iter().filter(|point| point.inside.is_none());
             let needed: Option<Vec<usize>> = open().map(|point| point.needed).collect();
-            notes.push(settle_note(
-                taken(&decisive.cells),
-                needed
-                    .as_ref()
-                    .and_then(|needed| needed.iter().max().copied()),
-            ));
+            settles = needed
+                .as_ref()
+                .and_then(|needed| needed.iter().max().copied());
+            notes.push(settle_note(taken(&decisive.cells), settles));
             if needed.is_some() {
                 wanted = open().flat_map(Point::wanted).collect();
             }
@@ -95,11 +94,12 @@ impl<'a> Case<'a> {
         }
         notes.extend(self.partly(points.len()));
         let (estimate, why) = (Some(decisive.estimate), decisive.cells.clone());
-        Ok(Answer {
+        Ok(Judgement {
             ours,
             estimate,
             coefficients: Vec::new(),
             verdict,
+            needed: settles.map(|needed| needed as u64),
             note: notes.join("; "),
             why,
             wanted,
