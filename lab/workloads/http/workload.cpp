@@ -73,7 +73,7 @@ std::vector<parameter> problem::declare() {
       parameter::integer("pipeline", 1, 1, 1000, "requests on the way on each connection"),
       parameter::word("hop", {"none", "back-end", "redis"}, "what an answer needs"),
       parameter::word("load", {"steady", "chaos", "wrk"}, "how the clients behave"),
-      parameter::integer("ms", 1000, 100, 600'000, "load=wrk: how long; wrk stops each 100 ms"),
+      parameter::integer("ms", 1000, 20, 600'000, "load=wrk: how long; wrk stops each 100 ms"),
       parameter::integer("workers", 16, 1, 1000, "of a thread pool, and Go's to the back end"),
       parameter::word("sockets", {"epoll", "io_uring"}, "cooperative: how they are waited for"),
       parameter::word("patience", {"within", "swept"},
