@@ -13,7 +13,7 @@ fn a_planted_factor_of_two_is_found_without_touching_rust() {
     let house = House::new();
     house.mine(TWICE, "'fast', 'slow'", RATIO);
     house
-        .compare(&["own/", "-n", "10"])
+        .verbose(&["own/", "-n", "10"])
         .assert()
         .code(0)
         .stdout(
@@ -73,7 +73,7 @@ fn a_pair_of_the_same_reads_no_significant_difference() {
         "",
     );
     house
-        .compare(&["own/"])
+        .verbose(&["own/"])
         .assert()
         .code(0)
         .stdout(contains("mine: no significant difference between ").and(contains("wins").not()));
@@ -96,7 +96,7 @@ fn an_inconclusive_claim_gets_more_samples_and_a_reference_never_wins() {
         &RATIO.replace("min = 1.8, max = 2.2", "min = 1.026"),
     );
     house.edit("workload =", "reference = ['serial']\nworkload =");
-    house.compare(&["own/"]).assert().code(0).stdout(
+    house.verbose(&["own/"]).assert().code(0).stdout(
         contains("Additional samples, for claims that the first 20 a cell left inconclusive: ")
             .and(contains("serial").not()),
     );
@@ -120,7 +120,7 @@ fn a_sweep_makes_an_axis_groups_and_slopes() {
     );
     house.edit("workload =", "axis = 'n'\nworkload =");
     let lead = "1.73× (95 % 1.73–1.73) ahead of slow at n=64";
-    house.compare(&["own/mine.toml", "-n", "6"]).assert().code(0).stdout(
+    house.verbose(&["own/mine.toml", "-n", "6"]).assert().code(0).stdout(
         contains("reproduced      linear")
             .and(contains("slope 1.000"))
             .and(contains("reproduced      swap"))
@@ -171,7 +171,7 @@ fn an_open_claim_says_in_the_terminal_what_would_settle_it_and_why_it_stands_so(
     // On the bound of 1.8, give or take; slow counts 2 switches, fast 1.
     let script = "b=1000; [ $m = slow ] && { b=1810; n=2; }; line $(( b + (s * s * 7) % 61 ))\n";
     house.mine(script, "'fast', 'slow'", RATIO);
-    let output = house.compare(&["own/", "-n", "10"]).assert().code(0);
+    let output = house.verbose(&["own/", "-n", "10"]).assert().code(0);
     let text = String::from_utf8_lossy(&output.get_output().stdout).into_owned();
     let mut lines = text
         .lines()
@@ -328,7 +328,7 @@ fn an_account_says_what_counted_things_cost_and_how_much_that_explains() {
 fn too_few_samples_say_nothing() {
     let house = House::new();
     house.mine(TWICE, "'fast', 'slow'", RATIO);
-    house.compare(&["own/", "-n", "3"]).assert().code(0).stdout(
+    house.verbose(&["own/", "-n", "3"]).assert().code(0).stdout(
         contains("too few samples to tell the models apart: 3 in a cell, at least 6 are needed")
             .and(contains("Claims: 2 inconclusive")),
     );
@@ -346,7 +346,7 @@ fn goals_are_reached_or_not_and_a_table_sets_models_against_its_base() {
         "base = 'fast'\ncolumns = ['strand_switches']\nworkload =",
     );
     house
-        .compare(&["own/", "-n", "10"])
+        .verbose(&["own/", "-n", "10"])
         .assert()
         .code(0)
         .stdout(
@@ -390,7 +390,7 @@ fn a_claim_on_what_only_a_full_run_counts_says_so() {
         ("--full", "frames of slow was not counted at its only point"),
     ] {
         house
-            .compare(&["own/", "-n", "6", mode])
+            .verbose(&["own/", "-n", "6", mode])
             .assert()
             .code(0)
             .stdout(contains(reason));
@@ -405,7 +405,7 @@ fn cells_that_crash_alike_share_a_line() {
         "timeout_s = 20",
         "timeout_s = 20, sweep = [{ n = [1, 8, 12] }]",
     );
-    house.compare(&["own/"]).assert().code(1).stdout(
+    house.verbose(&["own/"]).assert().code(1).stdout(
         contains("mine: fast ×3 and slow ×3, first at n=1: 18 of 18 samples crashed: ")
             .or(contains(
                 "mine: slow ×3 and fast ×3, first at n=1: 18 of 18 samples crashed: ",

@@ -7,6 +7,7 @@ mod house;
 
 use assert_cmd::Command;
 use house::House;
+use predicates::prelude::*;
 use predicates::str::contains;
 use std::io::{Read, Write};
 use std::os::fd::OwnedFd;
@@ -64,15 +65,18 @@ fn an_interrupted_comparison_writes_what_it_has_and_leaves_nothing_else() {
             "'fast'",
             "",
         );
-        compare(&house, &["own/"])
-            .assert()
-            .code(code)
-            .stdout(contains(
-                "Partial: interrupted after 2 of at least 20 samples.",
-            ));
-        assert_eq!(house.samples().len(), 2);
-        assert!(house.page().contains("Partial: interrupted"));
-        assert!(!house.path("report/results.jsonl.new").exists());
+        compare(&house, &["own/"]).assert().code(code).stdout(
+            contains("Partial: interrupted after 2 of at least 20 samples\n")
+                .and(contains("heddle compare --resume goes on from here\n"))
+                .and(contains("REPORT   report.partial/index.html\n")),
+        );
+        assert_eq!(house.samples_in("report.partial").len(), 2);
+        assert!(
+            house
+                .page_in("report.partial")
+                .contains("Partial: interrupted")
+        );
+        assert!(!house.path("report").exists());
         assert_gone(&house);
     }
 }
@@ -124,13 +128,18 @@ fn a_second_signal_ends_it_at_once() {
     // It waits for somebody to read the sentences.
     let (_reader, full) = full_stream();
     let mut child = spawn(&house, full.into(), Stdio::null());
-    wait_for(|| house.path("report/index.html").exists().then_some(()));
+    wait_for(|| {
+        house
+            .path("report.partial/index.html")
+            .exists()
+            .then_some(())
+    });
     let status = wait_for(|| {
         send(&child, libc::SIGTERM);
         child.try_wait().unwrap()
     });
     assert_eq!(status.code(), Some(143));
-    assert_eq!(house.samples().len(), 2);
+    assert_eq!(house.samples_in("report.partial").len(), 2);
 }
 
 #[test]
@@ -223,10 +232,10 @@ fn what_was_measured_stays_where_it_cannot_go_on() {
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(1), "{text}");
     assert!(
-        text.contains("the comparison cannot go on; the samples so far are in report/results.jsonl.new: cannot write"),
+        text.contains("the comparison cannot go on; the samples so far are in report.partial/results.jsonl, and `heddle compare --resume` goes on from there: cannot write"),
         "{text}"
     );
-    let raw = std::fs::read_to_string(house.path("report/results.jsonl.new")).unwrap();
+    let raw = std::fs::read_to_string(house.path("report.partial/results.jsonl")).unwrap();
     assert!(
         raw.lines().count() > 2 && raw.contains("\"experiment\":\"mine\""),
         "{raw}"

@@ -3,12 +3,15 @@
 use crate::error::Result;
 use crate::experiment::Experiment;
 use crate::judge;
-use crate::run::{Load, Options, Plan, Runner, Watcher, interrupt, machine, plan};
+use crate::run::{
+    Cell, Earlier, Load, Options, Plan, Runner, SecondLook, Watcher, interrupt, machine, now_ns,
+    plan,
+};
 use heddle_results::text::wait;
 use heddle_results::{Report, Status};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 /// Takes the samples and judges them.
 ///
@@ -17,63 +20,35 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 /// is looked at until it says something says it too often. A claim that the rest of the budget cannot settle gets none,
 /// and says how many it would take.
 ///
+/// `earlier` is what an interrupted run has left: it goes on in the same rounds, in the order that the seed gives them.
+///
 /// # Errors
 /// Those of the watcher, and if there is no place for the samples' files. What goes wrong with samples is in the report.
 pub fn compare(
     experiments: &[Experiment],
     options: &Options,
     command: Vec<String>,
+    earlier: &Earlier,
     watcher: &mut dyn Watcher,
 ) -> Result<Report> {
-    let started = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .unwrap_or_default();
+    let started_ns = earlier.started_ns.unwrap_or_else(now_ns);
     let machine = Arc::new(machine());
     let mut runner = Runner::new(
         experiments,
         options,
         plan(experiments, options),
         Arc::clone(&machine),
+        earlier,
     )?;
-    let mut notes = Vec::new();
+    let mut notes = earlier.notes.clone();
     let load = Load::now();
-    if let Some(expected) = expected(experiments, options) {
-        watcher.note(&format!(
-            "about {} are expected, {} are the limit",
-            wait(expected),
-            wait(options.budget())
-        ));
-    }
     runner.warm_up();
-    let targets = vec![options.first_samples(); runner.plan.cells.len()];
-    runner.round(&targets, false, watcher)?;
-    runner.plan.set_aside();
-    let cells = runner.plan.cells.len();
-    let mut first = affordable(&runner, options);
-    if !interrupt::seen() && options.samples.is_none() {
-        let rest = runner.round_takes() * (first - 1);
-        watcher.note(&format!(
-            "{cells} cells, {first} samples each: about {} in all",
-            wait(runner.elapsed() + rest)
-        ));
-    }
-    // The machine may get busier than it was in the first round.
-    let targets = vec![first; cells];
-    for taken in 2..=first {
-        let late = runner.elapsed() + runner.round_takes() > options.budget();
-        if options.samples.is_none() && late && taken > options.fewest_samples() {
-            first = taken - 1;
-            break;
-        }
-        if !runner.round(&targets, false, watcher)? {
-            break;
-        }
-    }
+    let first = first_samples(&mut runner, options, watcher)?;
     if first < options.first_samples() {
         notes.push(format!(
-            "{first} samples a cell instead of {}, so that the run takes {} if it can (`--budget`).",
+            "{first} samples a cell instead of {}, to end within {} (`--budget`).",
             options.first_samples(),
-            wait(options.budget())
+            wait(options.budget)
         ));
     }
     if options.samples.is_none() && !interrupt::seen() {
@@ -87,25 +62,21 @@ pub fn compare(
     }
     notes.extend(load.and_then(|before| Load::now()?.note_since(before)));
     if interrupt::seen() {
-        let taken: usize = runner
-            .plan
-            .cells
-            .iter()
-            .map(|cell| cell.samples.len())
-            .sum();
-        let planned = first as usize * runner.plan.cells.len();
+        let taken = taken(&runner);
+        let planned = u64::from(first) * runner.plan.cells.len() as u64;
         notes.insert(
             0,
             format!("Partial: interrupted after {taken} of at least {planned} samples."),
         );
     }
+    runner.note_down(watcher)?;
     let plan = &runner.plan;
     Ok(Report {
         version: env!("CARGO_PKG_VERSION").into(),
         command,
         mode: options.mode.name().into(),
         seed: options.seed,
-        started_ns: u64::try_from(started.as_nanos()).unwrap_or(u64::MAX),
+        started_ns,
         took_ns: u64::try_from(runner.elapsed().as_nanos()).unwrap_or(u64::MAX),
         machine: (*machine).clone(),
         builds: builds(plan),
@@ -120,22 +91,60 @@ pub fn compare(
     })
 }
 
-/// What the experiments say that they take, if all of them say it.
-fn expected(experiments: &[Experiment], options: &Options) -> Option<Duration> {
-    if options.samples.is_some() || !options.models.is_empty() {
+/// What a run takes by what the experiments say, if all of them say it. What they say is meant for the samples a cell that
+/// a run takes unless it is asked for another number.
+pub fn expected(experiments: &[Experiment], options: &Options) -> Option<Duration> {
+    if !options.models.is_empty() {
         return None;
     }
+    let usual = Options {
+        samples: None,
+        ..options.clone()
+    };
+    let share = f64::from(options.first_samples()) / f64::from(usual.first_samples());
     let seconds = experiments
         .iter()
         .map(|experiment| experiment.plan(options.mode).expected_s);
-    seconds.sum::<Option<f64>>().map(Duration::from_secs_f64)
+    seconds
+        .sum::<Option<f64>>()
+        .map(|seconds| Duration::from_secs_f64((seconds * share).min(1e9)))
+}
+
+/// Takes the samples that every cell gets; how many that are.
+fn first_samples(runner: &mut Runner, options: &Options, watcher: &mut dyn Watcher) -> Result<u32> {
+    let targets = vec![options.first_samples(); runner.plan.cells.len()];
+    runner.round(1, &targets, false, watcher)?;
+    runner.plan.set_aside();
+    // A resumed run keeps to what was decided before.
+    let decided = runner.second_look.as_ref().map(|look| look.first);
+    let mut first = decided.unwrap_or_else(|| affordable(runner, options));
+    if first < options.first_samples() && decided.is_none() && !interrupt::seen() {
+        watcher.note(&format!(
+            "{first} samples a cell instead of {}, to end within {}",
+            options.first_samples(),
+            wait(options.budget)
+        ));
+    }
+    // The machine may get busier than it was in the first round.
+    let targets = vec![first; runner.plan.cells.len()];
+    for number in runner.fewest_taken() + 1..=first {
+        let late = runner.elapsed() + runner.round_takes() > options.budget;
+        if options.samples.is_none() && late && number > options.fewest_samples() {
+            first = number - 1;
+            break;
+        }
+        if !runner.round(number, &targets, false, watcher)? {
+            break;
+        }
+    }
+    Ok(first)
 }
 
 /// Samples a cell that fit into the time budget, after the first round; never fewer than an interval needs.
 fn affordable(runner: &Runner, options: &Options) -> u32 {
-    let left = options.budget().saturating_sub(runner.elapsed());
+    let left = options.budget.saturating_sub(runner.elapsed());
     let rounds = left.as_secs_f64() / runner.round_takes().as_secs_f64().max(1e-9);
-    let samples = 1.0 + rounds.min(1e6);
+    let samples = f64::from(runner.fewest_taken()) + rounds.min(1e6);
     (samples as u32).clamp(options.fewest_samples(), options.first_samples())
 }
 
@@ -147,33 +156,52 @@ fn second_look(
     first: u32,
     watcher: &mut dyn Watcher,
 ) -> Result<Vec<String>> {
-    let targets = second_targets(runner, experiments, options);
-    let count = |runner: &Runner| {
-        runner
-            .plan
-            .cells
-            .iter()
-            .map(|cell| cell.samples.len() as u32)
-            .sum::<u32>()
+    let decided = runner.second_look.take();
+    let cells = runner.plan.cells.len();
+    let targets = match decided {
+        Some(look) if look.targets.len() == cells => look.targets,
+        _ => second_targets(runner, experiments, options),
     };
-    let (before, wanted) = (count(runner), targets.iter().sum::<u32>());
-    if wanted == before {
+    runner.second_look = Some(SecondLook {
+        first,
+        targets: targets.clone(),
+    });
+    runner.note_down(watcher)?;
+    let first_ones = |cell: &Cell| (cell.samples.len() as u32).min(first);
+    let before: u64 = runner
+        .plan
+        .cells
+        .iter()
+        .map(first_ones)
+        .map(u64::from)
+        .sum();
+    let given_up = |cell: &Cell| cell.given_up().then_some(cell.samples.len() as u32);
+    let wanted: u64 = (runner.plan.cells.iter().zip(&targets))
+        .map(|(cell, target)| u64::from(given_up(cell).unwrap_or(*target)))
+        .sum();
+    let wanted = wanted.saturating_sub(before);
+    if wanted == 0 {
         return Ok(Vec::new());
     }
     watcher.note(&format!(
-        "{} more samples for claims that are still inconclusive",
-        wanted - before
+        "{wanted} more samples for claims that are still inconclusive"
     ));
     runner.rounds(&targets, true, watcher)?;
-    let more = count(runner) - before;
-    let ended = if before + more < wanted {
-        format!(" of {}; the time budget ended", wanted - before)
+    let more = taken(runner) - before;
+    let ended = if more < wanted {
+        format!(" of {wanted}; the time budget ended")
     } else {
         String::new()
     };
     Ok(vec![format!(
         "Additional samples, for claims that the first {first} a cell left inconclusive: {more}{ended}."
     )])
+}
+
+/// Samples that there are.
+fn taken(runner: &Runner) -> u64 {
+    let cells = runner.plan.cells.iter();
+    cells.map(|cell| cell.samples.len() as u64).sum()
 }
 
 /// How many samples each cell is to have for the second look: as the claims want them that the rest of the budget can
@@ -185,7 +213,7 @@ fn second_targets(runner: &Runner, experiments: &[Experiment], options: &Options
         .iter()
         .map(|cell| cell.samples.len() as u32)
         .collect();
-    let rest = options.budget().saturating_sub(runner.elapsed());
+    let rest = options.budget.saturating_sub(runner.elapsed());
     let with = |targets: &[u32], claim: &[(usize, u32)], times: u32| -> Vec<u32> {
         let mut more = targets.to_vec();
         for (cell, needed) in claim {

@@ -1,7 +1,9 @@
 //! Locks on files and directories that end with whoever holds them, however that happens.
 
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::os::fd::AsRawFd;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::Path;
 
 /// What came of an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,4 +26,18 @@ pub(crate) fn try_lock(file: &File) -> Lock {
         std::io::ErrorKind::WouldBlock => Lock::Others,
         _ => Lock::Unknown,
     }
+}
+
+/// Opens a directory, and nothing else.
+pub(crate) fn open_directory(path: &Path) -> std::io::Result<File> {
+    let flags = libc::O_DIRECTORY | libc::O_NOFOLLOW;
+    OpenOptions::new().read(true).custom_flags(flags).open(path)
+}
+
+/// Whether the open directory is the one of that name.
+pub(crate) fn is_at(directory: &File, path: &Path) -> bool {
+    let (Ok(one), Ok(other)) = (directory.metadata(), std::fs::symlink_metadata(path)) else {
+        return false;
+    };
+    (one.dev(), one.ino()) == (other.dev(), other.ino())
 }

@@ -15,5 +15,5 @@ pub mod run;
 pub mod select;
 pub mod stats;
 
-pub use compare::{compare, exit_code, nothing_ran};
+pub use compare::{compare, exit_code, expected, nothing_ran};
 pub use error::{Error, Result};

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use heddle_lab::experiment::{Experiment, Mode};
+use heddle_lab::run::Earlier;
 use std::path::{Path, PathBuf};
 
 fn top() -> PathBuf {
@@ -46,7 +47,14 @@ fn the_documented_line_makes_a_good_sample() {
     std::fs::write(home.path().join("doc.toml"), text).unwrap();
     let experiments = [Experiment::read(&home.path().join("doc.toml")).unwrap()];
     let options = options(Some(1));
-    let report = heddle_lab::compare(&experiments, &options, vec![], &mut Quiet).unwrap();
+    let report = heddle_lab::compare(
+        &experiments,
+        &options,
+        vec![],
+        &Earlier::default(),
+        &mut Quiet,
+    )
+    .unwrap();
     let cell = &report.experiments[0].groups[0].series[0].cells[0];
     assert_eq!(cell.failures, [], "{:?}", report.experiments[0].troubles);
     assert_eq!(cell.values, [2.06]);
@@ -94,7 +102,7 @@ fn options(samples: Option<u32>) -> heddle_lab::run::Options {
         models: vec![],
         samples,
         timeout: None,
-        budget: None,
+        budget: std::time::Duration::from_secs(240),
         seed: 1,
         lab: "/nowhere".into(),
     }

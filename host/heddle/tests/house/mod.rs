@@ -94,9 +94,21 @@ impl House {
         command
     }
 
+    /// One that prints every claim and sentence, too.
+    pub fn verbose(&self, arguments: &[&str]) -> Command {
+        let mut command = self.compare(arguments);
+        command.arg("--verbose");
+        command
+    }
+
     /// The page's text, without its markup.
     pub fn page(&self) -> String {
-        let html = std::fs::read_to_string(self.path("report/index.html")).unwrap();
+        self.page_in("report")
+    }
+
+    /// The same of another directory's.
+    pub fn page_in(&self, dir: &str) -> String {
+        let html = std::fs::read_to_string(self.path(dir).join("index.html")).unwrap();
         html.split('<')
             .filter_map(|part| part.split_once('>'))
             .map(|(_, text)| text)
@@ -104,7 +116,12 @@ impl House {
     }
 
     pub fn samples(&self) -> Vec<serde_json::Value> {
-        let text = std::fs::read_to_string(self.path("report/results.jsonl")).unwrap();
+        self.samples_in("report")
+    }
+
+    /// The same of another directory's.
+    pub fn samples_in(&self, dir: &str) -> Vec<serde_json::Value> {
+        let text = std::fs::read_to_string(self.path(dir).join("results.jsonl")).unwrap();
         text.lines()
             .map(|line| serde_json::from_str(line).unwrap())
             .collect()

@@ -1,58 +1,101 @@
-//! The directory of a comparison: `results.jsonl` while samples come, `index.html` at the end.
+//! The directory of a comparison, and how no finished report is ever lost by a run.
 //!
-//! Both are written under another name first and renamed at the end, so that an earlier comparison stays whole until the
-//! new one is. A directory that holds anything else than a comparison of ours is never written to.
+//! A run writes to `<dir>.partial`: every sample at once (`results.jsonl`), and what it needs to go on (`run.json`). When
+//! it is finished, that directory is renamed to `<dir>`, and the report that was there to `<dir>.old`. A run that was
+//! interrupted or killed leaves `<dir>` as it was, and can be resumed.
+
+mod places;
+mod record;
+mod resume;
+mod rotate;
+#[cfg(test)]
+mod tests;
+
+pub use record::{Identity, Record};
+pub use resume::Resumed;
 
 use crate::error::{Error, Result};
-use crate::file_lock::{Lock, try_lock};
+use crate::file_lock::{self, Lock, try_lock};
+use crate::run::Checkpoint;
 use heddle_results::Sample;
+use places::{Found, Places, look, remove};
 use std::fs::File;
-use std::io::{BufRead, BufReader, BufWriter, Write};
-use std::os::unix::fs::MetadataExt;
+use std::io::{BufWriter, ErrorKind, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-const RAW: &str = "results.jsonl";
-const PAGE: &str = "index.html";
-/// Ending of a file that is being written.
-const NEW: &str = ".new";
+/// Every sample on a line of its own.
+pub const RAW: &str = "results.jsonl";
+/// The page.
+pub const PAGE: &str = "index.html";
+/// What is on the page, as data.
+pub const REPORT: &str = "report.json";
+/// What a run needs to go on.
+const RECORD: &str = "run.json";
 
 /// A comparison's directory, being written.
 pub struct Output {
-    dir: PathBuf,
+    places: Places,
+    record: Record,
     raw: BufWriter<File>,
+    /// An interrupted run had to make room.
+    replaced: bool,
+    /// Open, and so locked.
+    _lock: File,
 }
 
 impl Output {
-    /// Makes the directory if there is none, and refuses one that isn't ours.
+    /// Makes `<dir>.partial`. An interrupted run that is there is kept as `<dir>.partial.old`. Also returns what to tell the
+    /// user.
     ///
     /// # Errors
-    /// If it holds something else, or cannot be written.
-    pub fn open(dir: &Path) -> Result<Self> {
-        refuse_foreign(dir)?;
-        std::fs::create_dir_all(dir).map_err(Error::io(format!(
+    /// If a directory that is needed is somebody else's or cannot be written, or another run goes on there.
+    pub fn open(dir: &Path, record: Record) -> Result<(Self, Vec<String>)> {
+        let places = Places::new(dir)?;
+        places.check()?;
+        let parent = places.parent();
+        std::fs::create_dir_all(&parent).map_err(Error::io(format!(
             "cannot make the directory {}",
-            dir.display()
+            parent.display()
         )))?;
-        let path = dir.join(format!("{RAW}{NEW}"));
-        let what = || format!("cannot write {}", path.display());
-        // Emptied only when it is ours alone.
+        let partial = places.partial();
+        let mut notes = Vec::new();
+        let mut replaced = false;
+        let lock = loop {
+            match std::fs::create_dir(&partial) {
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                other => other.map_err(Error::io(format!(
+                    "cannot make the directory {} (`-o DIR` names another place)",
+                    partial.display()
+                )))?,
+            }
+            let Some(lock) = locked(&places)? else {
+                continue;
+            };
+            let samples = resume::count(&partial.join(RAW));
+            if samples == 0 {
+                break lock;
+            }
+            notes.push(replace(&places, samples)?);
+            replaced = true;
+        };
+        let path = partial.join(RAW);
         let file = File::options()
             .write(true)
             .create(true)
-            .truncate(false)
+            .truncate(true)
+            .custom_flags(libc::O_NOFOLLOW)
             .open(&path)
-            .map_err(Error::io(what()))?;
-        lock(&file, dir)?;
-        // The other one may have ended, and renamed what we have opened, before we had the lock.
-        let at_path = std::fs::metadata(&path).ok().map(|data| data.ino());
-        if at_path != Some(file.metadata().map_err(Error::io(what()))?.ino()) {
-            return Self::open(dir);
-        }
-        file.set_len(0).map_err(Error::io(what()))?;
-        Ok(Self {
-            dir: dir.to_owned(),
+            .map_err(Error::io(format!("cannot write {}", path.display())))?;
+        let output = Self {
+            places,
+            record,
             raw: BufWriter::new(file),
-        })
+            replaced,
+            _lock: lock,
+        };
+        output.write_record()?;
+        Ok((output, notes))
     }
 
     /// Appends a line; it is in the file when this returns, so that a comparison that is killed leaves what it had.
@@ -71,6 +114,16 @@ impl Output {
         )))
     }
 
+    /// Notes how far the run is.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn checkpoint(&mut self, point: &Checkpoint) -> Result<()> {
+        self.record.elapsed_ns = u64::try_from(point.elapsed.as_nanos()).unwrap_or(u64::MAX);
+        self.record.second_look = point.second_look.cloned();
+        self.write_record()
+    }
+
     /// The lines so far.
     ///
     /// # Errors
@@ -80,141 +133,103 @@ impl Output {
         std::fs::read_to_string(&path).map_err(Error::io(format!("cannot read {}", path.display())))
     }
 
-    /// The file with the lines so far; the next comparison into the same directory overwrites it.
+    /// The file with the lines so far.
     pub fn unfinished(&self) -> PathBuf {
-        self.path(RAW, NEW)
+        self.places.partial().join(RAW)
     }
 
-    /// Puts the page and the lines in place; where the page is.
+    /// Puts the page and the report in place, and the earlier report out of the way; where the page is, and what to tell
+    /// the user.
     ///
     /// # Errors
-    /// If they cannot be written.
-    pub fn finish(self, page: &str) -> Result<PathBuf> {
-        let (new, done) = (self.path(PAGE, NEW), self.path(PAGE, ""));
-        std::fs::write(&new, page).map_err(Error::io(format!("cannot write {}", new.display())))?;
-        for (from, to) in [(self.unfinished(), self.path(RAW, "")), (new, done.clone())] {
-            std::fs::rename(&from, &to)
-                .map_err(Error::io(format!("cannot write {}", to.display())))?;
-        }
-        Ok(done)
+    /// If they cannot be written, or the directories not be renamed: then all is in `<dir>.partial`.
+    pub fn finish(self, page: &str, report: &str) -> Result<(PathBuf, Vec<String>)> {
+        self.write(PAGE, page)?;
+        self.write(REPORT, report)?;
+        let notes = rotate::finish(&self.places)?;
+        // A finished run does not go on. If this fails, the file does no harm.
+        let _ = std::fs::remove_file(self.places.dir.join(RECORD));
+        Ok((self.places.dir.join(PAGE), notes))
     }
 
-    /// Leaves an earlier comparison as it was.
+    /// Leaves an interrupted run to be resumed, with a page of what there is; where that page is.
+    ///
+    /// # Errors
+    /// If the page cannot be written.
+    pub fn leave(self, page: &str) -> Result<PathBuf> {
+        self.write(PAGE, page)?;
+        Ok(self.places.partial().join(PAGE))
+    }
+
+    /// Leaves everything as it was before a run that took no sample.
     pub fn discard(self) {
-        // What cannot be removed is overwritten by the next comparison.
-        let _ = std::fs::remove_file(self.unfinished());
-        let _ = std::fs::remove_dir(&self.dir);
+        // What cannot be removed is reused by the next comparison.
+        let partial = self.places.partial();
+        if remove(&partial).unwrap_or(false) && self.replaced {
+            let _ = rotate::rename(&self.places.replaced(), &partial);
+        }
     }
 
-    fn path(&self, name: &str, ending: &str) -> PathBuf {
-        self.dir.join(format!("{name}{ending}"))
+    fn write_record(&self) -> Result<()> {
+        let text = serde_json::to_string_pretty(&self.record).unwrap_or_default();
+        self.write(RECORD, &format!("{text}\n"))
+    }
+
+    /// Writes a file under another name first, so that it is whole or not there.
+    fn write(&self, name: &str, text: &str) -> Result<()> {
+        let path = self.places.partial().join(name);
+        let new = path.with_file_name(format!("{name}.new"));
+        let write = || {
+            let mut file = File::options()
+                .write(true)
+                .create(true)
+                .truncate(true)
+                .custom_flags(libc::O_NOFOLLOW)
+                .open(&new)?;
+            file.write_all(text.as_bytes())?;
+            std::fs::rename(&new, &path)
+        };
+        write().map_err(Error::io(format!("cannot write {}", path.display())))
     }
 }
 
-/// Held until the file is closed, however we end. A file system that knows no locks does without.
-fn lock(file: &File, dir: &Path) -> Result<()> {
-    if try_lock(file) == Lock::Others {
+/// The lock on `<dir>.partial`, held until the file is closed, however we end; none if the directory was renamed meanwhile.
+/// A file system that knows no locks does without.
+fn locked(places: &Places) -> Result<Option<File>> {
+    let partial = places.partial();
+    if look(&partial)? == Found::Nothing {
+        return Ok(None);
+    }
+    let lock = match file_lock::open_directory(&partial) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        other => other.map_err(Error::io(format!("cannot read {}", partial.display())))?,
+    };
+    if try_lock(&lock) == Lock::Others {
         return Err(Error::Usage(format!(
             "another comparison is writing to {}: wait for its end, or choose another place with `-o DIR`",
-            dir.display()
+            partial.display()
         )));
     }
-    Ok(())
+    Ok(file_lock::is_at(&lock, &partial).then_some(lock))
 }
 
-/// Ours is a directory that is new, empty, or has our `results.jsonl` in it; what an interrupted comparison left is
-/// nobody's.
-fn refuse_foreign(dir: &Path) -> Result<()> {
-    if !dir.exists() {
-        return Ok(());
+/// Keeps an interrupted run as `<dir>.partial.old`, in the place of an earlier one; says so.
+fn replace(places: &Places, samples: usize) -> Result<String> {
+    let (partial, old) = (places.partial(), places.replaced());
+    let mut also = String::new();
+    if look(&old)? == Found::Ours {
+        let earlier = resume::count(&old.join(RAW));
+        if !remove(&old)? {
+            return Err(Error::Usage(format!(
+                "{} holds files of yours beside an interrupted run: move them away, or choose another place with `-o DIR`",
+                old.display()
+            )));
+        }
+        also = format!(", in the place of one with {earlier}");
     }
-    if !dir.is_dir() {
-        return Err(Error::Usage(format!(
-            "{} is not a directory: choose another place with `-o DIR`",
-            dir.display()
-        )));
-    }
-    let entries =
-        std::fs::read_dir(dir).map_err(Error::io(format!("cannot read {}", dir.display())))?;
-    let names =
-        entries.filter_map(|entry| Some(entry.ok()?.file_name().to_string_lossy().into_owned()));
-    let other = names.filter(|name| !name.ends_with(NEW)).min();
-    let Some(other) = other else { return Ok(()) };
-    if is_ours(&dir.join(RAW)) {
-        return Ok(());
-    }
-    Err(Error::Usage(format!(
-        "{} holds files that no comparison wrote, such as {other}: choose another place with `-o DIR`",
-        dir.display()
-    )))
-}
-
-/// Whether a file is empty or begins with a sample.
-fn is_ours(path: &Path) -> bool {
-    let Ok(file) = File::open(path) else {
-        return false;
-    };
-    let mut first = String::new();
-    BufReader::new(file).read_line(&mut first).is_ok()
-        && (first.is_empty() || serde_json::from_str::<Sample>(&first).is_ok())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_our_own_directories_are_written_to() {
-        let home = tempfile::tempdir().unwrap();
-        let dir = |name: &str| home.path().join(name);
-        // New, and made with its parents; then ours.
-        let output = Output::open(&dir("a/b")).unwrap();
-        assert_eq!(output.finish("page").unwrap(), dir("a/b/index.html"));
-        Output::open(&dir("a/b")).unwrap().finish("page 2").unwrap();
-        assert_eq!(
-            std::fs::read_to_string(dir("a/b/index.html")).unwrap(),
-            "page 2"
-        );
-        // Somebody's web site, somebody's results, a file.
-        std::fs::create_dir(dir("site")).unwrap();
-        std::fs::write(dir("site/index.html"), "hello").unwrap();
-        assert!(
-            Output::open(&dir("site"))
-                .is_err_and(|error| error.is_usage() && error.to_string().contains("index.html"))
-        );
-        std::fs::write(dir("site/results.jsonl"), "{\"mine\": 1}\n").unwrap();
-        assert!(Output::open(&dir("site")).is_err());
-        assert!(Output::open(&dir("site/index.html")).is_err_and(|error| error.is_usage()));
-        assert_eq!(
-            std::fs::read_to_string(dir("site/index.html")).unwrap(),
-            "hello"
-        );
-    }
-
-    #[test]
-    fn two_comparisons_do_not_write_to_one_directory() {
-        let home = tempfile::tempdir().unwrap();
-        let first = Output::open(home.path()).unwrap();
-        assert!(Output::open(home.path()).is_err_and(
-            |error| error.is_usage() && error.to_string().contains("another comparison")
-        ));
-        first.finish("page").unwrap();
-        assert!(Output::open(home.path()).is_ok());
-    }
-
-    #[test]
-    fn a_discarded_comparison_leaves_the_earlier_one() {
-        let home = tempfile::tempdir().unwrap();
-        Output::open(home.path()).unwrap().finish("old").unwrap();
-        Output::open(home.path()).unwrap().discard();
-        assert_eq!(
-            std::fs::read_to_string(home.path().join("index.html")).unwrap(),
-            "old"
-        );
-        let names: Vec<_> = std::fs::read_dir(home.path())
-            .unwrap()
-            .map(|entry| entry.unwrap().file_name())
-            .collect();
-        assert_eq!(names.len(), 2, "{names:?}");
-    }
+    rotate::rename(&partial, &old)?;
+    Ok(format!(
+        "{samples} samples of an interrupted run, with which --resume would have gone on, are kept in {}{also}",
+        old.display()
+    ))
 }

@@ -35,7 +35,7 @@ impl Load {
         let share = others / total;
         (total > 0.0 && share >= NOTICEABLE).then(|| {
             format!(
-                "Other programs used {:.0} % of this machine's processors meanwhile: on a quiet machine times are shorter, \
+                "Other programs used {:.0} % of this machine's processors meanwhile. On a quiet machine times are shorter, \
                  intervals narrower, and models of many threads lose the larger share that they get of a busy one.",
                 100.0 * share.min(1.0)
             )

@@ -1,5 +1,6 @@
 //! Takes samples: a fresh process each, all cells of all experiments mixed in random order, round after round.
 
+mod earlier;
 pub mod interrupt;
 mod line;
 mod load;
@@ -11,6 +12,7 @@ mod scratch;
 pub mod strays;
 mod take;
 
+pub use earlier::{Checkpoint, Earlier, SecondLook};
 pub use load::Load;
 pub use machine::machine;
 pub use plan::{Cell, Plan, plan};
@@ -19,7 +21,7 @@ pub use rounds::{Runner, Step, Watcher};
 use crate::experiment::Mode;
 use crate::stats::FEWEST;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// What a run is asked to do.
 #[derive(Clone, Debug)]
@@ -33,8 +35,8 @@ pub struct Options {
     /// Time limit of a sample; unset: the experiment's.
     pub timeout: Option<Duration>,
     /// What a run may take: it takes fewer samples a cell than it would like, and no additional ones, where they do not
-    /// fit; unset: 5 minutes in quick, 45 in full.
-    pub budget: Option<Duration>,
+    /// fit.
+    pub budget: Duration,
     /// Seed of the order and of the resampling.
     pub seed: u64,
     /// Where Heddle's own lab programs are.
@@ -57,12 +59,10 @@ impl Options {
             Mode::Full => 10,
         })
     }
+}
 
-    /// The time that a run may take.
-    pub fn budget(&self) -> Duration {
-        self.budget.unwrap_or(match self.mode {
-            Mode::Quick => Duration::from_secs(5 * 60),
-            Mode::Full => Duration::from_secs(45 * 60),
-        })
-    }
+/// Now, ns since 1970.
+pub(crate) fn now_ns() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    u64::try_from(now.unwrap_or_default().as_nanos()).unwrap_or(u64::MAX)
 }

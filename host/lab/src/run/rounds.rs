@@ -1,7 +1,7 @@
 use super::plan::Cell;
 use super::scratch::Scratch;
 use super::take::{Taken, take};
-use super::{Options, Plan, interrupt};
+use super::{Checkpoint, Earlier, Options, Plan, SecondLook, interrupt};
 use crate::error::Result;
 use crate::experiment::Experiment;
 use heddle_results::{Machine, Sample, Status};
@@ -31,6 +31,22 @@ pub trait Watcher {
     fn step(&mut self, step: &Step) -> Result<()>;
     /// Something that the user should know.
     fn note(&mut self, text: &str);
+    /// How far the run is: after each round, and within long ones. An error ends the run.
+    ///
+    /// # Errors
+    /// If it cannot be written down.
+    fn checkpoint(&mut self, _point: &Checkpoint) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// How often it is noted down how far the run is, within a round.
+const NOTE_EVERY: Duration = Duration::from_secs(5);
+
+/// The generator of a round's order: each round has one of its own.
+fn random(seed: u64, round: u32) -> fastrand::Rng {
+    let step = 0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(u64::from(round));
+    fastrand::Rng::with_seed(seed.wrapping_add(step))
 }
 
 /// Takes the samples of a plan.
@@ -41,32 +57,40 @@ pub struct Runner<'a> {
     /// The cells with what was taken.
     pub plan: Plan,
     began: Instant,
-    random: fastrand::Rng,
+    /// Time that was spent before, where an interrupted run is resumed.
+    before: Duration,
+    /// Which cells get more samples, once that is known.
+    pub second_look: Option<SecondLook>,
+    noted: Instant,
     done: u64,
     scratch: Scratch,
 }
 
 impl<'a> Runner<'a> {
-    /// Begins now: the time budget counts from here.
+    /// Begins now, with what an interrupted run has left: the time budget counts from here, and what that run took is spent.
     ///
     /// # Errors
     /// If no place for the samples' files can be made.
     pub fn new(
         experiments: &'a [Experiment],
         options: &'a Options,
-        plan: Plan,
+        mut plan: Plan,
         machine: Arc<Machine>,
+        earlier: &Earlier,
     ) -> Result<Self> {
         let scratch = Scratch::new(&std::env::temp_dir())?;
-        let (began, random) = (Instant::now(), fastrand::Rng::with_seed(options.seed));
+        let began = Instant::now();
+        let done = earlier.fill(experiments, &mut plan);
         Ok(Self {
             experiments,
             options,
             machine,
             plan,
             began,
-            random,
-            done: 0,
+            before: earlier.elapsed,
+            second_look: earlier.second_look.clone(),
+            noted: began,
+            done,
             scratch,
         })
     }
@@ -97,32 +121,43 @@ impl<'a> Runner<'a> {
         within_budget: bool,
         watcher: &mut dyn Watcher,
     ) -> Result<()> {
-        while self.round(targets, within_budget, watcher)? {}
+        let next = |runner: &Self| {
+            let open = (0..targets.len()).filter(|cell| runner.wants(*cell, targets) > 0);
+            let taken = open.map(|cell| runner.plan.cells[cell].samples.len() as u32);
+            taken.min().map(|taken| taken + 1)
+        };
+        while let Some(number) = next(self) {
+            if !self.round(number, targets, within_budget, watcher)? {
+                return Ok(());
+            }
+        }
         Ok(())
     }
 
-    /// The next round of these; whether there may be another one.
+    /// One of these rounds, from 1: each cell that has fewer samples than its number gets one. The order is that of the
+    /// seed and the number, whatever happened before, so that a resumed run takes what is left of a round in the order in
+    /// which it would have been taken. Returns whether there may be another round.
     ///
     /// # Errors
     /// Those of the watcher.
     pub fn round(
         &mut self,
+        number: u32,
         targets: &[u32],
         within_budget: bool,
         watcher: &mut dyn Watcher,
     ) -> Result<bool> {
-        let mut order: Vec<usize> = (0..targets.len())
-            .filter(|cell| self.wants(*cell, targets) > 0)
-            .collect();
-        if order.is_empty() || interrupt::seen() {
+        if interrupt::seen() {
             return Ok(false);
         }
-        self.random.shuffle(&mut order);
+        let mut order: Vec<usize> = (0..targets.len()).collect();
+        random(self.options.seed, number).shuffle(&mut order);
+        order.retain(|cell| {
+            self.wants(*cell, targets) > 0 && self.plan.cells[*cell].samples.len() < number as usize
+        });
         for cell in order {
-            if within_budget
-                && self.began.elapsed() + self.each(cell).unwrap_or_default()
-                    > self.options.budget()
-            {
+            let each = self.each(cell).unwrap_or_default();
+            if within_budget && self.elapsed() + each > self.options.budget {
                 return Ok(false);
             }
             let number = u32::try_from(self.done).unwrap_or(u32::MAX);
@@ -149,8 +184,31 @@ impl<'a> Runner<'a> {
                 left: self.left(targets),
                 sample,
             })?;
+            if self.noted.elapsed() > NOTE_EVERY {
+                self.note_down(watcher)?;
+            }
         }
+        self.note_down(watcher)?;
         Ok(true)
+    }
+
+    /// Has it noted down how far the run is.
+    ///
+    /// # Errors
+    /// Those of the watcher.
+    pub fn note_down(&mut self, watcher: &mut dyn Watcher) -> Result<()> {
+        self.noted = Instant::now();
+        watcher.checkpoint(&Checkpoint {
+            elapsed: self.elapsed(),
+            second_look: self.second_look.as_ref(),
+        })
+    }
+
+    /// Samples of the cell that has the fewest; cells that were given up are not asked.
+    pub fn fewest_taken(&self) -> u32 {
+        let cells = self.plan.cells.iter().filter(|cell| !cell.given_up());
+        let taken = cells.map(|cell| cell.samples.len() as u32);
+        taken.min().unwrap_or(0)
     }
 
     /// How long another round would take, as far as the samples so far tell. What hung is left out: once more, and its cell
@@ -163,9 +221,9 @@ impl<'a> Runner<'a> {
             .sum()
     }
 
-    /// Time since the beginning.
+    /// Time since the beginning, without pauses.
     pub fn elapsed(&self) -> Duration {
-        self.began.elapsed()
+        self.before + self.began.elapsed()
     }
 
     fn take(&self, cell: usize, number: u32) -> Taken {

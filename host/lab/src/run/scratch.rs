@@ -5,10 +5,10 @@
 //! that nobody holds is of a run that was killed, and is removed when the next one begins.
 
 use crate::error::{Error, Result};
-use crate::file_lock::{Lock, try_lock};
-use std::fs::{DirBuilder, File, OpenOptions};
+use crate::file_lock::{Lock, is_at, open_directory, try_lock};
+use std::fs::{DirBuilder, File};
 use std::io::ErrorKind;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 /// What the name begins with, before a number of [`DIGITS`] hexadecimal digits.
@@ -44,7 +44,9 @@ impl Scratch {
                 other => other.map_err(Error::io(what()))?,
             }
             // One that begins at the same time may take it for abandoned until it is locked: then it is gone, or theirs.
-            let Ok(lock) = open(&path) else { continue };
+            let Ok(lock) = open_directory(&path) else {
+                continue;
+            };
             if try_lock(&lock) != Lock::Others && is_at(&lock, &path) {
                 return Ok(Self { path, _lock: lock });
             }
@@ -88,7 +90,9 @@ fn remove_abandoned(parent: &Path) {
             continue;
         }
         let path = entry.path();
-        let Ok(directory) = open(&path) else { continue };
+        let Ok(directory) = open_directory(&path) else {
+            continue;
+        };
         let ours = directory.metadata().is_ok_and(|data| data.uid() == user);
         if ours && try_lock(&directory) == Lock::Held && is_at(&directory, &path) {
             let _ = std::fs::remove_dir_all(&path);
@@ -99,20 +103,6 @@ fn remove_abandoned(parent: &Path) {
 fn is_name(name: &str) -> bool {
     let number = name.strip_prefix(PREFIX);
     number.is_some_and(|it| it.len() == DIGITS && it.bytes().all(|c| c.is_ascii_hexdigit()))
-}
-
-/// Opens a directory, and nothing else.
-fn open(path: &Path) -> std::io::Result<File> {
-    let flags = libc::O_DIRECTORY | libc::O_NOFOLLOW;
-    OpenOptions::new().read(true).custom_flags(flags).open(path)
-}
-
-/// Whether the open directory is the one of that name.
-fn is_at(directory: &File, path: &Path) -> bool {
-    let (Ok(one), Ok(other)) = (directory.metadata(), std::fs::symlink_metadata(path)) else {
-        return false;
-    };
-    (one.dev(), one.ino()) == (other.dev(), other.ino())
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use heddle_results::{Machine, ProcessUsage, Sample, Status};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 /// The exit code of a program that lacks something here; that of a skipped test in Automake.
 const CANNOT_RUN: i32 = 77;
@@ -49,9 +49,6 @@ pub(super) fn take(
         ("HEDDLE_SAMPLE", number.to_string()),
         ("HEDDLE_SEED", options.seed.to_string()),
     ];
-    let started = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .unwrap_or_default();
     let mut sample = Sample {
         experiment: experiment.id.clone(),
         workload: experiment.workload.clone(),
@@ -61,7 +58,7 @@ pub(super) fn take(
         sample: number,
         order,
         seed: options.seed,
-        started_ns: u64::try_from(started.as_nanos()).unwrap_or(u64::MAX),
+        started_ns: super::now_ns(),
         status: Status::Crashed,
         detail: None,
         checked: None,

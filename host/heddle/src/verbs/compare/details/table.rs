@@ -1,10 +1,12 @@
 //! An experiment as a table: a row a model, set against one of them.
 
+use super::{Wide, line};
+use crate::verbs::compare::layout::length;
 use heddle_results::text::{counter, interval, quantity, times, words};
 use heddle_results::{Cell, ExperimentReport, Group, Table};
 
 /// Appends the tables of an experiment that asks for them: one for each place of its sweep.
-pub fn print(text: &mut String, experiment: &ExperimentReport) {
+pub fn print(text: &mut String, experiment: &ExperimentReport, wide: Wide) {
     let Some(table) = &experiment.table else {
         return;
     };
@@ -24,14 +26,15 @@ pub fn print(text: &mut String, experiment: &ExperimentReport) {
             } else {
                 format!("{} ({at})", experiment.title)
             };
-            text.push_str(&format!("\n{}: {title}\n", experiment.id));
-            text.push_str(&aligned(&rows(experiment, table, group, x)));
+            text.push('\n');
+            line(text, &format!("{}: {title}", experiment.id), wide, 2);
+            text.push_str(&aligned(&rows(experiment, table, group, x), wide.table));
         }
     }
 }
 
 /// The places on the axis, in order.
-fn places(group: &Group) -> Vec<Option<f64>> {
+pub fn places(group: &Group) -> Vec<Option<f64>> {
     let cells = group.series.iter().flat_map(|series| &series.cells);
     let mut places: Vec<Option<f64>> = cells.map(|cell| cell.x).collect();
     places.sort_by(|a, b| a.unwrap_or(0.0).total_cmp(&b.unwrap_or(0.0)));
@@ -83,23 +86,37 @@ fn row(experiment: &ExperimentReport, table: &Table, model: &str, cell: &Cell) -
     row
 }
 
-/// The first column to the left, the others to the right.
-fn aligned(rows: &[Vec<String>]) -> String {
+/// The first column to the left, the others to the right. Columns that do not fit beside each other go below each other,
+/// with the first one again.
+pub fn aligned(rows: &[Vec<String>], width: usize) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let width = |column: usize| {
+    let wide = |column: usize| {
         let cells = rows.iter().filter_map(|row| row.get(column));
-        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+        2 + cells.map(|cell| length(cell)).max().unwrap_or(0)
     };
-    let widths: Vec<usize> = (0..columns).map(width).collect();
+    let widths: Vec<usize> = (0..columns).map(wide).collect();
     let mut text = String::new();
-    for row in rows {
-        let cells = row.iter().zip(&widths).enumerate();
-        let line = cells.map(|(column, (cell, width))| match column {
-            0 => format!("  {cell:<width$}"),
-            _ => format!("  {cell:>width$}"),
-        });
-        text.push_str(line.collect::<String>().trim_end());
-        text.push('\n');
+    let mut from = 1;
+    while from < columns.max(2) {
+        let mut room = width.saturating_sub(widths.first().copied().unwrap_or(0));
+        let mut to = from;
+        while to < columns && (to == from || widths[to] <= room) {
+            room = room.saturating_sub(widths[to]);
+            to += 1;
+        }
+        for row in rows {
+            let shown = std::iter::once(0).chain(from..to);
+            let line = shown.filter_map(|column| {
+                let (cell, width) = (row.get(column)?, widths[column] - 2);
+                Some(match column {
+                    0 => format!("  {cell:<width$}"),
+                    _ => format!("  {cell:>width$}"),
+                })
+            });
+            text.push_str(line.collect::<String>().trim_end());
+            text.push('\n');
+        }
+        from = to.max(from + 1);
     }
     text
 }
@@ -113,8 +130,18 @@ mod tests {
         let rows = [["", "time"], ["ring", "1.30 µs"], ["naive/hooks", "9 ns"]];
         let rows = rows.map(|row| row.map(String::from).to_vec());
         assert_eq!(
-            aligned(&rows),
+            aligned(&rows, 80),
             "                  time\n  ring         1.30 µs\n  naive/hooks     9 ns\n"
+        );
+    }
+
+    #[test]
+    fn columns_that_do_not_fit_go_below_the_others() {
+        let rows = [["", "time", "calls"], ["ring", "1.30 µs", "17"]];
+        let rows = rows.map(|row| row.map(String::from).to_vec());
+        assert_eq!(
+            aligned(&rows, 20),
+            "           time\n  ring  1.30 µs\n        calls\n  ring     17\n"
         );
     }
 }

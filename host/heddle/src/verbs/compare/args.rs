@@ -1,0 +1,154 @@
+//! The command line of `heddle compare`.
+
+use heddle_lab::experiment::{Experiment, Mode};
+use heddle_lab::run::Options;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Arguments of `heddle compare`.
+#[derive(clap::Args)]
+pub struct Args {
+    /// Experiments to run, by id or workload; a directory of experiments or a .toml file adds those [default: the main
+    /// ones, one for each question]
+    #[arg(value_name = "NAME|PATH")]
+    pub what: Vec<String>,
+
+    /// Experiments of this suite: `speed` measures Heddle itself beside its peers
+    #[arg(long, value_name = "NAME")]
+    pub suite: Option<String>,
+
+    /// All experiments instead of the main ones
+    #[arg(long, conflicts_with_all = ["what", "suite"])]
+    pub all: bool,
+
+    /// Only this model or family of models (repeatable): `thread`, `fiber`, `fiber/asm`
+    #[arg(short, long, value_name = "MODEL", value_delimiter = ',')]
+    pub model: Vec<String>,
+
+    /// Fewer points, samples of at most 100 ms: minutes (this is the default)
+    #[arg(long, conflicts_with = "full")]
+    pub quick: bool,
+
+    /// The whole sweeps, up to the sizes that the sources speak of, of all experiments: an hour or more
+    #[arg(long)]
+    pub full: bool,
+
+    /// Exactly so many samples a cell [default: 20, with --full 10, then what inconclusive claims need]
+    #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub samples: Option<u32>,
+
+    /// Seconds after which a sample is `hung` [default: what the experiment says]
+    #[arg(long, value_name = "S", value_parser = seconds, allow_negative_numbers = true)]
+    pub timeout: Option<Duration>,
+
+    /// Seconds that the run may take: fewer samples a cell where they do not fit [default: 240, with --all or --suite 600,
+    /// with --full 2700]
+    #[arg(long, value_name = "S", value_parser = seconds, allow_negative_numbers = true)]
+    pub budget: Option<Duration>,
+
+    /// Seed of the order and of the resampling [default: drawn, and printed]
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+
+    /// Go on with an interrupted run, as it was begun
+    #[arg(long)]
+    pub resume: bool,
+
+    /// Print tables, claims and counters of this experiment from the last finished report, and run nothing (repeatable)
+    #[arg(long, value_name = "EXPERIMENT", value_delimiter = ',', conflicts_with_all = ["what", "resume", "json", "list"])]
+    pub show: Vec<String>,
+
+    /// Print tables, every claim and every sentence before the summary
+    #[arg(short, long, conflicts_with = "json")]
+    pub verbose: bool,
+
+    /// Print the report as JSON instead of a summary
+    #[arg(long)]
+    pub json: bool,
+
+    /// Where index.html, report.json and results.jsonl go [default: report, with --suite NAME report-NAME]
+    #[arg(short, long, value_name = "DIR")]
+    pub output: Option<PathBuf>,
+
+    /// List the experiments and run nothing
+    #[arg(long)]
+    pub list: bool,
+}
+
+impl Args {
+    /// Where the report goes.
+    pub fn directory(&self) -> PathBuf {
+        match (&self.output, &self.suite) {
+            (Some(dir), _) => dir.clone(),
+            (None, Some(suite)) => format!("report-{suite}").into(),
+            (None, None) => "report".into(),
+        }
+    }
+
+    /// Quick or full.
+    pub fn mode(&self) -> Mode {
+        if self.full { Mode::Full } else { Mode::Quick }
+    }
+
+    /// Whether only the main experiments are meant.
+    pub fn main_only(&self) -> bool {
+        self.what.is_empty() && self.suite.is_none() && !self.all && !self.full
+    }
+
+    /// Leaves the main experiments, if those are meant and there are any.
+    pub fn choose(&self, mut experiments: Vec<Experiment>) -> Vec<Experiment> {
+        if self.main_only() && experiments.iter().any(Experiment::is_main) {
+            experiments.retain(Experiment::is_main);
+        }
+        experiments
+    }
+
+    /// What the run is asked to do.
+    pub fn options(&self, lab: PathBuf) -> Options {
+        let whole = self.all || (self.suite.is_some() && self.what.is_empty());
+        let budget = match (self.mode(), whole) {
+            (Mode::Full, _) => 2700,
+            (Mode::Quick, true) => 600,
+            (Mode::Quick, false) => 240,
+        };
+        Options {
+            mode: self.mode(),
+            models: self.model.clone(),
+            samples: self.samples,
+            timeout: self.timeout,
+            budget: self.budget.unwrap_or(Duration::from_secs(budget)),
+            // Short, because people type it again.
+            seed: self.seed.unwrap_or_else(|| u64::from(fastrand::u32(..))),
+            lab,
+        }
+    }
+
+    /// The first option that says how to run, which a resumed run knows already.
+    pub fn beside_resume(&self) -> Option<&'static str> {
+        let given = [
+            (!self.what.is_empty(), "names of experiments"),
+            (!self.model.is_empty(), "--model"),
+            (self.all, "--all"),
+            (self.quick, "--quick"),
+            (self.full, "--full"),
+            (self.samples.is_some(), "--samples"),
+            (self.timeout.is_some(), "--timeout"),
+            (self.budget.is_some(), "--budget"),
+            (self.seed.is_some(), "--seed"),
+            (self.list, "--list"),
+        ];
+        given.into_iter().find(|(is, _)| *is).map(|(_, name)| name)
+    }
+}
+
+/// A time in seconds, `0.5` or `30`.
+fn seconds(text: &str) -> Result<Duration, String> {
+    let value: f64 = text
+        .trim_end_matches('s')
+        .parse()
+        .map_err(|_| "expected seconds, such as 0.5 or 30".to_owned())?;
+    match Duration::try_from_secs_f64(value) {
+        Ok(time) if !time.is_zero() && value <= 1e9 => Ok(time),
+        _ => Err("expected a time above 0 s and at most 1e9 s".into()),
+    }
+}

@@ -1,0 +1,73 @@
+//! How the commands that are suggested are spelt where they can be typed.
+
+use std::path::Path;
+
+/// Set by a front door that builds the command and runs it from a place that is not in `PATH`: what to type instead.
+const FRONT_DOOR: &str = "HEDDLE_FRONT_DOOR";
+/// The suite that a front door has a verb of its own for.
+const BENCH: &str = "speed";
+
+/// The beginning and the end of a command that is suggested.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hints {
+    /// `heddle compare`, `./dev bench`.
+    command: String,
+    /// ` -o DIR`, if the user has chosen one.
+    place: String,
+}
+
+impl Hints {
+    /// For a comparison of a suite, if one was asked for, into `output`, if the user has named it.
+    pub fn new(suite: Option<&str>, output: Option<&Path>) -> Self {
+        let door = std::env::var(FRONT_DOOR).ok();
+        Self::of(
+            door.as_deref().filter(|door| !door.is_empty()),
+            suite,
+            output,
+        )
+    }
+
+    fn of(door: Option<&str>, suite: Option<&str>, output: Option<&Path>) -> Self {
+        let command = match (door, suite) {
+            (Some(door), Some(BENCH)) => format!("{door} bench"),
+            (door, suite) => {
+                let suite = suite.map_or_else(String::new, |suite| format!(" --suite {suite}"));
+                format!("{} compare{suite}", door.unwrap_or("heddle"))
+            }
+        };
+        let place = output.map_or_else(String::new, |dir| {
+            let word = [dir.to_string_lossy().into_owned()];
+            format!(" -o {}", heddle_lab::command::quote(&word))
+        });
+        Self { command, place }
+    }
+
+    /// The whole command with these arguments.
+    pub fn with(&self, arguments: &str) -> String {
+        format!("{} {arguments}{}", self.command, self.place)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_is_spelt_as_the_user_can_type_it() {
+        let own = Hints::of(None, None, None);
+        assert_eq!(own.with("--resume"), "heddle compare --resume");
+        let door = Hints::of(Some("./dev"), None, Some(Path::new("my report")));
+        assert_eq!(
+            door.with("--resume"),
+            "./dev compare --resume -o 'my report'"
+        );
+        assert_eq!(
+            Hints::of(Some("./dev"), Some("speed"), None).with("s1 -n 30"),
+            "./dev bench s1 -n 30"
+        );
+        assert_eq!(
+            Hints::of(None, Some("mine"), None).with("x"),
+            "heddle compare --suite mine x"
+        );
+    }
+}

@@ -1,0 +1,201 @@
+//! Lines of a terminal: parts with styles, cut and padded by what is seen of them.
+
+use anstyle::Style;
+
+/// Widths between which the summary is written; a pipe gets [`PIPE`].
+const NARROWEST: usize = 60;
+const WIDEST: usize = 120;
+const PIPE: usize = 80;
+
+/// How wide a line on standard output may be, and whether a terminal shows it.
+pub fn width() -> (usize, bool) {
+    match columns(libc::STDOUT_FILENO) {
+        Some(columns) => (columns.clamp(NARROWEST, WIDEST), true),
+        None => (PIPE, false),
+    }
+}
+
+/// The columns of the terminal behind a descriptor; none if there is no terminal. One that does not tell has [`PIPE`].
+pub fn columns(descriptor: libc::c_int) -> Option<usize> {
+    // SAFETY: plain call.
+    if unsafe { libc::isatty(descriptor) } == 0 {
+        return None;
+    }
+    let mut size = libc::winsize {
+        ws_row: 0,
+        ws_col: 0,
+        ws_xpixel: 0,
+        ws_ypixel: 0,
+    };
+    // SAFETY: the structure lives through the call.
+    let known = unsafe { libc::ioctl(descriptor, libc::TIOCGWINSZ, &raw mut size) } == 0;
+    Some(if known && size.ws_col > 0 {
+        size.ws_col.into()
+    } else {
+        PIPE
+    })
+}
+
+/// Characters that are seen.
+pub fn length(text: &str) -> usize {
+    text.chars().count()
+}
+
+/// At most `width` characters: cut after a word, with `…`.
+pub fn cut(text: &str, width: usize) -> String {
+    if length(text) <= width {
+        return text.to_owned();
+    }
+    let Some(room) = width.checked_sub(1) else {
+        return String::new();
+    };
+    let head: String = text.chars().take(room + 1).collect();
+    let whole = match head.rfind(' ') {
+        Some(end) if end > 0 => head[..end].to_owned(),
+        _ => text.chars().take(room).collect(),
+    };
+    let whole = whole.trim_end_matches([' ', ',', ';', ':', '·', '…']);
+    format!("{whole}…")
+}
+
+/// Lines of at most `width` characters, broken between words; all but the first begin with `indent` spaces.
+pub fn wrap(text: &str, width: usize, indent: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    let mut line = String::new();
+    let begin = text.len() - text.trim_start().len();
+    line.push_str(&text[..begin]);
+    let mut empty = true;
+    for word in text.split_whitespace() {
+        let gap = usize::from(!empty);
+        if !empty && length(&line) + gap + length(word) > width {
+            lines.push(std::mem::replace(&mut line, " ".repeat(indent)));
+            empty = true;
+        }
+        if !empty {
+            line.push(' ');
+        }
+        line.push_str(word);
+        empty = false;
+    }
+    lines.push(line);
+    lines
+}
+
+/// A line, made of parts.
+#[derive(Clone, Debug, Default)]
+pub struct Line {
+    parts: Vec<(Style, String)>,
+}
+
+impl Line {
+    /// One part without a style.
+    pub fn plain(text: impl Into<String>) -> Self {
+        Self::default().add(Style::new(), text)
+    }
+
+    /// Appends a part. Line ends and what moves a cursor become spaces: texts are those of users' files.
+    #[must_use]
+    pub fn add(mut self, style: Style, text: impl Into<String>) -> Self {
+        let text: String = text
+            .into()
+            .chars()
+            .map(|c| if c.is_control() { ' ' } else { c })
+            .collect();
+        self.parts.push((style, text));
+        self
+    }
+
+    /// Appends another line's parts.
+    #[must_use]
+    pub fn join(mut self, other: Self) -> Self {
+        self.parts.extend(other.parts);
+        self
+    }
+
+    /// Appends spaces up to a column.
+    #[must_use]
+    pub fn pad(self, column: usize) -> Self {
+        let missing = column.saturating_sub(self.length());
+        self.add(Style::new(), " ".repeat(missing))
+    }
+
+    /// Characters that are seen.
+    pub fn length(&self) -> usize {
+        self.parts.iter().map(|(_, text)| length(text)).sum()
+    }
+
+    /// With its styles, at most `width` characters, without spaces at the end.
+    pub fn render(&self, width: usize) -> String {
+        let mut room = width;
+        let mut text = String::new();
+        for (index, (style, part)) in self.parts.iter().enumerate() {
+            let after: usize = self.parts[index + 1..]
+                .iter()
+                .map(|(_, part)| part.trim().len())
+                .sum();
+            let mut part = if after == 0 { part.trim_end() } else { part }.to_owned();
+            // What is cut says so; where nothing more fits, a part that fitted is the end.
+            if length(&part) > room {
+                part = cut(&part, room);
+            }
+            room -= length(&part).min(room);
+            if part.is_empty() {
+                continue;
+            }
+            if *style == Style::new() {
+                text.push_str(&part);
+            } else {
+                text.push_str(&format!("{style}{part}{style:#}"));
+            }
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_cut_between_words() {
+        for (text, width, cut_text) in [
+            ("70 times lower", 14, "70 times lower"),
+            ("70 times lower", 13, "70 times…"),
+            ("70 times lower", 9, "70 times…"),
+            ("70 times lower", 8, "70…"),
+            ("seventy", 4, "sev…"),
+            ("seventy", 1, "…"),
+            ("seventy", 0, ""),
+            ("thread, goroutine", 10, "thread…"),
+        ] {
+            assert_eq!(cut(text, width), cut_text, "{text} {width}");
+            assert!(length(&cut(text, width)) <= width);
+        }
+    }
+
+    #[test]
+    fn a_text_is_wrapped_between_words() {
+        assert_eq!(
+            wrap("  a sentence of words", 12, 4),
+            ["  a sentence", "    of words"]
+        );
+        assert_eq!(wrap("short", 80, 4), ["short"]);
+        assert_eq!(wrap("", 80, 4), [""]);
+    }
+
+    #[test]
+    fn a_line_is_as_wide_as_what_is_seen() {
+        let bold = Style::new().bold();
+        let line = Line::default()
+            .add(bold, "thread")
+            .pad(10)
+            .add(bold, "1.35×");
+        assert_eq!(line.length(), 15);
+        assert_eq!(
+            line.render(80),
+            format!("{bold}thread{bold:#}    {bold}1.35×{bold:#}")
+        );
+        assert_eq!(Line::plain("a\x1b[2Jb\n").render(80), "a [2Jb");
+        assert_eq!(Line::plain("one two").pad(20).render(5), "one…");
+    }
+}

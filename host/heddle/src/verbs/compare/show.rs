@@ -1,0 +1,68 @@
+//! `--show`: experiments of the last finished report.
+
+use super::args::Args;
+use super::details::{self, Wide};
+use super::hints::Hints;
+use super::print::print;
+use anyhow::Context;
+use heddle_lab::output::REPORT;
+use heddle_lab::{Error, models};
+use heddle_results::Report;
+use std::io::ErrorKind;
+
+/// Prints them.
+pub fn run(args: &Args, hints: &Hints) -> anyhow::Result<()> {
+    let report = read(args, hints)?;
+    let mut text = String::new();
+    for name in &args.show {
+        let found = report
+            .experiments
+            .iter()
+            .find(|experiment| experiment.id == *name);
+        let Some(experiment) = found else {
+            return Err(unknown(name, &report).into());
+        };
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        text.push_str(&details::show(experiment, Wide::here()));
+    }
+    print(&text)
+}
+
+fn read(args: &Args, hints: &Hints) -> anyhow::Result<Report> {
+    let dir = args.directory();
+    let path = dir.join(REPORT);
+    let text = match std::fs::read_to_string(&path) {
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            let names = args.show.join(" ");
+            return Err(Error::Usage(format!(
+                "there is no finished report in {}: `{}` makes one",
+                dir.display(),
+                hints.with(&names)
+            ))
+            .into());
+        }
+        other => other.with_context(|| format!("cannot read {}", path.display()))?,
+    };
+    serde_json::from_str(&text).with_context(|| {
+        format!(
+            "{} is not a report of this version: `{}` makes a new one",
+            path.display(),
+            hints.with(&args.show.join(" "))
+        )
+    })
+}
+
+fn unknown(name: &str, report: &Report) -> Error {
+    let ids = report
+        .experiments
+        .iter()
+        .map(|experiment| experiment.id.as_str());
+    let hint = models::nearest(name, ids.clone())
+        .map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+    let list = ids.collect::<Vec<_>>().join(", ");
+    Error::Usage(format!(
+        "the last report has no experiment `{name}`{hint}\nexperiments: {list}"
+    ))
+}

@@ -1,0 +1,254 @@
+//! CLAIMS: how many came out how, and the most telling ones in their source's words.
+
+use crate::verbs::compare::layout::{Line, cut, length};
+use anstyle::{AnsiColor, Style};
+use heddle_results::{ClaimReport, Report, Verdict};
+use std::collections::BTreeSet;
+
+/// Claims that are quoted, at most.
+const NOT_REPRODUCED: usize = 3;
+const REPRODUCED: usize = 2;
+/// More samples a cell than anybody takes.
+const TOO_MANY: u64 = 1000;
+/// Widest column of what was measured, and of ids.
+const WIDEST_OURS: usize = 14;
+const WIDEST_ID: usize = 24;
+
+/// The section on claims, or on goals; empty if there are none.
+pub fn lines(report: &Report, goals: bool, width: usize) -> Vec<Line> {
+    let claims: Vec<&ClaimReport> = report
+        .experiments
+        .iter()
+        .flat_map(|experiment| &experiment.claims)
+        .filter(|claim| claim.goal == goals)
+        .collect();
+    if claims.is_empty() {
+        return Vec::new();
+    }
+    let mut lines = vec![head(report, &claims, goals)];
+    let quoted = [
+        (Verdict::NotReproduced, NOT_REPRODUCED, "✗", AnsiColor::Red),
+        (Verdict::Reproduced, REPRODUCED, "✓", AnsiColor::Green),
+    ];
+    let mut seen = BTreeSet::new();
+    let quoted: Vec<(&ClaimReport, &str, Style)> = quoted
+        .into_iter()
+        .flat_map(|(verdict, most, sign, color)| {
+            let chosen = telling(&claims, verdict, most, &mut seen);
+            chosen
+                .into_iter()
+                .map(move |claim| (claim, sign, color.on_default()))
+        })
+        .collect();
+    let widest =
+        |texts: &mut dyn Iterator<Item = usize>, most: usize| texts.max().unwrap_or(0).min(most);
+    let ours_width = widest(
+        &mut quoted.iter().map(|(claim, ..)| length(ours(claim))),
+        WIDEST_OURS,
+    );
+    let id_width = widest(
+        &mut quoted.iter().map(|(claim, ..)| length(&claim.id)),
+        WIDEST_ID,
+    );
+    let words_width = width.saturating_sub(3 + 2 + 2 + ours_width + 2 + id_width);
+    for (claim, sign, style) in quoted {
+        let quote = format!("\"{}\"", cut(words(claim).trim(), words_width));
+        lines.push(
+            Line::default()
+                .add(style, format!(" {sign} "))
+                .add(Style::new(), quote)
+                .pad(3 + words_width + 2 + 2)
+                .add(Style::new(), cut(ours(claim), ours_width))
+                .pad(3 + words_width + 2 + 2 + ours_width + 2)
+                .add(Style::new().dimmed(), cut(&claim.id, id_width)),
+        );
+    }
+    lines.extend(open(&claims));
+    lines
+}
+
+/// `CLAIMS of 5 sources   31 reproduced · 24 not · 28 inconclusive · 10 need --full`.
+fn head(report: &Report, claims: &[&ClaimReport], goals: bool) -> Line {
+    let with_claims = report
+        .experiments
+        .iter()
+        .filter(|experiment| experiment.claims.iter().any(|claim| claim.goal == goals));
+    let documents: BTreeSet<&str> = with_claims
+        .filter_map(|experiment| Some(experiment.source.as_ref()?.document.as_str()))
+        .filter(|document| !document.is_empty())
+        .collect();
+    let sources = match documents.len() {
+        _ if goals => String::new(),
+        0 => String::new(),
+        1 => " of 1 source".into(),
+        count => format!(" of {count} sources"),
+    };
+    let needs_full = |claim: &&&ClaimReport| claim.note.starts_with("needs --full");
+    let count = |verdict: Verdict| {
+        claims
+            .iter()
+            .filter(|claim| claim.verdict == verdict)
+            .count()
+    };
+    let full = claims
+        .iter()
+        .filter(|claim| claim.verdict == Verdict::Skipped)
+        .filter(needs_full)
+        .count();
+    let counts = [
+        (count(Verdict::Reproduced), Verdict::Reproduced.word(goals)),
+        (count(Verdict::NotReproduced), "not"),
+        (count(Verdict::Inconclusive), "inconclusive"),
+        (
+            full,
+            if full == 1 {
+                "needs --full"
+            } else {
+                "need --full"
+            },
+        ),
+        (count(Verdict::Skipped) - full, "skipped"),
+    ];
+    let counts: Vec<String> = counts
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, word)| format!("{count} {word}"))
+        .collect();
+    // `24 not` needs a word before it.
+    let counts = counts.join(" · ");
+    let counts = match counts.strip_suffix(" not") {
+        Some(_) if !counts.contains('·') => {
+            format!("{counts} {}", Verdict::Reproduced.word(goals))
+        }
+        _ => counts,
+    };
+    let bold = Style::new().bold();
+    let title = if goals { "GOALS" } else { "CLAIMS" };
+    Line::default()
+        .add(bold, title)
+        .add(Style::new(), format!("{sources}   {counts}"))
+}
+
+/// The claims of a verdict that say most, no words twice: of what was not reproduced the farthest outside its bound, of what
+/// was the boldest figure.
+fn telling<'a>(
+    claims: &[&'a ClaimReport],
+    verdict: Verdict,
+    most: usize,
+    seen: &mut BTreeSet<&'a str>,
+) -> Vec<&'a ClaimReport> {
+    let mut found: Vec<(f64, &ClaimReport)> = claims
+        .iter()
+        .filter(|claim| claim.verdict == verdict)
+        .map(|claim| {
+            let weight = match verdict {
+                Verdict::NotReproduced => outside(claim),
+                _ => boldness(claim),
+            };
+            (weight, *claim)
+        })
+        .collect();
+    found.sort_by(|(a, _), (b, _)| b.total_cmp(a));
+    let fresh = found
+        .into_iter()
+        .filter(|(_, claim)| seen.insert(words(claim)));
+    fresh
+        .into_iter()
+        .take(most)
+        .map(|(_, claim)| claim)
+        .collect()
+}
+
+/// How far the estimate is from the bound, as the logarithm of a factor, or for what may be negative as a distance.
+fn outside(claim: &ClaimReport) -> f64 {
+    let Some(value) = claim.estimate.map(|estimate| estimate.value) else {
+        return 0.0;
+    };
+    let distance = |end: f64| {
+        if value > 0.0 && end > 0.0 {
+            (value / end).ln().abs()
+        } else {
+            (value - end).abs()
+        }
+    };
+    let below = claim.within.min.filter(|min| value < *min);
+    let above = claim.within.max.filter(|max| value > *max);
+    let found = below.or(above).map_or(0.0, distance);
+    if found.is_finite() { found } else { 0.0 }
+}
+
+/// How much a ratio differs from 1; a source's own figure counts for more than a sentence of ours about none.
+fn boldness(claim: &ClaimReport) -> f64 {
+    let is_ratio = ours(claim).ends_with('×');
+    let value = claim.estimate.map_or(1.0, |estimate| estimate.value);
+    let bold = if is_ratio && value > 0.0 {
+        value.ln().abs()
+    } else {
+        0.0
+    };
+    let figure = f64::from(u8::from(claim.figure.is_some()));
+    if bold.is_finite() {
+        bold * (1.0 + figure)
+    } else {
+        0.0
+    }
+}
+
+fn words(claim: &ClaimReport) -> &str {
+    if claim.short.is_empty() {
+        &claim.words
+    } else {
+        &claim.short
+    }
+}
+
+/// What was measured, without its interval.
+fn ours(claim: &ClaimReport) -> &str {
+    let (value, _) = claim.ours.split_once(" (95 %").unwrap_or((&claim.ours, ""));
+    value
+}
+
+/// ` ? 25 inconclusive: about 30 samples a cell would settle most (-n 30)`.
+fn open(claims: &[&ClaimReport]) -> Option<Line> {
+    let mut needed: Vec<u64> = claims
+        .iter()
+        .filter(|claim| claim.verdict == Verdict::Inconclusive)
+        .map(|claim| claim.needed.unwrap_or(u64::MAX))
+        .collect();
+    needed.sort_unstable();
+    let most = match needed.len() {
+        0 => return None,
+        1 => "it",
+        _ => "most",
+    };
+    let text = match usual(&needed) {
+        Some(samples) => {
+            format!("about {samples} samples a cell would settle {most} (-n {samples})")
+        }
+        None if needed.get(needed.len() / 2) == Some(&u64::MAX) => {
+            let they = if needed.len() == 1 {
+                "it lies on its bound"
+            } else {
+                "most lie on their bounds"
+            };
+            format!("{they}, and no number of samples would settle that")
+        }
+        None => format!("more than {TOO_MANY} samples a cell would be needed for {most}"),
+    };
+    let yellow = AnsiColor::Yellow.on_default();
+    Some(Line::default().add(yellow, " ? ").add(
+        Style::new(),
+        format!("{} inconclusive: {text}", needed.len()),
+    ))
+}
+
+/// The number of samples a cell that would settle more than half of these, rounded up to one that people type.
+pub fn usual(needed: &[u64]) -> Option<u64> {
+    let samples = *needed.get(needed.len() / 2)?;
+    let step = match samples {
+        0..=9 => 1,
+        10..=99 => 10,
+        _ => 100,
+    };
+    (samples <= TOO_MANY).then(|| samples.div_ceil(step) * step)
+}

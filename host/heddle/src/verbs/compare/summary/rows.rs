@@ -1,0 +1,338 @@
+//! WHICH MODEL?: a line a question, with the best, those that cannot be told from it, and how far others are behind.
+
+use crate::verbs::compare::layout::{Line, cut, length};
+use anstyle::{AnsiColor, Style};
+use heddle_results::text::{quantity, times};
+use heddle_results::{Answer, Cell, ExperimentReport, Group, Report, Winner};
+
+/// The families that people ask for first. Others follow as they come.
+const ASKED_FIRST: [&str; 8] = [
+    "thread",
+    "goroutine",
+    "fiber",
+    "cooperative",
+    "stackless",
+    "event-loop",
+    "process",
+    "parallel",
+];
+
+/// What stands above the labels.
+const TITLE: &str = "WHICH MODEL?";
+/// Room for `thread 1.35× goroutine 1.28×`, where there is that much, and for one of them.
+const TWO_OTHERS: usize = 28;
+const ONE_OTHER: usize = 12;
+
+/// A place of an experiment's sweep, with a label.
+pub struct Row<'a> {
+    pub label: String,
+    pub experiment: &'a ExperimentReport,
+    /// The counter that explains it.
+    pub why: Option<&'a str>,
+    /// None where no model ran.
+    pub place: Option<Place<'a>>,
+    /// As its experiment wants it, not derived.
+    answered: bool,
+    order: u32,
+}
+
+/// What stands at a place of a sweep.
+#[derive(Clone, Copy)]
+pub struct Place<'a> {
+    group: &'a Group,
+    pub winner: &'a Winner,
+}
+
+impl<'a> Place<'a> {
+    /// The cell of a model.
+    pub fn cell(&self, model: &str) -> Option<&'a Cell> {
+        let series = self
+            .group
+            .series
+            .iter()
+            .find(|series| series.model == model)?;
+        series.cells.iter().find(|cell| cell.x == self.winner.x)
+    }
+
+    /// The best of each family that has nobody at the front, in the order in which people ask.
+    pub fn others(&self) -> Vec<(&'a str, &'a str, f64)> {
+        let ahead: Vec<&str> = self
+            .winner
+            .models
+            .iter()
+            .map(|model| family(model))
+            .collect();
+        let mut others: Vec<(&str, &str, f64)> = Vec::new();
+        for lead in &self.winner.behind {
+            let own = family(&lead.over);
+            if !ahead.contains(&own) && !others.iter().any(|(other, ..)| *other == own) {
+                others.push((own, &lead.over, lead.times.value));
+            }
+        }
+        let rank = |name: &str| ASKED_FIRST.iter().position(|asked| *asked == name);
+        others.sort_by_key(|(name, ..)| rank(name).unwrap_or(ASKED_FIRST.len()));
+        others
+    }
+
+    /// The models at the front; a family all of whose members are there is `family/*`.
+    fn front(&self) -> Vec<String> {
+        let mut names: Vec<String> = Vec::new();
+        let own = &self.winner.models;
+        for model in own {
+            let name = family(model);
+            let ran: Vec<&str> = self
+                .group
+                .series
+                .iter()
+                .filter(|series| !series.reference && family(&series.model) == name)
+                .filter(|series| series.cells.iter().any(|cell| cell.x == self.winner.x))
+                .map(|series| series.model.as_str())
+                .collect();
+            let all = ran.len() > 1 && ran.iter().all(|other| own.iter().any(|it| it == other));
+            let text = if all {
+                format!("{name}/*")
+            } else {
+                model.clone()
+            };
+            if !names.contains(&text) {
+                names.push(text);
+            }
+        }
+        names
+    }
+}
+
+/// `fiber` of `fiber/asm`.
+pub fn family(model: &str) -> &str {
+    model.split('/').next().unwrap_or(model)
+}
+
+/// The table, at most `room` rows long besides its head and a line that says how many rows there are elsewhere.
+pub fn lines(report: &Report, width: usize, room: usize) -> Vec<Line> {
+    let mut rows = all(report);
+    let count = rows.len();
+    if count == 0 {
+        return Vec::new();
+    }
+    // Where not all fit, those that experiments ask for come before derived ones.
+    if count > room && rows.iter().any(|row| row.answered) {
+        rows.retain(|row| row.answered);
+    }
+    rows.truncate(room);
+    let hidden = count - rows.len();
+
+    let longest = rows.iter().map(|row| length(&row.label)).max().unwrap_or(0);
+    let label_width = longest.clamp(TITLE.len(), width * 7 / 20);
+    let best_at = label_width + 2;
+    // A row whose best is longer has less room for others.
+    let usual = width.saturating_sub(best_at + 2 + TWO_OTHERS).max(18);
+    let best: Vec<Line> = rows
+        .iter()
+        .map(|row| best(row, usual, (width - best_at).saturating_sub(2 + ONE_OTHER)))
+        .collect();
+    let widest = best.iter().map(Line::length).max().unwrap_or(0);
+    let others_at = best_at + widest.clamp(18, usual) + 2;
+
+    let bold = Style::new().bold();
+    let times_only = rows.iter().all(|row| {
+        let metric = &row.experiment.metric;
+        metric.unit == "ns" && metric.better == heddle_results::Better::Lower
+    });
+    let head = if times_only { "FASTEST" } else { "BEST" };
+    let mut lines = vec![
+        Line::default()
+            .add(bold, TITLE)
+            .pad(best_at)
+            .add(bold, format!("{head} (and ties)"))
+            .pad(others_at)
+            .add(bold, "OTHERS (times worse)"),
+    ];
+    for (row, best) in rows.iter().zip(best) {
+        let line = Line::plain(cut(&row.label, label_width))
+            .pad(best_at)
+            .join(best);
+        let at = others_at.max(line.length() + 2);
+        let others = others(row, width.saturating_sub(at));
+        lines.push(line.pad(at).add(Style::new(), others));
+    }
+    if hidden > 0 {
+        let rows = if hidden == 1 { "row" } else { "rows" };
+        let quiet = Style::new().dimmed();
+        lines.push(Line::default().add(
+            quiet,
+            format!("… {hidden} more {rows} on the page, or by --verbose"),
+        ));
+    }
+    lines
+}
+
+/// All rows: those that experiments ask for, in their order, then those of experiments that ask for none.
+pub fn all(report: &Report) -> Vec<Row<'_>> {
+    let mut rows: Vec<Row> = report.experiments.iter().flat_map(of_experiment).collect();
+    rows.sort_by_key(|row| (!row.answered, row.order));
+    rows
+}
+
+fn of_experiment(experiment: &ExperimentReport) -> Vec<Row<'_>> {
+    if !experiment.answers.is_empty() {
+        let row = |answer| answered(experiment, answer);
+        return experiment.answers.iter().map(row).collect();
+    }
+    let rows = experiment.groups.iter().filter_map(|group| {
+        let winner = group.winners.last()?;
+        Some(Row {
+            label: label(experiment, group, winner),
+            experiment,
+            why: None,
+            place: Some(Place { group, winner }),
+            answered: false,
+            order: u32::MAX,
+        })
+    });
+    let rows: Vec<Row> = rows.collect();
+    if !rows.is_empty() {
+        return rows;
+    }
+    vec![Row {
+        label: experiment.id.clone(),
+        experiment,
+        why: None,
+        place: None,
+        answered: false,
+        order: u32::MAX,
+    }]
+}
+
+fn answered<'a>(experiment: &'a ExperimentReport, answer: &'a Answer) -> Row<'a> {
+    let axis = experiment.axis.as_ref();
+    let x = axis.and_then(|axis| answer.at.get(axis)?.as_f64());
+    let own = |group: &&Group| {
+        group
+            .at
+            .iter()
+            .all(|(name, value)| answer.at.get(name) == Some(value))
+    };
+    let place = experiment.groups.iter().find(own).and_then(|group| {
+        let winner = group.winners.iter().find(|winner| winner.x == x)?;
+        Some(Place { group, winner })
+    });
+    Row {
+        label: answer.label.clone(),
+        experiment,
+        why: answer.why.as_deref(),
+        place,
+        answered: true,
+        order: answer.order.unwrap_or(u32::MAX),
+    }
+}
+
+/// `a1-matrix, -O2, n=160`: the group, at its last place on the axis.
+fn label(experiment: &ExperimentReport, group: &Group, winner: &Winner) -> String {
+    let mut parts = vec![experiment.id.clone()];
+    if !group.label.is_empty() {
+        parts.push(group.label.clone());
+    }
+    if let (Some(axis), Some(x)) = (&experiment.axis, winner.x) {
+        parts.push(format!("{axis}={x}"));
+    }
+    parts.join(", ")
+}
+
+/// `event-loop/single 10.8 µs, cooperative/*`, with as many of those that tie as fit.
+fn best(row: &Row, usual: usize, room: usize) -> Line {
+    let quiet = Style::new().dimmed();
+    let Some(place) = row.place else {
+        let reason = row
+            .experiment
+            .skipped
+            .first()
+            .map(|skipped| skipped.reason.as_str());
+        let reason = reason.map_or("", |reason| {
+            reason.split([':', '(']).next().unwrap_or(reason)
+        });
+        let text = match reason.trim() {
+            "" => "did not run".to_owned(),
+            reason => format!("did not run: {reason}"),
+        };
+        return Line::default().add(quiet, cut(&text, room));
+    };
+    let Some(first) = place.winner.models.first() else {
+        return Line::default().add(quiet, cut(nothing(&place), room));
+    };
+    let cell = place.cell(first).and_then(|cell| cell.median);
+    let value = cell.map_or_else(String::new, |median| {
+        format!(" {}", quantity(median.value, &row.experiment.metric.unit))
+    });
+    let full = place.front();
+    // Where variants' names make it too long, families do.
+    let mut families: Vec<String> = Vec::new();
+    for name in &full {
+        let name = if name.ends_with("/*") {
+            name
+        } else {
+            family(name)
+        };
+        if !families.iter().any(|other| other == name) {
+            families.push(name.to_owned());
+        }
+    }
+    let (line, hidden) = tied(&full, &value, usual);
+    if hidden == 0 {
+        return line;
+    }
+    tied(&families, &value, room).0
+}
+
+/// The first with its value, and as many of the others as fit; how many do not.
+fn tied(names: &[String], value: &str, room: usize) -> (Line, usize) {
+    let (strong, quiet) = (AnsiColor::Green.on_default(), Style::new().dimmed());
+    let head = names.first().map_or("", String::as_str);
+    let mut line = Line::default()
+        .add(strong, cut(head, room.saturating_sub(length(value))))
+        .add(Style::new(), value);
+    for (index, name) in names.iter().enumerate().skip(1) {
+        let left = names.len() - index;
+        let more = if left > 1 {
+            length(&format!(" +{}", left - 1))
+        } else {
+            0
+        };
+        if line.length() + 2 + length(name) + more > room {
+            let rest = format!(" +{left}");
+            if line.length() + length(&rest) <= room {
+                line = line.add(quiet, rest);
+            }
+            return (line, left);
+        }
+        line = line.add(Style::new(), format!(", {name}"));
+    }
+    (line, usize::from(length(head) + length(value) > room))
+}
+
+/// Why nobody is at the front.
+fn nothing(place: &Place) -> &'static str {
+    let cells = place.group.series.iter().flat_map(|series| &series.cells);
+    let here = cells.filter(|cell| cell.x == place.winner.x);
+    let any = here
+        .into_iter()
+        .any(|cell| cell.failures.is_empty() && cell.median.is_some());
+    if any {
+        "too few samples to tell"
+    } else {
+        "no sound result"
+    }
+}
+
+/// `thread 1.35× goroutine 1.28×`, as many as fit.
+fn others(row: &Row, room: usize) -> String {
+    let mut text = String::new();
+    for (name, _, factor) in row.place.iter().flat_map(Place::others) {
+        let one = format!("{name} {}", times(factor));
+        let gap = usize::from(!text.is_empty());
+        if length(&text) + gap + length(&one) <= room {
+            text.push_str(&" ".repeat(gap));
+            text.push_str(&one);
+        }
+    }
+    text
+}
