@@ -27,7 +27,7 @@ impl Hints {
         )
     }
 
-    fn of(door: Option<&str>, suite: Option<&str>, output: Option<&Path>) -> Self {
+    pub(super) fn of(door: Option<&str>, suite: Option<&str>, output: Option<&Path>) -> Self {
         let command = match (door, suite) {
             (Some(door), Some(BENCH)) => format!("{door} bench"),
             (door, suite) => {

@@ -99,13 +99,14 @@ fn title(report: &Report) -> Line {
 /// What a reader must know of the run, by importance: at most two, the first sentence of each.
 fn notes(report: &Report, width: usize) -> impl Iterator<Item = String> {
     let rank = |note: &&String| {
-        let known = ["Partial", "Begun on", "Other programs"];
-        let found = known.iter().position(|begin| note.starts_with(begin));
-        match found {
-            Some(place) => place,
-            // More samples for some claims are no trouble.
-            None if note.starts_with("Additional samples") => known.len() + 1,
-            None => known.len(),
+        let first = ["Partial", "Begun on", "Other programs"];
+        // That the run was resumed, or took more samples for some claims, is no trouble.
+        let last = ["Interrupted", "Additional samples"];
+        let place = |known: &[&str]| known.iter().position(|begin| note.starts_with(begin));
+        match (place(&first), place(&last)) {
+            (Some(place), _) => place,
+            (None, Some(place)) => first.len() + 1 + place,
+            (None, None) => first.len(),
         }
     };
     let mut notes: Vec<&String> = report.notes.iter().collect();
