@@ -13,6 +13,11 @@ const TOO_MANY: u64 = 1000;
 /// Widest column of what was measured, and of ids.
 const WIDEST_OURS: usize = 14;
 const WIDEST_ID: usize = 24;
+const WIDEST_BOUND: usize = 22;
+/// Widest quote: beyond it the eye loses the line.
+const WIDEST_WORDS: usize = 60;
+/// From this width on there is a column for the bounds.
+const ROOMY: usize = 100;
 
 /// The section on claims, or on goals; empty if there are none.
 pub fn lines(report: &Report, goals: bool, width: usize) -> Vec<Line> {
@@ -50,17 +55,41 @@ pub fn lines(report: &Report, goals: bool, width: usize) -> Vec<Line> {
         &mut quoted.iter().map(|(claim, ..)| length(&claim.id)),
         WIDEST_ID,
     );
-    let words_width = width.saturating_sub(3 + 2 + 2 + ours_width + 2 + id_width);
+    let bound = |claim: &ClaimReport| {
+        let word = if goals { "wanted" } else { "claimed" };
+        format!("{word} {}", claim.bound)
+    };
+    // A wide terminal has room for what was claimed.
+    let bound_width = match width {
+        ROOMY.. => widest(
+            &mut quoted.iter().map(|(claim, ..)| length(&bound(claim))),
+            WIDEST_BOUND,
+        ),
+        _ => 0,
+    };
+    let bound_room = match bound_width {
+        0 => 0,
+        wide => wide + 2,
+    };
+    let words_width = width
+        .saturating_sub(3 + 2 + 2 + ours_width + 2 + bound_room + id_width)
+        .min(WIDEST_WORDS);
+    let ours_at = 3 + words_width + 2 + 2;
+    let bound_at = ours_at + ours_width + 2;
+    let id_at = bound_at + bound_room;
+    let quiet = Style::new().dimmed();
     for (claim, sign, style) in quoted {
         let quote = format!("\"{}\"", cut(words(claim).trim(), words_width));
         lines.push(
             Line::default()
                 .add(style, format!(" {sign} "))
                 .add(Style::new(), quote)
-                .pad(3 + words_width + 2 + 2)
+                .pad(ours_at)
                 .add(Style::new(), cut(ours(claim), ours_width))
-                .pad(3 + words_width + 2 + 2 + ours_width + 2)
-                .add(Style::new().dimmed(), cut(&claim.id, id_width)),
+                .pad(bound_at)
+                .add(quiet, cut(&bound(claim), bound_width))
+                .pad(id_at)
+                .add(quiet, cut(&claim.id, id_width)),
         );
     }
     lines.extend(open(&claims));
@@ -177,21 +206,14 @@ fn outside(claim: &ClaimReport) -> f64 {
     if found.is_finite() { found } else { 0.0 }
 }
 
-/// How much a ratio differs from 1; a source's own figure counts for more than a sentence of ours about none.
+/// How much a ratio differs from 1; a ratio for which the source prints a figure comes before all others.
 fn boldness(claim: &ClaimReport) -> f64 {
-    let is_ratio = ours(claim).ends_with('×');
     let value = claim.estimate.map_or(1.0, |estimate| estimate.value);
-    let bold = if is_ratio && value > 0.0 {
-        value.ln().abs()
-    } else {
-        0.0
-    };
-    let figure = f64::from(u8::from(claim.figure.is_some()));
-    if bold.is_finite() {
-        bold * (1.0 + figure)
-    } else {
-        0.0
+    if !ours(claim).ends_with('×') || value <= 0.0 || !value.is_finite() {
+        return 0.0;
     }
+    let printed = if claim.figure.is_some() { 1000.0 } else { 0.0 };
+    printed + value.ln().abs()
 }
 
 fn words(claim: &ClaimReport) -> &str {

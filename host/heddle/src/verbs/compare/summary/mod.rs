@@ -96,20 +96,24 @@ fn title(report: &Report) -> Line {
     Line::default().add(bold, "Heddle").add(Style::new(), rest)
 }
 
-/// What a reader must know of the run, by importance: at most two, the first sentence of each.
+/// What a reader must know of the run, by importance: at most two, the first sentence of each. That some claims got more
+/// samples is no trouble, and stands on the page.
 fn notes(report: &Report, width: usize) -> impl Iterator<Item = String> {
     let rank = |note: &&String| {
         let first = ["Partial", "Begun on", "Other programs"];
-        // That the run was resumed, or took more samples for some claims, is no trouble.
-        let last = ["Interrupted", "Additional samples"];
-        let place = |known: &[&str]| known.iter().position(|begin| note.starts_with(begin));
-        match (place(&first), place(&last)) {
-            (Some(place), _) => place,
-            (None, Some(place)) => first.len() + 1 + place,
-            (None, None) => first.len(),
+        let known = first.iter().position(|begin| note.starts_with(begin));
+        match known {
+            Some(place) => place,
+            // That the run was resumed is no trouble, either.
+            None if note.starts_with("Interrupted") => first.len() + 1,
+            None => first.len(),
         }
     };
-    let mut notes: Vec<&String> = report.notes.iter().collect();
+    let mut notes: Vec<&String> = report
+        .notes
+        .iter()
+        .filter(|note| !note.starts_with("Additional samples"))
+        .collect();
     notes.sort_by_key(rank);
     notes.into_iter().take(2).map(move |note| {
         let first = note

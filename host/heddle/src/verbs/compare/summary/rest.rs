@@ -81,28 +81,23 @@ fn troubles(experiment: &ExperimentReport) -> Vec<String> {
 
 /// `goroutine: Go is missing`: models by the beginning of the reason; what the user left out needs no telling.
 fn skipped(report: &Report) -> Vec<String> {
-    let mut order: Vec<&str> = Vec::new();
-    let mut models: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    let mut order: Vec<String> = Vec::new();
+    let mut models: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     let all = report
         .experiments
         .iter()
         .flat_map(|experiment| &experiment.skipped);
     for skipped in all.filter(|skipped| skipped.reason != "left out by --model") {
-        let reason = skipped
-            .reason
-            .split([':', '(', ';'])
-            .next()
-            .unwrap_or("")
-            .trim();
+        let reason = gist(&skipped.reason);
         if !order.contains(&reason) {
-            order.push(reason);
+            order.push(reason.clone());
         }
         let who = models.entry(reason).or_default();
         if !who.contains(&skipped.model.as_str()) {
             who.push(&skipped.model);
         }
     }
-    let text = |reason: &&str| {
+    let text = |reason: &String| {
         let who = models.get(reason).map(Vec::as_slice).unwrap_or_default();
         let who = match who {
             [] => String::new(),
@@ -113,6 +108,22 @@ fn skipped(report: &Report) -> Vec<String> {
         format!("{who} ({reason})")
     };
     order.iter().map(text).collect()
+}
+
+/// The beginning of a reason, without what stands in brackets: `Go is missing`.
+pub fn gist(reason: &str) -> String {
+    let mut text = String::new();
+    let mut depth = 0_u32;
+    for c in reason.chars() {
+        match c {
+            '(' => depth += 1,
+            ')' => depth = depth.saturating_sub(1),
+            ':' | ';' if depth == 0 => break,
+            c if depth == 0 => text.push(c),
+            _ => {}
+        }
+    }
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// What the user may do, the most useful first.
@@ -162,23 +173,22 @@ fn some(texts: &[String], room: usize) -> String {
     let Some((first, rest)) = texts.split_first() else {
         return String::new();
     };
-    let more = |left: usize| {
-        if left > 0 {
-            format!(" · +{left} more")
-        } else {
-            String::new()
-        }
+    let more = |hidden: usize| match hidden {
+        0 => String::new(),
+        hidden => format!(" · +{hidden} more"),
     };
     let mut line = cut(first, room.saturating_sub(length(&more(rest.len()))));
+    let mut hidden = 0;
     for (index, text) in rest.iter().enumerate() {
-        let left = rest.len() - index - 1;
+        let left = hidden + rest.len() - index - 1;
         let longer = format!("{line} · {text}");
-        if length(&longer) + length(&more(left)) > room {
-            return line + &more(left + 1);
+        if length(&longer) + length(&more(left)) <= room {
+            line = longer;
+        } else {
+            hidden += 1;
         }
-        line = longer;
     }
-    line
+    line + &more(hidden)
 }
 
 /// As many as fit whole.

@@ -1,5 +1,6 @@
 //! WHICH MODEL?: a line a question, with the best, those that cannot be told from it, and how far others are behind.
 
+use super::rest::gist;
 use crate::verbs::compare::layout::{Line, cut, length};
 use anstyle::{AnsiColor, Style};
 use heddle_results::text::{quantity, times};
@@ -242,17 +243,10 @@ fn label(experiment: &ExperimentReport, group: &Group, winner: &Winner) -> Strin
 fn best(row: &Row, usual: usize, room: usize) -> Line {
     let quiet = Style::new().dimmed();
     let Some(place) = row.place else {
-        let reason = row
-            .experiment
-            .skipped
-            .first()
-            .map(|skipped| skipped.reason.as_str());
-        let reason = reason.map_or("", |reason| {
-            reason.split([':', '(']).next().unwrap_or(reason)
-        });
-        let text = match reason.trim() {
-            "" => "did not run".to_owned(),
-            reason => format!("did not run: {reason}"),
+        let reason = row.experiment.skipped.first();
+        let text = match reason.map(|skipped| gist(&skipped.reason)) {
+            Some(reason) if !reason.is_empty() => format!("did not run: {reason}"),
+            _ => "did not run".to_owned(),
         };
         return Line::default().add(quiet, cut(&text, room));
     };

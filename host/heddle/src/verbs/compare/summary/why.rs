@@ -7,7 +7,7 @@ use heddle_results::Report;
 use heddle_results::text::{counter, number, phrase, unit_of};
 
 /// Beyond this factor one contrast is as telling as another, and the row that comes first is taken.
-const ENOUGH: f64 = 20.0;
+const ENOUGH: f64 = 10.0;
 /// Below it a counter explains nothing.
 const TOO_LITTLE: f64 = 1.5;
 
