@@ -40,12 +40,16 @@ pub fn print<'a>(
             &claim.ours
         };
         let head = format!(
-            "  {word:<14}  {}: {}: {found}; {bound} {}",
+            "{}: {}: {found}; {bound} {}",
             claim.id, claim.computed, claim.bound
         );
         let mut lines = String::new();
-        line(&mut lines, &head, wide, INDENT);
-        text.push_str(&lines.replacen(word, &format!("{style}{word}{style:#}"), 1));
+        line(&mut lines, &under(&head), wide, INDENT);
+        // The verdict stands where the first line is indented.
+        text.push_str(&format!(
+            "  {style}{word:<14}{style:#}  {}",
+            &lines[INDENT..]
+        ));
         if !claim.coefficients.is_empty() {
             let one = |term: &Coefficient| format!("{} {}", term.name, term.text);
             let terms: Vec<String> = claim.coefficients.iter().map(one).collect();

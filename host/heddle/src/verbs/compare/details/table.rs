@@ -104,6 +104,9 @@ pub fn aligned(rows: &[Vec<String>], width: usize) -> String {
             room = room.saturating_sub(widths[to]);
             to += 1;
         }
+        if from > 1 {
+            text.push('\n');
+        }
         for row in rows {
             let shown = std::iter::once(0).chain(from..to);
             let line = shown.filter_map(|column| {
@@ -141,7 +144,7 @@ mod tests {
         let rows = rows.map(|row| row.map(String::from).to_vec());
         assert_eq!(
             aligned(&rows, 20),
-            "           time\n  ring  1.30 µs\n        calls\n  ring     17\n"
+            "           time\n  ring  1.30 µs\n\n        calls\n  ring     17\n"
         );
     }
 }
