@@ -15,7 +15,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Verb {
     /// Run the experiments and write a report
-    Compare(verbs::compare::Args),
+    Compare(heddle_compare::Args),
     /// Run a program and record its calls
     Record(verbs::record::Args),
     /// Collect what a killed recording has left in its buffers
@@ -48,7 +48,7 @@ pub fn run() -> ExitCode {
         file_limit::is_an_error();
     }
     let result = match verb {
-        Verb::Compare(args) => verbs::compare::run(args),
+        Verb::Compare(args) => heddle_compare::run(args),
         Verb::Record(args) => verbs::record::run(args),
         Verb::Recover(args) => verbs::recover::run(args),
         Verb::Pack(args) => verbs::pack::run(args),

@@ -13,7 +13,6 @@ mod natural;
 pub mod output;
 pub mod run;
 pub mod select;
-pub mod stats;
 
 pub use compare::{compare, exit_code, expected, nothing_ran};
 pub use error::{Error, Result};

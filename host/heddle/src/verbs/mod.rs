@@ -1,7 +1,6 @@
-//! One file a verb: its arguments (clap stops here) and what it does.
+//! One file a verb: its arguments (clap stops here) and what it does. `compare` is a crate of its own, host/compare.
 
 pub mod check;
-pub mod compare;
 pub mod export;
 pub mod flags;
 pub mod info;

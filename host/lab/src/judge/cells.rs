@@ -1,8 +1,8 @@
 use crate::command::plain;
 use crate::experiment::Experiment;
 use crate::run::Cell;
-use crate::stats::{Resampled, median, ratio};
 use heddle_results::{ProcessUsage, Status, Values};
+use heddle_stats::{Resampled, median, ratio};
 use std::collections::BTreeMap;
 
 /// A cell with what its samples say.

@@ -2,9 +2,9 @@
 
 use super::winners::{Front, Place};
 use crate::experiment::Experiment;
-use crate::stats::FEWEST;
 use heddle_results::text::{number, quantity, range, times};
 use heddle_results::{Estimate, Lead, Metric};
+use heddle_stats::FEWEST;
 
 /// `31.2× (95 % 29.8–33.0)`.
 pub fn ratio(estimate: Estimate) -> String {

@@ -2,9 +2,9 @@
 
 use super::cells::{Judged, label};
 use super::sentences::list;
-use crate::stats::median;
 use heddle_results::text::phrase;
 use heddle_results::{Value, Values};
+use heddle_stats::median;
 
 /// `At n=64, thread had 9 812 voluntary kernel switches and 3 kernel threads; stackless had no voluntary kernel switches and
 /// 1 kernel thread; both had 200 strand switches.` Numbers are those of a sample. Empty if nothing was counted.

@@ -1,7 +1,7 @@
 use super::cells::Judged;
 use crate::experiment::Experiment;
-use crate::stats::{Resampled, ratio, ratio_among};
 use heddle_results::{Better, Estimate, Lead, Winner};
+use heddle_stats::{Resampled, ratio, ratio_among};
 
 /// Who is ahead at one place on the axis.
 pub struct Place {

@@ -15,11 +15,12 @@ mod take;
 pub use earlier::{Checkpoint, Earlier, SecondLook};
 pub use load::Load;
 pub use machine::machine;
-pub use plan::{Cell, Plan, plan};
+pub use plan::{Cell, Plan, lab_files, plan};
 pub use rounds::{Runner, Step, Watcher};
 
 use crate::experiment::Mode;
-use crate::stats::FEWEST;
+use crate::models::selects;
+use heddle_stats::FEWEST;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -44,6 +45,12 @@ pub struct Options {
 }
 
 impl Options {
+    /// Whether the user has not left this model out.
+    pub fn wants(&self, model: &str) -> bool {
+        let filters = &self.models;
+        filters.is_empty() || filters.iter().any(|filter| selects(filter, model))
+    }
+
     /// Samples that every cell gets however little time there is.
     pub fn fewest_samples(&self) -> u32 {
         self.samples.unwrap_or(match self.mode {

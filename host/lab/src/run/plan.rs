@@ -1,9 +1,9 @@
 use super::Options;
 use crate::command::{self, Fill};
 use crate::experiment::{Experiment, Program};
-use crate::models::selects;
 use heddle_results::{Sample, SkippedModel, Status, Values};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use std::time::Duration;
 
 /// One (experiment, model, point) with the samples taken of it.
@@ -151,6 +151,58 @@ impl Cell {
     }
 }
 
+/// The files in the directory of Heddle's own lab programs that the experiments use, built or not, seen from there.
+pub fn lab_files(experiments: &[Experiment], options: &Options) -> BTreeSet<String> {
+    let mut files = BTreeSet::new();
+    for (number, experiment) in experiments.iter().enumerate() {
+        for (program_number, program) in experiment.programs().enumerate() {
+            for cell in cells(number, experiment, program_number, program, options) {
+                let filling = cell.filling(experiment, options);
+                let words = cell.command(experiment, program, options);
+                let needs = program.needs.iter();
+                let needs = needs.map(|word| command::fill_word(word, &filling));
+                let own = words.into_iter().chain(needs).filter_map(|word| {
+                    let path = Path::new(&word).strip_prefix(&options.lab).ok()?;
+                    Some(path.to_string_lossy().into_owned())
+                });
+                files.extend(own);
+            }
+        }
+    }
+    files
+}
+
+/// The cells of one program's models, without those that the user has left out.
+fn cells<'a>(
+    number: usize,
+    experiment: &'a Experiment,
+    program_number: usize,
+    program: &'a Program,
+    options: &'a Options,
+) -> impl Iterator<Item = Cell> + 'a {
+    let wanted = |model: &&String| options.wants(model);
+    let points = experiment.points(options.mode);
+    let params = |point: &Values| {
+        let mut params = experiment.plan(options.mode).params.clone();
+        params.extend(program.params(options.mode).clone());
+        params.extend(point.clone());
+        params
+    };
+    program.models.iter().filter(wanted).flat_map(move |model| {
+        let cell = |point: &Values| Cell {
+            experiment: number,
+            program: program_number,
+            model: model.clone(),
+            point: point.clone(),
+            params: params(point),
+            samples: Vec::new(),
+            spent: Duration::ZERO,
+            cannot_run: None,
+        };
+        points.iter().map(cell).collect::<Vec<_>>()
+    })
+}
+
 /// Lays out every cell that can run.
 pub fn plan(experiments: &[Experiment], options: &Options) -> Plan {
     let mut plan = Plan::default();
@@ -158,63 +210,36 @@ pub fn plan(experiments: &[Experiment], options: &Options) -> Plan {
         let mut skipped = Vec::new();
         let mut commands = BTreeMap::new();
         for (program_number, program) in experiment.programs().enumerate() {
-            for model in &program.models {
-                if !options.models.is_empty()
-                    && !options.models.iter().any(|filter| selects(filter, model))
-                {
-                    skipped.push(SkippedModel {
-                        model: model.clone(),
-                        reason: "left out by --model".into(),
-                    });
-                    continue;
-                }
-                let points = experiment.points(options.mode);
-                let count = points.len();
-                let mut missing = Vec::new();
-                for point in points {
-                    let mut params = experiment.plan(options.mode).params.clone();
-                    params.extend(program.params(options.mode).clone());
-                    params.extend(point.clone());
-                    let (model, samples, spent) = (model.clone(), Vec::new(), Duration::ZERO);
-                    let cell = Cell {
-                        experiment: number,
-                        program: program_number,
-                        model,
-                        point,
-                        params,
-                        samples,
-                        spent,
-                        cannot_run: None,
-                    };
-                    match cell.absent(experiment, program, options) {
-                        None => {
-                            commands.entry(cell.model.clone()).or_insert_with(|| {
-                                command::quote(&cell.command(experiment, program, options))
-                            });
-                            plan.cells.push(cell);
+            let left_out = program.models.iter().filter(|model| !options.wants(model));
+            skipped.extend(left_out.map(|model| SkippedModel {
+                model: model.clone(),
+                reason: "left out by --model".into(),
+            }));
+            // How many points a model has, and what is missing first at how many of them.
+            let mut missing: BTreeMap<String, (usize, usize, String)> = BTreeMap::new();
+            for cell in cells(number, experiment, program_number, program, options) {
+                let of_model = missing.entry(cell.model.clone()).or_default();
+                of_model.0 += 1;
+                match cell.absent(experiment, program, options) {
+                    None => {
+                        commands.entry(cell.model.clone()).or_insert_with(|| {
+                            command::quote(&cell.command(experiment, program, options))
+                        });
+                        plan.cells.push(cell);
+                    }
+                    Some(absent) => {
+                        if of_model.1 == 0 {
+                            of_model.2 = absent;
                         }
-                        Some(absent) => missing.push(absent),
+                        of_model.1 += 1;
                     }
                 }
-                if let Some(absent) = missing.first() {
-                    let partly = partly(missing.len(), count);
-                    let ours = program
-                        .command
-                        .first()
-                        .is_some_and(|word| word.starts_with("{lab}/"));
-                    let reason = match &program.missing {
-                        Some(why) => format!("{why} ({absent}){partly}"),
-                        None if ours => {
-                            format!(
-                                "{absent}{partly}: build it with `./dev build` or `./dev compare`"
-                            )
-                        }
-                        None => format!("{absent}{partly}"),
-                    };
-                    skipped.push(SkippedModel {
-                        model: model.clone(),
-                        reason,
-                    });
+            }
+            for model in program.models.iter() {
+                if let Some((points, lacking @ 1.., absent)) = missing.remove(model) {
+                    let reason = why_missing(program, &absent, &partly(lacking, points));
+                    let model = model.clone();
+                    skipped.push(SkippedModel { model, reason });
                 }
             }
         }
@@ -222,4 +247,16 @@ pub fn plan(experiments: &[Experiment], options: &Options) -> Plan {
         plan.commands.push(commands);
     }
     plan
+}
+
+/// What to say of a model whose executable is missing, and what to do about it.
+fn why_missing(program: &Program, absent: &str, partly: &str) -> String {
+    let first = program.command.first();
+    match &program.missing {
+        Some(why) => format!("{why} ({absent}){partly}"),
+        None if first.is_some_and(|word| word.starts_with("{lab}/")) => {
+            format!("{absent}{partly}: build it with `./dev build` or `./dev compare`")
+        }
+        None => format!("{absent}{partly}"),
+    }
 }

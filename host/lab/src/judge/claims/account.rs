@@ -1,9 +1,9 @@
 use super::text::place;
 use super::{Case, Judgement};
 use crate::judge::cells::Judged;
-use crate::stats::{Run, Scale, account};
 use heddle_results::Estimate;
 use heddle_results::text::words;
+use heddle_stats::{Run, Scale, account};
 
 impl<'a> Case<'a> {
     /// What each of the terms costs, fitted to both models at every point, and how much of the difference between the models

@@ -3,9 +3,9 @@ use super::{Case, Judgement, taken, verdict};
 use crate::experiment::Range;
 use crate::judge::cells::Judged;
 use crate::judge::sentences::plain_number;
-use crate::stats::{Crossover, Resampled, Scale, crossover, ratio, samples_to_settle, slope};
 use heddle_results::text::{minus, number, range};
 use heddle_results::{Estimate, Verdict};
+use heddle_stats::{Crossover, Resampled, Scale, crossover, ratio, samples_to_settle, slope};
 
 impl<'a> Case<'a> {
     pub(super) fn slope(&self, columns: &[Vec<&'a Judged<'a>>]) -> Result<Judgement<'a>, String> {

@@ -1,8 +1,8 @@
 use super::{Case, Judgement};
 use crate::judge::cells::Judged;
-use crate::stats::{Derived, Resampled, Scale, line};
 use heddle_results::text::{interval, number, quantity, range};
 use heddle_results::{Coefficient, Estimate};
+use heddle_stats::{Derived, Resampled, Scale, line};
 
 impl<'a> Case<'a> {
     /// A line fitted to each model, and where the numerator's passes the denominator's. With `without`, the numerator's

@@ -14,8 +14,8 @@ mod text;
 use super::cells::Judged;
 use super::why::why;
 use crate::experiment::{Claim, Experiment, Form, Mode};
-use crate::stats::FEWEST;
 use heddle_results::{ClaimReport, Coefficient, Estimate, Limits, SkippedModel, Verdict};
+use heddle_stats::FEWEST;
 
 /// A claim with everything that bears on it.
 pub struct Case<'a> {

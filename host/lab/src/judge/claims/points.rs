@@ -1,8 +1,8 @@
 use super::text::{place, settle_note};
 use super::{Case, Judgement, taken, verdict};
 use crate::judge::cells::Judged;
-use crate::stats::{Scale, median_among, ratio, ratio_among, samples_to_settle};
 use heddle_results::{Estimate, Verdict};
+use heddle_stats::{Scale, median_among, ratio, ratio_among, samples_to_settle};
 
 /// One estimate at one place, against the bound.
 struct Point<'a> {

@@ -1,12 +1,9 @@
 //! How `heddle compare` ends before its time: what it says, keeps, and leaves behind.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
-mod house;
-
+use crate::house::House;
 use assert_cmd::Command;
-use house::House;
 use predicates::prelude::*;
 use predicates::str::contains;
 use std::io::{Read, Write};
@@ -92,11 +89,9 @@ fn full_stream() -> (UnixStream, OwnedFd) {
 
 /// Starts a comparison, with this as standard output and standard error.
 fn spawn(house: &House, output: Stdio, errors: Stdio) -> Child {
-    let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin("heddle"));
+    let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin("heddle-compare"));
     std::fs::create_dir_all(house.path("tmp")).unwrap();
-    command
-        .args(["compare", "own/"])
-        .current_dir(house.home.path());
+    command.arg("own/").current_dir(house.home.path());
     command
         .env("TMPDIR", house.path("tmp"))
         .env("HEDDLE_LAB", house.path("lab"));
@@ -216,13 +211,10 @@ fn what_was_measured_stays_where_it_cannot_go_on() {
     let house = House::new();
     house.mine("echo x > $HEDDLE_SCRATCH/trace; line 1000\n", "'fast'", "");
     std::fs::create_dir_all(house.path("tmp")).unwrap();
-    let heddle = Command::cargo_bin("heddle").unwrap();
+    let heddle = Command::cargo_bin("heddle-compare").unwrap();
     // A file of at most 8 KiB, as if the disk were full: some samples fit.
     let output = std::process::Command::new("sh")
-        .args([
-            "-c",
-            "trap '' XFSZ; ulimit -f 16; exec \"$0\" compare own/ -n 100",
-        ])
+        .args(["-c", "trap '' XFSZ; ulimit -f 16; exec \"$0\" own/ -n 100"])
         .arg(heddle.get_program())
         .current_dir(house.home.path())
         .env("TMPDIR", house.path("tmp"))
@@ -247,9 +239,9 @@ fn what_was_measured_stays_where_it_cannot_go_on() {
 fn what_nohup_ignores_stays_ignored() {
     let house = House::new();
     house.mine("kill -HUP $PPID; line 1000\n", "'fast'", "");
-    let heddle = Command::cargo_bin("heddle").unwrap();
+    let heddle = Command::cargo_bin("heddle-compare").unwrap();
     let status = std::process::Command::new("sh")
-        .args(["-c", "trap '' HUP; \"$0\" compare own/ -n 2"])
+        .args(["-c", "trap '' HUP; \"$0\" own/ -n 2"])
         .arg(heddle.get_program())
         .current_dir(house.home.path())
         .status();

@@ -1,7 +1,7 @@
 //! Reports of any shape, with any texts.
 
 use super::{assert_fits, seen, setting};
-use crate::verbs::compare::summary::Setting;
+use crate::summary::Setting;
 use heddle_results::{
     Answer, Cell, ClaimReport, Estimate, ExperimentReport, Group, Lead, Limits, Metric, Report,
     Series, SkippedModel, Status, Value, Values, Verdict, Winner,

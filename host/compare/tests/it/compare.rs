@@ -1,11 +1,7 @@
 //! How `heddle compare` runs: what it chooses, takes, writes and survives.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-mod house;
-
+use crate::house::{House, RATIO, TWICE};
 use assert_cmd::Command;
-use house::{House, RATIO, TWICE};
 use predicates::prelude::*;
 use predicates::str::contains;
 use std::path::Path;
@@ -297,10 +293,10 @@ fn a_sample_has_no_terminal() {
         "'fast'",
         "",
     );
-    let heddle = Command::cargo_bin("heddle").unwrap();
+    let heddle = Command::cargo_bin("heddle-compare").unwrap();
     let path = heddle.get_program().to_string_lossy().into_owned();
     // The shell that `script` starts has one.
-    let inside = format!("(: >/dev/tty) && '{path}' compare own/ -n 2");
+    let inside = format!("(: >/dev/tty) && '{path}' own/ -n 2");
     let output = std::process::Command::new("script")
         .args(["-qec", &inside, "/dev/null"])
         .current_dir(house.home.path())
@@ -314,9 +310,9 @@ fn a_sample_has_no_terminal() {
 fn a_full_disk_behind_standard_output_is_named() {
     let house = House::new();
     house.mine("line 1000\n", "'fast'", "");
-    let heddle = Command::cargo_bin("heddle").unwrap();
+    let heddle = Command::cargo_bin("heddle-compare").unwrap();
     let output = std::process::Command::new(heddle.get_program())
-        .args(["compare", "own/", "-n", "1"])
+        .args(["own/", "-n", "1"])
         .current_dir(house.home.path())
         .stdout(std::fs::File::create("/dev/full").unwrap())
         .output()
@@ -381,14 +377,14 @@ fn a_sample_sees_a_stable_environment() {
 fn nobody_listening_is_no_reason_to_stop() {
     let house = House::new();
     house.mine(TWICE, "'fast', 'slow'", "");
-    let heddle = Command::cargo_bin("heddle")
+    let heddle = Command::cargo_bin("heddle-compare")
         .unwrap()
         .get_program()
         .to_owned();
     let status = std::process::Command::new("bash")
         .args([
             "-c",
-            "\"$0\" compare own/ -n 6 2> >(true) | true; exit ${PIPESTATUS[0]}",
+            "\"$0\" own/ -n 6 2> >(true) | true; exit ${PIPESTATUS[0]}",
         ])
         .arg(heddle)
         .current_dir(house.home.path())

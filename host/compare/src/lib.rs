@@ -1,3 +1,5 @@
+//! The verb `heddle compare`: its arguments, what is printed while samples are taken, and the summary at the end.
+
 mod args;
 mod details;
 mod hints;
@@ -12,7 +14,7 @@ mod summary;
 pub use args::Args;
 
 use anyhow::Context;
-use heddle_lab::run::{interrupt, strays};
+use heddle_lab::run::{interrupt, lab_files, strays};
 use heddle_lab::select;
 use heddle_results::Report;
 use hints::Hints;
@@ -25,16 +27,25 @@ use std::process::ExitCode;
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     compare(&args).or_else(|error| match error.downcast_ref::<heddle_lab::Error>() {
         Some(cause) if cause.is_usage() => {
-            let (red, reset) = (anstyle::AnsiColor::Red.on_default().bold(), anstyle::Reset);
-            anstream::eprintln!("{red}error:{reset} {error:#}");
+            print_error(&error);
             Ok(ExitCode::from(2))
         }
         _ => Err(error),
     })
 }
 
+/// Prints an error that ends the command, as every verb prints it.
+pub fn print_error(error: &anyhow::Error) {
+    let (red, reset) = (anstyle::AnsiColor::Red.on_default().bold(), anstyle::Reset);
+    anstream::eprintln!("{red}error:{reset} {error:#}");
+}
+
 fn compare(args: &Args) -> anyhow::Result<ExitCode> {
     let hints = Hints::new(args.suite.as_deref(), args.output.as_deref());
+    if args.programs {
+        print_programs(args)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     if !args.show.is_empty() {
         show::run(args, &hints)?;
         return Ok(ExitCode::SUCCESS);
@@ -54,6 +65,22 @@ fn compare(args: &Args) -> anyhow::Result<ExitCode> {
     select::check_models(&experiments, &args.model)?;
     let options = args.options(lab);
     finish(args, hints, Job::begin(args, experiments, options)?)
+}
+
+/// The files of the lab that a new run would use; what an interrupted run used is there.
+fn print_programs(args: &Args) -> anyhow::Result<()> {
+    if args.list || args.resume || !args.show.is_empty() {
+        return Ok(());
+    }
+    let lab = select::lab_dir();
+    let all = select::select(&args.what, args.suite.as_deref(), &lab)?;
+    let files = lab_files(&args.choose(all), &args.options(lab));
+    print(
+        &files
+            .iter()
+            .map(|file| format!("{file}\n"))
+            .collect::<String>(),
+    )
 }
 
 /// Runs it, and says what came of it.

@@ -73,6 +73,10 @@ pub struct Args {
     /// List the experiments and run nothing
     #[arg(long)]
     pub list: bool,
+
+    /// Print the files of the lab that a run would use, and run nothing: what `./dev compare` is to build
+    #[arg(long, hide = true)]
+    pub programs: bool,
 }
 
 impl Args {

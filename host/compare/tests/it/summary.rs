@@ -1,10 +1,6 @@
 //! What `heddle compare` asks by default, prints at the end, and shows of the last report.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-mod house;
-
-use house::{House, RATIO, TWICE};
+use crate::house::{House, RATIO, TWICE};
 use predicates::prelude::*;
 use predicates::str::contains;
 
@@ -149,9 +145,9 @@ fn an_experiment_of_the_last_report_is_shown_without_running_it() {
 #[test]
 fn on_a_terminal_no_line_is_wider_than_it() {
     let house = lab();
-    let heddle = assert_cmd::cargo::cargo_bin("heddle");
+    let heddle = assert_cmd::cargo::cargo_bin("heddle-compare");
     let inside = format!(
-        "stty cols 66 rows 24; '{}' compare -n 6 --verbose; '{}' compare --show c1-first; '{}' compare --list",
+        "stty cols 66 rows 24; '{}' -n 6 --verbose; '{}' --show c1-first; '{}' --list",
         heddle.display(),
         heddle.display(),
         heddle.display()

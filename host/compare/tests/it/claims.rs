@@ -1,10 +1,6 @@
 //! What `heddle compare` says of models and claims.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-mod house;
-
-use house::{House, RATIO, TWICE};
+use crate::house::{House, RATIO, TWICE};
 use predicates::prelude::*;
 use predicates::str::contains;
 

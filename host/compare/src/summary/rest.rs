@@ -1,7 +1,7 @@
 //! The last lines: what went wrong, what did not run, what to do next, where the page is.
 
 use super::{Setting, claims};
-use crate::verbs::compare::layout::{Line, cut, length};
+use crate::layout::{Line, cut, length};
 use anstyle::{AnsiColor, Style};
 use heddle_results::{ExperimentReport, Report, Status, Verdict};
 use std::cmp::Reverse;

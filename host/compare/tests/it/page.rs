@@ -1,9 +1,7 @@
 //! The page that `heddle compare` writes, in a browser: its verdicts can be read, and it neither complains nor fetches.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
 #[allow(dead_code, reason = "no pictures are taken here")]
-#[path = "../../page/tests/chromium/mod.rs"]
+#[path = "../../../page/tests/chromium/mod.rs"]
 mod chromium;
 
 use assert_cmd::Command;
@@ -34,9 +32,9 @@ fn the_written_page_shows_the_verdicts_of_a_users_workload() {
         std::fs::write(own.join(format!("{id}.toml")), text).unwrap();
     }
 
-    let output = Command::cargo_bin("heddle")
+    let output = Command::cargo_bin("heddle-compare")
         .unwrap()
-        .args(["compare", "./own", "--seed", "1", "--json"])
+        .args(["./own", "--seed", "1", "--json"])
         .current_dir(home.path())
         .output()
         .unwrap();

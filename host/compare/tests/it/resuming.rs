@@ -1,11 +1,7 @@
 //! How `heddle compare` keeps reports, and goes on with a run that was interrupted or killed.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-mod house;
-
+use crate::house::{House, RATIO, TWICE};
 use assert_cmd::Command;
-use house::{House, RATIO, TWICE};
 use predicates::prelude::*;
 use predicates::str::contains;
 use std::collections::BTreeMap;
@@ -55,8 +51,8 @@ fn ended(house: &House, samples: u32, signal: &str) {
 
 /// Goes on; the seed is the run's own.
 fn resume(house: &House, arguments: &[&str]) -> Command {
-    let mut command = Command::cargo_bin("heddle").unwrap();
-    command.args(["compare", "--resume"]).args(arguments);
+    let mut command = Command::cargo_bin("heddle-compare").unwrap();
+    command.arg("--resume").args(arguments);
     command
         .current_dir(house.home.path())
         .env("HEDDLE_LAB", house.path("lab"));

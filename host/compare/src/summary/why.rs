@@ -1,7 +1,7 @@
 //! WHY: the counter in which the best and another model differ most.
 
 use super::rows::{self, Row, family};
-use crate::verbs::compare::layout::{Line, length};
+use crate::layout::{Line, length};
 use anstyle::Style;
 use heddle_results::Report;
 use heddle_results::text::{counter, number, phrase, unit_of};

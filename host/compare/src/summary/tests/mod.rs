@@ -4,8 +4,8 @@ mod arbitrary;
 mod fixed;
 
 use super::{LINES, Setting, of};
-use crate::verbs::compare::hints::Hints;
-use crate::verbs::compare::layout::length;
+use crate::hints::Hints;
+use crate::layout::length;
 use fixed::report;
 use heddle_results::Report;
 

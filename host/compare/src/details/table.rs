@@ -1,7 +1,7 @@
 //! An experiment as a table: a row a model, set against one of them.
 
 use super::{Wide, line};
-use crate::verbs::compare::layout::length;
+use crate::layout::length;
 use heddle_results::text::{counter, interval, quantity, times, words};
 use heddle_results::{Cell, ExperimentReport, Group, Table};
 

@@ -1,5 +1,4 @@
 //! Lab programs that are shell scripts: values are computed from the sample's number, so no timing decides a test.
-#![allow(dead_code, reason = "each test program uses a part")]
 
 use assert_cmd::Command;
 use std::os::unix::fs::PermissionsExt;
@@ -75,7 +74,8 @@ impl House {
     }
 
     pub fn compare(&self, arguments: &[&str]) -> Command {
-        let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin("heddle"));
+        let mut command =
+            std::process::Command::new(assert_cmd::cargo::cargo_bin("heddle-compare"));
         // Whoever starts the tests in the background has some of these ignored, and they would stay so.
         let set = || {
             for signal in [libc::SIGINT, libc::SIGHUP, libc::SIGTERM] {
@@ -87,7 +87,7 @@ impl House {
         // SAFETY: between fork and exec only `signal` is called.
         unsafe { std::os::unix::process::CommandExt::pre_exec(&mut command, set) };
         let mut command = Command::from_std(command);
-        command.arg("compare").args(arguments).args(["--seed", "1"]);
+        command.args(arguments).args(["--seed", "1"]);
         command
             .current_dir(self.home.path())
             .env("HEDDLE_LAB", self.path("lab"));

@@ -1,7 +1,7 @@
 //! WHICH MODEL?: a line a question, with the best, those that cannot be told from it, and how far others are behind.
 
 use super::rest::gist;
-use crate::verbs::compare::layout::{Line, cut, length};
+use crate::layout::{Line, cut, length};
 use anstyle::{AnsiColor, Style};
 use heddle_results::text::{quantity, times};
 use heddle_results::{Answer, Cell, ExperimentReport, Group, Report, Winner};

@@ -1,6 +1,6 @@
 //! CLAIMS: how many came out how, and the most telling ones in their source's words.
 
-use crate::verbs::compare::layout::{Line, cut, length};
+use crate::layout::{Line, cut, length};
 use anstyle::{AnsiColor, Style};
 use heddle_results::{ClaimReport, Report, Verdict};
 use std::collections::BTreeSet;

@@ -3,11 +3,11 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use fastrand::Rng;
-use heddle_lab::stats::{
+use heddle_results::Estimate;
+use heddle_stats::{
     Crossover, Derived, FEWEST, REPLICATES, Resampled, Run, Scale, account, crossover, line,
     median, ratio, ratio_among, samples_to_settle, slope,
 };
-use heddle_results::Estimate;
 use proptest::prelude::*;
 
 /// A log-normal time round 1000, as benchmark samples are: a long tail upward.
