@@ -217,6 +217,24 @@ fn claims_stand_between_the_verdict_and_the_plots_of_their_experiment() {
 }
 
 #[test]
+fn words_of_models_and_sources_are_explained_where_they_are_met() {
+    let page = rendered(&common::rich());
+    let words = page.split("id=\"words\"").nth(1).expect("explained");
+    let words = words
+        .split("</details>")
+        .next()
+        .expect("folded")
+        .replace("&#x2f;", "/");
+    for met in ["thread", "fiber/asm", "P, V", "CM"] {
+        assert!(words.contains(&format!("<dt>{met}</dt>")), "{met}: {words}");
+    }
+    assert!(
+        !words.contains("<dt>tokio</dt>"),
+        "not in this report: {words}"
+    );
+}
+
+#[test]
 fn tables_are_folded_and_models_that_lack_the_same_share_a_line() {
     let mut report = common::small();
     report.experiments[0].skipped = ["a", "b", "c"]

@@ -6,6 +6,7 @@ mod flow;
 mod head;
 mod ledger;
 mod map;
+mod words;
 
 use crate::palette::{self, Look, Palette};
 use crate::{Error, raw};
@@ -54,6 +55,7 @@ pub(crate) fn page(report: &Report, raw_jsonl: &str) -> Result<String, Error> {
         environment => environment::Environment::new(report),
         raw => raw::for_script(raw_jsonl)?,
         raw_lines => raw_jsonl.lines().filter(|line| !line.trim().is_empty()).count(),
+        words => words::words(models(report).collect::<Vec<_>>().into_iter()),
         shapes => palette::SHAPES,
         palette => palette::css(),
     })?;
@@ -71,6 +73,7 @@ fn environment() -> Result<Environment<'static>, Error> {
         ("macros.html", include_str!("../../templates/macros.html")),
         ("head.html", include_str!("../../templates/head.html")),
         ("map.html", include_str!("../../templates/map.html")),
+        ("words.html", include_str!("../../templates/words.html")),
         ("ledger.html", include_str!("../../templates/ledger.html")),
         ("claims.html", include_str!("../../templates/claims.html")),
         (
