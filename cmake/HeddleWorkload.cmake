@@ -2,59 +2,193 @@
 
 set(HEDDLE_LAB_DIR "${CMAKE_BINARY_DIR}/lab")
 
-# heddle_workload(NAME VARIANTS O0 O2 MODELS serial fiber/asm … [RECORDABLE] [SOURCES workload.cpp …] [LIBRARIES …])
+# A flavour is a set of flags that programs share: an object that two programs of one flavour need is compiled once.
+# -O0 -g is how the function-tracer paper built its programs. Optimised programs have no debug information, a third of
+# their compile time, unless the whole build is for debugging.
+set(heddle_flags_O0 -O0 -g)
+set(heddle_flags_O2 -O2)
+if(CMAKE_BUILD_TYPE STREQUAL "Debug")
+  list(APPEND heddle_flags_O2 -g)
+endif()
+# Recordable: what `heddle flags` prints, without the calls of the libraries' headers and the lab's own. From -O1 on, GCC 12
+# crashes on coroutines that transfer symmetrically with -finstrument-functions: the other way in.
+set(heddle_flags_O0-recordable -O0 -g -finstrument-functions
+  -finstrument-functions-exclude-file-list=/include/c++/,-linux-gnu/c++/,heddle/coop/,lab/harness/)
+set(heddle_flags_O2-recordable -O2 -g -pg -mfentry -minstrument-return=call
+  -include "${PROJECT_SOURCE_DIR}/include/heddle/return.h")
+
+# heddle_flavour(FLAVOUR): the object library lab-main-FLAVOUR, which each of its programs links: main(), the text of the
+# flags, and the headers that nearly every source includes, compiled once.
+function(heddle_flavour flavour)
+  if(TARGET lab-main-${flavour})
+    return()
+  endif()
+  list(JOIN heddle_flags_${flavour} " " text)
+  string(STRIP "${CMAKE_CXX_FLAGS} -std=c++20 ${text}" text)
+  set(flags "${PROJECT_BINARY_DIR}/CMakeFiles/lab-flags/${flavour}.cpp")
+  file(CONFIGURE OUTPUT "${flags}" CONTENT "extern const char* const heddle_lab_flags = \"@text@\";\n" @ONLY)
+  heddle_lab_objects(lab-main-${flavour} ${flavour} SOURCES "${PROJECT_SOURCE_DIR}/lab/harness/main.cpp" "${flags}")
+  # A compiler takes precompiled headers only before anything else, so not after the -include of the second way in.
+  if(NOT flavour STREQUAL "O2-recordable")
+    target_precompile_headers(lab-main-${flavour} PRIVATE "${PROJECT_SOURCE_DIR}/lab/harness/precompiled.hpp")
+  endif()
+endfunction()
+
+# heddle_lab_objects(TARGET FLAVOUR SOURCES … [LIBRARIES …]): an object library of that flavour.
+function(heddle_lab_objects target flavour)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "SOURCES;LIBRARIES")
+  add_library(${target} OBJECT EXCLUDE_FROM_ALL ${arg_SOURCES})
+  # A program's objects, not a library's: calls within the program are direct.
+  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+  target_compile_options(${target} PRIVATE -fPIE)
+  heddle_of_flavour(${target} ${flavour} LIBRARIES ${arg_LIBRARIES})
+endfunction()
+
+# heddle_of_flavour(TARGET FLAVOUR [LIBRARIES …]): the flavour's flags and headers.
+function(heddle_of_flavour target flavour)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "LIBRARIES")
+  target_compile_options(${target} PRIVATE -std=c++20 ${heddle_flags_${flavour}})
+  target_link_libraries(${target} PRIVATE heddle_lab_harness heddle::coop heddle_warnings ${arg_LIBRARIES})
+  get_target_property(headers lab-main-${flavour} PRECOMPILE_HEADERS)
+  if(headers AND NOT target STREQUAL "lab-main-${flavour}")
+    target_precompile_headers(${target} REUSE_FROM lab-main-${flavour})
+  endif()
+endfunction()
+
+# heddle_problem(NAME VARIANTS O0 O2 [RECORDABLE] SOURCES workload.cpp … [LIBRARIES …]): what several programs share, the
+# problem and its oracle: compiled once a flavour, as NAME-problem-FLAVOUR.
+function(heddle_problem name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "RECORDABLE" "" "VARIANTS;SOURCES;LIBRARIES")
+  foreach(variant IN LISTS arg_VARIANTS)
+    set(flavours ${variant})
+    if(arg_RECORDABLE AND NOT HEDDLE_UNSANITIZED)
+      list(APPEND flavours ${variant}-recordable)
+    endif()
+    foreach(flavour IN LISTS flavours)
+      heddle_flavour(${flavour})
+      heddle_lab_objects(${name}-problem-${flavour} ${flavour} SOURCES ${arg_SOURCES} LIBRARIES ${arg_LIBRARIES})
+    endforeach()
+  endforeach()
+endfunction()
+
+# heddle_workload(NAME VARIANTS O0 O2 MODELS serial fiber/asm … [RECORDABLE] [PROBLEMS other …] [SOURCES workload.cpp …]
+#   [LIBRARIES …] [TEST_ARGUMENTS …])
 #
 # Builds lab/NAME-O0, lab/NAME-O2 …; model `fiber/asm` is the file fiber_asm.cpp. Each model of each program is
 # also a test: TEST_ARGUMENTS are the parameters of a small run. RECORDABLE builds lab/NAME-O0-recordable … as well, to be
-# run by lab/recorded.
+# run by lab/recorded (not under a sanitizer, whose calls would be recorded, too). SOURCES become the problem NAME; PROBLEMS
+# are those of others that the program links as well.
 function(heddle_workload name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "RECORDABLE" "" "VARIANTS;MODELS;SOURCES;LIBRARIES;TEST_ARGUMENTS")
-  set(sources "${PROJECT_SOURCE_DIR}/lab/harness/main.cpp" ${arg_SOURCES})
+  cmake_parse_arguments(PARSE_ARGV 1 arg "RECORDABLE" "" "VARIANTS;MODELS;PROBLEMS;SOURCES;LIBRARIES;TEST_ARGUMENTS")
+  set(models)
   foreach(model IN LISTS arg_MODELS)
     string(REPLACE "/" "_" file "${model}")
-    list(APPEND sources "${file}.cpp")
+    list(APPEND models "${file}.cpp")
   endforeach()
-
+  set(problems ${arg_PROBLEMS})
+  set(recordable)
+  if(arg_RECORDABLE)
+    set(recordable RECORDABLE)
+  endif()
+  if(arg_SOURCES)
+    heddle_problem(${name} ${recordable} VARIANTS ${arg_VARIANTS} SOURCES ${arg_SOURCES} LIBRARIES ${arg_LIBRARIES})
+    list(APPEND problems ${name})
+  endif()
   foreach(variant IN LISTS arg_VARIANTS)
-    set(target "${name}-${variant}")
-    # As the function-tracer paper built its programs: -O0 -g.
-    heddle_lab_program("${target}" FLAGS "-${variant}" -g SOURCES ${sources} LIBRARIES ${arg_LIBRARIES})
+    heddle_lab_program(${name} ${variant} PROBLEMS ${problems} SOURCES ${models} LIBRARIES ${arg_LIBRARIES})
+    if(recordable AND NOT HEDDLE_UNSANITIZED)
+      heddle_lab_program(${name} ${variant}-recordable PROBLEMS ${problems} SOURCES ${models} LIBRARIES ${arg_LIBRARIES})
+    endif()
     foreach(model IN LISTS arg_MODELS)
-      heddle_lab_test("${target}" "${model}" ${arg_TEST_ARGUMENTS})
+      heddle_lab_test("${name}-${variant}" "${model}" ${arg_TEST_ARGUMENTS})
     endforeach()
-    # Not with a sanitizer, whose calls would be recorded, too.
-    if(arg_RECORDABLE AND NOT HEDDLE_UNSANITIZED)
-      heddle_lab_program("${target}-recordable"
-        FLAGS "-${variant}" -g ${heddle_recordable_${variant}} SOURCES ${sources} LIBRARIES ${arg_LIBRARIES})
+  endforeach()
+endfunction()
+
+# heddle_lab_program(NAME FLAVOUR PROBLEMS … SOURCES … [LIBRARIES …]): the program lab/NAME-FLAVOUR.
+function(heddle_lab_program name flavour)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "PROBLEMS;SOURCES;LIBRARIES")
+  heddle_flavour(${flavour})
+  set(target "${name}-${flavour}")
+  set(objects $<TARGET_OBJECTS:lab-main-${flavour}>)
+  foreach(problem IN LISTS arg_PROBLEMS)
+    list(APPEND objects $<TARGET_OBJECTS:${problem}-problem-${flavour}>)
+  endforeach()
+  add_executable(${target} EXCLUDE_FROM_ALL ${arg_SOURCES} ${objects})
+  heddle_of_flavour(${target} ${flavour} LIBRARIES ${arg_LIBRARIES})
+  if(NOT "-g" IN_LIST heddle_flags_${flavour})
+    # The libraries' would be most of the program.
+    target_link_options(${target} PRIVATE -Wl,--strip-debug)
+  endif()
+  heddle_in_lab(${target})
+endfunction()
+
+# Patterns of the files in lab/ that the main experiments use, those with an [[answer]]: what `./dev compare` measures if it
+# is asked for nothing else. `{opt}` and its like stand for any word.
+set(HEDDLE_MAIN_PROGRAMS)
+file(GLOB experiments CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/lab/experiments/*.toml")
+foreach(experiment IN LISTS experiments)
+  file(READ "${experiment}" text)
+  if(text MATCHES "\n\\[\\[answer\\]\\]")
+    string(REGEX MATCHALL "{lab}/[^\"]+" words "${text}")
+    foreach(word IN LISTS words)
+      string(REGEX REPLACE "^{lab}/" "" word "${word}")
+      string(REGEX REPLACE "{[a-z_]+}" "[A-Za-z0-9_]+" word "${word}")
+      list(APPEND HEDDLE_MAIN_PROGRAMS "${word}")
+    endforeach()
+  endif()
+endforeach()
+list(REMOVE_DUPLICATES HEDDLE_MAIN_PROGRAMS)
+
+# heddle_is_main(FILE OUT): whether a main experiment uses FILE, as seen from lab/.
+function(heddle_is_main file out)
+  set(${out} FALSE PARENT_SCOPE)
+  foreach(pattern IN LISTS HEDDLE_MAIN_PROGRAMS)
+    if(file MATCHES "^${pattern}$")
+      set(${out} TRUE PARENT_SCOPE)
     endif()
   endforeach()
 endfunction()
 
-# What `heddle flags` prints; the libraries' headers and the lab's own are left out. From -O1 on, GCC 12 crashes on coroutines
-# that transfer symmetrically with -finstrument-functions: the other way in.
-set(heddle_recordable_O0 -finstrument-functions
-  -finstrument-functions-exclude-file-list=/include/c++/,-linux-gnu/c++/,heddle/coop/,lab/harness/)
-set(heddle_recordable_O2 -pg -mfentry -minstrument-return=call -include "${PROJECT_SOURCE_DIR}/include/heddle/return.h")
-
-# heddle_lab_program(TARGET FLAGS … SOURCES … [LIBRARIES …])
-function(heddle_lab_program target)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "FLAGS;SOURCES;LIBRARIES")
-  set(flags -std=c++20 ${arg_FLAGS})
-  list(JOIN flags " " flags_text)
-  string(STRIP "${CMAKE_CXX_FLAGS} ${flags_text}" flags_text)
-  add_executable(${target} EXCLUDE_FROM_ALL ${arg_SOURCES})
-  target_compile_options(${target} PRIVATE ${flags})
-  target_compile_definitions(${target} PRIVATE "HEDDLE_LAB_FLAGS=\"${flags_text}\"")
-  target_link_libraries(${target} PRIVATE heddle_lab_harness heddle::coop heddle_warnings ${arg_LIBRARIES})
-  set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${HEDDLE_LAB_DIR}")
+# heddle_for_lab(TARGET FILE): TARGET builds lab/FILE. What can be built here is listed in lab-programs, for ./dev.
+function(heddle_for_lab target file)
   add_dependencies(lab ${target})
+  heddle_is_main("${file}" main)
+  if(main)
+    add_dependencies(lab-main ${target})
+  endif()
+  set_property(GLOBAL APPEND PROPERTY HEDDLE_LAB_PROGRAMS "lab/${file}")
+endfunction()
+
+# heddle_in_lab(TARGET [DIRECTORY/]): an executable or a library that experiments use, in lab/ or lab/DIRECTORY.
+function(heddle_in_lab target)
+  set(directory "${HEDDLE_LAB_DIR}/${ARGN}")
+  set_target_properties(${target} PROPERTIES
+    RUNTIME_OUTPUT_DIRECTORY "${directory}" LIBRARY_OUTPUT_DIRECTORY "${directory}")
+  get_target_property(name ${target} OUTPUT_NAME)
+  if(NOT name)
+    set(name ${target})
+  endif()
+  heddle_for_lab(${target} "${ARGN}${name}")
+endfunction()
+
+# heddle_lab_needs(PROGRAM TARGET…): a line of lab-programs with what the program needs when it runs. No dependency between
+# targets, because one would have the program's sources wait for Cargo.
+function(heddle_lab_needs program)
+  heddle_is_main("${program}" main)
+  if(main)
+    add_dependencies(lab-main ${ARGN})
+  endif()
+  list(JOIN ARGN " " needs)
+  set_property(GLOBAL APPEND PROPERTY HEDDLE_LAB_PROGRAMS "lab/${program} ${needs}")
 endfunction()
 
 # heddle_lab_test(PROGRAM MODEL [SUFFIX NAME] [ARGUMENT…]): the program prints the line that docs/workloads.md asks for, and its
 # oracle agrees. The suffix tells tests of one model apart.
 function(heddle_lab_test program model)
   cmake_parse_arguments(PARSE_ARGV 2 arg "" "SUFFIX" "")
-  if(NOT BUILD_TESTING)
+  heddle_is_main("${program}" main)
+  if(NOT BUILD_TESTING OR NOT (main OR HEDDLE_TEST_ALL))
     return()
   endif()
   string(JOIN "." test "lab" "${program}" "${model}" ${arg_SUFFIX})
@@ -65,41 +199,4 @@ function(heddle_lab_test program model)
       -P "${PROJECT_SOURCE_DIR}/lab/harness/tests/check_line.cmake")
   # A model that lacks something here says so and ends with 77.
   set_tests_properties("${test}" PROPERTIES TIMEOUT 60 SKIP_REGULAR_EXPRESSION "ended with 77:")
-endfunction()
-
-# heddle_go_program(NAME PACKAGE [VARIANTS O0 O2]): builds the Go package in the module lab/, if there is a Go toolchain. With
-# variants it builds NAME-O0 …, to stand beside the C++ models of the same flags: -O0 is Go without optimisation and inlining
-# (what its documentation says for debuggers), everything else is Go as it always compiles.
-function(heddle_go_program name package)
-  cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "VARIANTS")
-  if(arg_VARIANTS)
-    foreach(variant IN LISTS arg_VARIANTS)
-      set(flags)
-      if(variant STREQUAL "O0")
-        set(flags FLAGS "-gcflags=all=-N -l")
-      endif()
-      heddle_go_executable("${name}-${variant}" "${package}" ${flags})
-    endforeach()
-  else()
-    heddle_go_executable("${name}" "${package}")
-  endif()
-endfunction()
-
-# heddle_go_executable(NAME PACKAGE [FLAGS …]): builds one.
-function(heddle_go_executable name package)
-  cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "FLAGS")
-  if(NOT HEDDLE_GO)
-    return()
-  endif()
-  file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/lab/*.go" "${PROJECT_SOURCE_DIR}/lab/go.mod")
-  set(output "${HEDDLE_LAB_DIR}/${name}")
-  add_custom_command(
-    OUTPUT "${output}"
-    COMMAND ${HEDDLE_GO_COMMAND} build -trimpath -buildvcs=false ${arg_FLAGS} -o "${output}" "${package}"
-    WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}/lab"
-    DEPENDS ${sources}
-    COMMENT "Building lab/${name} with Go"
-    VERBATIM)
-  add_custom_target(${name} DEPENDS "${output}")
-  add_dependencies(lab ${name})
 endfunction()

@@ -1,0 +1,25 @@
+// What nearly every source of the lab includes, compiled once for each set of flags. A source still
+// includes what it uses: the builds of ./dev variants have no precompiled headers.
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <random>
+#include <string>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+#include "harness/model.hpp"
+#include "harness/team.hpp"
+#include "heddle/coop/fiber.hpp"
+#include "heddle/coop/generator.hpp"
+#include "heddle/coop/scheduler.hpp"
+#include "heddle/coop/semaphore.hpp"
+#include "heddle/coop/task.hpp"
+#include "heddle/coop/watched.hpp"
+#include "heddle/coop/when.hpp"
