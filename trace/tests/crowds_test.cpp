@@ -84,7 +84,7 @@ TEST_CASE("threads that are cancelled or end themselves inside a call are record
 TEST_CASE("whatever four threads had returned when they were killed is in the trace") {
   std::mt19937 random(4711);
   std::uniform_int_distribution<useconds_t> instants(2'000, 20'000);
-  for (int i = 0; i < 200; ++i) {
+  for (int i = 0; i < kills(); ++i) {
     const Scratch scratch;
     const auto trace = scratch.path() / "trace";
     const auto counter = scratch.path() / "counter";

@@ -127,7 +127,7 @@ TEST_CASE("a signal handler that interrupts the hooks loses nothing and breaks n
 TEST_CASE("whatever had returned when the program was killed is in the trace") {
   std::mt19937 random(4711);
   std::uniform_int_distribution<useconds_t> instants(1'000, 40'000);
-  for (int i = 0; i < 200; ++i) {
+  for (int i = 0; i < kills(); ++i) {
     const Scratch scratch;
     const auto trace = scratch.path() / "trace";
     const auto counter = scratch.path() / "counter";

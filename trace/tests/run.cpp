@@ -69,3 +69,8 @@ Outcome run(const Run& what) {
   const int code = WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
   return {code, contents(out), contents(err), child};
 }
+
+int kills() {
+  const char* const wanted = std::getenv("HEDDLE_KILLS");
+  return wanted == nullptr ? 20 : std::atoi(wanted);
+}

@@ -37,3 +37,6 @@ struct Run {
 };
 
 [[nodiscard]] Outcome run(const Run& what);
+
+/// How often a test that kills programs at random instants does so: HEDDLE_KILLS, or 20 times.
+[[nodiscard]] int kills();

@@ -98,8 +98,7 @@ PLAIN int main(int count, char** arguments) {
     calls::may_throw = calls::may_sort = plan.stack_bytes != 0;
     calls::may_raise = std::strcmp(each.name, "signals") == 0;
     if (plan.stack_bytes == 0) {
-      // By the other way in the recorder keeps vector registers on the stack.
-#if defined(__OPTIMIZE__) && !defined(TRUTH_ENTRY)
+#if defined(__OPTIMIZE__)
       plan.stack_bytes = library::small_stack;
 #else
       plan.stack_bytes = 2 * library::small_stack;
