@@ -148,7 +148,11 @@ TEST_CASE(KIND "a read_all out of time says how much it has read") {
       const io::buffer nine(9);
       CHECK_FALSE(WAIT(within(2ms, from.read_all(nine))).has_value());  // nothing: out of time
       pipe.put("abcde");
-      const auto part = WAIT(within(2ms, from.read_all(nine)));
+      auto part = WAIT(within(2ms, from.read_all(nine)));
+      // On a busy machine the first bytes may take longer than that.
+      for (int more = 0; !part.has_value() && more < 500; ++more) {
+        part = WAIT(within(20ms, from.read_all(nine)));
+      }
       REQUIRE(part.has_value());
       CHECK(part->error() == std::errc::stream_timeout);
       REQUIRE(part->reached() == 5);
