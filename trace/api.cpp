@@ -3,6 +3,7 @@
 #include "load.hpp"
 #include "quiet.hpp"
 #include "recording.hpp"
+#include "shelter.hpp"
 #include "snapshot.hpp"
 
 namespace heddle::trace {
@@ -10,19 +11,20 @@ namespace heddle::trace {
 namespace {
 
 /// Does something with the calling thread, which is given a buffer if it has none; nothing where it
-/// gets none, or where recording is paused.
+/// gets none, or where recording is paused. With `sheltered` the vector registers are kept.
 template <typename Action>
-void with_this_thread(Action action) {
+void with_this_thread(Action action, bool sheltered = false) {
   if (local.busy) return;
   Process* const current = process();
   if (current == nullptr) return;
   const Quiet quiet;
   const Busy busy;
-  if (!attached()) {
-    if (!attach(*current, reinterpret_cast<std::uint64_t>(__builtin_frame_address(0)))) return;
-    meet_modules(*current, *local.self);
-  }
+  const bool first = !attached();
+  const auto here = reinterpret_cast<std::uint64_t>(__builtin_frame_address(0));
+  if (first && !attach(*current, here, sheltered)) return;
   Thread& thread = *local.self;
+  const Shelter shelter(thread.vectors, sheltered);
+  if (first) meet_modules(*current, thread);
   // One that finds no room is no call: it is not counted, and the next call will tell of the
   // trouble.
   if (!thread.full && !current->paused) (void)action(*current, thread);
@@ -84,12 +86,13 @@ extern "C" {
   });
 }
 
-/// Likewise the capturing hooks (arch/x86_64_capturing.S).
-[[gnu::visibility("hidden")]] void heddle_frame_slowly(std::uint64_t first, std::uint64_t second) {
+/// Likewise the capturing hooks (arch/x86_64_capturing.S); those of the second way set `entry_way`.
+[[gnu::visibility("hidden")]] void heddle_frame_slowly(std::uint64_t first, std::uint64_t second,
+                                                       bool entry_way) {
   const FrameRecord record{first, second};
-  with_this_thread([&record](Process& process, Thread& thread) {
-    return append_frame(process, thread, record);
-  });
+  with_this_thread(
+      [&record](Process& process, Thread& thread) { return append_frame(process, thread, record); },
+      entry_way);
 }
 
 [[gnu::visibility("default")]] void heddle_trace_name_strand(std::uint64_t strand,

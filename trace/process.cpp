@@ -91,7 +91,7 @@ long map_header(Process& process) {
   return error;
 }
 
-void fill_header(ProcessHeader& header, const Process& process, const Stamp& first) {
+void fill_header(ProcessHeader& header, Process& process, const Stamp& first) {
   header.version = kVersion;
   header.pid = process.pid;
   header.parent_pid = process.parent;
@@ -99,9 +99,10 @@ void fill_header(ProcessHeader& header, const Process& process, const Stamp& fir
   header.ticks_per_second = ticks_per_second();
   header.first = first;
   parse_boot_id(header.boot_id);
-  utsname names;
-  if (arch::syscall(SYS_uname, &names) == 0) {
-    Text(header.host, sizeof header.host) << names.nodename;
+  static_assert(sizeof(utsname) <= sizeof process.path && alignof(utsname) == 1);
+  auto* const names = reinterpret_cast<utsname*>(process.path);
+  if (arch::syscall(SYS_uname, names) == 0) {
+    Text(header.host, sizeof header.host) << names->nodename;
   }
   sys::readlink("/proc/self/exe", header.executable, sizeof header.executable - 1);
   sys::read_file("/proc/self/cmdline", header.command_line, sizeof header.command_line);

@@ -1,6 +1,7 @@
 // The traced process: its directory in the trace, its header, its threads.
 #pragma once
 
+#include "arch/x86_64.hpp"
 #include "clock.hpp"
 #include "lock.hpp"
 #include "modules.hpp"
@@ -42,6 +43,9 @@ struct Process {
   bool plan_given_up;     ///< nobody answers
   std::uint64_t planned;  ///< bytes of `modules` that they answer
   char plan_path[4224];   ///< scratch
+  /// Of a thread that is being attached, which has no memory of its own yet (shelter.hpp). Guarded
+  /// by `lock`.
+  arch::VectorRegisters vectors;
 };
 
 /// The process block; null if there was no memory for it, and then nothing is recorded.

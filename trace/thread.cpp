@@ -6,6 +6,7 @@
 #include "note.hpp"
 #include "quiet.hpp"
 #include "sequence.hpp"
+#include "shelter.hpp"
 #include "stack_bounds.hpp"
 
 namespace heddle::trace {
@@ -135,8 +136,9 @@ void publish_all(Process& process) {
   }
 }
 
-bool attach(Process& process, std::uint64_t stack_pointer) {
+bool attach(Process& process, std::uint64_t stack_pointer, bool sheltered) {
   const Locked locked(process.lock);
+  const Shelter shelter(process.vectors, sheltered);  // the thread has no memory of its own yet
   if (process.state == Recording::kNotStarted) process_start(process);
   if (process.state != Recording::kRunning) return false;
   local.self = nullptr;  // one left over from before a fork is wiped

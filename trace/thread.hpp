@@ -36,6 +36,7 @@ struct Thread {
   Base earlier[kEarlierBases];  ///< with --min-time: the bases before the window's, the latest last
   std::uint32_t earlier_bases;  ///< number of them
   bool full;                    ///< there is no more room: from here on its events are dropped
+  arch::VectorRegisters vectors;  ///< the program's, in the slow path (shelter.hpp)
 };
 
 /// What a thread's hooks find through the thread pointer.
@@ -55,8 +56,8 @@ extern __thread Local local __attribute__((tls_model("initial-exec")));
 [[nodiscard]] bool attached();
 
 /// Starts whatever of process and thread has not begun. False: this thread's events can only be
-/// counted. Signals blocked, Busy.
-[[nodiscard]] bool attach(Process& process, std::uint64_t stack_pointer);
+/// counted. Signals blocked, Busy. With `sheltered` the vector registers are kept.
+[[nodiscard]] bool attach(Process& process, std::uint64_t stack_pointer, bool sheltered);
 
 /// Sends the thread's hooks to their quick way, or to the slow path while there is a module to look
 /// for. Process lock held, or the thread not yet linked.

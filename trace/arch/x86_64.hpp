@@ -1,5 +1,5 @@
 // Everything that depends on the processor: the clock, restartable sequences, the system call, the
-// thread pointer. The hooks themselves: x86_64_hooks.S.
+// thread pointer, the vector registers. The hooks themselves: x86_64_hooks.S.
 #pragma once
 
 #include <cpuid.h>
@@ -78,6 +78,47 @@ inline std::uint64_t tsc_hz() {
   // Leaf 0x40000010, agreed on by VMware and KVM: EAX is the TSC's rate in kHz.
   __cpuid(0x40000010, a, b, c, d);
   return std::uint64_t{a} * 1000;
+}
+
+/// Room for the x87, SSE, AVX and AVX-512 registers: XSAVE's area in the standard format, up to
+/// component 7 (Intel SDM, volume 1, section 13.4; AMD's ends earlier). All zeros before its first
+/// use: XRSTOR faults where reserved bytes of the area's header are not zero, and XSAVE does not
+/// write them.
+struct alignas(64) VectorRegisters {
+  std::uint8_t area[2688];
+};
+
+/// Whether there is XSAVE, and the system has enabled it. Asked once: CPUID is slow in a virtual
+/// machine.
+inline bool has_xsave() {
+  static constinit std::uint8_t known = 0;  // 1: yes, 2: no
+  std::uint8_t answer = __atomic_load_n(&known, __ATOMIC_RELAXED);
+  if (answer == 0) {
+    constexpr std::uint32_t kOsXsave = 1u << 27;
+    std::uint32_t a, b, c, d;
+    answer = __get_cpuid(1, &a, &b, &c, &d) && (c & kOsXsave) != 0 ? 1 : 2;
+    __atomic_store_n(&known, answer, __ATOMIC_RELAXED);
+  }
+  return answer == 1;
+}
+
+/// 0 x87, 1 SSE, 2 AVX, 5 to 7 AVX-512.
+inline constexpr std::uint32_t kVectorComponents = 0xe7;
+
+inline void save(VectorRegisters& to) {
+  if (has_xsave()) {
+    asm volatile("xsave64 %0" : "+m"(to) : "a"(kVectorComponents), "d"(0) : "memory");
+  } else {
+    asm volatile("fxsave64 %0" : "=m"(to) : : "memory");
+  }
+}
+
+inline void restore(const VectorRegisters& from) {
+  if (has_xsave()) {
+    asm volatile("xrstor64 %0" : : "m"(from), "a"(kVectorComponents), "d"(0) : "memory");
+  } else {
+    asm volatile("fxrstor64 %0" : : "m"(from) : "memory");
+  }
 }
 
 }  // namespace heddle::trace::arch

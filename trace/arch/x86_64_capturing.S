@@ -113,6 +113,7 @@
 .L\form\name\()_frame_slow:
 	movq	%r9, %rdi
 	movq	%r10, %rsi
+	xorl	%edx, %edx
 	call	heddle_frame_slowly
 	jmp	.L\form\name\()_asked
 	SEQUENCE .L\form\name\()_frame, .L\form\name\()_frame_begin, .L\form\name\()_frame_commit, .L\form\name\()_frame_slow
@@ -161,8 +162,9 @@
 .L\form\name\()_frame_slow:
 	movq	%r9, %rdi
 	movq	%r10, %rsi
+	movl	$1, %edx
 	leaq	heddle_frame_slowly(%rip), %rax
-	call	heddle_call_sheltered
+	call	heddle_call_aligned
 	jmp	.L\form\name\()_asked
 	SEQUENCE .L\form\name\()_frame, .L\form\name\()_frame_begin, .L\form\name\()_frame_commit, .L\form\name\()_frame_slow
 	END	\form\name

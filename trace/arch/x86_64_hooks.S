@@ -143,7 +143,7 @@ slow\name:
 	movq	FRAME+8(%rsp), %rsi
 	leaq	FRAME+8(%rsp), %rdx
 	leaq	heddle_record_slowly(%rip), %rax
-	call	heddle_call_sheltered
+	call	heddle_call_aligned
 	CLOSE_FRAME
 	jmp	.L\name\()_done
 .L\name\()_drop:

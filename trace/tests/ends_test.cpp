@@ -95,3 +95,30 @@ TEST_CASE("stacks may be far apart, and small") {
     }
   }
 }
+
+TEST_CASE("the hooks take little of the program's stack") {
+  const auto bytes = [](const Outcome& outcome) {
+    std::vector<std::size_t> result;
+    std::istringstream lines(outcome.out);
+    std::string when;
+    for (std::size_t each; lines >> when >> each;) result.push_back(each);
+    return result;
+  };
+  for (const std::string& way : ways()) {
+    CAPTURE(way);
+    const Scratch scratch;
+    const std::vector<std::string> arguments = {way + "room", TRACED_PROGRAMS "/twin-3.so"};
+    const Outcome alone = run({.arguments = arguments, .recorded = false});
+    const Outcome outcome =
+        run({.arguments = arguments, .trace = (scratch.path() / "trace").string()});
+    REQUIRE(outcome.exit_code == 0);
+    REQUIRE(bytes(alone).size() == 4);
+    REQUIRE(bytes(outcome).size() == 4);
+    for (std::size_t i = 0; i < 4; ++i) {
+      CAPTURE(i);
+      CHECK(bytes(alone)[i] < 256);  // it measures the hooks
+      CHECK(bytes(outcome)[i] > 256);
+      CHECK(bytes(outcome)[i] <= 1536);
+    }
+  }
+}
