@@ -126,7 +126,9 @@ pub fn lines(report: &Report, width: usize, room: usize) -> Vec<Line> {
     let label_width = longest.clamp(TITLE.len(), width * 7 / 20);
     let best_at = label_width + 2;
     // A row whose best is longer has less room for others.
-    let usual = width.saturating_sub(best_at + 2 + TWO_OTHERS).max(18);
+    let others_of = |row: &Row| length(&others(row, TWO_OTHERS));
+    let two_others = rows.iter().map(others_of).max().unwrap_or(0);
+    let usual = width.saturating_sub(best_at + 2 + two_others).max(18);
     let best: Vec<Line> = rows
         .iter()
         .map(|row| best(row, usual, (width - best_at).saturating_sub(2 + ONE_OTHER)))
