@@ -4,7 +4,8 @@ use crate::{CoroutinePart, coroutine_part};
 use std::borrow::Cow;
 use std::ffi::{CStr, CString, c_char, c_int};
 
-#[link(name = "stdc++")]
+// Linked in, so that the command needs libc alone: it starts faster, and runs where there is no libstdc++.
+#[link(name = "stdc++", kind = "static", modifiers = "-bundle")]
 unsafe extern "C" {
     fn __cxa_demangle(
         mangled: *const c_char,
@@ -13,6 +14,12 @@ unsafe extern "C" {
         status: *mut c_int,
     ) -> *mut c_char;
 }
+
+// Likewise the unwinder, which Rust's library and the demangler's neighbours want: whole, as it is named before they are, and
+// the linker then takes libgcc_s.so for superfluous. What is not called is left out of the program.
+#[cfg(target_env = "gnu")]
+#[link(name = "gcc_eh", kind = "static", modifiers = "+whole-archive,-bundle")]
+unsafe extern "C" {}
 
 unsafe extern "C" {
     fn free(pointer: *mut std::ffi::c_void);
