@@ -1,7 +1,7 @@
 //! The command line: which verb, and what its end means to the shell.
 
 use crate::{file_limit, verbs};
-use clap::{Parser, Subcommand};
+use clap::{Command, CommandFactory, Parser, Subcommand};
 use std::process::ExitCode;
 
 /// Shows which concurrency model a workload wants, and why; traces every call of every thread.
@@ -38,6 +38,11 @@ enum Verb {
     Info(verbs::info::Args),
     /// Print the compiler flags that make a program recordable
     Flags(verbs::flags::Args),
+}
+
+/// The command line as clap describes it, for manual pages and completions.
+pub fn command() -> Command {
+    Cli::command()
 }
 
 /// Runs the verb. 0 ok, 1 failed, 2 usage, 3 wrong result or regression; `record` passes the program's code through and uses 125–127 for its own failures.
