@@ -22,7 +22,7 @@ function(heddle_cargo_program package)
   add_custom_command(
     OUTPUT "${built}"
     COMMAND ${heddle_cargo} -- "${HEDDLE_CARGO}" build --locked --profile "${HEDDLE_PROFILE}" --package "${package}" --bin "${package}"
-      --target-dir "${HEDDLE_CARGO_DIR}"
+      --no-default-features --target-dir "${HEDDLE_CARGO_DIR}"
     # Cargo leaves a program alone that would not change.
     COMMAND "${CMAKE_COMMAND}" -E touch "${built}"
     WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}/host"

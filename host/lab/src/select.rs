@@ -111,7 +111,7 @@ pub fn check_models(experiments: &[Experiment], filters: &[String]) -> Result<()
 
 fn no_lab(own: &Path) -> Error {
     Error::Usage(format!(
-        "there are no experiments at {}\nbuild them with `./dev compare`, or set HEDDLE_LAB to the `lab` directory of a build",
+        "there are no experiments at {}\nname a directory of your own, `heddle compare ./my-experiments` (docs/workloads.md); Heddle's own are built by `./dev compare` in a clone of it, and HEDDLE_LAB may name the `lab` directory of that build",
         own.display()
     ))
 }

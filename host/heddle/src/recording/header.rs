@@ -1,11 +1,13 @@
 //! Where heddle/return.h is.
 
+use super::kept;
 use std::env;
 use std::path::{Path, PathBuf};
 
 const NAME: &str = "heddle/return.h";
 
-/// In the directory `$HEDDLE_INCLUDE`; else in `../include` (installed) and `../../include` (built in the sources), as seen from the directory of this command.
+/// In the directory `$HEDDLE_INCLUDE`; else in `../include` (installed) and `../../include` (built in the sources), as seen from the directory of this command; else
+/// a copy of what a command with its own library holds.
 ///
 /// # Errors
 /// There is none, or its path holds what would need quoting: compilers' flags are separated by spaces.
@@ -40,13 +42,17 @@ fn beside_command() -> anyhow::Result<PathBuf> {
     })?;
     let directory = command.parent().unwrap_or(Path::new("/"));
     let places = ["../include", "../../include"].map(|place| directory.join(place).join(NAME));
-    places.iter().find_map(|place| file(place)).ok_or_else(|| {
-        anyhow::anyhow!(
-            "{NAME} is neither {} nor {}: set HEDDLE_INCLUDE to the directory that holds it",
-            places[0].display(),
-            places[1].display()
-        )
-    })
+    if let Some(path) = places.iter().find_map(|place| file(place)) {
+        return Ok(path);
+    }
+    if !kept::LIBRARY.is_empty() {
+        return kept::file(NAME, kept::RETURN_H);
+    }
+    anyhow::bail!(
+        "{NAME} is neither {} nor {}: set HEDDLE_INCLUDE to the directory that holds it",
+        places[0].display(),
+        places[1].display()
+    )
 }
 
 fn file(path: &Path) -> Option<PathBuf> {

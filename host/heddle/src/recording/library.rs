@@ -1,13 +1,21 @@
 //! Where libheddle.so is.
 
-use super::Failure;
+use super::{Failure, kept};
 use std::env;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 const NAME: &str = "libheddle.so";
 
-/// `$HEDDLE_LIB`; else `../lib/libheddle.so` and `libheddle.so` as seen from the directory of this command.
+/// Where the library is installed, as seen from the directory of this command: beside `bin` in a directory that the system's kind decides, or, in a build, beside the command.
+const PLACES: [&str; 4] = ["../lib", MULTIARCH, "../lib64", "."];
+
+#[cfg(target_arch = "x86_64")]
+const MULTIARCH: &str = "../lib/x86_64-linux-gnu";
+#[cfg(not(target_arch = "x86_64"))]
+const MULTIARCH: &str = "../lib";
+
+/// `$HEDDLE_LIB`; else the first of [`PLACES`] that has it; else the one that is in this command, if it was built so.
 pub fn find() -> Result<PathBuf, Failure> {
     if let Some(path) = env::var_os("HEDDLE_LIB").filter(|path| !path.is_empty()) {
         let path = PathBuf::from(path);
@@ -24,17 +32,20 @@ pub fn find() -> Result<PathBuf, Failure> {
         ))
     })?;
     let directory = command.parent().unwrap_or(Path::new("/"));
-    let places = [directory.join("../lib").join(NAME), directory.join(NAME)];
-    places
+    let installed = PLACES
         .iter()
-        .find_map(|place| absolute(place))
-        .ok_or_else(|| {
-            Failure::ours(format!(
-                "{NAME} is neither {} nor {}: build it with `./dev build`, or set HEDDLE_LIB to it",
-                places[0].display(),
-                places[1].display()
-            ))
-        })
+        .find_map(|place| absolute(&directory.join(place).join(NAME)));
+    match installed {
+        Some(path) => Ok(path),
+        None if kept::LIBRARY.is_empty() => Err(Failure::ours(format!(
+            "{NAME} is not in {}: install the whole package, build it with `./dev build`, or set HEDDLE_LIB to it",
+            PLACES
+                .map(|place| directory.join(place).display().to_string())
+                .join(", ")
+        ))),
+        None => kept::file(NAME, kept::LIBRARY)
+            .map_err(|error| Failure::ours(format!("{error:#}; or set HEDDLE_LIB to a {NAME}"))),
+    }
 }
 
 /// The value of ASAN_OPTIONS: AddressSanitizer's library refuses to run where another was loaded before it. Ours wraps nothing that it wraps too,

@@ -3,6 +3,7 @@
 pub mod collector;
 pub mod directory;
 pub mod header;
+pub mod kept;
 pub mod library;
 pub mod modes;
 pub mod program;
