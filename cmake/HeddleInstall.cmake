@@ -1,18 +1,19 @@
 # What `cmake --install` puts where. Relative to the prefix, so that the whole can be moved:
 #
-#   bin/heddle           if build/bin/heddle has been built (./dev build); the command looks for the next two beside itself
-#   lib/libheddle.so     what `heddle record` loads into the traced program
+#   bin/heddle           if build/bin/heddle has been built (./dev build); the command looks for libheddle.so and headers beside itself
+#   lib…/libheddle.so    what `heddle record` loads into the traced program
+#   lib…/                libheddle_coop.a and the packages: find_package(heddle) gives heddle::coop and, for heddle/trace.h alone,
+#                        heddle::trace_api; pkg-config has heddle-coop and, for programs that link the recorder, heddle
 #   include/heddle/      the public headers
 #   share/heddle/heddle_gdb.py
-#   lib…/                libheddle_coop.a and the package: find_package(heddle) gives heddle::coop and, for heddle/trace.h alone, heddle::trace_api
+#   share/…              manual pages and completions, if they have been made (ninja -C build heddle_manual)
 include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
 
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/heddle" DESTINATION include FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
 
 if(TARGET heddle_trace)
-  # Not ${CMAKE_INSTALL_LIBDIR}: nothing links to it, and the command has to find it from bin/.
-  install(TARGETS heddle_trace LIBRARY DESTINATION lib)
+  install(TARGETS heddle_trace LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 endif()
 install(PROGRAMS "${PROJECT_BINARY_DIR}/bin/heddle" DESTINATION bin OPTIONAL)
 install(CODE "
@@ -37,6 +38,25 @@ configure_package_config_file(
 # Below 1.0 every minor version may change the interface.
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/heddleConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
 install(FILES "${PROJECT_BINARY_DIR}/heddleConfig.cmake" "${PROJECT_BINARY_DIR}/heddleConfigVersion.cmake" DESTINATION "${package}")
+
+# The prefix of pkg-config's files is where they are found.
+file(RELATIVE_PATH heddle_up "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
+string(REGEX REPLACE "/$" "" heddle_up "${heddle_up}")
+set(heddle_coop_libraries "")
+get_target_property(libraries heddle_coop LINK_LIBRARIES)
+foreach(library IN LISTS libraries)
+  if(library MATCHES "^-")
+    string(APPEND heddle_coop_libraries " ${library}")
+  elseif(library MATCHES "^[a-z_]+$")
+    string(APPEND heddle_coop_libraries " -l${library}")
+  endif()
+endforeach()
+foreach(name IN ITEMS heddle heddle-coop)
+  configure_file("${CMAKE_CURRENT_LIST_DIR}/${name}.pc.in" "${PROJECT_BINARY_DIR}/${name}.pc" @ONLY)
+  install(FILES "${PROJECT_BINARY_DIR}/${name}.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+endforeach()
+
 install(FILES coop/gdb/heddle_gdb.py DESTINATION share/heddle)
 install(FILES LICENSE README.md DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 install(DIRECTORY docs DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+install(DIRECTORY "${PROJECT_BINARY_DIR}/manual/" DESTINATION share OPTIONAL)
