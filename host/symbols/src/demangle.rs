@@ -15,12 +15,6 @@ unsafe extern "C" {
     ) -> *mut c_char;
 }
 
-// Likewise the unwinder, which Rust's library and the demangler's neighbours want: whole, as it is named before they are, and
-// the linker then takes libgcc_s.so for superfluous. What is not called is left out of the program.
-#[cfg(target_env = "gnu")]
-#[link(name = "gcc_eh", kind = "static", modifiers = "+whole-archive,-bundle")]
-unsafe extern "C" {}
-
 unsafe extern "C" {
     fn free(pointer: *mut std::ffi::c_void);
 }

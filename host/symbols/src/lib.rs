@@ -15,6 +15,7 @@ mod lines;
 mod resolver;
 mod signal_return;
 mod table;
+mod unwinder;
 
 pub use coroutine_names::{CoroutinePart, coroutine_part};
 pub use demangle::{abbreviate, demangle, without_parameters};
