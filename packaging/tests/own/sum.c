@@ -1,4 +1,5 @@
-// sum --model=serial|thread --numbers=N: a workload of one's own, as docs/workloads.md describes it: adds up the numbers below N, and checks the sum.
+// sum --model=serial|thread --numbers=N: a workload of one's own, as docs/workloads.md describes
+// it: adds up the numbers below N, and checks the sum.
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -21,7 +22,8 @@ int main(int count, char** arguments) {
   uint64_t numbers = 0;
   for (int i = 1; i < count; ++i) {
     if (strncmp(arguments[i], "--model=", 8) == 0) model = arguments[i] + 8;
-    if (strncmp(arguments[i], "--numbers=", 10) == 0) numbers = strtoull(arguments[i] + 10, NULL, 10);
+    if (strncmp(arguments[i], "--numbers=", 10) == 0)
+      numbers = strtoull(arguments[i] + 10, NULL, 10);
   }
   struct timespec before, after;
   clock_gettime(CLOCK_MONOTONIC, &before);
@@ -37,9 +39,11 @@ int main(int count, char** arguments) {
   }
   clock_gettime(CLOCK_MONOTONIC, &after);
   int right = low.sum + high.sum == numbers * (numbers - 1) / 2;
-  printf("{\"workload\": \"sum\", \"model\": \"%s\", \"params\": {\"numbers\": %ju}, \"oracle\": {\"ok\": %s, \"checked\": \"the sum\"},"
-         " \"metrics\": {\"wall_ns\": %jd}, \"counters\": {}}\n",
-         model, (uintmax_t)numbers, right ? "true" : "false",
-         (intmax_t)((after.tv_sec - before.tv_sec) * 1000000000 + after.tv_nsec - before.tv_nsec));
+  printf(
+      "{\"workload\": \"sum\", \"model\": \"%s\", \"params\": {\"numbers\": %ju}, \"oracle\": "
+      "{\"ok\": %s, \"checked\": \"the sum\"},"
+      " \"metrics\": {\"wall_ns\": %jd}, \"counters\": {}}\n",
+      model, (uintmax_t)numbers, right ? "true" : "false",
+      (intmax_t)((after.tv_sec - before.tv_sec) * 1000000000 + after.tv_nsec - before.tv_nsec));
   return right ? 0 : 3;
 }
