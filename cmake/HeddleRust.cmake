@@ -19,10 +19,14 @@ set_property(GLOBAL APPEND PROPERTY JOB_POOLS heddle_cargo=1)
 # heddle_cargo_program(PACKAGE): bin/PACKAGE, of the workspace host/. Cargo says which sources it depends on.
 function(heddle_cargo_program package)
   set(built "${HEDDLE_CARGO_DIR}/${heddle_profile_directory}/${package}")
+  set(build build --profile "${HEDDLE_PROFILE}" --package "${package}" --bin "${package}")
+  if(package STREQUAL "heddle" AND BUILD_TESTING AND HEDDLE_PROFILE STREQUAL "dev")
+    # With the tests at once: apart from them, some crates would be compiled twice, as tests ask for more of their features.
+    set(build test --no-run --workspace)
+  endif()
   add_custom_command(
     OUTPUT "${built}"
-    COMMAND ${heddle_cargo} -- "${HEDDLE_CARGO}" build --locked --profile "${HEDDLE_PROFILE}" --package "${package}" --bin "${package}"
-      --no-default-features --target-dir "${HEDDLE_CARGO_DIR}"
+    COMMAND ${heddle_cargo} -- "${HEDDLE_CARGO}" ${build} --locked --no-default-features --target-dir "${HEDDLE_CARGO_DIR}"
     # Cargo leaves a program alone that would not change.
     COMMAND "${CMAKE_COMMAND}" -E touch "${built}"
     WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}/host"

@@ -1,6 +1,5 @@
 // What nearly every source of the runtime includes, compiled once. A source still includes what it
-// uses: the builds of
-// ./dev variants have no precompiled headers.
+// uses, as the builds of ./dev variants have no precompiled headers.
 #include <algorithm>
 #include <atomic>
 #include <chrono>

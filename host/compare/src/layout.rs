@@ -1,6 +1,8 @@
 //! Lines of a terminal: parts with styles, cut and padded by what is seen of them.
 
 use anstyle::Style;
+use std::io;
+use std::os::fd::AsFd;
 
 /// Widths between which the summary is written; a pipe gets [`PIPE`].
 const NARROWEST: usize = 60;
@@ -9,31 +11,20 @@ const PIPE: usize = 80;
 
 /// How wide a line on standard output may be, and whether a terminal shows it.
 pub fn width() -> (usize, bool) {
-    match columns(libc::STDOUT_FILENO) {
+    match columns(io::stdout()) {
         Some(columns) => (columns.clamp(NARROWEST, WIDEST), true),
         None => (PIPE, false),
     }
 }
 
 /// The columns of the terminal behind a descriptor; none if there is no terminal. One that does not tell has [`PIPE`].
-pub fn columns(descriptor: libc::c_int) -> Option<usize> {
-    // SAFETY: plain call.
-    if unsafe { libc::isatty(descriptor) } == 0 {
+pub fn columns(descriptor: impl AsFd) -> Option<usize> {
+    if !rustix::termios::isatty(&descriptor) {
         return None;
     }
-    let mut size = libc::winsize {
-        ws_row: 0,
-        ws_col: 0,
-        ws_xpixel: 0,
-        ws_ypixel: 0,
-    };
-    // SAFETY: the structure lives through the call.
-    let known = unsafe { libc::ioctl(descriptor, libc::TIOCGWINSZ, &raw mut size) } == 0;
-    Some(if known && size.ws_col > 0 {
-        size.ws_col.into()
-    } else {
-        PIPE
-    })
+    let size = rustix::termios::tcgetwinsize(descriptor).ok();
+    let columns = size.map_or(0, |size| size.ws_col);
+    Some(if columns > 0 { columns.into() } else { PIPE })
 }
 
 /// Characters that are seen.

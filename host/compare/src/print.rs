@@ -20,7 +20,7 @@ pub fn print(text: &str) -> anyhow::Result<()> {
 pub fn note(text: std::fmt::Arguments) {
     use std::io::Write;
     let text = text.to_string();
-    let text = match columns(libc::STDERR_FILENO) {
+    let text = match columns(std::io::stderr()) {
         Some(columns) => wrap(&text, columns, 2).join("\n"),
         None => text,
     };

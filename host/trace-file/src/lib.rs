@@ -45,7 +45,6 @@ mod thread;
 mod trace;
 mod units;
 mod untimed;
-#[cfg(feature = "test-support")]
 pub mod write;
 
 pub use clock::{ClockKind, Rate, Stamp};

@@ -160,3 +160,10 @@ numerator = "slow"
 denominator = "fast"
 bound = { min = 0.8, max = 1.25 }
 "#;
+
+/// Text in which the pattern is found. (The crate predicates has one of its own, with all of Unicode's tables, and would have
+/// the crate regex compiled a second time for the tests.)
+pub fn is_match(pattern: &str) -> impl predicates::Predicate<str> {
+    let regex = regex::Regex::new(pattern).unwrap();
+    predicates::function::function(move |text: &str| regex.is_match(text))
+}

@@ -1,6 +1,6 @@
 //! What `heddle compare` asks by default, prints at the end, and shows of the last report.
 
-use crate::house::{House, RATIO, TWICE};
+use crate::house::{House, RATIO, TWICE, is_match};
 use predicates::prelude::*;
 use predicates::str::contains;
 
@@ -115,10 +115,7 @@ fn an_experiment_of_the_last_report_is_shown_without_running_it() {
                 .and(contains("Claims: 1 reproduced, 1 not reproduced\n"))
                 .and(contains("reproduced      twice: slow ÷ fast: 1.99× (95 % "))
                 .and(contains("Counters, medians of a sample:\n"))
-                .and(
-                    predicates::str::is_match(r"\n +.*strand switches.*\n  fast .* 1.*\n  slow ")
-                        .unwrap(),
-                )
+                .and(is_match(r"\n +.*strand switches.*\n  fast .* 1.*\n  slow "))
                 .and(contains("A sample again:\n"))
                 .and(contains("own/prog --model=fast\n"))
                 .and(contains("\nc1-first: A fifth workload\n")),
