@@ -144,7 +144,7 @@ fn next(report: &Report, setting: &Setting) -> Vec<String> {
     next
 }
 
-/// The command that settles most inconclusive claims of one experiment, soon if that can be.
+/// The command that settles most inconclusive claims of one experiment; none where each would take long.
 fn settle(report: &Report) -> Option<String> {
     let open = |experiment: &ExperimentReport| {
         let mut needed: Vec<u64> = experiment
@@ -154,17 +154,11 @@ fn settle(report: &Report) -> Option<String> {
             .map(|claim| claim.needed.unwrap_or(u64::MAX))
             .collect();
         needed.sort_unstable();
-        let samples = claims::usual(&needed)?;
-        Some((
-            samples <= SOON,
-            needed.len(),
-            samples,
-            experiment.id.clone(),
-        ))
+        let samples = claims::usual(&needed).filter(|samples| *samples <= SOON)?;
+        Some((needed.len(), Reverse(samples), experiment.id.clone()))
     };
     let all = report.experiments.iter().filter_map(open);
-    let (_, _, samples, id) =
-        all.max_by_key(|(soon, count, samples, _)| (*soon, *count, Reverse(*samples)))?;
+    let (_, Reverse(samples), id) = all.max()?;
     Some(format!("{id} -n {samples}"))
 }
 
