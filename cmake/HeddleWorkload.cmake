@@ -10,7 +10,7 @@ set(heddle_flags_O2 -O2)
 if(CMAKE_BUILD_TYPE STREQUAL "Debug")
   list(APPEND heddle_flags_O2 -g)
 endif()
-# Recordable: what `heddle flags` prints, without the calls of the libraries' headers and the lab's own. From -O1 on, GCC 12
+# Recordable: what `heddle flags` prints, without the calls of the libraries' headers and the lab's own. At -O2, GCC 12
 # crashes on coroutines that transfer symmetrically with -finstrument-functions: the other way in.
 set(heddle_flags_O0-recordable -O0 -g -finstrument-functions
   -finstrument-functions-exclude-file-list=/include/c++/,-linux-gnu/c++/,heddle/coop/,lab/harness/)
