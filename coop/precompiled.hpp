@@ -1,5 +1,5 @@
-// What nearly every source of the runtime includes, compiled once. A source still includes what it
-// uses, as the builds of ./dev variants have no precompiled headers.
+// Headers that nearly every source of the runtime includes, precompiled. Each source still includes
+// the headers it uses, because the builds of ./dev variants have no precompiled headers.
 #include <algorithm>
 #include <atomic>
 #include <chrono>

@@ -1,5 +1,5 @@
-// What nearly every source of the lab includes, compiled once for each set of flags. A source still
-// includes what it uses: the builds of ./dev variants have no precompiled headers.
+// Headers that nearly every source of the lab includes, precompiled for each set of flags. Each
+// source still includes the headers it uses, because ./dev variants have no precompiled headers.
 #include <algorithm>
 #include <atomic>
 #include <chrono>

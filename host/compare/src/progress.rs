@@ -50,7 +50,7 @@ pub fn announce(job: &Job) {
 }
 
 impl<'a> Progress<'a> {
-    /// Of a run that writes to `output`.
+    /// Shows the progress of a run that writes to `output`.
     pub fn new(output: &'a mut Output) -> Self {
         let bar = std::io::stderr().is_terminal().then(|| {
             let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());

@@ -1,5 +1,5 @@
-//! What a comparison found, on at most [`LINES`] lines: which model, why, the claims by verdict, what went wrong, what to do
-//! next. Everything else is on the page, in `--verbose` and in `--show`.
+//! A comparison's results on at most [`LINES`] lines: the best model of each question, the reason, the claims by verdict,
+//! failures, and the next commands. Everything else is on the page, in `--verbose` and in `--show`.
 
 mod claims;
 mod rest;
@@ -96,8 +96,8 @@ fn title(report: &Report) -> Line {
     Line::default().add(bold, "Heddle").add(Style::new(), rest)
 }
 
-/// What a reader must know of the run, by importance: at most two, the first sentence of each. That some claims got more
-/// samples is no trouble, and stands on the page.
+/// The first sentences of the run's two most important notes: that it was partial, resumed or disturbed. The note that some
+/// claims got more samples is left to the page.
 fn notes(report: &Report, width: usize) -> impl Iterator<Item = String> {
     let rank = |note: &&String| {
         let first = ["Partial", "Begun on", "Other programs"];

@@ -162,7 +162,7 @@ fn settle(report: &Report) -> Option<String> {
     Some(format!("{id} -n {samples}"))
 }
 
-/// As many as fit, and how many do not; the first is cut if it must be.
+/// The first texts that fit into `room` characters, and how many more there are. A first text that is too long is cut.
 fn some(texts: &[String], room: usize) -> String {
     let Some((first, rest)) = texts.split_first() else {
         return String::new();
@@ -185,7 +185,7 @@ fn some(texts: &[String], room: usize) -> String {
     line + &more(hidden)
 }
 
-/// As many as fit whole.
+/// The first texts that fit into `room` characters as a whole, with ` · ` between them.
 fn some_of(texts: &[String], room: usize) -> String {
     let mut line = String::new();
     for text in texts {

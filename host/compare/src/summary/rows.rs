@@ -32,7 +32,7 @@ pub struct Row<'a> {
     pub why: Option<&'a str>,
     /// None where no model ran.
     pub place: Option<Place<'a>>,
-    /// As its experiment wants it, not derived.
+    /// The experiment names this row in an `[[answer]]`; other rows are derived from its sweep.
     answered: bool,
     order: u32,
 }

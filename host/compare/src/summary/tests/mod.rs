@@ -19,7 +19,7 @@ fn setting(width: usize) -> Setting {
     }
 }
 
-/// As it is seen, without colours.
+/// The summary as a terminal shows it, without colours.
 fn seen(report: &Report, setting: &Setting) -> String {
     anstream::adapter::strip_str(&of(report, setting)).to_string()
 }
