@@ -1,6 +1,6 @@
 //! What is wrong with an experiment file is said with the line, and with what would be right.
 
-use heddle_lab::experiment::{Experiment, Mode};
+use heddle_lab::experiment::{Experiment, Form, Mode};
 use std::path::Path;
 
 const GOOD: &str = r#"id = "e"
@@ -129,7 +129,7 @@ fn each_mistake_is_named_with_its_line() {
         (
             "numerator = \"thread\"",
             "model = \"thread\"",
-            23,
+            24,
             "a ratio has numerator and denominator",
         ),
         (
@@ -273,15 +273,128 @@ fn a_short_form_of_a_claim_is_an_excerpt() {
 }
 
 #[test]
+fn each_form_has_its_own_fields() {
+    let with = |fields: &str| {
+        let place = "at = { opt = \"O0\" }\nover = { n = { min = 1 } }\nbound = { max = 2 }\n";
+        parse(&format!(
+            "{GOOD}[[claim]]\nid = \"f\"\nwords = \"w\"\n{fields}\n{place}"
+        ))
+    };
+    let pair = "numerator = \"thread\"\ndenominator = \"serial\"";
+    let form = |fields: &str| {
+        let experiment = with(fields).unwrap_or_else(|error| panic!("{fields}: {error}"));
+        experiment.claims().last().unwrap().form.clone()
+    };
+    assert!(matches!(
+        form(&format!("form = \"ratio\"\n{pair}")),
+        Form::Ratio(_)
+    ));
+    assert!(matches!(
+        form("form = \"value\"\nmodel = \"thread\""),
+        Form::Value(_)
+    ));
+    let slope = "form = \"slope\"\nalong = \"n\"";
+    assert!(matches!(
+        form(&format!("{slope}\nmodel = \"thread\"")),
+        Form::Slope(_)
+    ));
+    assert!(matches!(
+        form(&format!("{slope}\n{pair}")),
+        Form::RatioSlope(_)
+    ));
+    let crossover = format!("form = \"crossover\"\nalong = \"n\"\n{pair}");
+    assert!(matches!(form(&crossover), Form::Crossover(_)));
+    let lines = format!("form = \"lines\"\nalong = \"n\"\n{pair}");
+    assert!(matches!(form(&lines), Form::Lines(_)));
+    let split = format!("{lines}\nwithout = \"stackless\"");
+    assert!(matches!(form(&split), Form::SplitLines(_)));
+    let terms = form(&format!("{split}\nterms = [\"a\", \"b\", \"c\", \"d\"]"));
+    assert!(matches!(terms, Form::SplitLines(lines) if lines.terms.is_some()));
+    let account = format!("form = \"account\"\n{pair}\nterms = [\"switches\"]");
+    assert!(matches!(form(&account), Form::Account(_)));
+
+    // The line of the field that is too much, or of the form where one is missing.
+    for (fields, line, message) in [
+        (
+            format!("form = \"value\"\n{pair}"),
+            42,
+            "unknown field `denominator`",
+        ),
+        (
+            "form = \"value\"".into(),
+            40,
+            "missing field `model`; a value has a model",
+        ),
+        (
+            slope.into(),
+            40,
+            "a slope has along and either model or numerator",
+        ),
+        (
+            format!("{slope}\nmodel = \"thread\"\n{pair}"),
+            44,
+            "unknown field `denominator`",
+        ),
+        (
+            format!("form = \"crossover\"\n{pair}"),
+            40,
+            "missing field `along`; a crossover has",
+        ),
+        (
+            format!("{lines}\nterms = [\"a\", \"b\", \"c\", \"d\"]"),
+            44,
+            "unknown field `terms`, expected one of `numerator`, `denominator`, `along`; lines have",
+        ),
+        (
+            format!("{split}\nterms = [\"a\"]"),
+            45,
+            "expected an array of length 4",
+        ),
+        (
+            format!("form = \"account\"\n{pair}"),
+            40,
+            "missing field `terms`; an account has",
+        ),
+        (
+            format!("form = \"account\"\n{pair}\nterms = []"),
+            43,
+            "an account needs a counter",
+        ),
+        (
+            "form = \"ratio\"\nmodel = \"thread\"\nagainst = { opt = \"O9\" }".into(),
+            42,
+            "quick has no such point to set against n=1",
+        ),
+        (
+            "form = \"ratio\"\nmodel = \"thread\"\nagainst = {}".into(),
+            42,
+            "needs a parameter that is another",
+        ),
+        (
+            "form = \"value\"\nmodel = \"thread\"\nmetrik = \"m\"".into(),
+            42,
+            "unknown field `metrik`; did you mean `metric`?",
+        ),
+        (
+            "form = \"value\"\nmodel = 7".into(),
+            41,
+            "expected a string",
+        ),
+    ] {
+        let error = with(&fields).unwrap_err();
+        let expected = format!("/dir/e.toml:{line}: claim f: ");
+        assert!(error.starts_with(&expected), "{fields}: {error}");
+        assert!(error.contains(message), "{fields}: {error}");
+    }
+}
+
+#[test]
 fn a_goal_is_checked_as_a_claim_and_a_value_has_one_model() {
     let goal = "[[goal]]\nid = \"g1\"\nwords = \"w\"\nform = \"value\"\nmetric = \"bytes\"\nmodel = \"thread\"\n\
                 at = { opt = \"O0\", n = 2 }\nbound = { max = 12 }\n";
     let text = format!("{GOOD}{goal}");
     let experiment = parse(&text).unwrap();
-    let goals: Vec<_> = experiment
-        .claims()
-        .filter(|claim| experiment.is_goal(claim))
-        .collect();
+    let goals: Vec<_> = experiment.claims().filter(|claim| claim.goal).collect();
     assert_eq!(goals.len(), 1);
     assert_eq!(goals[0].id, "g1");
     for (from, to, message) in [

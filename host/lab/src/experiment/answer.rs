@@ -1,5 +1,4 @@
-use super::claim::has;
-use super::{Experiment, Mode};
+use super::{Experiment, Mode, has};
 use heddle_results::Values;
 use serde::Deserialize;
 

@@ -1,164 +1,212 @@
-use heddle_results::text::minus;
-use heddle_results::{Value, Values};
+use super::range::Range;
+use heddle_results::Values;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// A sentence of a source that a measurement can confirm or refute.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+/// A sentence of a source that a measurement can confirm or refute, or a goal of ours.
+#[derive(Clone, Debug)]
 pub struct Claim {
     /// Id.
     pub id: String,
-    /// The source's words, verbatim.
+    /// The source's words, verbatim; of a goal, ours.
     pub words: String,
-    /// An excerpt of the words, for where there is little room: its pieces between `…` are in the words, in this order.
+    /// An excerpt of the words, for where there is little room.
     pub short: Option<String>,
     /// What the source prints, if it prints a figure.
     pub figure: Option<String>,
+    /// Whether it is not a source's claim, but what we want to reach.
+    pub goal: bool,
     /// What is computed.
     pub form: Form,
     /// The metric or counter that is meant; unset: the experiment's metric.
     pub metric: Option<String>,
-    /// The model above the line: ratio, crossover, lines, slope of a ratio.
-    pub numerator: Option<String>,
-    /// The model below the line.
-    pub denominator: Option<String>,
-    /// The model whose slope or value is meant, or that is set against itself.
-    pub model: Option<String>,
-    /// Lines: the numerator without a part of what each unit costs.
-    pub without: Option<String>,
-    /// Lines: what the source calls the numerator's cost once, the part of its cost of each unit that `without` does not
-    /// have, the rest of it, and the denominator's cost once. Account: the counters whose costs are fitted.
-    #[serde(default)]
-    pub terms: Vec<String>,
-    /// The swept parameter that a slope, a crossover or lines go along.
-    pub along: Option<String>,
     /// Values of swept parameters.
-    #[serde(default)]
     pub at: Values,
-    /// Ratio of a model to itself: the parameters that are others below the line.
-    #[serde(default)]
-    pub against: Values,
     /// Ranges of swept parameters.
-    #[serde(default)]
     pub over: BTreeMap<String, Range>,
     /// Where the claim holds.
-    pub bound: Bound,
+    pub bound: Range,
     /// Counters to print beside the verdict.
-    #[serde(default)]
     pub why: Vec<String>,
 }
 
-/// The forms of a claim.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
+/// The forms of a claim, each with its own fields.
+#[derive(Clone, Debug)]
 pub enum Form {
-    /// Ratio of two models' medians, or of one's under two settings, at a point or over a range.
-    Ratio,
-    /// A model's median itself, in the metric's unit: sizes and counts, which do not depend on the machine.
-    Value,
-    /// Slope of log(metric) over log(parameter), of a model or of the ratio of two.
-    Slope,
+    /// Ratio of two models' medians, at a point or over a range.
+    Ratio(Pair),
+    /// Ratio of a model's median to its own under other parameters.
+    Settings(Settings),
+    /// A model's median itself, in the metric's unit: sizes and counts, which do not depend on the
+    /// machine.
+    Value(Single),
+    /// Slope of log(metric) over log(parameter).
+    Slope(Slope),
+    /// The same of the ratio of two models.
+    RatioSlope(Trend),
     /// The size where two models swap.
-    Crossover,
-    /// The size from which on one model's line, cost once + cost of each · size, is above another's.
-    Lines,
-    /// How much of the difference between two models an account explains, cost of each · count for each of some counters.
-    Account,
+    Crossover(Trend),
+    /// The size from which on one model's line, cost once + cost of each · size, is above
+    /// another's.
+    Lines(Trend),
+    /// The same, where a third model tells a part of the cost of each from the rest.
+    SplitLines(SplitLines),
+    /// How much of the difference between two models an account explains, cost of each · count for
+    /// each of some counters.
+    Account(Account),
 }
 
-/// A range of a swept parameter, ends included.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
+/// Two models.
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Range {
-    /// Lower end.
-    pub min: Option<f64>,
-    /// Upper end.
-    pub max: Option<f64>,
+pub struct Pair {
+    /// The model above the line.
+    pub numerator: String,
+    /// The model below the line.
+    pub denominator: String,
 }
 
-/// Where a claim holds, ends included.
-pub type Bound = Range;
+/// One model under two settings.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Settings {
+    /// The model.
+    pub model: String,
+    /// The parameters that are others below the line.
+    pub against: Values,
+}
 
-impl Range {
-    /// Whether a parameter's value lies inside; words never do.
-    pub fn holds(&self, value: &Value) -> bool {
-        value.as_f64().is_some_and(|value| self.contains(value))
+/// One model.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Single {
+    /// The model.
+    pub model: String,
+}
+
+/// One model along a swept parameter.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Slope {
+    /// The model.
+    pub model: String,
+    /// The swept parameter.
+    pub along: String,
+}
+
+/// Two models along a swept parameter.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Trend {
+    /// The model above the line.
+    pub numerator: String,
+    /// The model below the line.
+    pub denominator: String,
+    /// The swept parameter.
+    pub along: String,
+}
+
+/// Two models along a swept parameter, and the first without a part of its cost of each.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SplitLines {
+    /// The model above the line.
+    pub numerator: String,
+    /// The model below the line.
+    pub denominator: String,
+    /// The numerator without that part.
+    pub without: String,
+    /// The swept parameter.
+    pub along: String,
+    /// What the source calls the numerator's cost once, the part of its cost of each that `without`
+    /// does not have, the
+    /// rest of it, and the denominator's cost once.
+    pub terms: Option<[String; 4]>,
+}
+
+/// Two models and the counters whose costs are fitted.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Account {
+    /// The model whose cost is explained.
+    pub numerator: String,
+    /// The model that it is compared with.
+    pub denominator: String,
+    /// The counters.
+    pub terms: Vec<String>,
+}
+
+impl Form {
+    /// The models that it speaks of: above the line, below it, and the one that splits a cost.
+    pub fn models(&self) -> Vec<&str> {
+        match self {
+            Self::Ratio(Pair {
+                numerator,
+                denominator,
+            })
+            | Self::RatioSlope(Trend {
+                numerator,
+                denominator,
+                ..
+            })
+            | Self::Crossover(Trend {
+                numerator,
+                denominator,
+                ..
+            })
+            | Self::Lines(Trend {
+                numerator,
+                denominator,
+                ..
+            })
+            | Self::Account(Account {
+                numerator,
+                denominator,
+                ..
+            }) => vec![numerator, denominator],
+            Self::SplitLines(SplitLines {
+                numerator,
+                denominator,
+                without,
+                ..
+            }) => vec![numerator, denominator, without],
+            Self::Settings(Settings { model, .. })
+            | Self::Value(Single { model })
+            | Self::Slope(Slope { model, .. }) => vec![model],
+        }
     }
 
-    /// Whether a number lies inside.
-    pub fn contains(&self, value: f64) -> bool {
-        self.min.is_none_or(|min| min <= value) && self.max.is_none_or(|max| value <= max)
-    }
-
-    /// Whether an interval lies wholly inside (`Some(true)`), wholly outside (`Some(false)`) or across an end.
-    pub fn judge(&self, low: f64, high: f64) -> Option<bool> {
-        if self.contains(low) && self.contains(high) {
-            Some(true)
-        } else if self.min.is_some_and(|min| high < min) || self.max.is_some_and(|max| low > max) {
-            Some(false)
-        } else {
-            None
+    /// The swept parameter that it goes along, if it does.
+    pub fn along(&self) -> Option<&str> {
+        match self {
+            Self::Slope(Slope { along, .. })
+            | Self::RatioSlope(Trend { along, .. })
+            | Self::Crossover(Trend { along, .. })
+            | Self::Lines(Trend { along, .. })
+            | Self::SplitLines(SplitLines { along, .. }) => Some(along),
+            Self::Ratio(_) | Self::Settings(_) | Self::Value(_) | Self::Account(_) => None,
         }
     }
 }
 
-impl std::fmt::Display for Range {
-    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
-        let end = |end: f64| minus(&end.to_string());
-        match (self.min.map(end), self.max.map(end)) {
-            (Some(min), Some(max)) => write!(f, "{min} … {max}"),
-            (Some(min), None) => write!(f, "≥ {min}"),
-            (None, Some(max)) => write!(f, "≤ {max}"),
-            (None, None) => write!(f, "any"),
-        }
+impl Settings {
+    /// The point of a sweep that is below the line where `point` is above it: the same but for
+    /// `against`.
+    pub fn partner(&self, point: &Values, sweep: &[Values]) -> Option<Values> {
+        let mut other = point.clone();
+        other.extend(self.against.clone());
+        let same = |point: &&Values| point.len() == other.len() && super::has(&other, point);
+        sweep.iter().find(same).cloned()
     }
 }
 
 impl Claim {
-    /// The models that it speaks of.
-    pub fn models(&self) -> impl Iterator<Item = &str> {
-        [
-            &self.numerator,
-            &self.denominator,
-            &self.model,
-            &self.without,
-        ]
-        .into_iter()
-        .flatten()
-        .map(String::as_str)
-    }
-
     /// Whether a point of the sweep belongs to the claim.
     pub fn covers(&self, point: &Values) -> bool {
-        has(point, &self.at)
+        super::has(point, &self.at)
             && self
                 .over
                 .iter()
                 .all(|(name, range)| point.get(name).is_some_and(|value| range.holds(value)))
     }
-
-    /// The point of a sweep that is below the line where `point` is above it: the same but for `against`.
-    pub fn partner(&self, point: &Values, sweep: &[Values]) -> Option<Values> {
-        let mut other = point.clone();
-        other.extend(self.against.clone());
-        sweep.iter().find(|point| same(point, &other)).cloned()
-    }
-}
-
-/// Whether a point has these values.
-pub(super) fn has(point: &Values, values: &Values) -> bool {
-    values
-        .iter()
-        .all(|(name, value)| point.get(name).is_some_and(|other| equal(other, value)))
-}
-
-/// Whether two points have the same values.
-fn same(a: &Values, b: &Values) -> bool {
-    a.len() == b.len() && has(b, a)
-}
-
-/// Whether two parameter values are the same: 1000 is 1000.0.
-pub(crate) fn equal(a: &Value, b: &Value) -> bool {
-    a == b || matches!((a.as_f64(), b.as_f64()), (Some(a), Some(b)) if a == b)
 }

@@ -3,18 +3,25 @@
 mod answer;
 mod check;
 mod claim;
+mod range;
+mod read;
 mod sweep;
 
 pub use answer::Answer;
-pub use claim::{Bound, Claim, Form, Range};
+pub use claim::{Account, Claim, Form, Pair, Settings, Single, Slope, SplitLines, Trend};
+pub use range::Range;
 pub use sweep::Sweep;
+pub(crate) use sweep::has;
 
 use crate::error::{Error, Result};
 use heddle_results::{Figure, Metric, Source, Values};
+use read::Located;
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use toml::Spanned;
+use toml::de::{DeTable, Deserializer};
 
 /// Quick or full.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -75,11 +82,14 @@ pub struct Experiment {
     /// The rows that it has in the summary.
     #[serde(default, rename = "answer")]
     answers: Vec<Spanned<Answer>>,
+    /// The claims, then the goals.
+    #[serde(skip)]
+    claims: Vec<Located>,
+    // What the file may have, and [`read::claims`] reads.
     #[serde(default, rename = "claim")]
-    claims: Vec<Spanned<Claim>>,
-    /// Claims of ours: what we want to reach.
+    _claims: IgnoredAny,
     #[serde(default, rename = "goal")]
-    goals: Vec<Spanned<Claim>>,
+    _goals: IgnoredAny,
     /// Where it was read from, absolute.
     #[serde(skip)]
     pub path: PathBuf,
@@ -144,11 +154,19 @@ impl Experiment {
     /// # Errors
     /// As [`Self::read`].
     pub fn parse(text: &str, path: &Path) -> Result<Self> {
-        let mut experiment: Self = toml::from_str(text).map_err(|error| Error::Experiment {
+        let wrong = |at: usize, message: String| Error::Experiment {
             path: path.to_owned(),
-            line: error.span().map_or(1, |span| line_at(text, span.start)),
-            message: error.message().trim_end().replace('\n', "; "),
-        })?;
+            line: line_at(text, at),
+            message,
+        };
+        let wrong_toml = |error: toml::de::Error| {
+            wrong(error.span().map_or(0, |span| span.start), one_line(&error))
+        };
+        let root = DeTable::parse(text).map_err(wrong_toml)?;
+        let deserializer = Deserializer::from(root.clone());
+        let mut experiment = Self::deserialize(deserializer).map_err(wrong_toml)?;
+        experiment.claims = read::claims(root.get_ref(), text)
+            .map_err(|error| wrong(error.span.start, error.message))?;
         experiment.path = path.to_owned();
         check::check(&experiment, text)?;
         Ok(experiment)
@@ -184,16 +202,7 @@ impl Experiment {
 
     /// The claims, then the goals.
     pub fn claims(&self) -> impl Iterator<Item = &Claim> {
-        self.spanned_claims().map(Spanned::get_ref)
-    }
-
-    fn spanned_claims(&self) -> impl Iterator<Item = &Spanned<Claim>> {
-        self.claims.iter().chain(&self.goals)
-    }
-
-    /// Whether a claim is a goal of ours.
-    pub fn is_goal(&self, claim: &Claim) -> bool {
-        self.goals.iter().any(|goal| goal.get_ref().id == claim.id)
+        self.claims.iter().map(|located| &located.claim)
     }
 
     /// All models, in the order of the file.
@@ -233,6 +242,11 @@ impl Program {
             Mode::Full => &self.full,
         }
     }
+}
+
+/// An error's message on one line.
+fn one_line(error: &toml::de::Error) -> String {
+    error.message().trim_end().replace('\n', "; ")
 }
 
 /// Line of a byte, from 1.

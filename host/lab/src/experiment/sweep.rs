@@ -76,3 +76,15 @@ pub(super) fn size(sweep: &[Sweep]) -> usize {
     };
     sweep.iter().map(product).fold(0, usize::saturating_add)
 }
+
+/// Whether a point has these values.
+pub(crate) fn has(point: &Values, values: &Values) -> bool {
+    values
+        .iter()
+        .all(|(name, value)| point.get(name).is_some_and(|other| equal(other, value)))
+}
+
+/// Whether two parameter values are the same: 1000 is 1000.0.
+fn equal(a: &Value, b: &Value) -> bool {
+    a == b || matches!((a.as_f64(), b.as_f64()), (Some(a), Some(b)) if a == b)
+}

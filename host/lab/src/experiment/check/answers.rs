@@ -4,7 +4,7 @@ use super::Checker;
 use crate::error::Result;
 use crate::experiment::Mode;
 use crate::experiment::answer::{Answer, LONGEST_LABEL};
-use crate::experiment::claim::has;
+use crate::experiment::has;
 use crate::models::hint;
 use std::collections::BTreeSet;
 use toml::Spanned;

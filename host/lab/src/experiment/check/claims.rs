@@ -1,86 +1,45 @@
-//! A claim: its form has the fields that it needs, and it speaks of models and points that there are.
+//! A claim speaks of models and points that there are.
 
 use super::Checker;
 use crate::error::Result;
 use crate::experiment::Mode;
 use crate::experiment::claim::{Claim, Form};
+use crate::experiment::read::Located;
 use crate::models::hint;
-use heddle_results::Value;
+use heddle_results::{Value, Values};
 use std::collections::BTreeSet;
-use toml::Spanned;
 
 impl Checker<'_> {
-    pub(super) fn claim(&self, spanned: &Spanned<Claim>) -> Result<()> {
-        let (claim, span) = (spanned.get_ref(), spanned.span());
+    pub(super) fn claim(&self, located: &Located) -> Result<()> {
+        let claim = &located.claim;
         let wrong = |needle: &str, message: String| {
-            self.wrong(
-                span.clone(),
-                needle,
-                format!("claim {}: {message}", claim.id),
-            )
+            let message = format!("claim {}: {message}", claim.id);
+            self.wrong_among(std::slice::from_ref(&located.place), needle, message)
         };
-        let pair = claim.numerator.is_some() && claim.denominator.is_some();
-        let plain = claim.without.is_none() && claim.terms.is_empty();
-        let fields_fit = match claim.form {
-            Form::Ratio if !claim.against.is_empty() => {
-                claim.model.is_some()
-                    && claim.numerator.is_none()
-                    && claim.denominator.is_none()
-                    && claim.along.is_none()
-            }
-            Form::Ratio => pair && claim.model.is_none() && claim.along.is_none(),
-            Form::Value => {
-                claim.model.is_some()
-                    && claim.numerator.is_none()
-                    && claim.denominator.is_none()
-                    && claim.along.is_none()
-            }
-            Form::Slope => {
-                let one = claim.model.is_some()
-                    && claim.numerator.is_none()
-                    && claim.denominator.is_none();
-                (one || pair && claim.model.is_none()) && claim.along.is_some()
-            }
-            Form::Crossover | Form::Lines => pair && claim.model.is_none() && claim.along.is_some(),
-            Form::Account => {
-                pair && claim.model.is_none()
-                    && claim.along.is_none()
-                    && claim.without.is_none()
-                    && !claim.terms.is_empty()
-            }
-        };
-        let fields_fit = fields_fit
-            && (plain || matches!(claim.form, Form::Lines | Form::Account))
-            && (claim.against.is_empty() || claim.form == Form::Ratio);
-        if !fields_fit {
-            let fields = match claim.form {
-                Form::Ratio => {
-                    "a ratio has numerator and denominator, or model and against, and no along"
-                }
-                Form::Value => "a value has a model, no numerator, no denominator, no along",
-                Form::Slope => "a slope has along and either model or numerator and denominator",
-                Form::Crossover => "a crossover has numerator, denominator and along, no model",
-                Form::Lines => {
-                    "lines have numerator, denominator and along, perhaps without and terms, no model"
-                }
-                Form::Account => {
-                    "an account has numerator, denominator and terms, no model, no along, no without"
-                }
-            };
-            return wrong("form", fields.into());
-        }
         if let Some(short) = &claim.short {
             if !is_excerpt(short, &claim.words) {
                 let message = "`short` must be an excerpt of the words: between `…`, pieces of them in their order";
                 return wrong("short", message.into());
             }
         }
-        let lines = claim.form == Form::Lines && !claim.terms.is_empty();
-        if lines && (claim.terms.len() != 4 || claim.without.is_none()) {
-            return wrong("terms", "terms are four, and need `without`".into());
+        match &claim.form {
+            Form::Account(account) if account.terms.is_empty() => {
+                return wrong("terms", "an account needs a counter in `terms`".into());
+            }
+            Form::Settings(settings) if settings.against.is_empty() => {
+                let message = "`against` needs a parameter that is another below the line";
+                return wrong("against", message.into());
+            }
+            _ => {}
+        }
+        // A slope may fall.
+        let sloping = matches!(claim.form, Form::Slope(_) | Form::RatioSlope(_));
+        if !sloping && claim.bound.ends().any(|end| end <= 0.0) {
+            let message = "a ratio or a size is bounded by numbers above 0";
+            return wrong("bound", message.into());
         }
         let models: Vec<&str> = self.experiment.models().collect();
-        for model in claim.models() {
+        for model in claim.form.models() {
             if !models.contains(&model) {
                 let hint = hint(model, models.iter().copied());
                 return wrong(
@@ -89,52 +48,26 @@ impl Checker<'_> {
                 );
             }
         }
-        self.bound(claim, &wrong)?;
         self.place(claim, &wrong)
-    }
-
-    fn bound(&self, claim: &Claim, wrong: &dyn Fn(&str, String) -> Result<()>) -> Result<()> {
-        let ranges = claim
-            .over
-            .iter()
-            .map(|(name, range)| (name.as_str(), *range))
-            .chain([("bound", claim.bound)]);
-        for (name, range) in ranges {
-            let ends: Vec<f64> = [range.min, range.max].into_iter().flatten().collect();
-            if ends.is_empty() {
-                return wrong(name, format!("`{name}` needs min, max or both"));
-            }
-            if ends.iter().any(|end| !end.is_finite()) || ends.first() > ends.last() {
-                return wrong(
-                    name,
-                    format!("`{name}` must have finite ends, min no greater than max"),
-                );
-            }
-            let positive = claim.form != Form::Slope && name == "bound";
-            if positive && ends.iter().any(|end| *end <= 0.0) {
-                return wrong(
-                    name,
-                    "a ratio or a size is bounded by numbers above 0".into(),
-                );
-            }
-        }
-        Ok(())
     }
 
     /// The parameters that a claim names are swept, and single out what its form needs.
     fn place(&self, claim: &Claim, wrong: &dyn Fn(&str, String) -> Result<()>) -> Result<()> {
         let swept = self.experiment.swept(Mode::Full);
-        if let Some(name) = claim
-            .against
-            .keys()
-            .find(|name| !claim.at.contains_key(*name))
-        {
+        let settings = match &claim.form {
+            Form::Settings(settings) => Some(settings),
+            _ => None,
+        };
+        let mut changed = settings.iter().flat_map(|settings| settings.against.keys());
+        if let Some(name) = changed.find(|name| !claim.at.contains_key(*name)) {
             return wrong(
                 name,
                 format!("`against` changes {name}, so `at` must say it"),
             );
         }
-        for name in claim.at.keys().chain(claim.over.keys()).chain(&claim.along) {
+        let along = claim.form.along();
+        let placed = claim.at.keys().chain(claim.over.keys());
+        for name in placed.map(String::as_str).chain(along) {
             if !swept.contains_key(name) {
                 let hint = hint(name, swept.keys().map(String::as_str));
                 return wrong(name, format!("`{name}` is not swept{hint}"));
@@ -163,10 +96,10 @@ impl Checker<'_> {
                 .filter(|point| claim.covers(point))
                 .collect();
             let all = self.experiment.points(mode);
-            if let Some(point) = points
-                .iter()
-                .find(|point| claim.partner(point, &all).is_none())
-            {
+            let alone = |point: &&Values| {
+                settings.is_some_and(|settings| settings.partner(point, &all).is_none())
+            };
+            if let Some(point) = points.iter().find(alone) {
                 let point = point.iter().map(|(name, value)| format!("{name}={value}"));
                 let point = point.collect::<Vec<_>>().join(", ");
                 return wrong(
@@ -176,9 +109,9 @@ impl Checker<'_> {
             }
             let free = |name: &String| {
                 // An account is of all points together.
-                claim.form != Form::Account
+                !matches!(claim.form, Form::Account(_))
                     && !claim.over.contains_key(name)
-                    && claim.along.as_ref() != Some(name)
+                    && along != Some(name)
             };
             for name in swept.keys().filter(|name| free(name)) {
                 let values: BTreeSet<String> = points

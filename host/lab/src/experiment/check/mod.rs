@@ -26,19 +26,31 @@ impl Checker<'_> {
     fn wrong<T>(&self, span: Range<usize>, needle: &str, message: impl Into<String>) -> Result<T> {
         let from = self.text.get(span.start..).unwrap_or("");
         // The next claim or program is somebody else.
-        let from = from.split_once("\n[[").map_or(from, |(own, _)| own);
+        let length = from.find("\n[[").unwrap_or(from.len());
+        let place = span.start..span.start + length;
+        self.wrong_among(std::slice::from_ref(&place), needle, message)
+    }
+
+    /// An error at the word `needle` in the first of these places that holds it, or where the first begins.
+    fn wrong_among<T>(
+        &self,
+        places: &[Range<usize>],
+        needle: &str,
+        message: impl Into<String>,
+    ) -> Result<T> {
         let part = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
-        let whole = |at: &usize| {
-            !from[..*at].ends_with(part) && !from[at + needle.len()..].starts_with(part)
+        let word = |place: &Range<usize>| {
+            let text = self.text.get(place.clone())?;
+            let whole = |at: &usize| {
+                !text[..*at].ends_with(part) && !text[at + needle.len()..].starts_with(part)
+            };
+            let at = text.match_indices(needle).map(|(at, _)| at).find(whole)?;
+            Some(place.start + at)
         };
-        let offset = from
-            .match_indices(needle)
-            .map(|(at, _)| at)
-            .find(whole)
-            .unwrap_or(0);
+        let first = places.first().map_or(0, |place| place.start);
         Err(Error::Experiment {
             path: self.experiment.path.clone(),
-            line: line_at(self.text, span.start + offset),
+            line: line_at(self.text, places.iter().find_map(word).unwrap_or(first)),
             message: message.into(),
         })
     }
@@ -52,16 +64,13 @@ impl Checker<'_> {
         self.programs()?;
         self.axis()?;
         let mut ids = BTreeSet::new();
-        for claim in self.experiment.spanned_claims() {
-            if !ids.insert(&claim.get_ref().id) {
-                let id = &claim.get_ref().id;
-                return self.wrong(
-                    claim.span(),
-                    "id",
-                    format!("there are two claims `{id}`: ids must differ"),
-                );
+        for located in &self.experiment.claims {
+            let id = &located.claim.id;
+            if !ids.insert(id) {
+                let message = format!("there are two claims `{id}`: ids must differ");
+                return self.wrong_among(std::slice::from_ref(&located.place), "id", message);
             }
-            self.claim(claim)?;
+            self.claim(located)?;
         }
         self.answers()
     }

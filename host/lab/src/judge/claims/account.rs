@@ -6,9 +6,13 @@ use heddle_results::text::words;
 use heddle_stats::{Run, Scale, account};
 
 impl<'a> Case<'a> {
-    /// What each of the terms costs, fitted to both models at every point, and how much of the difference between the models
+    /// What each counted thing costs, fitted to both models at every point, and how much of the difference between the models
     /// that explains.
-    pub(super) fn account(&self, columns: &[Vec<&'a Judged<'a>>]) -> Result<Judgement<'a>, String> {
+    pub(super) fn account(
+        &self,
+        counted: &[String],
+        columns: &[Vec<&'a Judged<'a>>],
+    ) -> Result<Judgement<'a>, String> {
         let run = |cell: &'a Judged<'a>| {
             let count = |term: &String| {
                 cell.counters.get(term).copied().ok_or_else(|| {
@@ -16,7 +20,7 @@ impl<'a> Case<'a> {
                     format!("{} of {model} were not counted at {at}", words(term))
                 })
             };
-            let counts: Result<Vec<f64>, String> = self.claim.terms.iter().map(count).collect();
+            let counts: Result<Vec<f64>, String> = counted.iter().map(count).collect();
             let time = cell.sound().ok_or("a sample was not good")?;
             Ok::<Run, String>(Run {
                 counts: counts?,
@@ -29,15 +33,13 @@ impl<'a> Case<'a> {
             .map(|(above, below)| Ok([run(above)?, run(below)?]))
             .collect();
         let terms = || {
-            let terms: Vec<String> = self.claim.terms.iter().map(|term| words(term)).collect();
+            let terms: Vec<String> = counted.iter().map(|term| words(term)).collect();
             terms.join(", ")
         };
         let fitted = account(&pairs?)
             .ok_or_else(|| format!("these runs do not tell the costs of {} apart", terms()))?;
         let share = super::lines::estimate(&fitted.explained())?;
-        let coefficients: Result<Vec<_>, String> = self
-            .claim
-            .terms
+        let coefficients: Result<Vec<_>, String> = counted
             .iter()
             .enumerate()
             .filter_map(|(index, term)| Some((words(term), fitted.cost(index)?)))

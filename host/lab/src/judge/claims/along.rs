@@ -1,6 +1,6 @@
 use super::text::settle_note;
 use super::{Case, Judgement, taken, verdict};
-use crate::experiment::Range;
+use crate::experiment::{Range, Trend};
 use crate::judge::cells::Judged;
 use crate::judge::sentences::plain_number;
 use heddle_results::text::{minus, number, range};
@@ -8,8 +8,12 @@ use heddle_results::{Estimate, Verdict};
 use heddle_stats::{Crossover, Resampled, Scale, crossover, ratio, samples_to_settle, slope};
 
 impl<'a> Case<'a> {
-    pub(super) fn slope(&self, columns: &[Vec<&'a Judged<'a>>]) -> Result<Judgement<'a>, String> {
-        let points = self.along(columns)?;
+    pub(super) fn slope(
+        &self,
+        along: &str,
+        columns: &[Vec<&'a Judged<'a>>],
+    ) -> Result<Judgement<'a>, String> {
+        let points = self.along(along, columns)?;
         let usable: Vec<(f64, &Resampled, Option<&Resampled>)> = points
             .iter()
             .filter_map(|(x, cells)| {
@@ -20,7 +24,6 @@ impl<'a> Case<'a> {
                 ))
             })
             .collect();
-        let along = self.claim.along.as_deref().unwrap_or_default();
         let found = slope(&usable)
             .ok_or_else(|| format!("a slope needs two values of {along}, all above 0"))?;
         let Estimate { value, low, high } = found.slope;
@@ -35,10 +38,11 @@ impl<'a> Case<'a> {
 
     pub(super) fn crossover(
         &self,
+        trend: &Trend,
         columns: &[Vec<&'a Judged<'a>>],
     ) -> Result<Judgement<'a>, String> {
-        let points = self.along(columns)?;
-        let along = self.claim.along.as_deref().unwrap_or_default();
+        let along = trend.along.as_str();
+        let points = self.along(along, columns)?;
         let usable: Vec<(f64, &Resampled, &Resampled)> = points
             .iter()
             .filter_map(|(x, cells)| Some((*x, cells.first()?.sound()?, cells.get(1)?.sound()?)))
@@ -65,7 +69,11 @@ impl<'a> Case<'a> {
                 Ok(judgement)
             }
             Crossover::Never { above, sure } => {
-                let (numerator, denominator) = (self.name(0), self.name(1));
+                let Trend {
+                    numerator,
+                    denominator,
+                    ..
+                } = trend;
                 let side = if above { "above" } else { "below" };
                 // Not in this sweep; a bound that reaches beyond the sweep stays open.
                 let reaches = self.claim.bound.min.is_none_or(|min| min < first)
@@ -138,12 +146,12 @@ impl<'a> Case<'a> {
         }
     }
 
-    /// The columns with their place along the claim's parameter, in order.
+    /// The columns with their place along a parameter, in order.
     pub(super) fn along(
         &self,
+        along: &str,
         columns: &[Vec<&'a Judged<'a>>],
     ) -> Result<Vec<(f64, Vec<&'a Judged<'a>>)>, String> {
-        let along = self.claim.along.as_deref().unwrap_or_default();
         let at = |cells: &Vec<&'a Judged<'a>>| {
             Some((
                 cells.first()?.cell.point.get(along)?.as_f64()?,

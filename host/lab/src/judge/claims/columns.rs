@@ -1,6 +1,6 @@
 use super::Case;
 use super::text::place;
-use crate::experiment::Mode;
+use crate::experiment::{Form, Mode};
 use crate::judge::cells::{Judged, label};
 use heddle_results::text::words;
 use heddle_results::{Status, Values};
@@ -66,13 +66,15 @@ impl<'a> Case<'a> {
         let column = |point: &Values| {
             let mut cells: Vec<_> = self
                 .claim
+                .form
                 .models()
+                .into_iter()
                 .map(|model| cell(point, model))
                 .collect::<Result<_, _>>()?;
-            if !self.claim.against.is_empty() {
-                let other = self.claim.partner(point, &sweep);
+            if let Form::Settings(settings) = &self.claim.form {
+                let other = settings.partner(point, &sweep);
                 let other = other.ok_or("there is no point to set against it")?;
-                cells.push(cell(&other, self.name(0))?);
+                cells.push(cell(&other, &settings.model)?);
             }
             Ok(cells)
         };

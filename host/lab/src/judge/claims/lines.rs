@@ -1,4 +1,5 @@
 use super::{Case, Judgement};
+use crate::experiment::Form;
 use crate::judge::cells::Judged;
 use heddle_results::text::{interval, number, quantity, range};
 use heddle_results::{Coefficient, Estimate};
@@ -6,10 +7,15 @@ use heddle_stats::{Derived, Resampled, Scale, line};
 
 impl<'a> Case<'a> {
     /// A line fitted to each model, and where the numerator's passes the denominator's. With `without`, the numerator's
-    /// cost of each unit, beyond the denominator's, is split into what `without` has not and the rest.
-    pub(super) fn lines(&self, columns: &[Vec<&'a Judged<'a>>]) -> Result<Judgement<'a>, String> {
-        let points = self.along(columns)?;
-        let along = self.claim.along.as_deref().unwrap_or_default();
+    /// cost of each unit, beyond the denominator's, is split into what `without` has not and the rest. `names` are the
+    /// source's for the coefficients.
+    pub(super) fn lines(
+        &self,
+        along: &str,
+        names: &[String],
+        columns: &[Vec<&'a Judged<'a>>],
+    ) -> Result<Judgement<'a>, String> {
+        let points = self.along(along, columns)?;
         let fitted = |index: usize| {
             let cells: Option<Vec<(f64, &Resampled)>> = points
                 .iter()
@@ -23,18 +29,18 @@ impl<'a> Case<'a> {
         let crossover = estimate(&many.passes(&large))?;
 
         let beyond = many.each().minus(&large.each());
-        let mut terms = vec![self.term(0, "once", &many.once())?];
+        let mut terms = vec![self.term(names, 0, "once", &many.once())?];
         let mut deviation = many.deviation.max(large.deviation);
-        if self.claim.without.is_some() {
+        if matches!(self.claim.form, Form::SplitLines(_)) {
             let bare = fitted(2)?;
             deviation = deviation.max(bare.deviation);
             let saved = many.each().minus(&bare.each());
-            terms.push(self.term(1, "saved of each", &saved)?);
-            terms.push(self.term(2, "left of each", &beyond.minus(&saved))?);
+            terms.push(self.term(names, 1, "saved of each", &saved)?);
+            terms.push(self.term(names, 2, "left of each", &beyond.minus(&saved))?);
         } else {
-            terms.push(self.term(1, "of each", &beyond)?);
+            terms.push(self.term(names, 1, "of each", &beyond)?);
         }
-        terms.push(self.term(3, "once", &large.once())?);
+        terms.push(self.term(names, 3, "once", &large.once())?);
         terms.push(self.coefficient(format!("each in {}", self.name(1)), &large.each())?);
 
         let ours = format!(
@@ -57,12 +63,18 @@ impl<'a> Case<'a> {
     }
 
     /// A coefficient by the source's name, or by the model whose it is: the denominator's is the last.
-    fn term(&self, index: usize, part: &str, value: &Derived) -> Result<Coefficient, String> {
+    fn term(
+        &self,
+        names: &[String],
+        index: usize,
+        part: &str,
+        value: &Derived,
+    ) -> Result<Coefficient, String> {
         let own = || {
             let model = self.name(usize::from(index == 3));
             format!("{model} {part}")
         };
-        let name = self.claim.terms.get(index).cloned().unwrap_or_else(own);
+        let name = names.get(index).cloned().unwrap_or_else(own);
         self.coefficient(name, value)
     }
 

@@ -13,7 +13,7 @@ mod text;
 
 use super::cells::Judged;
 use super::why::why;
-use crate::experiment::{Claim, Experiment, Form, Mode};
+use crate::experiment::{Claim, Experiment, Form, Mode, Slope, Trend};
 use heddle_results::{ClaimReport, Coefficient, Estimate, Limits, SkippedModel, Verdict};
 use heddle_stats::FEWEST;
 
@@ -63,7 +63,7 @@ pub fn judge(case: &Case) -> (ClaimReport, Vec<(usize, u32)>) {
         id: claim.id.clone(),
         words: claim.words.clone(),
         short: claim.short.clone().unwrap_or_default(),
-        goal: case.experiment.is_goal(claim),
+        goal: claim.goal,
         figure: claim.figure.clone(),
         computed: case.computed(),
         bound: case.bound_text(),
@@ -102,12 +102,18 @@ impl<'a> Case<'a> {
                 ..Judgement::skipped(String::new())
             });
         }
-        match self.claim.form {
-            Form::Ratio | Form::Value => self.points(&columns),
-            Form::Slope => self.slope(&columns),
-            Form::Crossover => self.crossover(&columns),
-            Form::Lines => self.lines(&columns),
-            Form::Account => self.account(&columns),
+        match &self.claim.form {
+            Form::Ratio(_) | Form::Settings(_) | Form::Value(_) => self.points(&columns),
+            Form::Slope(Slope { along, .. }) | Form::RatioSlope(Trend { along, .. }) => {
+                self.slope(along, &columns)
+            }
+            Form::Crossover(trend) => self.crossover(trend, &columns),
+            Form::Lines(trend) => self.lines(&trend.along, &[], &columns),
+            Form::SplitLines(lines) => {
+                let terms = lines.terms.as_ref().map_or(&[][..], |terms| &terms[..]);
+                self.lines(&lines.along, terms, &columns)
+            }
+            Form::Account(form) => self.account(&form.terms, &columns),
         }
     }
 
@@ -116,8 +122,13 @@ impl<'a> Case<'a> {
         self.claim.metric.as_ref().unwrap_or(own)
     }
 
-    fn name(&self, index: usize) -> &str {
-        self.claim.models().nth(index).unwrap_or_default()
+    fn name(&self, index: usize) -> &'a str {
+        self.claim
+            .form
+            .models()
+            .get(index)
+            .copied()
+            .unwrap_or_default()
     }
 }
 

@@ -1,5 +1,5 @@
 use super::Case;
-use crate::experiment::{Form, Mode};
+use crate::experiment::{Account, Form, Mode, Pair, Settings, Single, Slope, SplitLines, Trend};
 use crate::judge::cells::label;
 use crate::judge::sentences::{plain_number, ratio};
 use heddle_results::text::{counter, quantity, range, times, words};
@@ -8,18 +8,18 @@ use heddle_results::{Estimate, Values};
 impl Case<'_> {
     /// A number at a point, for people: a ratio as `1.30×`, a value with its unit.
     pub(super) fn text(&self, value: f64) -> String {
-        match self.claim.form {
-            Form::Value if self.claim.metric.is_none() => {
+        match &self.claim.form {
+            Form::Value(_) if self.claim.metric.is_none() => {
                 quantity(value, &self.experiment.metric.unit)
             }
-            Form::Value => counter(self.metric(), value),
+            Form::Value(_) => counter(self.metric(), value),
             _ => times(value),
         }
     }
 
     pub(super) fn estimate_text(&self, estimate: Estimate) -> String {
-        match self.claim.form {
-            Form::Value => {
+        match &self.claim.form {
+            Form::Value(_) => {
                 let [value, low, high] =
                     [estimate.value, estimate.low, estimate.high].map(|value| self.text(value));
                 format!("{value} (95 % {})", range(&low, &high))
@@ -31,7 +31,7 @@ impl Case<'_> {
     /// The claim's bound: of a value in its unit, as the value beside it; of anything else the bare numbers.
     pub(super) fn bound_text(&self) -> String {
         let bound = self.claim.bound;
-        if self.claim.form != Form::Value {
+        if !matches!(self.claim.form, Form::Value(_)) {
             return bound.to_string();
         }
         match (bound.min, bound.max) {
@@ -57,47 +57,54 @@ impl Case<'_> {
     /// `thread ÷ stackless at -O0, n ≥ 1000`.
     pub(super) fn computed(&self) -> String {
         let claim = self.claim;
-        let what = match (&claim.model, &claim.along) {
-            (Some(model), Some(along)) => format!("slope of log({model}) over log({along})"),
-            (Some(model), None) if claim.form == Form::Ratio => {
-                let other = label(&claim.against);
-                format!("{model} ÷ the same with {other}")
+        let what = match &claim.form {
+            Form::Ratio(Pair {
+                numerator,
+                denominator,
+            }) => format!("{numerator} ÷ {denominator}"),
+            Form::Settings(Settings { model, against }) => {
+                format!("{model} ÷ the same with {}", label(against))
             }
-            (Some(model), None) => format!("{} of {model}", words(self.metric())),
-            (None, Some(along)) if claim.form == Form::Slope => {
-                format!(
-                    "slope of log({} ÷ {}) over log({along})",
-                    self.name(0),
-                    self.name(1)
-                )
+            Form::Value(Single { model }) => format!("{} of {model}", words(self.metric())),
+            Form::Slope(Slope { model, along }) => {
+                format!("slope of log({model}) over log({along})")
             }
-            (None, Some(along)) if claim.form == Form::Lines => {
-                let (more, less) = (self.name(0), self.name(1));
-                format!(
-                    "{along} from which on {more} is above {less}, by lines of cost once + cost each · {along}"
-                )
+            Form::RatioSlope(Trend {
+                numerator,
+                denominator,
+                along,
+            }) => format!("slope of log({numerator} ÷ {denominator}) over log({along})"),
+            Form::Crossover(Trend {
+                numerator,
+                denominator,
+                along,
+            }) => format!("{along} where {numerator} ÷ {denominator} passes 1"),
+            Form::Lines(Trend {
+                numerator,
+                denominator,
+                along,
+            })
+            | Form::SplitLines(SplitLines {
+                numerator,
+                denominator,
+                along,
+                ..
+            }) => format!(
+                "{along} from which on {numerator} is above {denominator}, by lines of cost once + cost each · {along}"
+            ),
+            Form::Account(Account {
+                numerator,
+                denominator,
+                terms,
+            }) => {
+                let terms: Vec<String> = terms.iter().map(|term| words(term)).collect();
+                let terms = terms.join(", ");
+                format!("share of {numerator} − {denominator} that an account of {terms} explains")
             }
-            (None, None) if claim.form == Form::Account => {
-                let terms: Vec<String> = claim.terms.iter().map(|term| words(term)).collect();
-                let (more, less) = (self.name(0), self.name(1));
-                format!(
-                    "share of {more} − {less} that an account of {} explains",
-                    terms.join(", ")
-                )
-            }
-            (None, Some(along)) => {
-                format!("{along} where {} ÷ {} passes 1", self.name(0), self.name(1))
-            }
-            _ => format!("{} ÷ {}", self.name(0), self.name(1)),
         };
-        let what = match (&claim.metric, claim.form) {
-            (
-                Some(metric),
-                Form::Ratio | Form::Slope | Form::Crossover | Form::Lines | Form::Account,
-            ) => {
-                format!("{what} ({})", words(metric))
-            }
-            _ => what,
+        let what = match (&claim.metric, &claim.form) {
+            (None, _) | (_, Form::Value(_)) => what,
+            (Some(metric), _) => format!("{what} ({})", words(metric)),
         };
         let mut places: Vec<String> = Vec::new();
         if !claim.at.is_empty() {

@@ -1,0 +1,138 @@
+use super::Wrong;
+use crate::experiment::claim::{Claim, Form};
+use crate::experiment::range;
+use crate::models::hint;
+use heddle_results::Values;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::ops::Range;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue, ValueDeserializer};
+
+/// What a claim of any form has. What is not here is its form's.
+const COMMON: [&str; 10] = [
+    "id", "words", "short", "figure", "form", "metric", "at", "over", "bound", "why",
+];
+
+/// What claims of some forms have.
+const FORMS: [&str; 7] = [
+    "numerator",
+    "denominator",
+    "model",
+    "against",
+    "along",
+    "without",
+    "terms",
+];
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Common {
+    id: String,
+    words: String,
+    short: Option<String>,
+    figure: Option<String>,
+    form: Spanned<Name>,
+    metric: Option<String>,
+    #[serde(default)]
+    at: Values,
+    #[serde(default)]
+    over: BTreeMap<String, range::Range>,
+    bound: range::Range,
+    #[serde(default)]
+    why: Vec<String>,
+}
+
+/// What a form is called in a file.
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Name {
+    Ratio,
+    Value,
+    Slope,
+    Crossover,
+    Lines,
+    Account,
+}
+
+/// The claim that a table holds.
+pub(super) fn claim(table: Spanned<DeTable>, goal: bool) -> Result<Claim, Wrong> {
+    let span = table.span();
+    let mut fields = table.into_inner();
+    known(&fields)?;
+    let mut common = DeTable::new();
+    for name in COMMON {
+        if let Some((key, value)) = fields.remove_entry(name) {
+            common.insert(key, value);
+        }
+    }
+    let common: Common = parse(common, span)?;
+    Ok(Claim {
+        id: common.id,
+        words: common.words,
+        short: common.short,
+        figure: common.figure,
+        goal,
+        form: form(&common.form, fields)?,
+        metric: common.metric,
+        at: common.at,
+        over: common.over,
+        bound: common.bound,
+        why: common.why,
+    })
+}
+
+/// A slip in a field's name is told as such, before what is missing because of it.
+fn known(fields: &DeTable) -> Result<(), Wrong> {
+    let names = || COMMON.into_iter().chain(FORMS);
+    let slip = |key: &&Spanned<Cow<str>>| names().all(|name| key.get_ref() != name);
+    fields.keys().find(slip).map_or(Ok(()), |key| {
+        let name: &str = key.get_ref();
+        let hint = hint(name, names());
+        let message = match hint.is_empty() {
+            true => format!("; a claim has {}", names().collect::<Vec<_>>().join(", ")),
+            false => hint,
+        };
+        Err(Wrong::new(
+            key.span(),
+            format!("unknown field `{name}`{message}"),
+        ))
+    })
+}
+
+/// The form of that name which has fields like these.
+fn form(name: &Spanned<Name>, fields: DeTable) -> Result<Form, Wrong> {
+    let has = |field: &str| fields.contains_key(field);
+    let (model, against, without) = (has("model"), has("against"), has("without"));
+    // What is missing is missing where the form is named.
+    let place = name.span();
+    let form = match name.get_ref() {
+        Name::Ratio if against => parse(fields, place).map(Form::Settings),
+        Name::Ratio => parse(fields, place).map(Form::Ratio),
+        Name::Value => parse(fields, place).map(Form::Value),
+        Name::Slope if model => parse(fields, place).map(Form::Slope),
+        Name::Slope => parse(fields, place).map(Form::RatioSlope),
+        Name::Crossover => parse(fields, place).map(Form::Crossover),
+        Name::Lines if without => parse(fields, place).map(Form::SplitLines),
+        Name::Lines => parse(fields, place).map(Form::Lines),
+        Name::Account => parse(fields, place).map(Form::Account),
+    };
+    let expected = match name.get_ref() {
+        Name::Ratio => "a ratio has numerator and denominator, or model and against",
+        Name::Value => "a value has a model",
+        Name::Slope => "a slope has along and either model or numerator and denominator",
+        Name::Crossover => "a crossover has numerator, denominator and along",
+        Name::Lines => {
+            "lines have numerator, denominator and along; terms are four, and need `without`"
+        }
+        Name::Account => "an account has numerator, denominator and terms",
+    };
+    form.map_err(|wrong| Wrong::new(wrong.span, format!("{}; {expected}", wrong.message)))
+}
+
+fn parse<T: DeserializeOwned>(fields: DeTable, place: Range<usize>) -> Result<T, Wrong> {
+    let value = Spanned::new(place.clone(), DeValue::Table(fields));
+    T::deserialize(ValueDeserializer::from(value)).map_err(|error| Wrong::toml(&error, place))
+}

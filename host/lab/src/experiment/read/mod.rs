@@ -1,0 +1,83 @@
+//! The claims of a file, from tables to typed claims.
+//!
+//! [`fields`] tells a claim's form by its fields, so that the form's own type refuses what does not
+//! belong to it. Values
+//! keep their places in the file until then, so that an error is at the line of the value.
+
+mod fields;
+
+use super::claim::Claim;
+use std::ops::Range;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// A claim, and where it was read.
+#[derive(Clone, Debug)]
+pub(super) struct Located {
+    pub claim: Claim,
+    /// Where its table is.
+    pub place: Range<usize>,
+}
+
+/// What is wrong with a claim, and where.
+pub(super) struct Wrong {
+    pub span: Range<usize>,
+    pub message: String,
+}
+
+impl Wrong {
+    fn new(span: Range<usize>, message: impl Into<String>) -> Self {
+        let message = message.into();
+        Self { span, message }
+    }
+
+    /// An error of TOML; `otherwise` is its place where it names none.
+    fn toml(error: &toml::de::Error, otherwise: Range<usize>) -> Self {
+        let span = error.span().unwrap_or(otherwise);
+        Self::new(span, super::one_line(error))
+    }
+
+    fn of_claim(self, id: &str) -> Self {
+        Self::new(self.span, format!("claim {id}: {}", self.message))
+    }
+}
+
+/// The claims of a file, then its goals, in their order.
+pub(super) fn claims(root: &DeTable, text: &str) -> Result<Vec<Located>, Wrong> {
+    let mut claims = Vec::new();
+    for (key, goal) in [("claim", false), ("goal", true)] {
+        for table in tables(root, key)? {
+            let id = table
+                .get_ref()
+                .get("id")
+                .and_then(|id| id.get_ref().as_str());
+            let id = id.unwrap_or("without an id").to_owned();
+            let place = block(text, table.span().start, "\n[[");
+            let claim = fields::claim(table, goal).map_err(|wrong| wrong.of_claim(&id))?;
+            claims.push(Located { claim, place });
+        }
+    }
+    Ok(claims)
+}
+
+/// The tables of `[[key]]`.
+fn tables<'i>(root: &DeTable<'i>, key: &str) -> Result<Vec<Spanned<DeTable<'i>>>, Wrong> {
+    let Some(found) = root.get(key) else {
+        return Ok(Vec::new());
+    };
+    let message = || format!("`{key}` must be written as [[{key}]]");
+    let Some(array) = found.get_ref().as_array() else {
+        return Err(Wrong::new(found.span(), message()));
+    };
+    let table = |value: &Spanned<DeValue<'i>>| match value.get_ref() {
+        DeValue::Table(table) => Ok(Spanned::new(value.span(), table.clone())),
+        _ => Err(Wrong::new(value.span(), message())),
+    };
+    array.iter().map(table).collect()
+}
+
+/// The part of the text from `start` to the header that ends it.
+fn block(text: &str, start: usize, header: &str) -> Range<usize> {
+    let rest = text.get(start..).unwrap_or("");
+    start..start + rest.find(header).unwrap_or(rest.len())
+}
