@@ -10,13 +10,19 @@ fn top() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// The first block of a language in docs/workloads.md.
-fn example(language: &str) -> String {
+/// The blocks of a language in docs/workloads.md.
+fn examples(language: &str) -> Vec<String> {
     let text = std::fs::read_to_string(top().join("docs/workloads.md")).unwrap();
-    let (_, rest) = text
-        .split_once(&format!("```{language}\n"))
-        .expect("a block of that language");
-    rest.split_once("```").expect("its end").0.to_owned()
+    let start = format!("```{language}\n");
+    text.split(&start)
+        .skip(1)
+        .map(|rest| rest.split_once("```").expect("its end").0.to_owned())
+        .collect()
+}
+
+/// The first of them.
+fn example(language: &str) -> String {
+    examples(language).swap_remove(0)
 }
 
 #[test]
@@ -29,6 +35,25 @@ fn the_documented_experiment_is_valid() {
         experiment.models().collect::<Vec<_>>(),
         ["serial", "fiber/asm", "process/pipe", "goroutine"]
     );
+}
+
+#[test]
+fn the_documented_series_is_valid() {
+    let text = examples("toml").concat();
+    let experiment = Experiment::parse(&text, Path::new("/x/b1-switch.toml")).unwrap();
+    let claims: Vec<_> = experiment.claims().collect();
+    let ids: Vec<_> = claims.iter().map(|claim| claim.id.as_str()).collect();
+    assert_eq!(
+        ids,
+        ["b1.thread", "b1.table-2", "b1.table-8", "b1.table-32"]
+    );
+    let first = claims[1];
+    assert_eq!(first.at["n"], 2);
+    assert_eq!(first.at["opt"], "O2");
+    assert_eq!(first.bound.to_string(), "0.827 … 1.027");
+    assert_eq!(claims[3].figure.as_deref(), Some("95.0"));
+    assert_eq!(first.why, ["voluntary_switches", "strand_switches"]);
+    assert_eq!(first.short.as_deref(), Some("Execution time ratio CM/CP"));
 }
 
 #[test]

@@ -388,6 +388,197 @@ fn each_form_has_its_own_fields() {
     }
 }
 
+const SERIES: &str = r#"[claims]
+at = { opt = "O0" }
+why = ["switches"]
+quote = "table"
+[quote.table]
+words = "Table 2. Ratio of thread to serial (%)"
+short = "Ratio of thread to serial"
+[[claim]]
+id = "s-{n}"
+form = "ratio"
+numerator = "thread"
+denominator = "serial"
+columns = ["n", "figure"]
+cells = [
+    [1, 45.4],
+    [2, 95.0],
+    [3, "126 %"],
+]
+bound = { points = 10 }
+[[claim]]
+id = "own"
+words = "w"
+form = "value"
+model = "thread"
+at = { opt = "O2", n = 1 }
+why = []
+bound = { max = 2 }
+"#;
+
+#[test]
+fn a_series_is_a_claim_for_each_row() {
+    let experiment = parse(&format!("{GOOD}{SERIES}")).unwrap();
+    let claims: Vec<_> = experiment.claims().skip(2).collect();
+    let ids: Vec<_> = claims.iter().map(|claim| claim.id.as_str()).collect();
+    assert_eq!(ids, ["s-1", "s-2", "s-3", "own"]);
+    let figures = claims.iter().map(|claim| claim.figure.as_deref());
+    let printed = [Some("45.4"), Some("95.0"), Some("126 %"), None];
+    assert_eq!(figures.collect::<Vec<_>>(), printed);
+    let bounds = claims.iter().map(|claim| claim.bound.to_string());
+    let around = ["0.354 … 0.554", "0.85 … 1.05", "1.16 … 1.36", "≤ 2"];
+    assert_eq!(bounds.collect::<Vec<_>>(), around);
+    for (index, claim) in claims[..3].iter().enumerate() {
+        assert_eq!(claim.words, "Table 2. Ratio of thread to serial (%)");
+        assert_eq!(claim.short.as_deref(), Some("Ratio of thread to serial"));
+        assert_eq!(claim.at["opt"], "O0");
+        assert_eq!(claim.at["n"], index + 1);
+        assert_eq!(claim.why, ["switches"]);
+    }
+    // With words of its own a claim has nothing of the shared quotation.
+    let own = claims[3];
+    assert_eq!((own.words.as_str(), &own.short), ("w", &None));
+    assert!(own.why.is_empty() && own.at["opt"] == "O2");
+}
+
+#[test]
+fn a_column_is_a_field_or_a_parameter() {
+    let series = "[[goal]]\nid = \"g-{id}\"\nwords = \"w\"\nform = \"ratio\"\ndenominator = \"serial\"\n\
+                  columns = [\"id\", \"numerator\", \"opt\", \"n\", \"bound\"]\n\
+                  cells = [[\"a\", \"thread\", \"O0\", 1, { max = 1 }],\n\
+                  [\"b\", \"stackless\", \"O2\", 2, { min = 1 }]]\n";
+    let experiment = parse(&format!("{GOOD}{series}")).unwrap();
+    let goals: Vec<_> = experiment.claims().filter(|claim| claim.goal).collect();
+    let told = goals.iter().map(|goal| {
+        let models = goal.form.models().join(" ÷ ");
+        format!("{} {models} {} {}", goal.id, goal.at["opt"], goal.bound)
+    });
+    assert_eq!(
+        told.collect::<Vec<_>>(),
+        [
+            "g-a thread ÷ serial \"O0\" ≤ 1",
+            "g-b stackless ÷ serial \"O2\" ≥ 1"
+        ]
+    );
+}
+
+#[test]
+fn a_mistake_in_a_series_is_named_with_its_line() {
+    let text = format!("{GOOD}{SERIES}");
+    for (from, to, line, message) in [
+        (
+            "columns = [\"n\", ",
+            "columns = [\"m\", ",
+            45,
+            "`{n}` is not a column",
+        ),
+        (
+            "[2, 95.0]",
+            "[2]",
+            52,
+            "claim s-{n}: the row has 1 values for 2 columns",
+        ),
+        ("[2, 95.0]", "2", 52, "`cells` must be a list of rows"),
+        (
+            "[2, 95.0]",
+            "[7, 95.0]",
+            52,
+            "claim s-7: no point of the quick or the full sweep",
+        ),
+        ("[2, 95.0]", "[1, 95.0]", 52, "two claims `s-1`"),
+        (
+            "[2, 95.0]",
+            "[2, \"dear\"]",
+            55,
+            "claim s-{n}: `points` needs a figure in percent",
+        ),
+        (
+            "points = 10",
+            "points = 60",
+            55,
+            "claim s-1: a ratio or a size is bounded by",
+        ),
+        (
+            "points = 10",
+            "points = 10, max = 1",
+            55,
+            "`points` must be above 0, and stands by itself",
+        ),
+        (
+            "id = \"s-{n}\"",
+            "id = \"s\"",
+            45,
+            "ids that differ, such as `s-{n}`",
+        ),
+        (
+            "columns = [\"n\", \"figure\"]\n",
+            "",
+            49,
+            "`columns` and `cells` go together",
+        ),
+        (
+            "columns = [\"n\", ",
+            "columns = [\"form\", ",
+            49,
+            "`form` cannot be a column",
+        ),
+        (
+            "columns = [\"n\", ",
+            "columns = [\"numerator\", ",
+            49,
+            "`numerator` is both a field and a column",
+        ),
+        (
+            "at = { opt = \"O0\" }\nwhy",
+            "at = { n = 1 }\nwhy",
+            49,
+            "`n` is in both at and columns",
+        ),
+        (
+            "quote = \"table\"",
+            "quote = \"tabel\"",
+            40,
+            "did you mean `table`?",
+        ),
+        (
+            "quote = \"table\"",
+            "words = \"w\"",
+            41,
+            "no claim has quote = \"table\"",
+        ),
+        (
+            "why = [\"switches\"]",
+            "id = \"x\"",
+            39,
+            "unknown field `id`, expected one of `quote`",
+        ),
+        (
+            "why = [\"switches\"]",
+            "why = 7",
+            39,
+            "claim c1: invalid type: integer `7`",
+        ),
+        (
+            "short = \"Ratio",
+            "short = \"Ration",
+            43,
+            "claim s-1: `short` must be an excerpt",
+        ),
+        ("[claims]", "[[claims]]", 37, "a claim is a [[claim]]"),
+    ] {
+        assert_eq!(text.matches(from).count(), 1, "{from}");
+        let error = parse(&text.replacen(from, to, 1))
+            .err()
+            .unwrap_or_else(|| panic!("{to} was accepted"));
+        assert!(error.contains(message), "{to}: {error}");
+        assert!(
+            error.starts_with(&format!("/dir/e.toml:{line}: ")),
+            "{to}: {error}"
+        );
+    }
+}
+
 #[test]
 fn a_goal_is_checked_as_a_claim_and_a_value_has_one_model() {
     let goal = "[[goal]]\nid = \"g1\"\nwords = \"w\"\nform = \"value\"\nmetric = \"bytes\"\nmodel = \"thread\"\n\

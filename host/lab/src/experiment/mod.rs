@@ -86,6 +86,10 @@ pub struct Experiment {
     #[serde(skip)]
     claims: Vec<Located>,
     // What the file may have, and [`read::claims`] reads.
+    #[serde(default, rename = "claims")]
+    _shared: IgnoredAny,
+    #[serde(default, rename = "quote")]
+    _quotes: IgnoredAny,
     #[serde(default, rename = "claim")]
     _claims: IgnoredAny,
     #[serde(default, rename = "goal")]

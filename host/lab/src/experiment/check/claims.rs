@@ -13,8 +13,14 @@ impl Checker<'_> {
     pub(super) fn claim(&self, located: &Located) -> Result<()> {
         let claim = &located.claim;
         let wrong = |needle: &str, message: String| {
+            // Of a series, the row says where.
+            let needle = if needle == "at" && located.row {
+                ""
+            } else {
+                needle
+            };
             let message = format!("claim {}: {message}", claim.id);
-            self.wrong_among(std::slice::from_ref(&located.place), needle, message)
+            self.wrong_among(&located.places, needle, message)
         };
         if let Some(short) = &claim.short {
             if !is_excerpt(short, &claim.words) {

@@ -68,7 +68,7 @@ impl Checker<'_> {
             let id = &located.claim.id;
             if !ids.insert(id) {
                 let message = format!("there are two claims `{id}`: ids must differ");
-                return self.wrong_among(std::slice::from_ref(&located.place), "id", message);
+                return self.wrong_among(&located.places, &format!("\"{id}\""), message);
             }
             self.claim(located)?;
         }

@@ -1,4 +1,5 @@
 use super::Wrong;
+use super::series::text;
 use crate::experiment::claim::{Claim, Form};
 use crate::experiment::range;
 use crate::models::hint;
@@ -40,7 +41,7 @@ struct Common {
     at: Values,
     #[serde(default)]
     over: BTreeMap<String, range::Range>,
-    bound: range::Range,
+    bound: Spanned<Bound>,
     #[serde(default)]
     why: Vec<String>,
 }
@@ -57,10 +58,25 @@ enum Name {
     Account,
 }
 
-/// The claim that a table holds.
-pub(super) fn claim(table: Spanned<DeTable>, goal: bool) -> Result<Claim, Wrong> {
-    let span = table.span();
-    let mut fields = table.into_inner();
+/// A bound as it is written.
+#[derive(Clone, Copy, Deserialize)]
+#[serde(try_from = "Ends")]
+enum Bound {
+    Within(range::Range),
+    /// So many points around the figure, which is in percent.
+    Points(f64),
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Ends {
+    min: Option<f64>,
+    max: Option<f64>,
+    points: Option<f64>,
+}
+
+/// The claim that has these fields. `span` is its table's place.
+pub(super) fn claim(mut fields: DeTable, span: Range<usize>, goal: bool) -> Result<Claim, Wrong> {
     known(&fields)?;
     let mut common = DeTable::new();
     for name in COMMON {
@@ -68,7 +84,18 @@ pub(super) fn claim(table: Spanned<DeTable>, goal: bool) -> Result<Claim, Wrong>
             common.insert(key, value);
         }
     }
+    if let Some(figure) = common.get_mut("figure") {
+        // A number reads as it is printed, 95.0 with its zero.
+        if let Some(text) = text(figure) {
+            *figure.get_mut() = DeValue::String(Cow::Owned(text));
+        }
+    }
     let common: Common = parse(common, span)?;
+    let bound = match *common.bound.get_ref() {
+        Bound::Within(range) => range,
+        Bound::Points(points) => around(common.figure.as_deref(), points)
+            .map_err(|message| Wrong::new(common.bound.span(), message))?,
+    };
     Ok(Claim {
         id: common.id,
         words: common.words,
@@ -79,7 +106,7 @@ pub(super) fn claim(table: Spanned<DeTable>, goal: bool) -> Result<Claim, Wrong>
         metric: common.metric,
         at: common.at,
         over: common.over,
-        bound: common.bound,
+        bound,
         why: common.why,
     })
 }
@@ -135,4 +162,32 @@ fn form(name: &Spanned<Name>, fields: DeTable) -> Result<Form, Wrong> {
 fn parse<T: DeserializeOwned>(fields: DeTable, place: Range<usize>) -> Result<T, Wrong> {
     let value = Spanned::new(place.clone(), DeValue::Table(fields));
     T::deserialize(ValueDeserializer::from(value)).map_err(|error| Wrong::toml(&error, place))
+}
+
+impl TryFrom<Ends> for Bound {
+    type Error = &'static str;
+
+    fn try_from(ends: Ends) -> Result<Self, Self::Error> {
+        match (ends.min, ends.max, ends.points) {
+            (None, None, Some(points)) if points.is_finite() && points > 0.0 => {
+                Ok(Self::Points(points))
+            }
+            (min, max, None) => range::Range::new(min, max).map(Self::Within),
+            _ => Err("`points` must be above 0, and stands by itself in a bound"),
+        }
+    }
+}
+
+/// A bound of so many points around a figure in percent, as a ratio.
+fn around(figure: Option<&str>, points: f64) -> Result<range::Range, String> {
+    let message = || "`points` needs a figure in percent, such as \"52.6 %\"".to_owned();
+    let figure = figure.ok_or_else(message)?;
+    let figure: f64 = figure
+        .trim_end_matches('%')
+        .trim()
+        .parse()
+        .map_err(|_| message())?;
+    // To nine decimals, as somebody would write it: binary sums end in digits that nobody meant.
+    let end = |percent: f64| (percent * 1e7).round() / 1e9;
+    range::Range::new(Some(end(figure - points)), Some(end(figure + points))).map_err(str::to_owned)
 }

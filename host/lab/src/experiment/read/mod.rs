@@ -1,12 +1,19 @@
 //! The claims of a file, from tables to typed claims.
 //!
-//! [`fields`] tells a claim's form by its fields, so that the form's own type refuses what does not
-//! belong to it. Values
-//! keep their places in the file until then, so that an error is at the line of the value.
+//! [`Shared`] gives a claim what its file says once, [`Series`] makes one claim of each row of
+//! `cells`, and [`fields`]
+//! tells a claim's form by its fields, so that the form's own type refuses what does not belong to
+//! it. Values keep their
+//! places in the file until then: an error is at the line of the value, however it came into the
+//! claim.
 
 mod fields;
+mod series;
+mod shared;
 
 use super::claim::Claim;
+use series::Series;
+use shared::Shared;
 use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -15,8 +22,10 @@ use toml::de::{DeTable, DeValue};
 #[derive(Clone, Debug)]
 pub(super) struct Located {
     pub claim: Claim,
-    /// Where its table is.
-    pub place: Range<usize>,
+    /// Where its fields are: its row, its table, and the tables that it shares with others.
+    pub places: Vec<Range<usize>>,
+    /// Whether it is a row of a series.
+    pub row: bool,
 }
 
 /// What is wrong with a claim, and where.
@@ -44,6 +53,7 @@ impl Wrong {
 
 /// The claims of a file, then its goals, in their order.
 pub(super) fn claims(root: &DeTable, text: &str) -> Result<Vec<Located>, Wrong> {
+    let shared = Shared::read(root, text)?;
     let mut claims = Vec::new();
     for (key, goal) in [("claim", false), ("goal", true)] {
         for table in tables(root, key)? {
@@ -52,10 +62,40 @@ pub(super) fn claims(root: &DeTable, text: &str) -> Result<Vec<Located>, Wrong> 
                 .get("id")
                 .and_then(|id| id.get_ref().as_str());
             let id = id.unwrap_or("without an id").to_owned();
-            let place = block(text, table.span().start, "\n[[");
-            let claim = fields::claim(table, goal).map_err(|wrong| wrong.of_claim(&id))?;
-            claims.push(Located { claim, place });
+            let located = located(table, goal, &shared, text);
+            claims.extend(located.map_err(|wrong| wrong.of_claim(&id))?);
         }
+    }
+    match shared.unused(&claims) {
+        Some(wrong) => Err(wrong),
+        None => Ok(claims),
+    }
+}
+
+/// The claims of one table: one, or one for each row of its series.
+fn located(
+    table: Spanned<DeTable>,
+    goal: bool,
+    shared: &Shared,
+    text: &str,
+) -> Result<Vec<Located>, Wrong> {
+    let span = table.span();
+    let mut fields = table.into_inner();
+    let series = Series::take(&mut fields)?;
+    shared.fill(&mut fields, &series);
+    let own = block(text, span.start, "\n[[");
+    let mut claims = Vec::new();
+    for (mut fields, row) in series.claims(fields)? {
+        let quoted = shared.quote(&mut fields)?;
+        let claim = fields::claim(fields, span.clone(), goal)?;
+        let is_row = row.is_some();
+        let places = row.into_iter().chain([own.clone()]).chain(quoted);
+        let places = places.chain(shared.place.clone()).collect();
+        claims.push(Located {
+            claim,
+            places,
+            row: is_row,
+        });
     }
     Ok(claims)
 }
