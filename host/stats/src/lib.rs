@@ -7,6 +7,7 @@
 
 mod account;
 mod crossover;
+mod least_squares;
 mod lines;
 mod ratio;
 mod resample;

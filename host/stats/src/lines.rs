@@ -1,3 +1,4 @@
+use super::least_squares::{deviation, relative_least_squares};
 use super::{REPLICATES, Resampled, interval};
 use heddle_results::Estimate;
 
@@ -14,8 +15,7 @@ pub struct Line {
 #[derive(Clone, Debug)]
 pub struct Derived(Vec<f64>);
 
-/// Fits y = once + each · x by least squares of the *relative* errors, to the medians and again to each resample: samples
-/// of a time scatter by a share of it, so a plain fit would see the largest x alone.
+/// Fits y = once + each · x by least squares of the *relative* errors, to the medians and again to each resample.
 ///
 /// `None` with fewer than three different x (two have no deviation to show), or where a sample is not above zero.
 pub fn line(points: &[(f64, &Resampled)]) -> Option<Line> {
@@ -25,49 +25,25 @@ pub fn line(points: &[(f64, &Resampled)]) -> Option<Line> {
         return None;
     }
     let medians: Vec<f64> = points.iter().map(|(_, cell)| cell.median.value).collect();
-    let (once, each) = fit(&xs, &medians)?;
-    let deviation = xs
-        .iter()
-        .zip(&medians)
-        .map(|(x, y)| ((once + each * x) / y - 1.0).abs())
-        .fold(0.0, f64::max);
+    let rows: Vec<Vec<f64>> = xs.iter().map(|x| vec![1.0, *x]).collect();
+    let fitted = relative_least_squares(&rows, &medians)?;
     let mut line = Line {
-        once: vec![once],
-        each: vec![each],
-        deviation,
+        deviation: deviation(&fitted, &rows, &medians),
+        once: vec![fitted[0]],
+        each: vec![fitted[1]],
     };
     let mut ys = vec![0.0; points.len()];
     for index in 0..REPLICATES {
         for (y, (_, cell)) in ys.iter_mut().zip(points) {
             *y = cell.replicates[index];
         }
-        let (once, each) = fit(&xs, &ys)?;
-        line.once.push(once);
-        line.each.push(each);
+        let fitted = relative_least_squares(&rows, &ys)?;
+        line.once.push(fitted[0]);
+        line.each.push(fitted[1]);
     }
     xs.sort_by(f64::total_cmp);
     xs.dedup();
     (xs.len() >= 3).then_some(line)
-}
-
-/// Weighted least squares with weights 1/y².
-fn fit(xs: &[f64], ys: &[f64]) -> Option<(f64, f64)> {
-    let (mut w, mut wx, mut wy, mut wxx, mut wxy) = (0.0, 0.0, 0.0, 0.0, 0.0);
-    for (x, y) in xs.iter().zip(ys) {
-        let weight = 1.0 / (y * y);
-        w += weight;
-        wx += weight * x;
-        wy += weight * y;
-        wxx += weight * x * x;
-        wxy += weight * x * y;
-    }
-    let determinant = w * wxx - wx * wx;
-    // Not above zero if all x are the same; NaN if there are none.
-    if determinant.is_nan() || determinant <= f64::EPSILON * w * wxx {
-        return None;
-    }
-    let each = (w * wxy - wx * wy) / determinant;
-    Some(((wy - each * wx) / w, each))
 }
 
 impl Line {

@@ -1,3 +1,4 @@
+use super::least_squares::least_squares;
 use super::{REPLICATES, Resampled, interval};
 use heddle_results::Estimate;
 
@@ -50,22 +51,23 @@ pub fn slope(points: &[(f64, &Resampled, Option<&Resampled>)]) -> Option<Slope> 
 
 /// Least squares: slope and R². `None` if all x are the same.
 fn fit(xs: &[f64], ys: &[f64]) -> Option<(f64, f64)> {
-    let n = xs.len() as f64;
-    let (mean_x, mean_y) = (xs.iter().sum::<f64>() / n, ys.iter().sum::<f64>() / n);
-    let (mut sxx, mut sxy, mut syy) = (0.0, 0.0, 0.0);
-    for (x, y) in xs.iter().zip(ys) {
-        sxx += (x - mean_x) * (x - mean_x);
-        sxy += (x - mean_x) * (y - mean_y);
-        syy += (y - mean_y) * (y - mean_y);
-    }
-    if xs.len() < 2 || sxx <= 0.0 {
-        return None;
-    }
+    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+    let variation = |values: &[f64], mean: f64| -> f64 {
+        values
+            .iter()
+            .map(|value| (value - mean) * (value - mean))
+            .sum()
+    };
+    let (mean_x, mean_y) = (mean(xs), mean(ys));
+    // From their mean, places that are near one another are told apart as well as others.
+    let rows: Vec<Vec<f64>> = xs.iter().map(|x| vec![1.0, x - mean_x]).collect();
+    let slope = least_squares(&rows, ys)?[1];
+    let all = variation(ys, mean_y);
     // A flat line explains all of no variation.
-    let r_squared = if syy > 0.0 {
-        (sxy * sxy / (sxx * syy)).min(1.0)
+    let r_squared = if all > 0.0 {
+        (slope * slope * variation(xs, mean_x) / all).min(1.0)
     } else {
         1.0
     };
-    Some((sxy / sxx, r_squared))
+    Some((slope, r_squared))
 }
