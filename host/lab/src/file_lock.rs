@@ -1,7 +1,8 @@
 //! Locks on files and directories that end with whoever holds them, however that happens.
 
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
 use std::fs::{File, OpenOptions};
-use std::os::fd::AsRawFd;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
@@ -18,13 +19,10 @@ pub(crate) enum Lock {
 
 /// Tries to lock it (`flock`) without waiting.
 pub(crate) fn try_lock(file: &File) -> Lock {
-    // SAFETY: plain system call on an open descriptor.
-    if unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } == 0 {
-        return Lock::Held;
-    }
-    match std::io::Error::last_os_error().kind() {
-        std::io::ErrorKind::WouldBlock => Lock::Others,
-        _ => Lock::Unknown,
+    match flock(file, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => Lock::Held,
+        Err(Errno::WOULDBLOCK) => Lock::Others,
+        Err(_) => Lock::Unknown,
     }
 }
 
