@@ -9,7 +9,6 @@ pub mod experiment;
 mod file_lock;
 pub mod judge;
 pub mod models;
-mod natural;
 pub mod output;
 pub mod run;
 pub mod select;

@@ -3,7 +3,8 @@
 use crate::error::{Error, Result};
 use crate::experiment::Experiment;
 use crate::models::{hint, selects};
-use crate::natural;
+use alphanumeric_sort::compare_str;
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 /// Where Heddle's own lab programs are: `HEDDLE_LAB`, or `../lab` seen from the command.
@@ -170,11 +171,12 @@ fn files_in(path: &Path) -> Result<Vec<PathBuf>> {
         .filter_map(|entry| Some(entry.ok()?.path()))
         .filter(|path| path.extension().is_some_and(|ext| ext == "toml"))
         .collect();
-    files.sort_by_cached_key(|file| {
-        let stem = file.file_stem().unwrap_or_default().to_string_lossy();
-        natural::key(&stem)
-    });
+    files.sort_by(|a, b| compare_str(stem(a), stem(b)));
     Ok(files)
+}
+
+fn stem(file: &Path) -> Cow<'_, str> {
+    file.file_stem().unwrap_or_default().to_string_lossy()
 }
 
 /// Drops a file that was named twice; refuses two files with one id.
@@ -197,4 +199,43 @@ fn distinct(experiments: Vec<Experiment>) -> Result<Vec<Experiment>> {
         }
     }
     Ok(kept)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::files_in;
+    use std::path::Path;
+
+    /// The names in `dir`, in the order in which their experiments run.
+    fn sorted(dir: &Path) -> Vec<String> {
+        let name = |path: &Path| path.file_stem().unwrap().to_str().unwrap().to_owned();
+        files_in(dir)
+            .unwrap()
+            .iter()
+            .map(|path| name(path))
+            .collect()
+    }
+
+    #[test]
+    fn names_are_in_the_order_of_counting() {
+        let long = format!("x{}", "9".repeat(40));
+        let expected = [
+            "a1-matrix",
+            "a1-matrix-large",
+            "a2-kv",
+            "a10-x",
+            "b1",
+            "s9",
+            "s10-io",
+            "s10-io-2",
+            "x1",
+            "x22",
+            &long,
+        ];
+        let dir = tempfile::tempdir().unwrap();
+        for name in expected {
+            std::fs::write(dir.path().join(format!("{name}.toml")), "").unwrap();
+        }
+        assert_eq!(sorted(dir.path()), expected);
+    }
 }
