@@ -233,9 +233,9 @@ class scheduler {
   template <class T>
   friend class strand;
 
-  template <class Block>
-  strand<typename Block::result_type> add(Block* block, std::string_view name) {
-    strand<typename Block::result_type> handle(block);  // frees it if there is no memory
+  template <class T>
+  strand<T> add(detail::result_block<T>* block, std::string_view name) {
+    strand<T> handle(block);  // frees it if there is no memory
     block->owner = this;
     if (!name.empty()) block->extra().name = name;
     all_.add(*block);

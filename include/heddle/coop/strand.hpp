@@ -68,7 +68,6 @@ struct no_body {};
 template <class T>
 struct result_block : strand_block {
   using strand_block::strand_block;
-  using result_type = T;
   using stored =
       std::conditional_t<std::is_reference_v<T>, std::add_pointer_t<std::remove_reference_t<T>>,
                          std::remove_cv_t<T>>;
@@ -119,14 +118,15 @@ struct body_holder<F, true> : private F {
 };
 
 /// What both kinds of block do with what they were spawned with: keep it until the strand has
-/// ended, in the same piece of memory as the block.
-template <class Self, class T, class F>
-struct block_with : result_block<T> {
+/// ended, in the same piece of memory as the block. Few functions depend on the body's type,
+/// because a program has as many such types as it has places that spawn.
+template <class Self, class Base, class F>
+struct block_with : Base {
   [[no_unique_address]] body_holder<F> body;
 
   template <class Init>
   block_with(Init&& init, strand_kind its_kind)
-      : result_block<T>(&act, its_kind), body(std::forward<Init>(init)) {}
+      : Base(&act, its_kind), body(std::forward<Init>(init)) {}
 
   static void act(frame_header* header) {
     Self& self = static_cast<Self&>(static_cast<strand_block&>(*header));
@@ -154,61 +154,40 @@ struct block_with : result_block<T> {
 };
 
 template <class F>
-struct fiber_block final : block_with<fiber_block<F>, strand_result<F>, F> {
+struct fiber_block final : block_with<fiber_block<F>, result_block<strand_result<F>>, F> {
   template <class Init>
   explicit fiber_block(Init&& init)
-      : block_with<fiber_block, strand_result<F>, F>(std::forward<Init>(init), strand_kind::fiber) {
-  }
+      : block_with<fiber_block, result_block<strand_result<F>>, F>(std::forward<Init>(init),
+                                                                   strand_kind::fiber) {}
   void run() {
     run_guarded(*this, [](strand_block& strand) {
       auto& self = static_cast<fiber_block&>(strand);
-      self.store([&]() -> decltype(auto) { return std::invoke(self.body.get()); });
+      self.store(self.body.get());
     });
   }
   void clear() noexcept {}
 };
 
-template <class T, class F>
-struct task_block final : block_with<task_block<T, F>, T, F> {
+/// A task's coroutine and its result, whatever it was spawned with.
+template <class T>
+struct task_result : result_block<T> {
+  using result_block<T>::result_block;
   using handle = std::coroutine_handle<task_promise<T>>;
-
-  template <class Init>
-  explicit task_block(Init&& init)
-      : block_with<task_block, T, F>(std::forward<Init>(init), strand_kind::task) {
-    this->resume_at = static_cast<frame_header*>(this);  // the first turn is run()
-  }
-  // Of a task that exists already: the first turn is its coroutine's.
-  explicit task_block(task<T>&& given) noexcept
-      : block_with<task_block, T, F>(no_body{}, strand_kind::task) {
-    adopt(std::move(given));
-    this->resume_at = this->coroutine;
-  }
 
   handle frame() const noexcept { return handle::from_address(this->coroutine); }
 
-  void run() {
-    if constexpr (!std::is_same_v<F, no_body>) {
-      if (this->coroutine == nullptr) return start();
-    }
+  void adopt(task<T>&& made) noexcept {
+    this->coroutine = std::move(made).release().address();
+    frame().promise().tell(*this);
+  }
+  void take_result() {
     if (!moves_without_throwing || frame().promise().failed()) {
       take_guarded();
     } else {
-      this->store([&]() -> decltype(auto) { return frame().promise().take(); });
+      this->store([this]() -> T { return frame().promise().take(); });
     }
     this->coroutine = nullptr;
     this->status = strand_status::finished;
-  }
-  // The first turn: makes the coroutine, which calls this block when it has ended, and starts it.
-  // What making it throws, the scheduler catches.
-  [[gnu::noinline]] void start() requires(!std::is_same_v<F, no_body>) {
-    adopt(std::invoke(this->body.get()));
-    frame().resume();
-  }
-  [[gnu::noinline]] void take_guarded() {
-    run_guarded(*this, [](strand_block& strand) {
-      auto& self = static_cast<task_block&>(strand);
-      self.store([&]() -> decltype(auto) { return self.frame().promise().take(); });
-    });
   }
   void clear() noexcept {
     if (this->coroutine == nullptr) return;
@@ -220,20 +199,58 @@ struct task_block final : block_with<task_block<T, F>, T, F> {
   static constexpr bool moves_without_throwing =
       std::is_void_v<T> || std::is_nothrow_move_constructible_v<T>;
 
-  void adopt(task<T>&& made) noexcept {
-    this->coroutine = std::move(made).release().address();
-    frame().promise().tell(*this);
+  [[gnu::noinline]] void take_guarded() {
+    run_guarded(*this, [](strand_block& strand) {
+      auto& self = static_cast<task_result&>(strand);
+      self.store([&self]() -> T { return self.frame().promise().take(); });
+    });
   }
 };
 
+template <class T, class F>
+struct task_block final : block_with<task_block<T, F>, task_result<T>, F> {
+  template <class Init>
+  explicit task_block(Init&& init)
+      : block_with<task_block, task_result<T>, F>(std::forward<Init>(init), strand_kind::task) {
+    this->resume_at = static_cast<frame_header*>(this);  // the first turn is run()
+  }
+
+  void run() {
+    if (this->coroutine == nullptr) {
+      start();
+    } else {
+      this->take_result();
+    }
+  }
+
+ private:
+  // The first turn: makes the coroutine, which calls this block when it has ended, and starts it.
+  // What making it throws, the scheduler catches.
+  [[gnu::noinline]] void start() {
+    this->adopt(this->body.get()());
+    this->frame().resume();
+  }
+};
+
+/// Of a task that exists already: the first turn is its coroutine's.
 template <class T>
-auto* make_block(task<T>&& body) {
+struct task_block<T, no_body> final : block_with<task_block<T, no_body>, task_result<T>, no_body> {
+  explicit task_block(task<T>&& given) noexcept
+      : block_with<task_block, task_result<T>, no_body>(no_body{}, strand_kind::task) {
+    this->adopt(std::move(given));
+    this->resume_at = this->coroutine;
+  }
+  void run() { this->take_result(); }
+};
+
+template <class T>
+result_block<T>* make_block(task<T>&& body) {
   using block = task_block<T, no_body>;
   return new (frame_pool::allocate(sizeof(block))) block(std::move(body));
 }
 
 template <class F>
-auto* make_block(F&& body) {
+result_block<strand_result<std::decay_t<F>>>* make_block(F&& body) {
   using D = std::decay_t<F>;
   using block = std::conditional_t<is_task<std::invoke_result_t<D&>>,
                                    task_block<strand_result<D>, D>, fiber_block<D>>;
