@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
 #include <string>
 #include <utility>
@@ -56,8 +57,12 @@ inline std::pair<io::socket, io::socket> connected_pair(const io::service& net, 
 
 /// `bytes` characters of which no long piece is like another.
 inline std::string counted_text(std::size_t bytes) {
-  std::string text;
-  for (std::size_t i = 0; text.size() < bytes; ++i) text += std::to_string(i) + ' ';
+  std::string text(bytes + 24, '\0');
+  char* at = text.data();
+  for (std::size_t i = 0; at < text.data() + bytes; ++i) {
+    at = std::to_chars(at, text.data() + text.size(), i).ptr;
+    *at++ = ' ';
+  }
   text.resize(bytes);
   return text;
 }
