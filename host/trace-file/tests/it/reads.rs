@@ -1,7 +1,5 @@
 //! What is written is what is read, and whatever else is in the files gives an error with file and offset.
 
-#![allow(clippy::unwrap_used)]
-
 use heddle_trace_file::write::{EPOCH, ThreadWriter, TraceWriter};
 use heddle_trace_file::{
     Addr, Callee, Damages, Error, Event, EventKind, Nanos, Place, Trace, Way, Why, recover,

@@ -1,7 +1,5 @@
 //! A packed trace has every event of the trace it was made of, and nothing in it can make its reader panic.
 
-#![allow(clippy::unwrap_used)]
-
 use heddle_trace_file::write::{ThreadWriter, TraceWriter};
 use heddle_trace_file::{Error, ModuleSymbols, Trace, Why, pack};
 use proptest::prelude::*;

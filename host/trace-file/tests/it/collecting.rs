@@ -1,7 +1,5 @@
 //! Collecting changes where blocks are, and nothing of what is read, wherever it is interrupted.
 
-#![allow(clippy::unwrap_used)]
-
 use heddle_trace_file::write::{ProcessWriter, TraceWriter};
 use heddle_trace_file::{Collector, Error, Event, Trace, Why, recover};
 use std::fs::{self, File};

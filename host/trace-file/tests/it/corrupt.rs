@@ -1,7 +1,5 @@
 //! Whatever the bytes are, reading and collecting them ends, without a panic.
 
-#![allow(clippy::unwrap_used)]
-
 use heddle_trace_file::write::{ThreadWriter, TraceWriter};
 use heddle_trace_file::{Addr, Nanos, Trace, Why, recover};
 use proptest::prelude::*;

@@ -1,0 +1,8 @@
+//! What the crate promises of files. One program, because each costs a compilation and a link.
+
+#![allow(clippy::unwrap_used)]
+
+mod collecting;
+mod corrupt;
+mod packing;
+mod reads;
