@@ -20,8 +20,9 @@ set_property(GLOBAL APPEND PROPERTY JOB_POOLS heddle_cargo=1)
 function(heddle_cargo_program package)
   set(built "${HEDDLE_CARGO_DIR}/${heddle_profile_directory}/${package}")
   set(build build --profile "${HEDDLE_PROFILE}" --package "${package}" --bin "${package}")
-  if(package STREQUAL "heddle" AND BUILD_TESTING AND HEDDLE_PROFILE STREQUAL "dev")
-    # With the tests at once: apart from them, some crates would be compiled twice, as tests ask for more of their features.
+  if(BUILD_TESTING AND HEDDLE_PROFILE STREQUAL "dev")
+    # With the tests at once, which build the programs that they run: apart from them, some crates would be compiled twice, as
+    # tests ask for more of their features.
     set(build test --no-run --workspace)
   endif()
   add_custom_command(
