@@ -133,8 +133,6 @@ fn all_agree(threads: &[(Vec<Step>, bool)], stack: bool) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(128))]
-
     #[test]
     fn calls_that_nest(steps in steps(1), entry: bool) {
         all_agree(&[(steps, entry)], true);

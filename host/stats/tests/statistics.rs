@@ -98,20 +98,24 @@ fn a_pair_of_the_same_differs_rarely_and_a_planted_factor_of_two_always() {
 #[test]
 fn of_nine_of_the_same_some_differ_rarely() {
     for count in [10, 20] {
-        let differs = |ratios: usize| {
-            share(|random, seed| {
-                let mut cells: Vec<Resampled> = (0..9)
-                    .map(|cell| resampled(&times(random, count, 1000.0), 9 * seed + cell))
-                    .collect();
-                cells.sort_by(|a, b| a.median.value.total_cmp(&b.median.value));
+        // Resampling is what takes time, so both widths judge the same cells.
+        let mut alone = 0;
+        let together = share(|random, seed| {
+            let mut cells: Vec<Resampled> = (0..9)
+                .map(|cell| resampled(&times(random, count, 1000.0), 9 * seed + cell))
+                .collect();
+            cells.sort_by(|a, b| a.median.value.total_cmp(&b.median.value));
+            let differs = |ratios: usize| {
                 cells[1..]
                     .iter()
                     .any(|other| ratio_among(other, &cells[0], ratios).unwrap().low > 1.0)
-            })
-        };
-        assert!(differs(8) <= 0.12, "{}", differs(8));
-        // What the width is for.
-        assert!(differs(1) >= 0.2, "{}", differs(1));
+            };
+            alone += u32::from(differs(1));
+            differs(8)
+        });
+        assert!(together <= 0.12, "{together}");
+        // Without the wider interval, every fifth experiment would find a difference.
+        assert!(alone >= 80, "{alone} of 400");
     }
 }
 

@@ -155,8 +155,6 @@ prop_compose! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
-
     #[test]
     fn no_report_makes_it_too_long_or_too_wide(
         experiments in prop_oneof![vec(experiment(), 0..3), vec(experiment(), 0..40)],
