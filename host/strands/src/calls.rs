@@ -11,7 +11,14 @@ use heddle_trace_file::{Addr, Nanos};
 impl<S: Sink> Decoder<'_, S> {
     /// Opens a call on `stack`, which the thread runs. `body`: whose machine code it is.
     #[inline(always)]
-    pub fn push(&mut self, context: usize, stack: u32, new: &Entered, body: u32, flags: u8) {
+    pub fn push(
+        &mut self,
+        context: usize,
+        stack: u32,
+        new: &Entered,
+        (callee, body): (u32, u32),
+        flags: u8,
+    ) {
         let of = &self.stacks[stack as usize];
         let (outer, depth) = match of.frames.last() {
             Some(below) => {
@@ -28,8 +35,7 @@ impl<S: Sink> Decoder<'_, S> {
             self.survey.begun = true;
             self.capturing = true;
             // An inlined function has its container's body, but its own role.
-            let function = self.sites.number(new.function).unwrap_or(body);
-            if let Some(instance) = self.instance(context, stack, new, frame, function) {
+            if let Some(instance) = self.instance(context, stack, new, frame, callee) {
                 flags |= instance.flags;
                 if instance.slot != outer {
                     flags |= Frame::ACTIVATION;
@@ -38,7 +44,7 @@ impl<S: Sink> Decoder<'_, S> {
                 }
                 slot = instance.slot;
             }
-        } else if self.capturing && self.makes_coroutines(new, body) {
+        } else if self.capturing && matches!(self.code.role(callee), Role::Ramp(_)) {
             flags |= Frame::RAMP;
         }
         let gaps = self.contexts[context].gaps;
@@ -55,6 +61,7 @@ impl<S: Sink> Decoder<'_, S> {
             callees: 0,
             away: of.away,
             body,
+            callee,
             slot,
             depth,
             gaps,
@@ -68,6 +75,7 @@ impl<S: Sink> Decoder<'_, S> {
             slot,
             thread: self.contexts[context].thread,
             function: Addr(new.function),
+            number: callee,
             caller: Addr(new.caller),
             inlined: flags & Frame::INLINED != 0,
             around,
@@ -77,13 +85,6 @@ impl<S: Sink> Decoder<'_, S> {
             frame: new.frame,
         };
         self.sink.enter(&call);
-    }
-
-    /// Whether the function, perhaps inlined into `body`, is a coroutine's ramp.
-    #[inline]
-    fn makes_coroutines(&mut self, new: &Entered, body: u32) -> bool {
-        let known = self.sites.number(new.function).unwrap_or(body);
-        matches!(self.code.role(known), Role::Ramp(_))
     }
 
     /// Begins an activation of the coroutine in `slot`.
@@ -120,7 +121,7 @@ impl<S: Sink> Decoder<'_, S> {
         let around = below.last().map(|outer| Addr(outer.function));
         let (function, caller, sp) = (frame.function, frame.caller, frame.sp);
         let (enter, callees, slot) = (frame.enter, frame.callees, frame.slot);
-        let (depth, flags) = (frame.depth, frame.flags);
+        let (depth, flags, number) = (frame.depth, frame.flags, frame.callee);
         // What rests does not run up to now.
         let away = if of.running {
             of.away
@@ -149,6 +150,7 @@ impl<S: Sink> Decoder<'_, S> {
             strand,
             slot,
             thread: self.contexts[thread].thread,
+            number,
             span: Span {
                 function: Addr(function),
                 caller: Addr(caller),
@@ -186,7 +188,7 @@ impl<S: Sink> Decoder<'_, S> {
         }
         if frame.is(Frame::RAMP) && end == End::Returned {
             let maker = self.slots[frame.slot].strand.id;
-            if let Role::Ramp(coroutine) = self.role(frame) {
+            if let Role::Ramp(coroutine) = self.code.role(frame.callee) {
                 self.instances.unseen(coroutine, maker, frame.enter);
             }
         }

@@ -80,7 +80,7 @@ impl<S: Sink> Decoder<'_, S> {
             0 => (site.caller, Frame::INLINED),
             _ => (site.callee, way),
         };
-        self.push(context, stack, new, body, flags);
+        self.push(context, stack, new, (site.callee, body), flags);
     }
 
     /// Whether `top`, the innermost call of `stack`, has the new call inlined into it.
@@ -135,7 +135,7 @@ impl<S: Sink> Decoder<'_, S> {
                 callee,
             });
             self.run(context, stack, new.time);
-            self.push(context, stack, new, body, Frame::INLINED);
+            self.push(context, stack, new, (callee, body), Frame::INLINED);
             return Ok(());
         }
         let holder = self.sites.holder(code, modules, new.caller, new.time);
@@ -161,7 +161,7 @@ impl<S: Sink> Decoder<'_, S> {
                     let body = self.stacks[stack as usize].frames[container].body;
                     self.unwind(stack, container + 1);
                     self.run(context, stack, new.time);
-                    self.push(context, stack, new, body, Frame::INLINED);
+                    self.push(context, stack, new, (callee, body), Frame::INLINED);
                     return Ok(());
                 }
                 self.unwind(stack, index + 1);
@@ -175,7 +175,7 @@ impl<S: Sink> Decoder<'_, S> {
                     caller: function,
                     callee,
                 });
-                self.push(context, stack, new, callee, way);
+                self.push(context, stack, new, (callee, callee), way);
                 return Ok(());
             }
         }
@@ -184,7 +184,7 @@ impl<S: Sink> Decoder<'_, S> {
                 .current
                 .unwrap_or(self.contexts[context].own);
             self.run(context, stack, new.time);
-            self.push(context, stack, new, callee, way | Frame::HANDLER);
+            self.push(context, stack, new, (callee, callee), way | Frame::HANDLER);
             return Ok(());
         }
         let stack = match self.home(context, new.sp) {
@@ -225,7 +225,7 @@ impl<S: Sink> Decoder<'_, S> {
             of.root = of.root.or(holder);
             of.root_site = new.caller;
         }
-        self.push(context, stack, new, callee, flags);
+        self.push(context, stack, new, (callee, callee), flags);
         Ok(())
     }
 

@@ -96,7 +96,7 @@ impl<S: Sink> Decoder<'_, S> {
             part != CoroutinePart::Resume || index.is_some_and(|index| index & 1 == 1) || rest_of;
         let around = self.stacks[stack as usize].top().copied();
         let ramp = around.filter(|outer| {
-            outer.is(Frame::RAMP) && matches!(self.role(outer), Role::Ramp(of) if of == coroutine)
+            outer.is(Frame::RAMP) && self.code.role(outer.callee) == Role::Ramp(coroutine)
         });
         let same = known.filter(|&slot| {
             let live = &self.slots[slot];
@@ -133,12 +133,6 @@ impl<S: Sink> Decoder<'_, S> {
         }
         let flags = Frame::COROUTINE | if destroys { Frame::DESTROYS } else { 0 };
         Some(Instance { slot, flags })
-    }
-
-    /// What the function of an open call is to a coroutine.
-    pub fn role(&self, frame: &Frame) -> Role {
-        let function = self.sites.number(frame.function);
-        self.code.role(function.unwrap_or(frame.body))
     }
 
     /// An instance was destroyed, and no call of it is open.

@@ -15,6 +15,8 @@ pub struct Call {
     pub thread: usize,
     /// The function's address.
     pub function: Addr,
+    /// The function's number: one sink is told of one function by one number, and of no other by that.
+    pub number: u32,
     /// The return address into the caller.
     pub caller: Addr,
     /// Whether it was inlined into the call around it.
@@ -40,6 +42,8 @@ pub struct StrandSpan {
     pub slot: u32,
     /// Index of the thread that ran it last.
     pub thread: usize,
+    /// The function's number, as in [`Call::number`].
+    pub number: u32,
     /// The call; `depth` counts the open calls of its strand, and `callees` includes the time that its stack did not run.
     pub span: Span,
     /// The time between enter and exit during which its stack did not run.

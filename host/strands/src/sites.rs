@@ -121,11 +121,6 @@ impl Sites {
         number
     }
 
-    /// The number of the function at `address`, if it was entered before.
-    pub fn number(&self, address: u64) -> Option<u32> {
-        self.numbers.get(&address).copied()
-    }
-
     /// The function that holds `site`, as far as symbols tell, or that was entered last before it.
     pub fn holder(&self, code: &Code, modules: &Modules, site: u64, time: u64) -> Option<u32> {
         let address = Addr(site.wrapping_sub(1));

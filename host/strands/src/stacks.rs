@@ -17,6 +17,8 @@ pub(crate) struct Frame {
     pub away: u64,
     /// The function whose machine code runs: an inlined call's is its container's.
     pub body: u32,
+    /// The function's number.
+    pub callee: u32,
     /// The strand's slot.
     pub slot: u32,
     pub depth: u32,
