@@ -70,7 +70,7 @@ impl<'a> Chunk<'a> {
             remarks: Remarks::default(),
             sparse: false,
         };
-        let mut stack = Stack::new(thread.stack());
+        let mut stack = Stack::of(thread);
         let mut tally = Tally::new(modules);
         let mut events = thread.stretch(runs, Ticks(0));
         let mut walked = 0;
@@ -122,9 +122,9 @@ pub(crate) fn feed(stack: &mut Stack, tally: &mut Tally<'_>, event: Event<'_>) -
     } = event.kind
     {
         // What the enter ends is inside what it is called from, not inside it.
-        stack.feed(event, |span| tally.leave(&span));
+        stack.feed(event, |span, _| tally.leave(&span));
         tally.enter(function, event.time, frame.is_some());
         return true;
     }
-    stack.feed(event, |span| tally.leave(&span)) != Step::Other
+    stack.feed(event, |span, _| tally.leave(&span)) != Step::Other
 }

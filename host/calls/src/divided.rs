@@ -3,7 +3,7 @@
 use crate::chunk::Chunk;
 use crate::in_order::InOrder;
 use crate::joining::Joining;
-use crate::{Profile, Workers};
+use crate::{Profile, Wanted, Workers};
 use heddle_trace_file::{Error, Modules, Thread};
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -28,32 +28,37 @@ struct Divided<'a> {
     complete: AtomicBool,
 }
 
-/// See [`Profile::of_all`]; `plain`: [`Profile::of_plain`].
+/// See [`Profile::of_wanted`].
 pub(crate) fn profiles(
     threads: &[(&Thread, &Modules)],
     workers: Workers,
-    plain: bool,
-) -> Result<Option<Vec<Profile>>, Error> {
-    let (tasks, divided) = tasks(threads, workers);
-    // There may be fibers, and the profiles are not wanted then.
-    let given_up = AtomicBool::new(false);
-    let go_on = |joining: &Joining<'_>| {
-        if plain && joining.may_have_fibers() {
-            given_up.store(true, Ordering::Relaxed);
-        }
-        !given_up.load(Ordering::Relaxed)
+    wanted: Wanted,
+) -> Result<Vec<Option<Profile>>, Error> {
+    let go_on = |joining: &Joining<'_>| match wanted {
+        Wanted::All => true,
+        Wanted::OneStack => !joining.may_have_fibers(),
+        Wanted::OneStrand => !joining.may_have_strands(),
     };
+    // What is stored of each run tells it of most threads with fibers before an event is read.
+    let begins =
+        |thread: &Thread| wanted == Wanted::All || !thread.runs().any(|run| run.begins_elsewhere());
+    let finished = |joining: Joining<'_>| match go_on(&joining) {
+        true => joining.finish().map(Some),
+        false => Ok(None),
+    };
+    let (tasks, divided) = tasks(threads, workers, begins);
     let whole = workers.each(&tasks, |task| match task {
         Task::Whole(index) => {
             let (thread, modules) = threads[*index];
-            let mut joining = Joining::new(thread, modules);
-            if go_on(&joining) {
-                joining.walk_all(go_on);
+            if !begins(thread) {
+                return Some((*index, Ok(None)));
             }
-            Some((*index, joining.finish()))
+            let mut joining = Joining::new(thread, modules);
+            joining.walk_all(go_on);
+            Some((*index, finished(joining)))
         }
-        Task::Piece(of, number, runs) => {
-            let of = &divided[*of];
+        Task::Piece(thread, number, runs) => {
+            let of = &divided[*thread];
             let read = || {
                 let (thread, modules) = threads[of.thread];
                 (runs.clone(), Chunk::of(thread, modules, runs.clone()))
@@ -69,29 +74,26 @@ pub(crate) fn profiles(
             None
         }
     });
-    let mut profiles: Vec<(usize, Result<Profile, Error>)> = whole.into_iter().flatten().collect();
+    let mut profiles: Vec<_> = whole.into_iter().flatten().collect();
     for of in divided {
-        profiles.push((of.thread, of.joined.finish().finish()));
+        profiles.push((of.thread, finished(of.joined.finish())));
     }
     profiles.sort_by_key(|(index, _)| *index);
-    let profiles: Result<Vec<Profile>, Error> =
-        profiles.into_iter().map(|(_, profile)| profile).collect();
-    let profiles = profiles?;
-    let may_have_fibers = profiles.iter().any(|profile| profile.may_have_fibers);
-    Ok((!(plain && may_have_fibers)).then_some(profiles))
+    profiles.into_iter().map(|(_, profile)| profile).collect()
 }
 
 /// The longest whole threads first; then the pieces, of which there is always one for who has nothing else to do.
 fn tasks<'a>(
     threads: &[(&'a Thread, &'a Modules)],
     workers: Workers,
+    divides: impl Fn(&Thread) -> bool,
 ) -> (Vec<Task>, Vec<Divided<'a>>) {
     let total: u64 = threads.iter().map(|(thread, _)| thread.bytes()).sum();
     let share = total / (2 * workers.count() as u64);
     let mut whole = Vec::new();
     let (mut divided, mut pieces): (Vec<Divided<'a>>, Vec<Task>) = Default::default();
     for (index, &(thread, modules)) in threads.iter().enumerate() {
-        let runs = match thread.bytes() > share && workers.count() > 1 {
+        let runs = match thread.bytes() > share && workers.count() > 1 && divides(thread) {
             true => chunks(thread, workers.chunk()),
             false => Vec::new(),
         };

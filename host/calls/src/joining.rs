@@ -33,7 +33,7 @@ impl<'a> Joining<'a> {
     pub fn new(thread: &'a Thread, modules: &'a Modules) -> Self {
         Joining {
             thread,
-            stack: Stack::new(thread.stack()),
+            stack: Stack::of(thread),
             tally: Tally::new(modules),
             latest: Ticks(0),
             events: 0,
@@ -54,6 +54,11 @@ impl<'a> Joining<'a> {
     /// Whether the events so far may be those of several fibers.
     pub fn may_have_fibers(&self) -> bool {
         self.stack.may_have_fibers()
+    }
+
+    /// Whether the events so far show another strand than the thread: a fiber or a coroutine.
+    pub fn may_have_strands(&self) -> bool {
+        self.may_have_fibers() || self.stack.was_elsewhere() || self.tally.captured()
     }
 
     /// Adds the events of the next runs, which `chunk` is of; whether more are wanted.
@@ -150,14 +155,16 @@ impl<'a> Joining<'a> {
         if let Some(error) = self.failed {
             return Err(error);
         }
-        self.stack.finish(|span| self.tally.leave(&span));
+        self.stack.finish(|span, _| self.tally.leave(&span));
         self.remarks.dropped = self.remarks.dropped.max(self.thread.dropped());
         Ok(Profile {
-            functions: self.tally.finish(),
             loose: self.stack.loose(),
             events: self.events,
+            last: self.stack.latest(),
             remarks: self.remarks,
             may_have_fibers: self.stack.may_have_fibers(),
+            elsewhere: self.stack.was_elsewhere(),
+            functions: self.tally.finish(),
         })
     }
 }

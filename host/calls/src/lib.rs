@@ -21,8 +21,8 @@ mod tree;
 mod workers;
 
 pub use function::{FunctionId, Functions, Key};
-pub use profile::{Profile, Stats};
+pub use profile::{Profile, Stats, Wanted};
 pub use span::{End, Loose, Span};
 pub use stack::{Frame, Stack, Step};
-pub use tree::{DEEPEST, Growing, Node, TreeError, Trees, trees};
+pub use tree::{DEEPEST, Growing, Node, TreeError};
 pub use workers::Workers;

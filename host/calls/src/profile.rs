@@ -90,6 +90,17 @@ impl Stats {
     }
 }
 
+/// Which threads are to be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// Each, as if it had one stack.
+    All,
+    /// Those that run no fibers ([`Profile::may_have_fibers`]), whose calls would not pair up. A coroutine's calls are on the stack of the call that resumed it.
+    OneStack,
+    /// Those that never leave their own stack, and run no coroutine whose frame was captured.
+    OneStrand,
+}
+
 /// What one thread's events say.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Profile {
@@ -103,6 +114,10 @@ pub struct Profile {
     pub remarks: Remarks,
     /// Whether these may be the calls of several fibers: see [`Stack::may_have_fibers`](crate::Stack::may_have_fibers).
     pub may_have_fibers: bool,
+    /// Whether a call was entered on another stack than the thread's own: see [`Stack::was_elsewhere`](crate::Stack::was_elsewhere).
+    pub elsewhere: bool,
+    /// When its latest event was.
+    pub last: Nanos,
 }
 
 impl Profile {
@@ -135,18 +150,19 @@ impl Profile {
     /// # Errors
     /// What a thread's iterator gives.
     pub fn of_all(threads: &[(&Thread, &Modules)], workers: Workers) -> Result<Vec<Self>, Error> {
-        let profiles = divided::profiles(threads, workers, false)?;
-        Ok(profiles.unwrap_or_default())
+        let profiles = divided::profiles(threads, workers, Wanted::All)?;
+        Ok(profiles.into_iter().flatten().collect())
     }
 
-    /// The same of threads that run no fibers: `None`, early, if one may ([`Profile::may_have_fibers`]), whose calls do not pair up by thread.
+    /// The same of those threads alone that are wanted: `None`, early, of each other one.
     ///
     /// # Errors
     /// What a thread's iterator gives.
-    pub fn of_plain(
+    pub fn of_wanted(
         threads: &[(&Thread, &Modules)],
         workers: Workers,
-    ) -> Result<Option<Vec<Self>>, Error> {
-        divided::profiles(threads, workers, true)
+        wanted: Wanted,
+    ) -> Result<Vec<Option<Self>>, Error> {
+        divided::profiles(threads, workers, wanted)
     }
 }

@@ -21,7 +21,7 @@ mod above;
 pub(crate) use above::Above;
 
 use crate::{End, Loose, Span};
-use heddle_trace_file::{Addr, Callee, Event, EventKind, Nanos, Way};
+use heddle_trace_file::{Addr, Callee, Event, EventKind, Nanos, Thread, Way};
 use std::ops::Range;
 
 /// An open call.
@@ -53,6 +53,11 @@ pub struct Stack {
     latest: Nanos,
     gaps: u32,
     strayed: bool,
+    /// A call was entered on another stack than the thread's own.
+    elsewhere: bool,
+    /// Where the thread's own stack is: from here on, so many bytes.
+    home: Addr,
+    home_bytes: u64,
     /// The highest stack pointer of a call that began with no other around it.
     reach: Addr,
     /// The time of calls that ended with no other around them.
@@ -75,21 +80,45 @@ pub enum Step {
 impl Stack {
     /// No open call; `bounds` is where the thread's stack is, if known.
     pub fn new(bounds: Option<Range<Addr>>) -> Self {
+        let home = bounds.clone().unwrap_or(Addr(0)..Addr(u64::MAX));
         Stack {
             frames: Vec::new(),
+            home: home.start,
+            home_bytes: home.end.0 - home.start.0,
             bounds,
             loose: Loose::default(),
             latest: Nanos(0),
             gaps: 0,
             strayed: false,
+            elsewhere: false,
             reach: Addr(0),
             outermost: Nanos(0),
         }
     }
 
-    /// Takes the next event, and calls `ended` for every call that it ends, innermost first.
+    /// No open call of `thread`. Where it is not known where its stack is, it is taken to be around its first call.
+    pub fn of(thread: &Thread) -> Self {
+        const EVENTS: usize = 1 << 10;
+        const BELOW: u64 = 8 << 20;
+        const ABOVE: u64 = 64 << 10;
+        let mut stack = Stack::new(thread.stack());
+        if thread.stack().is_none() {
+            let first = thread.events().take(EVENTS).flatten();
+            let mut enters = first.filter_map(|event| match event.kind {
+                EventKind::Enter { sp, .. } => Some(sp.0),
+                _ => None,
+            });
+            if let Some(sp) = enters.next() {
+                stack.home = Addr(sp.saturating_sub(BELOW));
+                stack.home_bytes = sp.saturating_add(ABOVE) - stack.home.0;
+            }
+        }
+        stack
+    }
+
+    /// Takes the next event, and calls `ended` for every call that it ends, innermost first, with the call around it.
     #[inline]
-    pub fn feed(&mut self, event: Event, mut ended: impl FnMut(Span)) -> Step {
+    pub fn feed(&mut self, event: Event, mut ended: impl FnMut(Span, Option<&Frame>)) -> Step {
         self.latest = event.time;
         match event.kind {
             EventKind::Enter {
@@ -115,6 +144,9 @@ impl Stack {
                     }
                     self.close(End::Unwound, &mut ended);
                 };
+                if sp.0.wrapping_sub(self.home.0) >= self.home_bytes {
+                    self.elsewhere = true;
+                }
                 self.frames.push(Frame {
                     function,
                     way: event.way,
@@ -161,13 +193,18 @@ impl Stack {
     }
 
     /// Ends what is still open: the thread has no more events.
-    pub fn finish(&mut self, mut ended: impl FnMut(Span)) {
+    pub fn finish(&mut self, mut ended: impl FnMut(Span, Option<&Frame>)) {
         while self.close(End::Open, &mut ended).is_some() {}
     }
 
     /// The open calls, outermost first.
     pub fn open(&self) -> &[Frame] {
         &self.frames
+    }
+
+    /// When the latest event was.
+    pub fn latest(&self) -> Nanos {
+        self.latest
     }
 
     /// What did not pair up so far.
@@ -180,6 +217,11 @@ impl Stack {
     pub fn may_have_fibers(&self) -> bool {
         let unpaired = self.loose.unmatched + self.loose.unwound > 0;
         self.strayed || (self.bounds.is_none() && unpaired)
+    }
+
+    /// Whether a call was entered on another stack than the thread's own, as far as it is known where that is: a fiber's, which another thread may run, too.
+    pub fn was_elsewhere(&self) -> bool {
+        self.elsewhere
     }
 
     /// Whether an exit with this stack pointer, or the innermost open call, is known not to be on the thread's own stack.
@@ -233,7 +275,7 @@ impl Stack {
     }
 
     #[inline]
-    fn close(&mut self, end: End, ended: &mut impl FnMut(Span)) -> Option<Span> {
+    fn close(&mut self, end: End, ended: &mut impl FnMut(Span, Option<&Frame>)) -> Option<Span> {
         let Frame {
             function,
             caller,
@@ -262,7 +304,7 @@ impl Stack {
             None => &mut self.outermost,
         };
         callees.0 = callees.0.saturating_add(span.duration().0);
-        ended(span);
+        ended(span, self.frames.last());
         Some(span)
     }
 }

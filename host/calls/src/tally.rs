@@ -15,6 +15,8 @@ pub(crate) struct Tally<'a> {
     calls: Vec<FunctionId>,
     /// Functions of which something is known.
     touched: Vec<FunctionId>,
+    /// A coroutine's frame was captured.
+    captured: bool,
 }
 
 /// What is known of functions, by number, since the last time.
@@ -30,6 +32,7 @@ impl<'a> Tally<'a> {
             open: Vec::new(),
             calls: Vec::new(),
             touched: Vec::new(),
+            captured: false,
         }
     }
 
@@ -52,6 +55,7 @@ impl<'a> Tally<'a> {
         self.calls.push(id);
         self.open[id.0 as usize] += 1;
         if captured {
+            self.captured = true;
             self.touch(id).frames += 1;
         }
     }
@@ -101,6 +105,7 @@ impl<'a> Tally<'a> {
         for (id, stats) in sums {
             let id = numbers[id.0 as usize];
             let mut stats = *stats;
+            self.captured |= stats.frames > 0;
             if self.open[id.0 as usize] > 0 {
                 // The time is an outer call's.
                 stats.total = Nanos(0);
@@ -112,6 +117,11 @@ impl<'a> Tally<'a> {
             self.open[id.0 as usize] += 1;
             self.calls.push(id);
         }
+    }
+
+    /// Whether a coroutine's frame was captured.
+    pub fn captured(&self) -> bool {
+        self.captured
     }
 
     /// The functions met, in the order of first calls.

@@ -1,12 +1,12 @@
 //! Call trees with equal neighbours merged: what `heddle check` compares.
 
-use crate::{End, Frame, Loose, Span, Stack, Step};
-use heddle_trace_file::{Error, EventKind, Nanos, Remarks, Thread};
+use crate::{End, Span};
+use heddle_trace_file::{Error, Nanos};
 
 /// Calls that look alike: the same label, and below them the same calls in the same order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Node {
-    /// What the caller of [`trees`] names the call.
+    /// What the caller of [`Growing::enter`] names the call.
     pub label: u32,
     /// How many such calls followed each other.
     pub calls: u64,
@@ -62,51 +62,6 @@ pub enum TreeError {
         "calls are nested deeper than {DEEPEST}, which is more than a tree may hold; `heddle replay` and `heddle report` show them"
     )]
     TooDeep,
-}
-
-/// The calls of a thread.
-#[derive(Clone, Debug, Default)]
-pub struct Trees {
-    /// Those that no traced call made, with everything below them.
-    pub roots: Vec<Node>,
-    /// What did not pair up.
-    pub loose: Loose,
-    /// What else is to be said about the thread's events.
-    pub remarks: Remarks,
-    /// Whether they may be those of several strands: of fibers ([`Stack::may_have_fibers`]), or of a coroutine whose frame was captured.
-    pub may_have_strands: bool,
-}
-
-/// The calls of a thread as calls on one stack. `label` names a call, from its frame and its parent's.
-///
-/// A loop of equal calls is one node, so the trees of a long run may be small; where every call differs they are as large as the run.
-/// The trees are walked recursively, as deep as the program's own calls were: up to [`DEEPEST`].
-///
-/// # Errors
-/// What the thread's iterator gives, or [`TreeError::TooDeep`].
-pub fn trees(
-    thread: &Thread,
-    mut label: impl FnMut(&Frame, Option<&Frame>) -> u32,
-) -> Result<Trees, TreeError> {
-    let mut stack = Stack::new(thread.stack());
-    let mut growing = Growing::default();
-    let mut events = thread.events();
-    let mut captured = false;
-    for event in events.by_ref() {
-        let event = event?;
-        captured |= matches!(event.kind, EventKind::Enter { frame: Some(_), .. });
-        let step = stack.feed(event, |span| growing.leave(&span));
-        if let (Step::Entered, [below @ .., top]) = (step, stack.open()) {
-            growing.enter(label(top, below.last()))?;
-        }
-    }
-    stack.finish(|span| growing.leave(&span));
-    Ok(Trees {
-        roots: growing.roots(),
-        loose: stack.loose(),
-        remarks: events.remarks(),
-        may_have_strands: captured || stack.may_have_fibers(),
-    })
 }
 
 /// The calls of one strand, as they begin and end.

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
-use heddle_calls::{Loose, Node, Profile, Stats, Trees, trees};
+use heddle_calls::{Growing, Loose, Node, Profile, Stack, Stats, Step};
 use heddle_trace_file::write::{ThreadWriter, TraceWriter};
 use heddle_trace_file::{Nanos, Trace, Why};
 use proptest::prelude::*;
@@ -58,12 +58,25 @@ fn tree(write: impl FnOnce(&mut ThreadWriter)) -> (String, Loose) {
         };
         nodes.iter().map(one).collect::<Vec<_>>().join(" ")
     }
-    let (_directory, trace) = trace(write);
-    let Trees { roots, loose, .. } = trees(&trace.processes()[0].threads()[0], |frame, _| {
-        frame.function.0 as u32
-    })
-    .unwrap();
+    let (roots, loose) = roots(write);
     (print(&roots), loose)
+}
+
+/// The tree, each call labelled with its function's address.
+fn roots(write: impl FnOnce(&mut ThreadWriter)) -> (Vec<Node>, Loose) {
+    let (_directory, trace) = trace(write);
+    let thread = &trace.processes()[0].threads()[0];
+    let mut stack = Stack::of(thread);
+    let mut growing = Growing::default();
+    for event in thread.events() {
+        let step = stack.feed(event.unwrap(), |span, _| growing.leave(&span));
+        if step == Step::Entered {
+            let entered = stack.open().last().unwrap();
+            growing.enter(entered.function.0 as u32).unwrap();
+        }
+    }
+    stack.finish(|span, _| growing.leave(&span));
+    (growing.roots(), stack.loose())
 }
 
 #[test]
@@ -258,10 +271,7 @@ fn a_call_that_was_cut_off_has_no_duration_of_its_own() {
     let main = functions[0].1;
     assert_eq!((main.calls, main.total.0, main.own.0), (1, 1100, 60));
     assert_eq!((main.min(), main.avg(), main.max()), (None, None, None));
-    let (_directory, trace) = trace(events);
-    let label =
-        |frame: &heddle_calls::Frame, _: Option<&heddle_calls::Frame>| frame.function.0 as u32;
-    let Trees { roots, .. } = trees(&trace.processes()[0].threads()[0], label).unwrap();
+    let (roots, _) = roots(events);
     let main = &roots[0];
     assert_eq!((main.min.0, main.max.0, main.open.0), (u64::MAX, 0, 1100));
     let f: Vec<_> = main

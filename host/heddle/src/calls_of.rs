@@ -1,89 +1,162 @@
 //! A trace's calls in the form that expected trees are compared with.
 
 use crate::names::{Names, printable, process_name};
-use heddle_calls::{Frame, Loose, Node, TreeError, trees};
-use heddle_strands::Call as StrandCall;
+use heddle_calls::{Growing, Loose, Node, TreeError};
+use heddle_strands::{
+    Call as StrandCall, Kind, Plan, Sink, Strand, StrandId, StrandSpan, Unresolved,
+};
 use heddle_symbols::without_parameters;
-use heddle_trace_file::{Addr, Nanos, Remarks, Trace};
-use heddle_tree::{Call, Foreign, Process, Strand};
+use heddle_trace_file::{Addr, Remarks, Trace};
+use heddle_tree::{Call, Foreign, Process, StrandKind};
+use std::cell::RefCell;
 use std::collections::HashMap;
+use std::rc::Rc;
 
-/// A trace's calls by thread, each as if it had one stack.
-pub struct ThreadCalls {
+/// What the calls of a trace are.
+pub struct Calls {
     pub processes: Vec<Process>,
     pub loose: Loose,
     pub remarks: Remarks,
-    /// Whether they may be those of fibers and coroutines.
-    pub may_have_strands: bool,
+    pub unresolved: Vec<Unresolved>,
 }
 
-/// Reads the whole trace, thread by thread.
-///
-/// # Errors
-/// What reading the trace gives, and calls that are nested too deeply.
-pub fn read(trace: &Trace) -> Result<ThreadCalls, TreeError> {
-    let mut names = Names::new(trace);
-    let mut read = ThreadCalls {
-        processes: Vec::new(),
-        loose: Loose::default(),
-        remarks: Remarks::default(),
-        may_have_strands: false,
+impl Calls {
+    /// By strand: the trees of threads, fibers and coroutines; of one strand alone, or of all.
+    ///
+    /// # Errors
+    /// What reading the trace gives, and calls that are nested too deeply.
+    pub fn by_strand(trace: &Trace, only: Option<StrandId>) -> Result<Self, TreeError> {
+        let mut names = Names::new(trace);
+        let plan = Plan::new(trace, names.images());
+        read(trace, &plan, names, only)
+    }
+
+    /// By thread, each as if it had one stack.
+    ///
+    /// # Errors
+    /// What reading the trace gives, and calls that are nested too deeply.
+    pub fn by_thread(trace: &Trace) -> Result<Self, TreeError> {
+        read(trace, &Plan::by_thread(trace), Names::new(trace), None)
+    }
+}
+
+/// Reads the whole trace.
+fn read(
+    trace: &Trace,
+    plan: &Plan<'_>,
+    names: Names<'_>,
+    only: Option<StrandId>,
+) -> Result<Calls, TreeError> {
+    let names = Rc::new(RefCell::new(names));
+    let trees = |process| Trees {
+        names: names.clone(),
+        labels: Labels::new(process),
+        only,
+        open: HashMap::new(),
+        known: HashMap::new(),
+        done: Vec::new(),
+        failed: None,
     };
-    for (index, process) in trace.processes().iter().enumerate() {
-        let mut strands = Vec::new();
-        for thread in process.threads() {
-            let mut labels = Labels::new(index);
-            let found = trees(thread, |frame, parent| {
-                labels.of(
-                    &mut names,
-                    &frame.into(),
-                    parent.map(|parent| parent.function),
-                )
-            })?;
-            read.loose += found.loose;
-            read.remarks += &found.remarks;
-            read.may_have_strands |= found.may_have_strands;
-            strands.push(Strand {
-                name: printable(thread.name()),
-                calls: labels.calls(found.roots),
-                ..Strand::default()
-            });
+    let decoded = plan.stream(trees, |_, _, trees| trees.failed.is_none())?;
+    let mut result = Calls {
+        processes: Vec::new(),
+        loose: decoded.loose,
+        remarks: decoded.remarks,
+        unresolved: decoded.unresolved,
+    };
+    for (process, mut trees) in decoded.sinks {
+        if let Some(failed) = trees.failed {
+            return Err(failed);
         }
-        read.processes.push(Process {
-            name: process_name(process),
-            strands,
+        trees.done.sort_by_key(|done| done.id);
+        let strands = trees.done.into_iter().map(|done| heddle_tree::Strand {
+            calls: trees.labels.calls(done.calls),
+            parent: done.parent.and_then(|id| trees.known.get(&id).cloned()),
+            ..done.described
+        });
+        result.processes.push(Process {
+            name: process_name(&trace.processes()[process]),
+            strands: strands.collect(),
         });
     }
-    Ok(read)
+    Ok(result)
 }
 
-/// A call, as far as its label depends on it.
-pub struct Called {
-    function: Addr,
-    caller: Addr,
-    inlined: bool,
-    time: Nanos,
+/// A strand that has ended, and its calls.
+struct Done {
+    id: StrandId,
+    parent: Option<StrandId>,
+    described: heddle_tree::Strand,
+    calls: Vec<Node>,
 }
 
-impl From<&Frame> for Called {
-    fn from(frame: &Frame) -> Self {
-        Called {
-            function: frame.function,
-            caller: frame.caller,
-            inlined: frame.inlined,
-            time: frame.enter,
-        }
+/// Grows the trees of one process's strands.
+struct Trees<'a> {
+    names: Rc<RefCell<Names<'a>>>,
+    labels: Labels,
+    only: Option<StrandId>,
+    open: HashMap<StrandId, Growing>,
+    /// Names of strands, for those that they made.
+    known: HashMap<StrandId, String>,
+    done: Vec<Done>,
+    failed: Option<TreeError>,
+}
+
+impl Trees<'_> {
+    fn takes(&self, strand: StrandId, body: bool) -> bool {
+        // What runs a coroutine is no call of it, but the coroutine itself.
+        !body && self.only.is_none_or(|only| only == strand)
     }
 }
 
-impl From<&StrandCall> for Called {
-    fn from(call: &StrandCall) -> Self {
-        Called {
-            function: call.function,
-            caller: call.caller,
-            inlined: call.inlined,
-            time: call.enter,
+impl Sink for Trees<'_> {
+    fn enter(&mut self, call: &StrandCall) {
+        if !self.takes(call.strand, call.body) {
+            return;
         }
+        let growing = self.open.entry(call.strand).or_default();
+        let parent = call.around.filter(|_| call.depth > 0);
+        let names = &mut self.names.borrow_mut();
+        let label = self.labels.number(names, call, parent);
+        if let Err(error) = growing.enter(label) {
+            self.failed.get_or_insert(error);
+        }
+    }
+
+    fn leave(&mut self, span: &StrandSpan) {
+        if self.takes(span.strand, span.body)
+            && let Some(growing) = self.open.get_mut(&span.strand)
+        {
+            growing.leave(&span.span);
+        }
+    }
+
+    fn ended(&mut self, strand: &Strand) {
+        let name = match strand.kind {
+            Kind::Thread => printable(strand.name().unwrap_or_default()),
+            _ => self.names.borrow_mut().strand(strand),
+        };
+        self.known.insert(strand.id, name.clone());
+        if self.only.is_some_and(|only| only != strand.id) {
+            return;
+        }
+        let growing = self.open.remove(&strand.id).unwrap_or_default();
+        let described = heddle_tree::Strand {
+            kind: match strand.kind {
+                Kind::Thread => StrandKind::Thread,
+                Kind::Fiber => StrandKind::Fiber,
+                Kind::Coroutine => StrandKind::Coroutine,
+            },
+            name,
+            parent: None,
+            calls: Vec::new(),
+        };
+        self.done.push(Done {
+            id: strand.id,
+            parent: strand.parent,
+            described,
+            calls: growing.roots(),
+        });
     }
 }
 
@@ -91,7 +164,7 @@ impl From<&StrandCall> for Called {
 type Label = (String, Option<Foreign>);
 
 /// Numbers for labels.
-pub struct Labels {
+struct Labels {
     process: usize,
     labels: Vec<Label>,
     numbers: HashMap<Label, u32>,
@@ -100,7 +173,7 @@ pub struct Labels {
 }
 
 impl Labels {
-    pub fn new(process: usize) -> Self {
+    fn new(process: usize) -> Self {
         Labels {
             process,
             labels: Vec::new(),
@@ -109,17 +182,18 @@ impl Labels {
         }
     }
 
-    pub fn of(&mut self, names: &mut Names, frame: &Called, parent: Option<Addr>) -> u32 {
-        let key = (frame.function, frame.caller, frame.inlined, parent);
+    /// Of a call inside one of `parent`, on its strand.
+    fn number(&mut self, names: &mut Names, call: &StrandCall, parent: Option<Addr>) -> u32 {
+        let key = (call.function, call.caller, call.inlined, parent);
         if let Some(&number) = self.seen.get(&key) {
             return number;
         }
-        let time = frame.time;
+        let time = call.enter;
         let name = names
-            .function(self.process, frame.function, time)
+            .function(self.process, call.function, time)
             .name
             .clone();
-        let label = (name, self.foreign(names, frame, parent, time));
+        let label = (name, self.foreign(names, call, parent));
         // Places in a module that have no name are one caller: they differ from build to build.
         let key_of_label = match &label {
             (name, Some((foreign, false))) => (
@@ -148,15 +222,19 @@ impl Labels {
     fn foreign(
         &self,
         names: &mut Names,
-        frame: &Called,
+        call: &StrandCall,
         parent: Option<Addr>,
-        time: Nanos,
     ) -> Option<(Foreign, bool)> {
-        if frame.inlined {
+        if call.inlined {
             return None;
         }
-        let caller = names.caller(self.process, frame.caller, time);
-        let above = parent.map(|parent| names.function(self.process, parent, time).module.clone());
+        let caller = names.caller(self.process, call.caller, call.enter);
+        let above = parent.map(|parent| {
+            names
+                .function(self.process, parent, call.enter)
+                .module
+                .clone()
+        });
         (above.as_ref() != Some(&caller.module)).then(|| {
             (
                 Foreign {
@@ -168,7 +246,7 @@ impl Labels {
         })
     }
 
-    pub fn calls(&self, nodes: Vec<Node>) -> Vec<Call> {
+    fn calls(&self, nodes: Vec<Node>) -> Vec<Call> {
         let call = |node: Node| {
             let (name, foreign) = self.labels[node.label as usize].clone();
             let short = without_parameters(&name);

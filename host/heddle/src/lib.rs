@@ -13,7 +13,6 @@ mod planning;
 mod recording;
 mod replaying;
 mod reporting;
-mod strand_calls;
 mod strand_list;
 mod strand_look;
 mod trace_arg;

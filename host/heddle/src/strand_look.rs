@@ -1,7 +1,7 @@
 //! Whether a trace has more than threads, for what must know that before it begins.
 
 use crate::names::Names;
-use heddle_calls::Stack;
+use heddle_calls::{Profile, Stack, Wanted, Workers};
 use heddle_strands::Plan;
 use heddle_trace_file::{Error, EventKind, Thread, Trace};
 
@@ -27,6 +27,20 @@ pub fn finds_more_than_threads(trace: &Trace, names: &mut Names<'_>) -> Result<b
     Ok(false)
 }
 
+/// Whether the trace may have fibers or coroutines, as all events of all threads tell.
+///
+/// # Errors
+/// What reading the trace gives.
+pub fn has_more_than_threads(trace: &Trace) -> Result<bool, Error> {
+    let threads = trace.processes().iter().flat_map(|process| {
+        let of = process.threads().iter();
+        of.map(|thread| (thread, process.modules()))
+    });
+    let threads: Vec<_> = threads.collect();
+    let profiles = Profile::of_wanted(&threads, Workers::all(), Wanted::OneStrand)?;
+    Ok(profiles.iter().any(Option::is_none))
+}
+
 fn may_run_others(thread: &Thread, events: usize) -> Result<bool, Error> {
     let mut stack = Stack::new(thread.stack());
     for event in thread.events().take(events) {
@@ -34,7 +48,7 @@ fn may_run_others(thread: &Thread, events: usize) -> Result<bool, Error> {
         if matches!(event.kind, EventKind::Enter { frame: Some(_), .. }) {
             return Ok(true);
         }
-        stack.feed(event, |_| {});
+        stack.feed(event, |_, _| {});
         if stack.may_have_fibers() {
             return Ok(true);
         }

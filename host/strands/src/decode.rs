@@ -5,13 +5,16 @@
 
 use crate::code::Code;
 use crate::decoder::{Decoder, NotAlone};
+use crate::one_stack::OneStack;
 use crate::pipe::piped;
-use crate::sink::{Ignore, Sink};
+use crate::sink::{Ignore, Sink, Summing};
 use crate::survey::{Enough, Survey};
-use crate::{Kind, Strand, Unresolved};
-use heddle_calls::{Loose, Workers};
+use crate::{Kind, Strand, StrandId, Unresolved};
+use heddle_calls::{Loose, Profile, Wanted, Workers};
 use heddle_symbols::Images;
-use heddle_trace_file::{Error, Event, Events, Nanos, Place, Process, Remarks, Trace};
+use heddle_trace_file::{
+    Error, Event, Events, Modules, Nanos, Place, Process, Remarks, Thread, Trace,
+};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -20,6 +23,8 @@ use std::collections::BinaryHeap;
 pub struct Plan<'a> {
     trace: &'a Trace,
     codes: Vec<Code>,
+    /// Each thread is taken for one stack.
+    by_thread: bool,
     workers: Workers,
 }
 
@@ -36,11 +41,33 @@ pub struct Decoded<S> {
     pub remarks: Remarks,
 }
 
-struct Part<S> {
-    sink: S,
-    unresolved: Unresolved,
-    loose: Loose,
-    remarks: Remarks,
+/// What came of some threads of a process.
+pub(crate) struct Part<S> {
+    pub sink: S,
+    pub unresolved: Unresolved,
+    pub loose: Loose,
+    pub remarks: Remarks,
+}
+
+/// The decoder of a process.
+enum Reader<'a, S> {
+    Strands(Box<Decoder<'a, S>>),
+    Threads(Box<OneStack<'a, S>>),
+}
+
+impl<S: Sink> Reader<'_, S> {
+    fn feed(&mut self, thread: usize, event: &Event<'_>) -> &mut S {
+        match self {
+            Reader::Strands(decoder) => {
+                let _: Result<(), NotAlone> = decoder.feed(thread, event);
+                &mut decoder.sink
+            }
+            Reader::Threads(stacks) => {
+                stacks.feed(thread, event);
+                &mut stacks.sink
+            }
+        }
+    }
 }
 
 /// A group and what the first look at it said.
@@ -53,11 +80,28 @@ struct Group {
 impl<'a> Plan<'a> {
     /// Reads the symbols of the trace's processes.
     pub fn new(trace: &'a Trace, images: &mut Images) -> Self {
-        let codes = trace.processes().iter();
-        let codes = codes.map(|process| Code::read(process, images)).collect();
+        Self::for_some(trace, images, |_| true)
+    }
+
+    /// Takes each thread for one stack: its calls are those of one strand, whatever it runs.
+    pub fn by_thread(trace: &'a Trace) -> Self {
+        Plan {
+            by_thread: true,
+            ..Self::for_some(trace, &mut Images::new(), |_| false)
+        }
+    }
+
+    /// Reads the symbols of the processes with these indices.
+    fn for_some(trace: &'a Trace, images: &mut Images, apart: impl Fn(usize) -> bool) -> Self {
+        let codes = trace.processes().iter().enumerate();
+        let codes = codes.map(|(index, process)| match apart(index) {
+            true => Code::read(process, images),
+            false => Code::default(),
+        });
         Plan {
             trace,
-            codes,
+            codes: codes.collect(),
+            by_thread: false,
             workers: Workers::all(),
         }
     }
@@ -95,7 +139,64 @@ impl<'a> Plan<'a> {
             let piped = bytes(task) * self.workers.count() as u64 > total;
             self.alone(process, thread, piped, make(process))
         })?;
-        let groups = self.groups(&tasks, &alone)?;
+        let alone = tasks.iter().zip(alone);
+        let alone = alone.map(|(&(process, thread), part)| (process, thread, part));
+        self.with_groups(alone.collect(), make)
+    }
+
+    /// Adds calls up by function, and reads every event once, but for the first look at groups. Threads that are `wanted` are read by themselves, in pieces, by all
+    /// workers at once; the others of a process are decoded together. `make` makes a sink for each part, as in [`Plan::decode`].
+    ///
+    /// # Errors
+    /// What reading the trace gives.
+    pub fn sum<S: Summing + Send>(
+        trace: &'a Trace,
+        images: &mut Images,
+        wanted: Wanted,
+        make: impl Fn(usize) -> S + Sync,
+    ) -> Result<Decoded<S>, Error> {
+        let mut places: Vec<(usize, usize)> = Vec::new();
+        let mut threads: Vec<(&Thread, &Modules)> = Vec::new();
+        for (index, process) in trace.processes().iter().enumerate() {
+            for (number, thread) in process.threads().iter().enumerate() {
+                places.push((index, number));
+                threads.push((thread, process.modules()));
+            }
+        }
+        let profiles = Profile::of_wanted(&threads, Workers::all(), wanted)?;
+        let mut grouped = vec![false; trace.processes().len()];
+        for (&(process, _), profile) in places.iter().zip(&profiles) {
+            grouped[process] |= profile.is_none();
+        }
+        let alone = places
+            .iter()
+            .zip(profiles)
+            .map(|(&(process, index), profile)| {
+                // A call on another stack may be a fiber's that other threads run, too.
+                let profile = profile.filter(|profile| !(grouped[process] && profile.elsewhere));
+                let part = profile.map(|profile| {
+                    let thread = &trace.processes()[process].threads()[index];
+                    Part::summed(
+                        StrandId::new(process, index),
+                        index,
+                        thread,
+                        profile,
+                        make(process),
+                    )
+                });
+                (process, index, part)
+            });
+        let alone = alone.collect();
+        Self::for_some(trace, images, |process| grouped[process]).with_groups(alone, make)
+    }
+
+    /// Decodes the threads of which there is no part yet together with the others of their process. The parts are those of all threads, in order.
+    fn with_groups<S: Sink + Send>(
+        &self,
+        alone: Vec<(usize, usize, Option<Part<S>>)>,
+        make: impl Fn(usize) -> S + Sync,
+    ) -> Result<Decoded<S>, Error> {
+        let groups = self.groups(&alone)?;
         let together = self.parallel(
             &groups,
             |_| 0,
@@ -106,37 +207,38 @@ impl<'a> Plan<'a> {
                 Ok((group.process, part))
             },
         )?;
-        let mut decoded = Decoded {
-            sinks: Vec::new(),
-            unresolved: vec![Unresolved::default(); processes.len()],
-            loose: Loose::default(),
-            remarks: Remarks::default(),
-        };
-        let mut parts: Vec<(usize, Part<S>)> = Vec::new();
-        for (&(process, _), part) in tasks.iter().zip(alone) {
-            parts.extend(part.map(|part| (process, part)));
-        }
+        let alone = alone.into_iter();
+        let mut parts: Vec<(usize, Part<S>)> = alone
+            .filter_map(|(process, _, part)| Some((process, part?)))
+            .collect();
         parts.extend(together);
         parts.sort_by_key(|(process, _)| *process);
+        Ok(self.decoded(parts, Remarks::default()))
+    }
+
+    /// All parts in one, with what else is to be said of the events.
+    fn decoded<S>(&self, parts: Vec<(usize, Part<S>)>, remarks: Remarks) -> Decoded<S> {
+        let mut decoded = Decoded {
+            sinks: Vec::new(),
+            unresolved: vec![Unresolved::default(); self.codes.len()],
+            loose: Loose::default(),
+            remarks,
+        };
         for (process, part) in parts {
             decoded.unresolved[process] += part.unresolved;
             decoded.loose += part.loose;
             decoded.remarks += &part.remarks;
             decoded.sinks.push((process, part.sink));
         }
-        Ok(decoded)
+        decoded
     }
 
     /// The threads that are not alone, and the first look at each group.
-    fn groups<S>(
-        &self,
-        tasks: &[(usize, usize)],
-        alone: &[Option<Part<S>>],
-    ) -> Result<Vec<Group>, Error> {
+    fn groups<S>(&self, alone: &[(usize, usize, Option<Part<S>>)]) -> Result<Vec<Group>, Error> {
         let mut members: Vec<Vec<usize>> = vec![Vec::new(); self.codes.len()];
-        for (&(process, thread), part) in tasks.iter().zip(alone) {
+        for (process, thread, part) in alone {
             if part.is_none() {
-                members[process].push(thread);
+                members[*process].push(*thread);
             }
         }
         let members: Vec<(usize, Vec<usize>)> = members
@@ -205,12 +307,7 @@ impl<'a> Plan<'a> {
             return Ok(None);
         }
         decoder.finish();
-        Ok(Some(Part {
-            unresolved: decoder.unresolved,
-            loose: decoder.loose,
-            remarks,
-            sink: decoder.sink,
-        }))
+        Ok(Some(Part::of(decoder, remarks)))
     }
 
     fn together<S: Sink>(
@@ -233,13 +330,8 @@ impl<'a> Plan<'a> {
                 .is_none_or(|look| look.wants_more(&decoder.survey))
         })?;
         decoder.finish();
-        let part = Part {
-            unresolved: decoder.unresolved,
-            loose: decoder.loose,
-            remarks,
-            sink: decoder.sink,
-        };
-        Ok((part, decoder.survey))
+        let survey = std::mem::take(&mut decoder.survey);
+        Ok((Part::of(decoder, remarks), survey))
     }
 
     /// `work` for each item, by all workers, the items of the largest `size` first; results in order of the items.
@@ -267,47 +359,80 @@ impl<'a> Plan<'a> {
         mut each: impl FnMut(Place, &Event<'_>, &mut S) -> bool,
     ) -> Result<Decoded<S>, Error> {
         let processes = self.trace.processes();
-        let all = |of: &Process| (0..of.threads().len()).collect::<Vec<usize>>();
         let mut surveys = Vec::new();
         for (process, of) in processes.iter().enumerate() {
-            surveys.push(self.survey(process, &all(of))?);
+            let all: Vec<usize> = (0..of.threads().len()).collect();
+            let survey = (!self.by_thread).then(|| self.survey(process, &all));
+            surveys.push((all, survey.transpose()?));
         }
-        let mut decoders: Vec<Decoder<'_, S>> = Vec::new();
-        for (process, of) in processes.iter().enumerate() {
-            let (code, sink) = (&self.codes[process], make(process));
-            let known = Some(&surveys[process]);
-            decoders.push(Decoder::new(
-                of,
-                process,
-                code,
-                &all(of),
-                false,
-                known,
-                sink,
-            ));
+        let mut readers: Vec<Reader<'_, S>> = Vec::new();
+        for (process, (all, survey)) in surveys.iter().enumerate() {
+            let (of, sink) = (&processes[process], make(process));
+            readers.push(match survey {
+                Some(_) => {
+                    let (code, known) = (&self.codes[process], survey.as_ref());
+                    let decoder = Decoder::new(of, process, code, all, false, known, sink);
+                    Reader::Strands(Box::new(decoder))
+                }
+                None => Reader::Threads(Box::new(OneStack::new(of, process, sink))),
+            });
         }
         let mut merged = self.trace.merged();
         for event in merged.by_ref() {
             let (place, event) = event?;
-            let decoder = &mut decoders[place.process];
-            let _: Result<(), NotAlone> = decoder.feed(place.thread, &event);
-            if !each(place, &event, &mut decoder.sink) {
+            let sink = readers[place.process].feed(place.thread, &event);
+            if !each(place, &event, sink) {
                 break;
             }
         }
-        let mut decoded = Decoded {
-            sinks: Vec::new(),
-            unresolved: Vec::new(),
-            loose: Loose::default(),
-            remarks: merged.remarks(),
-        };
-        for (process, mut decoder) in decoders.into_iter().enumerate() {
-            decoder.finish();
-            decoded.unresolved.push(decoder.unresolved);
-            decoded.loose += decoder.loose;
-            decoded.sinks.push((process, decoder.sink));
+        let readers = readers.into_iter().enumerate();
+        let parts = readers.map(|(process, reader)| match reader {
+            Reader::Strands(mut decoder) => {
+                decoder.finish();
+                (process, Part::of(*decoder, Remarks::default()))
+            }
+            Reader::Threads(stacks) => (process, stacks.finish(&processes[process])),
+        });
+        Ok(self.decoded(parts.collect(), merged.remarks()))
+    }
+}
+
+impl<S: Sink> Part<S> {
+    /// What came of the threads of a decoder that has finished.
+    fn of(decoder: Decoder<'_, S>, remarks: Remarks) -> Self {
+        Part {
+            unresolved: decoder.unresolved,
+            loose: decoder.loose,
+            remarks,
+            sink: decoder.sink,
         }
-        Ok(decoded)
+    }
+}
+
+impl<S: Summing> Part<S> {
+    /// What came of a thread that was read by itself: the one with this index in its process.
+    fn summed(id: StrandId, index: usize, thread: &Thread, profile: Profile, mut sink: S) -> Self {
+        let mut strand = Strand::of_thread(id, index, thread, 0);
+        sink.born(&strand);
+        sink.called(&strand, &profile.functions);
+        if let Some((first, _)) = profile.functions.first() {
+            strand.begins_with(first.address);
+        }
+        let calls = profile.functions.iter().map(|(_, stats)| stats.calls);
+        strand.calls = calls.sum();
+        strand.ran_alone(profile.last, thread.ended());
+        sink.ended(&strand);
+        let unresolved = Unresolved {
+            events: profile.events,
+            exits: profile.loose.unmatched,
+            ..Unresolved::default()
+        };
+        Part {
+            sink,
+            unresolved,
+            loose: profile.loose,
+            remarks: profile.remarks,
+        }
     }
 }
 

@@ -133,15 +133,8 @@ impl<'a, S: Sink> Decoder<'a, S> {
             decoder.threads[thread] = index as u32;
             let of = &process.threads()[thread];
             let id = StrandId::new(number, thread);
-            let slot = decoder.slots.add_thread(id, thread, of.first());
-            let name = of.name();
-            let strand = &mut decoder.slots[slot].strand;
-            if !name.is_empty() {
-                strand.set_name(name.into());
-            }
-            strand.activations = 1;
-            strand.threads = 1;
-            decoder.sink.born(strand);
+            let slot = decoder.slots.add_thread(id, thread, of);
+            decoder.sink.born(&decoder.slots[slot].strand);
             let stack = Stack {
                 slot,
                 owner: Some(index),

@@ -2,7 +2,7 @@
 
 use crate::sink::Sink;
 use crate::{Kind, Strand, StrandId};
-use heddle_trace_file::{Addr, Nanos};
+use heddle_trace_file::{Addr, Nanos, Thread};
 use std::cmp::Reverse;
 use std::ops::{Index, IndexMut};
 
@@ -81,30 +81,29 @@ impl Slots {
     }
 
     /// A thread, which has its number already.
-    pub fn add_thread(&mut self, id: StrandId, thread: usize, born: Nanos) -> u32 {
-        self.put(id, Kind::Thread, thread, born)
+    pub fn add_thread(&mut self, id: StrandId, index: usize, thread: &Thread) -> u32 {
+        self.put(index as u32, |slot| {
+            Strand::of_thread(id, index, thread, slot)
+        })
     }
 
     /// A new strand of another kind.
     pub fn add(&mut self, kind: Kind, thread: usize, born: Nanos) -> u32 {
         let id = self.next;
         self.next = id.next();
-        self.put(id, kind, thread, born)
+        self.put(NOWHERE, |slot| Strand::new(id, kind, thread, born, slot))
     }
 
-    fn put(&mut self, id: StrandId, kind: Kind, thread: usize, born: Nanos) -> u32 {
+    fn put(&mut self, on: u32, strand: impl FnOnce(u32) -> Strand) -> u32 {
         let slot = self.free.pop().unwrap_or_else(|| {
             self.slots.push(None);
             self.slots.len() as u32 - 1
         });
         self.slots[slot as usize] = Some(Live {
-            strand: Strand::new(id, kind, thread, born, slot),
+            strand: strand(slot),
             open: 0,
             coroutine: 0,
-            on: match kind {
-                Kind::Thread => thread as u32,
-                _ => NOWHERE,
-            },
+            on,
             dying: false,
         });
         slot

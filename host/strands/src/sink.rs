@@ -1,7 +1,7 @@
 //! What is made of the events.
 
 use crate::{Strand, StrandId};
-use heddle_calls::Span;
+use heddle_calls::{Key, Span, Stats};
 use heddle_trace_file::{Addr, Callee, CoroutineFrame, Event, Nanos};
 
 /// A call that began.
@@ -74,6 +74,12 @@ pub trait Sink {
     fn other(&mut self, _strand: StrandId, _thread: usize, _event: &Event<'_>) {}
     /// A strand that will not be heard of again; its calls have ended.
     fn ended(&mut self, _strand: &Strand) {}
+}
+
+/// Adds calls up by function. Of a thread that runs nothing but itself, single calls are not told of: its events are read in pieces, by all workers at once.
+pub trait Summing: Sink {
+    /// What all calls of such a thread come to, between its birth and its end.
+    fn called(&mut self, thread: &Strand, functions: &[(Key, Stats)]);
 }
 
 /// Nothing is made of them: for what the decoder counts itself.

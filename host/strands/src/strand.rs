@@ -1,6 +1,6 @@
 //! What is known of a strand.
 
-use heddle_trace_file::{Addr, CoroutineFrame, Nanos};
+use heddle_trace_file::{Addr, CoroutineFrame, Nanos, Thread};
 use std::num::NonZeroU64;
 
 /// A strand of a trace, by its process and its number there: first the threads, then the others in order of birth.
@@ -93,7 +93,7 @@ pub struct Strand {
     thread: u32,
     /// How many threads it ran on.
     pub threads: u32,
-    /// A small number, which is another strand's of its part of the process when this one has ended.
+    /// Slot index, within its part of the process; reused after the strand ends.
     pub slot: u32,
     /// [`NO_INDEX`]: not known.
     resume_index: u16,
@@ -136,6 +136,26 @@ impl Strand {
             slot,
             resume_index: NO_INDEX,
             kind,
+        }
+    }
+
+    /// A thread, which is the one with this index in its process.
+    pub(crate) fn of_thread(id: StrandId, index: usize, thread: &Thread, slot: u32) -> Self {
+        let mut strand = Strand::new(id, Kind::Thread, index, thread.first(), slot);
+        if !thread.name().is_empty() {
+            strand.set_name(thread.name().into());
+        }
+        strand.activations = 1;
+        strand.threads = 1;
+        strand
+    }
+
+    /// Of a thread that has run nothing but itself until its latest event; `ended`: the recorder saw its end then.
+    pub(crate) fn ran_alone(&mut self, until: Nanos, ended: bool) {
+        self.last = until;
+        self.running = Nanos(until.0.saturating_sub(self.born.0));
+        if ended {
+            self.dies(until);
         }
     }
 

@@ -17,6 +17,7 @@ pub(crate) struct Above {
     loose: Loose,
     gaps: u32,
     strayed: bool,
+    elsewhere: bool,
     latest: Nanos,
 }
 
@@ -61,11 +62,14 @@ impl Stack {
             loose: self.loose,
             gaps: self.gaps,
             strayed: self.strayed,
+            elsewhere: self.elsewhere,
             latest: self.latest,
         };
         *self = Stack {
             frames: std::mem::take(&mut self.frames),
             latest: self.latest,
+            home: self.home,
+            home_bytes: self.home_bytes,
             ..Stack::new(self.bounds.take())
         };
         above
@@ -90,6 +94,7 @@ impl Stack {
         self.gaps += above.gaps;
         self.loose += above.loose;
         self.strayed |= above.strayed;
+        self.elsewhere |= above.elsewhere;
         self.latest = self.latest.max(above.latest);
     }
 }

@@ -1,11 +1,10 @@
 //! The lines that `heddle replay` prints.
 
-pub mod by_strand;
 pub mod source;
+pub mod steps;
 pub mod text;
 
 use crate::names::Names;
-use heddle_calls::{Frame, Span};
 use heddle_strands::{Call, StrandSpan};
 use heddle_symbols::{Location, coroutine_part};
 use heddle_trace_file::{Addr, Callee, CoroutineFrame, Nanos, Place};
@@ -67,8 +66,8 @@ impl Caller {
 }
 
 impl Line {
-    /// The enter of a call on a strand.
-    pub fn enter_on_strand(names: &mut Names, place: Place, call: &Call) -> Self {
+    /// The enter of a call.
+    pub fn enter(names: &mut Names, place: Place, call: &Call) -> Self {
         let called = Called {
             function: call.function,
             caller: call.caller,
@@ -78,45 +77,16 @@ impl Line {
         called.line(names, place, What::Enter, call.enter, call.frame)
     }
 
-    /// The exit that ended a call on a strand.
-    pub fn exit_on_strand(names: &mut Names, place: Place, span: &StrandSpan) -> Self {
-        let around = span.around;
-        Line::exit(names, place, span.span.exit, &span.span, around)
-    }
-
-    /// The enter of `top`, above the open calls `below`.
-    pub fn enter(
-        names: &mut Names,
-        place: Place,
-        top: &Frame,
-        below: &[Frame],
-        frame: Option<CoroutineFrame>,
-    ) -> Self {
-        let container = below.last().map(|frame| frame.function);
-        let call = Called {
-            function: top.function,
-            caller: top.caller,
-            container: container.filter(|_| top.inlined),
-            depth: below.len(),
-        };
-        call.line(names, place, What::Enter, top.enter, frame)
-    }
-
-    /// The exit that ended `span`, of which `parent` is the function below.
-    pub fn exit(
-        names: &mut Names,
-        place: Place,
-        time: Nanos,
-        span: &Span,
-        parent: Option<Addr>,
-    ) -> Self {
-        let call = Called {
+    /// The exit that ended a call.
+    pub fn exit(names: &mut Names, place: Place, ended: &StrandSpan) -> Self {
+        let span = &ended.span;
+        let called = Called {
             function: span.function,
             caller: span.caller,
-            container: parent.filter(|_| span.inlined),
+            container: ended.around.filter(|_| span.inlined),
             depth: span.depth,
         };
-        call.line(names, place, What::Exit, time, None)
+        called.line(names, place, What::Exit, span.exit, None)
     }
 
     /// An exit that belongs to no open call.
@@ -138,6 +108,25 @@ impl Line {
             caller: None,
             depth,
             frame: None,
+        }
+    }
+}
+
+/// A call that is open, as a backtrace shows it.
+pub struct OpenCall {
+    pub function: Addr,
+    pub caller: Addr,
+    pub inlined: bool,
+    pub enter: Nanos,
+}
+
+impl From<&Call> for OpenCall {
+    fn from(call: &Call) -> Self {
+        OpenCall {
+            function: call.function,
+            caller: call.caller,
+            inlined: call.inlined,
+            enter: call.enter,
         }
     }
 }

@@ -1,48 +1,14 @@
 //! Lines for people: time since the start, thread, Enter or Exit, the function indented by depth, its caller.
 
-use super::{Line, Style, What};
-use crate::names::{Names, printable, thread_label};
+use super::{Line, OpenCall, Style, What};
+use crate::names::{Names, printable};
 use crate::notes::counted;
-use heddle_calls::Frame;
 use heddle_symbols::Location;
-use heddle_trace_file::{Addr, Event, EventKind, Nanos, Place, Trace, Why};
+use heddle_trace_file::{Addr, Event, EventKind, Nanos, Place, Why};
 use std::io::{self, Write};
 
 /// Beyond this depth the indentation stops growing, so that deep recursion does not make lines of kilobytes; the depth is printed instead.
 const DEEPEST: usize = 50;
-
-/// The threads' labels, all of one width.
-pub struct Labels(Vec<Vec<String>>);
-
-impl Labels {
-    /// Those of every thread.
-    pub fn new(trace: &Trace) -> Self {
-        let of = |process: &heddle_trace_file::Process| {
-            process
-                .threads()
-                .iter()
-                .map(|thread| thread_label(trace, process, thread))
-                .collect()
-        };
-        let mut labels: Vec<Vec<String>> = trace.processes().iter().map(of).collect();
-        let width = labels
-            .iter()
-            .flatten()
-            .map(|label| label.chars().count())
-            .max()
-            .unwrap_or(0);
-        labels
-            .iter_mut()
-            .flatten()
-            .for_each(|label| *label = format!("{label:width$}"));
-        Labels(labels)
-    }
-
-    /// One thread's.
-    pub fn of(&self, place: Place) -> &str {
-        &self.0[place.process][place.thread]
-    }
-}
 
 /// Prints one event.
 pub fn line(out: &mut dyn Write, line: &Line, label: &str, style: Style) -> io::Result<()> {
@@ -125,7 +91,7 @@ pub fn backtrace(
     out: &mut dyn Write,
     names: &mut Names,
     place: Place,
-    open: &[Frame],
+    open: &[OpenCall],
     style: Style,
 ) -> io::Result<()> {
     for (number, frame) in open.iter().rev().enumerate() {

@@ -1,9 +1,9 @@
 //! The table of `heddle report`: what is in it, and one file a format.
 
-pub mod by_strand;
 pub mod csv;
 pub mod json;
 pub mod markdown;
+pub mod profiles;
 pub mod rows;
 pub mod table;
 

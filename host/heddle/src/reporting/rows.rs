@@ -1,10 +1,11 @@
 //! From a trace to rows: all threads at once, as many as the machine has processors.
 
-use super::{Group, Row, Who};
+use super::profiles::Profiles;
+use super::{By, Group, Row, Who};
 use crate::names::{Names, printable, thread_label};
-use heddle_calls::{Loose, Profile, Stats, Workers};
-use heddle_strands::Unresolved;
-use heddle_trace_file::{Error, Modules, Remarks, Thread, Trace};
+use heddle_calls::{Loose, Stats, Wanted};
+use heddle_strands::{Kind, Plan, Strand, Unresolved};
+use heddle_trace_file::{Error, Remarks, Trace};
 use std::collections::BTreeMap;
 
 /// The rows, unsorted, and what is to be said about the trace.
@@ -17,79 +18,116 @@ pub struct Rows {
     pub fibers: u64,
 }
 
-/// Reads the whole trace. Functions of one name in one module are one row: the clones of an optimiser, a constructor's variants.
+/// Whose calls are rows of their own: strands of one kind and name together, because there may be a hundred thousand of them.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Of {
+    All,
+    /// By indices of the process and, in it, the thread.
+    Thread(usize, usize),
+    Strands(usize, Kind, String),
+}
+
+/// What strands called, by module and function.
+#[derive(Default)]
+struct Merged {
+    strands: u64,
+    functions: BTreeMap<(String, String), Stats>,
+}
+
+/// Reads the trace once. Functions of one name in one module are one row: the clones of an optimiser, a constructor's variants.
+///
+/// By function, calls of a thread that never leaves its stack are paired as that has them: a coroutine's are on the stack of the call that resumed it.
 ///
 /// # Errors
 /// What reading the trace gives.
-pub fn read(trace: &Trace, by_thread: bool) -> Result<Rows, Error> {
-    let profiles = Profile::of_all(&threads(trace), Workers::all())?;
-    Ok(rows(trace, profiles, by_thread))
-}
-
-/// The same, a row a function; `None`, early, if a thread may have fibers, whose calls do not pair up by thread.
-///
-/// # Errors
-/// What reading the trace gives.
-pub fn read_plain(trace: &Trace) -> Result<Option<Rows>, Error> {
-    let profiles = Profile::of_plain(&threads(trace), Workers::all())?;
-    Ok(profiles.map(|profiles| rows(trace, profiles, false)))
-}
-
-/// All threads, in the order of processes, with their modules.
-fn threads(trace: &Trace) -> Vec<(&Thread, &Modules)> {
-    let mut threads = Vec::new();
-    for process in trace.processes() {
-        let of_process = process.threads().iter();
-        threads.extend(of_process.map(|thread| (thread, process.modules())));
-    }
-    threads
-}
-
-fn rows(trace: &Trace, profiles: Vec<Profile>, by_thread: bool) -> Rows {
+pub fn read(trace: &Trace, by: By) -> Result<Rows, Error> {
     let mut names = Names::new(trace);
+    let wanted = match by {
+        By::Function => Wanted::OneStack,
+        By::Thread => Wanted::All,
+        By::Strand => Wanted::OneStrand,
+    };
+    let decoded = Plan::sum(trace, names.images(), wanted, |process| {
+        Profiles::new(trace.processes()[process].modules(), by != By::Function)
+    })?;
     let mut result = Rows {
         rows: Vec::new(),
-        loose: Loose::default(),
-        remarks: Remarks::default(),
-        unresolved: Vec::new(),
+        loose: decoded.loose,
+        remarks: decoded.remarks,
+        unresolved: decoded.unresolved,
         fibers: 0,
     };
-    // Thread (none: all of them), module, function.
-    let mut merged: BTreeMap<(Option<usize>, String, String), Stats> = BTreeMap::new();
-    let mut threads = Vec::new();
-    let mut profiles = profiles.into_iter();
-    for (index, process) in trace.processes().iter().enumerate() {
-        for (thread, profile) in process.threads().iter().zip(profiles.by_ref()) {
-            result.loose += profile.loose;
-            result.remarks += &profile.remarks;
-            let group = by_thread.then_some(threads.len());
-            threads.push(Group {
-                pid: process.pid(),
-                name: printable(thread.name()),
-                label: format!("thread {}", thread_label(trace, process, thread)),
-                who: Who::Thread(thread.tid()),
-            });
-            for (key, stats) in profile.functions {
-                let time = process.modules().time_of(key.address, key.generation);
-                let location = names.function(index, key.address, time);
-                merged
-                    .entry((group, location.module.clone(), location.name.clone()))
-                    .or_default()
-                    .merge(&stats);
+    let mut merged: BTreeMap<Of, Merged> = BTreeMap::new();
+    for (process, profiles) in &decoded.sinks {
+        let modules = trace.processes()[*process].modules();
+        result.fibers += profiles.fibers;
+        for group in &profiles.groups {
+            let of = of(trace, &mut names, by, *process, &group.example);
+            let merged = merged.entry(of).or_default();
+            merged.strands += group.strands;
+            for (key, stats) in profiles.functions(group) {
+                let time = modules.time_of(key.address, key.generation);
+                let location = names.function(*process, key.address, time);
+                let name = (location.module.clone(), location.name.clone());
+                merged.functions.entry(name).or_default().merge(&stats);
             }
         }
     }
-    let rows = merged
-        .into_iter()
-        .map(|((group, module, function), stats)| {
-            let group = group.map(|index| threads[index].clone());
-            Row {
+    for (of, merged) in merged {
+        let group = of.group(trace, merged.strands);
+        let rows = merged.functions.into_iter();
+        result
+            .rows
+            .extend(rows.map(|((module, function), stats)| Row {
                 function,
                 module,
-                group,
+                group: group.clone(),
                 stats,
+            }));
+    }
+    Ok(result)
+}
+
+/// Whose calls those of a strand are.
+fn of(trace: &Trace, names: &mut Names<'_>, by: By, process: usize, strand: &Strand) -> Of {
+    let name = match (by, strand.kind) {
+        (By::Function, _) => return Of::All,
+        (By::Thread, _) => return Of::Thread(process, strand.thread()),
+        (By::Strand, Kind::Thread) => {
+            let of = &trace.processes()[process];
+            thread_label(trace, of, &of.threads()[strand.thread()])
+        }
+        (By::Strand, _) => names.strand(strand),
+    };
+    Of::Strands(process, strand.kind, name)
+}
+
+impl Of {
+    fn group(&self, trace: &Trace, strands: u64) -> Option<Group> {
+        match self {
+            Of::All => None,
+            Of::Thread(process, thread) => {
+                let process = &trace.processes()[*process];
+                let thread = &process.threads()[*thread];
+                Some(Group {
+                    pid: process.pid(),
+                    name: printable(thread.name()),
+                    label: format!("thread {}", thread_label(trace, process, thread)),
+                    who: Who::Thread(thread.tid()),
+                })
             }
-        });
-    result.rows = rows.collect();
-    result
+            Of::Strands(process, kind, name) => {
+                let label = match strands {
+                    1 => format!("{} {name}", kind.name()),
+                    count => format!("{} {name} \u{d7}{count}", kind.name()),
+                };
+                Some(Group {
+                    pid: trace.processes()[*process].pid(),
+                    name: printable(name),
+                    label: printable(&label),
+                    who: Who::Strands(*kind, strands),
+                })
+            }
+        }
+    }
 }

@@ -1,12 +1,12 @@
 //! `heddle check`: docs/check.md; the format is docs/expected-tree.md.
 
-use crate::strand_calls::{self, StrandCalls};
-use crate::{calls_of, notes, output};
+use crate::calls_of::Calls;
+use crate::strand_look::has_more_than_threads;
+use crate::{notes, output};
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Reset};
 use anyhow::Context;
-use heddle_calls::{Loose, TreeError};
-use heddle_trace_file::{Remarks, Trace};
+use heddle_trace_file::Trace;
 use heddle_tree::{
     Call, Expected, Line, Mark, Process, StrandKind, compare, context, has_differences, hints,
     print,
@@ -73,12 +73,11 @@ fn check(args: &Args) -> anyhow::Result<ExitCode> {
     };
     let trace = Trace::open(&args.trace)?;
     notes::missing(&trace);
-    let Calls {
-        got,
-        loose,
-        remarks,
-        by_strand,
-    } = calls(args.by, &trace, expected.as_ref())?;
+    let (found, by_strand) = calls(args.by, &trace, expected.as_ref())?;
+    let got = found.processes;
+    if by_strand {
+        notes::unresolved(&found.unresolved);
+    }
     let code = match (&args.expected, expected) {
         (Some(path), Some(expected)) => {
             let lines = compare(&expected, &got);
@@ -99,69 +98,40 @@ fn check(args: &Args) -> anyhow::Result<ExitCode> {
             ExitCode::SUCCESS
         }
     };
-    notes::incomplete(&trace, loose, &remarks);
+    notes::incomplete(&trace, found.loose, &found.remarks);
     if !by_strand {
-        notes::by_thread(loose);
+        notes::by_thread(found.loose);
     }
     Ok(code)
 }
 
-/// What is compared.
-struct Calls {
-    got: Vec<Process>,
-    loose: Loose,
-    remarks: Remarks,
-    by_strand: bool,
-}
-
-/// The trace's calls, by strand or by thread. If nobody says which: by strand where the expected tree has lines of fibers or coroutines; where the trace has fibers, whose calls
-/// do not pair up by thread; and where it has coroutines and no tree to be compared with.
-fn calls(by: Option<By>, trace: &Trace, expected: Option<&Expected>) -> anyhow::Result<Calls> {
+/// The trace's calls, and whether they are by strand. If nobody says which: by strand where the expected tree has lines of fibers or coroutines; where the trace has fibers,
+/// whose calls do not pair up by thread; and where it has coroutines and no tree to be compared with.
+fn calls(
+    by: Option<By>,
+    trace: &Trace,
+    expected: Option<&Expected>,
+) -> anyhow::Result<(Calls, bool)> {
     let told = expected.is_some_and(Expected::tells_strands_apart);
-    let by_thread = match by {
-        Some(By::Strand) => None,
-        None if told => None,
-        _ => match calls_of::read(trace) {
-            // Calls of many fibers on one stack.
-            Err(TreeError::TooDeep) if by.is_none() => None,
-            read => Some(read?),
-        },
-    };
-    if let Some(read) = by_thread {
-        let strands = if read.may_have_strands && by.is_none() {
-            let found = strand_calls::read(trace, None)?;
-            let wanted = |kind| match kind {
-                StrandKind::Thread => false,
-                StrandKind::Fiber => true,
-                StrandKind::Coroutine => expected.is_none(),
-            };
-            let mut strands = found.processes.iter().flat_map(|of| &of.strands);
-            strands.any(|strand| wanted(strand.kind)).then_some(found)
-        } else {
-            None
-        };
-        let Some(found) = strands else {
-            return Ok(Calls {
-                got: read.processes,
-                loose: read.loose,
-                remarks: read.remarks,
-                by_strand: false,
-            });
-        };
-        notes::goes_by_strand();
-        return Ok(by_strand(found));
+    match by {
+        Some(By::Thread) => return Ok((Calls::by_thread(trace)?, false)),
+        None if !told => {}
+        _ => return Ok((Calls::by_strand(trace, None)?, true)),
     }
-    Ok(by_strand(strand_calls::read(trace, None)?))
-}
-
-fn by_strand(found: StrandCalls) -> Calls {
-    notes::unresolved(&found.unresolved);
-    Calls {
-        got: found.processes,
-        loose: found.loose,
-        remarks: found.remarks,
-        by_strand: true,
+    if has_more_than_threads(trace)? {
+        let found = Calls::by_strand(trace, None)?;
+        let wanted = |kind| match kind {
+            StrandKind::Thread => false,
+            StrandKind::Fiber => true,
+            StrandKind::Coroutine => expected.is_none(),
+        };
+        let mut strands = found.processes.iter().flat_map(|of| &of.strands);
+        if strands.any(|strand| wanted(strand.kind)) {
+            notes::goes_by_strand();
+            return Ok((found, true));
+        }
     }
+    Ok((Calls::by_thread(trace)?, false))
 }
 
 /// The tree as text, unless it is so deep that it would be hundreds of megabytes of indentation.

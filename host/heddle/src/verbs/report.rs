@@ -1,10 +1,8 @@
 //! `heddle report`: docs/report.md.
 
-use crate::reporting::rows::Rows;
-use crate::reporting::{By, Column, Row, by_strand, csv, json, markdown, rows, sort, table};
+use crate::reporting::{By, Column, Row, csv, json, markdown, rows, sort, table};
 use crate::trace_arg::TraceArg;
 use crate::{notes, output};
-use heddle_trace_file::{Error, Trace};
 use std::process::ExitCode;
 
 /// Arguments of `heddle report`.
@@ -37,11 +35,10 @@ enum Format {
 /// Runs `heddle report`.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let trace = args.trace.open()?;
-    let found = match args.by {
-        By::Strand => by_strand::read(&trace, true)?,
-        By::Thread => rows::read(&trace, true)?,
-        By::Function => by_function(&trace)?,
-    };
+    let found = rows::read(&trace, args.by)?;
+    if args.by == By::Function && found.fibers > 0 {
+        notes::goes_by_strand();
+    }
     let rows = arrange(found.rows, args.sort, args.limit);
     output::print(|out| {
         match args.format {
@@ -52,26 +49,14 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         }
         Ok(())
     })?;
-    notes::unresolved(&found.unresolved);
+    if args.by == By::Strand || found.fibers > 0 {
+        notes::unresolved(&found.unresolved);
+    }
     notes::incomplete(&trace, found.loose, &found.remarks);
     if args.by == By::Thread {
         notes::by_thread(found.loose);
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// A row a function: of calls that are paired by thread, or, where there are fibers, by strand.
-fn by_function(trace: &Trace) -> Result<Rows, Error> {
-    if let Some(plain) = rows::read_plain(trace)? {
-        return Ok(plain);
-    }
-    let by_strand = by_strand::read(trace, false)?;
-    if by_strand.fibers > 0 {
-        notes::goes_by_strand();
-        return Ok(by_strand);
-    }
-    // It only looked like fibers: without any, calls pair up by thread.
-    rows::read(trace, false)
 }
 
 /// Sorts and cuts each group's rows; without groups, all rows are one group. Groups stay in their order.

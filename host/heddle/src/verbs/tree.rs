@@ -1,9 +1,10 @@
 //! `heddle tree`: docs/tree.md.
 
+use crate::calls_of::Calls;
 use crate::names::Names;
 use crate::strand_list::{self, Node, label};
 use crate::trace_arg::TraceArg;
-use crate::{notes, output, strand_calls};
+use crate::{notes, output};
 use anyhow::Context;
 use heddle_strands::{Kind, Strand, StrandId};
 use heddle_trace_file::{Nanos, Trace};
@@ -54,7 +55,7 @@ fn tree(args: &Args) -> anyhow::Result<ExitCode> {
                         trace.path().display()
                     )
                 })?;
-            let calls = strand_calls::read(&trace, Some(found.all[index].id))?;
+            let calls = Calls::by_strand(&trace, Some(found.all[index].id))?;
             let calls = calls.processes.into_iter().flat_map(|of| of.strands);
             let calls: Vec<Call> = calls.flat_map(|strand| strand.calls).collect();
             output::print(|out| {

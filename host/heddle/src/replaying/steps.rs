@@ -1,14 +1,14 @@
-//! The lines of a trace by strand.
+//! What each event of a trace is to its strand: a call's beginning or end, or something else.
 
-use super::Line;
-use crate::names::Names;
+use super::{Line, OpenCall};
+use crate::names::{Names, thread_label};
 use crate::strand_list::label;
 use heddle_calls::{End, Loose};
 use heddle_strands::{Call, Kind, Plan, Sink, Strand, StrandId, StrandSpan, Unresolved};
-use heddle_trace_file::{Callee, Error, Event, Nanos, Place, Remarks, Trace};
+use heddle_trace_file::{Callee, Event, Nanos, Place, Remarks, Trace};
 use std::collections::HashMap;
 
-/// What an event became.
+/// What the last event became.
 #[derive(Clone, Copy, Debug)]
 enum Became {
     Nothing,
@@ -22,6 +22,8 @@ enum Became {
 struct Latest {
     became: Became,
     depths: HashMap<StrandId, usize>,
+    /// The open calls of each strand, outermost first, if they are wanted.
+    open: Option<HashMap<StrandId, Vec<OpenCall>>>,
     /// Those that live.
     strands: HashMap<StrandId, Strand>,
     /// Those whose label is another now, or is not needed any more.
@@ -41,12 +43,18 @@ impl Sink for Latest {
     fn enter(&mut self, call: &Call) {
         self.depths.insert(call.strand, call.depth + 1);
         self.became = Became::Enter(*call);
+        if let Some(open) = &mut self.open {
+            open.entry(call.strand).or_default().push(call.into());
+        }
     }
 
     fn leave(&mut self, span: &StrandSpan) {
         self.depths.insert(span.strand, span.span.depth);
         if span.span.end == End::Returned {
             self.became = Became::Exit(*span);
+        }
+        if let Some(open) = &mut self.open {
+            open.entry(span.strand).or_default().pop();
         }
     }
 
@@ -60,6 +68,9 @@ impl Sink for Latest {
 
     fn ended(&mut self, strand: &Strand) {
         self.depths.remove(&strand.id);
+        if let Some(open) = &mut self.open {
+            open.remove(&strand.id);
+        }
         self.changed.push(strand.id);
     }
 }
@@ -71,48 +82,64 @@ pub struct Told {
     pub unresolved: Vec<Unresolved>,
 }
 
-/// One event of a strand: a call's line, or another event and the depth at which it was.
+/// One event of a strand.
 pub enum Step<'a> {
-    Line(Line),
+    /// A call's line. Of an enter, the calls that are open then, outermost first, if they are wanted.
+    Line(Line, &'a [OpenCall]),
+    /// Another event, and the depth at which it was.
     Other(&'a Event<'a>, usize),
 }
 
-/// Gives `each` every event, in order of time, with its strand's label.
+/// What each line says of whose event it is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum By {
+    Thread,
+    Strand,
+}
+
+/// Gives `each` every event, in order of time, with its place and the label of its thread or strand.
 ///
 /// # Errors
 /// What reading the trace gives, and what `each` gives.
 pub fn replay(
     trace: &Trace,
     names: &mut Names<'_>,
-    mut each: impl FnMut(&str, Step<'_>) -> anyhow::Result<()>,
+    by: By,
+    wants_open: bool,
+    mut each: impl FnMut(&mut Names<'_>, Place, &str, Step<'_>) -> anyhow::Result<()>,
 ) -> anyhow::Result<Told> {
-    let plan = Plan::new(trace, names.images());
-    let mut labels = Labels {
-        trace,
-        known: HashMap::new(),
+    let plan = match by {
+        By::Thread => Plan::by_thread(trace),
+        By::Strand => Plan::new(trace, names.images()),
     };
+    let mut labels = Labels::new(trace, by);
     let mut failed = None;
     let latest = |_| Latest {
         became: Became::Nothing,
         depths: HashMap::new(),
+        open: wants_open.then(HashMap::new),
         strands: HashMap::new(),
         changed: Vec::new(),
     };
-    let decoded: Result<_, Error> = plan.stream(latest, |place: Place, event, latest| {
+    let decoded = plan.stream(latest, |place, event, latest| {
         let (id, step) = match std::mem::replace(&mut latest.became, Became::Nothing) {
             Became::Nothing => return true,
             Became::Enter(call) => {
-                let line = Line::enter_on_strand(names, place, &call);
-                (call.strand, Step::Line(line))
+                let open = latest.open.as_ref().and_then(|open| open.get(&call.strand));
+                let open = open.map_or(&[][..], Vec::as_slice);
+                (
+                    call.strand,
+                    Step::Line(Line::enter(names, place, &call), open),
+                )
             }
-            Became::Exit(span) => {
-                let line = Line::exit_on_strand(names, place, &span);
-                (span.strand, Step::Line(line))
-            }
+            Became::Exit(span) => (
+                span.strand,
+                Step::Line(Line::exit(names, place, &span), &[]),
+            ),
             Became::Unmatched(id, function, time) => {
                 let depth = latest.depths.get(&id).copied().unwrap_or(0);
                 let line = Line::unmatched(names, place, time, function, depth);
-                (id, Step::Line(line))
+                (id, Step::Line(line, &[]))
             }
             Became::Other(id) => {
                 let depth = latest.depths.get(&id).copied().unwrap_or(0);
@@ -120,7 +147,7 @@ pub fn replay(
             }
         };
         let label = labels.of(names, id, latest.strands.get(&id));
-        failed = each(label, step).err();
+        failed = each(names, place, label, step).err();
         for id in latest.changed.drain(..) {
             labels.known.remove(&id);
             if !latest.depths.contains_key(&id) {
@@ -128,8 +155,7 @@ pub fn replay(
             }
         }
         failed.is_none()
-    });
-    let decoded = decoded?;
+    })?;
     failed.map_or(Ok(()), Err)?;
     Ok(Told {
         loose: decoded.loose,
@@ -140,23 +166,49 @@ pub fn replay(
 
 struct Labels<'a> {
     trace: &'a Trace,
+    by: By,
+    width: usize,
     known: HashMap<StrandId, String>,
 }
 
-impl Labels<'_> {
-    /// `3 body(int)`: number and name.
-    fn of(&mut self, names: &mut Names<'_>, id: StrandId, strand: Option<&Strand>) -> &str {
+impl<'a> Labels<'a> {
+    fn new(trace: &'a Trace, by: By) -> Self {
         const WIDTH: usize = 20;
+        let threads = trace.processes().iter().flat_map(|process| {
+            let of = process.threads().iter();
+            of.map(|thread| thread_label(trace, process, thread))
+        });
+        let longest = || threads.map(|label| label.chars().count()).max();
+        Labels {
+            trace,
+            by,
+            width: match by {
+                By::Thread => longest().unwrap_or(0),
+                By::Strand => WIDTH,
+            },
+            known: HashMap::new(),
+        }
+    }
+
+    /// `3 body(int)`: number and name; by thread `body 4711`.
+    fn of(&mut self, names: &mut Names<'_>, id: StrandId, strand: Option<&Strand>) -> &str {
+        let (trace, by, width) = (self.trace, self.by, self.width);
         self.known.entry(id).or_insert_with(|| {
             let name = match strand {
+                Some(strand) if by == By::Thread => {
+                    let process = &trace.processes()[id.process()];
+                    let thread = &process.threads()[strand.thread()];
+                    let label = thread_label(trace, process, thread);
+                    return format!("{label:width$}");
+                }
                 Some(strand) if strand.kind == Kind::Thread && strand.name().is_none() => {
                     "?".into()
                 }
                 Some(strand) => names.strand(strand),
                 None => "?".into(),
             };
-            let text = format!("{} {name}", label(self.trace, id));
-            format!("{text:WIDTH$}")
+            let text = format!("{} {name}", label(trace, id));
+            format!("{text:width$}")
         })
     }
 }
