@@ -4,7 +4,7 @@
 //! that do not stay alone are a *group*: their events are taken in order of time, twice, because some of what is seen early is only understood later.
 
 use crate::code::Code;
-use crate::decoder::{Decoder, NotAlone};
+use crate::decoder::{Decoder, Found, NotAlone};
 use crate::one_stack::OneStack;
 use crate::pipe::piped;
 use crate::sink::{Ignore, Sink, Summing};
@@ -60,7 +60,7 @@ impl<S: Sink> Reader<'_, S> {
         match self {
             Reader::Strands(decoder) => {
                 let _: Result<(), NotAlone> = decoder.feed(thread, event);
-                &mut decoder.sink
+                decoder.sink()
             }
             Reader::Threads(stacks) => {
                 stacks.feed(thread, event);
@@ -274,14 +274,14 @@ impl<'a> Plan<'a> {
             let survey = self.survey(process, &threads)?;
             let code = &self.codes[process];
             let (known, births) = (Some(&survey), Births(false));
-            let mut decoder = Decoder::new(of, process, code, &threads, false, known, births);
+            let mut decoder = Decoder::new((of, process), code, &threads, false, known, births);
             let mut left = Enough::LAST;
             in_order(of, &threads, |thread, event| {
                 let _: Result<(), NotAlone> = decoder.feed(thread, event);
                 left -= 1;
-                left > 0 && !decoder.sink.0
+                left > 0 && !decoder.sink().0
             })?;
-            if decoder.sink.0 {
+            if decoder.sink().0 {
                 return Ok(true);
             }
         }
@@ -297,7 +297,7 @@ impl<'a> Plan<'a> {
     ) -> Result<Option<Part<S>>, Error> {
         let of = &self.trace.processes()[process];
         let code = &self.codes[process];
-        let mut decoder = Decoder::new(of, process, code, &[thread], true, None, sink);
+        let mut decoder = Decoder::new((of, process), code, &[thread], true, None, sink);
         let mut alone = true;
         let remarks = each_event(of, &[thread], piped, |thread, event| {
             alone = decoder.feed(thread, event).is_ok();
@@ -306,8 +306,7 @@ impl<'a> Plan<'a> {
         if !alone {
             return Ok(None);
         }
-        decoder.finish();
-        Ok(Some(Part::of(decoder, remarks)))
+        Ok(Some(Part::of(decoder.finish(), remarks)))
     }
 
     fn together<S: Sink>(
@@ -319,7 +318,7 @@ impl<'a> Plan<'a> {
     ) -> Result<(Part<S>, Survey), Error> {
         let of = &self.trace.processes()[process];
         let code = &self.codes[process];
-        let mut decoder = Decoder::new(of, process, code, threads, false, known, sink);
+        let mut decoder = Decoder::new((of, process), code, threads, false, known, sink);
         let mut look = known.is_none().then(Enough::new);
         // Groups are few: mostly there is one.
         let piped = self.workers.count() > 1;
@@ -327,11 +326,11 @@ impl<'a> Plan<'a> {
             // It may be anywhere now.
             let _: Result<(), NotAlone> = decoder.feed(thread, event);
             look.as_mut()
-                .is_none_or(|look| look.wants_more(&decoder.survey))
+                .is_none_or(|look| look.wants_more(decoder.survey()))
         })?;
-        decoder.finish();
-        let survey = std::mem::take(&mut decoder.survey);
-        Ok((Part::of(decoder, remarks), survey))
+        let mut found = decoder.finish();
+        let survey = std::mem::take(&mut found.survey);
+        Ok((Part::of(found, remarks), survey))
     }
 
     /// `work` for each item, by all workers, the items of the largest `size` first; results in order of the items.
@@ -371,7 +370,7 @@ impl<'a> Plan<'a> {
             readers.push(match survey {
                 Some(_) => {
                     let (code, known) = (&self.codes[process], survey.as_ref());
-                    let decoder = Decoder::new(of, process, code, all, false, known, sink);
+                    let decoder = Decoder::new((of, process), code, all, false, known, sink);
                     Reader::Strands(Box::new(decoder))
                 }
                 None => Reader::Threads(Box::new(OneStack::new(of, process, sink))),
@@ -387,24 +386,21 @@ impl<'a> Plan<'a> {
         }
         let readers = readers.into_iter().enumerate();
         let parts = readers.map(|(process, reader)| match reader {
-            Reader::Strands(mut decoder) => {
-                decoder.finish();
-                (process, Part::of(*decoder, Remarks::default()))
-            }
+            Reader::Strands(decoder) => (process, Part::of(decoder.finish(), Remarks::default())),
             Reader::Threads(stacks) => (process, stacks.finish(&processes[process])),
         });
         Ok(self.decoded(parts.collect(), merged.remarks()))
     }
 }
 
-impl<S: Sink> Part<S> {
-    /// What came of the threads of a decoder that has finished.
-    fn of(decoder: Decoder<'_, S>, remarks: Remarks) -> Self {
+impl<S> Part<S> {
+    /// What came of a decoder's threads.
+    fn of(found: Found<S>, remarks: Remarks) -> Self {
         Part {
-            unresolved: decoder.unresolved,
-            loose: decoder.loose,
+            unresolved: found.unresolved,
+            loose: found.loose,
             remarks,
-            sink: decoder.sink,
+            sink: found.sink,
         }
     }
 }

@@ -9,10 +9,10 @@
 //!
 //! Whoever runs the ramp is the parent. Where the first activation is not seen (the optimiser put it into the ramp), the ramp's call is remembered, and the next new instance is from there.
 
-use crate::code::Role;
-use crate::decoder::{Decoder, Entered};
+use crate::code::{Code, Role};
+use crate::entered::Entered;
 use crate::hash::FastMap;
-use crate::live::Live;
+use crate::live::Slots;
 use crate::sink::Sink;
 use crate::stacks::Frame;
 use crate::{Kind, StrandId};
@@ -21,14 +21,31 @@ use heddle_trace_file::{Addr, CoroutineFrame, Nanos};
 use std::collections::VecDeque;
 
 /// The instances that live, and the ramps that made some of which nothing was seen.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Instances {
+#[derive(Clone, Debug)]
+pub(crate) struct Instances<'a> {
+    code: &'a Code,
+    /// Frames were captured.
+    capturing: bool,
+    /// Those of which nothing says who made them.
+    orphans: u64,
     /// Slots by address.
     at: FastMap<Addr, u32>,
     /// By coroutine: the strands that called its ramp, and when.
     unseen: FastMap<u32, VecDeque<(StrandId, u64)>>,
     /// Destroyed ones, latest last: the compiler may have made the rest of a destruction a tail call, which comes after it.
     destroyed: VecDeque<(u32, StrandId)>,
+}
+
+/// What a call is within.
+pub(crate) struct Around<'f> {
+    /// Index of the thread, in its process.
+    pub thread: usize,
+    /// The innermost call of its stack.
+    pub top: Option<&'f mut Frame>,
+    /// The strand that runs on the stack.
+    pub strand: StrandId,
+    /// The strand whose activation ended just before, in its place.
+    pub jumped: Option<StrandId>,
 }
 
 /// What a call does to an instance.
@@ -46,9 +63,42 @@ const DESTROYED: usize = 32;
 /// Ramps of one coroutine that are remembered.
 const UNSEEN: usize = 1 << 20;
 
-impl Instances {
-    /// A ramp of this coroutine returned that made an instance of which nothing was seen.
-    pub fn unseen(&mut self, coroutine: u32, maker: StrandId, time: u64) {
+impl<'a> Instances<'a> {
+    /// None yet of the process with this code. `capturing`: frames are captured.
+    pub fn new(code: &'a Code, capturing: bool) -> Self {
+        Instances {
+            code,
+            capturing,
+            orphans: 0,
+            at: FastMap::default(),
+            unseen: FastMap::default(),
+            destroyed: VecDeque::new(),
+        }
+    }
+
+    /// Of how many instances nothing says who made them.
+    pub fn orphans(&self) -> u64 {
+        self.orphans
+    }
+
+    /// Whether a call of this function makes an instance, as far as frames are captured.
+    #[inline]
+    pub fn makes(&self, function: u32) -> bool {
+        self.capturing && matches!(self.code.role(function), Role::Ramp(_))
+    }
+
+    /// No more events come: slots' numbers mean nothing from here on.
+    pub fn clear(&mut self) {
+        self.at.clear();
+        self.unseen.clear();
+        self.destroyed.clear();
+    }
+
+    /// This ramp, called by `maker`, returned, and made an instance of which nothing was seen.
+    pub fn unseen(&mut self, ramp: u32, maker: StrandId, time: u64) {
+        let Role::Ramp(coroutine) = self.code.role(ramp) else {
+            return;
+        };
         let makers = self.unseen.entry(coroutine).or_default();
         if makers.len() >= UNSEEN {
             makers.pop_front();
@@ -56,27 +106,18 @@ impl Instances {
         makers.push_back((maker, time));
     }
 
-    /// This instance is no more.
-    pub fn forget(&mut self, live: &Live, slot: u32) {
-        let address = live.address();
-        if self.at.get(&address) == Some(&slot) {
-            self.at.remove(&address);
-        }
-    }
-}
-
-impl<S: Sink> Decoder<'_, S> {
-    /// The instance that a call with this frame runs or destroys, on `stack`; `None` if the function is no coroutine's.
+    /// The instance that a call with this frame runs or destroys; `None` if the function is no coroutine's.
     #[cold]
     #[inline(never)]
-    pub fn instance(
+    pub fn entered(
         &mut self,
-        context: usize,
-        stack: u32,
+        slots: &mut Slots,
+        sink: &mut impl Sink,
+        mut around: Around<'_>,
         new: &Entered,
-        frame: CoroutineFrame,
-        function: u32,
+        (frame, function): (CoroutineFrame, u32),
     ) -> Option<Instance> {
+        self.capturing = true;
         let named = function < self.code.functions();
         let (coroutine, part) = match self.code.role(function) {
             Role::Part(coroutine, part) => (coroutine, part),
@@ -86,48 +127,54 @@ impl<S: Sink> Decoder<'_, S> {
         };
         let address = frame.address();
         let index = frame.resume_index();
-        let known = self.instances.at.get(&address).copied();
+        let known = self.at.get(&address).copied();
         // Without a resume index, a body says that it destroys only by whom it comes from.
-        let jumped = self.jumped_from(context, new);
         let rest_of = known.is_some_and(|slot| {
-            index.is_none() && self.slots[slot].dying && jumped == Some(self.slots[slot].strand.id)
+            let live = &slots[slot];
+            index.is_none() && live.dying && around.jumped == Some(live.strand.id)
         });
         let destroys =
             part != CoroutinePart::Resume || index.is_some_and(|index| index & 1 == 1) || rest_of;
-        let around = self.stacks[stack as usize].top().copied();
-        let ramp = around.filter(|outer| {
+        let ramp = around.top.as_mut().filter(|outer| {
             outer.is(Frame::RAMP) && self.code.role(outer.callee) == Role::Ramp(coroutine)
         });
+        let in_ramp = ramp.is_some();
+        if let Some(outer) = ramp {
+            outer.flags &= !Frame::RAMP;
+        }
         let same = known.filter(|&slot| {
-            let live = &self.slots[slot];
+            let live = &slots[slot];
             let before = live.strand.resume_index();
             let begins = index == Some(0)
-                || ramp.is_some()
+                || in_ramp
                 || (index == Some(2) && before.is_some_and(|before| before != 0));
             live.coroutine == coroutine && !live.dying && (destroys || !begins)
         });
         // What began to destroy it calls what ends its locals' lives, or jumps to it.
         let rest = known.filter(|&slot| {
-            let live = &self.slots[slot];
+            let live = &slots[slot];
             destroys && live.dying && live.coroutine == coroutine
         });
         let slot = match same.or(rest) {
             Some(slot) => slot,
             None => {
                 if let Some(old) = known {
-                    self.replaced(old);
+                    self.replaced(slots, sink, old);
                 }
-                let slot = self.new_instance(context, stack, new, frame, coroutine, ramp.is_some());
-                self.instances.at.insert(address, slot);
+                let first = in_ramp || index == Some(0);
+                let (parent, born) = self.maker(coroutine, first, around.strand, new.time);
+                let slot = slots.add(Kind::Coroutine, around.thread, Nanos(born));
+                let live = &mut slots[slot];
+                live.coroutine = coroutine;
+                live.strand.parent = Some(parent);
+                live.strand.frame = Some(frame);
+                live.strand.begins_with(Addr(new.function));
+                sink.born(&live.strand);
+                self.at.insert(address, slot);
                 slot
             }
         };
-        if ramp.is_some()
-            && let Some(outer) = self.stacks[stack as usize].frames.last_mut()
-        {
-            outer.flags &= !Frame::RAMP;
-        }
-        let strand = &mut self.slots[slot].strand;
+        let strand = &mut slots[slot].strand;
         if !destroys {
             strand.goes_on_behind(index);
         }
@@ -135,70 +182,54 @@ impl<S: Sink> Decoder<'_, S> {
         Some(Instance { slot, flags })
     }
 
+    /// Who made a new instance, and when. `first`: it runs for the first time, on `outer`.
+    fn maker(
+        &mut self,
+        coroutine: u32,
+        first: bool,
+        outer: StrandId,
+        time: u64,
+    ) -> (StrandId, u64) {
+        if first {
+            return (outer, time);
+        }
+        let makers = self.unseen.get_mut(&coroutine);
+        makers.and_then(VecDeque::pop_front).unwrap_or_else(|| {
+            self.orphans += 1;
+            (outer, time)
+        })
+    }
+
     /// An instance was destroyed, and no call of it is open.
-    pub fn destroyed(&mut self, slot: u32, time: u64) {
-        let strand = &mut self.slots[slot].strand;
+    pub fn destroyed(&mut self, slots: &mut Slots, sink: &mut impl Sink, slot: u32, time: u64) {
+        let strand = &mut slots[slot].strand;
         strand.dies(Nanos(time));
-        let id = strand.id;
-        self.instances.destroyed.push_back((slot, id));
-        if self.instances.destroyed.len() > DESTROYED
-            && let Some((slot, id)) = self.instances.destroyed.pop_front()
-            && self.slots.holds(slot)
-            && self.slots[slot].strand.id == id
-            && self.slots[slot].open == 0
+        self.destroyed.push_back((slot, strand.id));
+        if self.destroyed.len() > DESTROYED
+            && let Some((slot, id)) = self.destroyed.pop_front()
+            && slots.holds(slot, id)
+            && slots[slot].open == 0
         {
-            self.instances.forget(&self.slots[slot], slot);
-            self.slots.end(slot, time, &mut self.sink);
+            self.end(slots, sink, slot, time);
         }
     }
 
     /// An instance whose frame is another's now.
-    fn replaced(&mut self, slot: u32) {
-        let live = &mut self.slots[slot];
+    fn replaced(&mut self, slots: &mut Slots, sink: &mut impl Sink, slot: u32) {
+        let live = &mut slots[slot];
         live.dying = true;
         if live.open == 0 {
             let last = live.strand.last.0;
-            self.instances.forget(&self.slots[slot], slot);
-            self.slots.end(slot, last, &mut self.sink);
+            self.end(slots, sink, slot, last);
         }
     }
 
-    fn new_instance(
-        &mut self,
-        context: usize,
-        stack: u32,
-        new: &Entered,
-        frame: CoroutineFrame,
-        coroutine: u32,
-        in_ramp: bool,
-    ) -> u32 {
-        let slot = self
-            .slots
-            .add(Kind::Coroutine, self.thread(context), Nanos(new.time));
-        let outer = self.slots[self.stacks[stack as usize].innermost()]
-            .strand
-            .id;
-        let first = in_ramp || frame.resume_index() == Some(0);
-        let (parent, born) = if first {
-            (outer, new.time)
-        } else {
-            let makers = self.instances.unseen.get_mut(&coroutine);
-            match makers.and_then(VecDeque::pop_front) {
-                Some(maker) => maker,
-                None => {
-                    self.unresolved.parents += 1;
-                    (outer, new.time)
-                }
-            }
-        };
-        let live = &mut self.slots[slot];
-        live.coroutine = coroutine;
-        live.strand.last = Nanos(born);
-        live.strand.parent = Some(parent);
-        live.strand.born = Nanos(born);
-        live.strand.frame = Some(frame);
-        live.strand.begins_with(Addr(new.function));
-        self.sink.born(&live.strand);
-        slot
+    /// This instance is no more.
+    fn end(&mut self, slots: &mut Slots, sink: &mut impl Sink, slot: u32, time: u64) {
+        let address = slots[slot].address();
+        if self.at.get(&address) == Some(&slot) {
+            self.at.remove(&address);
+        }
+        slots.end(slot, time, sink);
     }
 }

@@ -27,26 +27,25 @@
 //! Memory is of the size of what is open or alive at once, not of the trace. What cannot be told is counted ([`Unresolved`]), and every event lies on exactly one strand.
 
 mod announced;
-mod calls;
 mod code;
 mod decode;
 mod decoder;
-mod enter;
+mod entered;
+mod evidence;
 mod hash;
 mod instances;
-mod leave;
 mod live;
 mod offsets;
 mod one_stack;
 mod pipe;
+mod running;
 mod sink;
 mod sites;
 mod stacks;
 mod strand;
 mod survey;
-mod switching;
+mod threads;
 mod unresolved;
-mod untraced;
 
 pub use code::{Code, Role};
 pub use decode::{Decoded, Plan};

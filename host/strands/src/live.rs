@@ -53,11 +53,11 @@ impl Live {
     }
 
     /// Time of a strand with a stack of its own, when that is done with.
-    pub fn account(&mut self, until: u64, away: u64, nested: u64) {
+    pub fn account(&mut self, until: u64, preempted: u64, nested: u64) {
         let alive = until.saturating_sub(self.strand.born.0);
-        self.strand.suspended = Nanos(away.min(alive));
+        self.strand.suspended = Nanos(preempted.min(alive));
         self.strand.children = Nanos(nested);
-        self.strand.running = Nanos(alive.saturating_sub(away).saturating_sub(nested));
+        self.strand.running = Nanos(alive.saturating_sub(preempted).saturating_sub(nested));
         self.strand.last = Nanos(until);
     }
 }
@@ -135,9 +135,10 @@ impl Slots {
         }
     }
 
-    /// Whether a strand is in this slot.
-    pub fn holds(&self, slot: u32) -> bool {
-        self.slots[slot as usize].is_some()
+    /// Whether this strand is in this slot.
+    pub fn holds(&self, slot: u32, id: StrandId) -> bool {
+        let live = self.slots[slot as usize].as_ref();
+        live.is_some_and(|live| live.strand.id == id)
     }
 }
 

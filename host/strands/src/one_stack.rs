@@ -4,7 +4,7 @@ use crate::decode::Part;
 use crate::sink::{Call, Sink, StrandSpan};
 use crate::{Strand, StrandId, Unresolved};
 use heddle_calls::{Frame, FunctionId, Functions, Key, Loose, Span, Stack, Step};
-use heddle_trace_file::{Event, EventKind, Modules, Nanos, Process, Remarks};
+use heddle_trace_file::{Event, EventKind, Modules, Process, Remarks};
 
 /// What is open on a process's threads.
 pub(crate) struct OneStack<'a, S> {
@@ -125,7 +125,6 @@ fn ended(
         thread,
         number,
         span,
-        away: Nanos(0),
         around: around.map(|outer| outer.function),
         body: false,
     }

@@ -46,8 +46,6 @@ pub struct StrandSpan {
     pub number: u32,
     /// The call; `depth` counts the open calls of its strand, and `callees` includes the time that its stack did not run.
     pub span: Span,
-    /// The time between enter and exit during which its stack did not run.
-    pub away: Nanos,
     /// The function of the call around it on its stack.
     pub around: Option<Addr>,
     /// Whether it ran or destroyed the coroutine whose strand it was on.

@@ -35,9 +35,13 @@ const SITES: usize = 4096;
 
 /// Functions by number: those that have symbols by that of [`Code`], others by one that they get when they are entered.
 #[derive(Clone, Debug)]
-pub(crate) struct Sites {
-    table: Vec<Site>,
+pub(crate) struct Sites<'a> {
+    code: &'a Code,
+    modules: &'a Modules,
+    /// Addresses mean other functions at other times.
+    changing: bool,
     generation: u32,
+    table: Vec<Site>,
     numbers: FastMap<u64, u32>,
     /// Functions without symbols that were entered, by address.
     nameless: BTreeMap<u64, u32>,
@@ -48,9 +52,13 @@ pub(crate) struct Sites {
     usual: FastMap<u32, u64>,
 }
 
-impl Sites {
-    pub fn new(code: &Code) -> Self {
+impl<'a> Sites<'a> {
+    /// Nothing is known yet of the process with this code.
+    pub fn new(code: &'a Code, modules: &'a Modules) -> Self {
         Sites {
+            code,
+            modules,
+            changing: modules.generation(Nanos(u64::MAX)) > 0,
             table: vec![NONE; SITES],
             generation: 0,
             numbers: FastMap::default(),
@@ -88,8 +96,15 @@ impl Sites {
         self.table[Self::slot(site.site, site.function, site.above == 0)] = site;
     }
 
-    /// Addresses may mean others from now on.
-    pub fn begin_generation(&mut self, generation: u32) {
+    /// It is `time`: addresses may mean others from now on.
+    #[inline]
+    pub fn advance(&mut self, time: Nanos) {
+        if self.changing {
+            self.begin_generation(self.modules.generation(time));
+        }
+    }
+
+    fn begin_generation(&mut self, generation: u32) {
         if generation != self.generation {
             self.generation = generation;
             self.table.fill(NONE);
@@ -99,11 +114,12 @@ impl Sites {
     }
 
     /// The number of the function that is entered at `address`.
-    pub fn callee(&mut self, code: &Code, modules: &Modules, address: u64, time: u64) -> u32 {
+    pub fn callee(&mut self, address: u64, time: u64) -> u32 {
         if let Some(&number) = self.numbers.get(&address) {
             return number;
         }
-        let number = match code.function(modules, Addr(address), Nanos(time)) {
+        let named = self.code.function(self.modules, Addr(address), Nanos(time));
+        let number = match named {
             Some(number) => number,
             None => {
                 let number = self.next;
@@ -122,14 +138,20 @@ impl Sites {
     }
 
     /// The function that holds `site`, as far as symbols tell, or that was entered last before it.
-    pub fn holder(&self, code: &Code, modules: &Modules, site: u64, time: u64) -> Option<u32> {
+    pub fn holder(&self, site: u64, time: u64) -> Option<u32> {
         let address = Addr(site.wrapping_sub(1));
-        let named = code.function(modules, address, Nanos(time));
+        let named = self.code.function(self.modules, address, Nanos(time));
         named.or_else(|| {
             let (&start, &number) = self.nameless.range(..site).next_back()?;
-            let of = |address: u64| modules.find(Addr(address), Nanos(time));
-            (of(start).is_some() && of(start) == of(address.0)).then_some(number)
+            let module = |address: u64| self.modules.find(Addr(address), Nanos(time));
+            let same = module(start).is_some() && module(start) == module(address.0);
+            same.then_some(number)
         })
+    }
+
+    /// Whether this return address is where the kernel has a signal's handler return to.
+    pub fn is_signal_return(&self, address: Addr) -> bool {
+        self.code.is_signal_return(address)
     }
 
     /// Whether the function was entered before.

@@ -2,7 +2,13 @@
 
 use crate::hash::FastMap;
 use std::collections::BTreeMap;
-use std::ops::Range;
+use std::ops::{Index, IndexMut};
+
+/// Bytes by which the first stack pointers of two outermost calls on one stack may differ: their frames' sizes.
+pub(crate) const BASE: u64 = 2048;
+
+/// Bytes between a callback and the call around it: a fiber's stack is seldom deeper, and uninstrumented code seldom takes more.
+pub(crate) const REACH: u64 = 64 << 10;
 
 /// An open call. Times are nanoseconds, addresses are bare: there may be millions.
 #[derive(Clone, Copy, Debug)]
@@ -13,8 +19,8 @@ pub(crate) struct Frame {
     pub enter: u64,
     /// Time that its callees ran.
     pub callees: u64,
-    /// [`Stack::away`] when it was entered.
-    pub away: u64,
+    /// [`Stack::preempted`] when it was entered.
+    pub preempted: u64,
     /// The function whose machine code runs: an inlined call's is its container's.
     pub body: u32,
     /// The function's number.
@@ -68,7 +74,7 @@ pub(crate) struct Stack {
     /// Where it is in [`Resting`]: it stays there while it runs, because it often comes back to where it was.
     pub kept_at: Option<u64>,
     /// Time that it did not run, up to when it ran last.
-    pub away: u64,
+    pub preempted: u64,
     /// Since when it does not run.
     pub since: u64,
     /// Time that coroutines took which it resumed itself.
@@ -113,6 +119,129 @@ impl Stack {
     }
 }
 
+/// All stacks, by number. The number of one that is nobody's any more is another's later.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Stacks {
+    all: Vec<Stack>,
+    free: Vec<u32>,
+    resting: Resting,
+}
+
+impl Index<u32> for Stacks {
+    type Output = Stack;
+
+    #[inline]
+    fn index(&self, stack: u32) -> &Stack {
+        &self.all[stack as usize]
+    }
+}
+
+impl IndexMut<u32> for Stacks {
+    #[inline]
+    fn index_mut(&mut self, stack: u32) -> &mut Stack {
+        &mut self.all[stack as usize]
+    }
+}
+
+impl Stacks {
+    /// Adds a stack: gives its number.
+    pub fn add(&mut self, new: Stack) -> u32 {
+        let Some(stack) = self.free.pop() else {
+            self.all.push(new);
+            return self.all.len() as u32 - 1;
+        };
+        // What it had room for, it keeps.
+        let spent = &mut self[stack];
+        *spent = Stack {
+            frames: std::mem::take(&mut spent.frames),
+            activations: std::mem::take(&mut spent.activations),
+            ..new
+        };
+        stack
+    }
+
+    /// A stack without calls is nobody's any more.
+    pub fn remove(&mut self, stack: u32) {
+        let of = &mut self[stack];
+        *of = Stack {
+            slot: Stack::SPENT,
+            frames: std::mem::take(&mut of.frames),
+            activations: std::mem::take(&mut of.activations),
+            ..Stack::default()
+        };
+        self.free.push(stack);
+    }
+
+    /// How many there are, those that are nobody's among them.
+    pub fn len(&self) -> u32 {
+        self.all.len() as u32
+    }
+
+    /// The stack that does not run whose innermost call is at or next above `sp`, and where.
+    pub fn above(&self, sp: u64) -> Option<(u64, u32)> {
+        self.resting
+            .above(sp)
+            .find(|&(_, stack)| !self[stack].running)
+    }
+
+    /// The stack that does not run whose innermost call is next below `sp`, and where.
+    pub fn below(&self, sp: u64) -> Option<(u64, u32)> {
+        self.resting
+            .below(sp)
+            .find(|&(_, stack)| !self[stack].running)
+    }
+
+    /// The stack that does not run whose innermost call is at `sp`.
+    #[inline]
+    pub fn resting_at(&self, sp: u64) -> Option<u32> {
+        let kept = self.resting.at(sp);
+        kept.filter(|&stack| !self[stack].running)
+    }
+
+    /// Where stacks are that do not run.
+    pub fn resting(&self) -> &Resting {
+        &self.resting
+    }
+
+    /// Has `stack` be kept at `sp`. Whether it was not kept there before: then what is in its place is to be cleared, and [`Stacks::keep`] called.
+    pub fn moves_to(&mut self, stack: u32, sp: u64) -> bool {
+        let kept = self[stack].kept_at.replace(sp);
+        if let Some(kept) = kept.filter(|&kept| kept != sp) {
+            self.resting.forget(kept);
+        }
+        kept != Some(sp)
+    }
+
+    /// Keeps `stack` at `sp`, instead of what was there.
+    pub fn keep(&mut self, stack: u32, sp: u64) {
+        if let Some(other) = self.resting.keep(sp, stack) {
+            self[other].kept_at = None;
+        }
+    }
+
+    /// Does not keep `stack` any more.
+    pub fn forget(&mut self, stack: u32) {
+        if let Some(kept) = self[stack].kept_at.take() {
+            self.resting.forget(kept);
+        }
+    }
+
+    /// Keeps `stack`, which has no calls, where it began; gives another that does not run and was there.
+    pub fn keep_empty(&mut self, stack: u32) -> Option<u32> {
+        let other = self.resting.empty.insert(self[stack].base, stack);
+        other.filter(|&other| other != stack && !self[other].running)
+    }
+
+    /// Does not keep `stack` any more if it has no calls.
+    pub fn forget_empty(&mut self, stack: u32) {
+        let of = &self[stack];
+        if of.frames.is_empty() && self.resting.empty.get(&of.base) == Some(&stack) {
+            let base = of.base;
+            self.resting.empty.remove(&base);
+        }
+    }
+}
+
 /// Where stacks are that do not run: by the stack pointer of their innermost calls.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Resting {
@@ -121,7 +250,7 @@ pub(crate) struct Resting {
     /// The same, for when it is known where.
     exact: FastMap<u64, u32>,
     /// Those of which the outermost call has ended, by its stack pointer: their code may call again, or be gone.
-    pub empty: BTreeMap<u64, u32>,
+    empty: BTreeMap<u64, u32>,
 }
 
 impl Resting {
@@ -163,33 +292,5 @@ impl Resting {
             .range(sp.saturating_sub(reach)..=sp.saturating_add(reach));
         near.min_by_key(|(base, _)| base.abs_diff(sp))
             .map(|(_, &stack)| stack)
-    }
-}
-
-/// Where threads have their own stacks.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Homes {
-    /// In order of their addresses.
-    ranges: Vec<(Range<u64>, usize)>,
-}
-
-impl Homes {
-    pub fn add(&mut self, range: Range<u64>, thread: usize) {
-        let key = (range.start, thread);
-        let at = self.ranges.partition_point(|(r, t)| (r.start, *t) < key);
-        self.ranges.insert(at, (range, thread));
-    }
-
-    /// The threads that had their own stacks here; several if stacks were used again.
-    pub fn at(&self, sp: u64) -> impl Iterator<Item = usize> + '_ {
-        let after = self.ranges.partition_point(|(range, _)| range.start <= sp);
-        // Stacks of threads that came one after another have the same bounds, or nearly so.
-        self.ranges[..after]
-            .iter()
-            .rev()
-            .take(4096)
-            .take_while(move |(range, _)| range.end > sp || range.start + (64 << 20) > sp)
-            .filter(move |(range, _)| range.contains(&sp))
-            .map(|&(_, thread)| thread)
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::hash::{FastMap, FastSet};
 use crate::offsets::Offsets;
-use crate::untraced::BASE;
+use crate::stacks::BASE;
 
 /// Facts about a group's events.
 #[derive(Clone, Debug, Default)]

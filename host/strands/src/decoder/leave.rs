@@ -3,7 +3,7 @@
 //! Of `-mfentry`, the stack pointer is that of the enter, and no other open call has it. Of `-finstrument-functions` it usually is: then the innermost call of some
 //! stack has it, and the function fits. It is lower in a frame that has grown (`alloca`), and higher where the hook was tail-called, by always the same for one function.
 
-use crate::decoder::{Decoder, NotAlone};
+use super::{Decoder, NotAlone};
 use crate::sink::Sink;
 use crate::stacks::Frame;
 use heddle_calls::End;
@@ -26,12 +26,12 @@ impl<S: Sink> Decoder<'_, S> {
         way: Way,
         time: Nanos,
     ) -> Result<(), NotAlone> {
-        if let Some(stack) = self.contexts[context].current
-            && let Some(top) = self.stacks[stack as usize].frames.last()
+        if let Some(stack) = self.running.thread(context).current
+            && let Some(top) = self.running.stack(stack).frames.last()
             && top.sp == sp
             && fits(top, function, way)
         {
-            self.close(stack, End::Returned);
+            self.running.close(stack, End::Returned);
             return Ok(());
         }
         self.exit_slowly(context, function, sp, way, time)
@@ -52,27 +52,24 @@ impl<S: Sink> Decoder<'_, S> {
         };
         // Of a strand that is in the middle of calls which were not seen to begin: another's are none of its.
         let runs = self.announced_stack(context);
-        let starts = self.starts_as_announced(context) && self.home(context, sp).is_none();
+        let starts = self.announced.starts(context) && self.running.home(context, sp).is_none();
         let found = found.filter(|&(stack, index)| {
-            let exact = self.stacks[stack as usize].frames[index].sp == sp;
+            let exact = self.running.stack(stack).frames[index].sp == sp;
             exact || (!starts && runs.is_none_or(|runs| runs == stack))
         });
         match found {
             Some((stack, index)) => {
-                self.unwind(stack, index + 1);
-                self.run(context, stack, time.0);
-                self.close(stack, End::Returned);
+                self.running.unwind(stack, index + 1);
+                self.running.run(context, stack, time.0);
+                self.running.close(stack, End::Returned);
             }
             None => {
-                if self.alone && self.home(context, sp).is_none() {
+                if self.alone && self.running.home(context, sp).is_none() {
                     return Err(NotAlone);
                 }
                 self.unresolved.exits += 1;
-                self.loose.unmatched += 1;
-                self.run_as_announced(context, sp, time.0);
-                let slot = self.innermost(context);
-                let (strand, thread) = (self.slots[slot].strand.id, self.thread(context));
-                self.sink.unmatched(strand, thread, function, time);
+                self.announced.run(&mut self.running, context, sp, time.0);
+                self.running.unmatched(context, function, time);
             }
         }
         Ok(())
@@ -81,82 +78,83 @@ impl<S: Sink> Decoder<'_, S> {
     /// The call of `-mfentry` with this stack pointer, on whatever stack.
     fn entered_at(&self, context: usize, sp: u64) -> Option<(u32, usize)> {
         let on = |stack: u32| {
-            let frames = &self.stacks[stack as usize].frames;
+            let frames = &self.running.stack(stack).frames;
             let index = frames
                 .iter()
                 .rposition(|frame| frame.sp == sp && frame.is(Frame::ENTRY))?;
             Some((stack, index))
         };
-        if let Some(stack) = self.resting_at(sp)
-            && let Some(top) = self.stacks[stack as usize].frames.last()
+        if let Some(stack) = self.running.stacks().resting_at(sp)
+            && let Some(top) = self.running.stack(stack).frames.last()
             && top.is(Frame::ENTRY)
         {
-            return Some((stack, self.stacks[stack as usize].frames.len() - 1));
+            return Some((stack, self.running.stack(stack).frames.len() - 1));
         }
-        let of = &self.contexts[context];
-        if let Some(found) = of.current.and_then(on) {
+        let current = self.running.thread(context).current;
+        if let Some(found) = current.and_then(on) {
             return Some(found);
         }
         if self.alone {
             return None;
         }
-        let above = self.above(sp).map(|(_, stack)| stack);
-        let below = self.below(sp).map(|(_, stack)| stack);
-        let home = self.home(context, sp);
+        let above = self.running.stacks().above(sp).map(|(_, stack)| stack);
+        let below = self.running.stacks().below(sp).map(|(_, stack)| stack);
+        let home = self.running.home(context, sp);
         let rest = [above, below, home].into_iter().flatten();
-        let others = self.contexts.iter().filter_map(|other| other.current);
+        let others = self.running.current();
         rest.chain(others).find_map(on)
     }
 
     /// The call of `-finstrument-functions` that left with this stack pointer.
     fn left_from(&mut self, context: usize, function: Callee, sp: u64) -> Option<(u32, usize)> {
-        let current = self.contexts[context].current;
+        let current = self.running.thread(context).current;
         if self.alone {
             return current.and_then(|stack| self.plausible(stack, function, sp));
         }
         let fitting = |frame: &Frame| fits(frame, function, Way::Instrumented);
         // Exactly as it was entered, on top of a stack that was not heard of.
-        let exact = self
-            .resting_at(sp)
-            .filter(|&stack| self.stacks[stack as usize].top().is_some_and(fitting));
+        let exact = self.running.stacks().resting_at(sp);
+        let exact = exact.filter(|&stack| self.running.stack(stack).top().is_some_and(fitting));
         if let Some(stack) = exact {
-            return Some((stack, self.stacks[stack as usize].frames.len() - 1));
+            return Some((stack, self.running.stack(stack).frames.len() - 1));
         }
-        let runs_elsewhere = self.contexts.iter().filter_map(|other| other.current);
+        let runs_elsewhere = self.running.current();
         for stack in runs_elsewhere {
-            let of = &self.stacks[stack as usize];
+            let of = self.running.stack(stack);
             if Some(stack) != current && of.top().is_some_and(|top| top.sp == sp && fitting(top)) {
                 return Some((stack, of.frames.len() - 1));
             }
         }
-        if let Some(own) = self.home(context, sp) {
+        if let Some(own) = self.running.home(context, sp) {
             return self.plausible(own, function, sp);
         }
         // As calls of the innermost function were left before.
         let offset = |stack: u32| {
-            let top = self.stacks[stack as usize].top()?;
+            let top = self.running.stack(stack).top()?;
             fitting(top).then(|| sp.wrapping_sub(top.sp) as i64)
         };
         if let Some(stack) = current
             && let Some(by) = offset(stack)
         {
-            let of = &self.stacks[stack as usize];
-            if self.survey.offsets.holds(of.top()?.function, by) {
+            let of = self.running.stack(stack);
+            if self.evidence.offsets().holds(of.top()?.function, by) {
                 return Some((stack, of.frames.len() - 1));
             }
         }
         // Of calls around it on the same stack one that was entered so.
         if let Some(stack) = current
-            && let Some(index) = self.stacks[stack as usize]
+            && let Some(index) = self
+                .running
+                .stack(stack)
                 .frames
                 .iter()
                 .rposition(|frame| frame.sp == sp && fitting(frame))
         {
             return Some((stack, index));
         }
-        // Of what rests, one whose innermost call is as far away as others of its function were.
+        // A suspended stack whose top call matches a known exit offset of its function.
         if let Some(stack) = self.rests_as_left(sp, fitting) {
-            return Some((stack, self.stacks[stack as usize].frames.len() - 1));
+            return Some((stack, self.running.stack(stack).frames.len() - 1));
         }
         // The nearest innermost call of the function.
         let near = |by: &i64| *by < HIGHER as i64 && *by > -(GROWN as i64);
@@ -165,8 +163,18 @@ impl<S: Sink> Decoder<'_, S> {
             Some((by.unsigned_abs(), stack))
         });
         // The nearest first, because what each stack has on top is far away in memory, where there are many.
-        let below = self.resting.below(sp).map(|(top, of)| (sp - top, of));
-        let above = self.resting.above(sp).map(|(top, of)| (top - sp, of));
+        let below = self
+            .running
+            .stacks()
+            .resting()
+            .below(sp)
+            .map(|(top, of)| (sp - top, of));
+        let above = self
+            .running
+            .stacks()
+            .resting()
+            .above(sp)
+            .map(|(top, of)| (top - sp, of));
         let mut below = below.take_while(|&(by, _)| by < HIGHER).peekable();
         let mut above = above.take_while(|&(by, _)| by < GROWN).peekable();
         let mut resting = std::iter::from_fn(|| match (below.peek(), above.peek()) {
@@ -175,23 +183,23 @@ impl<S: Sink> Decoder<'_, S> {
             (None, _) => above.next(),
         })
         .take_while(|(by, _)| here.is_none_or(|(nearest, _)| *by < nearest));
-        let left =
-            |&(_, of): &(u64, u32)| !self.stacks[of as usize].running && offset(of).is_some();
+        let left = |&(_, of): &(u64, u32)| !self.running.stack(of).running && offset(of).is_some();
         let best = resting.find(left).or(here);
         if let Some((_, stack)) = best {
-            let of = &self.stacks[stack as usize];
+            let of = self.running.stack(stack);
             if let Some(top) = of.top() {
                 let by = sp.wrapping_sub(top.sp) as i64;
-                self.survey.offsets.note(top.function, by);
+                let function = top.function;
+                self.evidence.note_offset(function, by);
             }
             return Some((stack, of.frames.len() - 1));
         }
-        let straddling = self.below(sp).map(|(_, stack)| stack);
+        let straddling = self.running.stacks().below(sp).map(|(_, stack)| stack);
         current
             .into_iter()
             .chain(straddling)
             .filter(|&stack| {
-                let frames = &self.stacks[stack as usize].frames;
+                let frames = &self.running.stack(stack).frames;
                 let spans = |of: &[Frame]| {
                     let (first, last) = (of.first()?, of.last()?);
                     Some(first.sp + HIGHER > sp && last.sp < sp + GROWN)
@@ -204,17 +212,20 @@ impl<S: Sink> Decoder<'_, S> {
     /// The stack that rests whose innermost call is `fitting`, and was left as calls of its function were left before. Looking at the stacks near `sp` one by one would
     /// find the same, mostly, but takes longer than all the rest of an event.
     fn rests_as_left(&self, sp: u64, fitting: impl Fn(&Frame) -> bool) -> Option<u32> {
-        let offsets = &self.survey.offsets;
+        let offsets = self.evidence.offsets();
         offsets.all().iter().find_map(|&by| {
-            let stack = self.resting_at(sp.wrapping_add_signed(-by))?;
-            let top = self.stacks[stack as usize].top()?;
+            let stack = self
+                .running
+                .stacks()
+                .resting_at(sp.wrapping_add_signed(-by))?;
+            let top = self.running.stack(stack).top()?;
             (fitting(top) && offsets.holds(top.function, by)).then_some(stack)
         })
     }
 
     /// The nearest call of the function on a stack that can have been left with this stack pointer: not above the frame that it was called from.
     fn plausible(&self, stack: u32, function: Callee, sp: u64) -> Option<(u32, usize)> {
-        let frames = &self.stacks[stack as usize].frames;
+        let frames = &self.running.stack(stack).frames;
         let fitting = |index: &usize| fits(&frames[*index], function, Way::Instrumented);
         let mut candidates = (0..frames.len()).rev().filter(fitting);
         let below_its_caller = |&index: &usize| {

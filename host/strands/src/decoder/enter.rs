@@ -4,22 +4,20 @@
 //!
 //! 1. *inlined* (`-finstrument-functions` only): the innermost call has the same stack pointer and call site: it is the container. But the outermost call of a stack that
 //!    rested does not contain itself: it was never left, and its function is entered anew on a stack that is used again;
-//! 2. *called by a traced function*: the nearest open call above, on any stack, of the function that the call site is in; what is open below that on its stack is gone.
+//! 2. *called by an instrumented function*: the nearest open call above, on any stack, of the function that the call site is in; what is open below that on its stack is gone.
 //!    Where a call made from that very site is open there, it is the container, in a frame that has grown (`alloca`), or whose calls a `longjmp` has left;
 //! 3. *called by the kernel* (a signal's handler): on top of whatever the thread runs, wherever its stack is;
-//! 4. *called by code that is not traced*: on a thread's own stack, on top of what encloses it there. Elsewhere it is a callback, or the outermost call of a new fiber:
+//! 4. *called by uninstrumented code*: on a thread's own stack, on top of what encloses it there. Elsewhere it is a callback, or the outermost call of a new fiber:
 //!    the call site tells, by how most calls from it began in the whole trace ([`crate::survey`]).
 //!
 //! "The caller's function is that of the innermost call" is no test by itself: two fibers may run the same function. The distance between the two is ([`crate::sites`]).
 
-use crate::decoder::{Decoder, Entered, NotAlone};
+use super::{Decoder, NotAlone};
+use crate::entered::Entered;
 use crate::sink::Sink;
 use crate::sites::Site;
-use crate::stacks::Frame;
+use crate::stacks::{Frame, REACH};
 use heddle_trace_file::{Addr, Way};
-
-/// Bytes between a callback and the call around it: a fiber's stack is seldom deeper, and code that is not traced seldom takes more.
-pub(crate) const REACH: u64 = 64 << 10;
 
 /// Stacks that are looked at in search of a caller.
 const STACKS: usize = 256;
@@ -29,15 +27,18 @@ impl<S: Sink> Decoder<'_, S> {
     // Its two short ways are wholly inlined: through memory, what is new would be written in halves and read as wholes, which costs more than all the rest.
     #[inline(always)]
     pub fn enter(&mut self, context: usize, new: &Entered) -> Result<(), NotAlone> {
-        if self.alone && new.frame.is_some() {
-            return Err(NotAlone);
+        if new.frame.is_some() {
+            if self.alone {
+                return Err(NotAlone);
+            }
+            self.evidence.note_capture();
         }
         let way = match new.way {
             Way::Instrumented => 0,
             Way::Entry => Frame::ENTRY,
         };
-        let current = self.contexts[context].current;
-        let top = current.and_then(|stack| self.stacks[stack as usize].frames.last());
+        let current = self.running.thread(context).current;
+        let top = current.and_then(|stack| self.running.stack(stack).frames.last());
         let inlined = top.is_some_and(|top| top.sp == new.sp);
         if let Some(&site) = self.sites.of(new.caller, new.function, inlined) {
             if let Some(stack) = current
@@ -47,11 +48,14 @@ impl<S: Sink> Decoder<'_, S> {
                 return Ok(());
             }
             // The thread has gone to another stack meanwhile, and that is where it rested.
-            if let Some(stack) = self.resting_at(new.sp.wrapping_add(site.above))
-                && let Some(top) = self.stacks[stack as usize].frames.last()
+            if let Some(stack) = self
+                .running
+                .stacks()
+                .resting_at(new.sp.wrapping_add(site.above))
+                && let Some(top) = self.running.stack(stack).frames.last()
                 && self.is_called_from(top, stack, &site, context, new)
             {
-                self.run(context, stack, new.time);
+                self.running.run(context, stack, new.time);
                 self.push_known(context, stack, new, &site, way);
                 return Ok(());
             }
@@ -80,7 +84,8 @@ impl<S: Sink> Decoder<'_, S> {
             0 => (site.caller, Frame::INLINED),
             _ => (site.callee, way),
         };
-        self.push(context, stack, new, (site.callee, body), flags);
+        self.running
+            .push(context, stack, new, (site.callee, body), flags);
     }
 
     /// Whether `top`, the innermost call of `stack`, has the new call inlined into it.
@@ -91,22 +96,25 @@ impl<S: Sink> Decoder<'_, S> {
         }
         // The same function at the same place may be another call of it: behind a gap, or on a stack that is used again.
         top.function != new.function
-            || (top.gaps == self.contexts[context].gaps && !self.is_entered_anew(stack, context))
+            || (top.gaps == self.running.thread(context).gaps
+                && !self.is_entered_anew(stack, context))
     }
 
     /// Whether the outermost call of a stack may be one that was never left: the stack is a fiber's, and has rested with nothing else open.
     fn is_entered_anew(&self, stack: u32, context: usize) -> bool {
-        let of = &self.stacks[stack as usize];
-        of.owner.is_none() && of.frames.len() == 1 && self.contexts[context].current != Some(stack)
+        let of = self.running.stack(stack);
+        of.owner.is_none()
+            && of.frames.len() == 1
+            && self.running.thread(context).current != Some(stack)
     }
 
     /// The call among those in `stack` above `index` that contains a new one with its own call site, though it is not where that is.
     fn grown(&self, stack: u32, index: usize, context: usize, new: &Entered) -> Option<usize> {
-        let frames = &self.stacks[stack as usize].frames;
+        let frames = &self.running.stack(stack).frames;
         let contains = |frame: &Frame| {
             frame.caller == new.caller
                 && (frame.sp > new.sp || (frame.sp == new.sp && frame.function != new.function))
-                && frame.gaps == self.contexts[context].gaps
+                && frame.gaps == self.running.thread(context).gaps
                 && !frame.is(Frame::ENTRY)
         };
         let above = frames[index + 1..].iter().rposition(contains)?;
@@ -115,16 +123,15 @@ impl<S: Sink> Decoder<'_, S> {
 
     #[inline(never)]
     fn enter_slowly(&mut self, context: usize, new: &Entered, way: u8) -> Result<(), NotAlone> {
-        self.settle(context, new.sp);
-        let (code, modules) = (self.code, self.modules);
-        let callee = self.sites.callee(code, modules, new.function, new.time);
-        if self.known.is_none() {
-            self.survey.entered.insert(callee);
-        }
+        self.running.settle(context, new.sp);
+        let callee = self.sites.callee(new.function, new.time);
+        self.evidence.note_entered(callee);
         if way == 0
             && let Some(stack) = self.container(context, new)
         {
-            let body = self.stacks[stack as usize]
+            let body = self
+                .running
+                .stack(stack)
                 .top()
                 .map_or(callee, |top| top.body);
             self.sites.note(Site {
@@ -134,39 +141,38 @@ impl<S: Sink> Decoder<'_, S> {
                 caller: body,
                 callee,
             });
-            self.run(context, stack, new.time);
-            self.push(context, stack, new, (callee, body), Frame::INLINED);
+            self.running.run(context, stack, new.time);
+            self.running
+                .push(context, stack, new, (callee, body), Frame::INLINED);
             return Ok(());
         }
-        let holder = self.sites.holder(code, modules, new.caller, new.time);
+        let holder = self.sites.holder(new.caller, new.time);
         let traced = holder.filter(|&function| {
-            self.sites.was_entered(function)
-                || self
-                    .known
-                    .is_some_and(|known| known.entered.contains(&function))
+            self.sites.was_entered(function) || self.evidence.was_entered(function)
         });
         if let Some(function) = traced {
             let announced = self.announced_stack(context);
             let found = self.caller(context, new, function, callee);
             // Another fiber's call of the function, where that of the one that runs was not seen to begin.
-            let starts = self.begins_within() && self.starts_as_announced(context);
+            let starts = self.begins_within() && self.announced.starts(context);
             let found = found.filter(|&(stack, _)| {
-                let own = self.stacks[stack as usize].owner.is_some();
+                let own = self.running.stack(stack).owner.is_some();
                 own || (!starts && announced.is_none_or(|runs| runs == stack))
             });
             if let Some((stack, index)) = found {
                 if way == 0
                     && let Some(container) = self.grown(stack, index, context, new)
                 {
-                    let body = self.stacks[stack as usize].frames[container].body;
-                    self.unwind(stack, container + 1);
-                    self.run(context, stack, new.time);
-                    self.push(context, stack, new, (callee, body), Frame::INLINED);
+                    let body = self.running.stack(stack).frames[container].body;
+                    self.running.unwind(stack, container + 1);
+                    self.running.run(context, stack, new.time);
+                    self.running
+                        .push(context, stack, new, (callee, body), Frame::INLINED);
                     return Ok(());
                 }
-                self.unwind(stack, index + 1);
-                self.run(context, stack, new.time);
-                let above = self.stacks[stack as usize].frames[index].sp - new.sp;
+                self.running.unwind(stack, index + 1);
+                self.running.run(context, stack, new.time);
+                let above = self.running.stack(stack).frames[index].sp - new.sp;
                 self.sites.is_usual(callee, above);
                 self.sites.note(Site {
                     site: new.caller,
@@ -175,35 +181,37 @@ impl<S: Sink> Decoder<'_, S> {
                     caller: function,
                     callee,
                 });
-                self.push(context, stack, new, (callee, callee), way);
+                self.running
+                    .push(context, stack, new, (callee, callee), way);
                 return Ok(());
             }
         }
-        if self.code.is_signal_return(Addr(new.caller)) {
-            let stack = self.contexts[context]
+        if self.sites.is_signal_return(Addr(new.caller)) {
+            let stack = self
+                .running
+                .thread(context)
                 .current
-                .unwrap_or(self.contexts[context].own);
-            self.run(context, stack, new.time);
-            self.push(context, stack, new, (callee, callee), way | Frame::HANDLER);
+                .unwrap_or(self.running.thread(context).own);
+            self.running.run(context, stack, new.time);
+            self.running
+                .push(context, stack, new, (callee, callee), way | Frame::HANDLER);
             return Ok(());
         }
-        let stack = match self.home(context, new.sp) {
+        let stack = match self.running.home(context, new.sp) {
             Some(own) => {
                 let count = self.enclosing(own, new, way);
-                self.unwind(own, count);
+                self.running.unwind(own, count);
                 own
             }
             None if self.alone => return Err(NotAlone),
             None => self.elsewhere(context, new, holder, traced.is_some()),
         };
         let mut flags = way;
-        if let Some(top) = self.stacks[stack as usize].top() {
+        if let Some(top) = self.running.stack(stack).top() {
             self.unresolved.enters += u64::from(traced.is_some());
-            // Code that is not traced takes the same room each time, too. As long as it is not known what a site does, every call from it counts.
-            let known = self
-                .known
-                .is_some_and(|known| known.sites.contains_key(&new.caller));
-            let votes = !known && self.stacks[stack as usize].owner.is_none();
+            // Uninstrumented code takes the same room each time, too. As long as it is not known what a site does, every call from it counts.
+            let known = self.evidence.knows_site(new.caller);
+            let votes = !known && self.running.stack(stack).owner.is_none();
             if votes && traced.is_none() {
                 flags |= Frame::CALLBACK;
             }
@@ -217,30 +225,26 @@ impl<S: Sink> Decoder<'_, S> {
                 });
             }
         }
-        self.run(context, stack, new.time);
-        let of = &mut self.stacks[stack as usize];
-        if of.frames.is_empty() {
-            of.base = new.sp;
-            // Of the first: what follows may be in another function, by inlining or a tail call.
-            of.root = of.root.or(holder);
-            of.root_site = new.caller;
-        }
-        self.push(context, stack, new, (callee, callee), flags);
+        self.running.run(context, stack, new.time);
+        let (site, sp) = (new.caller, new.sp);
+        self.running.begin_outermost(stack, sp, site, holder);
+        self.running
+            .push(context, stack, new, (callee, callee), flags);
         Ok(())
     }
 
     /// The stack whose innermost call the new one was inlined into.
     fn container(&self, context: usize, new: &Entered) -> Option<u32> {
         let contains = |stack: u32| {
-            let top = self.stacks[stack as usize].top()?;
+            let top = self.running.stack(stack).top()?;
             self.is_inlined_into(top, stack, context, new)
                 .then_some(stack)
         };
-        let current = self.contexts[context].current.and_then(contains);
-        let resting = || self.resting_at(new.sp).and_then(contains);
+        let current = self.running.thread(context).current.and_then(contains);
+        let resting = || self.running.stacks().resting_at(new.sp).and_then(contains);
         // Or another thread ran it when it was heard of last.
         let elsewhere = || {
-            let mut others = self.contexts.iter().filter_map(|other| other.current);
+            let mut others = self.running.current();
             others.find_map(contains)
         };
         current.or_else(resting).or_else(elsewhere)
@@ -263,7 +267,7 @@ impl<S: Sink> Decoder<'_, S> {
         });
         let noted = noted.map(|above| sp.wrapping_add(above));
         let nearest = |stack: u32| {
-            let frames = &self.stacks[stack as usize].frames;
+            let frames = &self.running.stack(stack).frames;
             let above = |frame: &Frame| frame.body == function && frame.sp > sp;
             let exact = frames
                 .iter()
@@ -271,11 +275,11 @@ impl<S: Sink> Decoder<'_, S> {
             let index = exact.or_else(|| frames.iter().rposition(above))?;
             Some((stack, index))
         };
-        let current = self.contexts[context].current;
+        let current = self.running.thread(context).current;
         if self.alone {
             return current.and_then(nearest);
         }
-        if let Some(own) = self.home(context, sp) {
+        if let Some(own) = self.running.home(context, sp) {
             let elsewhere = current.filter(|&stack| stack != own);
             let handled = elsewhere.and_then(nearest);
             return handled
@@ -283,11 +287,11 @@ impl<S: Sink> Decoder<'_, S> {
                 .or_else(|| nearest(own));
         }
         let distance =
-            |&(stack, index): &(u32, usize)| self.stacks[stack as usize].frames[index].sp - sp;
+            |&(stack, index): &(u32, usize)| self.running.stack(stack).frames[index].sp - sp;
         // A handler's frames are on a stack of their own, far from those that they are on top of.
-        let mut best = current
-            .and_then(nearest)
-            .filter(|found| self.on_this_stack(context, found.0, sp) || distance(found) < REACH);
+        let mut best = current.and_then(nearest).filter(|found| {
+            self.running.is_next_on(context, found.0, sp) || distance(found) < REACH
+        });
         let mut try_one = |stack: u32| {
             if let Some(found) = nearest(stack)
                 && best
@@ -297,25 +301,22 @@ impl<S: Sink> Decoder<'_, S> {
                 best = Some(found);
             }
         };
-        for other in &self.contexts {
+        for stack in self.running.current() {
             // Running as far as was heard: another thread may have it by now.
-            if let Some(stack) = other.current
-                && Some(stack) != current
-                && self.stacks[stack as usize].owner.is_none()
-            {
+            if Some(stack) != current && self.running.stack(stack).owner.is_none() {
                 try_one(stack);
             }
         }
-        if let Some((_, stack)) = self.below(sp) {
+        if let Some((_, stack)) = self.running.stacks().below(sp) {
             try_one(stack);
         }
-        for (_, stack) in self.resting.above(sp).take(STACKS) {
-            if self.stacks[stack as usize].running {
+        for (_, stack) in self.running.stacks().resting().above(sp).take(STACKS) {
+            if self.running.stack(stack).running {
                 continue;
             }
             try_one(stack);
             // All others are further away.
-            if self.stacks[stack as usize].owner.is_none() {
+            if self.running.stack(stack).owner.is_none() {
                 break;
             }
         }
@@ -324,39 +325,14 @@ impl<S: Sink> Decoder<'_, S> {
 
     /// Whether the call is one of a signal's handler, and `sp` on the handler's stack, which may lie within the thread's own.
     fn in_handler(&self, (stack, index): (u32, usize), sp: u64) -> bool {
-        let frames = &self.stacks[stack as usize].frames[..=index];
+        let frames = &self.running.stack(stack).frames[..=index];
         let handler = frames.iter().rfind(|frame| frame.is(Frame::HANDLER));
         handler.is_some_and(|handler| handler.sp.abs_diff(sp) < REACH)
     }
 
-    /// Whether `sp` is right below what is open on this stack, with nothing between.
-    pub fn on_this_stack(&self, context: usize, stack: u32, sp: u64) -> bool {
-        let of = &self.stacks[stack as usize];
-        let Some(top) = of.top() else { return false };
-        let above = self.next_above(context, sp);
-        let between = above.is_some_and(|(other, _)| other < top.sp);
-        sp < top.sp && !between
-    }
-
-    /// The thread's own stack that holds `sp`: this thread's if it is one of several that had theirs there.
-    pub fn home(&self, context: usize, sp: u64) -> Option<u32> {
-        let mut latest = None;
-        for owner in self.homes.at(sp) {
-            if owner == context {
-                return Some(self.contexts[owner].own);
-            }
-            // Of stacks that were used again, the one that has calls.
-            let own = self.contexts[owner].own;
-            if latest.is_none() || self.stacks[own as usize].top().is_some() {
-                latest = Some(own);
-            }
-        }
-        latest
-    }
-
     /// How many calls of a thread's own stack are open around `sp`.
     fn enclosing(&self, stack: u32, new: &Entered, way: u8) -> usize {
-        let frames = &self.stacks[stack as usize].frames;
+        let frames = &self.running.stack(stack).frames;
         let around = |frame: &&Frame| {
             frame.sp > new.sp
                 || (frame.is(Frame::HANDLER) && frame.sp.abs_diff(new.sp) > REACH)
@@ -370,16 +346,5 @@ impl<S: Sink> Decoder<'_, S> {
             .take_while(|frame| !around(frame))
             .count();
         frames.len() - gone
-    }
-
-    /// A thread whose stack's bounds were not recorded has it around its first call.
-    fn settle(&mut self, context: usize, sp: u64) {
-        const BELOW: u64 = 8 << 20;
-        const ABOVE: u64 = 64 << 10;
-        if !self.contexts[context].settled {
-            self.contexts[context].settled = true;
-            self.homes
-                .add(sp.saturating_sub(BELOW)..sp.saturating_add(ABOVE), context);
-        }
     }
 }

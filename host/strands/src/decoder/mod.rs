@@ -1,0 +1,160 @@
+//! Puts the events of a group of threads on strands, one after the other in order of time.
+//!
+//! A group is the threads of a process that may run each other's strands; a thread that never leaves its own stack is one by itself. Open calls are kept by
+//! *stack*: stack pointer, caller and nesting tell which stack an event belongs to (`enter`, `leave`). A call that runs a coroutine begins an
+//! *activation* of its instance, and calls inside it are that strand's ([`crate::instances`]).
+
+mod enter;
+mod leave;
+mod uninstrumented;
+
+use crate::Unresolved;
+use crate::announced::Announced;
+use crate::code::Code;
+use crate::entered::Entered;
+use crate::evidence::Evidence;
+use crate::running::{Running, Told};
+use crate::sink::Sink;
+use crate::sites::Sites;
+use crate::survey::Survey;
+use heddle_calls::Loose;
+use heddle_trace_file::{Event, EventKind, Process};
+
+/// The group's threads cannot be decoded one by one: they run on other stacks than their own, or resume coroutines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct NotAlone;
+
+/// The decoder of one group.
+pub(crate) struct Decoder<'a, S> {
+    running: Running<'a, S>,
+    sites: Sites<'a>,
+    announced: Announced,
+    evidence: Evidence<'a>,
+    unresolved: Unresolved,
+    /// Only the thread's own stack and no coroutine is allowed.
+    alone: bool,
+}
+
+/// What came of a group.
+pub(crate) struct Found<S> {
+    pub sink: S,
+    pub survey: Survey,
+    pub unresolved: Unresolved,
+    pub loose: Loose,
+}
+
+impl<'a, S: Sink> Decoder<'a, S> {
+    /// A decoder for these threads of `process`, which has the index `number` in the trace.
+    pub fn new(
+        (process, number): (&'a Process, usize),
+        code: &'a Code,
+        threads: &[usize],
+        alone: bool,
+        known: Option<&'a Survey>,
+        sink: S,
+    ) -> Self {
+        let capturing = known.is_some_and(|known| known.captures);
+        Decoder {
+            running: Running::new(process, number, threads, (code, capturing), sink),
+            sites: Sites::new(code, process.modules()),
+            announced: Announced::new(threads.len()),
+            evidence: Evidence::new(known),
+            unresolved: Unresolved::default(),
+            alone,
+        }
+    }
+
+    /// What is told of the events.
+    #[inline]
+    pub fn sink(&mut self) -> &mut S {
+        self.running.sink()
+    }
+
+    /// What this look has found so far.
+    #[inline]
+    pub fn survey(&mut self) -> &Survey {
+        self.note_callbacks();
+        self.evidence.survey()
+    }
+
+    /// Counts how calls have ended that were taken for callbacks.
+    #[inline]
+    fn note_callbacks(&mut self) {
+        for (site, end) in self.running.take_callbacks().into_iter().flatten() {
+            self.evidence.note_callback(site, end);
+        }
+    }
+
+    /// Takes the next event of the thread with this index in its process.
+    ///
+    /// # Errors
+    /// [`NotAlone`], if it may not be.
+    #[inline]
+    pub fn feed(&mut self, thread: usize, event: &Event) -> Result<(), NotAlone> {
+        let context = self.running.begin_event(thread, event.time.0);
+        match event.kind {
+            EventKind::Enter {
+                function,
+                caller,
+                sp,
+                frame,
+            } => {
+                self.sites.advance(event.time);
+                self.unresolved.events += 1;
+                let entered = Entered {
+                    function: function.0,
+                    caller: caller.0,
+                    sp: sp.0,
+                    time: event.time.0,
+                    way: event.way,
+                    frame,
+                };
+                self.enter(context, &entered)?;
+            }
+            EventKind::Exit { function, sp } => {
+                self.unresolved.events += 1;
+                self.exit(context, function, sp.0, event.way, event.time)?;
+            }
+            _ => {
+                self.announced.take(&mut self.running, context, event);
+                let gap = matches!(event.kind, EventKind::Gap { .. });
+                self.running.other(context, event, gap);
+                return Ok(());
+            }
+        }
+        if self.announced.is_new(context) {
+            self.announced.bind(&mut self.running, context);
+        }
+        Ok(())
+    }
+
+    /// Whether calls were open when the recording began, as far as has been seen.
+    fn begins_within(&self) -> bool {
+        self.unresolved.exits + self.unresolved.enters > 0
+    }
+
+    /// See [`Announced::stack`].
+    fn announced_stack(&self, context: usize) -> Option<u32> {
+        let within = self.begins_within();
+        self.announced.stack(&self.running, context, within)
+    }
+
+    /// Ends all that is open: there are no more events.
+    pub fn finish(mut self) -> Found<S> {
+        self.note_callbacks();
+        let Told {
+            sink,
+            loose,
+            orphans,
+        } = self.running.finish();
+        Found {
+            sink,
+            survey: self.evidence.conclude(),
+            unresolved: Unresolved {
+                parents: orphans,
+                ..self.unresolved
+            },
+            loose,
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! Calls by uninstrumented code, outside the threads' own stacks: callbacks, and the outermost calls of fibers.
+
+use super::Decoder;
+use crate::entered::Entered;
+use crate::evidence::Start;
+use crate::sink::Sink;
+use crate::stacks::{BASE, REACH};
+
+use heddle_trace_file::Addr;
+
+impl<S: Sink> Decoder<'_, S> {
+    /// The stack of a call by uninstrumented code, outside the stacks of threads.
+    pub fn elsewhere(
+        &mut self,
+        context: usize,
+        new: &Entered,
+        holder: Option<u32>,
+        traced: bool,
+    ) -> u32 {
+        self.evidence.note_other_strand();
+        self.note_callbacks();
+        let starts = self.announced.starts(context);
+        if !starts && let Some(stack) = self.announced_stack(context) {
+            let frames = &self.running.stack(stack).frames;
+            let count = frames.partition_point(|frame| frame.sp > new.sp);
+            self.running.unwind(stack, count);
+            return stack;
+        }
+        if !starts
+            && !traced
+            && let Some(stack) = self.announced.empty(&self.running, context, new.sp)
+        {
+            return stack;
+        }
+        let current = self.running.thread(context).current;
+        let near = current.filter(|&stack| {
+            self.running.is_next_on(context, stack, new.sp)
+                && self
+                    .running
+                    .stack(stack)
+                    .top()
+                    .is_some_and(|top| top.sp - new.sp < REACH)
+        });
+        // Where a thread may have come back to, in uninstrumented code.
+        let behind = self.running.next_above(context, new.sp);
+        let behind = behind.filter(|&(top, stack)| {
+            top - new.sp < REACH && self.running.stack(stack).owner.is_none()
+        });
+        let top = near.and_then(|stack| self.running.stack(stack).top());
+        let start = Start {
+            site: new.caller,
+            function: new.function,
+            sp: new.sp,
+            near: top.map(|top| (top.body, top.sp - new.sp)),
+            behind: behind.is_some(),
+            within: self.begins_within(),
+        };
+        // Its caller may be open without having been seen to begin: that is no vote.
+        let (votes, root) = self.evidence.judge(&start, traced);
+        if (near.is_none() || root)
+            && let Some(stack) = self.continued(context, new, holder)
+        {
+            self.evidence.note_further(new.caller);
+            return stack;
+        }
+        // Its caller was not seen to begin, but the program says that the same strand runs as before.
+        if traced
+            && !starts
+            && let Some(stack) =
+                current.filter(|&stack| self.announced.runs(&self.running, context, stack))
+        {
+            return stack;
+        }
+        if !starts && (!root || self.announced.is_new(context)) {
+            // An exception has left what is open below, and what it passes calls destructors.
+            if let Some(stack) = current
+                && self.running.stack(stack).owner.is_none()
+                && self.running.stack(stack).is_unwound_to(new.sp)
+            {
+                let frames = &self.running.stack(stack).frames;
+                let count = frames.partition_point(|frame| frame.sp > new.sp);
+                self.running.unwind(stack, count);
+                return stack;
+            }
+            if let Some(stack) = near {
+                return stack;
+            }
+            if let Some((_, stack)) = behind {
+                if votes.near > 0 && votes.far > 0 {
+                    self.unresolved.ambiguous += 1;
+                }
+                return stack;
+            }
+        }
+        let known_there = self.take_over(context, new);
+        self.evidence.note_start(&start, known_there, traced);
+        let function = Addr(new.function);
+        self.running.new_stack(context, function, traced, new.time)
+    }
+
+    /// The fiber whose outermost call has ended, and whose code calls once more: from the same function, or, by a tail call, from that function's caller; and not from
+    /// where fibers make their first call. In the first look, when those places are not known, from a later place.
+    fn continued(&self, context: usize, new: &Entered, holder: Option<u32>) -> Option<u32> {
+        let firsts = self.evidence.firsts();
+        let fits = |stack: &u32| {
+            let of = self.running.stack(*stack);
+            if of.owner.is_some() || !of.frames.is_empty() || of.base.abs_diff(new.sp) >= BASE {
+                return false;
+            }
+            let same = holder.is_some() && of.root == holder;
+            let again = new.caller == of.root_site;
+            match self.evidence.is_first_look() && self.begins_within() {
+                true => same && new.caller > of.root_site,
+                false => {
+                    (same || again || new.sp > of.base || firsts.never_holds(new.caller))
+                        && !firsts.holds(new.caller)
+                }
+            }
+        };
+        let current = self.running.thread(context).current.filter(fits);
+        current
+            .or_else(|| {
+                self.running
+                    .stacks()
+                    .resting()
+                    .empty_near(new.sp, BASE)
+                    .filter(fits)
+            })
+            // Running as far as was heard: another thread may have it by now.
+            .or_else(|| self.running.current().find(fits))
+    }
+
+    /// Ends what was where a new stack has its outermost call. Whether there was something.
+    fn take_over(&mut self, context: usize, new: &Entered) -> bool {
+        let sp = new.sp;
+        let mut found = false;
+        let current = self.running.thread(context).current;
+        if let Some(stack) = current
+            && self.running.stack(stack).owner.is_none()
+            && self.running.stack(stack).frames.is_empty()
+        {
+            self.running.leave_current(context, new.time);
+        }
+        // What a thread ran when it was heard of last may be gone, too: destroyed by uninstrumented code.
+        for index in 0..self.running.threads() {
+            if let Some(stack) = self.running.thread(index).current
+                && self.running.stack(stack).owner.is_none()
+                && self.running.stack(stack).begins_near(sp)
+            {
+                self.running.discard_current(index, new.time);
+                found = true;
+            }
+        }
+        if let Some(empty) = self.running.stacks().resting().empty_near(sp, BASE) {
+            self.running.discard(empty);
+            found = true;
+        }
+        // So may one that another thread ran when it was heard of last.
+        found |= self.running.current().any(|stack| {
+            let of = self.running.stack(stack);
+            of.owner.is_none() && of.frames.is_empty() && of.base.abs_diff(sp) < BASE
+        });
+        let at = self.running.stacks().resting_at(sp);
+        let below = self.running.stacks().below(sp).map(|(_, stack)| stack);
+        for stack in [at, below].into_iter().flatten() {
+            let of = self.running.stack(stack);
+            let base = of.frames.first().map_or(0, |frame| frame.sp);
+            if of.owner.is_none() && base + BASE > sp {
+                self.running.discard(stack);
+                found = true;
+            }
+        }
+        found
+    }
+}

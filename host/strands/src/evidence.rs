@@ -1,0 +1,173 @@
+//! What has been seen of call sites: in the first look at a group's events, and in this one.
+
+use crate::offsets::Offsets;
+use crate::survey::{Firsts, Places, Survey, Votes};
+use heddle_calls::End;
+
+/// What the first look has found, if this is another, and what is found now.
+pub(crate) struct Evidence<'a> {
+    known: Option<&'a Survey>,
+    survey: Survey,
+    /// In the first look: where stacks have been.
+    places: Places,
+}
+
+/// A call by uninstrumented code, outside the stacks of threads.
+pub(crate) struct Start {
+    pub site: u64,
+    pub function: u64,
+    pub sp: u64,
+    /// If it is next below the innermost call of the stack that runs: that call's function, and how far below.
+    pub near: Option<(u32, u64)>,
+    /// It is below the innermost call of another stack.
+    pub behind: bool,
+    /// Recording began within calls, as far as has been seen.
+    pub within: bool,
+}
+
+impl<'a> Evidence<'a> {
+    /// Nothing is seen yet; `known`: what a first look at the same events found.
+    pub fn new(known: Option<&'a Survey>) -> Self {
+        let offsets = known.map_or_else(Offsets::default, |known| known.offsets.clone());
+        Evidence {
+            known,
+            survey: Survey {
+                offsets,
+                ..Survey::default()
+            },
+            places: Places::default(),
+        }
+    }
+
+    /// Whether this is the first look.
+    pub fn is_first_look(&self) -> bool {
+        self.known.is_none()
+    }
+
+    /// What is found in this look.
+    #[inline]
+    pub fn survey(&self) -> &Survey {
+        &self.survey
+    }
+
+    /// The same, when all has been seen.
+    pub fn conclude(mut self) -> Survey {
+        self.survey.firsts.conclude();
+        self.survey
+    }
+
+    /// A coroutine's frame was captured.
+    pub fn note_capture(&mut self) {
+        self.survey.captures = true;
+        self.survey.begun = true;
+    }
+
+    /// A call began outside the threads' own stacks.
+    pub fn note_other_strand(&mut self) {
+        self.survey.begun = true;
+    }
+
+    /// The function was entered.
+    pub fn note_entered(&mut self, function: u32) {
+        if self.is_first_look() {
+            self.survey.entered.insert(function);
+        }
+    }
+
+    /// Whether the first look has seen that function entered.
+    pub fn was_entered(&self, function: u32) -> bool {
+        self.known
+            .is_some_and(|known| known.entered.contains(&function))
+    }
+
+    /// Whether the first look has seen how calls from that site begin.
+    pub fn knows_site(&self, site: u64) -> bool {
+        self.known
+            .is_some_and(|known| known.sites.contains_key(&site))
+    }
+
+    /// By how much stack pointers at exits differ from those at enters.
+    pub fn offsets(&self) -> &Offsets {
+        &self.survey.offsets
+    }
+
+    /// A call of this function was left so many bytes above where it was entered.
+    pub fn note_offset(&mut self, function: u64, by: i64) {
+        self.survey.offsets.note(function, by);
+    }
+
+    /// From where fibers make the first of their outermost calls.
+    pub fn firsts(&self) -> &Firsts {
+        &self.known.unwrap_or(&self.survey).firsts
+    }
+
+    /// A call from this site that was taken for a callback has ended.
+    pub fn note_callback(&mut self, site: u64, end: End) {
+        if let Some(votes) = self.survey.sites.get_mut(&site) {
+            match end {
+                End::Returned => votes.kept += 1,
+                End::Unwound => votes.broken += 1,
+                End::Open => {}
+            }
+        }
+    }
+
+    /// A call from this site was a further outermost one of a fiber.
+    pub fn note_further(&mut self, site: u64) {
+        if self.is_first_look() {
+            self.survey.firsts.note_further(site);
+        }
+    }
+
+    /// How calls from the site of this one begin, and whether they are the outermost of their stacks. `instrumented`: its caller may be open, but was not seen to begin, and
+    /// the call says nothing of others.
+    pub fn judge(&mut self, start: &Start, instrumented: bool) -> (Votes, bool) {
+        let known = self.known.and_then(|known| known.sites.get(&start.site));
+        let votes = match known {
+            Some(&known) => known,
+            None => self.vote(start, instrumented),
+        };
+        // A recording that begins within calls has some far ones of callbacks at first: they must not make all the others so.
+        let root = match self.known {
+            None if start.near.is_some() && start.within => votes.is_clearly_root(),
+            None if votes.are_few() && self.survey.firsts.holds(start.site) => true,
+            _ => votes.is_root(),
+        };
+        (votes, root)
+    }
+
+    /// Counts how a call from this site began.
+    fn vote(&mut self, start: &Start, instrumented: bool) -> Votes {
+        let survey = &mut self.survey;
+        let usual = start.near.is_some_and(|(above, distance)| {
+            survey.is_usual(start.site, start.function, above, distance)
+        });
+        if instrumented {
+            return Votes::default();
+        }
+        // Stacks that lie beside each other are a usual distance apart, too.
+        let again = !start.within && self.places.has_begun(start.site, start.sp);
+        let votes = survey.sites.entry(start.site).or_default();
+        votes.near += u64::from(usual && !again);
+        votes.far += u64::from((start.near.is_none() && !start.behind) || again);
+        *votes
+    }
+
+    /// A new stack begins with this call; `known_there`: something was where it is. That may have been lost: by calls that were taken for callbacks as long as little was known
+    /// of their site.
+    pub fn note_start(&mut self, start: &Start, known_there: bool, instrumented: bool) {
+        if !self.is_first_look() {
+            return;
+        }
+        let unused = self.places.is_new(start.sp);
+        if start.near.is_none() {
+            self.places.begins(start.site, start.sp);
+        }
+        // An instrumented caller that is not open was not seen to begin: that says nothing of fibers.
+        match unused && !known_there {
+            _ if instrumented => {}
+            true => self.survey.firsts.note(start.site),
+            false => self.survey.firsts.note_either(start.site),
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! The threads of a group: what each runs, and where its own stack is.
+
+use crate::StrandId;
+use heddle_trace_file::Process;
+use std::ops::{Index, IndexMut, Range};
+
+/// What is kept by thread.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Context {
+    /// The stack that it runs, where that is known.
+    pub current: Option<u32>,
+    /// Its own stack.
+    pub own: u32,
+    /// Its index in its process.
+    pub thread: usize,
+    /// It is known where its own stack is.
+    settled: bool,
+    /// The recorder saw its end.
+    pub ended: bool,
+    /// When it was last heard of.
+    pub latest: u64,
+    pub gaps: u32,
+    /// Its enters and exits so far.
+    pub events: u64,
+    /// The activation that ended with the event of this number, and the stack pointer and caller of its call: another in its place was resumed by it.
+    pub left: Option<(u64, StrandId, u64, u64)>,
+}
+
+/// The group's threads, by their index in the group.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Threads {
+    contexts: Vec<Context>,
+    /// By index in the process.
+    numbers: Vec<u32>,
+    homes: Homes,
+}
+
+impl Index<usize> for Threads {
+    type Output = Context;
+
+    #[inline]
+    fn index(&self, context: usize) -> &Context {
+        &self.contexts[context]
+    }
+}
+
+impl IndexMut<usize> for Threads {
+    #[inline]
+    fn index_mut(&mut self, context: usize) -> &mut Context {
+        &mut self.contexts[context]
+    }
+}
+
+impl Threads {
+    /// Adds the thread with this index in its process, which runs its own stack: that of this number.
+    pub fn add(&mut self, process: &Process, index: usize, own: u32) {
+        let (thread, context) = (&process.threads()[index], self.contexts.len());
+        self.numbers.resize(process.threads().len(), 0);
+        self.numbers[index] = context as u32;
+        self.contexts.push(Context {
+            current: Some(own),
+            own,
+            thread: index,
+            settled: thread.stack().is_some(),
+            ended: thread.ended(),
+            latest: thread.first().0,
+            ..Context::default()
+        });
+        if let Some(range) = thread.stack() {
+            self.homes.add(range.start.0..range.end.0, context);
+        }
+    }
+
+    /// The thread's index in the group, by that in its process.
+    #[inline]
+    pub fn context(&self, thread: usize) -> usize {
+        self.numbers[thread] as usize
+    }
+
+    /// How many.
+    pub fn len(&self) -> usize {
+        self.contexts.len()
+    }
+
+    /// The stacks that threads run as far as was heard: another thread may have one of them by now.
+    pub fn running(&self) -> impl Iterator<Item = u32> + '_ {
+        self.contexts.iter().filter_map(|of| of.current)
+    }
+
+    /// The threads that had their own stacks where `sp` is; several if stacks were used again.
+    pub fn homes_at(&self, sp: u64) -> impl Iterator<Item = usize> + '_ {
+        self.homes.at(sp)
+    }
+
+    /// A thread whose stack's bounds were not recorded has it around its first call.
+    pub fn settle(&mut self, context: usize, sp: u64) {
+        const BELOW: u64 = 8 << 20;
+        const ABOVE: u64 = 64 << 10;
+        if !self[context].settled {
+            self[context].settled = true;
+            let range = sp.saturating_sub(BELOW)..sp.saturating_add(ABOVE);
+            self.homes.add(range, context);
+        }
+    }
+}
+
+/// Where threads have their own stacks.
+#[derive(Clone, Debug, Default)]
+struct Homes {
+    /// In order of their addresses.
+    ranges: Vec<(Range<u64>, usize)>,
+}
+
+impl Homes {
+    fn add(&mut self, range: Range<u64>, thread: usize) {
+        let key = (range.start, thread);
+        let at = self.ranges.partition_point(|(r, t)| (r.start, *t) < key);
+        self.ranges.insert(at, (range, thread));
+    }
+
+    /// The threads that had their own stacks here; several if stacks were used again.
+    fn at(&self, sp: u64) -> impl Iterator<Item = usize> + '_ {
+        let after = self.ranges.partition_point(|(range, _)| range.start <= sp);
+        // Stacks of threads that came one after another have the same bounds, or nearly so.
+        self.ranges[..after]
+            .iter()
+            .rev()
+            .take(4096)
+            .take_while(move |(range, _)| range.end > sp || range.start + (64 << 20) > sp)
+            .filter(move |(range, _)| range.contains(&sp))
+            .map(|&(_, thread)| thread)
+    }
+}
