@@ -39,7 +39,7 @@ pub(crate) fn profiles(
         Wanted::OneStack => !joining.may_have_fibers(),
         Wanted::OneStrand => !joining.may_have_strands(),
     };
-    // What is stored of each run tells it of most threads with fibers before an event is read.
+    // The index of runs says of most threads with fibers that they have some, before an event is read.
     let begins =
         |thread: &Thread| wanted == Wanted::All || !thread.runs().any(|run| run.begins_elsewhere());
     let finished = |joining: Joining<'_>| match go_on(&joining) {

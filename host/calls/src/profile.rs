@@ -12,7 +12,7 @@ pub struct Stats {
     /// The time during which at least one call was open, callees included: a recursive call's time is its outermost call's, counted once.
     /// Over several threads, the sum of theirs.
     pub total: Nanos,
-    /// The time not spent in traced callees.
+    /// The time not spent in instrumented callees.
     pub own: Nanos,
     /// How many of them returned. What was cut off, by `longjmp` or by the end of the program, has no duration of its own:
     /// it counts in `calls`, `total` and `own` alone.

@@ -40,7 +40,7 @@ impl Span {
         self.exit - self.enter
     }
 
-    /// The part of the duration that it did not spend in traced callees.
+    /// The part of the duration that it did not spend in instrumented callees.
     pub fn own(&self) -> Nanos {
         self.duration() - self.callees
     }

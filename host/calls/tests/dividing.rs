@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
-use heddle_calls::{Profile, Workers};
+use heddle_calls::{Profile, Wanted, Workers};
 use heddle_trace_file::write::{ThreadWriter, TraceWriter};
 use heddle_trace_file::{Trace, Why};
 use proptest::prelude::*;
@@ -128,6 +128,17 @@ fn all_agree(threads: &[(Vec<Step>, bool)], stack: bool) {
             let workers = Workers::new(NonZeroUsize::new(count).unwrap()).with_chunks_of(bytes);
             let divided = Profile::of_all(&threads, workers).unwrap();
             assert_eq!(divided, alone, "{count} workers, pieces of {bytes} bytes");
+            for wanted in [Wanted::OneStack, Wanted::OneStrand] {
+                // A thread that is not wanted may be known for one by less than all its events.
+                let found = Profile::of_wanted(&threads, workers, wanted).unwrap();
+                for (found, alone) in found.iter().zip(&alone) {
+                    let is_wanted = match wanted {
+                        Wanted::OneStrand => !alone.may_have_fibers && !alone.elsewhere,
+                        _ => !alone.may_have_fibers,
+                    };
+                    assert!(found.is_none() || is_wanted && found.as_ref() == Some(alone));
+                }
+            }
         }
     }
 }

@@ -2,18 +2,18 @@
 
 use crate::hash::FastMap;
 
-/// What was seen so far.
+/// The offsets that were seen so far.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Offsets {
     by_function: FastMap<u64, Vec<i64>>,
-    /// Those of all functions, the smallest first.
+    /// The offsets of all functions, the smallest first.
     all: Vec<i64>,
 }
 
 impl Offsets {
-    /// Of what grew, each call may differ: more of one function say nothing.
+    /// Offsets that are kept of one function. A frame that grew (`alloca`) has no stable offset, so further samples add nothing.
     const OF_ONE: usize = 8;
-    /// Looking for each of more costs more than looking at what is near.
+    /// Offsets that are kept of all functions together: to look for more of them costs more than to look at the stacks nearby.
     const OF_ALL: usize = 8;
 
     /// A call of `function` was left `by` bytes above where it was entered.
@@ -35,7 +35,7 @@ impl Offsets {
         known.is_some_and(|known| known.contains(&by))
     }
 
-    /// Those of all functions, the smallest first.
+    /// The offsets of all functions, the smallest first.
     pub fn all(&self) -> &[i64] {
         &self.all
     }

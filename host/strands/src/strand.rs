@@ -101,7 +101,7 @@ pub struct Strand {
     pub kind: Kind,
 }
 
-/// What few strands have.
+/// Facts that few strands have.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Words {
     name: Option<Box<str>>,

@@ -7,9 +7,9 @@ use crate::stacks::BASE;
 /// Facts about a group's events.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Survey {
-    /// Functions that were entered: the others are not traced, or were not called.
+    /// Functions that were entered: the others have no hooks, or were not called.
     pub entered: FastSet<u32>,
-    /// Call sites in code that is not traced, from which calls began outside the stacks of threads.
+    /// Call sites in uninstrumented code from which calls began outside the stacks of threads.
     pub sites: FastMap<u64, Votes>,
     /// From where fibers make the first of their outermost calls.
     pub firsts: Firsts,
@@ -23,22 +23,23 @@ pub(crate) struct Survey {
     pub offsets: Offsets,
 }
 
-/// Call sites in code that is not traced, from which calls were the outermost of their stacks.
+/// Call sites in uninstrumented code from which calls were the outermost of their stacks.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Firsts {
     sites: FastMap<u64, Outermost>,
-    /// Those from which no fiber begins, though much was seen.
+    /// Call sites from which no fiber begins, though many calls from them were seen.
     never: FastSet<u64>,
 }
 
 /// How calls from one site began.
 #[derive(Clone, Copy, Debug, Default)]
 struct Outermost {
-    /// Where no stack had ever been. Where stacks are used again, a few stand for all: one call that is mistaken for such a one is one too many.
+    /// Calls that began where no stack had ever been. A program that uses stacks again makes few of them, and they stand for all fibers: one call that is mistaken for one of
+    /// them is one too many.
     fresh: u32,
-    /// As further ones of a fiber.
+    /// Calls that were a later outermost call of an existing fiber.
     further: u32,
-    /// Where there had been a stack, as either.
+    /// Calls that began where there had been a stack: a fiber's first outermost call, or a later one.
     either: u32,
 }
 
@@ -53,7 +54,7 @@ pub(crate) struct Places {
 impl Places {
     /// Bytes that count as one place: outermost calls of one stack are closer.
     const SIZE: u64 = BASE;
-    /// From then on no place is new: what call sites do has been seen.
+    /// With so many places known, no further one counts as new: by then it has been seen what call sites do.
     const MOST: usize = 1 << 17;
 
     /// A stack begins at `sp` with a call from `site`, and nothing suggests otherwise.
@@ -107,7 +108,7 @@ impl Firsts {
         self.never.contains(&site)
     }
 
-    /// All has been seen.
+    /// The first look is over: decides from which call sites no fiber begins.
     pub fn conclude(&mut self) {
         self.never = self.never().collect();
     }
@@ -162,7 +163,7 @@ impl Survey {
         }
     }
 
-    /// Whether a call began as far below the call above it as another did: code that is not traced takes the same room each time, or one of few.
+    /// Whether a call began as far below the call above it as another did: uninstrumented code takes the same room each time, or one of few.
     pub fn is_usual(&mut self, site: u64, function: u64, above: u32, distance: u64) -> bool {
         const FEW: usize = 8;
         let known = self.distances.entry((site, function, above)).or_default();
@@ -174,7 +175,7 @@ impl Survey {
     }
 }
 
-/// What a decoder would be told, in order.
+/// What the second look would be told if the first one ended now; sorted, to be compared.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Conclusions {
     captures: bool,
@@ -188,17 +189,17 @@ struct Conclusions {
 #[derive(Clone, Debug)]
 pub(crate) struct Enough {
     events: u64,
-    /// So many events after which it is asked what has been found, and so many more after which it is asked again.
+    /// Event count of the next convergence check; `step` is the distance to the one after it.
     next: u64,
     step: u64,
-    /// What was found half and a quarter as many events ago.
+    /// Conclusions of the last two checks: at a quarter and at half as many events.
     found: [Option<Conclusions>; 2],
 }
 
 impl Enough {
-    /// It is not asked before.
+    /// Event count of the first convergence check.
     const FIRST: u64 = 1 << 18;
-    /// Nothing of what comes then is looked at.
+    /// The first look ends here, whatever it has found.
     pub const LAST: u64 = 1 << 24;
 
     pub fn new() -> Self {
@@ -210,7 +211,7 @@ impl Enough {
         }
     }
 
-    /// Counts an event, once there is something to be told. Whether another has to be seen: four times as many events as were seen before have told nothing else.
+    /// Counts an event. Whether the first look needs another: it ends when four times as many events as it had seen at some check have not changed the conclusions.
     #[inline]
     pub fn wants_more(&mut self, survey: &Survey) -> bool {
         self.events += 1;
@@ -247,7 +248,7 @@ pub(crate) struct Votes {
 }
 
 impl Votes {
-    /// A few may be mistaken: in the first look not all is known.
+    /// Fewer votes decide nothing: in the first look, some are mistaken.
     const ENOUGH: u64 = 8;
 
     /// Whether a call from this site is the outermost of its stack.

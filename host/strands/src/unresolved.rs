@@ -7,9 +7,9 @@ pub struct Unresolved {
     pub events: u64,
     /// Exits that belong to no open call: recording began inside it.
     pub exits: u64,
-    /// Enters whose caller is traced, and is open nowhere: recording began inside it, or events are missing.
+    /// Enters whose caller is instrumented, and is open nowhere: recording began inside it, or events are missing.
     pub enters: u64,
-    /// Calls of untraced code outside all known stacks that could have been on more than one strand.
+    /// Calls of uninstrumented code outside all known stacks that could have been on more than one strand.
     pub ambiguous: u64,
     /// Coroutines of which nothing says who made them: they are shown below the strand that ran them first.
     pub parents: u64,

@@ -2,11 +2,12 @@
 
 #![allow(clippy::unwrap_used)]
 
-use heddle_calls::Workers;
-use heddle_strands::{Call, Kind, Plan, Sink, Strand, StrandId, StrandSpan};
+use heddle_calls::{Key, Stats, Wanted, Workers};
+use heddle_strands::{Call, Kind, Plan, Sink, Strand, StrandId, StrandSpan, Summing};
 use heddle_symbols::Images;
 use heddle_trace_file::write::{ThreadWriter, TraceWriter};
 use heddle_trace_file::{Addr, Callee, Event, Nanos, Trace, Why};
+use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 
 /// All that a sink is told.
@@ -62,6 +63,24 @@ impl Sink for Log {
     }
     fn other(&mut self, strand: StrandId, thread: usize, event: &Event<'_>) {
         self.0.push(Told::Other(strand, thread, event.time));
+    }
+}
+
+/// Counts calls by function.
+#[derive(Default)]
+struct Sums(BTreeMap<u64, u64>);
+
+impl Sink for Sums {
+    fn leave(&mut self, of: &StrandSpan) {
+        *self.0.entry(of.span.function.0).or_default() += 1;
+    }
+}
+
+impl Summing for Sums {
+    fn called(&mut self, _: &Strand, functions: &[(Key, Stats)]) {
+        for (key, stats) in functions {
+            *self.0.entry(key.address.0).or_default() += stats.calls;
+        }
     }
 }
 
@@ -145,6 +164,26 @@ fn all_agree(threads: &[(u64, u64)]) {
         let other = decode(count);
         assert!(other == one, "{count} workers tell otherwise than one");
     }
+    // Whichever way a thread is read, each of its calls is counted once.
+    let mut entered: BTreeMap<u64, u64> = BTreeMap::new();
+    for told in one.0.iter().flat_map(|(_, log)| log) {
+        if let Told::Enter(_, _, _, function, ..) = told {
+            *entered.entry(function.0).or_default() += 1;
+        }
+    }
+    for wanted in [Wanted::All, Wanted::OneStack, Wanted::OneStrand] {
+        let found = Plan::sum(&trace, &mut Images::new(), wanted, |_| Sums::default()).unwrap();
+        let mut counted: BTreeMap<u64, u64> = BTreeMap::new();
+        for (function, calls) in found.sinks.iter().flat_map(|(_, sums)| &sums.0) {
+            *counted.entry(*function).or_default() += calls;
+        }
+        assert_eq!(counted, entered, "{wanted:?}");
+    }
+    let streamed = Plan::by_thread(&trace).stream(|_| Log::default(), |_, _, _| true);
+    let calls = |told: &&Told| matches!(told, Told::Enter(..));
+    let streamed = streamed.unwrap().sinks.into_iter().map(|(_, log)| log.0);
+    let streamed: usize = streamed.map(|log| log.iter().filter(calls).count()).sum();
+    assert_eq!(streamed as u64, entered.values().sum::<u64>());
 }
 
 #[test]

@@ -147,10 +147,10 @@ impl<S: Sink> Decoder<'_, S> {
             return Ok(());
         }
         let holder = self.sites.holder(new.caller, new.time);
-        let traced = holder.filter(|&function| {
+        let instrumented = holder.filter(|&function| {
             self.sites.was_entered(function) || self.evidence.was_entered(function)
         });
-        if let Some(function) = traced {
+        if let Some(function) = instrumented {
             let announced = self.announced_stack(context);
             let found = self.caller(context, new, function, callee);
             // Another fiber's call of the function, where that of the one that runs was not seen to begin.
@@ -204,18 +204,18 @@ impl<S: Sink> Decoder<'_, S> {
                 own
             }
             None if self.alone => return Err(NotAlone),
-            None => self.elsewhere(context, new, holder, traced.is_some()),
+            None => self.elsewhere(context, new, holder, instrumented.is_some()),
         };
         let mut flags = way;
         if let Some(top) = self.running.stack(stack).top() {
-            self.unresolved.enters += u64::from(traced.is_some());
+            self.unresolved.enters += u64::from(instrumented.is_some());
             // Uninstrumented code takes the same room each time, too. As long as it is not known what a site does, every call from it counts.
             let known = self.evidence.knows_site(new.caller);
             let votes = !known && self.running.stack(stack).owner.is_none();
-            if votes && traced.is_none() {
+            if votes && instrumented.is_none() {
                 flags |= Frame::CALLBACK;
             }
-            if traced.is_none() && !votes && top.sp > new.sp && top.sp - new.sp < REACH {
+            if instrumented.is_none() && !votes && top.sp > new.sp && top.sp - new.sp < REACH {
                 self.sites.note(Site {
                     site: new.caller,
                     function: new.function,

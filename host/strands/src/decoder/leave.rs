@@ -209,7 +209,7 @@ impl<S: Sink> Decoder<'_, S> {
             .find_map(|stack| self.plausible(stack, function, sp))
     }
 
-    /// The stack that rests whose innermost call is `fitting`, and was left as calls of its function were left before. Looking at the stacks near `sp` one by one would
+    /// The suspended stack whose top call is `fitting` and matches a known exit offset of its function. Looking at the stacks near `sp` one by one would
     /// find the same, mostly, but takes longer than all the rest of an event.
     fn rests_as_left(&self, sp: u64, fitting: impl Fn(&Frame) -> bool) -> Option<u32> {
         let offsets = self.evidence.offsets();

@@ -15,7 +15,7 @@ impl<S: Sink> Decoder<'_, S> {
         context: usize,
         new: &Entered,
         holder: Option<u32>,
-        traced: bool,
+        instrumented: bool,
     ) -> u32 {
         self.evidence.note_other_strand();
         self.note_callbacks();
@@ -27,7 +27,7 @@ impl<S: Sink> Decoder<'_, S> {
             return stack;
         }
         if !starts
-            && !traced
+            && !instrumented
             && let Some(stack) = self.announced.empty(&self.running, context, new.sp)
         {
             return stack;
@@ -56,7 +56,7 @@ impl<S: Sink> Decoder<'_, S> {
             within: self.begins_within(),
         };
         // Its caller may be open without having been seen to begin: that is no vote.
-        let (votes, root) = self.evidence.judge(&start, traced);
+        let (votes, root) = self.evidence.judge(&start, instrumented);
         if (near.is_none() || root)
             && let Some(stack) = self.continued(context, new, holder)
         {
@@ -64,7 +64,7 @@ impl<S: Sink> Decoder<'_, S> {
             return stack;
         }
         // Its caller was not seen to begin, but the program says that the same strand runs as before.
-        if traced
+        if instrumented
             && !starts
             && let Some(stack) =
                 current.filter(|&stack| self.announced.runs(&self.running, context, stack))
@@ -93,9 +93,10 @@ impl<S: Sink> Decoder<'_, S> {
             }
         }
         let known_there = self.take_over(context, new);
-        self.evidence.note_start(&start, known_there, traced);
+        self.evidence.note_start(&start, known_there, instrumented);
         let function = Addr(new.function);
-        self.running.new_stack(context, function, traced, new.time)
+        self.running
+            .new_stack(context, function, instrumented, new.time)
     }
 
     /// The fiber whose outermost call has ended, and whose code calls once more: from the same function, or, by a tail call, from that function's caller; and not from
