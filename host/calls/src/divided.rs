@@ -39,7 +39,8 @@ pub(crate) fn profiles(
         Wanted::OneStack => !joining.may_have_fibers(),
         Wanted::OneStrand => !joining.may_have_strands(),
     };
-    // The index of runs says of most threads with fibers that they have some, before an event is read.
+    // The index of runs says of most threads with fibers that they have some, before an event is
+    // read.
     let begins =
         |thread: &Thread| wanted == Wanted::All || !thread.runs().any(|run| run.begins_elsewhere());
     let finished = |joining: Joining<'_>| match go_on(&joining) {
@@ -82,7 +83,8 @@ pub(crate) fn profiles(
     profiles.into_iter().map(|(_, profile)| profile).collect()
 }
 
-/// The longest whole threads first; then the pieces, of which there is always one for who has nothing else to do.
+/// The longest whole threads first; then the pieces, of which there is always one for who has
+/// nothing else to do.
 fn tasks<'a>(
     threads: &[(&'a Thread, &'a Modules)],
     workers: Workers,

@@ -5,8 +5,10 @@
 //!                                  → Node    (call trees)
 //! ```
 //!
-//! [`Span`] is the seam: a [`Stack`] takes the events of one thread as calls on one stack. A decoder that tells the fibers and coroutines of a
-//! thread apart produces the same spans, by strand, and what is built on spans need not change.
+//! A [`Stack`] takes the events of one thread as calls on one stack, and this is the fast way for
+//! threads that never leave theirs: a [`Profile`] is read in pieces, by all workers at once. The
+//! crate `heddle-strands` decodes the others, and tells of all calls by one trait, `Sink`, with a
+//! [`Span`] for each.
 
 mod chunk;
 mod divided;

@@ -9,13 +9,13 @@ use heddle_trace_file::{Error, Modules, Nanos, Remarks, Thread};
 pub struct Stats {
     /// How many.
     pub calls: u64,
-    /// The time during which at least one call was open, callees included: a recursive call's time is its outermost call's, counted once.
-    /// Over several threads, the sum of theirs.
+    /// The time during which at least one call was open, callees included: a recursive call's time
+    /// is its outermost call's, counted once. Over several threads, the sum of theirs.
     pub total: Nanos,
     /// The time not spent in instrumented callees.
     pub own: Nanos,
-    /// How many of them returned. What was cut off, by `longjmp` or by the end of the program, has no duration of its own:
-    /// it counts in `calls`, `total` and `own` alone.
+    /// How many of them returned. What was cut off, by `longjmp` or by the end of the program, has
+    /// no duration of its own: it counts in `calls`, `total` and `own` alone.
     pub returned: u64,
     /// How many of them had their coroutine's frame captured.
     pub frames: u64,
@@ -54,7 +54,8 @@ impl Stats {
         (self.returned > 0).then_some(self.longest)
     }
 
-    /// The average duration of the calls that returned, callees included; of a recursive function, over inner calls too.
+    /// The average duration of the calls that returned, callees included; of a recursive function,
+    /// over inner calls too.
     pub fn avg(&self) -> Option<Nanos> {
         let avg = self.sum.checked_div(self.returned.into())?;
         u64::try_from(avg).ok().map(Nanos)
@@ -95,7 +96,8 @@ impl Stats {
 pub enum Wanted {
     /// Each, as if it had one stack.
     All,
-    /// Those that run no fibers ([`Profile::may_have_fibers`]), whose calls would not pair up. A coroutine's calls are on the stack of the call that resumed it.
+    /// Those that run no fibers ([`Profile::may_have_fibers`]), whose calls would not pair up. A
+    /// coroutine's calls are on the stack of the call that resumed it.
     OneStack,
     /// Those that never leave their own stack, and run no coroutine whose frame was captured.
     OneStrand,
@@ -112,16 +114,19 @@ pub struct Profile {
     pub events: u64,
     /// What else is to be said about the thread's events.
     pub remarks: Remarks,
-    /// Whether these may be the calls of several fibers: see [`Stack::may_have_fibers`](crate::Stack::may_have_fibers).
+    /// Whether these may be the calls of several fibers: see
+    /// [`Stack::may_have_fibers`](crate::Stack::may_have_fibers).
     pub may_have_fibers: bool,
-    /// Whether a call was entered on another stack than the thread's own: see [`Stack::was_elsewhere`](crate::Stack::was_elsewhere).
+    /// Whether a call was entered on another stack than the thread's own: see
+    /// [`Stack::was_elsewhere`](crate::Stack::was_elsewhere).
     pub elsewhere: bool,
     /// When its latest event was.
     pub last: Nanos,
 }
 
 impl Profile {
-    /// Reads a whole thread. Memory is of the size of its deepest stack and the number of its functions.
+    /// Reads a whole thread. Memory is of the size of its deepest stack and the number of its
+    /// functions.
     ///
     /// # Errors
     /// What the thread's iterator gives.
@@ -131,8 +136,9 @@ impl Profile {
         joining.finish()
     }
 
-    /// Reads these threads, each with the modules of its process; one profile a thread, in their order, and the same as [`Profile::of`]. A thread that has more than its share of the events is read
-    /// by all workers at once. Memory is that of so many threads as there are workers.
+    /// Reads these threads, each with the modules of its process; one profile a thread, in their
+    /// order, and the same as [`Profile::of`]. A thread that has more than its share of the events
+    /// is read by all workers at once. Memory is that of so many threads as there are workers.
     ///
     /// ```no_run
     /// # fn main() -> Result<(), heddle_trace_file::Error> {

@@ -1,20 +1,29 @@
 //! Pairs enters and exits of one thread, as calls on one stack.
 //!
-//! The stack grows downwards, so of two open calls the inner one has the lower stack pointer, or the same one if it was inlined.
+//! The stack grows downwards, so of two open calls the inner one has the lower stack pointer, or
+//! the same one if it was inlined.
 //!
-//! - *Enter*: open calls whose stack pointer is below the new one's are gone (`longjmp` left them without an exit): they end here, unwound.
-//!   So are those with the same one and another call site: only an inlined call leaves the stack pointer as it is, and has its container's call site.
-//!   That holds only within one stack: a signal handler's alternate stack may be anywhere.
-//! - *Exit*: it ends the nearest open call of the same function, as far as the exit's bits of the function's address tell ([`Callee`]). Calls above that one had no exit of their own and end unwound. At its exit, a function's stack pointer may be lower than
-//!   at its enter (`alloca`) or higher (the exit hook is tail-called after the frame is gone), but not above the frame it was called from: an open call of
-//!   which that would be true is skipped, so that after a `longjmp` out of a recursion the right one ends.
-//! - Events of [`Way::Entry`] say it more plainly: the stack pointer is where the return address lies, so no two open calls share it (an enter at
-//!   the same one ends what had it), and the exit with the same one ends the call. The function is not asked: an exit has another address within it than the enter.
-//!   A tail call is an exit, then an enter with the same stack pointer and call site.
+//! - *Enter*: open calls whose stack pointer is below the new one's are gone (`longjmp` left them
+//!   without an exit): they end here, unwound. So are those with the same one and another call
+//!   site: only an inlined call leaves the stack pointer as it is, and has its container's call
+//!   site. That holds only within one stack: a signal handler's alternate stack may be anywhere.
+//! - *Exit*: it ends the nearest open call of the same function, as far as the exit's bits of the
+//!   function's address tell ([`Callee`]). Calls above that one had no exit of their own and end
+//!   unwound. At its exit, a function's stack pointer may be lower than at its enter (`alloca`) or
+//!   higher (the exit hook is tail-called after the frame is gone), but not above the frame it was
+//!   called from: an open call of which that would be true is skipped, so that after a `longjmp`
+//!   out of a recursion the right one ends.
+//! - Events of [`Way::Entry`] say it more plainly: the stack pointer is where the return address
+//!   lies, so no two open calls share it (an enter at the same one ends what had it), and the exit
+//!   with the same one ends the call. The function is not asked: an exit has another address within
+//!   it than the enter. A tail call is an exit, then an enter with the same stack pointer and call
+//!   site.
 //! - An exit that finds no open call is counted and changes nothing.
-//! - *Gap*: calls that were open before it may have ended in it, and nothing says which. They stay open, and end like others: by an exit that fits, or unwound where an event
-//!   shows them gone; the time of the gap is theirs. Only one rule is turned: an enter of the same function at the same place is a call of its own, made after the one before
-//!   the gap had ended, and not inlined into that.
+//! - *Gap*: calls that were open before it may have ended in it, and nothing says which. They stay
+//!   open, and end like others: by an exit that fits, or unwound where an event shows them gone;
+//!   the time of the gap is theirs. Only one rule is turned: an enter of the same function at the
+//!   same place is a call of its own, made after the one before the gap had ended, and not inlined
+//!   into that.
 
 mod above;
 
@@ -27,7 +36,8 @@ use std::ops::Range;
 /// An open call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Frame {
-    /// The function's address; [`Way::Entry`]: the one within it at its enter, the same for every call.
+    /// The function's address; [`Way::Entry`]: the one within it at its enter, the same for every
+    /// call.
     pub function: Addr,
     /// Which hooks told of it.
     pub way: Way,
@@ -96,7 +106,8 @@ impl Stack {
         }
     }
 
-    /// No open call of `thread`. Where it is not known where its stack is, it is taken to be around its first call.
+    /// No open call of `thread`. Where it is not known where its stack is, it is taken to be around
+    /// its first call.
     pub fn of(thread: &Thread) -> Self {
         const EVENTS: usize = 1 << 10;
         const BELOW: u64 = 8 << 20;
@@ -116,7 +127,8 @@ impl Stack {
         stack
     }
 
-    /// Takes the next event, and calls `ended` for every call that it ends, innermost first, with the call around it.
+    /// Takes the next event, and calls `ended` for every call that it ends, innermost first, with
+    /// the call around it.
     #[inline]
     pub fn feed(&mut self, event: Event, mut ended: impl FnMut(Span, Option<&Frame>)) -> Step {
         self.latest = event.time;
@@ -212,19 +224,23 @@ impl Stack {
         self.loose
     }
 
-    /// Whether the thread may run fibers: an event did not nest with the one before, and not both were on its own stack, as far as it is known where that is. As long as
-    /// this is false, its calls are those of one stack, paired as they were made. Signals on a stack of their own look the same.
+    /// Whether the thread may run fibers: an event did not nest with the one before, and not both
+    /// were on its own stack, as far as it is known where that is. As long as this is false, its
+    /// calls are those of one stack, paired as they were made. Signals on a stack of their own look
+    /// the same.
     pub fn may_have_fibers(&self) -> bool {
         let unpaired = self.loose.unmatched + self.loose.unwound > 0;
         self.strayed || (self.bounds.is_none() && unpaired)
     }
 
-    /// Whether a call was entered on another stack than the thread's own, as far as it is known where that is: a fiber's, which another thread may run, too.
+    /// Whether a call was entered on another stack than the thread's own, as far as it is known
+    /// where that is: a fiber's, which another thread may run, too.
     pub fn was_elsewhere(&self) -> bool {
         self.elsewhere
     }
 
-    /// Whether an exit with this stack pointer, or the innermost open call, is known not to be on the thread's own stack.
+    /// Whether an exit with this stack pointer, or the innermost open call, is known not to be on
+    /// the thread's own stack.
     fn is_elsewhere(&self, sp: Addr) -> bool {
         let top = self.frames.last().map_or(sp, |top| top.sp);
         let outside = |bounds: &Range<Addr>| !bounds.contains(&sp) || !bounds.contains(&top);
@@ -249,7 +265,8 @@ impl Stack {
             .or_else(|| candidates.next())
     }
 
-    /// Whether the call at `index` can have been left with this stack pointer: not above the frame that it was called from.
+    /// Whether the call at `index` can have been left with this stack pointer: not above the frame
+    /// that it was called from.
     fn plausible(&self, index: usize, sp: Addr) -> bool {
         let inner = self.frames[index].sp;
         let outer = self.frames[..index]

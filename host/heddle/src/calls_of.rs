@@ -218,7 +218,8 @@ impl Labels {
         number
     }
 
-    /// The caller and whether it has a name, where it lies in another module than the call above: code that is not traced came between.
+    /// The caller and whether it has a name, where it lies in another module than the call above:
+    /// code that is not traced came between.
     fn foreign(
         &self,
         names: &mut Names,

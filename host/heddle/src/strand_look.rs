@@ -5,14 +5,16 @@ use heddle_calls::{Profile, Stack, Wanted, Workers};
 use heddle_strands::Plan;
 use heddle_trace_file::{Error, EventKind, Thread, Trace};
 
-/// Events that are looked at, over all threads: a millisecond, and all of a trace whose threads have not filled a block each.
+/// Events that are looked at, over all threads: a millisecond, and all of a trace whose threads
+/// have not filled a block each.
 const LOOK: usize = 1 << 17;
 
 /// Of each thread at least so many.
 const LEAST: usize = 256;
 
-/// Whether the trace has fibers or coroutines: as far as the beginning of each thread tells, and of each stretch of its events. Where those show nothing else than one stack a
-/// thread, nothing is decoded.
+/// Whether the trace has fibers or coroutines: as far as the beginning of each thread tells, and of
+/// each stretch of its events. Where those show nothing else than one stack a thread, nothing is
+/// decoded.
 ///
 /// # Errors
 /// What reading the trace gives.

@@ -1,4 +1,5 @@
-//! What the program itself says of its strands (`include/heddle/trace.h`): names, and what they wait for. Its numbers are bound to the strands that the events show.
+//! What the program itself says of its strands (`include/heddle/trace.h`): names, and what they
+//! wait for. Its numbers are bound to the strands that the events show.
 
 use crate::Kind;
 use crate::hash::FastMap;
@@ -114,7 +115,8 @@ impl Announced {
         announced.is_some_and(|number| !self.bound.contains_key(&number))
     }
 
-    /// Has the thread run the strand that was announced: at `sp`, a call has ended of which nothing else tells whose it is.
+    /// Has the thread run the strand that was announced: at `sp`, a call has ended of which nothing
+    /// else tells whose it is.
     pub fn run<S: Sink>(&self, running: &mut Running<'_, S>, context: usize, sp: u64, time: u64) {
         let Some(number) = self.said[context].new else {
             return;
@@ -141,8 +143,9 @@ impl Announced {
         bound.is_some_and(|bound| bound.slot == running.stack(stack).slot)
     }
 
-    /// The stack of the fiber that was announced to run on the thread, if recording began within its calls, or, as far as has been seen, `within` those of others: where those
-    /// are that were not seen to begin, only this tells whose a call is.
+    /// The stack of the fiber that was announced to run on the thread, if recording began within
+    /// its calls, or, as far as has been seen, `within` those of others: where those are that were
+    /// not seen to begin, only this tells whose a call is.
     pub fn stack<S: Sink>(
         &self,
         running: &Running<'_, S>,
@@ -154,7 +157,8 @@ impl Announced {
         (running.stack(stack).begun_before || within).then_some(stack)
     }
 
-    /// The stack of the fiber that was announced to run on the thread, if its latest outermost call has ended, and began near `sp`.
+    /// The stack of the fiber that was announced to run on the thread, if its latest outermost call
+    /// has ended, and began near `sp`.
     pub fn empty<S: Sink>(&self, running: &Running<'_, S>, context: usize, sp: u64) -> Option<u32> {
         let stack = self.latest(running, context)?.stack(running)?;
         let of = running.stack(stack);

@@ -1,7 +1,9 @@
 //! A whole trace, by as many workers as the machine has processors.
 //!
-//! A thread that stays on its own stack and runs no coroutine needs nothing of the others: each is decoded by itself, in the first round. The threads of a process
-//! that do not stay alone are a *group*: their events are taken in order of time, twice, because some of what is seen early is only understood later.
+//! A thread that stays on its own stack and runs no coroutine needs nothing of the others: each is
+//! decoded by itself, in the first round. The threads of a process that do not stay alone are a
+//! *group*: their events are taken in order of time, twice, because some of what is seen early is
+//! only understood later.
 
 use crate::code::Code;
 use crate::decoder::{Decoder, Found, NotAlone};
@@ -31,7 +33,8 @@ pub struct Plan<'a> {
 /// What came of a trace.
 #[derive(Debug)]
 pub struct Decoded<S> {
-    /// In order of processes; of a process, first its threads that stayed alone, then the group of the others. Each with the index of its process.
+    /// In order of processes; of a process, first its threads that stayed alone, then the group of
+    /// the others. Each with the index of its process.
     pub sinks: Vec<(usize, S)>,
     /// What could not be told, by process.
     pub unresolved: Vec<Unresolved>,
@@ -112,10 +115,12 @@ impl<'a> Plan<'a> {
         Plan { workers, ..self }
     }
 
-    /// Decodes everything. `make` makes a sink for a part of the process with this index: one for each thread that stays alone, and one for the others. What was told to a
-    /// sink of a thread that turned out not to be alone is thrown away with it.
+    /// Decodes everything. `make` makes a sink for a part of the process with this index: one for
+    /// each thread that stays alone, and one for the others. What was told to a sink of a thread
+    /// that turned out not to be alone is thrown away with it.
     ///
-    /// Strands are numbered alike whatever the number of workers: threads first, in order of processes and of birth, then the others.
+    /// Strands are numbered alike whatever the number of workers: threads first, in order of
+    /// processes and of birth, then the others.
     ///
     /// # Errors
     /// What reading the trace gives.
@@ -144,8 +149,10 @@ impl<'a> Plan<'a> {
         self.with_groups(alone.collect(), make)
     }
 
-    /// Adds calls up by function, and reads every event once, but for the first look at groups. Threads that are `wanted` are read by themselves, in pieces, by all
-    /// workers at once; the others of a process are decoded together. `make` makes a sink for each part, as in [`Plan::decode`].
+    /// Adds calls up by function, and reads every event once, but for the first look at groups.
+    /// Threads that are `wanted` are read by themselves, in pieces, by all workers at once; the
+    /// others of a process are decoded together. `make` makes a sink for each part, as in
+    /// [`Plan::decode`].
     ///
     /// # Errors
     /// What reading the trace gives.
@@ -190,7 +197,8 @@ impl<'a> Plan<'a> {
         Self::for_some(trace, images, |process| grouped[process]).with_groups(alone, make)
     }
 
-    /// Decodes the threads of which there is no part yet together with the others of their process. The parts are those of all threads, in order.
+    /// Decodes the threads of which there is no part yet together with the others of their process.
+    /// The parts are those of all threads, in order.
     fn with_groups<S: Sink + Send>(
         &self,
         alone: Vec<(usize, usize, Option<Part<S>>)>,
@@ -264,7 +272,8 @@ impl<'a> Plan<'a> {
         Ok(self.together(process, threads, None, Ignore)?.1)
     }
 
-    /// Whether there is a strand that is no thread, as far as the first events of each process tell.
+    /// Whether there is a strand that is no thread, as far as the first events of each process
+    /// tell.
     ///
     /// # Errors
     /// What reading the trace gives.
@@ -333,7 +342,8 @@ impl<'a> Plan<'a> {
         Ok((Part::of(found, remarks), survey))
     }
 
-    /// `work` for each item, by all workers, the items of the largest `size` first; results in order of the items.
+    /// `work` for each item, by all workers, the items of the largest `size` first; results in
+    /// order of the items.
     fn parallel<I: Sync, T: Send>(
         &self,
         items: &[I],
@@ -348,7 +358,9 @@ impl<'a> Plan<'a> {
         results.into_iter().map(|(_, result)| result).collect()
     }
 
-    /// Decodes all processes at once, in order of time, for what has to be told in that order: `each` gets every event of every thread, and the sink of its process, which was told of it; it says whether to go on.
+    /// Decodes all processes at once, in order of time, for what has to be told in that order:
+    /// `each` gets every event of every thread, and the sink of its process, which was told of it;
+    /// it says whether to go on.
     ///
     /// # Errors
     /// What reading the trace gives.
@@ -441,7 +453,8 @@ impl Sink for Births {
     }
 }
 
-/// Gives `each` the events of some threads of a process, in order of time, until it has enough; `piped`: as another processor reads them. Returns what is to be said of them.
+/// Gives `each` the events of some threads of a process, in order of time, until it has enough;
+/// `piped`: as another processor reads them. Returns what is to be said of them.
 fn each_event<'a>(
     process: &'a Process,
     threads: &[usize],
@@ -461,7 +474,8 @@ fn each_event<'a>(
     )
 }
 
-/// Gives `each` the events of some threads of a process, in order of time, until it has enough; returns what is to be said of them.
+/// Gives `each` the events of some threads of a process, in order of time, until it has enough;
+/// returns what is to be said of them.
 fn in_order<'a>(
     process: &'a Process,
     threads: &[usize],

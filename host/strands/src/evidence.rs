@@ -17,7 +17,8 @@ pub(crate) struct Start {
     pub site: u64,
     pub function: u64,
     pub sp: u64,
-    /// If it is next below the innermost call of the stack that runs: that call's function, and how far below.
+    /// If it is next below the innermost call of the stack that runs: that call's function, and how
+    /// far below.
     pub near: Option<(u32, u64)>,
     /// It is below the innermost call of another stack.
     pub behind: bool,
@@ -119,15 +120,17 @@ impl<'a> Evidence<'a> {
         }
     }
 
-    /// How calls from the site of this one begin, and whether they are the outermost of their stacks. `instrumented`: its caller may be open, but was not seen to begin, and
-    /// the call says nothing of others.
+    /// How calls from the site of this one begin, and whether they are the outermost of their
+    /// stacks. `instrumented`: its caller may be open, but was not seen to begin, and the call says
+    /// nothing of others.
     pub fn judge(&mut self, start: &Start, instrumented: bool) -> (Votes, bool) {
         let known = self.known.and_then(|known| known.sites.get(&start.site));
         let votes = match known {
             Some(&known) => known,
             None => self.vote(start, instrumented),
         };
-        // A recording that begins within calls has some far ones of callbacks at first: they must not make all the others so.
+        // A recording that begins within calls has some far ones of callbacks at first: they must
+        // not make all the others so.
         let root = match self.known {
             None if start.near.is_some() && start.within => votes.is_clearly_root(),
             None if votes.are_few() && self.survey.firsts.holds(start.site) => true,
@@ -153,8 +156,8 @@ impl<'a> Evidence<'a> {
         *votes
     }
 
-    /// A new stack begins with this call; `known_there`: something was where it is. That may have been lost: by calls that were taken for callbacks as long as little was known
-    /// of their site.
+    /// A new stack begins with this call; `known_there`: something was where it is. That may have
+    /// been lost: by calls that were taken for callbacks as long as little was known of their site.
     pub fn note_start(&mut self, start: &Start, known_there: bool, instrumented: bool) {
         if !self.is_first_look() {
             return;
@@ -163,7 +166,8 @@ impl<'a> Evidence<'a> {
         if start.near.is_none() {
             self.places.begins(start.site, start.sp);
         }
-        // An instrumented caller that is not open was not seen to begin: that says nothing of fibers.
+        // An instrumented caller that is not open was not seen to begin: that says nothing of
+        // fibers.
         match unused && !known_there {
             _ if instrumented => {}
             true => self.survey.firsts.note(start.site),

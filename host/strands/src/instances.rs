@@ -1,13 +1,17 @@
 //! Which instance of a coroutine runs.
 //!
-//! A coroutine's frame is found again at the same address until it is destroyed, and then another's may be there. A new instance begins where
+//! A coroutine's frame is found again at the same address until it is destroyed, and then another's
+//! may be there. A new instance begins where
 //!
-//! - nothing was known at that address, or what was there was destroyed, or was another coroutine's;
+//! - nothing was known at that address, or what was there was destroyed, or was another
+//!   coroutine's;
 //! - the resume index is 0: it runs for the first time;
-//! - it is 2 after anything but 0: GCC numbers the suspension points from 2 in steps of two, the first is behind the initial one, and nothing comes back to that;
+//! - it is 2 after anything but 0: GCC numbers the suspension points from 2 in steps of two, the
+//!   first is behind the initial one, and nothing comes back to that;
 //! - its ramp is what called it: that makes a new one each time.
 //!
-//! Whoever runs the ramp is the parent. Where the first activation is not seen (the optimiser put it into the ramp), the ramp's call is remembered, and the next new instance is from there.
+//! Whoever runs the ramp is the parent. Where the first activation is not seen (the optimiser put
+//! it into the ramp), the ramp's call is remembered, and the next new instance is from there.
 
 use crate::code::{Code, Role};
 use crate::entered::Entered;
@@ -32,7 +36,8 @@ pub(crate) struct Instances<'a> {
     at: FastMap<Addr, u32>,
     /// By coroutine: the strands that called its ramp, and when.
     unseen: FastMap<u32, VecDeque<(StrandId, u64)>>,
-    /// Destroyed ones, latest last: the compiler may have made the rest of a destruction a tail call, which comes after it.
+    /// Destroyed ones, latest last: the compiler may have made the rest of a destruction a tail
+    /// call, which comes after it.
     destroyed: VecDeque<(u32, StrandId)>,
 }
 
@@ -106,7 +111,8 @@ impl<'a> Instances<'a> {
         makers.push_back((maker, time));
     }
 
-    /// The instance that a call with this frame runs or destroys; `None` if the function is no coroutine's.
+    /// The instance that a call with this frame runs or destroys; `None` if the function is no
+    /// coroutine's.
     #[cold]
     #[inline(never)]
     pub fn entered(

@@ -1,7 +1,10 @@
-//! From events to strands: which thread, fiber or coroutine every call was made on, without the program saying so.
+//! From events to strands: which thread, fiber or coroutine every call was made on, without the
+//! program saying so.
 //!
 //! ```text
 //! Trace → Plan (symbols) → Decoder (stacks, instances) → Sink: strands born, resumed, suspended, ended; calls entered and left
+//!       → Plan::by_thread → a stack for each thread    → Sink
+//!       → Plan::sum → a Profile of each thread that stays on its stack; Decoder → Summing
 //! ```
 //!
 //! ```no_run
@@ -24,7 +27,8 @@
 //! # }
 //! ```
 //!
-//! Memory is of the size of what is open or alive at once, not of the trace. What cannot be told is counted ([`Unresolved`]), and every event lies on exactly one strand.
+//! Memory is of the size of what is open or alive at once, not of the trace. What cannot be told is
+//! counted ([`Unresolved`]), and every event lies on exactly one strand.
 
 mod announced;
 mod code;

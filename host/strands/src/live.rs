@@ -118,9 +118,11 @@ impl Slots {
         }
     }
 
-    /// The strands that there are have not ended, but nothing more will be heard of them: in order of their numbers.
+    /// The strands that there are have not ended, but nothing more will be heard of them: in order
+    /// of their numbers.
     pub fn finish(&mut self, sink: &mut impl Sink) {
-        /// So many at once are given back to the system: whoever keeps them need not have them twice.
+        /// So many at once are given back to the system: whoever keeps them need not have them
+        /// twice.
         const TOGETHER: usize = 1 << 14;
         let mut slots = std::mem::take(&mut self.slots);
         slots.retain(Option::is_some);

@@ -1,4 +1,5 @@
-//! How far stack pointers are at exits from those at enters, where hooks are tail-called or frames have grown.
+//! How far stack pointers are at exits from those at enters, where hooks are tail-called or frames
+//! have grown.
 
 use crate::hash::FastMap;
 
@@ -11,9 +12,11 @@ pub(crate) struct Offsets {
 }
 
 impl Offsets {
-    /// Offsets that are kept of one function. A frame that grew (`alloca`) has no stable offset, so further samples add nothing.
+    /// Offsets that are kept of one function. A frame that grew (`alloca`) has no stable offset, so
+    /// further samples add nothing.
     const OF_ONE: usize = 8;
-    /// Offsets that are kept of all functions together: to look for more of them costs more than to look at the stacks nearby.
+    /// Offsets that are kept of all functions together: to look for more of them costs more than to
+    /// look at the stacks nearby.
     const OF_ALL: usize = 8;
 
     /// A call of `function` was left `by` bytes above where it was entered.

@@ -1,4 +1,5 @@
-//! The events of a process's threads, each thread taken for one stack: its calls are those of one strand, whatever it runs.
+//! The events of a process's threads, each thread taken for one stack: its calls are those of one
+//! strand, whatever it runs.
 
 use crate::decode::Part;
 use crate::sink::{Call, Sink, StrandSpan};

@@ -1,4 +1,5 @@
-//! What runs where: threads run stacks, on which calls of strands are open. All that changes there is told to the sink.
+//! What runs where: threads run stacks, on which calls of strands are open. All that changes there
+//! is told to the sink.
 
 use crate::code::Code;
 use crate::entered::Entered;
@@ -18,7 +19,8 @@ pub(crate) struct Running<'a, S> {
     stacks: Stacks,
     slots: Slots,
     instances: Instances<'a>,
-    /// Call sites of calls that were taken for callbacks and have ended, and how: until somebody asks.
+    /// Call sites of calls that were taken for callbacks and have ended, and how: until somebody
+    /// asks.
     callbacks: Vec<(u64, End)>,
     loose: Loose,
     /// The time of the event that is taken.
@@ -34,7 +36,8 @@ pub(crate) struct Told<S> {
 }
 
 impl<'a, S: Sink> Running<'a, S> {
-    /// These threads of `process`, which has the index `number` in the trace, each on its own stack. `capturing`: frames of coroutines are captured.
+    /// These threads of `process`, which has the index `number` in the trace, each on its own
+    /// stack. `capturing`: frames of coroutines are captured.
     pub fn new(
         process: &Process,
         number: usize,
@@ -69,7 +72,8 @@ impl<'a, S: Sink> Running<'a, S> {
         }
     }
 
-    /// An event of the thread with this index in its process is taken; gives its index in the group.
+    /// An event of the thread with this index in its process is taken; gives its index in the
+    /// group.
     #[inline]
     pub fn begin_event(&mut self, thread: usize, time: u64) -> usize {
         let context = self.threads.context(thread);
@@ -143,7 +147,8 @@ impl<'a, S: Sink> Running<'a, S> {
         &self.slots[slot].strand
     }
 
-    /// An event that is neither an enter nor an exit; `gap`: events of the thread are missing before it.
+    /// An event that is neither an enter nor an exit; `gap`: events of the thread are missing
+    /// before it.
     pub fn other(&mut self, context: usize, event: &Event<'_>, gap: bool) {
         self.threads[context].gaps += u32::from(gap);
         let strand = self.slots[self.innermost(context)].strand.id;
@@ -158,7 +163,8 @@ impl<'a, S: Sink> Running<'a, S> {
         self.sink.unmatched(strand, thread, function, time);
     }
 
-    /// The thread's own stack that holds `sp`: this thread's if it is one of several that had theirs there.
+    /// The thread's own stack that holds `sp`: this thread's if it is one of several that had
+    /// theirs there.
     pub fn home(&self, context: usize, sp: u64) -> Option<u32> {
         let mut latest = None;
         for owner in self.threads.homes_at(sp) {
@@ -179,7 +185,8 @@ impl<'a, S: Sink> Running<'a, S> {
         self.threads.settle(context, sp);
     }
 
-    /// The stack whose innermost call is next above `sp`, of those that rest, and of those that other threads run as far as was heard: they may have left them meanwhile.
+    /// The stack whose innermost call is next above `sp`, of those that rest, and of those that
+    /// other threads run as far as was heard: they may have left them meanwhile.
     pub fn next_above(&self, context: usize, sp: u64) -> Option<(u64, u32)> {
         let current = self.threads[context].current;
         let left = self.threads.running().filter_map(|stack| {
@@ -298,7 +305,8 @@ impl<'a, S: Sink> Running<'a, S> {
             .resumed(strand.id, Some(by), thread, Nanos(new.time));
     }
 
-    /// The strand whose activation ended with the event before, as if it had called this in its place: by a tail call.
+    /// The strand whose activation ended with the event before, as if it had called this in its
+    /// place: by a tail call.
     fn jumped_from(&self, context: usize, new: &Entered) -> Option<StrandId> {
         let of = &self.threads[context];
         let left = of.left.filter(|&(event, _, sp, caller)| {
@@ -312,7 +320,8 @@ impl<'a, S: Sink> Running<'a, S> {
     pub fn close(&mut self, stack: u32, end: End) -> Option<()> {
         let time = self.latest;
         let of = &mut self.stacks[stack];
-        // Field by field: mostly it was written just now, and a copy of the whole would wait for that.
+        // Field by field: mostly it was written just now, and a copy of the whole would wait for
+        // that.
         let (frame, below) = of.frames.split_last()?;
         let around = below.last().map(|outer| Addr(outer.function));
         let (function, caller, sp) = (frame.function, frame.caller, frame.sp);
@@ -519,7 +528,8 @@ impl<'a, S: Sink> Running<'a, S> {
         self.stacks.remove(stack);
     }
 
-    /// Ends a stack that a thread runs as far as was heard: it was left since, and its memory is another's now.
+    /// Ends a stack that a thread runs as far as was heard: it was left since, and its memory is
+    /// another's now.
     pub fn discard_current(&mut self, context: usize, time: u64) {
         if let Some(stack) = self.threads[context].current {
             self.leave_current(context, time);
@@ -551,8 +561,11 @@ impl<'a, S: Sink> Running<'a, S> {
         }
     }
 
-    /// A stack for a new fiber that begins with a call of `function`; 0: with one that was not seen. `within`: calls were open on it before. Its parent is who ran before
-    /// it; or if that is a fiber that began in the same function, who made that: an uninstrumented scheduler runs them one after another. Where that fiber was made on another thread and has moved, it is this thread, whose scheduler it is.
+    /// A stack for a new fiber that begins with a call of `function`; 0: with one that was not
+    /// seen. `within`: calls were open on it before. Its parent is who ran before it; or if that is
+    /// a fiber that began in the same function, who made that: an uninstrumented scheduler runs
+    /// them one after another. Where that fiber was made on another thread and has moved, it is
+    /// this thread, whose scheduler it is.
     pub fn new_stack(&mut self, context: usize, function: Addr, within: bool, time: u64) -> u32 {
         let thread = self.threads[context].thread;
         let slot = self.slots.add(Kind::Fiber, thread, Nanos(time));

@@ -15,7 +15,8 @@ pub struct Call {
     pub thread: usize,
     /// The function's address.
     pub function: Addr,
-    /// The function's number: one sink is told of one function by one number, and of no other by that.
+    /// The function's number: one sink is told of one function by one number, and of no other by
+    /// that.
     pub number: u32,
     /// The return address into the caller.
     pub caller: Addr,
@@ -44,7 +45,8 @@ pub struct StrandSpan {
     pub thread: usize,
     /// The function's number, as in [`Call::number`].
     pub number: u32,
-    /// The call; `depth` counts the open calls of its strand, and `callees` includes the time that its stack did not run.
+    /// The call; `depth` counts the open calls of its strand, and `callees` includes the time that
+    /// its stack did not run.
     pub span: Span,
     /// The function of the call around it on its stack.
     pub around: Option<Addr>,
@@ -52,7 +54,8 @@ pub struct StrandSpan {
     pub body: bool,
 }
 
-/// Takes what the decoder finds, in order of time. Every method does nothing unless it is overridden.
+/// Takes what the decoder finds, in order of time. Every method does nothing unless it is
+/// overridden.
 pub trait Sink {
     /// A strand was met for the first time.
     fn born(&mut self, _strand: &Strand) {}
@@ -74,7 +77,8 @@ pub trait Sink {
     fn ended(&mut self, _strand: &Strand) {}
 }
 
-/// Adds calls up by function. Of a thread that runs nothing but itself, single calls are not told of: its events are read in pieces, by all workers at once.
+/// Adds calls up by function. Of a thread that runs nothing but itself, single calls are not told
+/// of: its events are read in pieces, by all workers at once.
 pub trait Summing: Sink {
     /// What all calls of such a thread come to, between its birth and its end.
     fn called(&mut self, thread: &Strand, functions: &[(Key, Stats)]);

@@ -1,7 +1,9 @@
 //! What is known of call sites: the way that nearly every enter takes.
 //!
-//! A call from one site to one function is made from one place in its caller's frame, unless that has grown meanwhile (`alloca`): so where the innermost open
-//! call is of the caller's function and just as far above the new one as it was before, the new one lies within its frame, and belongs to it.
+//! A call from one site to one function is made from one place in its caller's frame, unless that
+//! has grown meanwhile (`alloca`): so where the innermost open call is of the caller's function and
+//! just as far above the new one as it was before, the new one lies within its frame, and belongs
+//! to it.
 
 use crate::code::Code;
 use crate::hash::FastMap;
@@ -13,7 +15,8 @@ use std::collections::BTreeMap;
 pub(crate) struct Site {
     pub site: u64,
     pub function: u64,
-    /// How far the caller's stack pointer is above that of the call; 0 if it is inlined into `caller`.
+    /// How far the caller's stack pointer is above that of the call; 0 if it is inlined into
+    /// `caller`.
     pub above: u64,
     /// The function that the site is in.
     pub caller: u32,
@@ -33,7 +36,8 @@ const NONE: Site = Site {
 
 const SITES: usize = 4096;
 
-/// Functions by number: those that have symbols by that of [`Code`], others by one that they get when they are entered.
+/// Functions by number: those that have symbols by that of [`Code`], others by one that they get
+/// when they are entered.
 #[derive(Clone, Debug)]
 pub(crate) struct Sites<'a> {
     code: &'a Code,
@@ -75,14 +79,17 @@ impl<'a> Sites<'a> {
         ((mixed >> 52) as usize & !1 | usize::from(inlined)) % SITES
     }
 
-    /// What was noted of a call from `site` to `function`, `inlined` into what has that site, or not.
+    /// What was noted of a call from `site` to `function`, `inlined` into what has that site, or
+    /// not.
     #[inline]
     pub fn of(&self, site: u64, function: u64, inlined: bool) -> Option<&Site> {
         let noted = &self.table[Self::slot(site, function, inlined)];
         (noted.site == site && noted.function == function).then_some(noted)
     }
 
-    /// How far above a call of this function its caller's stack pointer usually is. By `-finstrument-functions` that is the size of the function's own frame, wherever it is called.
+    /// How far above a call of this function its caller's stack pointer usually is. By
+    /// `-finstrument-functions` that is the size of the function's own frame, wherever it is
+    /// called.
     pub fn usual(&self, callee: u32) -> Option<u64> {
         self.usual.get(&callee).copied()
     }

@@ -4,10 +4,12 @@ use crate::hash::FastMap;
 use std::collections::BTreeMap;
 use std::ops::{Index, IndexMut};
 
-/// Bytes by which the first stack pointers of two outermost calls on one stack may differ: their frames' sizes.
+/// Bytes by which the first stack pointers of two outermost calls on one stack may differ: their
+/// frames' sizes.
 pub(crate) const BASE: u64 = 2048;
 
-/// Bytes between a callback and the call around it: a fiber's stack is seldom deeper, and uninstrumented code seldom takes more.
+/// Bytes between a callback and the call around it: a fiber's stack is seldom deeper, and
+/// uninstrumented code seldom takes more.
 pub(crate) const REACH: u64 = 64 << 10;
 
 /// An open call. Times are nanoseconds, addresses are bare: there may be millions.
@@ -71,7 +73,8 @@ pub(crate) struct Stack {
     /// The thread that runs it, or ran it last.
     pub thread: usize,
     pub running: bool,
-    /// Where it is in [`Resting`]: it stays there while it runs, because it often comes back to where it was.
+    /// Where it is in [`Resting`]: it stays there while it runs, because it often comes back to
+    /// where it was.
     pub kept_at: Option<u64>,
     /// Time that it did not run, up to when it ran last.
     pub preempted: u64,
@@ -97,7 +100,8 @@ impl Stack {
         self.frames.last()
     }
 
-    /// Whether `sp` is where its outermost call is, give or take the difference of two functions' frames, so that another call there is one of another fiber's.
+    /// Whether `sp` is where its outermost call is, give or take the difference of two functions'
+    /// frames, so that another call there is one of another fiber's.
     pub fn begins_near(&self, sp: u64) -> bool {
         const FRAMES: u64 = 512;
         let (first, last) = (self.frames.first(), self.frames.last());
@@ -105,7 +109,8 @@ impl Stack {
             && last.is_some_and(|last| last.sp <= sp)
     }
 
-    /// Whether `sp` lies among its open calls, and not near the outermost: those below have been left by an exception.
+    /// Whether `sp` lies among its open calls, and not near the outermost: those below have been
+    /// left by an exception.
     pub fn is_unwound_to(&self, sp: u64) -> bool {
         let (first, last) = (self.frames.first(), self.frames.last());
         first.is_some_and(|first| sp < first.sp)
@@ -203,7 +208,8 @@ impl Stacks {
         &self.resting
     }
 
-    /// Has `stack` be kept at `sp`. Whether it was not kept there before: then what is in its place is to be cleared, and [`Stacks::keep`] called.
+    /// Has `stack` be kept at `sp`. Whether it was not kept there before: then what is in its place
+    /// is to be cleared, and [`Stacks::keep`] called.
     pub fn moves_to(&mut self, stack: u32, sp: u64) -> bool {
         let kept = self[stack].kept_at.replace(sp);
         if let Some(kept) = kept.filter(|&kept| kept != sp) {
@@ -226,7 +232,8 @@ impl Stacks {
         }
     }
 
-    /// Keeps `stack`, which has no calls, where it began; gives another that does not run and was there.
+    /// Keeps `stack`, which has no calls, where it began; gives another that does not run and was
+    /// there.
     pub fn keep_empty(&mut self, stack: u32) -> Option<u32> {
         let other = self.resting.empty.insert(self[stack].base, stack);
         other.filter(|&other| other != stack && !self[other].running)
@@ -249,7 +256,8 @@ pub(crate) struct Resting {
     open: BTreeMap<u64, u32>,
     /// The same, for when it is known where.
     exact: FastMap<u64, u32>,
-    /// Those of which the outermost call has ended, by its stack pointer: their code may call again, or be gone.
+    /// Those of which the outermost call has ended, by its stack pointer: their code may call
+    /// again, or be gone.
     empty: BTreeMap<u64, u32>,
 }
 

@@ -3,7 +3,8 @@
 use heddle_trace_file::{Addr, CoroutineFrame, Nanos, Thread};
 use std::num::NonZeroU64;
 
-/// A strand of a trace, by its process and its number there: first the threads, then the others in order of birth.
+/// A strand of a trace, by its process and its number there: first the threads, then the others in
+/// order of birth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StrandId(NonZeroU64);
 
@@ -57,7 +58,8 @@ impl Kind {
     }
 }
 
-/// A strand, as far as it has come. There may be millions: what is often not known is kept in few bytes, behind methods.
+/// A strand, as far as it has come. There may be millions: what is often not known is kept in few
+/// bytes, behind methods.
 #[derive(Clone, Debug)]
 pub struct Strand {
     /// Its number.
@@ -150,7 +152,8 @@ impl Strand {
         strand
     }
 
-    /// Of a thread that has run nothing but itself until its latest event; `ended`: the recorder saw its end then.
+    /// Of a thread that has run nothing but itself until its latest event; `ended`: the recorder
+    /// saw its end then.
     pub(crate) fn ran_alone(&mut self, until: Nanos, ended: bool) {
         self.last = until;
         self.running = Nanos(until.0.saturating_sub(self.born.0));
@@ -169,7 +172,8 @@ impl Strand {
         self.words.as_ref()?.waits.as_deref()
     }
 
-    /// The function that it is named after where it has no name, and a time at which that address meant it: its outermost call; of a coroutine, what resumed or destroyed it first.
+    /// The function that it is named after where it has no name, and a time at which that address
+    /// meant it: its outermost call; of a coroutine, what resumed or destroyed it first.
     pub fn entry(&self) -> Option<(Addr, Nanos)> {
         (self.entry != Addr(0)).then_some((self.entry, self.born))
     }
@@ -179,7 +183,9 @@ impl Strand {
         (self.died != NEVER).then_some(Nanos(self.died))
     }
 
-    /// Where it was suspended last, and a time at which that address meant it: of a coroutine, the call site of the last call that it made before; of another strand, the function that was left.
+    /// Where it was suspended last, and a time at which that address meant it: of a coroutine, the
+    /// call site of the last call that it made before; of another strand, the function that was
+    /// left.
     pub fn suspended_at(&self) -> Option<(Addr, Nanos)> {
         (self.left_at != Addr(0)).then_some((self.left_at, self.last))
     }

@@ -1,4 +1,5 @@
-//! What one look at the whole trace says, and a decoder that goes through it must know from the beginning.
+//! What one look at the whole trace says, and a decoder that goes through it must know from the
+//! beginning.
 
 use crate::hash::{FastMap, FastSet};
 use crate::offsets::Offsets;
@@ -13,7 +14,8 @@ pub(crate) struct Survey {
     pub sites: FastMap<u64, Votes>,
     /// From where fibers make the first of their outermost calls.
     pub firsts: Firsts,
-    /// By call site, function, and function of the innermost call above: how far below that it began.
+    /// By call site, function, and function of the innermost call above: how far below that it
+    /// began.
     pub distances: FastMap<(u64, u64, u32), Vec<u64>>,
     /// Coroutines' frames were captured.
     pub captures: bool,
@@ -34,12 +36,14 @@ pub(crate) struct Firsts {
 /// How calls from one site began.
 #[derive(Clone, Copy, Debug, Default)]
 struct Outermost {
-    /// Calls that began where no stack had ever been. A program that uses stacks again makes few of them, and they stand for all fibers: one call that is mistaken for one of
-    /// them is one too many.
+    /// Calls that began where no stack had ever been. A program that uses stacks again makes few of
+    /// them, and they stand for all fibers: one call that is mistaken for one of them is one too
+    /// many.
     fresh: u32,
     /// Calls that were a later outermost call of an existing fiber.
     further: u32,
-    /// Calls that began where there had been a stack: a fiber's first outermost call, or a later one.
+    /// Calls that began where there had been a stack: a fiber's first outermost call, or a later
+    /// one.
     either: u32,
 }
 
@@ -54,7 +58,8 @@ pub(crate) struct Places {
 impl Places {
     /// Bytes that count as one place: outermost calls of one stack are closer.
     const SIZE: u64 = BASE;
-    /// With so many places known, no further one counts as new: by then it has been seen what call sites do.
+    /// With so many places known, no further one counts as new: by then it has been seen what call
+    /// sites do.
     const MOST: usize = 1 << 17;
 
     /// A stack begins at `sp` with a call from `site`, and nothing suggests otherwise.
@@ -98,7 +103,8 @@ impl Firsts {
         self.sites.entry(site).or_default().either += 1;
     }
 
-    /// Whether calls from `site` are first ones. Some may be mistaken for that where threads run each other's fibers.
+    /// Whether calls from `site` are first ones. Some may be mistaken for that where threads run
+    /// each other's fibers.
     pub fn holds(&self, site: u64) -> bool {
         self.sites.get(&site).is_some_and(Outermost::is_first)
     }
@@ -113,7 +119,8 @@ impl Firsts {
         self.never = self.never().collect();
     }
 
-    /// Call sites from which no fiber begins: if fibers began with calls from a site as often as those calls suggest, one of the new places would have had one, by all odds.
+    /// Call sites from which no fiber begins: if fibers began with calls from a site as often as
+    /// those calls suggest, one of the new places would have had one, by all odds.
     fn never(&self) -> impl Iterator<Item = u64> + '_ {
         const ODDS: f64 = 0.02;
         let first = self.sites.values().filter(|site| site.is_first());
@@ -163,7 +170,8 @@ impl Survey {
         }
     }
 
-    /// Whether a call began as far below the call above it as another did: uninstrumented code takes the same room each time, or one of few.
+    /// Whether a call began as far below the call above it as another did: uninstrumented code
+    /// takes the same room each time, or one of few.
     pub fn is_usual(&mut self, site: u64, function: u64, above: u32, distance: u64) -> bool {
         const FEW: usize = 8;
         let known = self.distances.entry((site, function, above)).or_default();
@@ -211,7 +219,8 @@ impl Enough {
         }
     }
 
-    /// Counts an event. Whether the first look needs another: it ends when four times as many events as it had seen at some check have not changed the conclusions.
+    /// Counts an event. Whether the first look needs another: it ends when four times as many
+    /// events as it had seen at some check have not changed the conclusions.
     #[inline]
     pub fn wants_more(&mut self, survey: &Survey) -> bool {
         self.events += 1;
@@ -236,14 +245,17 @@ impl Enough {
 /// How the calls from a site began.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Votes {
-    /// Just below the innermost call of the stack that ran, and as far below as another call from there was: as a callback does.
+    /// Just below the innermost call of the stack that ran, and as far below as another call from
+    /// there was: as a callback does.
     pub near: u64,
-    /// With no call open above that could have made it: as the outermost call of another stack does. Below the innermost call of a stack that rested says nothing: stacks lie
-    /// beside each other, and threads leave them and come back to them unseen.
+    /// With no call open above that could have made it: as the outermost call of another stack
+    /// does. Below the innermost call of a stack that rested says nothing: stacks lie beside each
+    /// other, and threads leave them and come back to them unseen.
     pub far: u64,
     /// Taken for callbacks, and returned as callbacks do: before what was called from.
     pub kept: u64,
-    /// Taken for callbacks, and left open when what they were thought to be called from went on: a fiber that was suspended. An exception or longjmp looks the same, but seldom.
+    /// Taken for callbacks, and left open when what they were thought to be called from went on: a
+    /// fiber that was suspended. An exception or longjmp looks the same, but seldom.
     pub broken: u64,
 }
 
@@ -304,7 +316,8 @@ mod tests {
         assert!(!firsts(2).never_holds(CLOSES));
     }
 
-    /// After how many events it is enough, where there are threads only before event `begins`, and another function is entered at each of `news`.
+    /// After how many events it is enough, where there are threads only before event `begins`, and
+    /// another function is entered at each of `news`.
     fn seen(begins: u64, news: &[u64]) -> u64 {
         let (mut survey, mut enough) = (Survey::default(), Enough::new());
         for event in 1.. {

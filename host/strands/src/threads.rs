@@ -22,7 +22,8 @@ pub(crate) struct Context {
     pub gaps: u32,
     /// Its enters and exits so far.
     pub events: u64,
-    /// The activation that ended with the event of this number, and the stack pointer and caller of its call: another in its place was resumed by it.
+    /// The activation that ended with the event of this number, and the stack pointer and caller of
+    /// its call: another in its place was resumed by it.
     pub left: Option<(u64, StrandId, u64, u64)>,
 }
 
@@ -52,7 +53,8 @@ impl IndexMut<usize> for Threads {
 }
 
 impl Threads {
-    /// Adds the thread with this index in its process, which runs its own stack: that of this number.
+    /// Adds the thread with this index in its process, which runs its own stack: that of this
+    /// number.
     pub fn add(&mut self, process: &Process, index: usize, own: u32) {
         let (thread, context) = (&process.threads()[index], self.contexts.len());
         self.numbers.resize(process.threads().len(), 0);

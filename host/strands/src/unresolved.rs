@@ -1,17 +1,21 @@
 //! What the decoder could not tell.
 
-/// Events whose strand, or strands whose origin, nothing in the trace says: counted by kind, never guessed in silence.
+/// Events whose strand, or strands whose origin, nothing in the trace says: counted by kind, never
+/// guessed in silence.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Unresolved {
     /// Enters and exits that were placed.
     pub events: u64,
     /// Exits that belong to no open call: recording began inside it.
     pub exits: u64,
-    /// Enters whose caller is instrumented, and is open nowhere: recording began inside it, or events are missing.
+    /// Enters whose caller is instrumented, and is open nowhere: recording began inside it, or
+    /// events are missing.
     pub enters: u64,
-    /// Calls of uninstrumented code outside all known stacks that could have been on more than one strand.
+    /// Calls of uninstrumented code outside all known stacks that could have been on more than one
+    /// strand.
     pub ambiguous: u64,
-    /// Coroutines of which nothing says who made them: they are shown below the strand that ran them first.
+    /// Coroutines of which nothing says who made them: they are shown below the strand that ran
+    /// them first.
     pub parents: u64,
 }
 

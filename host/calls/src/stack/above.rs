@@ -1,13 +1,17 @@
-//! A stack of which only the upper part is known: what a stretch of a thread's events says when what came before is not known yet.
+//! A stack of which only the upper part is known: what a stretch of a thread's events says when
+//! what came before is not known yet.
 //!
-//! Every rule of [`Stack`] looks at the innermost calls first. So what a stretch does among the calls that it opens itself is the same whatever was open before, as long as these lie
-//! above all of them ([`Stack::takes`]); and an exit that ends none of them is left to whoever knows the others ([`Stack::decides`]).
+//! Every rule of [`Stack`] looks at the innermost calls first. So what a stretch does among the
+//! calls that it opens itself is the same whatever was open before, as long as these lie above all
+//! of them ([`Stack::takes`]); and an exit that ends none of them is left to whoever knows the
+//! others ([`Stack::decides`]).
 
 use super::{Frame, Stack, fits};
 use crate::Loose;
 use heddle_trace_file::{Addr, Callee, Event, EventKind, Nanos, Way};
 
-/// What a stretch did above calls that are not known. Those of its calls that are open at its end are kept elsewhere.
+/// What a stretch did above calls that are not known. Those of its calls that are open at its end
+/// are kept elsewhere.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Above {
     /// It holds if the innermost of the calls that are not known lies above this.
@@ -22,7 +26,8 @@ pub(crate) struct Above {
 }
 
 impl Stack {
-    /// Whether what this event does can be told without the calls that were open before the first event; if not, nothing has changed.
+    /// Whether what this event does can be told without the calls that were open before the first
+    /// event; if not, nothing has changed.
     #[inline]
     pub(crate) fn decides(&mut self, event: &Event) -> bool {
         let EventKind::Exit { function, sp } = event.kind else {
@@ -53,7 +58,8 @@ impl Stack {
         true
     }
 
-    /// Begins anew, with nothing open; gives what happened so far. `open` gets the open calls, outermost first.
+    /// Begins anew, with nothing open; gives what happened so far. `open` gets the open calls,
+    /// outermost first.
     pub(crate) fn take_above(&mut self, open: &mut Vec<Frame>) -> Above {
         open.append(&mut self.frames);
         let above = Above {
@@ -80,7 +86,8 @@ impl Stack {
         self.frames.last().is_none_or(|top| top.sp > above.reach)
     }
 
-    /// Does what the events of `above` did, which it takes; `open` are the calls that they left open.
+    /// Does what the events of `above` did, which it takes; `open` are the calls that they left
+    /// open.
     pub(crate) fn put_above(&mut self, above: &Above, open: &[Frame]) {
         if let Some(top) = self.frames.last_mut() {
             top.callees.0 = top.callees.0.saturating_add(above.callees.0);

@@ -84,7 +84,8 @@ pub struct Told {
 
 /// One event of a strand.
 pub enum Step<'a> {
-    /// A call's line. Of an enter, the calls that are open then, outermost first, if they are wanted.
+    /// A call's line. Of an enter, the calls that are open then, outermost first, if they are
+    /// wanted.
     Line(Line, &'a [OpenCall]),
     /// Another event, and the depth at which it was.
     Other(&'a Event<'a>, usize),
@@ -97,7 +98,8 @@ pub enum By {
     Strand,
 }
 
-/// Gives `each` every event, in order of time, with its place and the label of its thread or strand.
+/// Gives `each` every event, in order of time, with its place and the label of its thread or
+/// strand.
 ///
 /// # Errors
 /// What reading the trace gives, and what `each` gives.

@@ -5,7 +5,8 @@ use heddle_strands::{Call, FastMap, Kind, Sink, Strand, StrandSpan, Summing};
 use heddle_trace_file::{Addr, Modules, Nanos};
 use std::collections::HashMap;
 
-/// The calls of a part of a process. Of a strand that lives nothing is kept but the number of its group, and its open calls.
+/// The calls of a part of a process. Of a strand that lives nothing is kept but the number of its
+/// group, and its open calls.
 pub struct Profiles<'a> {
     modules: &'a Modules,
     /// Strands of one name are a group; otherwise all are one.
@@ -24,7 +25,8 @@ pub struct Profiles<'a> {
 #[derive(Default)]
 struct Life {
     group: u32,
-    /// Functions with how many calls of each are open: a recursion's calls are one entry. In place, as long as they are few.
+    /// Functions with how many calls of each are open: a recursion's calls are one entry. In place,
+    /// as long as they are few.
     open: [(u32, u32); 4],
     more: Vec<(u32, u32)>,
 }

@@ -13,12 +13,14 @@ pub struct Rows {
     pub rows: Vec<Row>,
     pub loose: Loose,
     pub remarks: Remarks,
-    /// Of calls that are told apart by strand: what could not be told, and how many fibers there are.
+    /// Of calls that are told apart by strand: what could not be told, and how many fibers there
+    /// are.
     pub unresolved: Vec<Unresolved>,
     pub fibers: u64,
 }
 
-/// Whose calls are rows of their own: strands of one kind and name together, because there may be a hundred thousand of them.
+/// Whose calls are rows of their own: strands of one kind and name together, because there may be a
+/// hundred thousand of them.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Of {
     All,
@@ -34,9 +36,11 @@ struct Merged {
     functions: BTreeMap<(String, String), Stats>,
 }
 
-/// Reads the trace once. Functions of one name in one module are one row: the clones of an optimiser, a constructor's variants.
+/// Reads the trace once. Functions of one name in one module are one row: the clones of an
+/// optimiser, a constructor's variants.
 ///
-/// By function, calls of a thread that never leaves its stack are paired as that has them: a coroutine's are on the stack of the call that resumed it.
+/// By function, calls of a thread that never leaves its stack are paired as that has them: a
+/// coroutine's are on the stack of the call that resumed it.
 ///
 /// # Errors
 /// What reading the trace gives.

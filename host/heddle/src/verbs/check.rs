@@ -28,7 +28,8 @@ pub struct Args {
     /// Put the times that were seen into the tree that is printed or written
     #[arg(long)]
     times: bool,
-    /// Trees of threads, or of every strand: of fibers and coroutines, too. Without this, what the expected tree and the trace have decides
+    /// Trees of threads, or of every strand: of fibers and coroutines, too. Without this, what the
+    /// expected tree and the trace have decides
     #[arg(long, value_enum)]
     by: Option<By>,
     /// Print all that was compared, not only what is near a difference
@@ -42,7 +43,8 @@ enum By {
     Strand,
 }
 
-/// A call tree is walked recursively; a stack of 8 MB in the traced program makes calls to a depth of some 200 000; deeper than [`heddle_calls::DEEPEST`] there is no tree.
+/// A call tree is walked recursively; a stack of 8 MB in the traced program makes calls to a depth
+/// of some 200 000; deeper than [`heddle_calls::DEEPEST`] there is no tree.
 const STACK: usize = 1 << 29;
 
 /// Deeper trees are not printed.
@@ -105,8 +107,9 @@ fn check(args: &Args) -> anyhow::Result<ExitCode> {
     Ok(code)
 }
 
-/// The trace's calls, and whether they are by strand. If nobody says which: by strand where the expected tree has lines of fibers or coroutines; where the trace has fibers,
-/// whose calls do not pair up by thread; and where it has coroutines and no tree to be compared with.
+/// The trace's calls, and whether they are by strand. If nobody says which: by strand where the
+/// expected tree has lines of fibers or coroutines; where the trace has fibers, whose calls do not
+/// pair up by thread; and where it has coroutines and no tree to be compared with.
 fn calls(
     by: Option<By>,
     trace: &Trace,

@@ -13,7 +13,8 @@ use std::process::ExitCode;
 pub struct Args {
     #[command(flatten)]
     trace: TraceArg,
-    /// text: aligned and indented; source: `seconds.µs - Enter: callee called: caller`, the linker's names
+    /// text: aligned and indented; source: `seconds.µs - Enter: callee called: caller`, the
+    /// linker's names
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
     /// Print the linker's names
@@ -25,7 +26,8 @@ pub struct Args {
     /// After each enter, print the open calls, innermost first
     #[arg(long)]
     backtrace: bool,
-    /// Say which thread an event was on, or which strand: a fiber, a coroutine's instance, or the thread itself. Without this: the strand, if the trace begins with others than threads
+    /// Say which thread an event was on, or which strand: a fiber, a coroutine's instance, or the
+    /// thread itself. Without this: the strand, if the trace begins with others than threads
     #[arg(long, value_enum)]
     by: Option<By>,
 }

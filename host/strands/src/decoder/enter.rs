@@ -1,16 +1,24 @@
 //! Where an enter belongs.
 //!
-//! The stack grows downwards, so the caller's frame is the nearest open one above the new call's stack pointer, whatever stack that is on:
+//! The stack grows downwards, so the caller's frame is the nearest open one above the new call's
+//! stack pointer, whatever stack that is on:
 //!
-//! 1. *inlined* (`-finstrument-functions` only): the innermost call has the same stack pointer and call site: it is the container. But the outermost call of a stack that
-//!    rested does not contain itself: it was never left, and its function is entered anew on a stack that is used again;
-//! 2. *called by an instrumented function*: the nearest open call above, on any stack, of the function that the call site is in; what is open below that on its stack is gone.
-//!    Where a call made from that very site is open there, it is the container, in a frame that has grown (`alloca`), or whose calls a `longjmp` has left;
-//! 3. *called by the kernel* (a signal's handler): on top of whatever the thread runs, wherever its stack is;
-//! 4. *called by uninstrumented code*: on a thread's own stack, on top of what encloses it there. Elsewhere it is a callback, or the outermost call of a new fiber:
-//!    the call site tells, by how most calls from it began in the whole trace ([`crate::survey`]).
+//! 1. *inlined* (`-finstrument-functions` only): the innermost call has the same stack pointer and
+//!    call site: it is the container. But the outermost call of a stack that rested does not
+//!    contain itself: it was never left, and its function is entered anew on a stack that is used
+//!    again;
+//! 2. *called by an instrumented function*: the nearest open call above, on any stack, of the
+//!    function that the call site is in; what is open below that on its stack is gone. Where a call
+//!    made from that very site is open there, it is the container, in a frame that has grown
+//!    (`alloca`), or whose calls a `longjmp` has left;
+//! 3. *called by the kernel* (a signal's handler): on top of whatever the thread runs, wherever its
+//!    stack is;
+//! 4. *called by uninstrumented code*: on a thread's own stack, on top of what encloses it there.
+//!    Elsewhere it is a callback, or the outermost call of a new fiber: the call site tells, by how
+//!    most calls from it began in the whole trace ([`crate::survey`]).
 //!
-//! "The caller's function is that of the innermost call" is no test by itself: two fibers may run the same function. The distance between the two is ([`crate::sites`]).
+//! "The caller's function is that of the innermost call" is no test by itself: two fibers may run
+//! the same function. The distance between the two is ([`crate::sites`]).
 
 use super::{Decoder, NotAlone};
 use crate::entered::Entered;
@@ -24,7 +32,8 @@ const STACKS: usize = 256;
 
 impl<S: Sink> Decoder<'_, S> {
     /// Takes an enter.
-    // Its two short ways are wholly inlined: through memory, what is new would be written in halves and read as wholes, which costs more than all the rest.
+    // Its two short ways are wholly inlined: through memory, what is new would be written in halves
+    // and read as wholes, which costs more than all the rest.
     #[inline(always)]
     pub fn enter(&mut self, context: usize, new: &Entered) -> Result<(), NotAlone> {
         if new.frame.is_some() {
@@ -94,13 +103,15 @@ impl<S: Sink> Decoder<'_, S> {
         if top.sp != new.sp || top.caller != new.caller || top.is(Frame::ENTRY) {
             return false;
         }
-        // The same function at the same place may be another call of it: behind a gap, or on a stack that is used again.
+        // The same function at the same place may be another call of it: behind a gap, or on a
+        // stack that is used again.
         top.function != new.function
             || (top.gaps == self.running.thread(context).gaps
                 && !self.is_entered_anew(stack, context))
     }
 
-    /// Whether the outermost call of a stack may be one that was never left: the stack is a fiber's, and has rested with nothing else open.
+    /// Whether the outermost call of a stack may be one that was never left: the stack is a
+    /// fiber's, and has rested with nothing else open.
     fn is_entered_anew(&self, stack: u32, context: usize) -> bool {
         let of = self.running.stack(stack);
         of.owner.is_none()
@@ -108,7 +119,8 @@ impl<S: Sink> Decoder<'_, S> {
             && self.running.thread(context).current != Some(stack)
     }
 
-    /// The call among those in `stack` above `index` that contains a new one with its own call site, though it is not where that is.
+    /// The call among those in `stack` above `index` that contains a new one with its own call
+    /// site, though it is not where that is.
     fn grown(&self, stack: u32, index: usize, context: usize, new: &Entered) -> Option<usize> {
         let frames = &self.running.stack(stack).frames;
         let contains = |frame: &Frame| {
@@ -153,7 +165,8 @@ impl<S: Sink> Decoder<'_, S> {
         if let Some(function) = instrumented {
             let announced = self.announced_stack(context);
             let found = self.caller(context, new, function, callee);
-            // Another fiber's call of the function, where that of the one that runs was not seen to begin.
+            // Another fiber's call of the function, where that of the one that runs was not seen to
+            // begin.
             let starts = self.begins_within() && self.announced.starts(context);
             let found = found.filter(|&(stack, _)| {
                 let own = self.running.stack(stack).owner.is_some();
@@ -209,7 +222,8 @@ impl<S: Sink> Decoder<'_, S> {
         let mut flags = way;
         if let Some(top) = self.running.stack(stack).top() {
             self.unresolved.enters += u64::from(instrumented.is_some());
-            // Uninstrumented code takes the same room each time, too. As long as it is not known what a site does, every call from it counts.
+            // Uninstrumented code takes the same room each time, too. As long as it is not known
+            // what a site does, every call from it counts.
             let known = self.evidence.knows_site(new.caller);
             let votes = !known && self.running.stack(stack).owner.is_none();
             if votes && instrumented.is_none() {
@@ -259,7 +273,8 @@ impl<S: Sink> Decoder<'_, S> {
         callee: u32,
     ) -> Option<(u32, usize)> {
         let sp = new.sp;
-        // As far above as it was before, rather than nearest: what longjmp left behind may still be taken for open.
+        // As far above as it was before, rather than nearest: what longjmp left behind may still be
+        // taken for open.
         let noted = self.sites.of(new.caller, new.function, false);
         let noted = noted.map(|site| site.above).or_else(|| {
             let usual = self.sites.usual(callee);
@@ -323,7 +338,8 @@ impl<S: Sink> Decoder<'_, S> {
         best.filter(|found| distance(found) < (8 << 20))
     }
 
-    /// Whether the call is one of a signal's handler, and `sp` on the handler's stack, which may lie within the thread's own.
+    /// Whether the call is one of a signal's handler, and `sp` on the handler's stack, which may
+    /// lie within the thread's own.
     fn in_handler(&self, (stack, index): (u32, usize), sp: u64) -> bool {
         let frames = &self.running.stack(stack).frames[..=index];
         let handler = frames.iter().rfind(|frame| frame.is(Frame::HANDLER));

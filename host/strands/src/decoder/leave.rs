@@ -1,7 +1,9 @@
 //! Where an exit belongs.
 //!
-//! Of `-mfentry`, the stack pointer is that of the enter, and no other open call has it. Of `-finstrument-functions` it usually is: then the innermost call of some
-//! stack has it, and the function fits. It is lower in a frame that has grown (`alloca`), and higher where the hook was tail-called, by always the same for one function.
+//! Of `-mfentry`, the stack pointer is that of the enter, and no other open call has it. Of
+//! `-finstrument-functions` it usually is: then the innermost call of some stack has it, and the
+//! function fits. It is lower in a frame that has grown (`alloca`), and higher where the hook was
+//! tail-called, by always the same for one function.
 
 use super::{Decoder, NotAlone};
 use crate::sink::Sink;
@@ -50,7 +52,8 @@ impl<S: Sink> Decoder<'_, S> {
             Way::Entry => self.entered_at(context, sp),
             Way::Instrumented => self.left_from(context, function, sp),
         };
-        // Of a strand that is in the middle of calls which were not seen to begin: another's are none of its.
+        // Of a strand that is in the middle of calls which were not seen to begin: another's are
+        // none of its.
         let runs = self.announced_stack(context);
         let starts = self.announced.starts(context) && self.running.home(context, sp).is_none();
         let found = found.filter(|&(stack, index)| {
@@ -162,7 +165,8 @@ impl<S: Sink> Decoder<'_, S> {
             let by = offset(stack).filter(near)?;
             Some((by.unsigned_abs(), stack))
         });
-        // The nearest first, because what each stack has on top is far away in memory, where there are many.
+        // The nearest first, because what each stack has on top is far away in memory, where there
+        // are many.
         let below = self
             .running
             .stacks()
@@ -209,8 +213,9 @@ impl<S: Sink> Decoder<'_, S> {
             .find_map(|stack| self.plausible(stack, function, sp))
     }
 
-    /// The suspended stack whose top call is `fitting` and matches a known exit offset of its function. Looking at the stacks near `sp` one by one would
-    /// find the same, mostly, but takes longer than all the rest of an event.
+    /// The suspended stack whose top call is `fitting` and matches a known exit offset of its
+    /// function. Looking at the stacks near `sp` one by one would find the same, mostly, but takes
+    /// longer than all the rest of an event.
     fn rests_as_left(&self, sp: u64, fitting: impl Fn(&Frame) -> bool) -> Option<u32> {
         let offsets = self.evidence.offsets();
         offsets.all().iter().find_map(|&by| {
@@ -223,7 +228,8 @@ impl<S: Sink> Decoder<'_, S> {
         })
     }
 
-    /// The nearest call of the function on a stack that can have been left with this stack pointer: not above the frame that it was called from.
+    /// The nearest call of the function on a stack that can have been left with this stack pointer:
+    /// not above the frame that it was called from.
     fn plausible(&self, stack: u32, function: Callee, sp: u64) -> Option<(u32, usize)> {
         let frames = &self.running.stack(stack).frames;
         let fitting = |index: &usize| fits(&frames[*index], function, Way::Instrumented);

@@ -1,8 +1,10 @@
 //! Puts the events of a group of threads on strands, one after the other in order of time.
 //!
-//! A group is the threads of a process that may run each other's strands; a thread that never leaves its own stack is one by itself. Open calls are kept by
-//! *stack*: stack pointer, caller and nesting tell which stack an event belongs to (`enter`, `leave`). A call that runs a coroutine begins an
-//! *activation* of its instance, and calls inside it are that strand's ([`crate::instances`]).
+//! A group is the threads of a process that may run each other's strands; a thread that never
+//! leaves its own stack is one by itself. Open calls are kept by *stack*: stack pointer, caller and
+//! nesting tell which stack an event belongs to (`enter`, `leave`). A call that runs a coroutine
+//! begins an *activation* of its instance, and calls inside it are that strand's
+//! ([`crate::instances`]).
 
 mod enter;
 mod leave;
@@ -20,7 +22,8 @@ use crate::survey::Survey;
 use heddle_calls::Loose;
 use heddle_trace_file::{Event, EventKind, Process};
 
-/// The group's threads cannot be decoded one by one: they run on other stacks than their own, or resume coroutines.
+/// The group's threads cannot be decoded one by one: they run on other stacks than their own, or
+/// resume coroutines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NotAlone;
 

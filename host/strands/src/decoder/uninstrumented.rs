@@ -1,4 +1,5 @@
-//! Calls by uninstrumented code, outside the threads' own stacks: callbacks, and the outermost calls of fibers.
+//! Calls by uninstrumented code, outside the threads' own stacks: callbacks, and the outermost
+//! calls of fibers.
 
 use super::Decoder;
 use crate::entered::Entered;
@@ -63,7 +64,8 @@ impl<S: Sink> Decoder<'_, S> {
             self.evidence.note_further(new.caller);
             return stack;
         }
-        // Its caller was not seen to begin, but the program says that the same strand runs as before.
+        // Its caller was not seen to begin, but the program says that the same strand runs as
+        // before.
         if instrumented
             && !starts
             && let Some(stack) =
@@ -99,8 +101,9 @@ impl<S: Sink> Decoder<'_, S> {
             .new_stack(context, function, instrumented, new.time)
     }
 
-    /// The fiber whose outermost call has ended, and whose code calls once more: from the same function, or, by a tail call, from that function's caller; and not from
-    /// where fibers make their first call. In the first look, when those places are not known, from a later place.
+    /// The fiber whose outermost call has ended, and whose code calls once more: from the same
+    /// function, or, by a tail call, from that function's caller; and not from where fibers make
+    /// their first call. In the first look, when those places are not known, from a later place.
     fn continued(&self, context: usize, new: &Entered, holder: Option<u32>) -> Option<u32> {
         let firsts = self.evidence.firsts();
         let fits = |stack: &u32| {
@@ -142,7 +145,8 @@ impl<S: Sink> Decoder<'_, S> {
         {
             self.running.leave_current(context, new.time);
         }
-        // What a thread ran when it was heard of last may be gone, too: destroyed by uninstrumented code.
+        // What a thread ran when it was heard of last may be gone, too: destroyed by uninstrumented
+        // code.
         for index in 0..self.running.threads() {
             if let Some(stack) = self.running.thread(index).current
                 && self.running.stack(stack).owner.is_none()
