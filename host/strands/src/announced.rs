@@ -14,6 +14,8 @@ use heddle_trace_file::{Addr, Event, EventKind};
 pub(crate) struct Announced {
     /// By thread.
     said: Vec<Said>,
+    /// Something was announced: most programs announce nothing, and this is asked at every event.
+    ever: bool,
     /// By number.
     bound: FastMap<u64, Bound>,
     /// Names of those that have not run yet.
@@ -58,6 +60,7 @@ impl Announced {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned().into_boxed_str();
         match event.kind {
             EventKind::StrandSwitch { to } => {
+                self.ever = true;
                 self.said[context] = Said {
                     latest: to,
                     new: to,
@@ -86,7 +89,7 @@ impl Announced {
     /// Whether a strand was announced on the thread, and nothing has happened since.
     #[inline]
     pub fn is_new(&self, context: usize) -> bool {
-        self.said[context].new.is_some()
+        self.ever && self.said[context].new.is_some()
     }
 
     /// The strand that runs now is the one that was announced last.
