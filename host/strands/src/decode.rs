@@ -45,11 +45,11 @@ pub struct Decoded<S> {
 }
 
 /// What came of some threads of a process.
-pub(crate) struct Part<S> {
-    pub sink: S,
-    pub unresolved: Unresolved,
-    pub loose: Loose,
-    pub remarks: Remarks,
+struct Part<S> {
+    sink: S,
+    unresolved: Unresolved,
+    loose: Loose,
+    remarks: Remarks,
 }
 
 /// The decoder of a process.
@@ -399,7 +399,16 @@ impl<'a> Plan<'a> {
         let readers = readers.into_iter().enumerate();
         let parts = readers.map(|(process, reader)| match reader {
             Reader::Strands(decoder) => (process, Part::of(decoder.finish(), Remarks::default())),
-            Reader::Threads(stacks) => (process, stacks.finish(&processes[process])),
+            Reader::Threads(stacks) => {
+                let (sink, loose) = stacks.finish(&processes[process]);
+                let part = Part {
+                    sink,
+                    unresolved: Unresolved::default(),
+                    loose,
+                    remarks: Remarks::default(),
+                };
+                (process, part)
+            }
         });
         Ok(self.decoded(parts.collect(), merged.remarks()))
     }

@@ -1,11 +1,10 @@
 //! The events of a process's threads, each thread taken for one stack: its calls are those of one
 //! strand, whatever it runs.
 
-use crate::decode::Part;
 use crate::sink::{Call, Sink, StrandSpan};
-use crate::{Strand, StrandId, Unresolved};
+use crate::{Strand, StrandId};
 use heddle_calls::{Frame, FunctionId, Functions, Key, Loose, Span, Stack, Step};
-use heddle_trace_file::{Event, EventKind, Modules, Process, Remarks};
+use heddle_trace_file::{Event, EventKind, Modules, Process};
 
 /// What is open on a process's threads.
 pub(crate) struct OneStack<'a, S> {
@@ -89,8 +88,8 @@ impl<'a, S: Sink> OneStack<'a, S> {
         }
     }
 
-    /// Ends all that is open: there are no more events.
-    pub fn finish(mut self, process: &Process) -> Part<S> {
+    /// Ends all that is open: there are no more events. Gives the sink, and what did not pair up.
+    pub fn finish(mut self, process: &Process) -> (S, Loose) {
         let mut loose = Loose::default();
         for (index, mut open) in self.threads.into_iter().enumerate() {
             let (functions, sink) = (&mut open.functions, &mut self.sink);
@@ -104,12 +103,7 @@ impl<'a, S: Sink> OneStack<'a, S> {
                 .ran_alone(last, process.threads()[index].ended());
             self.sink.ended(&open.strand);
         }
-        Part {
-            sink: self.sink,
-            unresolved: Unresolved::default(),
-            loose,
-            remarks: Remarks::default(),
-        }
+        (self.sink, loose)
     }
 }
 
