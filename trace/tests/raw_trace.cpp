@@ -249,6 +249,14 @@ RawProcess read_process(const std::filesystem::path& directory) {
   process.thread_count = at<std::uint32_t>(bytes, 128);
   process.buffers = at<std::uint32_t>(bytes, 132);
   process.flight = at<std::uint64_t>(bytes, 152);
+  if (process.latest_stamps > 0) {
+    const std::size_t latest = 64 + 24 * ((process.latest_stamps - 1) % 2);
+    const auto passed = [&](std::size_t offset) {
+      return static_cast<double>(at<std::uint64_t>(bytes, latest + offset) -
+                                 at<std::uint64_t>(bytes, 40 + offset));
+    };
+    process.ticks_per_ns = passed(0) / passed(16);
+  }
   process.dropped = at<std::uint64_t>(bytes, 136);
   process.host = text_at(bytes, 256, 256);
   process.executable = text_at(bytes, 512, 1024);

@@ -45,6 +45,7 @@ struct RawProcess {
   std::string magic, host, executable, command_line;
   std::uint32_t version, flags, pid, parent, clock, latest_stamps, thread_count, buffers;
   std::uint64_t first_ticks, first_realtime_ns, latest_ticks[2], dropped, flight;
+  double ticks_per_ns;             ///< by the first stamp and the latest; 0: there is no latest
   std::vector<RawThread> threads;  ///< in order of their numbers
   std::vector<RawModule> modules;
 

@@ -87,7 +87,7 @@ FUNCTION catches() {
   KEEP;
 }
 FUNCTION slow() {
-  const timespec time = {0, 250000000};
+  const timespec time = {0, 60'000'000};
   nanosleep(&time, nullptr);
   KEEP;
 }
