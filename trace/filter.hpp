@@ -8,8 +8,9 @@
 extern "C" {
 
 /// Whether to record a call's enter or exit: 0 no, 1 yes, 2 yes, but by the slow path. Asked by the
-/// hooks with struct Call's parts; general registers alone, no lock, no call into libc; a signal
-/// handler may interrupt it anywhere. It also follows the calls, so it is to be asked once for each
+/// hooks with struct Call's parts; general registers alone, no lock, no call into libc but for the
+/// address of errno; a signal handler may interrupt it anywhere, except where it blocks signals to
+/// discard a base. It also follows the calls, so it is to be asked once for each
 /// event. Constant time, but for the first call of a function: O(log functions matched).
 [[gnu::visibility("hidden")]] std::uint32_t heddle_wanted(std::uint64_t function,
                                                           std::uint64_t call_site,

@@ -6,6 +6,14 @@
 
 namespace heddle::trace {
 
+/// Where the stack is about to overflow it must do so before signals are blocked: once they are,
+/// the kernel does not call the program's handler, but ends the process.
+template <std::size_t bytes>
+[[gnu::noinline]] void touch_stack() {
+  [[maybe_unused]] volatile char room[bytes];
+  room[0] = 0;
+}
+
 class [[nodiscard("ends at once")]] Quiet {
  public:
   Quiet() : errno_(errno) {

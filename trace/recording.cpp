@@ -83,13 +83,6 @@ void record(Process& process, Thread& thread, const Call& call) {
 /// Bytes of stack that the slow path takes: 784 were measured.
 constexpr std::size_t kStackTaken = 896;
 
-/// Where the stack is about to overflow it must do so now: once signals are blocked the kernel does
-/// not call the program's handler, but ends the process.
-[[gnu::noinline]] void touch_stack() {
-  [[maybe_unused]] volatile char room[kStackTaken];
-  room[0] = 0;
-}
-
 /// For an event of which the hook has not asked.
 bool filter_wants(const Call& call, bool tail) {
   if (heddle_wanted(call.function, call.call_site, call.stack_pointer,
@@ -150,7 +143,7 @@ void heddle_record_slowly(std::uint64_t function, std::uint64_t call_site,
   // The hook of the first way has jumped here.
   const bool tail = (kind & kEntryWay) == 0 &&
                     reinterpret_cast<std::uint64_t>(__builtin_return_address(0)) == call_site;
-  touch_stack();
+  touch_stack<kStackTaken>();
   const Quiet quiet;
   const Busy busy;
   const bool entry_way = (kind & kEntryWay) != 0;

@@ -2,7 +2,6 @@
 
 #include "coroutines.hpp"
 #include "filter.hpp"
-#include "take_back.hpp"
 
 namespace heddle::trace {
 
@@ -74,7 +73,6 @@ void append_wide(Thread& thread, const Call& call, std::uint64_t now) {
 
 void begin_run(Thread& thread, std::uint64_t now, std::uint64_t stack_pointer) {
   set_base(thread.window, now, stack_pointer);
-  thread.earlier_bases = 0;
   auto* const run = reinterpret_cast<RunRecord*>(thread.buffer.header->position);
   RunRecord& about = thread.about;
   about.word = RunRecord::first_word(0);
@@ -83,6 +81,7 @@ void begin_run(Thread& thread, std::uint64_t now, std::uint64_t stack_pointer) {
   about.base_stack = thread.window.base_stack;
   *run = about;
   thread.run = run;
+  begin_bases(thread);
   thread.window.limit = thread.buffer.block_end() - kHookRecordBytes;
   commit(thread, reinterpret_cast<std::uint64_t*>(run + 1));
 }

@@ -1,21 +1,13 @@
 // The traced program's threads: birth at the first hook, names, end.
 #pragma once
 
+#include "bases.hpp"
 #include "process.hpp"
 #include "run.hpp"
 
 namespace heddle::trace {
 
 struct Frame;
-
-/// What completes the records of a stretch of a run: the window's two fields, or former ones.
-struct Base {
-  std::uint64_t ticks;
-  std::uint64_t stack;
-};
-
-/// As many are kept as open calls may each have begun in a time of its own.
-inline constexpr std::uint32_t kEarlierBases = 64;
 
 /// A thread that has a buffer; in memory of its own that fork wipes. When the thread has ended,
 /// another goes on with it.
@@ -28,14 +20,13 @@ struct Thread {
   std::uint64_t stack_owner;  ///< pthread_self() of the one whose stack `about` knows
   Thread* next;
   Thread* previous;
-  std::uint64_t pthread;        ///< pthread_self(), to find it by
-  std::uint32_t look_again;     ///< hooks left that look for a module that dlopen may have loaded
-  std::uint64_t skipped;        ///< events since recording was paused, not yet told as a gap
-  bool named;                   ///< by the program: the kernel's name for it does not count
-  Frame* frames;                ///< the filter's, for as many as it follows
-  Base earlier[kEarlierBases];  ///< with --min-time: the bases before the window's, the latest last
-  std::uint32_t earlier_bases;  ///< number of them
-  bool full;                    ///< there is no more room: from here on its events are dropped
+  std::uint64_t pthread;          ///< pthread_self(), to find it by
+  std::uint32_t look_again;       ///< hooks left that look for a module that dlopen may have loaded
+  std::uint64_t skipped;          ///< events since recording was paused, not yet told as a gap
+  bool named;                     ///< by the program: the kernel's name for it does not count
+  Frame* frames;                  ///< the filter's, for as many as it follows
+  Bases bases;                    ///< with --min-time
+  bool full;                      ///< there is no more room: from here on its events are dropped
   arch::VectorRegisters vectors;  ///< the program's, in the slow path (shelter.hpp)
 };
 

@@ -19,9 +19,6 @@ inline std::uint64_t read_tsc() {
 /// not for other threads.
 inline void increment(std::uint64_t* count) { asm volatile("incq %0" : "+m"(*count) : : "cc"); }
 
-/// Takes one off in one instruction, in the same sense.
-inline void decrement(std::uint32_t* count) { asm volatile("decl %0" : "+m"(*count) : : "cc"); }
-
 /// Stores `to` if `at` still holds `from`, in one instruction without the lock prefix: whole for
 /// signal handlers of this thread, not for other threads. Says whether it did.
 inline bool replace(std::uint64_t* at, std::uint64_t from, std::uint64_t to) {

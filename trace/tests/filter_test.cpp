@@ -282,14 +282,41 @@ TEST_CASE("a short call leaves no record, a long one and its callers do") {
       const RawProcess& process = recorded.processes.at(0);
       CHECK(process.all_dropped() == 0);
       // The recorder and the two stamps may see the rate of the clock a little differently.
-      return without_delayed(spans_of(process, process.threads.at(0)), {"mixed", "waits", "slow"},
-                             0.99 * 40'000'000);
+      return without_delayed(spans_of(process, process.threads.at(0)),
+                             {"mixed", "chain", "waits", "slow"}, 0.99 * 40'000'000);
     };
     CHECK(of("mixed", {}) == "mixed(waits(slow()))");
     CHECK(of("mixed", {.patterns = {{"slow", kExcluded}}}) == "mixed(waits())");
     CHECK(of("mixed", {.depth = 1}) == "mixed()");
     CHECK(one_thread(program, "mixed", {.min_ns = kHour}) == "");
+
+    std::string chain = "waits(slow())";
+    for (int i = 0; i <= 100; ++i) chain = "chain(" + chain + ")";
+    CHECK(of("hops", {}) == chain);
   });
+}
+
+TEST_CASE("a short call leaves no record where stacks are far from each other") {
+  for_each_build([](const std::string& program) {
+    std::string chain = "waits(leaf() slow() leaf())";
+    for (int i = 0; i <= 100; ++i) chain = "chain(" + chain + ")";
+    const std::string twice = "twice(twice() twice())";
+    CHECK(one_thread(program, "hops", {}) == "twice(" + twice + " " + twice + ") " + chain);
+    CHECK(one_thread(program, "hops", {.min_ns = kHour}) == "");
+  });
+}
+
+TEST_CASE("a handler at any instruction of a hook leaves no record of short calls") {
+  // The hooks are the same at every level of optimisation.
+  for (const char* program : {"filtered-function-O2", "filtered-entry-O2"}) {
+    CAPTURE(std::string(program));
+    const Recorded recorded = record(program, "steps", {.min_ns = kHour});
+    REQUIRE(recorded.outcome.exit_code == 0);
+    const RawProcess& process = recorded.processes.at(0);
+    CHECK(calls(process, process.threads.at(0)) == "");
+    // A hook that asks the filter has more than a hundred instructions.
+    CHECK(std::stoi(recorded.outcome.out) > 6 * 100);
+  }
 }
 
 TEST_CASE("signal handlers that interrupt the filter at a high rate unbalance nothing") {

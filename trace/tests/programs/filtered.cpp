@@ -6,9 +6,11 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #define FUNCTION extern "C" __attribute__((noinline, noclone, used)) void
@@ -146,6 +148,96 @@ PLAIN void* with_alternate(void*) {
   leaf();
   return nullptr;
 }
+// Stacks that are too far from the thread's, and every second one from the others, for records of
+// both to have the same base.
+constexpr size_t kStackBytes = 16 << 10, kFar = 64 << 20;
+static char* far_stacks;
+PLAIN char* far_stack(int number) {
+  return far_stacks + static_cast<size_t>(number % 2) * kFar +
+         static_cast<size_t>(number / 2) * kStackBytes;
+}
+PLAIN bool map_far_stacks() {
+  void* const memory = mmap(nullptr, 2 * kFar, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  far_stacks = static_cast<char*>(memory);
+  return memory != MAP_FAILED;
+}
+PLAIN __attribute__((noinline)) void call_on(char* stack, void (*function)()) {
+  asm volatile(
+      "movq %%rsp, %%rbx\n\t"
+      "movq %0, %%rsp\n\t"
+      "call *%1\n\t"
+      "movq %%rbx, %%rsp"
+      :
+      : "r"(stack + kStackBytes), "r"(function)
+      : "rax", "rbx", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "cc", "memory");
+}
+static volatile int hops;  // the compiler does not see that call_on leads back here
+FUNCTION chain() {
+  if (hops > 0) {
+    hops = hops - 1;
+    call_on(far_stack(hops), chain);
+  } else {
+    waits();
+  }
+  KEEP;
+}
+FUNCTION twice() {
+  const int level = hops;
+  for (int i = 0; i < 2 && level > 0; i++) {
+    hops = level - 1;
+    call_on(far_stack(level), twice);
+  }
+  KEEP;
+}
+
+// A handler is called once, after so many instructions of a hook, or else in front of the hook's
+// first system call, which may block signals.
+static struct Interruption {
+  bool exit;          // of an exit hook; or of an enter hook
+  bool behind_base;   // the interrupted call has called something on a far stack
+  bool on_far_stack;  // the handler; or what it calls
+  volatile long steps;
+  volatile bool done;
+} interruption;
+FUNCTION handled_far() {
+  call_on(far_stack(0), handled);
+  KEEP;
+}
+PLAIN void on_step(int, siginfo_t*, void* context) {
+  auto& registers = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
+  const auto* const next = reinterpret_cast<const unsigned char*>(registers[REG_RIP]);
+  const bool system_call = next[0] == 0x0f && next[1] == 0x05;
+  interruption.steps = interruption.steps - 1;
+  if (interruption.steps > 0 && !system_call) return;
+  registers[REG_EFL] &= ~0x100;
+  interruption.done = true;
+  interruption.on_far_stack ? handled() : handled_far();
+}
+// The trap flag: from here on each instruction is followed by a SIGTRAP.
+PLAIN __attribute__((always_inline)) inline void set_steps(bool on) {
+  unsigned long flags = __builtin_ia32_readeflags_u64();
+  __builtin_ia32_writeeflags_u64(on ? flags | 0x100 : flags & ~0x100ul);
+}
+FUNCTION stepped() {
+  if (interruption.behind_base) call_on(far_stack(2), handled);
+  if (interruption.exit) set_steps(true);
+  KEEP;
+}
+// Returns the number of instructions of the hook at which the handler was called.
+PLAIN long with_steps(bool exit, bool behind_base, bool on_far_stack) {
+  struct sigaction action = {};
+  action.sa_sigaction = on_step;
+  action.sa_flags = SA_SIGINFO | (on_far_stack ? SA_ONSTACK : 0);
+  sigaction(SIGTRAP, &action, nullptr);
+  for (long steps = 1;; steps++) {
+    interruption = {exit, behind_base, on_far_stack, steps, false};
+    if (!exit) set_steps(true);
+    stepped();
+    set_steps(false);
+    if (!interruption.done || interruption.steps > 0) return steps;
+  }
+}
 PLAIN void* in_thread(void*) {
   for (int i = 0; i < 1000; i++) middle();
   return nullptr;
@@ -180,6 +272,24 @@ PLAIN int main(int, char** arguments) {
   } else if (strcmp(what, "signals") == 0) {
     with_signals(busy);
     middle();
+  } else if (strcmp(what, "hops") == 0) {
+    if (!map_far_stacks()) return 1;
+    hops = 2;
+    twice();
+    hops = 100;
+    chain();
+  } else if (strcmp(what, "steps") == 0) {
+    if (!map_far_stacks()) return 1;
+    const stack_t alternate = {.ss_sp = far_stack(4), .ss_flags = 0, .ss_size = kStackBytes};
+    sigaltstack(&alternate, nullptr);
+    long interruptions = 0;
+    for (int i = 0; i < 2; i++) {
+      const bool on_far_stack = i == 1;
+      interruptions += with_steps(false, false, on_far_stack);
+      interruptions += with_steps(true, false, on_far_stack);
+      interruptions += with_steps(true, true, on_far_stack);
+    }
+    printf("%ld\n", interruptions);
   } else if (strcmp(what, "threads") == 0) {
     pthread_t threads[4];
     for (pthread_t& thread : threads) pthread_create(&thread, nullptr, in_thread, nullptr);
