@@ -7,11 +7,9 @@ namespace heddle::trace {
 
 namespace {
 
-constexpr std::uint64_t kBaseBytes = 24;
+constexpr std::uint64_t kBaseBytes = 24, kCaptureBytes = 16;
 
-const std::uint64_t* at(std::uint64_t address) {
-  return reinterpret_cast<const std::uint64_t*>(address);
-}
+std::uint64_t* at(std::uint64_t address) { return reinterpret_cast<std::uint64_t*>(address); }
 
 std::uint64_t bytes_of_record(std::uint64_t first) {
   if ((first & kCall) != 0) return (first & kExit) != 0 ? 8 : 16;
@@ -63,6 +61,27 @@ void discard_if_last(Thread& thread) {
   __atomic_store_n(&position, position - kBaseBytes, __ATOMIC_RELEASE);
 }
 
+/// Whether the first word of a record is a capture's.
+bool is_capture(std::uint64_t first) {
+  return static_cast<std::uint32_t>(first) == first_word(RecordType::kCapture, 2, 0);
+}
+
+/// Where the captures begin that are the last records; the end where there are none.
+std::uint64_t last_captures(const Thread& thread, std::uint64_t end) {
+  if (!is_capture(*at(end - kCaptureBytes))) return end;
+  // Perhaps these are no record's first words, which only reading from the front tells.
+  std::uint64_t begin = end;
+  for (std::uint64_t record = thread.bases.end; record < end;) {
+    if (!is_capture(*at(record))) {
+      begin = end;
+    } else if (begin == end) {
+      begin = record;
+    }
+    record += bytes_of_record(*at(record));
+  }
+  return begin;
+}
+
 /// Bytes of stack that are needed once signals are blocked: GCC 12 takes 40.
 constexpr std::size_t kStackTaken = 128;
 
@@ -74,16 +93,22 @@ void begin_bases(Thread& thread) {
   ++thread.bases.changes;
 }
 
-void before_base(Thread& thread) {
+std::uint64_t before_base(Thread& thread) {
   Bases& bases = thread.bases;
+  std::uint64_t& position = thread.buffer.header->position;
+  const std::uint64_t end = position;
+  const std::uint64_t from = last_captures(thread, end);
+  if (from != end) __atomic_store_n(&position, from, __ATOMIC_RELEASE);
   discard_if_last(thread);
   if (bases.remembered == Bases::kMost) {
     for (std::uint32_t i = 1; i < Bases::kMost; ++i) bases.earlier[i - 1] = bases.earlier[i];
     --bases.remembered;
   }
   bases.earlier[bases.remembered++] = {thread.window.ticks, thread.window.base_stack, bases.end};
-  bases.end = thread.buffer.header->position + kBaseBytes;
+  bases.end = position + kBaseBytes;
   ++bases.changes;
+  for (std::uint64_t i = (end - from) / 8; i-- > 0;) at(bases.end)[i] = at(from)[i];
+  return end - from;
 }
 
 void discard_last_base(Thread& thread) {

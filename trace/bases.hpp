@@ -19,8 +19,9 @@ struct Base {
 
 /// The bases of a run. They change only while signals are blocked.
 ///
-/// Invariant: no base record stands behind another. So when an enter and the base behind it were
-/// discarded, the last record is again the one from before the call.
+/// Invariant: a base record stands neither behind another base record nor behind a capture. So when
+/// an enter, its capture and the base behind the enter were discarded, the last record is again the
+/// one from before the call.
 struct Bases {
   static constexpr std::uint32_t kMost = 64;
 
@@ -43,8 +44,10 @@ struct Bases {
 void begin_bases(Thread& thread);
 
 /// Prepares for a base that is about to be appended, and to be the window's: discards the base that
-/// is the last record. Signals blocked.
-void before_base(Thread& thread);
+/// is the last record, and moves the captures that are the last records, so that the base has room
+/// in front of them. Returns the number of their bytes: `position` is where the base goes, and must
+/// then be set behind the captures. Signals blocked.
+[[nodiscard]] std::uint64_t before_base(Thread& thread);
 
 /// Discards the base that is the last record, if there is one. For hooks: it blocks signals itself.
 /// O(1), but for a run that has more than Bases::kMost bases, whose records are read again once for

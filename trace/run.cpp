@@ -36,13 +36,13 @@ void set_base(Window& window, std::uint64_t now, std::uint64_t stack_pointer) {
 }
 
 void append_base(Thread& thread, std::uint64_t now, std::uint64_t stack_pointer) {
-  if (filter.min_ticks != 0) before_base(thread);
+  const std::uint64_t captures = filter.min_ticks != 0 ? before_base(thread) : 0;
   set_base(thread.window, now, stack_pointer);
   std::uint64_t* word = at(thread.buffer.header->position);
   *word++ = first_word(RecordType::kBase, 3, 0);
   *word++ = now;
   *word++ = thread.window.base_stack;
-  commit(thread, word);
+  commit(thread, word + captures / sizeof *word);
 }
 
 void append_short(Thread& thread, const Call& call, std::uint64_t now) {

@@ -84,10 +84,12 @@ bool take_back(Thread& thread, const Call& exit, bool tail, std::uint64_t now,
 void take_back_capture(Thread& thread, std::uint64_t function) {
   if (thread.run == nullptr) return;
   std::uint64_t& position = thread.buffer.header->position;
-  const std::uint64_t end = __atomic_load_n(&position, __ATOMIC_RELAXED);
-  const std::uint64_t begin = before_capture(thread, end, low(function));
-  // Where a handler has recorded meanwhile it is no longer the last, and stays.
-  if (begin != end) (void)arch::replace(&position, end, begin);
+  std::uint64_t end, begin;
+  do {
+    end = __atomic_load_n(&position, __ATOMIC_RELAXED);
+    begin = before_capture(thread, end, low(function));
+    // A capture stays where a handler's records stay behind it.
+  } while (begin != end && !arch::replace(&position, end, begin));
 }
 
 }  // namespace heddle::trace
