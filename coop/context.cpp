@@ -1,4 +1,4 @@
-#include "heddle/coop/context.hpp"
+#include "heddle/coop/context/context.hpp"
 
 #include <sys/uio.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "heddle/coop/fiber.hpp"
+#include "heddle/coop/detail/fiber.hpp"
 
 #include <cstddef>
 #include <memory>

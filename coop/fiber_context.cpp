@@ -1,4 +1,4 @@
-#include "heddle/coop/fiber_context.h"
+#include "heddle/coop/context/fiber_context.h"
 
 #include <cerrno>
 #include <cstdlib>
@@ -8,16 +8,16 @@
 #include <string_view>
 #include <system_error>
 
-#include "heddle/coop/asm_context.hpp"
-#include "heddle/coop/pthread_context.hpp"
-#include "heddle/coop/sanitizer.hpp"
-#include "heddle/coop/setjmp_context.hpp"
-#include "heddle/coop/ucontext_context.hpp"
+#include "heddle/coop/context/asm_context.hpp"
+#include "heddle/coop/context/pthread_context.hpp"
+#include "heddle/coop/context/setjmp_context.hpp"
+#include "heddle/coop/context/ucontext_context.hpp"
+#include "heddle/coop/ext/sanitizer.hpp"
 #if defined(HEDDLE_BACKEND_BOOST)
-#include "heddle/coop/boost_context.hpp"
+#include "heddle/coop/context/boost_context.hpp"
 #endif
 #if defined(HEDDLE_BACKEND_PTH)
-#include "heddle/coop/pth_context.hpp"
+#include "heddle/coop/context/pth_context.hpp"
 #endif
 
 // The handle that C sees: which mechanism, and a way to switch to one of the same.

@@ -1,4 +1,4 @@
-#include "heddle/coop/frame_pool.hpp"
+#include "heddle/coop/detail/frame_pool.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,12 +1,11 @@
-#include "heddle/coop/link_errors.hpp"
-
 #include <cxxabi.h>
 
 #include <cstdlib>
 #include <memory>
 #include <typeinfo>
 
-#include "heddle/coop/link_side.hpp"
+#include "heddle/coop/detail/link_side.hpp"
+#include "heddle/coop/link/errors.hpp"
 
 namespace heddle::coop::detail {
 

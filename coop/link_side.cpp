@@ -1,9 +1,9 @@
-#include "heddle/coop/link_side.hpp"
+#include "heddle/coop/detail/link_side.hpp"
 
 #include <cstdlib>
 #include <stdexcept>
 
-#include "heddle/coop/link_errors.hpp"
+#include "heddle/coop/link/errors.hpp"
 #include "heddle/coop/scheduler.hpp"
 
 namespace heddle::coop::detail {

@@ -1,4 +1,4 @@
-#include "heddle/coop/link_wire.hpp"
+#include "heddle/coop/detail/link_wire.hpp"
 
 #include <cstring>
 #include <exception>

@@ -1,4 +1,4 @@
-#include "heddle/coop/scheduler_list.hpp"
+#include "heddle/coop/detail/scheduler_list.hpp"
 
 namespace heddle::coop::detail {
 

@@ -1,7 +1,7 @@
 // Fortified, longjmp ends the program when it goes to a lower address: here that is another stack.
 #undef _FORTIFY_SOURCE
 
-#include "heddle/coop/setjmp_context.hpp"
+#include "heddle/coop/context/setjmp_context.hpp"
 
 #include <ucontext.h>
 

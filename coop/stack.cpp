@@ -1,6 +1,6 @@
-#include "heddle/coop/stack.hpp"
+#include "heddle/coop/context/stack.hpp"
 
-#include "heddle/coop/context.hpp"
+#include "heddle/coop/context/context.hpp"
 #include "stack_overflow.hpp"
 #include "stack_pool.hpp"
 

@@ -13,8 +13,8 @@
 #include <mutex>
 #include <string_view>
 
-#include "heddle/coop/awaitable.hpp"
-#include "heddle/coop/fiber.hpp"
+#include "heddle/coop/detail/fiber.hpp"
+#include "heddle/coop/ext/awaitable.hpp"
 #include "heddle/coop/scheduler.hpp"
 #include "slab_registry.hpp"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <system_error>
 
-#include "heddle/coop/context.hpp"
+#include "heddle/coop/context/context.hpp"
 
 namespace heddle::coop::detail {
 namespace {

@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <system_error>
 
-#include "heddle/coop/sanitizer.hpp"
+#include "heddle/coop/ext/sanitizer.hpp"
 #include "slab_registry.hpp"
 
 #if defined(HEDDLE_ASAN)

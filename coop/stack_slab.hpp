@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "heddle/coop/stack.hpp"
+#include "heddle/coop/context/stack.hpp"
 
 namespace heddle::coop::detail {
 

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <utility>
 
-#include "heddle/coop/stackful_context.hpp"
+#include "heddle/coop/context/stackful_context.hpp"
 #include "stack_overflow.hpp"
 
 namespace heddle::coop {

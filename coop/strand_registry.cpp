@@ -1,4 +1,4 @@
-#include "heddle/coop/strand_registry.hpp"
+#include "heddle/coop/detail/strand_registry.hpp"
 
 #include <algorithm>
 #include <stdexcept>

@@ -1,4 +1,4 @@
-#include "heddle/coop/timer_queue.hpp"
+#include "heddle/coop/detail/timer_queue.hpp"
 
 #include <utility>
 

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <utility>
 
-#include "heddle/coop/link.hpp"
+#include "heddle/coop/link/link.hpp"
 #include "heddle/coop/parallel/groups.hpp"
 
 using namespace heddle::coop;

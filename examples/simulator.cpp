@@ -25,8 +25,8 @@
 #include <vector>
 
 #include "heddle/coop/await.hpp"
-#include "heddle/coop/channel.hpp"
 #include "heddle/coop/scheduler.hpp"
+#include "heddle/coop/sync/channel.hpp"
 #include "heddle/coop/yield.hpp"
 
 namespace {

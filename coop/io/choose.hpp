@@ -4,7 +4,7 @@
 #include <string>
 
 #include "engines.hpp"
-#include "heddle/coop/io/engine.hpp"
+#include "heddle/coop/ext/engine.hpp"
 
 namespace heddle::coop::io::detail {
 

@@ -6,9 +6,9 @@
 #include <string>
 
 #include "epoll_engine.hpp"
-#include "heddle/coop/io/engine.hpp"
-#include "heddle/coop/io/operation.hpp"
-#include "heddle/coop/reactor.hpp"
+#include "heddle/coop/ext/engine.hpp"
+#include "heddle/coop/ext/operation.hpp"
+#include "heddle/coop/ext/reactor.hpp"
 #include "heddle/coop/scheduler.hpp"
 #include "operation_queue.hpp"
 #include "polled.hpp"

@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "heddle/coop/io/engine.hpp"
+#include "heddle/coop/ext/engine.hpp"
 #include "polled.hpp"
 
 namespace heddle::coop::io::detail {

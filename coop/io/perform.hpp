@@ -1,6 +1,6 @@
 #pragma once
 
-#include "heddle/coop/io/operation.hpp"
+#include "heddle/coop/ext/operation.hpp"
 
 namespace heddle::coop::io::detail {
 

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "heddle/coop/frame_pool.hpp"
+#include "heddle/coop/detail/frame_pool.hpp"
+#include "heddle/coop/ext/operation.hpp"
 #include "heddle/coop/io/endpoint.hpp"
-#include "heddle/coop/io/operation.hpp"
 #include "operation_queue.hpp"
 
 namespace heddle::coop::io::detail {

@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "heddle/coop/io/engine.hpp"
+#include "heddle/coop/ext/engine.hpp"
 #include "operation_queue.hpp"
 
 namespace heddle::coop::io::detail {

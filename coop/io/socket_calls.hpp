@@ -5,8 +5,8 @@
 #include <cerrno>
 #include <string>
 
+#include "heddle/coop/ext/operation.hpp"
 #include "heddle/coop/io/endpoint.hpp"
-#include "heddle/coop/io/operation.hpp"
 #include "heddle/coop/io/result.hpp"
 
 namespace heddle::coop::io::detail {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "event.hpp"
-#include "heddle/coop/io/engine.hpp"
+#include "heddle/coop/ext/engine.hpp"
 #include "operation_queue.hpp"
 
 namespace heddle::coop::io::detail {

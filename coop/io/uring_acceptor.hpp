@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <deque>
 
-#include "heddle/coop/io/engine.hpp"
+#include "heddle/coop/ext/engine.hpp"
 #include "operation_queue.hpp"
 #include "polled.hpp"
 

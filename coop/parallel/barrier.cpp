@@ -3,7 +3,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "heddle/coop/context.hpp"
+#include "heddle/coop/context/context.hpp"
 
 namespace heddle::coop::parallel {
 

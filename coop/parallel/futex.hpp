@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "heddle/coop/timer_queue.hpp"
+#include "heddle/coop/detail/timer_queue.hpp"
 
 namespace heddle::coop::parallel::detail {
 

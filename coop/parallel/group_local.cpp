@@ -2,7 +2,7 @@
 
 #include <mutex>
 
-#include "heddle/coop/context.hpp"
+#include "heddle/coop/context/context.hpp"
 #include "heddle/coop/parallel/group.hpp"
 
 namespace heddle::coop::parallel::detail {

@@ -1,4 +1,4 @@
-#include "heddle/coop/parallel/remote_wait.hpp"
+#include "heddle/coop/ext/remote_wait.hpp"
 
 #include <sched.h>
 

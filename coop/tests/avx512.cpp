@@ -4,7 +4,7 @@
 
 #include <cstdio>
 
-#include "heddle/coop/asm_context.hpp"
+#include "heddle/coop/context/asm_context.hpp"
 
 namespace {
 

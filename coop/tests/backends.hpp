@@ -3,25 +3,25 @@
 #include <algorithm>
 #include <functional>
 
-#include "heddle/coop/asm_context.hpp"
-#include "heddle/coop/pthread_context.hpp"
-#include "heddle/coop/stack.hpp"
-#include "heddle/coop/ucontext_context.hpp"
+#include "heddle/coop/context/asm_context.hpp"
+#include "heddle/coop/context/pthread_context.hpp"
+#include "heddle/coop/context/stack.hpp"
+#include "heddle/coop/context/ucontext_context.hpp"
 
 #if defined(HEDDLE_TSAN)
 #define HEDDLE_AND_SETJMP
 #else
-#include "heddle/coop/setjmp_context.hpp"
+#include "heddle/coop/context/setjmp_context.hpp"
 #define HEDDLE_AND_SETJMP , heddle::coop::setjmp_context
 #endif
 #if defined(HEDDLE_BACKEND_BOOST)
-#include "heddle/coop/boost_context.hpp"
+#include "heddle/coop/context/boost_context.hpp"
 #define HEDDLE_AND_BOOST , heddle::coop::boost_context
 #else
 #define HEDDLE_AND_BOOST
 #endif
 #if defined(HEDDLE_BACKEND_PTH)
-#include "heddle/coop/pth_context.hpp"
+#include "heddle/coop/context/pth_context.hpp"
 #define HEDDLE_AND_PTH , heddle::coop::pth_context
 #else
 #define HEDDLE_AND_PTH

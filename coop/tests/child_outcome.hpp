@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <string>
 
-#include "heddle/coop/sanitizer.hpp"
+#include "heddle/coop/ext/sanitizer.hpp"
 
 struct child_outcome {
   int status = 0;

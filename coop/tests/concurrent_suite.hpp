@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "heddle/coop/concurrent.hpp"
-#include "heddle/coop/semaphore.hpp"
+#include "heddle/coop/sync/semaphore.hpp"
 #include "strand_kinds.hpp"
 
 TEST_CASE(KIND "strands that never wait take turns, a slice each") {

@@ -1,4 +1,4 @@
-#include "heddle/coop/fiber_context.h"
+#include "heddle/coop/context/fiber_context.h"
 
 #include <doctest/doctest.h>
 
@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "heddle/coop/sanitizer.hpp"
+#include "heddle/coop/ext/sanitizer.hpp"
 
 namespace {
 

@@ -4,8 +4,8 @@
 #include <stdexcept>
 #include <string>
 
-#include "heddle/coop/channel.hpp"
-#include "heddle/coop/semaphore.hpp"
+#include "heddle/coop/sync/channel.hpp"
+#include "heddle/coop/sync/semaphore.hpp"
 #define STACKFUL 1
 #include "strand_kinds.hpp"
 

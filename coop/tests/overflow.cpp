@@ -4,7 +4,7 @@
 #include <string>
 
 #include "child_outcome.hpp"
-#include "heddle/coop/sanitizer.hpp"
+#include "heddle/coop/ext/sanitizer.hpp"
 
 namespace {
 

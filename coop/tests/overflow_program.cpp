@@ -12,10 +12,10 @@
 #include <thread>
 #include <vector>
 
-#include "heddle/coop/asm_context.hpp"
 #include "heddle/coop/await.hpp"
+#include "heddle/coop/context/asm_context.hpp"
+#include "heddle/coop/context/ucontext_context.hpp"
 #include "heddle/coop/scheduler.hpp"
-#include "heddle/coop/ucontext_context.hpp"
 
 using namespace heddle::coop;
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <thread>
 
-#include "heddle/coop/asm_context.hpp"
 #include "heddle/coop/await.hpp"
+#include "heddle/coop/context/asm_context.hpp"
 #include "heddle/coop/scheduler.hpp"
 #include "heddle/coop/task.hpp"
 #include "heddle/coop/yield.hpp"

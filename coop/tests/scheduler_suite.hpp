@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "heddle/coop/semaphore.hpp"
+#include "heddle/coop/sync/semaphore.hpp"
 #include "strand_kinds.hpp"
 
 namespace {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "heddle/coop/in_scope.hpp"
-#include "heddle/coop/semaphore.hpp"
+#include "heddle/coop/sync/semaphore.hpp"
 #include "strand_kinds.hpp"
 
 #if STACKFUL

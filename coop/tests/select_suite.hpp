@@ -6,8 +6,8 @@
 #include <variant>
 #include <vector>
 
-#include "heddle/coop/channel.hpp"
 #include "heddle/coop/select.hpp"
+#include "heddle/coop/sync/channel.hpp"
 #include "strand_kinds.hpp"
 
 namespace {

@@ -8,12 +8,12 @@
 #include <vector>
 
 #include "heddle/coop/await.hpp"
+#include "heddle/coop/context/stack.hpp"
+#include "heddle/coop/ext/sanitizer.hpp"
 #include "heddle/coop/hybrid.hpp"
 #include "heddle/coop/in_scope.hpp"
-#include "heddle/coop/sanitizer.hpp"
 #include "heddle/coop/scheduler.hpp"
-#include "heddle/coop/semaphore.hpp"
-#include "heddle/coop/stack.hpp"
+#include "heddle/coop/sync/semaphore.hpp"
 #include "heddle/coop/yield.hpp"
 
 using namespace heddle::coop;

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "heddle/coop/await.hpp"
+#include "heddle/coop/context/stack.hpp"
 #include "heddle/coop/scheduler.hpp"
-#include "heddle/coop/semaphore.hpp"
-#include "heddle/coop/stack.hpp"
+#include "heddle/coop/sync/semaphore.hpp"
 #include "stack_pool.hpp"
 
 using heddle::coop::stack;

@@ -13,10 +13,10 @@
 #include <vector>
 
 #include "heddle/coop/await.hpp"
-#include "heddle/coop/frame_pool.hpp"
-#include "heddle/coop/ready_queue.hpp"
+#include "heddle/coop/detail/frame_pool.hpp"
+#include "heddle/coop/detail/ready_queue.hpp"
+#include "heddle/coop/detail/strand_registry.hpp"
 #include "heddle/coop/scheduler.hpp"
-#include "heddle/coop/strand_registry.hpp"
 #include "heddle/coop/yield.hpp"
 
 using namespace heddle::coop;

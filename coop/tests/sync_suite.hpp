@@ -7,12 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "heddle/coop/barrier.hpp"
-#include "heddle/coop/channel.hpp"
-#include "heddle/coop/condition.hpp"
-#include "heddle/coop/mutex.hpp"
-#include "heddle/coop/rw_lock.hpp"
-#include "heddle/coop/semaphore.hpp"
+#include "heddle/coop/sync/barrier.hpp"
+#include "heddle/coop/sync/channel.hpp"
+#include "heddle/coop/sync/condition.hpp"
+#include "heddle/coop/sync/mutex.hpp"
+#include "heddle/coop/sync/rw_lock.hpp"
+#include "heddle/coop/sync/semaphore.hpp"
 #include "strand_kinds.hpp"
 
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "heddle/coop/sanitizer.hpp"
+#include "heddle/coop/ext/sanitizer.hpp"
 #include "heddle/coop/task.hpp"
 
 namespace {

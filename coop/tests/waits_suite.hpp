@@ -2,8 +2,8 @@
 #include <string>
 #include <vector>
 
+#include "heddle/coop/sync/watched.hpp"
 #include "heddle/coop/wait_for.hpp"
-#include "heddle/coop/watched.hpp"
 #include "strand_kinds.hpp"
 
 TEST_CASE(KIND "waitfor goes on at once if its predicate holds") {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "heddle/coop/hybrid.hpp"
-#include "heddle/coop/semaphore.hpp"
+#include "heddle/coop/sync/semaphore.hpp"
 #include "heddle/coop/when.hpp"
 #include "heddle/coop/when_tasks.hpp"
 #include "strand_kinds.hpp"

@@ -16,10 +16,9 @@
 
 #include "harness/model.hpp"
 #include "harness/team.hpp"
-#include "heddle/coop/fiber.hpp"
 #include "heddle/coop/generator.hpp"
 #include "heddle/coop/scheduler.hpp"
-#include "heddle/coop/semaphore.hpp"
+#include "heddle/coop/sync/semaphore.hpp"
+#include "heddle/coop/sync/watched.hpp"
 #include "heddle/coop/task.hpp"
-#include "heddle/coop/watched.hpp"
 #include "heddle/coop/when.hpp"

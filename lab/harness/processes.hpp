@@ -9,7 +9,7 @@
 #include "harness/counters.hpp"
 #include "heddle/coop/concurrent.hpp"
 #include "heddle/coop/scheduler.hpp"
-#include "heddle/coop/semaphore.hpp"
+#include "heddle/coop/sync/semaphore.hpp"
 
 namespace heddle::lab {
 

@@ -5,8 +5,8 @@
 #include "harness/waits.hpp"
 #include "heddle/coop/await.hpp"
 #include "heddle/coop/strand.hpp"
+#include "heddle/coop/sync/watched.hpp"
 #include "heddle/coop/wait_for.hpp"
-#include "heddle/coop/watched.hpp"
 #include "heddle/coop/yield.hpp"
 
 namespace heddle::lab {

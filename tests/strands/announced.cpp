@@ -2,7 +2,7 @@
 // not.
 #include <heddle/coop/await.hpp>
 #include <heddle/coop/scheduler.hpp>
-#include <heddle/coop/semaphore.hpp>
+#include <heddle/coop/sync/semaphore.hpp>
 #include <heddle/coop/task.hpp>
 #include <heddle/coop/yield.hpp>
 

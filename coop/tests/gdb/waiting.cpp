@@ -6,14 +6,14 @@
 #include <string>
 
 #include "heddle/coop/await.hpp"
-#include "heddle/coop/channel.hpp"
 #include "heddle/coop/io/service.hpp"
 #include "heddle/coop/scheduler.hpp"
 #include "heddle/coop/select.hpp"
-#include "heddle/coop/semaphore.hpp"
+#include "heddle/coop/sync/channel.hpp"
+#include "heddle/coop/sync/semaphore.hpp"
+#include "heddle/coop/sync/watched.hpp"
 #include "heddle/coop/task.hpp"
 #include "heddle/coop/wait_for.hpp"
-#include "heddle/coop/watched.hpp"
 #include "heddle/coop/yield.hpp"
 
 using namespace heddle::coop;

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "heddle/coop/io/operation.hpp"
+#include "heddle/coop/ext/operation.hpp"
 #include "helpers.hpp"
 
 // Its strands are tasks where that makes no difference.

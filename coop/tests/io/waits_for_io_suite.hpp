@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "../strand_kinds.hpp"
-#include "heddle/coop/semaphore.hpp"
+#include "heddle/coop/sync/semaphore.hpp"
 #include "helpers.hpp"
 
 TEST_CASE(KIND "others run, and timers come, while one waits for I/O") {

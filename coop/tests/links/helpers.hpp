@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "heddle/coop/link.hpp"
+#include "heddle/coop/link/link.hpp"
 #include "heddle/coop/parallel/move_to.hpp"
 #include "heddle/coop/parallel/semaphore.hpp"
 #include "parallel/helpers.hpp"

@@ -1,4 +1,6 @@
 // Links between processes.
+#include "heddle/coop/link/process.hpp"
+
 #include <doctest/doctest.h>
 #include <signal.h>
 #include <sys/socket.h>
@@ -12,7 +14,6 @@
 
 #include "heddle/coop/in_scope.hpp"
 #include "heddle/coop/io/service.hpp"
-#include "heddle/coop/link_process.hpp"
 #include "heddle/coop/parallel/channel.hpp"
 #include "heddle/coop/parallel/groups.hpp"
 #include "heddle/coop/yield.hpp"

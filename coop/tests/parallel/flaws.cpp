@@ -2,7 +2,7 @@
 #include <string>
 #include <utility>
 
-#include "heddle/coop/link.hpp"
+#include "heddle/coop/link/link.hpp"
 #include "heddle/coop/parallel/barrier.hpp"
 #include "heddle/coop/parallel/group_local.hpp"
 #include "heddle/coop/parallel/groups.hpp"

@@ -11,7 +11,7 @@
 
 #include "heddle/coop/io/service.hpp"
 #include "heddle/coop/parallel/semaphore.hpp"
-#include "heddle/coop/semaphore.hpp"
+#include "heddle/coop/sync/semaphore.hpp"
 #include "helpers.hpp"
 #include "io/helpers.hpp"
 

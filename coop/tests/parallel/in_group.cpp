@@ -2,14 +2,14 @@
 // `scan_for_locks.cmake` looks for locked instructions in. It runs, too.
 #include "in_group.hpp"
 
-#include "heddle/coop/barrier.hpp"
-#include "heddle/coop/channel.hpp"
-#include "heddle/coop/condition.hpp"
-#include "heddle/coop/mutex.hpp"
-#include "heddle/coop/semaphore.hpp"
+#include "heddle/coop/sync/barrier.hpp"
+#include "heddle/coop/sync/channel.hpp"
+#include "heddle/coop/sync/condition.hpp"
+#include "heddle/coop/sync/mutex.hpp"
+#include "heddle/coop/sync/semaphore.hpp"
+#include "heddle/coop/sync/watched.hpp"
 #include "heddle/coop/task.hpp"
 #include "heddle/coop/wait_for.hpp"
-#include "heddle/coop/watched.hpp"
 #include "heddle/coop/yield.hpp"
 
 using namespace heddle::coop;

@@ -5,7 +5,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "heddle/coop/awaitable.hpp"
+#include "heddle/coop/ext/awaitable.hpp"
 #include "heddle/coop/scheduler.hpp"
 
 namespace heddle::coop {

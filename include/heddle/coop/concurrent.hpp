@@ -7,8 +7,8 @@
 #include <thread>
 
 #include "heddle/coop/await.hpp"
+#include "heddle/coop/detail/thread_local.hpp"
 #include "heddle/coop/scheduler.hpp"
-#include "heddle/coop/thread_local.hpp"
 #include "heddle/coop/yield.hpp"
 
 namespace heddle::coop {

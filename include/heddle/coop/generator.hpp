@@ -8,7 +8,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "heddle/coop/frame_pool.hpp"
+#include "heddle/coop/detail/frame_pool.hpp"
 
 namespace heddle::coop {
 

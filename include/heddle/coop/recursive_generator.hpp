@@ -8,8 +8,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "heddle/coop/context.hpp"
-#include "heddle/coop/frame_pool.hpp"
+#include "heddle/coop/context/context.hpp"
+#include "heddle/coop/detail/frame_pool.hpp"
 
 namespace heddle::coop {
 

@@ -13,16 +13,16 @@
 #include <utility>
 #include <vector>
 
-#include "heddle/coop/fiber.hpp"
-#include "heddle/coop/idle_fibers.hpp"
-#include "heddle/coop/reactor.hpp"
-#include "heddle/coop/ready_queue.hpp"
-#include "heddle/coop/scheduler_list.hpp"
+#include "heddle/coop/detail/fiber.hpp"
+#include "heddle/coop/detail/idle_fibers.hpp"
+#include "heddle/coop/detail/ready_queue.hpp"
+#include "heddle/coop/detail/scheduler_list.hpp"
+#include "heddle/coop/detail/strand_block.hpp"
+#include "heddle/coop/detail/strand_registry.hpp"
+#include "heddle/coop/detail/timer_queue.hpp"
+#include "heddle/coop/ext/reactor.hpp"
 #include "heddle/coop/strand.hpp"
-#include "heddle/coop/strand_block.hpp"
-#include "heddle/coop/strand_registry.hpp"
 #include "heddle/coop/task.hpp"
-#include "heddle/coop/timer_queue.hpp"
 
 namespace heddle::coop {
 

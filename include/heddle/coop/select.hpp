@@ -7,8 +7,8 @@
 #include <variant>
 
 #include "heddle/coop/await.hpp"
-#include "heddle/coop/channel.hpp"
 #include "heddle/coop/scheduler.hpp"
+#include "heddle/coop/sync/channel.hpp"
 
 namespace heddle::coop {
 

@@ -11,9 +11,9 @@
 #include <type_traits>
 #include <utility>
 
-#include "heddle/coop/awaitable.hpp"
-#include "heddle/coop/frame_pool.hpp"
-#include "heddle/coop/strand_block.hpp"
+#include "heddle/coop/detail/frame_pool.hpp"
+#include "heddle/coop/detail/strand_block.hpp"
+#include "heddle/coop/ext/awaitable.hpp"
 #include "heddle/coop/task.hpp"
 
 namespace heddle::coop {

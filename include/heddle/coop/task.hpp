@@ -9,8 +9,8 @@
 #include <utility>
 #include <variant>
 
-#include "heddle/coop/frame_pool.hpp"
-#include "heddle/coop/strand_block.hpp"
+#include "heddle/coop/detail/frame_pool.hpp"
+#include "heddle/coop/detail/strand_block.hpp"
 
 namespace heddle::coop {
 

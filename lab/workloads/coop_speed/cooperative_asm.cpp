@@ -1,6 +1,6 @@
-#include "heddle/coop/channel.hpp"
 #include "heddle/coop/scheduler.hpp"
-#include "heddle/coop/semaphore.hpp"
+#include "heddle/coop/sync/channel.hpp"
+#include "heddle/coop/sync/semaphore.hpp"
 #include "heddle/coop/yield.hpp"
 #include "workloads/coop_speed/workload.hpp"
 

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "harness/parameters.hpp"
-#include "heddle/coop/asm_context.hpp"
+#include "heddle/coop/context/asm_context.hpp"
 #include "workloads/coop_speed/workload.hpp"
 
 namespace heddle::lab::coop_speed {

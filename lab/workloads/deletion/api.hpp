@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "heddle/coop/fiber_context.h"
+#include "heddle/coop/context/fiber_context.h"
 #include "workloads/deletion/workload.hpp"
 
 namespace heddle::lab::deleting {

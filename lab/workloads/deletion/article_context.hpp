@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <string_view>
 
-#include "heddle/coop/context.hpp"
+#include "heddle/coop/context/context.hpp"
 
 namespace heddle::lab {
 

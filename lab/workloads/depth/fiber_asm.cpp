@@ -3,7 +3,7 @@
 #include <memory>
 #include <vector>
 
-#include "heddle/coop/asm_context.hpp"
+#include "heddle/coop/context/asm_context.hpp"
 #include "workloads/depth/workload.hpp"
 
 namespace heddle::lab::depth {

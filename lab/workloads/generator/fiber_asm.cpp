@@ -1,5 +1,5 @@
 // The walk on a stack of its own, left by a switch.
-#include "heddle/coop/asm_context.hpp"
+#include "heddle/coop/context/asm_context.hpp"
 #include "workloads/generator/workload.hpp"
 
 namespace heddle::lab::generating {

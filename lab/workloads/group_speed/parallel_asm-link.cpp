@@ -1,5 +1,5 @@
 // Groups of fibers with a link between them: each request makes a fiber that answers it.
-#include "heddle/coop/link.hpp"
+#include "heddle/coop/link/link.hpp"
 #include "heddle/coop/parallel/groups.hpp"
 #include "heddle/coop/yield.hpp"
 #include "workloads/group_speed/workload.hpp"

@@ -1,5 +1,5 @@
 // Groups of tasks with a link between them: each request makes a task that answers it.
-#include "heddle/coop/link.hpp"
+#include "heddle/coop/link/link.hpp"
 #include "heddle/coop/parallel/groups.hpp"
 #include "heddle/coop/task.hpp"
 #include "heddle/coop/yield.hpp"

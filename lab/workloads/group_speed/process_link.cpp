@@ -1,6 +1,6 @@
 // Two processes, a scheduler in each, with a link between them over a Unix socket.
 #include "heddle/coop/io/service.hpp"
-#include "heddle/coop/link_process.hpp"
+#include "heddle/coop/link/process.hpp"
 #include "heddle/coop/scheduler.hpp"
 #include "workloads/group_speed/child.hpp"
 #include "workloads/group_speed/workload.hpp"

@@ -4,7 +4,7 @@
 
 #include "harness/processors.hpp"
 #include "harness/team.hpp"
-#include "heddle/coop/parallel/spin.hpp"
+#include "heddle/coop/ext/spin.hpp"
 #include "workloads/group_speed/workload.hpp"
 
 namespace heddle::lab::group_speed {

@@ -1,6 +1,6 @@
 #include <optional>
 
-#include "heddle/coop/sanitizer.hpp"
+#include "heddle/coop/ext/sanitizer.hpp"
 #include "workloads/http/cooperative.hpp"
 
 namespace heddle::lab::http {

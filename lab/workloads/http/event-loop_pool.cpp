@@ -22,7 +22,7 @@
 #include <vector>
 
 #include "harness/throw_errno.hpp"
-#include "heddle/coop/sanitizer.hpp"
+#include "heddle/coop/ext/sanitizer.hpp"
 #include "workloads/http/blocking.hpp"
 #include "workloads/http/session.hpp"
 #include "workloads/http/workload.hpp"

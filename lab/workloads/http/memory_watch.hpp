@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "harness/process_size.hpp"
-#include "heddle/coop/sanitizer.hpp"
+#include "heddle/coop/ext/sanitizer.hpp"
 
 namespace heddle::lab::http {
 

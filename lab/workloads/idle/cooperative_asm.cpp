@@ -1,6 +1,6 @@
 #include "heddle/coop/await.hpp"
 #include "heddle/coop/scheduler.hpp"
-#include "heddle/coop/semaphore.hpp"
+#include "heddle/coop/sync/semaphore.hpp"
 #include "workloads/idle/workload.hpp"
 
 namespace heddle::lab::idling {

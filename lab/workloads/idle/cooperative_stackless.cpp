@@ -1,5 +1,5 @@
 #include "heddle/coop/scheduler.hpp"
-#include "heddle/coop/semaphore.hpp"
+#include "heddle/coop/sync/semaphore.hpp"
 #include "heddle/coop/task.hpp"
 #include "workloads/idle/workload.hpp"
 

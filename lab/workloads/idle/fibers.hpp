@@ -4,7 +4,7 @@
 #include <new>
 #include <system_error>
 
-#include "heddle/coop/context.hpp"
+#include "heddle/coop/context/context.hpp"
 #include "workloads/idle/workload.hpp"
 
 namespace heddle::lab::idling {

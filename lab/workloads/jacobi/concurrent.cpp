@@ -1,5 +1,5 @@
 #include "harness/processes.hpp"
-#include "heddle/coop/barrier.hpp"
+#include "heddle/coop/sync/barrier.hpp"
 #include "workloads/jacobi/semaphore_barrier.hpp"
 #include "workloads/jacobi/strand.hpp"
 

@@ -1,4 +1,4 @@
-#include "heddle/coop/barrier.hpp"
+#include "heddle/coop/sync/barrier.hpp"
 #include "workloads/jacobi/fiber.hpp"
 
 namespace heddle::lab::jacobi {

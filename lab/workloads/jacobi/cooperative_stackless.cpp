@@ -1,6 +1,6 @@
 #include <coroutine>
 
-#include "heddle/coop/barrier.hpp"
+#include "heddle/coop/sync/barrier.hpp"
 #include "workloads/jacobi/task.hpp"
 
 namespace heddle::lab::jacobi {

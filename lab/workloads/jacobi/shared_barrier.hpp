@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "heddle/coop/watched.hpp"
+#include "heddle/coop/sync/watched.hpp"
 
 namespace heddle::lab::jacobi {
 

@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "heddle/coop/context.hpp"
+#include "heddle/coop/context/context.hpp"
 #include "workloads/sequence/workload.hpp"
 
 namespace heddle::lab::sequence {

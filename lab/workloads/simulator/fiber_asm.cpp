@@ -1,4 +1,4 @@
-#include "heddle/coop/asm_context.hpp"
+#include "heddle/coop/context/asm_context.hpp"
 #include "workloads/simulator/fibers.hpp"
 
 namespace heddle::lab::simulating {

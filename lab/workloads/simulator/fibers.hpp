@@ -1,6 +1,6 @@
 #pragma once
 
-#include "heddle/coop/context.hpp"
+#include "heddle/coop/context/context.hpp"
 #include "workloads/simulator/processes.hpp"
 
 namespace heddle::lab::simulating {

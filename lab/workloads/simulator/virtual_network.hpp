@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "heddle/coop/scheduler.hpp"
-#include "heddle/coop/semaphore.hpp"
+#include "heddle/coop/sync/semaphore.hpp"
 #include "workloads/simulator/network.hpp"
 #include "workloads/simulator/workload.hpp"
 

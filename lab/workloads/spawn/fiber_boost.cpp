@@ -1,4 +1,4 @@
-#include "heddle/coop/boost_context.hpp"
+#include "heddle/coop/context/boost_context.hpp"
 #include "workloads/spawn/fibers.hpp"
 
 namespace heddle::lab::spawning {

@@ -1,4 +1,4 @@
-#include "heddle/coop/pth_context.hpp"
+#include "heddle/coop/context/pth_context.hpp"
 #include "workloads/spawn/fibers.hpp"
 
 namespace heddle::lab::spawning {

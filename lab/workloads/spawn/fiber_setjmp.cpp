@@ -1,4 +1,4 @@
-#include "heddle/coop/setjmp_context.hpp"
+#include "heddle/coop/context/setjmp_context.hpp"
 #include "workloads/spawn/fibers.hpp"
 
 namespace heddle::lab::spawning {

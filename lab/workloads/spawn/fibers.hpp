@@ -2,7 +2,7 @@
 
 #include <deque>
 
-#include "heddle/coop/context.hpp"
+#include "heddle/coop/context/context.hpp"
 #include "workloads/spawn/workload.hpp"
 
 namespace heddle::lab::spawning {

@@ -1,4 +1,4 @@
-#include "heddle/coop/pthread_context.hpp"
+#include "heddle/coop/context/pthread_context.hpp"
 #include "workloads/survey/fibers.hpp"
 
 namespace heddle::lab::surveying {

@@ -3,7 +3,7 @@
 #include <memory>
 #include <vector>
 
-#include "heddle/coop/context.hpp"
+#include "heddle/coop/context/context.hpp"
 #include "workloads/survey/demonstrations.hpp"
 #include "workloads/survey/workload.hpp"
 

@@ -1,4 +1,4 @@
-#include "heddle/coop/ucontext_context.hpp"
+#include "heddle/coop/context/ucontext_context.hpp"
 #include "workloads/switch/fibers.hpp"
 
 namespace heddle::lab::switching {

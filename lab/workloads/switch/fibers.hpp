@@ -3,7 +3,7 @@
 #include <memory>
 #include <vector>
 
-#include "heddle/coop/context.hpp"
+#include "heddle/coop/context/context.hpp"
 #include "workloads/switch/workload.hpp"
 
 namespace heddle::lab::switching {

@@ -1,8 +1,8 @@
 // Fibers and tasks in one scheduler: an exception, a cancellation, a stack of a chosen size.
 #include <cstdio>
 #include <heddle/coop/await.hpp>
-#include <heddle/coop/channel.hpp>
 #include <heddle/coop/scheduler.hpp>
+#include <heddle/coop/sync/channel.hpp>
 #include <heddle/coop/task.hpp>
 #include <heddle/coop/yield.hpp>
 #include <stdexcept>

@@ -1,5 +1,5 @@
 /* The FiberContext API, from C. */
-#include <heddle/coop/fiber_context.h>
+#include <heddle/coop/context/fiber_context.h>
 #include <stdio.h>
 
 static struct FiberContext* scheduler;

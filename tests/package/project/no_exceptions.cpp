@@ -3,7 +3,7 @@
 #include <heddle/coop/await.hpp>
 #include <heddle/coop/generator.hpp>
 #include <heddle/coop/scheduler.hpp>
-#include <heddle/coop/semaphore.hpp>
+#include <heddle/coop/sync/semaphore.hpp>
 #include <heddle/coop/task.hpp>
 #include <heddle/coop/yield.hpp>
 

@@ -3,7 +3,7 @@
 #include <heddle/coop/hybrid.hpp>
 #include <heddle/coop/recursive_generator.hpp>
 #include <heddle/coop/scheduler.hpp>
-#include <heddle/coop/semaphore.hpp>
+#include <heddle/coop/sync/semaphore.hpp>
 #include <heddle/coop/yield.hpp>
 
 #include "../chance.hpp"

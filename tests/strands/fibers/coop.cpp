@@ -1,6 +1,6 @@
 // Fibers of our own scheduler, which announces its strands to the recorder.
 #include <heddle/coop/scheduler.hpp>
-#include <heddle/coop/semaphore.hpp>
+#include <heddle/coop/sync/semaphore.hpp>
 #include <heddle/coop/yield.hpp>
 
 #include "../truth.hpp"

@@ -1,6 +1,6 @@
 // Contexts of our own runtime; HEDDLE_CONTEXT says by which mechanism.
-#include <heddle/coop/asm_context.hpp>
-#include <heddle/coop/setjmp_context.hpp>
+#include <heddle/coop/context/asm_context.hpp>
+#include <heddle/coop/context/setjmp_context.hpp>
 
 #include "contexts.hpp"
 

@@ -4,9 +4,9 @@
 #include <string_view>
 #include <utility>
 
+#include "heddle/coop/ext/operation.hpp"
 #include "heddle/coop/io/buffer.hpp"
 #include "heddle/coop/io/endpoint.hpp"
-#include "heddle/coop/io/operation.hpp"
 
 namespace heddle::coop::io {
 

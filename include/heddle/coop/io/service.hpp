@@ -7,8 +7,8 @@
 #include <optional>
 #include <string>
 
+#include "heddle/coop/ext/engine.hpp"
 #include "heddle/coop/io/datagram.hpp"
-#include "heddle/coop/io/engine.hpp"
 #include "heddle/coop/io/file.hpp"
 #include "heddle/coop/io/socket.hpp"
 #include "heddle/coop/scheduler.hpp"

@@ -6,7 +6,7 @@
 #include <initializer_list>
 #include <utility>
 
-#include "heddle/coop/io/operation.hpp"
+#include "heddle/coop/ext/operation.hpp"
 #include "heddle/coop/io/service.hpp"
 
 namespace heddle::coop::io {

@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "heddle/coop/await.hpp"
+#include "heddle/coop/ext/operation.hpp"
 #include "heddle/coop/io/buffer.hpp"
 #include "heddle/coop/io/endpoint.hpp"
-#include "heddle/coop/io/operation.hpp"
 
 namespace heddle::coop::io {
 

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "heddle/coop/await.hpp"
+#include "heddle/coop/ext/inbox.hpp"
+#include "heddle/coop/ext/spin.hpp"
 #include "heddle/coop/parallel/groups.hpp"
-#include "heddle/coop/parallel/inbox.hpp"
-#include "heddle/coop/parallel/spin.hpp"
 #include "heddle/coop/scheduler.hpp"
 
 namespace heddle::coop::parallel {

@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "heddle/coop/await.hpp"
-#include "heddle/coop/parallel/remote_wait.hpp"
-#include "heddle/coop/ring.hpp"
+#include "heddle/coop/detail/ring.hpp"
+#include "heddle/coop/ext/remote_wait.hpp"
 
 namespace heddle::coop::parallel {
 

@@ -12,9 +12,9 @@
 #include <type_traits>
 #include <utility>
 
-#include "heddle/coop/frame_pool.hpp"
-#include "heddle/coop/parallel/inbox.hpp"
-#include "heddle/coop/parallel/spin.hpp"
+#include "heddle/coop/detail/frame_pool.hpp"
+#include "heddle/coop/ext/inbox.hpp"
+#include "heddle/coop/ext/spin.hpp"
 #include "heddle/coop/scheduler.hpp"
 
 namespace heddle::coop::parallel {

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "heddle/coop/parallel/spin.hpp"
+#include "heddle/coop/ext/spin.hpp"
 
 // Whether each use of a group_local is checked: in debugging builds, unless it is said. The same in
 // all files of a program: if not, it does not link.

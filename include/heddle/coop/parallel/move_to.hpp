@@ -1,8 +1,8 @@
 #pragma once
 
 #include "heddle/coop/await.hpp"
+#include "heddle/coop/ext/inbox.hpp"
 #include "heddle/coop/parallel/group.hpp"
-#include "heddle/coop/parallel/inbox.hpp"
 
 namespace heddle::coop::parallel {
 

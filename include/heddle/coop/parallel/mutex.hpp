@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "heddle/coop/await.hpp"
-#include "heddle/coop/parallel/remote_wait.hpp"
+#include "heddle/coop/ext/remote_wait.hpp"
 
 namespace heddle::coop::parallel {
 

@@ -5,7 +5,7 @@
 #include <array>
 
 #include "harness/io_service.hpp"
-#include "heddle/coop/mutex.hpp"
+#include "heddle/coop/sync/mutex.hpp"
 #include "workloads/file/record_locks.hpp"
 
 namespace heddle::lab::file {

@@ -3,10 +3,10 @@
 #include <cstddef>
 #include <string_view>
 
-#include "heddle/coop/stackful_context.hpp"
+#include "heddle/coop/context/stackful_context.hpp"
 
 #if !defined(__x86_64__)
-#error "heddle/coop/asm_context.hpp: written for x86-64; use ucontext_context.hpp here"
+#error "heddle/coop/context/asm_context.hpp: written for x86-64; use ucontext_context.hpp here"
 #endif
 
 namespace heddle::coop {

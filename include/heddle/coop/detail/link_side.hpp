@@ -10,11 +10,11 @@
 #include <string_view>
 #include <utility>
 
-#include "heddle/coop/awaitable.hpp"
+#include "heddle/coop/ext/awaitable.hpp"
+#include "heddle/coop/ext/inbox.hpp"
+#include "heddle/coop/ext/spin.hpp"
+#include "heddle/coop/ext/wait_list.hpp"
 #include "heddle/coop/parallel/group.hpp"
-#include "heddle/coop/parallel/inbox.hpp"
-#include "heddle/coop/parallel/spin.hpp"
-#include "heddle/coop/wait_list.hpp"
 
 namespace heddle::coop::detail {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "heddle/coop/strand_block.hpp"
+#include "heddle/coop/detail/strand_block.hpp"
 
 namespace heddle::coop {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "heddle/coop/sanitizer.hpp"
+#include "heddle/coop/ext/sanitizer.hpp"
 
 // Thread-local variables that strands use. A fiber that has moved to another thread
 // (parallel/move_to.hpp) must find the variable of the thread it is on now: no address of one may

@@ -5,9 +5,9 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "heddle/coop/detail/link_side.hpp"
 #include "heddle/coop/io/socket.hpp"
-#include "heddle/coop/link_side.hpp"
-#include "heddle/coop/semaphore.hpp"
+#include "heddle/coop/sync/semaphore.hpp"
 #include "heddle/coop/task.hpp"
 
 namespace heddle::coop::detail {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "heddle/coop/await.hpp"
-#include "heddle/coop/ring.hpp"
+#include "heddle/coop/detail/ring.hpp"
 #include "heddle/coop/scheduler.hpp"
 
 namespace heddle::coop {

@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "heddle/coop/timer_queue.hpp"
+#include "heddle/coop/detail/timer_queue.hpp"
 
 namespace heddle::coop::io {
 

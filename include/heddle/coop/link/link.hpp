@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "heddle/coop/await.hpp"
-#include "heddle/coop/link_errors.hpp"
-#include "heddle/coop/link_handler.hpp"
-#include "heddle/coop/link_side.hpp"
+#include "heddle/coop/detail/link_handler.hpp"
+#include "heddle/coop/detail/link_side.hpp"
+#include "heddle/coop/link/errors.hpp"
 
 namespace heddle::coop {
 

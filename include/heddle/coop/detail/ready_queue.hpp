@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "heddle/coop/fiber.hpp"
-#include "heddle/coop/strand_block.hpp"
+#include "heddle/coop/detail/fiber.hpp"
+#include "heddle/coop/detail/strand_block.hpp"
 
 namespace heddle::coop::detail {
 

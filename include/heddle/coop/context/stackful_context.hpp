@@ -4,10 +4,10 @@
 #include <string_view>
 #include <utility>
 
-#include "heddle/coop/context.hpp"
-#include "heddle/coop/exception_state.hpp"
-#include "heddle/coop/sanitizer.hpp"
-#include "heddle/coop/stack.hpp"
+#include "heddle/coop/context/context.hpp"
+#include "heddle/coop/context/stack.hpp"
+#include "heddle/coop/detail/exception_state.hpp"
+#include "heddle/coop/ext/sanitizer.hpp"
 
 namespace heddle::coop {
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <utility>
 
-#include "heddle/coop/mutex.hpp"
+#include "heddle/coop/sync/mutex.hpp"
 
 namespace heddle::coop {
 

@@ -5,11 +5,11 @@
 #include <utility>
 
 #if defined(__x86_64__)
-#include "heddle/coop/asm_context.hpp"
+#include "heddle/coop/context/asm_context.hpp"
 #else
-#include "heddle/coop/ucontext_context.hpp"
+#include "heddle/coop/context/ucontext_context.hpp"
 #endif
-#include "heddle/coop/strand_block.hpp"
+#include "heddle/coop/detail/strand_block.hpp"
 
 namespace heddle::coop::detail {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "heddle/coop/wait_list.hpp"
+#include "heddle/coop/ext/wait_list.hpp"
 
 namespace heddle::coop {
 

@@ -9,8 +9,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "heddle/coop/detail/link_side.hpp"
 #include "heddle/coop/in_scope.hpp"
-#include "heddle/coop/link_side.hpp"
 #include "heddle/coop/scheduler.hpp"
 #include "heddle/coop/task.hpp"
 

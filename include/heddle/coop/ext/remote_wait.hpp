@@ -6,11 +6,11 @@
 #include <string>
 #include <utility>
 
-#include "heddle/coop/awaitable.hpp"
+#include "heddle/coop/ext/awaitable.hpp"
+#include "heddle/coop/ext/inbox.hpp"
+#include "heddle/coop/ext/spin.hpp"
+#include "heddle/coop/ext/wait_list.hpp"
 #include "heddle/coop/parallel/group.hpp"
-#include "heddle/coop/parallel/inbox.hpp"
-#include "heddle/coop/parallel/spin.hpp"
-#include "heddle/coop/wait_list.hpp"
 
 namespace heddle::coop::parallel::detail {
 

@@ -2,8 +2,8 @@
 
 #include <cstddef>
 
-#include "heddle/coop/sanitizer.hpp"
-#include "heddle/coop/thread_local.hpp"
+#include "heddle/coop/detail/thread_local.hpp"
+#include "heddle/coop/ext/sanitizer.hpp"
 
 namespace heddle::coop::detail {
 

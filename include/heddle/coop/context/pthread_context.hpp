@@ -7,7 +7,7 @@
 #include <mutex>
 #include <string_view>
 
-#include "heddle/coop/context.hpp"
+#include "heddle/coop/context/context.hpp"
 
 namespace heddle::coop {
 

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <string_view>
 
-#include "heddle/coop/stackful_context.hpp"
+#include "heddle/coop/context/stackful_context.hpp"
 
 namespace heddle::coop {
 

@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <vector>
 
-#include "heddle/coop/fiber.hpp"
-#include "heddle/coop/stack.hpp"
+#include "heddle/coop/context/stack.hpp"
+#include "heddle/coop/detail/fiber.hpp"
 
 namespace heddle::coop::detail {
 

@@ -3,10 +3,10 @@
 #include <string>
 #include <utility>
 
+#include "heddle/coop/detail/link_wire.hpp"
 #include "heddle/coop/io/socket.hpp"
-#include "heddle/coop/link.hpp"
-#include "heddle/coop/link_codec.hpp"
-#include "heddle/coop/link_wire.hpp"
+#include "heddle/coop/link/codec.hpp"
+#include "heddle/coop/link/link.hpp"
 
 namespace heddle::coop {
 

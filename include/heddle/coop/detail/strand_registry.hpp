@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "heddle/coop/strand_block.hpp"
+#include "heddle/coop/detail/strand_block.hpp"
 
 namespace heddle::coop::detail {
 

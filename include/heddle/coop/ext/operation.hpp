@@ -11,8 +11,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "heddle/coop/awaitable.hpp"
-#include "heddle/coop/frame_pool.hpp"
+#include "heddle/coop/detail/frame_pool.hpp"
+#include "heddle/coop/ext/awaitable.hpp"
 #include "heddle/coop/io/buffer.hpp"
 #include "heddle/coop/io/result.hpp"
 
