@@ -9,7 +9,7 @@ macro(heddle_optional_backend name header library package)
   find_library(HEDDLE_${upper}_LIBRARY "${library}")
   if(HEDDLE_${upper}_INCLUDE AND HEDDLE_${upper}_LIBRARY)
     list(APPEND HEDDLE_OPTIONAL_BACKENDS "${name}")
-    target_sources(heddle_coop PRIVATE "${name}_context.cpp")
+    target_sources(heddle_coop PRIVATE "context/${name}_context.cpp")
     target_compile_definitions(heddle_coop PRIVATE "HEDDLE_BACKEND_${upper}")
     target_include_directories(heddle_coop SYSTEM PRIVATE "${HEDDLE_${upper}_INCLUDE}")
     # By name, as the package may be used where the library lies elsewhere; in one piece, so that a

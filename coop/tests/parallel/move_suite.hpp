@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "context/stack_pool.hpp"
 #include "heddle/coop/hybrid.hpp"
 #include "heddle/coop/in_scope.hpp"
 #include "heddle/coop/parallel/balance.hpp"
@@ -14,7 +15,6 @@
 #include "heddle/coop/parallel/semaphore.hpp"
 #include "heddle/coop/parallel/watched.hpp"
 #include "helpers.hpp"
-#include "stack_pool.hpp"
 
 TEST_CASE(KIND "a strand that moves goes on in the other group, with all that it has") {
   parallel::groups g({.count = 3});

@@ -259,7 +259,7 @@ class scheduler {
   detail::strand_block* pop() {
     return options_.random_seed ? ready_.pop_any(random_) : ready_.pop();
   }
-  // To the recorder, if there is one: see coop/announce.cpp.
+  // To the recorder, if there is one: see coop/core/announce.cpp.
   struct announcer {
     bool on;
     std::uint64_t first_number = 0;  // the numbers of this scheduler's strands follow

@@ -10,11 +10,11 @@
 #include <system_error>
 #include <vector>
 
+#include "context/stack_pool.hpp"
 #include "heddle/coop/await.hpp"
 #include "heddle/coop/context/stack.hpp"
 #include "heddle/coop/scheduler.hpp"
 #include "heddle/coop/sync/semaphore.hpp"
-#include "stack_pool.hpp"
 
 using heddle::coop::stack;
 using heddle::coop::stack_guard;

@@ -1,8 +1,7 @@
-#include "heddle/coop/detail/link_side.hpp"
-
 #include <cstdlib>
 #include <stdexcept>
 
+#include "heddle/coop/detail/link_side.hpp"
 #include "heddle/coop/link/errors.hpp"
 #include "heddle/coop/scheduler.hpp"
 

@@ -1,9 +1,8 @@
-#define STACKFUL 1
+#define STACKFUL 0
 #include "concurrent_suite.hpp"
 #include "limits_suite.hpp"
 #include "scheduler_suite.hpp"
 #include "scope_suite.hpp"
 #include "select_suite.hpp"
-#include "sync_suite.hpp"
 #include "waits_suite.hpp"
 #include "when_suite.hpp"

@@ -1,11 +1,10 @@
-#include "heddle/coop/detail/link_wire.hpp"
-
 #include <cstring>
 #include <exception>
 #include <memory>
 #include <utility>
 
 #include "heddle/coop/await.hpp"
+#include "heddle/coop/detail/link_wire.hpp"
 #include "heddle/coop/scheduler.hpp"
 
 namespace heddle::coop::detail {

@@ -1,6 +1,6 @@
 #include "heddle/coop/scheduler.hpp"
 
-#include "stack_pool.hpp"
+#include "context/stack_pool.hpp"
 
 namespace heddle::coop {
 

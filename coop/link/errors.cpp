@@ -1,3 +1,5 @@
+#include "heddle/coop/link/errors.hpp"
+
 #include <cxxabi.h>
 
 #include <cstdlib>
@@ -5,7 +7,6 @@
 #include <typeinfo>
 
 #include "heddle/coop/detail/link_side.hpp"
-#include "heddle/coop/link/errors.hpp"
 
 namespace heddle::coop::detail {
 

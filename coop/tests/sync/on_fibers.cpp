@@ -1,0 +1,2 @@
+#define STACKFUL 1
+#include "sync_suite.hpp"

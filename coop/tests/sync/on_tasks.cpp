@@ -1,0 +1,2 @@
+#define STACKFUL 0
+#include "sync_suite.hpp"
