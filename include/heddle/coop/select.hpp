@@ -1,5 +1,6 @@
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <optional>
 #include <tuple>
@@ -7,8 +8,7 @@
 #include <variant>
 
 #include "heddle/coop/await.hpp"
-#include "heddle/coop/scheduler.hpp"
-#include "heddle/coop/sync/channel.hpp"
+#include "heddle/coop/ext/wait_list.hpp"
 
 namespace heddle::coop {
 

@@ -1,10 +1,6 @@
 // Fibers and tasks in one scheduler: an exception, a cancellation, a stack of a chosen size.
 #include <cstdio>
-#include <heddle/coop/await.hpp>
-#include <heddle/coop/scheduler.hpp>
-#include <heddle/coop/sync/channel.hpp>
-#include <heddle/coop/task.hpp>
-#include <heddle/coop/yield.hpp>
+#include <heddle/coop.hpp>
 #include <stdexcept>
 
 using namespace heddle::coop;

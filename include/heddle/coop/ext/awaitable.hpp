@@ -3,10 +3,8 @@
 #include <coroutine>
 #include <utility>
 
-#include "heddle/coop/context/context.hpp"
 #include "heddle/coop/detail/strand_block.hpp"
 #include "heddle/coop/detail/thread_local.hpp"
-#include "heddle/coop/ext/sanitizer.hpp"
 
 namespace heddle::coop {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "heddle/coop/await.hpp"
+#include "heddle/coop/await.hpp"  // for users: await() and within()
 #include "heddle/coop/ext/operation.hpp"
 #include "heddle/coop/io/buffer.hpp"
 #include "heddle/coop/io/endpoint.hpp"

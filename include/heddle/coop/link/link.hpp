@@ -12,7 +12,7 @@
 #include "heddle/coop/await.hpp"
 #include "heddle/coop/detail/link_handler.hpp"
 #include "heddle/coop/detail/link_side.hpp"
-#include "heddle/coop/link/errors.hpp"
+#include "heddle/coop/link/errors.hpp"  // for users: what a call throws
 
 namespace heddle::coop {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "heddle/coop/parallel/group.hpp"
+#include "heddle/coop/ext/awaitable.hpp"
 
 namespace heddle::coop::parallel {
 
