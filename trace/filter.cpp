@@ -1,9 +1,9 @@
 #include "filter.hpp"
 
 #include "clock.hpp"
+#include "discard_enter.hpp"
 #include "load.hpp"
 #include "plan.hpp"
-#include "take_back.hpp"
 
 namespace heddle::trace {
 
@@ -210,7 +210,7 @@ std::uint32_t heddle_wanted(std::uint64_t function, std::uint64_t call_site,
     const bool wanted = enter_wanted(stack.open, call, bits) && recording;
     if (!wanted) {
       if (loaded.coroutines != Coroutines::kOff && local.self != nullptr) {
-        take_back_capture(*local.self, function);
+        discard_capture(*local.self, function);
       }
       return 0;
     }
@@ -220,7 +220,7 @@ std::uint32_t heddle_wanted(std::uint64_t function, std::uint64_t call_site,
   const bool recording = !switched || exit_on(stack, call, tail);
   if (!exit_wanted(stack.open, call, tail) || !recording) return 0;
   if (filter.min_ticks != 0 && clock_is_tsc &&
-      take_back(*local.self, call, tail, arch::read_tsc(), filter.min_ticks)) {
+      discard_enter(*local.self, call, tail, arch::read_tsc(), filter.min_ticks)) {
     return 0;
   }
   return 1;

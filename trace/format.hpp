@@ -121,7 +121,9 @@ inline constexpr std::uint64_t kCall = 8;
 inline constexpr unsigned kStackShift = 4, kStackBits = 22;
 inline constexpr std::uint64_t kStackUnit = 8;
 inline constexpr unsigned kCalleeShift = 26, kCalleeBits = 11;
-inline constexpr std::uint64_t kAway = std::uint64_t{1} << 37;
+/// The thread was off its processor, or interrupted, since its previous record; only where one
+/// reading of the clock serves for several records.
+inline constexpr std::uint64_t kPreempted = std::uint64_t{1} << 37;
 /// A reading of the clock serves for the records within so many bytes (`--clock sparse`).
 inline constexpr std::uint32_t kSparseBytes = 128;
 inline constexpr unsigned kTicksShift = 38, kTicksBits = 26;

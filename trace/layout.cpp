@@ -17,7 +17,8 @@ static_assert(offsetof(Window, hooks) == HEDDLE_WINDOW_HOOKS);
 static_assert(offsetof(Window, own_sequence) == HEDDLE_WINDOW_OWN_SEQUENCE);
 static_assert(offsetof(HookSet, function_exit) == 8 && offsetof(HookSet, entry_enter) == 16 &&
               offsetof(HookSet, entry_exit) == 24);
-static_assert(kUntimed == HEDDLE_KIND_UNTIMED && kAway == std::uint64_t{1} << HEDDLE_AWAY_BIT);
+static_assert(kUntimed == HEDDLE_KIND_UNTIMED);
+static_assert(kPreempted == std::uint64_t{1} << HEDDLE_PREEMPTED_BIT);
 static_assert(first_word(RecordType::kStrand, HEDDLE_STRAND_BYTES / 8,
                          static_cast<std::uint64_t>(StrandEvent::kSwitch)) == HEDDLE_STRAND_WORD);
 static_assert(kSparseBytes == HEDDLE_SPARSE_BYTES);

@@ -1,12 +1,12 @@
 #include "recording.hpp"
 
 #include "coroutines.hpp"
+#include "discard_enter.hpp"
 #include "filter.hpp"
 #include "note.hpp"
 #include "plan.hpp"
 #include "quiet.hpp"
 #include "shelter.hpp"
-#include "take_back.hpp"
 
 namespace heddle::trace {
 
@@ -91,7 +91,7 @@ bool filter_wants(const Call& call, bool tail) {
   }
   // The hooks' clock is the TSC.
   return clock_is_tsc || (call.kind & kExit) == 0 || filter.min_ticks == 0 ||
-         !take_back(*local.self, call, tail, ticks(), filter.min_ticks);
+         !discard_enter(*local.self, call, tail, ticks(), filter.min_ticks);
 }
 
 }  // namespace

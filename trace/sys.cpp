@@ -8,7 +8,7 @@ namespace heddle::trace::sys {
 namespace {
 
 /// Consumes a signal that a system call of ours has just directed at this thread.
-void take_back(int signal) {
+void consume_signal(int signal) {
   const std::uint64_t set = std::uint64_t{1} << (signal - 1);
   const timespec now{};
   arch::syscall(SYS_rt_sigtimedwait, &set, nullptr, &now, sizeof set);
@@ -23,8 +23,8 @@ std::size_t repeat(const void* from, std::size_t bytes, long& error, Write write
   while (done < bytes && error == 0) {
     const long n = write(next + done, bytes - done, done);
     if (n == -EINTR) continue;
-    if (n == -EPIPE) take_back(SIGPIPE);
-    if (n == -EFBIG) take_back(SIGXFSZ);
+    if (n == -EPIPE) consume_signal(SIGPIPE);
+    if (n == -EFBIG) consume_signal(SIGXFSZ);
     if (n > 0) done += static_cast<std::size_t>(n);
     if (n <= 0) error = n < 0 ? n : -ENOSPC;
   }
@@ -67,7 +67,7 @@ long allocate(long fd, std::uint64_t from, std::uint64_t size) {
   do {
     result = arch::syscall(SYS_fallocate, fd, 0, from, size - from);
   } while (result == -EINTR);
-  if (result == -EFBIG) take_back(SIGXFSZ);
+  if (result == -EFBIG) consume_signal(SIGXFSZ);
   if (result != -EOPNOTSUPP && result != -ENOSYS) return result;
   // NFS before 4.2, 9p and others cannot reserve: zeros, written, have their blocks as well.
   static const char zeros[4096] = {};

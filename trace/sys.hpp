@@ -60,14 +60,14 @@ inline std::uint64_t nanoseconds(clockid_t clock) {
 std::size_t read_file(const char* path, char* to, std::size_t room);
 
 /// Gives a file blocks up to `size` bytes, so that a full disk is an error here and not a SIGBUS at
-/// a later store. Signals must be blocked: the SIGXFSZ of a file size limit is taken back. Returns
+/// a later store. Signals must be blocked: the SIGXFSZ of a file size limit is consumed. Returns
 /// 0 or a negated error.
 long allocate(long fd, std::uint64_t from, std::uint64_t size);
 
 /// Whether the file is in memory only (tmpfs): its pages are nobody else's business.
 [[nodiscard]] bool in_memory(long fd);
 
-/// Writes all of `bytes`; takes back a SIGPIPE or SIGXFSZ that this causes (signals must be
+/// Writes all of `bytes`; consumes a SIGPIPE or SIGXFSZ that this causes (signals must be
 /// blocked). Returns the bytes written, or a negated error if there were none.
 long write_all(long fd, const void* from, std::size_t bytes);
 

@@ -58,14 +58,14 @@ slow\name:
 	BEGIN_HERE sparse\name
 	movq	HEDDLE_WINDOW_OWN_SEQUENCE(%rcx), %rdx
 	cmpq	$0, (%rdx)
-	je	.L\name\()_was_away
+	je	.L\name\()_was_preempted
 	STORE_SPARSE \exit, 0, %r8, .L\name\()_sparse, .L\name\()_slow
 	ret
 	SEQUENCE .L\name\()_sparse, .L\name\()_sparse_begin, .L\name\()_sparse_commit, .L\name\()_slow
-.L\name\()_was_away:
-	STORE_TIMED \exit, 0, %r8, .L\name\()_away, .L\name\()_slow, 1
+.L\name\()_was_preempted:
+	STORE_TIMED \exit, 0, %r8, .L\name\()_preempted, .L\name\()_slow, 1
 	ret
-	SEQUENCE .L\name\()_away, .L\name\()_away_begin, .L\name\()_away_commit, .L\name\()_slow
+	SEQUENCE .L\name\()_preempted, .L\name\()_preempted_begin, .L\name\()_preempted_commit, .L\name\()_slow
 	END	sparse\name
 
 	SHARED	filtered\name
@@ -161,16 +161,16 @@ slow\name:
 	SKIP_CALLER \exit
 	movq	HEDDLE_WINDOW_OWN_SEQUENCE(%rcx), %rdx
 	cmpq	$0, (%rdx)
-	je	.L\name\()_was_away
+	je	.L\name\()_was_preempted
 	STORE_SPARSE \exit, 1, %rsi, .L\name\()_sparse, .L\name\()_slow
 	RESTORE	\exit
 	ret
 	SEQUENCE .L\name\()_sparse, .L\name\()_sparse_begin, .L\name\()_sparse_commit, .L\name\()_slow
-.L\name\()_was_away:
-	STORE_TIMED \exit, 1, %rsi, .L\name\()_away, .L\name\()_slow, 1
+.L\name\()_was_preempted:
+	STORE_TIMED \exit, 1, %rsi, .L\name\()_preempted, .L\name\()_slow, 1
 	RESTORE	\exit
 	ret
-	SEQUENCE .L\name\()_away, .L\name\()_away_begin, .L\name\()_away_commit, .L\name\()_slow
+	SEQUENCE .L\name\()_preempted, .L\name\()_preempted_begin, .L\name\()_preempted_commit, .L\name\()_slow
 	END	sparse\name
 
 	SHARED	filtered\name

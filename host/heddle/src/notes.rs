@@ -151,14 +151,14 @@ pub fn unresolved_kinds(of: &Unresolved) -> Vec<String> {
     add(
         of.enters,
         format!(
-            "{} a traced caller that is open nowhere: put on the strand that ran",
+            "{} an instrumented caller that is open nowhere: put on the strand that ran",
             have(of.enters, "enter")
         ),
     );
     add(
         of.ambiguous,
         format!(
-            "{} by untraced code that may have run on more than one fiber: put on the nearest",
+            "{} by uninstrumented code that may have run on more than one fiber: put on the nearest",
             were(of.ambiguous, "call")
         ),
     );

@@ -85,7 +85,7 @@ fn fiber(program: &Program) {
         thread
             .enter(100, main, from_libc, 0x7_f000)
             .mark(110, 0, "it begins")
-            // No traced code calls it, far from the thread's stack.
+            // No instrumented code calls it, far from the thread's stack.
             .strand_name(115, 9, "worker")
             .strand_switch(120, 9)
             .enter(130, a, LIBC + 5, 0x4_f000)

@@ -22,11 +22,11 @@ pub const RUN_SIZE: usize = 128;
 
 /// Bit 3 of a record's first word: an enter or an exit in its short form.
 pub const SHORT: u64 = 8;
-/// Of a short record: an exit.
+/// A short record with this bit is an exit, one without it an enter.
 pub const SHORT_EXIT: u64 = 1;
-/// Of a short record: by the second way in.
+/// The second way in made the short record.
 pub const SHORT_ENTRY: u64 = 2;
-/// Of a short record: the clock was not read.
+/// The clock was not read for the short record.
 pub const SHORT_UNTIMED: u64 = 4;
 /// Where a short record's stack pointer is, in units of 8 bytes above the base.
 pub const SP_SHIFT: u32 = 4;
@@ -34,8 +34,9 @@ pub const SP_BITS: u32 = 22;
 /// Where a short exit's bits of its function are: bits 4–14 of the address.
 pub const FUNCTION_SHIFT: u32 = 26;
 pub const FUNCTION_BITS: u32 = 11;
-/// Of a short record whose clock was read for `--clock sparse`: since its predecessor the thread was off its processor, or interrupted.
-pub const SHORT_LATE: u64 = 1 << 37;
+/// With `--clock sparse`: the thread was preempted (off its processor, or interrupted) since its
+/// previous record. The clock was read then.
+pub const SHORT_PREEMPTED: u64 = 1 << 37;
 /// Where a short record's ticks are: their low 26 bits.
 pub const TICKS_SHIFT: u32 = 38;
 pub const TICKS_BITS: u32 = 26;

@@ -1,11 +1,11 @@
 //! Times of records for which the clock was not read (`--clock sparse`).
 //!
-//! They are spread evenly between the timed records of the same thread before and after them; but where the thread was off its processor before the later one, they
+//! They are spread evenly between the timed records of the same thread before and after them; but where the thread was preempted before the later one, they
 //! lie close behind the earlier one, as far apart as records were so far: so a sleep is seen where it was. One look ahead serves all of a stretch, so reading stays
 //! linear, and nothing of it is kept but a few numbers.
 
 use crate::Ticks;
-use crate::layout::{SHORT, SHORT_EXIT, SHORT_LATE, SHORT_UNTIMED, TICKS_SHIFT, kind};
+use crate::layout::{SHORT, SHORT_EXIT, SHORT_PREEMPTED, SHORT_UNTIMED, TICKS_SHIFT, kind};
 use crate::position::Position;
 
 /// A stretch of records without a time.
@@ -26,7 +26,7 @@ impl Untimed {
     /// Goes on to the stretch that begins at this position; `before` is the latest time given.
     pub fn begin(&mut self, at: &Position, before: Ticks) {
         let mut at = at.clone().unlimited();
-        let (mut records, mut late) = (0, false);
+        let (mut records, mut preempted) = (0, false);
         let after = loop {
             let Some(word) = at.word() else {
                 match at.next_run() {
@@ -37,7 +37,7 @@ impl Untimed {
             };
             if word & SHORT != 0 {
                 if word & SHORT_UNTIMED == 0 {
-                    late = word & SHORT_LATE != 0;
+                    preempted = word & SHORT_PREEMPTED != 0;
                     break Some(Ticks(at.base_ticks | word >> TICKS_SHIFT));
                 }
                 records += 1;
@@ -61,7 +61,7 @@ impl Untimed {
         };
         let width = after.map_or(0, |after| after.0.saturating_sub(before.0));
         let mut spacing = width / (records + 1);
-        if late {
+        if preempted {
             spacing = spacing.min(self.seen.0.checked_div(self.seen.1).unwrap_or(0));
         } else {
             let (time, number) = self.seen;

@@ -6,7 +6,7 @@
 use crate::layout::{
     BLOCK_HEADER, BLOCK_MAGIC, BLOCK_UNIT, BUFFER_MAGIC, BlockHeader, BufferHeader, ENDED,
     FUNCTION_BITS, FUNCTION_SHIFT, HEADER_SIZE, PROCESS_MAGIC, ProcessHeader, RUN_SIZE, RunRecord,
-    SHORT, SHORT_ENTRY, SHORT_EXIT, SHORT_LATE, SHORT_UNTIMED, SLOT_SIZE, SP_BITS, SP_SHIFT,
+    SHORT, SHORT_ENTRY, SHORT_EXIT, SHORT_PREEMPTED, SHORT_UNTIMED, SLOT_SIZE, SP_BITS, SP_SHIFT,
     StampBytes, TICKS_BITS, TICKS_SHIFT, head, kind, slot,
 };
 use crate::{Way, Why};
@@ -56,7 +56,7 @@ pub struct ThreadWriter {
     base: (u64, u64),
     wide: bool,
     untimed: bool,
-    late: bool,
+    preempted: bool,
     dropped: u64,
     buffered: Option<Vec<u32>>,
 }
@@ -151,7 +151,7 @@ impl ProcessWriter {
             base: (START, 0),
             wide: false,
             untimed: false,
-            late: false,
+            preempted: false,
             dropped: 0,
             buffered: None,
         }
@@ -227,9 +227,9 @@ impl ThreadWriter {
         self
     }
 
-    /// Makes the next enter or exit one before which the thread was off its processor.
-    pub fn late(&mut self) -> &mut Self {
-        self.late = true;
+    /// Makes the next enter or exit one before which the thread was preempted.
+    pub fn preempted(&mut self) -> &mut Self {
+        self.preempted = true;
         self
     }
 
@@ -269,8 +269,8 @@ impl ThreadWriter {
         } else {
             word |= (ticks & low) << TICKS_SHIFT;
         }
-        if std::mem::take(&mut self.late) {
-            word |= SHORT_LATE;
+        if std::mem::take(&mut self.preempted) {
+            word |= SHORT_PREEMPTED;
         }
         if way == Way::Entry {
             word |= SHORT_ENTRY;

@@ -52,7 +52,7 @@ pub struct Strand {
     pub name: String,
     /// The name of the strand that made it, where that is known.
     pub parent: Option<String>,
-    /// The calls that no traced call of its own made.
+    /// The calls of this strand that no instrumented call on it made.
     pub calls: Vec<Call>,
 }
 
@@ -77,7 +77,7 @@ pub struct Call {
     pub children: Vec<Call>,
 }
 
-/// A caller outside the traced code.
+/// A caller in uninstrumented code.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Foreign {
     /// Its name, or `libc.so.6+0x29d68`.

@@ -12,7 +12,7 @@
 use super::columns::{Columns, Reader};
 use super::frames::Frames;
 use crate::layout::{
-    FUNCTION_BITS, FUNCTION_SHIFT, SHORT, SHORT_ENTRY, SHORT_EXIT, SHORT_LATE, SHORT_UNTIMED,
+    FUNCTION_BITS, FUNCTION_SHIFT, SHORT, SHORT_ENTRY, SHORT_EXIT, SHORT_PREEMPTED, SHORT_UNTIMED,
     SP_BITS, SP_SHIFT, TICKS_BITS, TICKS_SHIFT,
 };
 
@@ -23,8 +23,8 @@ const STACK_MASK: u64 = (1 << SP_BITS) - 1;
 const CALLEE_MASK: u64 = (1 << FUNCTION_BITS) - 1;
 const TICKS_MASK: u64 = (1 << TICKS_BITS) - 1;
 
-/// An op's low bits are the record's own (exit, way, untimed); these are ours.
-const OP_AWAY: u8 = 8;
+/// An op's low three bits are the record's own (exit, way, untimed). The codec sets the others.
+const OP_PREEMPTED: u8 = 8;
 const OP_PAIR: u8 = 16;
 const OP_STACK: u8 = 32;
 const OP_OTHER: u8 = 64;
@@ -46,7 +46,10 @@ pub fn encode(words: &[u64]) -> Option<Vec<u8>> {
             continue;
         }
         let own = (first & (SHORT_EXIT | SHORT_ENTRY | SHORT_UNTIMED)) as u8;
-        let mut op = own | if first & SHORT_LATE == 0 { 0 } else { OP_AWAY };
+        let mut op = own;
+        if first & SHORT_PREEMPTED != 0 {
+            op |= OP_PREEMPTED;
+        }
         let stack = first >> SP_SHIFT & STACK_MASK;
         if first & SHORT_EXIT != 0 {
             let bits = first >> FUNCTION_SHIFT & CALLEE_MASK;
@@ -108,8 +111,10 @@ pub fn decode(bytes: &[u8], most_words: usize) -> Result<Vec<u64>, Wrong> {
             }
             continue;
         }
-        let away = if op & OP_AWAY == 0 { 0 } else { SHORT_LATE };
-        let mut first = SHORT | u64::from(op) & (SHORT_EXIT | SHORT_ENTRY | SHORT_UNTIMED) | away;
+        let mut first = SHORT | u64::from(op) & (SHORT_EXIT | SHORT_ENTRY | SHORT_UNTIMED);
+        if op & OP_PREEMPTED != 0 {
+            first |= SHORT_PREEMPTED;
+        }
         let mut second = None;
         if first & SHORT_EXIT != 0 {
             let expected = model.frames.top();

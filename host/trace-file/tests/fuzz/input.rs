@@ -82,7 +82,7 @@ fn every_record(thread: &mut ThreadWriter) {
         .entry(0, 0x5555_0000_1020, 0x5555_0000_1015, 0x6ff8)
         .untimed()
         .leave(0, 0x6ff8)
-        .late()
+        .preempted()
         .exit(30, 0x5555_0000_1010, 0x1500, 0x7000)
         .mark(31, 3, "here")
         .next_run()

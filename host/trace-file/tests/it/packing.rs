@@ -16,7 +16,7 @@ enum Step {
     Entry(u8),
     Leave(u64),
     Untimed,
-    Late,
+    Preempted,
     Pause(u32),
     Wide,
     Mark(u8),
@@ -33,7 +33,7 @@ fn step() -> impl Strategy<Value = Step> {
         3 => (0u8..6).prop_map(Step::Entry),
         2 => (0u64..1 << 20).prop_map(Step::Leave),
         1 => Just(Step::Untimed),
-        1 => Just(Step::Late),
+        1 => Just(Step::Preempted),
         1 => any::<u32>().prop_map(Step::Pause),
         1 => Just(Step::Wide),
         1 => (0u8..40).prop_map(Step::Mark),
@@ -71,8 +71,8 @@ fn perform(thread: &mut ThreadWriter, steps: &[Step]) {
             Step::Untimed => {
                 thread.untimed();
             }
-            Step::Late => {
-                thread.late();
+            Step::Preempted => {
+                thread.preempted();
             }
             Step::Pause(ticks) => time += u64::from(ticks),
             Step::Wide => {

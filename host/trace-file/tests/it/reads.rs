@@ -287,7 +287,7 @@ fn times_that_were_not_read_lie_between_those_that_were() {
             .exit(1160, 0x10, 0, sp)
             .untimed()
             .exit(0, 0x10, 0, sp);
-        thread.late().exit(9000, 0x10, 0, sp).next_run();
+        thread.preempted().exit(9000, 0x10, 0, sp).next_run();
         thread.untimed().exit(0, 0x10, 0, sp);
     });
     let thread = &trace.processes()[0].threads()[0];

@@ -1,4 +1,4 @@
-#include "take_back.hpp"
+#include "discard_enter.hpp"
 
 namespace heddle::trace {
 
@@ -48,8 +48,8 @@ bool is_wide_enter_of(const std::uint64_t* word, const Call& exit, bool tail) {
 
 }  // namespace
 
-bool take_back(Thread& thread, const Call& exit, bool tail, std::uint64_t now,
-               std::uint64_t min_ticks) {
+bool discard_enter(Thread& thread, const Call& exit, bool tail, std::uint64_t now,
+                   std::uint64_t min_ticks) {
   while (thread.run != nullptr) {
     const std::uint32_t seen = thread.bases.look();
     const std::uint64_t end = __atomic_load_n(&thread.buffer.header->position, __ATOMIC_RELAXED);
@@ -81,7 +81,7 @@ bool take_back(Thread& thread, const Call& exit, bool tail, std::uint64_t now,
   return false;
 }
 
-void take_back_capture(Thread& thread, std::uint64_t function) {
+void discard_capture(Thread& thread, std::uint64_t function) {
   if (thread.run == nullptr) return;
   std::uint64_t& position = thread.buffer.header->position;
   std::uint64_t end, begin;
