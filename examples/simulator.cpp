@@ -48,8 +48,8 @@ struct model {
 /// What one client or worker leaves to chance, the same in both simulations.
 class chance {
  public:
-  chance(const model& of, int who, duration mean)
-      : random_(of.seed * 1'000'003 + static_cast<std::uint64_t>(who)),
+  chance(const model& setup, int who, duration mean)
+      : random_(setup.seed * 1'000'003 + static_cast<std::uint64_t>(who)),
         length_(1.0 / static_cast<double>(mean.count())) {}
   duration next() { return duration(static_cast<std::int64_t>(length_(random_))); }
 
@@ -81,17 +81,17 @@ using heddle::coop::within;
 
 class blocking {
  public:
-  explicit blocking(const model& of)
-      : of_(of),
+  explicit blocking(const model& setup)
+      : setup_(setup),
         time_({.clock = heddle::coop::clock_policy::simulated}),
         to_server_(unbounded, "requests") {}
 
   event_log run() {
-    for (int i = 0; i < of_.clients; ++i) {
+    for (int i = 0; i < setup_.clients; ++i) {
       answers_.push_back(std::make_unique<channel<message>>(unbounded, "answers"));
     }
-    for (int i = 0; i < of_.workers; ++i) time_.spawn([this, i] { work(i); }, "worker");
-    for (int i = 0; i < of_.clients; ++i) time_.spawn([this, i] { ask(i); }, "client");
+    for (int i = 0; i < setup_.workers; ++i) time_.spawn([this, i] { work(i); }, "worker");
+    for (int i = 0; i < setup_.clients; ++i) time_.spawn([this, i] { ask(i); }, "client");
     time_.run();
     return std::move(log_);
   }
@@ -100,20 +100,20 @@ class blocking {
   static constexpr std::size_t unbounded = SIZE_MAX;
 
   void ask(int client) {
-    chance thought(of_, client, of_.mean_thought);
-    for (int request = 0; request < of_.requests; ++request) {
+    chance thought(setup_, client, setup_.mean_thought);
+    for (int request = 0; request < setup_.requests; ++request) {
       await(sleep_for(thought.next()));
       note("asks", client, request);
       send(to_server_, {client, request});
       const bool answered = receive(client, request);
       note(answered ? "has its answer" : "gives up", client, request);
     }
-    if (++clients_done_ == of_.clients) to_server_.close();
+    if (++clients_done_ == setup_.clients) to_server_.close();
   }
 
   // A read with a limit, as of a socket; answers that come too late are read and dropped.
   bool receive(int client, int request) {
-    const auto until = time_.now() + of_.patience;
+    const auto until = time_.now() + setup_.patience;
     for (;;) {
       const auto answer = await(within(until - time_.now(), answers_[index(client)]->pop()));
       if (!answer) return false;
@@ -122,7 +122,7 @@ class blocking {
   }
 
   void work(int worker) {
-    chance service(of_, -1 - worker, of_.mean_service);
+    chance service(setup_, -1 - worker, setup_.mean_service);
     while (const auto asked = await(to_server_.pop())) {
       note("is served", asked->client, asked->request);
       await(sleep_for(service.next()));
@@ -134,7 +134,7 @@ class blocking {
   // The link: what is sent arrives later.
   void send(channel<message>& to, message what) {
     time_.spawn([this, &to, what] {
-      await(sleep_for(of_.link_latency));
+      await(sleep_for(setup_.link_latency));
       await(to.push(what));
     });
   }
@@ -144,7 +144,7 @@ class blocking {
   }
   static std::size_t index(int client) { return static_cast<std::size_t>(client); }
 
-  model of_;
+  model setup_;
   heddle::coop::scheduler time_;
   channel<message> to_server_;
   std::vector<std::unique_ptr<channel<message>>> answers_;
@@ -156,15 +156,15 @@ class blocking {
 
 class event_driven {
  public:
-  explicit event_driven(const model& of) : of_(of) {}
+  explicit event_driven(const model& setup) : setup_(setup) {}
 
   event_log run() {
-    for (int i = 0; i < of_.workers; ++i) {
-      workers_.push_back({chance(of_, -1 - i, of_.mean_service), {}});
+    for (int i = 0; i < setup_.workers; ++i) {
+      workers_.push_back({chance(setup_, -1 - i, setup_.mean_service), {}});
       idle_.push_back(i);
     }
-    for (int i = 0; i < of_.clients; ++i) {
-      clients_.push_back({chance(of_, i, of_.mean_thought), 0, false, 0});
+    for (int i = 0; i < setup_.clients; ++i) {
+      clients_.push_back({chance(setup_, i, setup_.mean_thought), 0, false, 0});
       think(i);
     }
     while (!pending_.empty()) {
@@ -197,17 +197,17 @@ class event_driven {
   };
 
   void think(int client) {
-    if (clients_[index(client)].request == of_.requests) return;
+    if (clients_[index(client)].request == setup_.requests) return;
     after(clients_[index(client)].thought.next(), [this, client] { thought_over(client); });
   }
   void thought_over(int client) {
     client_state& self = clients_[index(client)];
     note("asks", client, self.request);
     const message what{client, self.request};
-    after(of_.link_latency, [this, what] { request_arrives(what); });
+    after(setup_.link_latency, [this, what] { request_arrives(what); });
     self.waits = true;
     const std::uint64_t limit = ++self.limit;
-    after(of_.patience, [this, client, limit] { patience_over(client, limit); });
+    after(setup_.patience, [this, client, limit] { patience_over(client, limit); });
   }
   void request_arrives(message what) {
     queue_.push_back(what);
@@ -227,7 +227,7 @@ class event_driven {
   void service_over(int worker) {
     const message done = workers_[index(worker)].serves;
     note("is answered", done.client, done.request);
-    after(of_.link_latency, [this, done] { answer_arrives(done); });
+    after(setup_.link_latency, [this, done] { answer_arrives(done); });
     if (queue_.empty()) {
       idle_.push_back(worker);
     } else {
@@ -258,7 +258,7 @@ class event_driven {
   }
   static std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
-  model of_;
+  model setup_;
   duration now_{};
   std::uint64_t scheduled_ = 0;
   std::priority_queue<entry> pending_;
@@ -272,9 +272,9 @@ class event_driven {
 // ---- both ---------------------------------------------------------------------------------------
 
 template <class Simulation>
-event_log simulate(const char* name, const model& of) {
+event_log simulate(const char* name, const model& setup) {
   const auto begin = std::chrono::steady_clock::now();
-  event_log log = Simulation(of).run();
+  event_log log = Simulation(setup).run();
   const auto took = std::chrono::steady_clock::now() - begin;
   std::printf(
       "%-13s %zu events in %.3f simulated seconds, %.0f real ns an event\n", name, log.size(),
@@ -293,17 +293,17 @@ std::string text(const event_log& log, std::size_t i) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  model of;
-  if (argc > 1) of.clients = std::atoi(argv[1]);
-  if (argc > 2) of.requests = std::atoi(argv[2]);
-  if (argc > 3) of.seed = std::strtoull(argv[3], nullptr, 10);
-  if (of.clients < 1 || of.requests < 1) {
+  model setup;
+  if (argc > 1) setup.clients = std::atoi(argv[1]);
+  if (argc > 2) setup.requests = std::atoi(argv[2]);
+  if (argc > 3) setup.seed = std::strtoull(argv[3], nullptr, 10);
+  if (setup.clients < 1 || setup.requests < 1) {
     std::fprintf(stderr, "usage: simulator [clients [requests [seed [seed of the second]]]]\n");
     return 2;
   }
-  const event_log expected = simulate<blocking>("blocking", of);
-  if (argc > 4) of.seed = std::strtoull(argv[4], nullptr, 10);
-  const event_log actual = simulate<event_driven>("event-driven", of);
+  const event_log expected = simulate<blocking>("blocking", setup);
+  if (argc > 4) setup.seed = std::strtoull(argv[4], nullptr, 10);
+  const event_log actual = simulate<event_driven>("event-driven", setup);
 
   for (std::size_t i = 0; i < expected.size() || i < actual.size(); ++i) {
     if (i < expected.size() && i < actual.size() && expected[i] == actual[i]) continue;
@@ -315,5 +315,5 @@ int main(int argc, char** argv) {
   std::size_t given_up = 0;
   for (const event& e : actual) given_up += e.what == "gives up" ? 1 : 0;
   std::printf("the same events at the same times; %zu requests of %d were given up\n", given_up,
-              of.clients * of.requests);
+              setup.clients * setup.requests);
 }

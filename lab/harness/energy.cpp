@@ -21,10 +21,10 @@ energy energy::now(const std::filesystem::path& powercap) {
     // Not the parts of a package (core, dram), which it includes, nor the whole platform (psys).
     std::string name;
     if (!read(zone.path() / "name", name) || !name.starts_with("package")) continue;
-    counter of;
-    if (read(zone.path() / "energy_uj", of.microjoules) &&
-        read(zone.path() / "max_energy_range_uj", of.range)) {
-      found.packages_.emplace(zone.path().filename().string(), of);
+    counter package;
+    if (read(zone.path() / "energy_uj", package.microjoules) &&
+        read(zone.path() / "max_energy_range_uj", package.range)) {
+      found.packages_.emplace(zone.path().filename().string(), package);
     }
   }
   return found;

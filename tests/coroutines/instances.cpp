@@ -142,10 +142,10 @@ struct object {
   }
 };
 
-PLAIN long run(task of) {
-  while (!of.handle.done()) resume(of.handle);
-  const long result = of.handle.promise().value;
-  destroy(of.handle);
+PLAIN long run(task work) {
+  while (!work.handle.done()) resume(work.handle);
+  const long result = work.handle.promise().value;
+  destroy(work.handle);
   return result;
 }
 

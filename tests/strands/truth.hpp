@@ -32,7 +32,7 @@ class call;
 
 /// One logical flow of control. Its number is never another's; what tells of it is never freed.
 struct strand {
-  PLAIN explicit strand(kind of) : what(of) {
+  PLAIN explicit strand(kind its_kind) : what(its_kind) {
     static unsigned long last;
     id = __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
   }
@@ -68,12 +68,12 @@ class backwards {
 };
 
 /// Tells who made a strand.
-PLAIN inline void made(const strand& of, const strand& by) {
+PLAIN inline void made(const strand& child, const strand& by) {
   char room[64];
   backwards text(room, sizeof room);
   text.put(by.id);
   text.put(" by ");
-  text.put(of.id);
+  text.put(child.id);
   text.put("truth made ");
   heddle_mark(text.text());
 }
@@ -121,9 +121,9 @@ class [[nodiscard]] call {
 
 /// A local that tells of its end, also where that is the end of a coroutine that is destroyed.
 struct guard {
-  const call& of;
+  const call& around;
   TRACED ~guard() {
-    of.back();
+    around.back();
     const call here{"~guard"};
   }
 };

@@ -161,121 +161,124 @@ std::string without_delayed(const std::vector<Span>& spans, const std::set<std::
 
 TEST_CASE("only what is wanted of plain calls is recorded") {
   for_each_build([](const std::string& program) {
-    const auto of = [&](const Filter& filter) { return one_thread(program, "calls", filter); };
+    const auto spans = [&](const Filter& filter) { return one_thread(program, "calls", filter); };
     const std::string all = "middle(pair(leaf() leaf()) leaf()) pair(leaf() leaf()) leaf()";
-    CHECK(of({}) == all);
-    CHECK(of({.patterns = {{"nobody", kExcluded}}}) == all);
-    CHECK(of({.patterns = {{"nobody", kIncluded}}}) == "");
-    CHECK(of({.patterns = {{"pair", kIncluded}}}) == "pair(leaf() leaf()) pair(leaf() leaf())");
-    CHECK(of({.patterns = {{"pair", kExcluded}}}) == "middle(leaf()) leaf()");
-    CHECK(of({.patterns = {{"leaf", kExcluded}}}) == "middle(pair()) pair()");
-    CHECK(of({.patterns = {{"middle", kIncluded}, {"pair", kExcluded}}}) == "middle(leaf())");
-    CHECK(of({.patterns = {{"middle", kExcluded}, {"pair", kIncluded}}}) == "pair(leaf() leaf())");
-    CHECK(of({.patterns = {{"leaf", kIncluded | kExcluded}}}) == "");
-    CHECK(of({.depth = 1}) == "middle() pair() leaf()");
-    CHECK(of({.depth = 2}) == "middle(pair() leaf()) pair(leaf() leaf()) leaf()");
-    CHECK(of({.depth = 3}) == all);
-    CHECK(of({.patterns = {{"pair", kIncluded}}, .depth = 1}) == "pair() pair()");
-    CHECK(of({.patterns = {{"pair", kExcluded}}, .depth = 1}) == "middle() leaf()");
+    CHECK(spans({}) == all);
+    CHECK(spans({.patterns = {{"nobody", kExcluded}}}) == all);
+    CHECK(spans({.patterns = {{"nobody", kIncluded}}}) == "");
+    CHECK(spans({.patterns = {{"pair", kIncluded}}}) == "pair(leaf() leaf()) pair(leaf() leaf())");
+    CHECK(spans({.patterns = {{"pair", kExcluded}}}) == "middle(leaf()) leaf()");
+    CHECK(spans({.patterns = {{"leaf", kExcluded}}}) == "middle(pair()) pair()");
+    CHECK(spans({.patterns = {{"middle", kIncluded}, {"pair", kExcluded}}}) == "middle(leaf())");
+    CHECK(spans({.patterns = {{"middle", kExcluded}, {"pair", kIncluded}}}) ==
+          "pair(leaf() leaf())");
+    CHECK(spans({.patterns = {{"leaf", kIncluded | kExcluded}}}) == "");
+    CHECK(spans({.depth = 1}) == "middle() pair() leaf()");
+    CHECK(spans({.depth = 2}) == "middle(pair() leaf()) pair(leaf() leaf()) leaf()");
+    CHECK(spans({.depth = 3}) == all);
+    CHECK(spans({.patterns = {{"pair", kIncluded}}, .depth = 1}) == "pair() pair()");
+    CHECK(spans({.patterns = {{"pair", kExcluded}}, .depth = 1}) == "middle() leaf()");
   });
 }
 
 TEST_CASE("recursion neither ends nor begins what is wanted too early") {
   for_each_build([](const std::string& program) {
-    const auto of = [&](const Filter& filter) { return one_thread(program, "recurse", filter); };
-    CHECK(of({.patterns = {{"recurse", kIncluded}}}) ==
+    const auto spans = [&](const Filter& filter) { return one_thread(program, "recurse", filter); };
+    CHECK(spans({.patterns = {{"recurse", kIncluded}}}) ==
           "recurse(leaf() recurse(leaf() recurse(leaf() recurse())))");
-    CHECK(of({.patterns = {{"recurse", kExcluded}}}) == "leaf()");
-    CHECK(of({.depth = 2}) == "recurse(leaf() recurse()) leaf()");
-    CHECK(of({.patterns = {{"recurse", kStarts | kStops}}}) ==
+    CHECK(spans({.patterns = {{"recurse", kExcluded}}}) == "leaf()");
+    CHECK(spans({.depth = 2}) == "recurse(leaf() recurse()) leaf()");
+    CHECK(spans({.patterns = {{"recurse", kStarts | kStops}}}) ==
           "recurse(leaf() recurse(leaf() recurse(leaf() recurse())))");
   });
 }
 
 TEST_CASE("functions whose stack pointer changes are told apart") {
   for_each_build([](const std::string& program) {
-    const auto of = [&](const Filter& filter) { return one_thread(program, "grow", filter); };
-    CHECK(of({.patterns = {{"grow", kIncluded}}}) ==
+    const auto spans = [&](const Filter& filter) { return one_thread(program, "grow", filter); };
+    CHECK(spans({.patterns = {{"grow", kIncluded}}}) ==
           "grow(leaf() grow(leaf() grow(leaf() grow(leaf()))))");
-    CHECK(of({.patterns = {{"grow", kExcluded}}}) == "pair(leaf() leaf())");
-    CHECK(of({.depth = 2}) == "grow(leaf() grow()) pair(leaf() leaf())");
+    CHECK(spans({.patterns = {{"grow", kExcluded}}}) == "pair(leaf() leaf())");
+    CHECK(spans({.depth = 2}) == "grow(leaf() grow()) pair(leaf() leaf())");
   });
 }
 
 TEST_CASE("tail calls end what they leave") {
   for_each_build([](const std::string& program) {
-    const auto of = [&](const Filter& filter) { return one_thread(program, "tail", filter); };
+    const auto spans = [&](const Filter& filter) { return one_thread(program, "tail", filter); };
     const bool jumps = program == "filtered-entry-O2";
-    CHECK(of({.patterns = {{"tail", kIncluded}}}) == (jumps ? "tail()" : "tail(leaf())"));
-    CHECK(of({.patterns = {{"tail", kExcluded}}}) ==
+    CHECK(spans({.patterns = {{"tail", kIncluded}}}) == (jumps ? "tail()" : "tail(leaf())"));
+    CHECK(spans({.patterns = {{"tail", kExcluded}}}) ==
           (jumps ? "leaf() " : "") + std::string("middle(pair(leaf() leaf()) leaf())"));
   });
 }
 
 TEST_CASE("a function that longjmp left is left") {
   for_each_build([](const std::string& program) {
-    const auto of = [&](const Filter& filter) { return one_thread(program, "jumps", filter); };
+    const auto spans = [&](const Filter& filter) { return one_thread(program, "jumps", filter); };
     const std::string rest = "large(leaf()) leaf()";
-    CHECK(of({.patterns = {{"nested_leave", kExcluded}}}) ==
+    CHECK(spans({.patterns = {{"nested_leave", kExcluded}}}) ==
           "jumps(" + rest + " " + rest + ") pair(leaf() leaf())");
-    CHECK(of({.patterns = {{"nested_leave", kIncluded}}}) ==
+    CHECK(spans({.patterns = {{"nested_leave", kIncluded}}}) ==
           "nested_leave(leave(leaf() nested_leave(leave(leaf()");
-    CHECK(of({.patterns = {{"leave", kExcluded}}}) ==
+    CHECK(spans({.patterns = {{"leave", kExcluded}}}) ==
           "jumps(nested_leave(" + rest + " nested_leave(" + rest + ") pair(leaf() leaf())");
-    CHECK(of({.depth = 2}) ==
+    CHECK(spans({.depth = 2}) ==
           "jumps(nested_leave(large() leaf() nested_leave(large() leaf()) "
           "pair(leaf() leaf())");
-    CHECK(of({.patterns = {{"nested_leave", kStops}}}) == "jumps(nested_leave(leave(leaf()");
+    CHECK(spans({.patterns = {{"nested_leave", kStops}}}) == "jumps(nested_leave(leave(leaf()");
   });
 }
 
 TEST_CASE("a function that an exception left is left") {
   for_each_build([](const std::string& program) {
-    const auto of = [&](const Filter& filter) { return one_thread(program, "catches", filter); };
+    const auto spans = [&](const Filter& filter) { return one_thread(program, "catches", filter); };
     // The second way in has no exit there.
     const bool entry = program.find("entry") != std::string::npos;
     const std::string rest = "leaf() pair(leaf() leaf())";
-    CHECK(of({.patterns = {{"through", kExcluded}}}) ==
+    CHECK(spans({.patterns = {{"through", kExcluded}}}) ==
           "catches(" + rest + " " + rest + ") leaf()");
     const std::string thrown = entry ? "through(throws(leaf()" : "through(throws(leaf()))";
-    CHECK(of({.patterns = {{"through", kIncluded}}}) == thrown + " " + thrown);
-    CHECK(of({.patterns = {{"pair", kExcluded}}}) ==
+    CHECK(spans({.patterns = {{"through", kIncluded}}}) == thrown + " " + thrown);
+    CHECK(spans({.patterns = {{"pair", kExcluded}}}) ==
           "catches(" + thrown + " leaf() " + thrown + " leaf()) leaf()");
   });
 }
 
 TEST_CASE("recording starts and stops at functions, and again") {
   for_each_build([](const std::string& program) {
-    const auto of = [&](const std::string& what, const Filter& filter) {
+    const auto spans = [&](const std::string& what, const Filter& filter) {
       return one_thread(program, what, filter);
     };
-    CHECK(of("calls", {.patterns = {{"pair", kStarts}}}) ==
+    CHECK(spans("calls", {.patterns = {{"pair", kStarts}}}) ==
           "pair(leaf() leaf()) leaf() pair(leaf() leaf()) leaf()");
-    CHECK(of("calls", {.patterns = {{"pair", kStops}}}) == "middle(pair(leaf() leaf())");
-    CHECK(of("calls", {.patterns = {{"pair", kStarts | kStops}}}) ==
+    CHECK(spans("calls", {.patterns = {{"pair", kStops}}}) == "middle(pair(leaf() leaf())");
+    CHECK(spans("calls", {.patterns = {{"pair", kStarts | kStops}}}) ==
           "pair(leaf() leaf()) pair(leaf() leaf())");
-    CHECK(of("mixed", {.patterns = {{"waits", kStarts}, {"slow", kStops}}}) ==
+    CHECK(spans("mixed", {.patterns = {{"waits", kStarts}, {"slow", kStops}}}) ==
           "waits(leaf() slow()");
-    CHECK(of("calls", {.patterns = {{"nobody", kStarts}}}) == "");
+    CHECK(spans("calls", {.patterns = {{"nobody", kStarts}}}) == "");
   });
 }
 
 TEST_CASE("a handler on a stack of its own leaves the other stack as it is") {
   for_each_build([](const std::string& program) {
-    const auto of = [&](const Filter& filter) { return one_thread(program, "alternate", filter); };
+    const auto spans = [&](const Filter& filter) {
+      return one_thread(program, "alternate", filter);
+    };
     const std::string all = "interrupted(leaf() on_signal(handled()) leaf())";
-    CHECK(of({}) == all + " leaf()");
-    CHECK(of({.patterns = {{"interrupted", kIncluded}}}) == "interrupted(leaf() leaf())");
-    CHECK(of({.patterns = {{"interrupted", kExcluded}}}) == "on_signal(handled()) leaf()");
-    CHECK(of({.patterns = {{"on_signal", kExcluded}}}) == "interrupted(leaf() leaf()) leaf()");
-    CHECK(of({.patterns = {{"interrupted", kStarts | kStops}}}) == all);
-    CHECK(of({.depth = 1}) == "interrupted(on_signal()) leaf()");
+    CHECK(spans({}) == all + " leaf()");
+    CHECK(spans({.patterns = {{"interrupted", kIncluded}}}) == "interrupted(leaf() leaf())");
+    CHECK(spans({.patterns = {{"interrupted", kExcluded}}}) == "on_signal(handled()) leaf()");
+    CHECK(spans({.patterns = {{"on_signal", kExcluded}}}) == "interrupted(leaf() leaf()) leaf()");
+    CHECK(spans({.patterns = {{"interrupted", kStarts | kStops}}}) == all);
+    CHECK(spans({.depth = 1}) == "interrupted(on_signal()) leaf()");
   });
 }
 
 TEST_CASE("a short call leaves no record, a long one and its callers do") {
   for_each_build([](const std::string& program) {
-    const auto of = [&](const std::string& what, Filter filter) {
+    const auto spans = [&](const std::string& what, Filter filter) {
       filter.min_ns = 40'000'000;  // slow() takes 60 ms
       const Recorded recorded = record(program, what, filter);
       REQUIRE(recorded.outcome.exit_code == 0);
@@ -285,14 +288,14 @@ TEST_CASE("a short call leaves no record, a long one and its callers do") {
       return without_delayed(spans_of(process, process.threads.at(0)),
                              {"mixed", "chain", "waits", "slow"}, 0.99 * 40'000'000);
     };
-    CHECK(of("mixed", {}) == "mixed(waits(slow()))");
-    CHECK(of("mixed", {.patterns = {{"slow", kExcluded}}}) == "mixed(waits())");
-    CHECK(of("mixed", {.depth = 1}) == "mixed()");
+    CHECK(spans("mixed", {}) == "mixed(waits(slow()))");
+    CHECK(spans("mixed", {.patterns = {{"slow", kExcluded}}}) == "mixed(waits())");
+    CHECK(spans("mixed", {.depth = 1}) == "mixed()");
     CHECK(one_thread(program, "mixed", {.min_ns = kHour}) == "");
 
     std::string chain = "waits(slow())";
     for (int i = 0; i <= 100; ++i) chain = "chain(" + chain + ")";
-    CHECK(of("hops", {}) == chain);
+    CHECK(spans("hops", {}) == chain);
   });
 }
 
@@ -321,7 +324,7 @@ TEST_CASE("a handler at any instruction of a hook leaves no record of short call
 
 TEST_CASE("signal handlers that interrupt the filter at a high rate unbalance nothing") {
   for_each_build([](const std::string& program) {
-    const auto of = [&](const Filter& filter) {
+    const auto counts = [&](const Filter& filter) {
       const Recorded recorded = record(program, "signals", filter);
       REQUIRE(recorded.outcome.exit_code == 0);
       const RawProcess& process = recorded.processes.at(0);
@@ -339,23 +342,23 @@ TEST_CASE("signal handlers that interrupt the filter at a high rate unbalance no
       CHECK(exits == enters);
       return counted;
     };
-    auto counted = of({.patterns = {{"leaf", kExcluded}}});
+    auto counted = counts({.patterns = {{"leaf", kExcluded}}});
     CHECK(counted["leaf"] == 0);
     CHECK(counted["middle"] == 1);
     CHECK(counted["pair"] == 1);
     CHECK(counted["handled"] == counted["on_signal"]);
-    counted = of({.patterns = {{"busy", kExcluded}}});
+    counted = counts({.patterns = {{"busy", kExcluded}}});
     CHECK(counted["leaf"] == 3);
     CHECK(counted["pair"] == 1);
-    counted = of({.patterns = {{"on_signal", kExcluded}}});
+    counted = counts({.patterns = {{"on_signal", kExcluded}}});
     CHECK(counted["on_signal"] == 0);
     CHECK(counted["handled"] == 0);
     CHECK(counted["leaf"] == 20 * counted["busy"] + 3);
-    counted = of({.patterns = {{"on_signal", kIncluded}}});
+    counted = counts({.patterns = {{"on_signal", kIncluded}}});
     CHECK(counted["on_signal"] >= 1000);
     CHECK(counted["handled"] == counted["on_signal"]);
     CHECK(counted.size() == 2);
-    counted = of({.depth = 1});
+    counted = counts({.depth = 1});
     CHECK(counted["middle"] == 1);
     CHECK(counted["leaf"] == 0);
     CHECK(counted["handled"] == 0);

@@ -59,25 +59,28 @@ pub(crate) fn profiles(
             Some((*index, finished(joining)))
         }
         Task::Piece(thread, number, runs) => {
-            let of = &divided[*thread];
+            let divided_thread = &divided[*thread];
             let read = || {
-                let (thread, modules) = threads[of.thread];
+                let (thread, modules) = threads[divided_thread.thread];
                 (runs.clone(), Chunk::of(thread, modules, runs.clone()))
             };
-            let read = (!of.complete.load(Ordering::Relaxed)).then(read);
-            of.joined.bring(*number, read, |joining, read| {
+            let read = (!divided_thread.complete.load(Ordering::Relaxed)).then(read);
+            divided_thread.joined.bring(*number, read, |joining, read| {
                 if let Some((runs, chunk)) = read
                     && !(joining.add(runs, chunk) && go_on(joining))
                 {
-                    of.complete.store(true, Ordering::Relaxed);
+                    divided_thread.complete.store(true, Ordering::Relaxed);
                 }
             });
             None
         }
     });
     let mut profiles: Vec<_> = whole.into_iter().flatten().collect();
-    for of in divided {
-        profiles.push((of.thread, finished(of.joined.finish())));
+    for divided_thread in divided {
+        profiles.push((
+            divided_thread.thread,
+            finished(divided_thread.joined.finish()),
+        ));
     }
     profiles.sort_by_key(|(index, _)| *index);
     profiles.into_iter().map(|(_, profile)| profile).collect()
@@ -103,9 +106,9 @@ fn tasks<'a>(
             whole.push(index);
             continue;
         }
-        let of = divided.len();
+        let divided_index = divided.len();
         let numbered = runs.into_iter().enumerate();
-        pieces.extend(numbered.map(|(number, runs)| Task::Piece(of, number, runs)));
+        pieces.extend(numbered.map(|(number, runs)| Task::Piece(divided_index, number, runs)));
         divided.push(Divided {
             thread: index,
             joined: InOrder::new(Joining::new(thread, modules), 2 * workers.count()),

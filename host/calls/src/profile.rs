@@ -146,9 +146,9 @@ impl Profile {
     ///
     /// let trace = heddle_trace_file::Trace::open("heddle.trace".as_ref())?;
     /// let process = &trace.processes()[0];
-    /// let threads: Vec<_> = process.threads().iter().map(|of| (of, process.modules())).collect();
+    /// let threads: Vec<_> = process.threads().iter().map(|thread| (thread, process.modules())).collect();
     /// let profiles = Profile::of_all(&threads, Workers::all())?;
-    /// println!("{} events", profiles.iter().map(|of| of.events).sum::<u64>());
+    /// println!("{} events", profiles.iter().map(|profile| profile.events).sum::<u64>());
     /// # Ok(())
     /// # }
     /// ```

@@ -117,7 +117,7 @@ fn all_agree(threads: &[(Vec<Step>, bool)], stack: bool) {
     let threads: Vec<_> = process
         .threads()
         .iter()
-        .map(|of| (of, process.modules()))
+        .map(|thread| (thread, process.modules()))
         .collect();
     let alone: Vec<Profile> = threads
         .iter()

@@ -279,9 +279,9 @@ fn a_call_that_was_cut_off_has_no_duration_of_its_own() {
         .iter()
         .filter(|node| node.label == F as u32)
         .collect();
-    let of = |node: &Node| (node.calls, node.min.0, node.max.0, node.open.0);
-    assert_eq!(of(f[0]), (2, 30, 30, 0));
-    assert_eq!(of(f[1]), (1, u64::MAX, 0, 1000));
+    let figures = |node: &Node| (node.calls, node.min.0, node.max.0, node.open.0);
+    assert_eq!(figures(f[0]), (2, 30, 30, 0));
+    assert_eq!(figures(f[1]), (1, u64::MAX, 0, 1000));
 }
 
 #[test]

@@ -48,7 +48,7 @@ pub fn counted(number: u64, thing: &str) -> String {
 
 /// Says what of a trace is not there: whoever copied or cleaned it left buffers or events out.
 pub fn missing(trace: &Trace) {
-    let sum = |of: fn(&Process) -> u64| trace.processes().iter().map(of).sum::<u64>();
+    let sum = |figure: fn(&Process) -> u64| trace.processes().iter().map(figure).sum::<u64>();
     let threads = sum(|process| process.missing_threads().into());
     if threads > 0 {
         warning(format_args!(
@@ -66,8 +66,8 @@ pub fn missing(trace: &Trace) {
         ));
     }
     let mut damages = Damages::default();
-    let of = trace.processes().iter().map(Process::damages);
-    of.for_each(|of| damages += of);
+    let all = trace.processes().iter().map(Process::damages);
+    all.for_each(|each| damages += each);
     damaged(&damages);
     for process in trace.processes().iter().filter(|process| process.running()) {
         note(format_args!(
@@ -133,15 +133,20 @@ pub fn incomplete(trace: &Trace, loose: Loose, remarks: &Remarks) {
 /// Says which events and strands could not be told for certain, if any, of each process.
 pub fn unresolved(all: &[Unresolved]) {
     let mut sum = Unresolved::default();
-    all.iter().for_each(|&of| sum += of);
+    all.iter().for_each(|&one| sum += one);
     for text in unresolved_kinds(&sum) {
         note(text);
     }
 }
 
 /// A sentence for each kind of what could not be told.
-pub fn unresolved_kinds(of: &Unresolved) -> Vec<String> {
-    let share = |count: u64| format!("{:.3} %", count as f64 * 100.0 / of.events.max(1) as f64);
+pub fn unresolved_kinds(unresolved: &Unresolved) -> Vec<String> {
+    let share = |count: u64| {
+        format!(
+            "{:.3} %",
+            count as f64 * 100.0 / unresolved.events.max(1) as f64
+        )
+    };
     let mut kinds = Vec::new();
     let mut add = |count: u64, text: String| {
         if count > 0 {
@@ -149,23 +154,23 @@ pub fn unresolved_kinds(of: &Unresolved) -> Vec<String> {
         }
     };
     add(
-        of.enters,
+        unresolved.enters,
         format!(
             "{} an instrumented caller that is open nowhere: put on the strand that ran",
-            have(of.enters, "enter")
+            have(unresolved.enters, "enter")
         ),
     );
     add(
-        of.ambiguous,
+        unresolved.ambiguous,
         format!(
             "{} by uninstrumented code that may have run on more than one fiber: put on the nearest",
-            were(of.ambiguous, "call")
+            were(unresolved.ambiguous, "call")
         ),
     );
-    if of.parents > 0 {
+    if unresolved.parents > 0 {
         kinds.push(format!(
             "{} made unseen: shown below the strand that ran it first",
-            were(of.parents, "coroutine")
+            were(unresolved.parents, "coroutine")
         ));
     }
     kinds

@@ -114,11 +114,11 @@ impl Family<'_, '_> {
         &rest[..rest.partition_point(|index| made_by(index) == maker)]
     }
 
-    fn merge(&mut self, of: Vec<u32>, depth: usize) -> Vec<Node> {
+    fn merge(&mut self, strands: Vec<u32>, depth: usize) -> Vec<Node> {
         let mut nodes: Vec<Node> = Vec::new();
         let mut below: Vec<Vec<u32>> = Vec::new();
         let mut at: HashMap<(usize, Kind, String), usize> = HashMap::new();
-        for index in of {
+        for index in strands {
             let strand = &self.strands[index as usize];
             let key = (strand.id.process(), strand.kind, self.names.strand(strand));
             let node = match at.get(&key) {

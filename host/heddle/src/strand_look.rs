@@ -19,7 +19,12 @@ const LEAST: usize = 256;
 /// # Errors
 /// What reading the trace gives.
 pub fn finds_more_than_threads(trace: &Trace, names: &mut Names<'_>) -> Result<bool, Error> {
-    let threads = || trace.processes().iter().flat_map(|of| of.threads());
+    let threads = || {
+        trace
+            .processes()
+            .iter()
+            .flat_map(|process| process.threads())
+    };
     let each = (LOOK / threads().count().max(1)).max(LEAST);
     for thread in threads() {
         if may_run_others(thread, each)? {
@@ -35,8 +40,8 @@ pub fn finds_more_than_threads(trace: &Trace, names: &mut Names<'_>) -> Result<b
 /// What reading the trace gives.
 pub fn has_more_than_threads(trace: &Trace) -> Result<bool, Error> {
     let threads = trace.processes().iter().flat_map(|process| {
-        let of = process.threads().iter();
-        of.map(|thread| (thread, process.modules()))
+        let threads = process.threads().iter();
+        threads.map(|thread| (thread, process.modules()))
     });
     let threads: Vec<_> = threads.collect();
     let profiles = Profile::of_wanted(&threads, Workers::all(), Wanted::OneStrand)?;

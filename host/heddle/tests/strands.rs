@@ -119,24 +119,24 @@ fn strands_are_listed_with_their_times() {
         .lines()
         .map(|line| serde_json::from_str(line).unwrap())
         .collect();
-    let of = |field: &str| -> Vec<String> {
+    let column = |field: &str| -> Vec<String> {
         let text = |strand: &serde_json::Value| strand[field].to_string().replace('"', "");
         strands.iter().map(text).collect()
     };
     assert_eq!(
-        of("kind"),
+        column("kind"),
         ["thread", "coroutine", "coroutine", "fiber", "fiber"]
     );
     assert_eq!(
-        of("name"),
+        column("name"),
         ["app", "leaf(int)", "leaf(int)", "body()", "body()"]
     );
-    assert_eq!(of("parent")[..3], ["null", "1", "1"]);
-    assert_eq!(of("activations")[1..], ["3", "1", "2", "2"]);
-    assert_eq!(of("running_ns")[1..3], ["120", "10"]);
-    assert_eq!(of("suspended_ns")[1..3], ["280", "0"]);
-    assert_eq!(of("died_ns")[1..3], ["610", "null"]);
-    assert_eq!(of("calls"), ["3", "4", "1", "2", "2"]);
+    assert_eq!(column("parent")[..3], ["null", "1", "1"]);
+    assert_eq!(column("activations")[1..], ["3", "1", "2", "2"]);
+    assert_eq!(column("running_ns")[1..3], ["120", "10"]);
+    assert_eq!(column("suspended_ns")[1..3], ["280", "0"]);
+    assert_eq!(column("died_ns")[1..3], ["610", "null"]);
+    assert_eq!(column("calls"), ["3", "4", "1", "2", "2"]);
     heddle(directory.path())
         .args(["strands", "--kind", "fiber", "-n", "1"])
         .assert()

@@ -107,7 +107,7 @@ impl Scale {
             self.low.log10().floor() as i32,
             self.high.log10().ceil() as i32,
         );
-        let of = |mantissas: &[f64], every: usize| -> Vec<f64> {
+        let marks = |mantissas: &[f64], every: usize| -> Vec<f64> {
             (first..=last)
                 .filter(|power| power.rem_euclid(every as i32) == 0)
                 // Parsed, not computed: 10^-3 is then the same number as the literal.
@@ -119,9 +119,9 @@ impl Scale {
                 .filter(|&value: &f64| (self.low..=self.high).contains(&value))
                 .collect()
         };
-        let mut choices = [of(&[1.0, 2.0, 5.0], 1), of(&[1.0, 3.0], 1)]
+        let mut choices = [marks(&[1.0, 2.0, 5.0], 1), marks(&[1.0, 3.0], 1)]
             .into_iter()
-            .chain((1..=700).map(|every| of(&[1.0], every)));
+            .chain((1..=700).map(|every| marks(&[1.0], every)));
         choices
             .find(|ticks| ticks.len() <= most.max(2))
             .unwrap_or_default()

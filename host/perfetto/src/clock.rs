@@ -42,10 +42,11 @@ pub struct Clock {
 impl Clock {
     /// Appends the packet that says so. The first of a file.
     pub fn snapshot(self, file: &mut Vec<u8>) {
-        append(file, PACKET, |of| {
-            of.number(packet::SEQUENCE, COMMON)
+        append(file, PACKET, |packet| {
+            packet
+                .number(packet::SEQUENCE, COMMON)
                 .number(packet::SEQUENCE_FLAGS, packet::STATE_CLEARED);
-            of.message(packet::CLOCK_SNAPSHOT, |snapshot| {
+            packet.message(packet::CLOCK_SNAPSHOT, |snapshot| {
                 reading(snapshot, REALTIME, self.realtime, false);
                 reading(snapshot, MONOTONIC_RAW, self.monotonic_raw, false);
                 snapshot.number(2, MONOTONIC_RAW); // primary_trace_clock
@@ -56,10 +57,10 @@ impl Clock {
 
 /// One clock of a `ClockSnapshot`.
 pub(crate) fn reading(snapshot: &mut Message<'_>, clock: u64, nanos: u64, incremental: bool) {
-    snapshot.message(1, |of| {
-        of.number(1, clock).number(2, nanos);
+    snapshot.message(1, |reading| {
+        reading.number(1, clock).number(2, nanos);
         if incremental {
-            of.number(3, 1);
+            reading.number(3, 1);
         }
     });
 }

@@ -89,11 +89,11 @@ impl<'a> Begin<'a> {
             event.fixed(48, flow);
         }
         for annotation in self.annotations {
-            event.message(4, |of| {
-                of.number(1, annotation.name);
+            event.message(4, |message| {
+                message.number(1, annotation.name);
                 match annotation.value {
-                    Value::Number(number) => of.number(3, number),
-                    Value::Pointer(address) => of.number(7, address),
+                    Value::Number(number) => message.number(3, number),
+                    Value::Pointer(address) => message.number(7, address),
                 };
             });
         }

@@ -48,19 +48,21 @@ impl Sequence {
 
     /// Appends its first packet.
     pub fn open(&self, file: &mut Vec<u8>) {
-        append(file, PACKET, |of| {
-            of.number(packet::SEQUENCE, self.number)
+        append(file, PACKET, |message| {
+            message
+                .number(packet::SEQUENCE, self.number)
                 .number(packet::SEQUENCE_FLAGS, packet::STATE_CLEARED);
-            of.message(packet::DEFAULTS, |defaults| {
+            message.message(packet::DEFAULTS, |defaults| {
                 defaults.number(packet::TIMESTAMP_CLOCK, INCREMENTAL);
                 defaults.message(packet::TRACK_EVENT, |event| {
                     event.number(11, self.track);
                 });
             });
             let zero = self.clock.monotonic_raw;
-            of.number(packet::TIMESTAMP, zero)
+            message
+                .number(packet::TIMESTAMP, zero)
                 .number(packet::TIMESTAMP_CLOCK, MONOTONIC_RAW);
-            of.message(packet::CLOCK_SNAPSHOT, |snapshot| {
+            message.message(packet::CLOCK_SNAPSHOT, |snapshot| {
                 reading(snapshot, MONOTONIC_RAW, zero, false);
                 reading(snapshot, INCREMENTAL, zero, true);
             });
@@ -69,9 +71,9 @@ impl Sequence {
 
     /// Appends a packet with what is interned, which may be used from then on.
     pub fn intern<'a>(&self, file: &mut Vec<u8>, all: impl IntoIterator<Item = Interned<'a>>) {
-        append(file, PACKET, |of| {
-            of.number(packet::SEQUENCE, self.number);
-            of.message(packet::INTERNED_DATA, |data| {
+        append(file, PACKET, |message| {
+            message.number(packet::SEQUENCE, self.number);
+            message.message(packet::INTERNED_DATA, |data| {
                 all.into_iter().for_each(|one| one.write(data));
             });
         });
@@ -103,20 +105,21 @@ impl Sequence {
         kind: u64,
         write: impl FnOnce(&mut Message<'_>),
     ) {
-        append(file, PACKET, |of| {
+        append(file, PACKET, |message| {
             match time.checked_sub(self.latest) {
                 Some(since) => {
-                    of.number(packet::TIMESTAMP, since);
+                    message.number(packet::TIMESTAMP, since);
                     self.latest = time;
                 }
                 None => {
                     let absolute = self.clock.monotonic_raw.saturating_add(time);
-                    of.number(packet::TIMESTAMP, absolute)
+                    message
+                        .number(packet::TIMESTAMP, absolute)
                         .number(packet::TIMESTAMP_CLOCK, MONOTONIC_RAW);
                 }
             }
-            of.number(packet::SEQUENCE, self.number);
-            of.message(packet::TRACK_EVENT, |event| {
+            message.number(packet::SEQUENCE, self.number);
+            message.message(packet::TRACK_EVENT, |event| {
                 event.number(9, kind);
                 if track != self.track {
                     event.number(11, track);
@@ -135,10 +138,10 @@ impl Interned<'_> {
             Interned::Annotation(number, name) => (3, number, &[(2, name)]),
             Interned::Location(number, file, function) => (4, number, &[(2, file), (3, function)]),
         };
-        data.message(field, |of| {
-            of.number(1, number);
+        data.message(field, |interned| {
+            interned.number(1, number);
             for &(field, text) in texts {
-                of.text(field, text);
+                interned.text(field, text);
             }
         });
     }

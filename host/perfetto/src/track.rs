@@ -55,9 +55,9 @@ impl Track<'_> {
     }
 
     fn append(&self, file: &mut Vec<u8>, write: impl FnOnce(&mut Message<'_>)) {
-        append(file, PACKET, |of| {
-            of.number(packet::SEQUENCE, COMMON);
-            of.message(packet::TRACK_DESCRIPTOR, |track| {
+        append(file, PACKET, |message| {
+            message.number(packet::SEQUENCE, COMMON);
+            message.message(packet::TRACK_DESCRIPTOR, |track| {
                 track.number(1, self.uuid);
                 if let Some(parent) = self.parent {
                     track.number(5, parent);

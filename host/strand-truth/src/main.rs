@@ -67,7 +67,11 @@ fn main() -> Result<ExitCode> {
             told,
             open_at_start: options.open_at_start,
         };
-        for (_, decoded) in decoded.sinks.iter().filter(|(of, _)| *of == index) {
+        for (_, decoded) in decoded
+            .sinks
+            .iter()
+            .filter(|(process, _)| *process == index)
+        {
             decoded.judge(&rules, &mut names, &mut verdict);
         }
         verdict.pair_strands();

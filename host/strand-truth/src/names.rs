@@ -52,7 +52,7 @@ impl<'a> Names<'a> {
     pub fn text(&self, name: Name) -> &str {
         self.of_text
             .iter()
-            .find(|(_, of)| **of == name)
+            .find(|(_, number)| **number == name)
             .map_or("?", |(text, _)| text)
     }
 }

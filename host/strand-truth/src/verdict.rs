@@ -165,10 +165,10 @@ impl Verdict {
 
     /// True strands and decoded ones that have marks on both sides.
     pub fn strands(&self) -> (usize, usize) {
-        let distinct = |of: fn(&(u64, u64)) -> u64| {
+        let distinct = |side: fn(&(u64, u64)) -> u64| {
             self.pairs
                 .keys()
-                .map(of)
+                .map(side)
                 .collect::<std::collections::HashSet<_>>()
                 .len()
         };

@@ -107,8 +107,8 @@ impl Announced {
         if let Some(name) = self.names.remove(&number) {
             running.name(slot, name);
         }
-        let of = running.thread(context);
-        let stack = of.current.unwrap_or(of.own);
+        let thread = running.thread(context);
+        let stack = thread.current.unwrap_or(thread.own);
         self.bound.insert(number, Bound { slot, id, stack });
     }
 
@@ -164,8 +164,8 @@ impl Announced {
     /// has ended, and began near `sp`.
     pub fn empty<S: Sink>(&self, running: &Running<'_, S>, context: usize, sp: u64) -> Option<u32> {
         let stack = self.latest(running, context)?.stack(running)?;
-        let of = running.stack(stack);
-        (of.frames.is_empty() && of.base.abs_diff(sp) < BASE).then_some(stack)
+        let state = running.stack(stack);
+        (state.frames.is_empty() && state.base.abs_diff(sp) < BASE).then_some(stack)
     }
 
     /// The strand that was announced last, as long as it lives.
@@ -192,7 +192,7 @@ impl Announced {
 impl Bound {
     /// The stack that it ran on then, if that is its own, and no thread's.
     fn stack<S: Sink>(self, running: &Running<'_, S>) -> Option<u32> {
-        let of = running.stack(self.stack);
-        (of.slot == self.slot && of.owner.is_none()).then_some(self.stack)
+        let state = running.stack(self.stack);
+        (state.slot == self.slot && state.owner.is_none()).then_some(self.stack)
     }
 }

@@ -130,13 +130,13 @@ impl<'a> Plan<'a> {
     ) -> Result<Decoded<S>, Error> {
         let processes = self.trace.processes();
         let mut tasks: Vec<(usize, usize)> = Vec::new();
-        for (process, of) in processes.iter().enumerate() {
-            tasks.extend((0..of.threads().len()).map(|thread| (process, thread)));
+        for (process, recorded) in processes.iter().enumerate() {
+            tasks.extend((0..recorded.threads().len()).map(|thread| (process, thread)));
         }
         // The longest first, so that no worker is left with it at the end.
         let bytes = |&(process, thread): &(usize, usize)| {
-            let of: &Process = &processes[process];
-            of.threads()[thread].bytes()
+            let recorded: &Process = &processes[process];
+            recorded.threads()[thread].bytes()
         };
         let total: u64 = tasks.iter().map(bytes).sum();
         let alone = self.parallel(&tasks, bytes, |task @ &(process, thread)| {
@@ -278,14 +278,15 @@ impl<'a> Plan<'a> {
     /// # Errors
     /// What reading the trace gives.
     pub fn has_more_than_threads(&self) -> Result<bool, Error> {
-        for (process, of) in self.trace.processes().iter().enumerate() {
-            let threads: Vec<usize> = (0..of.threads().len()).collect();
+        for (process, recorded) in self.trace.processes().iter().enumerate() {
+            let threads: Vec<usize> = (0..recorded.threads().len()).collect();
             let survey = self.survey(process, &threads)?;
             let code = &self.codes[process];
             let (known, births) = (Some(&survey), Births(false));
-            let mut decoder = Decoder::new((of, process), code, &threads, false, known, births);
+            let mut decoder =
+                Decoder::new((recorded, process), code, &threads, false, known, births);
             let mut left = Enough::LAST;
-            in_order(of, &threads, |thread, event| {
+            in_order(recorded, &threads, |thread, event| {
                 let _: Result<(), NotAlone> = decoder.feed(thread, event);
                 left -= 1;
                 left > 0 && !decoder.sink().0
@@ -304,11 +305,11 @@ impl<'a> Plan<'a> {
         piped: bool,
         sink: S,
     ) -> Result<Option<Part<S>>, Error> {
-        let of = &self.trace.processes()[process];
+        let recorded = &self.trace.processes()[process];
         let code = &self.codes[process];
-        let mut decoder = Decoder::new((of, process), code, &[thread], true, None, sink);
+        let mut decoder = Decoder::new((recorded, process), code, &[thread], true, None, sink);
         let mut alone = true;
-        let remarks = each_event(of, &[thread], piped, |thread, event| {
+        let remarks = each_event(recorded, &[thread], piped, |thread, event| {
             alone = decoder.feed(thread, event).is_ok();
             alone
         })?;
@@ -325,13 +326,13 @@ impl<'a> Plan<'a> {
         known: Option<&Survey>,
         sink: S,
     ) -> Result<(Part<S>, Survey), Error> {
-        let of = &self.trace.processes()[process];
+        let recorded = &self.trace.processes()[process];
         let code = &self.codes[process];
-        let mut decoder = Decoder::new((of, process), code, threads, false, known, sink);
+        let mut decoder = Decoder::new((recorded, process), code, threads, false, known, sink);
         let mut look = known.is_none().then(Enough::new);
         // Groups are few: mostly there is one.
         let piped = self.workers.count() > 1;
-        let remarks = each_event(of, threads, piped, |thread, event| {
+        let remarks = each_event(recorded, threads, piped, |thread, event| {
             // It may be anywhere now.
             let _: Result<(), NotAlone> = decoder.feed(thread, event);
             look.as_mut()
@@ -371,21 +372,21 @@ impl<'a> Plan<'a> {
     ) -> Result<Decoded<S>, Error> {
         let processes = self.trace.processes();
         let mut surveys = Vec::new();
-        for (process, of) in processes.iter().enumerate() {
-            let all: Vec<usize> = (0..of.threads().len()).collect();
+        for (process, recorded) in processes.iter().enumerate() {
+            let all: Vec<usize> = (0..recorded.threads().len()).collect();
             let survey = (!self.by_thread).then(|| self.survey(process, &all));
             surveys.push((all, survey.transpose()?));
         }
         let mut readers: Vec<Reader<'_, S>> = Vec::new();
         for (process, (all, survey)) in surveys.iter().enumerate() {
-            let (of, sink) = (&processes[process], make(process));
+            let (recorded, sink) = (&processes[process], make(process));
             readers.push(match survey {
                 Some(_) => {
                     let (code, known) = (&self.codes[process], survey.as_ref());
-                    let decoder = Decoder::new((of, process), code, all, false, known, sink);
+                    let decoder = Decoder::new((recorded, process), code, all, false, known, sink);
                     Reader::Strands(Box::new(decoder))
                 }
-                None => Reader::Threads(Box::new(OneStack::new(of, process, sink))),
+                None => Reader::Threads(Box::new(OneStack::new(recorded, process, sink))),
             });
         }
         let mut merged = self.trace.merged();

@@ -78,9 +78,9 @@ impl<'a, S: Sink> Running<'a, S> {
     pub fn begin_event(&mut self, thread: usize, time: u64) -> usize {
         let context = self.threads.context(thread);
         self.latest = time;
-        let of = &mut self.threads[context];
-        of.latest = time;
-        of.events += 1;
+        let thread_state = &mut self.threads[context];
+        thread_state.latest = time;
+        thread_state.events += 1;
         context
     }
 
@@ -138,8 +138,8 @@ impl<'a, S: Sink> Running<'a, S> {
 
     /// The slot of the strand that the thread runs: its own where no other is known.
     pub fn innermost(&self, context: usize) -> u32 {
-        let of = &self.threads[context];
-        self.stacks[of.current.unwrap_or(of.own)].innermost()
+        let thread = &self.threads[context];
+        self.stacks[thread.current.unwrap_or(thread.own)].innermost()
     }
 
     /// The strand in this slot.
@@ -216,15 +216,15 @@ impl<'a, S: Sink> Running<'a, S> {
         (callee, body): (u32, u32),
         flags: u8,
     ) {
-        let of = &self.stacks[stack];
-        let (outer, depth) = match of.frames.last() {
+        let state = &self.stacks[stack];
+        let (outer, depth) = match state.frames.last() {
             Some(below) => {
                 if below.is(Frame::COROUTINE) && flags & Frame::INLINED == 0 {
                     self.slots[below.slot].strand.leaves_at(Addr(new.caller));
                 }
                 (below.slot, below.depth + 1)
             }
-            None => (of.slot, 0),
+            None => (state.slot, 0),
         };
         let (mut slot, mut depth, mut flags) = (outer, depth, flags);
         if let Some(frame) = new.frame {
@@ -251,18 +251,18 @@ impl<'a, S: Sink> Running<'a, S> {
             flags |= Frame::RAMP;
         }
         let gaps = self.threads[context].gaps;
-        let of = &mut self.stacks[stack];
-        let around = of.frames.last().map(|outer| Addr(outer.function));
+        let state = &mut self.stacks[stack];
+        let around = state.frames.last().map(|outer| Addr(outer.function));
         if flags & Frame::ACTIVATION != 0 {
-            of.activations.push(0);
+            state.activations.push(0);
         }
-        of.frames.push(Frame {
+        state.frames.push(Frame {
             function: new.function,
             caller: new.caller,
             sp: new.sp,
             enter: new.time,
             callees: 0,
-            preempted: of.preempted,
+            preempted: state.preempted,
             body,
             callee,
             slot,
@@ -308,9 +308,9 @@ impl<'a, S: Sink> Running<'a, S> {
     /// The strand whose activation ended with the event before, as if it had called this in its
     /// place: by a tail call.
     fn jumped_from(&self, context: usize, new: &Entered) -> Option<StrandId> {
-        let of = &self.threads[context];
-        let left = of.left.filter(|&(event, _, sp, caller)| {
-            event + 1 == of.events && sp == new.sp && caller == new.caller
+        let thread = &self.threads[context];
+        let left = thread.left.filter(|&(event, _, sp, caller)| {
+            event + 1 == thread.events && sp == new.sp && caller == new.caller
         });
         left.map(|(_, by, ..)| by)
     }
@@ -319,30 +319,30 @@ impl<'a, S: Sink> Running<'a, S> {
     #[inline]
     pub fn close(&mut self, stack: u32, end: End) -> Option<()> {
         let time = self.latest;
-        let of = &mut self.stacks[stack];
+        let state = &mut self.stacks[stack];
         // Field by field: mostly it was written just now, and a copy of the whole would wait for
         // that.
-        let (frame, below) = of.frames.split_last()?;
+        let (frame, below) = state.frames.split_last()?;
         let around = below.last().map(|outer| Addr(outer.function));
         let (function, caller, sp) = (frame.function, frame.caller, frame.sp);
         let (enter, callees, slot) = (frame.enter, frame.callees, frame.slot);
         let (depth, flags, number) = (frame.depth, frame.flags, frame.callee);
         // What rests does not run up to now.
-        let preempted = if of.running {
-            of.preempted
+        let preempted = if state.running {
+            state.preempted
         } else {
-            of.preempted + time.saturating_sub(of.since)
+            state.preempted + time.saturating_sub(state.since)
         } - frame.preempted;
         let noted = match flags & Frame::NOTED_AT_END {
             0 => None,
             _ => Some(*frame),
         };
-        of.frames.truncate(of.frames.len() - 1);
+        state.frames.truncate(state.frames.len() - 1);
         let whole = time.saturating_sub(enter);
         let ran = whole.saturating_sub(preempted);
-        match of.frames.last_mut() {
+        match state.frames.last_mut() {
             Some(outer) => outer.callees += ran,
-            None => of.base = sp,
+            None => state.base = sp,
         }
         match end {
             End::Returned => {}
@@ -350,7 +350,7 @@ impl<'a, S: Sink> Running<'a, S> {
             End::Open => self.loose.open += 1,
         }
         let strand = self.slots[slot].strand.id;
-        let thread = of.thread;
+        let thread = state.thread;
         let span = StrandSpan {
             strand,
             slot,
@@ -394,13 +394,13 @@ impl<'a, S: Sink> Running<'a, S> {
         if !frame.is(Frame::ACTIVATION) {
             return;
         }
-        let of = &mut self.stacks[stack];
-        let nested = of.activations.pop().unwrap_or(0);
-        match of.activations.last_mut() {
+        let state = &mut self.stacks[stack];
+        let nested = state.activations.pop().unwrap_or(0);
+        match state.activations.last_mut() {
             Some(outer) => *outer += ran,
-            None => of.nested += ran,
+            None => state.nested += ran,
         }
-        let context = of.thread;
+        let context = state.thread;
         let live = &mut self.slots[frame.slot];
         live.strand.running.0 += ran.saturating_sub(nested);
         live.strand.children.0 += nested;
@@ -441,18 +441,18 @@ impl<'a, S: Sink> Running<'a, S> {
         if let Some(previous) = previous {
             self.rest(previous, time);
         }
-        let of = &mut self.stacks[stack];
+        let state = &mut self.stacks[stack];
         if ran {
             // It went away from a thread that has not been heard of since.
-            self.threads[of.thread].current = None;
+            self.threads[state.thread].current = None;
         } else {
-            of.preempted += time.saturating_sub(of.since);
+            state.preempted += time.saturating_sub(state.since);
             self.stacks.forget_empty(stack);
         }
-        let of = &mut self.stacks[stack];
-        of.thread = context;
+        let state = &mut self.stacks[stack];
+        state.thread = context;
         self.threads[context].current = Some(stack);
-        let (slot, own) = (of.innermost(), of.slot);
+        let (slot, own) = (state.innermost(), state.slot);
         let thread = self.threads[context].thread;
         self.slots[own].run_on(thread);
         let strand = &mut self.slots[slot].strand;
@@ -462,13 +462,13 @@ impl<'a, S: Sink> Running<'a, S> {
 
     /// Has nobody run `stack` from `time` on. Whatever else is kept in its place is gone.
     fn rest(&mut self, stack: u32, time: u64) {
-        let of = &mut self.stacks[stack];
-        of.running = false;
-        of.since = time;
-        let (slot, thread) = (of.innermost(), of.thread);
-        let (base, owner) = (of.base, of.owner);
-        let top = of.top().map(|top| (top.sp, top.function));
-        let outermost = of.frames.first().map_or(base, |frame| frame.sp);
+        let state = &mut self.stacks[stack];
+        state.running = false;
+        state.since = time;
+        let (slot, thread) = (state.innermost(), state.thread);
+        let (base, owner) = (state.base, state.owner);
+        let top = state.top().map(|top| (top.sp, top.function));
+        let outermost = state.frames.first().map_or(base, |frame| frame.sp);
         let id = self.slots[slot].strand.id;
         if let Some((sp, function)) = top {
             let own = self.stacks[stack].slot;
@@ -517,13 +517,13 @@ impl<'a, S: Sink> Running<'a, S> {
         self.stacks.forget(stack);
         self.stacks.forget_empty(stack);
         while self.close(stack, End::Unwound).is_some() {}
-        let of = &self.stacks[stack];
-        if of.owner.is_some() {
+        let state = &self.stacks[stack];
+        if state.owner.is_some() {
             // A thread's stack: its calls are gone, itself is not.
             return;
         }
-        let (slot, last) = (of.slot, of.since);
-        self.slots[slot].account(last, of.preempted, of.nested);
+        let (slot, last) = (state.slot, state.since);
+        self.slots[slot].account(last, state.preempted, state.nested);
         self.slots.end(slot, last, &mut self.sink);
         self.stacks.remove(stack);
     }
@@ -552,12 +552,12 @@ impl<'a, S: Sink> Running<'a, S> {
 
     /// An outermost call begins on `stack`: at `sp`, from `site` in the function `holder`.
     pub fn begin_outermost(&mut self, stack: u32, sp: u64, site: u64, holder: Option<u32>) {
-        let of = &mut self.stacks[stack];
-        if of.frames.is_empty() {
-            of.base = sp;
+        let state = &mut self.stacks[stack];
+        if state.frames.is_empty() {
+            state.base = sp;
             // Of the first: what follows may be in another function, by inlining or a tail call.
-            of.root = of.root.or(holder);
-            of.root_site = site;
+            state.root = state.root.or(holder);
+            state.root_site = site;
         }
     }
 
@@ -594,11 +594,11 @@ impl<'a, S: Sink> Running<'a, S> {
     /// Ends all that is open: there are no more events.
     pub fn finish(mut self) -> Told<S> {
         for stack in 0..self.stacks.len() {
-            let of = &self.stacks[stack];
-            if of.owner.is_none() && of.slot != Stack::SPENT && of.frames.is_empty() {
+            let state = &self.stacks[stack];
+            if state.owner.is_none() && state.slot != Stack::SPENT && state.frames.is_empty() {
                 // Its outermost call has returned, and nothing was heard of it since.
-                let (slot, since) = (of.slot, of.since);
-                let last = if of.running { self.latest } else { since };
+                let (slot, since) = (state.slot, state.since);
+                let last = if state.running { self.latest } else { since };
                 self.slots[slot].strand.is_gone(Nanos(last));
             }
             while self.close(stack, End::Open).is_some() {}

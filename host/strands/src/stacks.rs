@@ -167,11 +167,11 @@ impl Stacks {
 
     /// A stack without calls is nobody's any more.
     pub fn remove(&mut self, stack: u32) {
-        let of = &mut self[stack];
-        *of = Stack {
+        let state = &mut self[stack];
+        *state = Stack {
             slot: Stack::SPENT,
-            frames: std::mem::take(&mut of.frames),
-            activations: std::mem::take(&mut of.activations),
+            frames: std::mem::take(&mut state.frames),
+            activations: std::mem::take(&mut state.activations),
             ..Stack::default()
         };
         self.free.push(stack);
@@ -241,9 +241,9 @@ impl Stacks {
 
     /// Does not keep `stack` any more if it has no calls.
     pub fn forget_empty(&mut self, stack: u32) {
-        let of = &self[stack];
-        if of.frames.is_empty() && self.resting.empty.get(&of.base) == Some(&stack) {
-            let base = of.base;
+        let state = &self[stack];
+        if state.frames.is_empty() && self.resting.empty.get(&state.base) == Some(&stack) {
+            let base = state.base;
             self.resting.empty.remove(&base);
         }
     }

@@ -86,7 +86,7 @@ impl Threads {
 
     /// The stacks that threads run as far as was heard: another thread may have one of them by now.
     pub fn running(&self) -> impl Iterator<Item = u32> + '_ {
-        self.contexts.iter().filter_map(|of| of.current)
+        self.contexts.iter().filter_map(|context| context.current)
     }
 
     /// The threads that had their own stacks where `sp` is; several if stacks were used again.

@@ -87,12 +87,15 @@ impl Program {
 
     fn enter(&mut self, thread: usize, function: u64, caller: u64, gap: u64) {
         self.time += 1;
-        let of = &mut self.stacks[self.current[thread]];
-        let below = of.frames.last().map_or(of.base, |frame| match self.way {
-            // There the stack pointer is the return address's.
-            Way::Entry => frame.sp - Self::size(frame.function),
-            Way::Instrumented => frame.sp,
-        });
+        let stack = &mut self.stacks[self.current[thread]];
+        let below = stack
+            .frames
+            .last()
+            .map_or(stack.base, |frame| match self.way {
+                // There the stack pointer is the return address's.
+                Way::Entry => frame.sp - Self::size(frame.function),
+                Way::Instrumented => frame.sp,
+            });
         let sp = match self.way {
             Way::Entry => below - gap - 8,
             Way::Instrumented => below - gap - 8 - Self::size(function),
@@ -104,17 +107,19 @@ impl Program {
             Way::Instrumented => writer.enter(self.time, address, caller, sp),
         };
         let truth = Truth {
-            strand: of.strand,
-            depth: of.frames.len(),
+            strand: stack.strand,
+            depth: stack.frames.len(),
         };
-        of.frames.push(Frame { function, sp });
+        stack.frames.push(Frame { function, sp });
         self.truth.insert(self.time, truth);
     }
 
     fn exit(&mut self, thread: usize) {
         self.time += 1;
-        let of = &mut self.stacks[self.current[thread]];
-        let Some(frame) = of.frames.pop() else { return };
+        let stack = &mut self.stacks[self.current[thread]];
+        let Some(frame) = stack.frames.pop() else {
+            return;
+        };
         let address = CODE + frame.function * 0x100;
         let writer = &mut self.writers[thread];
         match self.way {
@@ -122,17 +127,18 @@ impl Program {
             Way::Instrumented => writer.exit(self.time, address, 0, frame.sp),
         };
         let truth = Truth {
-            strand: of.strand,
-            depth: of.frames.len(),
+            strand: stack.strand,
+            depth: stack.frames.len(),
         };
         self.truth.insert(self.time, truth);
     }
 
     fn room(&self, thread: usize) -> bool {
-        let of = &self.stacks[self.current[thread]];
-        of.frames
+        let stack = &self.stacks[self.current[thread]];
+        stack
+            .frames
             .last()
-            .is_none_or(|top| of.base - top.sp < STACK - 0x600)
+            .is_none_or(|top| stack.base - top.sp < STACK - 0x600)
     }
 
     fn switch(&mut self, thread: usize, to: usize) {
@@ -204,8 +210,9 @@ impl Program {
             76.. => {
                 let choices: Vec<usize> = (0..self.stacks.len())
                     .filter(|&index| {
-                        let of = &self.stacks[index];
-                        !of.running && (index == thread || of.fiber && !of.frames.is_empty())
+                        let stack = &self.stacks[index];
+                        !stack.running
+                            && (index == thread || stack.fiber && !stack.frames.is_empty())
                     })
                     .collect();
                 if !choices.is_empty() {

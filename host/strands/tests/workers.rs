@@ -26,8 +26,15 @@ enum Told {
 struct Log(Vec<Told>);
 
 impl Log {
-    fn strand(&mut self, what: &'static str, of: &Strand) {
-        let told = Told::Strand(what, of.id, of.kind, of.parent, of.calls, of.running.0);
+    fn strand(&mut self, what: &'static str, strand: &Strand) {
+        let told = Told::Strand(
+            what,
+            strand.id,
+            strand.kind,
+            strand.parent,
+            strand.calls,
+            strand.running.0,
+        );
         self.0.push(told);
     }
 }
@@ -54,9 +61,9 @@ impl Sink for Log {
         let told = Told::Enter(strand, slot, thread, function, inlined, depth, call.enter);
         self.0.push(told);
     }
-    fn leave(&mut self, of: &StrandSpan) {
+    fn leave(&mut self, call: &StrandSpan) {
         self.0
-            .push(Told::Leave(of.strand, of.slot, of.thread, of.span));
+            .push(Told::Leave(call.strand, call.slot, call.thread, call.span));
     }
     fn unmatched(&mut self, strand: StrandId, thread: usize, function: Callee, time: Nanos) {
         self.0.push(Told::Unmatched(strand, thread, function, time));
@@ -71,8 +78,8 @@ impl Sink for Log {
 struct Sums(BTreeMap<u64, u64>);
 
 impl Sink for Sums {
-    fn leave(&mut self, of: &StrandSpan) {
-        *self.0.entry(of.span.function.0).or_default() += 1;
+    fn leave(&mut self, call: &StrandSpan) {
+        *self.0.entry(call.span.function.0).or_default() += 1;
     }
 }
 

@@ -54,11 +54,11 @@ impl AddAssign<&Damages> for Damages {
 }
 
 impl From<Damage> for Error {
-    fn from(of: Damage) -> Self {
+    fn from(damage: Damage) -> Self {
         Error::Damaged {
-            path: of.path,
-            offset: of.offset,
-            what: of.what,
+            path: damage.path,
+            offset: damage.offset,
+            what: damage.what,
         }
     }
 }

@@ -31,9 +31,9 @@ impl<'a> Merged<'a> {
             heads: BinaryHeap::new(),
             failed: None,
         };
-        for (process, of) in trace.processes().iter().enumerate() {
-            for (thread, of) in of.threads().iter().enumerate() {
-                merged.sources.push((of.events(), None));
+        for (process, recorded) in trace.processes().iter().enumerate() {
+            for (thread, records) in recorded.threads().iter().enumerate() {
+                merged.sources.push((records.events(), None));
                 merged.places.push(Place { process, thread });
                 merged.advance(merged.sources.len() - 1);
             }

@@ -83,7 +83,9 @@ impl Trace {
             })
             .collect::<Result<Vec<Process>, _>>()?;
         if processes.iter().all(|process| process.threads().is_empty())
-            && let Some(error) = processes.iter().find_map(|of| of.damages().error())
+            && let Some(error) = processes
+                .iter()
+                .find_map(|process| process.damages().error())
         {
             return Err(error);
         }

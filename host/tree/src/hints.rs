@@ -144,7 +144,7 @@ fn required<'a>(items: &'a [Item], patterns: &mut Vec<&'a CallPattern>) {
 /// of the keys make of it, if these are few. Parameters count only where the pattern has some.
 fn nearest<'a>(pattern: &str, names: &BTreeSet<(&'a str, &'a str)>) -> Option<&'a str> {
     let bare = pattern.split('(').next().unwrap_or(pattern);
-    let of = |&(name, short): &(&'a str, &'a str)| match pattern.contains('(') {
+    let comparable = |&(name, short): &(&'a str, &'a str)| match pattern.contains('(') {
         true => name,
         false => short,
     };
@@ -153,9 +153,12 @@ fn nearest<'a>(pattern: &str, names: &BTreeSet<(&'a str, &'a str)>) -> Option<&'
         !bare.is_empty() && before.is_some_and(|before| before.is_empty() || before.ends_with("::"))
     };
     if let Some(found) = names.iter().find(inner) {
-        return Some(of(found));
+        return Some(comparable(found));
     }
     let slips = |name: &str| strsim::osa_distance(&pattern.to_lowercase(), &name.to_lowercase());
-    let best = names.iter().map(of).min_by_key(|name| slips(name))?;
+    let best = names
+        .iter()
+        .map(comparable)
+        .min_by_key(|name| slips(name))?;
     (slips(best) <= (pattern.chars().count() / 3).max(1)).then_some(best)
 }

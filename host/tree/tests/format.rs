@@ -442,12 +442,12 @@ fn hints_are_few_and_count_what_is_alike() {
         name: "app".into(),
         strands: vec![thread("w"), thread("w"), thread("app")],
     }];
-    let of = |text: &str| hints(&Expected::parse(text).unwrap(), &got);
-    let [hint] = <[String; 1]>::try_from(of("f\n")).unwrap();
+    let hints_for = |text: &str| hints(&Expected::parse(text).unwrap(), &got);
+    let [hint] = <[String; 1]>::try_from(hints_for("f\n")).unwrap();
     assert!(hint.ends_with("the trace has 3: write `thread NAME` lines; there are `app`, `w` x2"));
-    assert!(of("thread *\n  f\n").is_empty());
+    assert!(hints_for("thread *\n  f\n").is_empty());
     let many: String = (0..30).map(|n| format!("  unknown_{n}\n")).collect();
-    let few = of(&format!("thread app\n{many}"));
+    let few = hints_for(&format!("thread app\n{many}"));
     assert_eq!(
         (few.len(), few[10].as_str()),
         (11, "… and 20 more of the kind")

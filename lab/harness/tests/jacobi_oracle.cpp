@@ -10,7 +10,7 @@ using namespace heddle::lab;
 
 namespace {
 
-parameters of(const char* n, const char* epsilon, const char* iterations = "1000000") {
+parameters parameters_of(const char* n, const char* epsilon, const char* iterations = "1000000") {
   parameters values(jacobi::problem::declare());
   values.set("n", n);
   values.set("epsilon", epsilon);
@@ -32,7 +32,7 @@ void solve(jacobi::problem& work) {
 TEST_CASE("the Jacobi oracle passes the solution, and notices one wrong bit or iteration") {
   for (const char* iterations : {"1000000", "10", "11"}) {
     CAPTURE(iterations);
-    jacobi::problem work(of("21", "0.001", iterations));
+    jacobi::problem work(parameters_of("21", "0.001", iterations));
     CHECK_FALSE(work.check().ok);  // nothing computed yet
     solve(work);
     CHECK(work.check().ok);
@@ -45,7 +45,7 @@ TEST_CASE("the Jacobi oracle passes the solution, and notices one wrong bit or i
     }
     CHECK(work.check().ok);
   }
-  jacobi::problem early(of("21", "0.001"));
+  jacobi::problem early(parameters_of("21", "0.001"));
   early.relax(0, 1);
   early.finished(1);
   CHECK_FALSE(early.check().ok);
@@ -53,7 +53,7 @@ TEST_CASE("the Jacobi oracle passes the solution, and notices one wrong bit or i
 
 TEST_CASE("Jacobi iteration converges to the function that the boundary belongs to") {
   for (const char* n : {"1", "8", "15"}) {
-    jacobi::problem work(of(n, "1e-12"));
+    jacobi::problem work(parameters_of(n, "1e-12"));
     solve(work);
     REQUIRE(work.check().ok);
     const double side = work.n() + 1;
@@ -69,7 +69,7 @@ TEST_CASE("Jacobi iteration converges to the function that the boundary belongs 
 TEST_CASE("strips divide the rows, staying or moving") {
   for (const char* strips : {"stay", "move"}) {
     for (const char* strands : {"1", "3", "8", "40"}) {
-      parameters values = of("21", "0.001");
+      parameters values = parameters_of("21", "0.001");
       values.set("strips", strips);
       values.set("strands", strands);
       const jacobi::problem work(values);

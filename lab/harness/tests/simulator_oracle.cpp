@@ -9,9 +9,9 @@ using simulating::what;
 
 namespace {
 
-history simulate(const simulating::scenario& of) {
+history simulate(const simulating::scenario& given) {
   history happened;
-  simulating::event_driven(of, happened).run();
+  simulating::event_driven(given, happened).run();
   return happened;
 }
 
@@ -46,15 +46,15 @@ TEST_CASE("the simulator's oracle passes what the event-driven form does and not
 }
 
 TEST_CASE("a history knows when, to whom and what happened") {
-  const auto of = [](std::int64_t now, what happened, int connection, int request) {
+  const auto digest_of = [](std::int64_t now, what happened, int connection, int request) {
     history one;
     one.note(now, happened, connection, request);
     return one.digest;
   };
-  const std::uint64_t one = of(10, what::asks, 1, 2);
-  CHECK(one == of(10, what::asks, 1, 2));
-  CHECK(one != of(11, what::asks, 1, 2));
-  CHECK(one != of(10, what::answers, 1, 2));
-  CHECK(one != of(10, what::asks, 2, 2));
-  CHECK(one != of(10, what::asks, 1, 1));
+  const std::uint64_t one = digest_of(10, what::asks, 1, 2);
+  CHECK(one == digest_of(10, what::asks, 1, 2));
+  CHECK(one != digest_of(11, what::asks, 1, 2));
+  CHECK(one != digest_of(10, what::answers, 1, 2));
+  CHECK(one != digest_of(10, what::asks, 2, 2));
+  CHECK(one != digest_of(10, what::asks, 1, 1));
 }

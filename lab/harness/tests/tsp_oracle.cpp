@@ -10,7 +10,7 @@ using namespace heddle::lab;
 
 namespace {
 
-parameters of(std::int64_t cities, std::int64_t seed) {
+parameters parameters_of(std::int64_t cities, std::int64_t seed) {
   return parameters(tsp::problem::declare()).with("cities", cities).with("seed", seed);
 }
 
@@ -31,7 +31,7 @@ tsp::tour shortest(const tsp::map& on) {
 }
 
 struct collector final : tsp::finder {
-  explicit collector(tsp::problem& of) : work(of) {}
+  explicit collector(tsp::problem& problem) : work(problem) {}
   void found(const tsp::tour& candidate) override { work.found(candidate); }
   tsp::problem& work;
 };
@@ -43,7 +43,7 @@ TEST_CASE("dynamic programming and the search find what trying all tours does") 
     for (const std::int64_t seed : {1, 2, 3}) {
       CAPTURE(cities);
       CAPTURE(seed);
-      tsp::problem work(of(cities, seed));
+      tsp::problem work(parameters_of(cities, seed));
       const int expected = shortest(work.cities()).length;
       CHECK(tsp::shortest_length(work.cities()) == expected);
       collector shorter(work);
@@ -60,7 +60,7 @@ TEST_CASE("dynamic programming and the search find what trying all tours does") 
 
 TEST_CASE("the travelling salesman's work is the same in every language") {
   // As goroutine/main_test.go has it.
-  tsp::problem work(of(10, 1));
+  tsp::problem work(parameters_of(10, 1));
   collector shorter(work);
   std::uint64_t nodes = 0;
   for (const tsp::tour& task : work.tasks()) {
@@ -72,7 +72,7 @@ TEST_CASE("the travelling salesman's work is the same in every language") {
 
 TEST_CASE("the oracle of the shortest tour passes it and nothing else") {
   const auto verdict_on = [](auto&& spoil, std::uint64_t tasks_less = 0) {
-    tsp::problem work(of(7, 1));
+    tsp::problem work(parameters_of(7, 1));
     tsp::tour found = shortest(work.cities());
     spoil(found, work);
     work.found(found);
@@ -81,7 +81,7 @@ TEST_CASE("the oracle of the shortest tour passes it and nothing else") {
   };
   CHECK(verdict_on([](tsp::tour&, tsp::problem&) {}));
   CHECK_FALSE(verdict_on([](tsp::tour&, tsp::problem&) {}, 1));  // a task was lost
-  CHECK_FALSE(tsp::problem(of(7, 1)).check().ok);
+  CHECK_FALSE(tsp::problem(parameters_of(7, 1)).check().ok);
   CHECK_FALSE(verdict_on([](tsp::tour& found, tsp::problem&) { --found.length; }));
   CHECK_FALSE(verdict_on([](tsp::tour& found, tsp::problem&) { --found.cities; }));
   CHECK_FALSE(verdict_on([](tsp::tour& found, tsp::problem&) { found.order[3] = found.order[2]; }));

@@ -66,8 +66,8 @@ task<> back_end_client::close() {
   static_cast<void>(co_await connection_.close());
 }
 
-serving::connection::connection(serving& in, io::socket of)
-    : peer(in.state_), socket(std::move(of)), in_(in), next_(in.first_) {
+serving::connection::connection(serving& in, io::socket accepted)
+    : peer(in.state_), socket(std::move(accepted)), in_(in), next_(in.first_) {
   if (next_ != nullptr) next_->previous_ = this;
   in.first_ = this;
   in.state_.opened();

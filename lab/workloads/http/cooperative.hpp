@@ -66,7 +66,7 @@ class serving {
   /// A connection, as long as its strand lives.
   class connection {
    public:
-    connection(serving& in, coop::io::socket of);
+    connection(serving& in, coop::io::socket accepted);
     ~connection();
     connection(const connection&) = delete;
     connection& operator=(const connection&) = delete;

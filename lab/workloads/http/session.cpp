@@ -33,10 +33,10 @@ std::optional<std::size_t> number_in(std::string_view text) {
 
 }  // namespace
 
-session::session(server_state& of)
-    : server_(of),
+session::session(server_state& server)
+    : server_(server),
       // A header as large as is allowed, and a little more, by which it is seen to be too large.
-      in_(of.allowed.header_bytes + 256),
+      in_(server.allowed.header_bytes + 256),
       out_(first_output_bytes),
       request_(std::make_unique<incoming>()) {}
 

@@ -30,7 +30,7 @@ class session {
   enum class step : std::uint8_t { read, write, fetch, linger, close };
   using duration = std::chrono::nanoseconds;
 
-  explicit session(server_state& of);
+  explicit session(server_state& server);
   ~session();
   session(const session&) = delete;
   session& operator=(const session&) = delete;

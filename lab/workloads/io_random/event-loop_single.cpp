@@ -20,17 +20,17 @@ class ring {
     // The cheapest set-up there is for one thread, from 6.1 on.
     io_uring_params parameters = {};
     parameters.flags = IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN | IORING_SETUP_CLAMP;
-    int error = io_uring_queue_init_params(depth, &of_, &parameters);
-    if (error == -EINVAL) error = io_uring_queue_init(depth, &of_, 0);
+    int error = io_uring_queue_init_params(depth, &ring_, &parameters);
+    if (error == -EINVAL) error = io_uring_queue_init(depth, &ring_, 0);
     if (error < 0) throw std::system_error(-error, std::generic_category(), "io_uring_setup(2)");
   }
-  ~ring() { io_uring_queue_exit(&of_); }
+  ~ring() { io_uring_queue_exit(&ring_); }
   ring(const ring&) = delete;
   ring& operator=(const ring&) = delete;
-  io_uring* get() { return &of_; }
+  io_uring* get() { return &ring_; }
 
  private:
-  io_uring of_;
+  io_uring ring_;
 };
 
 void run(problem& work, region& timed) {

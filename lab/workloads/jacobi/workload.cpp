@@ -49,13 +49,14 @@ void prepare(grid& values, double initial) {
 }
 
 // As far as each point is from the mean of its neighbours, the largest.
-double residual(const grid& of) {
+double residual(const grid& points) {
   double largest = 0;
-  for (int i = 1; i <= of.n(); ++i) {
-    for (int j = 1; j <= of.n(); ++j) {
-      const double mean =
-          (of.row(i)[j - 1] + of.row(i)[j + 1] + of.row(i - 1)[j] + of.row(i + 1)[j]) / 4;
-      largest = std::max(largest, std::fabs(of.row(i)[j] - mean));
+  for (int i = 1; i <= points.n(); ++i) {
+    for (int j = 1; j <= points.n(); ++j) {
+      const double mean = (points.row(i)[j - 1] + points.row(i)[j + 1] + points.row(i - 1)[j] +
+                           points.row(i + 1)[j]) /
+                          4;
+      largest = std::max(largest, std::fabs(points.row(i)[j] - mean));
     }
   }
   return largest;

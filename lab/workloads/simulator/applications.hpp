@@ -10,13 +10,13 @@ namespace heddle::lab::simulating {
 ///   block;
 /// - `send(socket, bytes)` and `note(what, connection, request)`, which do not.
 template <class Process>
-void client(Process& self, const scenario& of, int connection) {
+void client(Process& self, const scenario& given, int connection) {
   const int socket = network::client(connection);
-  for (int request = 0; request < of.requests; ++request) {
-    self.sleep(of.thought(connection, request));
+  for (int request = 0; request < given.requests; ++request) {
+    self.sleep(given.thought(connection, request));
     self.note(what::asks, connection, request);
     self.send(socket, scenario::request_bytes);
-    for (std::int64_t left = of.answer_bytes(connection, request); left > 0;) {
+    for (std::int64_t left = given.answer_bytes(connection, request); left > 0;) {
       left -= self.read(socket);
     }
     self.note(what::has_its_answer, connection, request);
@@ -24,14 +24,14 @@ void client(Process& self, const scenario& of, int connection) {
 }
 
 template <class Process>
-void server(Process& self, const scenario& of, int connection) {
+void server(Process& self, const scenario& given, int connection) {
   const int socket = network::server(connection);
-  for (int request = 0; request < of.requests; ++request) {
+  for (int request = 0; request < given.requests; ++request) {
     for (std::int64_t left = scenario::request_bytes; left > 0;) left -= self.read(socket);
     self.note(what::is_asked, connection, request);
-    self.sleep(of.service(connection, request));
+    self.sleep(given.service(connection, request));
     self.note(what::answers, connection, request);
-    self.send(socket, of.answer_bytes(connection, request));
+    self.send(socket, given.answer_bytes(connection, request));
   }
 }
 

@@ -18,29 +18,29 @@ coop::task<> read_all(virtual_network& net, int socket, std::int64_t left) {
 }
 
 coop::task<> client(virtual_network& net, int connection) {
-  const scenario& of = net.given();
+  const scenario& given = net.given();
   const int socket = network::client(connection);
-  for (int request = 0; request < of.requests; ++request) {
+  for (int request = 0; request < given.requests; ++request) {
     net.blocked();
-    co_await coop::sleep_for(coop::duration(of.thought(connection, request)));
+    co_await coop::sleep_for(coop::duration(given.thought(connection, request)));
     net.note(what::asks, connection, request);
     net.send(socket, scenario::request_bytes);
-    co_await read_all(net, socket, of.answer_bytes(connection, request));
+    co_await read_all(net, socket, given.answer_bytes(connection, request));
     net.note(what::has_its_answer, connection, request);
   }
   net.ended();
 }
 
 coop::task<> server(virtual_network& net, int connection) {
-  const scenario& of = net.given();
+  const scenario& given = net.given();
   const int socket = network::server(connection);
-  for (int request = 0; request < of.requests; ++request) {
+  for (int request = 0; request < given.requests; ++request) {
     co_await read_all(net, socket, scenario::request_bytes);
     net.note(what::is_asked, connection, request);
     net.blocked();
-    co_await coop::sleep_for(coop::duration(of.service(connection, request)));
+    co_await coop::sleep_for(coop::duration(given.service(connection, request)));
     net.note(what::answers, connection, request);
-    net.send(socket, of.answer_bytes(connection, request));
+    net.send(socket, given.answer_bytes(connection, request));
   }
   net.ended();
 }

@@ -2,12 +2,12 @@
 
 namespace heddle::lab::simulating {
 
-event_driven::event_driven(const scenario& of, history& happened)
-    : of_(of), happened_(happened), net_(of.connections) {
-  const auto connections = static_cast<std::size_t>(of.connections);
+event_driven::event_driven(const scenario& given, history& happened)
+    : scenario_(given), happened_(happened), net_(given.connections) {
+  const auto connections = static_cast<std::size_t>(given.connections);
   clients_.reserve(connections);
   servers_.reserve(connections);
-  for (int i = 0; i < of.connections; ++i) {
+  for (int i = 0; i < given.connections; ++i) {
     clients_.push_back({{&resume_client}, this, i, 0, false, 0});
     servers_.push_back({{&resume_server}, this, i, 0, true, scenario::request_bytes});
   }
@@ -36,33 +36,34 @@ void event_driven::resume_server(network::waiter& waiter) {
 }
 
 void event_driven::think(application& self) {
-  wait(self, of_.thought(self.connection, self.request));
+  wait(self, scenario_.thought(self.connection, self.request));
 }
 
 void event_driven::thought_over(application& self) {
   happened_.note(net_.now(), what::asks, self.connection, self.request);
   net_.send(network::client(self.connection), scenario::request_bytes);
   self.reads = true;
-  self.left = of_.answer_bytes(self.connection, self.request);
+  self.left = scenario_.answer_bytes(self.connection, self.request);
   read_answer(self);
 }
 
 void event_driven::read_answer(application& self) {
   if (!read(self, network::client(self.connection))) return;
   happened_.note(net_.now(), what::has_its_answer, self.connection, self.request);
-  if (++self.request < of_.requests) think(self);
+  if (++self.request < scenario_.requests) think(self);
 }
 
 void event_driven::read_request(application& self) {
   if (!read(self, network::server(self.connection))) return;
   happened_.note(net_.now(), what::is_asked, self.connection, self.request);
-  wait(self, of_.service(self.connection, self.request));
+  wait(self, scenario_.service(self.connection, self.request));
 }
 
 void event_driven::service_over(application& self) {
   happened_.note(net_.now(), what::answers, self.connection, self.request);
-  net_.send(network::server(self.connection), of_.answer_bytes(self.connection, self.request));
-  if (++self.request == of_.requests) return;
+  net_.send(network::server(self.connection),
+            scenario_.answer_bytes(self.connection, self.request));
+  if (++self.request == scenario_.requests) return;
   self.reads = true;
   self.left = scenario::request_bytes;
   read_request(self);

@@ -10,7 +10,7 @@ namespace heddle::lab::simulating {
 /// when what it waits for has come, and returns at once.
 class event_driven {
  public:
-  event_driven(const scenario& of, history& happened);
+  event_driven(const scenario& given, history& happened);
 
   void run() { net_.run(); }
   /// How often an application waited.
@@ -36,7 +36,7 @@ class event_driven {
   void wait(application& self, nanoseconds delay);
   bool read(application& self, int socket);
 
-  const scenario of_;
+  const scenario scenario_;
   history& happened_;
   network net_;
   std::int64_t waits_ = 0;

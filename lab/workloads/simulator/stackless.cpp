@@ -19,7 +19,8 @@ struct sleep : suspended {
   problem& work;
   network& net;
   nanoseconds length;
-  sleep(problem& of, network& on, nanoseconds time) : work(of), net(on), length(time) {}
+  sleep(problem& problem_of_all, network& on, nanoseconds time)
+      : work(problem_of_all), net(on), length(time) {}
   bool await_ready() const noexcept { return false; }
   void await_suspend(std::coroutine_handle<> self) {
     coroutine = self;
@@ -34,7 +35,8 @@ struct read : suspended {
   network& net;
   int socket;
   std::int64_t bytes = 0;
-  read(problem& of, network& on, int from) : work(of), net(on), socket(from) {}
+  read(problem& problem_of_all, network& on, int from)
+      : work(problem_of_all), net(on), socket(from) {}
   bool await_ready() { return (bytes = net.take(socket)) != 0; }
   void await_suspend(std::coroutine_handle<> self) {
     coroutine = self;
@@ -46,13 +48,13 @@ struct read : suspended {
 
 // As applications.hpp has them, but for co_await.
 coop::task<> client(problem& work, network& net, int connection) {
-  const scenario& of = work.given();
+  const scenario& given = work.given();
   const int socket = network::client(connection);
-  for (int request = 0; request < of.requests; ++request) {
-    co_await sleep(work, net, of.thought(connection, request));
+  for (int request = 0; request < given.requests; ++request) {
+    co_await sleep(work, net, given.thought(connection, request));
     work.happened().note(net.now(), what::asks, connection, request);
     net.send(socket, scenario::request_bytes);
-    for (std::int64_t left = of.answer_bytes(connection, request); left > 0;) {
+    for (std::int64_t left = given.answer_bytes(connection, request); left > 0;) {
       left -= co_await read(work, net, socket);
     }
     work.happened().note(net.now(), what::has_its_answer, connection, request);
@@ -60,16 +62,16 @@ coop::task<> client(problem& work, network& net, int connection) {
 }
 
 coop::task<> server(problem& work, network& net, int connection) {
-  const scenario& of = work.given();
+  const scenario& given = work.given();
   const int socket = network::server(connection);
-  for (int request = 0; request < of.requests; ++request) {
+  for (int request = 0; request < given.requests; ++request) {
     for (std::int64_t left = scenario::request_bytes; left > 0;) {
       left -= co_await read(work, net, socket);
     }
     work.happened().note(net.now(), what::is_asked, connection, request);
-    co_await sleep(work, net, of.service(connection, request));
+    co_await sleep(work, net, given.service(connection, request));
     work.happened().note(net.now(), what::answers, connection, request);
-    net.send(socket, of.answer_bytes(connection, request));
+    net.send(socket, given.answer_bytes(connection, request));
   }
 }
 

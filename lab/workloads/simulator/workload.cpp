@@ -36,9 +36,9 @@ verdict problem::check() {
   reference.run();
   event_driven_ns_ = now_ns() - start;
 
-  const auto text = [](const history& of) {
-    return std::to_string(of.events) + " events until " + std::to_string(of.end) +
-           " ns, whose digest is " + std::to_string(of.digest);
+  const auto text = [](const history& told) {
+    return std::to_string(told.events) + " events until " + std::to_string(told.end) +
+           " ns, whose digest is " + std::to_string(told.digest);
   };
   const std::uint64_t all = 4 * static_cast<std::uint64_t>(scenario_.connections) *
                             static_cast<std::uint64_t>(scenario_.requests);

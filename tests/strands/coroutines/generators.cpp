@@ -82,12 +82,12 @@ generator ordered(int depth) {
   }
 }
 
-TRACED int takes(generator of, int most) {
+TRACED int takes(generator source, int most) {
   const truth::call here{"takes"};
   int sum = 0;
-  while (most-- > 0 && of.next()) {
+  while (most-- > 0 && source.next()) {
     here.back();
-    sum += of.value();
+    sum += source.value();
     if (chance(2) == 0) leaf();
   }
   here.back();

@@ -168,10 +168,10 @@ placed another(std::string text) {
   calls_on(static_cast<int>(text.size()));
 }
 
-TRACED void runs(const task<int>& of) {
+TRACED void runs(const task<int>& work) {
   const truth::call here{"runs"};
-  while (!of.handle().done()) {
-    of.handle().resume();
+  while (!work.handle().done()) {
+    work.handle().resume();
     here.back();
     if (chance(2) == 0) leaf();
   }

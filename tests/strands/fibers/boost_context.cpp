@@ -17,8 +17,8 @@ struct allocator {
     made.sp = slab::take(bytes) + bytes;
     return made;
   }
-  PLAIN void deallocate(context::stack_context& of) const noexcept {
-    slab::give(static_cast<char*>(of.sp) - of.size);
+  PLAIN void deallocate(context::stack_context& stack) const noexcept {
+    slab::give(static_cast<char*>(stack.sp) - stack.size);
   }
 };
 

@@ -46,13 +46,14 @@ impl Selection {
         if names.is_empty() {
             return Selection(None);
         }
-        let of = |pid| {
+        let chosen = |pid| {
             names
                 .iter()
-                .filter(move |name| name.pid.is_none_or(|of| of == pid))
+                .filter(move |name| name.pid.is_none_or(|wanted| wanted == pid))
         };
         let processes = trace.processes().iter();
-        let numbers = processes.map(|process| of(process.pid()).map(|name| name.number).collect());
+        let numbers =
+            processes.map(|process| chosen(process.pid()).map(|name| name.number).collect());
         Selection(Some(numbers.collect()))
     }
 

@@ -177,8 +177,8 @@ impl<'a> Labels<'a> {
     fn new(trace: &'a Trace, by: By) -> Self {
         const WIDTH: usize = 20;
         let threads = trace.processes().iter().flat_map(|process| {
-            let of = process.threads().iter();
-            of.map(|thread| thread_label(trace, process, thread))
+            let threads = process.threads().iter();
+            threads.map(|thread| thread_label(trace, process, thread))
         });
         let longest = || threads.map(|label| label.chars().count()).max();
         Labels {

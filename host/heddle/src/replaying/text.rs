@@ -44,7 +44,10 @@ pub fn other(out: &mut dyn Write, event: &Event, label: &str, depth: usize) -> i
     let text = |bytes| printable(&String::from_utf8_lossy(bytes));
     let (what, words) = match event.kind {
         EventKind::Enter { .. } | EventKind::Exit { .. } => return Ok(()),
-        EventKind::Gap { why, missing: of } => ("Gap  ", missing(why, of)),
+        EventKind::Gap {
+            why,
+            missing: count,
+        } => ("Gap  ", missing(why, count)),
         EventKind::Mark { strand, text: mark } => {
             let on = strand.map_or(String::new(), |strand| format!(" (strand {strand})"));
             ("Mark ", format!("{}{on}", text(mark)))

@@ -22,7 +22,7 @@ pub struct Rows {
 /// Whose calls are rows of their own: strands of one kind and name together, because there may be a
 /// hundred thousand of them.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
-enum Of {
+enum Owner {
     All,
     /// By indices of the process and, in it, the thread.
     Thread(usize, usize),
@@ -61,13 +61,13 @@ pub fn read(trace: &Trace, by: By) -> Result<Rows, Error> {
         unresolved: decoded.unresolved,
         fibers: 0,
     };
-    let mut merged: BTreeMap<Of, Merged> = BTreeMap::new();
+    let mut merged: BTreeMap<Owner, Merged> = BTreeMap::new();
     for (process, profiles) in &decoded.sinks {
         let modules = trace.processes()[*process].modules();
         result.fibers += profiles.fibers;
         for group in &profiles.groups {
-            let of = of(trace, &mut names, by, *process, &group.example);
-            let merged = merged.entry(of).or_default();
+            let owner = owner_of(trace, &mut names, by, *process, &group.example);
+            let merged = merged.entry(owner).or_default();
             merged.strands += group.strands;
             for (key, stats) in profiles.functions(group) {
                 let time = modules.time_of(key.address, key.generation);
@@ -77,8 +77,8 @@ pub fn read(trace: &Trace, by: By) -> Result<Rows, Error> {
             }
         }
     }
-    for (of, merged) in merged {
-        let group = of.group(trace, merged.strands);
+    for (owner, merged) in merged {
+        let group = owner.group(trace, merged.strands);
         let rows = merged.functions.into_iter();
         result
             .rows
@@ -93,24 +93,30 @@ pub fn read(trace: &Trace, by: By) -> Result<Rows, Error> {
 }
 
 /// Whose calls those of a strand are.
-fn of(trace: &Trace, names: &mut Names<'_>, by: By, process: usize, strand: &Strand) -> Of {
+fn owner_of(
+    trace: &Trace,
+    names: &mut Names<'_>,
+    by: By,
+    process: usize,
+    strand: &Strand,
+) -> Owner {
     let name = match (by, strand.kind) {
-        (By::Function, _) => return Of::All,
-        (By::Thread, _) => return Of::Thread(process, strand.thread()),
+        (By::Function, _) => return Owner::All,
+        (By::Thread, _) => return Owner::Thread(process, strand.thread()),
         (By::Strand, Kind::Thread) => {
-            let of = &trace.processes()[process];
-            thread_label(trace, of, &of.threads()[strand.thread()])
+            let process = &trace.processes()[process];
+            thread_label(trace, process, &process.threads()[strand.thread()])
         }
         (By::Strand, _) => names.strand(strand),
     };
-    Of::Strands(process, strand.kind, name)
+    Owner::Strands(process, strand.kind, name)
 }
 
-impl Of {
+impl Owner {
     fn group(&self, trace: &Trace, strands: u64) -> Option<Group> {
         match self {
-            Of::All => None,
-            Of::Thread(process, thread) => {
+            Owner::All => None,
+            Owner::Thread(process, thread) => {
                 let process = &trace.processes()[*process];
                 let thread = &process.threads()[*thread];
                 Some(Group {
@@ -120,7 +126,7 @@ impl Of {
                     who: Who::Thread(thread.tid()),
                 })
             }
-            Of::Strands(process, kind, name) => {
+            Owner::Strands(process, kind, name) => {
                 let label = match strands {
                     1 => format!("{} {name}", kind.name()),
                     count => format!("{} {name} \u{d7}{count}", kind.name()),

@@ -128,7 +128,7 @@ fn calls(
             StrandKind::Fiber => true,
             StrandKind::Coroutine => expected.is_none(),
         };
-        let mut strands = found.processes.iter().flat_map(|of| &of.strands);
+        let mut strands = found.processes.iter().flat_map(|process| &process.strands);
         if strands.any(|strand| wanted(strand.kind)) {
             notes::goes_by_strand();
             return Ok((found, true));

@@ -106,7 +106,7 @@ fn to_file(
     };
     if path
         .metadata()
-        .is_ok_and(|of| !of.is_file() && !of.is_dir())
+        .is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
     {
         let file = File::options().write(true).open(path);
         return write(&file.with_context(told)?, &std::env::temp_dir()).with_context(told);

@@ -155,7 +155,7 @@ fn tell(trace: &Trace, collected: &Collected, shown: &Path) -> Result<(), Error>
             quoted(shown)
         ));
     }
-    let of = match processes.len() as u64 {
+    let images = match processes.len() as u64 {
         1 => String::new(),
         several => format!(" of {}", counted(several, "process image")),
     };
@@ -169,7 +169,7 @@ fn tell(trace: &Trace, collected: &Collected, shown: &Path) -> Result<(), Error>
         format!(" {}", quoted(shown))
     };
     note(format_args!(
-        "recorded {about}{} on {}{of}{dropped} in {}; next: heddle report{directory}",
+        "recorded {about}{} on {}{images}{dropped} in {}; next: heddle report{directory}",
         counted(events, "event"),
         counted(threads().count() as u64, "thread"),
         shown.display()

@@ -56,7 +56,10 @@ fn tree(args: &Args) -> anyhow::Result<ExitCode> {
                     )
                 })?;
             let calls = Calls::by_strand(&trace, Some(found.all[index].id))?;
-            let calls = calls.processes.into_iter().flat_map(|of| of.strands);
+            let calls = calls
+                .processes
+                .into_iter()
+                .flat_map(|process| process.strands);
             let calls: Vec<Call> = calls.flat_map(|strand| strand.calls).collect();
             output::print(|out| {
                 one(out, &trace, &mut names, &found.all, index)?;

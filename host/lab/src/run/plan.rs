@@ -41,10 +41,10 @@ pub struct Plan {
 impl Plan {
     /// After the first round: the cells whose program cannot run here become skipped models. Changes the cells' numbers.
     pub fn set_aside(&mut self) {
-        let of = |cell: &Cell| (cell.experiment, cell.model.clone());
+        let model_of = |cell: &Cell| (cell.experiment, cell.model.clone());
         let mut all: BTreeMap<(usize, String), usize> = BTreeMap::new();
         for cell in &self.cells {
-            *all.entry(of(cell)).or_default() += 1;
+            *all.entry(model_of(cell)).or_default() += 1;
         }
         let (unable, able) = std::mem::take(&mut self.cells)
             .into_iter()
@@ -53,7 +53,7 @@ impl Plan {
         let mut reasons: BTreeMap<(usize, String), (usize, String)> = BTreeMap::new();
         let unable: Vec<Cell> = unable;
         for cell in unable {
-            let reason = reasons.entry(of(&cell)).or_default();
+            let reason = reasons.entry(model_of(&cell)).or_default();
             reason.0 += 1;
             reason.1 = cell.cannot_run.unwrap_or_default();
         }

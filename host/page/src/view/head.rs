@@ -30,8 +30,8 @@ struct Finding {
 
 impl Head {
     pub(super) fn new(report: &Report, links: &[Link]) -> Self {
-        let distinct = |of: &mut dyn Iterator<Item = &str>| {
-            of.collect::<std::collections::BTreeSet<_>>().len()
+        let distinct = |words: &mut dyn Iterator<Item = &str>| {
+            words.collect::<std::collections::BTreeSet<_>>().len()
         };
         let series = || {
             report

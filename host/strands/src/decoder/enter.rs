@@ -113,9 +113,9 @@ impl<S: Sink> Decoder<'_, S> {
     /// Whether the outermost call of a stack may be one that was never left: the stack is a
     /// fiber's, and has rested with nothing else open.
     fn is_entered_anew(&self, stack: u32, context: usize) -> bool {
-        let of = self.running.stack(stack);
-        of.owner.is_none()
-            && of.frames.len() == 1
+        let state = self.running.stack(stack);
+        state.owner.is_none()
+            && state.frames.len() == 1
             && self.running.thread(context).current != Some(stack)
     }
 

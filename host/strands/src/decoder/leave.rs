@@ -123,9 +123,10 @@ impl<S: Sink> Decoder<'_, S> {
         }
         let runs_elsewhere = self.running.current();
         for stack in runs_elsewhere {
-            let of = self.running.stack(stack);
-            if Some(stack) != current && of.top().is_some_and(|top| top.sp == sp && fitting(top)) {
-                return Some((stack, of.frames.len() - 1));
+            let state = self.running.stack(stack);
+            if Some(stack) != current && state.top().is_some_and(|top| top.sp == sp && fitting(top))
+            {
+                return Some((stack, state.frames.len() - 1));
             }
         }
         if let Some(own) = self.running.home(context, sp) {
@@ -139,9 +140,9 @@ impl<S: Sink> Decoder<'_, S> {
         if let Some(stack) = current
             && let Some(by) = offset(stack)
         {
-            let of = self.running.stack(stack);
-            if self.evidence.offsets().holds(of.top()?.function, by) {
-                return Some((stack, of.frames.len() - 1));
+            let state = self.running.stack(stack);
+            if self.evidence.offsets().holds(state.top()?.function, by) {
+                return Some((stack, state.frames.len() - 1));
             }
         }
         // Of calls around it on the same stack one that was entered so.
@@ -172,13 +173,13 @@ impl<S: Sink> Decoder<'_, S> {
             .stacks()
             .resting()
             .below(sp)
-            .map(|(top, of)| (sp - top, of));
+            .map(|(top, stack)| (sp - top, stack));
         let above = self
             .running
             .stacks()
             .resting()
             .above(sp)
-            .map(|(top, of)| (top - sp, of));
+            .map(|(top, stack)| (top - sp, stack));
         let mut below = below.take_while(|&(by, _)| by < HIGHER).peekable();
         let mut above = above.take_while(|&(by, _)| by < GROWN).peekable();
         let mut resting = std::iter::from_fn(|| match (below.peek(), above.peek()) {
@@ -187,16 +188,18 @@ impl<S: Sink> Decoder<'_, S> {
             (None, _) => above.next(),
         })
         .take_while(|(by, _)| here.is_none_or(|(nearest, _)| *by < nearest));
-        let left = |&(_, of): &(u64, u32)| !self.running.stack(of).running && offset(of).is_some();
+        let left = |&(_, stack): &(u64, u32)| {
+            !self.running.stack(stack).running && offset(stack).is_some()
+        };
         let best = resting.find(left).or(here);
         if let Some((_, stack)) = best {
-            let of = self.running.stack(stack);
-            if let Some(top) = of.top() {
+            let state = self.running.stack(stack);
+            if let Some(top) = state.top() {
                 let by = sp.wrapping_sub(top.sp) as i64;
                 let function = top.function;
                 self.evidence.note_offset(function, by);
             }
-            return Some((stack, of.frames.len() - 1));
+            return Some((stack, state.frames.len() - 1));
         }
         let straddling = self.running.stacks().below(sp).map(|(_, stack)| stack);
         current
@@ -204,8 +207,8 @@ impl<S: Sink> Decoder<'_, S> {
             .chain(straddling)
             .filter(|&stack| {
                 let frames = &self.running.stack(stack).frames;
-                let spans = |of: &[Frame]| {
-                    let (first, last) = (of.first()?, of.last()?);
+                let spans = |frames: &[Frame]| {
+                    let (first, last) = (frames.first()?, frames.last()?);
                     Some(first.sp + HIGHER > sp && last.sp < sp + GROWN)
                 };
                 spans(frames) == Some(true)

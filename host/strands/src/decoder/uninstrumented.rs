@@ -107,16 +107,19 @@ impl<S: Sink> Decoder<'_, S> {
     fn continued(&self, context: usize, new: &Entered, holder: Option<u32>) -> Option<u32> {
         let firsts = self.evidence.firsts();
         let fits = |stack: &u32| {
-            let of = self.running.stack(*stack);
-            if of.owner.is_some() || !of.frames.is_empty() || of.base.abs_diff(new.sp) >= BASE {
+            let state = self.running.stack(*stack);
+            if state.owner.is_some()
+                || !state.frames.is_empty()
+                || state.base.abs_diff(new.sp) >= BASE
+            {
                 return false;
             }
-            let same = holder.is_some() && of.root == holder;
-            let again = new.caller == of.root_site;
+            let same = holder.is_some() && state.root == holder;
+            let again = new.caller == state.root_site;
             match self.evidence.is_first_look() && self.begins_within() {
-                true => same && new.caller > of.root_site,
+                true => same && new.caller > state.root_site,
                 false => {
-                    (same || again || new.sp > of.base || firsts.never_holds(new.caller))
+                    (same || again || new.sp > state.base || firsts.never_holds(new.caller))
                         && !firsts.holds(new.caller)
                 }
             }
@@ -162,15 +165,15 @@ impl<S: Sink> Decoder<'_, S> {
         }
         // So may one that another thread ran when it was heard of last.
         found |= self.running.current().any(|stack| {
-            let of = self.running.stack(stack);
-            of.owner.is_none() && of.frames.is_empty() && of.base.abs_diff(sp) < BASE
+            let state = self.running.stack(stack);
+            state.owner.is_none() && state.frames.is_empty() && state.base.abs_diff(sp) < BASE
         });
         let at = self.running.stacks().resting_at(sp);
         let below = self.running.stacks().below(sp).map(|(_, stack)| stack);
         for stack in [at, below].into_iter().flatten() {
-            let of = self.running.stack(stack);
-            let base = of.frames.first().map_or(0, |frame| frame.sp);
-            if of.owner.is_none() && base + BASE > sp {
+            let state = self.running.stack(stack);
+            let base = state.frames.first().map_or(0, |frame| frame.sp);
+            if state.owner.is_none() && base + BASE > sp {
                 self.running.discard(stack);
                 found = true;
             }

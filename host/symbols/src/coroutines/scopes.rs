@@ -77,7 +77,10 @@ pub fn read<'a>(unit: UnitRef<'_, Slice<'a>>) -> gimli::Result<(Vec<Scope<'a>>, 
         let Some(abbreviation) = raw.read_abbreviation()? else {
             continue;
         };
-        while open.last().is_some_and(|&(of, _)| of >= depth) {
+        while open
+            .last()
+            .is_some_and(|&(opened_at, _)| opened_at >= depth)
+        {
             open.pop();
         }
         match abbreviation.tag() {
@@ -101,7 +104,9 @@ pub fn read<'a>(unit: UnitRef<'_, Slice<'a>>) -> gimli::Result<(Vec<Scope<'a>>, 
                 });
             }
             c::DW_TAG_formal_parameter => {
-                let function = open.last().filter(|&&(of, _)| of + 1 == depth);
+                let function = open
+                    .last()
+                    .filter(|&&(opened_at, _)| opened_at + 1 == depth);
                 let Some(&(_, function)) = function.filter(|&&(_, f)| !scopes[f].has_parameter)
                 else {
                     raw.skip_attributes(abbreviation.attributes())?;

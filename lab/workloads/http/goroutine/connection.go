@@ -40,8 +40,8 @@ type refusal int
 
 func (r refusal) Error() string { return http.StatusText(int(r)) }
 
-func newConnection(of *server, socket net.Conn) *connection {
-	return &connection{server: of, socket: socket, in: make([]byte, firstInput)}
+func newConnection(s *server, socket net.Conn) *connection {
+	return &connection{server: s, socket: socket, in: make([]byte, firstInput)}
 }
 
 func (c *connection) serve() {

@@ -60,11 +60,11 @@ func limitsIn(parsed harness.Arguments) limits {
 	}
 }
 
-func newModel(name string, of *server) model {
+func newModel(name string, s *server) model {
 	if name == "goroutine/net-http" {
-		return newNetHTTP(of)
+		return newNetHTTP(s)
 	}
-	return newOwnLoop(of)
+	return newOwnLoop(s)
 }
 
 func run(arguments []string) error {

@@ -21,22 +21,22 @@ func testLimits() limits {
 }
 
 // begin serves on a free port until the test ends, and then sees to it that nothing is left.
-func begin(t *testing.T, name string, of *server) string {
+func begin(t *testing.T, name string, s *server) string {
 	t.Helper()
 	door, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	serving := newModel(name, of)
+	serving := newModel(name, s)
 	ended := make(chan error)
 	go func() { ended <- serving.serve(door) }()
 	t.Cleanup(func() {
-		of.stopping.Store(true)
+		s.stopping.Store(true)
 		serving.stop()
 		if err := <-ended; err != nil {
 			t.Error(err)
 		}
-		if open := of.open.Load(); open != 0 {
+		if open := s.open.Load(); open != 0 {
 			t.Errorf("%d connections are left", open)
 		}
 	})

@@ -18,15 +18,15 @@ type netHTTP struct {
 	all  sync.WaitGroup
 }
 
-func newNetHTTP(of *server) *netHTTP {
-	made := &netHTTP{server: of}
+func newNetHTTP(s *server) *netHTTP {
+	made := &netHTTP{server: s}
 	made.http = http.Server{
 		Handler:           made,
-		MaxHeaderBytes:    of.allowed.headerBytes,
-		ReadHeaderTimeout: of.allowed.header,
-		ReadTimeout:       of.allowed.body,
-		WriteTimeout:      of.allowed.write,
-		IdleTimeout:       of.allowed.idle,
+		MaxHeaderBytes:    s.allowed.headerBytes,
+		ReadHeaderTimeout: s.allowed.header,
+		ReadTimeout:       s.allowed.body,
+		WriteTimeout:      s.allowed.write,
+		IdleTimeout:       s.allowed.idle,
 		ConnState:         made.count,
 		ErrorLog:          log.New(io.Discard, "", 0), // some clients misbehave on purpose
 	}

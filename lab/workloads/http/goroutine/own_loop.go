@@ -16,8 +16,8 @@ type ownLoop struct {
 	all     sync.WaitGroup
 }
 
-func newOwnLoop(of *server) *ownLoop {
-	return &ownLoop{server: of, places: make(chan struct{}, of.allowed.connections), clients: map[*connection]struct{}{}}
+func newOwnLoop(s *server) *ownLoop {
+	return &ownLoop{server: s, places: make(chan struct{}, s.allowed.connections), clients: map[*connection]struct{}{}}
 }
 
 func (o *ownLoop) serve(door net.Listener) error {

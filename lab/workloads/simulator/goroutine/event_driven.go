@@ -16,9 +16,9 @@ type application struct {
 	left       int64
 }
 
-func runEventDriven(of scenario) history {
-	s := &eventDriven{scenario: of, net: newNetwork(of.connections)}
-	for i := 0; i < of.connections; i++ {
+func runEventDriven(given scenario) history {
+	s := &eventDriven{scenario: given, net: newNetwork(given.connections)}
+	for i := 0; i < given.connections; i++ {
 		client := &application{eventDriven: s, connection: i}
 		server := &application{eventDriven: s, connection: i, serves: true, reads: true, left: requestBytes}
 		client.think()

@@ -92,10 +92,10 @@ func (s *simulation) start(application func(*process, int), connection int) *pro
 }
 
 // run simulates the scenario with blocking applications.
-func run(of scenario, timed *harness.Region) *simulation {
-	s := &simulation{scenario: of, net: newNetwork(of.connections), back: make(chan struct{})}
+func run(given scenario, timed *harness.Region) *simulation {
+	s := &simulation{scenario: given, net: newNetwork(given.connections), back: make(chan struct{})}
 	var all []*process
-	for i := 0; i < of.connections; i++ {
+	for i := 0; i < given.connections; i++ {
 		all = append(all, s.start((*process).client, i), s.start((*process).server, i))
 	}
 	timed.Begin()
@@ -107,8 +107,8 @@ func run(of scenario, timed *harness.Region) *simulation {
 	return s
 }
 
-func check(happened, expected history, of scenario) harness.Oracle {
-	all := uint64(4 * of.connections * of.requests)
+func check(happened, expected history, given scenario) harness.Oracle {
+	all := uint64(4 * given.connections * given.requests)
 	if happened != expected || expected.events != all {
 		return harness.Oracle{OK: false, Checked: fmt.Sprintf(
 			"expected: %d events, as the event-driven form's %v; there were %v", all, expected, happened)}
@@ -127,18 +127,18 @@ func program(arguments []string) (harness.Sample, error) {
 		return harness.Sample{}, err
 	}
 	runtime.GOMAXPROCS(1) // one application runs at a time
-	of := scenario{int(parsed.Integer("connections")), int(parsed.Integer("requests")), uint64(parsed.Integer("seed"))}
+	given := scenario{int(parsed.Integer("connections")), int(parsed.Integer("requests")), uint64(parsed.Integer("seed"))}
 	if parsed.Integer("warmup") != 0 {
-		run(scenario{5, 2, of.seed}, &harness.Region{})
+		run(scenario{5, 2, given.seed}, &harness.Region{})
 	}
 	sample := parsed.Sample("simulator")
 	var blocking *simulation
-	sample.Measure(func(timed *harness.Region) { blocking = run(of, timed) })
+	sample.Measure(func(timed *harness.Region) { blocking = run(given, timed) })
 
 	start := time.Now()
-	expected := runEventDriven(of)
+	expected := runEventDriven(given)
 	eventDriven := float64(time.Since(start).Nanoseconds())
-	sample.Oracle = check(blocking.happened, expected, of)
+	sample.Oracle = check(blocking.happened, expected, given)
 	wall := sample.Metrics["wall_ns"]
 	sample.Metrics["blocked_call_ns"] = wall / float64(blocking.blocked)
 	sample.Metrics["event_ns"] = wall / float64(blocking.happened.events)

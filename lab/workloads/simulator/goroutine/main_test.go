@@ -15,19 +15,19 @@ func TestTheSimulationIsTheSameInEveryLanguage(t *testing.T) {
 }
 
 func TestBlockingApplicationsDoWhatEventDrivenOnesDo(t *testing.T) {
-	for _, of := range []scenario{{1, 1, 1}, {7, 3, 2}, {30, 4, 3}} {
-		oracle := check(run(of, &harness.Region{}).happened, runEventDriven(of), of)
+	for _, given := range []scenario{{1, 1, 1}, {7, 3, 2}, {30, 4, 3}} {
+		oracle := check(run(given, &harness.Region{}).happened, runEventDriven(given), given)
 		if !oracle.OK {
-			t.Errorf("%+v: %s", of, oracle.Checked)
+			t.Errorf("%+v: %s", given, oracle.Checked)
 		}
 	}
 }
 
 func TestTheOracleNoticesAnotherHistory(t *testing.T) {
-	of := scenario{7, 3, 2}
-	right := runEventDriven(of)
+	given := scenario{7, 3, 2}
+	right := runEventDriven(given)
 	for _, wrong := range []history{{}, runEventDriven(scenario{7, 3, 3}), runEventDriven(scenario{7, 2, 2})} {
-		if check(wrong, right, of).OK {
+		if check(wrong, right, given).OK {
 			t.Errorf("%v passed as %v", wrong, right)
 		}
 	}

@@ -29,21 +29,21 @@ const WORDS: usize = 14;
 const NONE: u64 = u64::MAX;
 
 impl Ended {
-    pub fn new(of: &Strand) -> Self {
+    pub fn new(strand: &Strand) -> Self {
         Ended {
-            uuid: of.id.unique(),
-            number: of.id.number(),
-            kind: of.kind,
-            thread: of.thread(),
-            name: of.name().map(str::to_owned),
-            entry: of.entry(),
-            parent: of.parent.map(StrandId::number),
-            resumer: of.resumer.map(StrandId::number),
-            threads: of.threads.into(),
-            activations: of.activations,
-            calls: of.calls,
-            running: of.running,
-            suspended: of.suspended,
+            uuid: strand.id.unique(),
+            number: strand.id.number(),
+            kind: strand.kind,
+            thread: strand.thread(),
+            name: strand.name().map(str::to_owned),
+            entry: strand.entry(),
+            parent: strand.parent.map(StrandId::number),
+            resumer: strand.resumer.map(StrandId::number),
+            threads: strand.threads.into(),
+            activations: strand.activations,
+            calls: strand.calls,
+            running: strand.running,
+            suspended: strand.suspended,
         }
     }
 
@@ -108,9 +108,9 @@ impl Ended {
     /// In a sentence, for who looks at its track.
     pub fn description(&self) -> String {
         let mut text = format!("{} {}", self.kind.name(), self.number);
-        let mut add = |what: &str, of: Option<u64>| {
-            if let Some(of) = of {
-                text += &format!(", {what} {of}");
+        let mut add = |what: &str, number: Option<u64>| {
+            if let Some(number) = number {
+                text += &format!(", {what} {number}");
             }
         };
         add("made by strand", self.parent);

@@ -54,7 +54,10 @@ pub fn write(
     let mut bytes = Vec::new();
     whole.clock.snapshot(&mut bytes);
     for (index, process) in processes.iter().enumerate() {
-        let rows = decoded.sinks.iter().filter(|(of, _)| *of == index);
+        let rows = decoded
+            .sinks
+            .iter()
+            .filter(|(process, _)| *process == index);
         let kinds: HashSet<Kind> = rows.flat_map(|(_, rows)| rows.kinds.clone()).collect();
         process_tracks(index, process, &kinds, &mut bytes);
     }
@@ -90,11 +93,11 @@ pub fn write(
                     names.function(index, key.address, time)
                 })
                 .collect();
-            let interned = locations.iter().enumerate().flat_map(|(at, of)| {
+            let interned = locations.iter().enumerate().flat_map(|(at, location)| {
                 let number = numbers::function(first + at as u32);
                 [
-                    Interned::Name(number, &of.name),
-                    Interned::Location(number, &of.module, &of.symbol),
+                    Interned::Name(number, &location.name),
+                    Interned::Location(number, &location.module, &location.symbol),
                 ]
             });
             pen.sequence.intern(&mut bytes, interned);
@@ -123,7 +126,10 @@ fn clock(trace: &Trace) -> Clock {
 
 /// By process: its sequences, of which there are at most as many as it has threads, are numbered from here, behind that of the tracks and those of the processes before.
 fn sequences(trace: &Trace) -> Vec<u32> {
-    let threads = trace.processes().iter().map(|of| of.threads().len() as u32);
+    let threads = trace
+        .processes()
+        .iter()
+        .map(|process| process.threads().len() as u32);
     threads
         .scan(1u32, |before, threads| {
             let first = *before;

@@ -172,7 +172,11 @@ impl<'a> Rows<'a> {
     }
 
     fn tid(&self, thread: usize) -> Annotation {
-        let tid = self.process.threads().get(thread).map_or(0, |of| of.tid());
+        let tid = self
+            .process
+            .threads()
+            .get(thread)
+            .map_or(0, |thread| thread.tid());
         Annotation {
             name: numbers::THREAD,
             value: Value::Number(tid.into()),
@@ -396,8 +400,11 @@ impl Sink for Rows<'_> {
                 text = printable(&String::from_utf8_lossy(mark));
                 numbers::MARK
             }
-            EventKind::Gap { why, missing: of } => {
-                text = missing(why, of);
+            EventKind::Gap {
+                why,
+                missing: count,
+            } => {
+                text = missing(why, count);
                 numbers::GAP
             }
             EventKind::StrandWaits { reason, .. } => {
@@ -435,7 +442,7 @@ impl Sink for Rows<'_> {
         if self.rows.is_empty() {
             // There may be ten thousand threads, and none of them has more to say.
             let functions = self.functions.take();
-            self.keys = functions.map_or_else(Vec::new, |of| of.keys().to_vec());
+            self.keys = functions.map_or_else(Vec::new, |functions| functions.keys().to_vec());
             self.pen.events.rest();
             self.ended.rest();
         }
