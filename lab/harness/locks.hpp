@@ -17,7 +17,7 @@ class counting {
   }
   void unlock() { mutex_.unlock(); }
 
-  /// Of a shared mutex.
+  /// Only for a shared mutex.
   void lock_shared() {
     counters& mine = count();
     ++mine.p_operations;

@@ -30,7 +30,7 @@ struct memory {
   std::uint64_t reserved_bytes = 0;       ///< address space, stacks to their full size included
   std::uint64_t peak_reserved_bytes = 0;  ///< the most that this ever was
 
-  /// Of this process, from /proc; zeros where that cannot be read.
+  /// The memory of this process, from /proc; zeros where that cannot be read.
   [[nodiscard]] static memory now();
 };
 

@@ -20,7 +20,8 @@ cpu_set_t allowed_now() {
   return allowed;
 }
 
-// As it was before anything was pinned: whoever pins asks first.
+// The processors that were allowed before anything was pinned: every pin_to…() calls this before it
+// pins.
 const cpu_set_t& allowed_at_first() {
   static const cpu_set_t allowed = allowed_now();
   return allowed;

@@ -9,9 +9,9 @@ namespace heddle::lab {
 /// Throws std::system_error.
 void pin_to_one_processor();
 
-/// As pin_to_one_processor(), on `count` processors: the first of those that the process might use
-/// before any pin_to…(), among which the kernel chooses. Throws cannot_run if there are not so
-/// many, std::system_error.
+/// Keeps this thread, and those that it will start, on the first `count` of the processors that the
+/// process might use before any pin_to…(); the kernel chooses among these. Throws cannot_run if
+/// there are not so many, std::system_error.
 void pin_to_processors(int count);
 
 /// Keeps this thread, and those that it will start, on processor number `index`, from 0, of those

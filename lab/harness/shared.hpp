@@ -36,7 +36,8 @@ class shared {
 
   [[nodiscard]] T& operator*() const { return *value_; }
   [[nodiscard]] T* operator->() const { return value_; }
-  /// Of memory that begins with the value. Not inherited by other programs, unless that is changed.
+  /// The descriptor of the memory, which begins with the value. Other programs don't inherit it,
+  /// unless its close-on-exec flag is cleared.
   [[nodiscard]] int fd() const { return fd_; }
 
  private:

@@ -42,7 +42,8 @@ class by_wait_for : public waiting_base {
   }
 };
 
-/// As Figure 1(b) writes it out: `do not(condition) -> nap(0) od`, an unnamed yield each time.
+/// Waits by the loop that Figure 1(b) writes out: `do not(condition) -> nap(0) od`, an unnamed
+/// yield each time.
 class by_yield_loop : public waiting_base {
  public:
   template <class Condition, class Next, class... Variables>

@@ -8,7 +8,8 @@ using namespace heddle::lab;
 
 namespace {
 
-// Of three strands: so many ended before the others were let go, were alive, ended altogether.
+// Three strands: `early` of them ended before the others were let go, `alive` waited at once, and
+// `altogether` ended in all.
 verdict run(std::int64_t early, std::int64_t alive, std::int64_t altogether, int error = 0) {
   const parameters values(idling::problem::declare());
   idling::problem work(values.with("strands", 3));

@@ -25,7 +25,7 @@ verdict judge(const history& happened) {
 }  // namespace
 
 TEST_CASE("the simulation of the default scenario is the same in every language") {
-  // As goroutine/main_test.go has it.
+  // goroutine/main_test.go expects the same.
   CHECK(simulate({}) ==
         history{.events = 8000, .digest = 17553327171593267405u, .end = 616'712'399});
   CHECK(simulate({.seed = 2}).digest != simulate({}).digest);

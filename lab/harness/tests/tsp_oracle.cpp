@@ -59,7 +59,7 @@ TEST_CASE("dynamic programming and the search find what trying all tours does") 
 }
 
 TEST_CASE("the travelling salesman's work is the same in every language") {
-  // As goroutine/main_test.go has it.
+  // goroutine/main_test.go expects the same.
   tsp::problem work(parameters_of(10, 1));
   collector shorter(work);
   std::uint64_t nodes = 0;

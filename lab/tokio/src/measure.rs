@@ -25,7 +25,7 @@ impl Region {
     /// Its length so far: wall and processor time, ns.
     ///
     /// # Errors
-    /// As of begin().
+    /// The same as begin()'s.
     pub fn elapsed(&self) -> Result<(u64, u64)> {
         let wall = self.wall.elapsed().as_nanos();
         Ok((wall as u64, cpu_ns()? - self.cpu_ns))

@@ -33,7 +33,7 @@ impl Outcome {
     /// Adds the metrics of what was timed, as a whole and as `each` (wall) and `each_cpu` of so many operations.
     ///
     /// # Errors
-    /// As of [`Region::elapsed`].
+    /// The same as [`Region::elapsed`]'s.
     pub fn timed(
         self,
         region: &Region,

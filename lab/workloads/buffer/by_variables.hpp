@@ -17,7 +17,7 @@ void run_with(problem& work) {
   typename Waiting::template variable<int> items{0};
   std::vector<coop::strand_ref> producers;
   std::vector<coop::strand_ref> consumers;
-  // Whom a named yield names: those of the other side in turn.
+  // A named yield names the strands of the other side in turn.
   const auto in_turn = [](const std::vector<coop::strand_ref>& side, std::size_t& turn) {
     return [&side, &turn]() -> const coop::strand_ref& {
       turn = turn + 1 < side.size() ? turn + 1 : 0;

@@ -17,10 +17,10 @@ namespace heddle::lab {
 /// - The thread is made by the first switch; a stack that is too small is an assertion there.
 /// - Deleting a context that has yielded tells its thread nothing: it waits for ever.
 ///
-/// As a reader of the article suspected, destroying the condition variable under the waiting thread
-/// is undefined: the C library of its time refused (EBUSY), today's waits for the thread, for ever.
-/// So the destructor leaves both to the thread, which measures what the article's program of 2008
-/// did, and delete_as_printed() is what it says.
+/// A reader of the article suspected that destroying the condition variable under the waiting
+/// thread is undefined. The C library of that time refused (EBUSY), today's waits for the thread,
+/// for ever. So the destructor leaves both to the thread, which measures what the article's program
+/// of 2008 did, and delete_as_printed() is what it says.
 class article_context {
  public:
   static constexpr std::string_view name = "article";
@@ -46,7 +46,7 @@ class article_context {
     }
   }
 
-  /// Destroys mutex and condition variable, then frees the context, whoever waits.
+  /// Destroys mutex and condition variable, then frees the context, even if a thread waits.
   void delete_as_printed();
 
  private:

@@ -39,7 +39,8 @@ fate fate_of(const std::function<void()>& body) {
     body();
     _exit(0);
   }
-  // Nobody else can wake them: once all sleep at ten looks in a row, they do for ever.
+  // Only the child's own threads can wake one another: once all sleep at ten looks in a row, they
+  // sleep for ever.
   for (int asleep = 0; asleep < 10;) {
     int status = 0;
     if (waitpid(child, &status, WNOHANG) == child) {

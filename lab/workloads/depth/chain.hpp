@@ -89,7 +89,7 @@ class call<Frame, throws>::promise_type : public Frame, public detail::kept_exce
   }
 };
 
-/// The innermost call's wait: whoever drives the chain resumes it by this.
+/// The innermost call's wait. The driver of the chain resumes it by the handle `innermost`.
 struct wait_once {
   std::coroutine_handle<>& innermost;
   bool await_ready() const noexcept { return false; }

@@ -1,4 +1,4 @@
-// As async_simple's: frames from operator new, exceptions handed on.
+// Coroutines like async_simple's: frames from operator new, exceptions handed on.
 #include "workloads/depth/chain.hpp"
 
 namespace heddle::lab::depth {

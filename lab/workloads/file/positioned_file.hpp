@@ -4,14 +4,14 @@
 
 namespace heddle::lab::file {
 
-/// A file of records by pread() and pwrite(): nobody shares a position, nothing is buffered.
+/// A file of records by pread() and pwrite(): there is no shared position and no buffer.
 ///
 /// Several may read, write and search at once, but for one record: a read may see half of a write.
 class positioned_file {
  public:
   explicit positioned_file(int fd) : fd_(fd) {}
 
-  /// As record_file's.
+  /// Do as record_file's.
   [[nodiscard]] bool read(int id, record& out) const;
   [[nodiscard]] bool write(const record& wanted) const;
   /// Reads search_bytes at a time.

@@ -56,7 +56,7 @@ class record_file {
   [[nodiscard]] int search(int id);
 
   [[nodiscard]] int count() const { return count_; }
-  /// Of the same file, for models without a stream.
+  /// A descriptor of the same file, for models without a stream.
   [[nodiscard]] int fd() const { return fd_; }
 
  private:

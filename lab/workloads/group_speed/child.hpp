@@ -50,7 +50,7 @@ class child {
 
   /// Our end of the socket, which stays ours.
   [[nodiscard]] int socket() const { return socket_; }
-  /// The same, to be closed by whoever takes it.
+  /// Hands our end of the socket over to the caller, who closes it.
   [[nodiscard]] int take_socket() { return std::exchange(socket_, -1); }
   /// Waits for its end, which the end of the socket is to it; from then on we may use both
   /// processors again. Throws std::runtime_error if it did not end well.

@@ -32,7 +32,7 @@ class problem {
 
   [[nodiscard]] const std::string& row() const { return row_; }
   [[nodiscard]] std::int64_t count() const { return count_; }
-  /// Of both sides together.
+  /// The turns of both sides together.
   [[nodiscard]] std::int64_t turns() const { return row_ == "request" ? 2 * count_ : count_; }
 
   /// A turn of that side: its places are those of the same parity, in ascending order.

@@ -270,7 +270,7 @@ class chaos {
   const load_plan& plan_;
   const server_state& server_;
   std::mt19937_64 random_;
-  std::int64_t left_;  // requests that nobody has begun with
+  std::int64_t left_;  // requests that no client has begun
   load_report report_;
   memory_watch memory_;
   scheduler s_;

@@ -131,7 +131,7 @@ class serving {
   }
   coop::task<> wait_for_stop();
   coop::task<> sweep();
-  // As exact as the kernel's tick, which is enough, and ten times cheaper than the exact one.
+  // The time to the kernel's tick, which is exact enough and ten times cheaper than the exact time.
   static coop::time_point coarse_now();
 
   coop::scheduler& on_;

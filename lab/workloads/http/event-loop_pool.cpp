@@ -1,5 +1,5 @@
-// I/O multiplexing with a thread pool: one epoll(7) that all workers wait at. Whoever gets a
-// connection's event (EPOLLONESHOT: nobody else does until it is watched again) reads, answers,
+// I/O multiplexing with a thread pool: one epoll(7) that all workers wait at. The worker that
+// gets a connection's event (EPOLLONESHOT: no other does until it is watched again) reads, answers,
 // asks the back end over a connection of its own and waits for it, and lets the kernel watch the
 // connection again. So the kernel's list of what is ready is the pool's queue, and no request is
 // handed from thread to thread.

@@ -45,7 +45,7 @@ struct load_report {
   std::int64_t timed_wall_ns = 0;
   std::int64_t timed_cpu_ns = 0;      // of the server
   std::int64_t connection_bytes = 0;  // what a connection adds to the server's memory
-  // Of chaos: the server's memory in the second quarter of the requests, and in the last.
+  // With chaos: the server's memory in the second quarter of the requests, and in the last.
   std::int64_t early_bytes = 0;
   std::int64_t late_bytes = 0;
   bool memory_grows = false;  // by more than chance

@@ -29,7 +29,7 @@ std::int64_t ns(const timeval& time) {
   return std::int64_t{time.tv_sec} * 1'000'000'000 + std::int64_t{time.tv_usec} * 1'000;
 }
 
-// Of the process that serves one client: for the handler.
+// The client that this process serves, for the signal handler.
 const blocking_client* served = nullptr;
 
 void stop_waiting(int) { served->stop_waiting(); }

@@ -8,7 +8,7 @@ namespace heddle::lab::http {
 /// Where a server's main thread waits for clients and for signals, which are to be blocked.
 class reception {
  public:
-  /// Of a listening socket, which stays its owner's. Throws std::system_error.
+  /// Waits at a listening socket, which stays its owner's. Throws std::system_error.
   reception(int door, std::initializer_list<int> signals);
   ~reception();
   reception(const reception&) = delete;

@@ -54,7 +54,7 @@ const char* find_redis() {
   _exit(127);
 }
 
-// A connection, or -1 while nobody listens.
+// A connection, or -1 while no server listens.
 int connect_to(const coop::io::endpoint& at) {
   const int fd = socket(at.family(), SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (fd < 0) throw_errno("socket(2)");

@@ -16,7 +16,7 @@
 namespace heddle::lab::http {
 namespace {
 
-// Of this process.
+// The number of entries: in a directory of /proc/self, of descriptors or threads of this process.
 std::size_t count_in(const char* directory) {
   const std::filesystem::directory_iterator all(directory);
   return static_cast<std::size_t>(std::distance(begin(all), end(all)));
@@ -180,7 +180,7 @@ void problem::report(const region& timed, results& out, const rerun&) const {
       .add("latency_p999_ns", came_.p999_ns);
   // One connection has no other to be told from.
   if (by_wrk && connections_ > 1) out.metrics.add("connection_bytes", came_.connection_bytes);
-  // Of all requests, those before and beside wrk's, too.
+  // Switches are counted for all requests, those before and beside wrk's included.
   const auto all = static_cast<double>(server_->requests.load());
   const usage& used = timed.used();
   const auto switches = static_cast<double>(used.voluntary_switches + used.involuntary_switches);

@@ -62,7 +62,7 @@ class problem {
   /// Where the back end is, if the workload has one.
   [[nodiscard]] const std::optional<back_end_process>& back_end() const { return back_end_; }
   [[nodiscard]] server_state& server() { return *server_; }
-  /// Of memory that begins with the server's state, for servers in other programs.
+  /// A descriptor of memory that begins with the server's state, for servers in other programs.
   [[nodiscard]] int server_fd() const { return server_.fd(); }
   [[nodiscard]] const std::string& sockets() const { return sockets_; }
   [[nodiscard]] bool sweeps() const { return sweeps_; }

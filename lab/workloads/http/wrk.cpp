@@ -199,7 +199,7 @@ class measured_server {
     for (int i = 0; i < 10'000 && !holds(); ++i) std::this_thread::sleep_for(1ms);
   }
 
-  // Of its processes, gone ones included.
+  // The processor time of the server's processes, ended ones included.
   [[nodiscard]] std::int64_t cpu_ns() const {
     return family_cpu_ns([this] { return family(state_.process, without_); },
                          [this] { return state_.ended_cpu_ns.load(); });

@@ -13,7 +13,7 @@ std::int64_t number_in(const char* file) {
   return value;
 }
 
-// Of all programs on the machine: the fourth word is `running/all`.
+// The kernel threads of all programs on the machine: the fourth word is `running/all`.
 std::int64_t kernel_threads_now() {
   std::ifstream file("/proc/loadavg");
   std::string word;

@@ -12,10 +12,10 @@ namespace heddle::lab::idling {
 
 /// `strands` strands that have begun and now wait, all at once; then they are let go, and end.
 ///
-/// As many as the machine has room for: before a tenth of its memory, or an eighth of its kernel
-/// threads, is all that others have left, no more are made (a machine without either is of no use
-/// to anybody), and where the kernel refuses a thread before that, the error number is a counter.
-/// What there was instead of `strands` is `alive`.
+/// There are only as many as the machine has room for: no more are made when all but a tenth of its
+/// memory, or an eighth of its kernel threads, is used (a machine without either is of no use).
+/// Where the kernel refuses a thread before that, the error number is a counter. `alive` says how
+/// many there were.
 ///
 /// Metrics: `strand_bytes`, what the process has grown by for each strand alive while they wait,
 /// resident memory (`rss_bytes`) and page tables; `strand_ns`, its life; `waiting_bytes`,

@@ -15,7 +15,7 @@ struct alignas(problem::block_bytes) block {
   char bytes[problem::block_bytes];
 };
 
-// As many threads as the machine has processors take reads as they come, whatever the depth. (No
+// One thread for each of the machine's processors takes reads as they come, at every depth. (No
 // event loop can wait for a file by epoll; so what a pool multiplexes is the work, not the reads.)
 void run(problem& work, region& timed) {
   const unsigned threads = std::max(1u, std::thread::hardware_concurrency());

@@ -3,7 +3,7 @@
 namespace heddle::lab::jacobi {
 namespace {
 
-// The whole grid is one strip, and there is nobody to meet.
+// The whole grid is one strip, and there is no other strand to meet.
 void run(problem& work, region&) {
   for (std::int64_t k = 0;; ++k) {
     double largest = 0;

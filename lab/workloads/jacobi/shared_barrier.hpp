@@ -6,8 +6,8 @@
 
 namespace heddle::lab::jacobi {
 
-/// CM's barrier: shared variables, which nobody else can change between two waits. Watched, though
-/// that matters to wait_until() alone: reading it is reading a number.
+/// CM's barrier: shared variables, which no other strand can change between two waits. Watched,
+/// though that matters to wait_until() alone: reading it is reading a number.
 class shared_barrier {
  public:
   explicit shared_barrier(int strands) : expected_(strands) {}

@@ -48,7 +48,7 @@ void prepare(grid& values, double initial) {
   return largest;
 }
 
-// As far as each point is from the mean of its neighbours, the largest.
+// The largest distance of a point from the mean of its neighbours.
 double residual(const grid& points) {
   double largest = 0;
   for (int i = 1; i <= points.n(); ++i) {

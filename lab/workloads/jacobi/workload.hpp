@@ -84,11 +84,12 @@ class problem {
   grid& result() { return grids_[static_cast<std::size_t>(iterations_ & 1)]; }
 
  private:
-  // Two of each, by turns: who has passed a barrier writes where nobody still reads.
+  // There are two for each strand, by turns: a strand that has passed the barrier writes to the one
+  // that no other strand still reads.
   struct alignas(64) largest_change {
     double by = 0;
   };
-  // Of a strand: where it has been.
+  // Where a strand has run: its latest processor, and how often that was another one.
   struct alignas(64) trail {
     int processor = -1;
     std::uint64_t migrations = 0;

@@ -6,8 +6,8 @@
 namespace heddle::lab::kv {
 namespace {
 
-// As many coroutines as there are threads in the threads' program; no lock, because a coroutine is
-// only left between two operations.
+// There are as many coroutines as the threads' program has threads. They need no lock, because a
+// coroutine is only left between two operations.
 coop::task<void> client(problem& work, int strand) {
   outcome seen;
   for (const operation& each : work.operations_of(strand)) {

@@ -4,9 +4,9 @@
 namespace heddle::lab::matrix {
 namespace {
 
-// The cooperative fibers' program, but that nobody lets the others run: who has had its time slice
-// is switched, at the end of a unit. Rows are written by one strand each, so that there is nothing
-// to protect, no P and no V.
+// The cooperative fibers' program, but no strand lets the others run: when its time slice is over,
+// it is switched at the end of a unit. Rows are written by one strand each, so that there is
+// nothing to protect, no P and no V.
 void run(problem& work, region&) {
   using strands = processes<coop::duration>;
   strands all{coop::duration(work.slice_ns())};

@@ -5,8 +5,8 @@
 namespace heddle::lab::matrix {
 namespace {
 
-// As many fibers as there are threads in the threads' program, on one processor; each lets the
-// others run after each unit.
+// Runs as many fibers as the threads' program has threads, on one processor. Each lets the others
+// run after each unit.
 void run(problem& work, region&) {
   coop::scheduler s;
   for (int i = 0; i < work.threads(); ++i) {

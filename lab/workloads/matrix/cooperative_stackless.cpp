@@ -4,7 +4,7 @@
 namespace heddle::lab::matrix {
 namespace {
 
-// As many tasks as there are threads in the threads' program, on one processor.
+// Runs as many tasks as the threads' program has threads, on one processor.
 void run(problem& work, region&) {
   coop::scheduler s;
   for (int i = 0; i < work.threads(); ++i) {

@@ -19,7 +19,7 @@ coop::generator<int> by_element(int** a, int** b, int** c, int n) {
   }
 }
 
-// As often, but the innermost loop is an ordinary function's.
+// Yields as often as by_element(), but the innermost loop is an ordinary function's.
 coop::generator<int> by_dot(const problem& work) {
   for (int i = 0; i < work.n(); ++i) {
     for (int j = 0; j < work.n(); ++j) {

@@ -4,8 +4,7 @@
 
 namespace heddle::lab::philosophers {
 
-/// A philosopher of Figure 1(a), to whom a fork is a semaphore. `wait_for_io()` is how the food is
-/// waited for.
+/// A philosopher of Figure 1(a), where a fork is a semaphore. `wait_for_io()` waits for the food.
 template <class Forks, class Checkpoint, class WaitForIo>
 void dine(problem& work, int who, Forks& forks, const Checkpoint& checkpoint,
           const WaitForIo& wait_for_io) {

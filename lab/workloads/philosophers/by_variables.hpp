@@ -9,7 +9,7 @@
 
 namespace heddle::lab::philosophers {
 
-/// The philosophers of Figure 1(b) as fibers, to whom a fork is an integer: 1 while it lies there.
+/// The philosophers of Figure 1(b) as fibers. A fork is an integer: 1 while it lies there.
 /// `Waiting` is how they wait for both.
 template <class Waiting>
 void run_with(problem& work) {

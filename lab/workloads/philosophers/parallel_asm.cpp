@@ -8,8 +8,8 @@ namespace {
 
 using coop::await;
 
-// A hybrid of Figure 1's two parts. A border fork is taken first: who holds one then waits for
-// nobody but a neighbour who eats.
+// A hybrid of Figure 1's two parts. A border fork is taken first: a philosopher who
+// holds one then waits only for a neighbour who eats.
 void dine(problem& work, int who, region_forks& own, const border_forks& border) {
   coop::parallel::semaphore* const left_border = border[work.left(who)];
   coop::parallel::semaphore* const right_border = border[work.right(who)];

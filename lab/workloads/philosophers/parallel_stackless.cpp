@@ -6,7 +6,7 @@
 namespace heddle::lab::philosophers {
 namespace {
 
-// As parallel_asm.cpp, in a frame instead of on a stack.
+// The same program as parallel_asm.cpp, in a frame instead of on a stack.
 coop::task<> dine(problem& work, int who, region_forks& own, const border_forks& border) {
   coop::parallel::semaphore* const left_border = border[work.left(who)];
   coop::parallel::semaphore* const right_border = border[work.right(who)];

@@ -20,7 +20,7 @@ struct alignas(64) region_forks {
 /// The forks between regions. Their P operations go to the counters when they are destroyed.
 class border_forks {
  public:
-  /// Of the forks for which `holds(fork)`.
+  /// Makes a semaphore for each fork for which `holds(fork)`.
   template <class Holds>
   border_forks(const problem& work, const Holds& holds)
       : at_(static_cast<std::size_t>(work.philosophers())) {

@@ -70,7 +70,7 @@ class simulation {
     fork.border->P();
     enter(own);
   }
-  // Between regions nobody looks at lies_there of a border fork but the one who has its semaphore.
+  // Only the philosopher who has a border fork's semaphore looks at its lies_there.
   void take_both(simulated_region& own, simulated_fork& left, simulated_fork& right) {
     for (;;) {
       own.protection.P();

@@ -34,7 +34,7 @@ std::vector<parameter> problem::declare() {
           "cooperative: where a philosopher also gives way: outside, thinking; inside, eating"),
       parameter::integer("regions", 2, 1, 1000, "parallel, thread/groups, thread/regions"),
       parameter::integer("uneven", 1, 1, 1000, "how many times as long the first region thinks"),
-      parameter::integer("io-us", 0, 0, 1'000'000, "what the food takes to come; 0: nobody waits"),
+      parameter::integer("io-us", 0, 0, 1'000'000, "what the food takes to come; 0: no wait"),
       parameter::word("io", {"blocking", "awaited"}, "where it is waited for"),
       parameter::integer("processors", 1, 1, 1000, "to run on"),
       parameter::integer("slice-us", 1000, 1, 1'000'000, "concurrent: a time slice"),

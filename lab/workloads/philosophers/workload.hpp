@@ -20,7 +20,7 @@ namespace heddle::lab::philosophers {
 ///   philosopher begins with the right one, and it cannot. concurrent/counted: slices of
 ///   `slice-steps` iterations instead of a time, as SR has them (`sr_max_loops`).
 /// - cooperative: an integer for each fork, both taken at once when both are there, as Figure 1(b)
-///   prints it. There no switch happens but where a philosopher waits, so nobody ever meets a fork
+///   prints it. Switches happen only where a philosopher waits, so a philosopher never meets a fork
 ///   that is taken; with `yield` they also give way while they think, or eat.
 ///   cooperative/asm and /stackless wait by waitfor, /asm-loop by the loop that the figure writes
 ///   out, /asm-watched by wait_until.
@@ -141,7 +141,8 @@ class problem {
     seat& own = seats_[static_cast<std::size_t>(who)];
     own.value = work_loop(own.value, iterations, checkpoint);
   }
-  // Of two at once, at least one finds the other when it takes the fork, or when it puts it back.
+  // If two have a fork at once, at least one finds the other when it takes the fork or puts it
+  // back.
   void take(int who, int which) {
     std::atomic<int>& user = forks_[static_cast<std::size_t>(which)].user;
     if (user.load(std::memory_order_relaxed) != nobody) met(who);

@@ -14,7 +14,7 @@ coop::task<> sleeper(coop::scheduler& s, problem& work) {
   } while (work.computing());
 }
 
-// As long as it may compute at a time, then a yield.
+// Computes for as long as it may at a time, then yields.
 coop::task<> hog(problem& work, int number) {
   problem::computation steps(work, number);
   const std::int64_t every = work.yield_steps() > 0 ? work.yield_steps() : work.steps();

@@ -21,8 +21,8 @@ namespace heddle::lab::readers_writers {
 ///   first reader takes for all, or a writer. concurrent/counted: slices of `slice-steps`
 ///   iterations instead of a time.
 /// - cooperative: the numbers of readers and writers at the record; a reader waits until no writer
-///   is there, a writer until nobody is. No switch happens but where one waits, so nobody ever
-///   meets anybody; with `yield` they also give way between visits, or during them.
+///   is there, a writer until no strand is. Switches happen only where a strand waits, so no two
+///   ever meet; with `yield` they also give way between visits, or during them.
 ///   cooperative/asm and /stackless wait by waitfor, /asm-loop by unnamed yields, /asm-watched by
 ///   wait_until.
 /// - serial: one after the other.
@@ -98,8 +98,8 @@ class problem {
 
   std::vector<strand> strands_;
   // The record: its version in each field. A writer writes the first half when it begins and the
-  // second when it ends, so whoever comes in between sees that they differ. Relaxed atomics: what
-  // orders them is the synchronisation that is tested here; where it fails, the numbers are to
+  // second when it ends, so a strand that comes in between sees that they differ. Relaxed atomics:
+  // what orders them is the synchronisation that is tested here; where it fails, the numbers are to
   // tell.
   std::array<std::atomic<std::int64_t>, 4> record_{};
   std::uint64_t evaluations_ = 0;

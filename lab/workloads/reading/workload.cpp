@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::int64_t any_time_ns = 1'000'000'000'000;
 
-// Of the commands that have ended, ns.
+// The processor time of the commands that have ended, ns.
 std::uint64_t cpu_of_commands() {
   rusage used{};
   getrusage(RUSAGE_CHILDREN, &used);

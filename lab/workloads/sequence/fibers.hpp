@@ -27,7 +27,7 @@ class fibers {
  private:
   static constexpr std::size_t pooled_bytes = 64 * 1024;
   static constexpr std::size_t source_bytes = 512 * 1024;
-  // Of those that keep their stacks to the end: each has touched two pages or three.
+  // The most fibers that keep their stacks to the end: each stack has two or three touched pages.
   static constexpr std::int64_t most_kept = 1000;
 
   struct counting {

@@ -4,7 +4,8 @@
 
 namespace heddle::lab::simulating {
 
-/// The applications as they would be written for a real network. `Process` is whoever runs them:
+/// The applications as they would be written for a real network. `Process` is the mechanism that
+/// runs them:
 ///
 /// - `sleep(ns)`, and `read(socket)`, which returns how many bytes there were, at least one: they
 ///   block;

@@ -10,7 +10,8 @@
 namespace heddle::lab::simulating {
 
 /// A discrete-event simulator: a link that all connections share, two sockets each, and timers.
-/// Whoever waits is resumed from inside run(), and returns to it as soon as it waits again.
+/// An application that waits is resumed from inside run(), and returns to it as soon as it waits
+/// again.
 ///
 ///     network net(connections);
 ///     net.resume_after(thought, client);      // client.resume(client) when it is over
@@ -18,7 +19,7 @@ namespace heddle::lab::simulating {
 ///     net.run();                              // until nothing is left to happen
 class network {
  public:
-  /// Who is to be resumed. The simulator knows no mechanism: that is what is compared.
+  /// An application to be resumed. The simulator knows no mechanism: mechanisms are compared here.
   struct waiter {
     void (*resume)(waiter& self);
   };
@@ -32,7 +33,8 @@ class network {
   [[nodiscard]] nanoseconds now() const { return now_; }
 
   void resume_after(nanoseconds delay, waiter& who) { schedule(now_ + delay, &who, 0, 0); }
-  /// As soon as there is something to be taken. One waiter a socket; nothing may be there already.
+  /// Resumes `who` as soon as there is data to be taken. A socket has one waiter; there must be no
+  /// data yet.
   void resume_with_data(int socket, waiter& who) { of(socket).reader = &who; }
 
   /// What has arrived and was not taken yet, taken now: 0 if there is nothing.

@@ -69,7 +69,7 @@ struct history {
   void note(nanoseconds now, what happened, int connection, int request) {
     ++events;
     end = now;
-    // A sum: at one and the same time, the order is nobody's business.
+    // The digest is a sum, so the order of simultaneous events does not matter.
     digest +=
         mixed(mixed(static_cast<std::uint64_t>(now) * 4 + static_cast<std::uint64_t>(happened)) +
               (static_cast<std::uint64_t>(connection) << 32) + static_cast<std::uint64_t>(request));

@@ -46,7 +46,7 @@ struct read : suspended {
   std::int64_t await_resume() { return bytes != 0 ? bytes : net.take(socket); }
 };
 
-// As applications.hpp has them, but for co_await.
+// The applications of applications.hpp, with co_await.
 coop::task<> client(problem& work, network& net, int connection) {
   const scenario& given = work.given();
   const int socket = network::client(connection);

@@ -9,8 +9,8 @@
 namespace heddle::lab::switching {
 namespace {
 
-// A futex for each process, in shared memory. Nobody notices the death of a neighbour: the run
-// hangs then, and the runner says so.
+// A futex for each process, in shared memory. No process notices that a neighbour has
+// died: the run hangs then, and the runner says so.
 class ring {
  public:
   explicit ring(int processes) : size_(static_cast<std::size_t>(processes)) {

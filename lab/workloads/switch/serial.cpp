@@ -3,7 +3,7 @@
 namespace heddle::lab::switching {
 namespace {
 
-// What remains of a yield when there is nobody to yield to: a call.
+// A yield without another strand to yield to is just a call.
 [[gnu::noinline]] void yield(turns& mine) { mine.take(); }
 
 void run(problem& work, region& timed) {

@@ -6,7 +6,7 @@
 namespace heddle::lab::switching {
 namespace {
 
-// Suspends to whoever resumed us, and leaves the handle to resume us by.
+// Suspends to the resumer, and leaves the handle by which the coroutine is resumed.
 struct arrive {
   std::coroutine_handle<>& place;
   bool await_ready() const noexcept { return false; }

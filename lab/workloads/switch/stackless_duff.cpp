@@ -14,7 +14,7 @@ struct strand {
   std::int64_t i;
 };
 
-// Not inline: a scheduler does not know whom it resumes.
+// Not inline: a scheduler does not know which function it resumes.
 [[gnu::noinline]] int yields(strand& self, problem& work) {
   HEDDLE_DUFF_BEGIN(&self.at);
   for (self.i = 0; self.i < work.counter(); ++self.i) {

@@ -47,7 +47,7 @@ void run(problem& work, region& timed) {
 
   const auto body = [&](int self) {
     turns mine = work.turns_of(self);
-    // A first turn that is not counted: whoever has had it is up and waiting.
+    // The first turn is not counted: a thread that has had it has started, and waits.
     turn.wait_for(self);
     turn.hand_over(self, main_thread, true);
     for (std::int64_t i = 0; i < counter; ++i) {

@@ -57,7 +57,7 @@ void run(problem& work, region& timed) {
     s.spawn(hand_over(work, 0, ping, pong));
     s.spawn(hand_over(work, 1, pong, ping));
     s.run();
-    // The last V is one that nobody waits for any more.
+    // No strand waits for the last V any more.
     return work.permits(ping.permits() + pong.permits() - 1);
   }
   const bool takes = work.operation() == "p";

@@ -57,7 +57,7 @@ void run_on(Strands& strands, problem& work, region& timed) {
       others.V();
     }
   });
-  // The last V is one that nobody waits for any more.
+  // No strand waits for the last V any more.
   work.permits(ping.permits() + pong.permits() - 1);
 }
 

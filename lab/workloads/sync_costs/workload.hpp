@@ -13,7 +13,7 @@ namespace heddle::lab::sync_costs {
 /// What one operation of synchronisation costs (Euro-Par 2000, section 3: "several
 /// micro-benchmarks"), `count` times with nothing else in the loop:
 /// - `p`: a P that takes a permit at once;
-/// - `v`: a V for which nobody waits;
+/// - `v`: a V for which no strand waits;
 /// - `handoff`: a P that blocks: two strands wake each other by a V and wait by a P, so it is both
 ///   of them and a switch;
 /// - `yield`: a context switch, between two strands that give way to each other.

@@ -4,8 +4,8 @@
 namespace heddle::lab::tsp {
 namespace {
 
-// Nobody else runs between the look into the bag and the yield: neither it nor the tour needs
-// anything that protects it.
+// No other strand runs between the look into the bag and the yield, so neither the bag nor the tour
+// needs protection.
 void run(problem& work, region&) {
   coop::scheduler s;
   unprotected shorter(work);

@@ -13,7 +13,7 @@ namespace heddle::lab::tsp {
 /// The travelling salesman's shortest tour, as the Euro-Par paper's TSP: `cities` random points in
 /// a square, and strands that take the beginnings of tours out of a bag, all of three cities, and
 /// try their ends, depth first; what is as long as the shortest tour so far is not followed. That
-/// length is shared: whoever finds a shorter tour says so.
+/// length is shared: a strand that finds a shorter tour stores it.
 ///
 /// - serial: one flow of control takes all tasks.
 /// - concurrent, thread: CP. A semaphore protects the bag, another the shortest tour.

@@ -7,7 +7,7 @@
 namespace heddle::lab::file {
 
 /// A file of records through an io_uring of its own, one request at a time: as a blocking call.
-/// What one thread does with it nobody else sees; of the file, see positioned_file.
+/// Each thread has one of its own. Several may share the file, as with positioned_file.
 class ring_file {
  public:
   /// Throws cannot_run where the kernel has no io_uring, or does not allow it.
@@ -16,7 +16,7 @@ class ring_file {
   ring_file(const ring_file&) = delete;
   ring_file& operator=(const ring_file&) = delete;
 
-  /// As record_file's.
+  /// Do as record_file's.
   [[nodiscard]] bool read(int id, record& out);
   [[nodiscard]] bool write(const record& wanted);
   /// Reads search_bytes at a time.

@@ -8,8 +8,8 @@ namespace {
 
 using namespace coop;
 
-// As many fibers as there are threads in the threads' program; each lets the others run after each
-// operation. The calls do not wait for anybody: the file is in the page cache.
+// Runs as many fibers as the threads' program has threads; each lets the others run after each
+// operation. The calls never block: the file is in the page cache.
 void run(problem& work, region&) {
   const positioned_file data(work.data.fd());
   scheduler s;

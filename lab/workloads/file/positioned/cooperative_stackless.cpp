@@ -9,7 +9,7 @@ namespace {
 
 using namespace coop;
 
-// As cooperative/asm.
+// The same program as cooperative/asm.
 task<> client(problem& work, const positioned_file& data, int strand) {
   outcome seen;
   const std::vector<operation>& operations = work.operations();

@@ -31,7 +31,7 @@ func newBackEnd(address string, connections int) *backEnd {
 	return made
 }
 
-// close ends all connections; nobody may be asking.
+// close ends all connections; no request may be under way.
 func (b *backEnd) close() {
 	for i := 0; i < cap(b.kept); i++ {
 		if each := <-b.kept; each.connection != nil {

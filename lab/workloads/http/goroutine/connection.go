@@ -157,7 +157,7 @@ func (c *connection) readBody() error {
 			return refusal(http.StatusBadRequest)
 		}
 	}
-	for { // trailers, which nobody looks at
+	for { // trailers, which are skipped
 		if line, err := c.readLine(); err != nil || len(line) == 0 {
 			return err
 		}

@@ -13,7 +13,7 @@ type counts struct {
 	requests, refused, accepted, open, mostOpen, mostThreads atomic.Int64
 }
 
-// mapCounts is that of whoever has started this program, in the memory that the descriptor is of.
+// mapCounts maps the counts of the program that has started this one, in the descriptor's memory.
 func mapCounts(descriptor int) (*counts, error) {
 	memory, err := syscall.Mmap(descriptor, 0, int(unsafe.Sizeof(counts{})), syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED)
 	if err != nil {

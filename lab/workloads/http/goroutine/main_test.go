@@ -243,6 +243,6 @@ func TestTheBackEndIsAskedAgainAfterAnError(t *testing.T) {
 	nobody := newBackEnd("127.0.0.1:1", 1)
 	defer nobody.close()
 	if _, _, err := nobody.get([]byte("k")); err == nil {
-		t.Error("nobody listens there")
+		t.Error("no server listens there")
 	}
 }

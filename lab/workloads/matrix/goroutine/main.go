@@ -8,7 +8,7 @@ import (
 	harness "heddle/lab/harness/go"
 )
 
-// run divides the rows among goroutines. They compute and never wait, so nobody would have them yield:
+// run divides the rows among goroutines. They compute and never wait, so a Go programmer would not have them yield:
 // Go has no suspension after each element.
 func run(w *work, goroutines int, multiply func(w *work, first, last int)) {
 	var all sync.WaitGroup

@@ -73,7 +73,7 @@ func (b *bench) run(timed *harness.Region) {
 		})
 		timed.End()
 		b.p = harness.PCount{All: counted[0].All + counted[1].All, Blocked: counted[0].Blocked + counted[1].Blocked}
-		// The last V is one that nobody waits for any more.
+		// No goroutine waits for the last V any more.
 		b.permits = int64(len(semaphores[0])+len(semaphores[1])) - 1
 	}
 }

@@ -30,7 +30,7 @@ struct share {
 
 static pthread_barrier_t start;
 
-/* Of a library of hooks that keeps something for each thread: called where a thread's work ends. */
+/* Called where a thread's work ends, by a library of hooks that keeps something for each thread. */
 __attribute__((weak)) void lab_thread_ends(void);
 
 static uint64_t now_ns(clockid_t clock) {

@@ -34,7 +34,7 @@ impl Row {
         })
     }
 
-    /// As on the command line.
+    /// The name on the command line.
     pub fn name(self) -> &'static str {
         ROWS.iter()
             .find(|(_, row)| *row == self)
