@@ -14,7 +14,7 @@ if(PROJECT_IS_TOP_LEVEL)
   set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/lib")
 endif()
 
-# Of programs that are recorded, and of libraries loaded into them: a sanitizer's run-time has to be loaded before those.
+# For programs that are recorded, and for libraries loaded into them: a sanitizer's run-time would have to be loaded before these.
 set(HEDDLE_UNSANITIZED "")
 if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=")
   set(HEDDLE_UNSANITIZED -fno-sanitize=all)

@@ -3,7 +3,7 @@
 //   heddle record -- build/examples/coroutines && heddle tree
 //
 // Look at: one line for all orders and one for all dishes, made by the orders; how long they were
-// suspended beside how long they ran; and the line of the order that nobody ever goes on with.
+// suspended beside how long they ran; and the line of the order that is never resumed.
 #include <coroutine>
 #include <cstdio>
 #include <cstdlib>
@@ -56,7 +56,7 @@ struct turn {
   void await_resume() const {}
 };
 
-// What nobody resumes.
+// Suspends a coroutine that is never resumed.
 struct forgotten {
   bool await_ready() const { return false; }
   void await_suspend(std::coroutine_handle<>) {}

@@ -81,7 +81,7 @@ task<std::optional<http::status>> read_request(const io::socket& peer, input& fr
   parser.eager(true);
   parser.header_limit(longest_header);
   parser.body_limit(longest_body);
-  // Of the whole request: one that comes a byte at a time is late, too.
+  // The limit is for the whole request: one that comes a byte at a time is late, too.
   const auto limit = std::chrono::steady_clock::now() + 10s;
   bool waits_for_leave = true;
   while (true) {

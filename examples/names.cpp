@@ -47,7 +47,7 @@ task<std::string> look_up(const io::datagram_socket& server, std::size_t number,
   std::string why = "no answer";
   for (int tries = 1; tries <= 4; ++tries) {
     if (const auto sent = co_await server.send(question); !sent) {
-      why = sent.error().message();  // of the question before: nobody is there
+      why = sent.error().message();  // of the question before: no server
       continue;
     }
     const auto limit = std::chrono::steady_clock::now() + 100ms;

@@ -113,7 +113,7 @@ void Buffer::begin_block(Process& process, std::uint32_t index) {
   }
   *reinterpret_cast<BlockHeader*>(address) = {
       kBlockMagic, static_cast<std::uint32_t>(room), 0, slot.place / kBlockUnit, {}};
-  // While the slot is free nobody looks at the position within it.
+  // While the slot is free, neither the collector nor a reader looks at the position within it.
   __atomic_store_n(&header->position, address + sizeof(BlockHeader), __ATOMIC_RELEASE);
   set_state(slot, SlotState::kFilling);
   current = index;
@@ -239,9 +239,9 @@ long Buffer::take_slot(Process& process, std::uint32_t& taken) {
   return 0;
 }
 
-/// Into a file of the thread's own. A file has one writer at a time; that of `events` is the
-/// collector, which may have been taken off its processor in the middle of a write, until nobody
-/// else wants one.
+/// Writes the block to a file of the thread's own. A file has one writer at a time. The writer of
+/// `events` is the collector, which has no priority (SCHED_IDLE), so that it may be off its
+/// processor for long in the middle of a write.
 long Buffer::write_out(Process& process, std::uint32_t index) {
   const Slot& slot = header->slot[index];
   const long fd = open(process, "/events-", O_WRONLY | O_CREAT);

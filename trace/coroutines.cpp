@@ -68,7 +68,7 @@ Site* add_site(std::uint64_t address, const Site& about) {
     Site& site = sites[(first + i) & ((1u << kCoroutineBits) - 1)];
     std::uint64_t known = load_word(site.address);
     if (known != 0 && known != kForgotten) continue;
-    // Taken, but found by nobody until it is complete.
+    // The entry is taken, but no hook finds it until it is complete.
     if (!__atomic_compare_exchange_n(&site.address, &known, ~std::uint64_t{0}, false,
                                      __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
       continue;

@@ -115,7 +115,7 @@ bool exit_on(Stack& stack, const Call& call, bool tail) {
   }
   const Relation since = stack.since.exit_outermost(call, tail);
   if (!was_on || (filter.patterns & kStarts) == 0) return was_on;
-  // Of a call that was entered while recording was off there is nothing to end.
+  // The exit of a call that was entered while recording was off is not recorded.
   return stack.times_on == __atomic_load_n(&times_on, __ATOMIC_RELAXED) &&
          since != Relation::kOuter;
 }

@@ -1,5 +1,5 @@
-// Which of a stack's open calls matter to the filter, told by the stack pointer: whoever leaves a
-// function by an exception or longjmp calls no exit hook.
+// Which of a stack's open calls matter to the filter, told by the stack pointer: a function
+// that is left by an exception or longjmp calls no exit hook.
 #pragma once
 
 #include <cstdint>

@@ -32,7 +32,7 @@ void before_fork() {
   std::uint64_t& word = current->modules.gate.word;
   forking = true;
   __atomic_fetch_add(&word, kFork, __ATOMIC_ACQ_REL);
-  // Whom the loader lets wait longer than that waits for this thread.
+  // A thread that the loader lets wait longer than that waits for this thread.
   (void)wait_for([&word] { return __atomic_load_n(&word, __ATOMIC_ACQUIRE) % kFork == 0; });
 }
 

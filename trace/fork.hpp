@@ -18,7 +18,8 @@ struct ForkGate {
 [[nodiscard("if false, don't")]] bool enter(ForkGate& gate);
 void leave(ForkGate& gate);
 
-/// The same, but waits for forks; false after a second, because whoever forks may wait for us.
+/// The same, but waits for forks; false after a second, because the forking thread may wait for
+/// this one.
 [[nodiscard("if false, don't")]] bool enter_when_free(ForkGate& gate);
 
 /// Registers fork's handlers.

@@ -75,15 +75,15 @@ bool frame_begins(const HookState& state, std::uint64_t value, std::uint64_t fir
   if (pair == nullptr) return false;
   const std::uint64_t resumer = load_word(pair->resumer);
   if (resumer != 0) return entered(state, resumer);
-  // Of a coroutine that was only seen when it was destroyed: the destroying function calls the
-  // other first of all.
+  // The coroutine was only seen when it was destroyed. The first function that its destroying
+  // function calls is its resuming function.
   if (destroyed != value) return false;
   destroyed = 0;
   if (state.function != 0) store_word(pair->resumer, state.function);
   return true;
 }
 
-/// Learns from a frame's first words who belongs to whom.
+/// Learns from a frame's first words which resuming function belongs to which destroying one.
 void remember_pair(const HookState& state, std::uint64_t first, std::uint64_t second) {
   if (second == 0 || !(entered(state, first) || entered(state, second))) return;
   Pair* const pair = pair_of(second, true);

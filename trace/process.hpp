@@ -40,11 +40,11 @@ struct Process {
   Modules modules;
   Lock plan_lock;         ///< taken before `lock` and `modules.lock`
   std::uint32_t plans;    ///< number taken
-  bool plan_given_up;     ///< nobody answers
-  std::uint64_t planned;  ///< bytes of `modules` that they answer
+  bool plan_given_up;     ///< heddle record does not answer
+  std::uint64_t planned;  ///< bytes of `modules` that the plans answer
   char plan_path[4224];   ///< scratch
-  /// Of a thread that is being attached, which has no memory of its own yet (shelter.hpp). Guarded
-  /// by `lock`.
+  /// The registers of a thread that is being attached, which has no memory of its own yet
+  /// (shelter.hpp). Guarded by `lock`.
   arch::VectorRegisters vectors;
 };
 

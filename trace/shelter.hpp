@@ -9,7 +9,7 @@ namespace heddle::trace {
 /// The vector registers are restored when it ends. They are not kept on the stack: a fiber or a
 /// signal handler may not have 2.7 KB left.
 ///
-/// Invariant: nobody else uses the memory meanwhile. Signals are blocked, so no handler enters a
+/// Invariant: no other code uses the memory meanwhile. Signals are blocked, so no handler enters a
 /// hook on this thread or jumps away; Busy makes hooks that the recorder causes return before they
 /// get here; and the memory is the thread's own, or guarded by a lock.
 class [[nodiscard("ends at once")]] Shelter {

@@ -64,7 +64,7 @@ std::size_t read_file(const char* path, char* to, std::size_t room);
 /// 0 or a negated error.
 long allocate(long fd, std::uint64_t from, std::uint64_t size);
 
-/// Whether the file is in memory only (tmpfs): its pages are nobody else's business.
+/// Whether the file is in memory only (tmpfs): its pages are never written to a disk.
 [[nodiscard]] bool in_memory(long fd);
 
 /// Writes all of `bytes`; consumes a SIGPIPE or SIGXFSZ that this causes (signals must be

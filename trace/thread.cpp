@@ -64,7 +64,7 @@ void describe(Process& process, Thread& thread) {
   thread.named = false;
   about.tid = own_tid(process);
   const std::uint64_t self = arch::thread_pointer();
-  // Whoever gets a dead thread's control block has got its stack: glibc keeps the two together.
+  // A thread with a dead one's control block has that one's stack, too: glibc keeps both together.
   if (thread.stack_owner != self) {
     const StackBounds stack =
         stack_bounds(about.tid == process.header->pid, process.path, sizeof process.path);

@@ -15,7 +15,7 @@ CALLED static int middle(int n) {
 }
 CALLED static int start(int n) { return middle(n + 1); }
 
-// A loop, for the compiler, and as many calls for whoever watches.
+// The compiler makes a loop of it; the trace has each of its calls.
 CALLED static int down(int n) {
   inner(n);
   return n == 0 ? 0 : down(n - 1);

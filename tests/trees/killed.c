@@ -1,6 +1,6 @@
 // usage: killed FILE [CALLS]
 // Counts the calls that have returned in FILE (a 64-bit integer), which survives it, and kills
-// itself inside call number CALLS; with 0 or without it, runs until somebody else kills it.
+// itself inside call number CALLS; with 0 or without it, runs until another process kills it.
 #include <fcntl.h>
 #include <signal.h>
 #include <stdint.h>

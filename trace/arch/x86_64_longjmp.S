@@ -1,7 +1,7 @@
 // void longjmp(jmp_buf env, int value), and its other names
 //
-// Whom it leaves calls no exit hook of the first way in, so that the filter would take him for open still. The real one is entered by a
-// jump, as if we had not been here.
+// A function that longjmp leaves calls no exit hook of the first way in, so the filter would take its call for open still. The real
+// longjmp is entered by a jump, as if there were no wrapper.
 //
 //   on entry   rsp+0  return address    rdi env    esi value
 	.macro	JUMP name, number

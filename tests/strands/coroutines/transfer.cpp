@@ -1,5 +1,5 @@
-// Coroutines that hand over to one another by symmetric transfer, without a call, and at last to
-// nobody (noop_coroutine).
+// Coroutines that hand over to one another by symmetric transfer, without a call; the last one
+// hands over to noop_coroutine.
 #include <coroutine>
 #include <cstdlib>
 #include <utility>

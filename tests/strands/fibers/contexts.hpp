@@ -75,8 +75,8 @@ class fleet {
     me->ended = true;
   }
 
-  /// To another fiber, where there is one thread; where there are several, nobody may resume this
-  /// one before it is suspended, so its thread puts it back.
+  /// Switches to another fiber, where there is one thread. Where there are several, no other thread
+  /// may resume this fiber before it is suspended, so its thread puts it back.
   PLAIN void leave() {
     worker& me = *self();
     std::unique_ptr<fiber> to = plan_.threads == 1 && chance(4) != 0 ? next(false) : nullptr;
@@ -96,7 +96,7 @@ class fleet {
     return gone_ == plan_.count;
   }
 
-  /// Somebody who waits or, if that is allowed, begins. Null: nobody.
+  /// The next fiber: one that waits or, if that is allowed, a new one. Null if there is none.
   PLAIN std::unique_ptr<fiber> next(bool may_begin) {
     const std::lock_guard lock(mutex_);
     if (may_begin && begun_ < plan_.count && begun_ - gone_ < plan_.at_once &&

@@ -27,8 +27,8 @@ struct plan {
 /// Runs all fibers of the plan, whatever the order, and returns when all are gone.
 void run(const plan& what);
 
-/// Who makes the fibers that begin on this kernel thread; null: whoever runs them first is taken
-/// for it, as their scheduler is traced.
+/// The strand that makes the fibers that begin on this kernel thread. Null: the strand that runs
+/// them first counts as their maker, as their scheduler is traced.
 inline thread_local const truth::strand* maker = nullptr;
 
 /// Lets others run.

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t stack = 65536;
 
-/// Coroutines that are suspended, for whoever comes by.
+/// Suspended coroutines, which any strand may take and resume.
 class pool {
  public:
   PLAIN std::optional<task<int>> take() {
@@ -36,7 +36,7 @@ class pool {
 
 pool suspended;
 
-/// A fiber may switch while it runs a coroutine; a coroutine may suspend where it calls nobody.
+/// A fiber may switch while it runs a coroutine; a coroutine may suspend only outside of its calls.
 task<int> walks(unsigned depth) {
   const truth::call here{"walks", truth::coroutine()};
   const truth::guard last{here};
@@ -68,8 +68,8 @@ task<int> walks(unsigned depth) {
   co_return steps;
 }
 
-/// One activation of a coroutine that somebody else may have begun, and somebody else may go on
-/// with. Its end, if it has not got to it, is here now and then.
+/// Runs one activation of a coroutine. Another strand may have begun the coroutine, and another one
+/// may resume it later. Now and then it is destroyed here before its end.
 TRACED void tends() {
   const truth::call here{"tends"};
   std::optional<task<int>> one = suspended.take();

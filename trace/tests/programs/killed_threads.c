@@ -1,6 +1,6 @@
 // usage: killed_threads FILE
 // Four threads, named 0 to 3, count the calls that have returned, each in a 64-bit integer of its
-// own (64 bytes apart) in FILE, until somebody kills the process.
+// own (64 bytes apart) in FILE, until the process is killed.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
