@@ -25,7 +25,7 @@ pub struct Marks {
     /// By number: of which number the maker is.
     parents: HashMap<u64, Option<u64>>,
     marks: Vec<Mark>,
-    /// Who made whom, as the program says.
+    /// The maker of each strand, as the program says.
     made: Vec<(u64, u64)>,
 }
 

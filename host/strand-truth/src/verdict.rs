@@ -23,21 +23,23 @@ pub struct Verdict {
     pub marks: u64,
     /// Enters and exits that were decoded.
     pub events: u64,
-    /// Of these, which the decoder says it could not place.
+    /// Events of these that the decoder says it could not place.
     pub unplaced: u64,
-    /// Which are not right behind the enter of the function that they name: the program is wrong, not the decoder.
+    /// Marks that are not right behind the enter of the function that they name: the program is
+    /// wrong, not the decoder.
     misplaced: u64,
-    /// Which lie on another strand than the others of theirs, or on one of another kind.
+    /// Marks that lie on another strand than most marks of the same true strand do, or on one of
+    /// another kind.
     wrong_strand: u64,
-    /// Whose open calls are others.
+    /// Marks at which other calls are open than the program says.
     wrong_path: u64,
-    /// Who made whom, as the program says.
+    /// The maker of each strand, as the program says.
     pub made: HashMap<u64, u64>,
     /// Fibers and coroutines that were decoded, by number: with their makers.
     strands: BTreeMap<u64, (Kind, Option<u64>)>,
-    /// Of these, how many of each kind have no mark.
+    /// The number of these strands that have no mark, by kind.
     silent: [u64; 2],
-    /// Whose maker is another than the program says.
+    /// Strands that have another maker than the program says.
     wrong_parent: u64,
     /// Marks by pair of strands, and the first one's words.
     pairs: HashMap<(u64, u64), (u64, String)>,

@@ -12,11 +12,12 @@ use heddle_trace_file::{Addr, Event, EventKind};
 /// The program's numbers.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Announced {
-    /// By thread.
+    /// The announcements, by thread.
     said: Vec<Said>,
-    /// Something was announced: most programs announce nothing, and this is asked at every event.
+    /// Whether the program announced anything. Most programs announce nothing, and this is read at
+    /// every event.
     ever: bool,
-    /// By number.
+    /// The announced strands, by number.
     bound: FastMap<u64, Bound>,
     /// Names of those that have not run yet.
     names: FastMap<u64, Box<str>>,

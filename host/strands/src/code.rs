@@ -7,7 +7,8 @@ use std::collections::{HashMap, HashSet};
 /// The instrumented functions of a process. Read once, shared by all workers.
 #[derive(Debug, Default)]
 pub struct Code {
-    /// By index of the process's modules; `None` where nothing calls hooks or no symbols are left.
+    /// The functions of each module of the process, by its index; `None` where no function calls
+    /// hooks or no symbols are left.
     modules: Vec<Option<ModuleCode>>,
     roles: Vec<Role>,
     coroutines: u32,
@@ -32,7 +33,7 @@ const COLD: &str = ".cold";
 #[derive(Debug)]
 struct ModuleCode {
     bias: u64,
-    /// In order of their addresses, without overlaps.
+    /// The functions' ranges, in order of their addresses, without overlaps.
     stretches: Vec<Stretch>,
 }
 
@@ -153,12 +154,12 @@ impl Code {
         role.copied().unwrap_or_default()
     }
 
-    /// How many functions have numbers: those from 0.
+    /// The number of functions that have numbers, which begin at 0.
     pub fn functions(&self) -> u32 {
         self.roles.len() as u32
     }
 
-    /// How many coroutines have numbers: those from 0.
+    /// The number of coroutines that have numbers, which begin at 0.
     pub fn coroutines(&self) -> u32 {
         self.coroutines
     }

@@ -109,7 +109,7 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// By so many workers, instead of one for each processor.
+    /// Decodes with so many workers, instead of one for each processor.
     #[must_use]
     pub fn with_workers(self, workers: Workers) -> Self {
         Plan { workers, ..self }
@@ -428,7 +428,7 @@ impl<S> Part<S> {
 }
 
 impl<S: Summing> Part<S> {
-    /// What came of a thread that was read by itself: the one with this index in its process.
+    /// The result for a thread that was read by itself: the one with this index in its process.
     fn summed(id: StrandId, index: usize, thread: &Thread, profile: Profile, mut sink: S) -> Self {
         let mut strand = Strand::of_thread(id, index, thread, 0);
         sink.born(&strand);
@@ -493,7 +493,7 @@ fn in_order<'a>(
 ) -> Result<Remarks, Error> {
     const NEVER: (Nanos, usize) = (Nanos(u64::MAX), usize::MAX);
     let mut sources: Vec<(Events<'_>, Option<Event<'_>>)> = Vec::new();
-    // When their next events are, of all but the one that is being read.
+    // The times of the next events of all threads but the one that is being read.
     let mut heads: BinaryHeap<Reverse<(Nanos, usize)>> = BinaryHeap::new();
     for (index, &thread) in threads.iter().enumerate() {
         let mut events = process.threads()[thread].events();

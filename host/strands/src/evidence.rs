@@ -8,7 +8,7 @@ use heddle_calls::End;
 pub(crate) struct Evidence<'a> {
     known: Option<&'a Survey>,
     survey: Survey,
-    /// In the first look: where stacks have been.
+    /// Places where stacks have been, during the first look.
     places: Places,
 }
 
@@ -87,7 +87,7 @@ impl<'a> Evidence<'a> {
             .is_some_and(|known| known.sites.contains_key(&site))
     }
 
-    /// By how much stack pointers at exits differ from those at enters.
+    /// The differences of stack pointers at exits from those at enters.
     pub fn offsets(&self) -> &Offsets {
         &self.survey.offsets
     }
@@ -97,7 +97,7 @@ impl<'a> Evidence<'a> {
         self.survey.offsets.note(function, by);
     }
 
-    /// From where fibers make the first of their outermost calls.
+    /// Where fibers make the first of their outermost calls from.
     pub fn firsts(&self) -> &Firsts {
         &self.known.unwrap_or(&self.survey).firsts
     }

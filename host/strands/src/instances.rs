@@ -10,8 +10,9 @@
 //!   first is behind the initial one, and nothing comes back to that;
 //! - its ramp is what called it: that makes a new one each time.
 //!
-//! Whoever runs the ramp is the parent. Where the first activation is not seen (the optimiser put
-//! it into the ramp), the ramp's call is remembered, and the next new instance is from there.
+//! The strand that runs the ramp is the parent. Where the first activation is not seen (the
+//! optimiser put it into the ramp), the ramp's call is remembered, and the next new instance is
+//! from there.
 
 use crate::code::{Code, Role};
 use crate::entered::Entered;
@@ -30,7 +31,7 @@ pub(crate) struct Instances<'a> {
     code: &'a Code,
     /// Frames were captured.
     capturing: bool,
-    /// Those of which nothing says who made them.
+    /// The number of instances whose maker is unknown.
     orphans: u64,
     /// Slots by address.
     at: FastMap<Addr, u32>,
@@ -81,7 +82,7 @@ impl<'a> Instances<'a> {
         }
     }
 
-    /// Of how many instances nothing says who made them.
+    /// The number of instances whose maker is unknown.
     pub fn orphans(&self) -> u64 {
         self.orphans
     }
@@ -134,7 +135,8 @@ impl<'a> Instances<'a> {
         let address = frame.address();
         let index = frame.resume_index();
         let known = self.at.get(&address).copied();
-        // Without a resume index, a body says that it destroys only by whom it comes from.
+        // Without a resume index, only a tail call from the destroying function says that a body
+        // destroys.
         let rest_of = known.is_some_and(|slot| {
             let live = &slots[slot];
             index.is_none() && live.dying && around.jumped == Some(live.strand.id)

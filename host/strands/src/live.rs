@@ -12,7 +12,7 @@ pub(crate) struct Live {
     pub strand: Strand,
     /// Open activations of a coroutine: more than one where it is destroyed from inside.
     pub open: u32,
-    /// Which coroutine it is an instance of.
+    /// The coroutine that it is an instance of.
     pub coroutine: u32,
     /// The thread that it ran on last, or [`NOWHERE`].
     on: u32,
@@ -121,8 +121,8 @@ impl Slots {
     /// The strands that there are have not ended, but nothing more will be heard of them: in order
     /// of their numbers.
     pub fn finish(&mut self, sink: &mut impl Sink) {
-        /// So many at once are given back to the system: whoever keeps them need not have them
-        /// twice.
+        /// The memory of so many slots at once is given back to the system, so that a sink that
+        /// keeps all strands needs their memory only once.
         const TOGETHER: usize = 1 << 14;
         let mut slots = std::mem::take(&mut self.slots);
         slots.retain(Option::is_some);

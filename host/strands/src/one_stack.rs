@@ -23,7 +23,7 @@ struct Open {
 }
 
 impl<'a, S: Sink> OneStack<'a, S> {
-    /// Of `process`, which has the index `number` in the trace.
+    /// Reads the threads of `process`, which has the index `number` in the trace.
     pub fn new(process: &'a Process, number: usize, mut sink: S) -> Self {
         let threads = process.threads().iter().enumerate();
         let threads = threads.map(|(index, thread)| Open {

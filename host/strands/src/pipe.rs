@@ -6,7 +6,8 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 /// Items that go over together: so many that handing them over costs nothing, and so few that a few such batches stay in a cache.
 const TOGETHER: usize = 4096;
 
-/// Batches that may wait. Whoever has to wait is woken when half of them are gone, or come: waking takes longer than the work on a batch.
+/// The number of batches that may wait. A side that waits is woken when half of them are gone, or
+/// have come, because waking takes longer than the work on a batch.
 const WAITING: usize = 8;
 
 /// Where the reader puts items.
@@ -109,7 +110,7 @@ impl<T> Inlet<'_, T> {
     }
 }
 
-/// However the reader's work ends, nobody waits for more.
+/// Tells the other side that no more will come, however the reader's work ends.
 struct NoMore<'p, T>(&'p Pipe<T>);
 
 impl<T> Drop for NoMore<'_, T> {
@@ -119,7 +120,7 @@ impl<T> Drop for NoMore<'_, T> {
     }
 }
 
-/// However the other's work ends, nobody waits for room.
+/// Tells the reader not to wait for room any more, however the other side's work ends.
 struct Enough<'p, T>(&'p Pipe<T>);
 
 impl<T> Drop for Enough<'_, T> {

@@ -19,8 +19,8 @@ pub(crate) struct Running<'a, S> {
     stacks: Stacks,
     slots: Slots,
     instances: Instances<'a>,
-    /// Call sites of calls that were taken for callbacks and have ended, and how: until somebody
-    /// asks.
+    /// Call sites of calls that were taken for callbacks, and how those ended, since
+    /// [`Self::take_callbacks`] was last called.
     callbacks: Vec<(u64, End)>,
     loose: Loose,
     /// The time of the event that is taken.
@@ -172,7 +172,7 @@ impl<'a, S: Sink> Running<'a, S> {
             if owner == context {
                 return Some(own);
             }
-            // Of stacks that were used again, the one that has calls.
+            // Several threads may have had their stacks here. The one with open calls is in use.
             if latest.is_none() || self.stacks[own].top().is_some() {
                 latest = Some(own);
             }
@@ -460,7 +460,8 @@ impl<'a, S: Sink> Running<'a, S> {
         self.sink.resumed(strand.id, by, thread, Nanos(time));
     }
 
-    /// Has nobody run `stack` from `time` on. Whatever else is kept in its place is gone.
+    /// Suspends `stack` from `time` on. Another stack that was kept as suspended at the same place
+    /// is gone.
     fn rest(&mut self, stack: u32, time: u64) {
         let state = &mut self.stacks[stack];
         state.running = false;
@@ -537,7 +538,7 @@ impl<'a, S: Sink> Running<'a, S> {
         }
     }
 
-    /// The thread has left the stack that it ran, nobody knows for which.
+    /// The thread has left the stack that it ran for one that is not known.
     pub fn leave_current(&mut self, context: usize, time: u64) {
         if let Some(stack) = self.threads[context].current {
             self.rest(stack, time);
@@ -555,7 +556,8 @@ impl<'a, S: Sink> Running<'a, S> {
         let state = &mut self.stacks[stack];
         if state.frames.is_empty() {
             state.base = sp;
-            // Of the first: what follows may be in another function, by inlining or a tail call.
+            // Only the first call's site is in the strand's own function for sure: by inlining or
+            // a tail call later ones may be in another function.
             state.root = state.root.or(holder);
             state.root_site = site;
         }

@@ -24,14 +24,14 @@ pub(crate) struct Site {
     pub callee: u32,
 }
 
-const NOBODY: u32 = u32::MAX;
+const NO_FUNCTION: u32 = u32::MAX;
 
 const NONE: Site = Site {
     site: u64::MAX,
     function: u64::MAX,
     above: u64::MAX,
-    caller: NOBODY,
-    callee: NOBODY,
+    caller: NO_FUNCTION,
+    callee: NO_FUNCTION,
 };
 
 const SITES: usize = 4096;
@@ -50,9 +50,10 @@ pub(crate) struct Sites<'a> {
     /// Functions without symbols that were entered, by address.
     nameless: BTreeMap<u64, u32>,
     next: u32,
-    /// By function: it was entered.
+    /// Whether each function was entered, by its number.
     entered: Vec<bool>,
-    /// By function that is called: how far the caller's stack pointer was above, the last time.
+    /// How far the caller's stack pointer was above that of the call, at the last call of each
+    /// function.
     usual: FastMap<u32, u64>,
 }
 

@@ -47,11 +47,11 @@ impl Frame {
     pub const RAMP: u8 = 16;
     /// It destroys its coroutine.
     pub const DESTROYS: u8 = 32;
-    /// A signal's handler: on whatever stack.
+    /// The call is a signal's handler, which may run on any stack.
     pub const HANDLER: u8 = 64;
-    /// Taken for a callback: the first look counts how these end.
+    /// The call was taken for a callback: the first look counts how these end.
     pub const CALLBACK: u8 = 128;
-    /// Those whose end means something.
+    /// The flags of calls whose end has to be looked at.
     pub const NOTED_AT_END: u8 = Self::ACTIVATION | Self::RAMP | Self::DESTROYS | Self::CALLBACK;
 
     pub fn is(&self, flag: u8) -> bool {
@@ -93,7 +93,7 @@ pub(crate) struct Stack {
 }
 
 impl Stack {
-    /// The slot of a stack that is nobody's any more.
+    /// The slot of a stack that no strand has any more.
     pub const SPENT: u32 = u32::MAX;
 
     pub fn top(&self) -> Option<&Frame> {
@@ -124,7 +124,7 @@ impl Stack {
     }
 }
 
-/// All stacks, by number. The number of one that is nobody's any more is another's later.
+/// All stacks, by number. When no strand has a stack any more, its number is given to another one.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Stacks {
     all: Vec<Stack>,
@@ -165,7 +165,7 @@ impl Stacks {
         stack
     }
 
-    /// A stack without calls is nobody's any more.
+    /// Frees a stack without open calls: no strand has it any more.
     pub fn remove(&mut self, stack: u32) {
         let state = &mut self[stack];
         *state = Stack {
@@ -177,7 +177,7 @@ impl Stacks {
         self.free.push(stack);
     }
 
-    /// How many there are, those that are nobody's among them.
+    /// The number of stacks, those that no strand has any more included.
     pub fn len(&self) -> u32 {
         self.all.len() as u32
     }
@@ -249,7 +249,7 @@ impl Stacks {
     }
 }
 
-/// Where stacks are that do not run: by the stack pointer of their innermost calls.
+/// The suspended stacks by the stack pointers of their innermost calls.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Resting {
     /// Those with open calls; also those that run again, where they rested last.

@@ -41,14 +41,15 @@ impl StrandId {
 pub enum Kind {
     /// A kernel thread, on its own stack.
     Thread,
-    /// What runs on a stack that no thread was given: a stackful coroutine, of whatever library.
+    /// A fiber: it runs on a stack that is no thread's own. Fibers of all libraries are of this
+    /// kind.
     Fiber,
     /// One instance of a C++20 coroutine.
     Coroutine,
 }
 
 impl Kind {
-    /// In one word.
+    /// Its name in one word.
     pub fn name(self) -> &'static str {
         match self {
             Kind::Thread => "thread",
@@ -68,11 +69,11 @@ pub struct Strand {
     pub parent: Option<StrandId>,
     /// The strand that ran it first.
     pub resumer: Option<StrandId>,
-    /// Of a coroutine: its frame, as it was first seen.
+    /// The frame of a coroutine, as it was first seen.
     pub frame: Option<CoroutineFrame>,
     /// When it was made; where that was not seen, when it was first seen.
     pub born: Nanos,
-    /// When it was last seen to run.
+    /// The time at which it was last seen to run.
     pub last: Nanos,
     /// How often it began or went on to run.
     pub activations: u64,
@@ -93,7 +94,7 @@ pub struct Strand {
     words: Option<Box<Words>>,
     /// Index of the thread, among those of its process, that it ran on first.
     thread: u32,
-    /// How many threads it ran on.
+    /// The number of threads that it ran on.
     pub threads: u32,
     /// Slot index, within its part of the process; reused after the strand ends.
     pub slot: u32,
@@ -152,8 +153,8 @@ impl Strand {
         strand
     }
 
-    /// Of a thread that has run nothing but itself until its latest event; `ended`: the recorder
-    /// saw its end then.
+    /// Accounts for a thread that has run nothing but its own stack until its latest event.
+    /// `ended`: the recorder saw the thread's end then.
     pub(crate) fn ran_alone(&mut self, until: Nanos, ended: bool) {
         self.last = until;
         self.running = Nanos(until.0.saturating_sub(self.born.0));
@@ -231,7 +232,7 @@ impl Strand {
         self.left_at = address;
     }
 
-    /// Of a coroutine: GCC's number of the suspension point that it went on behind last.
+    /// GCC's number of the suspension point behind which a coroutine was last resumed.
     pub(crate) fn resume_index(&self) -> Option<u16> {
         (self.resume_index != NO_INDEX).then_some(self.resume_index)
     }

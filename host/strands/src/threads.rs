@@ -17,7 +17,7 @@ pub(crate) struct Context {
     settled: bool,
     /// The recorder saw its end.
     pub ended: bool,
-    /// When it was last heard of.
+    /// The time of its latest event.
     pub latest: u64,
     pub gaps: u32,
     /// Its enters and exits so far.
@@ -79,7 +79,7 @@ impl Threads {
         self.numbers[thread] as usize
     }
 
-    /// How many.
+    /// The number of threads.
     pub fn len(&self) -> usize {
         self.contexts.len()
     }
@@ -106,7 +106,7 @@ impl Threads {
     }
 }
 
-/// Where threads have their own stacks.
+/// The places of threads' own stacks.
 #[derive(Clone, Debug, Default)]
 struct Homes {
     /// In order of their addresses.

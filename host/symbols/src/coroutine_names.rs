@@ -15,7 +15,7 @@ pub enum CoroutinePart {
 }
 
 impl CoroutinePart {
-    /// As it stands behind the coroutine's readable name: `[resume]`.
+    /// The label that stands behind the coroutine's readable name: `[resume]`.
     pub fn label(self) -> &'static str {
         match self {
             CoroutinePart::Resume => "[resume]",

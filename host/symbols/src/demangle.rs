@@ -63,7 +63,7 @@ pub fn demangle(symbol: &str) -> String {
     readable
 }
 
-/// For suffixes that we know nothing about: as the demangler sees it.
+/// A name with a suffix that we don't know, as the demangler prints it.
 fn demangle_whole(symbol: &str) -> String {
     if symbol.starts_with("_Z") {
         cxa_demangle(symbol).unwrap_or_else(|| symbol.to_owned())
@@ -99,8 +99,9 @@ fn cxa_demangle(mangled: &str) -> Option<String> {
     Some(abbreviate(&text).into_owned())
 }
 
-/// Text with `std::string` and its kin for what they are templates of: nobody wrote `std::__cxx11::basic_string<char, …>`. The Itanium ABI does so itself (`Ss`),
-/// but libstdc++'s strings of today lie in an inline namespace that it knows nothing of.
+/// Text with `std::string` and its kin for what they are templates of: no source says
+/// `std::__cxx11::basic_string<char, …>`. The Itanium ABI does so itself (`Ss`), but libstdc++'s
+/// strings of today lie in an inline namespace that it knows nothing of.
 ///
 /// ```
 /// let name = "f(std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> > const&)";

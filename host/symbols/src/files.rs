@@ -1,4 +1,5 @@
-//! Where a file's symbols may be: in itself, or in the separate debug file that Debian and others put aside.
+//! Finds a file's symbols: in itself, or in the separate debug file that Debian and others put
+//! aside.
 
 use crate::SymbolTable;
 use memmap2::Mmap;
@@ -6,7 +7,8 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The bytes of the file at `path`: to be parsed at once and copied, for a file that somebody cuts short meanwhile ends us by SIGBUS, as it would any reader of mapped files.
+/// The bytes of the file at `path`. Parse them at once and copy what you need: if another process
+/// truncates the file meanwhile, SIGBUS ends us, as it would any reader of mapped files.
 pub fn map(path: &Path) -> io::Result<Mmap> {
     let file = File::open(path)?;
     if !file.metadata()?.is_file() {
@@ -43,7 +45,7 @@ fn candidates(path: &Path, table: &SymbolTable) -> Vec<PathBuf> {
                 .join(format!("{rest}.debug")),
         );
     }
-    // Where GDB looks.
+    // GDB looks in the same places.
     if let (Some(link), Some(directory)) = (
         table.debug_link().filter(|link| !link.contains('/')),
         path.parent(),

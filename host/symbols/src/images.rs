@@ -93,7 +93,7 @@ pub struct Images {
     packed: bool,
     /// Source lines, of the files that were asked for.
     lines: HashMap<PathBuf, Option<Lines>>,
-    /// Of which files it was said.
+    /// The files of which a warning said that they are stripped.
     stripped: HashSet<PathBuf>,
 }
 

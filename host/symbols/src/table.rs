@@ -299,7 +299,7 @@ fn uses_cpp_heap<H: FileHeader>(file: &ElfFile<'_, H>) -> bool {
         .any(|symbol| symbol.is_undefined() && symbol.name().is_ok_and(is_of_heap))
 }
 
-/// Of `-finstrument-functions`, and of `heddle/return.h`.
+/// Whether this is a hook of `-finstrument-functions` or of `heddle/return.h`.
 fn is_hook(name: &str) -> bool {
     name.starts_with("__cyg_profile_func_") || name.starts_with("__heddle_")
 }

@@ -87,7 +87,7 @@ impl Record<'_> {
     }
 }
 
-/// What makes GCC inline these functions into whoever calls them, as it may at -O2.
+/// What makes GCC inline these functions into their callers, as it may at -O2.
 const INLINED: [&str; 4] = [
     "-O3",
     "--param=max-inline-insns-auto=10000",
@@ -95,7 +95,7 @@ const INLINED: [&str; 4] = [
     "--param=inline-min-speedup=1",
 ];
 
-/// Of the enters of a coroutine's functions.
+/// Counts of the enters of a coroutine's functions.
 #[derive(Default)]
 struct Count {
     enters: u32,

@@ -8,9 +8,10 @@ use std::path::Path;
 
 /// Whether the process of `directory` still runs. `replaced`: a later image of the same process id is in the trace.
 ///
-/// It has its header mapped for writing as long as it runs, and nobody else has it for long, so a read lease on that file (fcntl(2), `F_SETLEASE`), which is granted only
-/// where no one can write, answers exactly: whatever became of the process id, behind whatever namespace. Where the file system has no leases, or the
-/// file is another user's, the process id must do.
+/// It has its header mapped for writing as long as it runs, and no other process has it for long,
+/// so a read lease on that file (fcntl(2), `F_SETLEASE`), which is granted only where no one can
+/// write, answers exactly: whatever became of the process id, behind whatever namespace. Where the
+/// file system has no leases, or the file is another user's, the process id must do.
 pub(crate) fn alive(directory: &Path, head: &Head, replaced: bool) -> bool {
     if boot_id().is_some_and(|id| id != head.boot_id) {
         return false;
@@ -107,7 +108,7 @@ mod tests {
             .write(true)
             .open(&path)
             .unwrap();
-        // SAFETY: nobody else knows the file.
+        // SAFETY: no other process knows the file.
         let map = unsafe { memmap2::MmapMut::map_mut(&file) }.unwrap();
         drop(file);
         assert_eq!(written_by_someone(&path), Some(true));

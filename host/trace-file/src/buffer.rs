@@ -189,7 +189,8 @@ fn copy(file: &Mapped, head: &Head, store: &mut Store) -> Result<(), Error> {
             .and_then(|header| BlockHeader::read_from_bytes(header).ok())
             .map(|header| header.number.get());
         let gone = after.state.get() == slot::FREE || after.place.get() != filled.place;
-        // What was freed while we copied is in `events`, and what is there now may be another block.
+        // A slot that was freed while we copied it may hold another block now; the first one is in
+        // `events`.
         if gone {
             continue;
         }

@@ -6,10 +6,12 @@
 
 use crate::CoroutineFrame;
 
-/// The most that are kept: handlers may nest as deep as there are signals, and do so two or three deep.
+/// The most captures that are kept. Handlers may nest as deep as there are signals, but in practice
+/// they nest two or three deep.
 const MOST: usize = 16;
 
-/// Those whose enter has not come, oldest first, each with the low half of its function's address.
+/// The captures whose enter has not come, oldest first, each with the low half of its function's
+/// address.
 #[derive(Clone, Debug, Default)]
 pub struct Captures {
     pending: Vec<(u32, CoroutineFrame)>,
@@ -29,7 +31,8 @@ impl Captures {
         self.pending.push((function, frame));
     }
 
-    /// What was captured for the enter of this function. What came later than that has lost its enter.
+    /// The capture that belongs to the enter of this function. Later captures have lost their
+    /// enters.
     #[cold]
     #[inline(never)]
     pub fn take(&mut self, function: u32) -> Option<CoroutineFrame> {

@@ -14,7 +14,7 @@ pub struct Stamp {
     pub monotonic_raw: Nanos,
 }
 
-/// What counts the ticks.
+/// The clock that counts the ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClockKind {
     /// The processor's time-stamp counter.
@@ -144,7 +144,7 @@ pub struct TimeLine {
 }
 
 impl TimeLine {
-    /// Ticks as they are: for where times are of no matter.
+    /// Takes ticks for nanoseconds, for callers to whom times don't matter.
     pub const TICKS: TimeLine = TimeLine {
         start: Ticks(0),
         rate: Rate::NANOSECOND,

@@ -1,4 +1,5 @@
-//! What of a trace's files cannot be read, because its bytes contradict the format: the rest can.
+//! The parts of a trace's files that cannot be read, because their bytes contradict the format. The
+//! rest can be read.
 
 use crate::Error;
 use std::fmt;
@@ -10,7 +11,7 @@ use std::path::PathBuf;
 pub struct Damage {
     /// The file.
     pub path: PathBuf,
-    /// Where in it, in bytes: what was expected is not there.
+    /// The offset in the file, in bytes, at which the expected content is missing.
     pub offset: u64,
     /// What was expected and what is there.
     pub what: String,

@@ -44,7 +44,7 @@ pub enum Error {
     Damaged {
         /// The file.
         path: PathBuf,
-        /// Where in it, in bytes.
+        /// The offset in the file, in bytes.
         offset: u64,
         /// What was expected and what is there.
         what: String,

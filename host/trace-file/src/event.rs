@@ -9,7 +9,7 @@ use std::num::NonZeroU64;
 pub struct Event<'a> {
     /// Since the trace's first stamp. Where the clock was not read (`--clock sparse`), between those of its neighbours that read it.
     pub time: Nanos,
-    /// Which hooks told of it; of no meaning for what is neither an enter nor an exit.
+    /// The kind of hook that recorded it; without meaning for other events than enters and exits.
     pub way: Way,
     /// What it was, and where.
     pub kind: EventKind<'a>,
@@ -49,40 +49,40 @@ pub enum EventKind<'a> {
     },
     /// Events are missing here.
     Gap {
-        /// For what reason.
+        /// Why they are missing.
         why: Why,
-        /// How many, where they were counted.
+        /// The number of missing events, where they were counted.
         missing: Option<u64>,
     },
     /// The program marked this moment.
     Mark {
         /// On which strand, if it said so.
         strand: Option<u64>,
-        /// In its words: UTF-8 usually, but whatever bytes it gave.
+        /// The program's text: usually UTF-8, but the program may give any bytes.
         text: &'a [u8],
     },
     /// The thread runs this strand from here on, as the program announced.
     StrandSwitch {
-        /// Which one; `None`: none, but the thread's own code.
+        /// The strand; `None` if the thread's own code runs.
         to: Option<u64>,
     },
     /// The strand ended, as the program announced; its number may be another's from here on.
     StrandEnd {
-        /// Which one.
+        /// The strand.
         strand: u64,
     },
     /// The program named a strand.
     StrandName {
-        /// Which one.
+        /// The strand.
         strand: u64,
         /// UTF-8 usually, but whatever bytes it gave.
         name: &'a [u8],
     },
     /// The strand is about to wait, as the program announced.
     StrandWaits {
-        /// Which one.
+        /// The strand.
         strand: u64,
-        /// What for: UTF-8 usually, but whatever bytes it gave.
+        /// The reason for the wait: usually UTF-8, but the program may give any bytes.
         reason: &'a [u8],
     },
 }
@@ -131,7 +131,8 @@ impl fmt::Display for CoroutineFrame {
     }
 }
 
-/// What an exit says of the function that was left: less than an enter, since its enter has said it.
+/// The part of the function's address that an exit records: less than the enter does, which comes
+/// first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Callee {
     /// Its address.

@@ -32,7 +32,7 @@ pub struct Events<'a> {
     dropped: u64,
 }
 
-/// What a record that is not short gives.
+/// The event of a record that is not short.
 type Other<'a> = Result<Option<(Ticks, Way, EventKind<'a>)>, Error>;
 
 impl<'a> Events<'a> {
@@ -49,7 +49,8 @@ impl<'a> Events<'a> {
         }
     }
 
-    /// Those of some of the thread's runs, as a walk over all of them gives them that has come to `after` by then.
+    /// The events of some of the thread's runs. They are the same as in a walk over all runs that
+    /// has come to `after` when these begin.
     pub(crate) fn stretch(thread: &'a Thread, first: usize, end: usize, after: Ticks) -> Self {
         Events {
             latest: after,
@@ -325,7 +326,7 @@ impl<'a> Events<'a> {
                 }
                 return Ok(None);
             }
-            // What a base says, the position has noted; what this version does not know is passed over.
+            // The position has noted a base's content already. Unknown records are skipped.
             _ => return Ok(None),
         };
         Ok(Some((Ticks(record.word(1)?), way, kind)))

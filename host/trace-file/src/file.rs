@@ -52,7 +52,8 @@ impl Mapped {
                 format!("the file ends inside its header of {HEADER_SIZE} bytes"),
             ));
         }
-        // SAFETY: the recorder only ever grows a file, and nobody else writes it; a concurrent store shows as another value of plain bytes.
+        // SAFETY: the recorder only ever grows a file, and no other process writes it; a concurrent
+        // store shows as another value of plain bytes.
         let map = unsafe { Mmap::map(&file) }.map_err(Error::io(path))?;
         Ok(Mapped {
             path: path.to_owned(),

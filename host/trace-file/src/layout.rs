@@ -28,16 +28,16 @@ pub const SHORT_EXIT: u64 = 1;
 pub const SHORT_ENTRY: u64 = 2;
 /// The clock was not read for the short record.
 pub const SHORT_UNTIMED: u64 = 4;
-/// Where a short record's stack pointer is, in units of 8 bytes above the base.
+/// The place of a short record's stack pointer, which is in units of 8 bytes above the base.
 pub const SP_SHIFT: u32 = 4;
 pub const SP_BITS: u32 = 22;
-/// Where a short exit's bits of its function are: bits 4–14 of the address.
+/// The place of bits 4–14 of the function's address in a short exit.
 pub const FUNCTION_SHIFT: u32 = 26;
 pub const FUNCTION_BITS: u32 = 11;
 /// With `--clock sparse`: the thread was preempted (off its processor, or interrupted) since its
 /// previous record. The clock was read then.
 pub const SHORT_PREEMPTED: u64 = 1 << 37;
-/// Where a short record's ticks are: their low 26 bits.
+/// The place of the low 26 bits of the ticks in a short record.
 pub const TICKS_SHIFT: u32 = 38;
 pub const TICKS_BITS: u32 = 26;
 

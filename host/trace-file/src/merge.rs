@@ -7,9 +7,9 @@ use std::collections::BinaryHeap;
 /// Where an event happened: indices into [`Trace::processes`] and [`Process::threads`](crate::Process::threads).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Place {
-    /// Which process.
+    /// The process's index.
     pub process: usize,
-    /// Which of its threads.
+    /// The thread's index in the process.
     pub thread: usize,
 }
 

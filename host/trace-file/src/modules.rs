@@ -20,9 +20,9 @@ pub struct Module {
     pub bias: u64,
     /// The build-id note of the file, in hexadecimal.
     pub build_id: Option<String>,
-    /// When it was first seen.
+    /// The time at which it was first seen.
     pub loaded: Nanos,
-    /// When it went away, if it did.
+    /// The time at which it was unloaded, if it was.
     pub unloaded: Option<Nanos>,
 }
 
@@ -46,7 +46,7 @@ pub struct Modules {
 /// What happened to a module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Change {
-    // Of two at the same time, this comes first: the other may take its place.
+    // An unload sorts before a load at the same time: the new module may have the old one's place.
     Unload(usize),
     Load(usize),
 }

@@ -21,7 +21,7 @@ impl Kinds {
     /// Recording stops when it has returned (`--stop-at`).
     pub const STOP_AT: Kinds = Kinds(8);
 
-    /// As a number, for the plan and for the library's environment.
+    /// The bits, for the plan and for the library's environment.
     pub fn bits(self) -> u32 {
         self.0
     }

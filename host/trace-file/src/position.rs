@@ -25,7 +25,8 @@ pub struct Position<'a> {
     /// Runs before this one are begun, those from `end` on belong to other walks.
     next: usize,
     end: usize,
-    /// What the run before the one that was begun last ended with, if it was a capture, and its number.
+    /// The capture with which the run before the present one ended, if it did, and that run's
+    /// number.
     captured: Option<(u32, (u32, CoroutineFrame))>,
     /// It only looks ahead: what it has read will be read again.
     ahead: bool,
@@ -124,7 +125,8 @@ impl<'a> Position<'a> {
 
     /// Goes on to the next run; `false` if there is none.
     pub fn next_run(&mut self) -> Result<bool, Error> {
-        // Before its memory is given back: to look there again would bring it back.
+        // This is read before the run's memory is released, because reading it later would map it
+        // again.
         self.captured = self.captured_at_end();
         if !self.ahead {
             self.release();
@@ -165,14 +167,14 @@ impl<'a> Position<'a> {
         Some((before.number, ((first >> 32) as u32, frame)))
     }
 
-    /// Gives back the memory of the run that was read.
+    /// Releases the memory of the run that was read.
     fn release(&self) {
         if let (Some(source), Some(last)) = (self.source, self.next.checked_sub(1)) {
             source.release(self.runs[last].records(self.store).1);
         }
     }
 
-    /// Gives back what was looked at of the run before the first, which another walk reads.
+    /// Releases the part that was read of the run before the first, which another walk reads.
     fn release_before_first(&self) {
         if let (None, Some(before)) = (self.source, self.next.checked_sub(1)) {
             let (source, bytes) = self.runs[before].records(self.store);

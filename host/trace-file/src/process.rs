@@ -188,7 +188,7 @@ impl Process {
         &self.head.host
     }
 
-    /// What its times were read from.
+    /// The clock of its times.
     pub fn clock(&self) -> ClockKind {
         self.head.clock
     }
@@ -233,12 +233,13 @@ impl Process {
         self.running
     }
 
-    /// What of its files of events cannot be read at all; what is told of it while its events are read is [`Remarks::damages`](crate::Remarks::damages).
+    /// The parts of its files of events that cannot be read at all. Damage that is found while
+    /// events are read is in [`Remarks::damages`](crate::Remarks::damages).
     pub fn damages(&self) -> &Damages {
         &self.damages
     }
 
-    /// What was mapped where.
+    /// Its modules, and where they were mapped.
     pub fn modules(&self) -> &Modules {
         &self.shared.modules
     }
@@ -317,7 +318,8 @@ pub(crate) fn rate(heads: &[Head], first: &Head) -> Option<Rate> {
         .or_else(|| Rate::between(first.first, latest))
 }
 
-/// A stamp long enough after `first` to give the rate: of a program that was killed in its first milliseconds, whoever looks at once has to wait for it.
+/// A stamp long enough after `first` to give the rate. If the program was killed in its first
+/// milliseconds and its trace is opened at once, this waits until a stamp is late enough.
 fn later(first: Stamp, clock: ClockKind) -> Option<Stamp> {
     let now = Stamp::now(clock)?;
     let left = ENOUGH

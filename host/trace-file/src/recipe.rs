@@ -50,7 +50,7 @@ impl FramePlace {
     }
 }
 
-/// What the library is told of code that resumes or destroys a coroutine.
+/// Tells the library where code that resumes or destroys a coroutine has the frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Recipe {
     /// Where the frame is, if that is known.
@@ -60,7 +60,7 @@ pub struct Recipe {
 }
 
 impl Recipe {
-    /// As a number, for the plan; an offset that has no room there is not told.
+    /// The number that stands for it in the plan. An offset that does not fit is left out.
     pub fn bits(self) -> u32 {
         let place = self.place.map_or(0, FramePlace::number);
         let index = self.resume_index.filter(|offset| offset % 2 == 0);

@@ -3,7 +3,7 @@
 use crate::{Damages, Nanos};
 use std::ops::AddAssign;
 
-/// What was met on the way.
+/// What a walk over events has found beside them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Remarks {
     /// Events lost for lack of space or memory.
@@ -43,7 +43,8 @@ impl Uncertainty {
         self.largest
     }
 
-    /// What this share of the events whose clock was not read keep within, from above; 0 if every event read it.
+    /// An upper bound of the uncertainty of this share of the events whose clock was not read; 0 if
+    /// every event read it.
     pub fn quantile(&self, share: f64) -> Nanos {
         let all: u64 = self.classes.iter().sum();
         let wanted = (all as f64 * share).ceil() as u64;

@@ -10,7 +10,7 @@ use zerocopy::FromBytes;
 pub struct RunPlace {
     pub thread: u32,
     pub number: u32,
-    /// Of the bytes of its source: where its records are, the one that it begins with not included.
+    /// Its records begin here in the bytes of its source, behind the run's own record.
     pub begin: usize,
     pub end: usize,
     pub source: u32,
@@ -39,7 +39,7 @@ pub struct Runs {
     pub places: Vec<RunPlace>,
     /// For each block the thread of its last run.
     pub last: Vec<Option<u32>>,
-    /// What of the blocks is no run.
+    /// The parts of the blocks that are no runs.
     pub damages: Damages,
 }
 

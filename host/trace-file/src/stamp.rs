@@ -1,4 +1,4 @@
-//! What is added when a process was killed before it could take its last stamp.
+//! The stamp that is added when a process was killed before it could take its last one.
 
 use crate::layout::{ENDED, PROCESS_MAGIC, ProcessHeader, StampBytes};
 use crate::process::boot_id;

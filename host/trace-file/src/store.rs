@@ -23,7 +23,8 @@ pub struct Source {
     pub bytes: Bytes,
 }
 
-/// Mapped where nobody changes them, copied where the program still runs and reuses the place.
+/// Mapped where they don't change any more, copied where the program still runs and reuses the
+/// place.
 #[derive(Debug)]
 pub enum Bytes {
     Mapped(Mmap),
@@ -101,7 +102,7 @@ pub struct Store {
     pub dropped: Vec<(Option<usize>, u64)>,
     /// Where in `events` blocks of a process that runs may be being written at this moment, and how much room they have there; we have them from its buffers.
     pub unsettled: HashMap<u64, u64>,
-    /// What of the files of events is no block.
+    /// The parts of the files of events that are no blocks.
     pub damages: Damages,
 }
 
@@ -156,7 +157,7 @@ impl Store {
         let end = running.unwrap_or(u64::MAX);
         let known = store.numbers();
         store.read_events(&directory.join("events"), Kind::Places, end, &known)?;
-        // What a thread was killed in the middle of writing may have been collected since.
+        // A block that a thread was writing when it was killed may have been collected since.
         let known = store.numbers();
         for path in buffer::numbered(directory, "events-")? {
             store.read_events(&path, Kind::Own, end, &known)?;
@@ -252,7 +253,7 @@ impl Store {
         Ok(())
     }
 
-    /// Of two blocks of one number, the second is no block.
+    /// Drops a block that has the same number as an earlier one, and counts it as damage.
     fn drop_repeated(&mut self) -> Result<(), Error> {
         let mut numbers = HashSet::with_capacity(self.blocks.len());
         let repeated = |block: &Block| !numbers.insert(block.number);
@@ -291,7 +292,7 @@ fn next_block(file: &File, at: usize, length: usize) -> std::io::Result<usize> {
         if start.starts_with(&BLOCK_MAGIC) {
             return Ok(next);
         }
-        // What is not written ends what is damaged, too, and may be long.
+        // A hole ends a damaged stretch, too, and may be long.
         if start.first_chunk::<8>() == Some(&[0; 8]) {
             return Ok(next);
         }

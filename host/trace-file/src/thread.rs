@@ -8,7 +8,7 @@ use crate::{Addr, Error, Events, Modules, Nanos, Remarks, Ticks};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What the threads of a process share.
+/// State that the threads of a process share.
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub store: Store,
@@ -55,7 +55,8 @@ impl Thread {
             let record = place.record(&shared.store)?;
             let first = shared.line.at(Ticks(record.first_ticks.get()));
             let (low, high) = (record.stack_low.get(), record.stack_high.get());
-            // Of what may change, the last word counts; of what is not always known, the last that is.
+            // The last record counts; for a field that is not always known, the last record that
+            // knows it.
             thread.tid = record.tid.get();
             thread.ended = record.flags.get() & ENDED != 0;
             thread.first = thread.first.min(first);
@@ -180,7 +181,7 @@ impl Thread {
         last.record(&self.shared.store).cloned()
     }
 
-    /// What a walk over all its events would remark.
+    /// The remarks of a walk over all its events.
     ///
     /// # Errors
     /// What [`Thread::events`] gives.

@@ -36,7 +36,7 @@ impl Trace {
             let Some(mut unpacked) = unpack(path)? else {
                 return Err(Error::NotOurs(path.to_owned()));
             };
-            // What it maps stays when the directory goes, at the end of this block.
+            // The mappings stay valid when the directory is removed at the end of this block.
             let mut trace = Self::open_directory(&unpacked.directory)?;
             path.clone_into(&mut trace.path);
             trace.symbols = Some(std::mem::take(&mut unpacked.symbols));
@@ -109,7 +109,7 @@ impl Trace {
         self.filters.as_deref()
     }
 
-    /// Of a packed trace: the symbols of its modules, which then need not be on this machine.
+    /// The symbols of the modules of a packed trace, which need not be on this machine.
     pub fn symbols(&self) -> Option<&[ModuleSymbols]> {
         self.symbols.as_deref()
     }

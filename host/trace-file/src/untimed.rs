@@ -14,7 +14,7 @@ pub struct Untimed {
     before: Ticks,
     /// The time behind it; `None` where the thread's records end first.
     after: Option<Ticks>,
-    /// From one of its records to the next.
+    /// Ticks from one of its records to the next.
     spacing: u64,
     records: u64,
     given: u64,
@@ -77,7 +77,7 @@ impl Untimed {
         };
     }
 
-    /// What is left of the stretch cannot be read.
+    /// The rest of the stretch cannot be read.
     pub fn leave(&mut self) {
         self.given = self.records;
     }

@@ -1,4 +1,4 @@
-//! Where an enter belongs.
+//! Finds the strand of an enter.
 //!
 //! The stack grows downwards, so the caller's frame is the nearest open one above the new call's
 //! stack pointer, whatever stack that is on:
@@ -273,8 +273,8 @@ impl<S: Sink> Decoder<'_, S> {
         callee: u32,
     ) -> Option<(u32, usize)> {
         let sp = new.sp;
-        // As far above as it was before, rather than nearest: what longjmp left behind may still be
-        // taken for open.
+        // A frame as far above as at this site's earlier calls is preferred to the nearest one,
+        // because calls that longjmp has left may still be taken for open.
         let noted = self.sites.of(new.caller, new.function, false);
         let noted = noted.map(|site| site.above).or_else(|| {
             let usual = self.sites.usual(callee);

@@ -1,9 +1,10 @@
-//! Where an exit belongs.
+//! Finds the open call of an exit.
 //!
-//! Of `-mfentry`, the stack pointer is that of the enter, and no other open call has it. Of
-//! `-finstrument-functions` it usually is: then the innermost call of some stack has it, and the
-//! function fits. It is lower in a frame that has grown (`alloca`), and higher where the hook was
-//! tail-called, by always the same for one function.
+//! An exit of `-mfentry` has the stack pointer of its enter, and no other open call has it. An exit
+//! of `-finstrument-functions` usually has it, too: then the innermost call of some stack has this
+//! stack pointer, and its function fits. The stack pointer is lower where the frame has grown
+//! (`alloca`), and higher where the hook was tail-called, by the same amount at each exit of one
+//! function.
 
 use super::{Decoder, NotAlone};
 use crate::sink::Sink;
@@ -52,8 +53,8 @@ impl<S: Sink> Decoder<'_, S> {
             Way::Entry => self.entered_at(context, sp),
             Way::Instrumented => self.left_from(context, function, sp),
         };
-        // Of a strand that is in the middle of calls which were not seen to begin: another's are
-        // none of its.
+        // The announced strand may be in the middle of calls that were not seen to begin. Then an
+        // open call on another strand's stack is not the one that ends, unless it fits exactly.
         let runs = self.announced_stack(context);
         let starts = self.announced.starts(context) && self.running.home(context, sp).is_none();
         let found = found.filter(|&(stack, index)| {
@@ -115,7 +116,7 @@ impl<S: Sink> Decoder<'_, S> {
             return current.and_then(|stack| self.plausible(stack, function, sp));
         }
         let fitting = |frame: &Frame| fits(frame, function, Way::Instrumented);
-        // Exactly as it was entered, on top of a stack that was not heard of.
+        // The innermost call of a suspended stack, entered with the same stack pointer.
         let exact = self.running.stacks().resting_at(sp);
         let exact = exact.filter(|&stack| self.running.stack(stack).top().is_some_and(fitting));
         if let Some(stack) = exact {
@@ -132,7 +133,8 @@ impl<S: Sink> Decoder<'_, S> {
         if let Some(own) = self.running.home(context, sp) {
             return self.plausible(own, function, sp);
         }
-        // As calls of the innermost function were left before.
+        // The innermost call, if earlier calls of its function were left at the same distance from
+        // their enters' stack pointers.
         let offset = |stack: u32| {
             let top = self.running.stack(stack).top()?;
             fitting(top).then(|| sp.wrapping_sub(top.sp) as i64)
@@ -145,7 +147,7 @@ impl<S: Sink> Decoder<'_, S> {
                 return Some((stack, state.frames.len() - 1));
             }
         }
-        // Of calls around it on the same stack one that was entered so.
+        // A call around the innermost one on the same stack, entered with this stack pointer.
         if let Some(stack) = current
             && let Some(index) = self
                 .running

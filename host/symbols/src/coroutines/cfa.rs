@@ -1,4 +1,4 @@
-//! Where a function's frame is, by what unwinders read.
+//! Finds a function's frame in the tables that unwinders read.
 
 use super::Slice;
 use gimli::{
@@ -24,7 +24,7 @@ pub struct Cfa {
 }
 
 impl<'a> Table<'a> {
-    /// That of a program; not of a file that has its debug information alone.
+    /// Reads the table of a program. A separate debug file has none.
     pub fn of(file: &ElfFile64<'a, object::LittleEndian>) -> Result<Self, super::Unusable> {
         let section = |name| -> object::Result<(u64, &'a [u8])> {
             match file.section_by_name(name) {

@@ -75,7 +75,7 @@ pub(crate) fn is_described(program: &[u8]) -> bool {
         .is_ok_and(|file| file.section_by_name(".debug_info").is_some())
 }
 
-/// Of code of which nothing is known: the library is to look.
+/// The recipe for code of which nothing is known: the library searches for the frame.
 pub(crate) const SOUGHT: Recipe = Recipe {
     place: Some(FramePlace::Anywhere),
     resume_index: None,

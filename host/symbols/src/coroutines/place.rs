@@ -1,4 +1,4 @@
-//! From a location in DWARF to a place that the library knows.
+//! Turns a location in DWARF into a place that the library knows.
 
 use super::Slice;
 use super::cfa::Cfa;
@@ -24,7 +24,7 @@ pub enum Base {
     Other,
 }
 
-/// Of a frame's base as an expression.
+/// Reads a frame's base from its expression.
 pub fn base(expression: Expression<Slice>, encoding: Encoding) -> gimli::Result<Base> {
     Ok(match operations(expression, encoding)?.as_slice() {
         [Operation::CallFrameCFA] => Base::Cfa,
@@ -33,7 +33,7 @@ pub fn base(expression: Expression<Slice>, encoding: Encoding) -> gimli::Result<
     })
 }
 
-/// Of a pointer's location as an expression.
+/// Reads a pointer's location from its expression.
 pub fn location(
     expression: Expression<Slice>,
     encoding: Encoding,
@@ -70,7 +70,7 @@ pub fn from_cfa(cfa: Cfa, offset: i64) -> Option<FramePlace> {
     in_memory(cfa.register, cfa.offset.checked_add(offset)?)
 }
 
-/// At most three: what is longer is no place.
+/// The first three operations of an expression: one with more than two is no place.
 fn operations<'a>(
     expression: Expression<Slice<'a>>,
     encoding: Encoding,

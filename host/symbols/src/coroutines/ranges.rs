@@ -1,4 +1,4 @@
-//! From scopes to ranges of code.
+//! Turns scopes into ranges of code.
 
 use super::Slice;
 use super::cfa;
@@ -40,7 +40,7 @@ pub fn add<'a>(
         let own = without(&all, &others);
         let places = places(unit, scope, &own, cfa)?;
         for range in own {
-            // Nobody returns to behind the end.
+            // No call returns to an address behind the end.
             let further = !all.iter().any(|whole| whole.end == range.end);
             let end = range.end.saturating_add(further.into());
             let behind = |address: u64| address.saturating_add(1);
@@ -120,7 +120,7 @@ fn without(ranges: &[Range<u64>], others: &[Range<u64>]) -> Vec<Range<u64>> {
     left
 }
 
-/// Where the parameter is, in order of code.
+/// The parameter's locations, in order of code.
 fn places<'a>(
     unit: UnitRef<Slice<'a>>,
     scope: &Scope<'a>,

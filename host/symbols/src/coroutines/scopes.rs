@@ -18,7 +18,7 @@ pub struct Scope<'a> {
     pub frame_base: Option<AttributeValue<Slice<'a>>>,
     /// Whether it has a parameter; it is the first if there are more.
     pub has_parameter: bool,
-    /// Where that parameter is.
+    /// The location of that parameter.
     pub location: Option<AttributeValue<Slice<'a>>>,
 }
 
@@ -33,7 +33,8 @@ struct Attributes<'a> {
 }
 
 impl<'a> Attributes<'a> {
-    /// Of an inlined function the origin alone matters, and they are most of all entries.
+    /// Reads an entry's attributes. `origin_only`: nothing but the origin is needed. Most entries
+    /// are inlined functions, of which this holds.
     fn read(
         raw: &mut EntriesRaw<'_, '_, Slice<'a>>,
         specifications: &[AttributeSpecification],
@@ -69,7 +70,7 @@ pub fn global(unit: UnitRef<Slice>, entry: UnitOffset) -> Option<DebugInfoOffset
 pub fn read<'a>(unit: UnitRef<'_, Slice<'a>>) -> gimli::Result<(Vec<Scope<'a>>, Known)> {
     let mut scopes: Vec<Scope> = Vec::new();
     let mut known = Known::new();
-    // Those that are open, with their depths.
+    // The open scopes, with their depths.
     let mut open: Vec<(isize, usize)> = Vec::new();
     let mut raw = unit.entries_raw(None)?;
     while !raw.is_empty() {

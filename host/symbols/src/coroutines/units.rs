@@ -56,7 +56,7 @@ pub fn read<'a>(
 ) -> gimli::Result<Vec<Parts<'a>>> {
     let workers = thread::available_parallelism().map_or(1, |workers| workers.get());
     let workers = workers.min(headers.len()).max(1);
-    // In turns: neighbours are alike.
+    // Units are dealt out in turns, as neighbours are alike.
     let work = |worker: usize| -> gimli::Result<Vec<Parts<'a>>> {
         let own = headers.iter().skip(worker).step_by(workers);
         own.map(|header| {

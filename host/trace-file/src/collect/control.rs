@@ -1,4 +1,4 @@
-//! The file `control`: the bell, and the lock that says that somebody is collecting.
+//! The file `control`: the bell, and the lock that says that a process is collecting.
 
 use crate::Error;
 use crate::layout::{CONTROL_MAGIC, ControlHeader};
@@ -112,7 +112,7 @@ impl Control {
 
     /// Removes the file: a process that still runs collects for itself.
     pub fn remove(self) {
-        // What stays would only be taken over by the next.
+        // If the file cannot be removed, the next collector takes it over.
         let _ = std::fs::remove_file(&self.path);
     }
 }

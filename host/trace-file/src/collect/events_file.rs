@@ -26,7 +26,7 @@ pub enum Refused {
 }
 
 impl EventsFile {
-    /// That of the process in `directory`; made if it is not there.
+    /// The file of the process in `directory`; made if it is not there.
     pub fn open(directory: &Path) -> Result<Self, Error> {
         let path = directory.join("events");
         let file = OpenOptions::new()
@@ -40,7 +40,7 @@ impl EventsFile {
         Ok(EventsFile { path, file })
     }
 
-    /// Where the file ends, up to a multiple of a block's unit.
+    /// The file's end, rounded up to a multiple of a block's unit.
     pub fn end(&self) -> Result<u64, Error> {
         let length = self.file.metadata().map_err(Error::io(&self.path))?.len();
         Ok(length.next_multiple_of(BLOCK_UNIT))

@@ -19,7 +19,7 @@ use zerocopy::FromBytes;
 
 /// Takes full blocks from the buffers of the processes of a trace while they run.
 ///
-/// Whoever has one has the trace to itself: a second one, or [`recover`](super::recover), is refused.
+/// A collector has the trace to itself: a second one, or [`recover`](super::recover), is refused.
 #[derive(Debug)]
 pub struct Collector {
     trace: PathBuf,
@@ -35,7 +35,7 @@ pub struct Collector {
 struct Process {
     directory: PathBuf,
     header: Mapped,
-    /// Of how many buffers its header spoke when we looked for them.
+    /// The number of buffers in the process's header when we last looked for their files.
     known: u32,
     buffers: HashMap<PathBuf, Buffer>,
     events: Option<EventsFile>,
@@ -45,7 +45,7 @@ struct Process {
 struct Buffer {
     path: PathBuf,
     header: MmapMut,
-    /// As much of it as was there when its last slot in use was first copied.
+    /// The file up to its last slot in use, mapped when that slot was first copied.
     blocks: Option<Source>,
 }
 
@@ -58,7 +58,7 @@ impl Collector {
     /// Makes the bell of the trace at `path`. To be called before the program begins.
     ///
     /// # Errors
-    /// The file cannot be made, or somebody else collects.
+    /// The file cannot be made, or another process collects.
     pub fn begin(path: &Path) -> Result<Self, Error> {
         Ok(Collector {
             trace: path.to_owned(),

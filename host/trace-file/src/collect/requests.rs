@@ -17,7 +17,7 @@ pub struct Requests {
 }
 
 impl Requests {
-    /// Those of the trace at `trace`, whose `control` somebody holds.
+    /// The requests of the trace at `trace`, whose `control` a collector holds.
     pub fn open(trace: &Path) -> Result<Self, Error> {
         let path = trace.join("control");
         let file = File::options()
@@ -25,7 +25,7 @@ impl Requests {
             .write(true)
             .open(&path)
             .map_err(Error::io(&path))?;
-        // SAFETY: whoever holds the file gave it its room, and it never shrinks.
+        // SAFETY: the collector that holds the file gave it its room, and it never shrinks.
         let map = unsafe { MmapMut::map_mut(&file) }.map_err(Error::io(&path))?;
         if map.len() < size_of::<ControlHeader>() {
             return Err(Error::damaged(&path, map.len() as u64, "it was cut short"));
@@ -46,7 +46,7 @@ impl Requests {
         self.asked().load(Ordering::Acquire)
     }
 
-    /// Waits until somebody has asked beyond `seen` times, at most this long.
+    /// Waits, at most this long, until there have been more than `seen` requests.
     pub fn wait(&self, seen: u32, at_most: Duration) {
         let time = libc::timespec {
             tv_sec: at_most.as_secs() as libc::time_t,

@@ -16,7 +16,7 @@ use crate::layout::{
     SP_BITS, SP_SHIFT, TICKS_BITS, TICKS_SHIFT,
 };
 
-/// What is wrong with coded bytes: for the error message.
+/// The text of the error message about invalid coded bytes.
 pub type Wrong = &'static str;
 
 const STACK_MASK: u64 = (1 << SP_BITS) - 1;

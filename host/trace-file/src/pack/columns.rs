@@ -142,7 +142,7 @@ impl<'a> Reader<'a> {
         Ok(value >> 1 ^ (value & 1).wrapping_neg())
     }
 
-    /// What an unexpected exit says of its function.
+    /// The bits of the function's address that an unexpected exit records.
     pub fn bits(&mut self) -> Result<u64, Wrong> {
         let (bytes, rest) = self
             .stacks

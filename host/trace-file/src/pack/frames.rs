@@ -5,7 +5,7 @@ use crate::layout::FUNCTION_BITS;
 /// An open call.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Frame {
-    /// As the record has it, from the base.
+    /// The stack pointer above the base, as the record has it.
     pub stack: u64,
     /// Index of its function and call site.
     pub pair: u32,
@@ -13,7 +13,7 @@ pub struct Frame {
 }
 
 impl Frame {
-    /// What its exit says of its function.
+    /// The bits of the function's address that its exit records.
     pub fn bits(&self, entry_way: bool) -> u64 {
         if entry_way { 0 } else { u64::from(self.bits) }
     }

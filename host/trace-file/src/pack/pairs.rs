@@ -30,7 +30,7 @@ impl Pairs {
     }
 }
 
-/// Addresses differ in their low bits; nobody gains by making them collide.
+/// Addresses differ in their low bits; there is nothing to gain by making them collide.
 #[derive(Default)]
 struct Multiply(u64);
 

@@ -18,25 +18,26 @@ pub mod kind {
     pub const END: u16 = 4;
 }
 
-/// What each begins with; then its name, then its packed bytes.
+/// The header of a piece; its name and then its packed bytes follow.
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
 #[repr(C)]
 pub struct PieceHeader {
     pub kind: U16,
     pub name_bytes: U16,
     pub packed_bytes: U32,
-    /// Of what was compressed.
+    /// Bytes of the content before it was compressed.
     pub bytes: U32,
-    /// Of a block: words of its records.
+    /// Words of a block's records.
     pub words: U32,
     pub offset: U64,
-    /// Of a block.
+    /// The number of a block.
     pub number: U64,
 }
 
 pub const HEADER_BYTES: usize = size_of::<PieceHeader>();
 
-/// What was compressed may have been at most this long: a block's code is at most little longer than a block.
+/// The most bytes of content that a piece may have: the code of a block is at most a little longer
+/// than the block.
 pub const MOST_BYTES: u32 = 64 << 20;
 
 /// A piece in a packed file.
@@ -86,7 +87,7 @@ impl<'a> Piece<'a> {
         ))
     }
 
-    /// What was compressed. The compressor's checksum is verified.
+    /// The content, unpacked. The compressor's checksum is verified.
     pub fn content(&self, path: &Path) -> Result<Vec<u8>, Error> {
         let bytes = self.header.bytes.get();
         let wrong = |what: String| Error::damaged(path, self.at as u64, what);

@@ -89,7 +89,7 @@ fn pieces<'a>(path: &Path, bytes: &'a [u8]) -> Result<Vec<Piece<'a>>, Error> {
     }
 }
 
-/// A fresh directory that nobody else may enter. Not in /tmp, which may be memory.
+/// A fresh directory that no other user may enter. Not in /tmp, which may be memory.
 fn scratch() -> Result<PathBuf, Error> {
     let parent = std::env::var_os("TMPDIR").map_or_else(|| "/var/tmp".into(), PathBuf::from);
     for attempt in 0_u32.. {

@@ -7,7 +7,7 @@ static COUNTERS: AtomicPtr<u8> = AtomicPtr::new(std::ptr::null_mut());
 static NUMBER: AtomicUsize = AtomicUsize::new(0);
 
 /// Called before `main` by code that was compiled to count its edges: where the counters are.
-// SAFETY: the name is that of the compiler's interface, and nobody else defines it.
+// SAFETY: the name is that of the compiler's interface, and no other code defines it.
 #[unsafe(no_mangle)]
 extern "C" fn __sanitizer_cov_8bit_counters_init(first: *mut u8, end: *mut u8) {
     COUNTERS.store(first, Relaxed);

@@ -33,7 +33,7 @@ fn write(path: &Path, states: &[u32], dropped: u64, change: impl Fn(&mut Process
         let time = 100 * run;
         thread.enter(time, 0x1010 + run, 0x1500, 0x7000 - 16 * run);
         thread.mark(time + 1, 0, "a mark");
-        // What nobody knows is passed over, and makes a block of two units.
+        // Records of unknown types are skipped, and make a block of two units.
         thread.long(4000, 0, &[0xdada_dada_dada_dada; 9000]);
         if run < 3 {
             thread.next_run();
@@ -287,7 +287,8 @@ fn a_buffer_of_one_slot_or_of_a_flight_recorder_is_its_threads_until_the_end() {
     }
 }
 
-/// A block that is being copied while somebody reads: what is there of it in `events` is anything from nothing to all.
+/// A block that is being copied while the trace is read: what is there of it in `events` is
+/// anything from nothing to all.
 #[test]
 fn a_copy_in_the_making_does_not_confuse_a_reader() {
     let directory = tempfile::tempdir().unwrap();

@@ -469,7 +469,7 @@ fn a_large_hole_costs_nothing_and_an_endless_module_list_is_refused() {
 
 #[test]
 fn what_cannot_be_is_told_of_at_its_offset() {
-    // Of the file: offset, what is put there, and what is said.
+    // The offset in the file, the bytes that are put there, and the message.
     let run = 64;
     let events: [(usize, &[u8], &str); 11] = [
         (0, b"HEDLBLOC", "offset 0: expected a block's magic number"),
@@ -543,7 +543,7 @@ fn of_blocks(path: &Path) -> std::path::PathBuf {
 #[test]
 fn what_is_whole_is_read_around_what_is_damaged() {
     const BLOCK: usize = 64 << 10;
-    // Of a block: its header, its run's record, the records.
+    // A block has a header, its run's record, and the records.
     let size = 64 + 128 + 100 * 24;
     let zeroes: &[u8] = &[0; 8];
     // Where in the file, what is put there; which calls are left of the 300, and how many bytes are not read.
