@@ -5,8 +5,9 @@
 //! parts:    f called, g open            | raw  | h called   | raw  | …
 //! ```
 //!
-//! What calls did that began and ended within it is summed up; an exit that ends none of its calls ends a *part*, and is kept for whoever knows what was open before. Parts and those events, taken in
-//! order ([`crate::joining`]), give what the events do one by one.
+//! What calls did that began and ended within it is summed up; an exit that ends none of its calls
+//! ends a *part*, and is kept until it is known what was open before. Parts and those events, taken
+//! in order ([`crate::joining`]), give what the events do one by one.
 
 use crate::stack::{Above, Frame};
 use crate::tally::{Sums, Tally};

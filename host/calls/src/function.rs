@@ -27,7 +27,7 @@ pub struct Functions {
 }
 
 const RECENT: usize = 1024;
-const NOBODY: Key = Key {
+const NO_KEY: Key = Key {
     address: Addr(u64::MAX),
     generation: u32::MAX,
 };
@@ -37,7 +37,7 @@ impl Default for Functions {
         Functions {
             keys: Vec::new(),
             ids: HashMap::new(),
-            recent: vec![(NOBODY, 0); RECENT],
+            recent: vec![(NO_KEY, 0); RECENT],
         }
     }
 }

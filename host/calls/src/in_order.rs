@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// Gives results to one user, in the order of their numbers from 0. Whoever brings the one that is next uses it and all that wait behind it; nobody is far ahead.
+/// Gives results to one user, in the order of their numbers from 0. The thread that brings the next
+/// result uses it and all that wait behind it. No thread gets far ahead.
 pub(crate) struct InOrder<T, U> {
     queue: Mutex<Queue<T>>,
     used: Condvar,
@@ -15,7 +16,7 @@ pub(crate) struct InOrder<T, U> {
 struct Queue<T> {
     next: usize,
     waiting: BTreeMap<usize, T>,
-    /// Somebody uses results now.
+    /// A thread uses results now.
     busy: bool,
 }
 
@@ -43,7 +44,7 @@ impl<T, U> InOrder<T, U> {
         let mut queue = lock(&self.queue);
         queue.waiting.insert(number, result);
         if queue.busy || queue.next != number {
-            // Invariant: the next one is being made or used by one who does not wait here.
+            // Invariant: the next one is being made or used by a thread that does not wait here.
             while queue.waiting.len() > self.ahead && queue.waiting.contains_key(&number) {
                 let woken = self.used.wait(queue);
                 queue = woken.unwrap_or_else(PoisonError::into_inner);
@@ -66,7 +67,7 @@ impl<T, U> InOrder<T, U> {
         queue.busy = false;
     }
 
-    /// Whoever used them.
+    /// The user of the results.
     pub fn finish(self) -> U {
         let user = self.user.into_inner();
         user.unwrap_or_else(PoisonError::into_inner)

@@ -189,7 +189,7 @@ mod tests {
             let (function, sp) = (0x1000 + ((depth % 3) << 4), 10_000 - 32 * depth);
             match enter {
                 true => thread.enter(time, function, 7, sp),
-                // As a hook that was tail-called: above the frame that is gone.
+                // The hook may have been tail-called: its stack pointer is above the frame then.
                 false => thread.exit(time, function, 7, sp + 8 * (depth % 2)),
             };
             if time % 5 == 0 {

@@ -19,11 +19,11 @@ pub struct Stats {
     pub returned: u64,
     /// How many of them had their coroutine's frame captured.
     pub frames: u64,
-    /// Of those that returned; `u64::MAX` while there is none.
+    /// The shortest duration of the calls that returned; `u64::MAX` while there is none.
     shortest: Nanos,
-    /// Of those that returned.
+    /// The longest duration of the calls that returned.
     longest: Nanos,
-    /// Durations of those that returned, recursive ones too.
+    /// The sum of the durations of the calls that returned, recursive ones included.
     sum: u128,
 }
 

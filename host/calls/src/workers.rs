@@ -18,7 +18,8 @@ pub struct Workers {
     chunk: u64,
 }
 
-/// A block is at most so long: the pieces are few enough that joining them costs nothing, and many enough that nobody waits for the last one.
+/// A block is at most so long. Then the pieces are few enough that joining them costs nothing, and
+/// many enough that no worker waits long for the last one.
 const CHUNK: u64 = 1 << 20;
 
 impl Workers {

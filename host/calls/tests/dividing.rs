@@ -19,13 +19,13 @@ enum Step {
         function: u64,
         sp: u64,
     },
-    /// As it was entered.
+    /// Exits the innermost call with the stack pointer that it was entered with.
     Return,
-    /// Below the innermost call.
+    /// Enters a call below the innermost one.
     Call {
         function: u64,
     },
-    /// To what is so many calls further out, without exits.
+    /// Leaves so many calls without exits.
     Jump(usize),
     Gap,
     Capture(u64),

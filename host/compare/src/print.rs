@@ -16,7 +16,8 @@ pub fn print(text: &str) -> anyhow::Result<()> {
     }
 }
 
-/// Tells the user something. A comparison goes on when nobody listens any more, so a closed stream is no error.
+/// Tells the user something. A comparison goes on when its output's reader is gone, so a closed
+/// stream is no error.
 pub fn note(text: std::fmt::Arguments) {
     use std::io::Write;
     let text = text.to_string();

@@ -182,7 +182,7 @@ impl Labels {
         }
     }
 
-    /// Of a call inside one of `parent`, on its strand.
+    /// The number of the label of a call that a call of `parent` made on the same strand.
     fn number(&mut self, names: &mut Names, call: &StrandCall, parent: Option<Addr>) -> u32 {
         let key = (call.function, call.caller, call.inlined, parent);
         if let Some(&number) = self.seen.get(&key) {

@@ -4,7 +4,7 @@ use std::os::unix::process::CommandExt;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-/// Whether whoever started us had the signal ignored.
+/// Whether the signal was ignored when we were started.
 static WAS_IGNORED: AtomicBool = AtomicBool::new(false);
 
 /// Makes exceeding the limit an error like a full disk: EFBIG, "File too large".

@@ -46,7 +46,7 @@ pub fn counted(number: u64, thing: &str) -> String {
     }
 }
 
-/// Says what of a trace is not there: whoever copied or cleaned it left buffers or events out.
+/// Says which parts of a trace are missing, as when buffers or events were left out of a copy.
 pub fn missing(trace: &Trace) {
     let sum = |figure: fn(&Process) -> u64| trace.processes().iter().map(figure).sum::<u64>();
     let threads = sum(|process| process.missing_threads().into());
@@ -176,7 +176,7 @@ pub fn unresolved_kinds(unresolved: &Unresolved) -> Vec<String> {
     kinds
 }
 
-/// Says why calls are told apart by strand though nobody asked for it.
+/// Says why calls are told apart by strand though no option asks for it.
 pub fn goes_by_strand() {
     note(
         "the program has fibers or coroutines: its calls are told apart by strand; `--by thread` takes each thread for one stack",

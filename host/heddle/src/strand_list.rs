@@ -63,7 +63,7 @@ pub struct Node {
     /// The first of them.
     pub first: StrandId,
     pub count: u64,
-    /// Of how many the end was seen.
+    /// The number of strands whose end was seen.
     pub died: u64,
     pub activations: u64,
     pub running: Nanos,
@@ -75,7 +75,8 @@ pub struct Node {
     pub children: Vec<Node>,
 }
 
-/// The asynchronous call tree: who made whom, siblings of one kind and name merged. `strands` are in order of their numbers. O(strands × log strands).
+/// The asynchronous call tree: each strand below its maker, siblings of one kind and name merged.
+/// `strands` are in order of their numbers. O(strands × log strands).
 pub fn tree(strands: &[Strand], names: &mut Names<'_>) -> Vec<Node> {
     let known = |id: &StrandId| strands.binary_search_by_key(id, |strand| strand.id).is_ok();
     let made_by = strands.iter().map(|strand| strand.parent.filter(known));
@@ -95,7 +96,7 @@ pub fn tree(strands: &[Strand], names: &mut Names<'_>) -> Vec<Node> {
 /// Merged level by level: a chain of strands may be as long as there are strands, and its depth is that of the recursion.
 const DEEPEST: usize = 2000;
 
-/// Who made whom.
+/// The strands by their makers.
 struct Family<'a, 'b> {
     strands: &'a [Strand],
     made_by: Vec<Option<StrandId>>,

@@ -5,11 +5,11 @@ use heddle_calls::{Profile, Stack, Wanted, Workers};
 use heddle_strands::Plan;
 use heddle_trace_file::{Error, EventKind, Thread, Trace};
 
-/// Events that are looked at, over all threads: a millisecond, and all of a trace whose threads
-/// have not filled a block each.
+/// The number of events that are looked at in all threads together. It takes a millisecond, and
+/// covers a trace whose threads have not filled a block each.
 const LOOK: usize = 1 << 17;
 
-/// Of each thread at least so many.
+/// The number of events that are looked at in each thread at least.
 const LEAST: usize = 256;
 
 /// Whether the trace has fibers or coroutines: as far as the beginning of each thread tells, and of

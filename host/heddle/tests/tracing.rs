@@ -664,7 +664,8 @@ fn record_keeps_the_last_trace_and_nothing_else_is_touched() {
     );
 }
 
-/// The command with these signals in this state: whoever starts the tests in the background has them ignored, and a child inherits that.
+/// The command with these signals in this state. A shell that starts the tests in the background
+/// ignores them, and a child inherits that.
 fn with_signals(
     command: &mut std::process::Command,
     state: libc::sighandler_t,

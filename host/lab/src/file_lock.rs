@@ -1,4 +1,4 @@
-//! Locks on files and directories that end with whoever holds them, however that happens.
+//! Locks on files and directories that end with the process that holds them, however it ends.
 
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
@@ -11,7 +11,7 @@ use std::path::Path;
 pub(crate) enum Lock {
     /// Ours until the file is closed.
     Held,
-    /// Somebody else's.
+    /// Another process holds it.
     Others,
     /// The file system knows no locks.
     Unknown,

@@ -104,7 +104,8 @@ fn heddles_own_experiments_are_valid() {
                 path.display()
             );
         }
-        // Our own suites reproduce nobody; a variant of ours that explains says so, and may have nothing to claim.
+        // Our own suites reproduce no source. An explaining variant of ours says so, and may have
+        // no claim.
         let place = experiment.source.as_ref().map(|source| &source.place);
         assert!(
             place.is_some() || experiment.suite.is_some(),

@@ -21,13 +21,13 @@ pub(crate) fn escaped(text: &str) -> String {
     safe
 }
 
-/// A coordinate: one decimal is a tenth of a pixel, which nobody sees.
+/// A coordinate, rounded to a tenth of a pixel, which is too little to be seen.
 pub(crate) fn px(value: f64) -> String {
     let text = format!("{value:.1}");
     text.strip_suffix(".0").unwrap_or(&text).to_string()
 }
 
-/// The width that a text takes at 12 px, about: there is nobody to ask while the page is written.
+/// The approximate width of a text at 12 px: while the page is written, no browser can be asked.
 pub(crate) fn width_of(text: &str) -> f64 {
     text.chars()
         .map(|c| {

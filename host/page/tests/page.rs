@@ -90,7 +90,7 @@ fn every_verdict_claim_figure_and_reason_is_in_the_page() {
 #[test]
 fn every_sample_is_a_dot() {
     let report = common::small();
-    // Of the wide and of the narrow plot: six samples each.
+    // The wide plot and the narrow one have six samples each.
     assert_eq!(rendered(&report).matches("h0").count(), 12);
 }
 

@@ -17,7 +17,8 @@ pub(crate) mod packet {
     pub const DEFAULTS: u64 = 59;
     pub const TRACK_DESCRIPTOR: u64 = 60;
 
-    /// Of the flags: what the sequence interned and set before holds no more, so that a reader can begin here.
+    /// A bit of the flags: what the sequence interned and set before is no longer valid, so that a
+    /// reader can begin here.
     pub const STATE_CLEARED: u64 = 1;
 }
 

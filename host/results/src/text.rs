@@ -86,7 +86,7 @@ pub fn times(value: f64) -> String {
     format!("{}×", number(value))
 }
 
-/// A time that somebody waits: `1 h 05 min`, `1 min 20 s`, `8 s`; rounded up, as a promise.
+/// A time that the user waits: `1 h 05 min`, `1 min 20 s`, `8 s`; rounded up, as a promise.
 ///
 /// ```
 /// use heddle_results::text::wait;

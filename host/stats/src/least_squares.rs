@@ -33,8 +33,8 @@ pub(crate) fn least_squares(rows: &[Vec<f64>], targets: &[f64]) -> Option<Vec<f6
     )
 }
 
-/// As [`least_squares`], of the *relative* errors, with weights 1/target²: samples of a time scatter
-/// by a share of it, so a plain fit would see the longest alone.
+/// Does as [`least_squares`], but with *relative* errors (weights 1/target²): samples of a time
+/// scatter by a share of it, so in a plain fit the longest time alone would count.
 pub(crate) fn relative_least_squares(rows: &[Vec<f64>], targets: &[f64]) -> Option<Vec<f64>> {
     let share = |(row, target): (&Vec<f64>, &f64)| row.iter().map(|term| term / target).collect();
     let shares: Vec<Vec<f64>> = rows.iter().zip(targets).map(share).collect();

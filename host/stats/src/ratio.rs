@@ -6,8 +6,8 @@ pub fn ratio(numerator: &Resampled, denominator: &Resampled) -> Option<Estimate>
     ratio_among(numerator, denominator, 1)
 }
 
-/// As [`ratio`], with an interval wide enough for one of `ratios` that are looked at together: of nine models that are the
-/// same, some would differ at every third place else.
+/// Does as [`ratio`], with an interval wide enough for one of `ratios` that are looked at together.
+/// Otherwise a third of all sets of nine equal models would show a difference.
 pub fn ratio_among(
     numerator: &Resampled,
     denominator: &Resampled,

@@ -18,7 +18,7 @@ pub struct Line {
 /// What a line says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mark {
-    /// As expected. What is below a call that is wholly as expected is left out.
+    /// The call is as expected. Calls below one that is wholly as expected are left out.
     Same,
     /// Expected, but not so in the program.
     Expected,

@@ -6,7 +6,7 @@ use crate::glob::glob;
 use crate::{Call, CallPattern, Expected, Item, Process, Strand, StrandKind};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// More hints than this help nobody: the file is another program's.
+/// More hints than this are of no help: the expected tree is another program's.
 const MOST: usize = 10;
 
 /// What to tell the user beside the differences: a sentence each.

@@ -46,6 +46,6 @@ pub(crate) fn duration(text: &str) -> Option<u64> {
         _ => return None,
     };
     let number: f64 = number.parse().ok()?;
-    // Nobody writes times beyond 2⁵³ ns (104 days); a larger number is cut to the largest.
+    // Times beyond 2⁵³ ns (104 days) have no use; a larger number is cut to the largest.
     Some((number * scale as f64).round() as u64)
 }

@@ -3,8 +3,8 @@
 //!
 //! Every rule of [`Stack`] looks at the innermost calls first. So what a stretch does among the
 //! calls that it opens itself is the same whatever was open before, as long as these lie above all
-//! of them ([`Stack::takes`]); and an exit that ends none of them is left to whoever knows the
-//! others ([`Stack::decides`]).
+//! of them ([`Stack::takes`]); and an exit that ends none of them is left until the
+//! others are known ([`Stack::decides`]).
 
 use super::{Frame, Stack, fits};
 use crate::Loose;

@@ -55,7 +55,7 @@ impl<'a> Place<'a> {
         series.cells.iter().find(|cell| cell.x == self.winner.x)
     }
 
-    /// The best of each family that has nobody at the front, in the order in which people ask.
+    /// The best model of each family that has none at the front, in the order in which people ask.
     pub fn others(&self) -> Vec<(&'a str, &'a str, f64)> {
         let ahead: Vec<&str> = self
             .winner
@@ -305,7 +305,7 @@ fn tied(names: &[String], value: &str, room: usize) -> (Line, usize) {
     (line, usize::from(length(head) + length(value) > room))
 }
 
-/// Why nobody is at the front.
+/// Why no model is at the front.
 fn nothing(place: &Place) -> &'static str {
     let cells = place.group.series.iter().flat_map(|series| &series.cells);
     let here = cells.filter(|cell| cell.x == place.winner.x);

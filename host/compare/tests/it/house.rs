@@ -76,7 +76,8 @@ impl House {
     pub fn compare(&self, arguments: &[&str]) -> Command {
         let mut command =
             std::process::Command::new(assert_cmd::cargo::cargo_bin("heddle-compare"));
-        // Whoever starts the tests in the background has some of these ignored, and they would stay so.
+        // A shell that starts the tests in the background ignores some of these, and they would
+        // stay so.
         let set = || {
             for signal in [libc::SIGINT, libc::SIGHUP, libc::SIGTERM] {
                 // SAFETY: signal is async-signal-safe.

@@ -120,7 +120,7 @@ fn a_second_signal_ends_it_at_once() {
         "'fast'",
         "",
     );
-    // It waits for somebody to read the sentences.
+    // It waits until the sentences are read.
     let (_reader, full) = full_stream();
     let mut child = spawn(&house, full.into(), Stdio::null());
     wait_for(|| {
@@ -141,7 +141,7 @@ fn a_second_signal_ends_it_at_once() {
 fn interrupted_twice_it_cleans_up_and_makes_no_report() {
     let house = House::new();
     house.mine("line 1000\n", "'fast'", "");
-    // It waits for somebody to read that it begins.
+    // It waits until the line that it begins is read.
     let (mut reader, full) = full_stream();
     let mut child = spawn(&house, Stdio::null(), full.into());
     let status = format!("/proc/{}/status", child.id());

@@ -20,7 +20,7 @@ enum How {
     Regex(Regex),
 }
 
-/// Whoever writes one of these means a regular expression.
+/// A pattern with one of these characters is a regular expression.
 const SPECIAL: &str = r".*+?()[]{}|^$\";
 
 impl Pattern {
@@ -46,7 +46,7 @@ impl Pattern {
         })
     }
 
-    /// As it was typed.
+    /// The pattern as it was typed.
     pub fn text(&self) -> &str {
         &self.text
     }

@@ -1,4 +1,4 @@
-//! The thread that moves full blocks out of the program's buffers, in time that nobody else wants.
+//! The thread that moves full blocks out of the program's buffers while processors are idle.
 
 use super::Failure;
 use crate::notes::{quoted, warning};

@@ -54,25 +54,26 @@ pub fn say_filters(path: &Path, options: &str) -> Result<(), Failure> {
         .map_err(|error| Failure::ours(format!("cannot write {}: {error}", file.display())))
 }
 
-/// Removes a trace directory in which nothing was recorded. Whatever else is in it stays. Says whether no process had tried to record, which leaves a directory of its own.
+/// Removes a trace directory in which nothing was recorded. Other files in it stay. Returns whether
+/// no process had tried to record: a process that tries makes a directory of its own.
 pub fn discard(path: &Path) -> bool {
     // Not removing it would only leave an empty trace, which says so when it is opened.
     let _ = fs::remove_file(path.join("heddle"));
     let _ = fs::remove_file(path.join("filters"));
-    let mut nobody = true;
+    let mut untried = true;
     for entry in fs::read_dir(path).into_iter().flatten().flatten() {
         let name = entry.file_name();
         if name
             .to_string_lossy()
             .starts_with(|c: char| c.is_ascii_digit())
         {
-            nobody = false;
+            untried = false;
             let _ = fs::remove_file(entry.path().join("process"));
             let _ = fs::remove_dir(entry.path());
         }
     }
     let _ = fs::remove_dir(path);
-    nobody
+    untried
 }
 
 fn old_name(path: &Path) -> PathBuf {

@@ -47,7 +47,7 @@ fn write(path: &Path, content: &[u8]) -> anyhow::Result<()> {
     fs::create_dir_all(directory)?;
     let mut file = tempfile::NamedTempFile::new_in(directory)?;
     file.write_all(content)?;
-    // The traced program may run as somebody else.
+    // The traced program may run as another user.
     file.as_file()
         .set_permissions(Permissions::from_mode(0o644))?;
     file.persist(path)?;

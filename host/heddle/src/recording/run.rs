@@ -1,7 +1,8 @@
 //! Runs the program while signals go where they would go without us.
 //!
-//! Ctrl-C on the terminal reaches the whole foreground group, so the program gets it itself; we only must not die of it, or nobody would finish the trace.
-//! A signal sent to us alone (`kill PID`, a job scheduler) is passed on.
+//! Ctrl-C on the terminal reaches the whole foreground group, so the program gets it itself. We
+//! only must not die of it, as we have to finish the trace. A signal sent to us alone (`kill PID`,
+//! a job scheduler) is passed on.
 
 use super::Failure;
 use libc::c_int;
@@ -94,7 +95,8 @@ pub fn run(command: &mut Command) -> Result<ExitStatus, Failure> {
 
 /// `signal 11 (Segmentation fault)`.
 pub fn signal_name(signal: c_int) -> String {
-    // SAFETY: strsignal returns a valid string for any number; nobody else uses its buffer, as we have one thread.
+    // SAFETY: strsignal returns a valid string for any number; its buffer has no other user, as we
+    // have one thread.
     let text = unsafe { std::ffi::CStr::from_ptr(libc::strsignal(signal)) };
     format!("signal {signal} ({})", text.to_string_lossy())
 }

@@ -46,7 +46,7 @@ pub struct Line {
     /// Who called; `None` for an exit whose enter was not recorded.
     pub caller: Option<Caller>,
     pub depth: usize,
-    /// Of an enter: the coroutine's frame that was captured there.
+    /// The coroutine's frame that was captured at an enter.
     pub frame: Option<CoroutineFrame>,
 }
 

@@ -29,7 +29,7 @@ pub struct Row {
 pub struct Group {
     pub pid: u32,
     pub name: String,
-    /// As people read it.
+    /// The text that stands for the group in the report.
     pub label: String,
     pub who: Who,
 }

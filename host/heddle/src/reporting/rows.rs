@@ -13,9 +13,9 @@ pub struct Rows {
     pub rows: Vec<Row>,
     pub loose: Loose,
     pub remarks: Remarks,
-    /// Of calls that are told apart by strand: what could not be told, and how many fibers there
-    /// are.
+    /// What could not be told of the calls, if they are told apart by strand.
     pub unresolved: Vec<Unresolved>,
+    /// The number of fibers, if calls are told apart by strand.
     pub fibers: u64,
 }
 
@@ -92,7 +92,7 @@ pub fn read(trace: &Trace, by: By) -> Result<Rows, Error> {
     Ok(result)
 }
 
-/// Whose calls those of a strand are.
+/// The group whose rows the calls of a strand are counted in.
 fn owner_of(
     trace: &Trace,
     names: &mut Names<'_>,

@@ -107,7 +107,7 @@ fn check(args: &Args) -> anyhow::Result<ExitCode> {
     Ok(code)
 }
 
-/// The trace's calls, and whether they are by strand. If nobody says which: by strand where the
+/// The trace's calls, and whether they are by strand. If `by` does not say: by strand where the
 /// expected tree has lines of fibers or coroutines; where the trace has fibers, whose calls do not
 /// pair up by thread; and where it has coroutines and no tree to be compared with.
 fn calls(

@@ -119,7 +119,7 @@ fn to_file(
     };
     let file = tempfile::Builder::new()
         .prefix(".heddle-export-")
-        // As far as the user's mask allows.
+        // The user's mask takes away what it forbids.
         .permissions(Permissions::from_mode(0o666))
         .tempfile_in(directory)
         .with_context(told)?;

@@ -156,7 +156,7 @@ impl Experiment {
     /// Checks the text of a file; `path` is used in messages and for `{dir}`.
     ///
     /// # Errors
-    /// As [`Self::read`].
+    /// Those of [`Self::read`].
     pub fn parse(text: &str, path: &Path) -> Result<Self> {
         let wrong = |at: usize, message: String| Error::Experiment {
             path: path.to_owned(),

@@ -52,7 +52,7 @@ impl<'a> Judged<'a> {
         }
     }
 
-    /// As it stands in the report; `base` is the cell that the table sets it against.
+    /// The cell as it stands in the report; `base` is the cell that the table sets it against.
     pub fn to_cell(&self, experiment: &Experiment, base: Option<&Self>) -> heddle_results::Cell {
         let column = |name: &String| median(&self.cell.values(name));
         let to_base = || ratio(self.sound()?, base?.sound()?);

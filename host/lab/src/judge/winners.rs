@@ -18,7 +18,7 @@ pub enum Front {
     Nothing,
     /// Fewer samples than an interval needs.
     TooFew(usize),
-    /// There is nobody to compare with.
+    /// There is no other model to compare with.
     Only { model: String, median: f64 },
     /// The best, those that cannot be told from it, and how far it is ahead of those that can.
     Found {

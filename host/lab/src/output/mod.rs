@@ -49,7 +49,8 @@ impl Output {
     /// user.
     ///
     /// # Errors
-    /// If a directory that is needed is somebody else's or cannot be written, or another run goes on there.
+    /// If a directory that is needed holds other files than ours or cannot be written, or another
+    /// run goes on there.
     pub fn open(dir: &Path, record: Record) -> Result<(Self, Vec<String>)> {
         let places = Places::new(dir)?;
         places.check()?;

@@ -73,10 +73,10 @@ impl Places {
         }
     }
 
-    /// Whether a finished report could be moved to its place: nothing that is in the way is somebody else's.
+    /// Whether a finished report could be moved to its place: all that is in the way is ours.
     ///
     /// # Errors
-    /// If something is.
+    /// If something else is in the way.
     pub fn check(&self) -> Result<()> {
         if look(&self.dir)? == Found::Ours && !is_empty(&self.dir) {
             for number in 0..=KEPT {

@@ -57,7 +57,7 @@ pub struct Identity {
 }
 
 impl Record {
-    /// Of a run that begins now.
+    /// The record of a run that begins now.
     ///
     /// # Errors
     /// If an experiment's file cannot be read.

@@ -43,7 +43,7 @@ fn make_room(places: &Places) -> Result<Option<String>> {
                 note = Some(format!("{}, the oldest, is removed", oldest.display()));
                 KEPT
             } else {
-                // Somebody has put files of their own beside ours.
+                // There are files of the user's beside ours.
                 let mut number = KEPT + 1;
                 while std::fs::symlink_metadata(places.earlier(number)).is_ok() {
                     number += 1;

@@ -206,7 +206,7 @@ fn a_new_run_keeps_an_interrupted_one() {
     output.finish("page", "{}").unwrap();
     assert_eq!(home.names(), ["report", "report.partial.old"]);
     refused(Output::resume(&home.at("report")), "report.partial.old");
-    // One without a sample takes nobody's place.
+    // A run without a sample replaces none.
     home.interrupted(5);
     home.open().unwrap().0.discard();
     assert_eq!(home.names(), ["report", "report.partial"]);
@@ -235,7 +235,7 @@ fn two_runs_do_not_write_to_one_place() {
 #[test]
 fn only_our_own_directories_are_written_to() {
     let home = Home::new();
-    // Somebody's web site, somebody's results, a file.
+    // A web site, another program's results, a file.
     std::fs::create_dir(home.at("report")).unwrap();
     std::fs::write(home.at("report/index.html"), "hello").unwrap();
     refused(home.open(), "index.html");

@@ -23,7 +23,8 @@ pub fn seen() -> bool {
     FIRST.load(SeqCst) != 0
 }
 
-/// As what a shell says of a program that this signal ended, if the user has asked to stop: 130 of Ctrl-C, 143 of SIGTERM.
+/// The exit code if the user has asked to stop. A shell gives the same one for a program that the
+/// signal ended: 130 for Ctrl-C, 143 for SIGTERM.
 pub fn exit_code() -> Option<u8> {
     let signal = u8::try_from(FIRST.load(SeqCst)).ok()?;
     (signal != 0).then(|| signal.saturating_add(128))
@@ -75,7 +76,8 @@ extern "C" fn handler(signal: libc::c_int) {
     if FIRST.compare_exchange(0, signal, SeqCst, SeqCst).is_ok() {
         FIRST_AT.store(now_ns(), SeqCst);
         let one = 1_u64;
-        // SAFETY: eight bytes that live through the call; an invalid descriptor is an error that nobody needs.
+        // SAFETY: eight bytes that live through the call; an invalid descriptor is an error that
+        // has no consequence.
         unsafe { libc::write(BELL.load(SeqCst), (&raw const one).cast(), 8) };
     } else if now_ns() - FIRST_AT.load(SeqCst) > TOGETHER_NS {
         AGAIN.store(true, SeqCst);

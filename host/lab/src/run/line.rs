@@ -22,7 +22,7 @@ pub struct Outcome {
     pub build: BTreeMap<String, String>,
 }
 
-/// Fields that we don't know are somebody's own business.
+/// Unknown fields are allowed: a program may use them for itself.
 #[derive(Deserialize)]
 struct Line {
     model: String,

@@ -6,10 +6,11 @@ const NOTICEABLE: f64 = 0.1;
 /// Processor time so far, in seconds.
 #[derive(Clone, Copy, Debug)]
 pub struct Load {
-    /// Of all processors together, idle or not.
+    /// The time of all processors together, idle or not.
     total: f64,
+    /// The part of `total` in which a processor was not idle.
     busy: f64,
-    /// Of this process and the samples collected so far.
+    /// The time of this process and of the samples collected so far.
     own: f64,
 }
 
@@ -77,7 +78,7 @@ mod tests {
         assert_eq!(processors(text), Some((1000.0, 250.0)));
         let at = |total, busy, own| Load { total, busy, own };
         let before = at(10.0, 5.0, 1.0);
-        // Of 10 s, 6 s were busy, 4 s of them ours.
+        // In 10 s of processor time 6 s were busy, 4 s of them ours.
         let note = at(20.0, 11.0, 5.0).note_since(before).unwrap();
         assert!(note.contains("used 20 % of"), "{note}");
         assert_eq!(at(20.0, 11.0, 6.5).note_since(before), None);

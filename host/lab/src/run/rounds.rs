@@ -22,7 +22,7 @@ pub struct Step<'a> {
     pub sample: &'a Sample,
 }
 
-/// Whom the run tells how it goes.
+/// Receives progress callbacks.
 pub trait Watcher {
     /// A sample was taken. An error ends the run.
     ///

@@ -1,8 +1,9 @@
 //! The directory that samples may leave files in: emptied after each, however it ended, and removed with the run.
 //!
 //! A sample that is stopped (its time is up, the user interrupts) has no chance to remove what it wrote, and a recorded
-//! trace may have gigabytes. So the place is ours. While we live we hold a lock on the directory; one of an earlier run
-//! that nobody holds is of a run that was killed, and is removed when the next one begins.
+//! trace may have gigabytes. So the place is ours. While we live we hold a lock on the directory. A
+//! directory that no process holds is of a run that was killed, and is removed when the next one
+//! begins.
 
 use crate::error::{Error, Result};
 use crate::file_lock::{Lock, is_at, open_directory, try_lock};
@@ -76,12 +77,13 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // What cannot be removed is tried again by the next run: nobody holds its lock then.
+        // The next run tries again to remove what is left: its lock is free then.
         let _ = std::fs::remove_dir_all(&self.path);
     }
 }
 
-/// Removes the directories in `parent` that are called as ours, are this user's, and that nobody holds.
+/// Removes the directories in `parent` that have names like ours, are this user's, and that no
+/// process holds.
 fn remove_abandoned(parent: &Path) {
     // SAFETY: geteuid takes nothing and cannot fail.
     let user = unsafe { libc::geteuid() };

@@ -18,7 +18,8 @@ pub(super) fn end() {
     while ADOPTING.load(Ordering::Relaxed) {
         let mut any = false;
         for child in children() {
-            // SAFETY: plain system calls; until it is waited for, a child's id is nobody else's.
+            // SAFETY: plain system calls; until it is waited for, no other process has a child's
+            // id.
             unsafe {
                 libc::kill(child, libc::SIGKILL);
                 any |= libc::waitpid(child, std::ptr::null_mut(), 0) == child;

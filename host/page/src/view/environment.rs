@@ -1,4 +1,4 @@
-//! Where and how it was measured: what somebody needs who wants the same numbers.
+//! Where and how it was measured: the facts that are needed to get the same numbers.
 
 use super::head::{date, duration};
 use heddle_results::{Report, text};

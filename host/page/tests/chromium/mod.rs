@@ -31,7 +31,7 @@ impl Browser {
     pub fn start() -> Self {
         assert!(
             Path::new(CHROMIUM).exists(),
-            "error: {CHROMIUM} is missing, so nobody sees the page: sudo apt install chromium"
+            "error: {CHROMIUM} is missing, so the page is not checked: sudo apt install chromium"
         );
         let profile = tempfile::tempdir().unwrap();
         // It reads commands from descriptor 3 and writes to 4; the shell makes these of the pipes that every child can have. `exec`, so that the

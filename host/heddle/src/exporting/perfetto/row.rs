@@ -19,7 +19,7 @@ pub struct Row {
     pub waits: Option<Box<str>>,
     /// Flows that lead to its next call: of its birth, and of its resumption.
     pub arriving: Vec<u64>,
-    /// Of a coroutine: on which strand's calls it runs.
+    /// The strand on whose calls a coroutine runs.
     pub under: Option<StrandId>,
     /// Its latest event was the end of an activation.
     pub returned: bool,
@@ -42,7 +42,7 @@ pub struct Leaf {
 pub enum Meanwhile {
     /// It does not run.
     Suspended,
-    /// Of a thread whose own stack does not run: it runs this strand instead.
+    /// A thread runs this strand instead of its own stack.
     Hosts(StrandId, Kind),
     /// It resumed this coroutine, which runs on its stack.
     Calls(StrandId, Kind),

@@ -8,7 +8,7 @@ use heddle_trace_file::{Process, Trace};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::{self, Write};
 
-/// Of one process.
+/// The coroutines' calls of one process.
 #[derive(Default)]
 pub struct Count {
     /// By function: its calls, and how many of them had a frame.

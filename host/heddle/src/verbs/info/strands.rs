@@ -7,7 +7,7 @@ use heddle_symbols::Images;
 use heddle_trace_file::{Error, Trace};
 use std::io::{self, Write};
 
-/// Of all processes.
+/// The strands of all processes, and what could not be told of them.
 pub struct Counts {
     by_process: Vec<Count>,
     unresolved: Vec<Unresolved>,

@@ -13,7 +13,7 @@ impl Checker<'_> {
     pub(super) fn claim(&self, located: &Located) -> Result<()> {
         let claim = &located.claim;
         let wrong = |needle: &str, message: String| {
-            // Of a series, the row says where.
+            // The rows of a series differ in `at`, so the row is the place of the error.
             let needle = if needle == "at" && located.row {
                 ""
             } else {

@@ -25,7 +25,7 @@ impl Checker<'_> {
     /// An error at the first place in `span` that holds the word `needle`, or at its beginning.
     fn wrong<T>(&self, span: Range<usize>, needle: &str, message: impl Into<String>) -> Result<T> {
         let from = self.text.get(span.start..).unwrap_or("");
-        // The next claim or program is somebody else.
+        // The table ends where the next claim or program begins.
         let length = from.find("\n[[").unwrap_or(from.len());
         let place = span.start..span.start + length;
         self.wrong_among(std::slice::from_ref(&place), needle, message)

@@ -187,7 +187,7 @@ fn around(figure: Option<&str>, points: f64) -> Result<range::Range, String> {
         .trim()
         .parse()
         .map_err(|_| message())?;
-    // To nine decimals, as somebody would write it: binary sums end in digits that nobody meant.
+    // Rounded to nine decimals: binary sums end in digits that the file does not have.
     let end = |percent: f64| (percent * 1e7).round() / 1e9;
     range::Range::new(Some(end(figure - points)), Some(end(figure + points))).map_err(str::to_owned)
 }
