@@ -25,8 +25,8 @@ void with_this_thread(Action action, bool sheltered = false) {
   Thread& thread = *local.self;
   const Shelter shelter(thread.vectors, sheltered);
   if (first) meet_modules(*current, thread);
-  // One that finds no room is no call: it is not counted, and the next call will tell of the
-  // trouble.
+  // A mark or announcement without room is not counted, as it is no call. The next call tells of
+  // the trouble.
   if (!thread.full && !current->paused) (void)action(*current, thread);
   local.current = &thread.window;
 }

@@ -34,13 +34,13 @@ constexpr std::uint32_t kMostMisses = 4;
 /// Address of a site whose module is gone: ends no search.
 constexpr std::uint64_t kForgotten = 1;
 
-/// That make a site's place sure.
+/// So many frames, or visits, make a site's place sure.
 constexpr std::uint32_t kEnoughFrames = 8, kEnoughVisits = 64;
 
 constexpr unsigned kCoroutineBits = 12, kProbes = 16;
 constinit Site sites[1u << kCoroutineBits]{};
 
-/// What has no place in heddle_plain_sites because another is there: sets of eight.
+/// Sites that have no room in heddle_plain_sites because another one is there: sets of eight.
 constexpr unsigned kSetBits = 13, kWays = 8;
 constinit std::uint64_t plain_sets[1u << kSetBits][kWays]{};
 
@@ -162,7 +162,7 @@ FrameRecord look(const HookState& state, Site& site) {
   return {};
 }
 
-/// What heddle record says of this place, or what looking finds.
+/// The frame at the place that heddle record's plan names, or that a search finds.
 FrameRecord meet(const HookState& state) {
   const std::uint32_t planned =
       loaded.coroutines == Coroutines::kPlanned ? planned_range(state.site) : kNotPlanned;

@@ -18,7 +18,7 @@ constinit bool on = true;
 /// Number of times that it went on.
 constinit std::uint32_t times_on = 0;
 
-/// What a thread knows of the open calls of one stack.
+/// A thread's knowledge of the open calls of one stack.
 struct Stack {
   Frames open;             ///< those that decide what is recorded inside them
   Frames stopping;         ///< the outermost of a --stop-at function
