@@ -1,4 +1,4 @@
-//! What the program itself says of its strands (`include/heddle/trace.h`): names, and what they
+//! The program's own announcements of its strands (`include/heddle/trace.h`): names, and what they
 //! wait for. Its numbers are bound to the strands that the events show.
 
 use crate::Kind;
@@ -23,7 +23,7 @@ pub(crate) struct Announced {
     names: FastMap<u64, Box<str>>,
 }
 
-/// What was announced on a thread.
+/// The announcements on a thread.
 #[derive(Clone, Copy, Debug, Default)]
 struct Said {
     /// The strand that was announced last.

@@ -15,7 +15,7 @@ pub struct Code {
     signal_returns: HashSet<Addr>,
 }
 
-/// What a function is to a coroutine.
+/// The role of a function in a coroutine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Role {
     /// Nothing.
@@ -27,7 +27,7 @@ pub enum Role {
     Part(u32, CoroutinePart),
 }
 
-/// What the compiler appends to the name of the part of a function that it moved away.
+/// The suffix that the compiler gives to the part of a function that it moved away.
 const COLD: &str = ".cold";
 
 #[derive(Debug)]
@@ -148,7 +148,7 @@ impl Code {
         (offset - stretch.start < stretch.length).then_some(stretch.function)
     }
 
-    /// What a function is to a coroutine; of one that has no symbol nothing is known.
+    /// The role of a function in a coroutine; unknown, and so plain, without a symbol.
     pub fn role(&self, function: u32) -> Role {
         let role = self.roles.get(function as usize);
         role.copied().unwrap_or_default()

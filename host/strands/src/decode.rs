@@ -30,21 +30,21 @@ pub struct Plan<'a> {
     workers: Workers,
 }
 
-/// What came of a trace.
+/// The result of decoding a trace.
 #[derive(Debug)]
 pub struct Decoded<S> {
-    /// In order of processes; of a process, first its threads that stayed alone, then the group of
-    /// the others. Each with the index of its process.
+    /// The sinks in order of processes, each with the index of its process. Those of a process's
+    /// threads that stayed alone come first, then the one of the group of the others.
     pub sinks: Vec<(usize, S)>,
-    /// What could not be told, by process.
+    /// The counts of what could not be told, by process.
     pub unresolved: Vec<Unresolved>,
-    /// What did not pair up.
+    /// The counts of enters and exits that did not pair up.
     pub loose: Loose,
-    /// What else is to be said.
+    /// The remarks of reading the events.
     pub remarks: Remarks,
 }
 
-/// What came of some threads of a process.
+/// The result for some threads of a process.
 struct Part<S> {
     sink: S,
     unresolved: Unresolved,
@@ -267,7 +267,7 @@ impl<'a> Plan<'a> {
         )
     }
 
-    /// What a first look at these threads says.
+    /// The facts that a first look at these threads finds.
     fn survey(&self, process: usize, threads: &[usize]) -> Result<Survey, Error> {
         Ok(self.together(process, threads, None, Ignore)?.1)
     }
@@ -416,7 +416,7 @@ impl<'a> Plan<'a> {
 }
 
 impl<S> Part<S> {
-    /// What came of a decoder's threads.
+    /// The result for a decoder's threads.
     fn of(found: Found<S>, remarks: Remarks) -> Self {
         Part {
             unresolved: found.unresolved,

@@ -1,4 +1,4 @@
-//! What an enter says.
+//! The fields of an enter.
 
 use heddle_trace_file::{CoroutineFrame, Way};
 

@@ -1,10 +1,10 @@
-//! What has been seen of call sites: in the first look at a group's events, and in this one.
+//! Facts about call sites from the first look at a group's events, and from this one.
 
 use crate::offsets::Offsets;
 use crate::survey::{Firsts, Places, Survey, Votes};
 use heddle_calls::End;
 
-/// What the first look has found, if this is another, and what is found now.
+/// The facts of the first look, if this is the second, and those that are found now.
 pub(crate) struct Evidence<'a> {
     known: Option<&'a Survey>,
     survey: Survey,
@@ -45,7 +45,7 @@ impl<'a> Evidence<'a> {
         self.known.is_none()
     }
 
-    /// What is found in this look.
+    /// The facts that this look has found.
     #[inline]
     pub fn survey(&self) -> &Survey {
         &self.survey

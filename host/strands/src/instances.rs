@@ -35,14 +35,14 @@ pub(crate) struct Instances<'a> {
     orphans: u64,
     /// Slots by address.
     at: FastMap<Addr, u32>,
-    /// By coroutine: the strands that called its ramp, and when.
+    /// The strands that called a coroutine's ramp, and when, for instances that were not seen yet.
     unseen: FastMap<u32, VecDeque<(StrandId, u64)>>,
-    /// Destroyed ones, latest last: the compiler may have made the rest of a destruction a tail
-    /// call, which comes after it.
+    /// Instances that were destroyed, latest last. The compiler may have made the rest of a
+    /// destruction a tail call, which comes after its end.
     destroyed: VecDeque<(u32, StrandId)>,
 }
 
-/// What a call is within.
+/// The context in which a call is entered.
 pub(crate) struct Around<'f> {
     /// Index of the thread, in its process.
     pub thread: usize,
@@ -54,7 +54,7 @@ pub(crate) struct Around<'f> {
     pub jumped: Option<StrandId>,
 }
 
-/// What a call does to an instance.
+/// The effect of a call on an instance.
 pub(crate) struct Instance {
     pub slot: u32,
     pub flags: u8,
@@ -70,7 +70,7 @@ const DESTROYED: usize = 32;
 const UNSEEN: usize = 1 << 20;
 
 impl<'a> Instances<'a> {
-    /// None yet of the process with this code. `capturing`: frames are captured.
+    /// Starts without instances, for the process with this code. `capturing`: frames are captured.
     pub fn new(code: &'a Code, capturing: bool) -> Self {
         Instances {
             code,
@@ -158,7 +158,8 @@ impl<'a> Instances<'a> {
                 || (index == Some(2) && before.is_some_and(|before| before != 0));
             live.coroutine == coroutine && !live.dying && (destroys || !begins)
         });
-        // What began to destroy it calls what ends its locals' lives, or jumps to it.
+        // The function that began to destroy the instance calls, or jumps to, the one that destroys
+        // its locals.
         let rest = known.filter(|&slot| {
             let live = &slots[slot];
             destroys && live.dying && live.coroutine == coroutine

@@ -71,7 +71,7 @@ pub(crate) struct Slots {
 }
 
 impl Slots {
-    /// Whose strands are numbered from `first`.
+    /// Makes slots whose strands are numbered from `first`.
     pub fn new(first: StrandId) -> Self {
         Slots {
             slots: Vec::new(),

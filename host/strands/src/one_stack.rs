@@ -6,7 +6,7 @@ use crate::{Strand, StrandId};
 use heddle_calls::{Frame, FunctionId, Functions, Key, Loose, Span, Stack, Step};
 use heddle_trace_file::{Event, EventKind, Modules, Process};
 
-/// What is open on a process's threads.
+/// The open calls of a process's threads.
 pub(crate) struct OneStack<'a, S> {
     modules: &'a Modules,
     threads: Vec<Open>,

@@ -1,5 +1,4 @@
-//! What runs where: threads run stacks, on which calls of strands are open. All that changes there
-//! is told to the sink.
+//! Threads run stacks, on which calls of strands are open. The sink is told of each change.
 
 use crate::code::Code;
 use crate::entered::Entered;
@@ -27,7 +26,7 @@ pub(crate) struct Running<'a, S> {
     latest: u64,
 }
 
-/// What remains when all is told.
+/// The results when all events have been read.
 pub(crate) struct Told<S> {
     pub sink: S,
     pub loose: Loose,
@@ -84,7 +83,7 @@ impl<'a, S: Sink> Running<'a, S> {
         context
     }
 
-    /// What is known of a thread.
+    /// The state of a thread.
     #[inline]
     pub fn thread(&self, context: usize) -> &Context {
         &self.threads[context]
@@ -327,7 +326,7 @@ impl<'a, S: Sink> Running<'a, S> {
         let (function, caller, sp) = (frame.function, frame.caller, frame.sp);
         let (enter, callees, slot) = (frame.enter, frame.callees, frame.slot);
         let (depth, flags, number) = (frame.depth, frame.flags, frame.callee);
-        // What rests does not run up to now.
+        // A suspended stack has not run since it was suspended.
         let preempted = if state.running {
             state.preempted
         } else {
@@ -376,7 +375,7 @@ impl<'a, S: Sink> Running<'a, S> {
         Some(())
     }
 
-    /// What the end of a call means beside that.
+    /// Notes the end of a call that is more than a call: a callback, or one of a coroutine's.
     #[cold]
     #[inline(never)]
     fn note_end(&mut self, stack: u32, frame: &Frame, ran: u64, end: End) {

@@ -1,4 +1,4 @@
-//! What is made of the events.
+//! Sinks receive the calls and strands that the decoder finds.
 
 use crate::{Strand, StrandId};
 use heddle_calls::{Key, Span, Stats};
@@ -7,7 +7,7 @@ use heddle_trace_file::{Addr, Callee, CoroutineFrame, Event, Nanos};
 /// A call that began.
 #[derive(Clone, Copy, Debug)]
 pub struct Call {
-    /// On which strand.
+    /// The strand that it is on.
     pub strand: StrandId,
     /// That strand's [`Strand::slot`].
     pub slot: u32,
@@ -15,8 +15,8 @@ pub struct Call {
     pub thread: usize,
     /// The function's address.
     pub function: Addr,
-    /// The function's number: one sink is told of one function by one number, and of no other by
-    /// that.
+    /// The function's number. Within one sink, a function has one number, and a number one
+    /// function.
     pub number: u32,
     /// The return address into the caller.
     pub caller: Addr,
@@ -71,20 +71,20 @@ pub trait Sink {
     fn leave(&mut self, _span: &StrandSpan) {}
     /// An exit that belongs to no open call.
     fn unmatched(&mut self, _strand: StrandId, _thread: usize, _function: Callee, _time: Nanos) {}
-    /// What is neither an enter nor an exit, on the strand that its thread runs.
+    /// An event that is neither an enter nor an exit, on the strand that its thread runs.
     fn other(&mut self, _strand: StrandId, _thread: usize, _event: &Event<'_>) {}
     /// A strand that will not be heard of again; its calls have ended.
     fn ended(&mut self, _strand: &Strand) {}
 }
 
-/// Adds calls up by function. Of a thread that runs nothing but itself, single calls are not told
-/// of: its events are read in pieces, by all workers at once.
+/// Adds calls up by function. A thread that runs nothing but its own stack gives sums instead of
+/// single calls: its events are read in pieces, by all workers at once.
 pub trait Summing: Sink {
-    /// What all calls of such a thread come to, between its birth and its end.
+    /// The sums of all calls of such a thread; comes between its birth and its end.
     fn called(&mut self, thread: &Strand, functions: &[(Key, Stats)]);
 }
 
-/// Nothing is made of them: for what the decoder counts itself.
+/// Ignores them, for callers that need only the counts of the decoder itself.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Ignore;
 

@@ -1,4 +1,4 @@
-//! What is known of call sites: the way that nearly every enter takes.
+//! Facts about call sites, by which nearly every enter finds its caller.
 //!
 //! A call from one site to one function is made from one place in its caller's frame, unless that
 //! has grown meanwhile (`alloca`): so where the innermost open call is of the caller's function and
@@ -80,8 +80,8 @@ impl<'a> Sites<'a> {
         ((mixed >> 52) as usize & !1 | usize::from(inlined)) % SITES
     }
 
-    /// What was noted of a call from `site` to `function`, `inlined` into what has that site, or
-    /// not.
+    /// The facts that were noted of a call from `site` to `function`, `inlined` into the function
+    /// with that site or not.
     #[inline]
     pub fn of(&self, site: u64, function: u64, inlined: bool) -> Option<&Site> {
         let noted = &self.table[Self::slot(site, function, inlined)];

@@ -64,7 +64,7 @@ impl Frame {
 pub(crate) struct Stack {
     /// Outermost first.
     pub frames: Vec<Frame>,
-    /// By open activation, outermost first: the time that other strands took that it resumed.
+    /// For each open activation, outermost first, the time of other strands that it resumed.
     pub activations: Vec<u64>,
     /// Slot of the strand whose stack it is.
     pub slot: u32,
@@ -155,7 +155,7 @@ impl Stacks {
             self.all.push(new);
             return self.all.len() as u32 - 1;
         };
-        // What it had room for, it keeps.
+        // The vectors keep their capacity for the new stack.
         let spent = &mut self[stack];
         *spent = Stack {
             frames: std::mem::take(&mut spent.frames),
@@ -252,17 +252,17 @@ impl Stacks {
 /// The suspended stacks by the stack pointers of their innermost calls.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Resting {
-    /// Those with open calls; also those that run again, where they rested last.
+    /// Stacks with open calls, also those that run again: these stay where they rested last.
     open: BTreeMap<u64, u32>,
-    /// The same, for when it is known where.
+    /// The same stacks, for a look-up by the exact stack pointer.
     exact: FastMap<u64, u32>,
-    /// Those of which the outermost call has ended, by its stack pointer: their code may call
-    /// again, or be gone.
+    /// Stacks whose outermost call has ended, by its stack pointer. Their code may call again, or
+    /// be gone.
     empty: BTreeMap<u64, u32>,
 }
 
 impl Resting {
-    /// Keeps `stack` at `sp`; gives what was there.
+    /// Keeps `stack` at `sp`; returns the stack that was kept there before.
     pub fn keep(&mut self, sp: u64, stack: u32) -> Option<u32> {
         self.open.insert(sp, stack);
         self.exact.insert(sp, stack)
@@ -274,18 +274,18 @@ impl Resting {
         self.exact.remove(&sp);
     }
 
-    /// What is kept at `sp`.
+    /// The stack that is kept at `sp`.
     #[inline]
     pub fn at(&self, sp: u64) -> Option<u32> {
         self.exact.get(&sp).copied()
     }
 
-    /// What is kept at and above `sp`, the nearest first.
+    /// The stacks that are kept at and above `sp`, the nearest first.
     pub fn above(&self, sp: u64) -> impl Iterator<Item = (u64, u32)> + '_ {
         self.open.range(sp..).map(|(&top, &stack)| (top, stack))
     }
 
-    /// What is kept below `sp`, the nearest first.
+    /// The stacks that are kept below `sp`, the nearest first.
     pub fn below(&self, sp: u64) -> impl Iterator<Item = (u64, u32)> + '_ {
         self.open
             .range(..sp)

@@ -1,4 +1,4 @@
-//! What is known of a strand.
+//! Facts about a strand.
 
 use heddle_trace_file::{Addr, CoroutineFrame, Nanos, Thread};
 use std::num::NonZeroU64;
@@ -100,7 +100,7 @@ pub struct Strand {
     pub slot: u32,
     /// [`NO_INDEX`]: not known.
     resume_index: u16,
-    /// What it is.
+    /// Whether it is a thread, a fiber or a coroutine.
     pub kind: Kind,
 }
 
@@ -168,7 +168,7 @@ impl Strand {
         self.words.as_ref()?.name.as_deref()
     }
 
-    /// What it waited for last, in the program's words.
+    /// The reason of its last wait, in the program's words.
     pub fn waits(&self) -> Option<&str> {
         self.words.as_ref()?.waits.as_deref()
     }

@@ -1,5 +1,4 @@
-//! What one look at the whole trace says, and a decoder that goes through it must know from the
-//! beginning.
+//! Facts that a first look at the trace finds, and that a decoder must know from the beginning.
 
 use crate::hash::{FastMap, FastSet};
 use crate::offsets::Offsets;
@@ -143,7 +142,7 @@ impl Outermost {
 }
 
 impl Survey {
-    /// What it says so far.
+    /// The conclusions so far.
     fn conclusions(&self) -> Conclusions {
         let mut roots: Vec<(u64, bool)> = self
             .sites
@@ -183,7 +182,7 @@ impl Survey {
     }
 }
 
-/// What the second look would be told if the first one ended now; sorted, to be compared.
+/// The facts that the second look would get if the first one ended now; sorted, to be compared.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Conclusions {
     captures: bool,
@@ -193,7 +192,7 @@ struct Conclusions {
     never: Vec<u64>,
 }
 
-/// When the first look has seen enough: what a call site does, it does early and often.
+/// Decides when the first look has seen enough: a call site shows early and often what it does.
 #[derive(Clone, Debug)]
 pub(crate) struct Enough {
     events: u64,

@@ -4,7 +4,7 @@ use crate::StrandId;
 use heddle_trace_file::Process;
 use std::ops::{Index, IndexMut, Range};
 
-/// What is kept by thread.
+/// The state of a thread.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Context {
     /// The stack that it runs, where that is known.
@@ -13,7 +13,7 @@ pub(crate) struct Context {
     pub own: u32,
     /// Its index in its process.
     pub thread: usize,
-    /// It is known where its own stack is.
+    /// Whether the place of its own stack is known.
     settled: bool,
     /// The recorder saw its end.
     pub ended: bool,
@@ -23,7 +23,7 @@ pub(crate) struct Context {
     /// Its enters and exits so far.
     pub events: u64,
     /// The activation that ended with the event of this number, and the stack pointer and caller of
-    /// its call: another in its place was resumed by it.
+    /// its call. If another activation begins in its place next, this one resumed it.
     pub left: Option<(u64, StrandId, u64, u64)>,
 }
 

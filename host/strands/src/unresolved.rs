@@ -1,4 +1,4 @@
-//! What the decoder could not tell.
+//! Counts of what the decoder could not tell.
 
 /// Events whose strand, or strands whose origin, nothing in the trace says: counted by kind, never
 /// guessed in silence.
@@ -14,8 +14,7 @@ pub struct Unresolved {
     /// Calls of uninstrumented code outside all known stacks that could have been on more than one
     /// strand.
     pub ambiguous: u64,
-    /// Coroutines of which nothing says who made them: they are shown below the strand that ran
-    /// them first.
+    /// Coroutines whose maker is unknown: they are shown below the strand that ran them first.
     pub parents: u64,
 }
 

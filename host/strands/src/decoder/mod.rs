@@ -38,7 +38,7 @@ pub(crate) struct Decoder<'a, S> {
     alone: bool,
 }
 
-/// What came of a group.
+/// The result for a group of threads.
 pub(crate) struct Found<S> {
     pub sink: S,
     pub survey: Survey,
@@ -67,13 +67,13 @@ impl<'a, S: Sink> Decoder<'a, S> {
         }
     }
 
-    /// What is told of the events.
+    /// The sink, with the calls found so far.
     #[inline]
     pub fn sink(&mut self) -> &mut S {
         self.running.sink()
     }
 
-    /// What this look has found so far.
+    /// The facts that this look has found so far.
     #[inline]
     pub fn survey(&mut self) -> &Survey {
         self.note_callbacks();
