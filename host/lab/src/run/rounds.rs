@@ -96,7 +96,7 @@ impl<'a> Runner<'a> {
     }
 
     /// Runs each executable once without recording it, so that the first sample doesn't pay for reading it from disk.
-    /// What goes wrong here will go wrong again where it is recorded.
+    /// Failures are ignored here: they will happen again where samples are recorded.
     pub fn warm_up(&mut self) {
         let mut seen = BTreeSet::new();
         for cell in 0..self.plan.cells.len() {

@@ -44,7 +44,8 @@ impl Scratch {
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => continue,
                 other => other.map_err(Error::io(what()))?,
             }
-            // One that begins at the same time may take it for abandoned until it is locked: then it is gone, or theirs.
+            // Until it is locked, a run that begins at the same time may take it for abandoned.
+            // Then it is removed, or locked by that run.
             let Ok(lock) = open_directory(&path) else {
                 continue;
             };
@@ -66,7 +67,7 @@ impl Scratch {
             .flatten()
             .flatten()
         {
-            // What cannot be removed now is tried again at the end.
+            // The files that cannot be removed now are tried again at the end.
             let _ = match entry.file_type() {
                 Ok(kind) if kind.is_dir() => std::fs::remove_dir_all(entry.path()),
                 _ => std::fs::remove_file(entry.path()),
