@@ -16,7 +16,7 @@
 namespace heddle::lab::http {
 namespace {
 
-// The number of entries: in a directory of /proc/self, of descriptors or threads of this process.
+// The number of entries: for directories of /proc/self, which list descriptors or threads.
 std::size_t count_in(const char* directory) {
   const std::filesystem::directory_iterator all(directory);
   return static_cast<std::size_t>(std::distance(begin(all), end(all)));

@@ -12,8 +12,8 @@ namespace heddle::lab::idling {
 
 /// `strands` strands that have begun and now wait, all at once; then they are let go, and end.
 ///
-/// There are only as many as the machine has room for: no more are made when all but a tenth of its
-/// memory, or an eighth of its kernel threads, is used (a machine without either is of no use).
+/// There are only as many as the machine has room for: no more are made when only a tenth of its
+/// memory, or an eighth of its kernel threads, is left (a machine without either is of no use).
 /// Where the kernel refuses a thread before that, the error number is a counter. `alive` says how
 /// many there were.
 ///
