@@ -1,7 +1,7 @@
 //! The page that `heddle compare` writes, in a browser: its verdicts can be read, and it neither complains nor fetches.
 
 #[allow(dead_code, reason = "no pictures are taken here")]
-#[path = "../../../page/tests/chromium/mod.rs"]
+#[path = "../../../page/tests/it/chromium/mod.rs"]
 mod chromium;
 
 use assert_cmd::Command;

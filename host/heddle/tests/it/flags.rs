@@ -1,7 +1,5 @@
 //! What `heddle flags --way fentry` prints, compiled with. (The default way's flags are tested with the other tracing verbs.)
 
-#![allow(clippy::unwrap_used)]
-
 use assert_cmd::Command;
 use predicates::prelude::PredicateBooleanExt as _;
 use predicates::str::contains;

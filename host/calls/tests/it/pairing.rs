@@ -1,7 +1,5 @@
 //! Enters and exits of shapes that real programs make.
 
-#![allow(clippy::unwrap_used)]
-
 use heddle_calls::{Growing, Loose, Node, Profile, Stack, Stats, Step};
 use heddle_trace_file::write::{ThreadWriter, TraceWriter};
 use heddle_trace_file::{Nanos, Trace, Why};

@@ -1,11 +1,7 @@
 //! Strands in what the commands print: a written trace of a thread, two fibers and two instances of a coroutine.
 
-#![allow(clippy::unwrap_used)]
-
 #[allow(dead_code, reason = "other tests use the rest")]
-mod common;
-
-use common::{LIBC, heddle, run};
+use crate::common::{LIBC, heddle, run};
 use heddle_trace_file::write::TraceWriter;
 use predicates::prelude::*;
 use predicates::str::contains;

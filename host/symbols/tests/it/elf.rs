@@ -1,7 +1,5 @@
 //! Real files of the compiler at hand: what has a name gets it, what has none gets none.
 
-#![allow(clippy::unwrap_used)]
-
 use heddle_symbols::{Images, Resolver, SymbolTable};
 use heddle_trace_file::write::TraceWriter;
 use heddle_trace_file::{Addr, Nanos, Trace};

@@ -1,11 +1,7 @@
 //! Coroutines' frames, as a trace has them, in what the commands print.
 
-#![allow(clippy::unwrap_used)]
-
 #[allow(dead_code, reason = "other tests use the rest")]
-mod common;
-
-use common::{heddle, run};
+use crate::common::{heddle, run};
 use heddle_trace_file::write::TraceWriter;
 use predicates::prelude::*;
 use predicates::str::contains;

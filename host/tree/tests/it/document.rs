@@ -1,12 +1,10 @@
 //! The examples of `docs/expected-tree.md` are what it says.
 
-#![allow(clippy::unwrap_used)]
-
 use heddle_tree::{Call, Expected, Foreign, Process, Strand, compare, has_differences};
 
 /// What stands between "```tree" and "```".
 fn examples() -> Vec<&'static str> {
-    let document = include_str!("../../../docs/expected-tree.md");
+    let document = include_str!("../../../../docs/expected-tree.md");
     document
         .split("```tree\n")
         .skip(1)

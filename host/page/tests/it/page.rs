@@ -1,16 +1,9 @@
 //! The page as text: what it must hold for reports that are plain, empty, broken or hostile.
 
-#![allow(
-    clippy::unwrap_used,
-    reason = "the helpers of a test may stop it as the test itself may"
-)]
-
-mod common;
-
 use heddle_results::*;
 
 fn rendered(report: &Report) -> String {
-    heddle_page::render(report, &common::jsonl(report)).unwrap()
+    heddle_page::render(report, &crate::common::jsonl(report)).unwrap()
 }
 
 /// Every number of every plot that is in the page.
@@ -35,7 +28,7 @@ fn coordinates(page: &str) -> Vec<String> {
 
 /// One model with these values in its only cell.
 fn with_values(values: &[f64]) -> Report {
-    let mut report = common::small();
+    let mut report = crate::common::small();
     let cell = &mut report.experiments[0].groups[0].series[0].cells[0];
     cell.values = values.to_vec();
     cell.median = values.first().map(|&value| Estimate {
@@ -49,7 +42,7 @@ fn with_values(values: &[f64]) -> Report {
 /// The page without style and shapes: what changes when its words or its structure change.
 #[test]
 fn a_small_report_reads_as_before() {
-    let page = rendered(&common::small());
+    let page = rendered(&crate::common::small());
     let (head, rest) = page.split_once("<style>").unwrap();
     let (_, body) = rest.split_once("</defs></svg>").unwrap();
     insta::assert_snapshot!(format!("{head}…{body}"));
@@ -57,7 +50,7 @@ fn a_small_report_reads_as_before() {
 
 #[test]
 fn every_verdict_claim_figure_and_reason_is_in_the_page() {
-    let report = common::rich();
+    let report = crate::common::rich();
     let page = rendered(&report)
         .replace("<span class=\"w\">", "")
         .replace("</span>", "");
@@ -72,7 +65,7 @@ fn every_verdict_claim_figure_and_reason_is_in_the_page() {
             .map(|skipped| &skipped.reason)
             .chain(&experiment.troubles);
         let others = claims.chain(rest).chain([&experiment.question]);
-        for text in common::sentences(experiment).chain(others.map(String::as_str)) {
+        for text in crate::common::sentences(experiment).chain(others.map(String::as_str)) {
             let escaped = text.replace('<', "&lt;").replace('/', "&#x2f;");
             assert!(
                 page.contains(text) || page.contains(&escaped),
@@ -89,14 +82,14 @@ fn every_verdict_claim_figure_and_reason_is_in_the_page() {
 
 #[test]
 fn every_sample_is_a_dot() {
-    let report = common::small();
+    let report = crate::common::small();
     // The wide plot and the narrow one have six samples each.
     assert_eq!(rendered(&report).matches("h0").count(), 12);
 }
 
 #[test]
 fn the_page_asks_for_nothing() {
-    let page = rendered(&common::rich());
+    let page = rendered(&crate::common::rich());
     for foreign in ["http://", "https://", "@import", "src=", "url("] {
         assert!(!page.contains(foreign), "{foreign}");
     }
@@ -182,7 +175,7 @@ fn strange_values_never_break_a_plot() {
 
 #[test]
 fn a_model_has_one_colour_and_one_shape_throughout() {
-    let page = rendered(&common::rich());
+    let page = rendered(&crate::common::rich());
     let after = |text: &str| {
         page.match_indices(text)
             .map(|(at, _)| at)
@@ -197,7 +190,7 @@ fn a_model_has_one_colour_and_one_shape_throughout() {
 
 #[test]
 fn equal_ids_get_different_anchors() {
-    let mut report = common::small();
+    let mut report = crate::common::small();
     report.experiments.push(report.experiments[0].clone());
     let page = rendered(&report);
     assert_eq!(page.matches("id=\"e-mine\"").count(), 1);
@@ -206,7 +199,7 @@ fn equal_ids_get_different_anchors() {
 
 #[test]
 fn claims_stand_between_the_verdict_and_the_plots_of_their_experiment() {
-    let page = rendered(&common::small());
+    let page = rendered(&crate::common::small());
     let section = &page[page.find("id=\"e-mine\"").unwrap()..];
     let at = |text: &str| section.find(text).unwrap_or_else(|| panic!("no {text}"));
     assert!(at("class=\"sentences\"") < at("id=\"e-mine:"));
@@ -218,7 +211,7 @@ fn claims_stand_between_the_verdict_and_the_plots_of_their_experiment() {
 
 #[test]
 fn words_of_models_and_sources_are_explained_where_they_are_met() {
-    let page = rendered(&common::rich());
+    let page = rendered(&crate::common::rich());
     let words = page.split("id=\"words\"").nth(1).expect("explained");
     let words = words
         .split("</details>")
@@ -236,7 +229,7 @@ fn words_of_models_and_sources_are_explained_where_they_are_met() {
 
 #[test]
 fn tables_are_folded_and_models_that_lack_the_same_share_a_line() {
-    let mut report = common::small();
+    let mut report = crate::common::small();
     report.experiments[0].skipped = ["a", "b", "c"]
         .map(|model| SkippedModel {
             model: model.into(),

@@ -1,10 +1,6 @@
 //! What the tracing verbs answer where something is not as it should be.
 
-#![allow(clippy::unwrap_used)]
-
-mod common;
-
-use common::{LIBC, Program, abc, heddle, idle_library, run};
+use crate::common::{LIBC, Program, abc, heddle, idle_library, run};
 use heddle_trace_file::write::TraceWriter;
 use predicates::prelude::*;
 use predicates::str::{contains, is_empty, starts_with};

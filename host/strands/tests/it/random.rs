@@ -1,10 +1,9 @@
 //! Random programs that know the truth: calls, returns, callbacks, tail calls, longjmp, silent switches between threads' stacks and fibers on adjacent stacks that are used again
 //! and move between threads, fibers of one outermost call and of several. Every enter and exit must lie on the strand that it was made on, at the depth that it had there.
 
-#![allow(clippy::unwrap_used)]
-
+use crate::log::{Log, Told};
 use heddle_calls::End;
-use heddle_strands::{Call, Kind, Plan, Sink, Strand, StrandId, StrandSpan};
+use heddle_strands::{Kind, Plan, StrandId};
 use heddle_symbols::Images;
 use heddle_trace_file::write::{ThreadWriter, TraceWriter};
 use heddle_trace_file::{ModuleSymbols, Trace, Way};
@@ -225,27 +224,29 @@ impl Program {
     }
 }
 
-/// What the decoder says, by time.
+/// The strands' kinds, and each enter and exit with its time, strand and depth.
 #[derive(Default)]
 struct Got {
     events: Vec<(u64, StrandId, usize)>,
     kinds: HashMap<StrandId, Kind>,
 }
 
-impl Sink for Got {
-    fn born(&mut self, strand: &Strand) {
-        self.kinds.insert(strand.id, strand.kind);
-    }
-
-    fn enter(&mut self, call: &Call) {
-        self.events.push((call.enter.0, call.strand, call.depth));
-    }
-
-    fn leave(&mut self, span: &StrandSpan) {
-        if span.span.end == End::Returned {
-            self.events
-                .push((span.span.exit.0, span.strand, span.span.depth));
+impl Got {
+    fn new(log: Log) -> Got {
+        let mut got = Got::default();
+        for told in log.0 {
+            match told {
+                Told::Strand("born", strand, kind, ..) => _ = got.kinds.insert(strand, kind),
+                Told::Enter(strand, _, _, _, _, depth, time) => {
+                    got.events.push((time.0, strand, depth));
+                }
+                Told::Leave(strand, _, _, span) if span.end == End::Returned => {
+                    got.events.push((span.exit.0, strand, span.depth));
+                }
+                _ => {}
+            }
         }
+        got
     }
 }
 
@@ -314,11 +315,12 @@ fn check(seed: u64, threads: usize, way: Way, several: bool) -> Result<usize, St
     process.finish().unwrap();
     let trace = Trace::open(&path).unwrap();
     let plan = Plan::new(&trace, &mut Images::packed(&[symbols]));
-    let decoded = plan.decode(|_| Got::default()).unwrap();
+    let decoded = plan.decode(|_| Log::default()).unwrap();
     let mut of_truth: HashMap<usize, StrandId> = HashMap::new();
     let mut of_strand: HashMap<StrandId, usize> = HashMap::new();
     let mut events = 0;
-    for (_, got) in decoded.sinks {
+    for (_, log) in decoded.sinks {
+        let got = Got::new(log);
         for (time, strand, depth) in got.events {
             events += 1;
             let true_one = truth[&(time)];

@@ -1,95 +1,13 @@
 //! However many workers decode a trace, they tell the same, in the same order.
 
-#![allow(clippy::unwrap_used)]
-
-use heddle_calls::{Key, Stats, Wanted, Workers};
-use heddle_strands::{Call, Kind, Plan, Sink, Strand, StrandId, StrandSpan, Summing};
+use crate::log::{Log, Told};
+use heddle_calls::{Wanted, Workers};
+use heddle_strands::Plan;
 use heddle_symbols::Images;
 use heddle_trace_file::write::{ThreadWriter, TraceWriter};
-use heddle_trace_file::{Addr, Callee, Event, Nanos, Trace, Why};
+use heddle_trace_file::{Trace, Why};
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
-
-/// All that a sink is told.
-#[derive(Clone, Debug, PartialEq)]
-enum Told {
-    Strand(&'static str, StrandId, Kind, Option<StrandId>, u64, u64),
-    Runs(StrandId, Option<StrandId>, usize, Nanos),
-    Rests(StrandId, usize, Nanos),
-    Enter(StrandId, u32, usize, Addr, bool, usize, Nanos),
-    Leave(StrandId, u32, usize, heddle_calls::Span),
-    Unmatched(StrandId, usize, Callee, Nanos),
-    Other(StrandId, usize, Nanos),
-}
-
-#[derive(Default)]
-struct Log(Vec<Told>);
-
-impl Log {
-    fn strand(&mut self, what: &'static str, strand: &Strand) {
-        let told = Told::Strand(
-            what,
-            strand.id,
-            strand.kind,
-            strand.parent,
-            strand.calls,
-            strand.running.0,
-        );
-        self.0.push(told);
-    }
-}
-
-impl Sink for Log {
-    fn born(&mut self, strand: &Strand) {
-        self.strand("born", strand);
-    }
-    fn named(&mut self, strand: &Strand) {
-        self.strand("named", strand);
-    }
-    fn ended(&mut self, strand: &Strand) {
-        self.strand("ended", strand);
-    }
-    fn resumed(&mut self, strand: StrandId, by: Option<StrandId>, thread: usize, time: Nanos) {
-        self.0.push(Told::Runs(strand, by, thread, time));
-    }
-    fn suspended(&mut self, strand: StrandId, thread: usize, time: Nanos) {
-        self.0.push(Told::Rests(strand, thread, time));
-    }
-    fn enter(&mut self, call: &Call) {
-        let (function, inlined, depth) = (call.function, call.inlined, call.depth);
-        let (strand, slot, thread) = (call.strand, call.slot, call.thread);
-        let told = Told::Enter(strand, slot, thread, function, inlined, depth, call.enter);
-        self.0.push(told);
-    }
-    fn leave(&mut self, call: &StrandSpan) {
-        self.0
-            .push(Told::Leave(call.strand, call.slot, call.thread, call.span));
-    }
-    fn unmatched(&mut self, strand: StrandId, thread: usize, function: Callee, time: Nanos) {
-        self.0.push(Told::Unmatched(strand, thread, function, time));
-    }
-    fn other(&mut self, strand: StrandId, thread: usize, event: &Event<'_>) {
-        self.0.push(Told::Other(strand, thread, event.time));
-    }
-}
-
-/// Counts calls by function.
-#[derive(Default)]
-struct Sums(BTreeMap<u64, u64>);
-
-impl Sink for Sums {
-    fn leave(&mut self, call: &StrandSpan) {
-        *self.0.entry(call.span.function.0).or_default() += 1;
-    }
-}
-
-impl Summing for Sums {
-    fn called(&mut self, _: &Strand, functions: &[(Key, Stats)]) {
-        for (key, stats) in functions {
-            *self.0.entry(key.address.0).or_default() += stats.calls;
-        }
-    }
-}
 
 const CODE: u64 = 0x40_0000;
 const OWN: u64 = 0x1_0000;
@@ -179,10 +97,14 @@ fn all_agree(threads: &[(u64, u64)]) {
         }
     }
     for wanted in [Wanted::All, Wanted::OneStack, Wanted::OneStrand] {
-        let found = Plan::sum(&trace, &mut Images::new(), wanted, |_| Sums::default()).unwrap();
+        let found = Plan::sum(&trace, &mut Images::new(), wanted, |_| Log::default()).unwrap();
         let mut counted: BTreeMap<u64, u64> = BTreeMap::new();
-        for (function, calls) in found.sinks.iter().flat_map(|(_, sums)| &sums.0) {
-            *counted.entry(*function).or_default() += calls;
+        for told in found.sinks.iter().flat_map(|(_, log)| &log.0) {
+            match told {
+                Told::Leave(.., span) => *counted.entry(span.function.0).or_default() += 1,
+                Told::Called(key, calls) => *counted.entry(key.address.0).or_default() += calls,
+                _ => {}
+            }
         }
         assert_eq!(counted, entered, "{wanted:?}");
     }

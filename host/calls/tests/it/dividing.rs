@@ -1,7 +1,5 @@
 //! However many workers read a thread, and wherever it is divided, what they find is what one walk over it finds.
 
-#![allow(clippy::unwrap_used)]
-
 use heddle_calls::{Profile, Wanted, Workers};
 use heddle_trace_file::write::{ThreadWriter, TraceWriter};
 use heddle_trace_file::{Trace, Why};

@@ -1,7 +1,5 @@
 //! The documents and Heddle's own experiments say what the code reads.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
 use heddle_lab::experiment::{Experiment, Mode};
 use heddle_lab::run::Earlier;
 use std::path::{Path, PathBuf};

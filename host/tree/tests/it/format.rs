@@ -1,7 +1,5 @@
 //! What the format promises: what fits, what does not, and what the difference looks like.
 
-#![allow(clippy::unwrap_used)]
-
 use heddle_tree::{
     Call, Expected, Foreign, Mark, Process, Strand, compare, context, has_differences, hints, print,
 };

@@ -1,7 +1,5 @@
 //! A recipe is right where the program itself says which coroutine it is: at every level of optimisation.
 
-#![allow(clippy::unwrap_used)]
-
 use heddle_symbols::{CoroutinePart, Images, SymbolTable, coroutine_part};
 use heddle_trace_file::write::TraceWriter;
 use heddle_trace_file::{FramePlace, FrameRegister, Recipe, Trace};
@@ -12,7 +10,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/recipes");
+const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/recipes");
 
 fn run(program: &str, arguments: &[&str]) -> Vec<u8> {
     let output = Command::new(program).args(arguments).output().unwrap();

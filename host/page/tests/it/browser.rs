@@ -2,15 +2,7 @@
 //!
 //! `HEDDLE_SCREENSHOTS=DIR` also leaves pictures there, light and dark, wide and narrow; with `HEDDLE_PAGE=FILE` of that page instead of the made-up one.
 
-#![allow(
-    clippy::unwrap_used,
-    reason = "the helpers of a test may stop it as the test itself may"
-)]
-
-mod chromium;
-mod common;
-
-use chromium::Browser;
+use crate::chromium::Browser;
 use std::path::{Path, PathBuf};
 
 /// Asks the page itself: which of these texts can be seen? Returns those that cannot.
@@ -34,12 +26,12 @@ fn saved(browser: &mut Browser) -> String {
 
 #[test]
 fn a_reader_sees_every_verdict_and_nothing_is_fetched_or_complained_of() {
-    let report = common::rich();
+    let report = crate::common::rich();
     let directory = tempfile::tempdir().unwrap();
     let page = directory.path().join("index.html");
     std::fs::write(
         &page,
-        heddle_page::render(&report, &common::jsonl(&report)).unwrap(),
+        heddle_page::render(&report, &crate::common::jsonl(&report)).unwrap(),
     )
     .unwrap();
 
@@ -48,7 +40,7 @@ fn a_reader_sees_every_verdict_and_nothing_is_fetched_or_complained_of() {
     let verdicts: Vec<&str> = report
         .experiments
         .iter()
-        .flat_map(common::sentences)
+        .flat_map(crate::common::sentences)
         .collect();
     let claims: Vec<&str> = report
         .experiments
@@ -79,7 +71,7 @@ fn a_reader_sees_every_verdict_and_nothing_is_fetched_or_complained_of() {
     );
     assert_eq!(
         saved(&mut browser),
-        common::jsonl(&report),
+        crate::common::jsonl(&report),
         "what the button saves is results.jsonl"
     );
 
@@ -102,7 +94,7 @@ fn a_reader_sees_every_verdict_and_nothing_is_fetched_or_complained_of() {
 #[test]
 fn hostile_text_is_shown_and_not_run() {
     let hostile = "</script></style></title><script>window.broken = 1</script><img src=http://example.invalid/x onerror='window.broken = 1'>";
-    let mut report = common::small();
+    let mut report = crate::common::small();
     let experiment = &mut report.experiments[0];
     for text in [
         &mut experiment.id,
@@ -181,10 +173,10 @@ fn a_picture_can_be_taken() {
         .map(PathBuf::from)
         .unwrap_or_else(|| {
             let page = directory.path().join("index.html");
-            let report = common::rich();
+            let report = crate::common::rich();
             std::fs::write(
                 &page,
-                heddle_page::render(&report, &common::jsonl(&report)).unwrap(),
+                heddle_page::render(&report, &crate::common::jsonl(&report)).unwrap(),
             )
             .unwrap();
             page

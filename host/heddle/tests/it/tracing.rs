@@ -1,10 +1,6 @@
 //! The tracing verbs as a user meets them, on traces written here: the recorder itself is tested in `trace/` and end to end in `tests/`.
 
-#![allow(clippy::unwrap_used)]
-
-mod common;
-
-use common::{LIBC, Program, abc, heddle, idle_library, run};
+use crate::common::{LIBC, Program, abc, heddle, idle_library, run};
 use heddle_trace_file::Why;
 use heddle_trace_file::write::TraceWriter;
 use predicates::prelude::*;

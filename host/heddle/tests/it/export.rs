@@ -1,11 +1,7 @@
 //! `heddle export` on traces written here; Perfetto's own message definitions read what it writes in `tests/export`.
 
-#![allow(clippy::unwrap_used)]
-
 #[allow(dead_code, reason = "other tests use the rest")]
-mod common;
-
-use common::{LIBC, Program, abc, heddle};
+use crate::common::{LIBC, Program, abc, heddle};
 use heddle_trace_file::Why;
 use predicates::prelude::*;
 use predicates::str::{contains, is_empty, starts_with};

@@ -1,0 +1,11 @@
+//! The command as a user meets it.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod answers;
+mod common;
+mod coroutines;
+mod export;
+mod flags;
+mod strands;
+mod tracing;

@@ -1,0 +1,6 @@
+//! Experiment files, and the documents beside them.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod contract;
+mod files;

@@ -1,0 +1,8 @@
+//! The page, as text and in a browser.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod browser;
+mod chromium;
+mod common;
+mod page;

@@ -1,0 +1,7 @@
+//! Which strand an event is of.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod log;
+mod random;
+mod workers;
