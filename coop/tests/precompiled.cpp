@@ -1,0 +1,1 @@
+// The precompiled headers belong to a target, and each target has a source.
