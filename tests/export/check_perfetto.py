@@ -1,5 +1,9 @@
-"""check_perfetto.py EXPORTED STRANDS REPLAYED: what `heddle export --format perfetto` wrote, read by Perfetto's own message definitions, against what `heddle strands
---json` and `heddle replay` say of the same trace. Prints a line of what was compared; exit code 1 with the first difference."""
+"""check_perfetto.py (EXPORTED STRANDS REPLAYED)...
+
+Perfetto's own message definitions read what `heddle export --format perfetto` wrote. What they
+find must be what `heddle strands --json` and `heddle replay` say of the same trace. Prints a line
+of what was compared; ends with exit code 1 at the first difference.
+"""
 
 import collections
 import json
@@ -236,4 +240,5 @@ def main(exported, strands_path, replay_path):
     print(f"{len(strands)} strands ({timed} timed), {len(calls)} calls, {flows} flows")
 
 
-main(*sys.argv[1:])
+for first in range(1, len(sys.argv), 3):
+    main(*sys.argv[first : first + 3])
