@@ -81,6 +81,7 @@ constexpr scenario scenarios[] = {
     {"roots", {.entry = several, .count = 300, .stack_bytes = stack}},
     {"signals", {.entry = one, .count = 100, .stack_bytes = stack}},
     {"many", {.entry = tiny, .count = 100'000, .at_once = 20'000}},
+    {"thousands", {.entry = tiny, .count = 10'000, .at_once = 2'000}},
     {"crash", {.entry = dies, .count = 100, .stack_bytes = stack}},
     {"paused", {.entry = joins, .count = 300, .stack_bytes = stack}},
     {"flight", {.entry = one, .count = 3000, .stack_bytes = stack}},
