@@ -3,7 +3,6 @@
 #include <string>
 #include <utility>
 
-#include "heddle/coop/parallel/group.hpp"
 #include "heddle/coop/scheduler.hpp"
 #include "heddle/trace.h"
 
@@ -36,8 +35,7 @@ void scheduler::take_in(std::unique_ptr<detail::fiber> runner) {
   fibers_.push_back(std::move(runner));
 }
 
-void scheduler::send(strand_block& strand, parallel::group& to,
-                     parallel::message& posted) noexcept {
+void scheduler::send(strand_block& strand, detail::strand_carrier& carrier) noexcept {
   // Of one that leaves by itself the recorder is told at the next turn.
   if (announcer_.on && strand.status != strand_status::leaving) announce_end(strand);
   ready_.remove(strand);
@@ -45,14 +43,14 @@ void scheduler::send(strand_block& strand, parallel::group& to,
   if (strand.kind == strand_kind::fiber && strand.runner != nullptr) {
     static_cast<void>(let_go(*strand.runner).release());  // until it arrives, the strand's
   }
-  to.post(posted);
+  carrier.post();
 }
 
 // Its stack, or its frame, is not in use any more: from the post on another thread may run it.
 void scheduler::let_depart() noexcept {
-  const auto [strand, to, posted] = std::exchange(departure_, {});
+  const auto [strand, carrier] = std::exchange(departure_, {});
   current_strand = nullptr;
-  send(*strand, *to, *posted);
+  send(*strand, *carrier);
 }
 
 void scheduler::leave_for_good(strand_block& self) {

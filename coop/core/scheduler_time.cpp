@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <thread>
 
-#include "heddle/coop/parallel/group.hpp"
 #include "heddle/coop/scheduler.hpp"
 
 namespace heddle::coop {
@@ -65,7 +64,7 @@ strand_block* scheduler::next_slow(strand_block* leaving) {
 }
 
 strand_block* scheduler::next_after_timers() {
-  turns_ = options_.random_seed ? 1 : turns_between_timers;
+  turns_ = options_.random_seed ? 1 : detail::turns_between_timers;
   if (group_ != nullptr) {
     if (departure_.strand != nullptr) let_depart();  // a task; fibers do so in run_strands()
     turns_ = std::min(turns_, group_->look());
@@ -127,7 +126,7 @@ bool scheduler::nap(std::optional<time_point> until) {
 
 // Lets time pass while nothing can run. Returns false if time would change nothing.
 bool scheduler::pass_time(bool polled) {
-  if (group_ != nullptr && !group_->inbox_.empty()) return group_->receive();
+  if (group_ != nullptr && group_->deliver()) return true;
   const bool outside = polled && options_.outside_events;
   const expectation expected = reactor_ != nullptr ? reactor_->expected() : expectation::nothing;
   if (timers_.empty() && !outside && expected == expectation::nothing) {

@@ -3,7 +3,7 @@
 #include <new>
 #include <string>
 
-#include "heddle/coop/parallel/group.hpp"
+#include "heddle/coop/ext/scheduler_access.hpp"
 #include "heddle/coop/scheduler.hpp"
 
 namespace heddle::coop::detail {
@@ -50,8 +50,8 @@ void cancel(strand_block& strand) {
 
 void require_same_group(const strand_block& strand, const char* what) noexcept {
   if (current_scheduler == nullptr) return;  // while nothing runs, whoever made them may
-  const parallel::group* const its = parallel::group::of(*strand.owner);
-  const parallel::group* const here = parallel::group::of(*current_scheduler);
+  const scheduler_group* const its = scheduler_access::group(*strand.owner);
+  const scheduler_group* const here = scheduler_access::group(*current_scheduler);
   if (its == nullptr || here == nullptr || its == here) return;
   std::string text = "a strand of group " + std::to_string(here->index()) + ' ' + what + " strand";
   if (!strand.name().empty()) text.append(" \"").append(strand.name()) += '"';

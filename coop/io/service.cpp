@@ -4,13 +4,13 @@
 
 #include "choose.hpp"
 #include "core.hpp"
-#include "heddle/coop/parallel/group.hpp"
+#include "heddle/coop/ext/scheduler_access.hpp"
 
 namespace heddle::coop::io {
 
 service::service(scheduler& on, const service_options& options) {
   const bool elsewhere =
-      parallel::group::of(on) != nullptr && coop::detail::current_scheduler != &on;
+      scheduler_access::group(on) != nullptr && coop::detail::current_scheduler != &on;
   auto [engine, files, sockets, by_epoll] = detail::choose({options, elsewhere});
   core_ = new detail::core(on, std::move(engine), std::move(files), by_epoll, std::move(sockets));
 }

@@ -18,11 +18,13 @@ constexpr duration slice = std::chrono::microseconds(50);
 constexpr std::uint32_t messages_between_hand_ons = 1024;
 
 /// Brings a strand that the balancer has chosen.
-struct transfer final : message {
+struct transfer final : message, coop::detail::strand_carrier {
   coop::detail::strand_block& strand;
+  group& to;
 
-  explicit transfer(coop::detail::strand_block& chosen) noexcept
-      : message(&deliver_it), strand(chosen) {}
+  transfer(coop::detail::strand_block& chosen, group& its_new) noexcept
+      : message(&deliver_it), strand(chosen), to(its_new) {}
+  void post() noexcept override { to.post(*this); }
   static void deliver_it(message& self, group* to) noexcept {
     auto& mine = static_cast<transfer&>(self);
     if (to != nullptr) to->scheduler().arrive(mine.strand);
@@ -35,8 +37,8 @@ struct transfer final : message {
 // Of other groups, that were made in a strand, it may.
 void group::asked_from(const group& other) const noexcept {
   if (&team_ != &other.team_) return;
-  const std::string text = "a strand of group " + std::to_string(other.index_) +
-                           " asks for the scheduler of group " + std::to_string(index_) +
+  const std::string text = "a strand of group " + std::to_string(other.index()) +
+                           " asks for the scheduler of group " + std::to_string(index()) +
                            ", which only that group's strands may use; use group::spawn()";
   coop::detail::fatal(text.c_str());
 }
@@ -51,7 +53,7 @@ group::~group() {
 
 void group::open(const scheduler_options& options) {
   scheduler_.emplace(options);
-  scheduler_->group_ = this;
+  scheduler_access::join_group(*scheduler_, *this);
 }
 
 void group::close() noexcept {
@@ -59,10 +61,7 @@ void group::close() noexcept {
   scheduler_.reset();
 }
 
-std::exception_ptr group::run() {
-  scheduler_->run_strands();
-  return std::exchange(scheduler_->unhandled_, nullptr);
-}
+std::exception_ptr group::run() { return scheduler_access::run(*scheduler_); }
 
 bool group::receive() noexcept {
   message* each = inbox_.take_all();
@@ -106,7 +105,7 @@ void group::rouse() noexcept {
                                          std::memory_order_seq_cst)) {
           break;
         }
-        scheduler_->reactor_->interrupt();
+        scheduler_access::attached_reactor(*scheduler_)->interrupt();
         rest_.store(rest_state::awake, std::memory_order_release);
         return;
     }
@@ -115,18 +114,12 @@ void group::rouse() noexcept {
 
 bool group::may_spin() noexcept {
   coop::scheduler& own = *scheduler_;
-  if (set_.spin_ticks == 0 || !own.ready_.empty()) return false;
-  if (own.reactor_ != nullptr && own.reactor_->expected() != reactor::expectation::nothing) {
-    return false;
-  }
+  if (set_.spin_ticks == 0 || !scheduler_access::is_idle(own)) return false;
   // It stands for a switch: so timers are looked at also where all waits are short.
-  if (own.turns_ > 1) {
-    --own.turns_;
-    return true;
-  }
-  if (!inbox_.empty() || own.announcer_.on) return false;
-  if (!own.timers_.empty() && own.timers_.earliest() <= own.now()) return false;
-  own.turns_ = turns_to_run();
+  if (scheduler_access::count_turn(own)) return true;
+  if (!inbox_.empty() || scheduler_access::announces(own)) return false;
+  if (scheduler_access::has_due_timer(own)) return false;
+  scheduler_access::set_turns(own, turns_to_run());
   return true;
 }
 
@@ -212,17 +205,18 @@ void group::balance() noexcept {
   constexpr std::size_t surplus = 4;       // not worth a move
   constexpr std::uint64_t looked_at = 64;  // strands, at most
   coop::scheduler& own = *scheduler_;
-  const std::size_t mine = own.ready_.size_bound();
+  const coop::detail::ready_queue& ready = scheduler_access::ready_queue(own);
+  const std::size_t mine = ready.size_bound();
   load_.store(mine, std::memory_order_relaxed);
-  group& left = team_[(index_ + team_.size() - 1) % team_.size()];
-  group& right = team_[(index_ + 1) % team_.size()];
+  group& left = team_[(index() + team_.size() - 1) % team_.size()];
+  group& right = team_[(index() + 1) % team_.size()];
   group& least =
       left.load_.load(std::memory_order_relaxed) < right.load_.load(std::memory_order_relaxed)
           ? left
           : right;
   if (mine < 2 * least.load_.load(std::memory_order_relaxed) + surplus || &least == this) return;
   coop::detail::strand_block* const chosen =
-      own.ready_.find_newest(looked_at, [](const coop::detail::strand_block& each) {
+      ready.find_newest(looked_at, [](const coop::detail::strand_block& each) {
         // The one that gives way just now still stands on its stack.
         return each.rare != nullptr && each.rare->movable &&
                each.status != coop::detail::strand_status::polling &&
@@ -233,7 +227,7 @@ void group::balance() noexcept {
   // Until it says so itself: else we would give it all that we have before it looks.
   least.load_.fetch_add(1, std::memory_order_relaxed);
   void* const memory = coop::detail::frame_pool::allocate(sizeof(transfer));
-  own.send(*chosen, least, *new (memory) transfer(*chosen));
+  own.send(*chosen, *new (memory) transfer(*chosen, least));
 }
 
 // A look costs what it takes to read the clock, which is little in 64 turns; where turns are long,
@@ -244,7 +238,7 @@ std::uint32_t group::turns_to_run() noexcept {
   if (passed > set_.look_ticks) {
     turns_ = std::max(turns_ / 2, std::uint32_t{1});
   } else if (passed < set_.look_ticks / 4) {
-    turns_ = std::min(turns_ * 2, coop::scheduler::turns_between_timers);
+    turns_ = std::min(turns_ * 2, coop::detail::turns_between_timers);
   }
   return turns_;
 }

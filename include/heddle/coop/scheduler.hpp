@@ -16,6 +16,7 @@
 #include "heddle/coop/detail/fiber.hpp"
 #include "heddle/coop/detail/idle_fibers.hpp"
 #include "heddle/coop/detail/ready_queue.hpp"
+#include "heddle/coop/detail/scheduler_group.hpp"
 #include "heddle/coop/detail/scheduler_list.hpp"
 #include "heddle/coop/detail/strand_block.hpp"
 #include "heddle/coop/detail/strand_registry.hpp"
@@ -25,11 +26,6 @@
 #include "heddle/coop/task.hpp"
 
 namespace heddle::coop {
-
-namespace parallel {
-class group;
-struct message;
-}  // namespace parallel
 
 /// What time is on a scheduler.
 enum class clock_policy {
@@ -199,18 +195,17 @@ class scheduler {
     turns_ = 1;
   }
 
-  /// The running strand is to go on in another scheduler: `posted` brings it there once it has
-  /// switched away, by arrive(). For awaitables' park(); afterwards the strand has to suspend.
-  void depart(detail::strand_block& strand, parallel::group& to,
-              parallel::message& posted) noexcept {
+  /// The running strand is to go on in another scheduler: `carrier` brings it there once it has
+  /// switched away. For awaitables' park(); afterwards the strand has to suspend.
+  void depart(detail::strand_block& strand, detail::strand_carrier& carrier) noexcept {
     strand.status = detail::strand_status::leaving;
-    departure_ = {&strand, &to, &posted};
+    departure_ = {&strand, &carrier};
     turns_ = 1;  // next() is to see it
   }
   /// Suspends the running fiber after depart(), instead of leave_fiber().
   [[gnu::noinline]] static void leave_for_good(detail::strand_block& self);
   /// As depart(), at once, for a strand in the ready queue that does not run.
-  void send(detail::strand_block& strand, parallel::group& to, parallel::message& posted) noexcept;
+  void send(detail::strand_block& strand, detail::strand_carrier& carrier) noexcept;
   /// Takes a strand that has departed from elsewhere: it is ready.
   void arrive(detail::strand_block& strand);
   /// Whether nobody but the scheduler knows of the strand, so that it can go.
@@ -226,7 +221,7 @@ class scheduler {
 
  private:
   friend detail::fiber;
-  friend parallel::group;
+  friend class scheduler_access;
   void run_strands();
   [[gnu::always_inline]] inline void switch_fiber(detail::strand_block& self,
                                                   detail::strand_block* to);
@@ -292,9 +287,6 @@ class scheduler {
   void leave_all(detail::strand_block& strand) noexcept;
   bool leave_others(detail::wait_node& woken, detail::strand_block& strand) noexcept;
 
-  // How many turns pass until timers are looked at: reading the clock costs more than a switch.
-  static constexpr std::uint32_t turns_between_timers = 64;
-
   detail::ready_queue ready_;
   std::uint32_t turns_ = 1;  // left until next() takes the slow way
   detail::strand_block* named_ = nullptr;
@@ -302,11 +294,10 @@ class scheduler {
   detail::fiber_context main_;              // of run()
   detail::timer_queue timers_;
   reactor* reactor_ = nullptr;
-  parallel::group* group_ = nullptr;  // of which it is the scheduler
+  detail::scheduler_group* group_ = nullptr;  // null: it runs alone
   struct {
     detail::strand_block* strand = nullptr;  // its status is `leaving`
-    parallel::group* to = nullptr;
-    parallel::message* posted = nullptr;
+    detail::strand_carrier* carrier = nullptr;
   } departure_;
   scheduler_options options_;
   std::mt19937_64 random_;

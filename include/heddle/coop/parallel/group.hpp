@@ -13,7 +13,9 @@
 #include <utility>
 
 #include "heddle/coop/detail/frame_pool.hpp"
+#include "heddle/coop/detail/scheduler_group.hpp"
 #include "heddle/coop/ext/inbox.hpp"
+#include "heddle/coop/ext/scheduler_access.hpp"
 #include "heddle/coop/ext/spin.hpp"
 #include "heddle/coop/scheduler.hpp"
 
@@ -40,7 +42,7 @@ enum class rest_state : std::uint32_t {
 /// others can wake. Made by `groups`. What only strands of one group use needs no synchronisation,
 /// and all that serves a scheduler's strands serves them; what strands of several groups share is
 /// in parallel/.
-class group {
+class group final : private coop::detail::scheduler_group {
  public:
   group(const group&) = delete;
   group& operator=(const group&) = delete;
@@ -62,7 +64,7 @@ class group {
   void spawn(stack_size stack, F&& body, std::string_view name = {}) {
     static_assert(!coop::detail::is_task<std::invoke_result_t<std::decay_t<F>&>>,
                   "a task has no stack: it runs on that of its group");
-    if (scheduler_) static_cast<void>(scheduler_->fiber_size(stack));  // else it is gone already
+    if (scheduler_) scheduler_access::require_fiber_size(*scheduler_, stack);  // else it is gone
     post_spawn(stack, std::forward<F>(body), name);
   }
 
@@ -75,17 +77,19 @@ class group {
     return *scheduler_;
   }
   /// From 0, among the groups it was made with.
-  [[nodiscard]] std::size_t index() const noexcept { return index_; }
+  [[nodiscard]] std::size_t index() const noexcept { return scheduler_group::index(); }
   /// The number of the processor to which its thread is pinned; -1 if it is not.
   [[nodiscard]] int processor() const noexcept { return set_.processor; }
 
   /// The group of the running strand; null in others.
   [[nodiscard]] static group* current() noexcept {
     const coop::scheduler* const running = coop::detail::this_scheduler();
-    return running != nullptr ? running->group_ : nullptr;
+    return running != nullptr ? of(*running) : nullptr;
   }
   /// That of a scheduler; null if it is in none.
-  [[nodiscard]] static group* of(const coop::scheduler& which) noexcept { return which.group_; }
+  [[nodiscard]] static group* of(const coop::scheduler& which) noexcept {
+    return static_cast<group*>(scheduler_access::group(which));  // there are no other kinds
+  }
 
   /// Strands that its balancer has given to others so far. On its own thread, or while the groups
   /// do not run.
@@ -130,7 +134,6 @@ class group {
 
  private:
   friend detail::team;
-  friend coop::scheduler;
   friend std::uint64_t detail::ticks_in(duration length);
 
   struct settings {
@@ -140,7 +143,7 @@ class group {
     bool balances;
   };
   group(detail::team& of, std::size_t index, const settings& set) noexcept
-      : team_(of), index_(index), set_(set) {}
+      : scheduler_group(index), team_(of), set_(set) {}
   /// On its thread, before all else and after all else.
   void open(const scheduler_options& options);
   void close() noexcept;
@@ -191,22 +194,19 @@ class group {
   [[nodiscard]] bool may_spin() noexcept;
   /// Ends its sleep.
   void rouse() noexcept;
-  /// Waits until something has been posted, and delivers it; or until `until`, or for `events`, if
-  /// these are given. Returns false if nothing will ever come: the groups' run is over.
-  bool rest(std::optional<time_point> until, reactor* events) noexcept;
+  bool rest(std::optional<time_point> until, reactor* events) noexcept override;
   bool rest_spinning(std::optional<time_point> until) noexcept;
   void rest_in_reactor(std::optional<time_point> until, reactor& events) noexcept;
   void rest_asleep(time_point until) noexcept;
   void rest_passive() noexcept;
-  /// What is to be done now and then while strands run. Returns how many turns to run until then.
-  std::uint32_t look() noexcept;
+  std::uint32_t look() noexcept override;
+  bool deliver() noexcept override { return !inbox_.empty() && receive(); }
   [[nodiscard]] std::uint32_t turns_to_run() noexcept;
   void balance() noexcept;
 
   static constexpr int spins_between_looks = 32;
 
   detail::team& team_;
-  const std::size_t index_;
   const settings set_;
   std::optional<coop::scheduler> scheduler_;
   bool expects_messages_ = false;  // the last rest was ended by one

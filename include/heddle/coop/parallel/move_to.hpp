@@ -1,6 +1,7 @@
 #pragma once
 
 #include "heddle/coop/await.hpp"
+#include "heddle/coop/detail/scheduler_group.hpp"
 #include "heddle/coop/ext/inbox.hpp"
 #include "heddle/coop/parallel/group.hpp"
 
@@ -14,7 +15,8 @@ void require_free();
 
 class [[nodiscard("awaited: co_await it, or await(it) in a fiber")]] move_awaitable
     : public coop::detail::awaitable<move_awaitable>,
-      private message {
+      private message,
+      private coop::detail::strand_carrier {
  public:
   static constexpr bool limitable() noexcept { return false; }  // half way there is nowhere
   explicit move_awaitable(group & to) noexcept : message(&deliver_it), to_(to) {}
@@ -25,11 +27,12 @@ class [[nodiscard("awaited: co_await it, or await(it) in a fiber")]] move_awaita
   }
   void park(coop::detail::strand_block & self) noexcept {
     self_ = &self;
-    self.owner->depart(self, to_, *this);
+    self.owner->depart(self, *this);
   }
   void get() const noexcept {}
 
  private:
+  void post() noexcept override { to_.post(*this); }
   static void deliver_it(message & self, group * to) noexcept {
     if (to != nullptr) to->scheduler().arrive(*static_cast<move_awaitable&>(self).self_);
   }
