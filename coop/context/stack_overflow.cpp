@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
@@ -13,15 +14,15 @@
 #include <mutex>
 #include <string_view>
 
-#include "heddle/coop/detail/fiber.hpp"
-#include "heddle/coop/ext/awaitable.hpp"
-#include "heddle/coop/scheduler.hpp"
 #include "slab_registry.hpp"
 
 namespace heddle::coop::detail {
 namespace {
 
 struct sigaction previous;
+
+// Null in a program that uses contexts alone.
+constinit std::atomic<named_strand (*)() noexcept> running_strand = nullptr;
 
 // Text for write(), put together without what a signal handler may not call.
 class message {
@@ -71,18 +72,19 @@ void report(const slab_registry::slot& slot, const void* context) noexcept {
   // A frame that is larger than what is left may have its stack pointer below the guard already.
   const std::byte* const sp = stack_pointer(context);
   const bool overflow = sp == nullptr || (sp < slot.end && sp >= slot.begin - slot.stack_bytes);
-  const strand_block* const strand = current_strand;
-  if (strand != nullptr) {
-    text << "strand " << strand->owner->id(*strand);
-    if (!strand->name().empty()) text << " \"" << strand->name() << "\"";
+  const auto running = running_strand.load(std::memory_order_relaxed);
+  const named_strand strand = running != nullptr ? running() : named_strand{};
+  if (strand.number != 0) {
+    text << "strand " << strand.number;
+    if (!strand.name.empty()) text << " \"" << strand.name << "\"";
   } else {
     text << "a context";
   }
   if (overflow) {
     text << " overflowed its stack of " << slot.stack_bytes
          << " bytes: it calls too deeply or has too much on the stack. Give it a larger one ("
-         << (strand != nullptr ? "scheduler_options::stack_bytes, or a stack_size to spawn()"
-                               : "the context's stack size")
+         << (strand.number != 0 ? "scheduler_options::stack_bytes, or a stack_size to spawn()"
+                                : "the context's stack size")
          << ")\n";
   } else {
     text << " accessed the guard page of a stack of " << slot.stack_bytes
@@ -166,6 +168,10 @@ void report_overflows() {
     sigaction(SIGSEGV, nullptr, &previous);  // before ours can run
     sigaction(SIGSEGV, &ours, nullptr);
   });
+}
+
+void name_overflows_by(named_strand (*running)() noexcept) noexcept {
+  running_strand.store(running, std::memory_order_relaxed);
 }
 
 void provide_signal_stack() noexcept {

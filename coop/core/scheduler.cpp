@@ -1,5 +1,6 @@
 #include "heddle/coop/scheduler.hpp"
 
+#include "context/stack_overflow.hpp"
 #include "context/stack_pool.hpp"
 
 namespace heddle::coop {
@@ -12,10 +13,22 @@ using detail::strand_kind;
 using detail::strand_status;
 using detail::wake_reason;
 
+namespace {
+
+// Called in a signal handler.
+detail::named_strand running_strand() noexcept {
+  const strand_block* const strand = current_strand;
+  if (strand == nullptr) return {};
+  return {strand->owner->id(*strand), strand->name()};
+}
+
+}  // namespace
+
 scheduler::scheduler(scheduler_options options)
     : options_(options), random_(options.random_seed.value_or(0)) {
   detail::require_stack_bytes(options.stack_bytes, fiber_context::minimum_stack_bytes(),
                               fiber_context::name);
+  detail::name_overflows_by(&running_strand);
 }
 
 scheduler::~scheduler() {
