@@ -3,6 +3,8 @@
 #include <atomic>
 #include <stdexcept>
 
+#include "heddle/coop/ext/scheduler_access.hpp"
+
 namespace heddle::coop {
 
 namespace {
@@ -27,7 +29,7 @@ bool detail::slice_is_over() noexcept {
     set(slice_flag, false);
   }
   ++self->switches_;
-  self->on_.look_at_timers();
+  scheduler_access::look_at_timers(self->on_);
   return true;
 }
 

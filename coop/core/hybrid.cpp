@@ -1,5 +1,7 @@
 #include "heddle/coop/hybrid.hpp"
 
+#include "heddle/coop/ext/scheduler_access.hpp"
+
 namespace heddle::coop::detail {
 
 void run_on_fiber(strand_block& self, std::coroutine_handle<> start, const end_mark& end) {
@@ -12,9 +14,9 @@ void run_on_fiber(strand_block& self, std::coroutine_handle<> start, const end_m
     if (end.reached) return;
     next = std::coroutine_handle<>::from_address(self.resume_at);
     if (self.status == strand_status::leaving) [[unlikely]] {
-      scheduler::leave_for_good(self);
+      scheduler_access::leave_for_good(self);
     } else {
-      scheduler::leave_fiber(self);
+      scheduler_access::leave_fiber(self);
     }
   }
 }

@@ -2,6 +2,7 @@
 
 #include "context/stack_overflow.hpp"
 #include "context/stack_pool.hpp"
+#include "heddle/coop/ext/scheduler_access.hpp"
 
 namespace heddle::coop {
 
@@ -19,7 +20,7 @@ namespace {
 detail::named_strand running_strand() noexcept {
   const strand_block* const strand = current_strand;
   if (strand == nullptr) return {};
-  return {strand->owner->id(*strand), strand->name()};
+  return {scheduler_access::id(*strand), strand->name()};
 }
 
 }  // namespace
@@ -141,11 +142,11 @@ std::size_t scheduler::fiber_size(stack_size wanted) const {
 
 // Of a strand that somebody holds, or that has more than a body.
 void scheduler::finish_rare(strand_block& strand) {
-  if (strand.cancelled) strand.extra().id = id(strand);
+  if (strand.cancelled) strand.extra().id = all_.id(strand);
   all_.remove(strand);
   detail::strand_extra* const rare = strand.rare;
   if (rare != nullptr) {
-    while (!rare->joiners.empty()) wake_first(rare->joiners);
+    while (!rare->joiners.empty()) scheduler_access::wake_first(rare->joiners);
   }
   strand.ask(block_call::clear);
   if (rare != nullptr && rare->parent != nullptr) {
@@ -173,7 +174,7 @@ void scheduler::destroy_strand(strand_block& strand) noexcept {
     }
     if (rare->parent != nullptr) rare->parent->child_ended(*rare->parent, strand);
   }
-  if (strand.references != 1) strand.extra().id = id(strand);
+  if (strand.references != 1) strand.extra().id = all_.id(strand);
   all_.remove(strand);
   detail::release(strand);
 }

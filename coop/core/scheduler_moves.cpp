@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "heddle/coop/ext/scheduler_access.hpp"
 #include "heddle/coop/scheduler.hpp"
 #include "heddle/trace.h"
 
@@ -53,7 +54,7 @@ void scheduler::let_depart() noexcept {
   send(*strand, *carrier);
 }
 
-void scheduler::leave_for_good(strand_block& self) {
+void scheduler_access::leave_for_good(strand_block& self) {
   // By way of run(), which lets it depart: nothing that a fiber switches to would.
   fiber_context::switch_to(self.runner->context, detail::this_scheduler()->main_);
 }

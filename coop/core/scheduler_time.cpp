@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <thread>
 
+#include "heddle/coop/ext/scheduler_access.hpp"
 #include "heddle/coop/scheduler.hpp"
 
 namespace heddle::coop {
@@ -23,16 +24,15 @@ time_point scheduler::now() const noexcept {
                                                    : std::chrono::steady_clock::now();
 }
 
-void scheduler::wake_at(strand_block& strand, time_point at) { timers_.add(strand, at); }
-
-bool scheduler::wake_before(strand_block& strand, time_point at) {
+bool scheduler_access::wake_before(strand_block& strand, time_point at) {
   // A time that never comes needs no timer: without it, a deadlock is found.
   if (at == time_point::max()) return false;
+  detail::timer_queue& timers = strand.owner->timers_;
   if (strand.timed) {
-    if (timers_.of(strand) <= at) return false;
-    timers_.remove(strand);
+    if (timers.of(strand) <= at) return false;
+    timers.remove(strand);
   }
-  timers_.add(strand, at);
+  timers.add(strand, at);
   return true;
 }
 
@@ -103,12 +103,12 @@ strand_block* scheduler::next_polled(strand_block* candidate) {
   }
 }
 
-void scheduler::attach(reactor& events) {
-  if (reactor_ != nullptr) {
+void scheduler_access::attach(scheduler& its, reactor& events) {
+  if (its.reactor_ != nullptr) {
     throw std::logic_error(
         "this scheduler has a reactor (an io::service) already; it can wait in one only");
   }
-  reactor_ = &events;
+  its.reactor_ = &events;
 }
 
 // Waits on the steady clock: for events from outside if there may be any. `until`: not given only

@@ -4,7 +4,6 @@
 #include <string>
 
 #include "heddle/coop/ext/scheduler_access.hpp"
-#include "heddle/coop/scheduler.hpp"
 
 namespace heddle::coop::detail {
 
@@ -45,7 +44,7 @@ void cancel(strand_block& strand) {
   if (strand.owner != current_scheduler) [[unlikely]] {
     require_same_group(strand, "cancels");
   }
-  strand.owner->cancel(strand);
+  scheduler_access::cancel(strand);
 }
 
 void require_same_group(const strand_block& strand, const char* what) noexcept {

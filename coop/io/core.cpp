@@ -9,6 +9,8 @@
 #include <chrono>
 #include <cstring>
 
+#include "heddle/coop/ext/scheduler_access.hpp"
+
 namespace heddle::coop::io::detail {
 
 using coop::detail::strand_block;
@@ -26,7 +28,7 @@ core::core(scheduler& on, std::unique_ptr<io::engine> engine, std::string choice
       choice_(std::move(choice)),
       socket_choice_(std::move(socket_choice)),
       sockets_by_epoll_(sockets_by_epoll) {
-  on.attach(*this);
+  scheduler_access::attach(on, *this);
 }
 
 void core::allow_sockets() {
@@ -46,7 +48,7 @@ void core::stop() noexcept {
   while (oldest_ != nullptr) collect(std::nullopt);
   sockets_.reset();
   engine_.reset();
-  if (scheduler_ != nullptr) scheduler_->detach(*this);
+  if (scheduler_ != nullptr) scheduler_access::detach(*scheduler_, *this);
 }
 
 void core::start(operation& wanted, strand_block& self) {
@@ -57,7 +59,7 @@ void core::start(operation& wanted, strand_block& self) {
   coop::detail::wait_in(self, wanted.node, wanted);
   if (stopped()) [[unlikely]] {
     wanted.error = EBADF;
-    scheduler::wake(wanted.node);
+    scheduler_access::wake(wanted.node);
     return;
   }
   wanted.in_flight = true;
@@ -220,7 +222,7 @@ void core::finish(operation& over) noexcept {
     self.reason = wake_reason::granted;
   }
   ++woken_;
-  scheduler::wake(over.node);
+  scheduler_access::wake(over.node);
 }
 
 void core::collect(std::optional<duration> limit) {

@@ -2,8 +2,8 @@
 #include <stdexcept>
 
 #include "heddle/coop/detail/link_side.hpp"
+#include "heddle/coop/ext/scheduler_access.hpp"
 #include "heddle/coop/link/errors.hpp"
-#include "heddle/coop/scheduler.hpp"
 
 namespace heddle::coop::detail {
 
@@ -155,7 +155,7 @@ void link_side::arrive_over(link_envelope& call) noexcept {
   }
   link_wait& wait = *std::exchange(call.wait, nullptr);
   count_as_granted(*wait.who);
-  scheduler::wake(wait);
+  scheduler_access::wake(wait);
 }
 
 // ---- whose it is --------------------------------------------------------------------------------
@@ -253,7 +253,7 @@ void link_side::grant_room() noexcept {
     auto& first = static_cast<room_wait&>(*rooms_.first());
     if (unreceived_ >= first.most) reclaim();
     if (unreceived_ >= first.most) break;
-    scheduler::wake(first);
+    scheduler_access::wake(first);
     if (send_one_way(*first.letter)) first.letter = nullptr;
   }
   granting_ = false;
@@ -264,7 +264,7 @@ void link_side::grant_room() noexcept {
 
 // They find that it is closed.
 void link_side::close_rooms() noexcept {
-  while (!rooms_.empty()) scheduler::wake_first(rooms_);
+  while (!rooms_.empty()) scheduler_access::wake_first(rooms_);
   wants_receipts_.store(false, std::memory_order_relaxed);
 }
 
@@ -293,7 +293,7 @@ void link_side::park_call(strand_block& self, link_wait& wait, link_envelope& ca
   call_state seen = call_state::sent;
   if (!call.state.compare_exchange_strong(seen, call_state::parked, std::memory_order_acq_rel)) {
     call.wait = nullptr;
-    scheduler::wake(wait);
+    scheduler_access::wake(wait);
   }
 }
 
@@ -412,7 +412,7 @@ void link_side::job_ended() noexcept {
 }
 
 void link_side::tell_if_finished() noexcept {
-  while (!finished_.empty() && is_finished()) scheduler::wake_first(finished_);
+  while (!finished_.empty() && is_finished()) scheduler_access::wake_first(finished_);
 }
 
 void link_side::cancel_jobs() noexcept {
@@ -494,7 +494,7 @@ void link_side::close_calls() noexcept {
     wait.envelope->state.compare_exchange_strong(seen, call_state::abandoned,
                                                  std::memory_order_acq_rel);
     wait.envelope = nullptr;
-    scheduler::wake(wait);
+    scheduler_access::wake(wait);
   }
 }
 

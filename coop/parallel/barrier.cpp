@@ -38,7 +38,7 @@ struct alignas(detail::line_bytes) barrier::cell : coop::detail::wait_list, mess
     arrived = 0;
     while (!empty()) {
       coop::detail::count_as_granted(*first()->who);
-      scheduler::wake(*first());
+      scheduler_access::wake(*first());
     }
   }
 };

@@ -27,7 +27,7 @@ struct transfer final : message, coop::detail::strand_carrier {
   void post() noexcept override { to.post(*this); }
   static void deliver_it(message& self, group* to) noexcept {
     auto& mine = static_cast<transfer&>(self);
-    if (to != nullptr) to->scheduler().arrive(mine.strand);
+    if (to != nullptr) scheduler_access::arrive(to->scheduler(), mine.strand);
     coop::detail::frame_pool::release(&mine, sizeof(transfer));
   }
 };
@@ -220,14 +220,14 @@ void group::balance() noexcept {
         // The one that gives way just now still stands on its stack.
         return each.rare != nullptr && each.rare->movable &&
                each.status != coop::detail::strand_status::polling &&
-               &each != coop::detail::current_strand && coop::scheduler::can_depart(each);
+               &each != coop::detail::current_strand && scheduler_access::can_depart(each);
       });
   if (chosen == nullptr) return;
   ++given_away_;
   // Until it says so itself: else we would give it all that we have before it looks.
   least.load_.fetch_add(1, std::memory_order_relaxed);
   void* const memory = coop::detail::frame_pool::allocate(sizeof(transfer));
-  own.send(*chosen, *new (memory) transfer(*chosen, least));
+  scheduler_access::send(*chosen, *new (memory) transfer(*chosen, least));
 }
 
 // A look costs what it takes to read the clock, which is little in 64 turns; where turns are long,

@@ -22,7 +22,7 @@ void group_owner::touch() {
   if (here == nullptr || strand == nullptr) return;
   group* owner = nullptr;
   const bool ours = owner_.compare_exchange_strong(owner, here) || owner == here;
-  const std::uint64_t id = here->scheduler().id(*strand);
+  const std::uint64_t id = scheduler_access::id(*strand);
   const std::lock_guard held(lock_);
   if (!ours) {
     const std::string what = name_.empty() ? "a group_local" : "group_local \"" + name_ + '"';

@@ -3,6 +3,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "heddle/coop/ext/scheduler_access.hpp"
+
 namespace heddle::coop::parallel::detail {
 
 void require_free() {
@@ -11,8 +13,8 @@ void require_free() {
     coop::detail::wait_by_wrong_kind(running, coop::detail::strand_kind::none);
   }
   const coop::detail::strand_block& strand = *running;
-  if (group::of(*strand.owner) != nullptr && scheduler::can_depart(strand)) return;
-  std::string text = "strand " + std::to_string(strand.owner->id(strand));
+  if (group::of(*strand.owner) != nullptr && scheduler_access::can_depart(strand)) return;
+  std::string text = "strand " + std::to_string(scheduler_access::id(strand));
   if (!strand.name().empty()) text.append(" \"").append(strand.name()) += '"';
   throw std::logic_error(
       text + (group::of(*strand.owner) == nullptr

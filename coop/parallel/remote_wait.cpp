@@ -82,12 +82,12 @@ void remote_wait::finish(remote_wait& self) noexcept {
   self.state_.store(remote_state::idle, std::memory_order_release);
   if (over) return;
   coop::detail::count_as_granted(*self.node_.who);
-  scheduler::wake(self.node_);
+  scheduler_access::wake(self.node_);
 }
 
 void remote_wait::end_given_up(remote_wait& self) noexcept {
   self.state_.store(remote_state::idle, std::memory_order_relaxed);
-  scheduler::wake(self.node_);
+  scheduler_access::wake(self.node_);
 }
 
 void remote_wait::wait_in(wait_queue& queue) noexcept {

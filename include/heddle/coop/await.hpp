@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "heddle/coop/ext/awaitable.hpp"
-#include "heddle/coop/scheduler.hpp"
+#include "heddle/coop/ext/scheduler_access.hpp"
 
 namespace heddle::coop {
 
@@ -17,7 +17,7 @@ template <class Awaitable>
   if (!what.await_ready()) {
     detail::strand_block& self = detail::waiting_strand(detail::strand_kind::fiber);
     what.begin(self);
-    scheduler::leave_fiber(self);
+    scheduler_access::leave_fiber(self);
     what.end(*detail::this_strand());
   }
   return what.get();
@@ -57,7 +57,8 @@ class [[nodiscard("awaited: co_await it, or await(it) in a fiber")]] within_awai
   void park(detail::strand_block & self) {
     limited_.park(self);
     if (!self.is_waiting()) return;  // it was granted while it parked
-    if (self.owner->wake_before(self, detail::later(self.owner->now(), limit_))) self_ = &self;
+    const time_point until = detail::later(self.owner->now(), limit_);
+    if (scheduler_access::wake_before(self, until)) self_ = &self;
   }
   result get() {
     if (self_ != nullptr && self_->reason == detail::wake_reason::timed_out) {

@@ -125,108 +125,9 @@ class scheduler {
   /// One line for each strand that has not ended: its number, its name, what it waits for.
   [[nodiscard]] std::string dump() const;
 
-  // ---- for those who write awaitables -----------------------------------------------------------
-
-  /// Ends the wait that the node stands for: the strand is ready. If several waits have to end,
-  /// only the last one does that.
-  static void wake(detail::wait_node& node) {
-    node.list->remove(node);
-    end_wait(node, *node.who);
-  }
-  /// As wake(), of the first in a list that is not empty.
-  static void wake_first(detail::wait_list& list) {
-    detail::wait_node& node = *list.first();
-    end_wait(node, list.remove_first());
-  }
-  /// As wake(), of a node that was taken out of its list already.
-  static void end_wait(detail::wait_node& node, detail::strand_block& strand) {
-    if (strand.timed || strand.several) [[unlikely]] {
-      if (!strand.owner->leave_others(node, strand)) return;
-    }
-    strand.waits = nullptr;
-    strand.owner->ready_.push(strand);
-  }
-  /// Puts a strand that is not in the ready queue, nor waits in a list, at its end.
-  void make_ready(detail::strand_block& strand) {
-    strand.status = detail::strand_status::ready;
-    ready_.push(strand);
-  }
-  /// The running strand gives way: it is ready, and stays so.
-  void requeue(detail::strand_block& strand) { ready_.push(strand); }
-  /// The running strand runs again when `poll` holds at its turn.
-  void poll(detail::strand_block& strand, const detail::poll_function& poll) {
-    strand.status = detail::strand_status::polling;
-    strand.poll = &poll;
-    ready_.push(strand);
-  }
-  /// Wakes the waiting strand at `at`, unless it was woken before: reason `timed_out`.
-  void wake_at(detail::strand_block& strand, time_point at);
-  /// As wake_at(), unless it is to be woken by then already, or `at` is time_point::max(), which
-  /// never comes: returns false. One to be woken later is woken at `at` instead.
-  bool wake_before(detail::strand_block& strand, time_point at);
-  /// Ends a wait before its time, for `reason`.
-  void give_up(detail::strand_block& strand, detail::wake_reason reason);
-  /// Asks `events` from now on; it stays until it is detached or this scheduler is gone. Throws
-  /// std::logic_error if there is one already.
-  void attach(reactor& events);
-  void detach(const reactor& events) noexcept {
-    if (reactor_ == &events) reactor_ = nullptr;
-  }
-  /// Whether `strand` is in the ready queue.
-  [[nodiscard]] bool queued(const detail::strand_block& strand) const noexcept {
-    return ready_.holds(strand);
-  }
-  /// The strand's wait is not limited in time any more.
-  void drop_timer(detail::strand_block& strand) noexcept {
-    if (strand.timed) timers_.remove(strand);
-  }
-  /// The number of a strand that has not ended: 1 for the first one spawned.
-  [[nodiscard]] std::uint64_t id(const detail::strand_block& strand) const noexcept {
-    return all_.id(strand);
-  }
-  /// Looks at the timers before the next strand runs: for those who give way after a long time.
-  void look_at_timers() noexcept { turns_ = 1; }
-  /// What cancelling it means for a strand as it is now.
-  void cancel(detail::strand_block& strand);
-  /// Runs `strand`, which is queued, before all others.
-  void run_next(detail::strand_block& strand) noexcept {
-    ready_.remove(strand);
-    named_ = &strand;
-    turns_ = 1;
-  }
-
-  /// The running strand is to go on in another scheduler: `carrier` brings it there once it has
-  /// switched away. For awaitables' park(); afterwards the strand has to suspend.
-  void depart(detail::strand_block& strand, detail::strand_carrier& carrier) noexcept {
-    strand.status = detail::strand_status::leaving;
-    departure_ = {&strand, &carrier};
-    turns_ = 1;  // next() is to see it
-  }
-  /// Suspends the running fiber after depart(), instead of leave_fiber().
-  [[gnu::noinline]] static void leave_for_good(detail::strand_block& self);
-  /// As depart(), at once, for a strand in the ready queue that does not run.
-  void send(detail::strand_block& strand, detail::strand_carrier& carrier) noexcept;
-  /// Takes a strand that has departed from elsewhere: it is ready.
-  void arrive(detail::strand_block& strand);
-  /// Whether nobody but the scheduler knows of the strand, so that it can go.
-  [[nodiscard]] static bool can_depart(const detail::strand_block& strand) noexcept {
-    return strand.references == 1 && (strand.rare == nullptr || (strand.rare->joiners.empty() &&
-                                                                 strand.rare->parent == nullptr));
-  }
-
-  /// Switches from the running fiber, which has been parked, to what is next.
-  [[gnu::always_inline]] static inline void leave_fiber(detail::strand_block& self);
-  /// Puts the running fiber at the end of the ready queue and switches to what is next.
-  [[gnu::always_inline]] static inline void give_way(detail::strand_block& self);
-
  private:
-  friend detail::fiber;
   friend class scheduler_access;
-  void run_strands();
-  [[gnu::always_inline]] inline void switch_fiber(detail::strand_block& self,
-                                                  detail::strand_block* to);
-  template <class T>
-  friend class strand;
+  friend detail::fiber;  // goes from one strand to the next on its own stack
 
   template <class T>
   strand<T> add(detail::result_block<T>* block, std::string_view name) {
@@ -254,6 +155,9 @@ class scheduler {
   detail::strand_block* pop() {
     return options_.random_seed ? ready_.pop_any(random_) : ready_.pop();
   }
+  [[gnu::always_inline]] inline void switch_fiber(detail::strand_block& self,
+                                                  detail::strand_block* to);
+
   // To the recorder, if there is one: see coop/core/announce.cpp.
   struct announcer {
     bool on;
@@ -262,12 +166,13 @@ class scheduler {
     announcer() noexcept;
   };
   [[nodiscard]] std::uint64_t number(const detail::strand_block& strand) const noexcept {
-    return announcer_.first_number + id(strand);
+    return announcer_.first_number + all_.id(strand);
   }
   void announce_wait(const detail::strand_block& strand) const;
   void announce_end(const detail::strand_block& strand) const noexcept;
   void announce_turn(const detail::strand_block* to);
 
+  void run_strands();
   detail::strand_block* next_after_timers();
   void wake_due();
   bool pass_time(bool polled);
@@ -279,11 +184,19 @@ class scheduler {
   std::unique_ptr<detail::fiber> let_go(detail::fiber& runner) noexcept;
   void take_in(std::unique_ptr<detail::fiber> runner);
   void let_depart() noexcept;
+  void send(detail::strand_block& strand, detail::strand_carrier& carrier) noexcept;
+  void arrive(detail::strand_block& strand);
   detail::fiber& new_fiber(std::size_t size);
   [[nodiscard]] std::size_t fiber_size(stack_size wanted) const;
   inline void finish(detail::strand_block& strand);
   void finish_rare(detail::strand_block& strand);
   void destroy_strand(detail::strand_block& strand) noexcept;
+  void make_ready(detail::strand_block& strand) {
+    strand.status = detail::strand_status::ready;
+    ready_.push(strand);
+  }
+  void cancel(detail::strand_block& strand);
+  void give_up(detail::strand_block& strand, detail::wake_reason reason);
   void leave_all(detail::strand_block& strand) noexcept;
   bool leave_others(detail::wait_node& woken, detail::strand_block& strand) noexcept;
 
@@ -330,28 +243,6 @@ inline void scheduler::switch_fiber(detail::strand_block& self, detail::strand_b
     handed_ = to;
     detail::fiber_context::switch_to(self.runner->context, main_);
   }
-}
-
-inline void scheduler::leave_fiber(detail::strand_block& self) {
-  scheduler& owner = *detail::this_scheduler();
-  owner.ready_.fetch_ahead();
-  owner.switch_fiber(self, owner.next(&self));
-}
-
-inline void scheduler::give_way(detail::strand_block& self) {
-  scheduler& owner = *detail::this_scheduler();
-  owner.ready_.fetch_ahead();
-  detail::strand_block* to;
-  if (--owner.turns_ == 0 || owner.ready_.empty()) [[unlikely]] {
-    owner.ready_.push(self);
-    to = owner.next_slow(&self);
-  } else {
-    to = &owner.ready_.rotate(self);
-    if (!detail::may_run(to->status)) [[unlikely]] {
-      to = owner.next_special(*to);
-    }
-  }
-  owner.switch_fiber(self, to);
 }
 
 }  // namespace heddle::coop

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "heddle/coop/await.hpp"
+#include "heddle/coop/ext/scheduler_access.hpp"
 #include "heddle/coop/scheduler.hpp"
 #include "heddle/coop/strand.hpp"
 
@@ -127,7 +128,7 @@ class scope : private detail::strand_parent {
       self.cancel();
     }
     if (!self.children_.empty()) return;
-    while (!self.joiners_.empty()) scheduler::wake(*self.joiners_.first());
+    while (!self.joiners_.empty()) scheduler_access::wake(*self.joiners_.first());
   }
 
   scheduler& on_;

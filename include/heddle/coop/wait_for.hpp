@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "heddle/coop/await.hpp"
-#include "heddle/coop/scheduler.hpp"
+#include "heddle/coop/ext/scheduler_access.hpp"
 
 namespace heddle::coop {
 
@@ -16,7 +16,7 @@ class [[nodiscard("awaited: co_await it, or await(it) in a fiber")]] wait_for_aw
   bool ready() { return predicate_(); }
   void park(detail::strand_block & self) {
     poll_.predicate = this;
-    self.owner->poll(self, poll_);
+    scheduler_access::poll(self, poll_);
   }
   void get() const noexcept {}
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "heddle/coop/await.hpp"
-#include "heddle/coop/scheduler.hpp"
+#include "heddle/coop/ext/scheduler_access.hpp"
 #include "heddle/coop/strand.hpp"
 
 namespace heddle::coop {
@@ -19,7 +19,7 @@ class yield_awaitable {
       throw_cancelled(self);
     }
     self.resume_at = handle.address();
-    this_scheduler()->requeue(self);
+    scheduler_access::requeue(self);
   }
   void await_resume() const {
     if (this_strand()->cancel_pending) [[unlikely]] {
@@ -35,9 +35,10 @@ class [[nodiscard("awaited: co_await it, or await(it) in a fiber")]] yield_to_aw
   explicit yield_to_awaitable(const strand_ref& target) noexcept : target_(&target.block()) {}
   bool ready() const noexcept { return false; }
   void park(strand_block & self) {
-    direct_ = target_ != &self && target_->owner == self.owner && self.owner->queued(*target_);
-    if (direct_) self.owner->run_next(*target_);
-    self.owner->requeue(self);
+    direct_ =
+        target_ != &self && target_->owner == self.owner && scheduler_access::queued(*target_);
+    if (direct_) scheduler_access::run_next(*target_);
+    scheduler_access::requeue(self);
     self_ = &self;
   }
   bool get() {
@@ -61,7 +62,7 @@ class [[nodiscard("awaited: co_await it, or await(it) in a fiber")]] sleep_await
   bool ready() const noexcept { return false; }
   void park(strand_block & self) {
     self.status = strand_status::waiting;
-    self.owner->wake_at(self, absolute_ ? until_ : later(self.owner->now(), length_));
+    scheduler_access::wake_at(self, absolute_ ? until_ : later(self.owner->now(), length_));
     self_ = &self;
   }
   void get() noexcept { self_->reason = wake_reason::granted; }
@@ -81,7 +82,7 @@ class [[nodiscard("awaited: co_await it, or await(it) in a fiber")]] sleep_await
   if (self.cancel_pending) [[unlikely]] {
     detail::throw_cancelled(self);
   }
-  scheduler::give_way(self);
+  scheduler_access::give_way(self);
   what.await_resume();
 }
 

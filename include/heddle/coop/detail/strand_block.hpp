@@ -42,7 +42,8 @@ enum class strand_status : std::uint8_t {
   polling,    // in the ready queue, but runs only if its predicate is true when its turn comes
   waiting,    // sleeps: see is_waiting() for the others
   finished,
-  leaving,  // goes to another scheduler as soon as it has switched away: see scheduler::depart()
+  leaving,  // goes to another scheduler as soon as it has switched away: see
+            // scheduler_access::depart()
   hole,     // no strand: a place in the ready queue that one has left
 };
 

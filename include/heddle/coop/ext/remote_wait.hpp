@@ -8,6 +8,7 @@
 
 #include "heddle/coop/ext/awaitable.hpp"
 #include "heddle/coop/ext/inbox.hpp"
+#include "heddle/coop/ext/scheduler_access.hpp"
 #include "heddle/coop/ext/spin.hpp"
 #include "heddle/coop/ext/wait_list.hpp"
 #include "heddle/coop/parallel/group.hpp"
@@ -96,7 +97,7 @@ class remote_wait : public message, public coop::detail::wait_list {
   /// Queues a parked strand.
   void wait_in(wait_queue& queue) noexcept;
   /// Ends a wait that nobody else has ended, at once: the strand is ready.
-  void end_at_once() { scheduler::wake(node_); }
+  void end_at_once() { scheduler_access::wake(node_); }
 
   /// After it was taken out of its queue: makes the strand ready, in its group. From any thread.
   /// Whoever calls it may not touch it any more.

@@ -7,59 +7,188 @@
 
 #include "heddle/coop/detail/ready_queue.hpp"
 #include "heddle/coop/detail/scheduler_group.hpp"
+#include "heddle/coop/ext/awaitable.hpp"
 #include "heddle/coop/ext/reactor.hpp"
+#include "heddle/coop/ext/wait_list.hpp"
 #include "heddle/coop/scheduler.hpp"
 
 namespace heddle::coop {
 
-/// What a scheduler does for those who extend it, and users of it do not call.
+/// What a scheduler does for those who extend it: who write awaitables, wait lists, reactors,
+/// groups of schedulers. Users of a scheduler call none of it.
 ///
-/// All of it belongs to the scheduler's thread.
+/// To be called on the scheduler's thread.
 class scheduler_access {
  public:
+  // Waking strands.
+
+  /// Ends the wait that the node stands for: the strand is ready. If several waits have to end,
+  /// only the last one does that.
+  static void wake(detail::wait_node& node) {
+    node.list->remove(node);
+    end_wait(node, *node.who);
+  }
+  /// As wake(), of the first in a list that is not empty.
+  static void wake_first(detail::wait_list& list) {
+    detail::wait_node& node = *list.first();
+    end_wait(node, list.remove_first());
+  }
+  /// As wake(), of a node that was taken out of its list already.
+  static void end_wait(detail::wait_node& node, detail::strand_block& strand) {
+    if (strand.timed || strand.several) [[unlikely]] {
+      if (!strand.owner->leave_others(node, strand)) return;
+    }
+    strand.waits = nullptr;
+    strand.owner->ready_.push(strand);
+  }
+  /// Puts a strand that is not in the ready queue, nor waits in a list, at its end.
+  static void make_ready(detail::strand_block& strand) { strand.owner->make_ready(strand); }
+  /// What cancelling it means for a strand as it is now.
+  static void cancel(detail::strand_block& strand) { strand.owner->cancel(strand); }
+
+  // Parking the running strand, and suspending a fiber.
+
+  /// The running strand gives way: it is ready, and stays so.
+  static void requeue(detail::strand_block& strand) {
+    detail::this_scheduler()->ready_.push(strand);
+  }
+  /// The running strand runs again when `poll` holds at its turn.
+  static void poll(detail::strand_block& strand, const detail::poll_function& poll) {
+    strand.status = detail::strand_status::polling;
+    strand.poll = &poll;
+    strand.owner->ready_.push(strand);
+  }
+  /// Wakes the waiting strand at `at`, unless it was woken before: reason `timed_out`.
+  static void wake_at(detail::strand_block& strand, time_point at) {
+    strand.owner->timers_.add(strand, at);
+  }
+  /// As wake_at(), unless it is to be woken by then already, or `at` is time_point::max(), which
+  /// never comes: returns false. One to be woken later is woken at `at` instead.
+  static bool wake_before(detail::strand_block& strand, time_point at);
+  /// The strand's wait is not limited in time any more.
+  static void drop_timer(detail::strand_block& strand) noexcept {
+    if (strand.timed) strand.owner->timers_.remove(strand);
+  }
+  /// Switches from the running fiber, which has been parked, to what is next.
+  [[gnu::always_inline]] static void leave_fiber(detail::strand_block& self) {
+    scheduler& owner = *detail::this_scheduler();
+    owner.ready_.fetch_ahead();
+    owner.switch_fiber(self, owner.next(&self));
+  }
+  /// Puts the running fiber at the end of the ready queue and switches to what is next.
+  [[gnu::always_inline]] static void give_way(detail::strand_block& self) {
+    scheduler& owner = *detail::this_scheduler();
+    owner.ready_.fetch_ahead();
+    detail::strand_block* to;
+    if (--owner.turns_ == 0 || owner.ready_.empty()) [[unlikely]] {
+      owner.ready_.push(self);
+      to = owner.next_slow(&self);
+    } else {
+      to = &owner.ready_.rotate(self);
+      if (!detail::may_run(to->status)) [[unlikely]] {
+        to = owner.next_special(*to);
+      }
+    }
+    owner.switch_fiber(self, to);
+  }
+
+  // The order of turns.
+
+  /// Whether `strand` is in the ready queue.
+  [[nodiscard]] static bool queued(const detail::strand_block& strand) noexcept {
+    return strand.owner->ready_.holds(strand);
+  }
+  /// Runs `strand`, which is queued, before all others.
+  static void run_next(detail::strand_block& strand) noexcept {
+    scheduler& owner = *strand.owner;
+    owner.ready_.remove(strand);
+    owner.named_ = &strand;
+    owner.turns_ = 1;
+  }
+  /// Looks at the timers before the next strand runs: for those who give way after a long time.
+  static void look_at_timers(scheduler& its) noexcept { its.turns_ = 1; }
+  /// The number of a strand that has not ended: 1 for the first one spawned.
+  [[nodiscard]] static std::uint64_t id(const detail::strand_block& strand) noexcept {
+    return strand.owner->all_.id(strand);
+  }
+
+  // For reactors.
+
+  /// Asks `events` from now on; it stays until it is detached or the scheduler is gone. Throws
+  /// std::logic_error if there is one already.
+  static void attach(scheduler& its, reactor& events);
+  static void detach(scheduler& its, const reactor& events) noexcept {
+    if (its.reactor_ == &events) its.reactor_ = nullptr;
+  }
+  /// Null if there is none.
+  [[nodiscard]] static reactor* attached_reactor(const scheduler& its) noexcept {
+    return its.reactor_;
+  }
+
+  // Strands that move to another scheduler.
+
+  /// Whether nobody but the scheduler knows of the strand, so that it can go.
+  [[nodiscard]] static bool can_depart(const detail::strand_block& strand) noexcept {
+    return strand.references == 1 && (strand.rare == nullptr || (strand.rare->joiners.empty() &&
+                                                                 strand.rare->parent == nullptr));
+  }
+  /// The running strand is to go on in another scheduler: `carrier` brings it there once it has
+  /// switched away. For awaitables' park(); afterwards the strand has to suspend.
+  static void depart(detail::strand_block& strand, detail::strand_carrier& carrier) noexcept {
+    scheduler& owner = *strand.owner;
+    strand.status = detail::strand_status::leaving;
+    owner.departure_ = {&strand, &carrier};
+    owner.turns_ = 1;  // next() is to see it
+  }
+  /// Suspends the running fiber after depart(), instead of leave_fiber().
+  [[gnu::noinline]] static void leave_for_good(detail::strand_block& self);
+  /// As depart(), at once, for a strand in the ready queue that does not run.
+  static void send(detail::strand_block& strand, detail::strand_carrier& carrier) noexcept {
+    strand.owner->send(strand, carrier);
+  }
+  /// Takes a strand that has departed from elsewhere: it is ready.
+  static void arrive(scheduler& at, detail::strand_block& strand) { at.arrive(strand); }
+
   // For groups of schedulers.
 
   /// The group of a scheduler; null if it runs alone.
-  [[nodiscard]] static detail::scheduler_group* group(const scheduler& of_it) noexcept {
-    return of_it.group_;
+  [[nodiscard]] static detail::scheduler_group* group(const scheduler& its) noexcept {
+    return its.group_;
   }
   static void join_group(scheduler& joining, detail::scheduler_group& group) noexcept {
     joining.group_ = &group;
   }
   /// Runs strands until nothing can run, and the group's rest() has said that nothing will. Returns
   /// what a strand threw that nobody holds, if any did.
-  [[nodiscard]] static std::exception_ptr run(scheduler& one) {
-    one.run_strands();
-    return std::exchange(one.unhandled_, nullptr);
-  }
-  [[nodiscard]] static reactor* attached_reactor(const scheduler& one) noexcept {
-    return one.reactor_;
+  [[nodiscard]] static std::exception_ptr run(scheduler& its) {
+    its.run_strands();
+    return std::exchange(its.unhandled_, nullptr);
   }
   /// Whether no strand but the running one is ready, and none waits in the reactor.
-  [[nodiscard]] static bool is_idle(const scheduler& one) noexcept {
-    return one.ready_.empty() &&
-           (one.reactor_ == nullptr || one.reactor_->expected() == reactor::expectation::nothing);
+  [[nodiscard]] static bool is_idle(const scheduler& its) noexcept {
+    return its.ready_.empty() &&
+           (its.reactor_ == nullptr || its.reactor_->expected() == reactor::expectation::nothing);
   }
   /// Counts a turn that takes no switch. Returns false, and counts none, if timers have to be
   /// looked at first.
-  [[nodiscard]] static bool count_turn(scheduler& one) noexcept {
-    if (one.turns_ <= 1) return false;
-    --one.turns_;
+  [[nodiscard]] static bool count_turn(scheduler& its) noexcept {
+    if (its.turns_ <= 1) return false;
+    --its.turns_;
     return true;
   }
   /// So many turns pass until timers are looked at.
-  static void set_turns(scheduler& one, std::uint32_t count) noexcept { one.turns_ = count; }
-  [[nodiscard]] static bool has_due_timer(const scheduler& one) noexcept {
-    return !one.timers_.empty() && one.timers_.earliest() <= one.now();
+  static void set_turns(scheduler& its, std::uint32_t count) noexcept { its.turns_ = count; }
+  [[nodiscard]] static bool has_due_timer(const scheduler& its) noexcept {
+    return !its.timers_.empty() && its.timers_.earliest() <= its.now();
   }
   /// Whether a recorder is told of each turn.
-  [[nodiscard]] static bool announces(const scheduler& one) noexcept { return one.announcer_.on; }
-  [[nodiscard]] static const detail::ready_queue& ready_queue(const scheduler& one) noexcept {
-    return one.ready_;
+  [[nodiscard]] static bool announces(const scheduler& its) noexcept { return its.announcer_.on; }
+  [[nodiscard]] static const detail::ready_queue& ready_queue(const scheduler& its) noexcept {
+    return its.ready_;
   }
   /// Throws std::invalid_argument if no fiber's stack can have that size.
-  static void require_fiber_size(const scheduler& one, stack_size wanted) {
-    static_cast<void>(one.fiber_size(wanted));
+  static void require_fiber_size(const scheduler& its, stack_size wanted) {
+    static_cast<void>(its.fiber_size(wanted));
   }
 };
 

@@ -3,6 +3,7 @@
 #include "heddle/coop/await.hpp"
 #include "heddle/coop/detail/scheduler_group.hpp"
 #include "heddle/coop/ext/inbox.hpp"
+#include "heddle/coop/ext/scheduler_access.hpp"
 #include "heddle/coop/parallel/group.hpp"
 
 namespace heddle::coop::parallel {
@@ -27,14 +28,15 @@ class [[nodiscard("awaited: co_await it, or await(it) in a fiber")]] move_awaita
   }
   void park(coop::detail::strand_block & self) noexcept {
     self_ = &self;
-    self.owner->depart(self, *this);
+    scheduler_access::depart(self, *this);
   }
   void get() const noexcept {}
 
  private:
   void post() noexcept override { to_.post(*this); }
   static void deliver_it(message & self, group * to) noexcept {
-    if (to != nullptr) to->scheduler().arrive(*static_cast<move_awaitable&>(self).self_);
+    if (to == nullptr) return;
+    scheduler_access::arrive(to->scheduler(), *static_cast<move_awaitable&>(self).self_);
   }
 
   group& to_;
@@ -74,7 +76,7 @@ inline void await(parallel::detail::move_awaitable& what) {
   if (what.await_ready()) return;
   detail::strand_block& self = detail::waiting_strand(detail::strand_kind::fiber);
   what.begin(self);
-  scheduler::leave_for_good(self);
+  scheduler_access::leave_for_good(self);
   what.end(*detail::this_strand());
 }
 inline void await(parallel::detail::move_awaitable&& what) { await(what); }

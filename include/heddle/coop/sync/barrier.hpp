@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "heddle/coop/await.hpp"
-#include "heddle/coop/scheduler.hpp"
+#include "heddle/coop/ext/scheduler_access.hpp"
 
 namespace heddle::coop {
 
@@ -20,7 +20,7 @@ class barrier {
       if (at_.waiters_.empty()) at_.waiters_.count = 0;  // all may have been destroyed
       if (at_.waiters_.count + 1 < at_.strands_) return false;
       at_.waiters_.count = 0;
-      while (!at_.waiters_.empty()) scheduler::wake(*at_.waiters_.first());
+      while (!at_.waiters_.empty()) scheduler_access::wake(*at_.waiters_.first());
       last_ = true;
       return true;
     }

@@ -7,7 +7,7 @@
 
 #include "heddle/coop/await.hpp"
 #include "heddle/coop/detail/ring.hpp"
-#include "heddle/coop/scheduler.hpp"
+#include "heddle/coop/ext/scheduler_access.hpp"
 
 namespace heddle::coop {
 
@@ -99,8 +99,8 @@ class channel {
   /// No more values: wakes all that wait. A second call does nothing. Does not switch.
   void close() {
     closed_ = true;
-    while (!pushing_.empty()) scheduler::wake(*pushing_.first());
-    while (!popping_.empty()) scheduler::wake(*popping_.first());
+    while (!pushing_.empty()) scheduler_access::wake(*pushing_.first());
+    while (!popping_.empty()) scheduler_access::wake(*popping_.first());
   }
 
   [[nodiscard]] bool closed() const noexcept { return closed_; }
@@ -112,7 +112,7 @@ class channel {
   bool offer(T& value) {
     if (auto* const popper = static_cast<pop_node*>(popping_.first())) {
       popper->value.emplace(std::move(value));
-      scheduler::wake(*popper);
+      scheduler_access::wake(*popper);
       return true;
     }
     if (values_.size() >= capacity_) return false;
@@ -133,7 +133,7 @@ class channel {
       to.emplace(std::move(*pusher->value));
     }
     pusher->sent = true;
-    scheduler::wake(*pusher);
+    scheduler_access::wake(*pusher);
     return true;
   }
 

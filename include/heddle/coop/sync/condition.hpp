@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "heddle/coop/ext/scheduler_access.hpp"
 #include "heddle/coop/sync/mutex.hpp"
 
 namespace heddle::coop {
@@ -57,7 +58,7 @@ class condition {
  private:
   void notify(detail::wait_node& node) {
     waiters_.remove(node);
-    node.who->owner->drop_timer(*node.who);
+    scheduler_access::drop_timer(*node.who);
     lock_again(node);
   }
   static bool given_up(detail::wait_list&, detail::wait_node& node) {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "heddle/coop/await.hpp"
-#include "heddle/coop/scheduler.hpp"
+#include "heddle/coop/ext/scheduler_access.hpp"
 
 namespace heddle::coop {
 
@@ -44,7 +44,7 @@ class mutex {
   /// By the strand that locked it. Never waits, and does not switch.
   void unlock() {
     if (!waiters_.empty()) {
-      scheduler::wake_first(waiters_);  // stays locked, by that one
+      scheduler_access::wake_first(waiters_);  // stays locked, by that one
     } else {
       locked_ = false;
     }
@@ -57,7 +57,7 @@ class mutex {
   void lock_for(detail::wait_node& node) {
     if (try_lock()) {
       node.who->waits = nullptr;
-      node.who->owner->make_ready(*node.who);
+      scheduler_access::make_ready(*node.who);
     } else {
       detail::wait_in(*node.who, node, waiters_);
     }

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "heddle/coop/await.hpp"
-#include "heddle/coop/scheduler.hpp"
+#include "heddle/coop/ext/scheduler_access.hpp"
 
 namespace heddle::coop {
 
@@ -78,7 +78,7 @@ class rw_lock {
     while (auto* const first = static_cast<rw_node*>(waiters_.first())) {
       if (!admits(first->writes)) return;
       enter(first->writes);
-      scheduler::wake(*first);
+      scheduler_access::wake(*first);
     }
   }
   // A writer that gives up may have held back readers.

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "heddle/coop/await.hpp"
-#include "heddle/coop/scheduler.hpp"
+#include "heddle/coop/ext/scheduler_access.hpp"
 
 namespace heddle::coop {
 
@@ -56,7 +56,7 @@ class semaphore {
   /// Gives a permit. Never waits, and does not switch.
   void V() {
     if (!waiters_.empty()) {
-      scheduler::wake_first(waiters_);
+      scheduler_access::wake_first(waiters_);
     } else {
       ++permits_;
     }

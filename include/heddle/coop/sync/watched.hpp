@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "heddle/coop/await.hpp"
-#include "heddle/coop/scheduler.hpp"
+#include "heddle/coop/ext/scheduler_access.hpp"
 
 namespace heddle::coop {
 
@@ -29,7 +29,7 @@ class watched_base {
     for (wait_node* node = watchers_.first(); node != nullptr;) {
       wait_node* const next = node->next;
       const poll_function& condition = *static_cast<watch_node*>(node)->condition;
-      if (condition.holds(condition.predicate)) scheduler::wake(*node);
+      if (condition.holds(condition.predicate)) scheduler_access::wake(*node);
       node = next;  // waking takes out the strand's nodes, of which this list has no other
     }
   }
