@@ -71,20 +71,47 @@ function(heddle_problem name)
   endforeach()
 endfunction()
 
+# heddle_model_sources(SOURCES DEFINITIONS MODEL…): the files that have these models, and what they are compiled with.
+# The model fiber/asm is in fiber_asm.cpp. Models that differ in little share a file, named for what they have in common:
+# cooperative/asm-loop is in cooperative_asm.cpp, heddle/strands in heddle.cpp, fiber/boost in fibers.cpp. What is called
+# after more than one has all the contexts that the program's models name, as HEDDLE_FIBER_BOOST (harness/fiber_models.hpp).
+function(heddle_model_sources sources_out definitions_out)
+  set(sources)
+  set(definitions)
+  foreach(model IN LISTS ARGN)
+    string(REPLACE "/" "_" file "${model}")
+    string(REGEX REPLACE "-[^-]*$" "" common "${file}")
+    string(REGEX REPLACE "/.*" "" kind "${model}")
+    set(found)
+    foreach(candidate IN ITEMS ${file} ${common} ${kind} ${kind}s)
+      if(NOT found AND EXISTS "${CMAKE_CURRENT_SOURCE_DIR}/${candidate}.cpp")
+        set(found ${candidate}.cpp)
+      endif()
+    endforeach()
+    if(NOT found)
+      message(FATAL_ERROR "no source for the model ${model} in ${CMAKE_CURRENT_SOURCE_DIR}: ${file}.cpp, say")
+    endif()
+    list(APPEND sources ${found})
+    if(found STREQUAL "${kind}s.cpp")
+      string(TOUPPER "HEDDLE_${file}" definition)
+      list(APPEND definitions ${definition})
+    endif()
+  endforeach()
+  list(REMOVE_DUPLICATES sources)
+  set(${sources_out} ${sources} PARENT_SCOPE)
+  set(${definitions_out} ${definitions} PARENT_SCOPE)
+endfunction()
+
 # heddle_workload(NAME VARIANTS O0 O2 MODELS serial fiber/asm … [RECORDABLE] [PROBLEMS other …] [SOURCES workload.cpp …]
 #   [LIBRARIES …] [TEST_ARGUMENTS …])
 #
-# Builds lab/NAME-O0, lab/NAME-O2 …; model `fiber/asm` is the file fiber_asm.cpp. Each model of each program is
+# Builds lab/NAME-O0, lab/NAME-O2 …; where a model is, heddle_model_sources() says. Each model of each program is
 # also a test: TEST_ARGUMENTS are the parameters of a small run. RECORDABLE builds lab/NAME-O0-recordable … as well, to be
 # run by lab/recorded (not under a sanitizer, whose calls would be recorded, too). SOURCES become the problem NAME; PROBLEMS
 # are those of others that the program links as well.
 function(heddle_workload name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "RECORDABLE" "" "VARIANTS;MODELS;PROBLEMS;SOURCES;LIBRARIES;TEST_ARGUMENTS")
-  set(models)
-  foreach(model IN LISTS arg_MODELS)
-    string(REPLACE "/" "_" file "${model}")
-    list(APPEND models "${file}.cpp")
-  endforeach()
+  heddle_model_sources(models definitions ${arg_MODELS})
   set(problems ${arg_PROBLEMS})
   set(recordable)
   if(arg_RECORDABLE)
@@ -95,13 +122,33 @@ function(heddle_workload name)
     list(APPEND problems ${name})
   endif()
   foreach(variant IN LISTS arg_VARIANTS)
-    heddle_lab_program(${name} ${variant} PROBLEMS ${problems} SOURCES ${models} LIBRARIES ${arg_LIBRARIES})
+    set(flavours ${variant})
     if(recordable AND NOT HEDDLE_UNSANITIZED)
-      heddle_lab_program(${name} ${variant}-recordable PROBLEMS ${problems} SOURCES ${models} LIBRARIES ${arg_LIBRARIES})
+      list(APPEND flavours ${variant}-recordable)
     endif()
+    foreach(flavour IN LISTS flavours)
+      heddle_lab_program(${name} ${flavour} PROBLEMS ${problems} SOURCES ${models} LIBRARIES ${arg_LIBRARIES})
+      target_compile_definitions(${name}-${flavour} PRIVATE ${definitions})
+    endforeach()
     foreach(model IN LISTS arg_MODELS)
       heddle_lab_test("${name}-${variant}" "${model}" ${arg_TEST_ARGUMENTS})
     endforeach()
+  endforeach()
+endfunction()
+
+# The models of a workload for any context that needs no library. ThreadSanitizer wants a longjmp to stay on its stack.
+set(HEDDLE_FIBERS fiber/asm fiber/pthread fiber/setjmp fiber/ucontext)
+if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=thread")
+  list(REMOVE_ITEM HEDDLE_FIBERS fiber/setjmp)
+endif()
+
+# heddle_optional_fibers(NAME TEST_ARGUMENTS …): the same for each context that needs a library, in a program of its own,
+# NAME-BACKEND-O2, so that a missing library is a missing program.
+function(heddle_optional_fibers name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "TEST_ARGUMENTS")
+  foreach(backend IN LISTS HEDDLE_OPTIONAL_BACKENDS)
+    heddle_workload("${name}-${backend}" VARIANTS O2 PROBLEMS ${name} MODELS "fiber/${backend}"
+      TEST_ARGUMENTS ${arg_TEST_ARGUMENTS})
   endforeach()
 endfunction()
 

@@ -6,7 +6,7 @@
 namespace heddle::lab::buffer {
 namespace {
 
-// The same program as by_variables.hpp, in frames instead of on stacks.
+// The same program as cooperative_asm.cpp, in frames instead of on stacks.
 coop::task<> produce(problem& work, int who, int& items, waits& done) {
   for (std::int64_t item = 0; item < work.items(); ++item) {
     work.produce(who, no_checkpoint);

@@ -9,7 +9,7 @@
 namespace heddle::lab::philosophers {
 namespace {
 
-// The same program as by_variables.hpp, in a frame instead of on a stack.
+// The same program as cooperative_asm.cpp, in a frame instead of on a stack.
 coop::task<> dine(problem& work, int who, int& left, int& right, waits& done) {
   for (std::int64_t meal = 0; meal < work.meals(); ++meal) {
     work.think(who, no_checkpoint);

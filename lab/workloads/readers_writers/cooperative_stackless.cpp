@@ -12,7 +12,7 @@ struct record {
   int writers = 0;
 };
 
-// The same program as by_variables.hpp, in a frame instead of on a stack.
+// The same program as cooperative_asm.cpp, in a frame instead of on a stack.
 coop::task<> visit_all(problem& work, int who, record& at, waits& done) {
   const bool reads = work.is_reader(who);
   int& own_kind = reads ? at.readers : at.writers;

@@ -3,7 +3,7 @@
 #include <memory>
 #include <vector>
 
-#include "heddle/coop/context/context.hpp"
+#include "harness/fiber_models.hpp"
 #include "workloads/switch/workload.hpp"
 
 namespace heddle::lab::switching {
@@ -13,6 +13,7 @@ template <coop::context Context>
 class fibers {
  public:
   static void run(problem& work, region& timed) {
+    count_threads<Context>(timed, work.contexts());
     fibers all(work);
     timed.begin();
     if (work.direct()) {

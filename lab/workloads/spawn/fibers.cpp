@@ -1,17 +1,17 @@
-#pragma once
-
 #include <deque>
 
-#include "heddle/coop/context/context.hpp"
+#include "harness/fiber_models.hpp"
 #include "workloads/spawn/workload.hpp"
 
 namespace heddle::lab::spawning {
+namespace {
 
-/// A context for each strand, without a scheduler: made, switched to, ended, deleted.
+// A context for each strand, without a scheduler: made, switched to, ended, deleted.
 template <coop::context Context>
 class fibers {
  public:
-  static void run(problem& work, region&) {
+  static void run(problem& work, region& timed) {
+    count_threads<Context>(timed, work.outstanding());
     Context main;
     std::deque<strand> alive;
     work.in_batches([&](std::int64_t first, std::int64_t end) {
@@ -40,4 +40,7 @@ class fibers {
   };
 };
 
+const fiber_models<problem, fibers> registered;
+
+}  // namespace
 }  // namespace heddle::lab::spawning

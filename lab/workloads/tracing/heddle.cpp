@@ -1,9 +1,33 @@
-// `heddle record` of what is compiled with -finstrument-functions, in its other modes.
 #include "workloads/tracing/workload.hpp"
 
 namespace heddle::lab::tracing {
 namespace {
 
+// Programs compiled for one of the two ways in.
+command prefix(const std::filesystem::path& trace) {
+  return heddle_record(trace, {"--coroutines", "off"});
+}
+
+void run_functions(problem& work, region& timed) {
+  work.record({.build = "functions", .prefix = &prefix, .calls = &heddle_calls, .lossless = true},
+              timed);
+}
+
+void run_fentry(problem& work, region& timed) {
+  work.record({.build = "fentry", .prefix = &prefix, .calls = &heddle_calls, .lossless = true},
+              timed);
+}
+
+// The recorder's library alone, without the command.
+void run_preload(problem& work, region& timed) {
+  work.record({.build = "functions",
+               .prefix = &heddle_preload,
+               .calls = &heddle_preload_calls,
+               .lossless = true},
+              timed);
+}
+
+// `heddle record` of what is compiled with -finstrument-functions, in its other modes.
 enum class mode { sparse, flight, sparse_flight, filtered, depth, min_time, capturing, scanning };
 
 // Small enough for a run to overwrite all of it several times.
@@ -37,14 +61,14 @@ constexpr bool leaves_out(mode which) {
 }
 
 template <mode Which>
-command prefix(const std::filesystem::path& trace) {
+command prefix_of(const std::filesystem::path& trace) {
   return heddle_record(trace, options(Which));
 }
 
 template <mode Which>
-void run(problem& work, region& timed) {
+void run_mode(problem& work, region& timed) {
   work.record({.build = "functions",
-               .prefix = &prefix<Which>,
+               .prefix = &prefix_of<Which>,
                .calls = &heddle_calls,
                .lossless = !leaves_out(Which),
                .leaves_out = leaves_out(Which)},
@@ -52,14 +76,17 @@ void run(problem& work, region& timed) {
 }
 
 const model<problem> models[] = {
-    {"heddle/sparse", &run<mode::sparse>},
-    {"heddle/flight", &run<mode::flight>},
-    {"heddle/sparse-flight", &run<mode::sparse_flight>},
-    {"heddle/filtered", &run<mode::filtered>},
-    {"heddle/depth", &run<mode::depth>},
-    {"heddle/min-time", &run<mode::min_time>},
-    {"heddle/capturing", &run<mode::capturing>},
-    {"heddle/scanning", &run<mode::scanning>},
+    {"heddle/functions", &run_functions},
+    {"heddle/fentry", &run_fentry},
+    {"heddle/preload", &run_preload},
+    {"heddle/sparse", &run_mode<mode::sparse>},
+    {"heddle/flight", &run_mode<mode::flight>},
+    {"heddle/sparse-flight", &run_mode<mode::sparse_flight>},
+    {"heddle/filtered", &run_mode<mode::filtered>},
+    {"heddle/depth", &run_mode<mode::depth>},
+    {"heddle/min-time", &run_mode<mode::min_time>},
+    {"heddle/capturing", &run_mode<mode::capturing>},
+    {"heddle/scanning", &run_mode<mode::scanning>},
 };
 
 }  // namespace

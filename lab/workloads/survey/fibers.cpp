@@ -1,15 +1,14 @@
-#pragma once
-
 #include <memory>
 #include <vector>
 
-#include "heddle/coop/context/context.hpp"
+#include "harness/fiber_models.hpp"
 #include "workloads/survey/demonstrations.hpp"
 #include "workloads/survey/workload.hpp"
 
 namespace heddle::lab::surveying {
+namespace {
 
-/// Any mechanism with a stack for each strand.
+// Any mechanism with a stack for each strand.
 template <coop::context Context>
 class fibers {
  public:
@@ -141,4 +140,7 @@ class fibers {
   }
 };
 
+const fiber_models<problem, fibers> registered;
+
+}  // namespace
 }  // namespace heddle::lab::surveying

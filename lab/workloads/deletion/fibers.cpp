@@ -1,20 +1,24 @@
-#pragma once
-
 #include <cerrno>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "harness/fiber_models.hpp"
 #include "heddle/coop/context/fiber_context.h"
 #include "workloads/deletion/workload.hpp"
 
 namespace heddle::lab::deleting {
+namespace {
 
-/// The article's scheduler on the FiberContext API, which passes no argument to a context.
-class api {
+// The article's scheduler on the FiberContext API, which passes no argument to a context.
+template <coop::context Context>
+class fibers {
  public:
-  static void run(problem& work, region& timed, const char* backend) {
-    if (FiberContextSelectBackend(backend) != 0) throw std::runtime_error(FiberContextError());
+  static void run(problem& work, region& timed) {
+    count_threads<Context>(timed, work.contexts());
+    if (FiberContextSelectBackend(std::string(Context::name).c_str()) != 0) {
+      throw std::runtime_error(FiberContextError());
+    }
     work.promise_to_unwind();
     work_of_all = &work;
     work.count_threads_before();
@@ -53,4 +57,7 @@ class api {
   static inline FiberContext* running = nullptr;
 };
 
+const fiber_models<problem, fibers> registered;
+
+}  // namespace
 }  // namespace heddle::lab::deleting

@@ -1,11 +1,10 @@
-#pragma once
-
-#include "heddle/coop/context/context.hpp"
+#include "harness/fiber_models.hpp"
 #include "workloads/simulator/processes.hpp"
 
 namespace heddle::lab::simulating {
+namespace {
 
-/// A context of ours as the mechanism.
+// A context of ours as the mechanism.
 template <coop::context Context>
 class fiber {
  public:
@@ -16,6 +15,7 @@ class fiber {
   void suspend() { Context::switch_to(context_, event_loop()); }
 
   static void run(problem& work, region& timed) {
+    count_threads<Context>(timed, 2 * work.given().connections);
     Context blank;
     loop = &blank;
     run_processes<fiber>(work, timed);
@@ -31,4 +31,7 @@ class fiber {
   Context context_;
 };
 
+const fiber_models<problem, fiber> registered;
+
+}  // namespace
 }  // namespace heddle::lab::simulating

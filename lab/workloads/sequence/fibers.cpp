@@ -1,15 +1,14 @@
-#pragma once
-
 #include <cstddef>
 #include <memory>
 #include <vector>
 
-#include "heddle/coop/context/context.hpp"
+#include "harness/fiber_models.hpp"
 #include "workloads/sequence/workload.hpp"
 
 namespace heddle::lab::sequence {
+namespace {
 
-/// Generators with a stack of their own, on any of our contexts.
+// Generators with a stack of their own, on any of our contexts.
 template <coop::context Context>
 class fibers {
  public:
@@ -123,4 +122,7 @@ class fibers {
   }
 };
 
+const fiber_models<problem, fibers> registered;
+
+}  // namespace
 }  // namespace heddle::lab::sequence

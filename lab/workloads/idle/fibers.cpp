@@ -1,16 +1,15 @@
-#pragma once
-
 #include <deque>
 #include <new>
 #include <system_error>
 
-#include "heddle/coop/context/context.hpp"
+#include "harness/fiber_models.hpp"
 #include "workloads/idle/workload.hpp"
 
 namespace heddle::lab::idling {
+namespace {
 
-/// A context for each strand, without a scheduler. The default stack of our contexts' users, 64 KB,
-/// of which the pages that are touched cost memory.
+// A context for each strand, without a scheduler. The default stack of our contexts' users, 64 KB,
+// of which the pages that are touched cost memory.
 template <coop::context Context>
 class fibers {
  public:
@@ -51,4 +50,7 @@ class fibers {
   };
 };
 
+const fiber_models<problem, fibers> registered;
+
+}  // namespace
 }  // namespace heddle::lab::idling

@@ -1,0 +1,30 @@
+#include "workloads/tracing/workload.hpp"
+
+namespace heddle::lab::tracing {
+namespace {
+
+// The C library's own hooks, which are empty.
+void run_empty(problem& work, region& timed) { work.record({.build = "functions"}, timed); }
+
+command ring_prefix(const std::filesystem::path& trace) { return preloaded("ring", trace); }
+
+void run_ring(problem& work, region& timed) {
+  work.record({.build = "functions", .prefix = &ring_prefix}, timed);
+}
+
+command naive_prefix(const std::filesystem::path& trace) { return preloaded("naive", trace); }
+
+void run_naive(problem& work, region& timed) {
+  work.record(
+      {.build = "functions", .prefix = &naive_prefix, .calls = &naive_calls, .lossless = true},
+      timed);
+}
+
+const model<problem> models[] = {
+    {"hooks/empty", &run_empty},
+    {"hooks/ring", &run_ring},
+    {"hooks/naive", &run_naive},
+};
+
+}  // namespace
+}  // namespace heddle::lab::tracing
