@@ -75,6 +75,8 @@ endfunction()
 # The model fiber/asm is in fiber_asm.cpp. Models that differ in little share a file, named for what they have in common:
 # cooperative/asm-loop is in cooperative_asm.cpp, heddle/strands in heddle.cpp, fiber/boost in fibers.cpp. What is called
 # after more than one has all the contexts that the program's models name, as HEDDLE_FIBER_BOOST (harness/fiber_models.hpp).
+# A model for both kinds of strand, parallel/asm and parallel/stackless, is written once in parallel.cpp and compiled for
+# each (harness/strand_kinds.hpp), from a generated file that says for which.
 function(heddle_model_sources sources_out definitions_out)
   set(sources)
   set(definitions)
@@ -83,6 +85,14 @@ function(heddle_model_sources sources_out definitions_out)
     string(REGEX REPLACE "-[^-]*$" "" common "${file}")
     string(REGEX REPLACE "/.*" "" kind "${model}")
     set(found)
+    if(NOT EXISTS "${CMAKE_CURRENT_SOURCE_DIR}/${file}.cpp" AND model MATCHES "^(cooperative|parallel)/(asm|stackless)(.*)$")
+      set(written "${CMAKE_CURRENT_SOURCE_DIR}/${CMAKE_MATCH_1}${CMAKE_MATCH_3}.cpp")
+      string(COMPARE EQUAL "${CMAKE_MATCH_2}" asm stackful)
+      if(EXISTS "${written}")
+        set(found "${CMAKE_CURRENT_BINARY_DIR}/${file}.cpp")
+        file(CONFIGURE OUTPUT "${found}" CONTENT "#define STACKFUL ${stackful}\n#include \"${written}\"\n")
+      endif()
+    endif()
     foreach(candidate IN ITEMS ${file} ${common} ${kind} ${kind}s)
       if(NOT found AND EXISTS "${CMAKE_CURRENT_SOURCE_DIR}/${candidate}.cpp")
         set(found ${candidate}.cpp)

@@ -1,4 +1,5 @@
-// Groups of fibers.
+// Groups of fibers, or of tasks.
+#include "harness/strand_kinds.hpp"
 #include "heddle/coop/parallel/groups.hpp"
 #include "heddle/coop/parallel/move_to.hpp"
 #include "heddle/coop/parallel/semaphore.hpp"
@@ -10,10 +11,10 @@ namespace {
 
 using namespace coop;
 
-void take_turns(problem& work, std::size_t side, parallel::semaphore& mine,
-                parallel::semaphore& others) {
+STRAND take_turns(problem& work, std::size_t side, parallel::semaphore& mine,
+                  parallel::semaphore& others) {
   for (std::int64_t i = static_cast<std::int64_t>(side); i < work.turns(); i += 2) {
-    await(mine.P());
+    WAIT(mine.P());
     work.take_turn(side, i);
     others.V();
   }
@@ -22,12 +23,12 @@ void take_turns(problem& work, std::size_t side, parallel::semaphore& mine,
 void hand_overs(parallel::groups& g, problem& work, region& timed) {
   parallel::semaphore ping(0);
   parallel::semaphore pong(0);
-  g[1].spawn([&] { take_turns(work, 1, pong, ping); });
-  g[0].spawn([&] {
-    await(sleep_for(std::chrono::milliseconds(1)));  // the other group has begun
+  g[1].spawn([&] { return take_turns(work, 1, pong, ping); });
+  g[0].spawn([&]() -> STRAND {
+    WAIT(sleep_for(std::chrono::milliseconds(1)));  // the other group has begun
     timed.begin();
     ping.V();
-    take_turns(work, 0, ping, pong);
+    CALL(take_turns(work, 0, ping, pong));
     timed.end();
   });
   g.run();
@@ -36,31 +37,31 @@ void hand_overs(parallel::groups& g, problem& work, region& timed) {
 void wake_ups(parallel::groups& g, problem& work) {
   parallel::semaphore called(0);
   parallel::semaphore answered(0);
-  g[1].spawn([&] {
+  g[1].spawn([&]() -> STRAND {
     for (std::int64_t i = 0; i < work.count(); ++i) {
-      await(called.P());
+      WAIT(called.P());
       work.woke();
       answered.V();
     }
   });
-  g[0].spawn([&] {
+  g[0].spawn([&]() -> STRAND {
     for (std::int64_t i = 0; i < work.count(); ++i) {
-      await(sleep_for(std::chrono::nanoseconds(problem::pause_ns)));
+      WAIT(sleep_for(std::chrono::nanoseconds(problem::pause_ns)));
       work.about_to_wake();
       called.V();
-      await(answered.P());
+      WAIT(answered.P());
     }
   });
   g.run();
 }
 
 void moves(parallel::groups& g, problem& work, region& timed) {
-  g[1].spawn([&] {
-    await(sleep_for(std::chrono::milliseconds(1)));  // both groups run
+  g[1].spawn([&]() -> STRAND {
+    WAIT(sleep_for(std::chrono::milliseconds(1)));  // both groups run
     timed.begin();
     for (std::int64_t i = 0; i < work.count(); ++i) {
       const auto side = static_cast<std::size_t>(i % 2);
-      await(parallel::move_to(g[side]));
+      WAIT(parallel::move_to(g[side]));
       work.take_turn(side, i);
     }
     timed.end();
@@ -76,7 +77,7 @@ void run(problem& work, region& timed) {
   hand_overs(g, work, timed);
 }
 
-const model<problem> registered{"parallel/asm", &run};
+const model<problem> registered{"parallel/" KIND, &run};
 
 }  // namespace
 }  // namespace heddle::lab::group_speed

@@ -1,4 +1,4 @@
-#include "heddle/coop/await.hpp"
+#include "harness/strand_kinds.hpp"
 #include "heddle/coop/scheduler.hpp"
 #include "heddle/coop/yield.hpp"
 #include "workloads/switch/workload.hpp"
@@ -6,17 +6,18 @@
 namespace heddle::lab::switching {
 namespace {
 
-// Through our scheduler's ready queue, as a goroutine goes through Go's.
+// Through our scheduler's ready queue, as a goroutine goes through Go's and a tokio task
+// through tokio's.
 void run(problem& work, region& timed) {
   coop::scheduler s;
   for (int i = 0; i < work.contexts(); ++i) {
-    s.spawn([&work, &timed, i] {
+    s.spawn([&work, &timed, i]() -> STRAND {
       turns mine = work.turns_of(i);
-      coop::await(coop::yield());  // until all have started
+      WAIT(coop::yield());  // until all have started
       if (i == 0) timed.begin();
       for (std::int64_t turn = 0; turn < work.counter(); ++turn) {
         mine.take();
-        coop::await(coop::yield());
+        WAIT(coop::yield());
       }
       if (i == 0) timed.end();
       work.finish(mine);
@@ -26,7 +27,7 @@ void run(problem& work, region& timed) {
   count().strand_switches += static_cast<std::uint64_t>(work.contexts() * work.counter());
 }
 
-const model<problem> cooperative_asm{"cooperative/asm", &run};
+const model<problem> registered{"cooperative/" KIND, &run};
 
 }  // namespace
 }  // namespace heddle::lab::switching

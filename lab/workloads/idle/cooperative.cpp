@@ -1,6 +1,6 @@
+#include "harness/strand_kinds.hpp"
 #include "heddle/coop/scheduler.hpp"
 #include "heddle/coop/sync/semaphore.hpp"
-#include "heddle/coop/task.hpp"
 #include "workloads/idle/workload.hpp"
 
 namespace heddle::lab::idling {
@@ -12,20 +12,20 @@ void run(problem& work, region&) {
   coop::semaphore gate(0, "gate");
   std::int64_t alive = 0;
   for (; alive < work.strands() && work.room(alive); ++alive) {
-    s.spawn([&]() -> coop::task<> {
-      co_await gate.P();
+    s.spawn([&]() -> STRAND {
+      WAIT(gate.P());
       work.ended();
     });
   }
-  s.spawn([&]() -> coop::task<> {  // has its turn when all the others wait
+  s.spawn([&]() -> STRAND {  // has its turn when all the others wait
     work.measure_full(alive);
     for (std::int64_t i = 0; i < alive; ++i) gate.V();
-    co_return;
+    RETURN;
   });
   s.run();
 }
 
-const model<problem> cooperative_stackless{"cooperative/stackless", &run};
+const model<problem> registered{"cooperative/" KIND, &run};
 
 }  // namespace
 }  // namespace heddle::lab::idling

@@ -1,5 +1,5 @@
+#include "harness/strand_kinds.hpp"
 #include "heddle/coop/scheduler.hpp"
-#include "heddle/coop/task.hpp"
 #include "heddle/coop/yield.hpp"
 #include "workloads/kv/workload.hpp"
 
@@ -8,12 +8,12 @@ namespace {
 
 using namespace coop;
 
-// A task lets the others run after each operation; none is left within one, so there is no lock.
-task<> client(problem& work, int strand) {
+// A strand lets the others run after each operation; none is left within one, so there is no lock.
+STRAND client(problem& work, int strand) {
   outcome seen;
   for (const operation& each : work.operations_of(strand)) {
     work.perform(each, strand, seen);
-    co_await yield();
+    WAIT(yield());
   }
   work.outcome_of(strand) = seen;
   count().strand_switches += work.operations_of(strand).size();
@@ -21,11 +21,13 @@ task<> client(problem& work, int strand) {
 
 void run(problem& work, region&) {
   scheduler s;
-  for (int strand = 0; strand < work.strands(); ++strand) s.spawn(client(work, strand));
+  for (int strand = 0; strand < work.strands(); ++strand) {
+    s.spawn([&work, strand] { return client(work, strand); });
+  }
   s.run();
 }
 
-const model<problem> cooperative_stackless{"cooperative/stackless", &run};
+const model<problem> registered{"cooperative/" KIND, &run};
 
 }  // namespace
 }  // namespace heddle::lab::kv

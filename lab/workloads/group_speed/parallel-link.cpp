@@ -1,4 +1,6 @@
-// Groups of fibers with a link between them: each request makes a fiber that answers it.
+// Groups of fibers, or of tasks, with a link between them: each request makes a strand that
+// answers it.
+#include "harness/strand_kinds.hpp"
 #include "heddle/coop/link/link.hpp"
 #include "heddle/coop/parallel/groups.hpp"
 #include "heddle/coop/yield.hpp"
@@ -14,23 +16,24 @@ void run(problem& work, region& timed) {
   timed.kernel_threads(3);
   parallel::groups g({.count = 2, .each = {.stack_bytes = coop::stack::safe_bytes}});
   auto [client, server] = make_link<std::int64_t, std::int64_t>("turns");
-  g[1].spawn([&work, end = std::move(server)]() mutable {
-    end.on([&work](std::int64_t place) {
+  g[1].spawn([&work, end = std::move(server)]() mutable -> STRAND {
+    end.on([&work](std::int64_t place) -> RESULT(std::int64_t) {
       work.take_turn(1, place + 1);
-      return place + 1;
+      RETURN place + 1;
     });
-    await(end.finished());
+    WAIT(end.finished());
   });
-  g[0].spawn([&work, &timed, end = std::move(client)]() mutable {
-    await(sleep_for(std::chrono::milliseconds(1)));  // the other group has begun
+  g[0].spawn([&work, &timed, end = std::move(client)]() mutable -> STRAND {
+    WAIT(sleep_for(std::chrono::milliseconds(1)));  // the other group has begun
     timed.begin();
-    for (std::int64_t i = 0; i < work.turns(); i += 2) work.take_turn(0, await(end.call(i)) - 1);
+    for (std::int64_t i = 0; i < work.turns(); i += 2) work.take_turn(0, WAIT(end.call(i)) - 1);
     timed.end();
+    end.close();
   });
   g.run();
 }
 
-const model<problem> registered{"parallel/asm-link", &run};
+const model<problem> registered{"parallel/" KIND "-link", &run};
 
 }  // namespace
 }  // namespace heddle::lab::group_speed
