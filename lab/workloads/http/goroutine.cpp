@@ -1,7 +1,7 @@
-// Goroutines: one a connection, over package net alone with a parser of its own (goroutine), and
-// Go's own server (goroutine/net-http). Both are in a Go program, which is started on our socket as
-// a process of its own. The kernel's poller is in Go's scheduler; it finds one processor, and so
-// has GOMAXPROCS=1.
+// Goroutines: one a connection, over the packages net and net/textproto (goroutine), and Go's own
+// server (goroutine/net-http). Both are in a Go program, which is started on our socket as a
+// process of its own. The kernel's poller is in Go's scheduler; it finds one processor, and so has
+// GOMAXPROCS=1.
 #include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>

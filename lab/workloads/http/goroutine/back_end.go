@@ -41,7 +41,7 @@ func (b *backEnd) close() {
 }
 
 // get is the value of a key, if there is one.
-func (b *backEnd) get(key []byte) (value []byte, found bool, err error) {
+func (b *backEnd) get(key string) (value []byte, found bool, err error) {
 	one := <-b.kept
 	if one.connection == nil {
 		if one.connection, err = net.Dial("tcp", b.address); err == nil {
@@ -59,7 +59,7 @@ func (b *backEnd) get(key []byte) (value []byte, found bool, err error) {
 	return value, found, err
 }
 
-func (q *question) get(key []byte) ([]byte, bool, error) {
+func (q *question) get(key string) ([]byte, bool, error) {
 	q.out = append(q.out[:0], "*2\r\n$3\r\nGET\r\n$"...)
 	q.out = strconv.AppendInt(q.out, int64(len(key)), 10)
 	q.out = append(append(append(q.out, "\r\n"...), key...), "\r\n"...)

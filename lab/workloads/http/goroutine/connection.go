@@ -1,11 +1,14 @@
 package main
 
 import (
-	"bytes"
+	"bufio"
 	"errors"
+	"io"
 	"net"
 	"net/http"
+	"net/textproto"
 	"os"
+	"strings"
 	"sync/atomic"
 	"time"
 )
@@ -14,12 +17,17 @@ import (
 type connection struct {
 	*server
 	socket   net.Conn
-	in       []byte // what has come: in[begin:end]
-	begin    int
-	end      int
+	in       *bufio.Reader // over Read
+	text     *textproto.Reader
 	out      []byte
 	answered int // since the last write
 	now      request
+
+	left    int     // bytes that may still come of what is read now: a header, a line, some of a body
+	tooMuch refusal // what is said to more
+	inBody  bool    // what is read now is part of a body
+	between bool    // nothing has come of the next request
+	failed  error   // why no more can be read
 
 	deadline time.Time   // of the request that is not whole; zero: there is none
 	idleSet  time.Time   // when the socket was last told how long it may be idle; zero: told something else since
@@ -28,7 +36,7 @@ type connection struct {
 }
 
 const (
-	firstInput = 2 << 10
+	input      = 2 << 10
 	mostOutput = 64 << 10
 )
 
@@ -41,7 +49,10 @@ type refusal int
 func (r refusal) Error() string { return http.StatusText(int(r)) }
 
 func newConnection(s *server, socket net.Conn) *connection {
-	return &connection{server: s, socket: socket, in: make([]byte, firstInput)}
+	made := &connection{server: s, socket: socket}
+	made.in = bufio.NewReaderSize(made, input)
+	made.text = textproto.NewReader(made.in)
+	return made
 }
 
 func (c *connection) serve() {
@@ -63,8 +74,8 @@ func (c *connection) serve() {
 		c.requests.Add(1)
 		c.answered++
 		closes := !c.now.keepAlive || c.stopping.Load()
-		how := response{closes: closes, http10: c.now.http10, onlyHeader: string(c.now.method) == "HEAD"}
-		c.out = appendResponse(c.out, c.find(c.now.method, c.now.target, c.now.body), how)
+		how := response{closes: closes, http10: c.now.http10, onlyHeader: c.now.method == "HEAD"}
+		c.out = appendResponse(c.out, c.find(c.now.method, c.now.target, c.now.body.Bytes()), how)
 		if closes {
 			if c.flush() == nil {
 				c.linger()
@@ -81,168 +92,130 @@ func (c *connection) serve() {
 
 // readRequest reads a request and its body.
 func (c *connection) readRequest() error {
-	c.deadline = time.Time{}
-	searched := 0
-	for {
-		text := c.in[c.begin:c.end]
-		if end := bytes.Index(text[searched:], []byte("\r\n\r\n")); end >= 0 {
-			end += searched + len("\r\n\r\n")
-			if status := c.tooLarge(text[:end]); status != 0 {
-				return status
-			}
-			if status := parseHeader(text[:end], &c.now, &c.allowed); status != 0 {
-				return refusal(status)
-			}
-			c.begin += end
-			return c.readBody()
-		}
-		if status := c.tooLarge(text); status != 0 {
-			return status
-		}
-		if searched = len(text) - len("\r\n\r"); searched < 0 {
-			searched = 0
-		}
-		if err := c.fill(false); err != nil {
-			return err
-		}
+	err := c.readHeader()
+	if err == nil {
+		err = c.readBody()
 	}
+	if c.failed != nil { // it comes first: what is cut short looks wrong, too
+		return c.failed
+	}
+	var syntax textproto.ProtocolError
+	if errors.As(err, &syntax) {
+		return refusal(http.StatusBadRequest)
+	}
+	return err
 }
 
-// tooLarge says what is too large of a header, or of its beginning.
-func (c *connection) tooLarge(text []byte) refusal {
-	switch {
-	case len(text) <= c.allowed.headerBytes:
-		return 0
-	case !bytes.Contains(text, lineEnd):
-		return http.StatusRequestURITooLong
+func (c *connection) readHeader() error {
+	c.deadline, c.inBody = time.Time{}, false
+	c.between = c.in.Buffered() == 0
+	c.left, c.tooMuch = c.allowed.headerBytes-c.in.Buffered(), http.StatusRequestURITooLong
+	line, err := c.text.ReadLine()
+	if c.failed != nil || err != nil {
+		return err
 	}
-	// A target that is too long comes first.
-	line, _ := cutLine(text)
-	if len(line) > c.allowed.targetBytes+len("OPTIONS  HTTP/1.1") {
-		return http.StatusRequestURITooLong
+	c.tooMuch = http.StatusRequestHeaderFieldsTooLarge
+	if err := c.now.setLine(line, &c.allowed); err != nil {
+		return err
 	}
-	return http.StatusRequestHeaderFieldsTooLarge
+	fields, err := c.text.ReadMIMEHeader()
+	if err != nil {
+		return err
+	}
+	return c.now.setFields(fields, &c.allowed)
 }
 
 func (c *connection) readBody() error {
-	c.now.body = c.now.body[:0]
+	c.now.body.Reset()
 	if !c.now.chunked && c.now.length == 0 {
 		return nil
 	}
-	c.deadline = time.Time{} // that of a body is another
-	if c.now.wantsContinue && c.begin == c.end {
+	c.deadline, c.inBody = time.Time{}, true // a body has its own deadline
+	c.tooMuch = http.StatusBadRequest
+	if c.now.wantsContinue && c.in.Buffered() == 0 {
 		c.out = append(c.out, "HTTP/1.1 100 Continue\r\n\r\n"...)
 	}
 	if !c.now.chunked {
 		return c.take(c.now.length)
 	}
+	// Not by httputil's reader: it says nothing of a chunk that is too large until that has come.
 	for {
-		line, err := c.readLine()
+		c.left = c.allowed.headerBytes
+		line, err := c.text.ReadLine()
 		if err != nil {
 			return err
 		}
-		size, status := parseChunkSize(line, c.allowed.bodyBytes-len(c.now.body))
-		if status != 0 {
-			return refusal(status)
+		digits, _, _ := strings.Cut(line, ";")
+		most := c.allowed.bodyBytes - c.now.body.Len()
+		size, err := parseSize(strings.TrimRight(digits, " \t"), 16, most)
+		if err != nil {
+			return err
 		}
 		if size == 0 {
-			break
+			_, err := c.text.ReadMIMEHeader() // trailers, which are skipped
+			return err
 		}
 		if err := c.take(size); err != nil {
 			return err
 		}
-		if line, err := c.readLine(); err != nil {
-			return err
-		} else if len(line) != 0 {
+		c.left = c.allowed.headerBytes
+		if end, err := c.text.ReadLine(); err != nil || end != "" {
 			return refusal(http.StatusBadRequest)
-		}
-	}
-	for { // trailers, which are skipped
-		if line, err := c.readLine(); err != nil || len(line) == 0 {
-			return err
 		}
 	}
 }
 
 // take appends so many bytes to the body.
 func (c *connection) take(count int) error {
-	for {
-		size := c.end - c.begin
-		if size > count {
-			size = count
-		}
-		c.now.body = append(c.now.body, c.in[c.begin:c.begin+size]...)
-		c.begin += size
-		if count -= size; count == 0 {
-			return nil
-		}
-		if err := c.fill(true); err != nil {
-			return err
-		}
-	}
+	c.left = count
+	_, err := io.CopyN(&c.now.body, c.in, int64(count))
+	return err
 }
 
-// readLine is valid until the next read.
-func (c *connection) readLine() ([]byte, error) {
-	for {
-		text := c.in[c.begin:c.end]
-		if end := bytes.Index(text, lineEnd); end >= 0 {
-			c.begin += end + len(lineEnd)
-			return text[:end], nil
-		}
-		if len(text) > c.allowed.headerBytes {
-			return nil, refusal(http.StatusBadRequest)
-		}
-		if err := c.fill(true); err != nil {
-			return nil, err
-		}
+// Read is called for c.in when nothing is left there: it writes what there is to be written, and
+// reads more.
+func (c *connection) Read(into []byte) (int, error) {
+	if c.failed != nil {
+		return 0, c.failed
 	}
+	count, err := c.readMore(into)
+	c.failed = err
+	return count, err
 }
 
-// fill writes what there is to be written, and reads more.
-func (c *connection) fill(inBody bool) error {
+func (c *connection) readMore(into []byte) (int, error) {
 	if err := c.flush(); err != nil {
-		return err
+		return 0, err
 	}
-	c.makeRoom()
-	between := !inBody && c.begin == c.end
-	c.limitWaiting(between, inBody)
+	if c.left <= 0 {
+		return 0, c.tooMuch
+	}
+	if len(into) > c.left {
+		into = into[:c.left]
+	}
+	between := c.between
+	c.between = false
+	c.limitWaiting(between)
 	// Who stops the server sets `stopping` and then looks at `idle`: one of both sees the other.
 	c.idle.Store(between)
 	if between && c.stopping.Load() {
-		return errEnded
+		return 0, errEnded
 	}
-	count, err := c.socket.Read(c.in[c.end:])
+	count, err := c.socket.Read(into)
 	c.idle.Store(false)
 	if count > 0 {
-		c.end += count
-		return nil
+		c.left -= count
+		return count, nil
 	}
 	if errors.Is(err, os.ErrDeadlineExceeded) && !between {
-		return refusal(http.StatusRequestTimeout)
+		return 0, refusal(http.StatusRequestTimeout)
 	}
-	return errEnded
-}
-
-// makeRoom makes room for a byte at least.
-func (c *connection) makeRoom() {
-	if c.begin == c.end {
-		c.begin, c.end = 0, 0
-	}
-	if c.end < len(c.in) {
-		return
-	}
-	to := c.in
-	if c.begin == 0 {
-		to = make([]byte, 2*len(c.in))
-	}
-	c.end = copy(to, c.in[c.begin:c.end])
-	c.in, c.begin = to, 0
+	return 0, errEnded
 }
 
 // limitWaiting tells the socket how long it may wait. Between requests that is done anew once a second only, so that a client
 // may be idle for a second less; a request's own limit runs from the first time that more of it had to be waited for.
-func (c *connection) limitWaiting(between, inBody bool) {
+func (c *connection) limitWaiting(between bool) {
 	if !between && !c.deadline.IsZero() {
 		return
 	}
@@ -253,7 +226,7 @@ func (c *connection) limitWaiting(between, inBody bool) {
 		c.socket.SetReadDeadline(now.Add(c.allowed.idle))
 	case !between:
 		limit := c.allowed.header
-		if inBody {
+		if c.inBody {
 			limit = c.allowed.body
 		}
 		c.idleSet = time.Time{}
@@ -284,13 +257,7 @@ func (c *connection) linger() {
 		socket.CloseWrite()
 	}
 	c.socket.SetReadDeadline(time.Now().Add(c.allowed.linger))
-	for forgotten := 0; forgotten < c.allowed.lingerBytes; {
-		count, err := c.socket.Read(c.in)
-		if err != nil {
-			return
-		}
-		forgotten += count
-	}
+	io.CopyN(io.Discard, c.socket, int64(c.allowed.lingerBytes))
 }
 
 // stopWaiting is for the one who stops the server.

@@ -231,18 +231,18 @@ func stubRedis(t *testing.T) string {
 func TestTheBackEndIsAskedAgainAfterAnError(t *testing.T) {
 	from := newBackEnd(stubRedis(t), 1)
 	defer from.close()
-	if _, _, err := from.get([]byte("error")); err == nil {
+	if _, _, err := from.get("error"); err == nil {
 		t.Error("an error is no value")
 	}
-	if value, found, err := from.get([]byte("k")); string(value) != "v" || !found || err != nil {
+	if value, found, err := from.get("k"); string(value) != "v" || !found || err != nil {
 		t.Errorf("got %q, %v, %v", value, found, err)
 	}
-	if _, found, err := from.get([]byte("missing")); found || err != nil {
+	if _, found, err := from.get("missing"); found || err != nil {
 		t.Errorf("got %v, %v", found, err)
 	}
 	nobody := newBackEnd("127.0.0.1:1", 1)
 	defer nobody.close()
-	if _, _, err := nobody.get([]byte("k")); err == nil {
+	if _, _, err := nobody.get("k"); err == nil {
 		t.Error("no server listens there")
 	}
 }

@@ -75,7 +75,7 @@ func (n *netHTTP) ServeHTTP(to http.ResponseWriter, from *http.Request) {
 			return
 		}
 	}
-	found := n.find([]byte(from.Method), []byte(from.URL.Path), body)
+	found := n.find(from.Method, from.URL.Path, body)
 	to.Header().Set("Content-Type", "text/plain")
 	if found.status == http.StatusMethodNotAllowed {
 		to.Header().Set("Allow", "GET, HEAD")

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// ownLoop is a goroutine a connection, over package net alone.
+// ownLoop is a goroutine a connection, over the packages net and net/textproto.
 type ownLoop struct {
 	*server
 	door    net.Listener

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"net/http"
 	"strconv"
 	"strings"
@@ -36,9 +35,9 @@ func plain(status int, text []byte) resource {
 }
 
 // find is the response logic of session.cpp.
-func (s *server) find(method, target, body []byte) resource {
-	is := func(name string) bool { return string(method) == name }
-	if string(target) == "/echo" {
+func (s *server) find(method, target string, body []byte) resource {
+	is := func(name string) bool { return method == name }
+	if target == "/echo" {
 		if is("POST") || is("PUT") {
 			return plain(http.StatusOK, body)
 		}
@@ -56,7 +55,7 @@ func (s *server) find(method, target, body []byte) resource {
 		wanted, fits = number(size)
 	}
 	switch {
-	case string(target) != "/" && !fits && !isKey:
+	case target != "/" && !fits && !isKey:
 		return plain(http.StatusNotFound, nil)
 	case !is("GET") && !is("HEAD"):
 		return plain(http.StatusMethodNotAllowed, nil)
@@ -68,7 +67,7 @@ func (s *server) find(method, target, body []byte) resource {
 	return plain(http.StatusOK, greeting)
 }
 
-func (s *server) ask(key []byte) resource {
+func (s *server) ask(key string) resource {
 	if s.backEnd == nil {
 		return plain(http.StatusBadGateway, nil)
 	}
@@ -82,20 +81,17 @@ func (s *server) ask(key []byte) resource {
 	return plain(http.StatusOK, value)
 }
 
-func cut(target []byte, root string) ([]byte, bool) {
-	if len(target) < len(root) || string(target[:len(root)]) != root {
-		return nil, false
-	}
-	return target[len(root):], true
+func cut(target, root string) (string, bool) {
+	return strings.TrimPrefix(target, root), strings.HasPrefix(target, root)
 }
 
 // number is that of decimal digits alone, up to mostContent.
-func number(text []byte) (int, bool) {
+func number(text string) (int, bool) {
 	if len(text) == 0 || len(text) > 7 {
 		return 0, false
 	}
 	sum := 0
-	for _, digit := range text {
+	for _, digit := range []byte(text) {
 		if digit < '0' || digit > '9' {
 			return 0, false
 		}
@@ -112,14 +108,4 @@ func reasonOf(status int) string {
 		return "URI Too Long"
 	}
 	return http.StatusText(status)
-}
-
-// hasToken says whether a list such as that of Connection has the token, whatever its case.
-func hasToken(list []byte, token string) bool {
-	for _, each := range bytes.Split(list, []byte{','}) {
-		if strings.EqualFold(string(bytes.TrimSpace(each)), token) {
-			return true
-		}
-	}
-	return false
 }
