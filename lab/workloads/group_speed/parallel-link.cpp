@@ -2,8 +2,8 @@
 // answers it.
 #include "harness/strand_kinds.hpp"
 #include "heddle/coop/link/link.hpp"
+#include "heddle/coop/parallel/barrier.hpp"
 #include "heddle/coop/parallel/groups.hpp"
-#include "heddle/coop/yield.hpp"
 #include "workloads/group_speed/workload.hpp"
 
 namespace heddle::lab::group_speed {
@@ -16,15 +16,17 @@ void run(problem& work, region& timed) {
   timed.kernel_threads(3);
   parallel::groups g({.count = 2, .each = {.stack_bytes = coop::stack::safe_bytes}});
   auto [client, server] = make_link<std::int64_t, std::int64_t>("turns");
-  g[1].spawn([&work, end = std::move(server)]() mutable -> STRAND {
+  parallel::barrier begun(g, 1);
+  g[1].spawn([&work, &begun, end = std::move(server)]() mutable -> STRAND {
     end.on([&work](std::int64_t place) -> RESULT(std::int64_t) {
       work.take_turn(1, place + 1);
       RETURN place + 1;
     });
+    WAIT(begun.arrive_and_wait());
     WAIT(end.finished());
   });
-  g[0].spawn([&work, &timed, end = std::move(client)]() mutable -> STRAND {
-    WAIT(sleep_for(std::chrono::milliseconds(1)));  // the other group has begun
+  g[0].spawn([&work, &timed, &begun, end = std::move(client)]() mutable -> STRAND {
+    WAIT(begun.arrive_and_wait());
     timed.begin();
     for (std::int64_t i = 0; i < work.turns(); i += 2) work.take_turn(0, WAIT(end.call(i)) - 1);
     timed.end();

@@ -1,5 +1,6 @@
 // Groups of fibers, or of tasks.
 #include "harness/strand_kinds.hpp"
+#include "heddle/coop/parallel/barrier.hpp"
 #include "heddle/coop/parallel/groups.hpp"
 #include "heddle/coop/parallel/move_to.hpp"
 #include "heddle/coop/parallel/semaphore.hpp"
@@ -23,9 +24,13 @@ STRAND take_turns(problem& work, std::size_t side, parallel::semaphore& mine,
 void hand_overs(parallel::groups& g, problem& work, region& timed) {
   parallel::semaphore ping(0);
   parallel::semaphore pong(0);
-  g[1].spawn([&] { return take_turns(work, 1, pong, ping); });
+  parallel::barrier begun(g, 1);
+  g[1].spawn([&]() -> STRAND {
+    WAIT(begun.arrive_and_wait());
+    CALL(take_turns(work, 1, pong, ping));
+  });
   g[0].spawn([&]() -> STRAND {
-    WAIT(sleep_for(std::chrono::milliseconds(1)));  // the other group has begun
+    WAIT(begun.arrive_and_wait());
     timed.begin();
     ping.V();
     CALL(take_turns(work, 0, ping, pong));
@@ -56,8 +61,10 @@ void wake_ups(parallel::groups& g, problem& work) {
 }
 
 void moves(parallel::groups& g, problem& work, region& timed) {
+  parallel::barrier begun(g, 1);
+  g[0].spawn([&]() -> STRAND { WAIT(begun.arrive_and_wait()); });
   g[1].spawn([&]() -> STRAND {
-    WAIT(sleep_for(std::chrono::milliseconds(1)));  // both groups run
+    WAIT(begun.arrive_and_wait());
     timed.begin();
     for (std::int64_t i = 0; i < work.count(); ++i) {
       const auto side = static_cast<std::size_t>(i % 2);
