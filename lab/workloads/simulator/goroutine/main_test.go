@@ -7,7 +7,7 @@ import (
 )
 
 func TestTheSimulationIsTheSameInEveryLanguage(t *testing.T) {
-	// harness/tests/simulator_oracle.cpp expects the same.
+	// oracle_test.cpp of the C++ models expects the same.
 	expected := history{events: 8000, digest: 17553327171593267405, end: 616712399}
 	if happened := runEventDriven(scenario{100, 20, 1}); happened != expected {
 		t.Errorf("event-driven: %v, not %v", happened, expected)

@@ -13,7 +13,7 @@ func TestGoroutinesFindTheShortestTour(t *testing.T) {
 	}
 }
 
-// harness/tests/tsp_oracle.cpp expects the same.
+// oracle_test.cpp of the C++ models expects the same.
 func TestTheWorkIsTheSameInEveryLanguage(t *testing.T) {
 	on := newCityMap(10, 1)
 	if got := run(on, 1); got.shortest.length != 2487 || got.nodes != 113981 {

@@ -1,5 +1,7 @@
 // The proof that the paper could not give: what strands of one group do to wait for each other
 // makes no system call.
+#include "heddle/coop/parallel/groups.hpp"
+
 #include <doctest/doctest.h>
 
 #include <array>
@@ -9,7 +11,6 @@
 
 #include "harness/syscalls.hpp"
 #include "heddle/coop/await.hpp"
-#include "heddle/coop/parallel/groups.hpp"
 #include "heddle/coop/parallel/semaphore.hpp"
 #include "heddle/coop/wait_for.hpp"
 #include "heddle/coop/yield.hpp"

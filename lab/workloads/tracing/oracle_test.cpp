@@ -1,6 +1,6 @@
-#include <doctest/doctest.h>
-
 #include "workloads/tracing/oracle.hpp"
+
+#include <doctest/doctest.h>
 
 using heddle::lab::tracing::judge;
 

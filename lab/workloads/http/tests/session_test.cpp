@@ -1,4 +1,6 @@
 // The protocol, without any I/O.
+#include "workloads/http/session.hpp"
+
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -9,7 +11,6 @@
 
 #include "workloads/http/load.hpp"
 #include "workloads/http/resp.hpp"
-#include "workloads/http/session.hpp"
 
 using namespace heddle::lab::http;
 using namespace std::chrono_literals;
