@@ -20,6 +20,8 @@
 
 namespace heddle::lab::http {
 
+load_report (*run_chaos)(const load_plan&, const server_state&) = nullptr;
+
 void load_report::complain(std::string_view text) {
   if (complaint[0] != '\0') return;
   const std::size_t count = std::min(text.size(), sizeof complaint - 1);

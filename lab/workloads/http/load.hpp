@@ -21,7 +21,7 @@ struct load_plan {
   std::int64_t size = 100;                    // of an answer's content, bytes
   bool hop = false;                           // ask for what the back end has
   int pipeline = 1;                           // requests on the way on each connection
-  bool chaos = false;                         // misbehave: see chaos.cpp
+  bool chaos = false;                         // misbehave: see tests/chaos.cpp
   std::int64_t seed = 1;                      // of the chaos
   std::int64_t wrk_ms = 0;                    // if not 0: let wrk(1) ask, so long; see wrk.hpp
   std::int64_t pause_us = 0;                  // of a single connection, before each request
@@ -56,8 +56,9 @@ struct load_report {
 
 /// `while_open` is called when all answers have come and all connections are open.
 load_report run_steadily(const load_plan& plan, const std::function<void()>& while_open = {});
-/// Refusals must have the status that a session gives, if the server says that it has one.
-load_report run_chaos(const load_plan& plan, const server_state& server);
+/// Clients that misbehave: they are for the tests (tests/chaos.cpp), and null where no tests are
+/// built. Refusals must have the status that a session gives, if the server says that it has one.
+extern load_report (*run_chaos)(const load_plan& plan, const server_state& server);
 
 /// The clients, in a process of their own, on another processor where there is one. When they have
 /// done all, they end the process that serves by SIGTERM, as an operator would: to be blocked

@@ -55,6 +55,7 @@ void allow_descriptors(std::int64_t connections) {
 limits limits_of(const parameters& values) {
   limits allowed;
   if (values.word("load") == "chaos") {
+    if (run_chaos == nullptr) throw usage_error("--load=chaos: built without tests");
     // Clients that leave the server waiting are part of it: so that it is over in time.
     using std::chrono::milliseconds;
     allowed.idle = allowed.header = allowed.body = allowed.write = milliseconds(2000);

@@ -16,8 +16,8 @@
 #include "heddle/coop/scheduler.hpp"
 #include "heddle/coop/yield.hpp"
 #include "workloads/http/load.hpp"
-#include "workloads/http/memory_watch.hpp"
 #include "workloads/http/session.hpp"
+#include "workloads/http/tests/memory_watch.hpp"
 
 namespace heddle::lab::http {
 namespace {
@@ -276,10 +276,8 @@ class chaos {
   scheduler s_;
 };
 
+[[maybe_unused]] const auto registered = run_chaos =
+    [](const load_plan& plan, const server_state& server) { return chaos(plan, server).run(); };
+
 }  // namespace
-
-load_report run_chaos(const load_plan& plan, const server_state& server) {
-  return chaos(plan, server).run();
-}
-
 }  // namespace heddle::lab::http
