@@ -1,31 +1,28 @@
-#include "heddle/coop/task.hpp"
+#include "harness/strand_kinds.hpp"
 #include "heddle/coop/yield.hpp"
 #include "workloads/tsp/groups.hpp"
 
 namespace heddle::lab::tsp {
 namespace {
 
-using namespace coop;
-
-task<> empty(problem& work, int strand, group_bags& all, std::size_t group) {
+STRAND empty(problem& work, int strand, group_bags& all, std::size_t group) {
   std::uint64_t nodes = 0;
-  for (std::uint64_t tasks = 0;; ++tasks) {
-    co_await all.exchange.P();
+  std::uint64_t tasks = 0;
+  for (;; ++tasks) {
+    WAIT(all.exchange.P());
     const tour* const next = all.take(group);
     all.exchange.V();
-    if (next == nullptr) {
-      work.worked(strand, tasks, nodes);
-      co_return;
-    }
+    if (next == nullptr) break;
     nodes += all.of(group).search_from(*next);
-    co_await yield();
+    WAIT(coop::yield());
     ++count().strand_switches;
   }
+  work.worked(strand, tasks, nodes);
 }
 
 void run(problem& work, region& timed) {
   timed.kernel_threads(static_cast<std::uint64_t>(work.groups()) + 1);
-  parallel::groups groups({.count = static_cast<std::size_t>(work.groups())});
+  coop::parallel::groups groups({.count = static_cast<std::size_t>(work.groups())});
   group_bags all(work);
   for (int strand = 0; strand < work.strands(); ++strand) {
     const auto group = static_cast<std::size_t>(work.group_of(strand));
@@ -35,7 +32,7 @@ void run(problem& work, region& timed) {
   all.count_operations();
 }
 
-const model<problem> parallel_stackless{"parallel/stackless", &run};
+const model<problem> registered{"parallel/" KIND, &run};
 
 }  // namespace
 }  // namespace heddle::lab::tsp

@@ -1,4 +1,4 @@
-#include "heddle/coop/task.hpp"
+#include "harness/strand_kinds.hpp"
 #include "heddle/coop/wait_for.hpp"
 #include "heddle/coop/yield.hpp"
 #include "workloads/philosophers/region.hpp"
@@ -6,8 +6,9 @@
 namespace heddle::lab::philosophers {
 namespace {
 
-// The same program as parallel_asm.cpp, in a frame instead of on a stack.
-coop::task<> dine(problem& work, int who, region_forks& own, const border_forks& border) {
+// A hybrid of Figure 1's two parts. A border fork is taken first: a philosopher who
+// holds one then waits only for a neighbour who eats.
+STRAND dine(problem& work, int who, region_forks& own, const border_forks& border) {
   coop::parallel::semaphore* const left_border = border[work.left(who)];
   coop::parallel::semaphore* const right_border = border[work.right(who)];
   int elsewhere = 1;  // in place of a fork that is a semaphore
@@ -19,12 +20,12 @@ coop::task<> dine(problem& work, int who, region_forks& own, const border_forks&
     work.think(who, no_checkpoint);
     if (work.yields_outside()) {
       ++own.done.switches;
-      co_await coop::yield();
+      WAIT(coop::yield());
     }
-    if (left_border != nullptr) co_await left_border->P();
-    if (right_border != nullptr) co_await right_border->P();
+    if (left_border != nullptr) WAIT(left_border->P());
+    if (right_border != nullptr) WAIT(right_border->P());
     const std::uint64_t before = own.done.evaluations;
-    co_await coop::wait_for(own.done.counting([&] { return left == 1 && right == 1; }));
+    WAIT(coop::wait_for(own.done.counting([&] { return left == 1 && right == 1; })));
     if (own.done.evaluations != before) ++own.done.switches;
     left = 0;
     right = 0;
@@ -32,7 +33,7 @@ coop::task<> dine(problem& work, int who, region_forks& own, const border_forks&
     work.chew(who, no_checkpoint);
     if (work.yields_inside()) {
       ++own.done.switches;
-      co_await coop::yield();
+      WAIT(coop::yield());
     }
     work.end_eating(who);
     left = 1;
@@ -50,7 +51,7 @@ void run(problem& work, region& timed) {
   });
 }
 
-const model<problem> parallel_stackless{"parallel/stackless", &run};
+const model<problem> registered{"parallel/" KIND, &run};
 
 }  // namespace
 }  // namespace heddle::lab::philosophers
