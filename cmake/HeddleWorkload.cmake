@@ -1,4 +1,5 @@
-# Lab programs: one executable for each workload and set of flags, one source file for each model.
+# Lab programs: one executable for each workload and set of flags. heddle_model_sources() says in
+# which file a model is.
 
 set(HEDDLE_LAB_DIR "${CMAKE_BINARY_DIR}/lab")
 
@@ -71,12 +72,15 @@ function(heddle_problem name)
   endforeach()
 endfunction()
 
-# heddle_model_sources(SOURCES DEFINITIONS MODEL…): the files that have these models, and what they are compiled with.
-# The model fiber/asm is in fiber_asm.cpp. Models that differ in little share a file, named for what they have in common:
-# cooperative/asm-loop is in cooperative_asm.cpp, heddle/strands in heddle.cpp, fiber/boost in fibers.cpp. What is called
-# after more than one has all the contexts that the program's models name, as HEDDLE_FIBER_BOOST (harness/fiber_models.hpp).
-# A model for both kinds of strand, parallel/asm and parallel/stackless, is written once in parallel.cpp and compiled for
-# each (harness/strand_kinds.hpp), from a generated file that says for which.
+# heddle_model_sources(SOURCES DEFINITIONS MODEL…): finds the files of these models and the
+# definitions that they are compiled with. The first file that exists has the model:
+#   fiber/asm              fiber_asm.cpp
+#   parallel/asm           parallel.cpp, which is compiled for each kind of strand, from a generated
+#                          file that says for which (harness/strand_kinds.hpp)
+#   cooperative/asm-loop   cooperative_asm.cpp, with the other models cooperative/asm
+#   heddle/strands         heddle.cpp, with the other models of that kind
+#   fiber/boost            fibers.cpp, with a definition for each context that the program's models
+#                          name: HEDDLE_FIBER_BOOST (harness/fiber_models.hpp)
 function(heddle_model_sources sources_out definitions_out)
   set(sources)
   set(definitions)
@@ -85,21 +89,24 @@ function(heddle_model_sources sources_out definitions_out)
     string(REGEX REPLACE "-[^-]*$" "" common "${file}")
     string(REGEX REPLACE "/.*" "" kind "${model}")
     set(found)
-    if(NOT EXISTS "${CMAKE_CURRENT_SOURCE_DIR}/${file}.cpp" AND model MATCHES "^(cooperative|parallel)/(asm|stackless)(.*)$")
-      set(written "${CMAKE_CURRENT_SOURCE_DIR}/${CMAKE_MATCH_1}${CMAKE_MATCH_3}.cpp")
+    set(here "${CMAKE_CURRENT_SOURCE_DIR}")
+    if(NOT EXISTS "${here}/${file}.cpp" AND
+        model MATCHES "^(cooperative|parallel)/(asm|stackless)(.*)$")
+      set(written "${here}/${CMAKE_MATCH_1}${CMAKE_MATCH_3}.cpp")
       string(COMPARE EQUAL "${CMAKE_MATCH_2}" asm stackful)
       if(EXISTS "${written}")
         set(found "${CMAKE_CURRENT_BINARY_DIR}/${file}.cpp")
-        file(CONFIGURE OUTPUT "${found}" CONTENT "#define STACKFUL ${stackful}\n#include \"${written}\"\n")
+        file(CONFIGURE OUTPUT "${found}"
+          CONTENT "#define STACKFUL ${stackful}\n#include \"${written}\"\n")
       endif()
     endif()
     foreach(candidate IN ITEMS ${file} ${common} ${kind} ${kind}s)
-      if(NOT found AND EXISTS "${CMAKE_CURRENT_SOURCE_DIR}/${candidate}.cpp")
+      if(NOT found AND EXISTS "${here}/${candidate}.cpp")
         set(found ${candidate}.cpp)
       endif()
     endforeach()
     if(NOT found)
-      message(FATAL_ERROR "no source for the model ${model} in ${CMAKE_CURRENT_SOURCE_DIR}: ${file}.cpp, say")
+      message(FATAL_ERROR "no source for the model ${model} in ${here}: ${file}.cpp, say")
     endif()
     list(APPEND sources ${found})
     if(found STREQUAL "${kind}s.cpp")
@@ -115,10 +122,11 @@ endfunction()
 # heddle_workload(NAME VARIANTS O0 O2 MODELS serial fiber/asm … [RECORDABLE] [PROBLEMS other …] [SOURCES workload.cpp …]
 #   [LIBRARIES …] [TEST_ARGUMENTS …])
 #
-# Builds lab/NAME-O0, lab/NAME-O2 …; where a model is, heddle_model_sources() says. Each model of each program is
-# also a test: TEST_ARGUMENTS are the parameters of a small run. RECORDABLE builds lab/NAME-O0-recordable … as well, to be
-# run by lab/recorded (not under a sanitizer, whose calls would be recorded, too). SOURCES become the problem NAME; PROBLEMS
-# are those of others that the program links as well.
+# Builds lab/NAME-O0, lab/NAME-O2 …; heddle_model_sources() says where a model is. Each model of each
+# program is also a test: TEST_ARGUMENTS are the parameters of a small run. RECORDABLE builds
+# lab/NAME-O0-recordable … as well, to be run by lab/recorded (not under a sanitizer, whose calls
+# would be recorded, too). SOURCES become the problem NAME; PROBLEMS are those of others that the
+# program links as well.
 function(heddle_workload name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "RECORDABLE" "" "VARIANTS;MODELS;PROBLEMS;SOURCES;LIBRARIES;TEST_ARGUMENTS")
   heddle_model_sources(models definitions ${arg_MODELS})
@@ -146,14 +154,15 @@ function(heddle_workload name)
   endforeach()
 endfunction()
 
-# The models of a workload for any context that needs no library. ThreadSanitizer wants a longjmp to stay on its stack.
+# The models of a workload for any context that needs no library. ThreadSanitizer wants a longjmp to
+# stay on its stack.
 set(HEDDLE_FIBERS fiber/asm fiber/pthread fiber/setjmp fiber/ucontext)
 if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=thread")
   list(REMOVE_ITEM HEDDLE_FIBERS fiber/setjmp)
 endif()
 
-# heddle_optional_fibers(NAME TEST_ARGUMENTS …): the same for each context that needs a library, in a program of its own,
-# NAME-BACKEND-O2, so that a missing library is a missing program.
+# heddle_optional_fibers(NAME TEST_ARGUMENTS …): the same for each context that needs a library, in a
+# program of its own, NAME-BACKEND-O2, so that a missing library is a missing program.
 function(heddle_optional_fibers name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "TEST_ARGUMENTS")
   foreach(backend IN LISTS HEDDLE_OPTIONAL_BACKENDS)

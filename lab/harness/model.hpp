@@ -43,10 +43,12 @@ using rerun = std::function<void(const parameters&)>;
 ///     verdict check();                              // after a model has run on it
 ///     void report(const region&, results&, const rerun&) const;   // optional: figures of its own
 ///
-/// and a model is a function `void run(W&, region&)` in a file of its own, with one line to make
-/// itself known:
+/// and a model is a function `void run(W&, region&)`, with one line to make itself known:
 ///
 ///     const model<W> registered{"serial", run};
+///
+/// fiber_models.hpp does that for fibers on several contexts, strand_kinds.hpp for a model that is
+/// written once for fibers and tasks.
 template <class W>
 class model;
 
