@@ -2,9 +2,7 @@
 
 #include "workloads/buffer/workload.hpp"
 
-using namespace heddle::lab;
-
-namespace {
+namespace heddle::lab::buffer_oracle_test {
 
 // Two producers with one item each, one consumer, two slots; `steps` says what they do, a letter a
 // step: P and p produce and deposit, of either producer; C fetches.
@@ -23,8 +21,6 @@ verdict run(std::string_view steps) {
   return work.check();
 }
 
-}  // namespace
-
 TEST_CASE("the buffer's oracle passes each item once, and in its producer's order") {
   CHECK(run("PpCC").ok);
   CHECK(run("pCPC").ok);
@@ -35,3 +31,5 @@ TEST_CASE("the buffer's oracle passes each item once, and in its producer's orde
   CHECK_FALSE(run("PCPCpC").ok);  // one too many
   CHECK_FALSE(run("CPpC").ok);    // one was fetched before it was there
 }
+
+}  // namespace heddle::lab::buffer_oracle_test

@@ -2,10 +2,9 @@
 
 #include "workloads/call_log/workload.hpp"
 
-using namespace heddle::lab;
-using call_log::entry;
+namespace heddle::lab::call_log_oracle_test {
 
-namespace {
+using call_log::entry;
 
 // Sleeps of 2, 5 and 7 ms.
 const char* const text =
@@ -26,8 +25,6 @@ bool passes(const Spoil& spoil) {
   spoil(log);
   return call_log::judge(log, unit_us).ok;
 }
-
-}  // namespace
 
 TEST_CASE("the oracle of call-log passes the sample's log, and notices what is wrong in one") {
   CHECK(passes([](std::vector<entry>&) {}));
@@ -52,3 +49,5 @@ TEST_CASE("a log is in the source's form to the last digit, or it is none") {
   CHECK(addressed.at(0).function == "main");
   CHECK_THROWS(call_log::parse_with_addresses(text));
 }
+
+}  // namespace heddle::lab::call_log_oracle_test

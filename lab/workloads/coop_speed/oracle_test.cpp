@@ -2,9 +2,7 @@
 
 #include "workloads/coop_speed/workload.hpp"
 
-using namespace heddle::lab;
-
-namespace {
+namespace heddle::lab::coop_speed_oracle_test {
 
 // Two strands take three turns each in this order.
 verdict run(const std::vector<std::int64_t>& places) {
@@ -15,11 +13,11 @@ verdict run(const std::vector<std::int64_t>& places) {
   return work.check();
 }
 
-}  // namespace
-
 TEST_CASE("the oracle of coop-speed passes every turn in its place and nothing else") {
   CHECK(run({0, 1, 2, 3, 4, 5}).ok);
   CHECK_FALSE(run({0, 2, 1, 3, 4, 5}).ok);
   CHECK_FALSE(run({0, 1, 2, 3, 4}).ok);
   CHECK_FALSE(run({0, 1, 2, 4, 5}).ok);
 }
+
+}  // namespace heddle::lab::coop_speed_oracle_test

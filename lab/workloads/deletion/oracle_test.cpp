@@ -7,11 +7,10 @@
 
 #include "workloads/deletion/workload.hpp"
 
-using namespace heddle::lab;
+namespace heddle::lab::deletion_oracle_test {
+
 using deleting::fate;
 using deleting::fate_of;
-
-namespace {
 
 // Two contexts of three yields each; what is left of them is up to the arguments.
 verdict run(int contexts, bool promises, bool leaves_a_thread, std::string_view message) {
@@ -31,8 +30,6 @@ verdict run(int contexts, bool promises, bool leaves_a_thread, std::string_view 
 
 constexpr std::string_view said = "1024 bytes is too small";
 
-}  // namespace
-
 TEST_CASE("the oracle of deletion wants what was promised") {
   CHECK(run(2, true, false, said).ok);
   CHECK_FALSE(run(1, true, false, said).ok);
@@ -49,3 +46,5 @@ TEST_CASE("the fate of a process is known, that it never ends, too") {
   CHECK(fate_of([] { std::this_thread::sleep_for(std::chrono::milliseconds(2)); }) ==
         fate::returned);
 }
+
+}  // namespace heddle::lab::deletion_oracle_test

@@ -2,9 +2,7 @@
 
 #include "workloads/depth/workload.hpp"
 
-using namespace heddle::lab;
-
-namespace {
+namespace heddle::lab::depth_oracle_test {
 
 verdict run(std::initializer_list<std::int64_t> sums) {
   const parameters values(depth::problem::declare());
@@ -12,8 +10,6 @@ verdict run(std::initializer_list<std::int64_t> sums) {
   for (const std::int64_t sum : sums) work.take(sum);
   return work.check();
 }
-
-}  // namespace
 
 TEST_CASE("the oracle of call chains wants each chain's sum") {
   CHECK(depth::sum(3) == 6);
@@ -24,3 +20,5 @@ TEST_CASE("the oracle of call chains wants each chain's sum") {
   CHECK_FALSE(run({6, 10}).ok);
   CHECK_FALSE(run({0, 6}).ok);
 }
+
+}  // namespace heddle::lab::depth_oracle_test

@@ -5,9 +5,7 @@
 #include "workloads/file/positioned_file.hpp"
 #include "workloads/file/workload.hpp"
 
-using namespace heddle::lab;
-
-namespace {
+namespace heddle::lab::file_oracle_test {
 
 verdict run(const std::function<void(file::problem&)>& before_check) {
   const parameters values(file::problem::declare());
@@ -19,8 +17,6 @@ verdict run(const std::function<void(file::problem&)>& before_check) {
   before_check(work);
   return work.check();
 }
-
-}  // namespace
 
 TEST_CASE("the file oracle passes a run, and notices a spoilt one") {
   const verdict result = run([](file::problem&) {});
@@ -64,3 +60,5 @@ TEST_CASE("records in place are those of the stream, wherever a search has to lo
   for (const int id : {0, 99, 100, 249}) CHECK(data.search(id) == id);
   CHECK(data.search(records) == -1);
 }
+
+}  // namespace heddle::lab::file_oracle_test

@@ -2,9 +2,7 @@
 
 #include "workloads/generator/workload.hpp"
 
-using namespace heddle::lab;
-
-namespace {
+namespace heddle::lab::generator_oracle_test {
 
 verdict run(const std::vector<std::int64_t>& items) {
   const parameters values(generating::problem::declare());
@@ -13,8 +11,6 @@ verdict run(const std::vector<std::int64_t>& items) {
   return work.check();
 }
 
-}  // namespace
-
 TEST_CASE("the generator's oracle passes every item in order and nothing else") {
   CHECK(run({1, 2, 3, 4}).ok);
   CHECK_FALSE(run({1, 3, 2, 4}).ok);
@@ -22,3 +18,5 @@ TEST_CASE("the generator's oracle passes every item in order and nothing else") 
   CHECK_FALSE(run({1, 2, 4}).ok);
   CHECK_FALSE(run({1, 2, 2, 3, 4}).ok);
 }
+
+}  // namespace heddle::lab::generator_oracle_test

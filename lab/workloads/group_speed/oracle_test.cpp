@@ -5,9 +5,7 @@
 
 #include "workloads/group_speed/workload.hpp"
 
-using namespace heddle::lab;
-
-namespace {
+namespace heddle::lab::group_speed_oracle_test {
 
 group_speed::problem problem_of(std::string_view row) {
   parameters values(group_speed::problem::declare());
@@ -33,8 +31,6 @@ verdict wake(int times) {
   return work.check();
 }
 
-}  // namespace
-
 TEST_CASE("the oracle of group-speed passes every turn in its place, and every wake-up") {
   CHECK(run({0, 1, 2, 3, 4}).ok);
   CHECK_FALSE(run({0, 1, 2, 3}).ok);
@@ -43,3 +39,5 @@ TEST_CASE("the oracle of group-speed passes every turn in its place, and every w
   CHECK(wake(5).ok);
   CHECK_FALSE(wake(4).ok);
 }
+
+}  // namespace heddle::lab::group_speed_oracle_test

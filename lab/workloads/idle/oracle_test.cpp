@@ -4,9 +4,7 @@
 
 #include "workloads/idle/workload.hpp"
 
-using namespace heddle::lab;
-
-namespace {
+namespace heddle::lab::idle_oracle_test {
 
 // Three strands: `early` of them ended before the others were let go, `alive` waited at once, and
 // `altogether` ended in all.
@@ -21,8 +19,6 @@ verdict run(std::int64_t early, std::int64_t alive, std::int64_t altogether, int
   return work.check();
 }
 
-}  // namespace
-
 TEST_CASE("the oracle of idle wants all strands to wait at once, or a reason") {
   CHECK(run(0, 3, 3).ok);
   CHECK_FALSE(run(1, 3, 3).ok);
@@ -32,3 +28,5 @@ TEST_CASE("the oracle of idle wants all strands to wait at once, or a reason") {
   CHECK(run(0, 2, 2, EAGAIN).checked.find("Resource temporarily unavailable") != std::string::npos);
   CHECK_FALSE(run(0, 0, 0, EAGAIN).ok);
 }
+
+}  // namespace heddle::lab::idle_oracle_test

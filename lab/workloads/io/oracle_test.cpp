@@ -5,9 +5,7 @@
 
 #include "workloads/io/workload.hpp"
 
-using namespace heddle::lab;
-
-namespace {
+namespace heddle::lab::io_oracle_test {
 
 // Three tasks that read two blocks once each; `change` does something to the last one's.
 template <class Change>
@@ -28,8 +26,6 @@ verdict run(Change change) {
 
 using buffer = std::vector<std::uint64_t>;
 
-}  // namespace
-
 TEST_CASE("the oracle of reading tasks wants each file whole, and read") {
   CHECK(run([](io::problem&, buffer&, std::int64_t&) {}).ok);
   CHECK_FALSE(run([](io::problem&, buffer&, std::int64_t& bytes) { bytes -= 1; }).ok);
@@ -42,3 +38,5 @@ TEST_CASE("the oracle of reading tasks wants each file whole, and read") {
   // A task that never read.
   CHECK_FALSE(run([](io::problem& work, buffer&, std::int64_t&) { work.forget(); }).ok);
 }
+
+}  // namespace heddle::lab::io_oracle_test

@@ -4,10 +4,9 @@
 
 #include "workloads/io_random/workload.hpp"
 
-using namespace heddle::lab;
-using io_random::problem;
+namespace heddle::lab::io_random_oracle_test {
 
-namespace {
+using io_random::problem;
 
 // Ten reads, of which read `spoilt` has another block's number in its last word, and read `twice`
 // stands for the one after it, too.
@@ -26,8 +25,6 @@ verdict run(std::int64_t spoilt, std::int64_t twice, std::int64_t bytes) {
   return work.check();
 }
 
-}  // namespace
-
 TEST_CASE("the oracle of random reads wants each read once, whole, and of its own block") {
   const auto whole = static_cast<std::int64_t>(problem::block_bytes);
   CHECK(run(-1, -2, whole).ok);
@@ -35,3 +32,5 @@ TEST_CASE("the oracle of random reads wants each read once, whole, and of its ow
   CHECK_FALSE(run(-1, 5, whole).ok);
   CHECK_FALSE(run(-1, -2, whole - 1).ok);
 }
+
+}  // namespace heddle::lab::io_random_oracle_test

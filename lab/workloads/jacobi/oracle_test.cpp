@@ -6,9 +6,7 @@
 
 #include "workloads/jacobi/workload.hpp"
 
-using namespace heddle::lab;
-
-namespace {
+namespace heddle::lab::jacobi_oracle_test {
 
 parameters parameters_of(const char* n, const char* epsilon, const char* iterations = "1000000") {
   parameters values(jacobi::problem::declare());
@@ -26,8 +24,6 @@ void solve(jacobi::problem& work) {
     if (work.done(k)) return work.finished(k + 1);
   }
 }
-
-}  // namespace
 
 TEST_CASE("the Jacobi oracle passes the solution, and notices one wrong bit or iteration") {
   for (const char* iterations : {"1000000", "10", "11"}) {
@@ -88,3 +84,5 @@ TEST_CASE("strips divide the rows, staying or moving") {
     }
   }
 }
+
+}  // namespace heddle::lab::jacobi_oracle_test

@@ -7,9 +7,7 @@
 #include "workloads/kv/key_choice.hpp"
 #include "workloads/kv/workload.hpp"
 
-using namespace heddle::lab;
-
-namespace {
+namespace heddle::lab::kv_oracle_test {
 
 using spoil = std::function<void(kv::problem&)>;
 
@@ -34,8 +32,6 @@ verdict run(const spoil& before_check, bool skip_one_set = false) {
 }
 
 int present_key(const kv::problem& work) { return work.data.map().begin()->first; }
-
-}  // namespace
 
 TEST_CASE("the kv oracle passes any interleaving of whole operations") {
   const verdict result = run([](kv::problem&) {});
@@ -95,3 +91,5 @@ TEST_CASE("a torn value is seen when it is read") {
   work.perform({kv::kind::range, 0, 0}, 1, seen);
   CHECK(seen.invalid == 2);
 }
+
+}  // namespace heddle::lab::kv_oracle_test

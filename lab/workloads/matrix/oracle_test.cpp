@@ -2,9 +2,7 @@
 
 #include "workloads/matrix/workload.hpp"
 
-using namespace heddle::lab;
-
-namespace {
+namespace heddle::lab::matrix_oracle_test {
 
 // With both of the oracle's ways: element by element, and by random vectors.
 void multiply(matrix::problem& work) {
@@ -16,8 +14,6 @@ void multiply(matrix::problem& work) {
     }
   }
 }
-
-}  // namespace
 
 TEST_CASE("the matrix oracle passes the product, and notices one wrong element") {
   const parameters defaults(matrix::problem::declare());
@@ -42,3 +38,5 @@ TEST_CASE("the matrix oracle passes the product, and notices one wrong element")
     }
   }
 }
+
+}  // namespace heddle::lab::matrix_oracle_test

@@ -15,10 +15,10 @@
 #include "heddle/coop/wait_for.hpp"
 #include "heddle/coop/yield.hpp"
 
+namespace heddle::lab::philosophers_groups_test {
+
 namespace parallel = heddle::coop::parallel;
 using heddle::coop::await;
-
-namespace {
 
 constexpr std::size_t regions = 2;
 constexpr std::size_t seats = 8;  // of a region
@@ -73,8 +73,6 @@ void dine(int meals) {
   }
 }
 
-}  // namespace
-
 TEST_CASE("philosophers of one group make no system call to wait for each other") {
   const std::uint64_t few = heddle::lab::count_syscalls([] { dine(10); });
   const std::uint64_t many = heddle::lab::count_syscalls([] { dine(20'000); });
@@ -83,3 +81,5 @@ TEST_CASE("philosophers of one group make no system call to wait for each other"
   // 240 000 more meals. What differs is whether a group had to sleep at a border, or at the end.
   CHECK(many < few + 400);
 }
+
+}  // namespace heddle::lab::philosophers_groups_test

@@ -2,9 +2,7 @@
 
 #include "workloads/philosophers/workload.hpp"
 
-using namespace heddle::lab;
-
-namespace {
+namespace heddle::lab::philosophers_oracle_test {
 
 // Three philosophers with one meal each.
 philosophers::problem three() {
@@ -19,8 +17,6 @@ void think_all(philosophers::problem& work) {
 void leave_all(philosophers::problem& work) {
   for (int who = 0; who < 3; ++who) work.leave();
 }
-
-}  // namespace
 
 TEST_CASE("the philosophers' oracle passes one who eats at a time") {
   auto work = three();
@@ -71,3 +67,5 @@ TEST_CASE("what a work loop computes is known without running it") {
           after_work(7, static_cast<std::uint64_t>(iterations)));
   }
 }
+
+}  // namespace heddle::lab::philosophers_oracle_test

@@ -2,9 +2,7 @@
 
 #include "workloads/readers_writers/workload.hpp"
 
-using namespace heddle::lab;
-
-namespace {
+namespace heddle::lab::readers_writers_oracle_test {
 
 // Two readers, 0 and 1, and two writers, 2 and 3, each to make one visit: `(0)0` is one of 0.
 verdict run(std::string_view steps) {
@@ -23,8 +21,6 @@ verdict run(std::string_view steps) {
   return work.check();
 }
 
-}  // namespace
-
 TEST_CASE("the readers' and writers' oracle passes readers together and writers alone") {
   CHECK(run("(0)0(1)1(2)2(3)3").ok);
   CHECK(run("(2)2(0(1)0)1(3)3").ok);        // readers together
@@ -36,3 +32,5 @@ TEST_CASE("the readers' and writers' oracle passes readers together and writers 
   CHECK_FALSE(run("(0)0(1)1(2)2").ok);      // a visit is missing
   CHECK_FALSE(run("(0)0(1)1(2)2(3)3(3)3").ok);
 }
+
+}  // namespace heddle::lab::readers_writers_oracle_test

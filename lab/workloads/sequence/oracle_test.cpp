@@ -4,9 +4,7 @@
 
 #include "workloads/sequence/workload.hpp"
 
-using namespace heddle::lab;
-
-namespace {
+namespace heddle::lab::sequence_oracle_test {
 
 verdict run(const std::vector<std::vector<std::int64_t>>& generators) {
   const parameters values(sequence::problem::declare());
@@ -19,8 +17,6 @@ verdict run(const std::vector<std::vector<std::int64_t>>& generators) {
   return work.check();
 }
 
-}  // namespace
-
 TEST_CASE("the oracle of counting generators wants each number of each, in order") {
   CHECK(run({{0, 1, 2}, {0, 1, 2}}).ok);
   CHECK_FALSE(run({}).ok);
@@ -29,3 +25,5 @@ TEST_CASE("the oracle of counting generators wants each number of each, in order
   CHECK_FALSE(run({{0, 2, 1}}).ok);
   CHECK_FALSE(run({{0, 1, 2, 3}}).ok);
 }
+
+}  // namespace heddle::lab::sequence_oracle_test

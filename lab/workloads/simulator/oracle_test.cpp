@@ -3,11 +3,10 @@
 #include "workloads/simulator/event_driven.hpp"
 #include "workloads/simulator/workload.hpp"
 
-using namespace heddle::lab;
+namespace heddle::lab::simulator_oracle_test {
+
 using simulating::history;
 using simulating::what;
-
-namespace {
 
 history simulate(const simulating::scenario& given) {
   history happened;
@@ -21,8 +20,6 @@ verdict judge(const history& happened) {
   work.happened() = happened;
   return work.check();
 }
-
-}  // namespace
 
 TEST_CASE("the simulation of the default scenario is the same in every language") {
   // goroutine/main_test.go expects the same.
@@ -58,3 +55,5 @@ TEST_CASE("a history knows when, to whom and what happened") {
   CHECK(one != digest_of(10, what::asks, 2, 2));
   CHECK(one != digest_of(10, what::asks, 1, 1));
 }
+
+}  // namespace heddle::lab::simulator_oracle_test

@@ -2,9 +2,7 @@
 
 #include "workloads/spawn/workload.hpp"
 
-using namespace heddle::lab;
-
-namespace {
+namespace heddle::lab::spawn_oracle_test {
 
 verdict run(const std::vector<std::int64_t>& strands) {
   const parameters values(spawning::problem::declare());
@@ -19,8 +17,6 @@ verdict run(const std::vector<std::int64_t>& strands) {
   return work.check();
 }
 
-}  // namespace
-
 TEST_CASE("the oracle of spawn passes each strand once, in any order") {
   CHECK(run({0, 1, 2}).ok);
   CHECK(run({2, 0, 1}).ok);
@@ -28,3 +24,5 @@ TEST_CASE("the oracle of spawn passes each strand once, in any order") {
   CHECK_FALSE(run({0, 1, 1}).ok);
   CHECK_FALSE(run({0, 1, 2, 0}).ok);
 }
+
+}  // namespace heddle::lab::spawn_oracle_test

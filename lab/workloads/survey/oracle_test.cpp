@@ -2,9 +2,7 @@
 
 #include "workloads/survey/workload.hpp"
 
-using namespace heddle::lab;
-
-namespace {
+namespace heddle::lab::survey_oracle_test {
 
 verdict run(int turns, bool shows_limits, bool shows_suspended) {
   const parameters values(surveying::problem::declare());
@@ -18,8 +16,6 @@ verdict run(int turns, bool shows_limits, bool shows_suspended) {
   return work.check();
 }
 
-}  // namespace
-
 TEST_CASE("the oracle of survey wants every turn and every demonstration") {
   CHECK(run(3, true, true).ok);
   CHECK_FALSE(run(2, true, true).ok);
@@ -27,3 +23,5 @@ TEST_CASE("the oracle of survey wants every turn and every demonstration") {
   CHECK_FALSE(run(3, false, true).ok);
   CHECK_FALSE(run(3, true, false).ok);
 }
+
+}  // namespace heddle::lab::survey_oracle_test

@@ -2,9 +2,7 @@
 
 #include "workloads/switch/workload.hpp"
 
-using namespace heddle::lab;
-
-namespace {
+namespace heddle::lab::switch_oracle_test {
 
 // Three strands take four turns each in this order.
 verdict run(const std::vector<int>& order) {
@@ -17,8 +15,6 @@ verdict run(const std::vector<int>& order) {
   return work.check();
 }
 
-}  // namespace
-
 TEST_CASE("the switch oracle passes round robin and no other order") {
   CHECK(run({0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2}).ok);
   CHECK_FALSE(run({0, 1, 2, 0, 2, 1, 0, 1, 2, 0, 1, 2}).ok);  // two swapped
@@ -28,3 +24,5 @@ TEST_CASE("the switch oracle passes round robin and no other order") {
   CHECK_FALSE(run({0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1}).ok);     // one turn lost
   CHECK_FALSE(run({0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2, 0}).ok);
 }
+
+}  // namespace heddle::lab::switch_oracle_test

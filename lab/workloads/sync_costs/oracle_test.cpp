@@ -2,17 +2,13 @@
 
 #include "workloads/sync_costs/workload.hpp"
 
-using namespace heddle::lab;
-
-namespace {
+namespace heddle::lab::sync_costs_oracle_test {
 
 sync_costs::problem three(std::string_view operation) {
   parameters values(sync_costs::problem::declare());
   values.set("operation", operation);
   return sync_costs::problem(values.with("count", 3));
 }
-
-}  // namespace
 
 TEST_CASE("the oracle of sync-costs wants every operation, and no permit lost") {
   for (const auto& [operation, done, permits] :
@@ -34,3 +30,5 @@ TEST_CASE("the oracle of sync-costs wants hand-overs in turn") {
     CHECK(work.check().ok == (order == std::vector{0, 1, 2}));
   }
 }
+
+}  // namespace heddle::lab::sync_costs_oracle_test

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+namespace heddle::lab::tracing_oracle_test {
+
 using heddle::lab::tracing::judge;
 
 TEST_CASE("the tracing oracle wants the program's result, and every call where none may be lost") {
@@ -12,3 +14,5 @@ TEST_CASE("the tracing oracle wants the program's result, and every call where n
   CHECK_FALSE(judge({7, 7, 100, 99, true}).ok);
   CHECK_FALSE(judge({7, 7, 100, 101, false}).ok);
 }
+
+}  // namespace heddle::lab::tracing_oracle_test

@@ -6,9 +6,7 @@
 
 #include "workloads/tsp/workload.hpp"
 
-using namespace heddle::lab;
-
-namespace {
+namespace heddle::lab::tsp_oracle_test {
 
 parameters parameters_of(std::int64_t cities, std::int64_t seed) {
   return parameters(tsp::problem::declare()).with("cities", cities).with("seed", seed);
@@ -35,8 +33,6 @@ struct collector final : tsp::finder {
   void found(const tsp::tour& candidate) override { work.found(candidate); }
   tsp::problem& work;
 };
-
-}  // namespace
 
 TEST_CASE("dynamic programming and the search find what trying all tours does") {
   for (const std::int64_t cities : {3, 4, 7, 8}) {
@@ -91,3 +87,5 @@ TEST_CASE("the oracle of the shortest tour passes it and nothing else") {
       [](tsp::tour& found, tsp::problem&) { std::swap(found.order[1], found.order[3]); }));
   CHECK_FALSE(verdict_on([](tsp::tour&, tsp::problem& work) { work.bound() = 1; }));
 }
+
+}  // namespace heddle::lab::tsp_oracle_test

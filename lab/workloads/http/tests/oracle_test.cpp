@@ -19,10 +19,9 @@
 #include "workloads/http/session.hpp"
 #include "workloads/http/workload.hpp"
 
-using namespace heddle::lab;
-using http::problem;
+namespace heddle::lab::http_oracle_test {
 
-namespace {
+using http::problem;
 
 // A blocking server of one connection, which answers every read by `answer`, at most `most` times.
 verdict serve(const std::string& answer, int most) {
@@ -45,8 +44,6 @@ std::string answer_of(const std::string& status, std::string_view content) {
          "\r\n\r\n" + std::string(content);
 }
 
-}  // namespace
-
 TEST_CASE("the oracle of the server wants each answer, whole and right") {
   const std::string_view right = http::session::content(5);
   CHECK(serve(answer_of("200 OK", right), 100).ok);
@@ -54,8 +51,6 @@ TEST_CASE("the oracle of the server wants each answer, whole and right") {
   CHECK_FALSE(serve(answer_of("404 Not Found", right), 100).ok);
   CHECK_FALSE(serve(answer_of("200 OK", right), 9).ok);
 }
-
-namespace {
 
 // A thread a connection, which answers requests of 5 bytes as `answer(server, n)` says, n counting
 // them all. The clients' signal that ends it does not come where the server's process is wrong:
@@ -90,8 +85,6 @@ verdict serve_wrk(const std::function<std::string(http::server_state&, int)>& an
   door.reset();
   return work.check();
 }
-
-}  // namespace
 
 TEST_CASE("the oracle of the server sees wrong answers among those to wrk") {
   if (!in_path("wrk")) {
@@ -176,3 +169,5 @@ TEST_CASE("the oracle of the server counts what the server keeps") {
   CHECK(kept.checked.find("1 descriptors more than before") != std::string::npos);
   close(peer);
 }
+
+}  // namespace heddle::lab::http_oracle_test

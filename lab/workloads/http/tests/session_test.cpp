@@ -12,10 +12,10 @@
 #include "workloads/http/load.hpp"
 #include "workloads/http/resp.hpp"
 
+namespace heddle::lab::http_session_test {
+
 using namespace heddle::lab::http;
 using namespace std::chrono_literals;
-
-namespace {
 
 // Feeds a session `text`, `piece` bytes at a time, and does its steps: what it has written, and `|`
 // where it lingers, `.` where it closes.
@@ -81,8 +81,6 @@ int status_of(const std::string& request, std::size_t piece = SIZE_MAX) {
   CHECK(with.over);
   return std::atoi(with.next_answer().c_str());
 }
-
-}  // namespace
 
 TEST_CASE("requests are answered in order, however they are cut and however many come at once") {
   const std::string all = get("/") + get("/bytes/5") + "POST /echo HTTP/1.1\r\n" + host +
@@ -258,3 +256,5 @@ TEST_CASE("the back end's answers are found whole, and what is none is seen") {
   CHECK(read_get(asked.text(), taken) == "key");
   CHECK(taken == asked.size());
 }
+
+}  // namespace heddle::lab::http_session_test
