@@ -64,7 +64,7 @@ struct frame_pool::at_thread_end {
   }
 };
 
-void frame_pool::hand_on() noexcept {
+void frame_pool::return_surplus() noexcept {
   constexpr int kept = 64;  // of each size
   for (std::size_t size_class = 0; size_class < classes; ++size_class) {
     piece* last = lists_[size_class];

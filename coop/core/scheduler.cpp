@@ -77,8 +77,8 @@ void scheduler::run_strands() {
     if (strand != nullptr && strand->kind == strand_kind::task) strand = run_tasks(strand);
     if (strand == nullptr) break;
     run_fiber(*strand);
-    if (departure_.strand != nullptr) [[unlikely]] {
-      let_depart();
+    if (leaving_.strand != nullptr) [[unlikely]] {
+      send_leaving();
     }
   }
 }

@@ -47,15 +47,16 @@ void scheduler::send(strand_block& strand, detail::strand_carrier& carrier) noex
   carrier.post();
 }
 
-// Its stack, or its frame, is not in use any more: from the post on another thread may run it.
-void scheduler::let_depart() noexcept {
-  const auto [strand, carrier] = std::exchange(departure_, {});
+// The strand's stack, or its frame, is not in use any more: once its carrier is posted, another
+// thread may run it.
+void scheduler::send_leaving() noexcept {
+  const auto [strand, carrier] = std::exchange(leaving_, {});
   current_strand = nullptr;
   send(*strand, *carrier);
 }
 
 void scheduler_access::leave_for_good(strand_block& self) {
-  // By way of run(), which lets it depart: nothing that a fiber switches to would.
+  // By way of run(), which sends the strand: a fiber that this one switched to would not.
   fiber_context::switch_to(self.runner->context, detail::this_scheduler()->main_);
 }
 

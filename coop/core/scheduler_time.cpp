@@ -29,7 +29,7 @@ bool scheduler_access::wake_before(strand_block& strand, time_point at) {
   if (at == time_point::max()) return false;
   detail::timer_queue& timers = strand.owner->timers_;
   if (strand.timed) {
-    if (timers.of(strand) <= at) return false;
+    if (timers.deadline(strand) <= at) return false;
     timers.remove(strand);
   }
   timers.add(strand, at);
@@ -66,7 +66,7 @@ strand_block* scheduler::next_slow(strand_block* leaving) {
 strand_block* scheduler::next_after_timers() {
   turns_ = options_.random_seed ? 1 : detail::turns_between_timers;
   if (group_ != nullptr) {
-    if (departure_.strand != nullptr) let_depart();  // a task; fibers do so in run_strands()
+    if (leaving_.strand != nullptr) send_leaving();  // a task; fibers do so in run_strands()
     turns_ = std::min(turns_, group_->look());
   }
   if (!timers_.empty()) wake_due();

@@ -46,7 +46,9 @@ struct polled_state final : file_state {
 inline polled_state& polled(file_state& state) noexcept {
   return static_cast<polled_state&>(state);
 }
-inline polled_state& polled(const operation& of) noexcept { return polled(*of.file.get()); }
+inline polled_state& polled(const operation& request) noexcept {
+  return polled(*request.file.get());
+}
 
 /// What a send from several buffers takes: the kernel's description, and the memory.
 struct gathered {

@@ -93,24 +93,24 @@ result<process> process::spawn(const service& by, const std::vector<std::string>
   return result(process(std::move(made)));
 }
 
-process::wait_awaitable::wait_awaitable(std::shared_ptr<state> of)
-    : of_(std::move(of)), ended_(new operation(verb::readable, of_->descriptor)) {}
+process::wait_awaitable::wait_awaitable(std::shared_ptr<state> its_state)
+    : state_(std::move(its_state)), ended_(new operation(verb::readable, state_->descriptor)) {}
 
-bool process::wait_awaitable::ready() { return of_->ended.has_value() || ended_.ready(); }
+bool process::wait_awaitable::ready() { return state_->ended.has_value() || ended_.ready(); }
 
 result<exit_status> process::wait_awaitable::get() const {
-  if (of_->ended) return result(*of_->ended);
+  if (state_->ended) return result(*state_->ended);
   const result<std::size_t> over = ended_.get();
-  if (!over) return {over.error().value(), "a wait for " + of_->descriptor->name};
+  if (!over) return {over.error().value(), "a wait for " + state_->descriptor->name};
   siginfo_t how = {};
   int returned;
   do {
-    returned = waitid(P_PID, static_cast<id_t>(of_->id), &how, WEXITED);
+    returned = waitid(P_PID, static_cast<id_t>(state_->id), &how, WEXITED);
   } while (returned != 0 && errno == EINTR);
-  if (returned != 0) return {errno, "a wait for " + of_->descriptor->name};
+  if (returned != 0) return {errno, "a wait for " + state_->descriptor->name};
   const bool left = how.si_code == CLD_EXITED;
-  of_->ended = exit_status{left ? how.si_status : 0, left ? 0 : how.si_status};
-  return result(*of_->ended);
+  state_->ended = exit_status{left ? how.si_status : 0, left ? 0 : how.si_status};
+  return result(*state_->ended);
 }
 
 result<void> process::signal(int number) const {

@@ -22,7 +22,8 @@ namespace heddle::coop::io::detail {
 /// Invariant: nobody waits while a connection is there, but between two calls of serve().
 class uring_acceptor {
  public:
-  explicit uring_acceptor(io_uring& ring, polled_state& of) noexcept : ring_(ring), socket_(&of) {}
+  explicit uring_acceptor(io_uring& ring, polled_state& socket) noexcept
+      : ring_(ring), socket_(&socket) {}
   ~uring_acceptor();
   uring_acceptor(const uring_acceptor&) = delete;
   uring_acceptor& operator=(const uring_acceptor&) = delete;

@@ -22,7 +22,7 @@ constexpr std::uint64_t phase(std::uint64_t state) { return state / one_phase; }
 /// Invariant: `arrived` strands wait in the list; if that is all, the group is counted in state_.
 struct alignas(detail::line_bytes) barrier::cell : coop::detail::wait_list, message {
   barrier& at;
-  group& of;
+  group& owner;
   const std::size_t strands;
   std::size_t arrived = 0;
   std::uint64_t counted_in = 0;  // the phase in which the group was counted, if all have arrived
@@ -31,7 +31,7 @@ struct alignas(detail::line_bytes) barrier::cell : coop::detail::wait_list, mess
       : wait_list("barrier", its_barrier.name_, &barrier::given_up),
         message(&barrier::deliver),
         at(its_barrier),
-        of(its_group),
+        owner(its_group),
         strands(its_strands) {}
 
   void wake_all() {
@@ -66,7 +66,7 @@ barrier::cell& barrier::own_cell() {
   const group* const here = group::current();
   if (here != nullptr && here->index() < cells_.size()) {
     cell& own = *cells_[here->index()];
-    if (&own.of == here && own.strands != 0) return own;
+    if (&own.owner == here && own.strands != 0) return own;
   }
   coop::detail::fatal("a strand arrives at a parallel::barrier in which its group takes no part");
 }
@@ -85,7 +85,7 @@ bool barrier::arrive() {
   state_.store((phase(before) + 1) * one_phase + taking_part_, std::memory_order_release);
   own.wake_all();
   for (const auto& each : cells_) {
-    if (each.get() != &own && each->strands != 0) each->of.post(*each);
+    if (each.get() != &own && each->strands != 0) each->owner.post(*each);
   }
   return true;
 }

@@ -15,7 +15,7 @@ namespace {
 // What a reactor without interrupt() is waited in at once.
 constexpr duration slice = std::chrono::microseconds(50);
 
-constexpr std::uint32_t messages_between_hand_ons = 1024;
+constexpr std::uint32_t messages_between_returns = 1024;
 
 /// Brings a strand that the balancer has chosen.
 struct transfer final : message, coop::detail::strand_carrier {
@@ -73,14 +73,14 @@ bool group::receive() noexcept {
     ++received_;
   } while (each != nullptr);
   // What comes from other groups is freed here, as a rule: messages that spawn, strands that move.
-  if (received_ >= messages_between_hand_ons) {
+  if (received_ >= messages_between_returns) {
     received_ = 0;
-    coop::detail::frame_pool::hand_on();
+    coop::detail::frame_pool::return_surplus();
   }
   return true;
 }
 
-void group::rouse() noexcept {
+void group::wake() noexcept {
   rest_state seen = rest_.load(std::memory_order_seq_cst);
   for (;;) {
     switch (seen) {
@@ -184,10 +184,10 @@ void group::rest_passive() noexcept {
   if (!inbox_.empty_in_order() || team_.over()) {
     rest_state seen = rest_state::passive;
     if (rest_.compare_exchange_strong(seen, rest_state::awake, std::memory_order_seq_cst)) return;
-    team_.deactivate();  // whoever roused us has counted us a second time
+    team_.deactivate();  // the thread that woke us has counted us a second time
     return;
   }
-  team_.deactivate();  // whoever rouses us counts us again
+  team_.deactivate();  // the thread that wakes us counts us again
   while (rest_.load(std::memory_order_acquire) == rest_state::passive) {
     detail::futex_wait(rest_, rest_state::passive, std::nullopt);
   }
@@ -220,7 +220,7 @@ void group::balance() noexcept {
         // The one that gives way just now still stands on its stack.
         return each.rare != nullptr && each.rare->movable &&
                each.status != coop::detail::strand_status::polling &&
-               &each != coop::detail::current_strand && scheduler_access::can_depart(each);
+               &each != coop::detail::current_strand && scheduler_access::can_move(each);
       });
   if (chosen == nullptr) return;
   ++given_away_;

@@ -13,7 +13,7 @@ void require_free() {
     coop::detail::wait_by_wrong_kind(running, coop::detail::strand_kind::none);
   }
   const coop::detail::strand_block& strand = *running;
-  if (group::of(*strand.owner) != nullptr && scheduler_access::can_depart(strand)) return;
+  if (group::of(*strand.owner) != nullptr && scheduler_access::can_move(strand)) return;
   std::string text = "strand " + std::to_string(scheduler_access::id(strand));
   if (!strand.name().empty()) text.append(" \"").append(strand.name()) += '"';
   throw std::logic_error(

@@ -144,7 +144,7 @@ void team::deactivate() noexcept {
 
 void team::end_run() noexcept {
   if (over_.exchange(true, std::memory_order_seq_cst)) return;
-  for (const auto& each : members_) each->self.rouse();
+  for (const auto& each : members_) each->self.wake();
 }
 
 void team::note_alive(group& which) noexcept {

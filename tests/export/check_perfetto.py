@@ -65,16 +65,16 @@ def read(path):
             sequences[number] = Sequence()
         else:
             check(not packet.sequence_flags, "state cleared in the middle of sequence", number)
-        of = sequences[number]
+        sequence = sequences[number]
         if packet.HasField("trace_packet_defaults"):
             check(packet.trace_packet_defaults.timestamp_clock_id == 64, "default clock")
-            of.track = packet.trace_packet_defaults.track_event_defaults.track_uuid
-        of.intern(packet.interned_data)
+            sequence.track = packet.trace_packet_defaults.track_event_defaults.track_uuid
+        sequence.intern(packet.interned_data)
         if packet.HasField("clock_snapshot") and number != 1:
             clocks = {clock.clock_id: clock for clock in packet.clock_snapshot.clocks}
             check(clocks[64].is_incremental, "the sequence's clock is incremental")
-            of.clock = clocks[64].timestamp
-            check(clocks[5].timestamp == of.clock == start, "snapshots differ")
+            sequence.clock = clocks[64].timestamp
+            check(clocks[5].timestamp == sequence.clock == start, "snapshots differ")
         if packet.HasField("track_descriptor"):
             track = packet.track_descriptor
             check(track.uuid and track.uuid not in tracks, "two tracks", track)
@@ -85,15 +85,15 @@ def read(path):
                 check(packet.timestamp_clock_id == perfetto.BUILTIN_CLOCK_MONOTONIC_RAW, "clock")
                 time = packet.timestamp
             else:
-                of.clock += packet.timestamp
-                time = of.clock
+                sequence.clock += packet.timestamp
+                time = sequence.clock
             event = packet.track_event
-            uuid = event.track_uuid if event.HasField("track_uuid") else of.track
+            uuid = event.track_uuid if event.HasField("track_uuid") else sequence.track
             check(uuid in tracks, "an event on no track:", event)
-            name = of.names[event.name_iid].name if event.name_iid else event.name
+            name = sequence.names[event.name_iid].name if event.name_iid else event.name
             check(event.type == END or name, "no name:", event)
-            category = [of.categories[iid].name for iid in event.category_iids]
-            source = of.sources[event.source_location_iid] if event.source_location_iid else None
+            category = [sequence.categories[iid].name for iid in event.category_iids]
+            source = sequence.sources[event.source_location_iid] if event.source_location_iid else None
             events.append(
                 Event(
                     time - start, uuid, event.type, name, category[0] if category else None,
@@ -105,7 +105,7 @@ def read(path):
 
 def slices(events):
     """Slices by track: (begin, end or None, depth). A reader sorts by time and leaves what is at the same time in the order of the file."""
-    of = collections.defaultdict(list)
+    by_track = collections.defaultdict(list)
     open_slices = collections.defaultdict(list)
     latest = {}
     for event in sorted(events, key=lambda event: event.time):
@@ -116,33 +116,34 @@ def slices(events):
         elif event.type == END:
             check(stack, "an end of nothing at", event.time, "on track", event.track)
             begin = stack.pop()
-            of[event.track].append((begin, event.time, len(stack)))
+            by_track[event.track].append((begin, event.time, len(stack)))
     for track, stack in open_slices.items():
-        of[track] += [(begin, None, depth) for depth, begin in enumerate(stack)]
-    return of
+        by_track[track] += [(begin, None, depth) for depth, begin in enumerate(stack)]
+    return by_track
 
 
 def check_tracks(tracks, strands):
     """Each strand's track by (pid, number), checked for kind and name."""
-    processes = {of.process.pid: of.uuid for of in tracks.values() if of.HasField("process")}
-    rest = {of.uuid: of for of in tracks.values() if not of.HasField("process")}
+    processes = {track.process.pid: track.uuid for track in tracks.values() if track.HasField("process")}
+    rest = {track.uuid: track for track in tracks.values() if not track.HasField("process")}
     found = {}
     groups = {}
     for pid, uuid in processes.items():
-        for of in list(rest.values()):
-            if of.parent_uuid == uuid and of.name in ("fibers", "coroutines"):
-                check(of.child_ordering == perfetto.TrackDescriptor.CHRONOLOGICAL, "order of", of)
-                groups[pid, of.name] = of.uuid
-                del rest[of.uuid]
+        for track in list(rest.values()):
+            if track.parent_uuid == uuid and track.name in ("fibers", "coroutines"):
+                check(track.child_ordering == perfetto.TrackDescriptor.CHRONOLOGICAL, "order of", track)
+                groups[pid, track.name] = track.uuid
+                del rest[track.uuid]
     for strand in strands:
         pid, number = strand["pid"], strand["strand"]
         if strand["kind"] == "thread":
-            is_it = lambda of: of.HasField("thread") and (of.thread.pid, of.thread.tid) == (pid, strand["tid"])
+            thread = (pid, strand["tid"])
+            is_it = lambda track: track.HasField("thread") and (track.thread.pid, track.thread.tid) == thread
             parent, name = processes[pid], strand["name"]
         else:
-            is_it = lambda of: re.fullmatch(rf".* {number}", of.name, re.S)
+            is_it = lambda track: re.fullmatch(rf".* {number}", track.name, re.S)
             parent, name = groups[pid, strand["kind"] + "s"], f"{strand['name']} {number}"
-        candidates = [of for of in rest.values() if of.parent_uuid == parent and is_it(of)]
+        candidates = [track for track in rest.values() if track.parent_uuid == parent and is_it(track)]
         check(len(candidates) == 1, "tracks of", strand, candidates)
         track = candidates[0]
         check((track.thread.thread_name if strand["kind"] == "thread" else track.name) == name, "name of", track, name)
@@ -155,15 +156,15 @@ def check_tracks(tracks, strands):
     return found
 
 
-def check_times(strand, of):
+def check_times(strand, own_slices):
     """Calls and suspended time of a strand, from its slices."""
-    calls = [one for one in of if one[0].category == "call"]
+    calls = [one for one in own_slices if one[0].category == "call"]
     check(len(calls) == strand["calls"], "calls of", strand, len(calls))
     if strand["died_ns"] is None or strand["kind"] == "thread" or not calls:
         return 0
     suspended = sum(
         end - begin.time
-        for begin, end, _ in of
+        for begin, end, _ in own_slices
         if begin.category == "strand" and (begin.name == "suspended" or begin.name.startswith("waits: "))
     )
     before = min(begin.time for begin, _, _ in calls) - strand["born_ns"]
@@ -195,7 +196,7 @@ def check_flows(events, strands, found):
         births = [begins[flow] for _, flow in here if flow % 2 == 0]
         resumptions = [begins[flow] for _, flow in here if flow % 2 == 1]
         parent, resumer = strand["parent"], strand["resumer"]
-        check([of.track for of in births] == ([found[pid, parent]] if parent else []), "birth of", strand, births)
+        check([birth.track for birth in births] == ([found[pid, parent]] if parent else []), "birth of", strand, births)
         check(not births or births[0].time == strand["born_ns"], "time of birth of", strand, births)
         if resumer:
             check(resumptions and resumptions[0].track == found[pid, resumer], "who ran first", strand, resumptions)
@@ -206,37 +207,36 @@ def check_flows(events, strands, found):
 def replayed(path):
     """Enters and exits as `heddle replay` prints them: times and names."""
     line = re.compile(r" *(\d+)\.(\d{9})  .*?  (Enter|Exit ) (?: |\(\d+\))*(.*)  <- ")
-    of = {"Enter": [], "Exit ": []}
+    calls = {"Enter": [], "Exit ": []}
     with open(path, encoding="utf-8") as file:
         for text in file:
             if match := line.match(text):
                 seconds, nanos, what, name = match.groups()
                 name = re.sub(r" \{frame .*\}$", "", name)
-                of[what].append((int(seconds) * 10**9 + int(nanos), name))
-    return of["Enter"], of["Exit "]
+                calls[what].append((int(seconds) * 10**9 + int(nanos), name))
+    return calls["Enter"], calls["Exit "]
 
 
 def main(exported, strands_path, replay_path):
     tracks, events, _ = read(exported)
     with open(strands_path, encoding="utf-8") as file:
         strands = [json.loads(text) for text in file]
-    of = slices(events)
+    by_track = slices(events)
     found = check_tracks(tracks, strands)
-    timed = sum(check_times(strand, of[found[strand["pid"], strand["strand"]]]) for strand in strands)
+    timed = sum(check_times(strand, by_track[found[strand["pid"], strand["strand"]]]) for strand in strands)
     flows = check_flows(events, strands, found)
     enters, exits = replayed(replay_path)
-    calls = [(begin.time, begin.name) for all_of in of.values() for begin, _, _ in all_of if begin.category == "call"]
+    call_slices = [one for of_track in by_track.values() for one in of_track if one[0].category == "call"]
+    calls = [(begin.time, begin.name) for begin, _, _ in call_slices]
     check(sorted(calls) == sorted(enters), "calls that are not replay's:", set(calls) ^ set(enters))
     # On other stacks than its own, replay does not know which call of a thread an exit ends.
     if all(strand["kind"] != "fiber" for strand in strands):
-        ends = collections.Counter(end for all_of in of.values() for begin, end, _ in all_of if begin.category == "call")
+        ends = collections.Counter(end for _, end, _ in call_slices)
         ends.update(event.time for event in events if event.category == "exit without enter")
         missing = collections.Counter(time for time, _ in exits) - ends
         check(not missing, "exits that end no slice:", missing)
-    for all_of in of.values():
-        for begin, _, _ in all_of:
-            if begin.category == "call":
-                check(begin.source and begin.source.function_name and begin.source.file_name, "no source", begin)
+    for begin, _, _ in call_slices:
+        check(begin.source and begin.source.function_name and begin.source.file_name, "no source", begin)
     print(f"{len(strands)} strands ({timed} timed), {len(calls)} calls, {flows} flows")
 
 

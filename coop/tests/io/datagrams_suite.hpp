@@ -40,7 +40,7 @@ void over_every_datagram(const Test& test) {
   });
 }
 
-io::buffer text(std::string_view of) { return io::buffer::copy_of(of); }
+io::buffer text(std::string_view characters) { return io::buffer::copy_of(characters); }
 
 }  // namespace
 

@@ -67,10 +67,10 @@ inline std::string counted_text(std::size_t bytes) {
   return text;
 }
 
-inline int option_of(const io::socket& of, int level, int option) {
+inline int option_of(const io::socket& socket, int level, int option) {
   int value = -1;
   socklen_t size = sizeof value;
-  REQUIRE(getsockopt(of.fd(), level, option, &value, &size) == 0);
+  REQUIRE(getsockopt(socket.fd(), level, option, &value, &size) == 0);
   return value;
 }
 

@@ -189,9 +189,9 @@ TEST_CASE(KIND "handlers of an end that is destroyed are cancelled, and their ca
     there.spawn(OWNER(count, end = std::move(server)) {
       end.on(HANDLER(int, int, count) {
         struct note {
-          std::shared_ptr<counts> of;
-          explicit note(std::shared_ptr<counts> its) : of(std::move(its)) { ++of->begun; }
-          ~note() { ++of->ended; }
+          std::shared_ptr<counts> counted;
+          explicit note(std::shared_ptr<counts> its) : counted(std::move(its)) { ++counted->begun; }
+          ~note() { ++counted->ended; }
         } const noted{count};
         WAIT(sleep_for(1h));
         RETURN 1;

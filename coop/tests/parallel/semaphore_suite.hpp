@@ -87,8 +87,8 @@ TEST_CASE(KIND "no permit of groups is lost or made by timeouts and cancellation
     std::atomic<int> granted{0};
     std::atomic<int> given_up{0};
     struct permit {
-      parallel::semaphore& of;
-      ~permit() { of.V(); }
+      parallel::semaphore& permits;
+      ~permit() { permits.V(); }
     };
     for (std::size_t i = 0; i < g.size(); ++i) {
       g[i].spawn(BODY(&, i) {

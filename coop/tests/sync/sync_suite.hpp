@@ -84,8 +84,8 @@ TEST_CASE(KIND "no permit is lost or made by timeouts and cancellations") {
           ++timed_out;
         } else {
           struct permit {
-            heddle::coop::semaphore& of;
-            ~permit() { of.V(); }
+            heddle::coop::semaphore& permits;
+            ~permit() { permits.V(); }
           };
           const permit held{permits};
           ++granted;
@@ -202,11 +202,11 @@ TEST_CASE(KIND "a condition's wait has the mutex again after a timeout and a can
     });
     auto victim = s.spawn(BODY(&) {
       struct check {
-        heddle::coop::mutex& of;
+        heddle::coop::mutex& checked;
         bool& held_by_another;
         int& count;
         ~check() {
-          if (of.locked() && !held_by_another) ++count;
+          if (checked.locked() && !held_by_another) ++count;
         }
       };
       WAIT(lock.lock());

@@ -183,7 +183,7 @@ class scheduler {
   void start_on(detail::strand_block& strand, detail::fiber& runner) noexcept;
   std::unique_ptr<detail::fiber> let_go(detail::fiber& runner) noexcept;
   void take_in(std::unique_ptr<detail::fiber> runner);
-  void let_depart() noexcept;
+  void send_leaving() noexcept;
   void send(detail::strand_block& strand, detail::strand_carrier& carrier) noexcept;
   void arrive(detail::strand_block& strand);
   detail::fiber& new_fiber(std::size_t size);
@@ -211,7 +211,7 @@ class scheduler {
   struct {
     detail::strand_block* strand = nullptr;  // its status is `leaving`
     detail::strand_carrier* carrier = nullptr;
-  } departure_;
+  } leaving_;
   scheduler_options options_;
   std::mt19937_64 random_;
   time_point simulated_now_{};

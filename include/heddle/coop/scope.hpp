@@ -31,15 +31,17 @@ class scope : private detail::strand_parent {
   class [[nodiscard("awaited: co_await it, or await(it) in a fiber")]] join_awaitable
       : public detail::awaitable<join_awaitable> {
    public:
-    explicit join_awaitable(scope & of) noexcept : of_(of) {}
-    bool ready() const noexcept { return of_.children_.empty(); }
-    void park(detail::strand_block & self) noexcept { detail::wait_in(self, node_, of_.joiners_); }
+    explicit join_awaitable(scope & its_scope) noexcept : scope_(its_scope) {}
+    bool ready() const noexcept { return scope_.children_.empty(); }
+    void park(detail::strand_block & self) noexcept {
+      detail::wait_in(self, node_, scope_.joiners_);
+    }
     void get() const {
-      if (of_.error_) std::rethrow_exception(std::exchange(of_.error_, nullptr));
+      if (scope_.error_) std::rethrow_exception(std::exchange(scope_.error_, nullptr));
     }
 
    private:
-    scope& of_;
+    scope& scope_;
     detail::wait_node node_;
   };
 
@@ -47,14 +49,16 @@ class scope : private detail::strand_parent {
   class [[nodiscard("awaited: co_await it, or await(it) in a fiber")]] drain_awaitable
       : public detail::awaitable<drain_awaitable> {
    public:
-    explicit drain_awaitable(scope & of) noexcept : of_(of) {}
+    explicit drain_awaitable(scope & its_scope) noexcept : scope_(its_scope) {}
     static constexpr bool shielded() noexcept { return true; }
-    bool ready() const noexcept { return of_.children_.empty(); }
-    void park(detail::strand_block & self) noexcept { detail::wait_in(self, node_, of_.joiners_); }
+    bool ready() const noexcept { return scope_.children_.empty(); }
+    void park(detail::strand_block & self) noexcept {
+      detail::wait_in(self, node_, scope_.joiners_);
+    }
     void get() const noexcept {}
 
    private:
-    scope& of_;
+    scope& scope_;
     detail::wait_node node_;
   };
 

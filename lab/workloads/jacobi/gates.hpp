@@ -28,7 +28,7 @@ class gates {
   }
 
   [[nodiscard]] int others() const { return static_cast<int>(all_.size()) - 1; }
-  gate& of(int group) { return all_[static_cast<std::size_t>(group)]; }
+  gate& at(int group) { return all_[static_cast<std::size_t>(group)]; }
   void tell_others(const gate& mine) {
     for (gate& each : all_) {
       if (&each != &mine) each.others_have_come.V();

@@ -11,7 +11,7 @@ void run(problem& work, region& timed) {
   gates all(work, groups);
   for (int strand = 0; strand < work.strands(); ++strand) {
     const int group = work.group_of(strand);
-    groups[static_cast<std::size_t>(group)].spawn([&work, &all, &mine = all.of(group), strand] {
+    groups[static_cast<std::size_t>(group)].spawn([&work, &all, &mine = all.at(group), strand] {
       if (work.how() == meeting::library) {
         return solve(work, strand, [&] {
           if (!coop::await(all.of_library.arrive_and_wait())) ++count().strand_switches;

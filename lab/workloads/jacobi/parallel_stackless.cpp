@@ -23,7 +23,7 @@ void run(problem& work, region& timed) {
   gates all(work, groups);
   std::deque<barriers> of_groups;
   for (int group = 0; group < work.groups(); ++group) {
-    of_groups.push_back({all, all.of(group), all.of(group).shared});
+    of_groups.push_back({all, all.at(group), all.at(group).shared});
   }
   for (int strand = 0; strand < work.strands(); ++strand) {
     const auto group = static_cast<std::size_t>(work.group_of(strand));

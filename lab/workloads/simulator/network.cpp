@@ -21,7 +21,7 @@ void network::run() {
     now_ = next.at;
     waiter* who = next.timer;
     if (who == nullptr) {
-      socket_state& socket = of(next.socket);
+      socket_state& socket = state_of(next.socket);
       socket.arrived += next.bytes;
       who = std::exchange(socket.reader, nullptr);
     }

@@ -35,10 +35,10 @@ class network {
   void resume_after(nanoseconds delay, waiter& who) { schedule(now_ + delay, &who, 0, 0); }
   /// Resumes `who` as soon as there is data to be taken. A socket has one waiter; there must be no
   /// data yet.
-  void resume_with_data(int socket, waiter& who) { of(socket).reader = &who; }
+  void resume_with_data(int socket, waiter& who) { state_of(socket).reader = &who; }
 
   /// What has arrived and was not taken yet, taken now: 0 if there is nothing.
-  std::int64_t take(int socket) { return std::exchange(of(socket).arrived, 0); }
+  std::int64_t take(int socket) { return std::exchange(state_of(socket).arrived, 0); }
 
   /// Sends to the other end. Does not wait: what the link cannot take at once is queued.
   void send(int socket, std::int64_t bytes);
@@ -65,7 +65,7 @@ class network {
   void schedule(nanoseconds at, waiter* timer, int socket, std::int64_t bytes) {
     pending_.push({at, ++scheduled_, timer, socket, bytes});
   }
-  socket_state& of(int socket) { return sockets_[static_cast<std::size_t>(socket)]; }
+  socket_state& state_of(int socket) { return sockets_[static_cast<std::size_t>(socket)]; }
 
   nanoseconds now_ = 0;
   nanoseconds link_free_ = 0;

@@ -45,11 +45,11 @@ class virtual_network {
   }
 
   /// All that has arrived; if that is nothing, wait for data(socket) first.
-  std::int64_t take(int socket) { return std::exchange(of(socket).arrived, 0); }
+  std::int64_t take(int socket) { return std::exchange(state_of(socket).arrived, 0); }
   /// V'd once when something arrives after this call.
   coop::semaphore& data(int socket) {
-    of(socket).waits = true;
-    return of(socket).data;
+    state_of(socket).waits = true;
+    return state_of(socket).data;
   }
 
   /// An application has ended; with the last one the link does.
@@ -72,7 +72,7 @@ class virtual_network {
   void arrive() {
     const segment first = on_link_.front();
     on_link_.pop_front();
-    socket_state& socket = of(first.socket);
+    socket_state& socket = state_of(first.socket);
     socket.arrived += first.bytes;
     if (std::exchange(socket.waits, false)) socket.data.V();
   }
@@ -89,7 +89,7 @@ class virtual_network {
     coop::semaphore data{0, "data"};
   };
 
-  socket_state& of(int socket) { return *sockets_[static_cast<std::size_t>(socket)]; }
+  socket_state& state_of(int socket) { return *sockets_[static_cast<std::size_t>(socket)]; }
   void wake_link() {
     if (std::exchange(link_waits_, false)) sending_.V();
   }

@@ -48,7 +48,7 @@ class group_bags {
     }
   }
 
-  group_record& of(std::size_t group) { return records_[group]; }
+  group_record& record_of(std::size_t group) { return records_[group]; }
 
   /// To be called between P and V of `exchange`; null if there are no more tasks for that group.
   const tour* take(std::size_t group) {

@@ -13,7 +13,7 @@ STRAND empty(problem& work, int strand, group_bags& all, std::size_t group) {
     const tour* const next = all.take(group);
     all.exchange.V();
     if (next == nullptr) break;
-    nodes += all.of(group).search_from(*next);
+    nodes += all.record_of(group).search_from(*next);
     WAIT(coop::yield());
     ++count().strand_switches;
   }

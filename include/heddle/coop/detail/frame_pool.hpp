@@ -44,9 +44,10 @@ class frame_pool {
 #endif
   }
 
-  /// For a thread on which pieces of others are freed: hands on to all what it has more of than it
-  /// is likely to need soon. O(number of free pieces).
-  static void hand_on() noexcept;
+  /// For a thread that frees pieces which other threads allocated: gives the free pieces beyond the
+  /// few it is likely to need soon to the process, for any thread to take. O(number of free
+  /// pieces).
+  static void return_surplus() noexcept;
 
  private:
   struct piece {

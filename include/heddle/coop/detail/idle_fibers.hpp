@@ -16,7 +16,7 @@ class idle_fibers {
  public:
   /// One of that size, as in fiber::size; null if there is none.
   [[nodiscard]] fiber* take(std::size_t size) noexcept {
-    std::vector<fiber*>& idle = of(size).idle;
+    std::vector<fiber*>& idle = sized_for(size).idle;
     if (idle.empty()) return nullptr;
     fiber* const taken = idle.back();
     idle.pop_back();
@@ -25,13 +25,13 @@ class idle_fibers {
 
   /// Before a fiber is made: so that add() needs no memory. Throws std::bad_alloc.
   void make_room(std::size_t size) {
-    sized& all = of(size);
+    sized& all = sized_for(size);
     if (all.idle.capacity() <= all.made) all.idle.reserve(2 * all.made + 1);
     ++all.made;
   }
   /// When a fiber goes, which is not idle.
-  void forget(std::size_t size) noexcept { --of(size).made; }
-  void add(fiber& idle) noexcept { of(idle.size).idle.push_back(&idle); }
+  void forget(std::size_t size) noexcept { --sized_for(size).made; }
+  void add(fiber& idle) noexcept { sized_for(idle.size).idle.push_back(&idle); }
 
  private:
   struct sized {
@@ -42,7 +42,7 @@ class idle_fibers {
   static constexpr int largest = std::countr_zero(stack::maximum_bytes);
 
   // The scheduler's own size, 0, comes first; the others are powers of two.
-  sized& of(std::size_t size) noexcept {
+  sized& sized_for(std::size_t size) noexcept {
     const int index = size == 0 ? 0 : std::countr_zero(size) - smallest + 1;
     return sizes_[static_cast<std::size_t>(index)];
   }

@@ -43,7 +43,7 @@ enum class strand_status : std::uint8_t {
   waiting,    // sleeps: see is_waiting() for the others
   finished,
   leaving,  // goes to another scheduler as soon as it has switched away: see
-            // scheduler_access::depart()
+            // scheduler_access::move_away()
   hole,     // no strand: a place in the ready queue that one has left
 };
 

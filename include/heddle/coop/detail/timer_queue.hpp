@@ -32,7 +32,7 @@ class timer_queue {
 
   void add(strand_block& strand, time_point at);
   /// When a strand that is in it is to be woken.
-  [[nodiscard]] time_point of(const strand_block& strand) const noexcept {
+  [[nodiscard]] time_point deadline(const strand_block& strand) const noexcept {
     return heap_[strand.rare->timer].at;
   }
   void remove(strand_block& strand) noexcept;

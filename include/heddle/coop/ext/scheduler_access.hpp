@@ -127,26 +127,26 @@ class scheduler_access {
 
   // Strands that move to another scheduler.
 
-  /// Whether nobody but the scheduler knows of the strand, so that it can go.
-  [[nodiscard]] static bool can_depart(const detail::strand_block& strand) noexcept {
+  /// Whether no handle, joiner or scope refers to the strand, so that it can move.
+  [[nodiscard]] static bool can_move(const detail::strand_block& strand) noexcept {
     return strand.references == 1 && (strand.rare == nullptr || (strand.rare->joiners.empty() &&
                                                                  strand.rare->parent == nullptr));
   }
-  /// The running strand is to go on in another scheduler: `carrier` brings it there once it has
+  /// Has the running strand continue in another scheduler: `carrier` brings it there once it has
   /// switched away. For awaitables' park(); afterwards the strand has to suspend.
-  static void depart(detail::strand_block& strand, detail::strand_carrier& carrier) noexcept {
+  static void move_away(detail::strand_block& strand, detail::strand_carrier& carrier) noexcept {
     scheduler& owner = *strand.owner;
     strand.status = detail::strand_status::leaving;
-    owner.departure_ = {&strand, &carrier};
+    owner.leaving_ = {&strand, &carrier};
     owner.turns_ = 1;  // next() is to see it
   }
-  /// Suspends the running fiber after depart(), instead of leave_fiber().
+  /// Suspends the running fiber after move_away(), instead of leave_fiber().
   [[gnu::noinline]] static void leave_for_good(detail::strand_block& self);
-  /// As depart(), at once, for a strand in the ready queue that does not run.
+  /// Moves a strand away at once: one that is in the ready queue and does not run.
   static void send(detail::strand_block& strand, detail::strand_carrier& carrier) noexcept {
     strand.owner->send(strand, carrier);
   }
-  /// Takes a strand that has departed from elsewhere: it is ready.
+  /// Adopts a strand that has moved away from another scheduler: it is ready.
   static void arrive(scheduler& at, detail::strand_block& strand) { at.arrive(strand); }
 
   // For groups of schedulers.

@@ -47,11 +47,6 @@ class wait_list {
 
   [[nodiscard]] bool empty() const noexcept { return first_ == nullptr; }
   [[nodiscard]] wait_node* first() const noexcept { return first_; }
-  [[nodiscard]] std::size_t size() const noexcept {
-    std::size_t count = 0;
-    for (const wait_node* node = first_; node != nullptr; node = node->next) ++count;
-    return count;
-  }
   [[nodiscard]] const char* kind() const noexcept { return kind_; }
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
   [[nodiscard]] given_up_function given_up() const noexcept { return given_up_; }

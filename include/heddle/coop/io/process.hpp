@@ -40,13 +40,13 @@ class process {
   class [[nodiscard("awaited: co_await it, or await(it) in a fiber")]] wait_awaitable
       : public coop::detail::awaitable<wait_awaitable> {
    public:
-    explicit wait_awaitable(std::shared_ptr<state> of);
+    explicit wait_awaitable(std::shared_ptr<state> its_state);
     bool ready();
     void park(coop::detail::strand_block & self) { ended_.park(self); }
     result<exit_status> get() const;
 
    private:
-    std::shared_ptr<state> of_;
+    std::shared_ptr<state> state_;
     detail::operation_awaitable<std::size_t> ended_;
   };
 
@@ -70,7 +70,7 @@ class process {
   process() noexcept = default;
 
  private:
-  explicit process(std::shared_ptr<state> of) noexcept : state_(std::move(of)) {}
+  explicit process(std::shared_ptr<state> its_state) noexcept : state_(std::move(its_state)) {}
 
   std::shared_ptr<state> state_;
 };

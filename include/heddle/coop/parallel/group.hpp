@@ -105,7 +105,7 @@ class group final : private coop::detail::scheduler_group {
     // filled it.
     if (inbox_.push(posted) && rest_.load(std::memory_order_seq_cst) != detail::rest_state::awake)
         [[unlikely]] {
-      rouse();
+      wake();
     }
   }
 
@@ -142,8 +142,8 @@ class group final : private coop::detail::scheduler_group {
     std::uint64_t look_ticks;  // between looks into the inbox, about
     bool balances;
   };
-  group(detail::team& of, std::size_t index, const settings& set) noexcept
-      : scheduler_group(index), team_(of), set_(set) {}
+  group(detail::team& its_team, std::size_t index, const settings& set) noexcept
+      : scheduler_group(index), team_(its_team), set_(set) {}
   /// On its thread, before all else and after all else.
   void open(const scheduler_options& options);
   void close() noexcept;
@@ -192,8 +192,8 @@ class group final : private coop::detail::scheduler_group {
   }
   void asked_from(const group& other) const noexcept;
   [[nodiscard]] bool may_spin() noexcept;
-  /// Ends its sleep.
-  void rouse() noexcept;
+  /// Ends the group's sleep, if it sleeps.
+  void wake() noexcept;
   bool rest(std::optional<time_point> until, reactor* events) noexcept override;
   bool rest_spinning(std::optional<time_point> until) noexcept;
   void rest_in_reactor(std::optional<time_point> until, reactor& events) noexcept;
@@ -210,7 +210,7 @@ class group final : private coop::detail::scheduler_group {
   const settings set_;
   std::optional<coop::scheduler> scheduler_;
   bool expects_messages_ = false;  // the last rest was ended by one
-  std::uint32_t received_ = 0;     // messages, since memory was last handed on
+  std::uint32_t received_ = 0;     // messages, since surplus memory was last returned
   std::uint32_t turns_ = 1;        // see turns_to_run()
   std::uint64_t looked_at_ = 0;    // in ticks
 

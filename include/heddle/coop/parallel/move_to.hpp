@@ -28,7 +28,7 @@ class [[nodiscard("awaited: co_await it, or await(it) in a fiber")]] move_awaita
   }
   void park(coop::detail::strand_block & self) noexcept {
     self_ = &self;
-    scheduler_access::depart(self, *this);
+    scheduler_access::move_away(self, *this);
   }
   void get() const noexcept {}
 

@@ -20,13 +20,15 @@ class mutex {
   class [[nodiscard("awaited: co_await it, or await(it) in a fiber")]] lock_awaitable
       : public coop::detail::awaitable<lock_awaitable> {
    public:
-    explicit lock_awaitable(mutex & of) noexcept : of_(of) {}
-    bool ready() const noexcept { return of_.try_lock() || of_.lock_soon(); }
-    void park(coop::detail::strand_block & self) { of_.park(wait_.make("mutex", of_.name_), self); }
+    explicit lock_awaitable(mutex & its_mutex) noexcept : mutex_(its_mutex) {}
+    bool ready() const noexcept { return mutex_.try_lock() || mutex_.lock_soon(); }
+    void park(coop::detail::strand_block & self) {
+      mutex_.park(wait_.make("mutex", mutex_.name_), self);
+    }
     void get() const noexcept {}
 
    private:
-    mutex& of_;
+    mutex& mutex_;
     detail::made_at_park<detail::remote_wait> wait_;
   };
 

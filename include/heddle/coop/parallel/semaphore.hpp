@@ -25,15 +25,15 @@ class semaphore {
   class [[nodiscard("awaited: co_await it, or await(it) in a fiber")]] p_awaitable
       : public coop::detail::awaitable<p_awaitable> {
    public:
-    explicit p_awaitable(semaphore & of) noexcept : of_(of) {}
-    bool ready() const noexcept { return of_.take() || of_.take_soon(); }
+    explicit p_awaitable(semaphore & its_semaphore) noexcept : semaphore_(its_semaphore) {}
+    bool ready() const noexcept { return semaphore_.take() || semaphore_.take_soon(); }
     void park(coop::detail::strand_block & self) {
-      of_.park(wait_.make("semaphore", of_.name_), self);
+      semaphore_.park(wait_.make("semaphore", semaphore_.name_), self);
     }
     void get() const noexcept {}
 
    private:
-    semaphore& of_;
+    semaphore& semaphore_;
     detail::made_at_park<detail::remote_wait> wait_;
   };
 

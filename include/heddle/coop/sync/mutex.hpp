@@ -18,13 +18,15 @@ class mutex {
   class [[nodiscard("awaited: co_await it, or await(it) in a fiber")]] lock_awaitable
       : public detail::awaitable<lock_awaitable> {
    public:
-    explicit lock_awaitable(mutex & of) noexcept : of_(of) {}
-    bool ready() const noexcept { return of_.try_lock(); }
-    void park(detail::strand_block & self) noexcept { detail::wait_in(self, node_, of_.waiters_); }
+    explicit lock_awaitable(mutex & its_mutex) noexcept : mutex_(its_mutex) {}
+    bool ready() const noexcept { return mutex_.try_lock(); }
+    void park(detail::strand_block & self) noexcept {
+      detail::wait_in(self, node_, mutex_.waiters_);
+    }
     void get() const noexcept {}
 
    private:
-    mutex& of_;
+    mutex& mutex_;
     detail::wait_node node_;
   };
 

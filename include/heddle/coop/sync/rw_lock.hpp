@@ -25,17 +25,21 @@ class rw_lock {
   class [[nodiscard("awaited: co_await it, or await(it) in a fiber")]] lock_awaitable
       : public detail::awaitable<lock_awaitable> {
    public:
-    lock_awaitable(rw_lock & of, bool writes) noexcept : of_(of) { node_.writes = writes; }
+    lock_awaitable(rw_lock & its_lock, bool writes) noexcept : lock_(its_lock) {
+      node_.writes = writes;
+    }
     bool ready() const noexcept {
-      if (!of_.waiters_.empty() || !of_.admits(node_.writes)) return false;
-      of_.enter(node_.writes);
+      if (!lock_.waiters_.empty() || !lock_.admits(node_.writes)) return false;
+      lock_.enter(node_.writes);
       return true;
     }
-    void park(detail::strand_block & self) noexcept { detail::wait_in(self, node_, of_.waiters_); }
+    void park(detail::strand_block & self) noexcept {
+      detail::wait_in(self, node_, lock_.waiters_);
+    }
     void get() const noexcept {}
 
    private:
-    rw_lock& of_;
+    rw_lock& lock_;
     rw_node node_;
   };
 

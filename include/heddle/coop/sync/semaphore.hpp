@@ -16,21 +16,21 @@ class semaphore {
   class [[nodiscard("awaited: co_await it, or await(it) in a fiber")]] p_awaitable
       : public detail::awaitable<p_awaitable> {
    public:
-    explicit p_awaitable(semaphore & of) noexcept : of_(of) {}
+    explicit p_awaitable(semaphore & its_semaphore) noexcept : semaphore_(its_semaphore) {}
     bool ready() const noexcept {
-      if (of_.permits_ == 0) return false;
-      --of_.permits_;
-      ++of_.unblocked_p_count_;
+      if (semaphore_.permits_ == 0) return false;
+      --semaphore_.permits_;
+      ++semaphore_.unblocked_p_count_;
       return true;
     }
     void park(detail::strand_block & self) noexcept {
-      ++of_.blocked_p_count_;
-      detail::wait_in(self, node_, of_.waiters_);
+      ++semaphore_.blocked_p_count_;
+      detail::wait_in(self, node_, semaphore_.waiters_);
     }
     void get() const noexcept {}
 
    private:
-    semaphore& of_;
+    semaphore& semaphore_;
     detail::wait_node node_;
   };
 
