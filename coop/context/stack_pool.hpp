@@ -29,7 +29,7 @@ class stack_pool {
   piece take(std::size_t bytes, stack_guard guard);
   static void give_back(pooled_slab& slab, std::byte* bottom) noexcept;
 
-  /// What its slabs take of the address space.
+  /// Bytes of address space that the pool's slabs occupy.
   [[nodiscard]] std::size_t mapped_bytes();
 
   /// That of the process. Never destroyed: objects of static storage duration may have stacks.

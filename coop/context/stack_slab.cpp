@@ -23,7 +23,7 @@ namespace {
 // 1 KB: more colours do not make switching faster, and leave fewer stacks that get by with a page.
 constexpr std::size_t colours = 16;
 
-// What a free stack keeps committed, below its top. Guards stay where pages are dropped.
+// Bytes below its top that a free stack keeps committed. Guards survive the dropping of pages.
 constexpr std::size_t kept_bytes = 64 * 1024;
 
 bool make_guard(std::byte* page, std::size_t bytes, guard_method method) noexcept {

@@ -8,13 +8,13 @@
 
 namespace heddle::coop::detail {
 
-/// How guards are made.
+/// The system call that makes guards.
 enum class guard_method : std::uint8_t {
   install,  // MADV_GUARD_INSTALL: a mark in the page table; the mapping stays one
   protect,  // mprotect: splits the mapping, two a stack
 };
 
-/// How the stacks of a slab lie: `slot_bytes` apart, each slot beginning with its guard.
+/// The layout of a slab's stacks: `slot_bytes` apart, each slot beginning with its guard.
 struct stack_shape {
   std::size_t stack_bytes;   // usable, a power of two
   std::size_t guard_bytes;   // a page, or 0

@@ -1,6 +1,6 @@
-// What the scheduler tells the recorder: which strand runs, what it is called, what it waits for,
-// that it has ended. Where no recorder is loaded nothing of this is called: while there is one,
-// every turn takes the slow way through next_slow(), and no other code knows of it.
+// Announcements to the recorder: which strand runs, its name, the object it waits for, its end.
+// Without a recorder none of these functions is called; with one, every turn takes the slow path
+// through next_slow(), and no other code depends on the recorder.
 #include <atomic>
 #include <string>
 

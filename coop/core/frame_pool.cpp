@@ -14,7 +14,8 @@ constexpr std::align_val_t line{line_bytes};
 
 }  // namespace
 
-/// What ended threads have left, and all chunks there are.
+/// The pieces that ended threads and return_surplus() left to the process, and a list of all
+/// chunks.
 class frame_pool::depot {
  public:
   static depot& process() {

@@ -1,4 +1,4 @@
-// How strands, and the fibers that they run on, leave a scheduler and come to it.
+// Moves strands, and the fibers that they run on, from one scheduler to another.
 #include <memory>
 #include <string>
 #include <utility>
@@ -15,7 +15,7 @@ using detail::strand_block;
 using detail::strand_kind;
 using detail::strand_status;
 
-// What owns a fiber that is not idle.
+// Gives up the ownership of a fiber that is not idle.
 std::unique_ptr<detail::fiber> scheduler::let_go(detail::fiber& runner) noexcept {
   auto& owned = fibers_[runner.place];
   owned.swap(fibers_.back());
@@ -26,8 +26,8 @@ std::unique_ptr<detail::fiber> scheduler::let_go(detail::fiber& runner) noexcept
   return gone;
 }
 
-// Of another scheduler. Where strands come, but do not go, there would be more and more stacks: it
-// takes the place of one that has nothing to run.
+// Adopts a fiber of another scheduler. It replaces an idle fiber, as otherwise a scheduler to which
+// strands come, but which none leave, would collect ever more stacks.
 void scheduler::take_in(std::unique_ptr<detail::fiber> runner) {
   if (detail::fiber* const idle = idle_fibers_.take(runner->size)) let_go(*idle);
   idle_fibers_.make_room(runner->size);

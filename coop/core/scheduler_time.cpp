@@ -1,5 +1,5 @@
-// What the scheduler does when a turn is not just the next strand of the ready queue: timers,
-// predicates, nothing to run.
+// Turns that do not just run the next strand of the ready queue: timers, predicates, an empty
+// queue.
 #include <algorithm>
 #include <thread>
 

@@ -80,7 +80,8 @@ def state(strand, running_now):
         reasons.append(waited_for["kind_"].string() + (' "%s"' % name if name else " (unnamed)"))
     if reasons:
         return "waits for " + " or ".join(reasons)
-    # What it waits for is on its stack. (gdb's own generate-core-file leaves out mappings with guard pages; the kernel's core files have them.)
+    # The awaitable of a waiting strand is on its stack. (gdb's own generate-core-file leaves out
+    # mappings with guard pages; the kernel's core files have them.)
     return "waits, for what is not in this core file" if int(strand["waits"]) else "sleeps"
 
 

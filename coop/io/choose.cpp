@@ -53,7 +53,7 @@ choice choose_for_files(const engine_options& options) {
   throw std::logic_error("no mechanism for file I/O");  // threads returned or threw
 }
 
-// What was asked for, if anything was.
+// The mechanism that the user asked for, if any.
 std::optional<socket_mechanism> asked_for_sockets(const service_options& options) {
   const char* const wanted = std::getenv("HEDDLE_SOCKETS");
   if (options.sockets || wanted == nullptr || *wanted == '\0') return options.sockets;

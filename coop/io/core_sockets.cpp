@@ -1,4 +1,4 @@
-// What the core does for sockets alone.
+// The part of the I/O core that only sockets use.
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <unistd.h>
@@ -11,10 +11,11 @@
 namespace heddle::coop::io::detail {
 namespace {
 
-// How often what the system had no room for is tried again, if nothing is closed here before.
+// Interval at which operations that the system had no room for are retried, unless a file is closed
+// here earlier.
 constexpr duration feeding_interval = std::chrono::milliseconds(10);
 
-// How many operations may be done without waiting before others have their turn.
+// Most operations that complete without a wait before other strands have their turn.
 constexpr unsigned most_at_once = 32;
 
 // accept(2): these are errors of a connection that is not there any more, or not yet; the next one
@@ -127,7 +128,7 @@ void core::connect_next(operation& wanted) noexcept {
   finish(wanted);  // with the error of the last try
 }
 
-// What becomes of an operation that has failed, if that is not its end. Returns whether it goes on.
+// Retries an operation whose failure is not final. Returns whether it continues.
 bool core::goes_on(operation& failed, int error) noexcept {
   if (failed.tried_again && error == EAGAIN && !failed.cancel_asked) {
     starve(failed);

@@ -13,7 +13,7 @@ long outcome(long returned) noexcept { return returned < 0 ? -errno : returned; 
 // EWOULDBLOCK is EAGAIN on Linux.
 static_assert(EAGAIN == EWOULDBLOCK);
 
-// How a connect that was begun has ended.
+// The outcome of a connect that was begun: 0, -EAGAIN if it is not over, or another negative error.
 long connected(int fd) noexcept {
   int error = 0;
   socklen_t size = sizeof error;

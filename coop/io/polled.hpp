@@ -15,7 +15,7 @@
 
 namespace heddle::coop::io::detail {
 
-/// What is readable and writable now and then: a socket, a signalfd, a pidfd.
+/// The state of a file that becomes readable and writable: a socket, a signalfd, a pidfd.
 struct polled_state final : file_state {
   /// The peer has ended its direction, or the connection is dead: reading does not wait any more.
   bool hung_up = false;
@@ -50,7 +50,7 @@ inline polled_state& polled(const operation& request) noexcept {
   return polled(*request.file.get());
 }
 
-/// What a send from several buffers takes: the kernel's description, and the memory.
+/// The arguments of a send from several buffers: the kernel's description, and the memory.
 struct gathered {
   msghdr header = {};
   std::vector<iovec> pieces;   // what is left
@@ -60,7 +60,7 @@ struct gathered {
   void skip(std::size_t bytes) noexcept;
 };
 
-/// What a datagram is received or sent with: the kernel's description, and the sender's or
+/// The arguments of a datagram's receive or send: the kernel's description, and the sender's or
 /// receiver's address.
 struct envelope {
   msghdr header = {};
@@ -90,7 +90,7 @@ struct connecting {
   [[nodiscard]] const endpoint& present() const noexcept { return addresses[next - 1]; }
 };
 
-/// What is to be known and set of a stream socket that was just made.
+/// Reads and sets the options of a stream socket that was just made.
 void prepare_stream(polled_state& socket, int family, int fd) noexcept;
 
 /// Makes the operation's system call, which does not wait: returns what it returned, or -errno;

@@ -1,4 +1,4 @@
-// What the service does for sockets.
+// The service's functions for sockets.
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -69,7 +69,7 @@ int listen_at(int fd, const endpoint& at, const listen_options& options) noexcep
   if (at.family() != AF_UNIX) {
     // A server that is started again need not wait for its former connections' end.
     setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    // What it accepts inherits this.
+    // Accepted connections inherit this option.
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   }
   if (options.reuse_port && setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on) != 0) {

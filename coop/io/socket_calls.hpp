@@ -11,8 +11,8 @@
 
 namespace heddle::coop::io::detail {
 
-/// What a system call on the socket returned, 0 or -1, as a result: `what` says which ("an
-/// option").
+/// Converts the return value of a system call on the socket, 0 or -1, to a result; `what` names the
+/// call ("an option").
 inline result<void> outcome_of(int returned, const char* what, const file_ref& state) {
   if (returned == 0) return {};
   const int error = errno;

@@ -10,7 +10,7 @@
 namespace heddle::coop::io::detail {
 namespace {
 
-// What the engine keeps in an operation.
+// The engine's state within an operation.
 struct carried {
   void* worker;  // that runs it; null while it is queued and once it is over
   long outcome;

@@ -16,8 +16,8 @@ constexpr std::uint64_t phase(std::uint64_t state) { return state / one_phase; }
 
 }  // namespace
 
-/// What one group has of it. Only its own strands touch it, and its message, which is posted once a
-/// phase: the group cannot end the next one before that was delivered.
+/// One group's part of the barrier. Only the group's own strands access it, and its message, which
+/// is posted once a phase: the group cannot end the next phase before the message was delivered.
 ///
 /// Invariant: `arrived` strands wait in the list; if that is all, the group is counted in state_.
 struct alignas(detail::line_bytes) barrier::cell : coop::detail::wait_list, message {

@@ -12,7 +12,7 @@ using detail::rest_state;
 
 namespace {
 
-// What a reactor without interrupt() is waited in at once.
+// Longest uninterrupted wait in a reactor without interrupt().
 constexpr duration slice = std::chrono::microseconds(50);
 
 constexpr std::uint32_t messages_between_returns = 1024;
@@ -72,7 +72,8 @@ bool group::receive() noexcept {
     posted.deliver(posted, this);
     ++received_;
   } while (each != nullptr);
-  // What comes from other groups is freed here, as a rule: messages that spawn, strands that move.
+  // Memory that comes from other groups is usually freed here: messages that spawn, strands that
+  // move.
   if (received_ >= messages_between_returns) {
     received_ = 0;
     coop::detail::frame_pool::return_surplus();

@@ -65,7 +65,7 @@ void team::start(member& which, const scheduler_options& options) {
   if (which.failed) std::rethrow_exception(std::exchange(which.failed, nullptr));
 }
 
-// What a group's thread does.
+// The main function of a group's thread.
 void team::serve(member& which, scheduler_options options) {
   try {
     if (which.self.processor() >= 0) pin_this_thread(which.self.processor());

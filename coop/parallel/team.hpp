@@ -16,7 +16,7 @@
 
 namespace heddle::coop::parallel::detail {
 
-/// What the groups that were made together share: their threads, and when their run is over.
+/// The state that groups of one parallel::groups share: their threads, and when their run is over.
 ///
 /// Invariant: while they run, `active_` is the number of groups that are not passive, plus those
 /// that somebody is just about to wake. Only what is active can make something active; so where it
@@ -40,7 +40,8 @@ class team {
   void activate() noexcept { active_.fetch_add(1, std::memory_order_relaxed); }
   /// One less. Ends the run if that was the last.
   void deactivate() noexcept;
-  /// What deactivate() needs to know, of a group that is about to be passive.
+  /// Stores the number of the group's strands for deactivate(); called before the group becomes
+  /// passive.
   void note_alive(group& which) noexcept;
 
  private:

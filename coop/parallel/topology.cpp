@@ -60,7 +60,7 @@ std::pair<long, long> core_of(const std::filesystem::path& sys, int processor) {
 }  // namespace
 
 std::vector<int> processors_by_core(const std::filesystem::path& sys) {
-  // How many of the same core come before it, then its number.
+  // Each pair: the number of earlier processors on the same core, then the processor's number.
   std::vector<std::pair<int, int>> ranked;
   std::map<std::pair<long, long>, int> of_core;
   for (const int processor : allowed_processors()) {

@@ -13,7 +13,7 @@ void watch::look(remote_wait& base) noexcept {
     // Out of time or cancelled while the message was under way: nothing else would end it.
     if (self.given_up()) return end_given_up(self);
     self.wait_on();
-    // What changed before it was in the queue again.
+    // A watched variable may have changed before this wait was in the queue again.
     if (!self.condition_.holds(self.condition_.predicate)) return;
     if (!self.withdraw()) return;  // the next message is under way
   }

@@ -1,4 +1,4 @@
-// How another program ended, and what it said.
+// The exit status and the output of another program.
 #pragma once
 
 #include <doctest/doctest.h>

@@ -1,6 +1,6 @@
-// How the suites write a strand's body once for both kinds: STACKFUL is 1 or 0 in the file that
-// includes them. WAIT(x) is how a strand waits for an awaitable, BODY(captures) begins a lambda
-// that waits, RETURN ends one that has a result.
+// Macros with which the suites write a strand's body once for both kinds: STACKFUL is 1 or 0 in the
+// file that includes them. WAIT(x) is how a strand waits for an awaitable, BODY(captures) begins a
+// lambda that waits, RETURN ends one that has a result.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -31,8 +31,8 @@
 using namespace heddle::coop;
 using namespace std::chrono_literals;
 
-/// How many seeds a test tries: `few` under a sanitizer; more if the environment's HEDDLE_SEEDS
-/// says so.
+/// Number of seeds that a test tries: `few` under a sanitizer; more if the environment's
+/// HEDDLE_SEEDS says so.
 inline int seeds(int many, int few) {
   if (const char* const wanted = std::getenv("HEDDLE_SEEDS")) return std::atoi(wanted);
 #if defined(HEDDLE_ASAN) || defined(HEDDLE_TSAN)

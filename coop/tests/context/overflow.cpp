@@ -1,4 +1,4 @@
-// What becomes of a program whose stack overflows, seen from outside.
+// Tests the end of a program whose stack overflows, seen from outside.
 #include <doctest/doctest.h>
 
 #include <string>

@@ -1,5 +1,5 @@
-// What lives in registers, in the red zone and on the x87 stack survives a switch. Compiled with
-// -O2, or there would be nothing alive there.
+// Values in registers, in the red zone and on the x87 stack survive a switch. Compiled with -O2, or
+// there would be nothing alive there.
 #include <doctest/doctest.h>
 
 #include <cstdint>

@@ -62,7 +62,7 @@ int shared;
 [[gnu::noinline]] void counts_up() { ++shared; }
 [[gnu::noinline]] void counts_down() { --shared; }
 
-// What the threads know of each other: nothing that would order what they do.
+// Counts the threads at work; relaxed accesses, so that nothing orders the threads' other accesses.
 std::atomic<int> threads_at_it{0};
 
 void count(void (*one)(), int threads) {

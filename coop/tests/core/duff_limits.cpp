@@ -1,4 +1,4 @@
-// What a compiler has to refuse, a FLAW each; without one it compiles.
+// Misuses that a compiler has to refuse, one for each FLAW; without FLAW this file compiles.
 #include "heddle/coop/duff.h"
 
 void use(int value);

@@ -12,7 +12,7 @@ using heddle::coop::task;
 
 namespace {
 
-// How far from the caller's frame, in bytes, a local variable of each coroutine is.
+// Distance in bytes between the caller's frame and a local variable of a coroutine.
 std::uintptr_t distance(const void* frame, const volatile int* local) {
   const auto a = reinterpret_cast<std::uintptr_t>(frame);
   const auto b = reinterpret_cast<std::uintptr_t>(local);

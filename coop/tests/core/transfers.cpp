@@ -19,7 +19,7 @@ constexpr bool sanitized = false;
 #endif
 const auto not_sanitized = doctest::skip(sanitized);
 
-// How far the call stack has moved, seen from the bodies of tasks.
+// The extent of the call stack as the bodies of tasks see it.
 struct stack_extent {
   std::uintptr_t lowest = UINTPTR_MAX;
   std::uintptr_t highest = 0;

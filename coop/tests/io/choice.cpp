@@ -38,7 +38,7 @@ std::size_t threads_here() {
   return static_cast<std::size_t>(std::distance(begin(all), end(all)));
 }
 
-// What `said()` returns in a process where these system calls are forbidden.
+// The result of `said()` in a process where these system calls are forbidden.
 template <class Said>
 std::string where_forbidden(std::initializer_list<int> system_calls, const Said& said) {
   int ends[2];

@@ -1,4 +1,4 @@
-// What happens between strands and an engine, with one that does what the test says.
+// Tests the contract between strands and an engine with an engine that the test controls.
 #include <cstring>
 #include <functional>
 #include <memory>

@@ -1,4 +1,4 @@
-// What the tests of file I/O share.
+// Helpers of the tests of file I/O.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -98,7 +98,7 @@ struct pipe_ends {
   }
 };
 
-/// How many file descriptors this process has open.
+/// Number of file descriptors that this process has open.
 inline std::size_t open_descriptors() {
   std::size_t count = 0;
   for ([[maybe_unused]] const auto& each : std::filesystem::directory_iterator("/proc/self/fd")) {

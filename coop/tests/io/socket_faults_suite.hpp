@@ -135,7 +135,7 @@ TEST_CASE(KIND "a peer that vanishes in the middle of a write ends it, without a
       REQUIRE(errors.size() == 2);
       CHECK(reached > 0);
       CHECK(reached < 30'000'000);
-      // What was in the kernel already is reset, as the peer has not read it.
+      // The data that was already in the kernel is reset, as the peer has not read it.
       CHECK((errors[0] == std::errc::connection_reset || errors[0] == std::errc::broken_pipe));
       CHECK(errors[1] == std::errc::broken_pipe);
     }

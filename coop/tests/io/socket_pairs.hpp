@@ -1,4 +1,4 @@
-// What the tests of sockets share.
+// Helpers of the tests of sockets.
 #pragma once
 
 #include <doctest/doctest.h>

@@ -4,7 +4,7 @@
 
 namespace {
 
-/// What a call came to, in words.
+/// The outcome of a call, in words.
 template <class Call>
 std::string outcome_of(const Call& call) {
   try {

@@ -1,4 +1,4 @@
-// What the tests of links share.
+// Helpers of the tests of links.
 #pragma once
 
 #include <functional>

@@ -286,7 +286,7 @@ TEST_CASE(KIND "an end is used in one group") {
   CHECK_THROWS_AS(ends.second.send(1), std::logic_error);  // outside of strands
 }
 
-// What it ends there, its reply among it, belongs to the end's group.
+// A handler's reply and its end belong to the link end's group, so the handler must stay there.
 TEST_CASE(KIND "a handler cannot leave its end's group") {
   parallel::groups g({.count = 2});
   auto [client, server] = make_link<int, int>();

@@ -41,7 +41,7 @@ namespace {
 
 using client = link_end<order, std::string>;
 
-// What the other process does: serves until its link is closed.
+// The main function of the other process: serves until its link is closed.
 void serve(io::socket connection) {
   auto end = link_over<order, std::string>(std::move(connection), "served");
   end.on([](order wanted) -> task<std::string> {
@@ -84,7 +84,7 @@ struct child {
   }
 };
 
-/// How a message between processes begins.
+/// The header of a message between processes.
 struct frame {
   std::uint32_t bytes;
   std::uint32_t kind;
@@ -245,7 +245,7 @@ TEST_CASE("an end of a link to a process is used in another group than the conne
   static_cast<void>(other.status());
 }
 
-// What the other process is told and tells, byte by byte.
+// The test plays the other process: it compares the bytes that arrive and writes the replies.
 TEST_CASE("a push to another process waits for receipts, and receipts are sent") {
   int ends[2];
   REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0);

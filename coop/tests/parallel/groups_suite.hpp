@@ -174,7 +174,7 @@ TEST_CASE(KIND "strands that have not ended are destroyed on their group's threa
     CHECK_THROWS_AS(g.run(), deadlock);
   }
   CHECK(began == ended);
-  // What they wait for may go before them.
+  // The semaphore that strands wait for may be destroyed before them.
   parallel::groups g({.count = 2});
   parallel::semaphore gone(0);
   g[0].spawn(BODY(&) { WAIT(gone.P()); });

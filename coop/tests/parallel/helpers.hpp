@@ -1,4 +1,4 @@
-// What the tests of groups share.
+// Helpers of the tests of groups.
 #pragma once
 
 #include <sched.h>
@@ -14,7 +14,7 @@
 
 namespace parallel = heddle::coop::parallel;
 
-/// How much a stress test does: the rounds given, in ./dev test, and half of them under a
+/// Runs the rounds of a stress test: those given, in ./dev test, and half of them under a
 /// sanitizer; as often as fits into the seconds that the environment's HEDDLE_SOAK_SECONDS names,
 /// in ./dev soak.
 template <class Round>

@@ -1,4 +1,4 @@
-// What strands of one group do among themselves, while another group is there.
+// Tests what strands of one group do among themselves while there is another group.
 #include <memory>
 #include <vector>
 

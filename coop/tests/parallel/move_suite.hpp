@@ -166,7 +166,8 @@ TEST_CASE(KIND "memory is bounded where strands come and do not go") {
   CHECK(used() < before + 32 * 1024 * 1024);
 }
 
-// What is balanced is counted, not timed: some must have gone, and all must have ended.
+// The test counts moves instead of timing them: some strands must have moved, and all must have
+// ended.
 TEST_CASE(KIND "a balancer gives movable strands of a group that has many to one that has few") {
   for (const bool balance : {true, false}) {
     parallel::groups g({.count = 2, .balance = balance});

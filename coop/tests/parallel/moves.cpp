@@ -1,5 +1,5 @@
-// What moving is for fibers alone: exceptions that are being handled, tasks that they await, and
-// variables of the thread, which only optimised code can get wrong.
+// Tests of moves that concern fibers alone: exceptions that are being handled, tasks that they
+// await, and thread_local variables, which only optimised code can get wrong.
 #include <array>
 #include <stdexcept>
 #include <string>

@@ -35,7 +35,8 @@ TEST_CASE(KIND "a semaphore of groups admits as many as it has permits") {
   });
 }
 
-// What is protected is not atomic: ThreadSanitizer sees that each hand-over carries it along.
+// The protected variable is not atomic: ThreadSanitizer checks that each hand-over orders its
+// accesses.
 TEST_CASE(KIND "what was written before a V is there after its P") {
   stress(6, [](int round) {
     parallel::groups g(varied(round));

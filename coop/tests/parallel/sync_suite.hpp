@@ -239,7 +239,8 @@ TEST_CASE(KIND "a push or a pop that waits ends when a channel of groups is clos
   CHECK(ended == 2);
 }
 
-// What strands write before a phase ends, all others may read after it, without anything else.
+// All strands may read after a phase what any strand wrote before its end, without further
+// synchronisation.
 TEST_CASE(KIND "a barrier of groups lets nobody through before all have come") {
   stress(6, [](int round) {
     parallel::groups g(varied(round));

@@ -40,7 +40,7 @@ struct checkpoint_awaitable {
 
 }  // namespace detail
 
-/// How many checkpoints a slice lasts.
+/// Length of a slice, in checkpoints.
 struct checkpoints {
   std::uint32_t count;
 };

@@ -14,7 +14,7 @@ namespace heddle::coop {
 
 namespace detail {
 
-// What a task that a fiber awaits resumes at its end.
+// The continuation of a task that a fiber awaits: the task's end resumes it.
 struct end_mark : frame_header {
   bool reached = false;
   end_mark() noexcept : frame_header{&reach} {}

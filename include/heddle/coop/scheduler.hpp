@@ -27,7 +27,7 @@
 
 namespace heddle::coop {
 
-/// What time is on a scheduler.
+/// The clock of a scheduler.
 enum class clock_policy {
   real,       // the steady clock; with nothing ready, the thread sleeps until the next timer
   simulated,  // virtual time: stands still while strands run; with nothing ready, it jumps to the

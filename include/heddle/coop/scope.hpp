@@ -14,7 +14,7 @@
 
 namespace heddle::coop {
 
-/// What a scope does when a strand in it throws.
+/// The reaction of a scope to a strand in it that throws.
 enum class on_failure {
   cancel_others,  // and throw it from join()
   keep_on,        // it is for those who join the strand

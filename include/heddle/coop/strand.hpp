@@ -35,8 +35,8 @@ void cancel(strand_block& strand);
 /// Ends the program with a message if `strand` is of another group than the one that runs, whose
 /// strand does with it what only its own group may.
 void require_same_group(const strand_block& strand, const char* what) noexcept;
-/// What it waits for, as reports say it: `semaphore "door" or the end of strand
-/// (unnamed)`. Empty if it sleeps.
+/// Names the objects that the strand waits for, as reports do: `semaphore "door" or the end of
+/// strand (unnamed)`. Empty if it sleeps.
 [[nodiscard]] std::string waited_for(const strand_block& strand);
 
 inline void release(strand_block& strand) noexcept {
@@ -117,9 +117,9 @@ struct body_holder<F, true> : private F {
   void end() noexcept {}
 };
 
-/// What both kinds of block do with what they were spawned with: keep it until the strand has
-/// ended, in the same piece of memory as the block. Few functions depend on the body's type,
-/// because a program has as many such types as it has places that spawn.
+/// Keeps the body that a strand was spawned with until the strand has ended, in the same piece of
+/// memory as the block; for both kinds of strand. Few functions depend on the body's type, because
+/// a program has as many such types as it has places that spawn.
 template <class Self, class Base, class F>
 struct block_with : Base {
   [[no_unique_address]] body_holder<F> body;
@@ -225,7 +225,7 @@ struct task_block final : block_with<task_block<T, F>, task_result<T>, F> {
 
  private:
   // The first turn: makes the coroutine, which calls this block when it has ended, and starts it.
-  // What making it throws, the scheduler catches.
+  // The scheduler catches an exception that making the coroutine throws.
   [[gnu::noinline]] void start() {
     this->adopt(this->body.get()());
     this->frame().resume();
@@ -283,8 +283,8 @@ class strand_ref {
   [[nodiscard]] std::string_view name() const noexcept { return block_->name(); }
 
   /// Asks the strand to end: its present wait, or else its next one, throws `cancelled`, once.
-  /// What it was granted already it keeps, and is told at the wait after. Nothing for one that has
-  /// ended; one that never ran ends without running.
+  /// A wait that was already granted completes; the strand is cancelled at its next wait. A strand
+  /// that has ended is not affected; one that never ran ends without running.
   void cancel() const { detail::cancel(*block_); }
 
   /// For those who write awaitables.

@@ -19,7 +19,7 @@ class task;
 
 namespace detail {
 
-// What every task's promise has, whatever its result.
+// The part of a task's promise that does not depend on the task's result.
 class task_promise_base : public pooled_frame {
  public:
   struct final_awaiter {

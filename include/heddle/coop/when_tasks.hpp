@@ -16,7 +16,7 @@
 
 namespace heddle::coop {
 
-/// What when_any() of a vector results in: the position of the first one, and its result.
+/// The result of when_any() of a vector: the position of the first task that ended, and its result.
 template <class T>
 struct first_of {
   std::size_t index;

@@ -53,7 +53,7 @@ class frame_pool {
   struct piece {
     piece* next;
   };
-  // What is not cut into pieces yet of a thread's newest chunk of a size.
+  // The part of a thread's newest chunk of a size class that is not cut into pieces yet.
   struct chunk_rest {
     std::byte* begin;
     std::byte* end;
@@ -82,8 +82,8 @@ class frame_pool {
   static inline constinit thread_local chunk_rest rests_[classes] = {};
 };
 
-/// What a promise derives from so that its coroutine's frame is recycled: a coroutine then costs no
-/// call of the allocator.
+/// Base class of a promise whose coroutine's frame is recycled: a coroutine then costs no call of
+/// the allocator.
 struct pooled_frame {
   static void* operator new(std::size_t bytes) { return frame_pool::allocate(bytes); }
   static void operator delete(void* frame, std::size_t bytes) noexcept {

@@ -29,7 +29,7 @@ enum class call_state : std::uint8_t {
 
 enum class call_outcome : std::uint8_t { replied, failed, closed };
 
-/// What an exception that left a handler was.
+/// Describes an exception that left a handler.
 struct handler_error {
   std::string type;
   std::string what;

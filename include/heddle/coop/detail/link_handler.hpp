@@ -115,7 +115,7 @@ task<> handle_by_task(message_job<Request, Reply>& job,
   job.end();
 }
 
-/// What the strand of a message is spawned with.
+/// The body of the strand that handles a message.
 template <class Request, class Reply, class Handler>
 struct message_body {
   using job_type = message_job<Request, Reply>;

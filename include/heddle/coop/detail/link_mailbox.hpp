@@ -15,7 +15,7 @@ class scheduler;
 
 namespace detail {
 
-/// What both ends of a link share.
+/// The state that both ends of a link share.
 struct link_core {
   std::string name;
   std::atomic<std::uint32_t> references{2};  // one a side, until that is released
@@ -29,7 +29,8 @@ struct link_core {
   }
 };
 
-/// What the other side has sent, and this one has not looked at. Any number of writers, one reader.
+/// Envelopes that the other side has sent and this side has not read yet. Any number of writers,
+/// one reader.
 class envelope_queue {
  public:
   enum class pushed : std::uint8_t { first, later, refused };
@@ -85,7 +86,7 @@ class alignas(parallel::detail::line_bytes) link_mailbox : private parallel::mes
   [[nodiscard]] link_envelope* take_letters() noexcept { return incoming_.take_all(); }
   /// The same; nothing more is taken from now on.
   [[nodiscard]] link_envelope* close() noexcept { return incoming_.close(); }
-  /// What was given back, linked.
+  /// Takes the envelopes that were given back, as a linked list.
   [[nodiscard]] link_envelope* take_given_back() noexcept {
     return spare_.exchange(nullptr, std::memory_order_seq_cst);
   }
@@ -118,9 +119,9 @@ class alignas(parallel::detail::line_bytes) link_mailbox : private parallel::mes
   std::atomic<bool> wants_receipts_{false};  // whoever puts an envelope into spare_ is to ring
 };
 
-// What a side does with an envelope of the other side.
+// Functions that a side calls on an envelope of the other side.
 
-/// Ends a call, with what is in its envelope.
+/// Ends a call with the outcome in its envelope.
 void settle(link_envelope& call, call_outcome outcome) noexcept;
 /// It is not needed any more.
 void give_back(link_envelope& unused) noexcept;

@@ -16,7 +16,7 @@ struct room_wait : wait_node {
   link_envelope* letter = nullptr;  // not sent, yet or for ever
 };
 
-/// How many one-way messages of a side are under way, and the strands that wait until there are
+/// Counts a side's one-way messages in flight, and holds the strands that wait until there are
 /// fewer.
 class link_pacer {
  public:
@@ -39,7 +39,8 @@ class link_pacer {
   /// Returns false if this is called from inside itself, and does nothing then.
   template <class Reclaim, class Send>
   bool grant(const Reclaim& reclaim, const Send& send) {
-    // What is sent within a scheduler is received at once, and that brings us here again.
+    // A message within one scheduler is received at once, and its receipt calls this function
+    // again.
     if (std::exchange(granting_, true)) return false;
     reclaim();
     while (!waiting_.empty()) {

@@ -119,7 +119,7 @@ class link_side {
 
   [[nodiscard]] const std::string& name() const noexcept { return core_.name; }
   [[nodiscard]] std::size_t queued() const noexcept { return jobs_.arrived().size(); }
-  /// What came back, also while nothing runs.
+  /// The messages that came back unhandled, also while no scheduler runs.
   [[nodiscard]] envelope_list& returned() noexcept {
     if (!mailbox_.empty()) collect();
     return returned_;
@@ -134,7 +134,7 @@ class link_side {
 
   // For its parts.
 
-  /// What the other side may touch.
+  /// The part of this side that the other side's thread may access.
   [[nodiscard]] link_mailbox& mailbox() noexcept { return mailbox_; }
   [[nodiscard]] link_jobs& jobs() noexcept { return jobs_; }
   /// Takes what is in the mailbox.
@@ -154,7 +154,7 @@ class link_side {
  protected:
   ~link_side() = default;
 
-  // What the types know.
+  // Operations that need the types of messages and replies.
 
   virtual link_envelope& make_envelope() = 0;
   /// Handles a message, in a strand that it spawns.
@@ -162,7 +162,7 @@ class link_side {
   /// The handler may not be needed any more.
   virtual void drop_handler() noexcept = 0;
 
-  // What is other for a side that is a connection.
+  // Operations that a side overrides if it is a connection.
 
   /// A message has come.
   virtual void arrive(link_envelope& letter) noexcept {

@@ -17,7 +17,7 @@ enum class frame_kind : std::uint32_t { hello, call, one_way, reply, failed, clo
 /// The far end of a link to another process, as seen by the near one: messages that come to it are
 /// frames that go out, and the other way round. In the near process each number names one call.
 ///
-/// What comes in is believed nothing: a frame that makes no sense closes the link.
+/// Incoming bytes are not trusted: a malformed frame closes the link.
 class link_wire : public link_side {
  public:
   using link_side::link_side;

@@ -108,9 +108,9 @@ class ready_queue {
   // and more, nothing of it is in the nearer caches. Of tasks it is: they lie one behind the other,
   // which processors see by themselves.
   static constexpr std::uint64_t many = 4095;
-  // How many turns ahead: a strand's block, then the fiber that it names, then the frame that goes
-  // on, which the fiber names. Tried out with 100 000 fibers on an AMD Zen 5; twice as many turns
-  // ahead are as good, half as many are not.
+  // Prefetch distances in turns: for a strand's block, then for the fiber that the block names,
+  // then for the frame that continues, which the fiber names. Tried out with 100 000 fibers on an
+  // AMD Zen 5; twice as many turns ahead are as good, half as many are not.
   static constexpr std::uint64_t prefetch_block = 32;
   static constexpr std::uint64_t prefetch_runner = 20;
   static constexpr std::uint64_t prefetch_frame = 10;

@@ -12,8 +12,8 @@ class reactor;
 
 namespace detail {
 
-/// How many turns a scheduler runs, at most, until it looks at its timers: reading the clock costs
-/// more than a switch.
+/// Most turns that a scheduler runs before it looks at its timers: reading the clock costs more
+/// than a switch.
 inline constexpr std::uint32_t turns_between_timers = 64;
 
 /// The group that a scheduler belongs to, as the scheduler sees it: other threads post to the group

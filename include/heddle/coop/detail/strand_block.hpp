@@ -23,9 +23,10 @@ struct strand_parent {
   void (*child_ended)(strand_parent& self, strand_block& child);
 };
 
-/// How a coroutine frame begins, with GCC and with Clang on every platform that we build for. What
-/// begins like one can be resumed as one, when a task ends for example, and costs no frame of its
-/// own. (Second in a real frame is `destroy`. Nobody destroys these.)
+/// The first words of a coroutine frame, with GCC and with Clang on every platform that we build
+/// for. An object that begins with this header can be resumed like a coroutine, when a task ends
+/// for example, and needs no frame of its own. (Second in a real frame is `destroy`. Nobody
+/// destroys these.)
 struct frame_header {
   void (*resume)(frame_header*);
 };
@@ -58,14 +59,15 @@ struct poll_function {
   void* predicate;
 };
 
-/// What a block is asked to do by a call of its `resume`. The end of a task calls it too, as `run`.
+/// The operation that a call of a block's `resume` asks for. The end of a task calls it too, as
+/// `run`.
 enum class block_call : std::uint8_t {
   run,      // a fiber: its body. A task: makes and starts its coroutine, or takes its result
   clear,    // destroys what the body holds, and a coroutine with what lives in it
   dispose,  // clears, and frees the block
 };
 
-/// What only some strands need: made when it is first asked for, and freed with the block.
+/// State that only some strands need: allocated at its first use, and freed with the block.
 struct strand_extra {
   static constexpr std::uint32_t no_timer = UINT32_MAX;
 
@@ -79,8 +81,8 @@ struct strand_extra {
   bool movable = false;            // by a balancer: see parallel/balance.hpp
 };
 
-/// What the scheduler keeps for each strand: one cache line, all of which a switch may touch.
-/// Behind it, in the same piece of memory, are the body and the result, if they are not empty.
+/// The scheduler's record of a strand: one cache line, all of which a switch may touch. Behind it,
+/// in the same piece of memory, are the body and the result, if they are not empty.
 struct strand_block : frame_header {  //  0: 8 bytes, what to call: see block_call
   union {
     void* resume_at = nullptr;  //  8: a task, or a fiber that awaits one: the frame that goes on

@@ -10,8 +10,8 @@
 
 namespace heddle::coop {
 
-/// How a message goes to another process. Trivially copyable types go as their bytes: both
-/// processes must be built alike. For others, specialise it:
+/// Encodes and decodes a message to another process. Trivially copyable types go as their bytes:
+/// both processes must be built alike. For others, specialise it:
 ///
 ///     template <>
 ///     struct heddle::coop::link_codec<order> {
@@ -19,7 +19,7 @@ namespace heddle::coop {
 ///       static std::optional<order> decode(std::string_view bytes);
 ///     };
 ///
-/// What decode() finds to be malformed, by a nullopt or a throw, closes the link. encode() must not
+/// A message that decode() rejects, by a nullopt or a throw, closes the link. encode() must not
 /// throw.
 template <class T>
 struct link_codec {

@@ -213,8 +213,8 @@ class link_end {
   ///
   /// A handler's strand stays in its end's group: move_to() throws there.
   ///
-  /// What the handler throws the caller is told by handler_failed; that of a one-way message is
-  /// dropped. Throws std::invalid_argument if `most` is 0; std::logic_error.
+  /// An exception that leaves the handler reaches the caller as handler_failed; one from a one-way
+  /// message is dropped. Throws std::invalid_argument if `most` is 0; std::logic_error.
   template <class Handler>
   void on(Handler&& handler, std::size_t most = std::numeric_limits<std::size_t>::max()) {
     side_->bind();
@@ -247,10 +247,10 @@ class link_end {
     return side_->queued();
   }
 
-  /// How many one-way messages that were sent from here will never be handled, as the other end was
-  /// closed before it took them up. All that will come back are there once the other end's closing
-  /// is known here: closed() without having closed it oneself, or finished(). What comes back to an
-  /// end that is closed is destroyed.
+  /// Number of one-way messages sent from here that will never be handled, as the other end was
+  /// closed before it took them up. The number is final once this end knows that the other one is
+  /// closed: closed() holds though this end was not closed, or finished() holds. Messages that come
+  /// back to a closed end are destroyed.
   [[nodiscard]] std::size_t returned() const noexcept { return side_->returned().size(); }
   /// Takes these, in the order in which they were sent.
   [[nodiscard]] std::vector<Request> take_returned() {

@@ -24,10 +24,10 @@ namespace heddle::coop::parallel {
 namespace detail {
 
 class team;
-/// How many of a group's ticks pass in `length`; measured once.
+/// Converts `length` to a group's ticks; their rate is measured once.
 std::uint64_t ticks_in(duration length);
 
-/// What a group does when it has nothing to run.
+/// The states of a group's thread with regard to sleep.
 enum class rest_state : std::uint32_t {
   awake,
   asleep,        // on the futex of this word; a timer may end it
@@ -217,7 +217,7 @@ class group final : private coop::detail::scheduler_group {
   // On a line of their own: all that others write.
   alignas(detail::line_bytes) detail::inbox inbox_;
   std::atomic<detail::rest_state> rest_{detail::rest_state::awake};
-  // What neighbours read, and add to, if they balance.
+  // The fields that neighbours read, and add to, if the groups balance.
   alignas(detail::line_bytes) std::atomic<std::size_t> load_{0};  // strands ready, about
   std::uint64_t given_away_ = 0;
 };

@@ -11,14 +11,15 @@
 namespace heddle::coop::parallel {
 
 struct groups_options {
-  /// How many; 0: one for each processor that the process may use. More than there are processors
-  /// is allowed: see groups::oversubscribed().
+  /// Number of groups; 0: one for each processor that the process may use. More than there are
+  /// processors is allowed: see groups::oversubscribed().
   std::size_t count = 0;
   /// Whether each group's thread stays on one processor: the first groups on different cores, then
   /// on their siblings, as far as the process's affinity mask goes.
   bool pin = true;
-  /// How long a group that has nothing to run looks out for messages before it sleeps: about what
-  /// it costs to fall asleep and be woken. 0 if they are oversubscribed.
+  /// Time for which a group that has nothing to run polls its inbox before it sleeps; the default
+  /// is about the cost of falling asleep and being woken. Groups that are oversubscribed do not
+  /// poll.
   duration spin = std::chrono::microseconds(30);
   /// Whether threads that belong to none of the groups post to them while they run (a V, a spawn).
   /// If so, all strands waiting is no deadlock.

@@ -56,7 +56,8 @@ class [[nodiscard("awaited: co_await it, or await(it) in a fiber")]] move_awaita
 /// messages, on the thread of that. It is destroyed there, too. Costs a message, and for a fiber
 /// the way through the loop of each group.
 ///
-/// What is `thread_local` is the new thread's afterwards. In a fiber the compiler may have kept the
+/// After the move, `thread_local` variables are the new thread's. In a fiber the compiler may have
+/// kept the
 /// *address* of such a variable from before, as it knows nothing of threads that change inside a
 /// function: Clang in all optimised code, GCC on x86-64 in position-independent code (-fPIC) or
 /// where the address is taken. So a fiber that moves should use thread_local variables (errno, too)

@@ -70,7 +70,7 @@ class [[nodiscard("awaited: co_await it, or await(it) in a fiber")]] wait_until_
     for (std::size_t i = 0; i < N; ++i) {
       if (watches[i] != nullptr) watches[i]->wait_in(variables_[i]->watchers_);
     }
-    // What changed before we were in the queues.
+    // A watched variable may have changed before this wait was in the queues.
     if (predicate_()) watches[0]->end_at_once();
   }
   void get() const noexcept {}
