@@ -4,8 +4,8 @@
 
 namespace heddle::lab {
 
-/// What a run did, counted where it is done. Each thread has its own, so that counting shares no
-/// cache line.
+/// Counters of a run's operations, incremented where each is done. Each thread has its own, so that
+/// counting shares no cache line.
 struct counters {
   std::uint64_t strand_switches = 0;       ///< hand-overs that a model's own code made
   std::uint64_t p_operations = 0;          ///< lock operations and waits

@@ -8,7 +8,7 @@
 
 namespace heddle::lab {
 
-/// What the processor's packages have used of energy, as the kernel's powercap interface counts it
+/// The energy that the processor's packages have used, as the kernel's powercap interface counts it
 /// (RAPL, about once a millisecond): everything on the machine, not this process alone. Usually
 /// only root may read it.
 class energy {

@@ -9,7 +9,7 @@
 
 namespace heddle::lab {
 
-/// What the kernel counts for this process and the children it has waited for; the peak, for the
+/// The kernel's counts for this process and the children it has waited for; the peak is that of the
 /// children alone: ru_maxrss of a process is also that of the program which it was before exec.
 struct usage {
   std::uint64_t user_ns = 0;
@@ -19,11 +19,11 @@ struct usage {
   std::uint64_t peak_rss_bytes = 0;  ///< since the program began, not a difference
 
   [[nodiscard]] static usage now();
-  /// What was added since; the peak stays.
+  /// The difference to `start`; the peak stays.
   [[nodiscard]] usage since(const usage& start) const;
 };
 
-/// What a process has of memory.
+/// The memory of a process.
 struct memory {
   std::uint64_t resident_bytes = 0;       ///< pages that are there
   std::uint64_t peak_resident_bytes = 0;  ///< the most that these ever were in this program
@@ -60,7 +60,8 @@ class region {
     end_faults_ = page_faults_so_far();
   }
 
-  /// How many kernel threads the model used, the main one included; 1 unless it says otherwise.
+  /// Sets the number of kernel threads that the model used, the main one included; 1 unless it is
+  /// set.
   void kernel_threads(std::uint64_t threads) { threads_ = threads; }
 
   /// Runs `body`, with everything measured.
@@ -98,10 +99,11 @@ class region {
   [[nodiscard]] std::uint64_t total_ns() const { return total_ns_; }
   [[nodiscard]] std::uint64_t kernel_threads() const { return threads_; }
   [[nodiscard]] const usage& used() const { return used_; }
-  /// What the machine has used; nothing where that cannot be read.
+  /// The energy that the machine used during the run; nothing where that cannot be read.
   [[nodiscard]] std::optional<std::uint64_t> energy_uj() const { return energy_uj_; }
-  /// How much more memory the process had at its peak than before the run, and address space. Exact
-  /// to some hundred kilobytes, as the kernel counts, and only without a warm-up before.
+  /// The growth of the process's memory from before the run to its peak, and that of its address
+  /// space. Exact to some hundred kilobytes, as the kernel counts, and only without a warm-up
+  /// before.
   [[nodiscard]] std::uint64_t grown_bytes() const { return grown_bytes_; }
   [[nodiscard]] std::uint64_t reserved_bytes() const { return reserved_bytes_; }
   [[nodiscard]] const counters& counted() const { return counted_; }

@@ -25,7 +25,7 @@ struct verdict {
   std::string checked;  ///< what was compared; on failure, what was expected and what came
 };
 
-/// What goes into the line beside the harness's own figures.
+/// The figures that a workload adds to the harness's own in the line of a run.
 struct results {
   json_object metrics;
   json_object counters;
@@ -61,7 +61,7 @@ class prepared {
   virtual void report(const region&, results&, const rerun&) const = 0;
 };
 
-/// What the harness knows of a model.
+/// A model as the harness registers it.
 struct model_entry {
   std::string_view name;
   std::string_view workload;

@@ -38,7 +38,7 @@ class posix_semaphore {
     if (sem_post(&semaphore_) != 0) throw_errno("sem_post");
   }
 
-  /// What could be taken now without waiting.
+  /// Number of permits that can be taken now without waiting.
   [[nodiscard]] std::uint64_t permits() {
     int now = 0;
     if (sem_getvalue(&semaphore_, &now) != 0) throw_errno("sem_getvalue");

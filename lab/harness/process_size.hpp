@@ -6,7 +6,7 @@
 
 namespace heddle::lab {
 
-/// How large this process is, in bytes, as /proc/self/status says it.
+/// The size of this process in bytes, from /proc/self/status.
 struct process_size {
   std::int64_t resident = 0;     ///< VmRSS
   std::int64_t page_tables = 0;  ///< VmPTE: what maps it

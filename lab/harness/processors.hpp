@@ -2,7 +2,7 @@
 
 namespace heddle::lab {
 
-/// How many processors this process may use.
+/// Number of processors that this process may use.
 [[nodiscard]] int processors();
 
 /// Keeps this thread, and the threads and processes it will start, on the processor it is on.

@@ -11,7 +11,7 @@ namespace heddle::lab {
 /// the page cache, and on the disk, before anything is timed.
 class scratch_file {
  public:
-  /// What fills block number `index`; blocks are whole, of block_bytes.
+  /// Writes the content of block number `index` to `words`; every block has block_bytes bytes.
   using filler = std::function<void(std::uint64_t index, std::uint64_t* words)>;
 
   static constexpr std::size_t block_bytes = 4096;

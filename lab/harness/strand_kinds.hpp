@@ -1,6 +1,6 @@
-// How a model that differs by keywords alone is written once for both kinds of strand, as the tests
-// of coop are. STACKFUL is 1 where it is compiled for fibers, 0 for tasks, and KIND is the word for
-// that in the model's name.
+// Macros with which a model that differs by keywords alone is written once for both kinds of
+// strand, as the tests of coop are. STACKFUL is 1 where it is compiled for fibers, 0 for tasks, and
+// KIND is the word for that in the model's name.
 //
 //     s.spawn([&gate]() -> STRAND { WAIT(gate.P()); });
 //

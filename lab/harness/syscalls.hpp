@@ -5,7 +5,7 @@
 
 namespace heddle::lab {
 
-/// How many system calls `body` makes, all its threads and processes together, and the few of
+/// Number of system calls that `body` makes, all its threads and processes together, and the few of
 /// starting and ending. It runs in a traced child process, at a fraction of its speed.
 ///
 /// Throws std::runtime_error when it cannot be counted: ptrace not permitted, or the child failed.

@@ -11,7 +11,8 @@
 
 namespace heddle::lab {
 
-/// How a fiber waits under CM (Euro-Par 2000, section 2), one class a way. Each has
+/// The ways in which a fiber waits under CM (Euro-Par 2000, section 2), one class for each. Each
+/// class has
 /// - `variable<T>`: what conditions depend on;
 /// - `until(holds, next, variables…)`: goes on when `holds()`; `next()` is the strand that could
 ///   make it so, for a named yield;

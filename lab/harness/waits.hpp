@@ -4,7 +4,7 @@
 
 namespace heddle::lab {
 
-/// What waiting for conditions on shared variables came to in a run under CM.
+/// Counts the waits for conditions on shared variables in a run under CM.
 struct waits {
   std::uint64_t switches = 0;     ///< a strand left because it had to wait, or yielded
   std::uint64_t evaluations = 0;  ///< a condition was looked at in vain

@@ -24,8 +24,8 @@ std::uint64_t work_loop(std::uint64_t value, std::int64_t iterations, Checkpoint
 /// For models whose strands are switched by the kernel, or only where they wait.
 inline constexpr auto no_checkpoint = [] {};
 
-/// What work_loop() computes, in O(log iterations): for oracles. n iterations are one of another
-/// multiplier and increment, composed here by squaring.
+/// The result of work_loop(), computed in O(log iterations), for oracles. n iterations are one of
+/// another multiplier and increment, composed here by squaring.
 [[nodiscard]] constexpr std::uint64_t after_work(std::uint64_t value, std::uint64_t iterations) {
   std::uint64_t multiplier = detail::multiplier;
   std::uint64_t increment = detail::increment;

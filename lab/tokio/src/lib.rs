@@ -1,6 +1,6 @@
-//! What the lab's tokio programs share, as the C++ harness does for the others: one run of one workload on tokio's
-//! current-thread runtime, printed as the line that docs/workloads.md describes. `lab/workloads/<workload>/workload.hpp` says what
-//! each workload is.
+//! The harness of the lab's tokio programs, beside the C++ one of the others: one run of one
+//! workload on tokio's current-thread runtime, printed as the line that docs/workloads.md
+//! describes. `lab/workloads/<workload>/workload.hpp` says what each workload is.
 
 mod arguments;
 mod measure;

@@ -40,7 +40,7 @@ fn cpu_ns() -> Result<u64> {
     value.ok_or_else(|| Error::other(format!("/proc/thread-self/schedstat says `{text}`")))
 }
 
-/// How many kernel threads the process has.
+/// Number of kernel threads that the process has.
 ///
 /// # Errors
 /// If /proc cannot be read.

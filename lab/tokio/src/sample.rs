@@ -1,6 +1,6 @@
 use crate::Region;
 
-/// What a run came to.
+/// The figures of a run.
 #[derive(Default)]
 pub struct Outcome {
     ok: bool,

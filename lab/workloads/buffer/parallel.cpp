@@ -9,7 +9,7 @@
 namespace heddle::lab::buffer {
 namespace {
 
-// What the producers' group and the consumers' group share beside the slots.
+// The state that the producers' group and the consumers' group share beside the slots.
 struct between_groups {
   coop::parallel::semaphore empty;
   coop::parallel::semaphore full{0};

@@ -7,7 +7,7 @@
 namespace heddle::lab::buffer {
 namespace {
 
-// What an item takes beside the loops, about, in iterations: so that runs of little work are not
+// Approximate overhead of an item, in loop iterations: with it, runs of little work do not last
 // longer.
 constexpr std::int64_t besides = 20;
 

@@ -10,7 +10,7 @@ namespace {
 
 using word = std::array<char, 512>;
 
-/// What a line holds, addresses where it has them.
+/// The parts of a line; addresses are 0 where the line has none.
 struct parts {
   long long seconds = 0;
   long long microseconds = 0;

@@ -126,8 +126,8 @@ void problem::report(const region&, results& out, const rerun&) const {
       .add("nested_calls", nested_calls(log_));
   const std::vector<std::int64_t> found = errors(log_, readings_);
   if (found.empty()) return;
-  // What lies between both readings, a hook's own work or another process, only ever adds to their
-  // difference: the nearer ones say what the log's clock can do.
+  // The time between both readings, for a hook's own work or another process, only ever adds to
+  // their difference: so the smaller differences show the accuracy of the log's clock.
   out.metrics.add("clock_error_ns", found[found.size() / 4]).add("worst_error_ns", found.back());
 }
 

@@ -11,7 +11,7 @@
 
 namespace heddle::lab::call_log {
 
-/// What a program says of itself: the time of day that it read next to where a hook was called.
+/// A time of day that the program itself read next to a hook's call.
 struct reading {
   std::string what;      ///< `Enter _Z1Av`
   std::int64_t time_ns;  ///< since 1970

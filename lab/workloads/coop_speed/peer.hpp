@@ -16,7 +16,7 @@ namespace heddle::lab::coop_speed {
 ///     semaphore(int permits), P(), V()
 ///     channel(), push(value), close(), bool pop(value&)   // with one slot
 ///
-/// What its author would use for each: a channel of its own where it has one.
+/// Each is the one that the library's author would use: its own channel where it has one.
 template <class R>
 class peer {
  public:

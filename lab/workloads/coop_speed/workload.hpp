@@ -9,7 +9,7 @@
 
 namespace heddle::lab::coop_speed {
 
-/// What our scheduler costs, a row at a time, with nothing but it in the loop:
+/// Measures the cost of our scheduler, one row at a time, with nothing else in the loop:
 /// - `yield`: `strands` strands yield `count` times each, round robin, once all have
 ///   started; an operation is one yield.
 /// - `spawn`: `count` batches, each spawns `strands` strands that do next to nothing and runs them

@@ -14,8 +14,8 @@
 namespace heddle::lab::deleting {
 namespace {
 
-// What a context's first frames, and a call, need beside what touch_stack() takes; and a thread's
-// own variables, which are on its stack, too.
+// Stack bytes beside those that touch_stack() uses: for a context's first frames and a call, and
+// for a thread's own variables, which are on its stack, too.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr std::size_t spare_bytes = 40 * 1024;
 #else

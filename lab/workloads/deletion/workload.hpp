@@ -38,7 +38,7 @@ class problem {
   [[nodiscard]] std::int64_t counter() const { return counter_; }
   [[nodiscard]] std::uint32_t stack_bytes() const { return stack_bytes_; }
 
-  /// What every context runs; `yield` goes to the scheduler and comes back.
+  /// The body of every context; `yield` goes to the scheduler and comes back.
   template <class Yield>
   void context(const Yield& yield) {
     const guard on_stack{*this};
@@ -82,7 +82,7 @@ class problem {
   int hangs_ = -1;  // not asked
 };
 
-/// What became of `body`, run in a process of its own.
+/// The end of `body`, run in a process of its own.
 enum class fate { returned, aborted, hangs };
 
 /// Runs it, and waits until it has ended or will never: all its threads sleep, and go on to.

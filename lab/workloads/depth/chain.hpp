@@ -9,10 +9,10 @@
 
 namespace heddle::lab::depth {
 
-/// What a call in a chain returns, as coop::task<std::int64_t>, with two choices.
+/// The return type of a call in a chain, like coop::task<std::int64_t>, with two choices.
 ///
-/// `Frame` is what the promise derives from, whose operator new makes the frame; an empty class
-/// leaves it to the allocator. Without `throws`, nothing is kept for an exception, and one ends the
+/// `Frame` is the promise's base class, whose operator new makes the frame; an empty class leaves
+/// it to the allocator. Without `throws`, nothing is kept for an exception, and one ends the
 /// program.
 template <class Frame, bool throws>
 class call {

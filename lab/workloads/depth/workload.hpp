@@ -37,7 +37,7 @@ class problem {
   /// Chains that are run one after another: as many as have `work` calls, or `most`.
   [[nodiscard]] std::int64_t chains(
       std::int64_t most = std::numeric_limits<std::int64_t>::max()) const;
-  /// What a chain has returned.
+  /// Takes the result of a chain.
   void take(std::int64_t sum) {
     ++chains_;
     wrong_ += sum != depth_ * (depth_ - 1) / 2;

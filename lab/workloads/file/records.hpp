@@ -19,7 +19,7 @@ struct record {
   [[nodiscard]] std::string line() const;
   /// False if the text is not a whole record as line() makes it.
   [[nodiscard]] static bool parse(const std::string& line, record& out);
-  /// What a record's line begins with, from its first byte to the blank behind its id.
+  /// The beginning of a record's line, from its first byte to the blank behind its id.
   [[nodiscard]] static std::string beginning(int id);
   /// Where it is in the file, in bytes.
   [[nodiscard]] static std::int64_t offset(int id) {
@@ -27,8 +27,8 @@ struct record {
   }
 };
 
-/// What a search without a stream reads at a time: whole records, as many bytes as a stream's
-/// buffer has, nearly.
+/// Bytes that a search without a stream reads at a time: whole records, and nearly as many bytes as
+/// a stream's buffer has.
 constexpr std::size_t search_bytes = 100 * record::bytes;
 
 /// The number of the first line in `text` that begins with `wanted`, or -1. Looks at each line.

@@ -16,7 +16,7 @@ struct operation {
   record target;  ///< of a write: with the version to write
 };
 
-/// What a strand saw.
+/// The results of a strand's operations.
 struct outcome {
   std::uint64_t failed = 0;  ///< operations that found no valid record, or not the wanted one
   std::uint64_t own = 0;     ///< digest of the versions read of its own records, in order

@@ -1,4 +1,5 @@
-// What C++20 offers without a recursive generator: each level hands the items of the one below on.
+// The way of C++20 without a recursive generator: each level yields the items of the level below
+// again.
 #include "heddle/coop/generator.hpp"
 #include "workloads/generator/workload.hpp"
 

@@ -10,8 +10,8 @@
 
 namespace heddle::lab::group_speed {
 
-/// What it costs two processors to wait for each other, a row at a time, with nothing else in the
-/// loop. Two flows of control, the sides 0 and 1, are each on a processor of their own.
+/// Measures the cost of two processors' waits for each other, one row at a time, with nothing else
+/// in the loop. Two flows of control, the sides 0 and 1, are each on a processor of their own.
 /// - `handoff`: each wakes the other and waits, `count` times; an operation is one hand-over, and
 ///   neither side ever has anything else to do.
 /// - `request`: side 0 asks and waits, side 1 answers, `count` times; an operation is one of them,
@@ -44,7 +44,7 @@ class problem {
     next = place + 2;
   }
 
-  /// How long side 0 pauses before it wakes the other one, which no look-out outlasts.
+  /// Pause of side 0 before it wakes the other side: longer than any side polls before it sleeps.
   static constexpr std::int64_t pause_ns = 300'000;
   /// Before the other side is woken; and there, when it runs. The next pause begins when it has.
   void about_to_wake() { wake_began_ = now_ns(); }

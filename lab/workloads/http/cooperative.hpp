@@ -59,7 +59,7 @@ class back_end_client {
   bool over_ = false;
 };
 
-/// What the strands of one server share: all of it but the strand that serves a connection, which
+/// The part of a server that its strands share: all but the strand that serves a connection, which
 /// is a fiber in one model and a task in the other.
 class serving {
  public:

@@ -25,7 +25,7 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-// What an event of epoll is for.
+// The file that an event of epoll concerns.
 struct source {
   enum class kind { door, stop, back_end, client } is;
   int fd;
@@ -277,7 +277,7 @@ class server {
     write_get(to_back_end_, one.peer.key());
   }
 
-  // What a round has asked for, at its end.
+  // Sends the requests to the back end that a round has collected, at the round's end.
   void write_back_end() {
     if (to_back_end_.empty()) return;
     const ssize_t count =

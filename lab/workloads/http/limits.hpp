@@ -11,7 +11,7 @@
 
 namespace heddle::lab::http {
 
-/// What a server lets a client have of it.
+/// Limits on the resources that a client may take from a server.
 struct limits {
   std::size_t header_bytes = 8 * 1024;     // of a request line with its fields: else 431
   std::size_t target_bytes = 4 * 1024;     // else 414
@@ -26,14 +26,14 @@ struct limits {
   std::chrono::milliseconds linger{1'000};  // what a client may still send that is being refused
   std::size_t linger_bytes = 256 * 1024;
 
-  /// How late a slow client may be found by those who look at all of them now and then.
+  /// Interval at which models that sweep over all clients look for slow ones.
   [[nodiscard]] std::chrono::milliseconds sweep_interval() const {
     return std::min(linger, std::chrono::milliseconds(1000));
   }
 };
 
-/// What the connections of one server share, in whichever threads and processes they are, with the
-/// clients' process: it lies in memory that all of them have.
+/// State that the connections of one server, in whichever threads and processes they are, share
+/// with the clients' process: it lies in shared memory.
 struct server_state {
   // These first and in this order: goroutine/counts.go knows them.
   std::atomic<std::int64_t> requests{0};      // answered, the refused ones included

@@ -13,7 +13,7 @@
 
 namespace heddle::lab::http {
 
-/// What clients are to do to a server.
+/// The load that clients put on a server.
 struct load_plan {
   coop::io::endpoint server;
   int connections = 1;
@@ -29,7 +29,7 @@ struct load_plan {
   pid_t back_end = -1;  // a child of the server that is no part of it, if there is one
 };
 
-/// What came of it.
+/// The results of a load.
 struct load_report {
   std::int64_t due = 0;    // answers that there should be
   std::int64_t right = 0;  // answers that were what was asked for

@@ -13,14 +13,14 @@ namespace heddle::lab::http {
 /// Appends the request for `key`.
 void write_get(bytes& to, std::string_view key);
 
-/// What the back end has for a key.
+/// The back end's value for a key.
 struct reply {
   bool found = false;
   std::string_view value;
   std::size_t bytes = 0;  // of the reply, to be taken
 };
 
-/// What has come of a reply's beginning.
+/// The state of a reply whose beginning was received.
 enum class reply_state { incomplete, whole, broken };
 
 /// Looks for a whole reply at the beginning of `text`. Broken is also the back end's own error.

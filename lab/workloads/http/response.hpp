@@ -7,7 +7,7 @@
 
 namespace heddle::lab::http {
 
-/// What differs between answers, beside their content.
+/// The parts in which answers differ, beside their content.
 struct response {
   int status = 200;
   bool closes = false;       // the connection ends with it

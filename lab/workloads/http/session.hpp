@@ -40,7 +40,7 @@ class session {
   [[nodiscard]] coop::io::buffer room() { return in_.room(); }
   /// So many bytes came; 0: the client has ended its direction.
   void received(std::size_t count);
-  /// How long the client may take for its next bytes.
+  /// Time within which the client's next bytes must come.
   [[nodiscard]] duration patience() const;
   /// It took longer: next() says what follows.
   void timed_out();

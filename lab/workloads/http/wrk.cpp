@@ -32,7 +32,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// What wrk calls at its end. All times in microseconds.
+// The script that wrk runs at its end. All times in microseconds.
 constexpr std::string_view script = R"lua(
 function done(summary, latency, requests)
   local e = summary.errors
@@ -162,7 +162,7 @@ class measured_server {
   measured_server(const server_state& state, const load_plan& plan)
       : state_(state), without_({getpid(), plan.back_end}) {}
 
-  // What it has done so far.
+  // The work that the server has done so far.
   struct reading {
     std::int64_t connections;  // accepted
     std::int64_t requests;     // answered
@@ -193,7 +193,7 @@ class measured_server {
   }
 
  private:
-  // What does not come in time is seen by what comes of it.
+  // A condition that does not hold in time is no error here: the results will show it.
   template <class Condition>
   static void wait_until(Condition holds) {
     for (int i = 0; i < 10'000 && !holds(); ++i) std::this_thread::sleep_for(1ms);
@@ -281,7 +281,7 @@ load_report run_by_wrk(const load_plan& plan, const server_state& state) {
   }
   if (came.refused != 0) report.complain("wrk had statuses above 399");
   if (came.lost != 0) report.complain("wrk had errors of sockets, or timeouts");
-  // What had come of answers that were not whole when it stopped is in its bytes.
+  // wrk's count of bytes includes the parts of answers that were incomplete when it stopped.
   const std::int64_t excess = came.bytes - came.requests * length;
   if (came.refused == 0 && (excess < 0 || excess >= plan.connections * length)) {
     ++report.wrong;

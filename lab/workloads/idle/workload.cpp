@@ -40,7 +40,7 @@ std::vector<parameter> problem::declare() {
   return {parameter::integer("strands", 1000, 1, 10'000'000, "how many wait at once")};
 }
 
-// What a warm-up leaves behind would not be grown by again.
+// Memory that a warm-up leaves behind would be missing from the growth that the run measures.
 parameters problem::small(const parameters& values) { return values.with("strands", 1); }
 
 problem::problem(const parameters& values) : strands_(values.integer("strands")) {}

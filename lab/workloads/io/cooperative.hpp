@@ -11,7 +11,7 @@
 
 namespace heddle::lab::io {
 
-/// What the strands of one run share.
+/// The state that the strands of one run share.
 class reading {
  public:
   reading(problem& for_all, const coop::io::service& by) : work(for_all), files_(by) {}

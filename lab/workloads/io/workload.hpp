@@ -40,7 +40,7 @@ class problem {
   [[nodiscard]] int reads() const { return reads_; }
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
   [[nodiscard]] bool reuses_memory() const { return reuses_memory_; }
-  /// How the runtime reads: `io_uring` or `linux_aio`.
+  /// The mechanism with which the runtime reads: `io_uring` or `linux_aio`.
   [[nodiscard]] const std::string& via() const { return via_; }
 
   /// Opens the file; the caller closes it.
@@ -53,7 +53,7 @@ class problem {
   /// A model has made a coroutine, or a stack, for a task.
   void made_frame() { ++frames_; }
   void made_stack() { ++stacks_; }
-  /// What was done so far does not count.
+  /// Resets the counters, as after a warm-up.
   void forget() { right_ = wrong_ = frames_ = stacks_ = 0; }
 
   [[nodiscard]] verdict check() const;

@@ -56,7 +56,7 @@ class problem {
     return block(index) * block_bytes;
   }
 
-  /// What one flow of control has read.
+  /// The blocks that one flow of control reads.
   class reader {
    public:
     explicit reader(const problem& work) : work_(work) {}

@@ -11,8 +11,8 @@
 
 namespace heddle::lab::jacobi {
 
-/// What a group's strands share, and the semaphore on which its last one waits
-/// for the other groups, whose last ones each give a permit.
+/// The barrier that a group's strands share, and the semaphore on which its last strand waits for
+/// the other groups, whose last strands each give a permit.
 struct gate {
   explicit gate(int strands) : shared(strands) {}
 

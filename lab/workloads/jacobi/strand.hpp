@@ -7,7 +7,7 @@
 
 namespace heddle::lab::jacobi {
 
-/// What a strand does that can wait inside a call; `meet()` is the barrier. Under `concurrent` it
+/// The body of a strand that can wait inside a call; `meet()` is the barrier. Under `concurrent` it
 /// may be switched after each row; elsewhere a checkpoint is nothing.
 template <class Meet>
 void solve(problem& work, int strand, const Meet& meet) {

@@ -10,7 +10,7 @@
 
 namespace heddle::lab::jacobi {
 
-/// What a stackless strand does: solve() and meet() in one, as a task of its own for the barrier
+/// The body of a stackless strand: solve() and meet() in one, as a task of its own for the barrier
 /// would cost a frame at each meeting. `Barrier` has
 /// - `shared_barrier shared`, for its group;
 /// - `library()`: the library's barrier, an awaitable;

@@ -10,7 +10,7 @@
 
 namespace heddle::lab::jacobi {
 
-/// How strands wait for each other at the end of an iteration.
+/// The ways in which strands wait for each other at the end of an iteration.
 enum class meeting : std::uint8_t {
   paper,    ///< as the source: P and V; cooperative strands yield until all have come
   waitfor,  ///< cooperative: wait_for(), asked by the scheduler at each turn
@@ -64,8 +64,8 @@ class problem {
     int first;
     int last;
   };
-  /// What a strand computes in an iteration, 0 for the first: always the same strip, or, `strips`
-  /// being "move", in turns its own and that of the strand half of all further.
+  /// The strip that a strand computes in an iteration, 0 for the first: always the same, or,
+  /// `strips` being "move", in turns its own and that of the strand half of all further.
   [[nodiscard]] strip strip_of(int strand, std::int64_t iteration) const;
 
   /// The kernel, the same instructions in every model: computes a row; the largest change in it.

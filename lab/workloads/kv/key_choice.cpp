@@ -13,7 +13,7 @@ constexpr std::uint64_t order_seed = 20'240'506;
 
 key_choice::key_choice(int keys, int strands, double skew) : keys_(keys), strands_(strands) {
   if (skew == 0) return;
-  // What is left over when the keys are divided among the strands is never asked for.
+  // The keys that remain when the keys are divided equally among the strands are never chosen.
   const int each = keys / strands;
   double sum = 0;
   for (int rank = 1; rank <= each; ++rank) wanted_.push_back(sum += std::pow(rank, -skew));

@@ -19,14 +19,14 @@ struct operation {
   std::uint64_t version;  ///< of a set: unique, so that a lost or doubled one shows
 };
 
-/// How models that need locks guard the store.
+/// The locks with which models that need them guard the store.
 enum class locking : std::uint8_t {
   mutex,    ///< one mutex round each operation, as the source has it
   shared,   ///< one readers-writer lock, which reads share
   sharded,  ///< the keys divided among problem::shards stores, each with a mutex of its own
 };
 
-/// What a strand saw.
+/// The results of a strand's operations.
 struct outcome {
   std::uint64_t own = 0;      ///< digest of what it read of its own keys, in order
   std::uint64_t invalid = 0;  ///< values whose seal does not fit

@@ -34,7 +34,7 @@ void by_rows(const problem& work, share mine, const Between& between) {
   }
 }
 
-/// What a fiber does, that calls `between()` after each unit.
+/// The body of a fiber that calls `between()` after each unit.
 template <class Between>
 void multiply(const problem& work, share mine, const Between& between) {
   switch (work.unit()) {

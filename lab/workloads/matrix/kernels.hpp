@@ -4,8 +4,8 @@
 
 #include "workloads/matrix/workload.hpp"
 
-// What the models' units but `element` compute, compiled with each program's flags; not inlined, so
-// that it is the same instructions in all models of a program.
+// The computations of the models' units except `element`, compiled with each program's flags; not
+// inlined, so that all models of a program run the same instructions.
 namespace heddle::lab::matrix {
 
 /// Row i of A times column j of B.

@@ -33,7 +33,7 @@ inline coop::task<> by_rows(const problem& work, share mine) {
   }
 }
 
-/// What a stackless strand does; it lets the others run after each unit.
+/// The body of a stackless strand; it lets the others run after each unit.
 inline coop::task<> multiply(const problem& work, share mine) {
   switch (work.unit()) {
     case grain::element:

@@ -25,7 +25,7 @@ class square {
   int** rows_;
 };
 
-/// What is computed between two suspensions.
+/// The unit that is computed between two suspensions.
 enum class grain : std::uint8_t {
   element,  ///< an element, by a loop in the coroutine's own body, as the source does it
   dot,      ///< an element, by an ordinary function that the coroutine calls
@@ -39,8 +39,8 @@ enum class grain : std::uint8_t {
 /// The Euro-Par paper's MM is the same on one processor: `concurrent` beside the cooperative
 /// models.
 ///
-/// What never suspends computes the same with the same code: elements in its own body, or by that
-/// function, or blocked.
+/// Models that never suspend compute the same with the same code: elements in their own bodies, or
+/// by the function that coroutines call, or blocked.
 class problem {
  public:
   static constexpr std::string_view name = "matrix";
@@ -50,7 +50,7 @@ class problem {
   explicit problem(const parameters& values);
 
   [[nodiscard]] int n() const { return a.size(); }
-  /// How many threads, goroutines or strands divide the rows among them.
+  /// Number of threads, goroutines or strands that divide the rows among them.
   [[nodiscard]] int threads() const { return threads_; }
   [[nodiscard]] grain unit() const { return unit_; }
   [[nodiscard]] int groups() const { return groups_; }

@@ -10,8 +10,8 @@
 
 namespace heddle::lab::trace_memory {
 
-/// What being recorded adds to a process's own memory: a program whose threads make some calls and
-/// then wait runs twice, without a recorder and with one, and says how much it has.
+/// Measures the memory that recording adds to a process: a program whose threads make some calls
+/// and then wait runs twice, without a recorder and with one, and prints its memory.
 ///
 /// All processors are kept busy meanwhile, so that a recorder's other processes, where they give
 /// way, empty no buffer: it is the most that a program can come to have.

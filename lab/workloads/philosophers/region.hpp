@@ -10,8 +10,8 @@
 
 namespace heddle::lab::philosophers {
 
-/// What one region's philosophers share: their forks, 1 while they lie there, and what waiting for
-/// them came to.
+/// The state that one region's philosophers share: their forks, 1 while they lie there, and the
+/// counts of their waits.
 struct alignas(64) region_forks {
   std::vector<int> fork;  // by its number at the whole table; those of others are not used
   waits done;

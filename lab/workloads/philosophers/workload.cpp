@@ -10,7 +10,7 @@
 namespace heddle::lab::philosophers {
 namespace {
 
-// What a meal takes beside the loops, about, in iterations: so that runs of little work are not
+// Approximate overhead of a meal, in loop iterations: with it, runs of little work do not last
 // longer.
 constexpr std::int64_t besides = 10;
 

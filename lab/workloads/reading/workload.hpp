@@ -9,8 +9,8 @@
 
 namespace heddle::lab::reading {
 
-/// What reading a trace costs: a program is recorded, then its calls and times by function are
-/// reported, which reads every event. Only the report is measured.
+/// Measures the cost of reading a trace: a program is recorded, then its calls and times by
+/// function are reported, which reads every event. Only the report is measured.
 ///
 /// Metrics, an event being one enter or one exit:
 /// - `event_cpu_ns`: processor time of the report, all its threads together, an event,

@@ -5,7 +5,7 @@
 
 namespace heddle::lab::recorded {
 
-/// What the trace of a lab program says.
+/// The counts in the trace of a lab program.
 struct profile {
   std::uint64_t run_ns = 0;  ///< from the enter to the exit of the model's run()
   std::uint64_t calls = 0;   ///< of all functions

@@ -13,7 +13,7 @@ class event_driven {
   event_driven(const scenario& given, history& happened);
 
   void run() { net_.run(); }
-  /// How often an application waited.
+  /// Number of times that an application waited.
   [[nodiscard]] std::int64_t waits() const { return waits_; }
 
  private:

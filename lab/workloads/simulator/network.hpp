@@ -37,7 +37,7 @@ class network {
   /// data yet.
   void resume_with_data(int socket, waiter& who) { state_of(socket).reader = &who; }
 
-  /// What has arrived and was not taken yet, taken now: 0 if there is nothing.
+  /// Takes the bytes that have arrived and were not taken yet; returns 0 if there are none.
   std::int64_t take(int socket) { return std::exchange(state_of(socket).arrived, 0); }
 
   /// Sends to the other end. Does not wait: what the link cannot take at once is queued.

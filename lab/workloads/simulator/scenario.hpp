@@ -7,10 +7,10 @@ namespace heddle::lab::simulating {
 /// Simulated time, ns.
 using nanoseconds = std::int64_t;
 
-/// What happens to an application.
+/// The events of an application.
 enum class what : std::uint8_t { asks = 1, is_asked = 2, answers = 3, has_its_answer = 4 };
 
-/// What is simulated: clients that think, send a request and read until they have all of the
+/// The simulated scenario: clients that think, send a request and read until they have all of the
 /// answer, and servers, one a connection, that read a request, work on it and answer. Whatever is
 /// sent goes in segments over one link that all share, so that everybody's answer depends on who
 /// else has sent when.
@@ -59,8 +59,8 @@ inline std::int64_t scenario::around(std::int64_t mean, int connection, int requ
   return mean / 2 + static_cast<std::int64_t>(random % static_cast<std::uint64_t>(mean));
 }
 
-/// What has happened, and when: two simulations with the same history did the same at the same
-/// times, as far as 64 bits can tell.
+/// A digest of the events and their times: two simulations with the same history did the same at
+/// the same times, as far as 64 bits can tell.
 struct history {
   std::uint64_t events = 0;
   std::uint64_t digest = 0;

@@ -3,7 +3,7 @@
 namespace heddle::lab::spawning {
 namespace {
 
-// What remains of a strand when nothing is made and nothing scheduled: a call.
+// A plain call: the part of a strand's cost that remains without creating or scheduling one.
 [[gnu::noinline]] void strand(problem& work, std::int64_t number) { work.ran(number); }
 
 void run(problem& work, region&) {

@@ -13,7 +13,7 @@
 namespace heddle::lab::surveying {
 namespace {
 
-// What gdb prints about `process`.
+// The backtraces that gdb prints for `process`.
 std::string backtraces(pid_t process) {
   std::array<int, 2> ends{};
   if (pipe(ends.data()) != 0) throw_errno("pipe");

@@ -8,7 +8,7 @@
 
 namespace heddle::lab::surveying {
 
-/// What a mechanism can and cannot do, each shown by a few lines that try it.
+/// The abilities and limits of a mechanism, each shown by a few lines that try it.
 struct limits {
   bool keeps_locals = false;       ///< a local variable has its value after a yield
   bool yields_in_call = false;     ///< a function that is called can yield for its caller
@@ -44,7 +44,7 @@ class problem {
     limits_ = of_the_mechanism;
     ++demonstrations_;
   }
-  /// How many strands look_at() is to find suspended inside a call of suspended_in_a_call().
+  /// Number of strands that look_at() must find suspended inside a call of suspended_in_a_call().
   static constexpr int suspended = 3;
   /// The model, before it makes them, and while they are there.
   void look_before();
@@ -64,8 +64,8 @@ class problem {
   int frames_ = -1;  // no debugger was asked
 };
 
-/// How often `function` is in the backtraces of this process's threads, as gdb prints them without
-/// any help. Throws std::runtime_error if there is no gdb, or it may not look.
+/// Number of times that `function` is in the backtraces of this process's threads, as gdb prints
+/// them without any help. Throws std::runtime_error if there is no gdb, or it may not look.
 [[nodiscard]] int frames_in_gdb(std::string_view function);
 
 }  // namespace heddle::lab::surveying

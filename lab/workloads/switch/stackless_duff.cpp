@@ -7,7 +7,7 @@
 namespace heddle::lab::switching {
 namespace {
 
-// What a switch-statement coroutine keeps across its yields.
+// The variables that a switch-statement coroutine keeps across its yields.
 struct strand {
   heddle_duff at;
   turns mine;

@@ -66,7 +66,7 @@ class problem {
   [[nodiscard]] std::int64_t counter() const { return counter_; }
   [[nodiscard]] bool direct() const { return direct_; }
 
-  /// What strand `index` takes its turns with.
+  /// The object with which strand `index` counts its turns.
   [[nodiscard]] turns turns_of(int index);
   /// Each strand, when it has taken its last turn.
   void finish(const turns& taken);

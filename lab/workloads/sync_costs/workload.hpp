@@ -10,7 +10,7 @@
 
 namespace heddle::lab::sync_costs {
 
-/// What one operation of synchronisation costs (Euro-Par 2000, section 3: "several
+/// Measures the cost of one operation of synchronisation (Euro-Par 2000, section 3: "several
 /// micro-benchmarks"), `count` times with nothing else in the loop:
 /// - `p`: a P that takes a permit at once;
 /// - `v`: a V for which no strand waits;

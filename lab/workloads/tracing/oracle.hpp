@@ -8,7 +8,7 @@
 
 namespace heddle::lab::tracing {
 
-/// What is compared after a program was recorded.
+/// The figures that are compared after a program was recorded.
 struct evidence {
   std::uint64_t expected_result = 0;         ///< of the program without hooks
   std::uint64_t result = 0;                  ///< of the program that was recorded

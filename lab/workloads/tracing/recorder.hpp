@@ -9,12 +9,12 @@
 
 namespace heddle::lab::tracing {
 
-/// How a program is built and run to be recorded.
+/// The way in which a program is built and run to be recorded.
 struct recorder {
   /// Which build of the program: `plain`, `functions` (-finstrument-functions), `own` (the same
   /// without what the standard library's headers define), `fentry`, `pg`.
   std::string_view build;
-  /// What goes before the program on the command line, given where the trace shall be.
+  /// Returns the part of the command line before the program; `trace` is where the trace is to be.
   command (*prefix)(const std::filesystem::path& trace) = nullptr;
   /// The calls that are in the trace, by the recorder's own reader; null where nothing is kept.
   std::uint64_t (*calls)(const std::filesystem::path& trace) = nullptr;
@@ -30,26 +30,26 @@ struct recorder {
 /// The prefix that preloads the hooks `name` of this lab.
 [[nodiscard]] command preloaded(std::string_view name, const std::filesystem::path& trace);
 
-/// What is in the log of the naive hooks.
+/// Number of calls in the log of the naive hooks.
 [[nodiscard]] std::uint64_t naive_calls(const std::filesystem::path& trace);
 
 /// `heddle record`, with options of its own.
 [[nodiscard]] command heddle_record(const std::filesystem::path& trace,
                                     const command& options = {});
-/// What `heddle tree` counts, which puts every call on its strand.
+/// Number of calls that `heddle tree` counts, which assigns every call to its strand.
 [[nodiscard]] std::uint64_t heddle_strand_calls(const std::filesystem::path& trace);
-/// What `heddle report` counts.
+/// Number of calls that `heddle report` counts.
 [[nodiscard]] std::uint64_t heddle_calls(const std::filesystem::path& trace);
 
 /// The library alone, without `heddle record`: it records into the working directory, which is
 /// made.
 [[nodiscard]] command heddle_preload(const std::filesystem::path& trace);
-/// What `heddle report` counts there.
+/// Number of calls that `heddle report` counts in that trace.
 [[nodiscard]] std::uint64_t heddle_preload_calls(const std::filesystem::path& trace);
 
 /// `uftrace record`, of the program's functions alone: no library calls, no scheduler events.
 [[nodiscard]] command uftrace_record(const std::filesystem::path& trace);
-/// What `uftrace report` counts.
+/// Number of calls that `uftrace report` counts.
 [[nodiscard]] std::uint64_t uftrace_calls(const std::filesystem::path& trace);
 
 /// The first number in a file that hooks have written.

@@ -12,13 +12,13 @@ namespace heddle::lab::tracing {
 /// `pg`.
 class traced_program {
  public:
-  /// What a run says of itself.
+  /// The figures that the program prints of a run.
   struct outcome {
     std::uint64_t cpu_ns = 0;   ///< processor time of its threads
     std::uint64_t wall_ns = 0;  ///< from the first start to the last end
     std::uint64_t result = 0;
   };
-  /// How often the hooks of a build are called.
+  /// Number of calls of a build's hooks.
   struct calls {
     std::uint64_t enters = 0;
     std::uint64_t exits = 0;

@@ -1,4 +1,4 @@
-// What the standard library does is not recorded: its calls are many, and not what is looked for.
+// A recording without the standard library's calls, which are many and seldom the ones of interest.
 #include "workloads/tracing/workload.hpp"
 
 namespace heddle::lab::tracing {

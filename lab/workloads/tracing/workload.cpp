@@ -23,7 +23,7 @@ std::uint64_t bytes_in(const fs::path& trace) {
   std::uint64_t bytes = 0;
   for (const auto& each : fs::recursive_directory_iterator(trace)) {
     struct stat status {};
-    // What is allocated ahead of use is on the disk, what is sparse is not.
+    // Blocks that are allocated ahead of use are on the disk, the holes of a sparse file are not.
     if (each.is_regular_file() && stat(each.path().c_str(), &status) == 0) {
       bytes += static_cast<std::uint64_t>(status.st_blocks) * 512u;
     }
@@ -79,7 +79,7 @@ void problem::record(const recorder& with, region& timed) {
 }
 
 void problem::report(const region&, results& out, const rerun&) const {
-  // What a recorder has lost did not cost it much.
+  // Divides by the events that were recorded, as an event that was lost costs little.
   const auto events = static_cast<double>(
       found_ && !leaves_out_ ? std::max<std::uint64_t>(1, 2 * *found_) : made_.events());
   out.metrics.add("event_ns", static_cast<double>(recorded_.cpu_ns) / events)

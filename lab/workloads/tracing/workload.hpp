@@ -13,8 +13,8 @@
 
 namespace heddle::lab::tracing {
 
-/// What recording a call costs: a program of tens of thousands of calls and more, recorded in one
-/// of several ways.
+/// Measures the cost of recording a call: a program of tens of thousands of calls and more,
+/// recorded in one of several ways.
 ///
 /// The calls are counted independently: before it is recorded, the same build of the program runs
 /// with hooks that do nothing but count. (A first count, of a few rounds, finds out how many rounds

@@ -10,7 +10,7 @@ namespace heddle::lab::tsp {
 /// Exact up to here: the oracle's table has cities · 2^cities entries.
 inline constexpr int most_cities = 16;
 
-/// How far the cities are from each other, in whole units.
+/// The distances between the cities, in whole units.
 class map {
  public:
   /// Random points in a square of 1000 by 1000.

@@ -43,7 +43,8 @@ class problem {
   /// The bag's contents; a strand takes them in this order.
   [[nodiscard]] const std::vector<tour>& tasks() const { return tasks_; }
 
-  /// How long a tour must not be; read by all while one writes, so no plain int.
+  /// The length of the shortest tour so far, which a better one must be below; all strands read it
+  /// while one writes, so it is no plain int.
   std::atomic<int>& bound() { return bound_; }
   /// Notes a tour, if it is shorter than all before. Only one strand at a time may do so.
   void found(const tour& candidate);

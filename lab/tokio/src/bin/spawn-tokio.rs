@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use tokio::task::spawn;
 
-/// What the tasks have added to. One runs at a time, on one thread: loads and stores are enough.
+/// The sum to which the tasks add. One runs at a time, on one thread: loads and stores are enough.
 #[derive(Default)]
 struct Tally {
     ran: AtomicU64,

@@ -10,8 +10,8 @@
 
 namespace heddle::lab::file {
 
-/// What the strands of a scheduler share: one ring, the file, and locks for its records, because an
-/// operation on one of them may wait halfway.
+/// The state that the strands of a scheduler share: one ring, the file, and locks for its records,
+/// because an operation on a record may wait halfway.
 struct shared {
   shared(coop::scheduler& s, const problem& work)
       : files(s, "io_uring", static_cast<unsigned>(work.threads())),

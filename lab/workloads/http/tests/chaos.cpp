@@ -207,7 +207,7 @@ class chaos {
     }
   }
 
-  // What should have been answered was not: asked again if that may be for its slowness.
+  // Requests were not answered: asks again if the cause may be this client's slowness.
   void give_back(std::int64_t count, std::chrono::steady_clock::time_point begun,
                  const std::string& what) {
     if (std::chrono::steady_clock::now() - begun < slow) {

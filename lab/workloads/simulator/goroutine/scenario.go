@@ -1,6 +1,6 @@
 package main
 
-// What scenario.hpp says, to the number: the histories are the same.
+// The same constants and arithmetic as in scenario.hpp: the histories are the same.
 
 const (
 	requestBytes = 3000

@@ -2,9 +2,9 @@ use crate::rows::Row;
 
 /// The command line of a sample.
 pub struct Arguments {
-    /// What is timed.
+    /// The row to be timed.
     pub row: Row,
-    /// How many strands, or how many in a batch.
+    /// Number of strands, or of strands in a batch.
     pub strands: u64,
     /// Yields of each, batches, hand-overs, values.
     pub count: u64,

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::{JoinHandle, spawn, yield_now};
 
-/// What is timed.
+/// The operation that a row times.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Row {
     Yield,
@@ -42,7 +42,7 @@ impl Row {
     }
 }
 
-/// What a run found.
+/// The measurements of a run.
 pub struct Measured {
     /// The stretch that is timed.
     pub time: Stretch,
@@ -56,7 +56,7 @@ pub struct Measured {
     pub strand_bytes: Option<f64>,
 }
 
-/// How long something took.
+/// Measures a stretch of time.
 pub struct Stretch {
     /// By the clock on the wall.
     pub wall: Duration,
