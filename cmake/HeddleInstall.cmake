@@ -1,4 +1,5 @@
-# What `cmake --install` puts where. Relative to the prefix, so that the whole can be moved:
+# The files that `cmake --install` installs, and where. Relative to the prefix, so that the whole
+# can be moved:
 #
 #   bin/heddle           if build/bin/heddle has been built (./dev build); the command looks for libheddle.so and headers beside itself
 #   lib…/libheddle.so    what `heddle record` loads into the traced program

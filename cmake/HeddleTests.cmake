@@ -1,5 +1,5 @@
-# How much is tested. By default each promise at two levels of optimisation, with the lab's main programs; `./dev test --all`
-# has every level, library and program, and longer runs.
+# The extent of the tests. By default each promise at two levels of optimisation, with the lab's
+# main programs; `./dev test --all` has every level, library and program, and longer runs.
 option(HEDDLE_TEST_ALL "Test at every level, with every program, and for longer" OFF)
 if(HEDDLE_TEST_ALL)
   set(HEDDLE_TEST_LEVELS O0 O1 O2 O3 Os)

@@ -45,7 +45,7 @@ struct model {
   duration mean_service = 18ms;
 };
 
-/// What one client or worker leaves to chance, the same in both simulations.
+/// The random choices of one client or worker, the same in both simulations.
 class chance {
  public:
   chance(const model& setup, int who, duration mean)

@@ -9,7 +9,7 @@ namespace heddle::trace {
 
 struct Thread;
 
-/// What completes the records of a stretch of a run: the ticks without their low 26 bits, and the
+/// Completes the records of a stretch of a run: holds the ticks without their low 26 bits, and the
 /// base stack pointer.
 struct Base {
   std::uint64_t ticks;

@@ -20,10 +20,10 @@ extern "C" {
 
 namespace heddle::trace {
 
-/// What a pattern said of a function, as bits.
+/// The patterns' verdict on a function, as bits.
 inline constexpr std::uint32_t kIncluded = 1, kExcluded = 2, kStarts = 4, kStops = 8;
 
-/// What is asked for; the same in every process of a trace.
+/// The filter that the user asked for; the same in every process of a trace.
 struct FilterSettings {
   bool active;              ///< anything of this
   std::uint32_t patterns;   ///< of which kinds there are patterns: kIncluded …

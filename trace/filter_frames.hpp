@@ -23,7 +23,7 @@ struct Frame {
   std::uint32_t inlined, below;
 };
 
-/// What an exit is to an open call.
+/// The relation of an exit to an open call: it ends an inner call, this call or an outer one.
 enum class Relation { kInner, kOwn, kOuter };
 
 constexpr bool is_entry_way(const Call& call) { return (call.kind & kEntryWay) != 0; }
@@ -51,8 +51,8 @@ inline void count_inner(Frame& frame, const Call& enter) {
   ++(enter.stack_pointer == frame.stack_pointer ? frame.inlined : frame.below);
 }
 
-/// What an exit is to a frame. A function's stack pointer may be lower at its exit than at its
-/// enter (alloca); that of a tail-called exit hook (`tail`) is its caller's, so higher.
+/// The relation of an exit to a frame. A function's stack pointer may be lower at its exit than at
+/// its enter (alloca); that of a tail-called exit hook (`tail`) is its caller's, so higher.
 inline Relation relation(Frame& frame, const Call& exit, bool tail) {
   const std::uint64_t pointer = exit.stack_pointer;
   if (frame.entry_way != 0 || is_entry_way(exit)) {
@@ -106,7 +106,8 @@ struct Frames {
   /// For a stack of which only the outermost call is kept: it is this one, if there is none.
   void enter_outermost(const Call& enter);
 
-  /// What an exit is to the outermost call, which it may end; outer, if there is none.
+  /// The relation of an exit to the outermost call, which the exit may end; kOuter if there is
+  /// none.
   [[nodiscard]] Relation exit_outermost(const Call& exit, bool tail);
 
  private:

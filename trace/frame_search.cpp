@@ -41,7 +41,8 @@ bool entered(const HookState& state, std::uint64_t address) {
   return state.site - address <= kMostBefore;
 }
 
-/// What is known of the function that destroys; null: nothing, and if `add`, there is no more room.
+/// Finds the pair of the function that destroys. Null if there is none and, with `add`, no room for
+/// a new one.
 Pair* pair_of(std::uint64_t destroyer, bool add) {
   const std::uint64_t first = hash(destroyer, kPairBits);
   for (std::uint64_t i = 0; i < kProbes; ++i) {

@@ -10,7 +10,7 @@
 
 namespace heddle::trace {
 
-/// What a hook found when it was called.
+/// The state of a hook's caller: where the hook was called, and the registers.
 struct HookState {
   std::uint64_t site;           ///< return address of the hook
   std::uint64_t function;       ///< first way: what is entered; second: 0, the site is in it
@@ -50,7 +50,7 @@ struct Found {
 /// Tries the places. Some ten system calls for all of them.
 [[nodiscard]] Found try_places(const HookState& state, std::uint64_t places);
 
-/// What is in a place; 0: it cannot be read. A system call.
+/// The value in a place; 0 if it cannot be read. Takes a system call.
 [[nodiscard]] std::uint64_t value_at(const HookState& state, std::uint32_t place);
 
 /// Whether a value is the frame of the coroutine that is entered: asking the kernel, or, where the

@@ -1,4 +1,4 @@
-// What arch/x86_64_hooks.S takes for granted.
+// Checks the offsets and sizes that arch/x86_64_hooks.S relies on.
 #include "arch/x86_64_layout.h"
 #include "coroutines.hpp"
 #include "thread.hpp"

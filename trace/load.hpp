@@ -1,4 +1,5 @@
-// What the library learns when it is loaded, before the program can change it. Survives fork.
+// Settings that the library reads when it is loaded, before the program can change them. They
+// survive fork.
 #pragma once
 
 #include <sys/types.h>

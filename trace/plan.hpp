@@ -1,12 +1,12 @@
-// What heddle record makes of the patterns: which functions of each module they match. The library
-// has no symbols, so it asks (docs/trace-format.md, Plans).
+// Plans, which heddle record makes of the patterns: which functions of each module they match. The
+// library has no symbols, so it asks (docs/trace-format.md, Plans).
 #pragma once
 
 #include "process.hpp"
 
 namespace heddle::trace {
 
-/// What the patterns say of the function at an address (or with an address in it): kIncluded … of
+/// The patterns' verdict on the function at an address (or with an address in it): kIncluded … of
 /// filter.hpp; 0 where no plan knows it. No lock; a signal handler may interrupt it anywhere.
 [[nodiscard]] std::uint32_t planned_bits(std::uint64_t address);
 

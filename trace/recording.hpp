@@ -1,4 +1,4 @@
-// What a hook does when its quick way is closed.
+// The slow path of the hooks.
 #pragma once
 
 #include "thread.hpp"

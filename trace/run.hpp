@@ -8,7 +8,7 @@ namespace heddle::trace {
 
 struct Thread;
 
-/// What happened, as the hooks tell it.
+/// An enter or an exit as the hooks report it.
 struct Call {
   std::uint64_t function;  ///< first way: its address; second: one within it
   std::uint64_t call_site;

@@ -1,4 +1,4 @@
-// What a flight recorder holds, kept as a trace of its own while the program runs on.
+// Snapshots: a flight recorder's records, copied to a trace of their own while the program runs on.
 #pragma once
 
 #include "process.hpp"

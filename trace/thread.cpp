@@ -56,7 +56,7 @@ std::uint32_t own_tid(const Process& process) {
   return ~static_cast<std::uint32_t>(clock >> 3);  // a number of the kernel's interface
 }
 
-/// What a new thread's runs say of it.
+/// Fills in the part of a new thread's run records that describes the thread.
 void describe(Process& process, Thread& thread) {
   RunRecord& about = thread.about;
   about.flags = 0;

@@ -30,7 +30,7 @@ struct Thread {
   arch::VectorRegisters vectors;  ///< the program's, in the slow path (shelter.hpp)
 };
 
-/// What a thread's hooks find through the thread pointer.
+/// The thread-local state that a thread's hooks find through the thread pointer.
 struct Local {
   Window* current;  ///< null only before the loader has initialised thread-local memory; read by
                     ///< the hook, replaced only with signals blocked

@@ -1,4 +1,4 @@
-// What a thread's hooks find through the thread pointer: where the next record goes.
+// The window, which a thread's hooks find through the thread pointer: where the next record goes.
 #pragma once
 
 #include <cstdint>

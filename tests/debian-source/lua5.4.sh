@@ -5,7 +5,7 @@ sources=$(cd "$dir/lua5.4" && ls src/*.c | grep -v luac.c)
 defines="-DLUA_USE_POSIX -Dluai_makeseed(L)=1 -DSTRCACHE_N=1 -DSTRCACHE_M=1 -I$work"
 libraries="-lm"
 
-# What the package's own build writes into this header.
+# The content that the package's own build writes into this header.
 printf '#define DEB_HOST_MULTIARCH "%s"\n' "$(gcc -print-multiarch)" >"$work/lua5.4-deb-multiarch.h"
 
 prepare() { cp "$here/lua5.4.lua" script.lua; }

@@ -1,7 +1,7 @@
-// What the hooks of the second way in must leave alone, asked of them directly: every register,
-// vector register and flag is filled with a pattern before each hook and compared after it, on an
-// aligned stack and on a misaligned one. Often enough that the recorder's slow paths are among the
-// calls: first events of threads, growing files.
+// Checks directly what the hooks of the second way in must preserve: every register, vector
+// register and flag is filled with a pattern before each hook and compared after it, on an aligned
+// stack and on a misaligned one. Often enough that the recorder's slow paths are among the calls:
+// first events of threads, growing files.
 #include "registers.h"
 
 #include <pthread.h>

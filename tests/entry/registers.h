@@ -1,4 +1,4 @@
-// What registers.c and registers.S share: `struct state` in bytes.
+// The layout of `struct state` in bytes, for registers.c and registers.S.
 #define STATE_FLAGS 120
 #define STATE_MISALIGNED 128
 #define STATE_AVX 136

@@ -78,8 +78,8 @@ PLAIN inline void made(const strand& child, const strand& by) {
   heddle_mark(text.text());
 }
 
-/// What the calling thread runs; at first, itself. Asked anew each time: behind a switch it may be
-/// another thread.
+/// The strand that the calling thread runs; at first, the thread itself. Callers ask anew each
+/// time: after a switch they may run on another thread.
 PLAIN __attribute__((noipa)) inline strand*& running() {
   static thread_local strand* current;
   if (current == nullptr) current = new strand(kind::thread);

@@ -27,8 +27,8 @@ inline bool replace(std::uint64_t* at, std::uint64_t from, std::uint64_t to) {
   return done;
 }
 
-/// What stands before the code to which a restartable sequence is sent when it is interrupted;
-/// glibc registers its threads with the same.
+/// The word before the code to which a restartable sequence is sent when it is interrupted; glibc
+/// registers its threads with the same.
 inline constexpr std::uint32_t kRseqSignature = 0x53053053;
 
 /// A system call that touches neither errno nor libc: no cancellation point, and nothing that the

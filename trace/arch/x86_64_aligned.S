@@ -1,4 +1,5 @@
-// What lets a hook of the second way in, which must preserve everything and may find the stack misaligned, call a function.
+// Helpers with which a hook of the second way in calls a function, although it must preserve all
+// registers and may find the stack misaligned.
 	.text
 // Calls rax with up to four arguments, on an aligned stack, with the direction flag clear, and returns what it returns. The called function
 // must be compiled for general registers alone, and must keep the vector registers (shelter.hpp) before it calls one that is not. (popfq would

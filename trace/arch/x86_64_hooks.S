@@ -15,7 +15,7 @@
 // Each of the four has a plain, a sparse and a filtered form. The plain one finds the window, and goes on to another where the window has a
 // set of hooks (struct HookSet in window.hpp) instead of a sequence; that one is \at bytes into the set.
 //
-// What an enter does before, with --coroutines, is in x86_64_capturing.S.
+// With --coroutines, an enter first runs the code in x86_64_capturing.S.
 //
 // The filtered form asks heddle_wanted (filter.hpp) before it stores the event as the plain one does, unless there is something to be done
 // first: the slow path asks then.

@@ -1,5 +1,5 @@
-// What assembly code must know of the recorder's structures, in bytes; layout.cpp checks every
-// figure.
+// Offsets and sizes of the recorder's structures for assembly code, in bytes; layout.cpp checks
+// every figure.
 #pragma once
 
 #define HEDDLE_LOCAL_CURRENT 0

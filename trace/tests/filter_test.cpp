@@ -82,8 +82,8 @@ Tree parse(const std::string& text, std::size_t& at) {
   return tree;
 }
 
-/// What docs/record.md says is left of a whole recording. `level` is that of the calls, from 1, or
-/// 0 outside every --filter function.
+/// The calls that the filter leaves of a whole recording, by docs/record.md. `level` is that of the
+/// calls, from 1, or 0 outside every --filter function.
 std::string left_of(const Tree& tree, const Filter& filter, bool any_included, int level) {
   std::string text;
   for (const Tree& call : tree.calls) {

@@ -1,4 +1,4 @@
-// What the traced program must not notice.
+// Tests that the traced program does not notice the recorder.
 #include <doctest/doctest.h>
 
 #include <sstream>

@@ -1,4 +1,4 @@
-// What heddle record does for the filter: a plan for each module of each process, by
+// Makes the filter's plans as heddle record does: one for each module of each process, by
 // docs/trace-format.md.
 #pragma once
 
@@ -9,7 +9,7 @@
 #include <string>
 #include <thread>
 
-/// What is said of functions of these names.
+/// The patterns' verdicts (kIncluded …) by function name.
 using Patterns = std::map<std::string, std::uint32_t>;
 
 /// Names of functions by their addresses in the file: start and size.

@@ -1,4 +1,4 @@
-// What is recorded, and that it is all there.
+// Tests the content of the records, and that none is missing.
 #include <doctest/doctest.h>
 #include <unistd.h>
 

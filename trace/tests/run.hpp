@@ -38,5 +38,5 @@ struct Run {
 
 [[nodiscard]] Outcome run(const Run& what);
 
-/// How often a test that kills programs at random instants does so: HEDDLE_KILLS, or 20 times.
+/// Number of programs that a test kills at random instants: HEDDLE_KILLS, or 20.
 [[nodiscard]] int kills();

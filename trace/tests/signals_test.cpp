@@ -21,7 +21,7 @@ std::map<std::string, std::uint64_t> counts(const std::string& text) {
   return result;
 }
 
-/// What enters() should be.
+/// The enters that the trace should have.
 std::vector<std::uint64_t> expected(const std::string& text) {
   auto count = counts(text);
   std::vector<std::uint64_t> result{count["on_signal"], count["tick"], count["work"], count["leaf"],
@@ -117,7 +117,7 @@ TEST_CASE("a handler may jump out of a hook") {
           count["on_signal"] + count["tick"] + count["work"] + count["leaf"] + count["after"];
       CHECK(thread.enters() >= counted);
       CHECK(thread.enters() <= counted + count["jumps"]);
-      // What comes after the last of them is whole.
+      // The records after the last jump are complete.
       const std::size_t size = thread.records.size();
       REQUIRE(size > 2000);
       RawThread end{};

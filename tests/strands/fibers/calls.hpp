@@ -12,7 +12,8 @@
 
 namespace calls {
 
-/// What may happen; a scenario leaves out what its stacks are too small for.
+/// Switches for what calls may do; a scenario leaves out the ones for which its stacks are too
+/// small.
 inline bool may_throw = true, may_sort = true, may_raise = false;
 
 TRACED inline void give_way() {

@@ -33,7 +33,7 @@ class fleet {
     bool ended = false;
     std::unique_ptr<C> context;
   };
-  /// What the calling thread runs: `current` is empty in its own flow.
+  /// The fiber that the calling thread runs: `current` is empty in the thread's own flow.
   struct worker {
     C own;
     std::unique_ptr<fiber> current;

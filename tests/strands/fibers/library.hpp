@@ -1,4 +1,4 @@
-// What every fiber library offers to the scenarios; one file of them, library.cpp, is linked.
+// The interface of every fiber library for the scenarios; one library's file is linked.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,5 @@
-// What the programs of the shapes tests share: each counts its own calls, for a test to compare.
+// Helpers of the programs of the shapes tests: each program counts its own calls, for a test to
+// compare.
 #ifndef SHAPE_H
 #define SHAPE_H
 
