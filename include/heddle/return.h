@@ -15,8 +15,7 @@
 #ifndef __ASSEMBLER__
 
 #if !defined(__x86_64__) || defined(__ILP32__) || !defined(__GNUC__) || defined(__clang__)
-#error \
-    "heddle/return.h is for GCC on x86-64; for other compilers use the flags that `heddle flags` prints"
+#error "heddle/return.h is for GCC on x86-64; elsewhere use the flags that `heddle flags` prints"
 #else
 
 /* __return__ changes no register, no flag, and nothing but its own red zone: the caller's result

@@ -1,6 +1,7 @@
 use std::collections::BTreeMap;
 
-/// A parameter, `--NAME=VALUE`: an integer, or one of some words, the first of which is the default.
+/// A parameter, `--NAME=VALUE`: an integer, or one of some words, the first of which is the
+/// default.
 pub enum Parameter {
     /// Name, default, least, most.
     Integer(&'static str, u64, u64, u64),

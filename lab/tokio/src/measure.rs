@@ -2,8 +2,8 @@ use std::fs::{read_dir, read_to_string};
 use std::io::{Error, Result};
 use std::time::Instant;
 
-/// A stretch that is measured: by the clock on the wall, and the processor time of this thread, on which all tasks
-/// run.
+/// A stretch that is measured: by the clock on the wall, and the processor time of this thread, on
+/// which all tasks run.
 pub struct Region {
     wall: Instant,
     cpu_ns: u64,

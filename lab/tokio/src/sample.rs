@@ -30,7 +30,8 @@ impl Outcome {
         self
     }
 
-    /// Adds the metrics of what was timed, as a whole and as `each` (wall) and `each_cpu` of so many operations.
+    /// Adds the metrics of what was timed, as a whole and as `each` (wall) and `each_cpu` of so
+    /// many operations.
     ///
     /// # Errors
     /// The same as [`Region::elapsed`]'s.

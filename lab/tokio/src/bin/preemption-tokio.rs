@@ -10,8 +10,8 @@ use std::time::Duration;
 use tokio::task::{spawn, yield_now};
 use tokio::time::{Instant, sleep_until};
 
-/// A tenth of a microsecond, about, each operation waiting for the one before: as in the C++ models. (LLVM would make one
-/// operation of all 64 if it knew the factor.)
+/// A tenth of a microsecond, about, each operation waiting for the one before: as in the C++
+/// models. (LLVM would make one operation of all 64 if it knew the factor.)
 fn step(mut value: u64) -> u64 {
     let factor = black_box(6_364_136_223_846_793_005);
     for _ in 0..64 {

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use tokio::task::{spawn, yield_now};
 
-/// Whose turn was the latest, and how many were out of order. One task runs at a time, on one thread: loads and stores are enough.
+/// Whose turn was the latest, and how many were out of order. One task runs at a time, on one
+/// thread: loads and stores are enough.
 struct Ring {
     counts: Vec<AtomicU64>,
     last: AtomicU64,
@@ -81,8 +82,9 @@ fn main() -> ExitCode {
     let declared = [
         Parameter::Integer("contexts", 2, 2, 1_000_000),
         Parameter::Integer("counter", 100_000, 1, 1_000_000_000),
-        Parameter::Word("style", &["direct", "scheduler"]), // tokio has one way: through its scheduler
-        Parameter::Integer("count-syscalls", 0, 0, 0),      // which this harness does not count
+        // tokio has one way: through its scheduler.
+        Parameter::Word("style", &["direct", "scheduler"]),
+        Parameter::Integer("count-syscalls", 0, 0, 0), // which this harness does not count
         Parameter::Integer("warmup", 1, 0, 1),
     ];
     program("switch", &declared, sample)

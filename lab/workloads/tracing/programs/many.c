@@ -10,7 +10,8 @@
 #define NAME(n) callee_##n,
 
 #define TEN(each, n) \
-  each(n##0) each(n##1) each(n##2) each(n##3) each(n##4) each(n##5) each(n##6) each(n##7) each(n##8) each(n##9)
+  each(n##0) each(n##1) each(n##2) each(n##3) each(n##4) \
+  each(n##5) each(n##6) each(n##7) each(n##8) each(n##9)
 #define HUNDRED(each, n) \
   TEN(each, n##0) TEN(each, n##1) TEN(each, n##2) TEN(each, n##3) TEN(each, n##4) \
   TEN(each, n##5) TEN(each, n##6) TEN(each, n##7) TEN(each, n##8) TEN(each, n##9)

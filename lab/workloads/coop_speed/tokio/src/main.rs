@@ -1,4 +1,5 @@
-//! The rows of coop-speed on tokio's current-thread runtime. `../workload.hpp` says what is measured.
+//! The rows of coop-speed on tokio's current-thread runtime. `../workload.hpp` says what is
+//! measured.
 
 mod arguments;
 mod rows;

@@ -96,8 +96,8 @@ fn cpu_ns() -> std::io::Result<u64> {
     first.ok_or_else(|| std::io::Error::other(format!("/proc/thread-self/schedstat says `{text}`")))
 }
 
-/// A number that strands share. They run one at a time on one thread, so a load and a store are enough to add to it;
-/// it is atomic only because `spawn` wants what may move to another thread.
+/// A number that strands share. They run one at a time on one thread, so a load and a store are
+/// enough to add to it; it is atomic only because `spawn` wants what may move to another thread.
 #[derive(Clone, Default)]
 struct Counter(Arc<AtomicU64>);
 
