@@ -159,7 +159,7 @@ int main(int argc, char** argv) {
     (co_await stop.next()).value();
     stopping = true;
     (co_await door.close()).value();
-    // Those that wait for a request find that none comes.
+    // Strands that wait for a request read the end of the connection.
     for (const io::socket& each : open) (void)each.shutdown(io::ending::reading);
   });
   std::cout << "listening at " << door.address().value().text() << std::endl;

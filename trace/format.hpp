@@ -69,7 +69,7 @@ struct Control {
   std::uint32_t answers;
 };
 
-/// Who may touch a slot's block.
+/// The process that may access a slot's block.
 enum class SlotState : std::uint32_t {
   kFree = 0,
   kFilling = 1,

@@ -23,7 +23,7 @@ struct HookState {
 inline constexpr std::uint32_t kRegisters = 7, kRdi = 7;
 inline constexpr std::uint32_t kBelowFrame = 64, kAboveStack = 128, kAnyFunction = 255;
 
-/// Those that are tried, in this order, as bits.
+/// The places that are tried, in this order, as bits.
 inline constexpr std::uint32_t kBelowTried = 16, kAboveTried = 40;
 inline constexpr std::uint32_t kPlaces = kRegisters + kBelowTried + kAboveTried;
 inline constexpr std::uint64_t kAnyPlace = (std::uint64_t{1} << kPlaces) - 1;

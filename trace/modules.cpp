@@ -119,7 +119,7 @@ const char* path_of(Modules& modules, const char* name) {
     return modules.name;
   }
   if (*name == '/') return name;
-  // As dlopen() got it, the name is relative to the working directory of that moment, read soon
+  // The name is as dlopen() got it: relative to the working directory of that moment, read soon
   // after.
   if (arch::syscall(SYS_getcwd, modules.name, sizeof modules.name) < 0) return name;
   std::size_t size = 0;

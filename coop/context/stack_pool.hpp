@@ -32,7 +32,7 @@ class stack_pool {
   /// Bytes of address space that the pool's slabs occupy.
   [[nodiscard]] std::size_t mapped_bytes();
 
-  /// That of the process. Never destroyed: objects of static storage duration may have stacks.
+  /// The process's pool. It is never destroyed: objects of static storage duration may have stacks.
   static stack_pool& process();
 
  private:

@@ -140,7 +140,7 @@ std::size_t scheduler::fiber_size(stack_size wanted) const {
   return rounded == detail::stack_pool::rounded(options_.stack_bytes) ? 0 : rounded;
 }
 
-// Of a strand that somebody holds, or that has more than a body.
+// Finishes a strand that has more than a body, or to which a handle refers.
 void scheduler::finish_rare(strand_block& strand) {
   if (strand.cancelled) strand.extra().id = all_.id(strand);
   all_.remove(strand);

@@ -37,7 +37,7 @@ void scheduler::take_in(std::unique_ptr<detail::fiber> runner) {
 }
 
 void scheduler::send(strand_block& strand, detail::strand_carrier& carrier) noexcept {
-  // Of one that leaves by itself the recorder is told at the next turn.
+  // The end of a strand that moves itself is announced to the recorder at the next turn.
   if (announcer_.on && strand.status != strand_status::leaving) announce_end(strand);
   ready_.remove(strand);
   all_.remove(strand);

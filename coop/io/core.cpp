@@ -34,7 +34,7 @@ core::core(scheduler& on, std::unique_ptr<io::engine> engine, std::string choice
 void core::allow_sockets() {
   if (!sockets_by_epoll_ || sockets_ != nullptr || stopped()) return;
   sockets_ = std::make_unique<epoll_engine>(engine_->fd());
-  // Of what was over before, its descriptor says nothing.
+  // The engine's descriptor does not report operations that ended before epoll watched it.
   engine_->collect(*this, duration::zero());
 }
 
@@ -123,7 +123,7 @@ void core::cancel(operation& unwanted) noexcept {
   }
 }
 
-// Of a socket that is closed: what others wait for there need not come.
+// Cancels the operations on a socket that is closed: their data may never come.
 void core::cancel_all(file_state& file) noexcept {
   for (operation* each = oldest_; each != nullptr;) {
     operation* const newer = each->newer;  // this one may be over, and gone, at once
@@ -239,7 +239,7 @@ void core::collect(std::optional<duration> limit) {
   if (sockets_ == nullptr) {
     engine_->collect(*this, limit);
   } else {
-    // Of files first, as nothing else hands to the kernel what was started.
+    // Collects for files first, as only that passes the operations that were started to the kernel.
     const std::size_t before = woken_;
     if (files_in_flight_ != 0) engine_->collect(*this, duration::zero());
     if (woken_ != before) limit = duration::zero();

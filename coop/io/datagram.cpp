@@ -40,7 +40,7 @@ datagram_socket::done datagram_socket::sending(const buffer& what, const endpoin
   std::memcpy(&wanted->around->address, to->address(), to->length());
   header.msg_name = &wanted->around->address;
   header.msg_namelen = to->length();
-  // Of a queue that is not its peer's the kernel does not say when there is room.
+  // The kernel does not report room in the queue of a socket that is not this one's peer.
   wanted->tried_again = to->family() == AF_UNIX;
   return awaited;
 }

@@ -42,7 +42,7 @@ class epoll_engine final : public engine {
   bool rang_ = false;
   operation_queue due_;        // might not have to wait
   operation_queue cancelled_;  // to be told
-  // Of one collect(): not on the stack, which may be a fiber's, that gets by with a page.
+  // The events of one collect(): not on the stack, which may be a fiber's with a single page.
   epoll_event events_[128];
 };
 

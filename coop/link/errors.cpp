@@ -12,7 +12,7 @@ namespace heddle::coop::detail {
 
 namespace {
 
-// Of the exception that is being handled.
+// The type name of the exception that is being handled.
 std::string type_in_flight() {
   const std::type_info* const type = abi::__cxa_current_exception_type();
   if (type == nullptr) return "unknown";

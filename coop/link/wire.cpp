@@ -102,7 +102,7 @@ void link_wire::arrive_over(link_envelope& call) noexcept {
 }
 
 void link_wire::put_error(std::uint64_t number, const handler_error& error) {
-  // Of a text that is too long, the end is left out.
+  // The end of a text that is too long is left out.
   const std::string_view what = std::string_view(error.what).substr(0, most_bytes / 2);
   put(frame_kind::failed, number,
       [&](std::string& out) { out.append(error.type).append(1, '\0').append(what); });
@@ -139,7 +139,7 @@ void link_wire::take(std::string_view bytes) {
   in_.erase(0, done);
 }
 
-// As take_frame(); what a link_codec throws is wrong, too.
+// Like take_frame(), but an exception of a link_codec counts as an error of the frame, too.
 std::string link_wire::take_guarded(const header& head, std::string_view payload) {
   try {
     const char* const wrong = take_frame(head, payload);
@@ -163,7 +163,7 @@ const char* link_wire::take_frame(const header& head, std::string_view payload) 
       const bool is_call = head.kind == frame_kind::call;
       link_envelope& made = take_envelope(is_call ? envelope_kind::call : envelope_kind::one_way);
       made.number = head.number;
-      // As if a strand waited: so the reply is sent here.
+      // The state is as if a strand waited, so that the reply is sent here.
       made.state.store(call_state::parked, std::memory_order_relaxed);
       if (!decode_request(payload, made)) {
         keep(made);

@@ -34,7 +34,8 @@ struct transfer final : message, coop::detail::strand_carrier {
 
 }  // namespace
 
-// Of other groups, that were made in a strand, it may.
+// Only groups of the same team are checked: a strand may use the schedulers of groups that it made
+// itself.
 void group::asked_from(const group& other) const noexcept {
   if (&team_ != &other.team_) return;
   const std::string text = "a strand of group " + std::to_string(other.index()) +

@@ -114,8 +114,9 @@ bool remote_wait::on_given_up(wait_list& list, wait_node& node) {
 
 void remote_wait::leave() noexcept {
   if (queue_ == nullptr || withdraw()) return;
-  // Whoever has taken it out is about to post it, to the group in which the strand waited. What
-  // comes there only that group's thread may receive; on another one, the strand was moved.
+  // The thread that took the wait out of its queue is about to post it to the group in which the
+  // strand waited. Only that group's thread may receive its messages; if this is another thread,
+  // the strand was moved.
   group* const own = group::of(*owner_);
   const bool moved = group::current() != nullptr && group::current() != own;
   while (state_.load(std::memory_order_acquire) == remote_state::posted) {

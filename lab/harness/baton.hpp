@@ -10,9 +10,9 @@
 
 namespace heddle::lab {
 
-/// Whose turn it is, one for each strand on a cache line of its own: the least that two flows of
-/// control of the kernel need to take turns. `scope` is FUTEX_PRIVATE_FLAG for the threads of one
-/// process, 0 for processes, which share the memory.
+/// Says whose turn it is; one for each strand, on a cache line of its own: the least that two flows
+/// of control of the kernel need to take turns. `scope` is FUTEX_PRIVATE_FLAG for the threads of
+/// one process, 0 for processes, which share the memory.
 ///
 /// A hand-over is two system calls, the wake of one and the wait of the other; none where the wait
 /// comes after the wake.

@@ -47,7 +47,7 @@ void add_blocks(const std::string& events, std::vector<Block>& blocks) {
   }
 }
 
-/// Those of `events` and of each thread's `events-N`.
+/// Adds the blocks of `events` and of each thread's `events-N`.
 void add_events(const std::filesystem::path& process, std::vector<Block>& blocks) {
   for (const auto& entry : std::filesystem::directory_iterator(process)) {
     if (entry.path().filename().string().starts_with("events")) {

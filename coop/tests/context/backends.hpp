@@ -27,7 +27,7 @@
 #define HEDDLE_AND_PTH
 #endif
 
-/// Those on stacks of ours, and all.
+/// The back ends on stacks of ours, and all back ends.
 #define HEDDLE_STACKFUL_BACKENDS \
   heddle::coop::asm_context,     \
       heddle::coop::ucontext_context HEDDLE_AND_SETJMP HEDDLE_AND_BOOST HEDDLE_AND_PTH

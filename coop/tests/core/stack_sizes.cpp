@@ -48,7 +48,7 @@ std::uintptr_t frame() { return reinterpret_cast<std::uintptr_t>(__builtin_frame
   return damaged;
 }
 
-// Of a fiber that begins here, most of what it was given.
+// The damage to a fiber that begins here, over most of the stack it was given.
 int damaged(std::size_t given) {
   return damaged_below(frame(), given - given / 4 - smallest / 4, given << 32);
 }

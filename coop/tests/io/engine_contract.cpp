@@ -50,7 +50,7 @@ class scripted_engine final : public io::engine {
   std::vector<io::detail::operation*> cancelled;
   bool interrupted = false;
   std::size_t room = SIZE_MAX;
-  // Of every offer.
+  // The offset of every offer, and the bytes left.
   std::vector<std::int64_t> offsets;
   std::vector<std::size_t> left;
 

@@ -1,6 +1,7 @@
 #pragma once
 
-// As strand_kinds.hpp's BODY: for what a strand owns and changes, and for handlers of messages.
+// Like BODY of strand_kinds.hpp: OWNER for a body that owns and changes its captures, HANDLER for
+// handlers of messages.
 #if STACKFUL
 #define OWNER(...) [__VA_ARGS__]() mutable
 #define HANDLER(result, parameter, ...) [__VA_ARGS__](parameter) -> result

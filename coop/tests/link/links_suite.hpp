@@ -136,7 +136,7 @@ TEST_CASE(KIND "a sender that pushes keeps to the pace of its receiver") {
     run();
     REQUIRE(got.size() == messages);
     CHECK(std::is_sorted(got.begin(), got.end()));
-    // Those that were not received, and those that were, by strands that had not run yet.
+    // Counts the messages that were not received, and those whose strands had not run yet.
     CHECK(most_ahead < most + 2);
   });
 }

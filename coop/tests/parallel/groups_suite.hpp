@@ -227,7 +227,7 @@ TEST_CASE(KIND "a group that has nothing to run sleeps, whatever others do") {
     WAIT(over.P());
   });
   g[1].spawn(BODY(&) {
-    // As long as it takes: the test's own limit ends it otherwise.
+    // Loops as long as it takes: the time limit of the test ends it otherwise.
     while (!slept) {
       const int thread = idle_thread;
       slept = thread != 0 && status_of(std::to_string(thread), "State").starts_with("S");

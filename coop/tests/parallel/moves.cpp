@@ -12,8 +12,8 @@ namespace {
 
 thread_local int of_this_thread = -1;
 
-// As move_to() asks it of fibers that move. GCC for x86-64 keeps no address in code for
-// executables, inlined or not.
+// Functions that are not inlined, as move_to() asks of fibers that move. GCC for x86-64 keeps no
+// address in code for executables, inlined or not.
 #if defined(__clang__)
 #define OUT_OF_LINE [[gnu::noinline]]
 #else

@@ -107,7 +107,7 @@ checkpoint() noexcept {
   return {};
 }
 
-// As await(x) of any other x.
+// Like await(x) for any other x.
 [[gnu::always_inline]] inline void await(detail::checkpoint_awaitable what) {
   if (!what.await_ready()) [[unlikely]] {
     await(yield());

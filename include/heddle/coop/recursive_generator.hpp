@@ -45,7 +45,7 @@ class [[nodiscard("a generator does nothing until it is iterated")]] recursive_g
  private:
   using handle = std::coroutine_handle<promise_type>;
 
-  // Of a `co_yield inner`.
+  // The awaiter of a `co_yield inner`.
   struct all_of {
     promise_type* outermost;
     promise_type* inner;

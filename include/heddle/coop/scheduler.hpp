@@ -39,7 +39,8 @@ struct scheduler_options {
   /// Set: the next strand is chosen at random, the same way for the same seed. Not set: the one
   /// that has been ready the longest.
   std::optional<std::uint64_t> random_seed = {};
-  /// Of each fiber that is not spawned with a stack_size, at least stack::minimum_bytes.
+  /// The stack size of each fiber that is not spawned with a stack_size, at least
+  /// stack::minimum_bytes.
   std::size_t stack_bytes = 64 * 1024;
   /// Without one, fibers may have stacks smaller than a page: see `stack`.
   coop::stack_guard stack_guard = coop::stack_guard::page;

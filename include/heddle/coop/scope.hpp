@@ -45,7 +45,7 @@ class scope : private detail::strand_parent {
     detail::wait_node node_;
   };
 
-  /// As join(), but neither a cancellation of the strand that waits nor an error ends it.
+  /// Like join(), but neither a cancellation of the strand that waits nor an error ends it.
   class [[nodiscard("awaited: co_await it, or await(it) in a fiber")]] drain_awaitable
       : public detail::awaitable<drain_awaitable> {
    public:
@@ -81,7 +81,7 @@ class scope : private detail::strand_parent {
     }
   }
 
-  /// As scheduler::spawn(), in this scope.
+  /// Like scheduler::spawn(), in this scope.
   template <class F>
   auto spawn(F&& body, std::string_view name = {}) {
     return adopt(on_.spawn(std::forward<F>(body), name));

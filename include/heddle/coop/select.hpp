@@ -103,8 +103,8 @@ detail::select_awaitable<Cases...> select(Cases... cases) {
   return detail::select_awaitable<Cases...>(std::move(cases)...);
 }
 
-/// As select(), but does not wait: results in nothing where select() would. For any flow on the
-/// scheduler's thread, in a strand or not.
+/// Like select(), but does not wait: results in nothing where select() would wait. For any flow on
+/// the scheduler's thread, in a strand or not.
 template <detail::selectable... Cases>
 auto try_select(Cases... cases) {
   detail::select_awaitable<Cases...> all(std::move(cases)...);

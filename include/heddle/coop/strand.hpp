@@ -232,7 +232,7 @@ struct task_block final : block_with<task_block<T, F>, task_result<T>, F> {
   }
 };
 
-/// Of a task that exists already: the first turn is its coroutine's.
+/// The block of a task that exists already: the first turn is its coroutine's.
 template <class T>
 struct task_block<T, no_body> final : block_with<task_block<T, no_body>, task_result<T>, no_body> {
   explicit task_block(task<T>&& given) noexcept

@@ -17,7 +17,7 @@
 namespace heddle::coop {
 namespace detail {
 
-// As many of `To` as there are strands in `Strands`, an array or a vector.
+// A container with an element of type `To` for each strand in `Strands`, an array or a vector.
 template <class To, class Strands>
 struct for_each_of;
 template <class To, class S, std::size_t N>

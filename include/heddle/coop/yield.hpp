@@ -76,7 +76,7 @@ class [[nodiscard("awaited: co_await it, or await(it) in a fiber")]] sleep_await
 
 }  // namespace detail
 
-// As await(x) of any other x, without a look at what a yield has not.
+// Like await(x) for any other x, without the checks that a yield does not need.
 [[gnu::always_inline]] inline void await(detail::yield_awaitable what) {
   detail::strand_block& self = detail::waiting_strand(detail::strand_kind::fiber);
   if (self.cancel_pending) [[unlikely]] {
@@ -110,7 +110,7 @@ class [[nodiscard("awaited: co_await it, or await(it) in a fiber")]] sleep_await
   return {length, {}, false};
 }
 
-/// As sleep_for(), to a point in time.
+/// Like sleep_for(), to a point in time.
 [[nodiscard]] inline detail::sleep_awaitable sleep_until(time_point until) noexcept {
   return {{}, until, true};
 }

@@ -102,8 +102,8 @@ void blocking_client::stop_waiting() const {
   if (idle_.load()) shutdown(fd_, SHUT_RD);
 }
 
-// Who stops the server sets `stopping` and then looks at `idle_`; here it is the other way round.
-// So one of both sees what the other has set: the order of all four is total
+// The thread that stops the server sets `stopping` and then reads `idle_`; here it is the other way
+// round. So one of both sees what the other has set: the order of all four is total
 // (memory_order_seq_cst).
 bool blocking_client::read_some() {
   wait_at_most(peer_.patience());

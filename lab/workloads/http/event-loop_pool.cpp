@@ -216,7 +216,8 @@ class server {
   void wait_for_input(client& one) {
     const bool idle = one.peer.idle();
     one.idle = idle;
-    // Who stops the server sets `stopping` and then looks at `idle`: one of both sees the other.
+    // The thread that stops the server sets `stopping` and then reads `idle`: one of both sees the
+    // other's value.
     if (idle && state_.stopping) return drop(one);
     one.ends_both = false;
     hand_over(one, EPOLLIN, one.peer.patience());

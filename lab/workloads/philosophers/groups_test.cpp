@@ -55,7 +55,7 @@ struct dinner {
   }
 };
 
-// Those at the borders eat ten times, whatever the others do.
+// The philosophers at the borders eat ten times, whatever the others do.
 void dine(int meals) {
   const auto table = std::make_unique<dinner>();
   parallel::groups g({.count = regions});

@@ -63,7 +63,7 @@ class simulation {
   void exit(simulated_region& own) {
     if (one_at_a_time_) own.turn.V();
   }
-  // Who waits lets the others of the region run.
+  // A thread that waits lets the others of its region run.
   void take_border(simulated_region& own, simulated_fork& fork) {
     if (!fork.border) return;
     exit(own);

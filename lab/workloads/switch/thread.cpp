@@ -7,9 +7,9 @@
 namespace heddle::lab::switching {
 namespace {
 
-// Whose turn it is, under one mutex, and a condition variable for each thread to wait for its own:
-// a hand-over wakes exactly the thread that goes on. On one processor the woken thread runs when we
-// wait, which also frees the mutex.
+// Keeps whose turn it is under one mutex, and a condition variable for each thread to wait for its
+// own: a hand-over wakes exactly the thread that goes on. On one processor the woken thread runs
+// when we wait, which also frees the mutex.
 class baton {
  public:
   explicit baton(int holders) : given_(static_cast<std::size_t>(holders)) {}

@@ -38,7 +38,7 @@ struct tour {
 /// All beginnings of `depth` cities, 2 at least, in the order of their numbers.
 [[nodiscard]] std::vector<tour> beginnings(const map& on, int depth);
 
-/// Who is told of tours that are shorter than the bound.
+/// Receives the tours that are shorter than the bound.
 class finder {
  public:
   virtual void found(const tour& candidate) = 0;

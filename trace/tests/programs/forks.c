@@ -1,8 +1,8 @@
 // usage: forks thread|handler CHILDREN
-// Who looks at the list of modules stays there for a while, with the loader's lock held.
-// Forks so many children while other threads come, call and go: from a thread, or from a handler
-// that interrupts calls 10 000 times a second. Each child makes 1000 calls more, or goes on with
-// what was interrupted for so long, and so does the parent. Prints the parent's calls, and how many
+// A thread that reads the list of modules holds the loader's lock for a while. The program forks so
+// many children while other threads come, call and go: from a thread, or from a handler that
+// interrupts calls 10 000 times a second. Each child makes 1000 calls more, or goes on with what
+// was interrupted for so long, and so does the parent. Prints the parent's calls, and how many
 // children ended as they should.
 #define _GNU_SOURCE
 #include <dlfcn.h>

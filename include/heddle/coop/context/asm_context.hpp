@@ -51,7 +51,8 @@ struct asm_switch {
         "movq %%rbx, %%rbp\n\t"
         "jmpq *%%r8\n"
         "1:\n\t"
-        // Whoever switched back left its own `from` and `to` in rsi and rdi, and its reason in edx.
+        // The context that switched back left its own `from` and `to` in rsi and rdi, and its
+        // reason in edx.
         : [to] "+D"(to_register), [from] "+S"(from_register), "+d"(reason_register)
         :
         : "rax", "rbx", "rcx", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15",

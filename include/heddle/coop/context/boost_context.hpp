@@ -24,7 +24,8 @@ struct boost_switch {
                                                           resume_reason why) noexcept {
     to.resumer = &from;
     to.reason = why;
-    // Whoever resumes us tells where the one that it comes from is to go on.
+    // The jump that resumes us returns the place at which the context that resumed us is to
+    // continue.
     const auto back = boost::context::detail::jump_fcontext(to.saved, &to);
     from.resumer->saved = back.fctx;
     return from.reason;

@@ -35,7 +35,7 @@ class pthread_context {
   /// See the concept `context`.
   static void switch_to(pthread_context& from, pthread_context& to);
 
-  /// As switch_to, but returns why `from` runs again instead of throwing. Told to `unwind`, the
+  /// Like switch_to, but returns why `from` runs again instead of throwing. Told to `unwind`, the
   /// caller returns from its entry function as soon as it can; for code without exceptions.
   [[nodiscard("a context told to unwind must end")]] static resume_reason transfer(
       pthread_context& from, pthread_context& to);

@@ -36,7 +36,7 @@ class stackful_context {
 
   stackful_context() noexcept;
   stackful_context(entry_function entry, void* argument, std::size_t stack_bytes);
-  /// As the one above, on a stack chosen by the caller.
+  /// Like the one above, on a stack chosen by the caller.
   stackful_context(entry_function entry, void* argument, stack&& runs_on);
   ~stackful_context();
 
@@ -51,7 +51,7 @@ class stackful_context {
     }
   }
 
-  /// As switch_to, but returns why `from` runs again instead of throwing. Told to `unwind`, the
+  /// Like switch_to, but returns why `from` runs again instead of throwing. Told to `unwind`, the
   /// caller returns from its entry function as soon as it can; for code without exceptions.
   [[nodiscard(
       "a context told to unwind must end")]] [[gnu::always_inline]] static inline resume_reason
@@ -97,8 +97,9 @@ template <class Switch>
 inline resume_reason stackful_context<Switch>::transfer(stackful_context& from,
                                                         stackful_context& to, resume_reason reason,
                                                         bool for_ever) noexcept {
-  // Whoever handles an exception takes it along and leaves the thread with none. So whoever is
-  // switched to finds none, and has nothing to look for: most switches are two loads and a test.
+  // A context that handles an exception takes it along when it switches away, and leaves the thread
+  // with none. So the context that is switched to finds none and need not check: most switches are
+  // two loads and a test.
   if (from.thread_exceptions_->any()) [[unlikely]] {
     return transfer_handling(from, to, reason, for_ever);
   }

@@ -19,7 +19,8 @@ enum class envelope_kind : std::uint8_t {
   closing,   // the other end is closed; the last that comes from there
 };
 
-/// Of a call. Who changes it to `over` or `abandoned` last gives the envelope back.
+/// The state of a call. The side that changes it to `over` or `abandoned` last gives the envelope
+/// back.
 enum class call_state : std::uint8_t {
   sent,       // its strand looks out, or is about to park
   parked,     // its strand waits: the reply has to be sent home

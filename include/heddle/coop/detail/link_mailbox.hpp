@@ -78,7 +78,7 @@ class alignas(parallel::detail::line_bytes) link_mailbox : private parallel::mes
   [[nodiscard]] coop::scheduler* owner() const noexcept {
     return owner_.load(std::memory_order_relaxed);
   }
-  /// Whoever binds it looks whether it is empty() afterwards; see ring().
+  /// The caller must check empty() afterwards; see ring().
   void bind(coop::scheduler* to) noexcept { owner_.store(to, std::memory_order_seq_cst); }
 
   [[nodiscard]] bool empty() const noexcept { return incoming_.empty(); }
@@ -94,7 +94,7 @@ class alignas(parallel::detail::line_bytes) link_mailbox : private parallel::mes
   [[nodiscard]] bool wants_receipts() const noexcept {
     return wants_receipts_.load(std::memory_order_relaxed);
   }
-  /// Whoever wants them takes what was given back before that, afterwards.
+  /// The caller then takes the envelopes that were given back earlier.
   void want_receipts() noexcept { wants_receipts_.store(true, std::memory_order_seq_cst); }
   void want_no_receipts() noexcept { wants_receipts_.store(false, std::memory_order_relaxed); }
 
@@ -102,7 +102,7 @@ class alignas(parallel::detail::line_bytes) link_mailbox : private parallel::mes
   void release() noexcept;
 
  private:
-  // Of bell_.
+  // The bits of bell_.
   static constexpr std::uint32_t rung = 1;
   static constexpr std::uint32_t released = 2;  // the last one to hold the bell drops the core
 

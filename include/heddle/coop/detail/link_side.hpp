@@ -91,7 +91,7 @@ class link_side {
     pacer_.count_received(1);
     return false;
   }
-  /// Of one that was not sent. Throws link_closed.
+  /// Keeps a message that was not sent among returned(). Throws link_closed.
   [[noreturn]] void return_one_way(link_envelope& letter) {
     returned_.append(letter);
     throw_closed();
@@ -185,7 +185,7 @@ class link_side {
   /// Throws if there can be no handler for so many at once now.
   void check_handler(std::size_t most) const;
   [[nodiscard]] coop::scheduler& owner() const noexcept { return *mailbox_.owner(); }
-  /// Whose job was made last.
+  /// Records the strand of the job that was made last.
   void note_strand(strand_block& strand) noexcept { jobs_.note_strand(strand); }
   /// A handler is there, for at most so many messages at once.
   void serve(std::size_t most) noexcept {

@@ -46,7 +46,7 @@ class ready_queue {
     return *first;
   }
 
-  /// As pop_slot(), and `last` goes to the end.
+  /// Like pop_slot(), and appends `last`.
   strand_block& rotate(strand_block& last) noexcept {
     strand_block& first = pop_slot();  // makes the room for `last`
     last.slot = static_cast<std::uint32_t>(tail_);

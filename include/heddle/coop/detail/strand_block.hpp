@@ -18,7 +18,7 @@ namespace detail {
 class fiber;
 struct strand_block;
 
-/// Who is told when a strand has ended, or was destroyed. A scope, as a rule.
+/// Is notified when a strand has ended, or was destroyed. Usually a scope.
 struct strand_parent {
   void (*child_ended)(strand_parent& self, strand_block& child);
 };

@@ -26,7 +26,7 @@ inline time_point later(time_point now, duration length) noexcept {
 class timer_queue {
  public:
   [[nodiscard]] bool empty() const noexcept { return heap_.empty(); }
-  /// Of the earliest; not if empty().
+  /// The time of the earliest timer; not if empty().
   [[nodiscard]] time_point earliest() const noexcept { return heap_.front().at; }
   [[nodiscard]] strand_block& first() const noexcept { return *heap_.front().who; }
 

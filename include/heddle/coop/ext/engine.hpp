@@ -11,7 +11,7 @@ struct file_state;
 struct operation;
 }  // namespace detail
 
-/// Whom an engine tells that an operation is over.
+/// Receives an engine's completed operations.
 class completions {
  public:
   /// `outcome` is what the system call would have returned, or -errno. The kernel uses neither the

@@ -75,7 +75,7 @@ enum class verb : std::uint8_t {
   fsync,
   fdatasync,
   size,
-  // Of sockets and the like alone:
+  // Operations of sockets and the like alone:
   receive,
   send,
   accept,
@@ -238,7 +238,7 @@ class [[nodiscard("awaited: co_await it, or await(it) in a fiber")]] operation_a
   bool ready() const noexcept {
     if (refuse(*operation_)) return true;
     const file_state& file = *operation_->file.get();
-    // Of those without a result is close(), which is tried in any case.
+    // close(), an operation without a result, is tried in any case.
     const bool may = std::is_void_v<T> ? file.polled : file.may[operation_->way];
     return may && done_at_once(*operation_);
   }

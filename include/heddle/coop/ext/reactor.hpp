@@ -30,7 +30,7 @@ class reactor {
   /// here since the last time.
   virtual void keep_up() = 0;
 
-  /// As poll(), but first waits for an event, until `limit` on the steady clock at most. May
+  /// Like poll(), but first waits for an event, until `limit` on the steady clock at most. May
   /// return early.
   virtual void wait(std::optional<time_point> limit) = 0;
 

@@ -30,7 +30,7 @@ class wait_queue {
   explicit wait_queue(spin_lock& its_lock) noexcept : lock(its_lock) {}
   wait_queue(const wait_queue&) = delete;
   wait_queue& operator=(const wait_queue&) = delete;
-  /// As of a wait_list: those that still wait are never woken. No group may run.
+  /// Like a wait_list's: strands that still wait are never woken. No group may run.
   ~wait_queue();
 
   [[nodiscard]] bool empty() const noexcept {
@@ -89,7 +89,7 @@ class remote_wait : public message, public coop::detail::wait_list {
     owner_ = self.owner;
     coop::detail::wait_in(self, node_, *this);
   }
-  /// As park(), for a wait that one of several of these ends.
+  /// Like park(), for a wait in several queues, any of which may end it.
   void park_with_others(coop::detail::strand_block& self) noexcept {
     owner_ = self.owner;
     coop::detail::wait_in_several(self, node_, *this);
@@ -100,7 +100,7 @@ class remote_wait : public message, public coop::detail::wait_list {
   void end_at_once() { scheduler_access::wake(node_); }
 
   /// After it was taken out of its queue: makes the strand ready, in its group. From any thread.
-  /// Whoever calls it may not touch it any more.
+  /// The caller must not access the wait any more.
   void grant() noexcept;
 
   /// Whether the strand is one of the group or scheduler that is running.

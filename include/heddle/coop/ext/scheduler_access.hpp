@@ -28,12 +28,12 @@ class scheduler_access {
     node.list->remove(node);
     end_wait(node, *node.who);
   }
-  /// As wake(), of the first in a list that is not empty.
+  /// Like wake(), for the first node of a list that is not empty.
   static void wake_first(detail::wait_list& list) {
     detail::wait_node& node = *list.first();
     end_wait(node, list.remove_first());
   }
-  /// As wake(), of a node that was taken out of its list already.
+  /// Like wake(), for a node that was already taken out of its list.
   static void end_wait(detail::wait_node& node, detail::strand_block& strand) {
     if (strand.timed || strand.several) [[unlikely]] {
       if (!strand.owner->leave_others(node, strand)) return;
@@ -62,8 +62,9 @@ class scheduler_access {
   static void wake_at(detail::strand_block& strand, time_point at) {
     strand.owner->timers_.add(strand, at);
   }
-  /// As wake_at(), unless it is to be woken by then already, or `at` is time_point::max(), which
-  /// never comes: returns false. One to be woken later is woken at `at` instead.
+  /// Like wake_at(), unless the strand is to be woken by then already, or `at` is
+  /// time_point::max(), which never comes: then it returns false. A strand that was to be woken
+  /// later is woken at `at` instead.
   static bool wake_before(detail::strand_block& strand, time_point at);
   /// The strand's wait is not limited in time any more.
   static void drop_timer(detail::strand_block& strand) noexcept {

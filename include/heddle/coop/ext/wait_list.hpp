@@ -18,7 +18,7 @@ struct wait_node {
   wait_node* next;
   wait_node* previous;  // not of a list's first
   wait_list* list;      // null: that is gone, or the node was woken and its strand waits for more
-  // Of a wait in several lists alone, see wait_in_several():
+  // Only for a wait in several lists, see wait_in_several():
   wait_node* sibling;    // the node in the next list
   std::size_t* pending;  // the wait ends when this many nodes are woken; null: at the first
 };
@@ -91,7 +91,8 @@ class wait_list {
 
   wait_node* first_ = nullptr;
   wait_node* last_;  // if there is a first
-  // Of the first node: whoever wakes it need not wait for the node to come from the strand's frame.
+  // The strand of the first node: a waker need not wait until the node comes from the strand's
+  // frame.
   strand_block* first_strand_ = nullptr;
   const char* kind_;
   const std::string& name_;

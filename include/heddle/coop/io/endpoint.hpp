@@ -18,7 +18,7 @@ class endpoint {
   /// A Unix socket by its path; "@name" is in Linux's abstract namespace (unix(7)). Throws
   /// std::invalid_argument if the path is empty or longer than 107 bytes.
   [[nodiscard]] static endpoint local(std::string_view path);
-  /// As system calls give it.
+  /// The address as system calls give it.
   endpoint(const sockaddr* address, socklen_t length) noexcept;
   /// None.
   endpoint() noexcept = default;

@@ -72,7 +72,7 @@ class file {
   [[nodiscard]] int fd() const noexcept { return state_->fd; }
   [[nodiscard]] std::string_view name() const noexcept { return state_->name; }
 
-  /// Of no file: only to be assigned to.
+  /// An empty handle: assign before use.
   file() noexcept = default;
   explicit file(detail::file_ref state) noexcept : state_(std::move(state)) {}
 

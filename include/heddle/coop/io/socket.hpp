@@ -132,7 +132,7 @@ class listener {
   /// How often an accept() had to wait for a descriptor to become free.
   [[nodiscard]] std::uint64_t shortages() const noexcept;
 
-  /// As socket::close(). Connections that nobody has accepted are reset.
+  /// Like socket::close(). Connections that were not accepted are reset.
   detail::operation_awaitable<void> close() const {
     return detail::operation_awaitable<void>(new detail::operation(detail::verb::close, state_));
   }

@@ -162,9 +162,9 @@ class link_end {
     link_end(std::move(other)).swap(*this);
     return *this;
   }
-  /// As close(), in the group that it belongs to. Strands that handle messages are cancelled; they
-  /// may outlive the end, and so all that they do not own themselves: where that matters, wait for
-  /// finished() first.
+  /// Closes like close(), in the group that the end belongs to. Strands that handle messages are
+  /// cancelled; they may outlive the end, and so all that they do not own themselves: where that
+  /// matters, wait for finished() first.
   ~link_end() {
     if (side_ != nullptr) side_->abandon();
   }
@@ -190,9 +190,9 @@ class link_end {
     if (!side_->send_one_way(sent)) side_->return_one_way(sent);
   }
 
-  /// As send(), but waits until with this message at most `most` of those sent from this end have
-  /// not been received, that is taken up by a strand that handles them: so the sender keeps to the
-  /// pace of its receiver, with the bound of on(). First come, first served. Throws
+  /// Like send(), but waits until, with this message, at most `most` of those sent from this end
+  /// have not been received, that is, taken up by a strand that handles them: so the sender keeps
+  /// to the pace of its receiver, with the bound of on(). First come, first served. Throws
   /// std::invalid_argument if `most` is 0.
   ///
   ///     end.on(store, 4);                                    // there: four strands at most

@@ -86,7 +86,7 @@ class group final : private coop::detail::scheduler_group {
     const coop::scheduler* const running = coop::detail::this_scheduler();
     return running != nullptr ? of(*running) : nullptr;
   }
-  /// That of a scheduler; null if it is in none.
+  /// The group of a scheduler; null if it is in none.
   [[nodiscard]] static group* of(const coop::scheduler& which) noexcept {
     return static_cast<group*>(scheduler_access::group(which));  // there are no other kinds
   }
@@ -182,7 +182,7 @@ class group final : private coop::detail::scheduler_group {
     post(*new (memory) own(std::forward<F>(body), name, stack));
   }
 
-  /// Of a clock that is read fast: see spin_ticks_.
+  /// Reads a fast clock, in ticks of its own: see ticks_in().
   static std::uint64_t ticks() noexcept {
 #if defined(__x86_64__)
     return __builtin_ia32_rdtsc();

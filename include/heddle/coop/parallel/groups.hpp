@@ -27,7 +27,8 @@ struct groups_options {
   /// Whether a group that has many strands ready gives such as are movable() to a neighbour that
   /// has few: see balance.hpp.
   bool balance = false;
-  /// Of each group's scheduler. The clock must be real. With a random_seed, group i has that + i.
+  /// The options of each group's scheduler. The clock must be real. With a random_seed, group i has
+  /// that + i.
   scheduler_options each = {};
 };
 

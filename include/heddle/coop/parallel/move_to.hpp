@@ -71,8 +71,8 @@ class [[nodiscard("awaited: co_await it, or await(it) in a fiber")]] move_awaita
 
 namespace heddle::coop {
 
-// As await(x) of any other x, but nobody may follow before this fiber has left its stack: it leaves
-// by way of run().
+// Like await(x) for any other x, but no strand may run before this fiber has left its stack: so it
+// switches to run().
 inline void await(parallel::detail::move_awaitable& what) {
   if (what.await_ready()) return;
   detail::strand_block& self = detail::waiting_strand(detail::strand_kind::fiber);

@@ -94,10 +94,10 @@ class [[nodiscard("awaited: co_await it, or await(it) in a fiber")]] wait_until_
 /// A change costs an exchange and a look; where strands wait, a message to each of them, at most
 /// one under way at a time: several changes meanwhile are one evaluation.
 ///
-/// Who changes it looks at it once more after the change can be seen. So that a strand of another
-/// group has seen a change is no leave to destroy the variable: destroy it when none waits for it
-/// and whoever changes it is known to have gone on, by a semaphore's V after the change, for
-/// example, or by run()'s end. Best, it outlives the groups.
+/// A change accesses the variable once more after others can see the change. So a strand of another
+/// group that has seen a change may not destroy the variable yet: destroy it when no strand waits
+/// for it and the changes are known to be over, by a semaphore's V after the change, for example,
+/// or by run()'s end. It is best to let it outlive the groups.
 template <class T>
 class watched : private detail::watched_base {
   static_assert(std::is_trivially_copyable_v<T> && std::atomic<T>::is_always_lock_free,
@@ -152,7 +152,7 @@ class watched : private detail::watched_base {
   alignas(detail::line_bytes) std::atomic<T> value_;
 };
 
-/// As coop::wait_until(), over variables of any groups: waits until `predicate()` is true. It is
+/// Like coop::wait_until(), over variables of any groups: waits until `predicate()` is true. It is
 /// evaluated by the strand's own group, so that it may depend on that group's plain variables too,
 /// as long as only a change of `variables` makes it true.
 ///

@@ -88,7 +88,7 @@ class channel {
   /// inside that call, on this thread. Destroyed, timed out or cancelled while it waits: the value
   /// is not sent.
   push_awaitable push(T value) { return push_awaitable(*this, std::move(value)); }
-  /// As push(), but what is not sent stays in `value`, which must outlive the wait.
+  /// Like push(), but a value that is not sent stays in `value`, which must outlive the wait.
   push_from_awaitable push_from(T& value) noexcept { return push_from_awaitable(*this, value); }
 
   /// Results in the oldest value, or nothing once the channel is closed and empty.

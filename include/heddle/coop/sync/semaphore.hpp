@@ -67,7 +67,7 @@ class semaphore {
   [[nodiscard]] std::uint64_t p_count() const noexcept {
     return unblocked_p_count_ + blocked_p_count_;
   }
-  /// Those of them that had to wait.
+  /// P operations that had to wait.
   [[nodiscard]] std::uint64_t blocked_p_count() const noexcept { return blocked_p_count_; }
 
  private:

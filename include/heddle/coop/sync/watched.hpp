@@ -125,8 +125,8 @@ class watched : private detail::watched_base {
   T value_;
 };
 
-/// As wait_for(), but the predicate is evaluated only when one of `variables` changes, by whoever
-/// changes it: strands that wait cost nothing. It must depend on nothing else.
+/// Like wait_for(), but the predicate is evaluated only when one of `variables` changes, by the
+/// strand that changes it: strands that wait cost nothing. It must depend on nothing else.
 ///
 /// Unlike after wait_for(), other strands run between the change that made the predicate true and
 /// the strand going on, and may change the variables again: where that matters, loop.

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use tokio::task::{spawn, yield_now};
 
-/// Whose turn was the latest, and how many were out of order. One task runs at a time, on one
-/// thread: loads and stores are enough.
+/// The index of the latest turn's task, and the number of turns out of order. One task runs at a
+/// time, on one thread: loads and stores are enough.
 struct Ring {
     counts: Vec<AtomicU64>,
     last: AtomicU64,

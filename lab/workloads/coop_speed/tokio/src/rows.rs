@@ -50,7 +50,7 @@ pub struct Measured {
     pub operations: u64,
     /// Operations that were done.
     pub done: u64,
-    /// Those of them that came out of turn.
+    /// Operations that came out of turn.
     pub wrong: u64,
     /// Idle: what the process has grown by for each strand.
     pub strand_bytes: Option<f64>,
