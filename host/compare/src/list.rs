@@ -28,7 +28,7 @@ pub fn text(experiments: &[Experiment], mode: Mode, width: Option<usize>) -> Str
         );
         let cells = points * models.len();
         let takes = experiment
-            .plan(mode)
+            .extent(mode)
             .expected_s
             .map_or_else(String::new, |seconds| {
                 format!(", about {}", wait(Duration::from_secs_f64(seconds)))

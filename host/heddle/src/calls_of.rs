@@ -3,7 +3,7 @@
 use crate::names::{Names, printable, process_name};
 use heddle_calls::{Growing, Loose, Node, TreeError};
 use heddle_strands::{
-    Call as StrandCall, Kind, Plan, Sink, Strand, StrandId, StrandSpan, Unresolved,
+    Analysis, Call as StrandCall, Kind, Sink, Strand, StrandId, StrandSpan, Unresolved,
 };
 use heddle_symbols::without_parameters;
 use heddle_trace_file::{Addr, Remarks, Trace};
@@ -27,8 +27,8 @@ impl Calls {
     /// What reading the trace gives, and calls that are nested too deeply.
     pub fn by_strand(trace: &Trace, only: Option<StrandId>) -> Result<Self, TreeError> {
         let mut names = Names::new(trace);
-        let plan = Plan::new(trace, names.images());
-        read(trace, &plan, names, only)
+        let analysis = Analysis::new(trace, names.images());
+        read(trace, &analysis, names, only)
     }
 
     /// By thread, each as if it had one stack.
@@ -36,14 +36,14 @@ impl Calls {
     /// # Errors
     /// What reading the trace gives, and calls that are nested too deeply.
     pub fn by_thread(trace: &Trace) -> Result<Self, TreeError> {
-        read(trace, &Plan::by_thread(trace), Names::new(trace), None)
+        read(trace, &Analysis::by_thread(trace), Names::new(trace), None)
     }
 }
 
 /// Reads the whole trace.
 fn read(
     trace: &Trace,
-    plan: &Plan<'_>,
+    analysis: &Analysis<'_>,
     names: Names<'_>,
     only: Option<StrandId>,
 ) -> Result<Calls, TreeError> {
@@ -57,7 +57,7 @@ fn read(
         done: Vec::new(),
         failed: None,
     };
-    let decoded = plan.stream(trees, |_, _, trees| trees.failed.is_none())?;
+    let decoded = analysis.stream(trees, |_, _, trees| trees.failed.is_none())?;
     let mut result = Calls {
         processes: Vec::new(),
         loose: decoded.loose,

@@ -1,7 +1,7 @@
 //! The strands of a trace, as a list and as a tree.
 
 use crate::names::Names;
-use heddle_strands::{Kind, Plan, Sink, Strand, StrandId};
+use heddle_strands::{Analysis, Kind, Sink, Strand, StrandId};
 use heddle_trace_file::{Error, Nanos, Trace};
 use std::collections::HashMap;
 
@@ -28,8 +28,8 @@ impl Sink for All {
 /// # Errors
 /// What reading it gives.
 pub fn read(trace: &Trace, names: &mut Names<'_>) -> Result<Strands, Error> {
-    let plan = Plan::new(trace, names.images());
-    let decoded = plan.decode(|_| All::default())?;
+    let analysis = Analysis::new(trace, names.images());
+    let decoded = analysis.decode(|_| All::default())?;
     let mut all: Vec<Strand> = Vec::new();
     for (_, mut part) in decoded.sinks {
         if all.is_empty() {

@@ -2,7 +2,7 @@
 
 use crate::names::Names;
 use heddle_calls::{Profile, Stack, Wanted, Workers};
-use heddle_strands::Plan;
+use heddle_strands::Analysis;
 use heddle_trace_file::{Error, EventKind, Thread, Trace};
 
 /// The number of events that are looked at in all threads together. It takes a millisecond, and
@@ -28,7 +28,7 @@ pub fn finds_more_than_threads(trace: &Trace, names: &mut Names<'_>) -> Result<b
     let each = (LOOK / threads().count().max(1)).max(LEAST);
     for thread in threads() {
         if may_run_others(thread, each)? {
-            return Plan::new(trace, names.images()).has_more_than_threads();
+            return Analysis::new(trace, names.images()).has_more_than_threads();
         }
     }
     Ok(false)

@@ -104,7 +104,7 @@ pub fn expected(experiments: &[Experiment], options: &Options) -> Option<Duratio
     let share = f64::from(options.first_samples()) / f64::from(usual.first_samples());
     let seconds = experiments
         .iter()
-        .map(|experiment| experiment.plan(options.mode).expected_s);
+        .map(|experiment| experiment.extent(options.mode).expected_s);
     seconds
         .sum::<Option<f64>>()
         .map(|seconds| Duration::from_secs_f64((seconds * share).min(1e9)))

@@ -14,7 +14,7 @@ mod verdict;
 use anyhow::Result;
 use clap::Parser;
 use decoded::{Marks, Rules};
-use heddle_strands::Plan;
+use heddle_strands::Analysis;
 use heddle_symbols::Images;
 use heddle_trace_file::Trace;
 use names::Names;
@@ -51,7 +51,7 @@ fn main() -> Result<ExitCode> {
         .to_string_lossy();
     let mut marks = 0;
     let mut right = true;
-    let decoded = Plan::new(&trace, &mut Images::new()).decode(|_| Marks::default())?;
+    let decoded = Analysis::new(&trace, &mut Images::new()).decode(|_| Marks::default())?;
     for (index, process) in trace.processes().iter().enumerate() {
         let mut names = Names::new(process);
         let mut verdict = Verdict::default();

@@ -125,7 +125,7 @@ impl Announced {
         let Some(number) = self.said[context].new else {
             return;
         };
-        if running.home(context, sp).is_some() {
+        if running.own_stack_at(context, sp).is_some() {
             return;
         }
         let stack = match self.bound(running, number) {

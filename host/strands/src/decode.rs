@@ -10,7 +10,7 @@ use crate::decoder::{Decoder, Found, NotAlone};
 use crate::one_stack::OneStack;
 use crate::pipe::piped;
 use crate::sink::{Ignore, Sink, Summing};
-use crate::survey::{Enough, Survey};
+use crate::survey::{Convergence, Survey};
 use crate::{Kind, Strand, StrandId, Unresolved};
 use heddle_calls::{Loose, Profile, Wanted, Workers};
 use heddle_symbols::Images;
@@ -20,9 +20,10 @@ use heddle_trace_file::{
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// What the decoder knows of a trace before it puts events on strands.
+/// How the events of a trace are put on strands: with the symbols of its processes, or each thread
+/// taken for one stack.
 #[derive(Debug)]
-pub struct Plan<'a> {
+pub struct Analysis<'a> {
     trace: &'a Trace,
     codes: Vec<Code>,
     /// Each thread is taken for one stack.
@@ -80,7 +81,7 @@ struct Group {
     survey: Survey,
 }
 
-impl<'a> Plan<'a> {
+impl<'a> Analysis<'a> {
     /// Reads the symbols of the trace's processes.
     pub fn new(trace: &'a Trace, images: &mut Images) -> Self {
         Self::for_some(trace, images, |_| true)
@@ -88,7 +89,7 @@ impl<'a> Plan<'a> {
 
     /// Takes each thread for one stack: its calls are those of one strand, whatever it runs.
     pub fn by_thread(trace: &'a Trace) -> Self {
-        Plan {
+        Analysis {
             by_thread: true,
             ..Self::for_some(trace, &mut Images::new(), |_| false)
         }
@@ -101,7 +102,7 @@ impl<'a> Plan<'a> {
             true => Code::read(process, images),
             false => Code::default(),
         });
-        Plan {
+        Analysis {
             trace,
             codes: codes.collect(),
             by_thread: false,
@@ -112,7 +113,7 @@ impl<'a> Plan<'a> {
     /// Decodes with so many workers, instead of one for each processor.
     #[must_use]
     pub fn with_workers(self, workers: Workers) -> Self {
-        Plan { workers, ..self }
+        Analysis { workers, ..self }
     }
 
     /// Decodes everything. `make` makes a sink for a part of the process with this index: one for
@@ -152,7 +153,7 @@ impl<'a> Plan<'a> {
     /// Adds calls up by function, and reads every event once, but for the first look at groups.
     /// Threads that are `wanted` are read by themselves, in pieces, by all workers at once; the
     /// others of a process are decoded together. `make` makes a sink for each part, as in
-    /// [`Plan::decode`].
+    /// [`Analysis::decode`].
     ///
     /// # Errors
     /// What reading the trace gives.
@@ -285,7 +286,7 @@ impl<'a> Plan<'a> {
             let (known, births) = (Some(&survey), Births(false));
             let mut decoder =
                 Decoder::new((recorded, process), code, &threads, false, known, births);
-            let mut left = Enough::LAST;
+            let mut left = Convergence::LAST;
             in_order(recorded, &threads, |thread, event| {
                 let _: Result<(), NotAlone> = decoder.feed(thread, event);
                 left -= 1;
@@ -329,7 +330,7 @@ impl<'a> Plan<'a> {
         let recorded = &self.trace.processes()[process];
         let code = &self.codes[process];
         let mut decoder = Decoder::new((recorded, process), code, threads, false, known, sink);
-        let mut look = known.is_none().then(Enough::new);
+        let mut look = known.is_none().then(Convergence::new);
         // Groups are few: mostly there is one.
         let piped = self.workers.count() > 1;
         let remarks = each_event(recorded, threads, piped, |thread, event| {

@@ -1,7 +1,7 @@
 //! Facts about call sites from the first look at a group's events, and from this one.
 
 use crate::offsets::Offsets;
-use crate::survey::{Firsts, Places, Survey, Votes};
+use crate::survey::{FirstCallSites, Places, Survey, Votes};
 use heddle_calls::End;
 
 /// The facts of the first look, if this is the second, and those that are found now.
@@ -53,7 +53,7 @@ impl<'a> Evidence<'a> {
 
     /// The same, when all has been seen.
     pub fn conclude(mut self) -> Survey {
-        self.survey.firsts.conclude();
+        self.survey.first_call_sites.conclude();
         self.survey
     }
 
@@ -98,8 +98,8 @@ impl<'a> Evidence<'a> {
     }
 
     /// Where fibers make the first of their outermost calls from.
-    pub fn firsts(&self) -> &Firsts {
-        &self.known.unwrap_or(&self.survey).firsts
+    pub fn first_call_sites(&self) -> &FirstCallSites {
+        &self.known.unwrap_or(&self.survey).first_call_sites
     }
 
     /// A call from this site that was taken for a callback has ended.
@@ -116,7 +116,7 @@ impl<'a> Evidence<'a> {
     /// A call from this site was a further outermost one of a fiber.
     pub fn note_further(&mut self, site: u64) {
         if self.is_first_look() {
-            self.survey.firsts.note_further(site);
+            self.survey.first_call_sites.note_further(site);
         }
     }
 
@@ -133,7 +133,7 @@ impl<'a> Evidence<'a> {
         // not make all the others so.
         let root = match self.known {
             None if start.near.is_some() && start.within => votes.is_clearly_root(),
-            None if votes.are_few() && self.survey.firsts.holds(start.site) => true,
+            None if votes.are_few() && self.survey.first_call_sites.holds(start.site) => true,
             _ => votes.is_root(),
         };
         (votes, root)
@@ -170,8 +170,8 @@ impl<'a> Evidence<'a> {
         // fibers.
         match unused && !known_there {
             _ if instrumented => {}
-            true => self.survey.firsts.note(start.site),
-            false => self.survey.firsts.note_either(start.site),
+            true => self.survey.first_call_sites.note(start.site),
+            false => self.survey.first_call_sites.note_either(start.site),
         }
     }
 }

@@ -2,14 +2,14 @@
 //! program saying so.
 //!
 //! ```text
-//! Trace → Plan (symbols) → Decoder (stacks, instances) → Sink: strands born, resumed, suspended, ended; calls entered and left
-//!       → Plan::by_thread → a stack for each thread    → Sink
-//!       → Plan::sum → a Profile of each thread that stays on its stack; Decoder → Summing
+//! Trace → Analysis (symbols) → Decoder (stacks, instances) → Sink: strands born, resumed, suspended, ended; calls entered and left
+//!       → Analysis::by_thread → a stack for each thread    → Sink
+//!       → Analysis::sum → a Profile of each thread that stays on its stack; Decoder → Summing
 //! ```
 //!
 //! ```no_run
 //! # fn main() -> Result<(), heddle_trace_file::Error> {
-//! use heddle_strands::{Plan, Sink, Strand};
+//! use heddle_strands::{Analysis, Sink, Strand};
 //!
 //! #[derive(Default)]
 //! struct Count(u64);
@@ -20,8 +20,8 @@
 //! }
 //!
 //! let trace = heddle_trace_file::Trace::open("heddle.trace".as_ref())?;
-//! let plan = Plan::new(&trace, &mut heddle_symbols::Images::new());
-//! let decoded = plan.decode(|_process| Count::default())?;
+//! let analysis = Analysis::new(&trace, &mut heddle_symbols::Images::new());
+//! let decoded = analysis.decode(|_process| Count::default())?;
 //! println!("{} strands", decoded.sinks.iter().map(|(_, count)| count.0).sum::<u64>());
 //! # Ok(())
 //! # }
@@ -52,7 +52,7 @@ mod threads;
 mod unresolved;
 
 pub use code::{Code, Role};
-pub use decode::{Decoded, Plan};
+pub use decode::{Analysis, Decoded};
 pub use hash::FastMap;
 pub use sink::{Call, Ignore, Sink, StrandSpan, Summing};
 pub use strand::{Kind, Strand, StrandId};

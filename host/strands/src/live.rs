@@ -53,11 +53,11 @@ impl Live {
     }
 
     /// Time of a strand with a stack of its own, when that is done with.
-    pub fn account(&mut self, until: u64, preempted: u64, nested: u64) {
+    pub fn account(&mut self, until: u64, suspended: u64, nested: u64) {
         let alive = until.saturating_sub(self.strand.born.0);
-        self.strand.suspended = Nanos(preempted.min(alive));
+        self.strand.suspended = Nanos(suspended.min(alive));
         self.strand.children = Nanos(nested);
-        self.strand.running = Nanos(alive.saturating_sub(preempted).saturating_sub(nested));
+        self.strand.running = Nanos(alive.saturating_sub(suspended).saturating_sub(nested));
         self.strand.last = Nanos(until);
     }
 }

@@ -31,7 +31,7 @@ struct State<T> {
     /// Nothing more comes.
     ended: bool,
     /// Nothing more is wanted.
-    enough: bool,
+    stopped: bool,
 }
 
 impl<T> Pipe<T> {
@@ -41,7 +41,7 @@ impl<T> Pipe<T> {
                 waiting: VecDeque::new(),
                 empty: Vec::new(),
                 ended: false,
-                enough: false,
+                stopped: false,
             }),
             room: Condvar::new(),
             filled: Condvar::new(),
@@ -56,11 +56,11 @@ impl<T> Pipe<T> {
     fn put(&self, batch: Vec<T>) -> Option<Vec<T>> {
         let mut state = self.lock();
         if state.waiting.len() >= WAITING {
-            let full = |state: &mut State<T>| state.waiting.len() > WAITING / 2 && !state.enough;
+            let full = |state: &mut State<T>| state.waiting.len() > WAITING / 2 && !state.stopped;
             let woken = self.room.wait_while(state, full);
             state = woken.unwrap_or_else(PoisonError::into_inner);
         }
-        if state.enough {
+        if state.stopped {
             return None;
         }
         state.waiting.push_back(batch);
@@ -121,11 +121,11 @@ impl<T> Drop for NoMore<'_, T> {
 }
 
 /// Tells the reader not to wait for room any more, however the other side's work ends.
-struct Enough<'p, T>(&'p Pipe<T>);
+struct StopReader<'p, T>(&'p Pipe<T>);
 
-impl<T> Drop for Enough<'_, T> {
+impl<T> Drop for StopReader<'_, T> {
     fn drop(&mut self) {
-        self.0.lock().enough = true;
+        self.0.lock().stopped = true;
         self.0.room.notify_one();
     }
 }
@@ -148,7 +148,7 @@ pub(crate) fn piped<T: Send, R: Send>(
             result
         });
         {
-            let _enough = Enough(pipe);
+            let _stop_reader = StopReader(pipe);
             let mut batch = Vec::new();
             'all: while let Some(next) = pipe.take(batch) {
                 batch = next;

@@ -164,9 +164,9 @@ impl<'a, S: Sink> Running<'a, S> {
 
     /// The thread's own stack that holds `sp`: this thread's if it is one of several that had
     /// theirs there.
-    pub fn home(&self, context: usize, sp: u64) -> Option<u32> {
+    pub fn own_stack_at(&self, context: usize, sp: u64) -> Option<u32> {
         let mut latest = None;
-        for owner in self.threads.homes_at(sp) {
+        for owner in self.threads.owners_at(sp) {
             let own = self.threads[owner].own;
             if owner == context {
                 return Some(own);
@@ -261,7 +261,7 @@ impl<'a, S: Sink> Running<'a, S> {
             sp: new.sp,
             enter: new.time,
             callees: 0,
-            preempted: state.preempted,
+            suspended: state.suspended,
             body,
             callee,
             slot,
@@ -327,18 +327,18 @@ impl<'a, S: Sink> Running<'a, S> {
         let (enter, callees, slot) = (frame.enter, frame.callees, frame.slot);
         let (depth, flags, number) = (frame.depth, frame.flags, frame.callee);
         // A suspended stack has not run since it was suspended.
-        let preempted = if state.running {
-            state.preempted
+        let suspended = if state.running {
+            state.suspended
         } else {
-            state.preempted + time.saturating_sub(state.since)
-        } - frame.preempted;
+            state.suspended + time.saturating_sub(state.since)
+        } - frame.suspended;
         let noted = match flags & Frame::NOTED_AT_END {
             0 => None,
             _ => Some(*frame),
         };
         state.frames.truncate(state.frames.len() - 1);
         let whole = time.saturating_sub(enter);
-        let ran = whole.saturating_sub(preempted);
+        let ran = whole.saturating_sub(suspended);
         match state.frames.last_mut() {
             Some(outer) => outer.callees += ran,
             None => state.base = sp,
@@ -362,7 +362,7 @@ impl<'a, S: Sink> Running<'a, S> {
                 depth: depth as usize,
                 enter: Nanos(enter),
                 exit: Nanos(time),
-                callees: Nanos((callees + preempted).min(whole)),
+                callees: Nanos((callees + suspended).min(whole)),
                 end,
             },
             around,
@@ -445,7 +445,7 @@ impl<'a, S: Sink> Running<'a, S> {
             // It went away from a thread that has not been heard of since.
             self.threads[state.thread].current = None;
         } else {
-            state.preempted += time.saturating_sub(state.since);
+            state.suspended += time.saturating_sub(state.since);
             self.stacks.forget_empty(stack);
         }
         let state = &mut self.stacks[stack];
@@ -523,7 +523,7 @@ impl<'a, S: Sink> Running<'a, S> {
             return;
         }
         let (slot, last) = (state.slot, state.since);
-        self.slots[slot].account(last, state.preempted, state.nested);
+        self.slots[slot].account(last, state.suspended, state.nested);
         self.slots.end(slot, last, &mut self.sink);
         self.stacks.remove(stack);
     }
@@ -620,7 +620,7 @@ impl<'a, S: Sink> Running<'a, S> {
                 None if stack.running => self.latest,
                 None => stack.since,
             };
-            self.slots[stack.slot].account(until, stack.preempted, stack.nested);
+            self.slots[stack.slot].account(until, stack.suspended, stack.nested);
         }
         self.instances.clear();
         self.slots.finish(&mut self.sink);

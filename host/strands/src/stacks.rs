@@ -21,8 +21,8 @@ pub(crate) struct Frame {
     pub enter: u64,
     /// Time that its callees ran.
     pub callees: u64,
-    /// [`Stack::preempted`] when it was entered.
-    pub preempted: u64,
+    /// [`Stack::suspended`] when it was entered.
+    pub suspended: u64,
     /// The function whose machine code runs: an inlined call's is its container's.
     pub body: u32,
     /// The function's number.
@@ -77,7 +77,7 @@ pub(crate) struct Stack {
     /// where it was.
     pub kept_at: Option<u64>,
     /// Time that it did not run, up to when it ran last.
-    pub preempted: u64,
+    pub suspended: u64,
     /// Since when it does not run.
     pub since: u64,
     /// Time that coroutines took which it resumed itself.

@@ -12,7 +12,7 @@ pub(crate) struct Survey {
     /// Call sites in uninstrumented code from which calls began outside the stacks of threads.
     pub sites: FastMap<u64, Votes>,
     /// From where fibers make the first of their outermost calls.
-    pub firsts: Firsts,
+    pub first_call_sites: FirstCallSites,
     /// By call site, function, and function of the innermost call above: how far below that it
     /// began.
     pub distances: FastMap<(u64, u64, u32), Vec<u64>>,
@@ -26,7 +26,7 @@ pub(crate) struct Survey {
 
 /// Call sites in uninstrumented code from which calls were the outermost of their stacks.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Firsts {
+pub(crate) struct FirstCallSites {
     sites: FastMap<u64, Outermost>,
     /// Call sites from which no fiber begins, though many calls from them were seen.
     never: FastSet<u64>,
@@ -86,7 +86,7 @@ impl Places {
     }
 }
 
-impl Firsts {
+impl FirstCallSites {
     /// A call from `site` began where no stack had ever been.
     pub fn note(&mut self, site: u64) {
         self.sites.entry(site).or_default().fresh += 1;
@@ -149,22 +149,22 @@ impl Survey {
             .iter()
             .map(|(&site, votes)| (site, votes.is_root()))
             .collect();
-        let mut firsts: Vec<u64> = self
-            .firsts
+        let mut first_call_sites: Vec<u64> = self
+            .first_call_sites
             .sites
             .keys()
             .copied()
-            .filter(|&site| self.firsts.holds(site))
+            .filter(|&site| self.first_call_sites.holds(site))
             .collect();
-        let mut never: Vec<u64> = self.firsts.never().collect();
+        let mut never: Vec<u64> = self.first_call_sites.never().collect();
         roots.sort_unstable();
-        firsts.sort_unstable();
+        first_call_sites.sort_unstable();
         never.sort_unstable();
         Conclusions {
             captures: self.captures,
             entered: self.entered.len(),
             roots,
-            firsts,
+            first_call_sites,
             never,
         }
     }
@@ -188,13 +188,13 @@ struct Conclusions {
     captures: bool,
     entered: usize,
     roots: Vec<(u64, bool)>,
-    firsts: Vec<u64>,
+    first_call_sites: Vec<u64>,
     never: Vec<u64>,
 }
 
 /// Decides when the first look has seen enough: a call site shows early and often what it does.
 #[derive(Clone, Debug)]
-pub(crate) struct Enough {
+pub(crate) struct Convergence {
     events: u64,
     /// Event count of the next convergence check; `step` is the distance to the one after it.
     next: u64,
@@ -203,14 +203,14 @@ pub(crate) struct Enough {
     found: [Option<Conclusions>; 2],
 }
 
-impl Enough {
+impl Convergence {
     /// Event count of the first convergence check.
     const FIRST: u64 = 1 << 18;
     /// The first look ends here, whatever it has found.
     pub const LAST: u64 = 1 << 24;
 
     pub fn new() -> Self {
-        Enough {
+        Convergence {
             events: 0,
             next: Self::FIRST,
             step: Self::FIRST,
@@ -290,41 +290,41 @@ mod tests {
     const CLOSES: u64 = 0x20;
 
     /// Fibers that make both calls, 100 of them, on so many stacks.
-    fn firsts(stacks: u32) -> Firsts {
-        let mut firsts = Firsts::default();
+    fn sites_seen(stacks: u32) -> FirstCallSites {
+        let mut first_call_sites = FirstCallSites::default();
         for fiber in 0..100 {
             match fiber < stacks {
-                true => firsts.note(OPENS),
-                false => firsts.note_either(OPENS),
+                true => first_call_sites.note(OPENS),
+                false => first_call_sites.note_either(OPENS),
             }
-            firsts.note_either(CLOSES);
+            first_call_sites.note_either(CLOSES);
         }
-        firsts.conclude();
-        firsts
+        first_call_sites.conclude();
+        first_call_sites
     }
 
     #[test]
     fn fibers_begin_where_one_began_on_a_new_stack() {
-        let firsts = firsts(8);
-        assert!(firsts.holds(OPENS) && !firsts.holds(CLOSES));
-        assert!(firsts.never_holds(CLOSES) && !firsts.never_holds(OPENS));
+        let first_call_sites = sites_seen(8);
+        assert!(first_call_sites.holds(OPENS) && !first_call_sites.holds(CLOSES));
+        assert!(first_call_sites.never_holds(CLOSES) && !first_call_sites.never_holds(OPENS));
     }
 
     #[test]
     fn on_few_stacks_two_kinds_of_fibers_look_like_two_calls_of_one() {
-        assert!(!firsts(2).never_holds(CLOSES));
+        assert!(!sites_seen(2).never_holds(CLOSES));
     }
 
-    /// After how many events it is enough, where there are threads only before event `begins`, and
+    /// Event count at which the first look ends, if there are only threads before event `begins`, and
     /// another function is entered at each of `news`.
     fn seen(begins: u64, news: &[u64]) -> u64 {
-        let (mut survey, mut enough) = (Survey::default(), Enough::new());
+        let (mut survey, mut convergence) = (Survey::default(), Convergence::new());
         for event in 1.. {
             survey.begun |= event == begins;
             if let Some(function) = news.iter().position(|&at| at == event) {
                 survey.entered.insert(function as u32);
             }
-            if !enough.wants_more(&survey) {
+            if !convergence.wants_more(&survey) {
                 return event;
             }
         }
@@ -333,14 +333,14 @@ mod tests {
 
     #[test]
     fn the_first_look_ends_when_four_times_as_much_has_told_nothing_else() {
-        const FIRST: u64 = Enough::FIRST;
+        const FIRST: u64 = Convergence::FIRST;
         assert_eq!(seen(1, &[1, 1000]), 4 * FIRST);
         assert_eq!(seen(1, &[1, FIRST + 1]), 8 * FIRST);
         assert_eq!(seen(1, &[2 * FIRST + 1]), 16 * FIRST);
         let always: Vec<u64> = (0..64).map(|n| n * FIRST / 2).collect();
-        assert_eq!(seen(1, &always), Enough::LAST);
+        assert_eq!(seen(1, &always), Convergence::LAST);
         assert_eq!(seen(9 * FIRST, &[]), 13 * FIRST - 1);
-        assert_eq!(seen(u64::MAX, &[]), Enough::LAST);
+        assert_eq!(seen(u64::MAX, &[]), Convergence::LAST);
     }
 
     #[test]

@@ -33,7 +33,7 @@ pub(crate) struct Threads {
     contexts: Vec<Context>,
     /// By index in the process.
     numbers: Vec<u32>,
-    homes: Homes,
+    own_stacks: OwnStacks,
 }
 
 impl Index<usize> for Threads {
@@ -69,7 +69,7 @@ impl Threads {
             ..Context::default()
         });
         if let Some(range) = thread.stack() {
-            self.homes.add(range.start.0..range.end.0, context);
+            self.own_stacks.add(range.start.0..range.end.0, context);
         }
     }
 
@@ -90,8 +90,8 @@ impl Threads {
     }
 
     /// The threads that had their own stacks where `sp` is; several if stacks were used again.
-    pub fn homes_at(&self, sp: u64) -> impl Iterator<Item = usize> + '_ {
-        self.homes.at(sp)
+    pub fn owners_at(&self, sp: u64) -> impl Iterator<Item = usize> + '_ {
+        self.own_stacks.at(sp)
     }
 
     /// A thread whose stack's bounds were not recorded has it around its first call.
@@ -101,19 +101,19 @@ impl Threads {
         if !self[context].settled {
             self[context].settled = true;
             let range = sp.saturating_sub(BELOW)..sp.saturating_add(ABOVE);
-            self.homes.add(range, context);
+            self.own_stacks.add(range, context);
         }
     }
 }
 
 /// The places of threads' own stacks.
 #[derive(Clone, Debug, Default)]
-struct Homes {
+struct OwnStacks {
     /// In order of their addresses.
     ranges: Vec<(Range<u64>, usize)>,
 }
 
-impl Homes {
+impl OwnStacks {
     fn add(&mut self, range: Range<u64>, thread: usize) {
         let key = (range.start, thread);
         let at = self.ranges.partition_point(|(r, t)| (r.start, *t) < key);

@@ -4,7 +4,7 @@ use super::{Line, OpenCall};
 use crate::names::{Names, thread_label};
 use crate::strand_list::label;
 use heddle_calls::{End, Loose};
-use heddle_strands::{Call, Kind, Plan, Sink, Strand, StrandId, StrandSpan, Unresolved};
+use heddle_strands::{Analysis, Call, Kind, Sink, Strand, StrandId, StrandSpan, Unresolved};
 use heddle_trace_file::{Callee, Event, Nanos, Place, Remarks, Trace};
 use std::collections::HashMap;
 
@@ -110,9 +110,9 @@ pub fn replay(
     wants_open: bool,
     mut each: impl FnMut(&mut Names<'_>, Place, &str, Step<'_>) -> anyhow::Result<()>,
 ) -> anyhow::Result<Told> {
-    let plan = match by {
-        By::Thread => Plan::by_thread(trace),
-        By::Strand => Plan::new(trace, names.images()),
+    let analysis = match by {
+        By::Thread => Analysis::by_thread(trace),
+        By::Strand => Analysis::new(trace, names.images()),
     };
     let mut labels = Labels::new(trace, by);
     let mut failed = None;
@@ -123,7 +123,7 @@ pub fn replay(
         strands: HashMap::new(),
         changed: Vec::new(),
     };
-    let decoded = plan.stream(latest, |place, event, latest| {
+    let decoded = analysis.stream(latest, |place, event, latest| {
         let (id, step) = match std::mem::replace(&mut latest.became, Became::Nothing) {
             Became::Nothing => return true,
             Became::Enter(call) => {

@@ -4,7 +4,7 @@ use super::profiles::Profiles;
 use super::{By, Group, Row, Who};
 use crate::names::{Names, printable, thread_label};
 use heddle_calls::{Loose, Stats, Wanted};
-use heddle_strands::{Kind, Plan, Strand, Unresolved};
+use heddle_strands::{Analysis, Kind, Strand, Unresolved};
 use heddle_trace_file::{Error, Remarks, Trace};
 use std::collections::BTreeMap;
 
@@ -51,7 +51,7 @@ pub fn read(trace: &Trace, by: By) -> Result<Rows, Error> {
         By::Thread => Wanted::All,
         By::Strand => Wanted::OneStrand,
     };
-    let decoded = Plan::sum(trace, names.images(), wanted, |process| {
+    let decoded = Analysis::sum(trace, names.images(), wanted, |process| {
         Profiles::new(trace.processes()[process].modules(), by != By::Function)
     })?;
     let mut result = Rows {

@@ -72,8 +72,8 @@ pub struct Experiment {
     pub source: Option<Source>,
     /// What is compared.
     pub metric: Metric,
-    quick: Spanned<Plan>,
-    full: Option<Spanned<Plan>>,
+    quick: Spanned<Extent>,
+    full: Option<Spanned<Extent>>,
     #[serde(rename = "program")]
     programs: Vec<Spanned<Program>>,
     /// Published numbers.
@@ -99,10 +99,10 @@ pub struct Experiment {
     pub path: PathBuf,
 }
 
-/// What is run in one mode.
+/// How much is run in one mode.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Plan {
+pub struct Extent {
     /// A sample that takes longer is hung, s.
     #[serde(default = "default_timeout")]
     pub timeout_s: f64,
@@ -181,8 +181,8 @@ impl Experiment {
         self.path.parent().unwrap_or(Path::new("."))
     }
 
-    /// What to run; without a `[full]` of its own, full is quick.
-    pub fn plan(&self, mode: Mode) -> &Plan {
+    /// How much to run; without a `[full]` of its own, full is quick.
+    pub fn extent(&self, mode: Mode) -> &Extent {
         match (mode, &self.full) {
             (Mode::Full, Some(full)) => full.get_ref(),
             _ => self.quick.get_ref(),
@@ -222,7 +222,7 @@ impl Experiment {
 
     /// The points of a mode's sweep, in the order written, none twice; a single empty point if nothing is swept.
     pub fn points(&self, mode: Mode) -> Vec<Values> {
-        sweep::points(&self.plan(mode).sweep)
+        sweep::points(&self.extent(mode).sweep)
     }
 
     /// The swept parameters of a mode with every value that they take.
@@ -239,7 +239,7 @@ impl Experiment {
 }
 
 impl Program {
-    /// Fixed parameters of these models that differ from the plan's.
+    /// Fixed parameters of these models that differ from the mode's.
     pub fn params(&self, mode: Mode) -> &Values {
         match mode {
             Mode::Quick => &self.quick,

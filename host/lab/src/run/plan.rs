@@ -183,7 +183,7 @@ fn cells<'a>(
     let wanted = |model: &&String| options.wants(model);
     let points = experiment.points(options.mode);
     let params = |point: &Values| {
-        let mut params = experiment.plan(options.mode).params.clone();
+        let mut params = experiment.extent(options.mode).params.clone();
         params.extend(program.params(options.mode).clone());
         params.extend(point.clone());
         params

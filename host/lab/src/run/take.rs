@@ -41,7 +41,7 @@ pub(super) fn take(
     let command = cell.command(experiment, program, options);
     let number = cell.samples.len() as u32;
     let limit = options.timeout.unwrap_or(Duration::from_secs_f64(
-        experiment.plan(options.mode).timeout_s.min(1e9),
+        experiment.extent(options.mode).timeout_s.min(1e9),
     ));
     let variables = [
         ("HEDDLE_SCRATCH", scratch.to_string_lossy().into_owned()),

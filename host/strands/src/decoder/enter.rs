@@ -210,7 +210,7 @@ impl<S: Sink> Decoder<'_, S> {
                 .push(context, stack, new, (callee, callee), way | Frame::HANDLER);
             return Ok(());
         }
-        let stack = match self.running.home(context, new.sp) {
+        let stack = match self.running.own_stack_at(context, new.sp) {
             Some(own) => {
                 let count = self.enclosing(own, new, way);
                 self.running.unwind(own, count);
@@ -294,7 +294,7 @@ impl<S: Sink> Decoder<'_, S> {
         if self.alone {
             return current.and_then(nearest);
         }
-        if let Some(own) = self.running.home(context, sp) {
+        if let Some(own) = self.running.own_stack_at(context, sp) {
             let elsewhere = current.filter(|&stack| stack != own);
             let handled = elsewhere.and_then(nearest);
             return handled

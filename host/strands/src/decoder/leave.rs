@@ -56,7 +56,8 @@ impl<S: Sink> Decoder<'_, S> {
         // The announced strand may be in the middle of calls that were not seen to begin. Then an
         // open call on another strand's stack is not the one that ends, unless it fits exactly.
         let runs = self.announced_stack(context);
-        let starts = self.announced.starts(context) && self.running.home(context, sp).is_none();
+        let starts =
+            self.announced.starts(context) && self.running.own_stack_at(context, sp).is_none();
         let found = found.filter(|&(stack, index)| {
             let exact = self.running.stack(stack).frames[index].sp == sp;
             exact || (!starts && runs.is_none_or(|runs| runs == stack))
@@ -68,7 +69,7 @@ impl<S: Sink> Decoder<'_, S> {
                 self.running.close(stack, End::Returned);
             }
             None => {
-                if self.alone && self.running.home(context, sp).is_none() {
+                if self.alone && self.running.own_stack_at(context, sp).is_none() {
                     return Err(NotAlone);
                 }
                 self.unresolved.exits += 1;
@@ -103,8 +104,8 @@ impl<S: Sink> Decoder<'_, S> {
         }
         let above = self.running.stacks().above(sp).map(|(_, stack)| stack);
         let below = self.running.stacks().below(sp).map(|(_, stack)| stack);
-        let home = self.running.home(context, sp);
-        let rest = [above, below, home].into_iter().flatten();
+        let own = self.running.own_stack_at(context, sp);
+        let rest = [above, below, own].into_iter().flatten();
         let others = self.running.current();
         rest.chain(others).find_map(on)
     }
@@ -130,7 +131,7 @@ impl<S: Sink> Decoder<'_, S> {
                 return Some((stack, state.frames.len() - 1));
             }
         }
-        if let Some(own) = self.running.home(context, sp) {
+        if let Some(own) = self.running.own_stack_at(context, sp) {
             return self.plausible(own, function, sp);
         }
         // The innermost call, if earlier calls of its function were left at the same distance from

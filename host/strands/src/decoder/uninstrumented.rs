@@ -105,7 +105,7 @@ impl<S: Sink> Decoder<'_, S> {
     /// function, or, by a tail call, from that function's caller; and not from where fibers make
     /// their first call. In the first look, when those places are not known, from a later place.
     fn continued(&self, context: usize, new: &Entered, holder: Option<u32>) -> Option<u32> {
-        let firsts = self.evidence.firsts();
+        let first_call_sites = self.evidence.first_call_sites();
         let fits = |stack: &u32| {
             let state = self.running.stack(*stack);
             if state.owner.is_some()
@@ -119,8 +119,11 @@ impl<S: Sink> Decoder<'_, S> {
             match self.evidence.is_first_look() && self.begins_within() {
                 true => same && new.caller > state.root_site,
                 false => {
-                    (same || again || new.sp > state.base || firsts.never_holds(new.caller))
-                        && !firsts.holds(new.caller)
+                    (same
+                        || again
+                        || new.sp > state.base
+                        || first_call_sites.never_holds(new.caller))
+                        && !first_call_sites.holds(new.caller)
                 }
             }
         };

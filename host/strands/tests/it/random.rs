@@ -3,7 +3,7 @@
 
 use crate::log::{Log, Told};
 use heddle_calls::End;
-use heddle_strands::{Kind, Plan, StrandId};
+use heddle_strands::{Analysis, Kind, StrandId};
 use heddle_symbols::Images;
 use heddle_trace_file::write::{ThreadWriter, TraceWriter};
 use heddle_trace_file::{ModuleSymbols, Trace, Way};
@@ -314,8 +314,8 @@ fn check(seed: u64, threads: usize, way: Way, several: bool) -> Result<usize, St
     }
     process.finish().unwrap();
     let trace = Trace::open(&path).unwrap();
-    let plan = Plan::new(&trace, &mut Images::packed(&[symbols]));
-    let decoded = plan.decode(|_| Log::default()).unwrap();
+    let analysis = Analysis::new(&trace, &mut Images::packed(&[symbols]));
+    let decoded = analysis.decode(|_| Log::default()).unwrap();
     let mut of_truth: HashMap<usize, StrandId> = HashMap::new();
     let mut of_strand: HashMap<StrandId, usize> = HashMap::new();
     let mut events = 0;

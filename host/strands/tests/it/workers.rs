@@ -2,7 +2,7 @@
 
 use crate::log::{Log, Told};
 use heddle_calls::{Wanted, Workers};
-use heddle_strands::Plan;
+use heddle_strands::Analysis;
 use heddle_symbols::Images;
 use heddle_trace_file::write::{ThreadWriter, TraceWriter};
 use heddle_trace_file::{Trace, Why};
@@ -71,8 +71,8 @@ fn all_agree(threads: &[(u64, u64)]) {
     let trace = Trace::open(directory.path()).unwrap();
     let decode = |count: usize| {
         let workers = Workers::new(NonZeroUsize::new(count).unwrap());
-        let plan = Plan::new(&trace, &mut Images::new()).with_workers(workers);
-        let decoded = plan.decode(|_| Log::default()).unwrap();
+        let analysis = Analysis::new(&trace, &mut Images::new()).with_workers(workers);
+        let decoded = analysis.decode(|_| Log::default()).unwrap();
         let sinks = decoded
             .sinks
             .into_iter()
@@ -97,7 +97,7 @@ fn all_agree(threads: &[(u64, u64)]) {
         }
     }
     for wanted in [Wanted::All, Wanted::OneStack, Wanted::OneStrand] {
-        let found = Plan::sum(&trace, &mut Images::new(), wanted, |_| Log::default()).unwrap();
+        let found = Analysis::sum(&trace, &mut Images::new(), wanted, |_| Log::default()).unwrap();
         let mut counted: BTreeMap<u64, u64> = BTreeMap::new();
         for told in found.sinks.iter().flat_map(|(_, log)| &log.0) {
             match told {
@@ -108,7 +108,7 @@ fn all_agree(threads: &[(u64, u64)]) {
         }
         assert_eq!(counted, entered, "{wanted:?}");
     }
-    let streamed = Plan::by_thread(&trace).stream(|_| Log::default(), |_, _, _| true);
+    let streamed = Analysis::by_thread(&trace).stream(|_| Log::default(), |_, _, _| true);
     let calls = |told: &&Told| matches!(told, Told::Enter(..));
     let streamed = streamed.unwrap().sinks.into_iter().map(|(_, log)| log.0);
     let streamed: usize = streamed.map(|log| log.iter().filter(calls).count()).sum();

@@ -13,7 +13,7 @@ use crate::exporting::spill::Spill;
 use crate::names::{Names, printable, process_name};
 use ended::Ended;
 use heddle_perfetto::{Clock, Interned, Track, group};
-use heddle_strands::{Decoded, Kind, Plan};
+use heddle_strands::{Analysis, Decoded, Kind};
 use heddle_trace_file::{Process, Trace};
 pub use rows::DEEPEST;
 use rows::{Rows, Whole};
@@ -41,7 +41,7 @@ pub fn write(
     out: &mut dyn Write,
 ) -> anyhow::Result<(Written, Decoded<()>)> {
     let mut names = Names::new(trace);
-    let plan = Plan::new(trace, names.images());
+    let analysis = Analysis::new(trace, names.images());
     let whole = Whole {
         spill,
         clock: clock(trace),
@@ -49,7 +49,7 @@ pub fn write(
         sequences: sequences(trace),
     };
     let processes = trace.processes();
-    let decoded = plan.decode(|index| Rows::new(&whole, &processes[index], index))?;
+    let decoded = analysis.decode(|index| Rows::new(&whole, &processes[index], index))?;
 
     let mut bytes = Vec::new();
     whole.clock.snapshot(&mut bytes);

@@ -2,7 +2,7 @@
 
 use crate::notes::{self, counted};
 use heddle_calls::Loose;
-use heddle_strands::{Kind, Plan, Sink, Strand, Unresolved};
+use heddle_strands::{Analysis, Kind, Sink, Strand, Unresolved};
 use heddle_symbols::Images;
 use heddle_trace_file::{Error, Trace};
 use std::io::{self, Write};
@@ -38,7 +38,7 @@ impl Counts {
     /// # Errors
     /// What reading it gives.
     pub fn of(trace: &Trace, images: &mut Images) -> Result<Self, Error> {
-        let decoded = Plan::new(trace, images).decode(|_| Count::default())?;
+        let decoded = Analysis::new(trace, images).decode(|_| Count::default())?;
         let mut by_process = vec![Count::default(); trace.processes().len()];
         for (process, part) in decoded.sinks {
             let sum = &mut by_process[process];

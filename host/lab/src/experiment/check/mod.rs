@@ -3,7 +3,7 @@
 mod answers;
 mod claims;
 
-use super::{Experiment, Mode, Plan, Program, line_at, sweep};
+use super::{Experiment, Extent, Mode, Program, line_at, sweep};
 use crate::error::{Error, Result};
 use crate::models::{hint, misspelt};
 use heddle_results::{Value, Values};
@@ -57,9 +57,9 @@ impl Checker<'_> {
 
     fn all(&self) -> Result<()> {
         self.names()?;
-        self.plan(&self.experiment.quick)?;
+        self.extent(&self.experiment.quick)?;
         if let Some(full) = &self.experiment.full {
-            self.plan(full)?;
+            self.extent(full)?;
         }
         self.programs()?;
         self.axis()?;
@@ -117,30 +117,30 @@ impl Checker<'_> {
         Ok(())
     }
 
-    fn plan(&self, plan: &Spanned<Plan>) -> Result<()> {
-        let Plan {
+    fn extent(&self, extent: &Spanned<Extent>) -> Result<()> {
+        let Extent {
             timeout_s,
             expected_s,
             params,
             sweep,
-        } = plan.get_ref();
+        } = extent.get_ref();
         if !(timeout_s.is_finite() && *timeout_s > 0.0) {
             return self.wrong(
-                plan.span(),
+                extent.span(),
                 "timeout_s",
                 format!("timeout_s is {timeout_s}: it must be above 0"),
             );
         }
         if expected_s.is_some_and(|seconds| !(seconds.is_finite() && seconds > 0.0)) {
-            return self.wrong(plan.span(), "expected_s", "expected_s must be above 0");
+            return self.wrong(extent.span(), "expected_s", "expected_s must be above 0");
         }
-        self.values(plan.span(), params)?;
+        self.values(extent.span(), params)?;
         let (size, most) = (sweep::size(sweep), sweep::MOST_POINTS);
         if size > most {
             let message = format!(
                 "the sweep has {size} points, and at most {most} can be run: give its parameters fewer values"
             );
-            return self.wrong(plan.span(), "sweep", message);
+            return self.wrong(extent.span(), "sweep", message);
         }
         let names = |entry: &sweep::Sweep| entry.keys().cloned().collect::<Vec<_>>();
         let Some(first) = sweep.first().map(names) else {
@@ -152,25 +152,25 @@ impl Checker<'_> {
                 let message = format!(
                     "every entry of the sweep must name the same parameters: {first}; one has {other}"
                 );
-                return self.wrong(plan.span(), "sweep", message);
+                return self.wrong(extent.span(), "sweep", message);
             }
             for (name, values) in entry {
                 if values.values().is_empty() {
                     return self.wrong(
-                        plan.span(),
+                        extent.span(),
                         name,
                         format!("the sweep gives `{name}` no value"),
                     );
                 }
                 if params.contains_key(name) {
                     return self.wrong(
-                        plan.span(),
+                        extent.span(),
                         name,
                         format!("`{name}` is in both params and sweep"),
                     );
                 }
                 for value in values.values() {
-                    self.value(plan.span(), name, value)?;
+                    self.value(extent.span(), name, value)?;
                 }
             }
         }
@@ -246,7 +246,7 @@ impl Checker<'_> {
                         format!("`{name}` is swept: a program cannot fix it"),
                     );
                 }
-                let fixed = &self.experiment.plan(mode).params;
+                let fixed = &self.experiment.extent(mode).params;
                 let known = |name: &str| {
                     swept.contains_key(name)
                         || fixed.contains_key(name)

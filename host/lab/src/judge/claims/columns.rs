@@ -85,8 +85,8 @@ impl<'a> Case<'a> {
     /// depend on them.
     fn only_in_full(&self) -> Option<String> {
         let (quick, full) = (
-            self.experiment.plan(Mode::Quick),
-            self.experiment.plan(Mode::Full),
+            self.experiment.extent(Mode::Quick),
+            self.experiment.extent(Mode::Full),
         );
         let more: Values = full
             .params
