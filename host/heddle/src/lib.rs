@@ -2,17 +2,11 @@
 
 mod calls_of;
 mod cli;
-mod exporting;
+mod embedded;
 mod file_limit;
-mod filtering;
 mod names;
 mod notes;
 mod output;
-mod packing;
-mod planning;
-mod recording;
-mod replaying;
-mod reporting;
 mod strand_list;
 mod strand_look;
 mod trace_arg;

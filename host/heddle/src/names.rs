@@ -129,3 +129,8 @@ pub fn thread_label(trace: &Trace, process: &Process, thread: &Thread) -> String
         format!("{name} {}", thread.tid())
     }
 }
+
+/// Whether a function may be a coroutine's. One that was called by an address at the beginning of some object looks like one to the recorder, but not by its name.
+pub fn may_have_frame(function: &Location) -> bool {
+    !function.known || coroutine_part(&function.symbol).is_some()
+}

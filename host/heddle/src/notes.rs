@@ -2,7 +2,7 @@
 
 use heddle_calls::Loose;
 use heddle_strands::Unresolved;
-use heddle_trace_file::{Damages, Process, Remarks, Trace, Uncertainty};
+use heddle_trace_file::{Damages, Error, Process, Remarks, Trace, Uncertainty, Why};
 use std::fmt::Display;
 use std::path::Path;
 
@@ -226,4 +226,28 @@ fn have(number: u64, thing: &str) -> String {
         counted(number, thing),
         if number == 1 { "has" } else { "have" }
     )
+}
+
+/// What a gap says: `3 events missing: no space or memory`.
+pub fn gap(why: Why, events: Option<u64>) -> String {
+    let why = match why {
+        Why::Paused => "recording was paused",
+        Why::Dropped => "no space or memory",
+    };
+    let events = events.map_or("events".into(), |events| counted(events, "event"));
+    format!("{events} missing: {why}")
+}
+
+/// Says what stopped the copying of buffers to the trace.
+pub fn uncopied(trouble: &Error, trace: &Path) {
+    let limited = matches!(trouble, Error::Io { source, .. } if source.kind() == std::io::ErrorKind::FileTooLarge);
+    let when = if limited {
+        "without that limit (ulimit -f unlimited)"
+    } else {
+        "when there is room again"
+    };
+    warning(format_args!(
+        "{trouble}: what could not be copied is still in the buffers, and every command reads it there; {when}: heddle recover {}",
+        quoted(trace)
+    ));
 }

@@ -1,7 +1,6 @@
 //! `heddle recover`: docs/recover.md.
 
-use crate::notes::{counted, note, quoted, warning};
-use crate::recording::collector::tell;
+use crate::notes::{counted, note, quoted, uncopied, warning};
 use heddle_trace_file::{Collected, recover};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -45,7 +44,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         ));
     }
     if let Some(trouble) = trouble {
-        tell(trouble, &args.trace);
+        uncopied(trouble, &args.trace);
     }
     let all = running.is_empty() && trouble.is_none();
     Ok(ExitCode::from(u8::from(!all)))

@@ -1,7 +1,7 @@
 //! How many activations of C++20 coroutines had their frame captured, and how many had not.
 
+use crate::names::may_have_frame;
 use crate::notes::counted;
-use crate::replaying::may_have_frame;
 use heddle_calls::{Key, Profile};
 use heddle_symbols::{Images, Resolver, coroutine_part};
 use heddle_trace_file::{Process, Trace};

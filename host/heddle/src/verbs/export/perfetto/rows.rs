@@ -1,0 +1,450 @@
+//! From strands to tracks.
+//!
+//! A strand's calls are slices of its track. Within them it may do nothing itself, and then a slice more says what goes on: `suspended`, or what it waits for; or the
+//! strand that runs in its place, `fiber 3` on the thread that runs it, `coroutine 12` in the call that resumed that. So a slice's own time is time that it ran.
+//!
+//! Flows lead from who resumed a strand to where it goes on, and from who made it to its first call. They begin in the slice that begins at that moment, else in an
+//! instant: the viewer draws them from a slice's end if it begins before.
+
+use super::ended::Ended;
+use super::numbers;
+use super::row::{Leaf, Meanwhile, Row, label};
+use crate::names::printable;
+use crate::notes;
+use crate::verbs::export::selection::Selection;
+use crate::verbs::export::spill::{Spill, Stream};
+use heddle_calls::{End, Functions, Key};
+use heddle_perfetto::{Annotation, Begin, Clock, Name, Sequence, Value};
+use heddle_strands::{Call, Kind, Sink, Strand, StrandId, StrandSpan};
+use heddle_trace_file::{Addr, Callee, Event, EventKind, Nanos, Process};
+use std::collections::{HashMap, HashSet};
+
+/// Calls that may be open on a track. Perfetto's trace processor drops what begins when 512 slices are open, and takes the end of what it dropped for that of another;
+/// within the innermost call may be a slice that is none, and an instant.
+pub const DEEPEST: u64 = 500;
+
+/// What all parts of an export have in common.
+pub struct Whole<'a> {
+    pub spill: &'a Spill,
+    pub clock: Clock,
+    pub selection: Selection,
+    /// By process: the number of sequences before its own.
+    pub sequences: Vec<u32>,
+}
+
+/// The tracks of a part of a process.
+pub struct Rows<'a> {
+    whole: &'a Whole<'a>,
+    process: &'a Process,
+    index: usize,
+    pub pen: Pen<'a>,
+    /// Strands that have ended.
+    pub ended: Stream<'a>,
+    functions: Option<Functions>,
+    /// The functions, when there is nothing more to come.
+    pub keys: Vec<Key>,
+    /// Calls that were exported.
+    pub calls: u64,
+    /// Calls that were left out because they are too deep.
+    pub deep: u64,
+    /// Kinds of the strands that were.
+    pub kinds: HashSet<Kind>,
+    rows: HashMap<StrandId, Row>,
+    /// Threads by index: their own strand, and the one that they run.
+    own: HashMap<usize, StrandId>,
+    running: HashMap<usize, StrandId>,
+    resumptions: u64,
+}
+
+/// Writes events.
+pub struct Pen<'a> {
+    pub events: Stream<'a>,
+    pub sequence: Sequence,
+}
+
+impl Pen<'_> {
+    #[inline]
+    fn begin(&mut self, time: u64, track: u64, what: &Begin<'_>) {
+        let sequence = &mut self.sequence;
+        self.events
+            .append(|bytes| sequence.begin(bytes, time, track, what));
+    }
+
+    #[inline]
+    fn end(&mut self, time: u64, track: u64) {
+        let sequence = &mut self.sequence;
+        self.events.append(|bytes| sequence.end(bytes, time, track));
+    }
+
+    fn instant(&mut self, time: u64, track: u64, what: &Begin<'_>) {
+        let sequence = &mut self.sequence;
+        self.events
+            .append(|bytes| sequence.instant(bytes, time, track, what));
+    }
+
+    /// Writes the beginning of what a strand does that does not call, if it is not written; this flow begins with it.
+    fn begin_leaf(&mut self, row: &mut Row, flow: Option<u64>) {
+        let Some(leaf) = row.leaf.as_mut().filter(|leaf| !leaf.written) else {
+            return;
+        };
+        leaf.written = true;
+        let text;
+        let name = match (leaf.what, &row.waits) {
+            (Meanwhile::Suspended, None) => Name::Interned(numbers::SUSPENDED),
+            (Meanwhile::Suspended, Some(reason)) => {
+                text = format!("waits: {}", printable(reason));
+                Name::Text(&text)
+            }
+            (Meanwhile::Hosts(other, kind) | Meanwhile::Calls(other, kind), _) => {
+                text = label(other, kind);
+                Name::Text(&text)
+            }
+        };
+        let what = Begin {
+            category: numbers::STRAND,
+            flows: flow.as_slice(),
+            ..Begin::named(name)
+        };
+        self.begin(leaf.since, row.id.unique(), &what);
+    }
+}
+
+impl<'a> Rows<'a> {
+    /// For a part of the process with this index.
+    pub fn new(whole: &'a Whole<'a>, process: &'a Process, index: usize) -> Self {
+        Rows {
+            whole,
+            process,
+            index,
+            pen: Pen {
+                events: whole.spill.stream(),
+                sequence: Sequence::new(0, whole.clock, 0),
+            },
+            ended: whole.spill.stream(),
+            functions: None,
+            keys: Vec::new(),
+            calls: 0,
+            deep: 0,
+            kinds: HashSet::new(),
+            rows: HashMap::new(),
+            own: HashMap::new(),
+            running: HashMap::new(),
+            resumptions: 0,
+        }
+    }
+
+    fn shown(&self, strand: StrandId) -> bool {
+        self.whole.selection.has(strand)
+    }
+
+    /// Has `strand` do something else than call from now on.
+    fn begin_leaf(&mut self, strand: StrandId, what: Meanwhile, since: u64) {
+        if let Some(row) = self.rows.get_mut(&strand) {
+            row.settle(&mut self.pen, since);
+            row.leaf = Some(Leaf {
+                since,
+                what,
+                written: false,
+            });
+        }
+    }
+
+    /// Begins a flow at `by`, which resumes `strand` now.
+    fn depart(&mut self, by: StrandId, strand: StrandId, kind: Kind, time: u64) -> u64 {
+        let flow = numbers::resumption(self.index, self.resumptions);
+        self.resumptions += 1;
+        // The reader must meet its beginning before its end, which may be at the same time.
+        match self.rows.get_mut(&by) {
+            Some(row) if row.begins_leaf(time) => self.pen.begin_leaf(row, Some(flow)),
+            _ => self.moment(by, time, &format!("resumes {}", label(strand, kind)), flow),
+        }
+        flow
+    }
+
+    /// Writes an instant from which a flow leads away.
+    fn moment(&mut self, strand: StrandId, time: u64, text: &str, flow: u64) {
+        let what = Begin {
+            category: numbers::STRAND,
+            flows: &[flow],
+            ..Begin::named(Name::Text(text))
+        };
+        self.pen.instant(time, strand.unique(), &what);
+    }
+
+    fn tid(&self, thread: usize) -> Annotation {
+        let tid = self
+            .process
+            .threads()
+            .get(thread)
+            .map_or(0, |thread| thread.tid());
+        Annotation {
+            name: numbers::THREAD,
+            value: Value::Number(tid.into()),
+        }
+    }
+
+    /// A thread runs another stack: what its own track shows meanwhile.
+    fn host(&mut self, thread: usize, what: Meanwhile, time: u64) {
+        let Some(own) = self.own.get(&thread).and_then(|own| self.rows.get(own)) else {
+            return;
+        };
+        if own.does(|does| matches!(does, Meanwhile::Suspended | Meanwhile::Hosts(..))) {
+            let own = own.id;
+            self.begin_leaf(own, what, time);
+        }
+    }
+}
+
+/// The number of a function's name and location.
+#[inline]
+fn number(process: &Process, known: &mut Option<Functions>, address: Addr, time: Nanos) -> u64 {
+    let key = Key {
+        address,
+        generation: process.modules().generation(time),
+    };
+    let known = known.get_or_insert_with(Functions::default);
+    numbers::function(known.id(key).0)
+}
+
+impl Row {
+    /// Whether a slice that is not written begins now.
+    fn begins_leaf(&self, time: u64) -> bool {
+        let leaf = self.leaf.as_ref();
+        leaf.is_some_and(|leaf| leaf.since == time && !leaf.written)
+    }
+
+    /// Ends what it does that does not call.
+    fn settle(&mut self, pen: &mut Pen<'_>, time: u64) {
+        let Some(leaf) = &self.leaf else { return };
+        let (what, time) = (leaf.what, time.max(leaf.since));
+        if self.shown && (leaf.written || leaf.since < time) {
+            pen.begin_leaf(self, None);
+            pen.end(time, self.id.unique());
+        }
+        self.leaf = None;
+        if what == Meanwhile::Suspended {
+            self.waits = None;
+        }
+    }
+}
+
+impl Sink for Rows<'_> {
+    fn born(&mut self, strand: &Strand) {
+        let (id, kind) = (strand.id, strand.kind);
+        if self.own.is_empty() {
+            // Each part begins with a thread, which is in no other part.
+            let number = self.whole.sequences[self.index].saturating_add(id.number() as u32);
+            self.pen.sequence = Sequence::new(number, self.whole.clock, id.unique());
+        }
+        let mut row = Row::new(id, kind, self.shown(id));
+        if kind == Kind::Thread {
+            self.own.insert(strand.thread(), id);
+            self.running.insert(strand.thread(), id);
+        } else if let Some(parent) = strand.parent
+            && row.shown
+            && self.shown(parent)
+        {
+            let flow = numbers::birth(id);
+            let text = format!("makes {}", label(id, kind));
+            self.moment(parent, strand.born.0, &text, flow);
+            row.arriving.push(flow);
+        }
+        self.rows.insert(id, row);
+    }
+
+    fn resumed(&mut self, id: StrandId, by: Option<StrandId>, thread: usize, Nanos(time): Nanos) {
+        let Some(row) = self.rows.get(&id) else {
+            return;
+        };
+        let (kind, shown) = (row.kind, row.shown);
+        let rested = row.does(|does| does == Meanwhile::Suspended);
+        let activation = kind == Kind::Coroutine && !(row.open > 0 && rested);
+        let outer = self.running.insert(thread, id);
+        if activation {
+            if let Some(outer) = outer.filter(|&outer| outer != id) {
+                self.begin_leaf(outer, Meanwhile::Calls(id, kind), time);
+            }
+        } else if self.own.get(&thread) != Some(&id) {
+            self.host(thread, Meanwhile::Hosts(id, kind), time);
+        }
+        let by = by.filter(|&by| shown && self.shown(by) && by != id);
+        let flow = by.map(|by| self.depart(by, id, kind, time));
+        let tid = self.tid(thread);
+        let Some(row) = self.rows.get_mut(&id) else {
+            return;
+        };
+        row.settle(&mut self.pen, time);
+        row.returned = false;
+        if activation {
+            row.under = outer.filter(|&outer| outer != id);
+        }
+        if activation || !row.begun {
+            row.arriving.extend(flow);
+        } else if shown {
+            let what = Begin {
+                category: numbers::STRAND,
+                arriving: flow.as_slice(),
+                annotations: &[tid],
+                ..Begin::named(Name::Interned(numbers::RESUMED))
+            };
+            self.pen.instant(time, id.unique(), &what);
+        }
+    }
+
+    fn suspended(&mut self, id: StrandId, thread: usize, Nanos(time): Nanos) {
+        let Some(row) = self.rows.get_mut(&id).filter(|row| !row.cut) else {
+            return;
+        };
+        if std::mem::take(&mut row.returned) {
+            let kind = row.kind;
+            if let Some(outer) = row.under.take() {
+                self.running.insert(thread, outer);
+                let outer = self.rows.get_mut(&outer);
+                let calls = Meanwhile::Calls(id, kind);
+                if let Some(outer) = outer.filter(|row| row.does(|does| does == calls)) {
+                    outer.settle(&mut self.pen, time);
+                }
+            }
+        } else if self.own.get(&thread) != Some(&id) {
+            self.host(thread, Meanwhile::Suspended, time);
+        }
+        self.begin_leaf(id, Meanwhile::Suspended, time);
+    }
+
+    #[inline]
+    fn enter(&mut self, call: &Call) {
+        let Nanos(time) = call.enter;
+        let tid = call.frame.map(|_| self.tid(call.thread));
+        let Some(row) = self.rows.get_mut(&call.strand) else {
+            return;
+        };
+        row.settle(&mut self.pen, time);
+        row.open += 1;
+        row.begun = true;
+        row.returned = false;
+        if !row.shown {
+            return;
+        }
+        if row.open > DEEPEST {
+            self.deep += 1;
+            return;
+        }
+        self.calls += 1;
+        let function = number(self.process, &mut self.functions, call.function, call.enter);
+        let mut what = Begin::call(function, numbers::CALL);
+        let annotations;
+        if let Some((frame, tid)) = call.frame.zip(tid) {
+            let pointer = Annotation {
+                name: numbers::FRAME,
+                value: Value::Pointer(frame.address().0),
+            };
+            let index = frame.resume_index().map(|index| Annotation {
+                name: numbers::RESUME_INDEX,
+                value: Value::Number(index.into()),
+            });
+            annotations = [tid, pointer, index.unwrap_or(pointer)];
+            what.annotations = &annotations[..if index.is_some() { 3 } else { 2 }];
+        }
+        let arriving = std::mem::take(&mut row.arriving);
+        what.arriving = &arriving;
+        self.pen.begin(time, call.strand.unique(), &what);
+    }
+
+    #[inline]
+    fn leave(&mut self, span: &StrandSpan) {
+        let Some(row) = self.rows.get_mut(&span.strand) else {
+            return;
+        };
+        if span.span.end == End::Open {
+            // Its slice has no end, as the call has none.
+            row.cut = true;
+            return;
+        }
+        let Nanos(mut time) = span.span.exit;
+        match &row.leaf {
+            // It ended at the latest when its strand went on, or was gone: it did not run since then.
+            Some(leaf) if span.span.end == End::Unwound && leaf.what == Meanwhile::Suspended => {
+                time = leaf.since;
+            }
+            _ => row.settle(&mut self.pen, time),
+        }
+        row.returned = span.body && span.span.depth == 0;
+        if row.shown && row.open <= DEEPEST {
+            self.pen.end(time, span.strand.unique());
+        }
+        row.open -= 1;
+    }
+
+    fn unmatched(&mut self, id: StrandId, _: usize, callee: Callee, time: Nanos) {
+        let Some(row) = self.rows.get_mut(&id).filter(|row| row.shown) else {
+            return;
+        };
+        let function = match callee {
+            Callee::Known(address) => {
+                Some(number(self.process, &mut self.functions, address, time))
+            }
+            Callee::Bits(_) | Callee::Unknown => None,
+        };
+        row.settle(&mut self.pen, time.0);
+        let what = Begin {
+            category: numbers::UNMATCHED,
+            ..Begin::named(function.map_or(Name::Text("?"), Name::Interned))
+        };
+        self.pen.instant(time.0, id.unique(), &what);
+    }
+
+    fn other(&mut self, id: StrandId, _: usize, event: &Event<'_>) {
+        let text;
+        let category = match event.kind {
+            EventKind::Mark { text: mark, .. } => {
+                text = printable(&String::from_utf8_lossy(mark));
+                numbers::MARK
+            }
+            EventKind::Gap {
+                why,
+                missing: count,
+            } => {
+                text = notes::gap(why, count);
+                numbers::GAP
+            }
+            EventKind::StrandWaits { reason, .. } => {
+                if let Some(row) = self.rows.get_mut(&id) {
+                    row.waits = Some(String::from_utf8_lossy(reason).into());
+                }
+                return;
+            }
+            _ => return,
+        };
+        let Some(row) = self.rows.get_mut(&id).filter(|row| row.shown) else {
+            return;
+        };
+        row.settle(&mut self.pen, event.time.0);
+        let what = Begin {
+            category,
+            ..Begin::named(Name::Text(&text))
+        };
+        self.pen.instant(event.time.0, id.unique(), &what);
+    }
+
+    fn ended(&mut self, strand: &Strand) {
+        if let Some(mut row) = self.rows.remove(&strand.id) {
+            match strand.died() {
+                Some(Nanos(died)) => row.settle(&mut self.pen, died),
+                // It goes on, as far as is known.
+                None if row.shown => self.pen.begin_leaf(&mut row, None),
+                None => {}
+            }
+            if row.shown {
+                self.kinds.insert(row.kind);
+                self.ended.append(|bytes| Ended::new(strand).write(bytes));
+            }
+        }
+        if self.rows.is_empty() {
+            // There may be ten thousand threads, and none of them has more to say.
+            let functions = self.functions.take();
+            self.keys = functions.map_or_else(Vec::new, |functions| functions.keys().to_vec());
+            self.pen.events.rest();
+            self.ended.rest();
+        }
+    }
+}

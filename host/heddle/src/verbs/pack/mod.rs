@@ -1,0 +1,45 @@
+//! `heddle pack`: docs/pack.md.
+
+mod contents;
+
+use crate::notes::note;
+use crate::trace_arg::TraceArg;
+use heddle_trace_file::pack;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Arguments of `heddle pack`.
+#[derive(clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    trace: TraceArg,
+    /// File to make; without it, the trace's name with `.packed` behind it
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+/// Runs `heddle pack`.
+pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let trace = args.trace.open()?;
+    anyhow::ensure!(
+        trace.symbols().is_none(),
+        "{}: it is packed already",
+        trace.path().display()
+    );
+    let output = match args.output {
+        Some(output) => output,
+        None => args.trace.beside(".packed")?,
+    };
+    let symbols = contents::symbols(&trace)?;
+    let packed = pack(&trace, &symbols, &output)?;
+    let events: u64 = contents::events(&trace)?;
+    note(format_args!(
+        "packed {} of {events} events into {}: {} bytes, {:.2} an event; next: heddle report {}",
+        args.trace.trace.display(),
+        output.display(),
+        packed.bytes,
+        packed.bytes as f64 / events.max(1) as f64,
+        crate::notes::quoted(&output)
+    ));
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,90 @@
+//! The thread that moves full blocks out of the program's buffers while processors are idle.
+
+use super::failure::Failure;
+use crate::notes;
+use heddle_trace_file::{Collected, Collector, Error};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// The running thread.
+pub struct Collecting {
+    stop: Arc<AtomicBool>,
+    wake: Box<dyn Fn()>,
+    thread: JoinHandle<(Collector, bool)>,
+    /// The thread's, for the kernel.
+    id: libc::pid_t,
+    shown: PathBuf,
+}
+
+/// A thread rings when a block is full; this finds a bell that was not heard, and new processes.
+const AT_MOST: Duration = Duration::from_millis(100);
+
+/// Starts to collect in the trace at `trace`, which the user calls `shown`. To be called before the program begins.
+pub fn start(trace: &Path, shown: &Path) -> Result<Collecting, Failure> {
+    let failed = |error: Error| Failure::ours(format!("cannot begin to record: {error}"));
+    let mut collector = Collector::begin(trace).map_err(failed)?;
+    let wake = collector.waker().map_err(failed)?;
+    let stop = Arc::new(AtomicBool::new(false));
+    let (stopped, said) = (stop.clone(), shown.to_owned());
+    let (begun, kernel_id) = std::sync::mpsc::sync_channel(1);
+    let work = move || {
+        // SAFETY: gettid takes nothing.
+        let _ = begun.send(unsafe { libc::gettid() });
+        policy(0, libc::SCHED_IDLE);
+        let mut told = false;
+        while !stopped.load(SeqCst) {
+            if collector.round() == 0 {
+                collector.wait(AT_MOST);
+            }
+            if let Some(trouble) = collector.trouble().filter(|_| !told) {
+                told = true;
+                notes::uncopied(&trouble, &said);
+            }
+        }
+        (collector, told)
+    };
+    let thread = std::thread::Builder::new().name("collector".into());
+    let thread = thread
+        .spawn(work)
+        .map_err(|error| Failure::ours(format!("cannot start a thread: {error}")))?;
+    let id = kernel_id
+        .recv()
+        .map_err(|_| Failure::ours("the collecting thread ended at once"))?;
+    Ok(Collecting {
+        id,
+        stop,
+        wake: Box::new(wake),
+        thread,
+        shown: shown.to_owned(),
+    })
+}
+
+impl Collecting {
+    /// Ends the thread, and collects what the program has left.
+    pub fn finish(self) -> Result<Collected, Error> {
+        self.stop.store(true, SeqCst);
+        (self.wake)();
+        // A process that goes on and takes every processor would keep it from its end. Going back needs a right (RLIMIT_NICE); without it, we wait for idle time.
+        policy(self.id, libc::SCHED_OTHER);
+        let (collector, told) = self
+            .thread
+            .join()
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        let collected = collector.finish()?;
+        if let Some(trouble) = collected.trouble.as_ref().filter(|_| !told) {
+            notes::uncopied(trouble, &self.shown);
+        }
+        Ok(collected)
+    }
+}
+
+/// Gives a thread, 0 for the calling one, this place among others; with SCHED_IDLE it runs only where a processor has nothing else to do.
+fn policy(thread: libc::pid_t, policy: libc::c_int) {
+    let parameters = libc::sched_param { sched_priority: 0 };
+    // Where it is refused, all else is the same.
+    // SAFETY: a valid structure.
+    unsafe { libc::sched_setscheduler(thread, policy, &parameters) };
+}

@@ -1,0 +1,188 @@
+//! `heddle record`: docs/record.md.
+
+mod collector;
+mod directory;
+mod failure;
+mod filtering;
+mod library;
+mod modes;
+mod planning;
+mod program;
+mod run;
+
+use crate::file_limit;
+use crate::names::printable;
+use crate::notes::{counted, error, note, quoted, were};
+use failure::Failure;
+use heddle_trace_file::{Collected, Error, Process, Thread, Trace};
+use std::ffi::OsString;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, ExitStatus};
+
+/// Arguments of `heddle record`.
+#[derive(clap::Args)]
+#[command(override_usage = "heddle record [OPTIONS] [--] <PROGRAM> [ARGUMENT]...")]
+pub struct Args {
+    /// Directory to make; a trace that is there is kept as DIR.old
+    #[arg(short, long, value_name = "DIR", default_value = "heddle.trace")]
+    output: PathBuf,
+    /// The program and its arguments
+    #[arg(
+        required = true,
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        value_name = "PROGRAM"
+    )]
+    command: Vec<OsString>,
+    #[command(flatten)]
+    less: filtering::Options,
+    #[command(flatten)]
+    modes: modes::Modes,
+}
+
+/// Runs `heddle record`: the program's exit code, or 125–127 for a failure of ours.
+pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    Ok(record(&args).unwrap_or_else(|Failure { code, message }| {
+        error(message);
+        ExitCode::from(code)
+    }))
+}
+
+fn record(args: &Args) -> Result<ExitCode, Failure> {
+    let [name, arguments @ ..] = args.command.as_slice() else {
+        return Err(Failure::ours("no program given"));
+    };
+    let program = program::find(name)?;
+    let library = library::find()?;
+    program::verify(&program, &library)?;
+    let preload = library::preload(&library)?;
+    let trace = directory::prepare(&args.output)?;
+    // Looked up here and run by its path, but under the name that was typed, which it may show in its messages.
+    let mut command = Command::new(&program);
+    std::os::unix::process::CommandExt::arg0(&mut command, name);
+    command
+        .args(arguments)
+        .env("LD_PRELOAD", preload)
+        .env("ASAN_OPTIONS", library::sanitizer_options())
+        .env("HEDDLE_DIR", &trace);
+    args.less.tell(&mut command);
+    args.modes.tell(&mut command);
+    directory::say_filters(&trace, &args.less.typed())?;
+    file_limit::restored(&mut command);
+    let collecting =
+        collector::start(&trace, &args.output).inspect_err(|_| _ = directory::discard(&trace))?;
+    let planning = planning::start(&trace, &args.less, args.modes.plans_coroutines())
+        .inspect_err(|_| _ = directory::discard(&trace))?;
+    let status = run::run(&mut command);
+    if let Some(planning) = planning {
+        planning.finish();
+    }
+    let collected = collecting.finish();
+    let status = status.inspect_err(|_| _ = directory::discard(&trace))?;
+    if let Some(signal) = status.signal() {
+        note(format_args!(
+            "{} was killed by {}",
+            program.display(),
+            run::signal_name(signal)
+        ));
+    }
+    conclude(&trace, &args.output, &program, collected);
+    Ok(exit_code(status))
+}
+
+fn exit_code(status: ExitStatus) -> ExitCode {
+    let code = status
+        .code()
+        .unwrap_or_else(|| 128 + status.signal().unwrap_or(0));
+    ExitCode::from(u8::try_from(code).unwrap_or(1))
+}
+
+/// Traces up to this size are counted; of larger ones the number of events is told from their size.
+const COUNTED: u64 = 1 << 30;
+
+/// Bytes of an enter and an exit, by two.
+const BYTES_AN_EVENT: u64 = 12;
+
+/// One line that says where the trace is. Whatever is wrong with the trace, the program's exit code stands.
+fn conclude(path: &Path, shown: &Path, program: &Path, collected: Result<Collected, Error>) {
+    let collected = collected.unwrap_or_else(|failure| {
+        error(failure);
+        Collected::default()
+    });
+    match Trace::open(path) {
+        Ok(trace) => tell(&trace, &collected, shown).unwrap_or_else(error),
+        Err(Error::Empty(_)) => nothing(path, shown, program),
+        Err(failure) => error(failure),
+    }
+}
+
+fn nothing(path: &Path, shown: &Path, program: &Path) {
+    let program = program.display();
+    if directory::discard(path) {
+        return error(format_args!(
+            "{program} made no recorded call: was it compiled with -finstrument-functions? `heddle flags` prints the flags to use"
+        ));
+    }
+    error(format_args!(
+        "{program} could not store anything in {}: what it said stands above; make room there, or record elsewhere: heddle record -o OTHER-DIRECTORY …",
+        shown.display()
+    ));
+}
+
+fn tell(trace: &Trace, collected: &Collected, shown: &Path) -> Result<(), Error> {
+    let processes = trace.processes();
+    let threads = || processes.iter().flat_map(|process| process.threads());
+    let bytes: u64 = threads().map(Thread::bytes).sum();
+    let (mut events, mut dropped) = (bytes / BYTES_AN_EVENT, collected.dropped);
+    if bytes <= COUNTED {
+        (events, dropped) = (0, 0);
+        for thread in threads() {
+            let (of_thread, lost) = thread.count()?;
+            (events, dropped) = (events + of_thread, dropped + lost);
+        }
+    }
+    let about = if bytes <= COUNTED { "" } else { "about " };
+    let dropped: u64 = processes.iter().map(Process::dropped).sum::<u64>() + dropped;
+    for pid in &collected.running {
+        note(format_args!(
+            "process {pid} still runs and goes on recording; when it has ended: heddle recover {}",
+            quoted(shown)
+        ));
+    }
+    if events == 0 && dropped > 0 {
+        error(format_args!(
+            "nothing is in {}: {} dropped, for lack of space or memory; make room there, or record elsewhere: heddle record -o OTHER-DIRECTORY …",
+            shown.display(),
+            were(dropped, "event")
+        ));
+        return Ok(());
+    }
+    if events == 0 && trace.filters().is_some() {
+        note(format_args!(
+            "no call of {} was wanted by its options: see heddle info {}",
+            printable(processes[0].executable()),
+            quoted(shown)
+        ));
+    }
+    let images = match processes.len() as u64 {
+        1 => String::new(),
+        several => format!(" of {}", counted(several, "process image")),
+    };
+    let dropped = match dropped {
+        0 => String::new(),
+        dropped => format!(", {} dropped", counted(dropped, "event")),
+    };
+    let directory = if shown == Path::new("heddle.trace") {
+        String::new()
+    } else {
+        format!(" {}", quoted(shown))
+    };
+    note(format_args!(
+        "recorded {about}{} on {}{images}{dropped} in {}; next: heddle report{directory}",
+        counted(events, "event"),
+        counted(threads().count() as u64, "thread"),
+        shown.display()
+    ));
+    Ok(())
+}

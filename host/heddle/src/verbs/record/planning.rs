@@ -1,0 +1,208 @@
+//! What the library in the traced program must know of its functions, and asks us (docs/trace-format.md, Plans): which ones the user's patterns mean, and where coroutines have their frames.
+
+use super::failure::Failure;
+use super::filtering::{Options, Search};
+use crate::names::printable;
+use crate::notes::warning;
+use heddle_symbols::Images;
+use heddle_trace_file::{Error, Kinds, Module, PlanRange, Planner, Recipe};
+use std::collections::HashMap;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// The thread that answers the library. Unlike the collector's, of normal priority: the program waits for it.
+pub struct Planning {
+    stop: Arc<AtomicBool>,
+    wake: Box<dyn Fn()>,
+    thread: JoinHandle<Result<Vec<String>, Error>>,
+}
+
+/// A request wakes us; this is for one that was killed before it could.
+const AT_MOST: Duration = Duration::from_secs(1);
+
+/// Starts to answer, if there are patterns or if `coroutines` are to be told of. To be called while the trace at `trace` is being collected, before the program begins.
+pub fn start(
+    trace: &Path,
+    options: &Options,
+    coroutines: bool,
+) -> Result<Option<Planning>, Failure> {
+    if options.patterns().next().is_none() && !coroutines {
+        return Ok(None);
+    }
+    let failed = |error: Error| Failure::ours(format!("cannot begin to record: {error}"));
+    let planner = Planner::begin(trace).map_err(failed)?;
+    let wake = planner.waker().map_err(failed)?;
+    let stop = Arc::new(AtomicBool::new(false));
+    let (stopped, options) = (stop.clone(), options.clone());
+    let work = move || {
+        let mut modules = Modules::new(&options, coroutines);
+        let go_on = || !stopped.load(SeqCst);
+        planner.serve(AT_MOST, go_on, |module| modules.ranges(module))?;
+        Ok(modules.warnings())
+    };
+    let thread = std::thread::Builder::new()
+        .name("planner".into())
+        .spawn(work)
+        .map_err(|error| Failure::ours(format!("cannot start a thread: {error}")))?;
+    Ok(Some(Planning {
+        stop,
+        wake: Box::new(wake),
+        thread,
+    }))
+}
+
+impl Planning {
+    /// Ends the thread, and says which patterns matched nothing, and what could not be read.
+    pub fn finish(self) {
+        self.stop.store(true, SeqCst);
+        (self.wake)();
+        let result = self
+            .thread
+            .join()
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        match result {
+            Ok(warnings) => warnings.iter().for_each(warning),
+            Err(error) => warning(format_args!(
+                "{error}: from there on no function matched, and no coroutine was known"
+            )),
+        }
+    }
+}
+
+/// The files of the modules that were asked for.
+struct Modules<'a> {
+    search: Search<'a>,
+    coroutines: bool,
+    images: Images,
+    known: HashMap<(PathBuf, Option<String>), Vec<PlanRange>>,
+}
+
+impl<'a> Modules<'a> {
+    fn new(options: &'a Options, coroutines: bool) -> Self {
+        Modules {
+            search: Search::new(options),
+            coroutines,
+            images: Images::new(),
+            known: HashMap::new(),
+        }
+    }
+
+    fn ranges(&mut self, module: &Module) -> Vec<PlanRange> {
+        let key = (module.path.clone(), module.build_id.clone());
+        if let Some(known) = self.known.get(&key) {
+            return known.clone();
+        }
+        let ranges = if self.images.may_call_hooks(module) {
+            self.sought(module)
+        } else {
+            Vec::new()
+        };
+        self.known.insert(key, ranges.clone());
+        ranges
+    }
+
+    fn sought(&mut self, module: &Module) -> Vec<PlanRange> {
+        let table = self.images.table(module);
+        let table = table.filter(|table| table.calls_hooks());
+        let matched = table.map_or_else(Vec::new, |table| self.search.in_table(&table));
+        let recipes = if self.coroutines {
+            self.images.recipes(module)
+        } else {
+            Vec::new()
+        };
+        overlaid(&matched, &recipes)
+    }
+
+    fn warnings(mut self) -> Vec<String> {
+        // Without a program that asked, nothing was sought.
+        if self.known.is_empty() {
+            return Vec::new();
+        }
+        let mut all = self.search.unmatched();
+        let images = self.images.take_warnings();
+        all.extend(images.iter().map(|warning| printable(&warning.to_string())));
+        all
+    }
+}
+
+/// Both in one: in order, without overlaps, as each of them is.
+fn overlaid(matched: &[PlanRange], recipes: &[(Range<u64>, Recipe)]) -> Vec<PlanRange> {
+    if recipes.is_empty() {
+        return matched.to_vec();
+    }
+    let end = |range: &PlanRange| range.start + u64::from(range.size);
+    let mut bounds: Vec<u64> = matched.iter().flat_map(|r| [r.start, end(r)]).collect();
+    bounds.extend(
+        recipes
+            .iter()
+            .flat_map(|(range, _)| [range.start, range.end]),
+    );
+    bounds.sort_unstable();
+    bounds.dedup();
+    let (mut matched, mut recipes) = (matched.iter().peekable(), recipes.iter().peekable());
+    let mut all = Vec::new();
+    for pair in bounds.windows(2) {
+        let (start, size) = (pair[0], pair[1] - pair[0]);
+        while matched.next_if(|range| end(range) <= start).is_some() {}
+        while recipes.next_if(|(range, _)| range.end <= start).is_some() {}
+        let here = matched.peek().filter(|range| range.start <= start);
+        let kinds = here.map_or(Kinds::default(), |range| range.kinds);
+        let here = recipes.peek().filter(|(range, _)| range.start <= start);
+        let recipe = here.map_or(Recipe::default(), |&&(_, recipe)| recipe);
+        if !kinds.is_empty() || recipe != Recipe::default() {
+            all.push(PlanRange {
+                start,
+                size: u32::try_from(size).unwrap_or(u32::MAX),
+                kinds,
+                recipe,
+            });
+        }
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_and_recipes_share_their_ranges() {
+        let recipe = |offset| Recipe {
+            place: None,
+            resume_index: Some(offset),
+        };
+        let range = |start, size, kinds, recipe| PlanRange {
+            start,
+            size,
+            kinds,
+            recipe,
+        };
+        let (none, filter) = (Recipe::default(), Kinds::FILTER);
+        let matched = [
+            range(0x10, 0x20, filter, none),
+            range(0x40, 0x10, Kinds::EXCLUDE, none),
+        ];
+        let recipes = [
+            (0x8..0x10, recipe(2)),
+            (0x20..0x28, recipe(4)),
+            (0x2c..0x44, recipe(6)),
+        ];
+        let expected = [
+            range(0x8, 0x8, Kinds::default(), recipe(2)),
+            range(0x10, 0x10, filter, none),
+            range(0x20, 0x8, filter, recipe(4)),
+            range(0x28, 0x4, filter, none),
+            range(0x2c, 0x4, filter, recipe(6)),
+            range(0x30, 0x10, Kinds::default(), recipe(6)),
+            range(0x40, 0x4, Kinds::EXCLUDE, recipe(6)),
+            range(0x44, 0xc, Kinds::EXCLUDE, none),
+        ];
+        assert_eq!(overlaid(&matched, &recipes), expected);
+        assert_eq!(overlaid(&matched, &[]), matched);
+        assert_eq!(overlaid(&[], &recipes).len(), recipes.len());
+    }
+}

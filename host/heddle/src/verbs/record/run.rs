@@ -1,0 +1,102 @@
+//! Runs the program while signals go where they would go without us.
+//!
+//! Ctrl-C on the terminal reaches the whole foreground group, so the program gets it itself. We
+//! only must not die of it, as we have to finish the trace. A signal sent to us alone (`kill PID`,
+//! a job scheduler) is passed on.
+
+use super::failure::Failure;
+use libc::c_int;
+use std::io;
+use std::process::{Command, ExitStatus};
+use std::sync::atomic::{AtomicI32, Ordering::SeqCst};
+
+const PASSED_ON: [c_int; 4] = [libc::SIGINT, libc::SIGQUIT, libc::SIGTERM, libc::SIGHUP];
+
+/// Process id of the program; 0 until it runs, −1 when it has ended.
+static PROGRAM: AtomicI32 = AtomicI32::new(0);
+/// A signal that came before the program ran.
+static EARLY: AtomicI32 = AtomicI32::new(0);
+
+extern "C" fn pass_on(signal: c_int, info: *mut libc::siginfo_t, _context: *mut libc::c_void) {
+    // SAFETY: the kernel hands a valid siginfo to a handler installed with SA_SIGINFO.
+    let from_terminal = unsafe { (*info).si_code } == libc::SI_KERNEL;
+    match PROGRAM.load(SeqCst) {
+        0 => EARLY.store(signal, SeqCst),
+        program if program > 0 && !from_terminal => {
+            // SAFETY: kill is async-signal-safe; the program is our child and not yet waited for.
+            unsafe { libc::kill(program, signal) };
+        }
+        _ => {}
+    }
+}
+
+fn install() -> io::Result<()> {
+    for signal in PASSED_ON {
+        // SAFETY: plain structures that sigaction reads and writes; the handler is async-signal-safe.
+        unsafe {
+            let mut old: libc::sigaction = std::mem::zeroed();
+            if libc::sigaction(signal, std::ptr::null(), &mut old) != 0 {
+                return Err(io::Error::last_os_error());
+            }
+            // Under nohup the program is to ignore the hang-up too; a handler would not be inherited.
+            if old.sa_sigaction == libc::SIG_IGN {
+                continue;
+            }
+            let mut action: libc::sigaction = std::mem::zeroed();
+            action.sa_sigaction =
+                pass_on as extern "C" fn(c_int, *mut libc::siginfo_t, *mut libc::c_void) as usize;
+            action.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART;
+            if libc::sigaction(signal, &action, std::ptr::null_mut()) != 0 {
+                return Err(io::Error::last_os_error());
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Runs `command` to its end.
+pub fn run(command: &mut Command) -> Result<ExitStatus, Failure> {
+    let shown = command.get_program().to_string_lossy().into_owned();
+    install().map_err(|error| Failure::ours(format!("cannot handle signals: {error}")))?;
+    let mut child = command.spawn().map_err(|error| match error.raw_os_error() {
+        Some(libc::ENOENT) => Failure { code: 127, message: format!("{shown}: its interpreter (first line, or ELF loader) was not found") },
+        Some(libc::ENOEXEC) => Failure { code: 126, message: format!("{shown}: not a program that this machine can run (a script needs a first line such as #!/bin/sh)") },
+        Some(libc::EACCES) => Failure { code: 126, message: format!("{shown}: {error}") },
+        _ => Failure::ours(format!("cannot run {shown}: {error}")),
+    })?;
+    let pid = i32::try_from(child.id()).map_err(|_| Failure::ours("a process id beyond 2³¹"))?;
+    PROGRAM.store(pid, SeqCst);
+    let early = EARLY.swap(0, SeqCst);
+    if early != 0 {
+        // SAFETY: the child is ours and not yet waited for.
+        unsafe { libc::kill(pid, early) };
+    }
+    // Wait without reaping, so that the pid cannot be another process's while a handler may still use it.
+    // SAFETY: siginfo is plain data that waitid fills.
+    while unsafe {
+        libc::waitid(
+            libc::P_PID,
+            pid as libc::id_t,
+            &mut std::mem::zeroed(),
+            libc::WEXITED | libc::WNOWAIT,
+        )
+    } != 0
+    {
+        let error = io::Error::last_os_error();
+        if error.kind() != io::ErrorKind::Interrupted {
+            return Err(Failure::ours(format!("cannot wait for {shown}: {error}")));
+        }
+    }
+    PROGRAM.store(-1, SeqCst);
+    child
+        .wait()
+        .map_err(|error| Failure::ours(format!("cannot wait for {shown}: {error}")))
+}
+
+/// `signal 11 (Segmentation fault)`.
+pub fn signal_name(signal: c_int) -> String {
+    // SAFETY: strsignal returns a valid string for any number; its buffer has no other user, as we
+    // have one thread.
+    let text = unsafe { std::ffi::CStr::from_ptr(libc::strsignal(signal)) };
+    format!("signal {signal} ({})", text.to_string_lossy())
+}

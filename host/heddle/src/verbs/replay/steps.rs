@@ -1,0 +1,216 @@
+//! What each event of a trace is to its strand: a call's beginning or end, or something else.
+
+use super::line::{Line, OpenCall};
+use crate::names::{Names, thread_label};
+use crate::strand_list::label;
+use heddle_calls::{End, Loose};
+use heddle_strands::{Analysis, Call, Kind, Sink, Strand, StrandId, StrandSpan, Unresolved};
+use heddle_trace_file::{Callee, Event, Nanos, Place, Remarks, Trace};
+use std::collections::HashMap;
+
+/// What the last event became.
+#[derive(Clone, Copy, Debug)]
+enum Became {
+    Nothing,
+    Enter(Call),
+    Exit(StrandSpan),
+    Unmatched(StrandId, Callee, Nanos),
+    Other(StrandId),
+}
+
+/// Remembers what the last event became, and who is alive.
+struct Latest {
+    became: Became,
+    depths: HashMap<StrandId, usize>,
+    /// The open calls of each strand, outermost first, if they are wanted.
+    open: Option<HashMap<StrandId, Vec<OpenCall>>>,
+    /// Those that live.
+    strands: HashMap<StrandId, Strand>,
+    /// Those whose label is another now, or is not needed any more.
+    changed: Vec<StrandId>,
+}
+
+impl Sink for Latest {
+    fn born(&mut self, strand: &Strand) {
+        self.strands.insert(strand.id, strand.clone());
+    }
+
+    fn named(&mut self, strand: &Strand) {
+        self.strands.insert(strand.id, strand.clone());
+        self.changed.push(strand.id);
+    }
+
+    fn enter(&mut self, call: &Call) {
+        self.depths.insert(call.strand, call.depth + 1);
+        self.became = Became::Enter(*call);
+        if let Some(open) = &mut self.open {
+            open.entry(call.strand).or_default().push(call.into());
+        }
+    }
+
+    fn leave(&mut self, span: &StrandSpan) {
+        self.depths.insert(span.strand, span.span.depth);
+        if span.span.end == End::Returned {
+            self.became = Became::Exit(*span);
+        }
+        if let Some(open) = &mut self.open {
+            open.entry(span.strand).or_default().pop();
+        }
+    }
+
+    fn unmatched(&mut self, strand: StrandId, _thread: usize, function: Callee, time: Nanos) {
+        self.became = Became::Unmatched(strand, function, time);
+    }
+
+    fn other(&mut self, strand: StrandId, _thread: usize, _event: &Event<'_>) {
+        self.became = Became::Other(strand);
+    }
+
+    fn ended(&mut self, strand: &Strand) {
+        self.depths.remove(&strand.id);
+        if let Some(open) = &mut self.open {
+            open.remove(&strand.id);
+        }
+        self.changed.push(strand.id);
+    }
+}
+
+/// What else is to be said.
+pub struct Told {
+    pub loose: Loose,
+    pub remarks: Remarks,
+    pub unresolved: Vec<Unresolved>,
+}
+
+/// One event of a strand.
+pub enum Step<'a> {
+    /// A call's line. Of an enter, the calls that are open then, outermost first, if they are
+    /// wanted.
+    Line(Line, &'a [OpenCall]),
+    /// Another event, and the depth at which it was.
+    Other(&'a Event<'a>, usize),
+}
+
+/// What each line says of whose event it is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum By {
+    Thread,
+    Strand,
+}
+
+/// Gives `each` every event, in order of time, with its place and the label of its thread or
+/// strand.
+///
+/// # Errors
+/// What reading the trace gives, and what `each` gives.
+pub fn replay(
+    trace: &Trace,
+    names: &mut Names<'_>,
+    by: By,
+    wants_open: bool,
+    mut each: impl FnMut(&mut Names<'_>, Place, &str, Step<'_>) -> anyhow::Result<()>,
+) -> anyhow::Result<Told> {
+    let analysis = match by {
+        By::Thread => Analysis::by_thread(trace),
+        By::Strand => Analysis::new(trace, names.images()),
+    };
+    let mut labels = Labels::new(trace, by);
+    let mut failed = None;
+    let latest = |_| Latest {
+        became: Became::Nothing,
+        depths: HashMap::new(),
+        open: wants_open.then(HashMap::new),
+        strands: HashMap::new(),
+        changed: Vec::new(),
+    };
+    let decoded = analysis.stream(latest, |place, event, latest| {
+        let (id, step) = match std::mem::replace(&mut latest.became, Became::Nothing) {
+            Became::Nothing => return true,
+            Became::Enter(call) => {
+                let open = latest.open.as_ref().and_then(|open| open.get(&call.strand));
+                let open = open.map_or(&[][..], Vec::as_slice);
+                (
+                    call.strand,
+                    Step::Line(Line::enter(names, place, &call), open),
+                )
+            }
+            Became::Exit(span) => (
+                span.strand,
+                Step::Line(Line::exit(names, place, &span), &[]),
+            ),
+            Became::Unmatched(id, function, time) => {
+                let depth = latest.depths.get(&id).copied().unwrap_or(0);
+                let line = Line::unmatched(names, place, time, function, depth);
+                (id, Step::Line(line, &[]))
+            }
+            Became::Other(id) => {
+                let depth = latest.depths.get(&id).copied().unwrap_or(0);
+                (id, Step::Other(event, depth))
+            }
+        };
+        let label = labels.of(names, id, latest.strands.get(&id));
+        failed = each(names, place, label, step).err();
+        for id in latest.changed.drain(..) {
+            labels.known.remove(&id);
+            if !latest.depths.contains_key(&id) {
+                latest.strands.remove(&id);
+            }
+        }
+        failed.is_none()
+    })?;
+    failed.map_or(Ok(()), Err)?;
+    Ok(Told {
+        loose: decoded.loose,
+        remarks: decoded.remarks,
+        unresolved: decoded.unresolved,
+    })
+}
+
+struct Labels<'a> {
+    trace: &'a Trace,
+    by: By,
+    width: usize,
+    known: HashMap<StrandId, String>,
+}
+
+impl<'a> Labels<'a> {
+    fn new(trace: &'a Trace, by: By) -> Self {
+        const WIDTH: usize = 20;
+        let threads = trace.processes().iter().flat_map(|process| {
+            let threads = process.threads().iter();
+            threads.map(|thread| thread_label(trace, process, thread))
+        });
+        let longest = || threads.map(|label| label.chars().count()).max();
+        Labels {
+            trace,
+            by,
+            width: match by {
+                By::Thread => longest().unwrap_or(0),
+                By::Strand => WIDTH,
+            },
+            known: HashMap::new(),
+        }
+    }
+
+    /// `3 body(int)`: number and name; by thread `body 4711`.
+    fn of(&mut self, names: &mut Names<'_>, id: StrandId, strand: Option<&Strand>) -> &str {
+        let (trace, by, width) = (self.trace, self.by, self.width);
+        self.known.entry(id).or_insert_with(|| {
+            let name = match strand {
+                Some(strand) if by == By::Thread => {
+                    let process = &trace.processes()[id.process()];
+                    let thread = &process.threads()[strand.thread()];
+                    let label = thread_label(trace, process, thread);
+                    return format!("{label:width$}");
+                }
+                Some(strand) if strand.kind == Kind::Thread && strand.name().is_none() => {
+                    "?".into()
+                }
+                Some(strand) => names.strand(strand),
+                None => "?".into(),
+            };
+            let text = format!("{} {name}", label(trace, id));
+            format!("{text:width$}")
+        })
+    }
+}

@@ -1,0 +1,46 @@
+//! Comma-separated values (RFC 4180, but lines end in a newline alone); times in nanoseconds, empty where there is none.
+
+use super::row::{By, Row, TIMES, Who};
+use std::borrow::Cow;
+use std::io::{self, Write};
+
+/// Prints a header and the rows; by thread or strand, with columns more.
+pub fn print(out: &mut dyn Write, rows: &[Row], by: By) -> io::Result<()> {
+    let columns = match by {
+        By::Function => "",
+        By::Thread => "pid,tid,thread,",
+        By::Strand => "pid,kind,strands,strand,",
+    };
+    write!(out, "{columns}calls")?;
+    for (name, _) in TIMES {
+        write!(out, ",{name}_ns")?;
+    }
+    writeln!(out, ",function,module")?;
+    for row in rows {
+        if let Some(group) = &row.group {
+            write!(out, "{},", group.pid)?;
+            match group.who {
+                Who::Thread(tid) => write!(out, "{tid}")?,
+                Who::Strands(kind, count) => write!(out, "{},{count}", kind.name())?,
+            }
+            write!(out, ",{},", quote(&group.name))?;
+        }
+        write!(out, "{}", row.stats.calls)?;
+        for (_, column) in TIMES {
+            match row.time(column) {
+                Some(time) => write!(out, ",{}", time.0)?,
+                None => write!(out, ",")?,
+            }
+        }
+        writeln!(out, ",{},{}", quote(&row.function), quote(&row.module))?;
+    }
+    Ok(())
+}
+
+fn quote(text: &str) -> Cow<'_, str> {
+    if text.contains(['"', ',', '\n', '\r']) {
+        format!("\"{}\"", text.replace('"', "\"\"")).into()
+    } else {
+        text.into()
+    }
+}

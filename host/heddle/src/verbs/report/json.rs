@@ -1,0 +1,41 @@
+//! A JSON array, one object a row; times in nanoseconds, null where there is none.
+
+use super::row::{Row, TIMES, Who};
+use serde_json::{Map, Value, json};
+use std::io::Write;
+
+/// Prints the rows.
+pub fn print(out: &mut dyn Write, rows: &[Row]) -> anyhow::Result<()> {
+    let objects: Vec<Value> = rows.iter().map(object).collect();
+    serde_json::to_writer_pretty(&mut *out, &objects)?;
+    writeln!(out)?;
+    Ok(())
+}
+
+fn object(row: &Row) -> Value {
+    let mut object = Map::new();
+    if let Some(group) = &row.group {
+        object.insert("pid".into(), json!(group.pid));
+        match group.who {
+            Who::Thread(tid) => {
+                object.insert("tid".into(), json!(tid));
+                object.insert("thread".into(), json!(group.name));
+            }
+            Who::Strands(kind, count) => {
+                object.insert("kind".into(), json!(kind.name()));
+                object.insert("strands".into(), json!(count));
+                object.insert("strand".into(), json!(group.name));
+            }
+        }
+    }
+    object.insert("function".into(), json!(row.function));
+    object.insert("module".into(), json!(row.module));
+    object.insert("calls".into(), json!(row.stats.calls));
+    for (name, column) in TIMES {
+        object.insert(
+            format!("{name}_ns"),
+            json!(row.time(column).map(|time| time.0)),
+        );
+    }
+    Value::Object(object)
+}

@@ -1,0 +1,42 @@
+//! A Markdown table.
+
+use super::row::{By, Row, TIMES};
+use std::io::{self, Write};
+
+/// Prints the rows; by thread or strand, with a column more.
+pub fn print(out: &mut dyn Write, rows: &[Row], by: By) -> io::Result<()> {
+    let (head, rule) = match by {
+        By::Function => ("", ""),
+        By::Thread => ("| thread ", "|---"),
+        By::Strand => ("| strand ", "|---"),
+    };
+    writeln!(
+        out,
+        "{head}| calls | total | self | min | avg | max | function |"
+    )?;
+    writeln!(out, "{rule}|--:|--:|--:|--:|--:|--:|---|")?;
+    for row in rows {
+        if let Some(group) = &row.group {
+            let label = group.label.strip_prefix("thread ").unwrap_or(&group.label);
+            write!(out, "| {} ", escape(label))?;
+        }
+        write!(out, "| {} ", row.stats.calls)?;
+        for (_, column) in TIMES {
+            write!(out, "| {} ", row.shown(column))?;
+        }
+        writeln!(out, "| {} |", escape(&row.function))?;
+    }
+    Ok(())
+}
+
+/// What Markdown or HTML would take for its own.
+fn escape(text: &str) -> String {
+    let mut result = String::with_capacity(text.len());
+    for character in text.chars() {
+        if "\\`*_{}[]<>|&#".contains(character) {
+            result.push('\\');
+        }
+        result.push(character);
+    }
+    result
+}

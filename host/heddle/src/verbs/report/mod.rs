@@ -1,0 +1,80 @@
+//! `heddle report`: docs/report.md. One file for each format of the table.
+
+mod csv;
+mod json;
+mod markdown;
+mod profiles;
+mod row;
+mod rows;
+mod table;
+
+use crate::trace_arg::TraceArg;
+use crate::{notes, output};
+use row::{By, Column, Row, sort};
+use std::process::ExitCode;
+
+/// Arguments of `heddle report`.
+#[derive(clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    trace: TraceArg,
+    /// A row a function, or a row a function on each thread as if it had one stack, or on each kind of strand
+    #[arg(long, value_enum, default_value_t = By::Function)]
+    by: By,
+    /// table and md are for people; in csv and json times are nanoseconds
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    format: Format,
+    /// Column to sort by, largest first
+    #[arg(short, long, value_enum, default_value_t = Column::Own)]
+    sort: Column,
+    /// Print only the first N rows (of each thread)
+    #[arg(short = 'n', long, value_name = "N")]
+    limit: Option<usize>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    Table,
+    Json,
+    Csv,
+    Md,
+}
+
+/// Runs `heddle report`.
+pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let trace = args.trace.open()?;
+    let found = rows::read(&trace, args.by)?;
+    if args.by == By::Function && found.fibers > 0 {
+        notes::goes_by_strand();
+    }
+    let rows = arrange(found.rows, args.sort, args.limit);
+    output::print(|out| {
+        match args.format {
+            Format::Table => table::print(out, &rows)?,
+            Format::Json => json::print(out, &rows)?,
+            Format::Csv => csv::print(out, &rows, args.by)?,
+            Format::Md => markdown::print(out, &rows, args.by)?,
+        }
+        Ok(())
+    })?;
+    if args.by == By::Strand || found.fibers > 0 {
+        notes::unresolved(&found.unresolved);
+    }
+    notes::incomplete(&trace, found.loose, &found.remarks);
+    if args.by == By::Thread {
+        notes::by_thread(found.loose);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Sorts and cuts each group's rows; without groups, all rows are one group. Groups stay in their order.
+fn arrange(rows: Vec<Row>, column: Column, limit: Option<usize>) -> Vec<Row> {
+    let mut arranged = Vec::with_capacity(rows.len());
+    for group in rows.chunk_by(|a, b| a.group == b.group) {
+        let mut group = group.to_vec();
+        sort(&mut group, column);
+        group.truncate(limit.unwrap_or(usize::MAX));
+        arranged.append(&mut group);
+    }
+    arranged
+}
