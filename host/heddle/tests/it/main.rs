@@ -7,5 +7,6 @@ mod common;
 mod coroutines;
 mod export;
 mod flags;
+mod layers;
 mod strands;
 mod tracing;

@@ -1,6 +1,6 @@
 //! The options of `heddle record` that make it record less.
 
-use super::Pattern;
+use super::pattern::Pattern;
 use heddle_trace_file::Kinds;
 use std::process::Command;
 use std::time::Duration;
