@@ -99,7 +99,7 @@ impl Announced {
         let Some(number) = self.said[context].new.take() else {
             return;
         };
-        let slot = running.innermost(context);
+        let slot = running.map().innermost(context);
         let strand = running.strand(slot);
         let (id, kind) = (strand.id, strand.kind);
         if kind == Kind::Thread || self.bound(running, number).is_some() {
@@ -125,7 +125,7 @@ impl Announced {
         let Some(number) = self.said[context].new else {
             return;
         };
-        if running.own_stack_at(context, sp).is_some() {
+        if running.map().own_stack_at(context, sp).is_some() {
             return;
         }
         let stack = match self.bound(running, number) {

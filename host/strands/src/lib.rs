@@ -30,9 +30,9 @@
 //! Memory is of the size of what is open or alive at once, not of the trace. What cannot be told is
 //! counted ([`Unresolved`]), and every event lies on exactly one strand.
 
+mod analysis;
 mod announced;
 mod code;
-mod decode;
 mod decoder;
 mod entered;
 mod evidence;
@@ -41,18 +41,22 @@ mod instances;
 mod live;
 mod offsets;
 mod one_stack;
+mod open_calls;
 mod pipe;
 mod running;
 mod sink;
 mod sites;
+mod stack_map;
 mod stacks;
 mod strand;
+mod strands;
 mod survey;
 mod threads;
 mod unresolved;
 
+pub use analysis::{Analysis, Decoded};
 pub use code::{Code, Role};
-pub use decode::{Analysis, Decoded};
+
 pub use hash::FastMap;
 pub use sink::{Call, Ignore, Sink, StrandSpan, Summing};
 pub use strand::{Kind, Strand, StrandId};

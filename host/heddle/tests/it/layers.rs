@@ -22,12 +22,14 @@ const CRATES: Layers = &[
 const STRANDS: Layers = &[
     &["hash", "pipe", "strand", "unresolved"],
     &["code", "entered", "offsets", "sink", "stacks", "threads"],
-    &["live", "one_stack", "sites", "survey"],
+    &["live", "one_stack", "sites", "stack_map", "survey"],
     &["evidence", "instances"],
+    &["strands"],
+    &["open_calls"],
     &["running"],
     &["announced"],
     &["decoder"],
-    &["decode"],
+    &["analysis"],
     &[""],
 ];
 

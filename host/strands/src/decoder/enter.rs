@@ -94,6 +94,7 @@ impl<S: Sink> Decoder<'_, S> {
             _ => (site.callee, way),
         };
         self.running
+            .calls
             .push(context, stack, new, (site.callee, body), flags);
     }
 
@@ -155,6 +156,7 @@ impl<S: Sink> Decoder<'_, S> {
             });
             self.running.run(context, stack, new.time);
             self.running
+                .calls
                 .push(context, stack, new, (callee, body), Frame::INLINED);
             return Ok(());
         }
@@ -177,13 +179,14 @@ impl<S: Sink> Decoder<'_, S> {
                     && let Some(container) = self.grown(stack, index, context, new)
                 {
                     let body = self.running.stack(stack).frames[container].body;
-                    self.running.unwind(stack, container + 1);
+                    self.running.calls.unwind(stack, container + 1);
                     self.running.run(context, stack, new.time);
                     self.running
+                        .calls
                         .push(context, stack, new, (callee, body), Frame::INLINED);
                     return Ok(());
                 }
-                self.running.unwind(stack, index + 1);
+                self.running.calls.unwind(stack, index + 1);
                 self.running.run(context, stack, new.time);
                 let above = self.running.stack(stack).frames[index].sp - new.sp;
                 self.sites.is_usual(callee, above);
@@ -195,6 +198,7 @@ impl<S: Sink> Decoder<'_, S> {
                     callee,
                 });
                 self.running
+                    .calls
                     .push(context, stack, new, (callee, callee), way);
                 return Ok(());
             }
@@ -207,13 +211,14 @@ impl<S: Sink> Decoder<'_, S> {
                 .unwrap_or(self.running.thread(context).own);
             self.running.run(context, stack, new.time);
             self.running
+                .calls
                 .push(context, stack, new, (callee, callee), way | Frame::HANDLER);
             return Ok(());
         }
-        let stack = match self.running.own_stack_at(context, new.sp) {
+        let stack = match self.running.map().own_stack_at(context, new.sp) {
             Some(own) => {
                 let count = self.enclosing(own, new, way);
-                self.running.unwind(own, count);
+                self.running.calls.unwind(own, count);
                 own
             }
             None if self.alone => return Err(NotAlone),
@@ -243,6 +248,7 @@ impl<S: Sink> Decoder<'_, S> {
         let (site, sp) = (new.caller, new.sp);
         self.running.begin_outermost(stack, sp, site, holder);
         self.running
+            .calls
             .push(context, stack, new, (callee, callee), flags);
         Ok(())
     }
@@ -258,7 +264,7 @@ impl<S: Sink> Decoder<'_, S> {
         let resting = || self.running.stacks().resting_at(new.sp).and_then(contains);
         // Or another thread ran it when it was heard of last.
         let elsewhere = || {
-            let mut others = self.running.current();
+            let mut others = self.running.map().threads.running();
             others.find_map(contains)
         };
         current.or_else(resting).or_else(elsewhere)
@@ -294,7 +300,7 @@ impl<S: Sink> Decoder<'_, S> {
         if self.alone {
             return current.and_then(nearest);
         }
-        if let Some(own) = self.running.own_stack_at(context, sp) {
+        if let Some(own) = self.running.map().own_stack_at(context, sp) {
             let elsewhere = current.filter(|&stack| stack != own);
             let handled = elsewhere.and_then(nearest);
             return handled
@@ -305,7 +311,7 @@ impl<S: Sink> Decoder<'_, S> {
             |&(stack, index): &(u32, usize)| self.running.stack(stack).frames[index].sp - sp;
         // A handler's frames are on a stack of their own, far from those that they are on top of.
         let mut best = current.and_then(nearest).filter(|found| {
-            self.running.is_next_on(context, found.0, sp) || distance(found) < REACH
+            self.running.map().is_next_on(context, found.0, sp) || distance(found) < REACH
         });
         let mut try_one = |stack: u32| {
             if let Some(found) = nearest(stack)
@@ -316,7 +322,7 @@ impl<S: Sink> Decoder<'_, S> {
                 best = Some(found);
             }
         };
-        for stack in self.running.current() {
+        for stack in self.running.map().threads.running() {
             // Running as far as was heard: another thread may have it by now.
             if Some(stack) != current && self.running.stack(stack).owner.is_none() {
                 try_one(stack);

@@ -34,7 +34,7 @@ impl<S: Sink> Decoder<'_, S> {
             && top.sp == sp
             && fits(top, function, way)
         {
-            self.running.close(stack, End::Returned);
+            self.running.calls.close(stack, End::Returned);
             return Ok(());
         }
         self.exit_slowly(context, function, sp, way, time)
@@ -56,25 +56,25 @@ impl<S: Sink> Decoder<'_, S> {
         // The announced strand may be in the middle of calls that were not seen to begin. Then an
         // open call on another strand's stack is not the one that ends, unless it fits exactly.
         let runs = self.announced_stack(context);
-        let starts =
-            self.announced.starts(context) && self.running.own_stack_at(context, sp).is_none();
+        let starts = self.announced.starts(context)
+            && self.running.map().own_stack_at(context, sp).is_none();
         let found = found.filter(|&(stack, index)| {
             let exact = self.running.stack(stack).frames[index].sp == sp;
             exact || (!starts && runs.is_none_or(|runs| runs == stack))
         });
         match found {
             Some((stack, index)) => {
-                self.running.unwind(stack, index + 1);
+                self.running.calls.unwind(stack, index + 1);
                 self.running.run(context, stack, time.0);
-                self.running.close(stack, End::Returned);
+                self.running.calls.close(stack, End::Returned);
             }
             None => {
-                if self.alone && self.running.own_stack_at(context, sp).is_none() {
+                if self.alone && self.running.map().own_stack_at(context, sp).is_none() {
                     return Err(NotAlone);
                 }
                 self.unresolved.exits += 1;
                 self.announced.run(&mut self.running, context, sp, time.0);
-                self.running.unmatched(context, function, time);
+                self.running.calls.unmatched(context, function, time);
             }
         }
         Ok(())
@@ -104,9 +104,9 @@ impl<S: Sink> Decoder<'_, S> {
         }
         let above = self.running.stacks().above(sp).map(|(_, stack)| stack);
         let below = self.running.stacks().below(sp).map(|(_, stack)| stack);
-        let own = self.running.own_stack_at(context, sp);
+        let own = self.running.map().own_stack_at(context, sp);
         let rest = [above, below, own].into_iter().flatten();
-        let others = self.running.current();
+        let others = self.running.map().threads.running();
         rest.chain(others).find_map(on)
     }
 
@@ -123,7 +123,7 @@ impl<S: Sink> Decoder<'_, S> {
         if let Some(stack) = exact {
             return Some((stack, self.running.stack(stack).frames.len() - 1));
         }
-        let runs_elsewhere = self.running.current();
+        let runs_elsewhere = self.running.map().threads.running();
         for stack in runs_elsewhere {
             let state = self.running.stack(stack);
             if Some(stack) != current && state.top().is_some_and(|top| top.sp == sp && fitting(top))
@@ -131,7 +131,7 @@ impl<S: Sink> Decoder<'_, S> {
                 return Some((stack, state.frames.len() - 1));
             }
         }
-        if let Some(own) = self.running.own_stack_at(context, sp) {
+        if let Some(own) = self.running.map().own_stack_at(context, sp) {
             return self.plausible(own, function, sp);
         }
         // The innermost call, if earlier calls of its function were left at the same distance from

@@ -83,7 +83,7 @@ impl<'a, S: Sink> Decoder<'a, S> {
     /// Counts how calls have ended that were taken for callbacks.
     #[inline]
     fn note_callbacks(&mut self) {
-        for (site, end) in self.running.take_callbacks().into_iter().flatten() {
+        for (site, end) in self.running.calls.take_callbacks().into_iter().flatten() {
             self.evidence.note_callback(site, end);
         }
     }

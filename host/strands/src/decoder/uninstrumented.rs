@@ -24,7 +24,7 @@ impl<S: Sink> Decoder<'_, S> {
         if !starts && let Some(stack) = self.announced_stack(context) {
             let frames = &self.running.stack(stack).frames;
             let count = frames.partition_point(|frame| frame.sp > new.sp);
-            self.running.unwind(stack, count);
+            self.running.calls.unwind(stack, count);
             return stack;
         }
         if !starts
@@ -35,7 +35,7 @@ impl<S: Sink> Decoder<'_, S> {
         }
         let current = self.running.thread(context).current;
         let near = current.filter(|&stack| {
-            self.running.is_next_on(context, stack, new.sp)
+            self.running.map().is_next_on(context, stack, new.sp)
                 && self
                     .running
                     .stack(stack)
@@ -43,7 +43,7 @@ impl<S: Sink> Decoder<'_, S> {
                     .is_some_and(|top| top.sp - new.sp < REACH)
         });
         // Where a thread may have come back to, in uninstrumented code.
-        let behind = self.running.next_above(context, new.sp);
+        let behind = self.running.map().next_above(context, new.sp);
         let behind = behind.filter(|&(top, stack)| {
             top - new.sp < REACH && self.running.stack(stack).owner.is_none()
         });
@@ -81,7 +81,7 @@ impl<S: Sink> Decoder<'_, S> {
             {
                 let frames = &self.running.stack(stack).frames;
                 let count = frames.partition_point(|frame| frame.sp > new.sp);
-                self.running.unwind(stack, count);
+                self.running.calls.unwind(stack, count);
                 return stack;
             }
             if let Some(stack) = near {
@@ -137,7 +137,7 @@ impl<S: Sink> Decoder<'_, S> {
                     .filter(fits)
             })
             // Running as far as was heard: another thread may have it by now.
-            .or_else(|| self.running.current().find(fits))
+            .or_else(|| self.running.map().threads.running().find(fits))
     }
 
     /// Ends what was where a new stack has its outermost call. Whether there was something.
@@ -167,7 +167,7 @@ impl<S: Sink> Decoder<'_, S> {
             found = true;
         }
         // So may one that another thread ran when it was heard of last.
-        found |= self.running.current().any(|stack| {
+        found |= self.running.map().threads.running().any(|stack| {
             let state = self.running.stack(stack);
             state.owner.is_none() && state.frames.is_empty() && state.base.abs_diff(sp) < BASE
         });

@@ -5,20 +5,24 @@
 //! *group*: their events are taken in order of time, twice, because some of what is seen early is
 //! only understood later.
 
+mod decoded;
+mod events;
+mod reader;
+
 use crate::code::Code;
-use crate::decoder::{Decoder, Found, NotAlone};
+use crate::decoder::{Decoder, NotAlone};
 use crate::one_stack::OneStack;
-use crate::pipe::piped;
 use crate::sink::{Ignore, Sink, Summing};
 use crate::survey::{Convergence, Survey};
-use crate::{Kind, Strand, StrandId, Unresolved};
-use heddle_calls::{Loose, Profile, Wanted, Workers};
+use crate::{Kind, Strand, StrandId};
+pub use decoded::Decoded;
+use decoded::Part;
+use events::{each_event, in_order};
+use heddle_calls::{Profile, Wanted, Workers};
 use heddle_symbols::Images;
-use heddle_trace_file::{
-    Error, Event, Events, Modules, Nanos, Place, Process, Remarks, Thread, Trace,
-};
+use heddle_trace_file::{Error, Event, Modules, Place, Process, Remarks, Thread, Trace};
+use reader::Reader;
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 
 /// How the events of a trace are put on strands: with the symbols of its processes, or each thread
 /// taken for one stack.
@@ -29,49 +33,6 @@ pub struct Analysis<'a> {
     /// Each thread is taken for one stack.
     by_thread: bool,
     workers: Workers,
-}
-
-/// The result of decoding a trace.
-#[derive(Debug)]
-pub struct Decoded<S> {
-    /// The sinks in order of processes, each with the index of its process. Those of a process's
-    /// threads that stayed alone come first, then the one of the group of the others.
-    pub sinks: Vec<(usize, S)>,
-    /// The counts of what could not be told, by process.
-    pub unresolved: Vec<Unresolved>,
-    /// The counts of enters and exits that did not pair up.
-    pub loose: Loose,
-    /// The remarks of reading the events.
-    pub remarks: Remarks,
-}
-
-/// The result for some threads of a process.
-struct Part<S> {
-    sink: S,
-    unresolved: Unresolved,
-    loose: Loose,
-    remarks: Remarks,
-}
-
-/// The decoder of a process.
-enum Reader<'a, S> {
-    Strands(Box<Decoder<'a, S>>),
-    Threads(Box<OneStack<'a, S>>),
-}
-
-impl<S: Sink> Reader<'_, S> {
-    fn feed(&mut self, thread: usize, event: &Event<'_>) -> &mut S {
-        match self {
-            Reader::Strands(decoder) => {
-                let _: Result<(), NotAlone> = decoder.feed(thread, event);
-                decoder.sink()
-            }
-            Reader::Threads(stacks) => {
-                stacks.feed(thread, event);
-                &mut stacks.sink
-            }
-        }
-    }
 }
 
 /// A group and what the first look at it said.
@@ -222,24 +183,7 @@ impl<'a> Analysis<'a> {
             .collect();
         parts.extend(together);
         parts.sort_by_key(|(process, _)| *process);
-        Ok(self.decoded(parts, Remarks::default()))
-    }
-
-    /// All parts in one, with what else is to be said of the events.
-    fn decoded<S>(&self, parts: Vec<(usize, Part<S>)>, remarks: Remarks) -> Decoded<S> {
-        let mut decoded = Decoded {
-            sinks: Vec::new(),
-            unresolved: vec![Unresolved::default(); self.codes.len()],
-            loose: Loose::default(),
-            remarks,
-        };
-        for (process, part) in parts {
-            decoded.unresolved[process] += part.unresolved;
-            decoded.loose += part.loose;
-            decoded.remarks += &part.remarks;
-            decoded.sinks.push((process, part.sink));
-        }
-        decoded
+        Ok(Decoded::new(self.codes.len(), parts, Remarks::default()))
     }
 
     /// The threads that are not alone, and the first look at each group.
@@ -317,7 +261,7 @@ impl<'a> Analysis<'a> {
         if !alone {
             return Ok(None);
         }
-        Ok(Some(Part::of(decoder.finish(), remarks)))
+        Ok(Some(Part::found(decoder.finish(), remarks)))
     }
 
     fn together<S: Sink>(
@@ -341,7 +285,7 @@ impl<'a> Analysis<'a> {
         })?;
         let mut found = decoder.finish();
         let survey = std::mem::take(&mut found.survey);
-        Ok((Part::of(found, remarks), survey))
+        Ok((Part::found(found, remarks), survey))
     }
 
     /// `work` for each item, by all workers, the items of the largest `size` first; results in
@@ -399,59 +343,8 @@ impl<'a> Analysis<'a> {
             }
         }
         let readers = readers.into_iter().enumerate();
-        let parts = readers.map(|(process, reader)| match reader {
-            Reader::Strands(decoder) => (process, Part::of(decoder.finish(), Remarks::default())),
-            Reader::Threads(stacks) => {
-                let (sink, loose) = stacks.finish(&processes[process]);
-                let part = Part {
-                    sink,
-                    unresolved: Unresolved::default(),
-                    loose,
-                    remarks: Remarks::default(),
-                };
-                (process, part)
-            }
-        });
-        Ok(self.decoded(parts.collect(), merged.remarks()))
-    }
-}
-
-impl<S> Part<S> {
-    /// The result for a decoder's threads.
-    fn of(found: Found<S>, remarks: Remarks) -> Self {
-        Part {
-            unresolved: found.unresolved,
-            loose: found.loose,
-            remarks,
-            sink: found.sink,
-        }
-    }
-}
-
-impl<S: Summing> Part<S> {
-    /// The result for a thread that was read by itself: the one with this index in its process.
-    fn summed(id: StrandId, index: usize, thread: &Thread, profile: Profile, mut sink: S) -> Self {
-        let mut strand = Strand::of_thread(id, index, thread, 0);
-        sink.born(&strand);
-        sink.called(&strand, &profile.functions);
-        if let Some((first, _)) = profile.functions.first() {
-            strand.begins_with(first.address);
-        }
-        let calls = profile.functions.iter().map(|(_, stats)| stats.calls);
-        strand.calls = calls.sum();
-        strand.ran_alone(profile.last, thread.ended());
-        sink.ended(&strand);
-        let unresolved = Unresolved {
-            events: profile.events,
-            exits: profile.loose.unmatched,
-            ..Unresolved::default()
-        };
-        Part {
-            sink,
-            unresolved,
-            loose: profile.loose,
-            remarks: profile.remarks,
-        }
+        let parts = readers.map(|(process, reader)| (process, reader.finish(&processes[process])));
+        Ok(Decoded::new(processes.len(), parts, merged.remarks()))
     }
 }
 
@@ -462,73 +355,4 @@ impl Sink for Births {
     fn born(&mut self, strand: &Strand) {
         self.0 |= strand.kind != Kind::Thread;
     }
-}
-
-/// Gives `each` the events of some threads of a process, in order of time, until it has enough;
-/// `piped`: as another processor reads them. Returns what is to be said of them.
-fn each_event<'a>(
-    process: &'a Process,
-    threads: &[usize],
-    is_piped: bool,
-    mut each: impl FnMut(usize, &Event<'a>) -> bool,
-) -> Result<Remarks, Error> {
-    if !is_piped {
-        return in_order(process, threads, each);
-    }
-    piped(
-        |inlet| {
-            in_order(process, threads, |thread, event| {
-                inlet.put((thread, *event))
-            })
-        },
-        |(thread, event)| each(*thread, event),
-    )
-}
-
-/// Gives `each` the events of some threads of a process, in order of time, until it has enough;
-/// returns what is to be said of them.
-fn in_order<'a>(
-    process: &'a Process,
-    threads: &[usize],
-    mut each: impl FnMut(usize, &Event<'a>) -> bool,
-) -> Result<Remarks, Error> {
-    const NEVER: (Nanos, usize) = (Nanos(u64::MAX), usize::MAX);
-    let mut sources: Vec<(Events<'_>, Option<Event<'_>>)> = Vec::new();
-    // The times of the next events of all threads but the one that is being read.
-    let mut heads: BinaryHeap<Reverse<(Nanos, usize)>> = BinaryHeap::new();
-    for (index, &thread) in threads.iter().enumerate() {
-        let mut events = process.threads()[thread].events();
-        let head = events.next().transpose()?;
-        heads.extend(head.map(|head| Reverse((head.time, index))));
-        sources.push((events, head));
-    }
-    while let Some(Reverse((_, current))) = heads.pop() {
-        let until = heads.peek().map_or(NEVER, |&Reverse(head)| head);
-        let (events, head) = &mut sources[current];
-        let Some(first) = head.take() else { continue };
-        if !each(threads[current], &first) {
-            break;
-        }
-        let mut more = true;
-        for event in events {
-            let event = event?;
-            if (event.time, current) >= until {
-                heads.push(Reverse((event.time, current)));
-                *head = Some(event);
-                break;
-            }
-            more = each(threads[current], &event);
-            if !more {
-                break;
-            }
-        }
-        if !more {
-            break;
-        }
-    }
-    let mut all = Remarks::default();
-    for (events, _) in &sources {
-        all += &events.remarks();
-    }
-    Ok(all)
 }

@@ -1,0 +1,245 @@
+//! The calls that are open on the stacks of a group: they begin and end here. The sink is told of
+//! each.
+
+use crate::entered::Entered;
+use crate::instances::Around;
+use crate::sink::{Call, Sink, StrandSpan};
+use crate::stack_map::StackMap;
+use crate::stacks::Frame;
+use crate::strands::Strands;
+use heddle_calls::{End, Loose, Span};
+use heddle_trace_file::{Addr, Callee, Nanos};
+
+/// The open calls of a group of threads.
+pub(crate) struct OpenCalls<'a, S> {
+    pub strands: Strands<'a, S>,
+    pub map: StackMap,
+    /// Call sites of calls that were taken for callbacks, and how those ended, since
+    /// [`Self::take_callbacks`] was last called.
+    callbacks: Vec<(u64, End)>,
+    pub loose: Loose,
+    /// The time of the event that is taken.
+    pub latest: u64,
+}
+
+impl<'a, S: Sink> OpenCalls<'a, S> {
+    /// No call is open yet on these stacks.
+    pub fn new(strands: Strands<'a, S>, map: StackMap) -> Self {
+        OpenCalls {
+            strands,
+            map,
+            callbacks: Vec::new(),
+            loose: Loose::default(),
+            latest: 0,
+        }
+    }
+
+    /// How calls have ended that were taken for callbacks, by call site, since this was asked last.
+    #[inline]
+    pub fn take_callbacks(&mut self) -> Option<Vec<(u64, End)>> {
+        (!self.callbacks.is_empty()).then(|| std::mem::take(&mut self.callbacks))
+    }
+
+    /// An exit that belongs to no open call.
+    pub fn unmatched(&mut self, context: usize, function: Callee, time: Nanos) {
+        self.loose.unmatched += 1;
+        let thread = self.map.threads[context].thread;
+        let slot = self.map.innermost(context);
+        self.strands.unmatched(slot, thread, function, time);
+    }
+
+    /// Opens a call on `stack`, which the thread runs. `body`: whose machine code it is.
+    #[inline(always)]
+    pub fn push(
+        &mut self,
+        context: usize,
+        stack: u32,
+        new: &Entered,
+        (callee, body): (u32, u32),
+        flags: u8,
+    ) {
+        let state = &self.map.stacks[stack];
+        let (outer, depth) = match state.frames.last() {
+            Some(below) => {
+                if below.is(Frame::COROUTINE) && flags & Frame::INLINED == 0 {
+                    self.strands[below.slot].strand.leaves_at(Addr(new.caller));
+                }
+                (below.slot, below.depth + 1)
+            }
+            None => (state.slot, 0),
+        };
+        let (mut slot, mut depth, mut flags) = (outer, depth, flags);
+        if let Some(frame) = new.frame {
+            let around = Around {
+                thread: self.map.threads[context].thread,
+                strand: self.strands[outer].strand.id,
+                jumped: self.map.jumped_from(context, new),
+                top: self.map.stacks[stack].frames.last_mut(),
+            };
+            // An inlined function has its container's body, but its own role.
+            let called = (frame, callee);
+            if let Some(instance) = self.strands.instance(around, new, called) {
+                flags |= instance.flags;
+                if instance.slot != outer {
+                    flags |= Frame::ACTIVATION;
+                    depth = 0;
+                    self.activate(context, instance.slot, outer, new);
+                }
+                slot = instance.slot;
+            }
+        } else if self.strands.makes_instance(callee) {
+            flags |= Frame::RAMP;
+        }
+        let gaps = self.map.threads[context].gaps;
+        let state = &mut self.map.stacks[stack];
+        let around = state.frames.last().map(|outer| Addr(outer.function));
+        if flags & Frame::ACTIVATION != 0 {
+            state.activations.push(0);
+        }
+        state.frames.push(Frame {
+            function: new.function,
+            caller: new.caller,
+            sp: new.sp,
+            enter: new.time,
+            callees: 0,
+            suspended: state.suspended,
+            body,
+            callee,
+            slot,
+            depth,
+            gaps,
+            flags,
+        });
+        let live = &mut self.strands[slot];
+        live.strand.calls += 1;
+        live.strand.begins_with(Addr(new.function));
+        let call = Call {
+            strand: live.strand.id,
+            slot,
+            thread: self.map.threads[context].thread,
+            function: Addr(new.function),
+            number: callee,
+            caller: Addr(new.caller),
+            inlined: flags & Frame::INLINED != 0,
+            around,
+            body: flags & Frame::COROUTINE != 0,
+            depth: depth as usize,
+            enter: Nanos(new.time),
+            frame: new.frame,
+        };
+        self.strands.sink().enter(&call);
+    }
+
+    /// Begins an activation of the coroutine in `slot`.
+    fn activate(&mut self, context: usize, slot: u32, outer: u32, new: &Entered) {
+        let thread = self.map.threads[context].thread;
+        let transferred = self.map.jumped_from(context, new);
+        let by = transferred.unwrap_or(self.strands[outer].strand.id);
+        self.strands.begin_activation(slot, by, thread, new.time);
+    }
+
+    /// Ends the innermost call on `stack`.
+    #[inline]
+    pub fn close(&mut self, stack: u32, end: End) -> Option<()> {
+        let time = self.latest;
+        let state = &mut self.map.stacks[stack];
+        // Field by field: mostly it was written just now, and a copy of the whole would wait for
+        // that.
+        let (frame, below) = state.frames.split_last()?;
+        let around = below.last().map(|outer| Addr(outer.function));
+        let (function, caller, sp) = (frame.function, frame.caller, frame.sp);
+        let (enter, callees, slot) = (frame.enter, frame.callees, frame.slot);
+        let (depth, flags, number) = (frame.depth, frame.flags, frame.callee);
+        // A suspended stack has not run since it was suspended.
+        let suspended = if state.running {
+            state.suspended
+        } else {
+            state.suspended + time.saturating_sub(state.since)
+        } - frame.suspended;
+        let noted = match flags & Frame::NOTED_AT_END {
+            0 => None,
+            _ => Some(*frame),
+        };
+        state.frames.truncate(state.frames.len() - 1);
+        let whole = time.saturating_sub(enter);
+        let ran = whole.saturating_sub(suspended);
+        match state.frames.last_mut() {
+            Some(outer) => outer.callees += ran,
+            None => state.base = sp,
+        }
+        match end {
+            End::Returned => {}
+            End::Unwound => self.loose.unwound += 1,
+            End::Open => self.loose.open += 1,
+        }
+        let strand = self.strands[slot].strand.id;
+        let thread = state.thread;
+        let span = StrandSpan {
+            strand,
+            slot,
+            thread: self.map.threads[thread].thread,
+            number,
+            span: Span {
+                function: Addr(function),
+                caller: Addr(caller),
+                inlined: flags & Frame::INLINED != 0,
+                depth: depth as usize,
+                enter: Nanos(enter),
+                exit: Nanos(time),
+                callees: Nanos((callees + suspended).min(whole)),
+                end,
+            },
+            around,
+            body: flags & Frame::COROUTINE != 0,
+        };
+        self.strands.sink().leave(&span);
+        if let Some(frame) = noted {
+            self.note_end(stack, &frame, ran, end);
+        }
+        Some(())
+    }
+
+    /// Notes the end of a call that is more than a call: a callback, or one of a coroutine's.
+    #[cold]
+    #[inline(never)]
+    fn note_end(&mut self, stack: u32, frame: &Frame, ran: u64, end: End) {
+        let time = self.latest;
+        if frame.is(Frame::CALLBACK) {
+            self.callbacks.push((frame.caller, end));
+        }
+        if frame.is(Frame::RAMP) && end == End::Returned {
+            self.strands
+                .made_unseen(frame.slot, frame.callee, frame.enter);
+        }
+        if frame.is(Frame::DESTROYS) {
+            self.strands[frame.slot].dying = true;
+        }
+        if !frame.is(Frame::ACTIVATION) {
+            return;
+        }
+        let state = &mut self.map.stacks[stack];
+        let nested = state.activations.pop().unwrap_or(0);
+        match state.activations.last_mut() {
+            Some(outer) => *outer += ran,
+            None => state.nested += ran,
+        }
+        let context = state.thread;
+        let thread = self.map.threads[context].thread;
+        let spent = (ran, nested);
+        let (id, destroyed) = self.strands.end_activation(frame.slot, spent, thread, time);
+        if end == End::Returned {
+            let events = self.map.threads[context].events;
+            self.map.threads[context].left = Some((events, id, frame.sp, frame.caller));
+        }
+        if destroyed {
+            self.strands.destroyed(frame.slot, time);
+        }
+    }
+
+    /// Closes all calls of `stack` above the first `count`.
+    pub fn unwind(&mut self, stack: u32, count: usize) {
+        while self.map.stacks[stack].frames.len() > count {
+            self.close(stack, End::Unwound);
+        }
+    }
+}

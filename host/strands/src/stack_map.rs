@@ -1,0 +1,100 @@
+//! Which stack each thread of a group runs, and which one lies where.
+
+use crate::StrandId;
+use crate::entered::Entered;
+use crate::stacks::{Stack, Stacks};
+use crate::threads::Threads;
+use heddle_trace_file::Process;
+
+/// The threads of a group and the stacks that they run.
+#[derive(Default)]
+pub(crate) struct StackMap {
+    pub threads: Threads,
+    pub stacks: Stacks,
+}
+
+impl StackMap {
+    /// Adds the thread with this index in `process`, which runs its own stack; its strand is in
+    /// `slot`.
+    pub fn add_thread(&mut self, process: &Process, index: usize, slot: u32) {
+        let context = self.threads.len();
+        let own = self.stacks.add(Stack {
+            slot,
+            owner: Some(context),
+            thread: context,
+            running: true,
+            ..Stack::default()
+        });
+        self.threads.add(process, index, own);
+    }
+
+    /// The slot of the strand that the thread runs: its own where no other is known.
+    pub fn innermost(&self, context: usize) -> u32 {
+        let thread = &self.threads[context];
+        self.stacks[thread.current.unwrap_or(thread.own)].innermost()
+    }
+
+    /// The slot of the strand that runs on the thread's own stack.
+    pub fn innermost_on_own(&self, context: usize) -> u32 {
+        self.stacks[self.threads[context].own].innermost()
+    }
+
+    /// The thread's own stack that holds `sp`: this thread's if it is one of several that had
+    /// theirs there.
+    pub fn own_stack_at(&self, context: usize, sp: u64) -> Option<u32> {
+        let mut latest = None;
+        for owner in self.threads.owners_at(sp) {
+            let own = self.threads[owner].own;
+            if owner == context {
+                return Some(own);
+            }
+            // Several threads may have had their stacks here. The one with open calls is in use.
+            if latest.is_none() || self.stacks[own].top().is_some() {
+                latest = Some(own);
+            }
+        }
+        latest
+    }
+
+    /// The stack whose innermost call is next above `sp`, of those that rest, and of those that
+    /// other threads run as far as was heard: they may have left them meanwhile.
+    pub fn next_above(&self, context: usize, sp: u64) -> Option<(u64, u32)> {
+        let current = self.threads[context].current;
+        let left = self.threads.running().filter_map(|stack| {
+            let top = self.stacks[stack].top()?.sp;
+            (Some(stack) != current && top >= sp).then_some((top, stack))
+        });
+        self.stacks.above(sp).into_iter().chain(left).min()
+    }
+
+    /// Whether `sp` is right below what is open on this stack, with nothing between.
+    pub fn is_next_on(&self, context: usize, stack: u32, sp: u64) -> bool {
+        let Some(top) = self.stacks[stack].top() else {
+            return false;
+        };
+        let above = self.next_above(context, sp);
+        let between = above.is_some_and(|(other, _)| other < top.sp);
+        sp < top.sp && !between
+    }
+
+    /// The strand whose activation ended with the event before, as if it had called this in its
+    /// place: by a tail call.
+    pub fn jumped_from(&self, context: usize, new: &Entered) -> Option<StrandId> {
+        let thread = &self.threads[context];
+        let left = thread.left.filter(|&(event, _, sp, caller)| {
+            event + 1 == thread.events && sp == new.sp && caller == new.caller
+        });
+        left.map(|(_, by, ..)| by)
+    }
+
+    /// The stacks that are kept where `stack` has its open calls, from `low` to `high`, and do not
+    /// run.
+    pub fn resting_within(&self, low: u64, high: u64, stack: u32) -> Vec<u32> {
+        let there = self.stacks.resting().above(low);
+        let there = there.take_while(|&(top, _)| top <= high);
+        there
+            .map(|(_, other)| other)
+            .filter(|&other| other != stack && !self.stacks[other].running)
+            .collect()
+    }
+}

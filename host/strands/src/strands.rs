@@ -1,0 +1,200 @@
+//! The strands of a group that live, and the sink that is told of them.
+
+use crate::code::Code;
+use crate::entered::Entered;
+use crate::instances::{Around, Instance, Instances};
+use crate::live::{Live, Slots};
+use crate::sink::Sink;
+use crate::{Kind, StrandId};
+use heddle_trace_file::{Addr, Callee, CoroutineFrame, Event, Nanos, Process};
+use std::ops::{Index, IndexMut};
+
+/// The strands of a group, by slot.
+pub(crate) struct Strands<'a, S> {
+    slots: Slots,
+    instances: Instances<'a>,
+    sink: S,
+}
+
+impl<S> Index<u32> for Strands<'_, S> {
+    type Output = Live;
+
+    #[inline(always)]
+    fn index(&self, slot: u32) -> &Live {
+        &self.slots[slot]
+    }
+}
+
+impl<S> IndexMut<u32> for Strands<'_, S> {
+    #[inline(always)]
+    fn index_mut(&mut self, slot: u32) -> &mut Live {
+        &mut self.slots[slot]
+    }
+}
+
+impl<'a, S: Sink> Strands<'a, S> {
+    /// No strand yet; those that are no threads get the numbers behind the threads of `process`,
+    /// which has the index `number` in the trace. `capturing`: frames of coroutines are captured.
+    pub fn new(
+        process: &Process,
+        number: usize,
+        (code, capturing): (&'a Code, bool),
+        sink: S,
+    ) -> Self {
+        Strands {
+            slots: Slots::new(StrandId::new(number, process.threads().len())),
+            instances: Instances::new(code, capturing),
+            sink,
+        }
+    }
+
+    /// The thread with this index in `process`, which has the index `number` in the trace.
+    pub fn add_thread(&mut self, process: &Process, number: usize, index: usize) -> u32 {
+        let id = StrandId::new(number, index);
+        let slot = self.slots.add_thread(id, index, &process.threads()[index]);
+        self.sink.born(&self.slots[slot].strand);
+        slot
+    }
+
+    /// A new fiber that begins with a call of `function`, on a thread whose own stack runs the
+    /// strand in `own`, after the strand in `before`. Its parent is who ran before it; or if that
+    /// is a fiber that began in the same function, who made that: an uninstrumented scheduler runs
+    /// them one after another. Where that fiber was made on another thread and has moved, it is
+    /// this thread, whose scheduler it is.
+    pub fn add_fiber(
+        &mut self,
+        thread: usize,
+        function: Addr,
+        time: u64,
+        (own, before): (u32, u32),
+    ) -> u32 {
+        let slot = self.slots.add(Kind::Fiber, thread, Nanos(time));
+        let own = &self.slots[own].strand;
+        let before = &self.slots[before].strand;
+        let begun = before.entry().map(|(function, _)| function);
+        let sibling = before.kind == Kind::Fiber && begun == Some(function);
+        let parent = match before.parent {
+            Some(maker) if sibling && before.thread() == thread => maker,
+            Some(_) if sibling => own.id,
+            _ => before.id,
+        };
+        let strand = &mut self.slots[slot].strand;
+        strand.parent = Some(parent);
+        strand.begins_with(function);
+        self.sink.born(strand);
+        slot
+    }
+
+    /// The sink, to be told more.
+    #[inline(always)]
+    pub fn sink(&mut self) -> &mut S {
+        &mut self.sink
+    }
+
+    /// Whether this strand is in this slot.
+    pub fn holds(&self, slot: u32, id: StrandId) -> bool {
+        self.slots.holds(slot, id)
+    }
+
+    /// The strand in this slot has been given a name.
+    pub fn name(&mut self, slot: u32, name: Box<str>) {
+        let strand = &mut self.slots[slot].strand;
+        strand.set_name(name);
+        self.sink.named(strand);
+    }
+
+    /// An event on the strand in `slot` that is neither an enter nor an exit.
+    pub fn other(&mut self, slot: u32, thread: usize, event: &Event<'_>) {
+        self.sink.other(self.slots[slot].strand.id, thread, event);
+    }
+
+    /// An exit on the strand in `slot` that belongs to no open call.
+    pub fn unmatched(&mut self, slot: u32, thread: usize, function: Callee, time: Nanos) {
+        let strand = self.slots[slot].strand.id;
+        self.sink.unmatched(strand, thread, function, time);
+    }
+
+    /// The strand in `slot` goes on, on its own stack.
+    pub fn resumed(&mut self, slot: u32, by: Option<StrandId>, thread: usize, time: u64) {
+        let strand = &mut self.slots[slot].strand;
+        strand.resumer = strand.resumer.or(by);
+        self.sink.resumed(strand.id, by, thread, Nanos(time));
+    }
+
+    /// Whether a call of this function makes an instance of a coroutine, as far as frames are
+    /// captured.
+    #[inline(always)]
+    pub fn makes_instance(&self, function: u32) -> bool {
+        self.instances.makes(function)
+    }
+
+    /// The instance that a call with this frame runs or destroys; `None` if the function is no
+    /// coroutine's.
+    #[inline(always)]
+    pub fn instance(
+        &mut self,
+        around: Around<'_>,
+        new: &Entered,
+        called: (CoroutineFrame, u32),
+    ) -> Option<Instance> {
+        let (slots, sink) = (&mut self.slots, &mut self.sink);
+        self.instances.entered(slots, sink, around, new, called)
+    }
+
+    /// This ramp, which the strand in `slot` called at `time`, made an instance of which nothing
+    /// was seen.
+    pub fn made_unseen(&mut self, slot: u32, ramp: u32, time: u64) {
+        let maker = self.slots[slot].strand.id;
+        self.instances.unseen(ramp, maker, time);
+    }
+
+    /// The strand `by` begins an activation of the coroutine in `slot`.
+    pub fn begin_activation(&mut self, slot: u32, by: StrandId, thread: usize, time: u64) {
+        let live = &mut self.slots[slot];
+        live.open += 1;
+        live.run_on(thread);
+        live.strand.suspended.0 += time.saturating_sub(live.strand.last.0);
+        let strand = &mut live.strand;
+        strand.resumer = strand.resumer.or(Some(by));
+        self.sink.resumed(strand.id, Some(by), thread, Nanos(time));
+    }
+
+    /// Ends an activation that `ran` so long, others that it resumed included: those took `nested`.
+    /// Gives the coroutine's strand, and whether it is destroyed: then [`Strands::destroyed`] is to
+    /// be called.
+    pub fn end_activation(
+        &mut self,
+        slot: u32,
+        (ran, nested): (u64, u64),
+        thread: usize,
+        time: u64,
+    ) -> (StrandId, bool) {
+        let live = &mut self.slots[slot];
+        live.strand.running.0 += ran.saturating_sub(nested);
+        live.strand.children.0 += nested;
+        live.strand.last = Nanos(time);
+        live.open = live.open.saturating_sub(1);
+        let (id, destroyed) = (live.strand.id, live.dying && live.open == 0);
+        self.sink.suspended(id, thread, Nanos(time));
+        (id, destroyed)
+    }
+
+    /// The coroutine's instance in `slot` was destroyed, and no call of it is open.
+    pub fn destroyed(&mut self, slot: u32, time: u64) {
+        let (slots, sink) = (&mut self.slots, &mut self.sink);
+        self.instances.destroyed(slots, sink, slot, time);
+    }
+
+    /// The strand in `slot` has ended.
+    pub fn end(&mut self, slot: u32, time: u64) {
+        self.slots.end(slot, time, &mut self.sink);
+    }
+
+    /// No more events come: gives the sink, which is told of the strands that live, and the number
+    /// of coroutines' instances whose maker is unknown.
+    pub fn finish(mut self) -> (S, u64) {
+        self.instances.clear();
+        self.slots.finish(&mut self.sink);
+        (self.sink, self.instances.orphans())
+    }
+}
