@@ -2,12 +2,12 @@
 //! wait for. Its numbers are bound to the strands that the events show.
 
 use crate::Kind;
-use crate::hash::FastMap;
 use crate::live::Live;
 use crate::running::Running;
 use crate::sink::Sink;
 use crate::stacks::BASE;
 use heddle_trace_file::{Addr, Event, EventKind};
+use rustc_hash::FxHashMap;
 
 /// The program's numbers.
 #[derive(Clone, Debug, Default)]
@@ -18,9 +18,9 @@ pub(crate) struct Announced {
     /// every event.
     ever: bool,
     /// The announced strands, by number.
-    bound: FastMap<u64, Bound>,
+    bound: FxHashMap<u64, Bound>,
     /// Names of those that have not run yet.
-    names: FastMap<u64, Box<str>>,
+    names: FxHashMap<u64, Box<str>>,
 }
 
 /// The announcements on a thread.

@@ -16,13 +16,13 @@
 
 use crate::code::{Code, Role};
 use crate::entered::Entered;
-use crate::hash::FastMap;
 use crate::live::Slots;
 use crate::sink::Sink;
 use crate::stacks::Frame;
 use crate::{Kind, StrandId};
 use heddle_symbols::CoroutinePart;
 use heddle_trace_file::{Addr, CoroutineFrame, Nanos};
+use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 
 /// The instances that live, and the ramps that made some of which nothing was seen.
@@ -34,9 +34,9 @@ pub(crate) struct Instances<'a> {
     /// The number of instances whose maker is unknown.
     orphans: u64,
     /// Slots by address.
-    at: FastMap<Addr, u32>,
+    at: FxHashMap<Addr, u32>,
     /// The strands that called a coroutine's ramp, and when, for instances that were not seen yet.
-    unseen: FastMap<u32, VecDeque<(StrandId, u64)>>,
+    unseen: FxHashMap<u32, VecDeque<(StrandId, u64)>>,
     /// Instances that were destroyed, latest last. The compiler may have made the rest of a
     /// destruction a tail call, which comes after its end.
     destroyed: VecDeque<(u32, StrandId)>,
@@ -76,8 +76,8 @@ impl<'a> Instances<'a> {
             code,
             capturing,
             orphans: 0,
-            at: FastMap::default(),
-            unseen: FastMap::default(),
+            at: FxHashMap::default(),
+            unseen: FxHashMap::default(),
             destroyed: VecDeque::new(),
         }
     }

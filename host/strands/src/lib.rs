@@ -36,7 +36,6 @@ mod code;
 mod decoder;
 mod entered;
 mod evidence;
-mod hash;
 mod instances;
 mod live;
 mod offsets;
@@ -57,7 +56,6 @@ mod unresolved;
 pub use analysis::{Analysis, Decoded};
 pub use code::{Code, Role};
 
-pub use hash::FastMap;
 pub use sink::{Call, Ignore, Sink, StrandSpan, Summing};
 pub use strand::{Kind, Strand, StrandId};
 pub use unresolved::Unresolved;

@@ -1,12 +1,12 @@
 //! How far stack pointers are at exits from those at enters, where hooks are tail-called or frames
 //! have grown.
 
-use crate::hash::FastMap;
+use rustc_hash::FxHashMap;
 
 /// The offsets that were seen so far.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Offsets {
-    by_function: FastMap<u64, Vec<i64>>,
+    by_function: FxHashMap<u64, Vec<i64>>,
     /// The offsets of all functions, the smallest first.
     all: Vec<i64>,
 }

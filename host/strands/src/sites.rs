@@ -6,8 +6,8 @@
 //! to it.
 
 use crate::code::Code;
-use crate::hash::FastMap;
 use heddle_trace_file::{Addr, Modules, Nanos};
+use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
 /// A call site and the function that it calls.
@@ -46,7 +46,7 @@ pub(crate) struct Sites<'a> {
     changing: bool,
     generation: u32,
     table: Vec<Site>,
-    numbers: FastMap<u64, u32>,
+    numbers: FxHashMap<u64, u32>,
     /// Functions without symbols that were entered, by address.
     nameless: BTreeMap<u64, u32>,
     next: u32,
@@ -54,7 +54,7 @@ pub(crate) struct Sites<'a> {
     entered: Vec<bool>,
     /// How far the caller's stack pointer was above that of the call, at the last call of each
     /// function.
-    usual: FastMap<u32, u64>,
+    usual: FxHashMap<u32, u64>,
 }
 
 impl<'a> Sites<'a> {
@@ -66,11 +66,11 @@ impl<'a> Sites<'a> {
             changing: modules.generation(Nanos(u64::MAX)) > 0,
             table: vec![NONE; SITES],
             generation: 0,
-            numbers: FastMap::default(),
+            numbers: FxHashMap::default(),
             nameless: BTreeMap::new(),
             next: code.functions(),
             entered: Vec::new(),
-            usual: FastMap::default(),
+            usual: FxHashMap::default(),
         }
     }
 

@@ -1,6 +1,6 @@
 //! The stacks of a group of threads: which calls are open on each, and where in memory that is.
 
-use crate::hash::FastMap;
+use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::ops::{Index, IndexMut};
 
@@ -255,7 +255,7 @@ pub(crate) struct Resting {
     /// Stacks with open calls, also those that run again: these stay where they rested last.
     open: BTreeMap<u64, u32>,
     /// The same stacks, for a look-up by the exact stack pointer.
-    exact: FastMap<u64, u32>,
+    exact: FxHashMap<u64, u32>,
     /// Stacks whose outermost call has ended, by its stack pointer. Their code may call again, or
     /// be gone.
     empty: BTreeMap<u64, u32>,

@@ -1,21 +1,21 @@
 //! Facts that a first look at the trace finds, and that a decoder must know from the beginning.
 
-use crate::hash::{FastMap, FastSet};
 use crate::offsets::Offsets;
 use crate::stacks::BASE;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Facts about a group's events.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Survey {
     /// Functions that were entered: the others have no hooks, or were not called.
-    pub entered: FastSet<u32>,
+    pub entered: FxHashSet<u32>,
     /// Call sites in uninstrumented code from which calls began outside the stacks of threads.
-    pub sites: FastMap<u64, Votes>,
+    pub sites: FxHashMap<u64, Votes>,
     /// From where fibers make the first of their outermost calls.
     pub first_call_sites: FirstCallSites,
     /// By call site, function, and function of the innermost call above: how far below that it
     /// began.
-    pub distances: FastMap<(u64, u64, u32), Vec<u64>>,
+    pub distances: FxHashMap<(u64, u64, u32), Vec<u64>>,
     /// Coroutines' frames were captured.
     pub captures: bool,
     /// There was a call outside every thread's own stack, or of a coroutine.
@@ -27,9 +27,9 @@ pub(crate) struct Survey {
 /// Call sites in uninstrumented code from which calls were the outermost of their stacks.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FirstCallSites {
-    sites: FastMap<u64, Outermost>,
+    sites: FxHashMap<u64, Outermost>,
     /// Call sites from which no fiber begins, though many calls from them were seen.
-    never: FastSet<u64>,
+    never: FxHashSet<u64>,
 }
 
 /// How calls from one site began.
@@ -49,9 +49,9 @@ struct Outermost {
 /// Where stacks have begun so far.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Places {
-    used: FastSet<u64>,
+    used: FxHashSet<u64>,
     /// From which call site, and with which stack pointer.
-    begun: FastSet<(u64, u64)>,
+    begun: FxHashSet<(u64, u64)>,
 }
 
 impl Places {

@@ -20,7 +20,7 @@ const CRATES: Layers = &[
 ];
 
 const STRANDS: Layers = &[
-    &["hash", "pipe", "strand", "unresolved"],
+    &["pipe", "strand", "unresolved"],
     &["code", "entered", "offsets", "sink", "stacks", "threads"],
     &["live", "one_stack", "sites", "stack_map", "survey"],
     &["evidence", "instances"],
@@ -115,7 +115,12 @@ impl Graph {
                 .filter(|(unit, _)| is_within(name, unit))
                 .max_by_key(|(unit, _)| unit.len())
         };
-        let mut wrong = Vec::new();
+        let there = |unit: &str| self.0.keys().any(|name| is_within(name, unit));
+        let listed = layers.iter().flat_map(|row| row.iter());
+        let mut wrong: Vec<String> = listed
+            .filter(|unit| !there(unit))
+            .map(|unit| format!("there is no {unit}"))
+            .collect();
         for (from, targets) in &self.0 {
             let Some((from_unit, from_row)) = unit(from) else {
                 wrong.push(format!("{from}: in which layer is it?"));

@@ -1,8 +1,9 @@
 //! Calls and times of strands, added up while the calls end.
 
 use heddle_calls::{Functions, Key, Stats};
-use heddle_strands::{Call, FastMap, Kind, Sink, Strand, StrandSpan, Summing};
+use heddle_strands::{Call, Kind, Sink, Strand, StrandSpan, Summing};
 use heddle_trace_file::{Addr, Modules, Nanos};
+use rustc_hash::FxHashMap;
 use std::collections::HashMap;
 
 /// The calls of a part of a process. Of a strand that lives nothing is kept but the number of its
@@ -98,7 +99,7 @@ pub struct Group {
 /// By function. There may be as many groups as strands, of few functions each.
 enum Sums {
     All(Vec<Stats>),
-    Few(FastMap<u32, Stats>),
+    Few(FxHashMap<u32, Stats>),
 }
 
 impl Sums {
@@ -197,7 +198,7 @@ impl<'a> Profiles<'a> {
                 example: strand.clone(),
                 strands: 0,
                 functions: match self.by_name {
-                    true => Sums::Few(FastMap::default()),
+                    true => Sums::Few(FxHashMap::default()),
                     false => Sums::All(Vec::new()),
                 },
             });
