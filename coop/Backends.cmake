@@ -1,5 +1,5 @@
 # Contexts on other libraries' mechanisms, each where its library is found; HEDDLE_OPTIONAL_BACKENDS
-# lists those, for whoever tests and times them.
+# lists those, for the programs that test and time them.
 set(HEDDLE_OPTIONAL_BACKENDS "")
 
 # heddle_optional_backend(NAME HEADER LIBRARY PACKAGE)

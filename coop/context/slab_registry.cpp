@@ -36,7 +36,7 @@ void slab_registry::add(std::byte* base, std::size_t bytes, const stack_shape& s
   used->slot_bytes.store(shape.slot_bytes, std::memory_order_relaxed);
   used->guard_bytes.store(shape.guard_bytes, std::memory_order_relaxed);
   used->stack_bytes.store(shape.stack_bytes, std::memory_order_relaxed);
-  // Release: whoever sees the base, or the entry, sees its sizes.
+  // Release: a thread that sees the base, or the entry, sees its sizes.
   used->base.store(base, std::memory_order_release);
   if (used == gone) return;
   used->next = entries.load(std::memory_order_relaxed);

@@ -7,7 +7,8 @@ namespace heddle::coop::detail {
 void run_on_fiber(strand_block& self, std::coroutine_handle<> start, const end_mark& end) {
   std::coroutine_handle<> next = start;
   for (;;) {
-    // To the awaitables inside, the strand is a task: they leave in `resume_at` whom to resume.
+    // To the awaitables inside, the strand is a task: they leave the coroutine to resume in
+    // `resume_at`.
     self.kind = strand_kind::task;
     next.resume();
     self.kind = strand_kind::fiber;

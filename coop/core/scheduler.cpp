@@ -83,7 +83,8 @@ void scheduler::run_strands() {
   }
 }
 
-// Runs tasks until it is a fiber's turn, which it returns, or nobody's.
+// Runs tasks until it is a fiber's turn, and returns that fiber's strand; null if no strand is
+// ready.
 strand_block* scheduler::run_tasks(strand_block* first) {
   strand_block* strand = first;
   do {

@@ -19,8 +19,9 @@ namespace heddle::coop::io::detail {
 /// Whether reads and writes of it end by themselves: a regular file or a block device.
 bool ends_soon(int fd) noexcept;
 
-/// Between strands and the engines: who waits for what, what is started again, what nobody waits
-/// for any more. Lives until the service and the last file are gone.
+/// The part between strands and the engines: keeps which strand waits for which operation, the
+/// operations that are started again, and those that no strand waits for any more. Lives until the
+/// service and the last file are gone.
 ///
 /// Invariant: an operation in flight is in an engine (`taken`), in `backlog_`, `starved_` or
 /// `ended_`, with the resolver, or the `closer` of its file; and in the list from `oldest_`.

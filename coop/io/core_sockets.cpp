@@ -171,7 +171,7 @@ void core::feed_starved() noexcept {
 void prepare_stream(polled_state& socket, int family, int fd) noexcept {
   socket.short_is_empty = family == AF_INET || family == AF_INET6;
   const int on = 1;
-  // Without Nagle's algorithm: whoever writes a whole message wants it to be sent.
+  // Without Nagle's algorithm: a program that writes a whole message wants it to be sent.
   if (socket.short_is_empty) setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
 }
 

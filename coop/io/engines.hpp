@@ -8,7 +8,8 @@
 namespace heddle::coop::io::detail {
 
 struct engine_options : service_options {
-  /// Made by another thread than the one that uses it: of a group, by whoever made that.
+  /// Made by another thread than the one that uses it: a group's engine, by the thread that made
+  /// the group.
   bool other_thread = false;
 };
 

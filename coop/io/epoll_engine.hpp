@@ -26,8 +26,8 @@ class epoll_engine final : public engine {
   /// Not this one's: the files' engine is interrupted, and its descriptor ends the wait.
   void interrupt() noexcept override {}
   [[nodiscard]] int fd() noexcept override { return fd_; }
-  /// The socket's descriptor is about to be closed. (Somebody else, a child process for example,
-  /// may have a copy of it: then closing it would not end its events.)
+  /// The socket's descriptor is about to be closed. (Another process, a child for example, may have
+  /// a copy of it: then closing it would not end its events.)
   void forget(file_state& closing, int fd) noexcept override;
 
   /// Whether the last collect() found the files' descriptor readable.

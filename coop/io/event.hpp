@@ -6,7 +6,7 @@
 
 namespace heddle::coop::io::detail {
 
-/// A file descriptor that is readable once somebody has called raise().
+/// A file descriptor that is readable once raise() was called.
 class event {
  public:
   event();  // throws std::system_error

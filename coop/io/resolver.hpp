@@ -10,8 +10,8 @@ namespace heddle::coop::io::detail {
 /// Looks host names up by getaddrinfo(3), which blocks, on threads of its own: as many as there are
 /// lookups at once, some at most, each for as long as there is work.
 ///
-/// A lookup cannot be interrupted: one that nobody waits for any more, even one whose resolver is
-/// gone, runs to its end, on nobody's memory but its own.
+/// A lookup cannot be interrupted: one that no strand waits for any more, even one whose resolver
+/// is gone, runs to its end, and uses no memory but its own.
 class resolver {
  public:
   resolver() noexcept;

@@ -13,13 +13,14 @@
 namespace heddle::coop::io::detail {
 
 /// The connections of one listener, which a single request of io_uring accepts one after the other
-/// (IORING_ACCEPT_MULTISHOT), and those who wait for them.
+/// (IORING_ACCEPT_MULTISHOT), and the operations that wait for them.
 ///
-/// The request begins with the first who waits, and goes on when nobody does, until some
-/// connections are there that nobody has taken; so it is for listeners that nobody else has. What
-/// comes at once it takes at once, as far as the ring has room for completions.
+/// The request begins with the first operation that waits, and goes on when none does, until some
+/// connections are there that no operation has taken; so it is for listeners that no other process
+/// has. It takes connections that come at once together, as far as the ring has room for
+/// completions.
 ///
-/// Invariant: nobody waits while a connection is there, but between two calls of serve().
+/// Invariant: no operation waits while a connection is there, except between two calls of serve().
 class uring_acceptor {
  public:
   explicit uring_acceptor(io_uring& ring, polled_state& socket) noexcept
@@ -44,8 +45,8 @@ class uring_acceptor {
   /// A completion of the request.
   void complete(completions& to, const io_uring_cqe& what);
 
-  /// The listener is about to be closed: ends the request, and closes what nobody has taken.
-  /// Nobody waits.
+  /// The listener is about to be closed: ends the request, and closes the connections that no
+  /// operation has taken. No operation waits.
   void abandon() noexcept;
   /// Abandoned, and the kernel has said its last word.
   [[nodiscard]] bool is_over() const noexcept { return socket_ == nullptr && !requested_; }
@@ -53,7 +54,7 @@ class uring_acceptor {
  private:
   // No other user_data of the ring has this bit.
   static constexpr std::uint64_t mark = 2;
-  // Connections that nobody waits for; then the others are left to the kernel's queue.
+  // Most connections that no operation waits for; further ones are left to the kernel's queue.
   static constexpr std::size_t most_ahead = 64;
 
   [[nodiscard]] std::uint64_t user_data() const noexcept {

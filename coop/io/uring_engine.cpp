@@ -94,8 +94,8 @@ class uring_engine final : public engine {
   }
 
   void interrupt() noexcept override { bell_.raise(); }
-  // Not the ring's own: with IORING_SETUP_DEFER_TASKRUN that becomes readable only once somebody
-  // has come for the completions.
+  // Not the ring's own: with IORING_SETUP_DEFER_TASKRUN that becomes readable only once a thread
+  // has asked for the completions.
   [[nodiscard]] int fd() noexcept override {
     if (!rings_) rings_ = io_uring_register_eventfd(&ring_, bell_.fd()) == 0;
     return bell_.fd();

@@ -38,7 +38,7 @@ bool link_calls::given_up(wait_list& list, wait_node& node) {
   return true;
 }
 
-// A call that is over is in nobody's queue now: the other side, which finds ours closed, takes its
+// A call that is over is in no queue now: the other side, which finds ours closed, takes its
 // envelope back.
 void link_calls::close() noexcept {
   while (!waiting_.empty()) {

@@ -69,8 +69,8 @@ void link_mailbox::give_back(link_envelope& unused) noexcept {
   }
 }
 
-// A writer fills the queue, then looks whether there is an owner; whoever binds the side sets the
-// owner, then looks into the queue; all four are seq_cst: one of the two sees the other.
+// A writer fills the queue, then looks whether there is an owner; the thread that binds the side
+// sets the owner, then looks into the queue; all four are seq_cst: one of the two sees the other.
 void link_mailbox::ring() noexcept {
   coop::scheduler* const owner = owner_.load(std::memory_order_seq_cst);
   if (owner == nullptr) return;
@@ -84,7 +84,7 @@ void link_mailbox::ring() noexcept {
   if (group == nullptr) {
     fatal("the other end of a link is used by a scheduler of another thread that is no group");
   }
-  // Acquire and release: whoever clears it sees what was pushed before.
+  // Acquire and release: the thread that clears it sees the envelopes that were pushed before.
   if ((bell_.fetch_or(rung, std::memory_order_acq_rel) & (rung | released)) == 0) {
     group->post(*this);
   }
@@ -113,7 +113,7 @@ void link_mailbox::find_owner(parallel::group& here) noexcept {
     group->post(*this);
     return;
   }
-  // In nobody's hands. Once it is not rung any more, others may release it at any time.
+  // No group holds the bell. Once it is not rung any more, others may release it at any time.
   core_.references.fetch_add(1, std::memory_order_relaxed);
   const std::uint32_t was = bell_.fetch_and(~rung, std::memory_order_seq_cst);
   if ((was & released) != 0) {

@@ -173,7 +173,7 @@ void link_side::close() noexcept {
   while (!jobs_.arrived().empty()) refuse(jobs_.arrived().pop());
   jobs_.close_calls();
   wake_all();
-  // Nobody looks if the other side is closed, too.
+  // If the other side is closed, too, it would not read the message.
   if (!peer_closed_) static_cast<void>(send(closing_));
   tell_if_finished();
   --users_;

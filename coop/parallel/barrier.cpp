@@ -76,7 +76,7 @@ bool barrier::arrive() {
   cell& own = own_cell();
   if (own.empty()) own.arrived = 0;  // those that waited may have been destroyed
   if (own.arrived + 1 < own.strands) return false;
-  // Acquire and release: whoever is last has what all the others did, and hands it on.
+  // Acquire and release: the last strand sees the writes of all others, and passes them on.
   const std::uint64_t before = state_.fetch_sub(1, std::memory_order_acq_rel);
   if (missing(before) != 1) {
     own.counted_in = phase(before);

@@ -19,7 +19,7 @@ namespace heddle::coop::parallel::detail {
 /// The state that groups of one parallel::groups share: their threads, and when their run is over.
 ///
 /// Invariant: while they run, `active_` is the number of groups that are not passive, plus those
-/// that somebody is just about to wake. Only what is active can make something active; so where it
+/// that a thread is just about to wake. Only what is active can make something active; so where it
 /// is 0 it stays 0, and nothing will ever run again.
 class team {
  public:

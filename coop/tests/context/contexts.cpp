@@ -55,7 +55,7 @@ TEST_CASE_TEMPLATE("a round-robin scheduler runs every context in turn", Context
 
 TEST_CASE_TEMPLATE("any context switches to any other", Context, HEDDLE_BACKENDS) {
   // A walk over all ordered pairs of four contexts, the blank one among them, taken from one list
-  // by whoever runs: each step is a direct switch.
+  // by the context that runs: each step is a direct switch.
   constexpr int contexts = 4;
   std::vector<int> walk;
   for (int round = 0; round < 3; ++round) {

@@ -76,7 +76,7 @@ class temporary_file {
   char path_[64] = "heddle-io-test.XXXXXX";
 };
 
-/// Both ends of a pipe; `from` belongs to whoever adopts it.
+/// Both ends of a pipe; `from` belongs to the file that adopts it.
 struct pipe_ends {
   int from;
   int to;

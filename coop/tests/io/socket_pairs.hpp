@@ -27,7 +27,7 @@ inline io::endpoint unix_name() {
                              std::to_string(++count));
 }
 
-/// Both ends of a connection that are nobody's: made by plain blocking calls.
+/// Both ends of a connection that belong to no service: made by plain blocking calls.
 struct raw_pair {
   int accepted = -1;
   int connected = -1;
@@ -97,7 +97,7 @@ class raw_client {
   int fd_;
 };
 
-/// A port at which nobody listens.
+/// A port at which no socket listens.
 inline io::endpoint free_port() {
   const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   const io::endpoint at = any_port();

@@ -149,7 +149,7 @@ TEST_CASE(KIND "connections that nobody waits for stay there, or end with the li
     const io::listener other = net.listen(any_port()).value();
     bool over = false;
     s.spawn(BODY(&) {
-      // Somebody waits for the kernel all the time.
+      // A strand waits for the kernel all the time.
       auto elsewhere = s.spawn(BODY(&) { static_cast<void>(WAIT(other.accept())); });
       for (const bool all : {true, false, true}) {
         CAPTURE(all);
@@ -238,7 +238,7 @@ TEST_CASE(KIND "one connects by name, and is told why not") {
       } catch (const std::system_error& error) {
         CHECK(std::string(error.what()).find("a connect to no-such-host.invalid:1 (") == 0);
       }
-      // Nobody waits for a lookup that was given up.
+      // No strand waits for a lookup that was given up.
       for (int i = 0; i < 20; ++i) {
         static_cast<void>(WAIT(within(0s, net.connect("no-such-host.invalid", 1))));
       }

@@ -84,8 +84,8 @@ class [[nodiscard("awaited: co_await it, or await(it) in a fiber")]] within_awai
 /// bool if it has none. (What has moved a part of its bytes by then is no timeout: it results in an
 /// error that tells how many, see io::detail::operation_awaitable.)
 ///
-/// Suspends when `limited` does; made ready by whoever grants it, or by the scheduler when the time
-/// has come, whichever is first: what is granted is never lost. duration::max() is no limit.
+/// Suspends when `limited` does; made ready by the strand that grants it, or by the scheduler when
+/// the time has come, whichever is first: a grant is never lost. duration::max() is no limit.
 /// Destroyed while it waits: it waits no more.
 template <class A>
 within_awaitable<A> within(duration limit, A limited) {

@@ -83,8 +83,8 @@ class scheduler {
   /// task<T>, otherwise as a fiber, with a stack of its own from its first turn on. `body` lives
   /// until the strand has ended; so a lambda that is a coroutine may capture.
   ///
-  /// An exception that leaves the body goes to whoever joins; if the handle was dropped before the
-  /// strand ended, run() throws it, the first if there are several.
+  /// An exception that leaves the body goes to the strand that joins; if the handle was dropped
+  /// before the strand ended, run() throws it, the first if there are several.
   template <class F>
   auto spawn(F&& body, std::string_view name = {})
       -> strand<detail::strand_result<std::decay_t<F>>> {
@@ -112,8 +112,8 @@ class scheduler {
   }
 
   /// Runs until every strand has ended. May be called again after more were spawned; not from a
-  /// strand. Throws `deadlock`; what a strand threw that nobody holds; std::system_error if there
-  /// is no room for a stack.
+  /// strand. Throws `deadlock`; the exception of a strand to which no handle refers;
+  /// std::system_error if there is no room for a stack.
   void run();
 
   /// The time on its clock.

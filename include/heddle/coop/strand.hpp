@@ -262,8 +262,8 @@ result_block<strand_result<std::decay_t<F>>>* make_block(F&& body) {
 
 /// Refers to a strand of any result. Copies refer to the same one; it keeps what is left of an
 /// ended strand, no more. Belongs to the strand's scheduler, as everything does: of one in a group,
-/// only strands of that group, and whoever made the groups while they do not run, may copy it,
-/// cancel it or join it; those of another group that try end the program with a message.
+/// only strands of that group, and the thread that made the groups while they do not run, may copy
+/// it, cancel it or join it; those of another group that try end the program with a message.
 class strand_ref {
  public:
   strand_ref(const strand_ref& other) noexcept : block_(other.block_) { ++block_->references; }

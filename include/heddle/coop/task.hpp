@@ -121,8 +121,8 @@ class task_promise<void> : public task_promise_base {
 ///     task<int> twice(task<int> t) { co_return 2 * co_await std::move(t); }
 ///
 /// `co_await` suspends the awaiting coroutine and starts the task in its place, on the same thread;
-/// when the task ends, whoever resumed it last resumes the awaiting one inside the same call.
-/// Destroying a task that is suspended destroys its frame and what lives in it; the awaiting
+/// when the task ends, the caller that resumed it last resumes the awaiting one inside the same
+/// call. Destroying a task that is suspended destroys its frame and what lives in it; the awaiting
 /// coroutine is then never resumed (it owns the task, as a rule, and is being destroyed itself).
 ///
 /// Outside of coroutines a driver runs it by resume() until done().
@@ -159,7 +159,7 @@ class [[nodiscard("a task does nothing until it is awaited or resumed")]] task {
     coroutine_.promise().continue_with(continuation);
     return coroutine_;
   }
-  /// For a scheduler: gives the coroutine away, to be destroyed by whoever takes it.
+  /// For a scheduler: gives the coroutine away; the caller must destroy it.
   [[nodiscard("it is never destroyed")]] std::coroutine_handle<promise_type> release()&& noexcept {
     return std::exchange(coroutine_, {});
   }

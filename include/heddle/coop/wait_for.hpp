@@ -33,9 +33,9 @@ class [[nodiscard("awaited: co_await it, or await(it) in a fiber")]] wait_for_aw
 /// as in yield(), and the predicate is evaluated again each time its turn comes, until it is true.
 /// When the strand goes on, nothing has run since the predicate was found true.
 ///
-/// The scheduler evaluates it, on the stack of whoever gives way: a false one costs a call, not a
-/// switch. It must not wait. The first evaluation may throw; an exception from a later one ends the
-/// program.
+/// The scheduler evaluates it, on the stack of the strand that gives way: a false one costs a call,
+/// not a switch. It must not wait. The first evaluation may throw; an exception from a later one
+/// ends the program.
 ///
 /// Suspends if the predicate is false; resumed by the scheduler from inside another strand's wait
 /// or end, on this thread. Destroyed while it waits: it leaves the ready queue. All strands waiting

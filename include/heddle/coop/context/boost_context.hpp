@@ -41,7 +41,7 @@ struct boost_switch {
 
 /// Boost.Context's assembly, `jump_fcontext`, which saves the registers that a function call keeps,
 /// MXCSR and the x87 control word. In the library if Boost.Context was there when it was built;
-/// whoever includes this needs its headers, too.
+/// a program that includes this needs its headers, too.
 using boost_context = stackful_context<detail::boost_switch>;
 
 extern template class stackful_context<detail::boost_switch>;

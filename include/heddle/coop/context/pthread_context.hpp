@@ -17,7 +17,7 @@ namespace heddle::coop {
 ///
 /// The thread is started by the first switch to the context (which throws std::system_error if the
 /// kernel has no more) and is joined when the context is destroyed, so nothing of it remains and no
-/// condition variable is destroyed while somebody uses it.
+/// condition variable is destroyed while a thread uses it.
 class pthread_context {
  public:
   static constexpr std::string_view name = "pthread";

@@ -57,8 +57,8 @@ class link_jobs {
   }
   void count_ended() noexcept { --running_; }
 
-  /// The strand of the job that was made last. Counted until that has ended: a strand that somebody
-  /// holds cannot move, and a job's end belongs to this scheduler.
+  /// The strand of the job that was made last. Counted until that has ended: a strand to which a
+  /// handle refers cannot move, and a job's end belongs to this scheduler.
   void note_strand(strand_block& strand) noexcept {
     ++strand.references;
     first_->strand = &strand;

@@ -125,7 +125,7 @@ class alignas(parallel::detail::line_bytes) link_mailbox : private parallel::mes
 void settle(link_envelope& call, call_outcome outcome) noexcept;
 /// It is not needed any more.
 void give_back(link_envelope& unused) noexcept;
-/// A one-way message that nobody will take goes back.
+/// A one-way message that no handler will take goes back.
 void send_back(link_envelope& letter) noexcept;
 
 }  // namespace detail

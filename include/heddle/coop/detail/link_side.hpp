@@ -54,7 +54,7 @@ class link_side {
   /// messages.
   void unbind();
   void close() noexcept;
-  /// close(), and nobody holds the end any more.
+  /// Like close(), when no strand holds the end any more.
   void abandon() noexcept;
 
   [[nodiscard]] bool closed() const noexcept { return closed_ || peer_closed_; }
@@ -78,7 +78,8 @@ class link_side {
   /// Hands it to the other side; false if that takes nothing more.
   [[nodiscard]] bool send(link_envelope& letter) noexcept { return peer_->mailbox_.push(letter); }
 
-  /// Whether one more may be sent, if at most `most` may be under way, and nobody waits for that.
+  /// Whether one more message may be sent, if at most `most` may be in flight, and no strand waits
+  /// for room.
   [[nodiscard]] bool has_room(std::size_t most) noexcept {
     if (!pacer_.nobody_waits()) return false;
     if (!pacer_.has_room(most)) reclaim();

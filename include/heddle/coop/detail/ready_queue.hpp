@@ -39,7 +39,7 @@ class ready_queue {
     }
   }
 
-  /// The first one, or a hole, which nobody runs: its status is not `ready`. Not if empty().
+  /// The first strand, or a hole, which is not run: its status is not `ready`. Not if empty().
   strand_block& pop_slot() noexcept {
     strand_block* const first = slots_[head_ & mask_];
     ++head_;

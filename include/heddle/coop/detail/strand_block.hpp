@@ -25,8 +25,8 @@ struct strand_parent {
 
 /// The first words of a coroutine frame, with GCC and with Clang on every platform that we build
 /// for. An object that begins with this header can be resumed like a coroutine, when a task ends
-/// for example, and needs no frame of its own. (Second in a real frame is `destroy`. Nobody
-/// destroys these.)
+/// for example, and needs no frame of its own. (Second in a real frame is `destroy`, which is never
+/// called for these.)
 struct frame_header {
   void (*resume)(frame_header*);
 };

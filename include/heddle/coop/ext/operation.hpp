@@ -222,7 +222,7 @@ void drop(operation* unwanted) noexcept;
 /// resulted in, and the cancellation is told at the next wait. Out of time when part of a
 /// read_all() or write_all() is done, it results in that: ETIME (std::errc::stream_timeout), and
 /// reached() is what was moved. Destroyed while it waits: the operation is cancelled, and keeps its
-/// file and its buffer until the kernel is done with both; nobody waits for that.
+/// file and its buffer until the kernel is done with both; no strand waits for that.
 template <class T>
 class [[nodiscard("awaited: co_await it, or await(it) in a fiber")]] operation_awaitable
     : public coop::detail::awaitable<operation_awaitable<T>> {

@@ -56,7 +56,7 @@ class wait_queue {
 };
 
 /// Waits that were taken out of their queues under a lock, to be granted when it was released:
-/// whoever is granted one may go on and destroy the lock, and all that is around it.
+/// the strand that is granted one may continue and destroy the lock, and all that is around it.
 class granted_waits {
  public:
   void add(remote_wait& wait) noexcept;
@@ -96,7 +96,7 @@ class remote_wait : public message, public coop::detail::wait_list {
   }
   /// Queues a parked strand.
   void wait_in(wait_queue& queue) noexcept;
-  /// Ends a wait that nobody else has ended, at once: the strand is ready.
+  /// Ends at once a wait that no other thread has ended: the strand is ready.
   void end_at_once() { scheduler_access::wake(node_); }
 
   /// After it was taken out of its queue: makes the strand ready, in its group. From any thread.
@@ -119,7 +119,7 @@ class remote_wait : public message, public coop::detail::wait_list {
   static void end_given_up(remote_wait& self) noexcept;
   /// Queues it again.
   void wait_on() noexcept { wait_in(*queue_); }
-  /// Takes it out of the queue; false if somebody else has done so, and it will arrive.
+  /// Takes it out of the queue; false if another thread has done so, and it will arrive.
   bool withdraw() noexcept;
 
  private:

@@ -160,7 +160,7 @@ class scheduler_access {
     joining.group_ = &group;
   }
   /// Runs strands until nothing can run, and the group's rest() has said that nothing will. Returns
-  /// what a strand threw that nobody holds, if any did.
+  /// the exception of a strand to which no handle refers, if any.
   [[nodiscard]] static std::exception_ptr run(scheduler& its) {
     its.run_strands();
     return std::exchange(its.unhandled_, nullptr);

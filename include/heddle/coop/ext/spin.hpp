@@ -11,7 +11,7 @@ namespace heddle::coop::parallel::detail {
 /// The least that can be known to lie in one cache line alone: what a group writes often, and
 /// others read, is on lines of its own.
 inline constexpr std::size_t line_bytes = 64;
-/// A line that nobody touches.
+/// A cache line that no thread accesses.
 struct spare_line {
   std::byte unused[line_bytes];
 };
@@ -27,7 +27,7 @@ inline void pause() noexcept {
 }
 
 /// For a few instructions on what several groups share. Gives its processor away where it has to
-/// wait for long: whoever holds it may not be running.
+/// wait for long: the thread that holds it may not be running.
 class spin_lock {
  public:
   void lock() noexcept {

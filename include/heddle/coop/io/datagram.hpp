@@ -40,8 +40,8 @@ struct datagram {
 ///
 /// When each wait suspends and ends, and what destruction means: detail::operation_awaitable; with
 /// a limit in time: within(). A receive that was cancelled, or is late, has taken no datagram.
-/// Results, or the kernel's error: ECONNREFUSED (of a connected one: nobody was there to get what
-/// was sent before; told once, by the next receive or send), EMSGSIZE (too long to be sent),
+/// Results, or the kernel's error: ECONNREFUSED (on a connected socket: no socket received an
+/// earlier datagram; reported once, by the next receive or send), EMSGSIZE (too long to be sent),
 /// ENETUNREACH, EHOSTUNREACH, EACCES (broadcast without SO_BROADCAST), ENOENT and ECONNREFUSED (no
 /// Unix socket there), EDESTADDRREQ (send() on one that is not connected), ECANCELED (close() by
 /// another strand), EBADF after close(). EINTR is never one.

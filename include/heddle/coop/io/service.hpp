@@ -87,7 +87,7 @@ class service {
   /// Throws std::system_error, as all of these do, if there is no epoll to be had.
   [[nodiscard]] result<listener> listen(const endpoint& at,
                                         const listen_options& options = {}) const;
-  /// Connects to it. Errors: ECONNREFUSED (nobody listens), ETIMEDOUT (nobody answers: after two
+  /// Connects to it. Errors: ECONNREFUSED (no socket listens), ETIMEDOUT (no answer for two
   /// minutes, as Linux comes; use within()), EHOSTUNREACH …
   [[nodiscard]] detail::operation_awaitable<socket> connect(const endpoint& to) const;
   /// Connects to a host by its name, as getaddrinfo(3) knows it, which is asked on a thread: tries

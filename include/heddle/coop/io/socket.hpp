@@ -118,8 +118,8 @@ struct listen_options {
 ///
 /// By io_uring, some connections may have been accepted, and have a descriptor, before anybody
 /// waits for them: 64, or what comes at once, at most 2 × service_options::depth. They are given to
-/// the next accept(), and closed with the listener. Not so those of adopt_listener(), as somebody
-/// else may accept there, too.
+/// the next accept(), and closed with the listener. That does not hold for adopt_listener(), as
+/// another process may accept there, too.
 class listener {
  public:
   using accepting = detail::operation_awaitable<socket>;

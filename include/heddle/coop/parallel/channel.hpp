@@ -111,7 +111,8 @@ class channel {
   }
 
   [[nodiscard]] bool closed() const noexcept { return closed_.load(std::memory_order_relaxed); }
-  /// Values that nobody has taken, without those of pushes that wait; at some moment of the call.
+  /// Number of values that were not taken yet, without those of pushes that wait; at some moment of
+  /// the call.
   [[nodiscard]] std::size_t size() const noexcept { return size_.load(std::memory_order_relaxed); }
 
  private:

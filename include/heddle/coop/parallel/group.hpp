@@ -49,8 +49,8 @@ class group final : private coop::detail::scheduler_group {
   ~group();
 
   /// Makes a strand in this group, as scheduler::spawn() does. From any thread: a strand of any
-  /// group while they run, or whoever made them before. `body` is moved there and destroyed there.
-  /// An exception that leaves it is thrown by groups::run().
+  /// group while they run, or the thread that made them, before. `body` is moved there and
+  /// destroyed there. An exception that leaves it is thrown by groups::run().
   ///
   /// Allocates a piece of the body's size; costs one cache line between the processors, and a
   /// system call if the group sleeps.
@@ -68,8 +68,8 @@ class group final : private coop::detail::scheduler_group {
     post_spawn(stack, std::forward<F>(body), name);
   }
 
-  /// Its scheduler. For its own strands, and, while the groups do not run, for whoever made them:
-  /// a strand of another group that asks for it ends the program with a message.
+  /// Its scheduler. For its own strands, and, while the groups do not run, for the thread that made
+  /// them: a strand of another group that asks for it ends the program with a message.
   [[nodiscard]] coop::scheduler& scheduler() noexcept {
     if (const group* const here = current(); here != nullptr && here != this) [[unlikely]] {
       asked_from(*here);
@@ -147,7 +147,8 @@ class group final : private coop::detail::scheduler_group {
   /// On its thread, before all else and after all else.
   void open(const scheduler_options& options);
   void close() noexcept;
-  /// Runs its strands until nothing will ever be to run; returns what one threw that nobody holds.
+  /// Runs its strands until none can ever run again; returns the exception of a strand to which no
+  /// handle refers, if any.
   std::exception_ptr run();
 
   template <class Body>

@@ -60,9 +60,9 @@ class groups {
 
   /// Runs all groups until every strand of every group has ended. May be called again after more
   /// were spawned; not from a strand. Throws `deadlock`, which names every strand with its group,
-  /// when no strand can ever run again (see also outside_posts); what a strand threw that nobody
-  /// holds, the lowest group's first; std::system_error if there is no room for a stack: then what
-  /// is ready in other groups still runs until it waits.
+  /// when no strand can ever run again (see also outside_posts); the exception of a strand to which
+  /// no handle refers, the lowest group's first; std::system_error if there is no room for a stack:
+  /// then what is ready in other groups still runs until it waits.
   void run();
 
   /// Whether several groups share a processor. Then they do not spin, and hand-overs between them

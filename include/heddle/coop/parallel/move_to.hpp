@@ -48,9 +48,10 @@ class [[nodiscard("awaited: co_await it, or await(it) in a fiber")]] move_awaita
 /// Moves the running strand to another group: what follows runs there, on its processor. At once if
 /// it is there already.
 ///
-/// Whatever is of one group may not be taken along: a mutex of coop:: that is locked, strands in a
-/// scope, awaitables that wait. Nobody may hold its handle, be joining it, or have it in a scope:
-/// throws std::logic_error then. In the new group it has a new number.
+/// The strand may not take along anything that belongs to its group: a mutex of coop:: that is
+/// locked, strands in a scope, awaitables that wait. No handle may refer to it, no strand join it,
+/// and it may be in no scope: otherwise this throws std::logic_error. In the new group it has a new
+/// number.
 ///
 /// Suspends always, unless it is there; made ready by its new group, soon, when that delivers its
 /// messages, on the thread of that. It is destroyed there, too. Costs a message, and for a fiber

@@ -18,8 +18,8 @@ namespace heddle::coop::parallel {
 /// line from one processor to the other. Strands of one group alone should use coop::semaphore,
 /// which costs a tenth.
 ///
-/// Invariant: taken_ ≤ permits given; where strands are queued, no permit is left for long: whoever
-/// gives one then hands it to the first.
+/// Invariant: taken_ ≤ permits given; where strands are queued, no permit is left for long: a V
+/// then hands its permit to the first of them.
 class semaphore {
  public:
   class [[nodiscard("awaited: co_await it, or await(it) in a fiber")]] p_awaitable
@@ -53,7 +53,7 @@ class semaphore {
   /// others.
   p_awaitable P() noexcept { return p_awaitable(*this); }
 
-  /// Takes a permit if there is one that nobody waits for. From any thread.
+  /// Takes a permit if there is one that no strand waits for. From any thread.
   [[nodiscard("without a permit nothing was taken")]] bool try_P() noexcept { return take(); }
 
   /// Gives a permit. Never waits, and does not switch. From any thread, if groups_options says so.
@@ -91,7 +91,7 @@ class semaphore {
       if (take_number(taken)) return true;
     }
   }
-  // The permit of that number, if nobody else has it; otherwise `taken` is what is taken now.
+  // Takes the permit of that number, if it is free; otherwise sets `taken` to the present count.
   bool take_number(std::uint64_t& taken) noexcept {
     return taken_.compare_exchange_weak(taken, taken + 1, std::memory_order_acq_rel,
                                         std::memory_order_acquire);

@@ -117,7 +117,7 @@ class watched : private detail::watched_base {
     changed();
     return *this;
   }
-  /// `change(value)` may do anything to it; again if somebody else was faster.
+  /// `change(value)` may change it in any way; it is called again if another thread was faster.
   template <class Change>
   void update(Change&& change) {
     T seen = get();

@@ -104,7 +104,7 @@ class channel {
   }
 
   [[nodiscard]] bool closed() const noexcept { return closed_; }
-  /// Values that nobody has taken, without those of pushes that wait.
+  /// Number of values that were not taken yet, without those of pushes that wait.
   [[nodiscard]] std::size_t size() const noexcept { return values_.size(); }
 
  private:

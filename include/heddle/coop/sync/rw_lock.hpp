@@ -52,7 +52,7 @@ class rw_lock {
   /// before it, inside its unlock, on this thread. Timed out or cancelled while it waits: those
   /// that it held back enter. Destroyed while it waits: it is out of the queue.
   lock_awaitable lock() noexcept { return lock_awaitable(*this, true); }
-  /// To read: suspends while somebody writes or waits; made ready and destroyed as lock().
+  /// To read: suspends while a strand writes or waits; made ready and destroyed as lock().
   lock_awaitable lock_shared() noexcept { return lock_awaitable(*this, false); }
 
   /// By the writer. Does not switch.

@@ -10,7 +10,8 @@
 namespace heddle::coop {
 
 /// A counting semaphore with the textbooks' operations, P and V. First come, first served: a V
-/// gives its permit to the strand that has waited the longest, so nobody can take it in between.
+/// gives its permit to the strand that has waited the longest, so no other strand can take it in
+/// between.
 class semaphore {
  public:
   class [[nodiscard("awaited: co_await it, or await(it) in a fiber")]] p_awaitable
