@@ -6,8 +6,8 @@
 
 namespace heddle::coop {
 
-/// What a context runs. When it returns, control goes to the context's *home*: the blank context of
-/// the flow that first switched to it (handed on from context to context).
+/// The function that a context runs. When it returns, control goes to the context's *home*: the
+/// blank context of the flow that first switched to it (handed on from context to context).
 using entry_function = void (*)(void* argument);
 
 /// Thrown at a context's suspension point when the suspended context is destroyed, so that the

@@ -10,13 +10,13 @@ namespace detail {
 struct pooled_slab;
 }
 
-/// What is below a stack.
+/// The memory below a stack.
 enum class stack_guard : std::uint8_t {
   page,  // an inaccessible page: an overflow ends the program with a message that names the strand
   none,  // the next stack: an overflow writes over it. For stacks smaller than a page
 };
 
-/// How many bytes of stack a fiber is spawned with; none: what its scheduler's have.
+/// The stack size of a fiber, in bytes; 0: that of the scheduler's other fibers.
 struct stack_size {
   std::size_t bytes = 0;
 };

@@ -72,7 +72,7 @@ inline void wait_in_several(strand_block& self, wait_node& node, wait_list& list
   wait_in(self, node, list);
 }
 
-/// What every awaitable has in common. `A` has
+/// The common base of every awaitable. `A` has
 /// - `bool ready()`: try to get it without waiting;
 /// - `void park(strand_block& self)`: put the strand where it will be woken from;
 /// - `get()`: the result, after ready() returned true or the strand was woken.

@@ -22,8 +22,8 @@ class completions {
   ~completions() = default;
 };
 
-/// How operations get to the kernel and back. All calls come from the scheduler's thread. For those
-/// who write one.
+/// Passes operations to the kernel and their outcomes back. All calls come from the scheduler's
+/// thread. An extension point: derive from it to write an engine of your own.
 class engine {
  public:
   virtual ~engine() = default;

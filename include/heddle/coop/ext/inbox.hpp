@@ -23,8 +23,9 @@ struct message {
 
 namespace detail {
 
-/// What others have posted to a group, which takes all of it at once. Any number of writers, one
-/// reader; none waits for another. Its line stays in the reader's cache while no message is posted.
+/// The messages that were posted to a group, which takes all of them at once. Any number of
+/// writers, one reader; none waits for another. Its line stays in the reader's cache while no
+/// message is posted.
 class inbox {
  public:
   /// Whether there was nothing at some moment since the last take_all().

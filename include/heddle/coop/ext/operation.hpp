@@ -91,7 +91,7 @@ constexpr direction direction_of(verb what) noexcept {
              : inward;
 }
 
-/// How a report names what a strand waits for, by verb.
+/// The words with which a report names the operation that a strand waits for, by verb.
 inline constexpr const char* verb_names[] = {
     "an open of",      "a close of",  "a read of",       "a write of",   "an fsync of",
     "an fdatasync of", "the size of", "a read from",     "a write to",   "an accept at",
@@ -174,7 +174,7 @@ struct operation final : coop::detail::wait_list {
   }
   /// Whether it makes what its file refers to.
   [[nodiscard]] bool opens() const noexcept { return what == verb::open || what == verb::connect; }
-  // What is left of it.
+  // The part of the buffer that is not transferred yet.
   [[nodiscard]] std::byte* rest() const noexcept { return data + done; }
   [[nodiscard]] std::size_t rest_bytes() const noexcept {
     // The most that Linux moves at once (MAX_RW_COUNT, with pages of 4 KB).

@@ -14,7 +14,7 @@ namespace heddle::coop {
 /// All calls but interrupt() come from the scheduler's thread, outside of any strand.
 class reactor {
  public:
-  /// What strands wait for here.
+  /// The kind of events that strands wait for in this reactor.
   enum class expectation : std::uint8_t {
     nothing,
     open_ended,  // events that need not come: a byte in a pipe

@@ -75,7 +75,7 @@ class granted_waits {
 /// Not to be moved once it waits.
 class remote_wait : public message, public coop::detail::wait_list {
  public:
-  /// What is done on the strand's own thread when the wait was granted.
+  /// The function that is called on the strand's own thread when the wait was granted.
   using arrival = void (*)(remote_wait& self) noexcept;
 
   remote_wait(const char* kind, const std::string& name, arrival on_arrival = &finish) noexcept

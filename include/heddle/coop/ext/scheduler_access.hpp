@@ -14,8 +14,8 @@
 
 namespace heddle::coop {
 
-/// What a scheduler does for those who extend it: who write awaitables, wait lists, reactors,
-/// groups of schedulers. Users of a scheduler call none of it.
+/// The functions of a scheduler for code that extends it: awaitables, wait lists, reactors, groups
+/// of schedulers. Users of a scheduler call none of them.
 ///
 /// To be called on the scheduler's thread.
 class scheduler_access {
@@ -43,7 +43,7 @@ class scheduler_access {
   }
   /// Puts a strand that is not in the ready queue, nor waits in a list, at its end.
   static void make_ready(detail::strand_block& strand) { strand.owner->make_ready(strand); }
-  /// What cancelling it means for a strand as it is now.
+  /// Cancels a strand, in whatever state it is.
   static void cancel(detail::strand_block& strand) { strand.owner->cancel(strand); }
 
   // Parking the running strand, and suspending a fiber.

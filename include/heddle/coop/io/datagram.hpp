@@ -72,7 +72,7 @@ class datagram_socket {
 
   /// Where it receives: the port, if the kernel chose it.
   [[nodiscard]] result<endpoint> local() const;
-  /// What it is connected to; ENOTCONN.
+  /// The peer that it is connected to; ENOTCONN if it is not connected.
   [[nodiscard]] result<endpoint> peer() const;
 
   /// Its file descriptor; -1 once it is closed.

@@ -11,7 +11,7 @@
 
 namespace heddle::coop::io {
 
-/// How a process has ended.
+/// The way in which a process has ended.
 struct exit_status {
   int code = 0;    // what it passed to exit(), 0 … 255; 0 if a signal ended it
   int signal = 0;  // that ended it; 0 if none did

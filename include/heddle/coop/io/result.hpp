@@ -16,7 +16,7 @@ namespace detail {
 }
 }  // namespace detail
 
-/// What an operation resulted in: a T, or the kernel's error.
+/// The result of an operation: a T, or the kernel's error.
 ///
 ///     auto opened = await(files.open("data", O_RDONLY));
 ///     if (opened.error() == std::errc::no_such_file_or_directory) …

@@ -15,14 +15,14 @@
 
 namespace heddle::coop::io {
 
-/// How files are read and written while other strands run.
+/// The mechanisms that read and write files while other strands run.
 enum class mechanism : std::uint8_t {
   io_uring,   // Linux 5.6 and up, where neither seccomp nor the sysctl forbids it
   linux_aio,  // reads and writes of regular files; everything else by threads
   threads,    // blocking calls on threads of their own
 };
 
-/// How sockets, signals and processes are waited for.
+/// The mechanisms that wait for sockets, signals and processes.
 enum class socket_mechanism : std::uint8_t {
   epoll,
   io_uring,  // where files are read and written by it, too
@@ -120,7 +120,7 @@ class service {
 
   /// For those who write awaitables.
   [[nodiscard]] detail::core& core() const noexcept { return *core_; }
-  /// What the scheduler waits in, for those who interrupt it from other threads.
+  /// The reactor in which the scheduler waits, for code that interrupts it from other threads.
   [[nodiscard]] coop::reactor& reactor() const noexcept;
 
  private:

@@ -41,7 +41,8 @@ class socket {
   using transfer = detail::operation_awaitable<std::size_t>;
   using done = detail::operation_awaitable<void>;
 
-  /// What has come, but at least one byte, and at most `into`; 0 once the peer has ended.
+  /// Reads the bytes that have come, at least one and at most as many as `into` holds; 0 once the
+  /// peer has ended.
   transfer read(const buffer& into) const {
     return transfer(new detail::operation(detail::verb::receive, state_, into));
   }
@@ -86,7 +87,7 @@ class socket {
 
   /// Its file descriptor; -1 once it is closed.
   [[nodiscard]] int fd() const noexcept { return state_->fd; }
-  /// What it was connected to, or the listener that accepted it.
+  /// The name of the endpoint that it was connected to, or of the listener that accepted it.
   [[nodiscard]] std::string_view name() const noexcept { return state_->name; }
 
   /// None: only to be assigned to.
@@ -129,7 +130,7 @@ class listener {
 
   /// Where it listens: the port, if the kernel chose it.
   [[nodiscard]] result<endpoint> address() const;
-  /// How often an accept() had to wait for a descriptor to become free.
+  /// Number of times that an accept() had to wait for a descriptor to become free.
   [[nodiscard]] std::uint64_t shortages() const noexcept;
 
   /// Like socket::close(). Connections that were not accepted are reset.
