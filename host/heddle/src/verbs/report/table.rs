@@ -15,11 +15,7 @@ pub fn print(out: &mut dyn Write, rows: &[Row]) -> io::Result<()> {
         if row.group.is_some() && row.group != group {
             group.clone_from(&row.group);
             let label = group.as_ref().map_or("", |group| &group.label);
-            writeln!(
-                out,
-                "
-{label}"
-            )?;
+            writeln!(out, "\n{label}")?;
         }
         write!(out, "{:>12}", row.stats.calls)?;
         for (_, column) in TIMES {
