@@ -2,9 +2,13 @@
 //!
 //! `heddle-lab` fills these types, `heddle-page` draws them; neither knows the other.
 
+mod claim;
 mod report;
 mod sample;
+mod statement;
 pub mod text;
 
+pub use claim::*;
 pub use report::*;
 pub use sample::*;
+pub use statement::*;

@@ -2,17 +2,24 @@
 
 use super::{Wide, line};
 use anstyle::{AnsiColor, Style};
-use heddle_results::{ClaimReport, Coefficient, Verdict};
+use heddle_results::{ClaimReport, Coefficient, Kind, Verdict};
 
-/// How many claims, or goals, came out how; then for each a line, what would settle it if it is open, and why it is so.
+/// The sections, and what stands in them.
+pub const SECTIONS: [(&str, Kind); 3] = [
+    ("Claims", Kind::Claim),
+    ("Questions", Kind::Question),
+    ("Goals", Kind::Goal),
+];
+
+/// How many claims, questions or goals came out how; then for each a line, what would settle it if it is open, and why it is so.
 pub fn print<'a>(
     text: &mut String,
     claims: impl Iterator<Item = &'a ClaimReport>,
     title: &str,
-    goal: bool,
+    kind: Kind,
     wide: Wide,
 ) {
-    let claims: Vec<&ClaimReport> = claims.filter(|claim| claim.goal == goal).collect();
+    let claims: Vec<&ClaimReport> = claims.filter(|claim| claim.kind == kind).collect();
     if claims.is_empty() {
         return;
     }
@@ -27,13 +34,17 @@ pub fn print<'a>(
             .iter()
             .filter(|claim| claim.verdict == *verdict)
             .count();
-        (count > 0).then(|| format!("{count} {}", verdict.word(goal)))
+        (count > 0).then(|| format!("{count} {}", verdict.word(kind)))
     });
     let counts = counts.collect::<Vec<_>>().join(", ");
     text.push_str(&format!("\n{title}: {counts}\n"));
     for claim in claims {
-        let (word, style) = (claim.verdict.word(goal), style(claim.verdict));
-        let bound = if goal { "wanted" } else { "claimed" };
+        let (word, style) = (claim.verdict.word(kind), style(claim.verdict));
+        let bound = match kind {
+            Kind::Claim => "claimed",
+            Kind::Question => "asked",
+            Kind::Goal => "wanted",
+        };
         let found = if claim.ours.is_empty() {
             &claim.note
         } else {

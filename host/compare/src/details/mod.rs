@@ -59,8 +59,9 @@ pub fn of(report: &Report, wide: Wide) -> String {
         .experiments
         .iter()
         .flat_map(|experiment| &experiment.claims);
-    ledger::print(&mut text, claims.clone(), "Claims", false, wide);
-    ledger::print(&mut text, claims, "Goals", true, wide);
+    for (title, kind) in ledger::SECTIONS {
+        ledger::print(&mut text, claims.clone(), title, kind, wide);
+    }
     let verdicts = report
         .experiments
         .iter()

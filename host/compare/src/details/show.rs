@@ -42,8 +42,9 @@ pub fn show(experiment: &ExperimentReport, wide: Wide) -> String {
     );
     table::print(&mut text, experiment, wide);
     counters::print(&mut text, experiment, wide);
-    ledger::print(&mut text, experiment.claims.iter(), "Claims", false, wide);
-    ledger::print(&mut text, experiment.claims.iter(), "Goals", true, wide);
+    for (title, kind) in ledger::SECTIONS {
+        ledger::print(&mut text, experiment.claims.iter(), title, kind, wide);
+    }
     let skipped = experiment.skipped.iter();
     let skipped = skipped.map(|skipped| format!("{}: {}", skipped.model, skipped.reason));
     section(&mut text, "Skipped:", skipped, wide);

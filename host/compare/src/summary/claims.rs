@@ -2,7 +2,7 @@
 
 use crate::layout::{Line, cut, length};
 use anstyle::{AnsiColor, Style};
-use heddle_results::{ClaimReport, Report, Verdict};
+use heddle_results::{ClaimReport, Kind, NEEDS_FULL, Report, Verdict};
 use std::collections::BTreeSet;
 
 /// Claims that are quoted, at most.
@@ -19,18 +19,18 @@ const WIDEST_WORDS: usize = 60;
 /// From this width on there is a column for the bounds.
 const ROOMY: usize = 100;
 
-/// The section on claims, or on goals; empty if there are none.
-pub fn lines(report: &Report, goals: bool, width: usize) -> Vec<Line> {
+/// The section on claims, on questions or on goals; empty if there are none.
+pub fn lines(report: &Report, kind: Kind, width: usize) -> Vec<Line> {
     let claims: Vec<&ClaimReport> = report
         .experiments
         .iter()
         .flat_map(|experiment| &experiment.claims)
-        .filter(|claim| claim.goal == goals)
+        .filter(|claim| claim.kind == kind)
         .collect();
     if claims.is_empty() {
         return Vec::new();
     }
-    let mut lines = vec![head(report, &claims, goals)];
+    let mut lines = vec![head(report, &claims, kind)];
     let quoted = [
         (Verdict::NotReproduced, NOT_REPRODUCED, "✗", AnsiColor::Red),
         (Verdict::Reproduced, REPRODUCED, "✓", AnsiColor::Green),
@@ -56,7 +56,11 @@ pub fn lines(report: &Report, goals: bool, width: usize) -> Vec<Line> {
         WIDEST_ID,
     );
     let bound = |claim: &ClaimReport| {
-        let word = if goals { "wanted" } else { "claimed" };
+        let word = match kind {
+            Kind::Claim => "claimed",
+            Kind::Question => "asked",
+            Kind::Goal => "wanted",
+        };
         format!("{word} {}", claim.bound)
     };
     // A wide terminal has room for what was claimed.
@@ -97,22 +101,22 @@ pub fn lines(report: &Report, goals: bool, width: usize) -> Vec<Line> {
 }
 
 /// `CLAIMS of 5 sources   31 reproduced · 24 not · 28 inconclusive · 10 need --full`.
-fn head(report: &Report, claims: &[&ClaimReport], goals: bool) -> Line {
+fn head(report: &Report, claims: &[&ClaimReport], kind: Kind) -> Line {
     let with_claims = report
         .experiments
         .iter()
-        .filter(|experiment| experiment.claims.iter().any(|claim| claim.goal == goals));
+        .filter(|experiment| experiment.claims.iter().any(|claim| claim.kind == kind));
     let documents: BTreeSet<&str> = with_claims
         .filter_map(|experiment| Some(experiment.source.as_ref()?.document.as_str()))
         .filter(|document| !document.is_empty())
         .collect();
     let sources = match documents.len() {
-        _ if goals => String::new(),
+        _ if kind != Kind::Claim => String::new(),
         0 => String::new(),
         1 => " of 1 source".into(),
         count => format!(" of {count} sources"),
     };
-    let needs_full = |claim: &&&ClaimReport| claim.note.starts_with("needs --full");
+    let needs_full = |claim: &&&ClaimReport| claim.note.starts_with(NEEDS_FULL);
     let count = |verdict: Verdict| {
         claims
             .iter()
@@ -124,10 +128,17 @@ fn head(report: &Report, claims: &[&ClaimReport], goals: bool) -> Line {
         .filter(|claim| claim.verdict == Verdict::Skipped)
         .filter(needs_full)
         .count();
+    let not = match kind {
+        Kind::Question => Verdict::NotReproduced.word(kind),
+        Kind::Claim | Kind::Goal => "not",
+    };
     let counts = [
-        (count(Verdict::Reproduced), Verdict::Reproduced.word(goals)),
-        (count(Verdict::NotReproduced), "not"),
-        (count(Verdict::Inconclusive), "inconclusive"),
+        (count(Verdict::Reproduced), Verdict::Reproduced.word(kind)),
+        (count(Verdict::NotReproduced), not),
+        (
+            count(Verdict::Inconclusive),
+            Verdict::Inconclusive.word(kind),
+        ),
         (
             full,
             if full == 1 {
@@ -147,12 +158,16 @@ fn head(report: &Report, claims: &[&ClaimReport], goals: bool) -> Line {
     let counts = counts.join(" · ");
     let counts = match counts.strip_suffix(" not") {
         Some(_) if !counts.contains('·') => {
-            format!("{counts} {}", Verdict::Reproduced.word(goals))
+            format!("{counts} {}", Verdict::Reproduced.word(kind))
         }
         _ => counts,
     };
     let bold = Style::new().bold();
-    let title = if goals { "GOALS" } else { "CLAIMS" };
+    let title = match kind {
+        Kind::Claim => "CLAIMS",
+        Kind::Question => "QUESTIONS",
+        Kind::Goal => "GOALS",
+    };
     Line::default()
         .add(bold, title)
         .add(Style::new(), format!("{sources}   {counts}"))

@@ -11,8 +11,8 @@ mod why;
 use super::hints::Hints;
 use super::layout::{Line, cut, wrap};
 use anstyle::Style;
-use heddle_results::Report;
 use heddle_results::text::count;
+use heddle_results::{Kind, Report};
 
 /// Most lines of a summary.
 pub const LINES: usize = 40;
@@ -41,8 +41,8 @@ pub fn of(report: &Report, setting: &Setting) -> String {
     if let Some(why) = why::line(report, width) {
         below.extend([Line::default(), why]);
     }
-    for goals in [false, true] {
-        let claims = claims::lines(report, goals, width);
+    for kind in Kind::ALL {
+        let claims = claims::lines(report, kind, width);
         if !claims.is_empty() {
             below.push(Line::default());
             below.extend(claims);

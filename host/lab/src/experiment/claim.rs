@@ -1,21 +1,25 @@
 use super::range::Range;
-use heddle_results::Values;
+use heddle_results::{Kind, Values};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// A sentence of a source that a measurement can confirm or refute, or a goal of ours.
+/// A statement of a source that a measurement can confirm or refute, a question of ours, or a goal.
 #[derive(Clone, Debug)]
 pub struct Claim {
     /// Id.
     pub id: String,
-    /// The source's words, verbatim; of a goal, ours.
+    /// Whose it is.
+    pub kind: Kind,
+    /// The source's words, verbatim; of a question what it asks; of a goal, ours.
     pub words: String,
     /// An excerpt of the words, for where there is little room.
     pub short: Option<String>,
     /// What the source prints, if it prints a figure.
     pub figure: Option<String>,
-    /// Whether it is not a source's claim, but what we want to reach.
-    pub goal: bool,
+    /// The part of the statement that it is, where the file has several; else empty.
+    pub part: String,
+    /// How we read the source's words, in one line; empty for what is ours.
+    pub reading: String,
     /// What is computed.
     pub form: Form,
     /// The metric or counter that is meant; unset: the experiment's metric.

@@ -1,6 +1,7 @@
 //! What is wrong with an experiment file is said with the line, and with what would be right.
 
 use heddle_lab::experiment::{Experiment, Form, Mode};
+use heddle_results::Kind;
 use std::path::Path;
 
 const GOOD: &str = r#"id = "e"
@@ -449,7 +450,10 @@ fn a_column_is_a_field_or_a_parameter() {
                   cells = [[\"a\", \"thread\", \"O0\", 1, { max = 1 }],\n\
                   [\"b\", \"stackless\", \"O2\", 2, { min = 1 }]]\n";
     let experiment = parse(&format!("{GOOD}{series}")).unwrap();
-    let goals: Vec<_> = experiment.claims().filter(|claim| claim.goal).collect();
+    let goals: Vec<_> = experiment
+        .claims()
+        .filter(|claim| claim.kind == Kind::Goal)
+        .collect();
     let told = goals.iter().map(|goal| {
         let models = goal.form.models().join(" ÷ ");
         format!("{} {models} {} {}", goal.id, goal.at["opt"], goal.bound)
@@ -585,7 +589,10 @@ fn a_goal_is_checked_as_a_claim_and_a_value_has_one_model() {
                 at = { opt = \"O0\", n = 2 }\nbound = { max = 12 }\n";
     let text = format!("{GOOD}{goal}");
     let experiment = parse(&text).unwrap();
-    let goals: Vec<_> = experiment.claims().filter(|claim| claim.goal).collect();
+    let goals: Vec<_> = experiment
+        .claims()
+        .filter(|claim| claim.kind == Kind::Goal)
+        .collect();
     assert_eq!(goals.len(), 1);
     assert_eq!(goals[0].id, "g1");
     for (from, to, message) in [

@@ -2,7 +2,7 @@
 //! the verdict and why.
 
 use super::{Link, slug};
-use heddle_results::{ClaimReport, Coefficient, ExperimentReport, Report, Verdict};
+use heddle_results::{ClaimReport, Coefficient, ExperimentReport, Kind, Report, Verdict};
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -37,8 +37,8 @@ struct Word {
 pub(super) struct Claim {
     id: String,
     anchor: String,
-    /// Ours, not a source's: its words are no quotation.
-    goal: bool,
+    /// Only a source's words are a quotation.
+    kind: Kind,
     words: String,
     figure: String,
     computed: String,
@@ -50,21 +50,14 @@ pub(super) struct Claim {
     why: String,
 }
 
-const VERDICTS: [Verdict; 4] = [
-    Verdict::Reproduced,
-    Verdict::NotReproduced,
-    Verdict::Inconclusive,
-    Verdict::Skipped,
-];
-
-fn word(verdict: Verdict, goal: bool) -> Word {
+fn word(verdict: Verdict, kind: Kind) -> Word {
     let class = match verdict {
         Verdict::Reproduced => "reproduced",
         Verdict::NotReproduced => "refuted",
         Verdict::Inconclusive => "inconclusive",
         Verdict::Skipped => "skipped",
     };
-    let word = verdict.word(goal);
+    let word = verdict.word(kind);
     Word { word, class }
 }
 
@@ -76,16 +69,16 @@ impl Ledger {
                 .iter()
                 .flat_map(|experiment| &experiment.claims)
         };
-        let count = |goal, verdict| Count {
-            verdict: word(verdict, goal),
+        let count = |kind, verdict| Count {
+            verdict: word(verdict, kind),
             number: all()
-                .filter(|claim| claim.verdict == verdict && claim.goal == goal)
+                .filter(|claim| claim.verdict == verdict && claim.kind == kind)
                 .count(),
         };
-        let counts = [false, true]
+        let counts = Kind::ALL
             .into_iter()
-            .filter(|goal| all().any(|claim| claim.goal == *goal))
-            .flat_map(|goal| VERDICTS.map(|verdict| count(goal, verdict)));
+            .filter(|kind| all().any(|claim| claim.kind == *kind))
+            .flat_map(|kind| Verdict::ALL.map(|verdict| count(kind, verdict)));
         let with_claims = report
             .experiments
             .iter()
@@ -113,14 +106,14 @@ impl Claim {
         Self {
             id: claim.id.clone(),
             anchor: format!("{}:{}", link.anchor, slug(&claim.id)),
-            goal: claim.goal,
+            kind: claim.kind,
             words: claim.words.clone(),
             figure: claim.figure.clone().unwrap_or_default(),
             computed: claim.computed.clone(),
             bound: claim.bound.clone(),
             ours: claim.ours.clone(),
             coefficients: claim.coefficients.clone(),
-            verdict: word(claim.verdict, claim.goal),
+            verdict: word(claim.verdict, claim.kind),
             note: claim.note.clone(),
             why: claim.why.clone(),
         }

@@ -3,8 +3,8 @@
 use super::{assert_fits, seen, setting};
 use crate::summary::Setting;
 use heddle_results::{
-    Answer, Cell, ClaimReport, Estimate, ExperimentReport, Group, Lead, Limits, Metric, Report,
-    Series, SkippedModel, Status, Value, Values, Verdict, Winner,
+    Answer, Cell, ClaimReport, Estimate, ExperimentReport, Group, Kind, Lead, Limits, Metric,
+    Report, Series, SkippedModel, Status, Value, Values, Verdict, Winner,
 };
 use proptest::collection::vec;
 use proptest::option;
@@ -104,7 +104,7 @@ prop_compose! {
         id in word(),
         words in "(.{0,30} ){0,9}",
         short in word(),
-        goal in any::<bool>(),
+        kind in prop_oneof![Just(Kind::Claim), Just(Kind::Question), Just(Kind::Goal)],
         ours in word(),
         estimate in option::of(estimate()),
         within in (option::of(number()), option::of(number())),
@@ -119,7 +119,8 @@ prop_compose! {
     ) -> ClaimReport {
         let (min, max) = within;
         ClaimReport {
-            id, words, short, goal, figure: None, computed: String::new(), bound: String::new(),
+            id, kind, words, short, document: String::new(), part: String::new(),
+            reading: String::new(), figure: None, computed: String::new(), bound: String::new(), cells: vec![],
             within: Limits { min, max }, ours, estimate, coefficients: vec![], verdict, needed, note,
             why: String::new(),
         }

@@ -1,8 +1,8 @@
 //! A report with something of everything.
 
 use heddle_results::{
-    Answer, Cell, ClaimReport, Estimate, ExperimentReport, Group, Lead, Limits, Machine, Metric,
-    Report, Series, SkippedModel, Source, Status, Value, Values, Verdict, Winner,
+    Answer, Cell, ClaimReport, Estimate, ExperimentReport, Group, Kind, Lead, Limits, Machine,
+    Metric, Report, Series, SkippedModel, Source, Status, Value, Values, Verdict, Winner,
 };
 use std::collections::BTreeMap;
 
@@ -69,9 +69,12 @@ fn claim(
 ) -> ClaimReport {
     ClaimReport {
         id: id.into(),
+        kind: Kind::Claim,
         words: words.into(),
         short: String::new(),
-        goal: false,
+        document: String::new(),
+        part: String::new(),
+        reading: String::new(),
         figure: None,
         computed: "thread ÷ stackless".into(),
         bound: "≤ 1".into(),
@@ -82,6 +85,7 @@ fn claim(
         ours: ours.into(),
         estimate: Some(estimate(value)),
         coefficients: vec![],
+        cells: vec![],
         verdict,
         needed,
         note: String::new(),

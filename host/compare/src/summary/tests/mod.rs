@@ -7,7 +7,7 @@ use super::{LINES, Setting, of};
 use crate::hints::Hints;
 use crate::layout::length;
 use fixed::report;
-use heddle_results::Report;
+use heddle_results::{Kind, Report};
 
 fn setting(width: usize) -> Setting {
     Setting {
@@ -125,7 +125,7 @@ fn what_does_not_fit_is_counted() {
 fn goals_are_reached() {
     let mut report = report();
     for claim in &mut report.experiments[0].claims {
-        claim.goal = true;
+        claim.kind = Kind::Goal;
     }
     report.experiments.truncate(1);
     let text = seen(&report, &setting(80));

@@ -3,7 +3,7 @@ use super::series::text;
 use crate::experiment::claim::{Claim, Form};
 use crate::experiment::range;
 use crate::models::hint;
-use heddle_results::Values;
+use heddle_results::{Kind, Values};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::borrow::Cow;
@@ -76,7 +76,7 @@ struct Ends {
 }
 
 /// The claim that has these fields. `span` is its table's place.
-pub(super) fn claim(mut fields: DeTable, span: Range<usize>, goal: bool) -> Result<Claim, Wrong> {
+pub(super) fn claim(mut fields: DeTable, span: Range<usize>, kind: Kind) -> Result<Claim, Wrong> {
     known(&fields)?;
     let mut common = DeTable::new();
     for name in COMMON {
@@ -98,10 +98,12 @@ pub(super) fn claim(mut fields: DeTable, span: Range<usize>, goal: bool) -> Resu
     };
     Ok(Claim {
         id: common.id,
+        kind,
         words: common.words,
         short: common.short,
         figure: common.figure,
-        goal,
+        part: String::new(),
+        reading: String::new(),
         form: form(&common.form, fields)?,
         metric: common.metric,
         at: common.at,

@@ -12,6 +12,7 @@ mod series;
 mod shared;
 
 use super::claim::Claim;
+use heddle_results::Kind;
 use series::Series;
 use shared::Shared;
 use std::ops::Range;
@@ -55,14 +56,14 @@ impl Wrong {
 pub(super) fn claims(root: &DeTable, text: &str) -> Result<Vec<Located>, Wrong> {
     let shared = Shared::read(root, text)?;
     let mut claims = Vec::new();
-    for (key, goal) in [("claim", false), ("goal", true)] {
-        for table in tables(root, key)? {
+    for kind in [Kind::Claim, Kind::Goal] {
+        for table in tables(root, kind.name())? {
             let id = table
                 .get_ref()
                 .get("id")
                 .and_then(|id| id.get_ref().as_str());
             let id = id.unwrap_or("without an id").to_owned();
-            let located = located(table, goal, &shared, text);
+            let located = located(table, kind, &shared, text);
             claims.extend(located.map_err(|wrong| wrong.of_claim(&id))?);
         }
     }
@@ -75,7 +76,7 @@ pub(super) fn claims(root: &DeTable, text: &str) -> Result<Vec<Located>, Wrong> 
 /// The claims of one table: one, or one for each row of its series.
 fn located(
     table: Spanned<DeTable>,
-    goal: bool,
+    kind: Kind,
     shared: &Shared,
     text: &str,
 ) -> Result<Vec<Located>, Wrong> {
@@ -87,7 +88,7 @@ fn located(
     let mut claims = Vec::new();
     for (mut fields, row) in series.claims(fields)? {
         let quoted = shared.quote(&mut fields)?;
-        let claim = fields::claim(fields, span.clone(), goal)?;
+        let claim = fields::claim(fields, span.clone(), kind)?;
         let is_row = row.is_some();
         let places = row.into_iter().chain([own.clone()]).chain(quoted);
         let places = places.chain(shared.place.clone()).collect();

@@ -14,7 +14,7 @@ mod text;
 use super::cells::Judged;
 use super::why::why;
 use crate::experiment::{Claim, Experiment, Form, Mode, Slope, Trend};
-use heddle_results::{ClaimReport, Coefficient, Estimate, Limits, SkippedModel, Verdict};
+use heddle_results::{ClaimReport, Coefficient, Estimate, Kind, Limits, SkippedModel, Verdict};
 use heddle_stats::FEWEST;
 
 /// A claim with everything that bears on it.
@@ -61,9 +61,12 @@ pub fn judge(case: &Case) -> (ClaimReport, Vec<(usize, u32)>) {
     let judgement = case.judgement().unwrap_or_else(Judgement::skipped);
     let report = ClaimReport {
         id: claim.id.clone(),
+        kind: claim.kind,
         words: claim.words.clone(),
         short: claim.short.clone().unwrap_or_default(),
-        goal: claim.goal,
+        document: case.document(),
+        part: claim.part.clone(),
+        reading: claim.reading.clone(),
         figure: claim.figure.clone(),
         computed: case.computed(),
         bound: case.bound_text(),
@@ -74,6 +77,7 @@ pub fn judge(case: &Case) -> (ClaimReport, Vec<(usize, u32)>) {
         ours: judgement.ours,
         estimate: judgement.estimate,
         coefficients: judgement.coefficients,
+        cells: Vec::new(),
         verdict: judgement.verdict,
         needed: judgement.needed,
         note: judgement.note,
@@ -114,6 +118,15 @@ impl<'a> Case<'a> {
                 self.lines(&lines.along, terms, &columns)
             }
             Form::Account(form) => self.account(&form.terms, &columns),
+        }
+    }
+
+    /// The document of which it is a statement; empty for what is ours.
+    fn document(&self) -> String {
+        let source = self.experiment.source.as_ref();
+        match (self.claim.kind, source) {
+            (Kind::Claim, Some(source)) => source.document.clone(),
+            _ => String::new(),
         }
     }
 

@@ -167,9 +167,12 @@ pub fn claim(
 ) -> ClaimReport {
     ClaimReport {
         id: id.into(),
+        kind: Kind::Claim,
         words: words.into(),
         short: String::new(),
-        goal: false,
+        document: String::new(),
+        part: String::new(),
+        reading: String::new(),
         figure: figure.map(Into::into),
         computed: computed.into(),
         bound: bound.into(),
@@ -177,6 +180,7 @@ pub fn claim(
         ours: ours.into(),
         estimate: None,
         coefficients: vec![],
+        cells: vec![],
         verdict,
         needed: None,
         note: note.into(),
