@@ -14,8 +14,12 @@ pub struct Claim {
     pub words: String,
     /// An excerpt of the words, for where there is little room.
     pub short: Option<String>,
+    /// What the words say of a ratio or a slope; none: the form has one meaning.
+    pub says: Option<Says>,
     /// What the source prints, if it prints a figure.
     pub figure: Option<String>,
+    /// Whether the figure is in percent.
+    pub percent: bool,
     /// The part of the statement that it is, where the file has several; else empty.
     pub part: String,
     /// How we read the source's words, in one line; empty for what is ours.
@@ -28,10 +32,24 @@ pub struct Claim {
     pub at: Values,
     /// Ranges of swept parameters.
     pub over: BTreeMap<String, Range>,
-    /// Where the claim holds.
+    /// Where the claim holds; of a table, the range round the bounds of all its cells.
     pub bound: Range,
     /// Counters to print beside the verdict.
     pub why: Vec<String>,
+}
+
+/// What the words claim of a ratio or a slope, so that its bound can be checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Says {
+    /// That there is one: a ratio is not 1, a slope not 0.
+    Difference,
+    /// That there is none worth mentioning.
+    Sameness,
+    /// A figure, which the source prints.
+    Figure,
+    /// That a cost grows in proportion: a slope of 1.
+    Linear,
 }
 
 /// The forms of a claim, each with its own fields.
@@ -41,6 +59,8 @@ pub enum Form {
     Ratio(Pair),
     /// Ratio of a model's median to its own under other parameters.
     Settings(Settings),
+    /// A ratio in each cell of a table that the source prints.
+    Table(Vec<TableCell>),
     /// A model's median itself, in the metric's unit: sizes and counts, which do not depend on the
     /// machine.
     Value(Single),
@@ -68,6 +88,15 @@ pub struct Pair {
     pub numerator: String,
     /// The model below the line.
     pub denominator: String,
+}
+
+/// A cell of a printed table.
+#[derive(Clone, Debug)]
+pub struct TableCell {
+    /// The table's claim for this cell alone: a ratio at a point, with a figure and a bound.
+    pub claim: Claim,
+    /// The swept parameters that its row names.
+    pub at: Values,
 }
 
 /// One model under two settings.
@@ -141,7 +170,8 @@ pub struct Account {
 }
 
 impl Form {
-    /// The models that it speaks of: above the line, below it, and the one that splits a cost.
+    /// The models that it speaks of: above the line, below it, and the one that splits a cost. Of a
+    /// table, each once.
     pub fn models(&self) -> Vec<&str> {
         match self {
             Self::Ratio(Pair {
@@ -174,6 +204,15 @@ impl Form {
                 without,
                 ..
             }) => vec![numerator, denominator, without],
+            Self::Table(cells) => {
+                let mut models: Vec<&str> = Vec::new();
+                for model in cells.iter().flat_map(|cell| cell.claim.form.models()) {
+                    if !models.contains(&model) {
+                        models.push(model);
+                    }
+                }
+                models
+            }
             Self::Settings(Settings { model, .. })
             | Self::Value(Single { model })
             | Self::Slope(Slope { model, .. }) => vec![model],
@@ -188,7 +227,11 @@ impl Form {
             | Self::Crossover(Trend { along, .. })
             | Self::Lines(Trend { along, .. })
             | Self::SplitLines(SplitLines { along, .. }) => Some(along),
-            Self::Ratio(_) | Self::Settings(_) | Self::Value(_) | Self::Account(_) => None,
+            Self::Ratio(_)
+            | Self::Settings(_)
+            | Self::Table(_)
+            | Self::Value(_)
+            | Self::Account(_) => None,
         }
     }
 }

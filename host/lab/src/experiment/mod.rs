@@ -3,12 +3,15 @@
 mod answer;
 mod check;
 mod claim;
+mod printed;
 mod range;
 mod read;
 mod sweep;
 
 pub use answer::Answer;
-pub use claim::{Account, Claim, Form, Pair, Settings, Single, Slope, SplitLines, Trend};
+pub use claim::{
+    Account, Claim, Form, Pair, Says, Settings, Single, Slope, SplitLines, TableCell, Trend,
+};
 pub use range::Range;
 pub use sweep::Sweep;
 pub(crate) use sweep::has;
@@ -54,7 +57,7 @@ pub struct Experiment {
     /// Workload.
     pub workload: String,
     /// The question that it answers, in one sentence.
-    #[serde(default)]
+    #[serde(default, rename = "asks")]
     pub question: String,
     /// The suite that it belongs to; unset: what `heddle compare` runs when it is asked for nothing else.
     pub suite: Option<String>,
@@ -82,7 +85,7 @@ pub struct Experiment {
     /// The rows that it has in the summary.
     #[serde(default, rename = "answer")]
     answers: Vec<Spanned<Answer>>,
-    /// The claims, then the goals.
+    /// The claims, then the questions, then the goals.
     #[serde(skip)]
     claims: Vec<Located>,
     // What the file may have, and [`read::claims`] reads.
@@ -92,6 +95,8 @@ pub struct Experiment {
     _quotes: IgnoredAny,
     #[serde(default, rename = "claim")]
     _claims: IgnoredAny,
+    #[serde(default, rename = "question")]
+    _questions: IgnoredAny,
     #[serde(default, rename = "goal")]
     _goals: IgnoredAny,
     /// Where it was read from, absolute.
@@ -204,7 +209,7 @@ impl Experiment {
         self.suite.is_none() && !self.answers.is_empty()
     }
 
-    /// The claims, then the goals.
+    /// The claims, then the questions, then the goals.
     pub fn claims(&self) -> impl Iterator<Item = &Claim> {
         self.claims.iter().map(|located| &located.claim)
     }

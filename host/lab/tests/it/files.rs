@@ -137,7 +137,7 @@ fn each_mistake_is_named_with_its_line() {
             "form = \"ratio\"",
             "form = \"ration\"",
             23,
-            "expected one of `ratio`, `value`, `slope`, `crossover`",
+            "expected one of `ratio`, `table`, `value`, `slope`, `crossover`",
         ),
         ("over = { n", "over = { m", 27, "`m` is not swept"),
         (

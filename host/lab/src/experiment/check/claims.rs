@@ -3,7 +3,8 @@
 use super::Checker;
 use crate::error::Result;
 use crate::experiment::Mode;
-use crate::experiment::claim::{Claim, Form};
+use crate::experiment::claim::{Claim, Form, TableCell};
+use crate::experiment::has;
 use crate::experiment::read::Located;
 use crate::models::hint;
 use heddle_results::{Value, Values};
@@ -54,7 +55,33 @@ impl Checker<'_> {
                 );
             }
         }
-        self.place(claim, &wrong)
+        match &claim.form {
+            Form::Table(cells) => self.cells(located, cells),
+            _ => self.place(claim, &wrong),
+        }
+    }
+
+    /// Each cell of a table is a claim at a point of its own.
+    fn cells(&self, located: &Located, cells: &[TableCell]) -> Result<()> {
+        let mut seen = Vec::new();
+        for (cell, row) in cells.iter().zip(&located.rows) {
+            let places = std::iter::once(row.clone()).chain(located.places.clone());
+            let as_row = Located {
+                claim: cell.claim.clone(),
+                places: places.collect(),
+                row: true,
+                rows: Vec::new(),
+            };
+            self.claim(&as_row)?;
+            let (at, models) = (&cell.claim.at, cell.claim.form.models());
+            let same = |(other, pair): &(&Values, Vec<&str>)| *pair == models && has(other, at);
+            if seen.iter().any(same) {
+                let message = format!("claim {}: two rows are of the same cell", cell.claim.id);
+                return self.wrong_among(&as_row.places, "", message);
+            }
+            seen.push((at, models));
+        }
+        Ok(())
     }
 
     /// The parameters that a claim names are swept, and single out what its form needs.

@@ -2,6 +2,7 @@
 
 mod answers;
 mod claims;
+mod statements;
 
 use super::{Experiment, Extent, Mode, Program, line_at, sweep};
 use crate::error::{Error, Result};
@@ -72,6 +73,7 @@ impl Checker<'_> {
             }
             self.claim(located)?;
         }
+        self.statements()?;
         self.answers()
     }
 

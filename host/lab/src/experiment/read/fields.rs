@@ -1,6 +1,7 @@
 use super::Wrong;
 use super::series::text;
-use crate::experiment::claim::{Claim, Form};
+use crate::experiment::claim::{Claim, Form, Says};
+use crate::experiment::printed::Printed;
 use crate::experiment::range;
 use crate::models::hint;
 use heddle_results::{Kind, Values};
@@ -13,9 +14,13 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue, ValueDeserializer};
 
 /// What a claim of any form has. What is not here is its form's.
-const COMMON: [&str; 10] = [
-    "id", "words", "short", "figure", "form", "metric", "at", "over", "bound", "why",
+const COMMON: [&str; 14] = [
+    "id", "words", "short", "asks", "part", "reading", "says", "figure", "form", "metric", "at",
+    "over", "bound", "why",
 ];
+
+/// What a claim has to quote its source, and a question does not.
+const OF_CLAIMS: [&str; 5] = ["words", "short", "part", "reading", "figure"];
 
 /// What claims of some forms have.
 const FORMS: [&str; 7] = [
@@ -32,8 +37,14 @@ const FORMS: [&str; 7] = [
 #[serde(deny_unknown_fields)]
 struct Common {
     id: String,
-    words: String,
+    words: Option<String>,
     short: Option<String>,
+    asks: Option<String>,
+    #[serde(default)]
+    part: String,
+    #[serde(default)]
+    reading: String,
+    says: Option<Says>,
     figure: Option<String>,
     form: Spanned<Name>,
     metric: Option<String>,
@@ -51,6 +62,7 @@ struct Common {
 #[serde(rename_all = "lowercase")]
 enum Name {
     Ratio,
+    Table,
     Value,
     Slope,
     Crossover,
@@ -65,6 +77,8 @@ enum Bound {
     Within(range::Range),
     /// So many points around the figure, which is in percent.
     Points(f64),
+    /// From the figure divided by a factor to the figure times that factor.
+    Factor(f64),
 }
 
 #[derive(Deserialize)]
@@ -73,11 +87,13 @@ struct Ends {
     min: Option<f64>,
     max: Option<f64>,
     points: Option<f64>,
+    factor: Option<f64>,
 }
 
 /// The claim that has these fields. `span` is its table's place.
 pub(super) fn claim(mut fields: DeTable, span: Range<usize>, kind: Kind) -> Result<Claim, Wrong> {
     known(&fields)?;
+    of_kind(&fields, kind)?;
     let mut common = DeTable::new();
     for name in COMMON {
         if let Some((key, value)) = fields.remove_entry(name) {
@@ -90,20 +106,31 @@ pub(super) fn claim(mut fields: DeTable, span: Range<usize>, kind: Kind) -> Resu
             *figure.get_mut() = DeValue::String(Cow::Owned(text));
         }
     }
-    let common: Common = parse(common, span)?;
-    let bound = match *common.bound.get_ref() {
-        Bound::Within(range) => range,
-        Bound::Points(points) => around(common.figure.as_deref(), points)
-            .map_err(|message| Wrong::new(common.bound.span(), message))?,
+    let common: Common = parse(common, span.clone())?;
+    let words = match kind {
+        Kind::Question => common.asks.ok_or("asks"),
+        Kind::Claim | Kind::Goal => common.words.ok_or("words"),
     };
+    let words = words.map_err(|name| Wrong::new(span, format!("missing field `{name}`")))?;
+    let figure = common.figure.as_deref();
+    let bound = match *common.bound.get_ref() {
+        Bound::Within(range) => Ok(range),
+        Bound::Points(points) => around(figure, points),
+        Bound::Factor(factor) => about(figure, factor),
+    };
+    let bound = bound.map_err(|message| Wrong::new(common.bound.span(), message))?;
+    let points = matches!(common.bound.get_ref(), Bound::Points(_));
+    let percent = points || figure.is_some_and(|figure| figure.contains('%'));
     Ok(Claim {
         id: common.id,
         kind,
-        words: common.words,
+        words,
         short: common.short,
         figure: common.figure,
-        part: String::new(),
-        reading: String::new(),
+        part: common.part,
+        reading: common.reading,
+        says: common.says,
+        percent,
         form: form(&common.form, fields)?,
         metric: common.metric,
         at: common.at,
@@ -131,6 +158,31 @@ fn known(fields: &DeTable) -> Result<(), Wrong> {
     })
 }
 
+/// What one kind of claim has is not another's.
+fn of_kind(fields: &DeTable, kind: Kind) -> Result<(), Wrong> {
+    let table = super::table::is_one(fields);
+    let (none, remedy): (&[&str], _) = match kind {
+        Kind::Claim => (&["asks"], "what we ask is a [[question]]"),
+        // The cells of a table have figures, whoever asks for them.
+        Kind::Question if table => (&OF_CLAIMS[..4], "what it asks is in `asks`"),
+        Kind::Question => (&OF_CLAIMS, "what it asks is in `asks`"),
+        Kind::Goal => (
+            &["asks", "part", "reading", "says"],
+            "only a statement of a source has",
+        ),
+    };
+    match fields
+        .keys()
+        .find(|key| none.contains(&key.get_ref().as_ref()))
+    {
+        Some(key) => {
+            let message = format!("a {} has no `{}`: {remedy}", kind.name(), key.get_ref());
+            Err(Wrong::new(key.span(), message))
+        }
+        None => Ok(()),
+    }
+}
+
 /// The form of that name which has fields like these.
 fn form(name: &Spanned<Name>, fields: DeTable) -> Result<Form, Wrong> {
     let has = |field: &str| fields.contains_key(field);
@@ -139,7 +191,7 @@ fn form(name: &Spanned<Name>, fields: DeTable) -> Result<Form, Wrong> {
     let place = name.span();
     let form = match name.get_ref() {
         Name::Ratio if against => parse(fields, place).map(Form::Settings),
-        Name::Ratio => parse(fields, place).map(Form::Ratio),
+        Name::Ratio | Name::Table => parse(fields, place).map(Form::Ratio),
         Name::Value => parse(fields, place).map(Form::Value),
         Name::Slope if model => parse(fields, place).map(Form::Slope),
         Name::Slope => parse(fields, place).map(Form::RatioSlope),
@@ -150,6 +202,7 @@ fn form(name: &Spanned<Name>, fields: DeTable) -> Result<Form, Wrong> {
     };
     let expected = match name.get_ref() {
         Name::Ratio => "a ratio has numerator and denominator, or model and against",
+        Name::Table => "a table has numerator and denominator, each a field or a column",
         Name::Value => "a value has a model",
         Name::Slope => "a slope has along and either model or numerator and denominator",
         Name::Crossover => "a crossover has numerator, denominator and along",
@@ -170,26 +223,38 @@ impl TryFrom<Ends> for Bound {
     type Error = &'static str;
 
     fn try_from(ends: Ends) -> Result<Self, Self::Error> {
-        match (ends.min, ends.max, ends.points) {
-            (None, None, Some(points)) if points.is_finite() && points > 0.0 => {
+        match (ends.min, ends.max, ends.points, ends.factor) {
+            (None, None, Some(points), None) if points.is_finite() && points > 0.0 => {
                 Ok(Self::Points(points))
             }
-            (min, max, None) => range::Range::new(min, max).map(Self::Within),
-            _ => Err("`points` must be above 0, and stands by itself in a bound"),
+            (None, None, None, Some(factor)) if factor.is_finite() && factor > 1.0 => {
+                Ok(Self::Factor(factor))
+            }
+            (min, max, None, None) => range::Range::new(min, max).map(Self::Within),
+            (_, _, Some(_), _) => Err("`points` must be above 0, and stands by itself in a bound"),
+            _ => Err("`factor` must be above 1, and stands by itself in a bound"),
         }
     }
 }
 
 /// A bound of so many points around a figure in percent, as a ratio.
 fn around(figure: Option<&str>, points: f64) -> Result<range::Range, String> {
-    let message = || "`points` needs a figure in percent, such as \"52.6 %\"".to_owned();
-    let figure = figure.ok_or_else(message)?;
-    let figure: f64 = figure
-        .trim_end_matches('%')
-        .trim()
-        .parse()
-        .map_err(|_| message())?;
-    // Rounded to nine decimals: binary sums end in digits that the file does not have.
-    let end = |percent: f64| (percent * 1e7).round() / 1e9;
-    range::Range::new(Some(end(figure - points)), Some(end(figure + points))).map_err(str::to_owned)
+    let figure = figure.and_then(Printed::single);
+    let figure = figure.ok_or("`points` needs a figure in percent, such as \"52.6 %\"")?;
+    rounded((figure - points) / 100.0, (figure + points) / 100.0)
+}
+
+/// A bound of a factor around a figure.
+fn about(figure: Option<&str>, factor: f64) -> Result<range::Range, String> {
+    let percent = figure.is_some_and(|figure| figure.contains('%'));
+    let figure = figure.and_then(Printed::single);
+    let figure = figure.ok_or("`factor` needs a figure, such as \"20×\"")?;
+    let ratio = if percent { figure / 100.0 } else { figure };
+    rounded(ratio / factor, ratio * factor)
+}
+
+/// Rounded to nine decimals: binary sums end in digits that the file does not have.
+fn rounded(low: f64, high: f64) -> Result<range::Range, String> {
+    let end = |end: f64| (end * 1e9).round() / 1e9;
+    range::Range::new(Some(end(low)), Some(end(high))).map_err(str::to_owned)
 }

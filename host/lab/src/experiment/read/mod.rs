@@ -1,15 +1,14 @@
 //! The claims of a file, from tables to typed claims.
 //!
 //! [`Shared`] gives a claim what its file says once, [`Series`] makes one claim of each row of
-//! `cells`, and [`fields`]
-//! tells a claim's form by its fields, so that the form's own type refuses what does not belong to
-//! it. Values keep their
-//! places in the file until then: an error is at the line of the value, however it came into the
-//! claim.
+//! `cells`, or [`table`] one of all rows, and [`fields`] tells a claim's form by its fields, so that
+//! the form's own type refuses what does not belong to it. Values keep their places in the file
+//! until then: an error is at the line of the value, however it came into the claim.
 
 mod fields;
 mod series;
 mod shared;
+mod table;
 
 use super::claim::Claim;
 use heddle_results::Kind;
@@ -27,6 +26,8 @@ pub(super) struct Located {
     pub places: Vec<Range<usize>>,
     /// Whether it is a row of a series.
     pub row: bool,
+    /// Of a table, the places of its rows.
+    pub rows: Vec<Range<usize>>,
 }
 
 /// What is wrong with a claim, and where.
@@ -52,11 +53,11 @@ impl Wrong {
     }
 }
 
-/// The claims of a file, then its goals, in their order.
+/// The claims of a file, then its questions, then its goals, in their order.
 pub(super) fn claims(root: &DeTable, text: &str) -> Result<Vec<Located>, Wrong> {
     let shared = Shared::read(root, text)?;
     let mut claims = Vec::new();
-    for kind in [Kind::Claim, Kind::Goal] {
+    for kind in Kind::ALL {
         for table in tables(root, kind.name())? {
             let id = table
                 .get_ref()
@@ -83,8 +84,21 @@ fn located(
     let span = table.span();
     let mut fields = table.into_inner();
     let series = Series::take(&mut fields)?;
-    shared.fill(&mut fields, &series);
+    shared.fill(&mut fields, &series, kind);
     let own = block(text, span.start, "\n[[");
+    if table::is_one(&fields) {
+        let table = table::read(fields, span, kind, &series, shared)?;
+        return Ok(vec![Located {
+            claim: table.claim,
+            places: [own]
+                .into_iter()
+                .chain(table.quoted)
+                .chain(shared.place.clone())
+                .collect(),
+            row: false,
+            rows: table.rows,
+        }]);
+    }
     let mut claims = Vec::new();
     for (mut fields, row) in series.claims(fields)? {
         let quoted = shared.quote(&mut fields)?;
@@ -96,6 +110,7 @@ fn located(
             claim,
             places,
             row: is_row,
+            rows: Vec::new(),
         });
     }
     Ok(claims)
@@ -106,7 +121,13 @@ fn tables<'i>(root: &DeTable<'i>, key: &str) -> Result<Vec<Spanned<DeTable<'i>>>
     let Some(found) = root.get(key) else {
         return Ok(Vec::new());
     };
-    let message = || format!("`{key}` must be written as [[{key}]]");
+    let message = || {
+        let own = match key {
+            "question" => "; the experiment's own question is `asks`",
+            _ => "",
+        };
+        format!("`{key}` must be written as [[{key}]]{own}")
+    };
     let Some(array) = found.get_ref().as_array() else {
         return Err(Wrong::new(found.span(), message()));
     };

@@ -6,11 +6,15 @@ use toml::Spanned;
 use toml::de::{DeArray, DeTable, DeValue};
 
 /// Columns that are fields of the claim; any other is a swept parameter, a value of `at`.
-const FIELDS: [&str; 16] = [
+const FIELDS: [&str; 20] = [
     "id",
     "quote",
     "words",
     "short",
+    "asks",
+    "part",
+    "reading",
+    "says",
     "figure",
     "metric",
     "numerator",
@@ -25,7 +29,10 @@ const FIELDS: [&str; 16] = [
     "why",
 ];
 
-/// `columns` and `cells` of a `[[claim]]`: it is a claim for each row.
+/// What may name columns, as an id does: `{NAME}` stands for the row's value in that column.
+const TEMPLATES: [&str; 2] = ["asks", "reading"];
+
+/// `columns` and `cells` of a claim: it is a claim for each row, or a table.
 #[derive(Default)]
 pub(super) struct Series<'i> {
     columns: Vec<Spanned<String>>,
@@ -80,7 +87,23 @@ impl<'i> Series<'i> {
         self.columns.iter().any(|column| column.get_ref() == name)
     }
 
-    /// The claims of a table with these fields.
+    /// Whether there are neither columns nor rows.
+    pub fn is_empty(&self) -> bool {
+        self.columns.is_empty()
+    }
+
+    /// What the columns are called.
+    pub fn columns(&self) -> &[Spanned<String>] {
+        &self.columns
+    }
+
+    /// The fields of each cell of a table, and the place of its row.
+    pub fn cells(&self, fields: &DeTable<'i>) -> Result<Vec<(DeTable<'i>, Range<usize>)>, Wrong> {
+        let cell = |row: &Spanned<DeArray<'i>>| Ok((self.merged(fields.clone(), row)?, row.span()));
+        self.rows.iter().map(cell).collect()
+    }
+
+    /// The claims of a series with these fields.
     pub fn claims(&self, fields: DeTable<'i>) -> Result<Vec<Member<'i>>, Wrong> {
         if self.columns.is_empty() {
             return Ok(vec![(fields, None)]);
@@ -105,10 +128,30 @@ impl<'i> Series<'i> {
             let id = DeValue::String(Cow::Owned(id));
             insert(&mut fields, "id", span, Spanned::new(row.span(), id));
         }
+        for name in TEMPLATES {
+            let Some((span, Some(template))) = fields.get(name).map(|it| (it.span(), text(it)))
+            else {
+                continue;
+            };
+            let filled = self.fill(&template, number, row);
+            let filled = filled.map_err(|message| Wrong::new(span.clone(), message))?;
+            let filled = Spanned::new(span.clone(), DeValue::String(Cow::Owned(filled)));
+            insert(&mut fields, name, &span, filled);
+        }
+        self.merged(fields, row)
+    }
+
+    /// The fields with the row's values in their places.
+    fn merged(
+        &self,
+        mut fields: DeTable<'i>,
+        row: &Spanned<DeArray<'i>>,
+    ) -> Result<DeTable<'i>, Wrong> {
+        let named = fields.contains_key("id");
         let mut at = table_at(&mut fields, row.span())?;
         for (column, value) in self.columns.iter().zip(row.get_ref().iter()) {
             let (name, span) = (column.get_ref().as_str(), column.span());
-            if name == "id" && template.is_some() {
+            if name == "id" && named {
                 // It is what the template says.
             } else if FIELDS.contains(&name) {
                 insert(&mut fields, name, &span, value.clone());
@@ -126,17 +169,7 @@ impl<'i> Series<'i> {
 
     /// A row's id: `{NAME}` is its value in a column, `{number}` the row's number from 1.
     fn id(&self, template: &str, number: usize, row: &Spanned<DeArray>) -> Result<String, String> {
-        let mut id = template.to_owned();
-        for name in placeholders(template) {
-            let place = |column: &Spanned<String>| column.get_ref() == name;
-            let text = match self.columns.iter().position(place) {
-                Some(place) => row.get_ref().get(place).and_then(text),
-                None if name == "number" => Some(number.to_string()),
-                None => return Err(format!("`{{{name}}}` is not a column, nor {{number}}")),
-            };
-            let text = text.ok_or_else(|| format!("`{{{name}}}` is neither number nor word"))?;
-            id = id.replace(&format!("{{{name}}}"), &text);
-        }
+        let id = self.fill(template, number, row)?;
         if id == template && self.rows.len() > 1 {
             let column = self
                 .columns
@@ -147,6 +180,27 @@ impl<'i> Series<'i> {
             ));
         }
         Ok(id)
+    }
+
+    /// A text with the row's values for the columns that it names.
+    fn fill(
+        &self,
+        template: &str,
+        number: usize,
+        row: &Spanned<DeArray>,
+    ) -> Result<String, String> {
+        let mut filled = template.to_owned();
+        for name in placeholders(template) {
+            let place = |column: &Spanned<String>| column.get_ref() == name;
+            let text = match self.columns.iter().position(place) {
+                Some(place) => row.get_ref().get(place).and_then(text),
+                None if name == "number" => Some(number.to_string()),
+                None => return Err(format!("`{{{name}}}` is not a column, nor {{number}}")),
+            };
+            let text = text.ok_or_else(|| format!("`{{{name}}}` is neither number nor word"))?;
+            filled = filled.replace(&format!("{{{name}}}"), &text);
+        }
+        Ok(filled)
     }
 }
 

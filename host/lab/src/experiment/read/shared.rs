@@ -1,6 +1,7 @@
 use super::series::Series;
 use super::{Located, Wrong, block};
 use crate::models::hint;
+use heddle_results::Kind;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use toml::Spanned;
@@ -11,7 +12,8 @@ const FIELDS: [&str; 9] = [
     "quote", "words", "short", "figure", "metric", "at", "over", "bound", "why",
 ];
 
-/// What belongs to a quotation: a claim with words of its own takes none of it from `[claims]`.
+/// What belongs to a quotation: a claim with words of its own takes none of it from `[claims]`, nor
+/// does a question.
 const QUOTATION: [&str; 4] = ["quote", "words", "short", "figure"];
 
 /// What a file says once for several claims.
@@ -57,12 +59,14 @@ impl<'i> Shared<'i> {
     }
 
     /// Adds what a claim does not say itself, be it in its fields or in the columns of its series.
-    pub fn fill(&self, fields: &mut DeTable<'i>, series: &Series) {
+    pub fn fill(&self, fields: &mut DeTable<'i>, series: &Series, kind: Kind) {
         let own = |fields: &DeTable, name: &str| fields.contains_key(name) || series.has(name);
-        let quoted = own(fields, "quote") || own(fields, "words");
+        let quoted = own(fields, "quote") || own(fields, "words") || kind == Kind::Question;
+        let table = super::table::is_one(fields);
         for (key, value) in &self.fields {
             let name: &str = key.get_ref();
-            if !(own(fields, name) || quoted && QUOTATION.contains(&name)) {
+            let other = quoted && QUOTATION.contains(&name) || table && name == "over";
+            if !(own(fields, name) || other) {
                 fields.insert(key.clone(), value.clone());
             }
         }

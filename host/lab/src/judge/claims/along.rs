@@ -97,13 +97,12 @@ impl<'a> Case<'a> {
                         plain_number(first),
                         plain_number(last)
                     ),
-                    estimate: None,
-                    coefficients: Vec::new(),
                     verdict,
                     needed,
                     note,
                     why: telling(&points),
                     wanted,
+                    ..Judgement::skipped(String::new())
                 })
             }
         }
@@ -137,12 +136,12 @@ impl<'a> Case<'a> {
         Judgement {
             ours,
             estimate: Some(estimate),
-            coefficients: Vec::new(),
             verdict,
             needed: settles,
             note: notes.join("; "),
             why: telling(points),
             wanted,
+            ..Judgement::skipped(String::new())
         }
     }
 

@@ -3,11 +3,35 @@ use super::text::place;
 use crate::experiment::{Form, Mode};
 use crate::judge::cells::{Judged, label};
 use heddle_results::text::words;
-use heddle_results::{Status, Values};
+use heddle_results::{NEEDS_FULL, Status, Values};
+
+/// Why a claim, or a cell of a table, could not be judged.
+pub(super) enum Unjudged {
+    /// Nothing was measured there: only `--full` does, or the model does not run here.
+    Absent(String),
+    /// Samples went wrong, or say nothing.
+    Failed(String),
+}
+
+impl Unjudged {
+    pub fn text(&self) -> &str {
+        match self {
+            Self::Absent(reason) | Self::Failed(reason) => reason,
+        }
+    }
+}
+
+impl From<Unjudged> for String {
+    fn from(reason: Unjudged) -> Self {
+        match reason {
+            Unjudged::Absent(reason) | Unjudged::Failed(reason) => reason,
+        }
+    }
+}
 
 impl<'a> Case<'a> {
     /// For each point that the claim covers, the cells of its models in the claim's order; all are sound.
-    pub(super) fn columns(&self) -> Result<Vec<Vec<&'a Judged<'a>>>, String> {
+    pub(super) fn columns(&self) -> Result<Vec<Vec<&'a Judged<'a>>>, Unjudged> {
         let points: Vec<Values> = self
             .experiment
             .points(self.mode)
@@ -15,10 +39,11 @@ impl<'a> Case<'a> {
             .filter(|point| self.claim.covers(point))
             .collect();
         if points.is_empty() {
-            return Err(match self.mode {
-                Mode::Quick => "needs --full: the quick sweep does not reach there".into(),
+            let reason = match self.mode {
+                Mode::Quick => format!("{NEEDS_FULL}: the quick sweep does not reach there"),
                 Mode::Full => "only the quick sweep has such a point".into(),
-            });
+            };
+            return Err(Unjudged::Absent(reason));
         }
         let cell = |point: &Values, model: &str| {
             let found = self
@@ -27,13 +52,11 @@ impl<'a> Case<'a> {
                 .find(|cell| cell.cell.model == model && cell.cell.point == *point);
             let Some(found) = found else {
                 let reason = self.skipped.iter().find(|skipped| skipped.model == model);
-                return Err(format!(
-                    "{model} did not run: {}",
-                    reason.map_or("no such cell", |skipped| &skipped.reason)
-                ));
+                let reason = reason.map_or("no such cell", |skipped| &skipped.reason);
+                return Err(Unjudged::Absent(format!("{model} did not run: {reason}")));
             };
             let failures = found.cell.failures();
-            match (failures.first(), &found.resampled) {
+            let judged = match (failures.first(), &found.resampled) {
                 (Some(status), _) => Err(format!(
                     "{model} {} at {}",
                     verb(*status),
@@ -41,7 +64,7 @@ impl<'a> Case<'a> {
                 )),
                 (None, None) if self.claim.metric.is_some() => Err(match self.only_in_full() {
                     Some(setting) => format!(
-                        "needs --full: only there, by {setting}, {} of {model} is counted",
+                        "{NEEDS_FULL}: only there, by {setting}, {} of {model} is counted",
                         words(self.metric())
                     ),
                     None => format!(
@@ -60,7 +83,8 @@ impl<'a> Case<'a> {
                     place(&found.cell.point)
                 )),
                 (None, Some(_)) => Ok(found),
-            }
+            };
+            judged.map_err(Unjudged::Failed)
         };
         let sweep = self.experiment.points(self.mode);
         let column = |point: &Values| {
@@ -73,7 +97,9 @@ impl<'a> Case<'a> {
                 .collect::<Result<_, _>>()?;
             if let Form::Settings(settings) = &self.claim.form {
                 let other = settings.partner(point, &sweep);
-                let other = other.ok_or("there is no point to set against it")?;
+                let other = other.ok_or_else(|| {
+                    Unjudged::Absent("there is no point to set against it".into())
+                })?;
                 cells.push(cell(&other, &settings.model)?);
             }
             Ok(cells)

@@ -2,19 +2,22 @@
 //!
 //! [`columns`] finds the cells that a claim speaks of, [`points`] judges ratios and values at each of them, [`along`] what goes
 //! along a parameter (slopes, crossovers), [`lines`] a model of costs fitted to it, [`account`] one fitted to what was counted,
-//! and [`text`] puts it into words.
+//! [`table`] the cells that a source prints, and [`text`] puts it into words.
 
 mod account;
 mod along;
 mod columns;
 mod lines;
 mod points;
+mod table;
 mod text;
 
 use super::cells::Judged;
 use super::why::why;
 use crate::experiment::{Claim, Experiment, Form, Mode, Slope, Trend};
-use heddle_results::{ClaimReport, Coefficient, Estimate, Kind, Limits, SkippedModel, Verdict};
+use heddle_results::{
+    CellReport, ClaimReport, Coefficient, Estimate, Kind, Limits, SkippedModel, Verdict,
+};
 use heddle_stats::FEWEST;
 
 /// A claim with everything that bears on it.
@@ -31,6 +34,10 @@ struct Judgement<'a> {
     ours: String,
     estimate: Option<Estimate>,
     coefficients: Vec<Coefficient>,
+    /// The cells of a table.
+    cells: Vec<CellReport>,
+    /// The bound that counts, if it is not the claim's: that of a table's cell.
+    within: Option<Limits>,
     verdict: Verdict,
     /// Samples a cell that would settle it, if it is inconclusive and a number would do.
     needed: Option<u64>,
@@ -46,6 +53,8 @@ impl Judgement<'_> {
             ours: String::new(),
             estimate: None,
             coefficients: Vec::new(),
+            cells: Vec::new(),
+            within: None,
             verdict: Verdict::Skipped,
             needed: None,
             note: reason,
@@ -70,14 +79,14 @@ pub fn judge(case: &Case) -> (ClaimReport, Vec<(usize, u32)>) {
         figure: claim.figure.clone(),
         computed: case.computed(),
         bound: case.bound_text(),
-        within: Limits {
+        within: judgement.within.unwrap_or(Limits {
             min: claim.bound.min,
             max: claim.bound.max,
-        },
+        }),
         ours: judgement.ours,
         estimate: judgement.estimate,
         coefficients: judgement.coefficients,
-        cells: Vec::new(),
+        cells: judgement.cells,
         verdict: judgement.verdict,
         needed: judgement.needed,
         note: judgement.note,
@@ -89,22 +98,13 @@ pub fn judge(case: &Case) -> (ClaimReport, Vec<(usize, u32)>) {
 impl<'a> Case<'a> {
     /// `Err`: why it could not be judged.
     fn judgement(&self) -> Result<Judgement<'a>, String> {
-        let columns = self.columns()?;
-        let few = columns
-            .iter()
-            .flatten()
-            .filter_map(|cell| cell.sound())
-            .find(|resampled| !resampled.enough());
-        if let Some(few) = few {
-            return Ok(Judgement {
-                verdict: Verdict::Inconclusive,
-                needed: Some(FEWEST as u64),
-                note: format!(
-                    "too few samples: {} in a cell, at least {FEWEST} are needed",
-                    few.count
-                ),
-                ..Judgement::skipped(String::new())
-            });
+        let columns = match &self.claim.form {
+            // Each of its cells has a column of its own, or none.
+            Form::Table(cells) => return Ok(self.table(cells)),
+            _ => self.columns()?,
+        };
+        if let Some(few) = too_few(columns.iter().flatten().copied()) {
+            return Ok(few);
         }
         match &self.claim.form {
             Form::Ratio(_) | Form::Settings(_) | Form::Value(_) => self.points(&columns),
@@ -118,6 +118,7 @@ impl<'a> Case<'a> {
                 self.lines(&lines.along, terms, &columns)
             }
             Form::Account(form) => self.account(&form.terms, &columns),
+            Form::Table(cells) => Ok(self.table(cells)),
         }
     }
 
@@ -143,6 +144,21 @@ impl<'a> Case<'a> {
             .copied()
             .unwrap_or_default()
     }
+}
+
+/// What is to be said where a cell has fewer samples than an interval needs.
+fn too_few<'a>(cells: impl IntoIterator<Item = &'a Judged<'a>>) -> Option<Judgement<'a>> {
+    let mut sound = cells.into_iter().filter_map(|cell| cell.sound());
+    let few = sound.find(|resampled| !resampled.enough())?;
+    Some(Judgement {
+        verdict: Verdict::Inconclusive,
+        needed: Some(FEWEST as u64),
+        note: format!(
+            "too few samples: {} in a cell, at least {FEWEST} are needed",
+            few.count
+        ),
+        ..Judgement::skipped(String::new())
+    })
 }
 
 fn verdict(inside: Option<bool>) -> Verdict {

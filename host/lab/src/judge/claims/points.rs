@@ -3,13 +3,15 @@ use super::{Case, Judgement, taken, verdict};
 use crate::judge::cells::Judged;
 use heddle_results::{Estimate, Verdict};
 use heddle_stats::{Scale, median_among, ratio, ratio_among, samples_to_settle};
+use std::cmp::Ordering;
 
 /// One estimate at one place, against the bound.
-struct Point<'a> {
+#[derive(Clone)]
+pub(super) struct Point<'a> {
     place: String,
-    cells: Vec<&'a Judged<'a>>,
-    estimate: Estimate,
-    inside: Option<bool>,
+    pub cells: Vec<&'a Judged<'a>>,
+    pub estimate: Estimate,
+    pub inside: Option<bool>,
     /// Distance of the interval from the nearest end of the bound, negative outside, in log space.
     margin: f64,
     /// Samples a cell that would settle it.
@@ -19,11 +21,37 @@ struct Point<'a> {
 }
 
 impl Point<'_> {
+    /// What decides comes first: wholly outside, then across an end, then inside; each by how far
+    /// it is out.
+    pub fn order(&self, other: &Self) -> Ordering {
+        let rank = |point: &Self| match point.inside {
+            Some(false) => 0,
+            None => 1,
+            Some(true) => 2,
+        };
+        let margins = || self.margin.total_cmp(&other.margin);
+        rank(self).cmp(&rank(other)).then_with(margins)
+    }
+
     fn wanted(&self) -> impl Iterator<Item = (usize, u32)> {
         let needed = self.needed.and_then(|needed| u32::try_from(needed).ok());
         self.cells
             .iter()
             .filter_map(move |cell| Some((cell.index, needed?)))
+    }
+}
+
+/// How many samples a cell would settle all points that are open, if a number would; and what cells
+/// want how many.
+pub(super) fn open(points: &[&Point]) -> (Option<usize>, Vec<(usize, u32)>) {
+    let open = || points.iter().filter(|point| point.inside.is_none());
+    let needed: Option<Vec<usize>> = open().map(|point| point.needed).collect();
+    match needed.and_then(|needed| needed.into_iter().max()) {
+        Some(most) => (
+            Some(most),
+            open().flat_map(|point| point.wanted()).collect(),
+        ),
+        None => (None, Vec::new()),
     }
 }
 
@@ -35,13 +63,7 @@ impl<'a> Case<'a> {
             .map(|cells| self.point(cells, columns.len()))
             .collect();
         let mut points = points.ok_or("it cannot be computed")?;
-        // What decides comes first: wholly outside, then across an end, then inside; each by how far it is out.
-        let rank = |point: &Point| match point.inside {
-            Some(false) => 0,
-            None => 1,
-            Some(true) => 2,
-        };
-        points.sort_by(|a, b| rank(a).cmp(&rank(b)).then(a.margin.total_cmp(&b.margin)));
+        points.sort_by(Point::order);
         let several = points.len() > 1;
         let decisive = points.first().ok_or("the claim covers no point")?;
         let verdict = verdict(decisive.inside);
@@ -75,15 +97,8 @@ impl<'a> Case<'a> {
                     points.len()
                 ));
             }
-            let open = || points.iter().filter(|point| point.inside.is_none());
-            let needed: Option<Vec<usize>> = open().map(|point| point.needed).collect();
-            settles = needed
-                .as_ref()
-                .and_then(|needed| needed.iter().max().copied());
+            (settles, wanted) = open(&points.iter().collect::<Vec<_>>());
             notes.push(settle_note(taken(&decisive.cells), settles));
-            if needed.is_some() {
-                wanted = open().flat_map(Point::wanted).collect();
-            }
         } else if several {
             let reason = if verdict == Verdict::Reproduced {
                 "closest to the bound"
@@ -97,18 +112,18 @@ impl<'a> Case<'a> {
         Ok(Judgement {
             ours,
             estimate,
-            coefficients: Vec::new(),
             verdict,
             needed: settles.map(|needed| needed as u64),
             note: notes.join("; "),
             why,
             wanted,
+            ..Judgement::skipped(String::new())
         })
     }
 
     /// One of `count` points. All must be inside, which errs more rarely than one; but one outside decides, which errs more
     /// often, so that one must be outside by a wider interval.
-    fn point(&self, cells: &[&'a Judged<'a>], count: usize) -> Option<Point<'a>> {
+    pub(super) fn point(&self, cells: &[&'a Judged<'a>], count: usize) -> Option<Point<'a>> {
         let over = cells.first()?;
         let (estimate, wide) = match cells {
             [one] => {

@@ -31,6 +31,9 @@ impl Case<'_> {
     /// The claim's bound: of a value in its unit, as the value beside it; of anything else the bare numbers.
     pub(super) fn bound_text(&self) -> String {
         let bound = self.claim.bound;
+        if let Form::Table(_) = self.claim.form {
+            return "each cell near its figure".into();
+        }
         if !matches!(self.claim.form, Form::Value(_)) {
             return bound.to_string();
         }
@@ -92,6 +95,18 @@ impl Case<'_> {
             }) => format!(
                 "{along} from which on {numerator} is above {denominator}, by lines of cost once + cost each · {along}"
             ),
+            Form::Table(cells) => {
+                let models = match &cells.first().map(|cell| &cell.claim.form) {
+                    Some(Form::Ratio(pair)) if self.claim.form.models().len() == 2 => {
+                        format!("{} ÷ {}", pair.numerator, pair.denominator)
+                    }
+                    _ => "ratios of two models".into(),
+                };
+                format!(
+                    "{models} in the {} cells that the source prints",
+                    cells.len()
+                )
+            }
             Form::Account(Account {
                 numerator,
                 denominator,
