@@ -4,6 +4,7 @@ use super::job::Job;
 use super::print::note;
 use heddle_lab::output::Output;
 use heddle_lab::run::{Checkpoint, Step, Watcher};
+use heddle_results::Sample;
 use heddle_results::text::wait;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
@@ -105,6 +106,10 @@ impl Watcher for Progress<'_> {
         }
         self.line = self.line.max(passed);
         Ok(())
+    }
+
+    fn revised(&mut self, samples: &[&Sample]) -> heddle_lab::Result<()> {
+        self.output.rewrite(samples)
     }
 
     fn note(&mut self, text: &str) {

@@ -69,6 +69,11 @@ pub fn compare(
             format!("Partial: interrupted after {taken} of at least {planned} samples."),
         );
     }
+    // The last round may have ended with the time budget. After an interruption a resumed run has
+    // the rest of the round, and so perhaps a majority.
+    if !interrupt::seen() {
+        runner.compare_results(watcher)?;
+    }
     runner.note_down(watcher)?;
     let plan = &runner.plan;
     Ok(Report {

@@ -87,6 +87,12 @@ pub struct Sample {
     /// What the oracle compared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checked: Option<String>,
+    /// The name of the code that ran, where the program says so; else it is the model's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ran: Option<String>,
+    /// The answer, or a checksum of it, which other models must give, too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result: Option<String>,
     /// The command, as executed.
     pub command: Vec<String>,
     /// Metrics printed by the program.

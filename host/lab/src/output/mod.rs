@@ -115,6 +115,23 @@ impl Output {
         )))
     }
 
+    /// Writes all lines anew: some samples were found to be wrong after they had been written.
+    ///
+    /// # Errors
+    /// If they cannot be written.
+    pub fn rewrite(&mut self, samples: &[&Sample]) -> Result<()> {
+        let lines: serde_json::Result<String> = (samples.iter())
+            .map(|sample| Ok(serde_json::to_string(sample)? + "\n"))
+            .collect();
+        let path = self.unfinished();
+        let failed = |cause| Error::io(format!("cannot write {}", path.display()))(cause);
+        self.write(RAW, &lines.map_err(|cause| failed(cause.into()))?)?;
+        let mut options = File::options();
+        let append = options.append(true).custom_flags(libc::O_NOFOLLOW);
+        self.raw = BufWriter::new(append.open(&path).map_err(failed)?);
+        Ok(())
+    }
+
     /// Notes how far the run is.
     ///
     /// # Errors

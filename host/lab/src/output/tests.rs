@@ -34,6 +34,8 @@ fn sample(number: u32) -> Sample {
         status: Status::Ok,
         detail: None,
         checked: None,
+        ran: None,
+        result: None,
         command: vec![],
         metrics: BTreeMap::new(),
         counters: BTreeMap::new(),
@@ -162,6 +164,21 @@ fn an_interrupted_run_leaves_the_report_and_goes_on() {
     assert_eq!(home.read("report/results.jsonl").lines().count(), 4);
     assert_eq!(home.names(), ["report", "report.old"]);
     refused(Output::resume(&home.at("report")), "no interrupted run in");
+}
+
+#[test]
+fn samples_that_turn_out_to_be_wrong_are_written_anew() {
+    let home = Home::new();
+    let (mut output, _) = home.open().unwrap();
+    let mut first = sample(0);
+    output.append(&first).unwrap();
+    first.status = Status::Wrong;
+    output.rewrite(&[&first]).unwrap();
+    output.append(&sample(1)).unwrap();
+    let raw = output.raw().unwrap();
+    let samples = raw.lines().map(serde_json::from_str::<Sample>);
+    let statuses: Vec<Status> = samples.map(|sample| sample.unwrap().status).collect();
+    assert_eq!(statuses, [Status::Wrong, Status::Ok]);
 }
 
 #[test]

@@ -5,6 +5,9 @@ use heddle_results::{Status, Value};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
+/// Characters that a result may have: enough for a checksum or a short answer.
+const RESULT_LIMIT: usize = 200;
+
 /// What a run amounts to.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
@@ -14,6 +17,10 @@ pub struct Outcome {
     pub detail: Option<String>,
     /// What the oracle compared.
     pub checked: Option<String>,
+    /// The name of the code that ran, if the program gives one.
+    pub ran: Option<String>,
+    /// The result that is compared between models, if the program gives one.
+    pub result: Option<String>,
     /// Metrics.
     pub metrics: BTreeMap<String, f64>,
     /// Counters.
@@ -27,6 +34,8 @@ pub struct Outcome {
 struct Line {
     model: String,
     oracle: Oracle,
+    ran: Option<String>,
+    result: Option<String>,
     metrics: BTreeMap<String, Value>,
     #[serde(default)]
     counters: BTreeMap<String, Value>,
@@ -48,6 +57,8 @@ pub fn read(finished: &Finished, model: &str, metric: &str) -> Outcome {
         status,
         detail: Some(detail),
         checked: None,
+        ran: None,
+        result: None,
         metrics: BTreeMap::new(),
         counters: BTreeMap::new(),
         build: BTreeMap::new(),
@@ -67,27 +78,30 @@ pub fn read(finished: &Finished, model: &str, metric: &str) -> Outcome {
             with_stderr(format!("killed by {}", signal_name(*signal))),
         ),
         // A program may say a wrong result with its exit code too; the line says more.
-        (End::Exit(_), Ok(line)) if !line.oracle.ok => Outcome {
-            status: Status::Wrong,
-            detail: Some(match one_line(&line.oracle.checked) {
-                checked if checked.is_empty() => "wrong result".to_owned(),
-                checked => format!("wrong result: {checked}"),
-            }),
-            checked: Some(one_line(&line.oracle.checked)),
-            metrics: numbers(&line.metrics),
-            counters: numbers(&line.counters),
-            build: line.build,
-        },
-        (End::Exit(0), Ok(line)) => Outcome {
-            status: Status::Ok,
-            detail: None,
-            checked: (!line.oracle.checked.is_empty()).then(|| one_line(&line.oracle.checked)),
-            metrics: numbers(&line.metrics),
-            counters: numbers(&line.counters),
-            build: line.build,
-        },
+        (End::Exit(code), Ok(line)) if *code == 0 || !line.oracle.ok => said(line),
         (End::Exit(0), Err(why)) => failed(Status::Garbage, with_stderr(why)),
         (End::Exit(code), _) => failed(Status::Crashed, with_stderr(format!("exit code {code}"))),
+    }
+}
+
+/// What a program's line says.
+fn said(line: Line) -> Outcome {
+    let checked = Some(one_line(&line.oracle.checked)).filter(|checked| !checked.is_empty());
+    let (status, detail) = match (line.oracle.ok, &checked) {
+        (true, _) => (Status::Ok, None),
+        (false, None) => (Status::Wrong, Some("wrong result".to_owned())),
+        (false, Some(checked)) => (Status::Wrong, Some(format!("wrong result: {checked}"))),
+    };
+    let named = |name: Option<String>| name.map(|name| one_line(&name));
+    Outcome {
+        status,
+        detail,
+        checked,
+        ran: named(line.ran).filter(|code| !code.is_empty()),
+        result: named(line.result),
+        metrics: numbers(&line.metrics),
+        counters: numbers(&line.counters),
+        build: line.build,
     }
 }
 
@@ -126,6 +140,16 @@ fn parse(finished: &Finished, model: &str, metric: &str) -> Result<Line, String>
         return Err(format!(
             "it was asked for model {model} and ran {}",
             excerpt(&line.model)
+        ));
+    }
+    let length = line
+        .result
+        .as_ref()
+        .map_or(0, |result| result.chars().count());
+    if length > RESULT_LIMIT {
+        return Err(format!(
+            "its result has {length} characters, at most {RESULT_LIMIT} are compared: \
+             print a checksum"
         ));
     }
     match line.metrics.get(metric) {
@@ -222,6 +246,11 @@ mod tests {
     const GOOD: &str = r#"{"workload":"w","model":"m","oracle":{"ok":true,"checked":"all"},"metrics":{"wall_ns":5},"counters":{"x":1,"y":null},"new":[1]}"#;
 
     fn outcome(end: End, stdout: &str, stderr: &str) -> (Status, String) {
+        let outcome = whole_outcome(end, stdout, stderr);
+        (outcome.status, outcome.detail.unwrap_or_default())
+    }
+
+    fn whole_outcome(end: End, stdout: &str, stderr: &str) -> Outcome {
         let finished = Finished {
             end,
             stdout: stdout.into(),
@@ -229,8 +258,7 @@ mod tests {
             stderr: stderr.into(),
             usage: Default::default(),
         };
-        let outcome = read(&finished, "m", "wall_ns");
-        (outcome.status, outcome.detail.unwrap_or_default())
+        read(&finished, "m", "wall_ns")
     }
 
     #[test]
@@ -313,6 +341,23 @@ mod tests {
                 Status::Garbage,
                 "not as expected",
             ),
+            (
+                End::Exit(0),
+                &GOOD.replace("\"new\":[1]", "\"result\":7"),
+                "",
+                Status::Garbage,
+                "not as expected",
+            ),
+            (
+                End::Exit(0),
+                &GOOD.replace(
+                    "\"new\":[1]",
+                    &format!("\"result\":\"{}\"", "x".repeat(201)),
+                ),
+                "",
+                Status::Garbage,
+                "its result has 201 characters",
+            ),
         ] {
             let (got, detail) = outcome(end, stdout, stderr);
             assert_eq!(got, status, "{stdout}");
@@ -334,16 +379,19 @@ mod tests {
 
     #[test]
     fn a_counter_that_could_not_be_counted_is_left_out() {
-        let finished = Finished {
-            end: End::Exit(0),
-            stdout: GOOD.into(),
-            too_much: false,
-            stderr: vec![],
-            usage: Default::default(),
-        };
         assert_eq!(
-            read(&finished, "m", "wall_ns").counters,
+            whole_outcome(End::Exit(0), GOOD, "").counters,
             BTreeMap::from([("x".into(), 1.0)])
         );
+    }
+
+    #[test]
+    fn a_line_may_name_the_code_that_ran_and_give_a_result() {
+        let absent = whole_outcome(End::Exit(0), GOOD, "");
+        assert_eq!((absent.ran, absent.result), (None, None));
+        let more = GOOD.replace("\"new\":[1]", r#""ran":"serial","result":"4\n2""#);
+        let present = whole_outcome(End::Exit(0), &more, "");
+        assert_eq!(present.ran.as_deref(), Some("serial"));
+        assert_eq!(present.result.as_deref(), Some("4 2"));
     }
 }

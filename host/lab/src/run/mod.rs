@@ -1,5 +1,6 @@
 //! Takes samples: a fresh process each, all cells of all experiments mixed in random order, round after round.
 
+mod agreement;
 mod earlier;
 pub mod interrupt;
 mod line;

@@ -88,6 +88,17 @@ impl Cell {
         good.filter_map(value).collect()
     }
 
+    /// The name of the code that its good samples ran: the model's, unless the program says that
+    /// it fell back to another's.
+    pub fn ran(&self) -> &str {
+        let mut good = self
+            .samples
+            .iter()
+            .filter(|sample| sample.status == Status::Ok);
+        let said = good.find_map(|sample| sample.ran.as_deref());
+        said.unwrap_or(&self.model)
+    }
+
     /// How the samples that were not good ended.
     pub fn failures(&self) -> Vec<Status> {
         self.samples

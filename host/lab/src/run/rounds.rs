@@ -1,3 +1,4 @@
+use super::agreement;
 use super::plan::Cell;
 use super::scratch::Scratch;
 use super::take::{Taken, take};
@@ -29,6 +30,14 @@ pub trait Watcher {
     /// # Errors
     /// If it cannot be written down.
     fn step(&mut self, step: &Step) -> Result<()>;
+    /// Samples that were taken before have turned out to be wrong; `samples` are all that there are,
+    /// in the order taken. An error ends the run.
+    ///
+    /// # Errors
+    /// If they cannot be written down.
+    fn revised(&mut self, _samples: &[&Sample]) -> Result<()> {
+        Ok(())
+    }
     /// Something that the user should know.
     fn note(&mut self, text: &str);
     /// How far the run is: after each round, and within long ones. An error ends the run.
@@ -188,8 +197,23 @@ impl<'a> Runner<'a> {
                 self.note_down(watcher)?;
             }
         }
+        self.compare_results(watcher)?;
         self.note_down(watcher)?;
         Ok(true)
+    }
+
+    /// Compares the results of models that ran with the same parameters, as far as there are any.
+    ///
+    /// # Errors
+    /// Those of the watcher.
+    pub fn compare_results(&mut self, watcher: &mut dyn Watcher) -> Result<()> {
+        if !agreement::compare(&mut self.plan.cells) {
+            return Ok(());
+        }
+        let cells = self.plan.cells.iter();
+        let mut samples: Vec<&Sample> = cells.flat_map(|cell| &cell.samples).collect();
+        samples.sort_by_key(|sample| sample.order);
+        watcher.revised(&samples)
     }
 
     /// Has it noted down how far the run is.

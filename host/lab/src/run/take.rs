@@ -62,6 +62,8 @@ pub(super) fn take(
         status: Status::Crashed,
         detail: None,
         checked: None,
+        ran: None,
+        result: None,
         command,
         metrics: BTreeMap::new(),
         counters: BTreeMap::new(),
@@ -80,6 +82,8 @@ pub(super) fn take(
             sample.status = outcome.status;
             sample.detail = outcome.detail;
             sample.checked = outcome.checked;
+            sample.ran = outcome.ran;
+            sample.result = outcome.result;
             sample.metrics = outcome.metrics;
             sample.counters = outcome.counters;
             sample.build = outcome.build;

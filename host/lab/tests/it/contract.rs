@@ -120,7 +120,7 @@ fn heddles_own_experiments_are_valid() {
     assert!(count >= 6, "{count} experiments");
 }
 
-fn options(samples: Option<u32>) -> heddle_lab::run::Options {
+pub fn options(samples: Option<u32>) -> heddle_lab::run::Options {
     heddle_lab::run::Options {
         mode: Mode::Quick,
         models: vec![],
@@ -132,7 +132,7 @@ fn options(samples: Option<u32>) -> heddle_lab::run::Options {
     }
 }
 
-struct Quiet;
+pub struct Quiet;
 
 impl heddle_lab::run::Watcher for Quiet {
     fn step(&mut self, _: &heddle_lab::run::Step) -> heddle_lab::Result<()> {
