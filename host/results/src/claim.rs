@@ -145,7 +145,8 @@ pub struct ClaimReport {
     pub cells: Vec<CellReport>,
     /// The verdict.
     pub verdict: Verdict,
-    /// Samples a cell that would settle an inconclusive one; none: no number would, or it is settled.
+    /// Samples a cell that would settle an inconclusive one; none: no number would, or it is
+    /// settled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub needed: Option<u64>,
     /// Why skipped, or how many samples would settle it, or which point decided.

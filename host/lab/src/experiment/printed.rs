@@ -20,8 +20,8 @@ impl Printed {
         }
     }
 
-    /// Whether a bound on a ratio has a place for each of the numbers, and there is one. Some percent
-    /// of another's time are that share of it; some percent more, or less, are so much beside 1.
+    /// Whether there is a number, and a bound on a ratio holds each. Some percent of another's time
+    /// are that share of it; some percent more, or less, are so much beside 1.
     pub fn within(&self, bound: &Range, percent: bool) -> bool {
         let meant = |number: f64| match percent {
             true => vec![number / 100.0, 1.0 + number / 100.0, 1.0 - number / 100.0],

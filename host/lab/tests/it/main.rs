@@ -5,3 +5,5 @@
 mod agreement;
 mod contract;
 mod files;
+mod judged;
+mod statements;

@@ -47,8 +47,8 @@ impl Checker<'_> {
         }
         let claim = &located.claim;
         if located.row && claim.part.is_empty() {
-            let message = "a [[claim]] with `columns` and `cells` is a table (form = \"table\"), or \
-                           has a column `part`; several questions are a [[question]]";
+            let message = "a [[claim]] with `columns` and `cells` is a table (form = \"table\"), \
+                           or has a column `part`; several questions are a [[question]]";
             return Some(("columns", message.into()));
         }
         line("reading", &claim.reading)
@@ -170,14 +170,15 @@ fn meaning(claim: &Claim) -> Option<Mistake> {
                 "such as min = 0.1"
             };
             let message = format!(
-                "it says `difference`, and its bound {bound} holds {neutral}, which is none: end it \
-                 before, {ends}"
+                "it says `difference`, and its bound {bound} holds {neutral}, which is none: \
+                 end it before, {ends}"
             );
             Some(("bound", message))
         }
         Says::Sameness if !bound.contains(neutral) => {
             let message = format!(
-                "it says `sameness`, and its bound {bound} does not hold {neutral}, which is the same"
+                "it says `sameness`, and its bound {bound} does not hold {neutral}, \
+                 which is the same"
             );
             Some(("bound", message))
         }

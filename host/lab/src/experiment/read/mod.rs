@@ -1,9 +1,9 @@
 //! The claims of a file, from tables to typed claims.
 //!
 //! [`Shared`] gives a claim what its file says once, [`Series`] makes one claim of each row of
-//! `cells`, or [`table`] one of all rows, and [`fields`] tells a claim's form by its fields, so that
-//! the form's own type refuses what does not belong to it. Values keep their places in the file
-//! until then: an error is at the line of the value, however it came into the claim.
+//! `cells`, or [`table`] one of all rows, and [`fields`] tells a claim's form by its fields, so
+//! that the form's own type refuses what does not belong to it. Values keep their places in the
+//! file until then: an error is at the line of the value, however it came into the claim.
 
 mod fields;
 mod series;

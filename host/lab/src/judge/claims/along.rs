@@ -132,7 +132,7 @@ impl<'a> Case<'a> {
                 .map(|needed| all.iter().map(|cell| (cell.index, needed)).collect())
                 .unwrap_or_default();
         }
-        notes.extend(self.partly(points.len()));
+        notes.extend(self.partly());
         Judgement {
             ours,
             estimate: Some(estimate),

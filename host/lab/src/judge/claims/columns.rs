@@ -5,6 +5,9 @@ use crate::judge::cells::{Judged, label};
 use heddle_results::text::words;
 use heddle_results::{NEEDS_FULL, Status, Values};
 
+/// The cells of a claim's models at each of its points.
+pub(super) type Columns<'a> = Vec<Vec<&'a Judged<'a>>>;
+
 /// Why a claim, or a cell of a table, could not be judged.
 pub(super) enum Unjudged {
     /// Nothing was measured there: only `--full` does, or the model does not run here.
@@ -31,7 +34,7 @@ impl From<Unjudged> for String {
 
 impl<'a> Case<'a> {
     /// For each point that the claim covers, the cells of its models in the claim's order; all are sound.
-    pub(super) fn columns(&self) -> Result<Vec<Vec<&'a Judged<'a>>>, Unjudged> {
+    pub(super) fn columns(&self) -> Result<Columns<'a>, Unjudged> {
         let points: Vec<Values> = self
             .experiment
             .points(self.mode)
@@ -107,6 +110,19 @@ impl<'a> Case<'a> {
         points.iter().map(column).collect()
     }
 
+    /// Parts the columns of which numerator and denominator ran the same code from those that can be
+    /// judged. Only where there is none of these it is an error.
+    pub(super) fn apart(&self, columns: Columns<'a>) -> Result<[Columns<'a>; 2], Unjudged> {
+        let own = matches!(self.claim.form, Form::Settings(_));
+        let (same, other): (Vec<_>, Vec<_>) = columns
+            .into_iter()
+            .partition(|cells| !own && same_code(cells).is_some());
+        match same.iter().find_map(|cells| same_code(cells)) {
+            Some(reason) if other.is_empty() => Err(Unjudged::Absent(reason)),
+            _ => Ok([other, same]),
+        }
+    }
+
     /// The parameters that a full run sets and this one leaves at what the program takes by itself: what it does not count may
     /// depend on them.
     fn only_in_full(&self) -> Option<String> {
@@ -122,6 +138,26 @@ impl<'a> Case<'a> {
             .collect();
         (self.mode == Mode::Quick && !more.is_empty()).then(|| label(&more))
     }
+}
+
+/// What is to be said where numerator and denominator ran the same code.
+fn same_code(cells: &[&Judged]) -> Option<String> {
+    let [above, below, ..] = cells else {
+        return None;
+    };
+    let code = above.cell.ran();
+    let same = code == below.cell.ran();
+    same.then(|| format!("both ran {code}: that compares a program with itself"))
+}
+
+/// At which points nothing was judged because of that, and why.
+pub(super) fn left_out(columns: &Columns) -> Option<String> {
+    let places: Vec<String> = columns
+        .iter()
+        .filter_map(|cells| Some(place(&cells.first()?.cell.point)))
+        .collect();
+    let reason = columns.iter().find_map(|cells| same_code(cells))?;
+    Some(format!("not judged at {}: {reason}", places.join("; ")))
 }
 
 fn verb(status: Status) -> &'static str {

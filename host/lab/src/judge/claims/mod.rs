@@ -15,6 +15,7 @@ mod text;
 use super::cells::Judged;
 use super::why::why;
 use crate::experiment::{Claim, Experiment, Form, Mode, Slope, Trend};
+use columns::left_out;
 use heddle_results::{
     CellReport, ClaimReport, Coefficient, Estimate, Kind, Limits, SkippedModel, Verdict,
 };
@@ -98,26 +99,38 @@ pub fn judge(case: &Case) -> (ClaimReport, Vec<(usize, u32)>) {
 impl<'a> Case<'a> {
     /// `Err`: why it could not be judged.
     fn judgement(&self) -> Result<Judgement<'a>, String> {
-        let columns = match &self.claim.form {
-            // Each of its cells has a column of its own, or none.
-            Form::Table(cells) => return Ok(self.table(cells)),
-            _ => self.columns()?,
-        };
-        if let Some(few) = too_few(columns.iter().flatten().copied()) {
-            return Ok(few);
+        // Each cell of a table has a column of its own, or none.
+        if let Form::Table(cells) = &self.claim.form {
+            return Ok(self.table(cells));
         }
+        let [columns, same] = self.apart(self.columns()?)?;
+        let mut judgement = match too_few(columns.iter().flatten().copied()) {
+            Some(few) => few,
+            None => self.by_form(&columns)?,
+        };
+        if let Some(note) = left_out(&same) {
+            judgement.note = [judgement.note, note]
+                .into_iter()
+                .filter(|note| !note.is_empty())
+                .collect::<Vec<_>>()
+                .join("; ");
+        }
+        Ok(judgement)
+    }
+
+    fn by_form(&self, columns: &[Vec<&'a Judged<'a>>]) -> Result<Judgement<'a>, String> {
         match &self.claim.form {
-            Form::Ratio(_) | Form::Settings(_) | Form::Value(_) => self.points(&columns),
+            Form::Ratio(_) | Form::Settings(_) | Form::Value(_) => self.points(columns),
             Form::Slope(Slope { along, .. }) | Form::RatioSlope(Trend { along, .. }) => {
-                self.slope(along, &columns)
+                self.slope(along, columns)
             }
-            Form::Crossover(trend) => self.crossover(trend, &columns),
-            Form::Lines(trend) => self.lines(&trend.along, &[], &columns),
+            Form::Crossover(trend) => self.crossover(trend, columns),
+            Form::Lines(trend) => self.lines(&trend.along, &[], columns),
             Form::SplitLines(lines) => {
                 let terms = lines.terms.as_ref().map_or(&[][..], |terms| &terms[..]);
-                self.lines(&lines.along, terms, &columns)
+                self.lines(&lines.along, terms, columns)
             }
-            Form::Account(form) => self.account(&form.terms, &columns),
+            Form::Account(form) => self.account(&form.terms, columns),
             Form::Table(cells) => Ok(self.table(cells)),
         }
     }

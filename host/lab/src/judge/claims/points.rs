@@ -107,7 +107,7 @@ impl<'a> Case<'a> {
             };
             notes.push(format!("{reason} at {}", decisive.place));
         }
-        notes.extend(self.partly(points.len()));
+        notes.extend(self.partly());
         let (estimate, why) = (Some(decisive.estimate), decisive.cells.clone());
         Ok(Judgement {
             ours,

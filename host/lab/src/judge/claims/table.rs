@@ -1,4 +1,4 @@
-use super::columns::Unjudged;
+use super::columns::{Columns, Unjudged};
 use super::points::{Point, open};
 use super::text::settle_note;
 use super::{Case, Judgement, taken, too_few, verdict};
@@ -14,13 +14,17 @@ struct Found<'a> {
 }
 
 impl<'a> Case<'a> {
-    /// The cells of a printed table, each against its own bound: all must be inside, and one that is
-    /// outside, by an interval that is wide enough for one of several, decides. A cell that only
+    /// The cells of a printed table, each against its own bound: all must be inside, and one that
+    /// is outside, by an interval that is wide enough for one of several, decides. A cell that only
     /// `--full` measures is left out.
     pub(super) fn table(&self, cells: &'a [TableCell]) -> Judgement<'a> {
-        let columns: Vec<_> = cells
+        let columns: Vec<Result<Columns, Unjudged>> = cells
             .iter()
-            .map(|cell| self.of_cell(cell).columns())
+            .map(|cell| {
+                let case = self.of_cell(cell);
+                let [columns, _] = case.apart(case.columns()?)?;
+                Ok(columns)
+            })
             .collect();
         let measured: Vec<_> = columns.iter().flatten().flatten().collect();
         let few = too_few(measured.iter().copied().flatten().copied());

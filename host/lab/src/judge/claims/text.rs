@@ -46,13 +46,15 @@ impl Case<'_> {
     }
 
     /// Where the full sweep has more of the claim's points than this one.
-    pub(super) fn partly(&self, have: usize) -> Option<String> {
-        let all = self
-            .experiment
-            .points(Mode::Full)
-            .iter()
-            .filter(|point| self.claim.covers(point))
-            .count();
+    pub(super) fn partly(&self) -> Option<String> {
+        let covered = |mode| {
+            let points = self.experiment.points(mode);
+            points
+                .iter()
+                .filter(|point| self.claim.covers(point))
+                .count()
+        };
+        let (have, all) = (covered(self.mode), covered(Mode::Full));
         (self.mode == Mode::Quick && all > have)
             .then(|| format!("{have} of the {all} points that --full has"))
     }
