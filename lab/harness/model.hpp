@@ -25,10 +25,15 @@ struct verdict {
   std::string checked;  ///< what was compared; on failure, what was expected and what came
 };
 
-/// The figures that a workload adds to the harness's own in the line of a run.
+/// What a workload adds to the harness's own in the line of a run.
 struct results {
   json_object metrics;
   json_object counters;
+  /// The answer or a checksum of it: equal for all models and languages that ran with the same
+  /// parameters. Empty: nothing is compared.
+  std::string result;
+  /// The model whose code ran, where it is not the one that was asked for.
+  std::string ran;
 };
 
 /// Runs the same model on other parameters, unmeasured.

@@ -134,12 +134,14 @@ std::string run(const request& wanted, std::string_view flags) {
   add_harness_figures(timed, out);
   work->report(timed, out, again);
 
-  return json_object()
-      .add("workload", model.workload)
+  json_object line;
+  line.add("workload", model.workload)
       .add("model", model.name)
       .add("params", wanted.values.json())
-      .add("oracle", json_object().add("ok", oracle.ok).add("checked", oracle.checked))
-      .add("metrics", out.metrics)
+      .add("oracle", json_object().add("ok", oracle.ok).add("checked", oracle.checked));
+  if (!out.ran.empty()) line.add("ran", out.ran);
+  if (!out.result.empty()) line.add("result", out.result);
+  return line.add("metrics", out.metrics)
       .add("counters", out.counters)
       .add("build", json_object().add("compiler", compiler).add("flags", flags))
       .text();

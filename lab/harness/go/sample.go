@@ -27,6 +27,8 @@ type Sample struct {
 	Model    string                 `json:"model"`
 	Params   map[string]interface{} `json:"params"`
 	Oracle   Oracle                 `json:"oracle"`
+	Ran      string                 `json:"ran,omitempty"`    // the model whose code ran, where it is another's
+	Result   string                 `json:"result,omitempty"` // equal in all languages
 	Metrics  map[string]float64     `json:"metrics"`
 	Counters map[string]float64     `json:"counters"`
 	Build    map[string]string      `json:"build"`

@@ -5,6 +5,7 @@ use crate::Region;
 pub struct Outcome {
     ok: bool,
     checked: String,
+    result: Option<String>,
     metrics: Vec<(&'static str, f64)>,
     counters: Vec<(&'static str, f64)>,
 }
@@ -22,6 +23,12 @@ impl Outcome {
             checked,
             ..Self::default()
         }
+    }
+
+    /// Sets the result, which is that of all models and languages with the same parameters.
+    pub fn result(mut self, result: impl ToString) -> Self {
+        self.result = Some(result.to_string());
+        self
     }
 
     /// Adds a metric, its unit in the name.
@@ -62,10 +69,12 @@ impl Outcome {
     pub(crate) fn line(&self, workload: &str, params: &str) -> String {
         let Self { ok, checked, .. } = self;
         let (metrics, counters) = (object(&self.metrics), object(&self.counters));
+        let result = self.result.as_ref().map(|text| format!("\"result\": \"{text}\", "));
+        let result = result.unwrap_or_default();
         format!(
             "{{\"workload\": \"{workload}\", \"model\": \"tokio\", \"params\": {params}, \
              \"oracle\": {{\"ok\": {ok}, \"checked\": \"{checked}\"}}, \
-             \"metrics\": {metrics}, \"counters\": {counters}, \
+             {result}\"metrics\": {metrics}, \"counters\": {counters}, \
              \"build\": {{\"compiler\": \"rustc\", \"flags\": \"--release\"}}}}"
         )
     }
@@ -85,12 +94,14 @@ mod tests {
 
     #[test]
     fn a_sample_is_one_line() {
-        let outcome = Outcome::new(false, "2 turns", "there was 1").metric("wall_ns", 2.5);
+        let outcome = Outcome::new(false, "2 turns", "there was 1")
+            .result(1)
+            .metric("wall_ns", 2.5);
         assert_eq!(
             outcome.line("switch", "{}"),
             "{\"workload\": \"switch\", \"model\": \"tokio\", \"params\": {}, \
              \"oracle\": {\"ok\": false, \"checked\": \"expected: 2 turns; there was 1\"}, \
-             \"metrics\": {\"wall_ns\": 2.5}, \"counters\": {}, \
+             \"result\": \"1\", \"metrics\": {\"wall_ns\": 2.5}, \"counters\": {}, \
              \"build\": {\"compiler\": \"rustc\", \"flags\": \"--release\"}}"
         );
     }
