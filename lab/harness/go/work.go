@@ -1,7 +1,7 @@
 package harness
 
 const (
-	multiplier = 6364136223846793005
+	multiplier = 6364136223846793005 // Knuth's MMIX generator
 	increment  = 1442695040888963407
 )
 
@@ -9,19 +9,6 @@ const (
 func WorkLoop(value uint64, iterations int64) uint64 {
 	for i := int64(0); i < iterations; i++ {
 		value = value*multiplier + increment
-	}
-	return value
-}
-
-// AfterWork is what WorkLoop computes, in O(log iterations): for oracles.
-func AfterWork(value uint64, iterations int64) uint64 {
-	m, c := uint64(multiplier), uint64(increment)
-	for ; iterations != 0; iterations >>= 1 {
-		if iterations&1 != 0 {
-			value = value*m + c
-		}
-		c *= m + 1
-		m *= m
 	}
 	return value
 }

@@ -88,6 +88,9 @@ void problem::report(const region& timed, results& out, const rerun&) const {
   const auto each = [items](std::uint64_t all) { return static_cast<double>(all) / items; };
   const std::int64_t iterations = all_items() * (work_ + 2 * inside_ + consume_);
   const counters& counted = timed.counted();
+  std::uint64_t consumed = 0;
+  for (const sink& one : consumers_) consumed += one.sum;
+  out.result = std::to_string(consumed);
   out.metrics.add("item_ns", each(timed.wall_ns())).add("item_cpu_ns", each(timed.cpu_ns()));
   out.counters.add("items", all_items())
       .add("iterations", iterations)

@@ -23,7 +23,21 @@ TEST_CASE("the file oracle passes a run, and notices a spoilt one") {
   CHECK_MESSAGE(result.ok, result.checked);
   CHECK_FALSE(run([](file::problem& work) { CHECK(work.data.write({7, 999'999})); }).ok);
   CHECK_FALSE(run([](file::problem& work) { ++work.outcome_of(2).failed; }).ok);
-  CHECK_FALSE(run([](file::problem& work) { ++work.outcome_of(2).own; }).ok);
+  CHECK_FALSE(run([](file::problem& work) { work.outcome_of(2).own.add(1); }).ok);
+}
+
+TEST_CASE("the work on the file is the same in every language") {
+  const parameters values(file::problem::declare());
+  file::problem work(values.with("operations", 2'000).with("records", 250));
+  for (int strand = 0; strand < work.threads(); ++strand) {
+    work.for_each_of(strand, [&](const file::operation& each) {
+      work.perform(each, strand, work.outcome_of(strand));
+    });
+  }
+  CHECK(work.check().ok);
+  results out;
+  work.report(region(), out, {});
+  CHECK(out.result == "6843435170492782844");  // goroutine/program_test.go expects the same
 }
 
 TEST_CASE("a record is read back whole, and nothing else is taken for one") {

@@ -1,17 +1,11 @@
 #include "workloads/file/workload.hpp"
 
 #include <algorithm>
-#include <random>
 #include <string>
 
+#include "harness/random_source.hpp"
+
 namespace heddle::lab::file {
-namespace {
-
-void digest(std::uint64_t& into, std::uint64_t version) {
-  into = (into ^ (version + 1)) * 0x100000001B3u;
-}
-
-}  // namespace
 
 std::vector<parameter> problem::declare() {
   return {
@@ -36,17 +30,18 @@ problem::problem(const parameters& values)
           std::max(values.integer("records"), values.integer("threads")))),  // each owns one
       outcomes_(static_cast<std::size_t>(values.integer("threads"))),
       plain_mutex_(values.word("lock") == "mutex") {
-  std::mt19937_64 random(static_cast<std::uint64_t>(values.integer("seed")));
-  std::uniform_int_distribution<int> any_kind(0, 2);
-  std::uniform_int_distribution<int> any_record(0, data.count() - 1);
+  random_source random(static_cast<std::uint64_t>(values.integer("seed")));
+  const auto below = [&random](int count) {
+    return static_cast<int>(random.below(static_cast<std::uint64_t>(count)));
+  };
   const auto total = static_cast<std::size_t>(values.integer("operations"));
   operations_.reserve(total);
   for (std::size_t k = 0; k < total; ++k) {
-    const auto what = static_cast<kind>(any_kind(random));
-    record target{any_record(random), k + 1};
+    const auto what = static_cast<kind>(below(3));
+    record target{below(data.count()), k + 1};
     if (what == kind::write) {
-      std::uniform_int_distribution<int> own(0, (data.count() - 1 - strand_of(k)) / threads());
-      target.id = own(random) * threads() + strand_of(k);
+      const int own = (data.count() - 1 - strand_of(k)) / threads() + 1;
+      target.id = below(own) * threads() + strand_of(k);
     }
     operations_.push_back({what, target});
   }
@@ -57,20 +52,20 @@ void problem::saw(const operation& wanted, bool done, const record& found, int s
   if (!done) {
     ++seen.failed;
   } else if (wanted.what == kind::read && found.id % threads() == strand) {
-    digest(seen.own, found.version);
+    seen.own.add(found.version);
   }
 }
 
 verdict problem::check() {
   std::vector<std::uint64_t> versions(static_cast<std::size_t>(data.count()), 0);
-  std::vector<std::uint64_t> own(outcomes_.size(), 0);
+  std::vector<digest> own(outcomes_.size());
   for (std::size_t k = 0; k < operations_.size(); ++k) {
     const operation& each = operations_[k];
     const auto strand = static_cast<std::size_t>(strand_of(k));
     auto& version = versions[static_cast<std::size_t>(each.target.id)];
     if (each.what == kind::write) version = each.target.version;
     if (each.what == kind::read && each.target.id % threads() == strand_of(k)) {
-      digest(own[strand], version);
+      own[strand].add(version);
     }
   }
   for (std::size_t strand = 0; strand < outcomes_.size(); ++strand) {
@@ -84,17 +79,21 @@ verdict problem::check() {
                          " did not read what it had written to its own records"};
     }
   }
+  digest all;
   for (int id = 0; id < data.count(); ++id) {
     record found;
     const std::uint64_t expected = versions[static_cast<std::size_t>(id)];
     if (!data.read(id, found)) {
       return {false, "record " + std::to_string(id) + " of the final file is broken"};
     }
+    all.add(found.version);
     if (found.version != expected) {
       return {false, "record " + std::to_string(id) + " of the final file: expected version " +
                          std::to_string(expected) + ", got " + std::to_string(found.version)};
     }
   }
+  for (const outcome& seen : outcomes_) all.add(seen.own.value());
+  result_ = all.text();
   return {true, "all " + std::to_string(data.count()) +
                     " records of the final file, every strand's reads of its own records and every "
                     "search equal those of a sequential run; all other reads were whole records"};
@@ -103,6 +102,7 @@ verdict problem::check() {
 void problem::report(const region& timed, results& out, const rerun&) const {
   out.metrics.add("operation_ns",
                   static_cast<double>(timed.wall_ns()) / static_cast<double>(operations_.size()));
+  out.result = result_;
 }
 
 }  // namespace heddle::lab::file

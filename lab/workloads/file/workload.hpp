@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
+#include "harness/digest.hpp"
 #include "harness/model.hpp"
 #include "workloads/file/records.hpp"
 
@@ -19,7 +21,7 @@ struct operation {
 /// The results of a strand's operations.
 struct outcome {
   std::uint64_t failed = 0;  ///< operations that found no valid record, or not the wanted one
-  std::uint64_t own = 0;     ///< digest of the versions read of its own records, in order
+  digest own;                ///< of the versions read of its own records, in order
 };
 
 /// "Generates random read, write, and search operations" (3.2.3) on one shared fstream, or beside
@@ -84,6 +86,7 @@ class problem {
   }
 
   [[nodiscard]] verdict check();
+  /// The result is a digest of the final file and of what the strands read of their own records.
   void report(const region& timed, results& out, const rerun& again) const;
 
   record_file data;
@@ -92,6 +95,7 @@ class problem {
   std::vector<operation> operations_;
   std::vector<outcome> outcomes_;
   bool plain_mutex_;
+  std::string result_;  // check() has read the final file
 };
 
 }  // namespace heddle::lab::file

@@ -3,9 +3,11 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <string>
 
+#include "harness/digest.hpp"
 #include "harness/processors.hpp"
 
 namespace heddle::lab::jacobi {
@@ -176,6 +178,11 @@ void problem::report(const region& timed, results& out, const rerun&) const {
   const double points = static_cast<double>(n()) * n() * static_cast<double>(iterations_);
   out.metrics.add("point_ns", static_cast<double>(timed.wall_ns()) / points);
   out.counters.add("iterations", iterations_);
+  digest values;
+  for (int i = 1; i <= n(); ++i) {
+    for (int j = 1; j <= n(); ++j) values.add(std::bit_cast<std::uint64_t>(result().row(i)[j]));
+  }
+  out.result = std::to_string(iterations_) + " iterations, " + values.text();
   const counters& counted = timed.counted();
   const auto per_meeting = [&](const char* counter, std::uint64_t of_all) {
     out.counters.add(counter, static_cast<double>(of_all) / static_cast<double>(iterations_));

@@ -1,7 +1,8 @@
 #pragma once
 
-#include <random>
 #include <vector>
+
+#include "harness/random_source.hpp"
 
 namespace heddle::lab::kv {
 
@@ -15,9 +16,9 @@ class key_choice {
   /// keys as strands.
   key_choice(int keys, int strands, double skew);
 
-  [[nodiscard]] int any(std::mt19937_64& random) const;
+  [[nodiscard]] int any(random_source& random) const;
   /// One that `strand` may write.
-  [[nodiscard]] int own(std::mt19937_64& random, int strand) const;
+  [[nodiscard]] int own(random_source& random, int strand) const;
 
  private:
   int keys_;

@@ -1,9 +1,9 @@
 #include "workloads/kv/workload.hpp"
 
 #include <algorithm>
-#include <random>
 #include <string>
 
+#include "harness/random_source.hpp"
 #include "workloads/kv/key_choice.hpp"
 
 namespace heddle::lab::kv {
@@ -14,14 +14,13 @@ namespace {
 constexpr double deletes_of_writes = 0.25;
 constexpr double ranges_of_reads = 0.1;
 
-operation draw(std::mt19937_64& random, double writes, const key_choice& keys, int strand,
+operation draw(random_source& random, double writes, const key_choice& keys, int strand,
                std::uint64_t version) {
-  std::uniform_real_distribution<double> share(0, 1);
-  if (share(random) < writes) {
+  if (random.share() < writes) {
     const int key = keys.own(random, strand);
-    return {share(random) < deletes_of_writes ? kind::remove : kind::set, key, version};
+    return {random.share() < deletes_of_writes ? kind::remove : kind::set, key, version};
   }
-  return {share(random) < ranges_of_reads ? kind::range : kind::get, keys.any(random), 0};
+  return {random.share() < ranges_of_reads ? kind::range : kind::get, keys.any(random), 0};
 }
 
 locking locking_named(const std::string& word) {
@@ -29,11 +28,9 @@ locking locking_named(const std::string& word) {
   return word == "shared" ? locking::shared : locking::sharded;
 }
 
-void digest(outcome& seen, std::uint64_t what) { seen.own = (seen.own ^ what) * 0x100000001B3u; }
-
 void see(outcome& seen, int key, const value* read, bool own) {
   if (read != nullptr && read->seal != seal_of(key, read->version)) ++seen.invalid;
-  if (own) digest(seen, read == nullptr ? 0 : read->version);
+  if (own) seen.own.add(read == nullptr ? 0 : read->version);
 }
 
 }  // namespace
@@ -66,7 +63,7 @@ problem::problem(const parameters& values)
       together_(values.word("start") == "together"),
       operations_(static_cast<std::size_t>(values.integer("strands"))),
       outcomes_(operations_.size()) {
-  std::mt19937_64 random(static_cast<std::uint64_t>(values.integer("seed")));
+  random_source random(static_cast<std::uint64_t>(values.integer("seed")));
   const std::int64_t total = values.integer("operations");
   const auto strands_count = static_cast<std::int64_t>(operations_.size());
   const key_choice chosen(keys_, static_cast<int>(strands_count), values.real("skew"));
@@ -171,6 +168,19 @@ void problem::report(const region& timed, results& out, const rerun&) const {
   for (const auto& each : operations_) total += each.size();
   out.metrics.add("operation_ns",
                   static_cast<double>(timed.wall_ns()) / static_cast<double>(total));
+  digest all;
+  std::size_t present = data.map().size();
+  for (const store& part : divided_) present += part.map().size();
+  all.add(present);
+  for (int key = 0; key < keys_; ++key) {
+    const value* stored = store_of(key).get(key);
+    if (stored == nullptr) continue;
+    all.add(static_cast<std::uint64_t>(key));
+    all.add(stored->version);
+    all.add(stored->seal);
+  }
+  for (const outcome& seen : outcomes_) all.add(seen.own.value());
+  out.result = all.text();
 }
 
 }  // namespace heddle::lab::kv

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "harness/digest.hpp"
 #include "harness/model.hpp"
 #include "workloads/kv/store.hpp"
 
@@ -28,7 +29,7 @@ enum class locking : std::uint8_t {
 
 /// The results of a strand's operations.
 struct outcome {
-  std::uint64_t own = 0;      ///< digest of what it read of its own keys, in order
+  digest own;                 ///< of what it read of its own keys, in order
   std::uint64_t invalid = 0;  ///< values whose seal does not fit
 };
 
@@ -93,6 +94,7 @@ class problem {
   }
 
   [[nodiscard]] verdict check() const;
+  /// The result is a digest of the final contents and of what the strands read of their own keys.
   void report(const region& timed, results& out, const rerun& again) const;
 
   store data;

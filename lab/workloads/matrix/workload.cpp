@@ -4,16 +4,17 @@
 #include <random>
 #include <string>
 
+#include "harness/digest.hpp"
 #include "harness/processors.hpp"
+#include "harness/random_source.hpp"
 #include "workloads/matrix/kernels.hpp"
 
 namespace heddle::lab::matrix {
 namespace {
 
-void fill(const square& m, std::mt19937_64& random) {
-  std::uniform_int_distribution<int> element(-100, 100);
+void fill(const square& m, random_source& random) {
   for (int i = 0; i < m.size(); ++i) {
-    for (int j = 0; j < m.size(); ++j) m.rows()[i][j] = element(random);
+    for (int j = 0; j < m.size(); ++j) m.rows()[i][j] = static_cast<int>(random.below(201)) - 100;
   }
 }
 
@@ -123,7 +124,7 @@ problem::problem(const parameters& values)
   if (const auto used = static_cast<int>(values.integer("processors")); used > 0) {
     pin_to_processors(used);
   }
-  std::mt19937_64 random(seed_);
+  random_source random(seed_);
   fill(a, random);
   fill(b, random);
 }
@@ -141,6 +142,16 @@ std::uint64_t problem::units() const {
 
 verdict problem::check() const {
   return n() <= full_check_limit ? compare_all(*this) : freivalds(*this, seed_);
+}
+
+void problem::report(const region&, results& out, const rerun&) const {
+  digest elements;
+  for (int i = 0; i < n(); ++i) {
+    for (int j = 0; j < n(); ++j) {
+      elements.add(static_cast<std::uint64_t>(static_cast<std::int64_t>(c.rows()[i][j])));
+    }
+  }
+  out.result = elements.text();
 }
 
 }  // namespace heddle::lab::matrix

@@ -68,6 +68,8 @@ class problem {
   /// checks A · (B · r) = C · r for random vectors r (Freivalds): a wrong C passes each with a
   /// probability below one in a million.
   [[nodiscard]] verdict check() const;
+  /// The result is a digest of the product, row by row.
+  void report(const region& timed, results& out, const rerun& again) const;
 
   static constexpr int full_check_limit = 128;
   static constexpr int block_rows = 32;

@@ -145,6 +145,9 @@ void problem::report(const region& timed, results& out, const rerun& again) cons
       .add("meal_cpu_ns", each(timed.cpu_ns()))
       .add("spread",
            static_cast<double>(meals_ + 1) / static_cast<double>(least_at_first_leave_ + 1));
+  std::uint64_t thoughts = 0;
+  for (const seat& one : seats_) thoughts += one.value;
+  out.result = std::to_string(thoughts);
   out.counters.add("meals", all_meals())
       .add("iterations", iterations())
       .add("checkpoints", has_checkpoints_ ? iterations() : 0)

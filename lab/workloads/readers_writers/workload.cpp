@@ -89,6 +89,9 @@ void problem::report(const region& timed, results& out, const rerun&) const {
   };
   const std::int64_t iterations = all * (work_ + inside_);
   const counters& counted = timed.counted();
+  std::uint64_t computed = 0;
+  for (const auto& one : strands_) computed += one.value;
+  out.result = std::to_string(computed);
   out.metrics.add("visit_ns", each(timed.wall_ns())).add("visit_cpu_ns", each(timed.cpu_ns()));
   out.counters.add("visits", all)
       .add("iterations", iterations)

@@ -7,6 +7,14 @@
 #include "workloads/simulator/event_driven.hpp"
 
 namespace heddle::lab::simulating {
+namespace {
+
+std::string text(const history& told) {
+  return std::to_string(told.events) + " events until " + std::to_string(told.end) +
+         " ns, whose digest is " + std::to_string(told.digest);
+}
+
+}  // namespace
 
 std::vector<parameter> problem::declare() {
   return {
@@ -36,10 +44,6 @@ verdict problem::check() {
   reference.run();
   event_driven_ns_ = now_ns() - start;
 
-  const auto text = [](const history& told) {
-    return std::to_string(told.events) + " events until " + std::to_string(told.end) +
-           " ns, whose digest is " + std::to_string(told.digest);
-  };
   const std::uint64_t all = 4 * static_cast<std::uint64_t>(scenario_.connections) *
                             static_cast<std::uint64_t>(scenario_.requests);
   if (happened_ != expected || expected.events != all) {
@@ -50,6 +54,7 @@ verdict problem::check() {
 }
 
 void problem::report(const region& timed, results& out, const rerun&) const {
+  out.result = text(happened_);
   const auto wall = static_cast<double>(timed.wall_ns());
   const auto blocked = static_cast<double>(std::max<std::int64_t>(blocked_, 1));
   out.metrics.add("blocked_call_ns", wall / blocked)

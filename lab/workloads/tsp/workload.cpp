@@ -88,6 +88,7 @@ void problem::report(const region& timed, results& out, const rerun&) const {
   const double nodes = static_cast<double>(all_work().nodes);
   out.metrics.add("node_ns", static_cast<double>(timed.wall_ns()) / nodes);
   out.counters.add("nodes", all_work().nodes);
+  out.result = std::to_string(shortest_.length);
   if (!in_groups_) return;
   std::vector<std::uint64_t> of_group(static_cast<std::size_t>(groups_));
   for (int strand = 0; strand < strands_; ++strand) {

@@ -140,27 +140,26 @@ func (s *shop) run() {
 	all.Wait()
 }
 
+// consumed is the sum of all items.
+func (s *shop) consumed() (sum uint64) {
+	for i := range s.consumers {
+		sum += s.consumers[i].sum
+	}
+	return sum
+}
+
+// check leaves it to the comparison with other models whether the items add up to what they should.
 func (s *shop) check() harness.Oracle {
-	var produced, consumed uint64
 	missing := int64(0)
 	for i := range s.producers {
 		if s.due[i] != s.items {
 			missing++
 		}
-		value := uint64(i)
-		for number := int64(0); number < s.items; number++ {
-			value = harness.AfterWork(value, s.work)
-			produced += value
-		}
-	}
-	for i := range s.consumers {
-		consumed += s.consumers[i].sum
 	}
 	expected := fmt.Sprintf("each of %d items once, and each producer's in order", s.all())
-	if s.wrong != 0 || missing != 0 || produced != consumed {
+	if s.wrong != 0 || missing != 0 {
 		return harness.Oracle{OK: false, Checked: fmt.Sprintf(
-			"expected: %s; %d came out of turn, not all of %d producers came, and those that came add up to %d instead of %d",
-			expected, s.wrong, missing, consumed, produced)}
+			"expected: %s; %d came out of turn, and not all of %d producers came", expected, s.wrong, missing)}
 	}
 	return harness.Oracle{OK: true, Checked: expected}
 }
@@ -185,6 +184,7 @@ func program(arguments []string) (harness.Sample, error) {
 	sample := parsed.Sample("buffer")
 	sample.Measure(func(*harness.Region) { s.run() })
 	sample.Oracle = s.check()
+	sample.Result = fmt.Sprint(s.consumed())
 	sample.Metrics["item_ns"] = sample.Metrics["wall_ns"] / float64(s.all())
 	sample.Metrics["item_cpu_ns"] = sample.Metrics["cpu_ns"] / float64(s.all())
 	counted := []harness.PCount{}

@@ -62,6 +62,7 @@ func program(arguments []string) (harness.Sample, error) {
 	sample := parsed.Sample("jacobi")
 	sample.Measure(func(*harness.Region) { run(p, library) })
 	sample.Oracle = p.check()
+	sample.Result = p.result()
 	sample.Counters["iterations"] = float64(p.iterations)
 	sample.CountP(p.counted, "meeting", p.iterations)
 	points := float64(p.n) * float64(p.n) * float64(p.iterations)

@@ -115,6 +115,17 @@ func (p *problem) solve(strand int, meet func()) {
 	}
 }
 
+// result is workload.cpp's: the iterations, and a digest of the interior points.
+func (p *problem) result() string {
+	var values harness.Digest
+	for _, row := range p.grids[p.iterations&1][1 : p.n+1] {
+		for _, value := range row[1 : p.n+1] {
+			values.Add(math.Float64bits(value))
+		}
+	}
+	return fmt.Sprintf("%d iterations, %v", p.iterations, values)
+}
+
 // check solves the problem again, with one strand.
 func (p *problem) check() harness.Oracle {
 	alone := p.settings

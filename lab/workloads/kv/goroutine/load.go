@@ -2,13 +2,14 @@ package main
 
 import (
 	"math"
-	"math/rand"
 	"sort"
+
+	harness "heddle/lab/harness/go"
 )
 
-// load is the operations of each strand, drawn before the clock starts, with the shares that workload.cpp has.
+// load is the operations of each strand, drawn before the clock starts: those of workload.cpp.
 func load(operations int64, writes float64, keys, strands int32, skew float64, seed int64) [][]operation {
-	random := rand.New(rand.NewSource(seed))
+	random := harness.RandomSource(seed)
 	chosen := newKeyChoice(keys, strands, skew)
 	all := make([][]operation, strands)
 	version := uint64(0)
@@ -18,21 +19,22 @@ func load(operations int64, writes float64, keys, strands int32, skew float64, s
 		all[i] = make([]operation, share)
 		for k := range all[i] {
 			version++
-			all[i][k] = draw(random, writes, chosen, int32(i), version)
+			all[i][k] = draw(&random, writes, chosen, int32(i), version)
 		}
 	}
 	return all
 }
 
-func draw(random *rand.Rand, writes float64, keys *keyChoice, strand int32, version uint64) operation {
+func draw(random *harness.RandomSource, writes float64, keys *keyChoice, strand int32, version uint64) operation {
 	const deletesOfWrites, rangesOfReads = 0.25, 0.1
-	if random.Float64() < writes {
-		if random.Float64() < deletesOfWrites {
-			return operation{remove, keys.own(random, strand), version}
+	if random.Share() < writes {
+		key := keys.own(random, strand)
+		if random.Share() < deletesOfWrites {
+			return operation{remove, key, version}
 		}
-		return operation{set, keys.own(random, strand), version}
+		return operation{set, key, version}
 	}
-	if random.Float64() < rangesOfReads {
+	if random.Share() < rangesOfReads {
 		return operation{scan, keys.any(random), 0}
 	}
 	return operation{get, keys.any(random), 0}
@@ -55,22 +57,24 @@ func newKeyChoice(keys, strands int32, skew float64) *keyChoice {
 		sum += math.Pow(float64(rank), -skew)
 		choice.wanted = append(choice.wanted, sum)
 	}
-	choice.place = rand.New(rand.NewSource(20240506)).Perm(len(choice.wanted))
+	order := harness.RandomSource(20240506)
+	choice.place = order.Permutation(len(choice.wanted))
 	return choice
 }
 
-func (c *keyChoice) any(random *rand.Rand) int32 {
+func (c *keyChoice) any(random *harness.RandomSource) int32 {
 	if c.wanted == nil {
-		return random.Int31n(c.keys)
+		return random.Below(c.keys)
 	}
-	return c.own(random, random.Int31n(c.strands))
+	return c.own(random, random.Below(c.strands))
 }
 
-func (c *keyChoice) own(random *rand.Rand, strand int32) int32 {
+func (c *keyChoice) own(random *harness.RandomSource, strand int32) int32 {
 	if c.wanted == nil {
-		return random.Int31n((c.keys-1-strand)/c.strands+1)*c.strands + strand
+		return random.Below((c.keys-1-strand)/c.strands+1)*c.strands + strand
 	}
 	last := len(c.wanted) - 1
-	rank := sort.SearchFloat64s(c.wanted[:last], random.Float64()*c.wanted[last])
+	drawn := random.Share() * c.wanted[last]
+	rank := sort.Search(last, func(i int) bool { return c.wanted[i] > drawn })
 	return int32(c.place[rank])*c.strands + strand
 }

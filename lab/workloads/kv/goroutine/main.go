@@ -36,37 +36,35 @@ func run(data guarded, strands [][]operation, together bool) []outcome {
 	return outcomes
 }
 
-// check is the oracle: the same, strand after strand, on a store of its own.
-func check(data guarded, strands [][]operation, outcomes []outcome, keys int32) harness.Oracle {
-	wrong := func(format string, arguments ...interface{}) harness.Oracle {
-		return harness.Oracle{Checked: fmt.Sprintf(format, arguments...)}
+// result is the digest of workload.cpp: of the final contents, and what the strands read of their own keys.
+func result(data guarded, outcomes []outcome, keys int32) string {
+	var all harness.Digest
+	parts, present := data.contents(), 0
+	for _, part := range parts {
+		present += len(part)
 	}
-	expected := &whole{data: initial(keys)}
-	for i, operations := range strands {
-		var replayed outcome
-		for _, each := range operations {
-			expected.perform(each, int32(i), int32(len(strands)), &replayed)
-		}
-		if outcomes[i].invalid != 0 {
-			return wrong("strand %d read %d values that nobody wrote", i, outcomes[i].invalid)
-		}
-		if outcomes[i].own != replayed.own {
-			return wrong("strand %d did not read what it had written to its own keys", i)
+	all.Add(uint64(present))
+	for key := int32(0); key < keys; key++ {
+		if stored, there := parts[shardOf(key)%len(parts)][key]; there {
+			all.Add(uint64(key))
+			all.Add(stored.version)
+			all.Add(stored.seal)
 		}
 	}
-	found := 0
-	for _, part := range data.contents() {
-		for key, got := range part {
-			if stored, there := expected.data[key]; !there || stored != got {
-				return wrong("key %d: expected %v, got %v", key, stored, got)
-			}
-			found++
+	for _, seen := range outcomes {
+		all.Add(uint64(seen.own))
+	}
+	return all.String()
+}
+
+// check leaves the rest to the comparison of the result with other models'.
+func check(outcomes []outcome) harness.Oracle {
+	for i, seen := range outcomes {
+		if seen.invalid != 0 {
+			return harness.Oracle{Checked: fmt.Sprintf("strand %d read %d values that nobody wrote", i, seen.invalid)}
 		}
 	}
-	if found != len(expected.data) {
-		return wrong("expected %d keys; the store holds %d", len(expected.data), found)
-	}
-	return harness.Oracle{OK: true, Checked: fmt.Sprintf("the final %d keys and values, and every strand's reads of its own keys, equal those of a sequential replay; all other reads were valid", found)}
+	return harness.Oracle{OK: true, Checked: "all values that were read had been written"}
 }
 
 func program(arguments []string) (harness.Sample, error) {
@@ -97,7 +95,8 @@ func program(arguments []string) (harness.Sample, error) {
 	var outcomes []outcome
 	sample := parsed.Sample("kv")
 	sample.Measure(func(*harness.Region) { outcomes = run(data, operations, together) })
-	sample.Oracle = check(data, operations, outcomes, keys)
+	sample.Oracle = check(outcomes)
+	sample.Result = result(data, outcomes, keys)
 	sample.Metrics["operation_ns"] = sample.Metrics["wall_ns"] / float64(parsed.Integer("operations"))
 	return sample, nil
 }

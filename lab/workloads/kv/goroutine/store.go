@@ -1,6 +1,10 @@
 package main
 
-import "sync"
+import (
+	"sync"
+
+	harness "heddle/lab/harness/go"
+)
 
 const (
 	shards    = 64
@@ -36,18 +40,16 @@ func (o operation) reads() bool { return o.what == get || o.what == scan }
 
 // outcome is what a strand saw: a digest of what it read of its own keys, and values whose seal does not fit.
 type outcome struct {
-	own     uint64
+	own     harness.Digest
 	invalid uint64
 }
-
-func (seen *outcome) digest(what uint64) { seen.own = (seen.own ^ what) * 0x100000001B3 }
 
 func (seen *outcome) see(key int32, read value, own bool) {
 	if read.seal != sealOf(key, read.version) {
 		seen.invalid++
 	}
 	if own {
-		seen.digest(read.version)
+		seen.own.Add(read.version)
 	}
 }
 
@@ -62,7 +64,7 @@ func (s store) perform(o operation, last, strand, strands int32, seen *outcome) 
 		if found {
 			seen.see(o.key, read, own)
 		} else if own {
-			seen.digest(0)
+			seen.own.Add(0)
 		}
 	case scan:
 		for key := o.key; key < last; key++ {

@@ -51,6 +51,7 @@ func program(arguments []string) (harness.Sample, error) {
 	sample := parsed.Sample("matrix")
 	sample.Measure(func(*harness.Region) { run(w, goroutines, multiply) })
 	sample.Oracle = w.check()
+	sample.Result = w.result()
 	return sample, nil
 }
 

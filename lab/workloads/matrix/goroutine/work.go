@@ -14,14 +14,14 @@ type work struct {
 }
 
 func newWork(n int, seed int64) *work {
-	random := rand.New(rand.NewSource(seed))
+	random := harness.RandomSource(seed)
 	square := func(fill bool) [][]int32 {
 		rows := make([][]int32, n)
 		for i := range rows {
 			rows[i] = make([]int32, n)
 			for j := range rows[i] {
 				if fill {
-					rows[i][j] = int32(random.Intn(201) - 100)
+					rows[i][j] = random.Below(201) - 100
 				}
 			}
 		}
@@ -82,6 +82,17 @@ func least(a, b int) int {
 		return a
 	}
 	return b
+}
+
+// result is the digest of workload.cpp.
+func (w *work) result() string {
+	var elements harness.Digest
+	for _, row := range w.c {
+		for _, element := range row {
+			elements.Add(uint64(int64(element)))
+		}
+	}
+	return elements.String()
 }
 
 // check multiplies A · (B · r) and C · r for random vectors r (Freivalds), modulo 2^64: a wrong C passes

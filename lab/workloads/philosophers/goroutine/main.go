@@ -119,22 +119,31 @@ func (t *table) run() {
 	all.Wait()
 }
 
+// thoughts is the sum of what all have computed.
+func (t *table) thoughts() (sum uint64) {
+	for i := range t.seats {
+		sum += t.seats[i].value
+	}
+	return sum
+}
+
+// check leaves it to the comparison with other models what they have thought.
 func (t *table) check() harness.Oracle {
 	var met, wrong int64
 	for i := range t.seats {
 		each := &t.seats[i]
 		met += each.met
-		if each.eaten != t.meals || each.value != harness.AfterWork(uint64(i), t.meals*(t.work+t.inside)) {
+		if each.eaten != t.meals {
 			wrong++
 		}
 	}
 	if met != 0 || wrong != 0 {
 		return harness.Oracle{OK: false, Checked: fmt.Sprintf(
-			"expected: no two neighbours eat at a time, each has %d meals; two did %d times, and %d philosophers had other meals or thoughts",
+			"expected: no two neighbours eat at a time, each has %d meals; two did %d times, and %d philosophers had other meals",
 			t.meals, met, wrong)}
 	}
 	return harness.Oracle{OK: true, Checked: fmt.Sprintf(
-		"no two neighbours ate at a time, and each had %d meals and thought what it should", t.meals)}
+		"no two neighbours ate at a time, and each had %d meals", t.meals)}
 }
 
 // stayAwake keeps a timer pending: with one, Go's runtime takes a deadlock for a wait, and the program hangs as in the other models.
@@ -168,6 +177,7 @@ func program(arguments []string) (harness.Sample, error) {
 	sample := parsed.Sample("philosophers")
 	sample.Measure(func(*harness.Region) { t.run() })
 	sample.Oracle = t.check()
+	sample.Result = fmt.Sprint(t.thoughts())
 	meals := t.meals * philosophers
 	sample.Metrics["meal_ns"] = sample.Metrics["wall_ns"] / float64(meals)
 	sample.Metrics["meal_cpu_ns"] = sample.Metrics["cpu_ns"] / float64(meals)

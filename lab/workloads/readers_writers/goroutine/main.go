@@ -123,11 +123,20 @@ func (l *library) run() {
 	all.Wait()
 }
 
+// computed is the sum of what all strands have computed.
+func (l *library) computed() (sum uint64) {
+	for i := range l.strands {
+		sum += l.strands[i].value
+	}
+	return sum
+}
+
+// check leaves it to the comparison with other models what the strands have computed.
 func (l *library) check() harness.Oracle {
 	wrong := 0
 	for i := range l.strands {
 		each := &l.strands[i]
-		if each.visits != l.visits || each.value != harness.AfterWork(uint64(i), l.visits*(l.work+l.inside)) {
+		if each.visits != l.visits {
 			wrong++
 		}
 	}
@@ -160,6 +169,7 @@ func program(arguments []string) (harness.Sample, error) {
 	sample := parsed.Sample("readers-writers")
 	sample.Measure(func(*harness.Region) { l.run() })
 	sample.Oracle = l.check()
+	sample.Result = fmt.Sprint(l.computed())
 	visits := l.visits * int64(len(l.strands))
 	sample.Metrics["visit_ns"] = sample.Metrics["wall_ns"] / float64(visits)
 	sample.Metrics["visit_cpu_ns"] = sample.Metrics["cpu_ns"] / float64(visits)

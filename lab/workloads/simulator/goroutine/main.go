@@ -139,6 +139,7 @@ func program(arguments []string) (harness.Sample, error) {
 	expected := runEventDriven(given)
 	eventDriven := float64(time.Since(start).Nanoseconds())
 	sample.Oracle = check(blocking.happened, expected, given)
+	sample.Result = blocking.happened.String()
 	wall := sample.Metrics["wall_ns"]
 	sample.Metrics["blocked_call_ns"] = wall / float64(blocking.blocked)
 	sample.Metrics["event_ns"] = wall / float64(blocking.happened.events)

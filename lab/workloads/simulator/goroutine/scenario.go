@@ -1,5 +1,7 @@
 package main
 
+import "fmt"
+
 // The same constants and arithmetic as in scenario.hpp: the histories are the same.
 
 const (
@@ -57,4 +59,8 @@ func (h *history) note(now int64, what uint64, connection, request int) {
 	h.events++
 	h.end = now
 	h.digest += mixed(mixed(uint64(now)*4+what) + uint64(connection)<<32 + uint64(request))
+}
+
+func (h history) String() string {
+	return fmt.Sprintf("%d events until %d ns, whose digest is %d", h.events, h.end, h.digest)
 }

@@ -48,6 +48,7 @@ func run(on *cityMap, strands int) result {
 	return done
 }
 
+// check leaves it to the comparison with other models whether there is a shorter tour.
 func check(on *cityMap, got result) harness.Oracle {
 	wrong := func(expected string, values ...interface{}) harness.Oracle {
 		return harness.Oracle{Checked: "expected: " + fmt.Sprintf(expected, values...)}
@@ -65,11 +66,11 @@ func check(on *cityMap, got result) harness.Oracle {
 		return wrong("a tour through each of %d cities once", on.cities)
 	}
 	length := walked.length + on.distances[walked.order[walked.cities-1]][0]
-	if expected := shortestLength(on); length != expected || got.shortest.length != expected {
-		return wrong("a tour of length %d, the shortest by dynamic programming; got %d", expected, length)
+	if length != got.shortest.length {
+		return wrong("a tour that is as long as it says, %d; it is %d", got.shortest.length, length)
 	}
-	return harness.Oracle{OK: true, Checked: fmt.Sprintf("the tour visits each city once, and is as long as the shortest "+
-		"by dynamic programming; all %d tasks were taken", got.tasks)}
+	return harness.Oracle{OK: true, Checked: fmt.Sprintf(
+		"the tour visits each city once, and is as long as it says; all %d tasks were taken", got.tasks)}
 }
 
 func program(arguments []string) (harness.Sample, error) {
@@ -92,6 +93,7 @@ func program(arguments []string) (harness.Sample, error) {
 	var got result
 	sample.Measure(func(*harness.Region) { got = run(on, strands) })
 	sample.Oracle = check(on, got)
+	sample.Result = fmt.Sprint(got.shortest.length)
 	sample.Counters["nodes"] = float64(got.nodes)
 	sample.Metrics["node_ns"] = sample.Metrics["wall_ns"] / float64(got.nodes)
 	return sample, nil

@@ -130,36 +130,3 @@ func (s *search) follow() {
 	}
 	s.path.length = length
 }
-
-// shortestLength is by dynamic programming over the sets of cities (Held and Karp).
-func shortestLength(on *cityMap) int32 {
-	const never = math.MaxInt32 / 2
-	others := on.cities - 1
-	shortest := make([][mostCities]int32, 1<<others)
-	for set := 1; set < len(shortest); set++ {
-		for last := 0; last < others; last++ {
-			best := int32(never)
-			without := set &^ (1 << last)
-			switch without {
-			case set:
-			case 0:
-				best = on.distances[0][last+1]
-			default:
-				for before := 0; before < others; before++ {
-					length := shortest[without][before] + on.distances[before+1][last+1]
-					if without>>before&1 != 0 && length < best {
-						best = length
-					}
-				}
-			}
-			shortest[set][last] = best
-		}
-	}
-	best := int32(never)
-	for last := 0; last < others; last++ {
-		if length := shortest[len(shortest)-1][last] + on.distances[last+1][0]; length < best {
-			best = length
-		}
-	}
-	return best
-}
