@@ -12,15 +12,43 @@ constinit Loaded loaded{};
 
 namespace {
 
+/// The environment as the kernel gave it to the program: strings one after another, an empty one at
+/// the end. Null where libc's `environ` is set, which it is not yet while ld.so calls the functions
+/// of the program's .preinit_array, before any library's constructor.
+constinit const char* kernel_environment = nullptr;
+
+const char* read_kernel_environment() {
+  for (std::size_t room = std::size_t{1} << 16;; room *= 2) {
+    void* const block =
+        sys::mmap(nullptr, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS);
+    if (sys::failed(block)) return "";
+    char* const text = static_cast<char*>(block);
+    if (sys::read_file("/proc/self/environ", text, room - 2) < room - 2) return text;
+    sys::munmap(block, room);
+  }
+}
+
+/// What follows `prefix` in `text`; null if it does not begin with it.
+const char* after(const char* prefix, const char* text) {
+  while (*prefix != '\0' && *prefix == *text) ++prefix, ++text;
+  return *prefix == '\0' ? text : nullptr;
+}
+
 /// getenv may be the program's own (bash has one), so the environment is read by hand.
 const char* variable(const char* name_and_equals) {
-  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
-    const char* text = *entry;
-    const char* name = name_and_equals;
-    while (*name != '\0' && *name == *text) ++name, ++text;
-    if (*name == '\0') return text;
+  const char* value = nullptr;
+  if (kernel_environment != nullptr) {
+    for (const char* entry = kernel_environment; *entry != '\0' && value == nullptr;) {
+      value = after(name_and_equals, entry);
+      while (*entry++ != '\0') {
+      }
+    }
+    return value;
   }
-  return nullptr;
+  for (char** entry = environ; *entry != nullptr && value == nullptr; ++entry) {
+    value = after(name_and_equals, *entry);
+  }
+  return value;
 }
 
 bool equal(const char* a, const char* b) {
@@ -83,6 +111,7 @@ long make_bare_directory(std::uint32_t pid) {
 void load() {
   if (loaded.done) return;
   loaded.done = true;
+  if (environ == nullptr) kernel_environment = read_kernel_environment();
   if (arch::syscall(SYS_getcwd, loaded.working, sizeof loaded.working) < 0) {
     Text(loaded.working, sizeof loaded.working) << '.';
   }

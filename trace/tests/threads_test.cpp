@@ -1,10 +1,12 @@
 // Threads: names, stacks and ends.
 #include <doctest/doctest.h>
 
+#include <cstdlib>
 #include <map>
 
 #include "raw_trace.hpp"
 #include "run.hpp"
+#include "ways.hpp"
 
 TEST_CASE("each thread has its name, its stack and its end") {
   const Scratch scratch;
@@ -42,6 +44,21 @@ TEST_CASE("threads come and go without losing a call") {
     CHECK(thread.records.size() == 200);
     CHECK(thread.flags == 1);
     CHECK(well_nested(thread));
+  }
+}
+
+TEST_CASE("calls before libc knows the environment are recorded as it says") {
+  for (const std::string& way : ways()) {
+    CAPTURE(way);
+    const Scratch scratch;
+    const auto trace = scratch.path() / "trace";
+    const Outcome outcome = run({.arguments = {way + "early"},
+                                 .directory = scratch.path(),
+                                 .trace = trace.string(),
+                                 .in_child = [] { setenv("HEDDLE_DEPTH", "1", 1); }});
+    REQUIRE(outcome.exit_code == 0);
+    CHECK(outcome.err == "");
+    CHECK(read_trace(trace).at(0).enters() == 2);  // first() and main(), not what they call
   }
 }
 
