@@ -1,6 +1,7 @@
 //! One experiment: question, source, verdicts, claims, plots, tables, what did not run, and how to run a sample again.
 
-use super::ledger::Claim;
+use super::anchors::Anchors;
+use super::claim::Claim;
 use super::{Link, Model};
 use crate::palette::Palette;
 use crate::plot::{NARROW, Plot, WIDE, failures, has_axis};
@@ -59,7 +60,12 @@ struct Row {
 }
 
 impl Section {
-    pub(super) fn new(experiment: &ExperimentReport, link: &Link, palette: &Palette) -> Self {
+    pub(super) fn new(
+        experiment: &ExperimentReport,
+        link: &Link,
+        anchors: &Anchors,
+        palette: &Palette,
+    ) -> Self {
         let alone = experiment.groups.len() == 1;
         let groups: Vec<Panel> = experiment
             .groups
@@ -75,7 +81,7 @@ impl Section {
             question: experiment.question.clone(),
             source: experiment.source.clone(),
             sentences: super::sentences(experiment),
-            claims: Claim::all(experiment, link),
+            claims: Claim::all(experiment, link, anchors),
             axis: experiment.axis.clone(),
             metric: experiment.metric.label.clone(),
             groups,

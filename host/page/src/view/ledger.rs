@@ -1,22 +1,24 @@
-//! The claims: an overview of all, a line each, and the entry that stands in its experiment: the source's words and figure, ours,
-//! the verdict and why.
+//! The ledger: the statements of the sources by document, each once, with its parts and printed tables; then our questions and our
+//! goals, a line each. What was computed, and why, stands in the experiments.
 
-use super::{Link, slug};
-use heddle_results::{ClaimReport, Coefficient, ExperimentReport, Kind, Report, Verdict};
+use super::Link;
+use super::anchors::{Anchors, anchor};
+use super::claim::{Claim, Word};
+use heddle_results::{
+    CellReport, ExperimentReport, Kind, Part, PrintedTable, Report, Statement, Tally, Verdict,
+    statements, tables,
+};
 use serde::Serialize;
+use std::collections::BTreeSet;
 
 #[derive(Serialize)]
 pub(super) struct Ledger {
-    /// How many claims have each verdict.
+    /// Of statements, not of their parts.
     counts: Vec<Count>,
-    sources: Vec<Source>,
-}
-
-/// The claims of one experiment.
-#[derive(Serialize)]
-struct Source {
-    link: Link,
-    claims: Vec<Claim>,
+    statements: usize,
+    documents: Vec<Document>,
+    /// Questions, then goals; only what there is.
+    ours: Vec<Ours>,
 }
 
 #[derive(Serialize)]
@@ -25,97 +27,222 @@ struct Count {
     number: usize,
 }
 
-/// A verdict as a word, and the class that gives it colour and shape.
-#[derive(Clone, Copy, Serialize)]
-struct Word {
-    word: &'static str,
-    class: &'static str,
+/// A source, with what it says.
+#[derive(Serialize)]
+struct Document {
+    title: String,
+    /// `12 of 20 reproduced, 5 not, 3 inconclusive`.
+    tally: String,
+    statements: Vec<Entry>,
 }
 
-/// A claim with all that is to be said of it.
+/// A statement of a source.
 #[derive(Serialize)]
-pub(super) struct Claim {
-    id: String,
+struct Entry {
     anchor: String,
-    /// Only a source's words are a quotation.
-    kind: Kind,
     words: String,
-    figure: String,
-    computed: String,
+    verdict: Word,
+    /// How many parts were judged, where some were not.
+    partly: String,
+    /// How the words were read, where all parts read them alike.
+    reading: String,
+    parts: Vec<PartLine>,
+    tables: Vec<Table>,
+}
+
+/// What one experiment says of a statement.
+#[derive(Serialize)]
+struct PartLine {
+    anchor: String,
+    experiment: String,
+    name: String,
+    /// Only where there are several parts.
+    verdict: Option<Word>,
     bound: String,
+    /// What was found; empty: nothing was, and `ours` says why.
+    value: String,
+    /// Its interval, and what else is to be said of it.
     ours: String,
-    coefficients: Vec<Coefficient>,
+    /// Only where the parts read the words differently.
+    reading: String,
+}
+
+/// A printed table, published beside measured.
+#[derive(Serialize)]
+struct Table {
+    /// `In percent`.
+    unit: &'static str,
+    heads: Vec<String>,
+    columns: Vec<String>,
+    rows: Vec<(Vec<String>, Vec<Option<Cell>>)>,
+}
+
+#[derive(Serialize)]
+struct Cell {
+    published: String,
+    measured: String,
+    interval: String,
+    bound: String,
     verdict: Word,
     note: String,
-    why: String,
 }
 
-fn word(verdict: Verdict, kind: Kind) -> Word {
-    let class = match verdict {
-        Verdict::Reproduced => "reproduced",
-        Verdict::NotReproduced => "refuted",
-        Verdict::Inconclusive => "inconclusive",
-        Verdict::Skipped => "skipped",
-    };
-    let word = verdict.word(kind);
-    Word { word, class }
+/// Our questions, or our goals.
+#[derive(Serialize)]
+struct Ours {
+    kind: Kind,
+    counts: Vec<Count>,
+    experiments: Vec<(Link, Vec<Claim>)>,
 }
 
 impl Ledger {
-    pub(super) fn new(report: &Report, links: &[Link]) -> Self {
-        let all = || {
-            report
-                .experiments
+    pub(super) fn new(report: &Report, links: &[Link], anchors: &Anchors) -> Self {
+        let found = statements(report);
+        let all = || found.iter().flat_map(|document| &document.statements);
+        let link = |experiment: &ExperimentReport| {
+            let mut known = report.experiments.iter().zip(links);
+            known
+                .find(|(other, _)| std::ptr::eq(*other, experiment))
+                .map(|(_, link)| link)
+        };
+        let documents = found.iter().map(|document| Document {
+            title: document.document.to_owned(),
+            tally: Tally::of_statements(&document.statements)
+                .phrases("")
+                .join(", "),
+            statements: document
+                .statements
                 .iter()
-                .flat_map(|experiment| &experiment.claims)
-        };
-        let count = |kind, verdict| Count {
-            verdict: word(verdict, kind),
-            number: all()
-                .filter(|claim| claim.verdict == verdict && claim.kind == kind)
-                .count(),
-        };
-        let counts = Kind::ALL
-            .into_iter()
-            .filter(|kind| all().any(|claim| claim.kind == *kind))
-            .flat_map(|kind| Verdict::ALL.map(|verdict| count(kind, verdict)));
-        let with_claims = report
-            .experiments
-            .iter()
-            .zip(links)
-            .filter(|(experiment, _)| !experiment.claims.is_empty());
-        let sources = with_claims.map(|(experiment, link)| Source {
-            link: link.clone(),
-            claims: Claim::all(experiment, link),
+                .map(|statement| Entry::new(statement, anchors, &link))
+                .collect(),
         });
+        let ours = [Kind::Question, Kind::Goal];
         Self {
-            counts: counts.collect(),
-            sources: sources.collect(),
+            counts: counts(Kind::Claim, &Tally::of_statements(all())),
+            statements: all().count(),
+            documents: documents.collect(),
+            ours: ours
+                .into_iter()
+                .filter_map(|kind| Ours::new(kind, report, links))
+                .collect(),
         }
     }
 }
 
-impl Claim {
-    /// The claims of an experiment, in its order.
-    pub(super) fn all(experiment: &ExperimentReport, link: &Link) -> Vec<Self> {
-        let claims = experiment.claims.iter();
-        claims.map(|claim| Self::new(claim, link)).collect()
-    }
+fn counts(kind: Kind, tally: &Tally) -> Vec<Count> {
+    let count = |verdict| Count {
+        verdict: Word::new(verdict, kind),
+        number: tally.count(verdict),
+    };
+    Verdict::ALL.map(count).into()
+}
 
-    fn new(claim: &ClaimReport, link: &Link) -> Self {
+impl Entry {
+    fn new<'a>(
+        statement: &Statement,
+        anchors: &Anchors,
+        link: &impl Fn(&ExperimentReport) -> Option<&'a Link>,
+    ) -> Self {
+        let readings: BTreeSet<&str> = statement
+            .parts
+            .iter()
+            .map(|part| part.claim.reading.as_str())
+            .collect();
+        let (alike, several) = (readings.len() == 1, statement.parts.len() > 1);
+        let part = |part: &Part| {
+            let claim = part.claim;
+            let link = link(part.experiment)?;
+            Some(PartLine {
+                anchor: anchor(claim, link),
+                experiment: link.id.clone(),
+                name: claim.part.clone(),
+                verdict: several.then(|| Word::new(claim.verdict, Kind::Claim)),
+                bound: claim.bound.clone(),
+                value: claim.value().to_owned(),
+                ours: match claim.ours.strip_prefix(claim.value()) {
+                    Some(rest) if !claim.ours.is_empty() => rest.to_owned(),
+                    _ => claim.note.clone(),
+                },
+                reading: if alike {
+                    String::new()
+                } else {
+                    claim.reading.clone()
+                },
+            })
+        };
+        let first = statement.parts.first().filter(|_| alike);
         Self {
-            id: claim.id.clone(),
-            anchor: format!("{}:{}", link.anchor, slug(&claim.id)),
-            kind: claim.kind,
-            words: claim.words.clone(),
-            figure: claim.figure.clone().unwrap_or_default(),
-            computed: claim.computed.clone(),
-            bound: claim.bound.clone(),
-            ours: claim.ours.clone(),
-            coefficients: claim.coefficients.clone(),
-            verdict: word(claim.verdict, claim.kind),
-            note: claim.note.clone(),
-            why: claim.why.clone(),
+            anchor: anchors
+                .of(statement.document, statement.words)
+                .unwrap_or_default(),
+            words: statement.words.to_owned(),
+            verdict: Word::new(statement.verdict(), Kind::Claim),
+            partly: statement.partly().unwrap_or_default(),
+            reading: first
+                .map(|part| part.claim.reading.clone())
+                .unwrap_or_default(),
+            parts: statement.parts.iter().filter_map(part).collect(),
+            tables: tables(&statement.parts).iter().map(Table::new).collect(),
         }
+    }
+}
+
+impl Table {
+    fn new(table: &PrintedTable) -> Self {
+        let cell = |cell: &CellReport| {
+            let (measured, interval) = cell.measured().unwrap_or_default();
+            Cell {
+                published: cell.figure.clone(),
+                measured,
+                interval,
+                bound: cell.bound.clone(),
+                verdict: Word::new(cell.verdict, Kind::Claim),
+                note: cell.note.clone(),
+            }
+        };
+        let rows = table.rows.iter().map(|row| {
+            let cells = row.cells.iter().map(|found| found.map(cell));
+            (row.names.clone(), cells.collect())
+        });
+        Self {
+            unit: if table.percent {
+                "In percent"
+            } else {
+                "As ratios"
+            },
+            heads: table.heads.iter().map(|head| (*head).to_owned()).collect(),
+            columns: table
+                .columns
+                .iter()
+                .map(|column| column.title.to_owned())
+                .collect(),
+            rows: rows.collect(),
+        }
+    }
+}
+
+impl Ours {
+    fn new(kind: Kind, report: &Report, links: &[Link]) -> Option<Self> {
+        let of_kind = |(experiment, link): (&ExperimentReport, &Link)| {
+            let own = experiment.claims.iter().filter(|claim| claim.kind == kind);
+            let claims: Vec<Claim> = own.map(|claim| Claim::new(claim, link, None)).collect();
+            (!claims.is_empty()).then(|| (link.clone(), claims))
+        };
+        let experiments: Vec<_> = report
+            .experiments
+            .iter()
+            .zip(links)
+            .filter_map(of_kind)
+            .collect();
+        let claims = report
+            .experiments
+            .iter()
+            .flat_map(|experiment| &experiment.claims);
+        let tally = Tally::of_claims(kind, claims);
+        (!experiments.is_empty()).then(|| Self {
+            kind,
+            counts: counts(kind, &tally),
+            experiments,
+        })
     }
 }

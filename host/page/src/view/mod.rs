@@ -1,5 +1,7 @@
 //! What the templates are given, and the page that they make of it. A file here for each part of the page, with a template of the same name.
 
+mod anchors;
+mod claim;
 mod environment;
 mod experiment;
 mod flow;
@@ -47,11 +49,15 @@ pub(crate) fn page(report: &Report, raw_jsonl: &str) -> Result<String, Error> {
     let maps: Vec<_> = with_links()
         .map(|(experiment, link)| map::Map::new(experiment, link, &palette))
         .collect();
+    let anchors = anchors::Anchors::new(report);
+    let sections: Vec<_> = with_links()
+        .map(|(experiment, link)| experiment::Section::new(experiment, link, &anchors, &palette))
+        .collect();
     let page = environment()?.get_template("page.html")?.render(context! {
         head => head::Head::new(report, &links),
         map => maps,
-        ledger => ledger::Ledger::new(report, &links),
-        experiments => with_links().map(|(experiment, link)| experiment::Section::new(experiment, link, &palette)).collect::<Vec<_>>(),
+        ledger => ledger::Ledger::new(report, &links, &anchors),
+        experiments => sections,
         environment => environment::Environment::new(report),
         raw => raw::for_script(raw_jsonl)?,
         raw_lines => raw_jsonl.lines().filter(|line| !line.trim().is_empty()).count(),

@@ -3,6 +3,7 @@
 //! `HEDDLE_SCREENSHOTS=DIR` also leaves pictures there, light and dark, wide and narrow; with `HEDDLE_PAGE=FILE` of that page instead of the made-up one.
 
 use crate::chromium::Browser;
+use heddle_results::{CellReport, Limits, Verdict};
 use std::path::{Path, PathBuf};
 
 /// Asks the page itself: which of these texts can be seen? Returns those that cannot.
@@ -91,6 +92,55 @@ fn a_reader_sees_every_verdict_and_nothing_is_fetched_or_complained_of() {
     assert_eq!(browser.requests_other_than(&page), [] as [String; 0]);
 }
 
+/// For those who hear the page, or move through it by its headings and tables.
+#[test]
+fn headings_tables_and_signs_can_be_heard() {
+    let report = crate::common::rich();
+    let directory = tempfile::tempdir().unwrap();
+    let page = directory.path().join("index.html");
+    let text = heddle_page::render(&report, &crate::common::jsonl(&report)).unwrap();
+    std::fs::write(&page, text).unwrap();
+    let mut browser = Browser::start();
+    browser.open(&page, 400, "light");
+    for (faults, what) in [
+        (
+            "[...document.querySelectorAll('th:not([scope])')]",
+            "heads without a scope",
+        ),
+        (
+            "[...document.querySelectorAll('table:not(:has(thead)):not(.single)')]",
+            "tables without a head",
+        ),
+        (
+            "[...document.querySelectorAll('[role=img]')].filter(it => !it.getAttribute('aria-label'))",
+            "signs without a name",
+        ),
+        (
+            "[...document.querySelectorAll('.scroll')].filter(it => it.scrollWidth > it.clientWidth && it.tabIndex < 0)",
+            "what scrolls and cannot be reached by a key",
+        ),
+        (
+            "[...document.querySelectorAll('h1, h2, h3, h4')].filter((it, at, all) => at > 0 && +it.tagName[1] > +all[at - 1].tagName[1] + 1)",
+            "headings that skip a level",
+        ),
+        (
+            "[...document.querySelectorAll('a[href^=\"#\"]')].filter(it => !document.getElementById(it.getAttribute('href').slice(1)))",
+            "links that lead nowhere",
+        ),
+        (
+            "[...document.querySelectorAll('[id]')].filter(it => document.querySelectorAll(`[id=\"${it.id}\"]`).length > 1)",
+            "anchors that stand twice",
+        ),
+        (
+            "[...document.querySelectorAll('#claims li > div, #claims p')].filter(it => it.getBoundingClientRect().right > innerWidth)",
+            "text beyond the window",
+        ),
+    ] {
+        let found = browser.evaluate(&format!("{faults}.map(it => it.outerHTML.slice(0, 200))"));
+        assert_eq!(found, serde_json::json!([]), "{what}");
+    }
+}
+
 #[test]
 fn hostile_text_is_shown_and_not_run() {
     let hostile = "</script></style></title><script>window.broken = 1</script><img src=http://example.invalid/x onerror='window.broken = 1'>";
@@ -111,6 +161,32 @@ fn hostile_text_is_shown_and_not_run() {
     experiment.groups[0].series[0].cells[0].counters = [(hostile.to_string(), 1.0)].into();
     experiment.figures[0].label = hostile.into();
     experiment.troubles = vec![hostile.into()];
+    let claim = &mut experiment.claims[0];
+    for text in [
+        &mut claim.id,
+        &mut claim.words,
+        &mut claim.document,
+        &mut claim.part,
+        &mut claim.reading,
+        &mut claim.bound,
+        &mut claim.ours,
+        &mut claim.note,
+    ] {
+        *text = hostile.into();
+    }
+    claim.cells = vec![CellReport {
+        place: hostile.into(),
+        at: [(hostile.to_string(), hostile.into())].into(),
+        computed: hostile.into(),
+        figure: hostile.into(),
+        percent: true,
+        bound: hostile.into(),
+        within: Limits::default(),
+        ours: hostile.into(),
+        estimate: None,
+        verdict: Verdict::Skipped,
+        note: hostile.into(),
+    }];
     experiment.commands.insert(hostile.into(), hostile.into());
     report.notes = vec![hostile.into()];
     report.machine.host = hostile.into();

@@ -209,6 +209,114 @@ fn claims_stand_between_the_verdict_and_the_plots_of_their_experiment() {
     assert!(overview.contains("href=\"#e-mine:"));
 }
 
+/// The part of the page that begins at `id`.
+fn section<'a>(page: &'a str, id: &str) -> &'a str {
+    let (_, rest) = page
+        .split_once(&format!("<section id=\"{id}\">"))
+        .expect(id);
+    rest.split_once("</section>").expect("ends").0
+}
+
+#[test]
+fn the_ledger_has_each_statement_once_with_a_line_for_each_experiment_on_it() {
+    let report = crate::common::rich();
+    let page = rendered(&report);
+    let ledger = section(&page, "claims");
+    let plain = ledger
+        .replace("<span class=\"w\">", "")
+        .replace("</span>", "")
+        .replace("&lt;", "<")
+        .replace("&gt;", ">")
+        .replace("&#x2f;", "/");
+    let all = statements(&report);
+    let all = || all.iter().flat_map(|document| &document.statements);
+    assert_eq!(ledger.matches("<q>").count(), all().count());
+    let parts: usize = all().map(|statement| statement.parts.len()).sum();
+    assert!(parts > all().count(), "some have several");
+    assert_eq!(ledger.matches("<a href=\"#e-").count(), parts);
+    for statement in all() {
+        assert_eq!(
+            plain
+                .matches(&format!("<q>{}</q>", statement.words))
+                .count(),
+            1
+        );
+        for part in &statement.parts {
+            assert!(
+                plain.contains(&part.claim.reading),
+                "{}",
+                part.claim.reading
+            );
+        }
+    }
+    assert!(ledger.contains("11 statements of 4 sources"));
+    assert!(
+        ledger.contains("(Euro-Par 2000) <span class=\"tally\">1 of 2 reproduced, 1 not</span>")
+    );
+    assert!(ledger.contains("2 of 3 parts judged"));
+}
+
+#[test]
+fn a_printed_table_has_its_rows_down_and_its_experiments_across() {
+    let page = rendered(&crate::common::rich());
+    assert_eq!(page.matches("<table class=\"numbers printed\">").count(), 1);
+    let (_, table) = page
+        .split_once("<table class=\"numbers printed\">")
+        .unwrap();
+    let (table, _) = table.split_once("</table>").unwrap();
+    let text = |html: &str| {
+        let parts = html.split('<').filter_map(|part| part.split_once('>'));
+        parts.map(|(_, text)| text).collect::<String>()
+    };
+    let rows: Vec<Vec<String>> = table
+        .split("<tr>")
+        .skip(1)
+        .map(|row| {
+            row.split("</t")
+                .map(text)
+                .filter(|cell| !cell.trim().is_empty())
+                .collect()
+        })
+        .collect();
+    assert_eq!(rows[0], ["work", "DP", "PC", "readers-writers"]);
+    assert_eq!(
+        rows[1].join(" "),
+        "published ours published ours published ours"
+    );
+    assert_eq!(
+        rows[2],
+        [
+            "100",
+            "20.0",
+            "3.42 3.32–3.56",
+            "92.7",
+            "71.2 69.1–74.0",
+            "77.8",
+            "61.2 59.4–63.6"
+        ]
+    );
+    assert_eq!(rows[6][1..3], ["52.9", "not measured"]);
+    assert_eq!(rows.len(), 7);
+}
+
+#[test]
+fn questions_and_goals_are_counted_apart() {
+    let page = rendered(&crate::common::rich());
+    let questions = section(&page, "questions");
+    assert!(!section(&page, "claims").contains("without stacks"));
+    assert_eq!(
+        questions
+            .matches(">Is CM ahead of CP without stacks, too?</a>")
+            .count(),
+        3
+    );
+    assert!(questions.contains("not settled"));
+    let goals = section(&page, "goals");
+    assert!(goals.contains("reached") && !goals.contains("reproduced<"));
+    let plain = rendered(&crate::common::small());
+    assert!(!plain.contains("id=\"questions\"") && !plain.contains("#questions"));
+}
+
 #[test]
 fn words_of_models_and_sources_are_explained_where_they_are_met() {
     let page = rendered(&crate::common::rich());

@@ -1,6 +1,7 @@
 //! Reports made up for the tests. Their values are invented, in the proportions of a real run.
 #![allow(dead_code, reason = "each test program uses a part")]
 
+mod printed;
 mod rich;
 
 use heddle_results::*;
@@ -228,6 +229,24 @@ fn machine() -> Machine {
     }
 }
 
+/// Claims know the document of their experiment's source, and each how it was read.
+fn read_from_sources(experiments: &mut [ExperimentReport]) {
+    for experiment in experiments {
+        let source = experiment.source.get_or_insert_with(|| Source {
+            document: "Coroutines in C/C++: beyond Duff's Device".into(),
+            place: "The limitations".into(),
+            words: String::new(),
+        });
+        let claims = experiment.claims.iter_mut();
+        for claim in claims.filter(|claim| claim.kind == Kind::Claim) {
+            claim.document.clone_from(&source.document);
+            if claim.reading.is_empty() {
+                claim.reading = format!("the bound is {}, as the words say it", claim.bound);
+            }
+        }
+    }
+}
+
 /// Two models, three samples each: small enough to be read as a whole.
 pub fn small() -> Report {
     let cell = |values: [f64; 3]| Cell {
@@ -295,6 +314,8 @@ pub fn small() -> Report {
         commands: commands(&["thread", "mine"], "mine"),
         ..Default::default()
     };
+    let mut experiments = [experiment];
+    read_from_sources(&mut experiments);
     Report {
         version: "0.1.0".into(),
         command: vec!["heddle".into(), "compare".into(), "my experiments".into()],
@@ -303,7 +324,7 @@ pub fn small() -> Report {
         started_ns: 1_795_294_930_000_000_000,
         took_ns: 1_500_000_000,
         machine: machine(),
-        experiments: vec![experiment],
+        experiments: experiments.into(),
         ..Default::default()
     }
 }

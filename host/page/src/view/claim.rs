@@ -1,0 +1,78 @@
+//! A claim's, a question's or a goal's entry in its experiment: what was computed and found, the verdict and why.
+
+use super::Link;
+use super::anchors::{Anchors, anchor};
+use heddle_results::{ClaimReport, Coefficient, ExperimentReport, Kind, Verdict};
+use serde::Serialize;
+
+/// A verdict as a word, and the class that gives it colour and shape.
+#[derive(Clone, Copy, Serialize)]
+pub(super) struct Word {
+    word: &'static str,
+    class: &'static str,
+}
+
+impl Word {
+    pub(super) fn new(verdict: Verdict, kind: Kind) -> Self {
+        let class = match verdict {
+            Verdict::Reproduced => "reproduced",
+            Verdict::NotReproduced => "refuted",
+            Verdict::Inconclusive => "inconclusive",
+            Verdict::Skipped => "skipped",
+        };
+        let word = verdict.word(kind);
+        Self { word, class }
+    }
+}
+
+/// A claim with all that is to be said of it.
+#[derive(Serialize)]
+pub(super) struct Claim {
+    id: String,
+    anchor: String,
+    kind: Kind,
+    /// Where the whole statement stands; none for what is ours.
+    statement: Option<String>,
+    /// Of a statement an excerpt: its words stand in the ledger.
+    words: String,
+    figure: String,
+    computed: String,
+    bound: String,
+    ours: String,
+    coefficients: Vec<Coefficient>,
+    verdict: Word,
+    note: String,
+    why: String,
+}
+
+impl Claim {
+    /// The claims of an experiment, in its order.
+    pub(super) fn all(experiment: &ExperimentReport, link: &Link, anchors: &Anchors) -> Vec<Self> {
+        let claims = experiment.claims.iter();
+        claims
+            .map(|claim| Self::new(claim, link, anchors.statement(claim)))
+            .collect()
+    }
+
+    pub(super) fn new(claim: &ClaimReport, link: &Link, statement: Option<String>) -> Self {
+        let words = match (&statement, claim.short.as_str()) {
+            (Some(_), short) if !short.is_empty() => short,
+            _ => &claim.words,
+        };
+        Self {
+            id: claim.id.clone(),
+            anchor: anchor(claim, link),
+            kind: claim.kind,
+            words: words.to_owned(),
+            statement,
+            figure: claim.figure.clone().unwrap_or_default(),
+            computed: claim.computed.clone(),
+            bound: claim.bound.clone(),
+            ours: claim.ours.clone(),
+            coefficients: claim.coefficients.clone(),
+            verdict: Word::new(claim.verdict, claim.kind),
+            note: claim.note.clone(),
+            why: claim.why.clone(),
+        }
+    }
+}
