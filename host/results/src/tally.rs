@@ -60,7 +60,7 @@ impl Tally {
 
     /// `27 of 45 reproduced`, `9 not`, `6 inconclusive`, `2 need --full`, `1 skipped`; of questions
     /// `12 yes`, `5 no` … Those of which there are none are left out, but for the first of claims.
-    /// `noun` says what there are 45 of: `statements`.
+    /// `noun` says what each is: `27 of 45 statements reproduced`.
     pub fn phrases(&self, noun: &str) -> Vec<String> {
         let [reproduced, not, open, skipped] = Verdict::ALL.map(|verdict| {
             let word = verdict.word(self.kind);
@@ -68,10 +68,11 @@ impl Tally {
         });
         let mut phrases = Vec::new();
         if self.kind == Kind::Claim {
-            let noun = if noun.is_empty() {
-                String::new()
-            } else {
-                format!("{noun} ")
+            let all = self.all();
+            let noun = match (noun, all) {
+                ("", _) => String::new(),
+                (noun, 1) => format!("{noun} "),
+                (noun, _) => format!("{noun}s "),
             };
             phrases.push(format!(
                 "{} of {} {noun}{}",
@@ -113,7 +114,7 @@ mod tests {
                 counts,
                 needs_full,
             }
-            .phrases("statements")
+            .phrases("statement")
             .join(", ")
         };
         assert_eq!(

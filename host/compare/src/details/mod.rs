@@ -2,8 +2,11 @@
 
 mod counters;
 mod ledger;
+mod printed;
 mod show;
 mod table;
+#[cfg(test)]
+mod tests;
 
 pub use show::show;
 
@@ -11,6 +14,9 @@ use super::layout::wrap;
 use heddle_results::Report;
 use std::collections::BTreeMap;
 use std::fmt::Write;
+
+/// Where what is said of a claim begins; its verdict stands before.
+const INDENT: usize = 18;
 
 /// How wide lines may be: on a terminal they are broken there; elsewhere a sentence is a line, so that it can be searched for.
 #[derive(Clone, Copy, Debug)]
@@ -55,13 +61,7 @@ pub fn of(report: &Report, wide: Wide) -> String {
     for experiment in &report.experiments {
         table::print(&mut text, experiment, wide);
     }
-    let claims = report
-        .experiments
-        .iter()
-        .flat_map(|experiment| &experiment.claims);
-    for (title, kind) in ledger::SECTIONS {
-        ledger::print(&mut text, claims.clone(), title, kind, wide);
-    }
+    ledger::all(&mut text, report, wide);
     let verdicts = report
         .experiments
         .iter()

@@ -42,9 +42,7 @@ pub fn show(experiment: &ExperimentReport, wide: Wide) -> String {
     );
     table::print(&mut text, experiment, wide);
     counters::print(&mut text, experiment, wide);
-    for (title, kind) in ledger::SECTIONS {
-        ledger::print(&mut text, experiment.claims.iter(), title, kind, wide);
-    }
+    ledger::of(&mut text, experiment, wide);
     let skipped = experiment.skipped.iter();
     let skipped = skipped.map(|skipped| format!("{}: {}", skipped.model, skipped.reason));
     section(&mut text, "Skipped:", skipped, wide);

@@ -1,8 +1,9 @@
-//! CLAIMS: how many came out how, and the most telling ones in their source's words.
+//! CLAIMS: how many statements of the sources came out how, and the most telling ones in their source's words; QUESTIONS of ours;
+//! GOALS.
 
 use crate::layout::{Line, cut, length};
 use anstyle::{AnsiColor, Style};
-use heddle_results::{ClaimReport, Kind, NEEDS_FULL, Report, Verdict};
+use heddle_results::{ClaimReport, Kind, Report, Statement, Tally, Verdict, statements};
 use std::collections::BTreeSet;
 
 /// Claims that are quoted, at most.
@@ -19,27 +20,87 @@ const WIDEST_WORDS: usize = 60;
 /// From this width on there is a column for the bounds.
 const ROOMY: usize = 100;
 
-/// The section on claims, on questions or on goals; empty if there are none.
+/// What is counted and may be quoted: a statement of a source by its most telling part, or a goal.
+struct Entry<'a> {
+    verdict: Verdict,
+    claim: &'a ClaimReport,
+    /// Samples a cell that would settle all that is open of it.
+    needed: u64,
+}
+
+/// The section on the sources' statements, on our questions or on goals; empty if there are none.
 pub fn lines(report: &Report, kind: Kind, width: usize) -> Vec<Line> {
-    let claims: Vec<&ClaimReport> = report
+    let documents = statements(report);
+    let statements = || documents.iter().flat_map(|document| &document.statements);
+    let claims = report
         .experiments
         .iter()
         .flat_map(|experiment| &experiment.claims)
-        .filter(|claim| claim.kind == kind)
-        .collect();
-    if claims.is_empty() {
+        .filter(|claim| claim.kind == kind);
+    let (tally, entries): (Tally, Vec<Entry>) = match kind {
+        Kind::Claim => (
+            Tally::of_statements(statements()),
+            statements().filter_map(Entry::of_statement).collect(),
+        ),
+        Kind::Question => (Tally::of_claims(kind, claims), Vec::new()),
+        Kind::Goal => (
+            Tally::of_claims(kind, claims.clone()),
+            claims.map(Entry::of_claim).collect(),
+        ),
+    };
+    if tally.all() == 0 {
         return Vec::new();
     }
-    let mut lines = vec![head(report, &claims, kind)];
-    let quoted = [
+    let titled = documents
+        .iter()
+        .filter(|document| !document.document.is_empty());
+    let mut lines = vec![head(kind, &tally, titled.count(), width)];
+    lines.extend(quoted(&entries, kind, width));
+    lines.extend(open(&entries));
+    lines
+}
+
+impl<'a> Entry<'a> {
+    fn of_claim(claim: &'a ClaimReport) -> Self {
+        Self {
+            verdict: claim.verdict,
+            claim,
+            needed: claim.needed.unwrap_or(u64::MAX),
+        }
+    }
+
+    fn of_statement(statement: &Statement<'a>) -> Option<Self> {
+        let verdict = statement.verdict();
+        let parts = statement
+            .parts
+            .iter()
+            .map(|part| Self::of_claim(part.claim));
+        let deciding = || parts.clone().filter(|part| part.verdict == verdict);
+        let needed = deciding().map(|part| part.needed).max()?;
+        let telling = deciding().max_by(|a, b| a.weight().total_cmp(&b.weight()))?;
+        Some(Self { needed, ..telling })
+    }
+
+    /// How much it says: of what was not reproduced how far it is outside its bound, of what was how bold the figure is.
+    fn weight(&self) -> f64 {
+        match self.verdict {
+            Verdict::NotReproduced => outside(self.claim),
+            _ => boldness(self.claim),
+        }
+    }
+}
+
+/// The most telling entries, a line each.
+fn quoted(entries: &[Entry], kind: Kind, width: usize) -> Vec<Line> {
+    let chosen = [
         (Verdict::NotReproduced, NOT_REPRODUCED, "✗", AnsiColor::Red),
         (Verdict::Reproduced, REPRODUCED, "✓", AnsiColor::Green),
     ];
     let mut seen = BTreeSet::new();
-    let quoted: Vec<(&ClaimReport, &str, Style)> = quoted
+    let quoted: Vec<(&ClaimReport, &str, Style)> = chosen
         .into_iter()
         .flat_map(|(verdict, most, sign, color)| {
-            let chosen = telling(&claims, verdict, most, &mut seen);
+            let chosen = telling(entries, verdict, most, &mut seen);
             chosen
                 .into_iter()
                 .map(move |claim| (claim, sign, color.on_default()))
@@ -48,7 +109,7 @@ pub fn lines(report: &Report, kind: Kind, width: usize) -> Vec<Line> {
     let widest =
         |texts: &mut dyn Iterator<Item = usize>, most: usize| texts.max().unwrap_or(0).min(most);
     let ours_width = widest(
-        &mut quoted.iter().map(|(claim, ..)| length(ours(claim))),
+        &mut quoted.iter().map(|(claim, ..)| length(claim.value())),
         WIDEST_OURS,
     );
     let id_width = widest(
@@ -82,125 +143,68 @@ pub fn lines(report: &Report, kind: Kind, width: usize) -> Vec<Line> {
     let bound_at = ours_at + ours_width + 2;
     let id_at = bound_at + bound_room;
     let quiet = Style::new().dimmed();
-    for (claim, sign, style) in quoted {
+    let line = |(claim, sign, style): (&ClaimReport, &str, Style)| {
         let quote = format!("\"{}\"", cut(words(claim).trim(), words_width));
-        lines.push(
-            Line::default()
-                .add(style, format!(" {sign} "))
-                .add(Style::new(), quote)
-                .pad(ours_at)
-                .add(Style::new(), cut(ours(claim), ours_width))
-                .pad(bound_at)
-                .add(quiet, cut(&bound(claim), bound_width))
-                .pad(id_at)
-                .add(quiet, cut(&claim.id, id_width)),
-        );
-    }
-    lines.extend(open(&claims));
-    lines
+        Line::default()
+            .add(style, format!(" {sign} "))
+            .add(Style::new(), quote)
+            .pad(ours_at)
+            .add(Style::new(), cut(claim.value(), ours_width))
+            .pad(bound_at)
+            .add(quiet, cut(&bound(claim), bound_width))
+            .pad(id_at)
+            .add(quiet, cut(&claim.id, id_width))
+    };
+    quoted.into_iter().map(line).collect()
 }
 
-/// `CLAIMS of 5 sources   31 reproduced · 24 not · 28 inconclusive · 10 need --full`.
-fn head(report: &Report, claims: &[&ClaimReport], kind: Kind) -> Line {
-    let with_claims = report
-        .experiments
-        .iter()
-        .filter(|experiment| experiment.claims.iter().any(|claim| claim.kind == kind));
-    let documents: BTreeSet<&str> = with_claims
-        .filter_map(|experiment| Some(experiment.source.as_ref()?.document.as_str()))
-        .filter(|document| !document.is_empty())
-        .collect();
-    let sources = match documents.len() {
-        _ if kind != Kind::Claim => String::new(),
-        0 => String::new(),
-        1 => " of 1 source".into(),
-        count => format!(" of {count} sources"),
-    };
-    let needs_full = |claim: &&&ClaimReport| claim.note.starts_with(NEEDS_FULL);
-    let count = |verdict: Verdict| {
-        claims
-            .iter()
-            .filter(|claim| claim.verdict == verdict)
-            .count()
-    };
-    let full = claims
-        .iter()
-        .filter(|claim| claim.verdict == Verdict::Skipped)
-        .filter(needs_full)
-        .count();
-    let not = match kind {
-        Kind::Question => Verdict::NotReproduced.word(kind),
-        Kind::Claim | Kind::Goal => "not",
-    };
-    let counts = [
-        (count(Verdict::Reproduced), Verdict::Reproduced.word(kind)),
-        (count(Verdict::NotReproduced), not),
-        (
-            count(Verdict::Inconclusive),
-            Verdict::Inconclusive.word(kind),
-        ),
-        (
-            full,
-            if full == 1 {
-                "needs --full"
-            } else {
-                "need --full"
-            },
-        ),
-        (count(Verdict::Skipped) - full, "skipped"),
-    ];
-    let counts: Vec<String> = counts
-        .iter()
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, word)| format!("{count} {word}"))
-        .collect();
-    // `24 not` needs a word before it.
-    let counts = counts.join(" · ");
-    let counts = match counts.strip_suffix(" not") {
-        Some(_) if !counts.contains('·') => {
-            format!("{counts} {}", Verdict::Reproduced.word(kind))
-        }
-        _ => counts,
-    };
-    let bold = Style::new().bold();
+/// `CLAIMS of 5 sources   27 of 45 statements reproduced · 9 not · 6 inconclusive · 3 need --full`: as much of it as fits.
+fn head(kind: Kind, tally: &Tally, sources: usize, width: usize) -> Line {
     let title = match kind {
         Kind::Claim => "CLAIMS",
         Kind::Question => "QUESTIONS",
         Kind::Goal => "GOALS",
     };
-    Line::default()
-        .add(bold, title)
-        .add(Style::new(), format!("{sources}   {counts}"))
+    let sources = match (kind, sources) {
+        (Kind::Question, _) => " of ours".into(),
+        (Kind::Goal, _) | (Kind::Claim, 0) => String::new(),
+        (Kind::Claim, 1) => " of 1 source".into(),
+        (Kind::Claim, count) => format!(" of {count} sources"),
+    };
+    let form = |sources: &str, noun: &str, most: usize| {
+        let mut phrases = tally.phrases(noun);
+        phrases.truncate(most);
+        Line::default()
+            .add(Style::new().bold(), title)
+            .add(Style::new(), format!("{sources}   {}", phrases.join(" · ")))
+    };
+    let all = usize::MAX;
+    let forms = [
+        form(&sources, "statement", all),
+        form("", "statement", all),
+        form("", "", all),
+    ];
+    let fitting = forms.into_iter().find(|form| form.length() <= width);
+    // What was skipped is said last, and beside SKIPPED.
+    fitting.unwrap_or_else(|| form("", "", 3))
 }
 
-/// The claims of a verdict that say most, no words twice: of what was not reproduced the farthest outside its bound, of what
-/// was the boldest figure.
+/// The entries of a verdict that say most, no words twice.
 fn telling<'a>(
-    claims: &[&'a ClaimReport],
+    entries: &[Entry<'a>],
     verdict: Verdict,
     most: usize,
     seen: &mut BTreeSet<&'a str>,
 ) -> Vec<&'a ClaimReport> {
-    let mut found: Vec<(f64, &ClaimReport)> = claims
+    let mut found: Vec<&Entry> = entries
         .iter()
-        .filter(|claim| claim.verdict == verdict)
-        .map(|claim| {
-            let weight = match verdict {
-                Verdict::NotReproduced => outside(claim),
-                _ => boldness(claim),
-            };
-            (weight, *claim)
-        })
+        .filter(|entry| entry.verdict == verdict)
         .collect();
-    found.sort_by(|(a, _), (b, _)| b.total_cmp(a));
+    found.sort_by(|a, b| b.weight().total_cmp(&a.weight()));
     let fresh = found
         .into_iter()
-        .filter(|(_, claim)| seen.insert(words(claim)));
-    fresh
-        .into_iter()
-        .take(most)
-        .map(|(_, claim)| claim)
-        .collect()
+        .filter(|entry| seen.insert(words(entry.claim)));
+    fresh.take(most).map(|entry| entry.claim).collect()
 }
 
 /// How far the estimate is from the bound, as the logarithm of a factor, or for what may be negative as a distance.
@@ -224,7 +228,7 @@ fn outside(claim: &ClaimReport) -> f64 {
 /// How much a ratio differs from 1; a ratio for which the source prints a figure comes before all others.
 fn boldness(claim: &ClaimReport) -> f64 {
     let value = claim.estimate.map_or(1.0, |estimate| estimate.value);
-    if !ours(claim).ends_with('×') || value <= 0.0 || !value.is_finite() {
+    if !claim.value().ends_with('×') || value <= 0.0 || !value.is_finite() {
         return 0.0;
     }
     let printed = if claim.figure.is_some() { 1000.0 } else { 0.0 };
@@ -239,18 +243,12 @@ fn words(claim: &ClaimReport) -> &str {
     }
 }
 
-/// What was measured, without its interval.
-fn ours(claim: &ClaimReport) -> &str {
-    let (value, _) = claim.ours.split_once(" (95 %").unwrap_or((&claim.ours, ""));
-    value
-}
-
 /// ` ? 25 inconclusive: about 30 samples a cell would settle most (-n 30)`.
-fn open(claims: &[&ClaimReport]) -> Option<Line> {
-    let mut needed: Vec<u64> = claims
+fn open(entries: &[Entry]) -> Option<Line> {
+    let mut needed: Vec<u64> = entries
         .iter()
-        .filter(|claim| claim.verdict == Verdict::Inconclusive)
-        .map(|claim| claim.needed.unwrap_or(u64::MAX))
+        .filter(|entry| entry.verdict == Verdict::Inconclusive)
+        .map(|entry| entry.needed)
         .collect();
     needed.sort_unstable();
     let most = match needed.len() {

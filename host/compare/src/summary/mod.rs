@@ -5,7 +5,7 @@ mod claims;
 mod rest;
 mod rows;
 #[cfg(test)]
-mod tests;
+pub mod tests;
 mod why;
 
 use super::hints::Hints;
@@ -41,12 +41,15 @@ pub fn of(report: &Report, setting: &Setting) -> String {
     if let Some(why) = why::line(report, width) {
         below.extend([Line::default(), why]);
     }
+    let mut has_claims = false;
     for kind in Kind::ALL {
         let claims = claims::lines(report, kind, width);
-        if !claims.is_empty() {
+        // Questions are one line, under the claims if there are any.
+        if !claims.is_empty() && (kind != Kind::Question || !has_claims) {
             below.push(Line::default());
-            below.extend(claims);
         }
+        has_claims |= !claims.is_empty();
+        below.extend(claims);
     }
     below.push(Line::default());
     below.extend(rest::lines(report, setting));

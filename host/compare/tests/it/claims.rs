@@ -15,7 +15,7 @@ fn a_planted_factor_of_two_is_found_without_touching_rust() {
         .stdout(
             contains("mine: fast wins at 1.01 µs an item, 1.99× (95 % ")
                 .and(contains(" ahead of slow."))
-                .and(contains("Claims: 1 reproduced, 1 not reproduced"))
+                .and(contains("Claims: 1 of 2 statements reproduced, 1 not\n"))
                 .and(contains("report/index.html")),
         );
     assert!(
@@ -104,8 +104,8 @@ fn an_inconclusive_claim_gets_more_samples_and_a_reference_never_wins() {
 #[test]
 fn a_sweep_makes_an_axis_groups_and_slopes() {
     let house = House::new();
-    let claim = "[[claim]]\nid = 'linear'\nwords = 'w'\nform = 'slope'\nmodel = 'slow'\nalong = 'n'\nat = { opt = 'O2' }\n\
-                 bound = { min = 0.9, max = 1.1 }\n[[claim]]\nid = 'swap'\nwords = 'w'\nform = 'crossover'\n\
+    let claim = "[[claim]]\nid = 'linear'\nwords = 'linear'\nreading = 'r'\nsays = 'linear'\nform = 'slope'\nmodel = 'slow'\nalong = 'n'\nat = { opt = 'O2' }\n\
+                 bound = { min = 0.9, max = 1.1 }\n[[claim]]\nid = 'swap'\nwords = 'they swap'\nreading = 'r'\nform = 'crossover'\n\
                  numerator = 'slow'\ndenominator = 'fast'\nalong = 'n'\nat = { opt = 'O2' }\nbound = { min = 9, max = 11 }\n";
     // slow costs 100 an n, fast 500 and 50 an n: they swap at n = 10.
     let script = "v=$(( (100 * n) * 1000 )); [ $m = fast ] && v=$(( (500 + 50 * n) * 1000 )); line $(( v + noise ))\n";
@@ -117,9 +117,9 @@ fn a_sweep_makes_an_axis_groups_and_slopes() {
     house.edit("workload =", "axis = 'n'\nworkload =");
     let lead = "1.73× (95 % 1.73–1.73) ahead of slow at n=64";
     house.verbose(&["own/mine.toml", "-n", "6"]).assert().code(0).stdout(
-        contains("reproduced      linear")
+        contains("reproduced      \"linear\"\n")
             .and(contains("slope 1.000"))
-            .and(contains("reproduced      swap"))
+            .and(contains("reproduced      \"they swap\"\n"))
             .and(contains("mine, -O0: slow wins up to n=8, "))
             .and(contains(format!("mine, -O2: slow wins up to n=8, 1.12× (95 % 1.12–1.13) ahead of fast at n=8; fast wins from n=12 on, {lead}."))),
     );
@@ -171,7 +171,8 @@ fn an_open_claim_says_in_the_terminal_what_would_settle_it_and_why_it_stands_so(
     let text = String::from_utf8_lossy(&output.get_output().stdout).into_owned();
     let mut lines = text
         .lines()
-        .skip_while(|line| !line.contains("inconclusive    twice"));
+        .skip_while(|line| !line.contains("inconclusive    \"half as fast\""))
+        .skip(2);
     let (claim, settles, why) = (lines.next(), lines.next(), lines.next());
     assert!(claim.is_some_and(|line| line.contains("1.8")), "{text}");
     assert!(
@@ -187,10 +188,10 @@ fn an_open_claim_says_in_the_terminal_what_would_settle_it_and_why_it_stands_so(
 #[test]
 fn costs_once_and_each_are_told_apart_and_a_model_is_set_against_itself() {
     let house = House::new();
-    let claims = "[[claim]]\nid = 'model'\nwords = 'w'\nform = 'lines'\nnumerator = 'many'\ndenominator = 'large'\n\
+    let claims = "[[claim]]\nid = 'model'\nwords = 'w'\nreading = 'r'\nform = 'lines'\nnumerator = 'many'\ndenominator = 'large'\n\
                   without = 'bare'\nterms = ['switch', 'small', 'others', 'big']\nalong = 'n'\nat = { opt = 'O2' }\n\
                   bound = { min = 30, max = 40 }\n\
-                  [[claim]]\nid = 'optimised'\nwords = 'w'\nform = 'ratio'\nmodel = 'many'\n\
+                  [[claim]]\nid = 'optimised'\nwords = 'v'\nreading = 'r'\nsays = 'difference'\nform = 'ratio'\nmodel = 'many'\n\
                   at = { n = 100, opt = 'O0' }\nagainst = { opt = 'O2' }\nbound = { min = 1.9, max = 2.1 }\n\
                   why = ['strand_switches']\n";
     // At -O2 many costs 200 + 30 n, without its memory 200 + 12 n, large 1100 + 5 n: they meet at n = 36. At -O0 twice that.
@@ -271,7 +272,7 @@ fn costs_once_and_each_are_told_apart_and_a_model_is_set_against_itself() {
 #[test]
 fn an_account_says_what_counted_things_cost_and_how_much_that_explains() {
     let house = House::new();
-    let claims = "[[claim]]\nid = 'account'\nwords = 'w'\nform = 'account'\nnumerator = 'slow'\ndenominator = 'fast'\n\
+    let claims = "[[claim]]\nid = 'account'\nwords = 'w'\nreading = 'r'\nform = 'account'\nnumerator = 'slow'\ndenominator = 'fast'\n\
                   terms = ['strand_switches']\nbound = { min = 0.9 }\n";
     // 30 µs a switch: `fast` has one, `slow` n of them.
     let script = "[ $m = fast ] && n=1; line $(( 30000 * n + noise ))\n";
@@ -326,14 +327,23 @@ fn too_few_samples_say_nothing() {
     house.mine(TWICE, "'fast', 'slow'", RATIO);
     house.verbose(&["own/", "-n", "3"]).assert().code(0).stdout(
         contains("too few samples to tell the models apart: 3 in a cell, at least 6 are needed")
-            .and(contains("Claims: 2 inconclusive")),
+            .and(contains(
+                "Claims: 0 of 2 statements reproduced, 2 inconclusive\n",
+            )),
     );
 }
 
 #[test]
 fn goals_are_reached_or_not_and_a_table_sets_models_against_its_base() {
     let house = House::new();
-    let goals = RATIO.replace("[[claim]]", "[[goal]]");
+    let lines = RATIO
+        .lines()
+        .filter(|line| !line.starts_with("reading") && !line.starts_with("says"));
+    let goals = lines
+        .collect::<Vec<_>>()
+        .join("\n")
+        .replace("[[claim]]", "[[goal]]")
+        + "\n";
     let value = "[[goal]]\nid = 'switches'\nwords = 'w'\nform = 'value'\nmetric = 'strand_switches'\nmodel = 'slow'\n\
                  bound = { max = 1 }\n";
     house.mine(TWICE, "'fast', 'slow'", &format!("{goals}{value}"));
@@ -369,7 +379,7 @@ fn goals_are_reached_or_not_and_a_table_sets_models_against_its_base() {
 #[test]
 fn a_claim_on_what_only_a_full_run_counts_says_so() {
     let house = House::new();
-    let claim = "[[claim]]\nid = 'deep'\nwords = 'w'\nform = 'value'\nmodel = 'slow'\nmetric = 'frames'\nbound = { min = 1 }\n";
+    let claim = "[[claim]]\nid = 'deep'\nwords = 'w'\nreading = 'r'\nform = 'value'\nmodel = 'slow'\nmetric = 'frames'\nbound = { min = 1 }\n";
     house.mine(TWICE, "'fast', 'slow'", claim);
     house.edit(
         "quick = { timeout_s = 20 }",
@@ -425,4 +435,53 @@ fn a_reason_is_drawn_from_metrics_too() {
             .page()
             .contains("slow had 2.00 µs of wall; fast had 1.00 µs of wall.")
     );
+}
+
+#[test]
+fn a_printed_table_stands_beside_ours_and_a_question_is_answered_apart() {
+    let house = House::new();
+    let claims = "[[claim]]\nid = 'table'\nwords = 'Table 1. Time of slow (%)'\nreading = 'within ten points'\n\
+                  form = 'table'\nnumerator = 'slow'\ndenominator = 'fast'\ncolumns = ['n', 'figure']\n\
+                  cells = [[1, 199.0], [2, 95.0], [4, 201.0]]\nbound = { points = 10 }\n\
+                  [[question]]\nid = 'slower'\nasks = 'Is slow slower at twice the size, too?'\nform = 'ratio'\n\
+                  numerator = 'slow'\ndenominator = 'fast'\nat = { n = 2 }\nbound = { max = 0.95 }\n";
+    house.mine(TWICE, "'fast', 'slow'", claims);
+    house.edit(
+        "quick = { timeout_s = 20 }",
+        "quick = { timeout_s = 20, sweep = [{ n = [1, 2] }] }\nfull = { timeout_s = 20, sweep = [{ n = [1, 2, 4] }] }",
+    );
+    house
+        .verbose(&["own/", "-n", "10"])
+        .assert()
+        .code(0)
+        .stdout(
+            contains("Claims: 0 of 1 statement reproduced, 1 not\n")
+                .and(contains("\nA fifth article: 0 of 1 reproduced, 1 not\n"))
+                .and(contains(
+                    "  not reproduced  \"Table 1. Time of slow (%)\"\n",
+                ))
+                .and(is_match(r"\n +n  published  ours, % +95 %\n"))
+                .and(is_match(r"\n +1 +199\.0 +✓ 199 +1\d\d–\d+\n"))
+                .and(is_match(r"\n +2 +95\.0 +✗ 199 +1\d\d–\d+\n"))
+                .and(is_match(r"\n +4 +201\.0 +–\n"))
+                .and(contains("\nQuestions: 1 no\n"))
+                .and(contains(
+                    "CLAIMS of 1 source   0 of 1 statement reproduced · 1 not\n",
+                ))
+                .and(contains("QUESTIONS of ours   1 no\n")),
+        );
+    house.compare(&["--show", "mine"]).assert().code(0).stdout(
+        contains("  not reproduced  table: ")
+            .and(is_match(r"\n +n  published  ours, % +95 %\n"))
+            .and(contains("  no              slower: slow ÷ fast at n=2: "))
+            .and(contains("Is slow slower at twice the size, too?\n")),
+    );
+    let page = house.page();
+    for text in [
+        "In percent; ours with its 95 % interval",
+        "not measured",
+        "within ten points",
+    ] {
+        assert!(page.contains(text), "{text}");
+    }
 }

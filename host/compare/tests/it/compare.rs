@@ -159,7 +159,7 @@ fn a_broken_experiment_file_is_named_with_its_line() {
         &RATIO.replacen("denominator = \"fast\"", "denominator = \"fats\"", 1),
     );
     house.compare(&["own/"]).assert().code(2).stderr(contains(
-        "own/mine.toml:18: claim twice: no program runs `fats`; did you mean `fast`?",
+        "own/mine.toml:21: claim twice: no program runs `fats`; did you mean `fast`?",
     ));
 }
 
@@ -434,7 +434,7 @@ fn what_cannot_run_here_is_skipped_where_it_says_so() {
          [ $m = gone ] && { echo 'error: no such device' >&2; exit 77; }\n\
          [ $s = 3 ] && [ $m = late ] && exit 77; line $(( 1000 + noise ))\n",
         "'ring', 'gone', 'late', 'plain'",
-        "[[claim]]\nid = 'c'\nwords = 'w'\nform = 'ratio'\nnumerator = 'ring'\ndenominator = 'plain'\n\
+        "[[claim]]\nid = 'c'\nwords = 'w'\nreading = 'r'\nsays = 'sameness'\nform = 'ratio'\nnumerator = 'ring'\ndenominator = 'plain'\n\
          over = { n = { min = 1 } }\nbound = { max = 2 }\n",
     );
     house.edit("timeout_s = 20", "timeout_s = 20, sweep = [{ n = [1, 2] }]");

@@ -27,6 +27,7 @@ title = "A fifth workload"
 workload = "fifth"
 metric = { name = "wall_ns", label = "time per item", unit = "ns" }
 quick = { timeout_s = 20 }
+source = { document = "A fifth article" }
 "#;
 
 impl House {
@@ -148,6 +149,8 @@ pub const RATIO: &str = r#"
 [[claim]]
 id = "twice"
 words = "half as fast"
+reading = "half as fast is twice the time, give or take a tenth"
+says = "difference"
 form = "ratio"
 numerator = "slow"
 denominator = "fast"
@@ -156,6 +159,8 @@ why = ["strand_switches"]
 [[claim]]
 id = "same"
 words = "no difference"
+reading = "none is within a quarter"
+says = "sameness"
 form = "ratio"
 numerator = "slow"
 denominator = "fast"

@@ -106,7 +106,10 @@ impl Ledger {
                 .map(|(_, link)| link)
         };
         let documents = found.iter().map(|document| Document {
-            title: document.document.to_owned(),
+            title: match document.document {
+                "" => "No document is named".to_owned(),
+                title => title.to_owned(),
+            },
             tally: Tally::of_statements(&document.statements)
                 .phrases("")
                 .join(", "),

@@ -72,7 +72,7 @@ fn claim(
         kind: Kind::Claim,
         words: words.into(),
         short: String::new(),
-        document: String::new(),
+        document: "An article".into(),
         part: String::new(),
         reading: String::new(),
         figure: None,
@@ -203,6 +203,26 @@ pub fn report() -> Report {
     )];
     second.claims[0].verdict = Verdict::Skipped;
     second.claims[0].note = "needs --full: the quick sweep does not reach there".into();
+
+    let same = claim(
+        "second.same",
+        "20x faster or more",
+        "0.0582× (95 % 0.05–0.06)",
+        0.0582,
+        Verdict::Reproduced,
+        None,
+    );
+    let mut question = claim(
+        "second.question",
+        "Is it so without stacks, too?",
+        "2.00× (95 % 1.9–2.1)",
+        2.0,
+        Verdict::NotReproduced,
+        None,
+    );
+    question.kind = Kind::Question;
+    question.document.clear();
+    second.claims.extend([same, question]);
 
     let mut third = experiment(
         "third",

@@ -1,13 +1,13 @@
 //! What the summary says of a fixed report, and that no report makes it too long or too wide.
 
 mod arbitrary;
-mod fixed;
+pub mod fixed;
 
 use super::{LINES, Setting, of};
 use crate::hints::Hints;
 use crate::layout::length;
 use fixed::report;
-use heddle_results::{Kind, Report};
+use heddle_results::{Kind, Report, Verdict};
 
 fn setting(width: usize) -> Setting {
     Setting {
@@ -119,6 +119,35 @@ fn what_does_not_fit_is_counted() {
         text.contains(&format!("… {} more rows on the page", 50 - shown)),
         "{text}"
     );
+}
+
+#[test]
+fn a_statement_counts_once_and_by_its_worst_part() {
+    let mut report = report();
+    let head = |report: &Report, width| {
+        let text = seen(report, &setting(width));
+        let mut lines = text.lines().map(str::to_owned);
+        lines.find(|line| line.starts_with("CLAIMS")).unwrap()
+    };
+    assert_eq!(
+        head(&report, 120),
+        "CLAIMS of 1 source   1 of 4 statements reproduced · 1 not · 1 inconclusive · 1 needs --full"
+    );
+    assert_eq!(
+        head(&report, 60),
+        "CLAIMS   1 of 4 reproduced · 1 not · 1 inconclusive"
+    );
+    // The same words in another experiment, with another verdict.
+    let part = &mut report.experiments[1].claims[1];
+    assert_eq!(part.words, "20x faster or more");
+    part.verdict = Verdict::Inconclusive;
+    assert_eq!(
+        head(&report, 80),
+        "CLAIMS   0 of 4 statements reproduced · 1 not · 2 inconclusive · 1 needs --full"
+    );
+    let text = seen(&report, &setting(80));
+    assert!(!text.contains(" ✓ "), "{text}");
+    assert!(text.contains(" ? 2 inconclusive: "), "{text}");
 }
 
 #[test]
