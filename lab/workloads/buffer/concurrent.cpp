@@ -8,7 +8,7 @@ template <class Slice>
 void run_in(Slice slice, problem& work) {
   work.has_checkpoints();
   processes<Slice> all(slice);
-  by_semaphores<process_semaphore> buffer(work);
+  by_semaphores<typename processes<Slice>::semaphore> buffer(work);
   for (int who = 0; who < work.producers(); ++who) {
     all.spawn([&, who] { buffer.produce(who, processes<Slice>::checkpoint); });
   }

@@ -11,7 +11,7 @@ template <class Slice>
 void run_in(Slice slice, problem& work) {
   work.has_checkpoints();
   processes<Slice> all(slice);
-  std::deque<process_semaphore> forks;
+  std::deque<typename processes<Slice>::semaphore> forks;
   for (int i = 0; i < work.philosophers(); ++i) forks.emplace_back(1U);
   for (int who = 0; who < work.philosophers(); ++who) {
     all.spawn([&, who] {

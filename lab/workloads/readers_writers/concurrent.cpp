@@ -8,7 +8,7 @@ template <class Slice>
 void run_in(Slice slice, problem& work) {
   work.has_checkpoints();
   processes<Slice> all(slice);
-  by_semaphores<process_semaphore> record(work);
+  by_semaphores<typename processes<Slice>::semaphore> record(work);
   for (int who = 0; who < work.strands(); ++who) {
     all.spawn([&, who] { record.run(who, processes<Slice>::checkpoint); });
   }
