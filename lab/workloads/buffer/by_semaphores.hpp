@@ -5,14 +5,14 @@
 namespace heddle::lab::buffer {
 
 /// The buffer whose state is semaphores. `mutex_d` and `mutex_f` are used where several producers
-/// deposit, or consumers fetch; or always, where a side's shared variables are to be protected.
+/// deposit, or consumers fetch.
 template <class Semaphore>
 class by_semaphores {
  public:
-  explicit by_semaphores(problem& work, bool protects_always = false)
+  explicit by_semaphores(problem& work)
       : work_(work),
-        protects_d_(protects_always || work.producers() > 1),
-        protects_f_(protects_always || work.consumers() > 1),
+        protects_d_(work.producers() > 1),
+        protects_f_(work.consumers() > 1),
         empty_(static_cast<unsigned int>(work.slots())) {}
 
   template <class Checkpoint>

@@ -26,8 +26,10 @@ namespace heddle::lab::buffer {
 /// - parallel (section 3.2): all producers in one group, all consumers in another, a processor
 /// each.
 ///   `empty` and `full` are semaphores between them; on either side nothing more is needed.
-///   thread/groups is that as the source simulated it, on kernel threads: with semaphores that
-///   protect what either side shares.
+///   thread/groups is that as the source simulated it, on kernel threads: semaphores protect what
+///   either side shares, and what both share, the numbers of empty and of full slots, for which a
+///   side waits by looking again and again; thread/groups-baton: until the other passes it the
+///   baton.
 /// - serial: one loop that fills the buffer and empties it.
 ///
 /// All on one processor, or on as many as `processors` says.
