@@ -29,7 +29,7 @@ enum class meeting : std::uint8_t {
 ///
 /// - serial: one flow of control, no barrier.
 /// - concurrent, thread, goroutine: CP. A mutex semaphore round the count of those who have come,
-///   a semaphore on which they wait.
+///   a semaphore on which they wait. concurrent/groups: on as many processors as there are groups.
 /// - cooperative: CM. The count is a shared variable, "busy waiting on shared variables with
 ///   yields".
 /// - parallel: PCM. A barrier of shared variables in each of `groups` groups, on a processor each,

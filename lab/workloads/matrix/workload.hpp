@@ -37,7 +37,7 @@ enum class grain : std::uint8_t {
 /// a sum over k, i, j, k in that order.
 ///
 /// The Euro-Par paper's MM is the same on one processor: `concurrent` beside the cooperative
-/// models.
+/// models; on two, `concurrent/groups` beside `parallel`.
 ///
 /// Models that never suspend compute the same with the same code: elements in their own bodies, or
 /// by the function that coroutines call, or blocked.

@@ -19,6 +19,7 @@ namespace heddle::lab::philosophers {
 ///   right one, as Figure 1(a) prints it. That may deadlock; with order=reversed the last
 ///   philosopher begins with the right one, and it cannot. concurrent/counted: slices of
 ///   `slice-steps` iterations instead of a time, as SR has them (`sr_max_loops`).
+///   concurrent/groups: on as many processors as there are regions, neighbours on different ones.
 /// - cooperative: an integer for each fork, both taken at once when both are there, as Figure 1(b)
 ///   prints it. Switches happen only where a philosopher waits, so a philosopher never meets a fork
 ///   that is taken; with `yield` they also give way while they think, or eat.

@@ -17,6 +17,7 @@ namespace heddle::lab::tsp {
 ///
 /// - serial: one flow of control takes all tasks.
 /// - concurrent, thread: CP. A semaphore protects the bag, another the shortest tour.
+///   concurrent/groups: on as many processors as there are groups.
 /// - goroutine: the bag is a channel, a mutex protects the tour.
 /// - cooperative: CM. Both are plain variables; a strand yields after each task.
 /// - parallel: PCM. Each of `groups` groups has the shortest tour that it knows of in plain
