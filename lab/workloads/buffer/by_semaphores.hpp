@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstddef>
+#include <deque>
+
 #include "workloads/buffer/workload.hpp"
 
 namespace heddle::lab::buffer {
@@ -13,12 +16,15 @@ class by_semaphores {
       : work_(work),
         protects_d_(work.producers() > 1),
         protects_f_(work.consumers() > 1),
-        empty_(static_cast<unsigned int>(work.slots())) {}
+        empty_(static_cast<unsigned int>(work.slots())) {
+    for (int i = 0; i < work.producers() + work.consumers(); ++i) own_.emplace_back(1U);
+  }
 
   template <class Checkpoint>
   void produce(int who, const Checkpoint& checkpoint) {
     for (std::int64_t item = 0; item < work_.items(); ++item) {
       work_.produce(who, checkpoint);
+      make_pairs(who);
       empty_.P();
       if (protects_d_) mutex_d_.P();
       work_.deposit(who, checkpoint);
@@ -30,6 +36,7 @@ class by_semaphores {
   template <class Checkpoint>
   void consume(int who, const Checkpoint& checkpoint) {
     for (std::int64_t left = work_.share_of(who); left > 0; --left) {
+      make_pairs(work_.producers() + who);
       full_.P();
       if (protects_f_) mutex_f_.P();
       work_.fetch(who, checkpoint);
@@ -40,6 +47,14 @@ class by_semaphores {
   }
 
  private:
+  void make_pairs(int strand) {
+    Semaphore& own = own_[static_cast<std::size_t>(strand)];
+    for (int i = 0; i < work_.pairs(); ++i) {
+      own.P();
+      own.V();
+    }
+  }
+
   problem& work_;
   bool protects_d_;
   bool protects_f_;
@@ -47,6 +62,7 @@ class by_semaphores {
   Semaphore full_{0U};
   Semaphore mutex_d_{1U};
   Semaphore mutex_f_{1U};
+  std::deque<Semaphore> own_;  // one of each strand: see problem::pairs()
 };
 
 }  // namespace heddle::lab::buffer

@@ -21,6 +21,8 @@ std::vector<parameter> problem::declare() {
       parameter::integer("work", 100, 0, 1'000'000'000, "iterations to produce an item"),
       parameter::integer("inside", 2, 0, 1'000'000'000, "iterations of a deposit, and of a fetch"),
       parameter::integer("consume", 2, 0, 1'000'000'000, "iterations to consume an item"),
+      parameter::integer("pairs", 0, 0, 1000,
+                         "CP: further P and V that each strand makes at each item"),
       parameter::integer("steps", 10'000'000, 1, 1'000'000'000'000,
                          "iterations of all, about: each producer has the same number of items, at "
                          "least 1"),
@@ -44,6 +46,7 @@ problem::problem(const parameters& values)
       consume_(values.integer("consume")),
       items_(std::max<std::int64_t>(1, values.integer("steps") / values.integer("producers") /
                                            (work_ + 2 * inside_ + consume_ + besides))),
+      pairs_(static_cast<int>(values.integer("pairs"))),
       slice_ns_(1000 * values.integer("slice-us")),
       slice_steps_(values.integer("slice-steps")),
       producers_(static_cast<std::size_t>(values.integer("producers"))),

@@ -54,6 +54,9 @@ class problem {
   [[nodiscard]] std::int64_t share_of(int consumer) const {
     return all_items() / consumers() + (consumer < all_items() % consumers() ? 1 : 0);
   }
+  /// Under CP: pairs of P and V at each item on a semaphore for which no other strand asks, so that
+  /// the number of P operations varies while blocked ones and switches do not.
+  [[nodiscard]] int pairs() const { return pairs_; }
   [[nodiscard]] std::int64_t slice_ns() const { return slice_ns_; }
   [[nodiscard]] std::int64_t slice_steps() const { return slice_steps_; }
 
@@ -138,6 +141,7 @@ class problem {
   std::int64_t inside_;
   std::int64_t consume_;
   std::int64_t items_;
+  int pairs_;
   std::int64_t slice_ns_;
   std::int64_t slice_steps_;
 
