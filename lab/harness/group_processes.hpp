@@ -10,6 +10,7 @@
 #include "heddle/coop/concurrent.hpp"
 #include "heddle/coop/parallel/groups.hpp"
 #include "heddle/coop/parallel/semaphore.hpp"
+#include "heddle/coop/yield.hpp"
 
 namespace heddle::lab {
 
@@ -67,6 +68,11 @@ class group_processes {
     coop::await(coop::checkpoint());
   };
 
+  /// Lets the others of its processor run.
+  static void give_way() {
+    ++lab::count().strand_switches;
+    coop::await(coop::yield());
+  }
   /// Until all have ended. Throws coop::deadlock.
   void run() { groups_.run(); }
 

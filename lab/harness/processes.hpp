@@ -107,6 +107,11 @@ class processes {
   }
   /// On the back edge of loops; as a call it would cost each iteration some 15 % more.
   static constexpr auto checkpoint = []() __attribute__((always_inline)) { slices::checkpoint(); };
+  /// Lets the others run: SR's nap(0), where a process says so itself.
+  static void give_way() {
+    ++count().strand_switches;
+    coop::await(coop::yield());
+  }
   /// Until all have ended. A deadlock is a hang, as it is of kernel threads, so that the result of
   /// a program that may deadlock is the same in each model.
   void run() {

@@ -15,7 +15,9 @@ void run_in(Slice slice, problem& work) {
   for (int i = 0; i < work.philosophers(); ++i) forks.emplace_back(1U);
   for (int who = 0; who < work.philosophers(); ++who) {
     all.spawn([&, who] {
-      dine(work, who, forks, processes<Slice>::checkpoint, [&] { wait_for_io(work); });
+      dine(
+          work, who, forks, processes<Slice>::checkpoint, [&] { wait_for_io(work); },
+          processes<Slice>::give_way);
     });
   }
   all.run();

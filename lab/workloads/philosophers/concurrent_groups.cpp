@@ -16,7 +16,9 @@ void run(problem& work, region& timed) {
   for (int i = 0; i < work.philosophers(); ++i) forks.emplace_back(1U);
   for (int who = 0; who < work.philosophers(); ++who) {
     all.spawn([&, who] {
-      dine(work, who, forks, group_processes::checkpoint, [&] { wait_for_io(work); });
+      dine(
+          work, who, forks, group_processes::checkpoint, [&] { wait_for_io(work); },
+          group_processes::give_way);
     });
   }
   all.run();

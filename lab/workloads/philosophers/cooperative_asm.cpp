@@ -30,7 +30,7 @@ void run(problem& work, region&) {
         right = 0;
         work.begin_eating(who);
         work.chew(who, no_checkpoint);
-        if (work.yields_inside()) waiting.yield();
+        for (int i = 0; i < work.cooperative_yields_inside(); ++i) waiting.yield();
         work.end_eating(who);
         left = 1;
         right = 1;

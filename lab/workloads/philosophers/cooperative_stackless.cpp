@@ -29,7 +29,7 @@ coop::task<> dine(problem& work, int who, int& left, int& right, waits& done) {
     right = 0;
     work.begin_eating(who);
     work.chew(who, no_checkpoint);
-    if (work.yields_inside()) {
+    for (int i = 0; i < work.cooperative_yields_inside(); ++i) {
       ++done.switches;
       co_await coop::yield();
     }

@@ -21,7 +21,7 @@ void leave_all(philosophers::problem& work) {
 TEST_CASE("the philosophers' oracle passes one who eats at a time") {
   auto work = three();
   think_all(work);
-  for (int who = 0; who < 3; ++who) work.eat(who, no_checkpoint);
+  for (int who = 0; who < 3; ++who) work.eat(who, no_checkpoint, [] {});
   leave_all(work);
   CHECK(work.check().ok);
 }
@@ -35,7 +35,7 @@ TEST_CASE("the philosophers' oracle notices neighbours who eat at a time") {
     work.chew(who, no_checkpoint);
     work.end_eating(who);
   }
-  work.eat(2, no_checkpoint);
+  work.eat(2, no_checkpoint, [] {});
   leave_all(work);
   CHECK_FALSE(work.check().ok);
 }
@@ -43,21 +43,42 @@ TEST_CASE("the philosophers' oracle notices neighbours who eat at a time") {
 TEST_CASE("the philosophers' oracle notices a meal too few, one too many, and none who leave") {
   auto hungry = three();
   think_all(hungry);
-  hungry.eat(0, no_checkpoint);
-  hungry.eat(1, no_checkpoint);
+  hungry.eat(0, no_checkpoint, [] {});
+  hungry.eat(1, no_checkpoint, [] {});
   leave_all(hungry);
   CHECK_FALSE(hungry.check().ok);
 
   auto greedy = three();
   think_all(greedy);
-  for (const int who : {0, 1, 2, 2}) greedy.eat(who, no_checkpoint);
+  for (const int who : {0, 1, 2, 2}) greedy.eat(who, no_checkpoint, [] {});
   leave_all(greedy);
   CHECK_FALSE(greedy.check().ok);
 
   auto staying = three();
   think_all(staying);
-  for (int who = 0; who < 3; ++who) staying.eat(who, no_checkpoint);
+  for (int who = 0; who < 3; ++who) staying.eat(who, no_checkpoint, [] {});
   CHECK_FALSE(staying.check().ok);
+}
+
+TEST_CASE("the philosophers' oracle notices a neighbour who eats while another gives way") {
+  const parameters values(philosophers::problem::declare());
+  for (const bool neighbour : {false, true}) {
+    philosophers::problem work(
+        values.with("philosophers", 4).with("steps", 1).with("yields-inside", 3));
+    const auto eat = [&](int who, const auto& meanwhile) {
+      work.think(who, no_checkpoint);
+      work.eat(who, no_checkpoint, meanwhile);
+      work.leave();
+    };
+    int pauses = 0;
+    eat(0, [&] {
+      if (++pauses == 2) eat(neighbour ? 1 : 2, [] {});
+    });
+    eat(neighbour ? 2 : 1, [] {});
+    eat(3, [] {});
+    CHECK(pauses == 3);
+    CHECK(work.check().ok == !neighbour);
+  }
 }
 
 TEST_CASE("what a work loop computes is known without running it") {

@@ -31,7 +31,7 @@ STRAND dine(problem& work, int who, region_forks& own, const border_forks& borde
     right = 0;
     work.begin_eating(who);
     work.chew(who, no_checkpoint);
-    if (work.yields_inside()) {
+    for (int i = 0; i < work.cooperative_yields_inside(); ++i) {
       ++own.done.switches;
       WAIT(coop::yield());
     }

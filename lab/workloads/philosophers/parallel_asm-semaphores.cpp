@@ -22,7 +22,10 @@ void run_all_semaphores(problem& work, region& timed, bool balance) {
         if (work.yields_outside()) await(coop::yield());
         await(first.P());
         await(second.P());
-        work.eat(who, no_checkpoint);
+        work.eat(who, no_checkpoint, [] {
+          ++count().strand_switches;
+          await(coop::yield());
+        });
         first.V();
         second.V();
       }

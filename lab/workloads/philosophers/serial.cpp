@@ -7,7 +7,7 @@ void run(problem& work, region&) {
   for (int who = 0; who < work.philosophers(); ++who) {
     for (std::int64_t meal = 0; meal < work.meals(); ++meal) {
       work.think(who, no_checkpoint);
-      work.eat(who, no_checkpoint);
+      work.eat(who, no_checkpoint, [] {});
     }
     work.leave();
   }

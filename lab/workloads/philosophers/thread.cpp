@@ -1,3 +1,5 @@
+#include <sched.h>
+
 #include <deque>
 
 #include "harness/posix_semaphore.hpp"
@@ -11,7 +13,8 @@ void run(problem& work, region& timed) {
   std::deque<posix_semaphore> forks;
   for (int i = 0; i < work.philosophers(); ++i) forks.emplace_back(1U);
   run_on_threads(timed, work.philosophers(), [&](int who) {
-    dine(work, who, forks, no_checkpoint, [&] { work.block_for_io(); });
+    dine(
+        work, who, forks, no_checkpoint, [&] { work.block_for_io(); }, &sched_yield);
   });
 }
 

@@ -44,7 +44,11 @@ class simulation {
       take_border(own, left);
       take_border(own, right);
       take_both(own, left, right);
-      work_.eat(who, no_checkpoint);
+      work_.eat(who, no_checkpoint, [&] {
+        exit(own);
+        sched_yield();
+        enter(own);
+      });
       own.protection.P();
       left.lies_there = 1;
       right.lies_there = 1;

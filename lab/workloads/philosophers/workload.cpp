@@ -32,6 +32,7 @@ std::vector<parameter> problem::declare() {
       parameter::word(
           "yield", {"none", "outside", "inside", "both"},
           "cooperative: where a philosopher also gives way: outside, thinking; inside, eating"),
+      parameter::integer("yields-inside", 0, 0, 1000, "how often each gives way during a meal"),
       parameter::integer("regions", 2, 1, 1000, "parallel, thread/groups, thread/regions"),
       parameter::integer("uneven", 1, 1, 1000, "how many times as long the first region thinks"),
       parameter::integer("io-us", 0, 0, 1'000'000, "what the food takes to come; 0: no wait"),
@@ -66,7 +67,8 @@ problem::problem(const parameters& values)
       slice_steps_(values.integer("slice-steps")),
       last_is_reversed_(values.word("order") == "reversed"),
       yields_outside_(values.word("yield") == "outside" || values.word("yield") == "both"),
-      yields_inside_(values.word("yield") == "inside" || values.word("yield") == "both"),
+      yields_inside_(static_cast<int>(values.integer("yields-inside"))),
+      also_yields_inside_(values.word("yield") == "inside" || values.word("yield") == "both"),
       keeps_schedule_(values.integer("schedule") != 0),
       seats_(static_cast<std::size_t>(values.integer("philosophers"))),
       forks_(seats_.size()) {

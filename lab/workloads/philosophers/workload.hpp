@@ -34,6 +34,9 @@ namespace heddle::lab::philosophers {
 ///   lets only one philosopher of a region run.
 /// - serial: the same thinking and eating, one philosopher after the other.
 ///
+/// With `yields-inside` a philosopher, in each model but serial and goroutine, gives way that often
+/// while eating, so that neighbours find forks taken under CM, too.
+///
 /// With `uneven` the philosophers of the first region think that many times as long.
 ///
 /// With `io-us` each philosopher also waits that long for the food, on a device: in the kernel, as
@@ -74,7 +77,12 @@ class problem {
   /// Waits for the food in the kernel, with whatever else this thread would run.
   void block_for_io() const;
   [[nodiscard]] bool yields_outside() const { return yields_outside_; }
-  [[nodiscard]] bool yields_inside() const { return yields_inside_; }
+  /// How often a philosopher gives way during a meal, with both forks; cooperative ones once more
+  /// with yield=inside.
+  [[nodiscard]] int yields_inside() const { return yields_inside_; }
+  [[nodiscard]] int cooperative_yields_inside() const {
+    return yields_inside_ + (also_yields_inside_ ? 1 : 0);
+  }
   [[nodiscard]] std::int64_t slice_ns() const { return slice_ns_; }
   [[nodiscard]] std::int64_t slice_steps() const { return slice_steps_; }
 
@@ -82,13 +90,15 @@ class problem {
   void think(int who, Checkpoint&& checkpoint) {
     work_on(who, work_of(who), checkpoint);
   }
-  template <class Checkpoint>
-  void eat(int who, Checkpoint&& checkpoint) {
+  /// A meal; `give_way()` lets others run in the midst of it.
+  template <class Checkpoint, class GiveWay>
+  void eat(int who, Checkpoint&& checkpoint, const GiveWay& give_way) {
     begin_eating(who);
     chew(who, checkpoint);
+    for (int i = 0; i < yields_inside_; ++i) give_way();
     end_eating(who);
   }
-  /// eat() in its parts, for those who yield in between.
+  /// eat() in its parts, for those who cannot wait inside of a call.
   void begin_eating(int who) {
     take(who, left(who));
     take(who, right(who));
@@ -172,7 +182,8 @@ class problem {
   std::int64_t slice_steps_;
   bool last_is_reversed_;
   bool yields_outside_;
-  bool yields_inside_;
+  int yields_inside_;
+  bool also_yields_inside_;
   bool keeps_schedule_;
 
   std::vector<seat> seats_;

@@ -10,7 +10,8 @@ void run_in(Slice slice, problem& work) {
   processes<Slice> all(slice);
   by_semaphores<typename processes<Slice>::semaphore> record(work);
   for (int who = 0; who < work.strands(); ++who) {
-    all.spawn([&, who] { record.run(who, processes<Slice>::checkpoint); });
+    all.spawn(
+        [&, who] { record.run(who, processes<Slice>::checkpoint, processes<Slice>::give_way); });
   }
   all.run();
 }

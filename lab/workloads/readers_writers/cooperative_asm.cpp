@@ -13,7 +13,7 @@ void run(problem& work, region&) {
   typename Waiting::template variable<int> readers{0};
   typename Waiting::template variable<int> writers{0};
   const auto pause = [&] {
-    if (work.yields_inside()) waiting.yield();
+    for (int i = 0; i < work.cooperative_yields_inside(); ++i) waiting.yield();
   };
   for (int who = 0; who < work.strands(); ++who) {
     s.spawn([&, who] {

@@ -32,7 +32,7 @@ coop::task<> visit_all(problem& work, int who, record& at, waits& done) {
     ++own_kind;
     work.begin(who);
     work.work_inside(who, no_checkpoint);
-    if (work.yields_inside()) {
+    for (int i = 0; i < work.cooperative_yields_inside(); ++i) {
       ++done.switches;
       co_await coop::yield();
     }

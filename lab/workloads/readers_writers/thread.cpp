@@ -1,3 +1,5 @@
+#include <sched.h>
+
 #include "harness/posix_semaphore.hpp"
 #include "harness/team.hpp"
 #include "workloads/readers_writers/by_semaphores.hpp"
@@ -7,7 +9,8 @@ namespace {
 
 void run(problem& work, region& timed) {
   by_semaphores<posix_semaphore> record(work);
-  run_on_threads(timed, work.strands(), [&](int who) { record.run(who, no_checkpoint); });
+  run_on_threads(timed, work.strands(),
+                 [&](int who) { record.run(who, no_checkpoint, &sched_yield); });
 }
 
 const model<problem> thread{"thread", &run};

@@ -24,6 +24,7 @@ std::vector<parameter> problem::declare() {
                          "1"),
       parameter::word("yield", {"none", "outside", "inside", "both"},
                       "cooperative: where a strand also gives way"),
+      parameter::integer("yields-inside", 0, 0, 1000, "how often each gives way during a visit"),
       parameter::integer("slice-us", 1000, 1, 1'000'000, "concurrent: a time slice"),
       parameter::integer("slice-steps", 10'000, 1, 1'000'000'000,
                          "concurrent/counted: a slice in iterations"),
@@ -44,7 +45,8 @@ problem::problem(const parameters& values)
       visits_(std::max<std::int64_t>(
           1, values.integer("steps") / (readers_ + writers_) / (work_ + inside_ + besides))),
       yields_outside_(values.word("yield") == "outside" || values.word("yield") == "both"),
-      yields_inside_(values.word("yield") == "inside" || values.word("yield") == "both"),
+      yields_inside_(static_cast<int>(values.integer("yields-inside"))),
+      also_yields_inside_(values.word("yield") == "inside" || values.word("yield") == "both"),
       slice_ns_(1000 * values.integer("slice-us")),
       slice_steps_(values.integer("slice-steps")),
       strands_(static_cast<std::size_t>(readers_ + writers_)) {

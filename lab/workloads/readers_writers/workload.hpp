@@ -27,6 +27,9 @@ namespace heddle::lab::readers_writers {
 ///   wait_until.
 /// - serial: one after the other.
 ///
+/// With `yields-inside` a strand, in each model but serial and goroutine, gives way that often
+/// during a visit, so that others find one at the record under CM, too.
+///
 /// Metrics: `visit_ns` and `visit_cpu_ns`, the run divided by all visits.
 class problem {
  public:
@@ -44,7 +47,11 @@ class problem {
   /// Visits of each.
   [[nodiscard]] std::int64_t visits() const { return visits_; }
   [[nodiscard]] bool yields_outside() const { return yields_outside_; }
-  [[nodiscard]] bool yields_inside() const { return yields_inside_; }
+  /// How often a strand gives way during a visit; cooperative ones once more with yield=inside.
+  [[nodiscard]] int yields_inside() const { return yields_inside_; }
+  [[nodiscard]] int cooperative_yields_inside() const {
+    return yields_inside_ + (also_yields_inside_ ? 1 : 0);
+  }
   [[nodiscard]] std::int64_t slice_ns() const { return slice_ns_; }
   [[nodiscard]] std::int64_t slice_steps() const { return slice_steps_; }
 
@@ -92,7 +99,8 @@ class problem {
   int writers_;
   std::int64_t visits_;
   bool yields_outside_;
-  bool yields_inside_;
+  int yields_inside_;
+  bool also_yields_inside_;
   std::int64_t slice_ns_;
   std::int64_t slice_steps_;
 
