@@ -31,4 +31,16 @@ TEST_CASE("the oracle of sync-costs wants hand-overs in turn") {
   }
 }
 
+TEST_CASE("the oracle of sync-costs wants yields that the kernel switched at") {
+  for (const std::uint64_t switches : {0U, 1U, 2U, 3U, 30U}) {
+    auto work = three("yield");
+    work.did(3);
+    work.kernel_switched(switches);
+    CHECK(work.check().ok == (switches >= 2));
+  }
+  auto ours = three("yield");
+  ours.did(3);
+  CHECK(ours.check().ok);
+}
+
 }  // namespace heddle::lab::sync_costs_oracle_test

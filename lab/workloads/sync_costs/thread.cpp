@@ -1,5 +1,7 @@
 #include <sched.h>
 
+#include <latch>
+
 #include "harness/posix_semaphore.hpp"
 #include "harness/team.hpp"
 #include "workloads/sync_costs/stackful.hpp"
@@ -13,14 +15,23 @@ struct threads {
 
   template <class Body>
   void run(int count, const Body& body) {
-    run_on_threads(timed, count, body);
+    // All are there before the first yields: before that a yield would be no switch.
+    std::latch here(count);
+    run_on_threads(timed, count, [&](int who) {
+      here.arrive_and_wait();
+      body(who);
+    });
   }
   static void yield() { sched_yield(); }
 };
 
 void run(problem& work, region& timed) {
   threads strands{timed};
+  const usage before = usage::now();
   run_on(strands, work, timed);
+  const usage used = usage::now().since(before);
+  // A yield leaves the thread runnable, and so is an involuntary switch to the kernel.
+  work.kernel_switched(used.voluntary_switches + used.involuntary_switches);
 }
 
 const model<problem> thread{"thread", &run};

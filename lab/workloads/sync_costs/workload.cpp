@@ -31,6 +31,13 @@ verdict problem::check() const {
                        ", of which " + std::to_string(wrong_) + " out of turn, and " +
                        std::to_string(permits_) + " permits"};
   }
+  // A tenth for a thread that goes on alone when the other is done.
+  const auto least = static_cast<std::uint64_t>(count_) * 9 / 10;
+  if (operation_ == "yield" && kernel_switches_ && *kernel_switches_ < least) {
+    return {false, "expected: " + std::to_string(count_) +
+                       " yields that switch to the other thread; the kernel switched " +
+                       std::to_string(*kernel_switches_) + " times, so a yield is no switch here"};
+  }
   return {true, expected};
 }
 

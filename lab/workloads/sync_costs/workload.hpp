@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,6 +41,10 @@ class problem {
   /// Permits that the semaphore of `p` or `v` has at the end.
   void permits(std::uint64_t left) { permits_ = static_cast<std::int64_t>(left); }
 
+  /// Under the kernel a yield may be none: how often it switched. Our schedulers' yields switch
+  /// whenever another strand is ready.
+  void kernel_switched(std::uint64_t times) { kernel_switches_ = times; }
+
   /// Under our scheduler each yield is a switch.
   void count_yields() const {
     if (operation_ == "yield") lab::count().strand_switches += static_cast<std::uint64_t>(count_);
@@ -54,6 +59,7 @@ class problem {
   std::atomic<std::int64_t> done_{0};
   std::atomic<std::int64_t> wrong_{0};
   std::int64_t permits_ = 0;
+  std::optional<std::uint64_t> kernel_switches_;
 };
 
 /// After each P or V: the compiler may not make one of several.
