@@ -1,13 +1,11 @@
 #pragma once
 
-#include <unistd.h>
-
 #include <cstdint>
-#include <cstdio>
 #include <type_traits>
 #include <utility>
 
 #include "harness/counters.hpp"
+#include "harness/deadlock.hpp"
 #include "heddle/coop/concurrent.hpp"
 #include "heddle/coop/ext/scheduler_access.hpp"
 #include "heddle/coop/scheduler.hpp"
@@ -112,14 +110,12 @@ class processes {
     ++count().strand_switches;
     coop::await(coop::yield());
   }
-  /// Until all have ended. A deadlock is a hang, as it is of kernel threads, so that the result of
-  /// a program that may deadlock is the same in each model.
+  /// Until all have ended. A deadlock is the program's result, as it is of kernel threads.
   void run() {
     try {
       scheduler_.run();
     } catch (const coop::deadlock& found) {
-      std::fprintf(stderr, "%s\n", found.what());
-      for (;;) pause();
+      end_in_deadlock(found.what());
     }
   }
 

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <string>
 #include <vector>
 
+#include "harness/deadlock.hpp"
 #include "harness/model.hpp"
 
 namespace heddle::lab {
@@ -116,9 +118,32 @@ void require_energy() {
       "elsewhere it takes root, or `chmod a+r /sys/class/powercap/intel-rapl:*/energy_uj`");
 }
 
+// What a line begins and ends with, whatever comes of the run.
+struct run_identity {
+  std::string_view workload;
+  std::string_view model;
+  json_object params;
+  std::string_view flags;
+
+  [[nodiscard]] std::string line(const json_object& oracle, const results& out) const {
+    json_object line;
+    line.add("workload", workload).add("model", model).add("params", params).add("oracle", oracle);
+    if (!out.ran.empty()) line.add("ran", out.ran);
+    if (!out.result.empty()) line.add("result", out.result);
+    return line.add("metrics", out.metrics)
+        .add("counters", out.counters)
+        .add("build", json_object().add("compiler", compiler).add("flags", flags))
+        .text();
+  }
+};
+
+// The run that is under way, for the one that finds that it will not end.
+run_identity under_way;
+
 std::string run(const request& wanted, std::string_view flags) {
   if (wanted.values.integer("energy") != 0) require_energy();
   const model_entry& model = *wanted.model;
+  under_way = {model.workload, model.name, wanted.values.json(), flags};
   const rerun again = [&model](const parameters& values) {
     region unmeasured;
     model.prepare(values)->run(unmeasured);
@@ -134,20 +159,20 @@ std::string run(const request& wanted, std::string_view flags) {
   add_harness_figures(timed, out);
   work->report(timed, out, again);
 
-  json_object line;
-  line.add("workload", model.workload)
-      .add("model", model.name)
-      .add("params", wanted.values.json())
-      .add("oracle", json_object().add("ok", oracle.ok).add("checked", oracle.checked));
-  if (!out.ran.empty()) line.add("ran", out.ran);
-  if (!out.result.empty()) line.add("result", out.result);
-  return line.add("metrics", out.metrics)
-      .add("counters", out.counters)
-      .add("build", json_object().add("compiler", compiler).add("flags", flags))
-      .text();
+  return under_way.line(json_object().add("ok", oracle.ok).add("checked", oracle.checked), out);
 }
 
 }  // namespace
+
+void end_in_deadlock(std::string_view what) noexcept {
+  const json_object oracle = json_object()
+                                 .add("ok", false)
+                                 .add("deadlock", true)
+                                 .add("checked", what.substr(0, what.find('\n')));
+  std::printf("%s\n", under_way.line(oracle, {}).c_str());
+  std::fflush(stdout);
+  std::_Exit(1);
+}
 
 int program(int argc, char** argv, std::string_view flags) noexcept {
   try {

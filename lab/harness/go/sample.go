@@ -17,8 +17,9 @@ import (
 
 // Oracle is the verdict on a run's result.
 type Oracle struct {
-	OK      bool   `json:"ok"`
-	Checked string `json:"checked"`
+	OK       bool   `json:"ok"`
+	Deadlock bool   `json:"deadlock,omitempty"` // the run will never end
+	Checked  string `json:"checked"`
 }
 
 // Sample is one run of one model, as printed.

@@ -93,6 +93,12 @@ std::int64_t problem::iterations() const {
   return sum;
 }
 
+std::int64_t problem::meals_eaten() const {
+  std::int64_t sum = 0;
+  for (const seat& each : seats_) sum += each.eaten.load(std::memory_order_relaxed);
+  return sum;
+}
+
 void problem::note(int who) {
   const std::uint64_t before = schedule_.load(std::memory_order_relaxed);
   schedule_.store(after_work(before ^ static_cast<std::uint64_t>(who), 1),

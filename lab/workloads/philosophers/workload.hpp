@@ -71,6 +71,10 @@ class problem {
   [[nodiscard]] bool is_border(int which) const {
     return region_of(which) != region_of(which > 0 ? which - 1 : philosophers() - 1);
   }
+  /// Whether all take the left fork first, and wait for nothing but forks: then they may deadlock,
+  /// and who sleeps waits for a neighbour.
+  [[nodiscard]] bool may_deadlock() const { return !last_is_reversed_ && !does_io(); }
+  [[nodiscard]] std::int64_t meals_eaten() const;
   [[nodiscard]] bool does_io() const { return io_ns_ > 0; }
   [[nodiscard]] bool awaits_io() const { return awaits_io_; }
   [[nodiscard]] std::int64_t io_ns() const { return io_ns_; }

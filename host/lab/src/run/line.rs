@@ -46,6 +46,9 @@ struct Line {
 #[derive(Deserialize)]
 struct Oracle {
     ok: bool,
+    /// It knows that it would never end.
+    #[serde(default)]
+    deadlock: bool,
     #[serde(default)]
     checked: String,
 }
@@ -77,6 +80,9 @@ pub fn read(finished: &Finished, model: &str, metric: &str) -> Outcome {
             Status::Crashed,
             with_stderr(format!("killed by {}", signal_name(*signal))),
         ),
+        (End::Exit(_), Ok(line)) if line.oracle.deadlock => {
+            failed(Status::Hung, one_line(&line.oracle.checked))
+        }
         // A program may say a wrong result with its exit code too; the line says more.
         (End::Exit(code), Ok(line)) if *code == 0 || !line.oracle.ok => said(line),
         (End::Exit(0), Err(why)) => failed(Status::Garbage, with_stderr(why)),
@@ -264,6 +270,7 @@ mod tests {
     #[test]
     fn every_way_to_fail_has_a_name_and_a_reason() {
         let wrong = GOOD.replace("true", "false");
+        let deadlock = r#"{"model":"m","oracle":{"ok":false,"deadlock":true,"checked":"all of 5 wait"},"metrics":{}}"#;
         for (end, stdout, stderr, status, reason) in [
             (End::Exit(0), GOOD, "noise", Status::Ok, ""),
             (
@@ -296,6 +303,7 @@ mod tests {
                 Status::Hung,
                 "stopped at the time limit",
             ),
+            (End::Exit(1), deadlock, "", Status::Hung, "all of 5 wait"),
             (End::Exit(0), "", "", Status::Garbage, "it printed nothing"),
             (
                 End::Exit(0),
