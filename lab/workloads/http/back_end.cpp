@@ -16,9 +16,9 @@ std::string back_end_process::value_of(std::string_view key) {
   return "the value of " + std::string(key);
 }
 
-back_end_process::back_end_process(kind what) {
+back_end_process::back_end_process(kind what, std::int64_t askers) {
   if (what == kind::redis) {
-    const running_redis begun = start_redis();
+    const running_redis begun = start_redis(askers);
     process_ = begun.process;
     address_ = begun.address;
     return;

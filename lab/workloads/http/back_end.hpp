@@ -20,7 +20,8 @@ class back_end_process {
   };
 
   /// Throws cannot_run if there is no Redis, std::exception if it does not start.
-  explicit back_end_process(kind what);
+  /// `askers` may each have a connection to it at a time.
+  back_end_process(kind what, std::int64_t askers);
   ~back_end_process();
   back_end_process(const back_end_process&) = delete;
   back_end_process& operator=(const back_end_process&) = delete;

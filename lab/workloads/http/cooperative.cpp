@@ -25,8 +25,10 @@ task<> back_end_client::write_all() {
   for (;;) {
     co_await asked_.P();
     if (over_) co_return;
-    bytes sent = std::exchange(out_, bytes(16 * 1024));
-    if (!co_await connection_.write_all(sent.filled())) {
+    std::swap(out_, sent_);  // further questions come while these are written
+    const auto written = co_await connection_.write_all(sent_.filled());
+    sent_.clear();
+    if (!written) {
       static_cast<void>(connection_.shutdown(io::ending::both));  // which read_all() sees
       co_return;
     }
@@ -34,7 +36,7 @@ task<> back_end_client::write_all() {
 }
 
 task<> back_end_client::read_all() {
-  bytes in(64 * 1024);
+  bytes in(16 * 1024);
   for (;;) {
     const auto read = co_await connection_.read(in.room());
     if (!read || read.reached() == 0) break;
@@ -67,7 +69,11 @@ task<> back_end_client::close() {
 }
 
 serving::connection::connection(serving& in, io::socket accepted)
-    : peer(in.state_), socket(std::move(accepted)), in_(in), next_(in.first_) {
+    : peer(in.state_),
+      socket(std::move(accepted)),
+      in_(in),
+      number_(in.served_++),
+      next_(in.first_) {
   if (next_ != nullptr) next_->previous_ = this;
   in.first_ = this;
   in.state_.opened();

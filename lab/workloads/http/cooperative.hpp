@@ -10,6 +10,7 @@
 #include <string_view>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "harness/model.hpp"
 #include "heddle/coop/await.hpp"
@@ -25,7 +26,7 @@
 
 namespace heddle::lab::http {
 
-/// The back end over one kept connection: requests of many strands go out together, and answers
+/// One kept connection to the back end: requests of many strands go out together, and answers
 /// come in their order.
 class back_end_client {
  public:
@@ -53,7 +54,8 @@ class back_end_client {
   void answer(session::found how, std::string_view value);
 
   coop::io::socket connection_;
-  bytes out_{16 * 1024};
+  bytes out_{4 * 1024};
+  bytes sent_{4 * 1024};      // which write_all() is writing
   coop::semaphore asked_{0};  // something is in out_, or it is over
   std::deque<question*> waiting_;
   bool over_ = false;
@@ -77,6 +79,9 @@ class serving {
     void waits_to_write(coop::duration limit) { waits(limit, coop::io::ending::both); }
     [[nodiscard]] bool late() const { return late_; }
 
+    /// Where its questions go, all over one connection; null: there is no back end.
+    [[nodiscard]] back_end_client* back_end() const { return in_.back_end(number_); }
+
     session peer;
     coop::io::socket socket;
 
@@ -88,6 +93,7 @@ class serving {
     }
 
     serving& in_;
+    std::size_t number_;  // of the server's clients
     coop::time_point deadline_ = coop::time_point::max();
     coop::io::ending ends_ = coop::io::ending::both;
     bool late_ = false;
@@ -99,7 +105,6 @@ class serving {
 
   [[nodiscard]] const limits& allowed() const { return state_.allowed; }
   [[nodiscard]] bool sweeps() const { return work_.sweeps(); }
-  [[nodiscard]] back_end_client* back_end() { return back_end_.get(); }
 
   /// Accepts connections, `serve(socket)` makes each one's strand, until SIGTERM; then ends those
   /// that are idle.
@@ -113,11 +118,14 @@ class serving {
   }
 
  private:
+  [[nodiscard]] back_end_client* back_end(std::size_t client) const {
+    return back_ends_.empty() ? nullptr : back_ends_[client % back_ends_.size()].get();
+  }
   template <class Serve>
   coop::task<> accept_all(Serve serve) {
-    if (work_.back_end()) {
+    for (int i = 0; work_.back_end() && i < work_.back_ends(); ++i) {
       auto there = co_await net_.connect(work_.back_end()->address());
-      back_end_ = std::make_unique<back_end_client>(on_, std::move(there).value());
+      back_ends_.push_back(std::make_unique<back_end_client>(on_, std::move(there).value()));
     }
     for (;;) {
       co_await places_.P();
@@ -127,7 +135,7 @@ class serving {
     }
     while (first_ != nullptr) co_await places_.P();
     if (sweeper_) sweeper_->cancel();
-    if (back_end_) co_await back_end_->close();
+    for (const auto& each : back_ends_) co_await each->close();
   }
   coop::task<> wait_for_stop();
   coop::task<> sweep();
@@ -141,7 +149,8 @@ class serving {
   coop::io::listener door_;
   coop::io::signal_set stop_;
   coop::semaphore places_;  // for further connections
-  std::unique_ptr<back_end_client> back_end_;
+  std::vector<std::unique_ptr<back_end_client>> back_ends_;
+  std::size_t served_ = 0;  // clients so far
   connection* first_ = nullptr;
   std::optional<coop::strand<>> sweeper_;
 };

@@ -55,8 +55,12 @@ void serve(serving& all, io::socket peer) {
         break;
       }
       case session::step::fetch: {
+        if (one.back_end() == nullptr) {
+          one.peer.fetched(session::found::no_back_end);
+          break;
+        }
         back_end_client::question asked;
-        all.back_end()->ask(asked, one.peer.key());
+        one.back_end()->ask(asked, one.peer.key());
         await(asked.answered.P());
         one.peer.fetched(asked.how, asked.value);
         break;

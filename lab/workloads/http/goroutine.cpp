@@ -26,7 +26,7 @@ std::vector<std::string> arguments_for(problem& work, const std::string& model) 
           "--door=" + std::to_string(work.door()),
           "--counts=" + std::to_string(work.server_fd()),
           "--back-end-port=" + std::to_string(port),
-          "--workers=" + std::to_string(work.workers()),
+          "--back-ends=" + std::to_string(work.back_ends()),
           "--header-bytes=" + std::to_string(allowed.header_bytes),
           "--target-bytes=" + std::to_string(allowed.target_bytes),
           "--body-bytes=" + std::to_string(allowed.body_bytes),

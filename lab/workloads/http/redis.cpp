@@ -35,7 +35,8 @@ const char* find_redis() {
   throw cannot_run("Redis is missing: `apt-get install redis-tools`");
 }
 
-[[noreturn]] void run_redis(const char* program, const std::string& port) {
+[[noreturn]] void run_redis(const char* program, const std::string& port,
+                            const std::string& clients) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   try {
     pin_to_processor(1);
@@ -50,7 +51,8 @@ const char* find_redis() {
   sigprocmask(SIG_SETMASK, &none, nullptr);
   // Without a file of settings: these are all.
   execlp(program, "redis-server", "--bind", "127.0.0.1", "--port", port.c_str(), "--save", "",
-         "--appendonly", "no", "--daemonize", "no", "--dir", "/", static_cast<char*>(nullptr));
+         "--appendonly", "no", "--daemonize", "no", "--dir", "/", "--maxclients", clients.c_str(),
+         static_cast<char*>(nullptr));
   _exit(127);
 }
 
@@ -89,7 +91,8 @@ bool fill(int redis) {
 
 }  // namespace
 
-running_redis start_redis() {
+running_redis start_redis(std::int64_t askers) {
+  const std::string clients = std::to_string(askers + 100);
   const char* const program = find_redis();
   const auto begun = std::chrono::steady_clock::now();
   running_redis one = {-1, {}};
@@ -98,7 +101,7 @@ running_redis start_redis() {
       one.address = listening().address();  // free now; if another takes it, there is a next time
       one.process = fork();
       if (one.process < 0) throw_errno("fork(2)");
-      if (one.process == 0) run_redis(program, std::to_string(one.address.port()));
+      if (one.process == 0) run_redis(program, std::to_string(one.address.port()), clients);
     }
     if (waitpid(one.process, nullptr, WNOHANG) == one.process) {
       one.process = -1;

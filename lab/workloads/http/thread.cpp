@@ -91,6 +91,8 @@ class server {
 };
 
 void run(problem& work, region& timed) {
+  // A client's, and its connection to the back end.
+  allow_descriptors((work.back_end() ? 2 : 1) * work.connections());
   server one(work);
   timed.begin();
   one.run();

@@ -39,21 +39,14 @@ std::int64_t children_cpu_ns() {
 // Whether there is a child, dead or alive. Then one is reaped if it is dead.
 bool has_child() { return waitpid(-1, nullptr, WNOHANG) >= 0; }
 
-// Both the server and the clients need one a connection.
-void allow_descriptors(std::int64_t connections) {
-  rlimit limit;
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  const auto wanted = static_cast<rlim_t>(connections) + 100;
-  if (limit.rlim_cur >= wanted) return;
-  limit.rlim_cur = std::min(limit.rlim_max, wanted);
-  if (limit.rlim_cur < wanted || setrlimit(RLIMIT_NOFILE, &limit) != 0) {
-    throw cannot_run("a server of " + std::to_string(connections) +
-                     " connections needs as many file descriptors: raise `ulimit -n`");
-  }
-}
+// Beside its connections, a server and its clients have some files open.
+constexpr std::int64_t other_descriptors = 100;
 
 limits limits_of(const parameters& values) {
   limits allowed;
+  // All that are asked for, and those of the clients that look at the server beside wrk.
+  allowed.connections =
+      std::max(allowed.connections, static_cast<std::size_t>(values.integer("connections")) + 10);
   if (values.word("load") == "chaos") {
     if (run_chaos == nullptr) throw usage_error("--load=chaos: built without tests");
     // Clients that leave the server waiting are part of it: so that it is over in time.
@@ -66,6 +59,18 @@ limits limits_of(const parameters& values) {
 
 }  // namespace
 
+void allow_descriptors(std::int64_t wanted) {
+  rlimit limit;
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  const auto all = static_cast<rlim_t>(wanted + other_descriptors);
+  if (limit.rlim_cur >= all) return;
+  limit.rlim_cur = all;
+  if (limit.rlim_max < all || setrlimit(RLIMIT_NOFILE, &limit) != 0) {
+    throw cannot_run("it needs " + std::to_string(all) + " file descriptors, and may have " +
+                     std::to_string(limit.rlim_max) + ": raise `ulimit -Hn`");
+  }
+}
+
 std::vector<parameter> problem::declare() {
   return {
       parameter::integer("connections", 64, 1, 20'000, "kept connections"),
@@ -75,7 +80,10 @@ std::vector<parameter> problem::declare() {
       parameter::word("hop", {"none", "back-end", "redis"}, "what an answer needs"),
       parameter::word("load", {"steady", "chaos", "wrk"}, "how the clients behave"),
       parameter::integer("ms", 1000, 20, 600'000, "load=wrk: how long; wrk stops each 100 ms"),
-      parameter::integer("workers", 16, 1, 1000, "of a thread pool, and Go's to the back end"),
+      parameter::integer("workers", 4, 1, 1000, "threads of a pool, an event loop each"),
+      parameter::integer("back-ends", 1, 1, 20'000,
+                         "connections to the back end, at most one a client; threads and "
+                         "processes have one each"),
       parameter::word("sockets", {"epoll", "io_uring"}, "cooperative: how they are waited for"),
       parameter::word("patience", {"within", "swept"},
                       "cooperative: a timer a wait, or a look at all connections now and then"),
@@ -93,16 +101,18 @@ problem::problem(const parameters& values)
     : sockets_(values.word("sockets")),
       sweeps_(values.word("patience") == "swept"),
       workers_(static_cast<int>(values.integer("workers"))),
+      back_ends_(
+          static_cast<int>(std::min(values.integer("back-ends"), values.integer("connections")))),
       connections_(values.integer("connections")) {
   server_->allowed = limits_of(values);
   const bool by_wrk = values.word("load") == "wrk";
   if (by_wrk) require_wrk();
-  allow_descriptors(values.integer("connections"));
+  allow_descriptors(connections_ + back_ends_);
   static_cast<void>(session::content(0));  // made before there are two processes
   prctl(PR_SET_CHILD_SUBREAPER, 1);        // so that a process that its maker left is ours to find
   using kind = back_end_process::kind;
-  if (values.word("hop") == "back-end") back_end_.emplace(kind::stub);
-  if (values.word("hop") == "redis") back_end_.emplace(kind::redis);
+  if (values.word("hop") == "back-end") back_end_.emplace(kind::stub, connections_);
+  if (values.word("hop") == "redis") back_end_.emplace(kind::redis, connections_);
   sigset_t stop;
   sigemptyset(&stop);
   sigaddset(&stop, SIGTERM);

@@ -17,6 +17,10 @@
 
 namespace heddle::lab::http {
 
+/// Allows this process, and those that it forks, so many file descriptors. Throws cannot_run where
+/// they are not to be had.
+void allow_descriptors(std::int64_t wanted);
+
 /// An HTTP/1.1 server, and clients in a process of their own that send it `requests` requests over
 /// `connections` kept connections, each with `pipeline` on the way, and then end it by SIGTERM.
 ///
@@ -32,9 +36,12 @@ namespace heddle::lab::http {
 /// - `patience`: how our own models see that a client is too slow: `within` is a timer for each
 ///   wait, to the nanosecond; `swept` is what the bare loop does, a look at all connections every
 ///   second at least.
-/// - `workers`: threads that a pool of them has, and connections to the back end that goroutines
-///   have together. (A thread or process that serves one connection has one of its own; an event
-///   loop and our own models have one in all, over which many ask at a time.)
+/// - `workers`: threads of the pool, an event loop each.
+/// - `back-ends`: connections to the back end, the same number for all that multiplex: the loops of
+///   a pool together, the strands of our own models, goroutines. A client's questions all go over
+///   one of them, dealt out in turn; those of several clients go out together. There are no more
+///   than clients (`connections`): then each has one of its own, and nothing is batched. A thread
+///   or a process that serves one client always has one of its own.
 ///
 /// Oracle: the clients look at every answer of a request that deserves one (wrk at its status and
 /// length). None is wrong, none missing, and afterwards the server has no connection and no more
@@ -67,6 +74,8 @@ class problem {
   [[nodiscard]] const std::string& sockets() const { return sockets_; }
   [[nodiscard]] bool sweeps() const { return sweeps_; }
   [[nodiscard]] int workers() const { return workers_; }
+  [[nodiscard]] int back_ends() const { return back_ends_; }
+  [[nodiscard]] std::int64_t connections() const { return connections_; }
 
   [[nodiscard]] verdict check();
   void report(const region& timed, results& out, const rerun& again) const;
@@ -76,6 +85,7 @@ class problem {
   std::string sockets_;
   bool sweeps_;
   int workers_;
+  int back_ends_;
   std::int64_t connections_;
   sigset_t signals_before_;
   listening door_;

@@ -22,6 +22,7 @@ type connection struct {
 	out      []byte
 	answered int // since the last write
 	now      request
+	asker    asker
 
 	left    int     // bytes that may still come of what is read now: a header, a line, some of a body
 	tooMuch refusal // what is said to more
@@ -49,7 +50,7 @@ type refusal int
 func (r refusal) Error() string { return http.StatusText(int(r)) }
 
 func newConnection(s *server, socket net.Conn) *connection {
-	made := &connection{server: s, socket: socket}
+	made := &connection{server: s, socket: socket, asker: s.newAsker()}
 	made.in = bufio.NewReaderSize(made, input)
 	made.text = textproto.NewReader(made.in)
 	return made
@@ -75,7 +76,7 @@ func (c *connection) serve() {
 		c.answered++
 		closes := !c.now.keepAlive || c.stopping.Load()
 		how := response{closes: closes, http10: c.now.http10, onlyHeader: c.now.method == "HEAD"}
-		c.out = appendResponse(c.out, c.find(c.now.method, c.now.target, c.now.body.Bytes()), how)
+		c.out = appendResponse(c.out, c.find(c.asker, c.now.method, c.now.target, c.now.body.Bytes()), how)
 		if closes {
 			if c.flush() == nil {
 				c.linger()

@@ -27,6 +27,7 @@ type server struct {
 	allowed  limits
 	backEnd  *backEnd // nil: none
 	stopping atomic.Bool
+	askers   atomic.Int64 // clients so far
 
 	*counts
 }
@@ -42,7 +43,7 @@ const most = 1 << 30
 func declared() []harness.Parameter {
 	var all []harness.Parameter
 	for _, name := range []string{
-		"door", "counts", "back-end-port", "workers", "header-bytes", "target-bytes", "body-bytes", "linger-bytes", "pipelined",
+		"door", "counts", "back-end-port", "back-ends", "header-bytes", "target-bytes", "body-bytes", "linger-bytes", "pipelined",
 		"connections", "idle-ms", "header-ms", "body-ms", "write-ms", "linger-ms",
 	} {
 		all = append(all, harness.Parameter{Name: name, Most: most})
@@ -85,7 +86,7 @@ func run(arguments []string) error {
 	defer counted.countThreads()
 	all := &server{allowed: limitsIn(parsed), counts: counted}
 	if port := parsed.Integer("back-end-port"); port != 0 {
-		all.backEnd = newBackEnd(fmt.Sprintf("127.0.0.1:%d", port), int(parsed.Integer("workers")))
+		all.backEnd = newBackEnd(fmt.Sprintf("127.0.0.1:%d", port), int(parsed.Integer("back-ends")))
 		defer all.backEnd.close()
 	}
 	serving := newModel(parsed.Model, all)

@@ -231,18 +231,63 @@ func stubRedis(t *testing.T) string {
 func TestTheBackEndIsAskedAgainAfterAnError(t *testing.T) {
 	from := newBackEnd(stubRedis(t), 1)
 	defer from.close()
-	if _, _, err := from.get("error"); err == nil {
+	by := newQuestion()
+	if _, _, err := from.get(0, by, "error"); err == nil {
 		t.Error("an error is no value")
 	}
-	if value, found, err := from.get("k"); string(value) != "v" || !found || err != nil {
+	if value, found, err := from.get(0, by, "k"); string(value) != "v" || !found || err != nil {
 		t.Errorf("got %q, %v, %v", value, found, err)
 	}
-	if _, found, err := from.get("missing"); found || err != nil {
+	if _, found, err := from.get(0, by, "missing"); found || err != nil {
 		t.Errorf("got %v, %v", found, err)
 	}
 	nobody := newBackEnd("127.0.0.1:1", 1)
 	defer nobody.close()
-	if _, _, err := nobody.get("k"); err == nil {
+	if _, _, err := nobody.get(0, by, "k"); err == nil {
 		t.Error("no server listens there")
+	}
+}
+
+func TestQuestionsOfManyShareAConnectionAndEachGetsItsAnswer(t *testing.T) {
+	from := newBackEnd(stubRedis(t), 2)
+	defer from.close()
+	failures := make(chan string, 20)
+	for client := 0; client < cap(failures); client++ {
+		go func(client int) {
+			by, failure := newQuestion(), ""
+			for i := 0; i < 50; i++ {
+				key := "k"
+				if (client+i)%3 == 0 {
+					key = "missing"
+				}
+				value, found, err := from.get(client, by, key)
+				if err != nil || found != (key == "k") || found && string(value) != "v" {
+					failure = fmt.Sprintf("%s: got %q, %v, %v", key, value, found, err)
+				}
+			}
+			failures <- failure
+		}(client)
+	}
+	for i := 0; i < cap(failures); i++ {
+		if failure := <-failures; failure != "" {
+			t.Error(failure)
+		}
+	}
+}
+
+func TestAllWhoWaitLearnThatTheBackEndHasFailed(t *testing.T) {
+	from := newBackEnd(stubRedis(t), 1)
+	defer from.close()
+	errs := make(chan error, 10)
+	for client := 0; client < cap(errs); client++ {
+		go func(client int) {
+			_, _, err := from.get(client, newQuestion(), "error")
+			errs <- err
+		}(client)
+	}
+	for i := 0; i < cap(errs); i++ {
+		if err := <-errs; err == nil {
+			t.Error("an error is no value")
+		}
 	}
 }

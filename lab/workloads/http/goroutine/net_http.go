@@ -11,6 +11,9 @@ import (
 	"time"
 )
 
+// askerKey is where a connection's context has its asker.
+type askerKey struct{}
+
 // netHTTP is Go's own server, with the same limits and the same resources; what it refuses, it refuses in its own way.
 type netHTTP struct {
 	*server
@@ -28,7 +31,10 @@ func newNetHTTP(s *server) *netHTTP {
 		WriteTimeout:      s.allowed.write,
 		IdleTimeout:       s.allowed.idle,
 		ConnState:         made.count,
-		ErrorLog:          log.New(io.Discard, "", 0), // some clients misbehave on purpose
+		ConnContext: func(to context.Context, _ net.Conn) context.Context {
+			return context.WithValue(to, askerKey{}, s.newAsker())
+		},
+		ErrorLog: log.New(io.Discard, "", 0), // some clients misbehave on purpose
 	}
 	return made
 }
@@ -75,7 +81,7 @@ func (n *netHTTP) ServeHTTP(to http.ResponseWriter, from *http.Request) {
 			return
 		}
 	}
-	found := n.find(from.Method, from.URL.Path, body)
+	found := n.find(from.Context().Value(askerKey{}).(asker), from.Method, from.URL.Path, body)
 	to.Header().Set("Content-Type", "text/plain")
 	if found.status == http.StatusMethodNotAllowed {
 		to.Header().Set("Allow", "GET, HEAD")

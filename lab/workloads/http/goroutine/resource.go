@@ -34,8 +34,18 @@ func plain(status int, text []byte) resource {
 	return resource{status: status, content: text}
 }
 
+// asker is the one for whose client the back end is asked.
+type asker struct {
+	client   int // its number: 0, 1 …
+	question *question
+}
+
+func (s *server) newAsker() asker {
+	return asker{client: int(s.askers.Add(1) - 1), question: newQuestion()}
+}
+
 // find is the response logic of session.cpp.
-func (s *server) find(method, target string, body []byte) resource {
+func (s *server) find(by asker, method, target string, body []byte) resource {
 	is := func(name string) bool { return method == name }
 	if target == "/echo" {
 		if is("POST") || is("PUT") {
@@ -60,18 +70,18 @@ func (s *server) find(method, target string, body []byte) resource {
 	case !is("GET") && !is("HEAD"):
 		return plain(http.StatusMethodNotAllowed, nil)
 	case isKey:
-		return s.ask(key)
+		return s.ask(by, key)
 	case fits:
 		return resource{status: http.StatusOK, content: content[:wanted], chunked: isChunked}
 	}
 	return plain(http.StatusOK, greeting)
 }
 
-func (s *server) ask(key string) resource {
+func (s *server) ask(by asker, key string) resource {
 	if s.backEnd == nil {
 		return plain(http.StatusBadGateway, nil)
 	}
-	value, found, err := s.backEnd.get(key)
+	value, found, err := s.backEnd.get(by.client, by.question, key)
 	switch {
 	case err != nil:
 		return plain(http.StatusBadGateway, nil)
