@@ -5,6 +5,7 @@
 
 #include "heddle/coop/context/context.hpp"
 #include "workloads/survey/demonstrations.hpp"
+#include "workloads/survey/valgrind.hpp"
 #include "workloads/survey/workload.hpp"
 
 namespace heddle::lab::surveying {
@@ -29,7 +30,7 @@ class fibers {
   template <class Body>
   class strand {
    public:
-    explicit strand(const Body& body) : body_(body) {}
+    explicit strand(const Body& body) : body_(body) { obey_registration(); }
     void resume() { Context::switch_to(main_, context_); }
     void yield() { Context::switch_to(context_, main_); }
 

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <iterator>
 #include <stdexcept>
 #include <string>
 
 #include "harness/processors.hpp"
+#include "workloads/survey/valgrind.hpp"
 
 namespace heddle::lab::surveying {
 namespace {
@@ -17,22 +19,38 @@ std::int64_t kernel_threads() {
                        std::filesystem::directory_iterator());
 }
 
+// The number that the comparison gives each sample of a cell, from 0.
+std::int64_t sample_of_cell() {
+  const char* const sample = std::getenv("HEDDLE_SAMPLE");
+  return sample == nullptr ? 0 : std::atoll(sample);
+}
+
 }  // namespace
 
 std::vector<parameter> problem::declare() {
   return {
       parameter::integer("yields", 100'000, 1, 1'000'000'000, "of the strand that is timed"),
-      parameter::integer("debugger", 0, 0, 1, "also ask gdb what it sees of suspended strands"),
+      parameter::integer("debugger", 0, 0, 1'000'000,
+                         "of a cell's samples, the first ones that ask gdb what it sees"),
+      parameter::integer("valgrind", 0, 0, 1'000'000,
+                         "of a cell's samples, the first ones that ask Valgrind what it says"),
+      parameter::integer("registered", 1, 0, 1, "tell Valgrind of the stacks, if it is there"),
   };
 }
 
 parameters problem::small(const parameters& values) {
   return values.with("yields", std::min<std::int64_t>(values.integer("yields"), 100))
-      .with("debugger", 0);
+      .with("debugger", 0)
+      .with("valgrind", 0)
+      .with("registered", 1);
 }
 
 problem::problem(const parameters& values)
-    : yields_(values.integer("yields")), debugger_(values.integer("debugger") != 0) {
+    : yields_(values.integer("yields")),
+      debugger_(sample_of_cell() < values.integer("debugger")),
+      valgrind_(sample_of_cell() < values.integer("valgrind")) {
+  stacks_are_registered = values.integer("registered") != 0;
+  if (!stacks_are_registered) announce_deregistration();
   pin_to_one_processor();
 }
 
@@ -41,9 +59,9 @@ void problem::look_before() { threads_before_ = kernel_threads(); }
 void problem::look_at() {
   threads_ = kernel_threads() - threads_before_;
   ++demonstrations_;
-  if (!debugger_) return;
   try {
-    frames_ = frames_in_gdb("suspended_in_a_call");
+    if (debugger_) frames_ = frames_in_gdb("suspended_in_a_call");
+    if (valgrind_) memcheck_ = ask_memcheck();
   } catch (const std::runtime_error& error) {
     std::fprintf(stderr, "note: %s\n", error.what());
   }
@@ -72,6 +90,12 @@ void problem::report(const region& timed, results& out, const rerun&) const {
       .add("listed_threads", static_cast<double>(threads_) / suspended);
   if (frames_ >= 0) {
     out.counters.add("debugger_frames", static_cast<double>(frames_) / suspended);
+  }
+  if (memcheck_) {
+    out.counters.add("valgrind_errors", memcheck_->told.errors)
+        .add("valgrind_warns", std::int64_t{memcheck_->told.switching_stacks})
+        .add("valgrind_errors_untold", memcheck_->untold.errors)
+        .add("valgrind_warns_untold", std::int64_t{memcheck_->untold.switching_stacks});
   }
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -18,6 +19,16 @@ struct limits {
   std::int64_t minimum_stack_bytes = 0;
 };
 
+/// Memcheck's complaints about a run of a model: once where it is told of stacks, once where not.
+struct memcheck_says {
+  struct complaints {
+    std::int64_t errors = 0;
+    bool switching_stacks = false;
+  };
+  complaints told;
+  complaints untold;
+};
+
 /// The survey of the FiberContext article: how coroutines are made in C and C++. Each mechanism
 /// yields `yields` times to the main flow and back, and then shows its limits; what cannot run here
 /// is a sentence in the experiment.
@@ -26,8 +37,14 @@ struct limits {
 ///
 /// Counters, 1 or 0: those of `limits`; `loses_locals` and `no_yield_in_call`, the opposites;
 /// `listed_threads`: the share of suspended strands that are kernel threads, which every debugger
-/// lists; `debugger_frames`, with debugger=1: the share whose functions gdb shows in `thread apply
-/// all backtrace`.
+/// lists.
+///
+/// A tool's answer takes half a second and is the same each time, so it is asked for in a cell's
+/// first samples only, as many as the parameter says. With debugger=N, `debugger_frames`: the share
+/// of suspended strands whose functions gdb shows in `thread apply all backtrace`. With valgrind=N,
+/// what memcheck says of a small run of the same model: `valgrind_errors` and `valgrind_warns`, 1
+/// if it says "client switching stacks?"; and both once more with the end `_untold`, where it has
+/// not been told of stacks by VALGRIND_STACK_REGISTER. Libraries' own stacks it is never told of.
 class problem {
  public:
   static constexpr std::string_view name = "survey";
@@ -56,16 +73,26 @@ class problem {
  private:
   std::int64_t yields_;
   bool debugger_;
+  bool valgrind_;
   std::int64_t turns_ = 0;
   int demonstrations_ = 0;
   limits limits_;
   std::int64_t threads_before_ = 0;
   std::int64_t threads_ = 0;
   int frames_ = -1;  // no debugger was asked
+  std::optional<memcheck_says> memcheck_;
 };
 
 /// Number of times that `function` is in the backtraces of this process's threads, as gdb prints
 /// them without any help. Throws std::runtime_error if there is no gdb, or it may not look.
 [[nodiscard]] int frames_in_gdb(std::string_view function);
+
+/// Runs this program once more under Valgrind, with the model that it is running. Throws
+/// std::runtime_error if there is no Valgrind, or the program fails under it.
+[[nodiscard]] memcheck_says ask_memcheck();
+
+/// What Valgrind has printed, split at the line by which a problem says that it deregisters stacks.
+/// Throws std::runtime_error if lines are missing.
+[[nodiscard]] memcheck_says parse_memcheck(std::string_view log);
 
 }  // namespace heddle::lab::surveying
