@@ -23,18 +23,18 @@ params = { size = 3 }
 [[program]]
 command = ["./x-{opt}", "{size}"]
 models = ["serial", "thread", "stackless"]
-[[claim]]
+[[question]]
 id = "c1"
-words = "w"
+asks = "q"
 form = "ratio"
 numerator = "thread"
 denominator = "stackless"
 at = { opt = "O0" }
 over = { n = { min = 2 } }
 bound = { max = 0.95 }
-[[claim]]
+[[question]]
 id = "c2"
-words = "w"
+asks = "q"
 form = "slope"
 model = "thread"
 along = "n"
@@ -262,9 +262,12 @@ fn an_answer_has_a_label_that_fits_and_names_one_point() {
 #[test]
 fn a_short_form_of_a_claim_is_an_excerpt() {
     let words = "words = \"in most cases threads are twice as slow\"\nshort = ";
-    let with = |short: &str| GOOD.replacen("words = \"w\"", &format!("{words}\"{short}\""), 1);
+    let with = |short: &str| {
+        let good = GOOD.replacen("[[question]]", "[[goal]]", 1);
+        good.replacen("asks = \"q\"", &format!("{words}\"{short}\""), 1)
+    };
     let experiment = parse(&with("threads … twice as slow")).unwrap();
-    let claim = experiment.claims().next().unwrap();
+    let claim = experiment.claims().last().unwrap();
     assert_eq!(claim.short.as_deref(), Some("threads … twice as slow"));
     let error = parse(&with("threads … twice as fast")).unwrap_err();
     assert!(
@@ -278,7 +281,7 @@ fn each_form_has_its_own_fields() {
     let with = |fields: &str| {
         let place = "at = { opt = \"O0\" }\nover = { n = { min = 1 } }\nbound = { max = 2 }\n";
         parse(&format!(
-            "{GOOD}[[claim]]\nid = \"f\"\nwords = \"w\"\n{fields}\n{place}"
+            "{GOOD}[[question]]\nid = \"f\"\nasks = \"q\"\n{fields}\n{place}"
         ))
     };
     let pair = "numerator = \"thread\"\ndenominator = \"serial\"";
@@ -396,7 +399,7 @@ quote = "table"
 [quote.table]
 words = "Table 2. Ratio of thread to serial (%)"
 short = "Ratio of thread to serial"
-[[claim]]
+[[goal]]
 id = "s-{n}"
 form = "ratio"
 numerator = "thread"
@@ -408,7 +411,7 @@ cells = [
     [3, "126 %"],
 ]
 bound = { points = 10 }
-[[claim]]
+[[goal]]
 id = "own"
 words = "w"
 form = "value"
