@@ -34,10 +34,12 @@ impl Printed {
 
 /// A number with groups of three digits, or a quotient of two.
 fn number(word: &str) -> Option<f64> {
-    match word.split_once('/') {
-        Some((above, below)) => Some(number(above)? / number(below)?).filter(|it| it.is_finite()),
-        None => word.replace(',', "").parse().ok(),
-    }
+    let whole = |word: &str| word.replace(',', "").parse::<f64>().ok();
+    let value = match word.split_once('/') {
+        Some((above, below)) => whole(above)? / whole(below)?,
+        None => whole(word)?,
+    };
+    value.is_finite().then_some(value)
 }
 
 #[cfg(test)]
@@ -56,6 +58,7 @@ mod tests {
             ("20×", &[20.0]),
             ("3-5 µs", &[3.0, 5.0]),
             ("1/0", &[]),
+            ("1/2/3", &[]),
             ("…, ./", &[]),
             ("dear", &[]),
             ("", &[]),

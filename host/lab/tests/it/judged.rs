@@ -60,7 +60,8 @@ fn a_table_has_a_verdict_and_each_cell_of_it_one() {
         (n, ratio, ratio * 0.9, ratio * 1.1)
     };
     let points = "[[claim]]\nid = \"points\"\nwords = \"points\"\nreading = \"r\"\n\
-                  form = \"table\"\nnumerator = \"a\"\ndenominator = \"b\"\ncolumns = [\"n\", \"figure\"]\n\
+                  form = \"table\"\nnumerator = \"a\"\ndenominator = \"b\"\n\
+                  columns = [\"n\", \"figure\"]\n\
                   cells = [[1, 24.0], [2, \"54 %\"]]\nbound = { points = 10 }\n";
     let claims = [
         table("all", "a", &[inside(1), inside(2), inside(5)]),
