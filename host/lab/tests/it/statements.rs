@@ -695,3 +695,34 @@ fn what_is_a_sources_is_not_a_questions_or_a_goals() {
                  columns = [\"n\", \"figure\"]\ncells = [[1, 45.4]]\nbound = { points = 10 }\n";
     assert!(parse(&format!("{}{table}", good())).is_ok());
 }
+
+#[test]
+fn a_damaged_file_is_refused_at_one_of_its_lines() {
+    let good = good();
+    let lines: Vec<&str> = good.lines().collect();
+    let joined = |lines: Vec<&str>| lines.join("\n") + "\n";
+    let without = (0..lines.len()).map(|line| {
+        let others = lines.iter().enumerate().filter(|(other, _)| *other != line);
+        joined(others.map(|(_, text)| *text).collect())
+    });
+    let twice = (0..lines.len()).map(|line| {
+        let mut lines = lines.clone();
+        lines.insert(line, lines[line]);
+        joined(lines)
+    });
+    let cut = good.char_indices().map(|(end, _)| good[..end].to_owned());
+    let (mut read, mut refused) = (0, 0);
+    for text in without.chain(twice).chain(cut) {
+        let Err(error) = parse(&text) else {
+            read += 1;
+            continue;
+        };
+        refused += 1;
+        let place = error.strip_prefix("/dir/e.toml:").unwrap();
+        let (line, message) = place.split_once(": ").unwrap();
+        let line: usize = line.parse().unwrap();
+        assert!(line <= text.lines().count().max(1) + 1, "{error}");
+        assert!(!message.is_empty());
+    }
+    assert!(read > 0 && refused > 1000, "{read} {refused}");
+}
