@@ -112,6 +112,13 @@ fn a_table_has_a_verdict_and_each_cell_of_it_one() {
         "{}",
         note("more")
     );
+    let more = found.iter().find(|claim| claim.id == "more").unwrap();
+    assert!(
+        more.ours
+            .ends_with("; 2 of 2 cells inside, 2 of 4 measured"),
+        "{}",
+        more.ours
+    );
     assert!(
         note("beyond").starts_with("needs --full"),
         "{}",

@@ -61,12 +61,16 @@ impl<'a> Case<'a> {
         }
         let inside = |(_, point): &&(&TableCell, Point)| point.inside == Some(true);
         let inside = points.iter().filter(inside).count();
+        let (have, all) = (points.len(), found.len());
+        let partly = match have < all {
+            true => format!(", {have} of {all} measured"),
+            false => String::new(),
+        };
         let ours = format!(
-            "{} where the source prints {}{}; {inside} of {} cells inside",
+            "{} where the source prints {}{}; {inside} of {have} cells inside{partly}",
             measured(&cell.claim, decisive.estimate, unit(&cell.claim)),
             figure(&cell.claim),
             unit(&cell.claim),
-            points.len()
         );
         let mut notes = vec![format!("decided at {}", place(cell))];
         let (mut needed, mut wanted) = (None, Vec::new());
@@ -82,12 +86,8 @@ impl<'a> Case<'a> {
             Verdict::Reproduced => notes = vec![format!("closest to its bound at {}", place(cell))],
             Verdict::NotReproduced | Verdict::Skipped => {}
         }
-        if points.len() < found.len() {
-            notes.push(format!(
-                "{} of {} cells measured",
-                points.len(),
-                found.len()
-            ));
+        if have < all {
+            notes.push(format!("{have} of {all} cells measured"));
         }
         Judgement {
             ours,
