@@ -40,6 +40,11 @@ impl ClaimReport {
         let (value, _) = self.ours.split_once(" (95 %").unwrap_or((&self.ours, ""));
         value
     }
+
+    /// What follows: ` (95 % 29.8–33.0) at n=8`.
+    pub fn rest(&self) -> &str {
+        &self.ours[self.value().len()..]
+    }
 }
 
 impl CellReport {

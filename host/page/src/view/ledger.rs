@@ -59,10 +59,11 @@ struct PartLine {
     /// Only where there are several parts.
     verdict: Option<Word>,
     bound: String,
-    /// What was found; empty: nothing was, and `ours` says why.
+    /// What was found; empty: nothing was, and `note` says why.
     value: String,
     /// Its interval, and what else is to be said of it.
-    ours: String,
+    rest: String,
+    note: String,
     /// Only where the parts read the words differently.
     reading: String,
 }
@@ -162,10 +163,8 @@ impl Entry {
                 verdict: several.then(|| Word::new(claim.verdict, Kind::Claim)),
                 bound: claim.bound.clone(),
                 value: claim.value().to_owned(),
-                ours: match claim.ours.strip_prefix(claim.value()) {
-                    Some(rest) if !claim.ours.is_empty() => rest.to_owned(),
-                    _ => claim.note.clone(),
-                },
+                rest: claim.rest().to_owned(),
+                note: claim.note.clone(),
                 reading: if alike {
                     String::new()
                 } else {
