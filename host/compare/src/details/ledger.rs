@@ -1,4 +1,5 @@
-//! The statements of the sources, our questions and our goals, each with what was computed, what was found and why.
+//! The statements of the sources, our questions and our goals, each with what was computed, what
+//! was found and why.
 
 use super::printed::{self, sign};
 use super::{INDENT, Wide, line};

@@ -5,8 +5,9 @@ use super::{INDENT, Wide};
 use crate::layout::length;
 use heddle_results::{CellReport, PrintedTable, Verdict};
 
-/// Appends them: for each column what is published, ours with a sign for the verdict, and its interval. A table stands under
-/// what is said of its claim, or, where it is too wide for that, at the left.
+/// Appends them: for each column what is published, ours with a sign for the verdict, and its
+/// interval. A table stands under what is said of its claim, or, where it is too wide for that, at
+/// the left.
 pub fn print(text: &mut String, tables: &[PrintedTable], wide: Wide) {
     for table in tables {
         let rows = rows(table);

@@ -37,20 +37,20 @@ fn cell(&(work, figure, ours, verdict): &Row) -> CellReport {
 fn with_table() -> Report {
     use Verdict::{Inconclusive, NotReproduced, Reproduced, Skipped};
     let mut report = report();
-    let table = |id: &str, part: &str, rows: &[Row]| {
-        ClaimReport {
+    let table = |id: &str, part: &str, rows: &[Row]| ClaimReport {
         id: id.into(),
         words: "Table 1. Execution time ratio CM/CP (%) for three applications".into(),
         document: "A paper".into(),
         part: part.into(),
-        reading: "CM is cooperative/asm, CP is concurrent, both on one processor; a printed cell holds within ten points".into(),
+        reading: "CM is cooperative/asm, CP is concurrent, both on one processor; \
+                  a printed cell holds within ten points"
+            .into(),
         computed: "cooperative/asm ÷ concurrent".into(),
         bound: "within 10 points".into(),
         ours: "31.2 % (95 % 29.2–33.2) where the source prints 20.0 %; 1 of 2 cells inside".into(),
         cells: rows.iter().map(cell).collect(),
         verdict: Verdict::of_all(rows.iter().map(|row| row.3)),
         ..report.experiments[0].claims[0].clone()
-    }
     };
     let tables = [
         table(

@@ -1,5 +1,5 @@
-//! CLAIMS: how many statements of the sources came out how, and the most telling ones in their source's words; QUESTIONS of ours;
-//! GOALS.
+//! CLAIMS: how many statements of the sources came out how, and the most telling ones in their
+//! source's words; QUESTIONS of ours; GOALS.
 
 use crate::layout::{Line, cut, length};
 use anstyle::{AnsiColor, Style};
@@ -81,7 +81,8 @@ impl<'a> Entry<'a> {
         Some(Self { needed, ..telling })
     }
 
-    /// How much it says: of what was not reproduced how far it is outside its bound, of what was how bold the figure is.
+    /// How much it says: the distance from its bound if it was not reproduced, else the boldness of
+    /// its figure.
     fn weight(&self) -> f64 {
         match self.verdict {
             Verdict::NotReproduced => outside(self.claim),
@@ -158,7 +159,8 @@ fn quoted(entries: &[Entry], kind: Kind, width: usize) -> Vec<Line> {
     quoted.into_iter().map(line).collect()
 }
 
-/// `CLAIMS of 5 sources   27 of 45 statements reproduced · 9 not · 6 inconclusive · 3 need --full`: as much of it as fits.
+/// `CLAIMS of 5 sources   27 of 45 statements reproduced · 9 not · 6 inconclusive`: as much of it
+/// as fits.
 fn head(kind: Kind, tally: &Tally, sources: usize, width: usize) -> Line {
     let title = match kind {
         Kind::Claim => "CLAIMS",

@@ -1,4 +1,5 @@
-//! A claim's, a question's or a goal's entry in its experiment: what was computed and found, the verdict and why.
+//! A claim's, a question's or a goal's entry in its experiment: what was computed and found, the
+//! verdict and why.
 
 use super::Link;
 use super::anchors::{Anchors, anchor};

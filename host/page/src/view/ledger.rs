@@ -1,5 +1,6 @@
-//! The ledger: the statements of the sources by document, each once, with its parts and printed tables; then our questions and our
-//! goals, a line each. What was computed, and why, stands in the experiments.
+//! The ledger: the statements of the sources by document, each once, with its parts and printed
+//! tables; then our questions and our goals, a line each. What was computed, and why, stands in the
+//! experiments.
 
 use super::Link;
 use super::anchors::{Anchors, anchor};

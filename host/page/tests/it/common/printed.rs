@@ -70,7 +70,9 @@ fn experiment(
     let ratio = "cooperative/asm ÷ concurrent";
     let table = ClaimReport {
         part: part.into(),
-        reading: "CM is cooperative/asm, CP is concurrent, both on one processor; a printed cell holds within ten points".into(),
+        reading: "CM is cooperative/asm, CP is concurrent, both on one processor; \
+                  a printed cell holds within ten points"
+            .into(),
         cells,
         ..claim(
             &format!("{number}.table"),
@@ -88,7 +90,9 @@ fn experiment(
         reading: format!("CM is ahead at each work of {workload}; ahead means a ratio below 0.95"),
         ..claim(
             &format!("{number}.better"),
-            "For the applications in Table 1, the CM programs perform better for two reasons: they perform no P/V operations (i.e., they synchronize using shared variables and less often) and they make fewer context switches.",
+            "For the applications in Table 1, the CM programs perform better for \
+             two reasons: they perform no P/V operations (i.e., they synchronize using shared \
+             variables and less often) and they make fewer context switches.",
             None,
             ratio,
             "≤ 0.95",
