@@ -20,11 +20,11 @@ mod span;
 mod stack;
 mod tally;
 mod tree;
-mod workers;
+
+pub use heddle_trace_file::Workers;
 
 pub use function::{FunctionId, Functions, Key};
 pub use profile::{Profile, Stats, Wanted};
 pub use span::{End, Loose, Span};
 pub use stack::{Frame, Stack, Step};
 pub use tree::{DEEPEST, Growing, Node, TreeError};
-pub use workers::Workers;

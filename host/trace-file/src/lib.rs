@@ -45,6 +45,7 @@ mod thread;
 mod trace;
 mod units;
 mod untimed;
+mod workers;
 pub mod write;
 
 pub use clock::{ClockKind, Rate, Stamp};
@@ -63,6 +64,7 @@ pub use remarks::{Remarks, Uncertainty};
 pub use thread::{Run, Thread};
 pub use trace::{MARKER, Trace, is_trace};
 pub use units::{Addr, Nanos, Ticks};
+pub use workers::Workers;
 
 /// The format version that this crate reads.
 pub const VERSION: u32 = 2;

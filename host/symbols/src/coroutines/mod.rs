@@ -52,7 +52,7 @@ pub(crate) fn recipes(program: &[u8], debug: &[u8]) -> Result<Vec<(Range<u64>, R
     let dwarf = sections.borrow(|section| EndianSlice::new(section, LittleEndian));
     let mut units = Vec::new();
     let mut known = frame_type::Known::new();
-    for (unit, scopes, of_unit) in units::read(&dwarf, units::with_coroutines(&dwarf)?)? {
+    for (unit, scopes, of_unit) in units::read(&dwarf, &units::with_coroutines(&dwarf)?)? {
         known.extend(of_unit);
         units.push((unit, scopes));
     }

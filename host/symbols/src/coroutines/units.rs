@@ -4,9 +4,8 @@ use super::Slice;
 use super::frame_type::Known;
 use super::scopes::{self, Scope};
 use gimli::{Dwarf, Section, Unit, UnitHeader, UnitSectionOffset};
+use heddle_trace_file::Workers;
 use memchr::memmem;
-use std::panic::resume_unwind;
-use std::thread;
 
 /// The name of the parameter; and of the units that GCC makes of code that was optimised at link time.
 const NAMES: [&[u8]; 2] = [b"frame_ptr\0", b"<artificial>\0"];
@@ -49,33 +48,15 @@ pub fn with_coroutines<'a>(dwarf: &Dwarf<Slice<'a>>) -> gimli::Result<Vec<UnitHe
 /// A unit with its scopes and the coroutines among them.
 type Parts<'a> = (Unit<Slice<'a>>, Vec<Scope<'a>>, Known);
 
-/// Reads them, in as many threads as there are processors.
+/// Reads them, by all processors at once.
 pub fn read<'a>(
     dwarf: &Dwarf<Slice<'a>>,
-    headers: Vec<UnitHeader<Slice<'a>>>,
+    headers: &[UnitHeader<Slice<'a>>],
 ) -> gimli::Result<Vec<Parts<'a>>> {
-    let workers = thread::available_parallelism().map_or(1, |workers| workers.get());
-    let workers = workers.min(headers.len()).max(1);
-    // Units are dealt out in turns, as neighbours are alike.
-    let work = |worker: usize| -> gimli::Result<Vec<Parts<'a>>> {
-        let own = headers.iter().skip(worker).step_by(workers);
-        own.map(|header| {
-            let unit = dwarf.unit(*header)?;
-            let (scopes, known) = scopes::read(unit.unit_ref(dwarf))?;
-            Ok((unit, scopes, known))
-        })
-        .collect()
-    };
-    let work = &work;
-    thread::scope(|scope| {
-        let others: Vec<_> = (1..workers)
-            .map(|worker| scope.spawn(move || work(worker)))
-            .collect();
-        let mut all = work(0)?;
-        for other in others {
-            all.extend(other.join().unwrap_or_else(|panic| resume_unwind(panic))?);
-        }
-        all.sort_by_key(|(unit, ..)| unit.header.offset());
-        Ok(all)
-    })
+    let read = Workers::all().each(headers, |header| {
+        let unit = dwarf.unit(*header)?;
+        let (scopes, known) = scopes::read(unit.unit_ref(dwarf))?;
+        Ok((unit, scopes, known))
+    });
+    read.into_iter().collect()
 }

@@ -2,14 +2,13 @@
 
 use super::piece::{Piece, kind};
 use super::{MAGIC, ModuleSymbols, codec};
-use crate::Error;
 use crate::file::{open, version_of};
 use crate::layout::{BLOCK_HEADER, BLOCK_MAGIC, BLOCK_UNIT, BlockHeader};
+use crate::{Error, Workers};
 use memmap2::Mmap;
 use std::fs::{DirBuilder, File};
 use std::os::unix::fs::{DirBuilderExt, FileExt};
 use std::path::{Component, Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use zerocopy::IntoBytes;
 
 /// A trace directory that goes when this does.
@@ -139,27 +138,12 @@ fn symbols(path: &Path, piece: &Piece) -> Result<ModuleSymbols, Error> {
 /// All processors at once: unpacking is what reading a packed trace waits for.
 fn unpack_blocks(path: &Path, blocks: &[&Piece], to: &Path) -> Result<(), Error> {
     let file = File::create_new(to).map_err(Error::io(to))?;
-    let next = AtomicUsize::new(0);
-    let work = || -> Result<(), Error> {
-        while let Some(piece) = blocks.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let block = block(path, piece)?;
-            file.write_all_at(&block, piece.header.offset.get())
-                .map_err(Error::io(to))?;
-        }
-        Ok(())
-    };
-    let workers = std::thread::available_parallelism()
-        .map_or(1, usize::from)
-        .min(blocks.len());
-    std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
-        workers
-            .into_iter()
-            .try_for_each(|worker| match worker.join() {
-                Ok(result) => result,
-                Err(panic) => std::panic::resume_unwind(panic),
-            })
-    })
+    let unpacked = Workers::all().each(blocks, |piece| {
+        let block = block(path, piece)?;
+        file.write_all_at(&block, piece.header.offset.get())
+            .map_err(Error::io(to))
+    });
+    unpacked.into_iter().collect()
 }
 
 fn block(path: &Path, piece: &Piece) -> Result<Vec<u8>, Error> {

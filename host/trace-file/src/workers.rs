@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 /// How many work on a trace at once, and how large pieces each takes. What they find is the same however many they are.
 ///
 /// ```
-/// use heddle_calls::Workers;
+/// use heddle_trace_file::Workers;
 ///
 /// let squares = Workers::all().each(&[1, 2, 3], |number| number * number);
 /// assert_eq!(squares, [1, 4, 9]);
@@ -49,7 +49,8 @@ impl Workers {
         self.count.get()
     }
 
-    pub(crate) fn chunk(self) -> u64 {
+    /// The least size of a piece of a thread's records, bytes.
+    pub fn chunk(self) -> u64 {
         self.chunk
     }
 
