@@ -33,6 +33,19 @@ pub fn open(path: &Path) -> Result<File, Error> {
     }
 }
 
+/// Opens a file of a trace to be written, too; makes it where there is none. A FIFO keeps nobody
+/// waiting, and a link is refused.
+pub fn open_to_write(path: &Path) -> Result<File, Error> {
+    OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .custom_flags(libc::O_NONBLOCK | libc::O_NOFOLLOW)
+        .open(path)
+        .map_err(Error::io(path))
+}
+
 /// A mapped file that is at least one header long.
 #[derive(Debug)]
 pub struct Mapped {

@@ -1,12 +1,12 @@
 //! The file `control`: the bell, and the lock that says that a process is collecting.
 
 use crate::Error;
+use crate::file::open_to_write;
 use crate::layout::{CONTROL_MAGIC, ControlHeader};
 use memmap2::MmapMut;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::mem::offset_of;
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
@@ -23,14 +23,7 @@ impl Control {
     /// Makes the file in the trace at `trace`, or takes over the one that a killed `heddle record` has left.
     pub fn hold(trace: &Path) -> Result<Self, Error> {
         let path = trace.join("control");
-        let file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .custom_flags(libc::O_NONBLOCK | libc::O_NOFOLLOW)
-            .open(&path)
-            .map_err(Error::io(&path))?;
+        let file = open_to_write(&path)?;
         if !file.metadata().map_err(Error::io(&path))?.is_file() {
             return Err(Error::damaged(&path, 0, "expected a regular file"));
         }
@@ -48,11 +41,7 @@ impl Control {
             0 => {}
             error => return Err(Error::io(&path)(std::io::Error::from_raw_os_error(error))),
         }
-        // SAFETY: the file is ours, and only grows.
-        let map = unsafe { MmapMut::map_mut(&file) }.map_err(Error::io(&path))?;
-        if map.len() < SIZE {
-            return Err(Error::damaged(&path, map.len() as u64, "it was cut short"));
-        }
+        let map = map(&file, &path)?;
         let control = Control {
             path,
             map,
@@ -77,36 +66,16 @@ impl Control {
 
     /// Waits until a thread says that a block is full, at most this long.
     pub fn wait(&self, at_most: Duration) {
-        let time = libc::timespec {
-            tv_sec: at_most.as_secs() as libc::time_t,
-            tv_nsec: at_most.subsec_nanos().into(),
-        };
-        // SAFETY: the futex word and the timespec are valid; shared between processes, so not FUTEX_PRIVATE.
-        unsafe {
-            libc::syscall(
-                libc::SYS_futex,
-                self.bell().as_ptr(),
-                libc::FUTEX_WAIT,
-                0,
-                &time,
-            )
-        };
+        wait(self.bell(), 0, at_most);
     }
 
     /// What ends a wait from another thread.
     pub fn waker(&self) -> Result<impl Fn() + Send + 'static + use<>, Error> {
-        let file = File::options()
-            .read(true)
-            .write(true)
-            .open(&self.path)
-            .map_err(Error::io(&self.path))?;
-        // SAFETY: as in `hold`.
-        let map = unsafe { MmapMut::map_mut(&file) }.map_err(Error::io(&self.path))?;
+        let map = open(&self.path)?;
         Ok(move || {
             let bell = word(&map, offset_of!(ControlHeader, bell));
             bell.store(1, Ordering::Release);
-            // SAFETY: as in `wait`.
-            unsafe { libc::syscall(libc::SYS_futex, bell.as_ptr(), libc::FUTEX_WAKE, i32::MAX) };
+            wake_all(bell);
         })
     }
 
@@ -115,6 +84,47 @@ impl Control {
         // If the file cannot be removed, the next collector takes it over.
         let _ = std::fs::remove_file(&self.path);
     }
+}
+
+/// Maps the file that a collector holds.
+pub fn open(path: &Path) -> Result<MmapMut, Error> {
+    let mut options = File::options();
+    let file = options.read(true).write(true).open(path);
+    map(&file.map_err(Error::io(path))?, path)
+}
+
+fn map(file: &File, path: &Path) -> Result<MmapMut, Error> {
+    // SAFETY: the collector that holds the file gave it its room, and it never shrinks.
+    let map = unsafe { MmapMut::map_mut(file) }.map_err(Error::io(path))?;
+    if map.len() < SIZE {
+        return Err(Error::damaged(path, map.len() as u64, "it was cut short"));
+    }
+    Ok(map)
+}
+
+/// Waits, at most this long, while the word has this value.
+pub fn wait(futex: &AtomicU32, value: u32, at_most: Duration) {
+    let time = libc::timespec {
+        tv_sec: at_most.as_secs() as libc::time_t,
+        tv_nsec: at_most.subsec_nanos().into(),
+    };
+    // SAFETY: the futex word and the timespec are valid; shared between processes, so not
+    // FUTEX_PRIVATE.
+    unsafe {
+        libc::syscall(
+            libc::SYS_futex,
+            futex.as_ptr(),
+            libc::FUTEX_WAIT,
+            value,
+            &time,
+        )
+    };
+}
+
+/// Wakes all who wait for another value of the word.
+pub fn wake_all(futex: &AtomicU32) {
+    // SAFETY: the futex word is valid.
+    unsafe { libc::syscall(libc::SYS_futex, futex.as_ptr(), libc::FUTEX_WAKE, i32::MAX) };
 }
 
 /// A word of the mapped header, by its offset there.

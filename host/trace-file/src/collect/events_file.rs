@@ -1,12 +1,13 @@
 //! The file `events`, while blocks are added to it.
 
 use crate::Error;
+use crate::file::open_to_write;
 use crate::layout::{BLOCK_HEADER, BLOCK_MAGIC, BLOCK_UNIT, BlockHeader};
 use crate::store::Source;
 use crate::store::verify;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::mem::offset_of;
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use zerocopy::{FromBytes, FromZeros, IntoBytes};
 
@@ -29,14 +30,7 @@ impl EventsFile {
     /// The file of the process in `directory`; made if it is not there.
     pub fn open(directory: &Path) -> Result<Self, Error> {
         let path = directory.join("events");
-        let file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .custom_flags(libc::O_NONBLOCK | libc::O_NOFOLLOW)
-            .open(&path)
-            .map_err(Error::io(&path))?;
+        let file = open_to_write(&path)?;
         Ok(EventsFile { path, file })
     }
 

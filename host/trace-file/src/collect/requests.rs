@@ -1,10 +1,9 @@
 //! The side of `control` where processes ask which functions a filter's patterns match.
 
-use super::control::word;
+use super::control::{self, wake_all, word};
 use crate::Error;
 use crate::layout::ControlHeader;
 use memmap2::MmapMut;
-use std::fs::File;
 use std::mem::offset_of;
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -19,17 +18,7 @@ pub struct Requests {
 impl Requests {
     /// The requests of the trace at `trace`, whose `control` a collector holds.
     pub fn open(trace: &Path) -> Result<Self, Error> {
-        let path = trace.join("control");
-        let file = File::options()
-            .read(true)
-            .write(true)
-            .open(&path)
-            .map_err(Error::io(&path))?;
-        // SAFETY: the collector that holds the file gave it its room, and it never shrinks.
-        let map = unsafe { MmapMut::map_mut(&file) }.map_err(Error::io(&path))?;
-        if map.len() < size_of::<ControlHeader>() {
-            return Err(Error::damaged(&path, map.len() as u64, "it was cut short"));
-        }
+        let map = control::open(&trace.join("control"))?;
         Ok(Requests { map })
     }
 
@@ -48,20 +37,7 @@ impl Requests {
 
     /// Waits, at most this long, until there have been more than `seen` requests.
     pub fn wait(&self, seen: u32, at_most: Duration) {
-        let time = libc::timespec {
-            tv_sec: at_most.as_secs() as libc::time_t,
-            tv_nsec: at_most.subsec_nanos().into(),
-        };
-        // SAFETY: the futex word and the timespec are valid; shared between processes, so not FUTEX_PRIVATE.
-        unsafe {
-            libc::syscall(
-                libc::SYS_futex,
-                self.asked().as_ptr(),
-                libc::FUTEX_WAIT,
-                seen,
-                &time,
-            )
-        };
+        control::wait(self.asked(), seen, at_most);
     }
 
     /// Ends a wait of ours.
@@ -81,9 +57,4 @@ impl Requests {
         self.answers().store(u32::MAX, Ordering::Release);
         wake_all(self.answers());
     }
-}
-
-fn wake_all(futex: &AtomicU32) {
-    // SAFETY: the futex word is valid.
-    unsafe { libc::syscall(libc::SYS_futex, futex.as_ptr(), libc::FUTEX_WAKE, i32::MAX) };
 }
