@@ -19,8 +19,9 @@ namespace heddle::lab {
 /// one group of them on each processor, and all of them synchronise by semaphores between groups,
 /// those of one group, too: no fiber may rely on where another one is.
 ///
-/// Which processor a fiber is on is settled when it is made, by turns, so that neighbours are on
-/// different ones: kernel threads are moved where one is idle, these are not.
+/// Which processor a fiber is on is settled when it is made, by turns if its maker does not say, so
+/// that neighbours are on different ones: kernel threads are moved where one is idle, these are
+/// not.
 class group_processes {
  public:
   /// A semaphore of these processes. Before each P the slice may end.
@@ -50,7 +51,11 @@ class group_processes {
   /// Before run().
   template <class Body>
   void spawn(Body body) {
-    const std::size_t at = next_++ % each_.size();
+    spawn_at(next_++ % each_.size(), std::move(body));
+  }
+  /// In the group of that number.
+  template <class Body>
+  void spawn_at(std::size_t at, Body body) {
     ++each_[at].running;
     groups_[at].spawn([this, at, body = std::move(body)] {
       of_group& mine = each_[at];

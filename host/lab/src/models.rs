@@ -19,6 +19,7 @@ pub const KNOWN: &[&str] = &[
     "concurrent",
     "concurrent/counted",
     "concurrent/groups",
+    "concurrent/groups-placed",
     "cooperative/asm",
     "cooperative/stackless",
     "cooperative/asm-loop",

@@ -19,7 +19,8 @@ namespace heddle::lab::buffer {
 /// - thread, goroutine, concurrent: semaphores `empty` and `full`, and one each that keeps several
 ///   producers, or consumers, out of each other's way (Andrews and Olsson, The SR Programming
 ///   Language). concurrent/counted: slices of `slice-steps` iterations instead of a time.
-///   concurrent/groups: on two processors.
+///   concurrent/groups: on two processors, strands by turns; concurrent/groups-placed: as
+///   parallel's.
 /// - cooperative: the number of items in the buffer; a producer waits until it is less than the
 ///   slots, a consumer until it is not 0. cooperative/asm and /stackless wait by waitfor, /asm-loop
 ///   by unnamed yields, /asm-named by a yield to one of the other side, each in turn, /asm-watched

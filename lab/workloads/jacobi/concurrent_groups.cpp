@@ -5,8 +5,9 @@
 namespace heddle::lab::jacobi {
 namespace {
 
-// CP on as many processors as PCM has: the same program as concurrent.
-void run(problem& work, region& timed) {
+// CP on as many processors as PCM has: the same program as concurrent. `placed`: as PCM's strands
+// are, neighbouring strips on one processor.
+void run_on_groups(problem& work, region& timed, bool placed) {
   if (work.how() == meeting::library) {
     throw cannot_run("the library has a barrier between groups, which is PCM's: parallel/asm");
   }
@@ -14,12 +15,20 @@ void run(problem& work, region& timed) {
   timed.kernel_threads(all.kernel_threads());
   semaphore_barrier<group_processes::semaphore> of_semaphores(work.strands());
   for (int strand = 0; strand < work.strands(); ++strand) {
-    all.spawn([&, strand] { solve(work, strand, [&] { of_semaphores.meet(); }); });
+    const int group = placed ? work.group_of(strand) : strand % work.groups();
+    all.spawn_at(static_cast<std::size_t>(group),
+                 [&, strand] { solve(work, strand, [&] { of_semaphores.meet(); }); });
   }
   all.run();
 }
 
-const model<problem> concurrent_groups{"concurrent/groups", &run};
+void run(problem& work, region& timed) { run_on_groups(work, timed, false); }
+void run_placed(problem& work, region& timed) { run_on_groups(work, timed, true); }
+
+const model<problem> models[] = {
+    {"concurrent/groups", &run},
+    {"concurrent/groups-placed", &run_placed},
+};
 
 }  // namespace
 }  // namespace heddle::lab::jacobi

@@ -29,7 +29,8 @@ enum class meeting : std::uint8_t {
 ///
 /// - serial: one flow of control, no barrier.
 /// - concurrent, thread, goroutine: CP. A mutex semaphore round the count of those who have come,
-///   a semaphore on which they wait. concurrent/groups: on as many processors as there are groups.
+///   a semaphore on which they wait. concurrent/groups: on as many processors as there are groups,
+///   by turns; concurrent/groups-placed: as parallel's strands are.
 /// - cooperative: CM. The count is a shared variable, "busy waiting on shared variables with
 ///   yields".
 /// - parallel: PCM. A barrier of shared variables in each of `groups` groups, on a processor each,
