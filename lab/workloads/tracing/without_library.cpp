@@ -5,10 +5,11 @@ namespace heddle::lab::tracing {
 namespace {
 
 // The article's remedy: "check if the function names match a string pattern associated with the
-// functions in our concurrency models. Only print the functions which match the pattern" (4).
+// functions in our concurrency models. Only print the functions which match the pattern" (4). With
+// the mangled beginning: names of the library's templates hold those of types in the namespace.
 command pattern_prefix(const std::filesystem::path& trace) {
   command words = preloaded("naive", trace);
-  words.emplace_back("LAB_PATTERN=product");
+  words.emplace_back("LAB_PATTERN=_ZN6models");
   return words;
 }
 
@@ -30,9 +31,10 @@ void run_own(problem& work, region& timed) {
 }
 
 // When it is recorded: by the names before the parameters, behind a template's result if there is
-// one.
+// one. A mutex of the library calls functions of its headers that are in no namespace.
 command without_std_prefix(const std::filesystem::path& trace) {
-  return heddle_record(trace, {"-N", R"(^([^(]*[ *&])?(std|__gnu_cxx)::)", "-N", "^operator new"});
+  return heddle_record(trace, {"-N", R"(^([^(]*[ *&])?(std|__gnu_cxx)::)", "-N",
+                               "^(operator (new|delete)|__gthread_)"});
 }
 
 void run_without_std(problem& work, region& timed) {

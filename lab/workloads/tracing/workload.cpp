@@ -35,8 +35,10 @@ std::uint64_t bytes_in(const fs::path& trace) {
 
 std::vector<parameter> problem::declare() {
   return {
-      parameter::word("program", {"fib", "stl", "coroutine", "lua", "many", "arrays", "vectors"},
-                      "what is recorded"),
+      parameter::word(
+          "program",
+          {"fib", "stl", "coroutine", "lua", "many", "arrays", "vectors", "matrix", "kv", "file"},
+          "what is recorded"),
       parameter::integer("threads", 1, 1, 256, "threads that run it at once"),
       parameter::integer("events", 1'000'000, 1'000, 1'000'000'000,
                          "events of all threads together, roughly"),

@@ -1,7 +1,7 @@
 // A product of two small matrices, on arrays of arrays: "use int** instead of vector<vector<int>>".
 #include "work.h"
 
-namespace product {
+namespace models {
 
 constexpr int n = 20;
 
@@ -32,22 +32,22 @@ void multiply(int** a, int** b, int** c) {
   }
 }
 
-}  // namespace product
+}  // namespace models
 
 // Not recorded itself: all recorded calls are those in the namespace, and what these call.
 __attribute__((no_instrument_function)) uint64_t work(long rounds) {
-  int** const a = product::make();
-  int** const b = product::make();
-  int** const c = product::make();
-  product::fill(a, 1);
-  product::fill(b, 2);
+  int** const a = models::make();
+  int** const b = models::make();
+  int** const c = models::make();
+  models::fill(a, 1);
+  models::fill(b, 2);
   uint64_t sum = 0;
   for (long i = 0; i < rounds; ++i) {
-    product::multiply(a, b, c);
-    sum += static_cast<uint64_t>(c[i % product::n][0]);
+    models::multiply(a, b, c);
+    sum += static_cast<uint64_t>(c[i % models::n][0]);
   }
-  product::remove(a);
-  product::remove(b);
-  product::remove(c);
+  models::remove(a);
+  models::remove(b);
+  models::remove(c);
   return sum;
 }

@@ -4,7 +4,7 @@
 
 #include "work.h"
 
-namespace product {
+namespace models {
 
 constexpr int n = 20;
 using square = std::vector<std::vector<int>>;
@@ -27,19 +27,19 @@ void multiply(const square& a, const square& b, square& c) {
   }
 }
 
-}  // namespace product
+}  // namespace models
 
 // Not recorded itself: all recorded calls are those in the namespace, and what these call.
 __attribute__((no_instrument_function)) uint64_t work(long rounds) {
-  product::square a = product::make();
-  product::square b = product::make();
-  product::square c = product::make();
-  product::fill(a, 1);
-  product::fill(b, 2);
+  models::square a = models::make();
+  models::square b = models::make();
+  models::square c = models::make();
+  models::fill(a, 1);
+  models::fill(b, 2);
   uint64_t sum = 0;
   for (long i = 0; i < rounds; ++i) {
-    product::multiply(a, b, c);
-    sum += static_cast<uint64_t>(c[i % product::n][0]);
+    models::multiply(a, b, c);
+    sum += static_cast<uint64_t>(c[i % models::n][0]);
   }
   return sum;
 }

@@ -10,6 +10,9 @@ extern "C" {
  * runs, the number of calls in proportion to the rounds. */
 uint64_t work(long rounds);
 
+/* For work() that makes threads of its own: each calls it when all that it does is done. */
+void lab_inner_thread_ends(void);
+
 #ifdef __cplusplus
 }
 #endif
