@@ -39,4 +39,15 @@ TEST_CASE("the oracle of reading tasks wants each file whole, and read") {
   CHECK_FALSE(run([](io::problem& work, buffer&, std::int64_t&) { work.forget(); }).ok);
 }
 
+TEST_CASE("the buffers of reading tasks take at most the memory that they may") {
+  const auto tasks = [](std::int64_t kilobytes, std::int64_t megabytes) {
+    const parameters values(io::problem::declare());
+    return io::problem(values.with("kilobytes", kilobytes).with("megabytes", megabytes)).tasks();
+  };
+  CHECK(tasks(4, 512) == 1000);
+  CHECK(tasks(1024, 512) == 512);
+  CHECK(tasks(2048, 512) == 256);
+  CHECK(tasks(2048, 1) == 1);
+}
+
 }  // namespace heddle::lab::io_oracle_test

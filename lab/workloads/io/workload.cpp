@@ -8,10 +8,21 @@
 
 namespace heddle::lab::io {
 
+namespace {
+
+int tasks_within(const parameters& values) {
+  const std::int64_t room = 1024 * values.integer("megabytes") / values.integer("kilobytes");
+  return static_cast<int>(std::clamp<std::int64_t>(room, 1, values.integer("tasks")));
+}
+
+}  // namespace
+
 std::vector<parameter> problem::declare() {
   return {
       parameter::integer("tasks", 1000, 1, 100'000, "tasks at once"),
       parameter::integer("kilobytes", 4, 4, 1'000'000, "size of the file"),
+      parameter::integer("megabytes", 1'000'000, 1, 1'000'000,
+                         "of all buffers together: fewer tasks where they would take more"),
       parameter::integer("reads", 1, 1, 1'000'000, "times that a task reads it"),
       parameter::integer("depth", 0, 0, 1000, "calls round the reading"),
       parameter::word("memory", {"reused", "fresh"}, "of frames, stacks and buffers"),
@@ -26,7 +37,7 @@ parameters problem::small(const parameters& values) {
 }
 
 problem::problem(const parameters& values)
-    : tasks_(static_cast<int>(values.integer("tasks"))),
+    : tasks_(tasks_within(values)),
       depth_(static_cast<int>(values.integer("depth"))),
       reads_(static_cast<int>(values.integer("reads"))),
       bytes_(static_cast<std::size_t>((values.integer("kilobytes") + 3) / 4) *
@@ -71,7 +82,8 @@ void problem::report(const region& timed, results& out, const rerun&) const {
   const auto tasks = static_cast<double>(tasks_);
   out.metrics.add("task_ns", static_cast<double>(timed.wall_ns()) / tasks)
       .add("task_cpu_ns", static_cast<double>(timed.cpu_ns()) / tasks);
-  out.counters.add("frames_per_task", static_cast<double>(frames_) / tasks)
+  out.counters.add("tasks", std::int64_t{tasks_})
+      .add("frames_per_task", static_cast<double>(frames_) / tasks)
       .add("stacks_per_task", static_cast<double>(stacks_) / tasks);
 }
 

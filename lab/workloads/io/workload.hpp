@@ -18,6 +18,7 @@ namespace heddle::lab::io {
 ///   performed after a series of function calls in real scenarios".
 /// - `memory=fresh`: frames, stacks and buffers were never used before. `reused`: the same tasks
 ///   have run once already, before the clock starts, and left theirs.
+/// - `megabytes`: the memory that all buffers may take; a large file is read by fewer tasks.
 /// - `cache=warm`: the file is in the page cache, so that a read is a copy; `direct`: O_DIRECT.
 ///
 /// serial does one task after the other by pread(2).
@@ -25,8 +26,8 @@ namespace heddle::lab::io {
 /// Oracle: word i of the file is i. The first and the last word of the buffer are spoilt before
 /// each read and must be right after it, and there must be tasks × reads reads.
 ///
-/// Metrics: `task_ns` = wall / tasks; `task_cpu_ns` = processor time / tasks. Counters: coroutines
-/// and stacks that a task has (`frames_per_task`, `stacks_per_task`).
+/// Metrics: `task_ns` = wall / tasks; `task_cpu_ns` = processor time / tasks. Counters: `tasks`,
+/// and the coroutines and stacks that a task has (`frames_per_task`, `stacks_per_task`).
 class problem {
  public:
   static constexpr std::string_view name = "io";
