@@ -254,6 +254,9 @@ fn the_ledger_has_each_statement_once_with_a_line_for_each_experiment_on_it() {
         ledger.contains("(Euro-Par 2000) <span class=\"tally\">1 of 2 reproduced, 1 not</span>")
     );
     assert!(ledger.contains("2 of 3 parts judged"));
+    let (header, _) = page.split_once("</header>").unwrap();
+    let sum = "4 of 11 statements reproduced, 5 not, 1 inconclusive, 1 skipped";
+    assert!(header.contains(sum), "{header}");
 }
 
 #[test]
