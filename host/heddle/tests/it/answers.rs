@@ -120,24 +120,18 @@ fn a_function_that_never_returned_has_no_shortest_call() {
 fn a_check_that_fails_says_why_where_the_lines_do_not() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path();
-    let source = path.join("app.cpp");
-    fs::write(&source, "namespace app { void risky(int) {} void check() {} }\nint main() { app::risky(1); app::check(); }\n").unwrap();
-    let binary = path.join("app");
-    run(
-        "g++",
-        &[source.to_str().unwrap(), "-o", binary.to_str().unwrap()],
-    );
-    let symbols = run("nm", &[binary.to_str().unwrap()]);
-    let at = |name: &str| {
-        let line = symbols.lines().find(|line| line.ends_with(name)).unwrap();
-        u64::from_str_radix(line.split(' ').next().unwrap(), 16).unwrap()
-    };
+    let source = "namespace app { void risky(int) {} void check() {} }\n\
+                  int main() { app::risky(1); app::check(); }\n";
+    let program = Program::compile(path, "app", source, &[]);
     let trace = TraceWriter::create(&path.join("heddle.trace")).unwrap();
-    let mut process = trace.process(4711, 1, binary.to_str().unwrap()).unwrap();
-    process.module(0, 0x100_0000, 0, None, binary.to_str().unwrap());
+    let mut process = trace.process(4711, 1, program.path()).unwrap();
+    process.module(0, 0x100_0000, 0, None, program.path());
     for (tid, name) in [(1, "app"), (2, "worker")] {
         let mut thread = process.thread(tid, name);
-        let (risky, check) = (at(" _ZN3app5riskyEi"), at(" _ZN3app5checkEv"));
+        let (risky, check) = (
+            program.place(" _ZN3app5riskyEi"),
+            program.place(" _ZN3app5checkEv"),
+        );
         thread.enter(1, risky, 0, 900).exit(2, risky, 0, 900);
         thread.enter(3, check, 0, 900).exit(4, check, 0, 900);
         thread.finish().unwrap();
@@ -192,7 +186,7 @@ fn a_check_that_fails_says_why_where_the_lines_do_not() {
 #[test]
 fn a_stripped_program_is_said_to_be_one() {
     let (directory, program) = abc();
-    run("strip", &[program.path.to_str().unwrap()]);
+    run("strip", &[program.path()]);
     for verb in [&["report"][..], &["replay"], &["check", "heddle.trace"]] {
         let said = starts_with("warning: abc has no symbol table (it is stripped)");
         heddle(directory.path())
@@ -209,7 +203,7 @@ fn a_process_that_became_another_did_not_vanish() {
     let (directory, program) = abc();
     let path = directory.path();
     let trace = TraceWriter::create(&path.join("heddle.trace")).unwrap();
-    let executable = program.path.to_str().unwrap();
+    let executable = program.path();
     for last in [false, true] {
         let mut process = trace.process(4712, 4711, executable).unwrap();
         let mut thread = process.thread(4712, "abc");

@@ -1,51 +1,21 @@
 //! Coroutines' frames, as a trace has them, in what the commands print.
 
 #[allow(dead_code, reason = "other tests use the rest")]
-use crate::common::{heddle, run};
+use crate::common::{Program, TASK, heddle};
 use heddle_trace_file::write::TraceWriter;
 use predicates::prelude::*;
 use predicates::str::contains;
-use std::fs;
 use std::path::Path;
-
-const SOURCE: &str = r"
-#include <coroutine>
-struct task {
-  struct promise_type {
-    task get_return_object() { return {std::coroutine_handle<promise_type>::from_promise(*this)}; }
-    std::suspend_always initial_suspend() noexcept { return {}; }
-    std::suspend_always final_suspend() noexcept { return {}; }
-    void return_void() {}
-    void unhandled_exception() {}
-  };
-  std::coroutine_handle<promise_type> handle;
-};
-task leaf(int) { co_await std::suspend_always{}; }
-int main() { leaf(1).handle.destroy(); }
-";
 
 /// The program, and where `main`, the body and what destroys it are.
 fn compiled(directory: &Path) -> (String, [u64; 3]) {
-    let [source, program] = ["tasks.cpp", "tasks"].map(|name| directory.join(name));
-    fs::write(&source, SOURCE).unwrap();
-    let [source, program] = [&source, &program].map(|path| path.to_str().unwrap());
-    run(
-        "g++",
-        &[
-            "-std=c++20",
-            "-finstrument-functions",
-            source,
-            "-o",
-            program,
-        ],
-    );
-    let symbols = run("nm", &[program]);
-    let at = |name: &str| {
-        let line = symbols.lines().find(|line| line.ends_with(name)).unwrap();
-        u64::from_str_radix(line.split(' ').next().unwrap(), 16).unwrap()
-    };
-    let addresses = [" main", "leafi.Frame.actor", "leafi.Frame.destroy"].map(at);
-    (program.to_owned(), addresses)
+    let rest = "task leaf(int) { co_await std::suspend_always{}; }\n\
+                int main() { leaf(1).handle.destroy(); }\n";
+    let flags = ["-std=c++20", "-finstrument-functions"];
+    let program = Program::compile(directory, "tasks", &format!("{TASK}{rest}"), &flags);
+    let addresses = [" main", "leafi.Frame.actor", "leafi.Frame.destroy"];
+    let addresses = addresses.map(|name| program.place(name));
+    (program.path().to_owned(), addresses)
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Strands in what the commands print: a written trace of a thread, two fibers and two instances of a coroutine.
 
 #[allow(dead_code, reason = "other tests use the rest")]
-use crate::common::{LIBC, heddle, run};
+use crate::common::{LIBC, Program, TASK, heddle};
 use heddle_trace_file::write::TraceWriter;
 use predicates::prelude::*;
 use predicates::str::contains;
@@ -9,17 +9,6 @@ use std::fs;
 use std::path::Path;
 
 const SOURCE: &str = r"
-#include <coroutine>
-struct task {
-  struct promise_type {
-    task get_return_object() { return {std::coroutine_handle<promise_type>::from_promise(*this)}; }
-    std::suspend_always initial_suspend() noexcept { return {}; }
-    std::suspend_always final_suspend() noexcept { return {}; }
-    void return_void() {}
-    void unhandled_exception() {}
-  };
-  std::coroutine_handle<promise_type> handle;
-};
 void step() {}
 task leaf(int) { step(); co_await std::suspend_always{}; }
 void body() { step(); }
@@ -28,32 +17,18 @@ int main() { leaf(1).handle.destroy(); body(); }
 
 /// Writes `heddle.trace`: main makes two instances of leaf(int), runs the first twice, destroys it, and switches between two fibers that have body() as their outermost call.
 fn written(path: &Path) {
-    let [source, program] = ["app.cpp", "app"].map(|name| path.join(name));
-    fs::write(&source, SOURCE).unwrap();
-    let [source, program] = [&source, &program].map(|path| path.to_str().unwrap());
-    run(
-        "g++",
-        &[
-            "-std=c++20",
-            "-g",
-            "-finstrument-functions",
-            source,
-            "-o",
-            program,
-        ],
-    );
-    let symbols = run("nm", &[program]);
-    let at = |name: &str| {
-        let line = symbols.lines().find(|line| line.ends_with(name)).unwrap();
-        u64::from_str_radix(line.split(' ').next().unwrap(), 16).unwrap()
-    };
-    let (main, ramp, step, body) = (
-        at(" main"),
-        at(" _Z4leafi"),
-        at(" _Z4stepv"),
-        at(" _Z4bodyv"),
-    );
-    let (actor, destroy) = (at("leafi.Frame.actor"), at("leafi.Frame.destroy"));
+    let flags = ["-std=c++20", "-g", "-finstrument-functions"];
+    let program = Program::compile(path, "app", &format!("{TASK}{SOURCE}"), &flags);
+    let [main, ramp, step, body, actor, destroy] = [
+        " main",
+        " _Z4leafi",
+        " _Z4stepv",
+        " _Z4bodyv",
+        "leafi.Frame.actor",
+        "leafi.Frame.destroy",
+    ]
+    .map(|name| program.place(name));
+    let program = program.path();
     let trace = TraceWriter::create(&path.join("heddle.trace")).unwrap();
     let mut process = trace.process(4711, 1, program).unwrap();
     process.module(0, 0x100_0000, 0, None, program);

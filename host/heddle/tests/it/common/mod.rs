@@ -30,10 +30,26 @@ pub fn run(program: &str, arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// A program of the source document's shape, built where the test runs, and where its functions are.
+/// The beginning of a program with coroutines.
+pub const TASK: &str = r"
+#include <coroutine>
+struct task {
+  struct promise_type {
+    task get_return_object() { return {std::coroutine_handle<promise_type>::from_promise(*this)}; }
+    std::suspend_always initial_suspend() noexcept { return {}; }
+    std::suspend_always final_suspend() noexcept { return {}; }
+    void return_void() {}
+    void unhandled_exception() {}
+  };
+  std::coroutine_handle<promise_type> handle;
+};
+";
+
+/// A program that was built where the test runs.
 pub struct Program {
     pub path: PathBuf,
-    addresses: Vec<(String, u64)>,
+    /// What `nm` prints of it.
+    symbols: String,
 }
 
 const BIAS: u64 = 0x5555_0000_0000;
@@ -41,56 +57,44 @@ const BIAS: u64 = 0x5555_0000_0000;
 pub const LIBC: u64 = 0x7f00_8000_0000;
 
 impl Program {
-    /// Compiles it there.
-    pub fn build(directory: &Path) -> Self {
-        let source = directory.join("abc.cpp");
-        fs::write(
-            &source,
-            "void C() {}\nvoid B() { C(); }\nvoid A() { B(); }\nint main() { A(); }\n",
-        )
-        .unwrap();
-        let path = directory.join("abc");
-        run(
-            "g++",
-            &[
-                "-O0",
-                source.to_str().unwrap(),
-                "-o",
-                path.to_str().unwrap(),
-            ],
-        );
-        let symbols = run("nm", &[path.to_str().unwrap()]);
-        let address = |line: &str| {
-            let mut words = line.split(' ');
-            let address = u64::from_str_radix(words.next()?, 16).ok()?;
-            Some((words.nth(1)?.to_owned(), BIAS + address))
-        };
-        Program {
-            path,
-            addresses: symbols.lines().filter_map(address).collect(),
-        }
+    /// Compiles `source` as the program `name` there.
+    pub fn compile(directory: &Path, name: &str, source: &str, flags: &[&str]) -> Self {
+        let path = directory.join(name);
+        let file = path.with_extension("cpp");
+        fs::write(&file, source).unwrap();
+        let [from, to] = [&file, &path].map(|path| path.to_str().unwrap());
+        run("g++", &[flags, &[from, "-o", to]].concat());
+        let symbols = run("nm", &[to]);
+        Program { path, symbols }
     }
 
-    /// The address of a symbol.
+    /// A program of the source document's shape.
+    pub fn build(directory: &Path) -> Self {
+        let source = "void C() {}\nvoid B() { C(); }\nvoid A() { B(); }\nint main() { A(); }\n";
+        Self::compile(directory, "abc", source, &["-O0"])
+    }
+
+    pub fn path(&self) -> &str {
+        self.path.to_str().unwrap()
+    }
+
+    /// Where the symbol that ends so is in the file.
+    pub fn place(&self, symbol: &str) -> u64 {
+        let mut lines = self.symbols.lines();
+        let line = lines.find(|line| line.ends_with(symbol)).unwrap();
+        u64::from_str_radix(line.split(' ').next().unwrap(), 16).unwrap()
+    }
+
+    /// Where a symbol is in the traces that [`Program::trace`] writes.
     pub fn at(&self, symbol: &str) -> u64 {
-        self.addresses
-            .iter()
-            .find(|(name, _)| name == symbol)
-            .unwrap()
-            .1
+        BIAS + self.place(&format!(" {symbol}"))
     }
 
     /// Writes `heddle.trace` beside the program.
     pub fn trace(&self, write: impl FnOnce(&mut ThreadWriter, &dyn Fn(&str) -> u64)) {
         let trace = TraceWriter::create(&self.path.with_file_name("heddle.trace")).unwrap();
-        let mut process = trace.process(4711, 1, self.path.to_str().unwrap()).unwrap();
-        process.module(
-            BIAS,
-            BIAS + 0x10_0000,
-            BIAS,
-            None,
-            self.path.to_str().unwrap(),
-        );
+        let mut process = trace.process(4711, 1, self.path()).unwrap();
+        process.module(BIAS, BIAS + 0x10_0000, BIAS, None, self.path());
         process.module(LIBC, LIBC + 0x10_0000, LIBC, None, "[libc.so.6]");
         let mut thread = process.thread(4711, "abc");
         write(&mut thread, &|symbol| self.at(symbol));
