@@ -13,7 +13,8 @@ namespace heddle::lab::preemption {
 /// `hogs` strands that compute and never wait, beside one that sleeps `sleep-us` and wants to run
 /// then, again and again until they are done. All on one processor.
 ///
-/// - thread: the kernel switches.
+/// - thread: the kernel switches. thread/nice, thread/fifo: the sleeper has a higher priority than
+///   the hogs, by their nice value or by the policy SCHED_FIFO.
 /// - concurrent: our scheduler switches at checkpoints, one a step, when a slice is over: a slice
 ///   of time, or of `slice-steps` checkpoints.
 /// - cooperative, tokio: it switches where a hog yields: after each `yield-steps` steps, or never.
