@@ -69,7 +69,10 @@ impl Outcome {
     pub(crate) fn line(&self, workload: &str, params: &str) -> String {
         let Self { ok, checked, .. } = self;
         let (metrics, counters) = (object(&self.metrics), object(&self.counters));
-        let result = self.result.as_ref().map(|text| format!("\"result\": \"{text}\", "));
+        let result = self
+            .result
+            .as_ref()
+            .map(|text| format!("\"result\": \"{text}\", "));
         let result = result.unwrap_or_default();
         format!(
             "{{\"workload\": \"{workload}\", \"model\": \"tokio\", \"params\": {params}, \
