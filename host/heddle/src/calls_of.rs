@@ -1,6 +1,7 @@
 //! A trace's calls in the form that expected trees are compared with.
 
 use crate::names::{Names, printable, process_name};
+use anyhow::Context;
 use heddle_calls::{Growing, Loose, Node, TreeError};
 use heddle_strands::{
     Analysis, Call as StrandCall, Kind, Sink, Strand, StrandId, StrandSpan, Unresolved,
@@ -11,6 +12,24 @@ use heddle_tree::{Call, Foreign, Process, StrandKind};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
+
+/// A stack of 8 MB in the traced program makes calls to a depth of some 200 000; deeper than
+/// [`heddle_calls::DEEPEST`] there is no tree.
+const STACK: usize = 1 << 29;
+
+/// Runs `walk` where there is room for walking a call tree recursively.
+///
+/// # Errors
+/// Those of `walk`, and if there is no thread for it.
+pub fn with_deep_stack<T: Send + 'static>(
+    walk: impl FnOnce() -> anyhow::Result<T> + Send + 'static,
+) -> anyhow::Result<T> {
+    let walker = std::thread::Builder::new().stack_size(STACK).spawn(walk);
+    walker
+        .context("cannot start a thread")?
+        .join()
+        .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
 
 /// What the calls of a trace are.
 pub struct Calls {

@@ -1,6 +1,6 @@
 //! `heddle check`: docs/check.md; the format is docs/expected-tree.md.
 
-use crate::calls_of::Calls;
+use crate::calls_of::{self, Calls};
 use crate::strand_look::has_more_than_threads;
 use crate::{notes, output};
 use anstream::{AutoStream, ColorChoice};
@@ -43,10 +43,6 @@ enum By {
     Strand,
 }
 
-/// A call tree is walked recursively; a stack of 8 MB in the traced program makes calls to a depth
-/// of some 200 000; deeper than [`heddle_calls::DEEPEST`] there is no tree.
-const STACK: usize = 1 << 29;
-
 /// Deeper trees are not printed.
 const DEEPEST: usize = 10_000;
 
@@ -58,13 +54,7 @@ const AROUND: usize = 3;
 
 /// Runs `heddle check`: 0 as expected, 1 not so or not readable.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let walker = std::thread::Builder::new()
-        .stack_size(STACK)
-        .spawn(move || check(&args))
-        .context("cannot start a thread")?;
-    walker
-        .join()
-        .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    calls_of::with_deep_stack(move || check(&args))
 }
 
 fn check(args: &Args) -> anyhow::Result<ExitCode> {

@@ -1,6 +1,6 @@
 //! `heddle tree`: docs/tree.md.
 
-use crate::calls_of::Calls;
+use crate::calls_of::{self, Calls};
 use crate::names::Names;
 use crate::strand_list::{self, Node, label};
 use crate::trace_arg::TraceArg;
@@ -25,18 +25,9 @@ pub struct Args {
     depth: usize,
 }
 
-/// A call tree is walked recursively: see `heddle check`.
-const STACK: usize = 1 << 29;
-
 /// Runs `heddle tree`.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let walker = std::thread::Builder::new()
-        .stack_size(STACK)
-        .spawn(move || tree(&args))
-        .context("cannot start a thread")?;
-    walker
-        .join()
-        .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    calls_of::with_deep_stack(move || tree(&args))
 }
 
 fn tree(args: &Args) -> anyhow::Result<ExitCode> {
