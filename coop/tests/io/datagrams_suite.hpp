@@ -308,14 +308,22 @@ TEST_CASE(KIND "close, and the service's end, end what waits for datagrams") {
       for (const io::datagram_socket& each : {closed, outlives}) {
         s.spawn(BODY(&, each) { errors.push_back(WAIT(each.receive(io::buffer(4))).error()); });
       }
+      std::size_t sends = 0;
       s.spawn(BODY(&) {
         std::error_code error;
-        while (!error) error = WAIT(full.send_to(text("x"), full.local().value())).error();
+        for (; !error; ++sends) {
+          error = WAIT(full.send_to(text("x"), full.local().value())).error();
+        }
         errors.push_back(error);
       });
       std::string dump;
       s.spawn(BODY(&) {
-        WAIT(sleep_for(5ms));
+        // Until no more fit: each takes a wait of its own where the ring sends.
+        for (int idle = 0; idle < 5; ++idle) {
+          const std::size_t before_the_wait = sends;
+          WAIT(sleep_for(5ms));
+          if (sends != before_the_wait) idle = 0;
+        }
         dump = s.dump();
         WAIT(closed.close()).value();
         CHECK(errors.size() == 1);
