@@ -54,7 +54,7 @@ pub use damage::{Damage, Damages};
 pub use error::Error;
 pub use event::{Callee, CoroutineFrame, Event, EventKind, Way, Why};
 pub use events::Events;
-pub use merge::{Merged, Place};
+pub use merge::Place;
 pub use modules::{Module, Modules};
 pub use pack::{ModuleSymbols, Packed, pack};
 pub use plan::{Kinds, PlanRange, Planner};

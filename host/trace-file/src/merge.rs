@@ -1,10 +1,11 @@
 //! The events of many threads in one order of time.
 
-use crate::{Error, Event, Events, Nanos, Remarks, Trace};
+use crate::{Error, Event, Events, Nanos, Remarks, Thread};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Where an event happened: indices into [`Trace::processes`] and [`Process::threads`](crate::Process::threads).
+/// Where an event happened: indices into [`Trace::processes`](crate::Trace::processes) and
+/// [`Process::threads`](crate::Process::threads).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Place {
     /// The process's index.
@@ -13,70 +14,45 @@ pub struct Place {
     pub thread: usize,
 }
 
-/// Events merged by time; at the same time, by process and thread. One event a thread is held in memory.
-#[derive(Debug)]
-pub struct Merged<'a> {
-    sources: Vec<(Events<'a>, Option<Event<'a>>)>,
-    places: Vec<Place>,
-    /// The next time of every source that has a next event.
-    heads: BinaryHeap<Reverse<(Nanos, usize)>>,
-    failed: Option<Error>,
-}
-
-impl<'a> Merged<'a> {
-    pub(crate) fn new(trace: &'a Trace) -> Self {
-        let mut merged = Merged {
-            sources: Vec::new(),
-            places: Vec::new(),
-            heads: BinaryHeap::new(),
-            failed: None,
-        };
-        for (process, recorded) in trace.processes().iter().enumerate() {
-            for (thread, records) in recorded.threads().iter().enumerate() {
-                merged.sources.push((records.events(), None));
-                merged.places.push(Place { process, thread });
-                merged.advance(merged.sources.len() - 1);
+/// Gives `each` the events of these threads, in order of time and, at the same time, in the order
+/// of the threads, until it has enough. One event a thread is held in memory. Returns what is to be
+/// said of the events given, and of one more a thread.
+pub(crate) fn in_order<'a, P: Copy>(
+    threads: impl Iterator<Item = (P, &'a Thread)>,
+    mut each: impl FnMut(P, &Event<'a>) -> bool,
+) -> Result<Remarks, Error> {
+    const NEVER: (Nanos, usize) = (Nanos(u64::MAX), usize::MAX);
+    let mut sources: Vec<(P, Events<'_>, Option<Event<'_>>)> = Vec::new();
+    // The times of the next events of all threads but the one that is being read.
+    let mut heads: BinaryHeap<Reverse<(Nanos, usize)>> = BinaryHeap::new();
+    for (index, (place, thread)) in threads.enumerate() {
+        let mut events = thread.events();
+        let head = events.next().transpose()?;
+        heads.extend(head.map(|head| Reverse((head.time, index))));
+        sources.push((place, events, head));
+    }
+    'all: while let Some(Reverse((_, current))) = heads.pop() {
+        let until = heads.peek().map_or(NEVER, |&Reverse(head)| head);
+        let (place, events, head) = &mut sources[current];
+        let Some(first) = head.take() else { continue };
+        if !each(*place, &first) {
+            break;
+        }
+        for event in events {
+            let event = event?;
+            if (event.time, current) >= until {
+                heads.push(Reverse((event.time, current)));
+                *head = Some(event);
+                break;
+            }
+            if !each(*place, &event) {
+                break 'all;
             }
         }
-        merged
     }
-
-    /// What there is to say about the events given so far, and one more a thread.
-    pub fn remarks(&self) -> Remarks {
-        let mut all = Remarks::default();
-        for (events, _) in &self.sources {
-            all += &events.remarks();
-        }
-        all
+    let mut all = Remarks::default();
+    for (_, events, _) in &sources {
+        all += &events.remarks();
     }
-
-    fn advance(&mut self, source: usize) {
-        let (events, head) = &mut self.sources[source];
-        *head = match events.next() {
-            Some(Ok(event)) => {
-                self.heads.push(Reverse((event.time, source)));
-                Some(event)
-            }
-            Some(Err(error)) => {
-                self.failed = Some(error);
-                None
-            }
-            None => None,
-        };
-    }
-}
-
-impl<'a> Iterator for Merged<'a> {
-    type Item = Result<(Place, Event<'a>), Error>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        if let Some(error) = self.failed.take() {
-            self.heads.clear();
-            return Some(Err(error));
-        }
-        let Reverse((_, source)) = self.heads.pop()?;
-        let event = self.sources[source].1.take()?;
-        self.advance(source);
-        Some(Ok((self.places[source], event)))
-    }
+    Ok(all)
 }

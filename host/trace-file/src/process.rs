@@ -4,10 +4,11 @@ use crate::alive::alive;
 use crate::clock::{ENOUGH, TimeLine};
 use crate::file::{Mapped, open};
 use crate::layout::{ENDED, PROCESS_MAGIC, ProcessHeader, text};
+use crate::merge::in_order;
 use crate::run;
 use crate::store::Store;
 use crate::thread::{Shared, Thread};
-use crate::{ClockKind, Damages, Error, Modules, Rate, Stamp};
+use crate::{ClockKind, Damages, Error, Event, Modules, Rate, Remarks, Stamp};
 use std::collections::HashMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -247,6 +248,20 @@ impl Process {
     /// Its threads, in the order in which they recorded their first event.
     pub fn threads(&self) -> &[Thread] {
         &self.threads
+    }
+
+    /// Gives `each` the events of the threads with these indices, in order of time, until it has
+    /// enough. Returns what is to be said of the events given, and of one more a thread.
+    ///
+    /// # Errors
+    /// What reading the events gives, after those before it were given.
+    pub fn in_order<'a>(
+        &'a self,
+        threads: &[usize],
+        each: impl FnMut(usize, &Event<'a>) -> bool,
+    ) -> Result<Remarks, Error> {
+        let threads = threads.iter().map(|&index| (index, &self.threads[index]));
+        in_order(threads, each)
     }
 
     /// The largest number of a block.

@@ -2,9 +2,10 @@
 
 use crate::clock::TimeLine;
 use crate::file::{open, unborn};
+use crate::merge::in_order;
 use crate::pack::{ModuleSymbols, unpack};
 use crate::process::{Head, Process, rate};
-use crate::{Error, Merged, Nanos, Rate, VERSION};
+use crate::{Error, Event, Nanos, Place, Rate, Remarks, VERSION};
 use std::collections::HashMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -129,9 +130,25 @@ impl Trace {
         self.rate
     }
 
-    /// The events of all threads of all processes, in order of time.
-    pub fn merged(&self) -> Merged<'_> {
-        Merged::new(self)
+    /// Gives `each` the events of all threads, in order of time and, at the same time, of process
+    /// and thread, until it has enough. Returns what is to be said of the events given, and of one
+    /// more a thread.
+    ///
+    /// # Errors
+    /// What reading the events gives, after those before it were given.
+    pub fn in_order<'a>(
+        &'a self,
+        each: impl FnMut(Place, &Event<'a>) -> bool,
+    ) -> Result<Remarks, Error> {
+        let threads = self
+            .processes
+            .iter()
+            .enumerate()
+            .flat_map(|(process, recorded)| {
+                let threads = recorded.threads().iter().enumerate();
+                threads.map(move |(thread, records)| (Place { process, thread }, records))
+            });
+        in_order(threads, each)
     }
 }
 

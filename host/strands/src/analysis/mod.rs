@@ -17,7 +17,7 @@ use crate::survey::{Convergence, Survey};
 use crate::{Kind, Strand, StrandId};
 pub use decoded::Decoded;
 use decoded::Part;
-use events::{each_event, in_order};
+use events::each_event;
 use heddle_calls::{Profile, Wanted, Workers};
 use heddle_symbols::Images;
 use heddle_trace_file::{Error, Event, Modules, Place, Process, Remarks, Thread, Trace};
@@ -231,7 +231,7 @@ impl<'a> Analysis<'a> {
             let mut decoder =
                 Decoder::new((recorded, process), code, &threads, false, known, births);
             let mut left = Convergence::LAST;
-            in_order(recorded, &threads, |thread, event| {
+            recorded.in_order(&threads, |thread, event| {
                 let _: Result<(), NotAlone> = decoder.feed(thread, event);
                 left -= 1;
                 left > 0 && !decoder.sink().0
@@ -334,17 +334,13 @@ impl<'a> Analysis<'a> {
                 None => Reader::Threads(Box::new(OneStack::new(recorded, process, sink))),
             });
         }
-        let mut merged = self.trace.merged();
-        for event in merged.by_ref() {
-            let (place, event) = event?;
-            let sink = readers[place.process].feed(place.thread, &event);
-            if !each(place, &event, sink) {
-                break;
-            }
-        }
+        let remarks = self.trace.in_order(|place, event| {
+            let sink = readers[place.process].feed(place.thread, event);
+            each(place, event, sink)
+        })?;
         let readers = readers.into_iter().enumerate();
         let parts = readers.map(|(process, reader)| (process, reader.finish(&processes[process])));
-        Ok(Decoded::new(processes.len(), parts, merged.remarks()))
+        Ok(Decoded::new(processes.len(), parts, remarks))
     }
 }
 

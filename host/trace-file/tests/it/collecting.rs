@@ -15,10 +15,13 @@ type Content = (Vec<String>, u64);
 
 fn content(path: &Path) -> Content {
     let trace = Trace::open(path).unwrap();
-    let mut merged = trace.merged();
-    let text = |event: (_, Event<'_>)| format!("{event:?}");
-    let events = merged.by_ref().map(|event| text(event.unwrap())).collect();
-    (events, merged.remarks().dropped)
+    let mut events = Vec::new();
+    let push = |place, event: &Event<'_>| {
+        events.push(format!("{place:?} {event:?}"));
+        true
+    };
+    let remarks = trace.in_order(push).unwrap();
+    (events, remarks.dropped)
 }
 
 /// A process with a thread of four runs, whose blocks are in slots of these states.

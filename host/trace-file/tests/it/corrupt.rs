@@ -39,7 +39,7 @@ fn sample(path: &Path) {
 
 fn read_everything(path: &Path) {
     if let Ok(trace) = Trace::open(path) {
-        trace.merged().for_each(drop);
+        let _ = trace.in_order(|_, _| true);
         for process in trace.processes() {
             process.modules().find(Addr(0x1010), Nanos(10));
             for thread in process.threads() {
