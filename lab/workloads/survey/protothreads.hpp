@@ -4,16 +4,22 @@
 #include "workloads/survey/demonstrations.hpp"
 #include "workloads/survey/workload.hpp"
 
+// Of a function whose labels are values: they have one address only if there is one copy of it.
+#if defined(__clang__)
+#define ONE_COPY [[gnu::noinline]]
+#else
+#define ONE_COPY [[gnu::noinline, gnu::noclone]]
+#endif
+
 namespace heddle::lab::surveying {
 namespace {
 
-// Labels have one address only in a function that is neither inlined nor cloned.
 struct turns {
   place at{};
   std::int64_t i = 0;
 };
 
-[[gnu::noinline, gnu::noclone]] int yields(turns& self, problem& work) {
+ONE_COPY int yields(turns& self, problem& work) {
   BEGIN(&self.at);
   for (; self.i < work.yields(); ++self.i) {
     work.take_turn();
@@ -23,7 +29,7 @@ struct turns {
 }
 
 // Where a local variable may be declared at all: before BEGIN, which runs at each resumption.
-[[gnu::noinline, gnu::noclone]] int with_a_local(place& at, bool& kept) {
+ONE_COPY int with_a_local(place& at, bool& kept) {
   volatile int local = 41;
   BEGIN(&at);
   local = local + 1;
@@ -33,13 +39,13 @@ struct turns {
 }
 
 // Yields as it can, by returning: to its caller, who goes on.
-[[gnu::noinline, gnu::noclone]] int suspended_in_a_call(place& at) {
+ONE_COPY int suspended_in_a_call(place& at) {
   BEGIN(&at);
   YIELD(&at);
   END(&at);
 }
 
-[[gnu::noinline, gnu::noclone]] int calls(place& at, place& inner, std::string& order) {
+ONE_COPY int calls(place& at, place& inner, std::string& order) {
   BEGIN(&at);
   order += "before ";
   suspended_in_a_call(inner);
@@ -47,7 +53,7 @@ struct turns {
   END(&at);
 }
 
-[[gnu::noinline, gnu::noclone]] int with_a_guard(place& at, bool& destructed) {
+ONE_COPY int with_a_guard(place& at, bool& destructed) {
   const guard lives_here{destructed};
   BEGIN(&at);
   YIELD(&at);

@@ -78,7 +78,8 @@ memcheck_says parse_memcheck(std::string_view log) {
 
 memcheck_says ask_memcheck() {
   // The warm-up, with stacks registered, is the first run; the second is without.
-  const tool_output said = run_tool({"valgrind", std::filesystem::read_symlink("/proc/self/exe"),
+  const tool_output said = run_tool({"valgrind", "--read-inline-info=no", "--vex-iropt-level=1",
+                                     std::filesystem::read_symlink("/proc/self/exe"),
                                      model_argument(), "--yields=20", "--registered=0"});
   if (said.status != 0) throw std::runtime_error("the program fails under Valgrind: " + said.text);
   return parse_memcheck(said.text);

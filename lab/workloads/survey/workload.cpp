@@ -7,6 +7,7 @@
 #include <iterator>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "harness/processors.hpp"
 #include "workloads/survey/valgrind.hpp"
@@ -89,13 +90,15 @@ void problem::report(const region& timed, results& out, const rerun&) const {
       .add("minimum_stack_bytes", limits_.minimum_stack_bytes)
       .add("listed_threads", static_cast<double>(threads_) / suspended);
   if (frames_ >= 0) {
-    out.counters.add("debugger_frames", static_cast<double>(frames_) / suspended);
+    out.counters.add("debugger_frames", static_cast<double>(frames_) / suspended)
+        .add("hidden_frames", static_cast<double>(suspended - frames_) / suspended);
   }
-  if (memcheck_) {
-    out.counters.add("valgrind_errors", memcheck_->told.errors)
-        .add("valgrind_warns", std::int64_t{memcheck_->told.switching_stacks})
-        .add("valgrind_errors_untold", memcheck_->untold.errors)
-        .add("valgrind_warns_untold", std::int64_t{memcheck_->untold.switching_stacks});
+  if (!memcheck_) return;
+  for (const auto& [says, end] :
+       {std::pair(memcheck_->told, ""), std::pair(memcheck_->untold, "_untold")}) {
+    out.counters.add(std::string("valgrind_errors") + end, says.errors)
+        .add(std::string("valgrind_warns") + end, std::int64_t{says.switching_stacks})
+        .add(std::string("valgrind_silent") + end, std::int64_t{!says.switching_stacks});
   }
 }
 
