@@ -56,6 +56,7 @@ pub const KNOWN: &[&str] = &[
     "stackless/traced",
     "thread/traced",
     "thread/futex",
+    "thread/pool",
     "thread/two-processors",
     "thread/spin",
     "thread/groups",

@@ -15,8 +15,8 @@ struct alignas(problem::block_bytes) block {
   char bytes[problem::block_bytes];
 };
 
-// One thread for each of the machine's processors takes reads as they come, at every depth. (No
-// event loop can wait for a file by epoll; so what a pool multiplexes is the work, not the reads.)
+// One thread for each of the machine's processors takes reads as they come, at every depth, and
+// blocks in each: a thread pool without I/O multiplexing, as epoll cannot wait for a file.
 void run(problem& work, region& timed) {
   const unsigned threads = std::max(1u, std::thread::hardware_concurrency());
   std::atomic<std::int64_t> next = 0;
@@ -33,7 +33,7 @@ void run(problem& work, region& timed) {
   });
 }
 
-const model<problem> registered{"event-loop/pool", &run};
+const model<problem> registered{"thread/pool", &run};
 
 }  // namespace
 }  // namespace heddle::lab::io_random

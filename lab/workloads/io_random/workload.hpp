@@ -17,8 +17,8 @@ namespace heddle::lab::io_random {
 /// - `cache=warm`: the file is in the page cache, so that a read is a copy and what is timed is the
 ///   way to it; `cache=direct`: O_DIRECT, from the device.
 /// - `io`: what our own models use; the others have one way each. `event-loop/single` is io_uring
-///   with nothing round it: what there is to reach. `event-loop/pool` has as many threads as there
-///   are processors instead of as many as `depth`. A goroutine's read is a system call that blocks.
+///   with nothing round it: what there is to reach. `thread/pool` has as many threads as there are
+///   processors instead of as many as `depth`. A goroutine's read is a system call that blocks.
 ///
 /// Oracle: every block of the file is full of its own number; each read is looked at in two places,
 /// and each of the `count` reads comes once.
