@@ -388,6 +388,18 @@ fn a_claim_has_a_source_and_says_how_it_was_read() {
 }
 
 #[test]
+fn a_file_of_claims_alone_is_held_to_the_rules_too() {
+    let claim = "[[claim]]\nid = \"size\"\nwords = \"A stack has 8 KB\"\nform = \"value\"\n\
+                 model = \"thread\"\nat = { n = 1, opt = \"O0\" }\nbound = { max = 9000 }\n";
+    let head = HEAD.split("[quote.").next().unwrap();
+    let error = parse(&format!("{head}{claim}")).unwrap_err();
+    assert!(
+        error.contains("claim size: it needs a `reading`"),
+        "{error}"
+    );
+}
+
+#[test]
 fn a_statement_is_one_claim_of_a_file_or_has_parts() {
     let again = |parts: [&str; 2]| {
         let [first, second] = parts.map(|part| match part {
