@@ -158,13 +158,21 @@ impl Entry {
             .map(|part| part.claim.reading.as_str())
             .collect();
         let (alike, several) = (readings.len() == 1, statement.parts.len() > 1);
+        // Parts of one experiment have names that tell them apart, or at least ids.
+        let shared = |part: &Part| {
+            let own = |other: &&Part| std::ptr::eq(other.experiment, part.experiment);
+            statement.parts.iter().filter(own).count() > 1
+        };
         let part = |part: &Part| {
             let claim = part.claim;
             let link = link(part.experiment)?;
             Some(PartLine {
                 anchor: anchor(claim, link),
                 experiment: link.id.clone(),
-                name: claim.part.clone(),
+                name: match claim.part.as_str() {
+                    "" if shared(part) => claim.id.clone(),
+                    name => name.to_owned(),
+                },
                 verdict: several.then(|| Word::new(claim.verdict, Kind::Claim)),
                 bound: claim.bound.clone(),
                 value: claim.value().to_owned(),
