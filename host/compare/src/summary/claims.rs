@@ -180,15 +180,17 @@ fn head(kind: Kind, tally: &Tally, sources: usize, width: usize) -> Line {
             .add(Style::new().bold(), title)
             .add(Style::new(), format!("{sources}   {}", phrases.join(" · ")))
     };
-    let all = usize::MAX;
+    // What was skipped is last and is left out first: it is the rest of all, and beside SKIPPED.
+    let (all, judged) = (usize::MAX, 3);
     let forms = [
         form(&sources, "statement", all),
         form("", "statement", all),
         form("", "", all),
+        form(&sources, "statement", judged),
+        form("", "statement", judged),
     ];
     let fitting = forms.into_iter().find(|form| form.length() <= width);
-    // What was skipped is said last, and beside SKIPPED.
-    fitting.unwrap_or_else(|| form("", "", 3))
+    fitting.unwrap_or_else(|| form("", "", judged))
 }
 
 /// The entries of a verdict that say most, no words twice.
