@@ -55,6 +55,7 @@ verdict problem::check() const {
 
 void problem::report(const region& timed, results& out, const rerun&) const {
   const auto strands = static_cast<double>(strands_);
+  out.result = std::to_string(tally_->sum);
   out.metrics.add("strand_ns", static_cast<double>(timed.wall_ns()) / strands)
       .add("strand_cpu_ns", static_cast<double>(timed.cpu_ns()) / strands);
 }

@@ -41,12 +41,9 @@ async fn run(strands: u64, outstanding: u64) -> Result<Outcome> {
     let right = strands * (strands - 1) / 2;
     let expected = format!("{strands} strands ran, each once");
     let came = format!("{ran} did, and their numbers add up to {sum}, not {right}");
-    Outcome::new(ran == strands && sum == right, &expected, &came).timed(
-        &region,
-        strands,
-        "strand_ns",
-        "strand_cpu_ns",
-    )
+    Outcome::new(ran == strands && sum == right, &expected, &came)
+        .result(sum)
+        .timed(&region, strands, "strand_ns", "strand_cpu_ns")
 }
 
 async fn sample(arguments: Arguments) -> Result<Outcome> {

@@ -65,6 +65,7 @@ func program(arguments []string) (harness.Sample, error) {
 	var done tally
 	sample.Measure(func(*harness.Region) { done = run(strands, outstanding) })
 	sample.Oracle = check(done, strands)
+	sample.Result = fmt.Sprint(done.sum)
 	sample.Metrics["strand_ns"] = sample.Metrics["wall_ns"] / float64(strands)
 	sample.Metrics["strand_cpu_ns"] = sample.Metrics["cpu_ns"] / float64(strands)
 	return sample, nil
