@@ -1,4 +1,5 @@
 #include <doctest/doctest.h>
+#include <unistd.h>
 
 #include <functional>
 
@@ -40,6 +41,32 @@ TEST_CASE("the work on the file is the same in every language") {
   CHECK(out.result == "6843435170492782844");  // goroutine/program_test.go expects the same
 }
 
+TEST_CASE("the file oracle looks at each line of a large file, also one that is torn") {
+  constexpr int records = 25'000;  // more than are read at a time
+  const auto result = [](int spoilt, std::string_view by) {
+    const parameters values(file::problem::declare());
+    file::problem work(values.with("operations", 200).with("records", records).with("span", 100));
+    for (std::size_t k = 0; k < work.operations().size(); ++k) {
+      const int strand = work.strand_of(k);
+      work.perform(work.operations()[k], strand, work.outcome_of(strand));
+    }
+    CHECK(work.search_from(24'999) == 24'900);
+    if (spoilt >= 0) {
+      work.data.for_each_line(
+          [](int, std::string_view) {});  // so that nothing is left to be written
+      CHECK(pwrite(work.data.fd(), by.data(), by.size(), file::record::offset(spoilt)) ==
+            static_cast<ssize_t>(by.size()));
+    }
+    return work.check();
+  };
+  CHECK(result(-1, "").ok);
+  for (const int spoilt : {0, 9'999, 10'000, 24'999}) {
+    CAPTURE(spoilt);
+    CHECK_FALSE(result(spoilt, "r3cord").ok);
+    CHECK_FALSE(result(spoilt, file::record{spoilt, 999'999}.line()).ok);
+  }
+}
+
 TEST_CASE("a record is read back whole, and nothing else is taken for one") {
   file::record_file data(20);
   file::record found;
@@ -71,8 +98,14 @@ TEST_CASE("records in place are those of the stream, wherever a search has to lo
   REQUIRE(stream.read(249, found));
   CHECK(found.version == 42);
   CHECK_FALSE(data.read(records, found));
-  for (const int id : {0, 99, 100, 249}) CHECK(data.search(id) == id);
+  for (const int id : {0, 99, 100, 249}) {
+    CHECK(data.search(id) == id);
+    CHECK(data.search(id, id - id % 50) == id);
+    CHECK(stream.search(id, id - id % 50) == id);
+  }
   CHECK(data.search(records) == -1);
+  CHECK(data.search(7, 8) == -1);  // it begins behind the record
+  CHECK(stream.search(7, 8) == -1);
 }
 
 }  // namespace heddle::lab::file_oracle_test

@@ -16,10 +16,10 @@ bool positioned_file::write(const record& wanted) const {
   return put == static_cast<ssize_t>(line.size());
 }
 
-int positioned_file::search(int id) const {
+int positioned_file::search(int id, int from) const {
   const std::string wanted = record::beginning(id);
   char block[search_bytes];
-  for (std::int64_t offset = 0;;) {
+  for (std::int64_t offset = record::offset(from);;) {
     const ssize_t got = pread(fd_, block, sizeof block, offset);
     if (got <= 0) return -1;
     const int line = find_line({block, static_cast<std::size_t>(got)}, wanted);

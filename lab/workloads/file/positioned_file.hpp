@@ -15,7 +15,7 @@ class positioned_file {
   [[nodiscard]] bool read(int id, record& out) const;
   [[nodiscard]] bool write(const record& wanted) const;
   /// Reads search_bytes at a time.
-  [[nodiscard]] int search(int id) const;
+  [[nodiscard]] int search(int id, int from = 0) const;
 
  private:
   int fd_;

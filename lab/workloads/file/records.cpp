@@ -1,14 +1,20 @@
 #include "workloads/file/records.hpp"
 
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdlib.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cinttypes>
 #include <cstdio>
 #include <cstring>
 #include <stdexcept>
+
+#include "harness/model.hpp"
 
 namespace heddle::lab::file {
 namespace {
@@ -19,16 +25,30 @@ std::uint64_t check_of(const record& r) {
   return x ^ (x >> 33);
 }
 
+constexpr std::size_t lines_a_block = 10'000;
+
 }  // namespace
 
+// A large file has millions of them: snprintf() would take longer than the disk.
 std::string record::line() const {
-  char text[bytes + 1];
-  const int length =
-      std::snprintf(text, sizeof text, "record %06d version %010" PRIu64 " check %016" PRIx64 " ",
-                    id, version, check_of(*this));
-  std::string line(text, static_cast<std::size_t>(length));
+  std::string line;
+  line.reserve(bytes);
+  const auto add = [&line](std::string_view name, std::uint64_t value, int base,
+                           std::size_t digits) {
+    char text[20];
+    const auto* const end = std::to_chars(text, text + sizeof text, value, base).ptr;
+    const auto size = static_cast<std::size_t>(end - text);
+    line.append(name)
+        .append(digits - std::min(digits, size), '0')
+        .append(text, size)
+        .push_back(' ');
+  };
+  add("record ", static_cast<std::uint64_t>(id), 10, 6);
+  add("version ", version, 10, 10);
+  add("check ", check_of(*this), 16, 16);
   line.resize(bytes - 1, '.');
-  return line + '\n';
+  line.push_back('\n');
+  return line;
 }
 
 bool record::parse(const std::string& line, record& out) {
@@ -73,15 +93,51 @@ record_file::record_file(int count) : count_(count) {
     close(fd_);
     throw std::runtime_error("cannot open " + path);
   }
-  for (int id = 0; id < count; ++id) stream_ << record{id, 0}.line();
-  stream_.flush();
-  if (!stream_) {
+  if (!write_all()) {
     close(fd_);
     throw std::runtime_error("cannot write " + path + ": is the disk full?");
   }
 }
 
 record_file::~record_file() { close(fd_); }
+
+bool record_file::write_all() const {
+  std::string block;
+  for (int id = 0; id < count_; ++id) {
+    block += record{id, 0}.line();
+    if (block.size() < lines_a_block * record::bytes && id + 1 < count_) continue;
+    if (::write(fd_, block.data(), block.size()) != static_cast<ssize_t>(block.size())) {
+      return false;
+    }
+    block.clear();
+  }
+  return true;
+}
+
+void record_file::forget_cached() {
+  struct statfs system = {};
+  if (fstatfs(fd_, &system) == 0 && system.f_type == TMPFS_MAGIC) {
+    throw cannot_run("the file would be in memory: set TMPDIR to a directory on a disk");
+  }
+  stream_.flush();
+  // The kernel forgets only what it has written.
+  if (fdatasync(fd_) != 0 || posix_fadvise(fd_, 0, 0, POSIX_FADV_DONTNEED) != 0) {
+    throw cannot_run(
+        "the file cannot be brought out of memory: set TMPDIR to a directory on a disk");
+  }
+}
+
+void record_file::for_each_line(const std::function<void(int, std::string_view)>& seen) {
+  stream_.flush();
+  std::string block(lines_a_block * record::bytes, '\0');
+  for (int id = 0; id < count_;) {
+    const ssize_t got = pread(fd_, block.data(), block.size(), record::offset(id));
+    const std::string_view text(block.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+    for (std::size_t at = 0; at < block.size() && id < count_; at += record::bytes, ++id) {
+      seen(id, at < text.size() ? text.substr(at, record::bytes) : std::string_view());
+    }
+  }
+}
 
 bool record_file::read(int id, record& out) {
   std::string line(record::bytes, '\0');
@@ -103,11 +159,11 @@ bool record_file::write(const record& wanted) {
   return false;
 }
 
-int record_file::search(int id) {
+int record_file::search(int id, int from) {
   const std::string wanted = record::beginning(id);
-  stream_.seekg(0);
+  stream_.seekg(record::offset(from));
   std::string line;
-  for (int number = 0; std::getline(stream_, line); ++number) {
+  for (int number = from; std::getline(stream_, line); ++number) {
     if (line.starts_with(wanted)) return number;
   }
   stream_.clear();

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <fstream>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -44,6 +45,10 @@ class record_file {
   /// In $TMPDIR, or /tmp. Throws std::runtime_error, saying where.
   explicit record_file(int count);
 
+  /// Has the kernel forget what it keeps of the file in memory, so that reads come from the device.
+  /// Throws cannot_run where the file has no device: set TMPDIR.
+  void forget_cached();
+
   ~record_file();
   record_file(const record_file&) = delete;
   record_file& operator=(const record_file&) = delete;
@@ -51,15 +56,19 @@ class record_file {
   /// False if what is there is no record with that id.
   [[nodiscard]] bool read(int id, record& out);
   [[nodiscard]] bool write(const record& wanted);
-  /// Reads the file from its start, line by line, until a line begins with the text
+  /// Reads the file from its line number `from`, line by line, until a line begins with the text
   /// `record <id> `; the line's number, or -1.
-  [[nodiscard]] int search(int id);
+  [[nodiscard]] int search(int id, int from = 0);
+  /// Calls `seen(id, line)` for each record's place, in order, with what is there.
+  void for_each_line(const std::function<void(int, std::string_view)>& seen);
 
   [[nodiscard]] int count() const { return count_; }
   /// A descriptor of the same file, for models without a stream.
   [[nodiscard]] int fd() const { return fd_; }
 
  private:
+  [[nodiscard]] bool write_all() const;
+
   int count_;
   int fd_;
   std::fstream stream_;

@@ -1,16 +1,34 @@
 #include "workloads/file/workload.hpp"
 
 #include <algorithm>
+#include <fstream>
 #include <string>
 
 #include "harness/random_source.hpp"
 
 namespace heddle::lab::file {
 
+namespace {
+
+// Bytes that this process has had from devices so far; 0 where the kernel does not count.
+std::uint64_t read_from_device() {
+  constexpr std::string_view name = "read_bytes: ";
+  std::ifstream counted("/proc/self/io");
+  for (std::string line; std::getline(counted, line);) {
+    if (line.starts_with(name)) return std::stoull(line.substr(name.size()));
+  }
+  return 0;
+}
+
+}  // namespace
+
 std::vector<parameter> problem::declare() {
   return {
       parameter::integer("operations", 10'000, 1, 10'000'000, "altogether"),
-      parameter::integer("records", 50, 1, 1'000'000, "lines of 80 bytes in the file"),
+      parameter::integer("records", 50, 1, 20'000'000, "lines of 80 bytes in the file"),
+      parameter::word("cache", {"warm", "cold"}, "whether the file is in memory at first"),
+      parameter::integer("span", 0, 0, 20'000'000,
+                         "lines that a search reads at most; 0: from the file's start"),
       parameter::integer(
           "threads", 10, 1, 1'000,
           "threads, goroutines or strands among which operations and records are divided"),
@@ -22,13 +40,15 @@ std::vector<parameter> problem::declare() {
 }
 
 parameters problem::small(const parameters& values) {
-  return values.with("operations", std::min<std::int64_t>(values.integer("operations"), 100));
+  return values.with("operations", std::min<std::int64_t>(values.integer("operations"), 100))
+      .with("records", std::min<std::int64_t>(values.integer("records"), 1000));
 }
 
 problem::problem(const parameters& values)
     : data(static_cast<int>(
           std::max(values.integer("records"), values.integer("threads")))),  // each owns one
       outcomes_(static_cast<std::size_t>(values.integer("threads"))),
+      span_(static_cast<int>(values.integer("span"))),
       plain_mutex_(values.word("lock") == "mutex") {
   random_source random(static_cast<std::uint64_t>(values.integer("seed")));
   const auto below = [&random](int count) {
@@ -45,6 +65,8 @@ problem::problem(const parameters& values)
     }
     operations_.push_back({what, target});
   }
+  if (values.word("cache") == "cold") data.forget_cached();
+  read_before_ = read_from_device();
 }
 
 void problem::saw(const operation& wanted, bool done, const record& found, int strand,
@@ -57,6 +79,7 @@ void problem::saw(const operation& wanted, bool done, const record& found, int s
 }
 
 verdict problem::check() {
+  device_bytes_ = read_from_device() - read_before_;
   std::vector<std::uint64_t> versions(static_cast<std::size_t>(data.count()), 0);
   std::vector<digest> own(outcomes_.size());
   for (std::size_t k = 0; k < operations_.size(); ++k) {
@@ -80,18 +103,21 @@ verdict problem::check() {
     }
   }
   digest all;
-  for (int id = 0; id < data.count(); ++id) {
-    record found;
+  std::string wrong;
+  data.for_each_line([&](int id, std::string_view line) {
     const std::uint64_t expected = versions[static_cast<std::size_t>(id)];
-    if (!data.read(id, found)) {
-      return {false, "record " + std::to_string(id) + " of the final file is broken"};
+    all.add(expected);
+    if (!wrong.empty() || line == record{id, expected}.line()) return;
+    record found;
+    wrong = "record " + std::to_string(id) + " of the final file";
+    if (!record::parse(std::string(line), found)) {
+      wrong += " is broken";
+    } else {
+      wrong += ": expected version " + std::to_string(expected) + ", got " +
+               std::to_string(found.version);
     }
-    all.add(found.version);
-    if (found.version != expected) {
-      return {false, "record " + std::to_string(id) + " of the final file: expected version " +
-                         std::to_string(expected) + ", got " + std::to_string(found.version)};
-    }
-  }
+  });
+  if (!wrong.empty()) return {false, wrong};
   for (const outcome& seen : outcomes_) all.add(seen.own.value());
   result_ = all.text();
   return {true, "all " + std::to_string(data.count()) +
@@ -102,6 +128,7 @@ verdict problem::check() {
 void problem::report(const region& timed, results& out, const rerun&) const {
   out.metrics.add("operation_ns",
                   static_cast<double>(timed.wall_ns()) / static_cast<double>(operations_.size()));
+  out.counters.add("device_read_bytes", device_bytes_);
   out.result = result_;
 }
 

@@ -27,6 +27,10 @@ struct outcome {
 /// "Generates random read, write, and search operations" (3.2.3) on one shared fstream, or beside
 /// it: stream/, positioned/ and io_uring/ are programs of their own.
 ///
+/// The file has `records` lines of 80 bytes. With cache=cold it is on the device alone when a run
+/// begins, so that the first to use a page waits for it; counter `device_read_bytes`. A search
+/// begins at the file's start, or with `span` at the last line whose number is a multiple of it.
+///
 /// Operation k belongs to strand k mod threads ("equally divided among threads"). So that the
 /// result is known whatever the interleaving, a strand writes only records of its own (id mod
 /// threads) and reads and looks for anybody's. Then the final file is that of a sequential run,
@@ -50,6 +54,9 @@ class problem {
     return outcomes_[static_cast<std::size_t>(strand)];
   }
 
+  /// Where a search for that record begins.
+  [[nodiscard]] int search_from(int id) const { return span_ == 0 ? 0 : id - id % span_; }
+
   /// Does one operation on the stream. Not to be called by two at once.
   void perform(const operation& wanted, int strand, outcome& seen) {
     perform_on(data, wanted, strand, seen);
@@ -67,7 +74,7 @@ class problem {
         done = file.write(wanted.target);
         break;
       case kind::search:
-        done = file.search(wanted.target.id) == wanted.target.id;
+        done = file.search(wanted.target.id, search_from(wanted.target.id)) == wanted.target.id;
         break;
     }
     saw(wanted, done, found, strand, seen);
@@ -94,8 +101,11 @@ class problem {
  private:
   std::vector<operation> operations_;
   std::vector<outcome> outcomes_;
+  int span_;
   bool plain_mutex_;
-  std::string result_;  // check() has read the final file
+  std::uint64_t read_before_ = 0;   // from the device, bytes
+  std::uint64_t device_bytes_ = 0;  // of the run
+  std::string result_;              // check() has read the final file
 };
 
 }  // namespace heddle::lab::file

@@ -22,10 +22,10 @@ class awaited_file {
     const io::buffer line = io::buffer::copy_of(wanted.line());
     return await(data_.write_all(line, offset_of(wanted.id))).value() == record::bytes;
   }
-  int search(int id) {
+  int search(int id, int from) {
     const std::string wanted = record::beginning(id);
     const io::buffer block(search_bytes);
-    for (std::uint64_t offset = 0;;) {
+    for (std::uint64_t offset = offset_of(from);;) {
       const std::size_t got = await(data_.read_all(block, offset)).value();
       const int line = find_line(block.text(got), wanted);
       if (line >= 0) return static_cast<int>(offset / record::bytes) + line;

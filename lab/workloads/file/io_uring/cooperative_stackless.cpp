@@ -9,10 +9,10 @@ namespace {
 
 using namespace coop;
 
-task<int> search(const io::file& data, int id) {
+task<int> search(const io::file& data, int id, int from) {
   const std::string wanted = record::beginning(id);
   const io::buffer block(search_bytes);
-  for (std::uint64_t offset = 0;;) {
+  for (std::uint64_t offset = offset_of(from);;) {
     const std::size_t got = (co_await data.read_all(block, offset)).value();
     const int line = find_line(block.text(got), wanted);
     if (line >= 0) co_return static_cast<int>(offset / record::bytes) + line;
@@ -33,7 +33,7 @@ task<> client(problem& work, shared& with, int strand) {
     record found;
     bool done = false;
     if (each.what == kind::search) {
-      done = co_await search(with.data, id) == id;
+      done = co_await search(with.data, id, work.search_from(id)) == id;
     } else {
       co_await with.lock_of(each).lock();
       const std::lock_guard held(with.lock_of(each), std::adopt_lock);

@@ -46,10 +46,10 @@ bool ring_file::write(const record& wanted) {
   return complete() == static_cast<int>(record::bytes);
 }
 
-int ring_file::search(int id) {
+int ring_file::search(int id, int from) {
   const std::string wanted = record::beginning(id);
   char block[search_bytes];
-  for (std::int64_t offset = 0;;) {
+  for (std::int64_t offset = record::offset(from);;) {
     io_uring_prep_read(io_uring_get_sqe(&ring_), fd_, block, sizeof block,
                        static_cast<std::uint64_t>(offset));
     const int got = complete();

@@ -20,7 +20,7 @@ class ring_file {
   [[nodiscard]] bool read(int id, record& out);
   [[nodiscard]] bool write(const record& wanted);
   /// Reads search_bytes at a time.
-  [[nodiscard]] int search(int id);
+  [[nodiscard]] int search(int id, int from = 0);
 
  private:
   /// Waits for what was prepared; its result: bytes, or -errno.
