@@ -1,4 +1,5 @@
-//! With the feature `library`, compiles trace/ to the libheddle.so that the command holds; without it, that file is empty.
+//! With the feature `library`, compiles trace/ to the libheddle.so that the command holds; without
+//! it, that file is empty.
 
 use std::env;
 use std::ffi::OsStr;

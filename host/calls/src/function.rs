@@ -4,7 +4,8 @@ use heddle_trace_file::Addr;
 use std::collections::HashMap;
 
 /// A function of one process: its address, and the generation of the process's modules
-/// ([`Modules::generation`](heddle_trace_file::Modules::generation)), since `dlclose` and `dlopen` may put another function there.
+/// ([`Modules::generation`](heddle_trace_file::Modules::generation)), since `dlclose` and `dlopen`
+/// may put another function there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Key {
     /// Address of the function.

@@ -1,6 +1,8 @@
 //! Puts the chunks of a thread together, in order, to what one walk over all its events gives.
 //!
-//! A chunk whose assumptions do not hold (its calls are not below those that were open before it, as a fiber's may be; times go back; the clock was not always read) is walked once more, now that it is known what was before.
+//! A chunk whose assumptions do not hold (its calls are not below those that were open before it,
+//! as a fiber's may be; times go back; the clock was not always read) is walked once more, now that
+//! it is known what was before.
 
 use crate::chunk::{Chunk, feed};
 use crate::tally::Tally;

@@ -146,7 +146,8 @@ impl Profile {
     ///
     /// let trace = heddle_trace_file::Trace::open("heddle.trace".as_ref())?;
     /// let process = &trace.processes()[0];
-    /// let threads: Vec<_> = process.threads().iter().map(|thread| (thread, process.modules())).collect();
+    /// let with_modules = |thread| (thread, process.modules());
+    /// let threads: Vec<_> = process.threads().iter().map(with_modules).collect();
     /// let profiles = Profile::of_all(&threads, Workers::all())?;
     /// println!("{} events", profiles.iter().map(|profile| profile.events).sum::<u64>());
     /// # Ok(())

@@ -2,7 +2,8 @@
 
 use heddle_trace_file::{Addr, Nanos};
 
-/// One call on one strand, from enter to exit. Spans of a strand come in the order in which they end: callees before their caller.
+/// One call on one strand, from enter to exit. Spans of a strand come in the order in which they
+/// end: callees before their caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
     /// The function's address.
@@ -28,7 +29,8 @@ pub struct Span {
 pub enum End {
     /// By its exit event.
     Returned,
-    /// Without one, by `longjmp` or the like, or in a gap: `exit` is the first event that shows it gone.
+    /// Without one, by `longjmp` or the like, or in a gap: `exit` is the first event that shows it
+    /// gone.
     Unwound,
     /// Not at all: `exit` is the thread's last event.
     Open,
@@ -49,7 +51,8 @@ impl Span {
 /// What did not pair up; all of it is to be told to the user.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Loose {
-    /// Exits without an open call: recording began inside it (a forked child leaves its parent's calls so), or went on inside it behind a gap.
+    /// Exits without an open call: recording began inside it (a forked child leaves its parent's
+    /// calls so), or went on inside it behind a gap.
     pub unmatched: u64,
     /// Calls that ended without an exit.
     pub unwound: u64,

@@ -79,7 +79,8 @@ impl<'a> Tally<'a> {
         stats
     }
 
-    /// Begins anew, with nothing open, but with the same numbers of functions: puts what is known of functions behind `sums`, and the functions of the open calls behind `open`.
+    /// Begins anew, with nothing open, but with the same numbers of functions: puts what is known
+    /// of functions behind `sums`, and the functions of the open calls behind `open`.
     pub fn take(&mut self, sums: &mut Sums, open: &mut Vec<FunctionId>) {
         for id in self.touched.drain(..) {
             sums.push((id, std::mem::take(&mut self.stats[id.0 as usize])));
@@ -95,7 +96,8 @@ impl<'a> Tally<'a> {
         keys.iter().map(|&key| self.id(key)).collect()
     }
 
-    /// Adds what another took ([`Tally::take`]) of calls inside those that are open here. `numbers`: its functions' here.
+    /// Adds what another took ([`Tally::take`]) of calls inside those that are open here.
+    /// `numbers`: its functions' here.
     pub fn put(
         &mut self,
         numbers: &[FunctionId],

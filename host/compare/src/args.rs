@@ -8,8 +8,8 @@ use std::time::Duration;
 /// Arguments of `heddle compare`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Experiments to run, by id or workload; a directory of experiments or a .toml file adds those [default: the main
-    /// ones, one for each question]
+    /// Experiments to run, by id or workload; a directory of experiments or a .toml file adds those
+    /// [default: the main ones, one for each question]
     #[arg(value_name = "NAME|PATH")]
     pub what: Vec<String>,
 
@@ -29,11 +29,13 @@ pub struct Args {
     #[arg(long, conflicts_with = "full")]
     pub quick: bool,
 
-    /// The whole sweeps, up to the sizes that the sources speak of, of all experiments: an hour or more
+    /// The whole sweeps, up to the sizes that the sources speak of, of all experiments: an hour or
+    /// more
     #[arg(long)]
     pub full: bool,
 
-    /// Exactly so many samples a cell [default: 20, with --full 10, then what inconclusive claims need]
+    /// Exactly so many samples a cell [default: 20, with --full 10, then what inconclusive claims
+    /// need]
     #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub samples: Option<u32>,
 
@@ -41,8 +43,8 @@ pub struct Args {
     #[arg(long, value_name = "S", value_parser = seconds, allow_negative_numbers = true)]
     pub timeout: Option<Duration>,
 
-    /// Seconds that the run may take: fewer samples a cell where they do not fit [default: 240, with --all or --suite 600,
-    /// with --full 2700]
+    /// Seconds that the run may take: fewer samples a cell where they do not fit [default: 240,
+    /// with --all or --suite 600, with --full 2700]
     #[arg(long, value_name = "S", value_parser = seconds, allow_negative_numbers = true)]
     pub budget: Option<Duration>,
 
@@ -54,7 +56,8 @@ pub struct Args {
     #[arg(long)]
     pub resume: bool,
 
-    /// Print tables, claims and counters of this experiment from the last finished report, and run nothing (repeatable)
+    /// Print tables, claims and counters of this experiment from the last finished report, and run
+    /// nothing (repeatable)
     #[arg(long, value_name = "EXPERIMENT", value_delimiter = ',', conflicts_with_all = ["what", "resume", "json", "list"])]
     pub show: Vec<String>,
 
@@ -66,7 +69,8 @@ pub struct Args {
     #[arg(long)]
     pub json: bool,
 
-    /// Where index.html, report.json and results.jsonl go [default: report, with --suite NAME report-NAME]
+    /// Where index.html, report.json and results.jsonl go [default: report, with --suite NAME
+    /// report-NAME]
     #[arg(short, long, value_name = "DIR")]
     pub output: Option<PathBuf>,
 
@@ -74,7 +78,8 @@ pub struct Args {
     #[arg(long)]
     pub list: bool,
 
-    /// Print the files of the lab that a run would use, and run nothing: what `./dev compare` is to build
+    /// Print the files of the lab that a run would use, and run nothing: what `./dev compare` is to
+    /// build
     #[arg(long, hide = true)]
     pub programs: bool,
 }

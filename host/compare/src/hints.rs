@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-/// Set by a front door that builds the command and runs it from a place that is not in `PATH`: what to type instead.
+/// Set by a front door that builds the command and runs it from a place that is not in `PATH`: what
+/// to type instead.
 const FRONT_DOOR: &str = "HEDDLE_FRONT_DOOR";
 /// The suite that a front door has a verb of its own for.
 const BENCH: &str = "speed";

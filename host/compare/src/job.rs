@@ -51,8 +51,8 @@ impl Job {
     /// The run that was interrupted.
     ///
     /// # Errors
-    /// If there is none, it was of another suite, or its experiments have changed; if the user wants it otherwise than it was
-    /// begun.
+    /// If there is none, it was of another suite, or its experiments have changed; if the user
+    /// wants it otherwise than it was begun.
     pub fn resume(args: &Args) -> heddle_lab::Result<Self> {
         if let Some(given) = args.beside_resume() {
             return Err(Error::Usage(format!(

@@ -17,7 +17,8 @@ pub fn width() -> (usize, bool) {
     }
 }
 
-/// The columns of the terminal behind a descriptor; none if there is no terminal. One that does not tell has [`PIPE`].
+/// The columns of the terminal behind a descriptor; none if there is no terminal. One that does not
+/// tell has [`PIPE`].
 pub fn columns(descriptor: impl AsFd) -> Option<usize> {
     if !rustix::termios::isatty(&descriptor) {
         return None;
@@ -49,7 +50,8 @@ pub fn cut(text: &str, width: usize) -> String {
     format!("{whole}…")
 }
 
-/// Lines of at most `width` characters, broken between words; all but the first begin with `indent` spaces.
+/// Lines of at most `width` characters, broken between words; all but the first begin with `indent`
+/// spaces.
 pub fn wrap(text: &str, width: usize, indent: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let mut line = String::new();
@@ -84,7 +86,8 @@ impl Line {
         Self::default().add(Style::new(), text)
     }
 
-    /// Appends a part. Line ends and what moves a cursor become spaces: texts are those of users' files.
+    /// Appends a part. Line ends and what moves a cursor become spaces: texts are those of users'
+    /// files.
     #[must_use]
     pub fn add(mut self, style: Style, text: impl Into<String>) -> Self {
         let text: String = text

@@ -1,4 +1,5 @@
-//! The verb `heddle compare`: its arguments, what is printed while samples are taken, and the summary at the end.
+//! The verb `heddle compare`: its arguments, what is printed while samples are taken, and the
+//! summary at the end.
 
 mod args;
 mod details;

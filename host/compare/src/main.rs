@@ -1,4 +1,5 @@
-//! `heddle compare` by itself, without the tracer's crates: what `./dev compare` builds first, because it compiles in a third of the time.
+//! `heddle compare` by itself, without the tracer's crates: what `./dev compare` builds first,
+//! because it compiles in a third of the time.
 
 use clap::Parser;
 use std::process::ExitCode;

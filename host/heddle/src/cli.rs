@@ -45,7 +45,8 @@ pub fn command() -> Command {
     Cli::command()
 }
 
-/// Runs the verb. 0 ok, 1 failed, 2 usage, 3 wrong result or regression; `record` passes the program's code through and uses 125–127 for its own failures.
+/// Runs the verb. 0 ok, 1 failed, 2 usage, 3 wrong result or regression; `record` passes the
+/// program's code through and uses 125–127 for its own failures.
 pub fn run() -> ExitCode {
     let verb = Cli::parse().verb;
     // The comparison's children would inherit it; `record` gives its own child what it had.

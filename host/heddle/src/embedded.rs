@@ -1,4 +1,5 @@
-//! Files that a command without an installation beside it holds itself, as `cargo install` makes it, and that have to be on disk to be used.
+//! Files that a command without an installation beside it holds itself, as `cargo install` makes
+//! it, and that have to be on disk to be used.
 
 use anyhow::Context as _;
 use std::env;
@@ -14,7 +15,8 @@ pub const LIBRARY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libheddle.s
 /// heddle/return.h.
 pub const RETURN_H: &[u8] = include_bytes!("../../../include/heddle/return.h");
 
-/// The file of this name and content in the user's cache directory; written if it is not there. Commands of other versions have other files.
+/// The file of this name and content in the user's cache directory; written if it is not there.
+/// Commands of other versions have other files.
 ///
 /// # Errors
 /// There is no such directory, or it cannot be written to.

@@ -1,4 +1,5 @@
-//! The limit on the size of files (`ulimit -f`). By default the kernel ends a process that would exceed it, by SIGXFSZ, before it can say anything.
+//! The limit on the size of files (`ulimit -f`). By default the kernel ends a process that would
+//! exceed it, by SIGXFSZ, before it can say anything.
 
 use std::os::unix::process::CommandExt;
 use std::process::Command;

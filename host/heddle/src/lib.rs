@@ -1,4 +1,5 @@
-//! The `heddle` command as a library: what its program runs, and what its manual pages are made from.
+//! The `heddle` command as a library: what its program runs, and what its manual pages are made
+//! from.
 
 mod calls_of;
 mod cli;

@@ -45,7 +45,8 @@ impl<'a> Names<'a> {
         &mut self.images
     }
 
-    /// What a person calls a strand: as the program named it, else after its outermost call; a coroutine as its author wrote it, without what the compiler made of it.
+    /// What a person calls a strand: as the program named it, else after its outermost call; a
+    /// coroutine as its author wrote it, without what the compiler made of it.
     pub fn strand(&mut self, strand: &Strand) -> String {
         self.strand_of(strand.id.process(), strand.name(), strand.entry())
     }
@@ -70,7 +71,8 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// Where a strand is suspended, or was last: of a coroutine, the source line of the `co_await` if debug information tells, else the function; of a fiber, the function that switched away.
+    /// Where a strand is suspended, or was last: of a coroutine, the source line of the `co_await`
+    /// if debug information tells, else the function; of a fiber, the function that switched away.
     pub fn suspended_at(
         &mut self,
         process: usize,
@@ -99,7 +101,8 @@ impl<'a> Names<'a> {
     }
 }
 
-/// Text from a program, which may hold anything: a newline or an escape sequence must not end up in a line or on the terminal.
+/// Text from a program, which may hold anything: a newline or an escape sequence must not end up in
+/// a line or on the terminal.
 pub fn printable(text: &str) -> String {
     heddle_symbols::printable(text)
 }
@@ -130,7 +133,8 @@ pub fn thread_label(trace: &Trace, process: &Process, thread: &Thread) -> String
     }
 }
 
-/// Whether a function may be a coroutine's. One that was called by an address at the beginning of some object looks like one to the recorder, but not by its name.
+/// Whether a function may be a coroutine's. One that was called by an address at the beginning of
+/// some object looks like one to the recorder, but not by its name.
 pub fn may_have_frame(function: &Location) -> bool {
     !function.known || coroutine_part(&function.symbol).is_some()
 }

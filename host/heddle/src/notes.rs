@@ -240,7 +240,8 @@ pub fn gap(why: Why, events: Option<u64>) -> String {
 
 /// Says what stopped the copying of buffers to the trace.
 pub fn uncopied(trouble: &Error, trace: &Path) {
-    let limited = matches!(trouble, Error::Io { source, .. } if source.kind() == std::io::ErrorKind::FileTooLarge);
+    use std::io::ErrorKind::FileTooLarge;
+    let limited = matches!(trouble, Error::Io { source, .. } if source.kind() == FileTooLarge);
     let when = if limited {
         "without that limit (ulimit -f unlimited)"
     } else {

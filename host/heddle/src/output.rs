@@ -3,7 +3,8 @@
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-/// Whether we were started without a standard output (`>&-`). Rust puts /dev/null in its place before `main`, so that it is too late to ask there.
+/// Whether we were started without a standard output (`>&-`). Rust puts /dev/null in its place
+/// before `main`, so that it is too late to ask there.
 static CLOSED: AtomicBool = AtomicBool::new(false);
 
 extern "C" fn look() {
@@ -11,7 +12,8 @@ extern "C" fn look() {
     CLOSED.store(unsafe { libc::fcntl(1, libc::F_GETFD) } == -1, Relaxed);
 }
 
-// SAFETY: `.init_array` holds functions that the loader calls before Rust's runtime begins; this one needs nothing of it.
+// SAFETY: `.init_array` holds functions that the loader calls before Rust's runtime begins; this
+// one needs nothing of it.
 #[used]
 #[unsafe(link_section = ".init_array")]
 static LOOK: extern "C" fn() = look;
@@ -21,7 +23,8 @@ pub fn stdout() -> BufWriter<impl Write> {
     BufWriter::with_capacity(1 << 16, Stdout(io::stdout().lock()))
 }
 
-/// Runs `write` on stdout. A reader that has seen enough (`| head`) is no failure: the rest is not printed.
+/// Runs `write` on stdout. A reader that has seen enough (`| head`) is no failure: the rest is not
+/// printed.
 pub fn print(write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>) -> anyhow::Result<()> {
     anyhow::ensure!(
         !CLOSED.load(Relaxed),

@@ -93,7 +93,8 @@ pub fn tree(strands: &[Strand], names: &mut Names<'_>) -> Vec<Node> {
     family.merge(roots, 0)
 }
 
-/// Merged level by level: a chain of strands may be as long as there are strands, and its depth is that of the recursion.
+/// Merged level by level: a chain of strands may be as long as there are strands, and its depth is
+/// that of the recursion.
 const DEEPEST: usize = 2000;
 
 /// The strands by their makers.

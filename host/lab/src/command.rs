@@ -29,7 +29,8 @@ pub fn placeholders(word: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Fills the placeholders in; appends `--model=…` and `--NAME=…` for the parameters that the command doesn't use.
+/// Fills the placeholders in; appends `--model=…` and `--NAME=…` for the parameters that the
+/// command doesn't use.
 pub fn fill(program: &Program, fill: &Fill) -> Vec<String> {
     let used: Vec<&str> = program
         .command
@@ -57,7 +58,8 @@ pub fn fill(program: &Program, fill: &Fill) -> Vec<String> {
     words
 }
 
-/// A word that names an executable: a relative one with a `/` is meant from the experiment's directory.
+/// A word that names an executable: a relative one with a `/` is meant from the experiment's
+/// directory.
 pub fn executable(word: &str, fill: &Fill) -> String {
     if word.contains('/') && !Path::new(word).is_absolute() {
         return fill.dir.join(word).to_string_lossy().into_owned();
@@ -95,7 +97,8 @@ pub fn plain(value: &Value) -> String {
     }
 }
 
-/// The executable that the first word names: itself if it has a `/`, else looked up in `PATH`. `Err` says what is missing.
+/// The executable that the first word names: itself if it has a `/`, else looked up in `PATH`.
+/// `Err` says what is missing.
 pub fn locate(first: &str) -> Result<PathBuf, String> {
     use std::os::unix::fs::PermissionsExt;
     let state = |path: &Path| {

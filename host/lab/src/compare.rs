@@ -15,15 +15,17 @@ use std::time::Duration;
 
 /// Takes the samples and judges them.
 ///
-/// Where claims are inconclusive after the first samples, their cells get as many more as would settle them, as
-/// far as the time budget goes, and are judged once more. There is one such second look, not a series: an interval that
-/// is looked at until it says something says it too often. A claim that the rest of the budget cannot settle gets none,
-/// and says how many it would take.
+/// Where claims are inconclusive after the first samples, their cells get as many more as would
+/// settle them, as far as the time budget goes, and are judged once more. There is one such second
+/// look, not a series: an interval that is looked at until it says something says it too often. A
+/// claim that the rest of the budget cannot settle gets none, and says how many it would take.
 ///
-/// `earlier` is what an interrupted run has left: it goes on in the same rounds, in the order that the seed gives them.
+/// `earlier` is what an interrupted run has left: it goes on in the same rounds, in the order that
+/// the seed gives them.
 ///
 /// # Errors
-/// Those of the watcher, and if there is no place for the samples' files. What goes wrong with samples is in the report.
+/// Those of the watcher, and if there is no place for the samples' files. What goes wrong with
+/// samples is in the report.
 pub fn compare(
     experiments: &[Experiment],
     options: &Options,
@@ -96,8 +98,8 @@ pub fn compare(
     })
 }
 
-/// What a run takes by what the experiments say, if all of them say it. What they say is meant for the samples a cell that
-/// a run takes unless it is asked for another number.
+/// What a run takes by what the experiments say, if all of them say it. What they say is meant for
+/// the samples a cell that a run takes unless it is asked for another number.
 pub fn expected(experiments: &[Experiment], options: &Options) -> Option<Duration> {
     if !options.models.is_empty() {
         return None;
@@ -145,7 +147,8 @@ fn first_samples(runner: &mut Runner, options: &Options, watcher: &mut dyn Watch
     Ok(first)
 }
 
-/// Samples a cell that fit into the time budget, after the first round; never fewer than an interval needs.
+/// Samples a cell that fit into the time budget, after the first round; never fewer than an
+/// interval needs.
 fn affordable(runner: &Runner, options: &Options) -> u32 {
     let left = options.budget.saturating_sub(runner.elapsed());
     let rounds = left.as_secs_f64() / runner.round_takes().as_secs_f64().max(1e-9);
@@ -209,8 +212,8 @@ fn taken(runner: &Runner) -> u64 {
     cells.map(|cell| cell.samples.len() as u64).sum()
 }
 
-/// How many samples each cell is to have for the second look: as the claims want them that the rest of the budget can
-/// settle, the cheapest first.
+/// How many samples each cell is to have for the second look: as the claims want them that the rest
+/// of the budget can settle, the cheapest first.
 fn second_targets(runner: &Runner, experiments: &[Experiment], options: &Options) -> Vec<u32> {
     let mut targets: Vec<u32> = runner
         .plan
@@ -265,7 +268,8 @@ fn builds(plan: &Plan) -> Vec<BTreeMap<String, String>> {
     builds
 }
 
-/// What a report means to the shell: 3 a wrong result, 1 a crash or garbage, or no program could be run at all, 0 else.
+/// What a report means to the shell: 3 a wrong result, 1 a crash or garbage, or no program could be
+/// run at all, 0 else.
 pub fn exit_code(report: &Report) -> u8 {
     if nothing_ran(report) {
         return 1;

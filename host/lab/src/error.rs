@@ -1,6 +1,7 @@
 use std::path::PathBuf;
 
-/// What can go wrong with a comparison as a whole. Single samples that go wrong are results, not errors.
+/// What can go wrong with a comparison as a whole. Single samples that go wrong are results, not
+/// errors.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// An experiment file that cannot be used as it stands.

@@ -1,6 +1,7 @@
 //! The lab: reads experiment files, runs their programs, and says what the samples mean.
 //!
-//! `docs/workloads.md` is the contract with experiment files and lab programs. No workload is known by name here.
+//! `docs/workloads.md` is the contract with experiment files and lab programs. No workload is known
+//! by name here.
 
 pub mod command;
 mod compare;

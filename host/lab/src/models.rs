@@ -93,8 +93,9 @@ pub const KNOWN: &[&str] = &[
 
 /// What is wrong with the spelling of a model, if something is.
 ///
-/// A new name is fine as long as it is `model` or `model/variant` in lower case; one that is a slip of the finger away
-/// from a known one is not, because a report with `fiber/uncontext` in it would be wrong without anybody noticing.
+/// A new name is fine as long as it is `model` or `model/variant` in lower case; one that is a slip
+/// of the finger away from a known one is not, because a report with `fiber/uncontext` in it would
+/// be wrong without anybody noticing.
 pub fn misspelt(model: &str) -> Option<String> {
     let part = |part: &str| {
         part.starts_with(|c: char| c.is_ascii_lowercase())
@@ -117,7 +118,8 @@ pub fn misspelt(model: &str) -> Option<String> {
         .map(|(_, known)| format!("unknown model `{model}`: did you mean `{known}`?"))
 }
 
-/// Whether `filter` selects `model`: the same name, or the family that it belongs to (`fiber` selects `fiber/asm`).
+/// Whether `filter` selects `model`: the same name, or the family that it belongs to (`fiber`
+/// selects `fiber/asm`).
 pub fn selects(filter: &str, model: &str) -> bool {
     model
         .strip_prefix(filter)

@@ -1,4 +1,5 @@
-//! Which experiments are meant: those that Heddle brings, those in the directories and files given, and names among them.
+//! Which experiments are meant: those that Heddle brings, those in the directories and files given,
+//! and names among them.
 
 use crate::error::{Error, Result};
 use crate::experiment::Experiment;
@@ -24,13 +25,13 @@ pub fn lab_dir() -> PathBuf {
 /// - else the id or the workload of an experiment;
 /// - else a directory here.
 ///
-/// Paths add experiments. If there are only paths, all of theirs are meant; if there are names, those are meant, from
-/// Heddle's own and from the paths. No word at all means all of Heddle's own of the suite; a workload's name, too, means
-/// those of the suite, while an id is enough by itself.
+/// Paths add experiments. If there are only paths, all of theirs are meant; if there are names,
+/// those are meant, from Heddle's own and from the paths. No word at all means all of Heddle's own
+/// of the suite; a workload's name, too, means those of the suite, while an id is enough by itself.
 ///
 /// # Errors
-/// A name that nothing has (with the nearest and the list), a path that isn't there, two experiments with one id, a file
-/// that isn't valid.
+/// A name that nothing has (with the nearest and the list), a path that isn't there, two
+/// experiments with one id, a file that isn't valid.
 pub fn select(words: &[String], suite: Option<&str>, lab: &Path) -> Result<Vec<Experiment>> {
     let is_path =
         |word: &str| word.contains('/') || word.ends_with(".toml") || word == "." || word == "..";

@@ -1,4 +1,5 @@
-//! `heddle-manual DIRECTORY`: writes the manual pages and the shells' completions of `heddle` into a `share` directory. Only packages need it.
+//! `heddle-manual DIRECTORY`: writes the manual pages and the shells' completions of `heddle` into
+//! a `share` directory. Only packages need it.
 
 mod pages;
 

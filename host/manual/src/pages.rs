@@ -1,4 +1,5 @@
-//! A manual page for `heddle` and for each of its commands: what clap knows of the command, and the examples of its page in docs/.
+//! A manual page for `heddle` and for each of its commands: what clap knows of the command, and the
+//! examples of its page in docs/.
 
 use anyhow::Context as _;
 use clap::Command;

@@ -1,8 +1,10 @@
-//! The report page: one HTML file that opens from disk, without a network, and can be read without scripts.
+//! The report page: one HTML file that opens from disk, without a network, and can be read without
+//! scripts.
 //!
-//! [`render`] turns what a comparison found into text, tables and plots. Text from experiments and lab programs is a user's input: templates escape
-//! it by themselves, and everything that goes into a plot passes through [`svg`]. A content security policy in the page forbids every request
-//! as a second wall.
+//! [`render`] turns what a comparison found into text, tables and plots. Text from experiments and
+//! lab programs is a user's input: templates escape it by themselves, and everything that goes into
+//! a plot passes through [`svg`]. A content security policy in the page forbids every request as a
+//! second wall.
 
 mod palette;
 mod plot;
@@ -26,7 +28,8 @@ pub enum Error {
     Raw(#[from] std::io::Error),
 }
 
-/// The page for a report, with `raw_jsonl` (the contents of `results.jsonl`) embedded (gzip, base64) so that the page alone is enough to compute everything again.
+/// The page for a report, with `raw_jsonl` (the contents of `results.jsonl`) embedded (gzip,
+/// base64) so that the page alone is enough to compute everything again.
 ///
 /// Time and size are linear in the number of samples.
 ///

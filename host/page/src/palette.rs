@@ -1,10 +1,12 @@
-//! A model's colour and shape: the same throughout a page, and from page to page for the models that we know.
+//! A model's colour and shape: the same throughout a page, and from page to page for the models
+//! that we know.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// Colours for a light and a dark page. The first is for references. All are readable as text (contrast ≥ 4.5 on their ground); neighbours differ in lightness
-/// as well as in hue, and what colours leave unclear for colour-blind eyes, shapes and labels settle.
+/// Colours for a light and a dark page. The first is for references. All are readable as text
+/// (contrast ≥ 4.5 on their ground); neighbours differ in lightness as well as in hue, and what
+/// colours leave unclear for colour-blind eyes, shapes and labels settle.
 const COLOURS: [(&str, &str); 11] = [
     ("#5f6772", "#a3abb5"), // grey
     ("#0b62b8", "#63b1f7"), // blue
@@ -22,7 +24,8 @@ const COLOURS: [(&str, &str); 11] = [
 /// Page grounds the contrast is measured against; the style sheet uses the same.
 const GROUNDS: (&str, &str) = ("#ffffff", "#14181d");
 
-/// Outlines round (0, 0), about 10 wide: circle, square, triangle, diamond, triangle down, plus, cross, hexagon.
+/// Outlines round (0, 0), about 10 wide: circle, square, triangle, diamond, triangle down, plus,
+/// cross, hexagon.
 pub(crate) const SHAPES: [&str; 8] = [
     "M-5 0a5 5 0 1 0 10 0a5 5 0 1 0-10 0z",
     "M-4.4-4.4h8.8v8.8h-8.8z",
@@ -77,8 +80,9 @@ pub(crate) struct Palette {
 }
 
 impl Palette {
-    /// Known models get their own looks; the others, by name, first the colours that the page does not use yet, then what pairs remain. Only a page
-    /// with more than eighty models repeats a pair.
+    /// Known models get their own looks; the others, by name, first the colours that the page does
+    /// not use yet, then what pairs remain. Only a page with more than eighty models repeats a
+    /// pair.
     pub(crate) fn assign<'a>(models: impl IntoIterator<Item = &'a str>) -> Self {
         let mut looks = BTreeMap::new();
         let mut unknown = std::collections::BTreeSet::new();
@@ -99,7 +103,8 @@ impl Palette {
             let taken = |look: Look| looks.values().any(|other| *other == look);
             let pairs = (1..COLOURS.len())
                 .flat_map(|colour| (0..SHAPES.len()).map(move |shape| Look { colour, shape }));
-            // A known model's look stays its own even where that model is absent: readers know it from other pages.
+            // A known model's look stays its own even where that model is absent: readers know it
+            // from other pages.
             let known = |look: &Look| {
                 KNOWN
                     .iter()

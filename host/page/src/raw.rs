@@ -6,8 +6,9 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use std::io::Write;
 
-/// Text, compressed by gzip and written in base64: letters, digits, `+`, `/` and `=`, which cannot end or change the
-/// element. Every line of `results.jsonl` repeats machine and command, so that little remains: a twentieth.
+/// Text, compressed by gzip and written in base64: letters, digits, `+`, `/` and `=`, which cannot
+/// end or change the element. Every line of `results.jsonl` repeats machine and command, so that
+/// little remains: a twentieth.
 ///
 /// # Errors
 /// None: writing to memory doesn't fail.

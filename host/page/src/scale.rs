@@ -1,6 +1,7 @@
 //! From values to places in a plot, and the ticks of an axis.
 
-/// How many times the largest value exceeds the smallest from which an axis is logarithmic: a decade.
+/// How many times the largest value exceeds the smallest from which an axis is logarithmic: a
+/// decade.
 const DECADE: f64 = 10.0;
 
 /// A mapping of values to user units of an SVG, linear or logarithmic.
@@ -16,8 +17,9 @@ pub(crate) struct Scale {
 }
 
 impl Scale {
-    /// A scale that shows all `values` between `from` and `to`: logarithmic where they span a decade or more and none is ≤ 0; else linear, from zero
-    /// where that does not squeeze the differences into less than half of the axis. Values that are not finite are left out.
+    /// A scale that shows all `values` between `from` and `to`: logarithmic where they span a
+    /// decade or more and none is ≤ 0; else linear, from zero where that does not squeeze the
+    /// differences into less than half of the axis. Values that are not finite are left out.
     pub(crate) fn fit(values: impl IntoIterator<Item = f64>, from: f64, to: f64) -> Self {
         // Beyond 1e300 the differences of two values would not be finite.
         let mut known = values
@@ -182,15 +184,22 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_positive_values_have_ticks(values in prop::collection::vec(prop::num::f64::POSITIVE, 1..8), most in 2_usize..12) {
+        fn any_positive_values_have_ticks(
+            values in prop::collection::vec(prop::num::f64::POSITIVE, 1..8),
+            most in 2_usize..12,
+        ) {
             let scale = fit(&values);
             let ticks = scale.ticks(most);
             prop_assert!(ticks.len() <= most + 1, "{} ticks", ticks.len());
-            prop_assert!(values.iter().chain(&ticks).all(|value| (0.0..=100.0).contains(&scale.at(*value))));
+            let inside = |value: &f64| (0.0..=100.0).contains(&scale.at(*value));
+            prop_assert!(values.iter().chain(&ticks).all(inside));
         }
 
         #[test]
-        fn any_values_find_their_place(values in prop::collection::vec(any::<f64>(), 0..8), most in 2_usize..12) {
+        fn any_values_find_their_place(
+            values in prop::collection::vec(any::<f64>(), 0..8),
+            most in 2_usize..12,
+        ) {
             let scale = fit(&values);
             let ticks = scale.ticks(most);
             prop_assert!(ticks.len() <= most + 1, "{} ticks", ticks.len());
@@ -198,7 +207,8 @@ mod tests {
             for value in values.iter().chain(&ticks) {
                 prop_assert!((0.0..=100.0).contains(&scale.at(*value)));
             }
-            let mut known: Vec<f64> = values.into_iter().filter(|value| value.is_finite()).collect();
+            let mut known = values;
+            known.retain(|value| value.is_finite());
             known.sort_by(f64::total_cmp);
             prop_assert!(known.windows(2).all(|pair| scale.at(pair[0]) <= scale.at(pair[1])));
         }

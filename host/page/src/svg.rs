@@ -2,7 +2,8 @@
 
 use std::fmt::{Display, Write};
 
-/// Text that may stand in an element or an attribute of HTML or SVG. Control characters, which XML forbids, become `�`.
+/// Text that may stand in an element or an attribute of HTML or SVG. Control characters, which XML
+/// forbids, become `�`.
 pub(crate) fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for character in text.chars() {
@@ -63,7 +64,8 @@ pub(crate) enum Anchor {
     End,
 }
 
-/// An SVG element in the making. Classes, sizes and paths are ours; what is called text or title may be anybody's.
+/// An SVG element in the making. Classes, sizes and paths are ours; what is called text or title
+/// may be anybody's.
 pub(crate) struct Svg {
     out: String,
 }

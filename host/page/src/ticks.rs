@@ -62,8 +62,9 @@ pub(crate) fn parameter(value: f64) -> String {
     }
 }
 
-/// Labels for ticks in rising order: each in its own unit if `own_units` (a logarithmic axis), else all in the unit that suits the largest.
-/// A unit that is a word of the experiment is left to the axis' caption.
+/// Labels for ticks in rising order: each in its own unit if `own_units` (a logarithmic axis), else
+/// all in the unit that suits the largest. A unit that is a word of the experiment is left to the
+/// axis' caption.
 pub(crate) fn labels(ticks: &[f64], unit: &str, own_units: bool) -> Vec<String> {
     let own = |tick: f64| {
         let (factor, name) = suitable(tick, unit);

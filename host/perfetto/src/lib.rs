@@ -1,7 +1,9 @@
-//! Writes traces for [ui.perfetto.dev](https://ui.perfetto.dev) and its trace processor: the few messages of `perfetto.protos.Trace` that tracks, slices and flows need.
+//! Writes traces for [ui.perfetto.dev](https://ui.perfetto.dev) and its trace processor: the few
+//! messages of `perfetto.protos.Trace` that tracks, slices and flows need.
 //!
-//! A file is a row of packets. Every function here appends one packet to a buffer, so that parts of a file can be made by several threads and put together in any order, as
-//! long as the packets of one [`Sequence`] stay in theirs.
+//! A file is a row of packets. Every function here appends one packet to a buffer, so that parts of
+//! a file can be made by several threads and put together in any order, as long as the packets of
+//! one [`Sequence`] stay in theirs.
 //!
 //! ```
 //! use heddle_perfetto::{Begin, Clock, Interned, Sequence, Track};
@@ -18,7 +20,8 @@
 //! calls.end(&mut file, 90, thread.uuid);
 //! ```
 //!
-//! Field numbers are those of `protos/perfetto/trace/` in Perfetto 59; numbers in a published schema do not change. Strings of more than 2 GiB are no packet's.
+//! Field numbers are those of `protos/perfetto/trace/` in Perfetto 59; numbers in a published
+//! schema do not change. Strings of more than 2 GiB are no packet's.
 
 mod clock;
 mod event;

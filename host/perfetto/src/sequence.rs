@@ -6,7 +6,8 @@ use crate::wire::{Message, append};
 
 /// The packets of one writer.
 ///
-/// Invariant: the file's reader knows `latest` from the packets before, so that a time not before it takes its difference alone.
+/// Invariant: the file's reader knows `latest` from the packets before, so that a time not before
+/// it takes its difference alone.
 #[derive(Clone, Debug)]
 pub struct Sequence {
     number: u64,
@@ -36,7 +37,8 @@ const END: u64 = 2;
 const INSTANT: u64 = 3;
 
 impl Sequence {
-    /// The sequence with this number, which must be more than 1 (that is the tracks') and no other's. Most of its events lie on `track`.
+    /// The sequence with this number, which must be more than 1 (that is the tracks') and no
+    /// other's. Most of its events lie on `track`.
     pub fn new(number: u32, clock: Clock, track: u64) -> Self {
         Sequence {
             number: number.into(),
@@ -79,7 +81,8 @@ impl Sequence {
         });
     }
 
-    /// Appends the beginning of a slice on `track`. Slices of a track end in the opposite order; `time` counts in ns from when the clock was read.
+    /// Appends the beginning of a slice on `track`. Slices of a track end in the opposite order;
+    /// `time` counts in ns from when the clock was read.
     #[inline]
     pub fn begin(&mut self, file: &mut Vec<u8>, time: u64, track: u64, what: &Begin<'_>) {
         self.event(file, time, track, BEGIN, |event| what.write(event));

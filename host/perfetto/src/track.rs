@@ -22,14 +22,16 @@ const CHRONOLOGICAL: u64 = 2;
 const NEVER_MERGED: u64 = 2;
 
 impl Track<'_> {
-    /// Appends a track that is neither a process's nor a thread's. It is not merged with others of its name.
+    /// Appends a track that is neither a process's nor a thread's. It is not merged with others of
+    /// its name.
     pub fn of_its_own(&self, file: &mut Vec<u8>) {
         self.append(file, |track| {
             track.number(15, NEVER_MERGED);
         });
     }
 
-    /// Appends the track of the thread with these pid and tid. `again`: another thread of the file has the same, and its slices are not this one's.
+    /// Appends the track of the thread with these pid and tid. `again`: another thread of the file
+    /// has the same, and its slices are not this one's.
     pub fn of_thread(&self, file: &mut Vec<u8>, (pid, tid): (u32, u32), name: &str, again: bool) {
         self.append(file, |track| {
             if again {
@@ -70,7 +72,8 @@ impl Track<'_> {
     }
 }
 
-/// Appends a track without events of its own, `name`, below which others are shown in the order in which they begin.
+/// Appends a track without events of its own, `name`, below which others are shown in the order in
+/// which they begin.
 pub fn group(file: &mut Vec<u8>, uuid: u64, parent: u64, name: &str) {
     let track = Track {
         uuid,

@@ -1,4 +1,5 @@
-//! What a comparison found: the raw samples, as they stand in `results.jsonl`, and the report that is computed from them.
+//! What a comparison found: the raw samples, as they stand in `results.jsonl`, and the report that
+//! is computed from them.
 //!
 //! `heddle-lab` fills these types, `heddle-page` draws them; neither knows the other.
 

@@ -32,7 +32,8 @@ pub struct Report {
     pub machine: Machine,
     /// Every distinct (compiler, flags) that a lab program printed.
     pub builds: Vec<BTreeMap<String, String>>,
-    /// What a reader must know of the run as a whole: that it was interrupted, that it took fewer samples than usual.
+    /// What a reader must know of the run as a whole: that it was interrupted, that it took fewer
+    /// samples than usual.
     #[serde(default)]
     pub notes: Vec<String>,
     /// The experiments, in the order in which they were asked for.
@@ -182,9 +183,11 @@ pub struct Winner {
     pub x: Option<f64>,
     /// The models that cannot be told apart at the front, the best median first; one entry: it won.
     pub models: Vec<String>,
-    /// Runner-up over winner (how many times better the winner is, ≥ 1): the first model that differs from the best, if one does.
+    /// Runner-up over winner (how many times better the winner is, ≥ 1): the first model that
+    /// differs from the best, if one does.
     pub lead: Option<Lead>,
-    /// Every model that is significantly behind the best, the nearest first: how many times better the best is.
+    /// Every model that is significantly behind the best, the nearest first: how many times better
+    /// the best is.
     #[serde(default)]
     pub behind: Vec<Lead>,
 }

@@ -33,7 +33,8 @@ pub fn number(value: f64) -> String {
     if value == 0.0 {
         return "0".into();
     }
-    // What rounding makes of the value decides how many digits follow the point: 9.999 is 10.0, not 10.00.
+    // What rounding makes of the value decides how many digits follow the point: 9.999 is 10.0, not
+    // 10.00.
     let magnitude = format!("{:.2e}", value.abs());
     let exponent: i32 = magnitude
         .split_once('e')
@@ -56,7 +57,8 @@ pub fn count(value: f64) -> String {
     number(value)
 }
 
-/// A value of a metric in the unit that suits it: `1.30 ns`, `4.12 ms`, `64.0 KB`, `3.10 M/s`, `17.0 items`.
+/// A value of a metric in the unit that suits it: `1.30 ns`, `4.12 ms`, `64.0 KB`, `3.10 M/s`,
+/// `17.0 items`.
 pub fn quantity(value: f64, unit: &str) -> String {
     let scale: &[(f64, &str)] = match unit {
         "ns" => &[(1e9, "s"), (1e6, "ms"), (1e3, "µs"), (0.0, "ns")],
@@ -104,7 +106,8 @@ pub fn wait(time: Duration) -> String {
     }
 }
 
-/// The unit that a name carries at its end: `user_ns` is in `ns`, `peak_rss_bytes` in `bytes`; a plain count has none.
+/// The unit that a name carries at its end: `user_ns` is in `ns`, `peak_rss_bytes` in `bytes`; a
+/// plain count has none.
 pub fn unit_of(name: &str) -> &'static str {
     if name.ends_with("_ns") {
         "ns"
@@ -133,7 +136,8 @@ pub fn interval(low: f64, high: f64, unit: &str) -> String {
     }
 }
 
-/// Both ends of a range: with a dash, or, where one end is negative and a dash would look like another minus, in words.
+/// Both ends of a range: with a dash, or, where one end is negative and a dash would look like
+/// another minus, in words.
 ///
 /// ```
 /// use heddle_results::text::range;

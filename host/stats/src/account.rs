@@ -19,10 +19,11 @@ pub struct Account {
     pub deviation: f64,
 }
 
-/// Fits the costs to pairs of runs, by least squares of the *relative* errors, to the medians and again to each resample.
+/// Fits the costs to pairs of runs, by least squares of the *relative* errors, to the medians and
+/// again to each resample.
 ///
-/// `None` where the runs do not tell the terms apart (counts that go together, or that are always 0), or where a sample is
-/// not above zero.
+/// `None` where the runs do not tell the terms apart (counts that go together, or that are always
+/// 0), or where a sample is not above zero.
 pub fn account(pairs: &[[Run; 2]]) -> Option<Account> {
     let runs: Vec<&Run> = pairs.iter().flatten().collect();
     if runs.is_empty() || !runs.iter().all(|run| run.time.positive) {
@@ -56,8 +57,9 @@ impl Account {
         self.costs.get(term).cloned().map(Derived::from)
     }
 
-    /// How much of the differences within the pairs it explains: 1 is all, at 0 it is no better than to say that there are
-    /// none. Differences are shares of the second run's time, so that long runs do not drown short ones.
+    /// How much of the differences within the pairs it explains: 1 is all, at 0 it is no better
+    /// than to say that there are none. Differences are shares of the second run's time, so that
+    /// long runs do not drown short ones.
     pub fn explained(&self) -> Derived {
         self.explained.clone().into()
     }

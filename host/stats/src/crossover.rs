@@ -4,9 +4,11 @@ use heddle_results::Estimate;
 /// Where two models swap.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Crossover {
-    /// The first x at which the ratio of the medians passes 1, interpolated between two points of the sweep.
+    /// The first x at which the ratio of the medians passes 1, interpolated between two points of
+    /// the sweep.
     At {
-        /// With its interval. Where more than 2.5 % of the resamples never cross, it is the whole sweep.
+        /// With its interval. Where more than 2.5 % of the resamples never cross, it is the whole
+        /// sweep.
         x: Estimate,
         /// How often they swap; the first one is reported.
         times: usize,
@@ -22,7 +24,8 @@ pub enum Crossover {
 
 /// Finds where numerator ÷ denominator passes 1. The points must be in order of x.
 ///
-/// Interpolates in log(x) and log(ratio). `None` with fewer than two points, or where an x or a sample is not above zero.
+/// Interpolates in log(x) and log(ratio). `None` with fewer than two points, or where an x or a
+/// sample is not above zero.
 pub fn crossover(points: &[(f64, &Resampled, &Resampled)]) -> Option<Crossover> {
     let usable = points
         .iter()
@@ -70,7 +73,8 @@ pub fn crossover(points: &[(f64, &Resampled, &Resampled)]) -> Option<Crossover> 
     Some(Crossover::At { x, times })
 }
 
-/// The first zero of a line through the points, and how many there are. Touching zero without passing isn't a crossing.
+/// The first zero of a line through the points, and how many there are. Touching zero without
+/// passing isn't a crossing.
 fn crossings(xs: &[f64], ys: &[f64]) -> Option<(f64, usize)> {
     let mut first = None;
     let mut times = 0;

@@ -1,8 +1,8 @@
 //! The one fit that slopes, lines and accounts share.
 
 /// The factor of each term with which each row's terms add up to nearly the row's target: the sum
-/// of the squared errors is least. By the normal equations; each term is scaled to its largest value
-/// first, as counts differ by orders of magnitude.
+/// of the squared errors is least. By the normal equations; each term is scaled to its largest
+/// value first, as counts differ by orders of magnitude.
 ///
 /// `None` where the rows do not tell the terms apart: terms that go together, one that is 0
 /// everywhere, or too few rows.

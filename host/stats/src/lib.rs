@@ -1,9 +1,9 @@
 //! Medians and how sure they are.
 //!
-//! Every interval here is a 95 % percentile bootstrap. A cell's samples are resampled once, [`REPLICATES`] times, with
-//! a generator that is seeded from the run's seed and the cell's name; what is computed from several cells (a ratio, a
-//! slope, a crossover) is computed replicate by replicate. Cells are drawn independently of one another, so no
-//! pairing of samples is assumed.
+//! Every interval here is a 95 % percentile bootstrap. A cell's samples are resampled once,
+//! [`REPLICATES`] times, with a generator that is seeded from the run's seed and the cell's name;
+//! what is computed from several cells (a ratio, a slope, a crossover) is computed replicate by
+//! replicate. Cells are drawn independently of one another, so no pairing of samples is assumed.
 
 mod account;
 mod crossover;
@@ -25,16 +25,19 @@ pub use slope::{Slope, slope};
 /// Resamples a cell.
 pub const REPLICATES: usize = 4000;
 
-/// Fewest good samples that an interval may be computed from. The interval of the median from n samples can at best be
-/// their whole range, which holds the median with probability 1 − 2·0.5ⁿ: 93.75 % for 5, 96.9 % for 6.
+/// Fewest good samples that an interval may be computed from. The interval of the median from n
+/// samples can at best be their whole range, which holds the median with probability 1 − 2·0.5ⁿ:
+/// 93.75 % for 5, 96.9 % for 6.
 pub const FEWEST: usize = 6;
 
-/// The 2.5 % and 97.5 % quantiles of what was resampled; infinite values are in order, there must be no NaN.
+/// The 2.5 % and 97.5 % quantiles of what was resampled; infinite values are in order, there must
+/// be no NaN.
 pub(crate) fn interval(replicates: &mut [f64]) -> Option<(f64, f64)> {
     interval_among(replicates, 1)
 }
 
-/// One of several intervals that are to hold together 95 times in 100 (Bonferroni): each errs that much more rarely.
+/// One of several intervals that are to hold together 95 times in 100 (Bonferroni): each errs that
+/// much more rarely.
 ///
 /// Returns `None` for an empty slice or one with a NaN in it.
 pub(crate) fn interval_among(replicates: &mut [f64], intervals: usize) -> Option<(f64, f64)> {

@@ -2,7 +2,8 @@ use super::least_squares::{deviation, relative_least_squares};
 use super::{REPLICATES, Resampled, interval};
 use heddle_results::Estimate;
 
-/// A straight line through the medians of a sweep: what is paid once, and what is paid for each unit of x.
+/// A straight line through the medians of a sweep: what is paid once, and what is paid for each
+/// unit of x.
 #[derive(Clone, Debug)]
 pub struct Line {
     once: Vec<f64>,
@@ -11,13 +12,16 @@ pub struct Line {
     pub deviation: f64,
 }
 
-/// A number that follows from lines: the first value is of the medians, the others are of their resamples.
+/// A number that follows from lines: the first value is of the medians, the others are of their
+/// resamples.
 #[derive(Clone, Debug)]
 pub struct Derived(Vec<f64>);
 
-/// Fits y = once + each · x by least squares of the *relative* errors, to the medians and again to each resample.
+/// Fits y = once + each · x by least squares of the *relative* errors, to the medians and again to
+/// each resample.
 ///
-/// `None` with fewer than three different x (two have no deviation to show), or where a sample is not above zero.
+/// `None` with fewer than three different x (two have no deviation to show), or where a sample is
+/// not above zero.
 pub fn line(points: &[(f64, &Resampled)]) -> Option<Line> {
     let mut xs: Vec<f64> = points.iter().map(|(x, _)| *x).collect();
     let usable = |(x, cell): &(f64, &Resampled)| x.is_finite() && cell.positive;
@@ -57,8 +61,8 @@ impl Line {
         Derived(self.each.clone())
     }
 
-    /// The x from which on this line lies above `other`; infinite where it rises no faster, below 0 where it lies above
-    /// from the beginning.
+    /// The x from which on this line lies above `other`; infinite where it rises no faster, below 0
+    /// where it lies above from the beginning.
     pub fn passes(&self, other: &Self) -> Derived {
         let own = self.once.iter().zip(&self.each);
         let others = other.once.iter().zip(&other.each);

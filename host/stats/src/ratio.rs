@@ -1,7 +1,8 @@
 use super::{Resampled, interval_among};
 use heddle_results::Estimate;
 
-/// The ratio of two cells' medians with its interval; `None` unless every sample of both is above zero.
+/// The ratio of two cells' medians with its interval; `None` unless every sample of both is above
+/// zero.
 pub fn ratio(numerator: &Resampled, denominator: &Resampled) -> Option<Estimate> {
     ratio_among(numerator, denominator, 1)
 }

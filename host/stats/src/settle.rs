@@ -9,8 +9,8 @@ pub enum Scale {
     Log,
 }
 
-/// How many samples a cell would make the interval narrow enough to lie on one side of every end of the bound, if the
-/// estimate stays where it is: the width of an interval goes with 1/√n.
+/// How many samples a cell would make the interval narrow enough to lie on one side of every end of
+/// the bound, if the estimate stays where it is: the width of an interval goes with 1/√n.
 ///
 /// `None` where no number would do: the estimate lies on an end of the bound.
 pub fn samples_to_settle(
@@ -40,6 +40,7 @@ pub fn samples_to_settle(
         }
     }
     let needed = (taken as f64 * factor).ceil();
-    // The bootstrap's ends are rough; an end exactly at the bound asks for one more sample, not for none.
+    // The bootstrap's ends are rough; an end exactly at the bound asks for one more sample, not for
+    // none.
     (needed.is_finite() && needed < 1e9).then(|| (needed as usize).max(taken + 1))
 }

@@ -11,7 +11,8 @@ pub struct Slope {
     pub r_squared: f64,
 }
 
-/// Fits a line to log(y) over log(x) by least squares, y being a cell's median or the ratio of two cells' medians.
+/// Fits a line to log(y) over log(x) by least squares, y being a cell's median or the ratio of two
+/// cells' medians.
 ///
 /// `None` with fewer than two different x, or where an x or a sample is not above zero.
 pub fn slope(points: &[(f64, &Resampled, Option<&Resampled>)]) -> Option<Slope> {

@@ -1,4 +1,5 @@
-//! The intervals hold what they promise. All random numbers are seeded: a failure is a failure, not bad luck.
+//! The intervals hold what they promise. All random numbers are seeded: a failure is a failure, not
+//! bad luck.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -280,7 +281,8 @@ fn lines_have_the_costs_that_were_put_into_them() {
     assert!(line(&[(1.0, &cell), (2.0, &zero), (3.0, &cell)]).is_none());
 }
 
-/// Iterations at 2 and, above the line, two P operations at 30 each, and `uncounted` for each iteration, with some noise.
+/// Iterations at 2 and, above the line, two P operations at 30 each, and `uncounted` for each
+/// iteration, with some noise.
 fn philosophers(random: &mut Rng, seed: u64, uncounted: f64) -> Vec<(f64, [Resampled; 2])> {
     let cell = |iterations: &f64, above: f64, random: &mut Rng, seed: u64| {
         resampled(&times(random, 20, 2.0 * iterations + above), seed)
@@ -429,10 +431,15 @@ fn the_sample_size_that_would_settle_a_claim() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: 64, failure_persistence: None, ..ProptestConfig::default()
+    })]
 
     #[test]
-    fn an_interval_is_in_order_and_within_the_samples(values in prop::collection::vec(-1e12..1e12f64, 1..40), seed: u64) {
+    fn an_interval_is_in_order_and_within_the_samples(
+        values in prop::collection::vec(-1e12..1e12f64, 1..40),
+        seed: u64,
+    ) {
         let found = resampled(&values, seed);
         let least = values.iter().copied().fold(f64::INFINITY, f64::min);
         let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -443,27 +450,41 @@ proptest! {
     }
 
     #[test]
-    fn the_order_and_the_unit_of_samples_do_not_matter(mut values in prop::collection::vec(1.0..1e9f64, 2..30), seed: u64) {
+    fn the_order_and_the_unit_of_samples_do_not_matter(
+        mut values in prop::collection::vec(1.0..1e9f64, 2..30),
+        seed: u64,
+    ) {
         let found = resampled(&values, seed).median;
         let in_seconds: Vec<f64> = values.iter().map(|value| value * 1024.0).collect();
         let scaled = resampled(&in_seconds, seed).median;
-        prop_assert_eq!((scaled.low, scaled.value, scaled.high), (found.low * 1024.0, found.value * 1024.0, found.high * 1024.0));
+        let times_1024 = (found.low * 1024.0, found.value * 1024.0, found.high * 1024.0);
+        prop_assert_eq!((scaled.low, scaled.value, scaled.high), times_1024);
         values.reverse();
         prop_assert_eq!(resampled(&values, seed).median, found);
     }
 
     #[test]
-    fn a_slower_model_never_looks_faster(values in prop::collection::vec(1.0..1e6f64, 6..20), factor in 1.0..4.0f64, seed: u64) {
+    fn a_slower_model_never_looks_faster(
+        values in prop::collection::vec(1.0..1e6f64, 6..20),
+        factor in 1.0..4.0f64,
+        seed: u64,
+    ) {
         let slower: Vec<f64> = values.iter().map(|value| value * factor).collect();
         let (base, slow) = (resampled(&values, seed), resampled(&slower, seed ^ 1));
         let found = ratio(&slow, &base).unwrap();
-        prop_assert!(found.value >= 1.0 - 1e-12 && found.low <= found.value && found.value <= found.high);
+        prop_assert!(found.value >= 1.0 - 1e-12);
+        prop_assert!(found.low <= found.value && found.value <= found.high);
         let inverse = ratio(&base, &slow).unwrap();
         prop_assert!((inverse.value * found.value - 1.0).abs() < 1e-9);
     }
 
     #[test]
-    fn a_settled_claim_needs_more_samples_than_were_taken(value in 0.5..2.0f64, spread in 1.01..3.0f64, bound in 0.5..2.0f64, taken in 6..200usize) {
+    fn a_settled_claim_needs_more_samples_than_were_taken(
+        value in 0.5..2.0f64,
+        spread in 1.01..3.0f64,
+        bound in 0.5..2.0f64,
+        taken in 6..200usize,
+    ) {
         let estimate = Estimate { value, low: value / spread, high: value * spread };
         if let Some(needed) = samples_to_settle(taken, estimate, Some(bound), None, Scale::Log) {
             prop_assert!(needed > taken);

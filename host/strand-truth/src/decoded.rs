@@ -69,7 +69,8 @@ impl Sink for Marks {
 pub struct Rules {
     /// The functions that truth names; others count as not there.
     pub told: HashSet<Name>,
-    /// Calls may have begun before the recording: then the outermost that truth names may be missing.
+    /// Calls may have begun before the recording: then the outermost that truth names may be
+    /// missing.
     pub open_at_start: bool,
 }
 
@@ -119,7 +120,9 @@ impl Rules {
             .map(|&(function, time)| names.function(function, time))
             .filter(|name| self.told.contains(name))
             .collect();
-        // What destroys a coroutine calls what resumes it, by the same name; and without optimisation a transfer is a call, so that an activation is still open when the next begins.
+        // What destroys a coroutine calls what resumes it, by the same name; and without
+        // optimisation a transfer is a call, so that an activation is still open when the next
+        // begins.
         if kind == Kind::Coroutine {
             let again = path
                 .iter()

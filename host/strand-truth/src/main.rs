@@ -1,9 +1,11 @@
 //! Compares a trace with the truth that its program told in marks (`tests/strands/truth.hpp`).
 //!
-//! A mark lies right behind the enter of the innermost call that it names. So it says of which strand that enter is, and which calls were open there.
-//! Functions that truth never names (the standard library's, a promise's, what a fiber library has in its headers) count as not there.
+//! A mark lies right behind the enter of the innermost call that it names. So it says of which
+//! strand that enter is, and which calls were open there. Functions that truth never names (the
+//! standard library's, a promise's, what a fiber library has in its headers) count as not there.
 //!
-//! Prints a line for each process that told something, and some differences of each kind. Exit code 1: there are more than allowed, or nothing was told.
+//! Prints a line for each process that told something, and some differences of each kind. Exit code
+//! 1: there are more than allowed, or nothing was told.
 
 mod decoded;
 mod mark;
@@ -31,7 +33,8 @@ struct Options {
     /// The share of events that may be unplaced; where calls began before the recording, any
     #[arg(long, default_value_t = 0.001)]
     unplaced: f64,
-    /// The share of fibers and coroutines that may have no mark, or another maker than the program says; without it, and where calls began before the recording, any
+    /// The share of fibers and coroutines that may have no mark, or another maker than the program
+    /// says; without it, and where calls began before the recording, any
     #[arg(long, overrides_with = "strands")]
     strands: Option<f64>,
     /// Calls may have begun before the recording: the outermost ones may be missing

@@ -1,4 +1,5 @@
-//! Functions' names as truth tells them: the last word, without namespaces, parameters and template arguments.
+//! Functions' names as truth tells them: the last word, without namespaces, parameters and template
+//! arguments.
 
 use heddle_symbols::{Images, Resolver};
 use heddle_trace_file::{Addr, Nanos, Process};
@@ -37,7 +38,8 @@ impl<'a> Names<'a> {
         name
     }
 
-    /// The name of the function at `address`. None of the programs closes a library, so that an address is one function's.
+    /// The name of the function at `address`. None of the programs closes a library, so that an
+    /// address is one function's.
     pub fn function(&mut self, address: Addr, time: Nanos) -> Name {
         if let Some(&name) = self.of_address.get(&address) {
             return name;
@@ -57,7 +59,8 @@ impl<'a> Names<'a> {
     }
 }
 
-/// `sums` of `(anonymous namespace)::task object::sums<int>(long) const [resume]`; `lambda` of a lambda's.
+/// `sums` of `(anonymous namespace)::task object::sums<int>(long) const [resume]`; `lambda` of a
+/// lambda's.
 fn last_word(readable: &str) -> String {
     if readable.contains("}::operator()(") {
         return "lambda".to_owned();

@@ -26,8 +26,9 @@ pub fn told(
     Ok(told)
 }
 
-/// Counts marks that are not behind the enter of the innermost call that they name. Others may lie between (what a coroutine does before its body), but none of those in `told`. `open_at_start`: the
-/// enter may be missing.
+/// Counts marks that are not behind the enter of the innermost call that they name. Others may lie
+/// between (what a coroutine does before its body), but none of those in `told`. `open_at_start`:
+/// the enter may be missing.
 pub fn check(
     process: &Process,
     told: &HashSet<Name>,

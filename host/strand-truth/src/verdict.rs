@@ -53,7 +53,8 @@ impl Verdict {
         self.tell(self.misplaced, format!("misplaced: {what}"));
     }
 
-    /// A mark; `at` tells a reader where it is, `path` whether the decoded calls are the true ones or what they are instead.
+    /// A mark; `at` tells a reader where it is, `path` whether the decoded calls are the true ones
+    /// or what they are instead.
     pub fn mark(
         &mut self,
         at: impl fmt::Display,
@@ -96,7 +97,8 @@ impl Verdict {
         self.strands.insert(strand, (kind, maker));
     }
 
-    /// Counts strands that no mark was put on: they are not the program's, unless it does not tell of all. And those that another made than the program says. To be called once, at the end.
+    /// Counts strands that no mark was put on: they are not the program's, unless it does not tell
+    /// of all. And those that another made than the program says. To be called once, at the end.
     fn judge_strands(&mut self, of_truth: &HashMap<u64, u64>, of_decoded: &HashMap<u64, u64>) {
         let mut details = Vec::new();
         for (strand, (kind, maker)) in &self.strands {
@@ -125,7 +127,8 @@ impl Verdict {
         }
     }
 
-    /// Fibers and coroutines, of those that have a mark and those that have none, that were decoded without one.
+    /// Fibers and coroutines, of those that have a mark and those that have none, that were decoded
+    /// without one.
     pub fn silent(&self) -> (u64, u64) {
         (self.silent.iter().sum(), self.strands.len() as u64)
     }
@@ -135,7 +138,8 @@ impl Verdict {
         self.wrong_parent
     }
 
-    /// Pairs strands one to one, those first that have most marks in common; the marks of other pairs are wrong. To be called once, at the end.
+    /// Pairs strands one to one, those first that have most marks in common; the marks of other
+    /// pairs are wrong. To be called once, at the end.
     pub fn pair_strands(&mut self) {
         let mut pairs: Vec<_> = self
             .pairs

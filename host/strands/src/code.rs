@@ -1,4 +1,5 @@
-//! What the decoder has to know of a process's code: which function an address belongs to, which functions are coroutines', and where signal handlers return to.
+//! What the decoder has to know of a process's code: which function an address belongs to, which
+//! functions are coroutines', and where signal handlers return to.
 
 use heddle_symbols::{CoroutinePart, Images, coroutine_part};
 use heddle_trace_file::{Addr, Module, Modules, Nanos, Process};
@@ -51,7 +52,8 @@ impl Code {
         let mut read: HashMap<(std::path::PathBuf, Option<String>, u64), usize> = HashMap::new();
         for (index, module) in process.modules().iter().enumerate() {
             let key = (module.path.clone(), module.build_id.clone(), module.bias);
-            // The same file at the same place is the same functions, however often it came and went.
+            // The same file at the same place is the same functions, however often it came and
+            // went.
             let same = read.get(&key).copied();
             let stretches = match same.and_then(|same| code.modules.get(same)) {
                 Some(Some(same)) => Some(same.stretches.clone()),
@@ -71,7 +73,8 @@ impl Code {
         code
     }
 
-    /// The functions of `module`, numbered behind those that are known: a part that the compiler moved away (`.cold`) is its function.
+    /// The functions of `module`, numbered behind those that are known: a part that the compiler
+    /// moved away (`.cold`) is its function.
     fn stretches(&mut self, module: &Module, images: &mut Images) -> Option<Vec<Stretch>> {
         let table = images.table(module)?;
         if !(table.calls_hooks() || images.is_packed()) {
@@ -87,7 +90,8 @@ impl Code {
                 moved.push((start, length, symbol));
                 continue;
             }
-            // Functions of no linkage may share a name: another stretch of the same function is next to it, or it is another function.
+            // Functions of no linkage may share a name: another stretch of the same function is
+            // next to it, or it is another function.
             let continued = stretches.last().filter(|last| {
                 last.start + last.length == start && functions.get(symbol) == Some(&last.function)
             });

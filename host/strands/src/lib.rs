@@ -2,7 +2,8 @@
 //! program saying so.
 //!
 //! ```text
-//! Trace → Analysis (symbols) → Decoder (stacks, instances) → Sink: strands born, resumed, suspended, ended; calls entered and left
+//! Trace → Analysis (symbols) → Decoder (stacks, instances) → Sink: strands born, resumed,
+//!                                                   suspended, ended; calls entered and left
 //!       → Analysis::by_thread → a stack for each thread    → Sink
 //!       → Analysis::sum → a Profile of each thread that stays on its stack; Decoder → Summing
 //! ```

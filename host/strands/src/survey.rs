@@ -315,8 +315,8 @@ mod tests {
         assert!(!sites_seen(2).never_holds(CLOSES));
     }
 
-    /// Event count at which the first look ends, if there are only threads before event `begins`, and
-    /// another function is entered at each of `news`.
+    /// Event count at which the first look ends, if there are only threads before event `begins`,
+    /// and another function is entered at each of `news`.
     fn seen(begins: u64, news: &[u64]) -> u64 {
         let (mut survey, mut convergence) = (Survey::default(), Convergence::new());
         for event in 1.. {

@@ -1,7 +1,9 @@
 //! The functions that a compiler makes of a C++20 coroutine, by their symbols.
 //!
-//! GCC: beside the *ramp*, which the program calls and which bears the coroutine's own name, `<ramp>P<frame>.actor` resumes and `<ramp>P<frame>.destroy` destroys, where `<frame>` ends in
-//! `<length><ramp's mangled name>.Frame`. Clang: `<ramp's mangled name>.resume`, `.destroy` and `.cleanup`. The optimiser may add suffixes (`.cold`, `.constprop.0`).
+//! GCC: beside the *ramp*, which the program calls and which bears the coroutine's own name,
+//! `<ramp>P<frame>.actor` resumes and `<ramp>P<frame>.destroy` destroys, where `<frame>` ends in
+//! `<length><ramp's mangled name>.Frame`. Clang: `<ramp's mangled name>.resume`, `.destroy` and
+//! `.cleanup`. The optimiser may add suffixes (`.cold`, `.constprop.0`).
 
 /// What a function does to its coroutine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -34,7 +36,8 @@ impl CoroutinePart {
     }
 }
 
-/// The linker's name of the coroutine that this function is a part of, which part, and the optimiser's suffixes; `None` for other functions, ramps among them.
+/// The linker's name of the coroutine that this function is a part of, which part, and the
+/// optimiser's suffixes; `None` for other functions, ramps among them.
 ///
 /// ```
 /// use heddle_symbols::{CoroutinePart, coroutine_part};
@@ -61,12 +64,14 @@ pub fn coroutine_part(symbol: &str) -> Option<(&str, CoroutinePart, &str)> {
     Some((ramp, part, &suffixes[end..]))
 }
 
-/// The mangled name at the end of `name` that the number before it says to be as long as it and `more` bytes are.
+/// The mangled name at the end of `name` that the number before it says to be as long as it and
+/// `more` bytes are.
 fn ramp_in(name: &str, more: usize) -> Option<&str> {
     name.match_indices("_Z").find_map(|(at, _)| {
         let (before, ramp) = name.split_at(at);
         let digits = before.trim_end_matches(|c: char| c.is_ascii_digit()).len();
-        // The digits of what is before may run into it, as in `…i29_Z…`; the length's are the last ones.
+        // The digits of what is before may run into it, as in `…i29_Z…`; the length's are the last
+        // ones.
         let length = (ramp.len() + more).to_string();
         (before[digits..].ends_with(&length)).then_some(ramp)
     })

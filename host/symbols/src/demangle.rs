@@ -1,10 +1,12 @@
-//! Names as the programmer wrote them, by libstdc++'s own demangler: it is right where others drop or misprint parts.
+//! Names as the programmer wrote them, by libstdc++'s own demangler: it is right where others drop
+//! or misprint parts.
 
 use crate::{CoroutinePart, coroutine_part};
 use std::borrow::Cow;
 use std::ffi::{CStr, CString, c_char, c_int};
 
-// Linked in, so that the command needs libc alone: it starts faster, and runs where there is no libstdc++.
+// Linked in, so that the command needs libc alone: it starts faster, and runs where there is no
+// libstdc++.
 #[link(name = "stdc++", kind = "static", modifiers = "-bundle")]
 unsafe extern "C" {
     fn __cxa_demangle(
@@ -24,12 +26,14 @@ const LONGEST: usize = 1 << 16;
 
 /// The readable form of a symbol's name.
 ///
-/// The parts that a coroutine is split into bear its name: `f() [resume]`, `f() [destroy]`. Clones that the optimiser makes
-/// (`.constprop`, `.isra`, `.part`, `.cold`, `.lto_priv`) are the function they were cut from, and get its name. What is not a C++ name stays as it is.
+/// The parts that a coroutine is split into bear its name: `f() [resume]`, `f() [destroy]`. Clones
+/// that the optimiser makes (`.constprop`, `.isra`, `.part`, `.cold`, `.lto_priv`) are the function
+/// they were cut from, and get its name. What is not a C++ name stays as it is.
 ///
 /// ```
 /// assert_eq!(heddle_symbols::demangle("_Z3addii.constprop.0"), "add(int, int)");
-/// assert_eq!(heddle_symbols::demangle("_Z4leafPZ4leafiE14_Z4leafi.Frame.actor"), "leaf(int) [resume]");
+/// let actor = "_Z4leafPZ4leafiE14_Z4leafi.Frame.actor";
+/// assert_eq!(heddle_symbols::demangle(actor), "leaf(int) [resume]");
 /// assert_eq!(heddle_symbols::demangle("main"), "main");
 /// ```
 pub fn demangle(symbol: &str) -> String {
@@ -78,7 +82,8 @@ fn cxa_demangle(mangled: &str) -> Option<String> {
     }
     let mangled = CString::new(mangled).ok()?;
     let mut status = 0;
-    // SAFETY: the name is zero-terminated; with no buffer given, the result is allocated by malloc, or null.
+    // SAFETY: the name is zero-terminated; with no buffer given, the result is allocated by malloc,
+    // or null.
     let result = unsafe {
         __cxa_demangle(
             mangled.as_ptr(),
@@ -104,7 +109,8 @@ fn cxa_demangle(mangled: &str) -> Option<String> {
 /// strings of today lie in an inline namespace that it knows nothing of.
 ///
 /// ```
-/// let name = "f(std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> > const&)";
+/// let name =
+///     "f(std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> > const&)";
 /// assert_eq!(heddle_symbols::abbreviate(name), "f(std::string const&)");
 /// ```
 pub fn abbreviate(name: &str) -> Cow<'_, str> {
@@ -142,13 +148,15 @@ pub fn abbreviate(name: &str) -> Cow<'_, str> {
     name.into()
 }
 
-/// A readable name without its parameter list and, for a template function, without its return type: what people call it.
+/// A readable name without its parameter list and, for a template function, without its return
+/// type: what people call it.
 ///
 /// ```
 /// use heddle_symbols::without_parameters;
 /// assert_eq!(without_parameters("ns::add(int, std::vector<int>)"), "ns::add");
 /// assert_eq!(without_parameters("void apply<int (*)(int)>(int)"), "apply<int (*)(int)>");
-/// assert_eq!(without_parameters("main::{lambda(int)#1}::operator()(int) const"), "main::{lambda(int)#1}::operator()");
+/// let lambda = "main::{lambda(int)#1}::operator()(int) const";
+/// assert_eq!(without_parameters(lambda), "main::{lambda(int)#1}::operator()");
 /// assert_eq!(without_parameters("step() [resume]"), "step [resume]");
 /// ```
 pub fn without_parameters(name: &str) -> String {
@@ -169,7 +177,8 @@ pub fn without_parameters(name: &str) -> String {
     format!("{}{part}", &name[return_type(name)..])
 }
 
-/// Where the parameter list begins: the bracket that the last `)` at depth 0 closes; ` const`, ` &` and the like may follow it.
+/// Where the parameter list begins: the bracket that the last `)` at depth 0 closes; ` const`, ` &`
+/// and the like may follow it.
 fn parameter_list(name: &str) -> Option<usize> {
     let end = name.rfind(')')?;
     let mut depth = 0;
@@ -195,7 +204,8 @@ fn parameter_list(name: &str) -> Option<usize> {
     None
 }
 
-/// How many bytes of return type precede the name: up to the last space outside all brackets, unless `operator` is before it.
+/// How many bytes of return type precede the name: up to the last space outside all brackets,
+/// unless `operator` is before it.
 fn return_type(name: &str) -> usize {
     let limit = name.find("operator").unwrap_or(name.len());
     let mut depth = 0_i32;

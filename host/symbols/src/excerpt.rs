@@ -5,7 +5,8 @@
 //! 1139 1c global _Z3addii
 //! ```
 //!
-//! First whether there was a `.symtab`; then a line a symbol: address and size in hexadecimal, binding, name.
+//! First whether there was a `.symtab`; then a line a symbol: address and size in hexadecimal,
+//! binding, name.
 
 use crate::table::{Binding, SymbolTable};
 use std::collections::BTreeMap;

@@ -23,7 +23,8 @@ pub fn load(path: &Path) -> io::Result<SymbolTable> {
     SymbolTable::parse(&map(path)?).map_err(io::Error::other)
 }
 
-/// The separate debug file of `table`, read from `path`, and where it is; only one whose build id is the same, where both have one.
+/// The separate debug file of `table`, read from `path`, and where it is; only one whose build id
+/// is the same, where both have one.
 pub fn debug_file(path: &Path, table: &SymbolTable) -> Option<(PathBuf, SymbolTable)> {
     let found = candidates(path, table)
         .into_iter()

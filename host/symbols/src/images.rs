@@ -118,7 +118,8 @@ impl Images {
         }
     }
 
-    /// The symbols of the file that `module` was mapped from; `None` if that file is not there any more.
+    /// The symbols of the file that `module` was mapped from; `None` if that file is not there any
+    /// more.
     pub fn table(&mut self, module: &Module) -> Option<Rc<SymbolTable>> {
         let key = (module.path.clone(), module.build_id.clone());
         if let Some(known) = self.tables.get(&key) {
@@ -163,7 +164,9 @@ impl Images {
         Some(Rc::new(table))
     }
 
-    /// Whether functions of the file that `module` was mapped from call hooks. Quicker than its symbols, which most modules have no use for then; a file that cannot be read may do anything.
+    /// Whether functions of the file that `module` was mapped from call hooks. Quicker than its
+    /// symbols, which most modules have no use for then; a file that cannot be read may do
+    /// anything.
     pub fn may_call_hooks(&self, module: &Module) -> bool {
         module.path.is_absolute()
             && files::map(&module.path)
@@ -172,7 +175,8 @@ impl Images {
                 .unwrap_or(true)
     }
 
-    /// Where in the source the instruction at `address` is, in the traced process, as far as debug information tells; `None` for a file that was built anew.
+    /// Where in the source the instruction at `address` is, in the traced process, as far as debug
+    /// information tells; `None` for a file that was built anew.
     pub fn line(&mut self, module: &Module, address: Addr) -> Option<SourceLine> {
         if self.packed && !module.path.is_file() {
             return None;
@@ -197,7 +201,8 @@ impl Images {
         self.packed
     }
 
-    /// The return addresses of signal handlers in the file that `module` was mapped from, in the file's own address space. Of a file that is gone, or is another now, there are none.
+    /// The return addresses of signal handlers in the file that `module` was mapped from, in the
+    /// file's own address space. Of a file that is gone, or is another now, there are none.
     pub fn signal_returns(&self, module: &Module) -> Vec<u64> {
         if !module.path.is_absolute() {
             return Vec::new();
@@ -209,9 +214,11 @@ impl Images {
         same.map_or_else(Vec::new, |bytes| signal_returns(&bytes))
     }
 
-    /// Where coroutines of the file that `module` was mapped from have their frames: return addresses of hooks in the file's own address space, in order and
-    /// without overlaps. What its debug information does not know is to be looked for at run time: in the functions that are a coroutine's by their names, and in
-    /// all of a stripped file that uses C++'s heap. A file without hooks or without coroutines costs no more than its symbols.
+    /// Where coroutines of the file that `module` was mapped from have their frames: return
+    /// addresses of hooks in the file's own address space, in order and without overlaps. What its
+    /// debug information does not know is to be looked for at run time: in the functions that are a
+    /// coroutine's by their names, and in all of a stripped file that uses C++'s heap. A file
+    /// without hooks or without coroutines costs no more than its symbols.
     pub fn recipes(&mut self, module: &Module) -> Vec<(Range<u64>, Recipe)> {
         let Some(table) = self.table(module).filter(|table| table.calls_hooks()) else {
             return Vec::new();
@@ -235,7 +242,8 @@ impl Images {
         coroutines::with_symbols(known, &table)
     }
 
-    /// Says once that `module` is stripped, if it is: for those that want a name of it and get none. Most programs call from stripped libraries, which is no matter.
+    /// Says once that `module` is stripped, if it is: for those that want a name of it and get
+    /// none. Most programs call from stripped libraries, which is no matter.
     pub(crate) fn nameless(&mut self, module: &Module, table: &SymbolTable) {
         if !table.has_symtab() && self.stripped.insert(module.path.clone()) {
             let path = module.path.clone();
@@ -249,7 +257,8 @@ impl Images {
     }
 }
 
-/// What the debug information of the file at `path` says of coroutines; it may be in a file of its own.
+/// What the debug information of the file at `path` says of coroutines; it may be in a file of its
+/// own.
 fn described(path: &Path) -> io::Result<Vec<(Range<u64>, Recipe)>> {
     let program = files::map(path)?;
     if coroutines::is_described(&program) {

@@ -1,7 +1,8 @@
 //! From an address in a traced process to a function's name.
 //!
-//! Three layers: [`SymbolTable`] takes the bytes of an ELF file and does no I/O; [`Images`] finds the files (and their separate debug
-//! files) and checks build ids; [`Resolver`] answers for one process of a trace. Names are the linker's; [`demangle`] makes them readable.
+//! Three layers: [`SymbolTable`] takes the bytes of an ELF file and does no I/O; [`Images`] finds
+//! the files (and their separate debug files) and checks build ids; [`Resolver`] answers for one
+//! process of a trace. Names are the linker's; [`demangle`] makes them readable.
 //!
 //! No invented names: an address that no symbol covers is a file name and an offset.
 

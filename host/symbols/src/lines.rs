@@ -34,7 +34,8 @@ impl std::fmt::Debug for Lines {
 }
 
 impl Lines {
-    /// Those that the debug information in an ELF file's bytes tells; `None` if there is none that can be read.
+    /// Those that the debug information in an ELF file's bytes tells; `None` if there is none that
+    /// can be read.
     pub fn parse(bytes: &[u8]) -> Option<Self> {
         let file = object::File::parse(bytes).ok()?;
         file.section_by_name(".debug_line")?;

@@ -11,7 +11,8 @@ use std::rc::Rc;
 pub struct Location {
     /// File name of the module, without directories; empty for an address outside every module.
     pub module: String,
-    /// The linker's name; without a symbol, `libc.so.6+0x29d68`; outside every module, the bare address `0x7f…`.
+    /// The linker's name; without a symbol, `libc.so.6+0x29d68`; outside every module, the bare
+    /// address `0x7f…`.
     pub symbol: String,
     /// The readable name, the same as `symbol` where that is no mangled name.
     pub name: String,
@@ -46,8 +47,8 @@ impl<'a> Resolver<'a> {
         self.locate(images, address, address, time)
     }
 
-    /// The function that made a call, from its return address: one byte before it, since a call may be a function's last instruction.
-    /// Without a symbol, the return address itself is shown.
+    /// The function that made a call, from its return address: one byte before it, since a call may
+    /// be a function's last instruction. Without a symbol, the return address itself is shown.
     pub fn caller(
         &mut self,
         images: &mut Images,
@@ -134,7 +135,8 @@ impl<'a> Resolver<'a> {
     }
 }
 
-/// Text with a question mark for each control character: what a file's name or a symbol may hold must not break a line, or steer a terminal.
+/// Text with a question mark for each control character: what a file's name or a symbol may hold
+/// must not break a line, or steer a terminal.
 ///
 /// ```
 /// assert_eq!(heddle_symbols::printable("a\x1b[2J\nb"), "a?[2J?b");

@@ -1,11 +1,13 @@
-//! Where a signal's handler returns to: code that only calls rt_sigreturn(2), and by which debuggers, too, know a handler's frame.
+//! Where a signal's handler returns to: code that only calls rt_sigreturn(2), and by which
+//! debuggers, too, know a handler's frame.
 
 use object::{Object, ObjectSection, SectionKind};
 
 /// `mov $15, %rax; syscall`, as glibc and musl have it on x86-64.
 const CALL: [u8; 9] = [0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05];
 
-/// Its places in an ELF file, in the file's own address space; none where it cannot be read. O(bytes of code).
+/// Its places in an ELF file, in the file's own address space; none where it cannot be read.
+/// O(bytes of code).
 pub fn signal_returns(bytes: &[u8]) -> Vec<u64> {
     let Ok(file) = object::File::parse(bytes) else {
         return Vec::new();

@@ -13,8 +13,9 @@ pub struct ParseError(#[from] object::Error);
 
 /// Function symbols, by address in the file's own address space.
 ///
-/// A symbol covers [address, address + size). One of size 0 (hand-written assembly without `.size`) covers its own address only: where it ends
-/// is not known, and the next symbol's address would be a guess. `.symtab` comes first; `.dynsym` adds what that does not cover.
+/// A symbol covers [address, address + size). One of size 0 (hand-written assembly without `.size`)
+/// covers its own address only: where it ends is not known, and the next symbol's address would be
+/// a guess. `.symtab` comes first; `.dynsym` adds what that does not cover.
 #[derive(Clone, Debug, Default)]
 pub struct SymbolTable {
     /// Sorted by address; at one address, the longest first, then the preferred name.
@@ -38,7 +39,8 @@ pub(crate) struct Symbol {
     name: (u32, u32),
 }
 
-/// In order of preference: of several names for one function, the most public one is what its author calls it.
+/// In order of preference: of several names for one function, the most public one is what its
+/// author calls it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Binding {
     Global,
@@ -135,8 +137,8 @@ impl SymbolTable {
         }
     }
 
-    /// Adds a symbol; [`SymbolTable::sort`] must follow. One that would reach beyond the last address, or whose name lies beyond 4 GB of them, is
-    /// left out: no such file exists.
+    /// Adds a symbol; [`SymbolTable::sort`] must follow. One that would reach beyond the last
+    /// address, or whose name lies beyond 4 GB of them, is left out: no such file exists.
     pub(crate) fn push(&mut self, address: u64, size: u64, binding: Binding, name: &str) {
         let place = (u32::try_from(self.names.len()), u32::try_from(name.len()));
         let (Ok(start), Ok(length)) = place else {
@@ -207,7 +209,8 @@ impl SymbolTable {
         None
     }
 
-    /// Every stretch of addresses that a symbol covers, in order and without overlaps: first address, length, and the name that [`SymbolTable::find`] has for it. O(n log n).
+    /// Every stretch of addresses that a symbol covers, in order and without overlaps: first
+    /// address, length, and the name that [`SymbolTable::find`] has for it. O(n log n).
     pub fn stretches(&self) -> impl Iterator<Item = (u64, u64, &str)> {
         let ends = self
             .symbols
@@ -224,7 +227,8 @@ impl SymbolTable {
             .filter_map(|(start, next)| Some((start, next - start, self.find(start)?)))
     }
 
-    /// These symbols, and those of `other` where these cover nothing: a debug file's, then the stripped file's own.
+    /// These symbols, and those of `other` where these cover nothing: a debug file's, then the
+    /// stripped file's own.
     pub fn with_fallback(mut self, other: SymbolTable) -> SymbolTable {
         self.calls_hooks |= other.calls_hooks;
         self.uses_cpp_heap |= other.uses_cpp_heap;
@@ -249,17 +253,20 @@ impl SymbolTable {
         self
     }
 
-    /// Whether it has a `.symtab`: a file without was stripped, and knows its exported functions only.
+    /// Whether it has a `.symtab`: a file without was stripped, and knows its exported functions
+    /// only.
     pub fn has_symtab(&self) -> bool {
         self.has_symtab
     }
 
-    /// Whether it asks the dynamic linker for the recorder's hooks, by either way in: the functions of a file that does not are never recorded.
+    /// Whether it asks the dynamic linker for the recorder's hooks, by either way in: the functions
+    /// of a file that does not are never recorded.
     pub fn calls_hooks(&self) -> bool {
         self.calls_hooks
     }
 
-    /// Whether it asks the dynamic linker for C++'s `operator new` or `delete`, as what makes coroutines does, unless all of them are elided.
+    /// Whether it asks the dynamic linker for C++'s `operator new` or `delete`, as what makes
+    /// coroutines does, unless all of them are elided.
     pub fn uses_cpp_heap(&self) -> bool {
         self.uses_cpp_heap
     }

@@ -1,6 +1,7 @@
 //! The unwinder, which Rust's library and libstdc++ want, linked in instead of libgcc_s.so.
 //!
-//! It is linked whole, as the linker meets it before those who want it; what is not called is left out again.
+//! It is linked whole, as the linker meets it before those who want it; what is not called is left
+//! out again.
 #![cfg(all(target_arch = "x86_64", target_env = "gnu"))]
 
 use std::ffi::{c_int, c_void};
@@ -27,8 +28,9 @@ struct Search {
 #[used]
 static KEEP: unsafe extern "C" fn(usize, *mut Found) -> c_int = _dl_find_object;
 
-/// Where the unwinding table of the module at an address is: 0 if there is one. GCC's unwinder calls this function of glibc 2.35;
-/// with ours in its place the command runs with glibc 2.34, too, which is in RHEL 9 and its kin.
+/// Where the unwinding table of the module at an address is: 0 if there is one. GCC's unwinder
+/// calls this function of glibc 2.35; with ours in its place the command runs with glibc 2.34, too,
+/// which is in RHEL 9 and its kin.
 ///
 /// # Safety
 /// `found` can be written to.

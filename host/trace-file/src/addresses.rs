@@ -83,7 +83,8 @@ impl Layer {
 
 /// The addresses of one walk over a thread's events, whose times never decrease.
 ///
-/// Nearly always the address is in the same text as the one before it: a subtraction, a comparison and an addition.
+/// Nearly always the address is in the same text as the one before it: a subtraction, a comparison
+/// and an addition.
 #[derive(Clone, Debug)]
 pub struct Addresses<'a> {
     changes: std::slice::Iter<'a, (Ticks, Change)>,

@@ -6,7 +6,8 @@ use crate::process::{Head, boot_id};
 use std::os::fd::AsRawFd;
 use std::path::Path;
 
-/// Whether the process of `directory` still runs. `replaced`: a later image of the same process id is in the trace.
+/// Whether the process of `directory` still runs. `replaced`: a later image of the same process id
+/// is in the trace.
 ///
 /// It has its header mapped for writing as long as it runs, and no other process has it for long,
 /// so a read lease on that file (fcntl(2), `F_SETLEASE`), which is granted only where no one can
@@ -35,10 +36,12 @@ fn written_by_someone(path: &Path) -> Option<bool> {
     }
 }
 
-/// How much later than its first event a process may seem to have begun: the kernel states it in hundredths of a second, of another clock.
+/// How much later than its first event a process may seem to have begun: the kernel states it in
+/// hundredths of a second, of another clock.
 const SLACK: Nanos = Nanos(2_000_000_000);
 
-/// Whether there is a process of that id, begun before the first event was recorded, with a thread that runs.
+/// Whether there is a process of that id, begun before the first event was recorded, with a thread
+/// that runs.
 fn in_proc(head: &Head) -> bool {
     let proc = format!("/proc/{}", head.pid);
     let runs = |stat: &str| {

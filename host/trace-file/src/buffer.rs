@@ -120,7 +120,8 @@ fn slot_at(file: &Mapped, table: usize) -> Result<Slot, Error> {
         .ok_or_else(|| Error::damaged(&file.path, table as u64, "no room for a slot"))
 }
 
-/// Adds the blocks of the buffer at `path`. Those of a process that runs are copied, since it may reuse the place at any time.
+/// Adds the blocks of the buffer at `path`. Those of a process that runs are copied, since it may
+/// reuse the place at any time.
 pub fn read(path: &Path, running: bool, store: &mut Store) -> Result<(), Error> {
     let file = match unborn(path) {
         Ok(true) => return Ok(()),

@@ -1,8 +1,10 @@
 //! Captures on their way to their enters.
 //!
-//! A capture is stored right before the enter that it belongs to, but a signal handler's calls, with captures of their own, may come between: so they
-//! nest. One whose enter was never recorded (a filter left it out) stays until an outer one is taken, or until newer ones push it out.
-//! Where a run begins, only a capture that was the last record of the run before it counts: so a run that is decoded on its own gives the same events.
+//! A capture is stored right before the enter that it belongs to, but a signal handler's calls,
+//! with captures of their own, may come between: so they nest. One whose enter was never recorded
+//! (a filter left it out) stays until an outer one is taken, or until newer ones push it out. Where
+//! a run begins, only a capture that was the last record of the run before it counts: so a run that
+//! is decoded on its own gives the same events.
 
 use crate::CoroutineFrame;
 

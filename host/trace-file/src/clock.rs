@@ -104,7 +104,8 @@ impl Rate {
         ns_per_tick: 1 << 32,
     };
 
-    /// The rate that takes `first` to `last`; `None` if that is not between 1 kHz and 1 THz, as no clock is.
+    /// The rate that takes `first` to `last`; `None` if that is not between 1 kHz and 1 THz, as no
+    /// clock is.
     pub fn between(first: Stamp, last: Stamp) -> Option<Self> {
         let ticks = last.ticks.0.checked_sub(first.ticks.0)?;
         let nanos = last.monotonic_raw.0.checked_sub(first.monotonic_raw.0)?;

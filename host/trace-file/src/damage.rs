@@ -24,12 +24,14 @@ pub struct Damages {
     pub first: Option<Damage>,
     /// How many stretches.
     pub places: u64,
-    /// Bytes that are not read; of a file that was cut short, as far as its last block says how many there were.
+    /// Bytes that are not read; of a file that was cut short, as far as its last block says how
+    /// many there were.
     pub bytes: u64,
 }
 
 impl Damages {
-    /// Adds a stretch of so many bytes. Another error than [`Error::Damaged`] is none: it is given back.
+    /// Adds a stretch of so many bytes. Another error than [`Error::Damaged`] is none: it is given
+    /// back.
     pub(crate) fn add(&mut self, error: Error, bytes: u64) -> Result<(), Error> {
         let Error::Damaged { path, offset, what } = error else {
             return Err(error);

@@ -7,7 +7,8 @@ use std::num::NonZeroU64;
 /// What happened on the thread whose iterator gave it. Text is borrowed from the trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Event<'a> {
-    /// Since the trace's first stamp. Where the clock was not read (`--clock sparse`), between those of its neighbours that read it.
+    /// Since the trace's first stamp. Where the clock was not read (`--clock sparse`), between
+    /// those of its neighbours that read it.
     pub time: Nanos,
     /// The kind of hook that recorded it; without meaning for other events than enters and exits.
     pub way: Way,
@@ -18,11 +19,13 @@ pub struct Event<'a> {
 /// The two ways in, by what their events say of a call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Way {
-    /// `-finstrument-functions`: an enter has its function's own address, an inlined function has hooks, and the stack pointer may differ between enter and exit.
+    /// `-finstrument-functions`: an enter has its function's own address, an inlined function has
+    /// hooks, and the stack pointer may differ between enter and exit.
     #[default]
     Instrumented,
-    /// `-mfentry -minstrument-return=call`: an enter has an address within its function, the same one each time; only real calls have hooks, and the stack
-    /// pointer is the same at enter and exit.
+    /// `-mfentry -minstrument-return=call`: an enter has an address within its function, the same
+    /// one each time; only real calls have hooks, and the stack pointer is the same at enter and
+    /// exit.
     Entry,
 }
 
@@ -33,7 +36,8 @@ pub enum EventKind<'a> {
     Enter {
         /// The function's address, or one within it: see [`Way`].
         function: Addr,
-        /// The return address into the caller: one past the call. An inlined function has its container's.
+        /// The return address into the caller: one past the call. An inlined function has its
+        /// container's.
         caller: Addr,
         /// The stack pointer in the function's frame; [`Way::Entry`]: before it makes one.
         sp: Addr,
@@ -44,7 +48,8 @@ pub enum EventKind<'a> {
     Exit {
         /// What is known of it.
         function: Callee,
-        /// The stack pointer then. [`Way::Instrumented`]: lower than at the enter after `alloca`, higher when the hook was tail-called.
+        /// The stack pointer then. [`Way::Instrumented`]: lower than at the enter after `alloca`,
+        /// higher when the hook was tail-called.
         sp: Addr,
     },
     /// Events are missing here.
@@ -87,7 +92,8 @@ pub enum EventKind<'a> {
     },
 }
 
-/// A C++20 coroutine's frame, as it was when the function that resumes or destroys it was entered. Its address is another coroutine's once it was destroyed.
+/// A C++20 coroutine's frame, as it was when the function that resumes or destroys it was entered.
+/// Its address is another coroutine's once it was destroyed.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct CoroutineFrame(NonZeroU64);
 
@@ -107,7 +113,8 @@ impl CoroutineFrame {
         Addr(self.0.get() & Self::ADDRESS)
     }
 
-    /// GCC's `_Coro_resume_index`, where it was known: 0 at the first activation, else twice the number of the suspension point that it goes on behind, one more when it is destroyed there.
+    /// GCC's `_Coro_resume_index`, where it was known: 0 at the first activation, else twice the
+    /// number of the suspension point that it goes on behind, one more when it is destroyed there.
     pub fn resume_index(self) -> Option<u16> {
         let index = (self.0.get() >> 48) as u16;
         Some(index).filter(|&index| index != Self::UNKNOWN)

@@ -1,6 +1,7 @@
 //! From records to events.
 //!
-//! The inner loop is [`Events::next`] for short records: the first word has all there is of an exit. Everything else is off the path.
+//! The inner loop is [`Events::next`] for short records: the first word has all there is of an
+//! exit. Everything else is off the path.
 
 use crate::addresses::Addresses;
 use crate::captures::Captures;
@@ -17,7 +18,8 @@ use crate::{
 use zerocopy::IntoBytes;
 use zerocopy::little_endian::U64;
 
-/// The events of a thread, or of a run of it. A record that contradicts the format, and what is behind it in its run, is passed over ([`Remarks::damages`]).
+/// The events of a thread, or of a run of it. A record that contradicts the format, and what is
+/// behind it in its run, is passed over ([`Remarks::damages`]).
 #[derive(Clone, Debug)]
 pub struct Events<'a> {
     thread: &'a Thread,
@@ -59,17 +61,20 @@ impl<'a> Events<'a> {
         }
     }
 
-    /// The time of the event given last, in ticks; of a stretch of which none was given, what it is behind.
+    /// The time of the event given last, in ticks; of a stretch of which none was given, what it is
+    /// behind.
     pub fn latest(&self) -> Ticks {
         self.latest
     }
 
-    /// Whether the clock was not read for one of the events given so far: the times of such events come from what was before the stretch, too.
+    /// Whether the clock was not read for one of the events given so far: the times of such events
+    /// come from what was before the stretch, too.
     pub fn is_sparse(&self) -> bool {
         self.untimed.has_begun()
     }
 
-    /// What there is to say about the events given so far. Drops that only a buffer's header tells of are counted in from the beginning.
+    /// What there is to say about the events given so far. Drops that only a buffer's header tells
+    /// of are counted in from the beginning.
     pub fn remarks(&self) -> Remarks {
         let mut remarks = self.remarks.clone();
         remarks.dropped = remarks.dropped.max(self.dropped);
@@ -158,7 +163,8 @@ impl<'a> Events<'a> {
         ticks
     }
 
-    /// What comes where no short record does; `record`: another one does. `Err(None)`: nothing that is an event.
+    /// What comes where no short record does; `record`: another one does. `Err(None)`: nothing that
+    /// is an event.
     #[cold]
     #[inline(never)]
     fn next_but_short(&mut self, record: bool) -> Result<Option<Event<'a>>, Option<Error>> {
@@ -177,7 +183,8 @@ impl<'a> Events<'a> {
         }
     }
 
-    /// Goes on behind the run that has this error in it; gives back one that nothing can be read behind.
+    /// Goes on behind the run that has this error in it; gives back one that nothing can be read
+    /// behind.
     #[cold]
     #[inline(never)]
     fn pass_over(&mut self, error: Error) -> Option<Error> {
@@ -336,7 +343,8 @@ impl<'a> Events<'a> {
 impl<'a> Iterator for Events<'a> {
     type Item = Result<Event<'a>, Error>;
 
-    // Through memory, an event would be written in parts and read as a whole, for which the processor waits longer than for all the rest.
+    // Through memory, an event would be written in parts and read as a whole, for which the
+    // processor waits longer than for all the rest.
     #[inline(always)]
     fn next(&mut self) -> Option<Self::Item> {
         loop {

@@ -8,7 +8,8 @@ use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};
 
-/// Whether the recorder died between making the file and giving it its magic number, which it stores last: the file holds nothing.
+/// Whether the recorder died between making the file and giving it its magic number, which it
+/// stores last: the file holds nothing.
 pub fn unborn(path: &Path) -> Result<bool, Error> {
     let mut magic = [0; 8];
     match open(path)?.read_exact_at(&mut magic, 0) {
@@ -19,7 +20,8 @@ pub fn unborn(path: &Path) -> Result<bool, Error> {
     }
 }
 
-/// Opens a regular file of a trace; a FIFO, which would keep us waiting, or a device, which never ends, is refused.
+/// Opens a regular file of a trace; a FIFO, which would keep us waiting, or a device, which never
+/// ends, is refused.
 pub fn open(path: &Path) -> Result<File, Error> {
     let file = OpenOptions::new()
         .read(true)

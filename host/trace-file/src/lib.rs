@@ -1,4 +1,5 @@
-//! Reads a trace directory (`docs/trace-format.md`): the only crate that knows how records are laid out.
+//! Reads a trace directory (`docs/trace-format.md`): the only crate that knows how records are laid
+//! out.
 //!
 //! ```no_run
 //! # fn main() -> Result<(), heddle_trace_file::Error> {
@@ -14,9 +15,11 @@
 //! # }
 //! ```
 //!
-//! Files are memory-mapped and decoded as they are walked, so memory stays flat in the length of the trace. Whatever the bytes are, reading
-//! them gives events or an [`Error`] that names file and offset: never a panic, never an allocation beyond the size of the files. What contradicts the format among a process's
-//! events is passed over and told of ([`Damages`]), so that the rest can be read.
+//! Files are memory-mapped and decoded as they are walked, so memory stays flat in the length of
+//! the trace. Whatever the bytes are, reading them gives events or an [`Error`] that names file and
+//! offset: never a panic, never an allocation beyond the size of the files. What contradicts the
+//! format among a process's events is passed over and told of ([`Damages`]), so that the rest can
+//! be read.
 
 mod addresses;
 mod alive;

@@ -37,7 +37,8 @@ impl Module {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Modules {
     all: Vec<Module>,
-    /// When a load reused addresses of an unloaded module: the meaning of an address may change there.
+    /// When a load reused addresses of an unloaded module: the meaning of an address may change
+    /// there.
     reuses: Vec<Nanos>,
     /// Loads and unloads in order of time, by index.
     changes: Vec<(Ticks, Change)>,
@@ -64,7 +65,8 @@ impl Modules {
 
     /// The index of the module that held `address` at `time`: the latest load before it.
     ///
-    /// A load is written after the fact, so code may run in a module a little before: an address that no earlier load explains is given to the first later one.
+    /// A load is written after the fact, so code may run in a module a little before: an address
+    /// that no earlier load explains is given to the first later one.
     pub fn find(&self, address: Addr, time: Nanos) -> Option<usize> {
         let holds = |&index: &usize| self.all[index].contains(address);
         let born = self.all.partition_point(|module| module.loaded <= time);
@@ -74,7 +76,8 @@ impl Modules {
         }
     }
 
-    /// A number that changes when addresses may have changed their meaning, so that results of [`Modules::find`] can be kept by (address, generation).
+    /// A number that changes when addresses may have changed their meaning, so that results of
+    /// [`Modules::find`] can be kept by (address, generation).
     #[inline]
     pub fn generation(&self, time: Nanos) -> u32 {
         if self.reuses.is_empty() {
@@ -91,7 +94,8 @@ impl Modules {
             .map_or(Nanos(u64::MAX), |next| Nanos(next.0.saturating_sub(1)))
     }
 
-    /// A time at which `address` meant what it means in a generation: the end of it, or of the module that held the address then and was closed before.
+    /// A time at which `address` meant what it means in a generation: the end of it, or of the
+    /// module that held the address then and was closed before.
     pub fn time_of(&self, address: Addr, generation: u32) -> Nanos {
         let end = self.end_of(generation);
         let begin = (generation as usize)
@@ -150,7 +154,8 @@ impl Modules {
         Ok(modules)
     }
 
-    /// The loads among the lines of a `modules` file that begin at `offset`, in their order; `path` is for errors.
+    /// The loads among the lines of a `modules` file that begin at `offset`, in their order; `path`
+    /// is for errors.
     pub(crate) fn loads(path: &Path, offset: usize, bytes: &[u8]) -> Result<Vec<Module>, Error> {
         let mut modules = Modules::default();
         let mut offset = offset as u64;

@@ -1,4 +1,5 @@
-//! Plans: what `heddle record` tells a traced process of its functions, because only the host has their names.
+//! Plans: what `heddle record` tells a traced process of its functions, because only the host has
+//! their names.
 
 use crate::collect::Requests;
 use crate::{Addr, Error, Module, Modules, Recipe, trace};
@@ -95,10 +96,12 @@ impl Planner {
         Ok(move || requests.wake())
     }
 
-    /// Answers until `go_on` says no; asks it at least every `at_most`. `ranges` tells what is to be said of a module: in order, without overlaps.
+    /// Answers until `go_on` says no; asks it at least every `at_most`. `ranges` tells what is to
+    /// be said of a module: in order, without overlaps.
     ///
     /// # Errors
-    /// A plan cannot be written, or what a process has written is damaged. No process waits for one any more then.
+    /// A plan cannot be written, or what a process has written is damaged. No process waits for one
+    /// any more then.
     pub fn serve(
         mut self,
         at_most: Duration,

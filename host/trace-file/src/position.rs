@@ -152,7 +152,8 @@ impl<'a> Position<'a> {
         (number + 1 == this.number).then_some(captured)
     }
 
-    /// The capture that the run before the next one ends with. In the middle of a longer record its two words would say something else.
+    /// The capture that the run before the next one ends with. In the middle of a longer record its
+    /// two words would say something else.
     fn captured_at_end(&self) -> Option<(u32, (u32, CoroutineFrame))> {
         let before = &self.runs[self.next.checked_sub(1)?];
         let (_, bytes) = before.records(self.store);
@@ -183,7 +184,8 @@ impl<'a> Position<'a> {
         }
     }
 
-    /// Leaves behind what is left of the run, because of this error in it; gives the bytes from there on.
+    /// Leaves behind what is left of the run, because of this error in it; gives the bytes from
+    /// there on.
     pub fn leave_run(&mut self, error: &Error) -> u64 {
         self.rest = &[];
         let run = self.next.checked_sub(1).map(|this| &self.runs[this]);

@@ -102,7 +102,8 @@ impl Head {
 }
 
 impl Process {
-    /// Reads what belongs to `head` in `directory`, on the trace's time line. `replaced`: a later image has its process id.
+    /// Reads what belongs to `head` in `directory`, on the trace's time line. `replaced`: a later
+    /// image has its process id.
     pub(crate) fn read(
         directory: &Path,
         head: Head,
@@ -204,12 +205,14 @@ impl Process {
         self.head.latest
     }
 
-    /// Whether the recorder saw its end. `false`: it was killed, left by `_exit` or exec, or still runs.
+    /// Whether the recorder saw its end. `false`: it was killed, left by `_exit` or exec, or still
+    /// runs.
     pub fn ended(&self) -> bool {
         self.head.ended
     }
 
-    /// Events lost that belong to no thread of the trace, because no buffer could be made for theirs; see also [`Remarks::dropped`](crate::Remarks::dropped).
+    /// Events lost that belong to no thread of the trace, because no buffer could be made for
+    /// theirs; see also [`Remarks::dropped`](crate::Remarks::dropped).
     pub fn dropped(&self) -> u64 {
         self.dropped
     }
@@ -219,7 +222,8 @@ impl Process {
         Some(self.head.flight).filter(|&bytes| bytes != 0)
     }
 
-    /// Bytes of records for which one reading of the clock served (`--clock sparse`), if not every event read it.
+    /// Bytes of records for which one reading of the clock served (`--clock sparse`), if not every
+    /// event read it.
     pub fn sparse(&self) -> Option<u32> {
         Some(self.head.sparse).filter(|&bytes| bytes != 0)
     }
@@ -229,7 +233,8 @@ impl Process {
         self.uncollected
     }
 
-    /// Whether it still ran when the trace was opened, so that this is what it had recorded by then. Known only where it has buffers: who has none records nothing.
+    /// Whether it still ran when the trace was opened, so that this is what it had recorded by
+    /// then. Known only where it has buffers: who has none records nothing.
     pub fn running(&self) -> bool {
         self.running
     }
@@ -270,7 +275,8 @@ impl Process {
         blocks.iter().map(|block| block.number).max().unwrap_or(0)
     }
 
-    /// Threads that began and of which nothing is here: their buffers are gone from the directory. A flight recorder forgets threads; there it is 0.
+    /// Threads that began and of which nothing is here: their buffers are gone from the directory.
+    /// A flight recorder forgets threads; there it is 0.
     pub fn missing_threads(&self) -> u32 {
         if self.flight().is_some() || self.running {
             return 0;
@@ -279,7 +285,8 @@ impl Process {
         self.head.threads.saturating_sub(found)
     }
 
-    /// Stretches of threads' events that are missing between others: a part of the trace is gone. A flight recorder overwrites stretches; there it is 0.
+    /// Stretches of threads' events that are missing between others: a part of the trace is gone. A
+    /// flight recorder overwrites stretches; there it is 0.
     pub fn missing_runs(&self) -> u64 {
         if self.flight().is_some() || self.running {
             return 0;
@@ -288,7 +295,8 @@ impl Process {
     }
 }
 
-/// Far beyond what any program loads and unloads (some 100 bytes a line, so two million lines): what is larger is no text of the recorder's, and is not read into memory.
+/// Far beyond what any program loads and unloads (some 100 bytes a line, so two million lines):
+/// what is larger is no text of the recorder's, and is not read into memory.
 const LONGEST_TEXT: u64 = 1 << 28;
 
 fn modules_text(path: &Path) -> Result<Vec<u8>, Error> {
@@ -310,7 +318,8 @@ fn modules_text(path: &Path) -> Result<Vec<u8>, Error> {
     Ok(text)
 }
 
-/// How fast the clock of these processes ran; `None` if nothing in the trace or on this machine says so.
+/// How fast the clock of these processes ran; `None` if nothing in the trace or on this machine
+/// says so.
 pub(crate) fn rate(heads: &[Head], first: &Head) -> Option<Rate> {
     if first.clock == ClockKind::MonotonicRaw {
         return Some(Rate::NANOSECOND);

@@ -1,19 +1,22 @@
 //! Recipes: where the library finds a coroutine's frame (docs/trace-format.md, Plans).
 
-/// Where a coroutine's frame is when the hook of the function that resumes or destroys it is called.
+/// Where a coroutine's frame is when the hook of the function that resumes or destroys it is
+/// called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FramePlace {
     /// In this register.
     Register(FrameRegister),
     /// In memory, at rbp − 8 · (k + 1); k is below 64.
     BelowRbp(u8),
-    /// In memory, 8 · k bytes above the stack pointer as it was when the hook was called; k is below 127.
+    /// In memory, 8 · k bytes above the stack pointer as it was when the hook was called; k is
+    /// below 127.
     AboveSp(u8),
     /// It is not known whether this is a coroutine's function at all: the library looks.
     Anywhere,
 }
 
-/// The registers that the hooks of `-finstrument-functions` are called with as they were; by `-mfentry`, rdi too.
+/// The registers that the hooks of `-finstrument-functions` are called with as they were; by
+/// `-mfentry`, rdi too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "they are registers of x86-64")]
 pub enum FrameRegister {

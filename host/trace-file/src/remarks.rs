@@ -25,12 +25,14 @@ impl AddAssign<&Remarks> for Remarks {
     }
 }
 
-/// How far the given time of an event may be from the true one, over events: 0 where the clock was read; where it was not (`--clock sparse`), the distance to the
-/// farther of the two neighbours between which it lies.
+/// How far the given time of an event may be from the true one, over events: 0 where the clock was
+/// read; where it was not (`--clock sparse`), the distance to the farther of the two neighbours
+/// between which it lies.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Uncertainty {
     largest: Nanos,
-    /// Events by the size of their bound, [`STEPS`] classes to a power of two. Empty while the clock was always read.
+    /// Events by the size of their bound, [`STEPS`] classes to a power of two. Empty while the
+    /// clock was always read.
     classes: Vec<u64>,
 }
 

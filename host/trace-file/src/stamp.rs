@@ -8,7 +8,8 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use zerocopy::{FromZeros, IntoBytes};
 
-/// Takes a last stamp for the dead process with this header, if it did not end by itself, so that the clock's rate is known. Says whether it did.
+/// Takes a last stamp for the dead process with this header, if it did not end by itself, so that
+/// the clock's rate is known. Says whether it did.
 pub(crate) fn stamp_process(path: &Path) -> Result<bool, Error> {
     let file = OpenOptions::new()
         .read(true)

@@ -1,4 +1,5 @@
-//! The blocks of a process, wherever they are: in `events`, in a thread's own `events-N`, or in buffers that were not collected yet.
+//! The blocks of a process, wherever they are: in `events`, in a thread's own `events-N`, or in
+//! buffers that were not collected yet.
 
 use crate::buffer;
 use crate::file::open;
@@ -56,7 +57,8 @@ impl Source {
         matches!(self.bytes, Bytes::Copied(_))
     }
 
-    /// Lets the system take back the memory that reading these bytes has mapped, so that a long trace takes up no more than a short one. They can be read again.
+    /// Lets the system take back the memory that reading these bytes has mapped, so that a long
+    /// trace takes up no more than a short one. They can be read again.
     pub fn release(&self, bytes: &[u8]) {
         let Bytes::Mapped(map) = &self.bytes else {
             return;
@@ -66,10 +68,12 @@ impl Source {
             return;
         }
         let begin = bytes.as_ptr() as usize - map.as_ptr() as usize;
-        // Whole pages, those that it shares with its neighbours included; no page is larger than this, and a block begins at a multiple of it.
+        // Whole pages, those that it shares with its neighbours included; no page is larger than
+        // this, and a block begins at a multiple of it.
         let first = begin / BLOCK_UNIT as usize * BLOCK_UNIT as usize;
         let length = begin - first + bytes.len();
-        // SAFETY: of a shared mapping of a file nothing is lost: the pages are mapped again when they are read. That it may be refused does no harm.
+        // SAFETY: of a shared mapping of a file nothing is lost: the pages are mapped again when
+        // they are read. That it may be refused does no harm.
         unsafe {
             let pages = map.as_ptr().add(first).cast_mut().cast();
             libc::madvise(pages, length, libc::MADV_DONTNEED);
@@ -98,9 +102,11 @@ pub struct Block {
 pub struct Store {
     pub sources: Vec<Source>,
     pub blocks: Vec<Block>,
-    /// For each buffer that says so: a block of it (none if it has none), and the events that its thread dropped.
+    /// For each buffer that says so: a block of it (none if it has none), and the events that its
+    /// thread dropped.
     pub dropped: Vec<(Option<usize>, u64)>,
-    /// Where in `events` blocks of a process that runs may be being written at this moment, and how much room they have there; we have them from its buffers.
+    /// Where in `events` blocks of a process that runs may be being written at this moment, and how
+    /// much room they have there; we have them from its buffers.
     pub unsettled: HashMap<u64, u64>,
     /// The parts of the files of events that are no blocks.
     pub damages: Damages,
@@ -115,7 +121,8 @@ enum Kind {
     Own,
 }
 
-/// Checks a block's header, which lies at `at` of `source`, and that `used` bytes, header included, are there.
+/// Checks a block's header, which lies at `at` of `source`, and that `used` bytes, header included,
+/// are there.
 pub fn verify(source: &Source, at: usize, used: usize) -> Result<&BlockHeader, Error> {
     let bytes = source.bytes();
     let Some((header, _)) = bytes
@@ -147,7 +154,9 @@ pub fn verify(source: &Source, at: usize, used: usize) -> Result<&BlockHeader, E
 }
 
 impl Store {
-    /// Finds the blocks in `directory`. What is no block where one should be is passed over, up to the next one. Of a process that still runs, what it had recorded by now: `next_place` is that of its header.
+    /// Finds the blocks in `directory`. What is no block where one should be is passed over, up to
+    /// the next one. Of a process that still runs, what it had recorded by now: `next_place` is
+    /// that of its header.
     pub fn read(directory: &Path, running: Option<u64>) -> Result<Self, Error> {
         let mut store = Store::default();
         // Buffers first: what leaves them while we read is in a file of events by then.
@@ -207,7 +216,8 @@ impl Store {
                 continue;
             }
             let said = BlockHeader::ref_from_prefix(start).map(|(said, _)| said);
-            // Whole elsewhere: this copy may have been cut short, by a kill or a full disk. Or begun since, and being written.
+            // Whole elsewhere: this copy may have been cut short, by a kill or a full disk. Or
+            // begun since, and being written.
             if let Some(room) = said.as_ref().ok().and_then(|said| {
                 let room = said.room.get() as usize;
                 let number = said.number.get();
@@ -299,8 +309,8 @@ fn next_block(file: &File, at: usize, length: usize) -> std::io::Result<usize> {
     }
 }
 
-/// What may be a block's header, cut short where the file ends. Read, because it may lie in a hole: where the file system is full, a page of that
-/// cannot be had by a mapping (tmpfs: SIGBUS).
+/// What may be a block's header, cut short where the file ends. Read, because it may lie in a hole:
+/// where the file system is full, a page of that cannot be had by a mapping (tmpfs: SIGBUS).
 fn header_at<'a>(
     file: &File,
     at: u64,

@@ -94,7 +94,8 @@ impl Thread {
         self.ended
     }
 
-    /// Events lost for lack of space or memory, as far as is known without reading its events: see [`Remarks::dropped`].
+    /// Events lost for lack of space or memory, as far as is known without reading its events: see
+    /// [`Remarks::dropped`].
     pub fn dropped(&self) -> u64 {
         self.dropped
     }
@@ -109,7 +110,8 @@ impl Thread {
         self.first
     }
 
-    /// Bytes of its records: a measure of the work that reading it takes. An event has 8 to 40 of them, 12 on average.
+    /// Bytes of its records: a measure of the work that reading it takes. An event has 8 to 40 of
+    /// them, 12 on average.
     pub fn bytes(&self) -> u64 {
         self.places
             .iter()
@@ -122,7 +124,8 @@ impl Thread {
         Events::new(self, 0, self.places.len())
     }
 
-    /// The stretches that its events are stored in, in order: each can be decoded on its own, so one thread's events can be read by several.
+    /// The stretches that its events are stored in, in order: each can be decoded on its own, so
+    /// one thread's events can be read by several.
     ///
     /// ```no_run
     /// # fn main() -> Result<(), heddle_trace_file::Error> {
@@ -144,20 +147,24 @@ impl Thread {
         (0..self.places.len()).map(run)
     }
 
-    /// The events of some of its runs, which are those that [`Thread::events`] gives of them if `after` is the time of the event before, and every event has read the clock
-    /// ([`Events::is_sparse`]). [`Events::remarks`] says nothing there of what was dropped outside the thread's records ([`Thread::dropped`]).
+    /// The events of some of its runs, which are those that [`Thread::events`] gives of them if
+    /// `after` is the time of the event before, and every event has read the clock
+    /// ([`Events::is_sparse`]). [`Events::remarks`] says nothing there of what was dropped outside
+    /// the thread's records ([`Thread::dropped`]).
     pub fn stretch(&self, runs: Range<usize>, after: Ticks) -> Events<'_> {
         let end = runs.end.min(self.places.len());
         Events::stretch(self, runs.start.min(end), end, after)
     }
 
-    /// Runs that are missing between others: overwritten by a flight recorder, or lost with a part of the trace.
+    /// Runs that are missing between others: overwritten by a flight recorder, or lost with a part
+    /// of the trace.
     pub fn missing_runs(&self) -> u64 {
         let missing = |pair: &[RunPlace]| u64::from(pair[1].number - pair[0].number - 1);
         self.places.windows(2).map(missing).sum()
     }
 
-    /// Counts its enters and exits, and what was dropped of them, without completing them: several times as fast as [`Thread::events`].
+    /// Counts its enters and exits, and what was dropped of them, without completing them: several
+    /// times as fast as [`Thread::events`].
     ///
     /// # Errors
     /// What [`Thread::events`] gives.
@@ -205,7 +212,8 @@ impl<'a> Run<'a> {
         self.thread.places[self.index].number
     }
 
-    /// Whether it begins on another stack than its thread's own, as far as it is known where that is.
+    /// Whether it begins on another stack than its thread's own, as far as it is known where that
+    /// is.
     pub fn begins_elsewhere(self) -> bool {
         let record = self.thread.places[self.index].record(&self.thread.shared.store);
         let Some((record, own)) = record.ok().zip(self.thread.stack()) else {

@@ -28,10 +28,12 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// Opens the trace at `path`. Costs nothing per event: records are read when they are asked for.
+    /// Opens the trace at `path`. Costs nothing per event: records are read when they are asked
+    /// for.
     ///
     /// # Errors
-    /// Any [`Error`]: the directory is missing, not ours, newer, empty or damaged. Where a part of its events can be read, that they are damaged is none: see [`Process::damages`].
+    /// Any [`Error`]: the directory is missing, not ours, newer, empty or damaged. Where a part of
+    /// its events can be read, that they are damaged is none: see [`Process::damages`].
     pub fn open(path: &Path) -> Result<Self, Error> {
         if path.is_file() {
             let Some(mut unpacked) = unpack(path)? else {
@@ -175,7 +177,8 @@ pub(crate) fn image_directories(path: &Path) -> Result<Vec<(PathBuf, u32)>, Erro
 pub(crate) fn images(path: &Path) -> Result<Vec<(Head, PathBuf)>, Error> {
     let mut found = Vec::new();
     for (directory, image) in image_directories(path)? {
-        // The recorder makes the directory, then the file, then fills it: a process that died in between has recorded nothing.
+        // The recorder makes the directory, then the file, then fills it: a process that died in
+        // between has recorded nothing.
         let file = directory.join("process");
         if file.exists() && !unborn(&file)? {
             found.push((Head::read(&directory, image)?, directory));
@@ -244,7 +247,8 @@ pub(crate) fn verify_marker(path: &Path) -> Result<(), Error> {
     }
 }
 
-/// `4711` is image 0 of that pid, `4711.2` the image after its second exec; anything else is not a process.
+/// `4711` is image 0 of that pid, `4711.2` the image after its second exec; anything else is not a
+/// process.
 fn image_of(name: &str) -> Option<u32> {
     let (pid, image) = name.split_once('.').unwrap_or((name, "0"));
     pid.parse::<u32>().ok()?;

@@ -1,8 +1,9 @@
 //! Times of records for which the clock was not read (`--clock sparse`).
 //!
-//! They are spread evenly between the timed records of the same thread before and after them; but where the thread was preempted before the later one, they
-//! lie close behind the earlier one, as far apart as records were so far: so a sleep is seen where it was. One look ahead serves all of a stretch, so reading stays
-//! linear, and nothing of it is kept but a few numbers.
+//! They are spread evenly between the timed records of the same thread before and after them; but
+//! where the thread was preempted before the later one, they lie close behind the earlier one, as
+//! far apart as records were so far: so a sleep is seen where it was. One look ahead serves all of
+//! a stretch, so reading stays linear, and nothing of it is kept but a few numbers.
 
 use crate::Ticks;
 use crate::layout::{SHORT, SHORT_EXIT, SHORT_PREEMPTED, SHORT_UNTIMED, TICKS_SHIFT, kind};
@@ -92,7 +93,8 @@ impl Untimed {
         self.given >= self.records
     }
 
-    /// The next record's time, and how far in ticks the true one may be from it. Behind the thread's last time there is no saying: such a record bears that time.
+    /// The next record's time, and how far in ticks the true one may be from it. Behind the
+    /// thread's last time there is no saying: such a record bears that time.
     pub fn next(&mut self) -> (Ticks, Option<u64>) {
         self.given += 1;
         let Some(after) = self.after else {

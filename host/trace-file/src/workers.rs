@@ -4,7 +4,8 @@ use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// How many work on a trace at once, and how large pieces each takes. What they find is the same however many they are.
+/// How many work on a trace at once, and how large pieces each takes. What they find is the same
+/// however many they are.
 ///
 /// ```
 /// use heddle_trace_file::Workers;

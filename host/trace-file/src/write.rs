@@ -1,7 +1,9 @@
 //! Writes traces for tests: one tick is one nanosecond, times are given from the first stamp.
 //!
-//! Enters and exits are short records where they can be, with a base before them where they need one, as the recorder writes them; [`ThreadWriter::wide`] makes them wide.
-//! A thread is one run in one block, in `events`; [`ThreadWriter::in_buffer`] leaves it in a buffer, and [`ThreadWriter::next_run`] begins another run, in a block of its own.
+//! Enters and exits are short records where they can be, with a base before them where they need
+//! one, as the recorder writes them; [`ThreadWriter::wide`] makes them wide. A thread is one run in
+//! one block, in `events`; [`ThreadWriter::in_buffer`] leaves it in a buffer, and
+//! [`ThreadWriter::next_run`] begins another run, in a block of its own.
 
 use crate::layout::{
     BLOCK_HEADER, BLOCK_MAGIC, BLOCK_UNIT, BUFFER_MAGIC, BlockHeader, BufferHeader, ENDED,
@@ -163,7 +165,8 @@ impl ProcessWriter {
         self
     }
 
-    /// Marks the process as one of this boot of this machine: what its clock says can be compared with now.
+    /// Marks the process as one of this boot of this machine: what its clock says can be compared
+    /// with now.
     pub fn here(&mut self) -> &mut Self {
         self.header.boot_id = crate::process::boot_id().unwrap_or_default();
         self
@@ -175,13 +178,15 @@ impl ProcessWriter {
         self
     }
 
-    /// States that it was a flight recorder's, or that one reading of the clock serves for some bytes.
+    /// States that it was a flight recorder's, or that one reading of the clock serves for some
+    /// bytes.
     pub fn mode(&mut self, flight: u64, sparse: u32) -> &mut Self {
         (self.header.flight, self.header.sparse) = (flight.into(), sparse.into());
         self
     }
 
-    /// Writes `process` and `modules`. After the threads', since it tells where the next block would be.
+    /// Writes `process` and `modules`. After the threads', since it tells where the next block
+    /// would be.
     pub fn finish(&mut self) -> io::Result<()> {
         self.header.next_place = self.blocks.place.get().into();
         std::fs::write(self.directory.join("process"), self.header.as_bytes())?;
@@ -200,7 +205,8 @@ impl ThreadWriter {
         self.call(Way::Instrumented, false, time, function, caller, sp)
     }
 
-    /// Adds an exit at `time` ns, by the first way in. It has no call site; `caller` is there so that it reads like its enter.
+    /// Adds an exit at `time` ns, by the first way in. It has no call site; `caller` is there so
+    /// that it reads like its enter.
     pub fn exit(&mut self, time: u64, function: u64, caller: u64, sp: u64) -> &mut Self {
         self.call(Way::Instrumented, true, time, function, caller, sp)
     }
@@ -292,7 +298,8 @@ impl ThreadWriter {
         self
     }
 
-    /// Adds a record that is not short: its type, bits 32–63 of its first word, and the other words.
+    /// Adds a record that is not short: its type, bits 32–63 of its first word, and the other
+    /// words.
     pub fn long(&mut self, kind: u64, high: u32, words: &[u64]) -> &mut Self {
         self.word(head(kind, words.len() as u64 + 1) | u64::from(high) << 32);
         for &word in words {
@@ -367,13 +374,15 @@ impl ThreadWriter {
         self
     }
 
-    /// States that events were dropped, as a buffer's header does; implies [`ThreadWriter::in_buffer`].
+    /// States that events were dropped, as a buffer's header does; implies
+    /// [`ThreadWriter::in_buffer`].
     pub fn dropped(&mut self, events: u64) -> &mut Self {
         self.dropped = events;
         self.in_buffer(&[])
     }
 
-    /// Leaves the blocks in a buffer, in slots of these states; the last one's, and what is not said, is 1, being filled.
+    /// Leaves the blocks in a buffer, in slots of these states; the last one's, and what is not
+    /// said, is 1, being filled.
     pub fn in_buffer(&mut self, states: &[u32]) -> &mut Self {
         self.buffered = Some(states.to_vec());
         self

@@ -5,7 +5,8 @@
 pub struct Process {
     /// File name of its executable.
     pub name: String,
-    /// Its strands, in the order in which they began: its threads, or its fibers and coroutines beside them.
+    /// Its strands, in the order in which they began: its threads, or its fibers and coroutines
+    /// beside them.
     pub strands: Vec<Strand>,
 }
 
@@ -63,7 +64,8 @@ pub struct Call {
     pub name: String,
     /// The same without parameters and return type.
     pub short: String,
-    /// Who called, where that was not the call above: code that is not traced, such as libc calling a comparator.
+    /// Who called, where that was not the call above: code that is not traced, such as libc calling
+    /// a comparator.
     pub foreign: Option<Foreign>,
     /// How many.
     pub calls: u64,
@@ -71,7 +73,8 @@ pub struct Call {
     pub min: u64,
     /// The longest of those that returned, in ns; 0 if none did.
     pub max: u64,
-    /// How long the longest of those had lasted that were still open at the end, in ns; 0 if none was.
+    /// How long the longest of those had lasted that were still open at the end, in ns; 0 if none
+    /// was.
     pub open: u64,
     /// What they called.
     pub children: Vec<Call>,

@@ -1,7 +1,8 @@
 //! Processes and strands: which of the expected ones is which.
 //!
-//! Their order does not count, as it is the scheduler's. Each, in the order in which it began, is given to the first pattern that it fits
-//! wholly and that is not full; what fits none is compared with the first pattern of its name, so that the difference shows.
+//! Their order does not count, as it is the scheduler's. Each, in the order in which it began, is
+//! given to the first pattern that it fits wholly and that is not full; what fits none is compared
+//! with the first pattern of its name, so that the difference shows.
 
 use crate::diff::{Diff, Line, Mark};
 use crate::expected::Pattern;
@@ -9,7 +10,8 @@ use crate::print::{call_line, strand_line, suffix};
 use crate::siblings::fits;
 use crate::{Expected, Process, ProcessPattern, Strand, StrandPattern, Times};
 
-/// Compares a program's calls with what was expected. No difference: [`has_differences`](crate::has_differences) of the result is false.
+/// Compares a program's calls with what was expected. No difference:
+/// [`has_differences`](crate::has_differences) of the result is false.
 ///
 /// Recursive, as deep as the calls are.
 pub fn compare(expected: &Expected, got: &[Process]) -> Vec<Line> {
@@ -53,7 +55,8 @@ fn strands(diff: &mut Diff, patterns: &[StrandPattern], got: &[Strand], depth: u
         let what = pattern.kind.word();
         header(diff, depth, what, &pattern.name, pattern, members.len());
         let wrong: Vec<_> = members.iter().filter(|(_, fits)| !fits).collect();
-        // Threads that fit are all alike; the first stands for them where there is nothing else to show.
+        // Threads that fit are all alike; the first stands for them where there is nothing else to
+        // show.
         let shown = if wrong.is_empty() {
             members.iter().take(1).collect()
         } else {

@@ -23,7 +23,8 @@ pub struct ProcessPattern {
     pub text: String,
 }
 
-/// `thread NAME [COUNT]`, `fiber NAME [COUNT] [<- PARENT]` or `coroutine NAME [COUNT] [<- PARENT]`, and what is below it.
+/// `thread NAME [COUNT]`, `fiber NAME [COUNT] [<- PARENT]` or `coroutine NAME [COUNT] [<- PARENT]`,
+/// and what is below it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StrandPattern {
     /// What it is.
@@ -176,8 +177,9 @@ impl CallPattern {
         named(&self.name, &call.name, &call.short) && self.caller.as_ref().is_none_or(caller)
     }
 
-    /// Whether every one of these calls took as long as it may. One that was still open at the end may have been too long already, but not too
-    /// short; of one that was left without an exit nothing is known.
+    /// Whether every one of these calls took as long as it may. One that was still open at the end
+    /// may have been too long already, but not too short; of one that was left without an exit
+    /// nothing is known.
     pub fn in_time(&self, call: &Call) -> bool {
         self.times.low <= call.min && call.max.max(call.open) <= self.times.high
     }

@@ -1,5 +1,5 @@
-//! Why a trace is not as expected, where the lines alone do not say it: names that nothing in the trace has, and a file that speaks of fewer
-//! threads or processes than there are.
+//! Why a trace is not as expected, where the lines alone do not say it: names that nothing in the
+//! trace has, and a file that speaks of fewer threads or processes than there are.
 
 use crate::expected::Pattern;
 use crate::glob::glob;
@@ -140,8 +140,9 @@ fn required<'a>(items: &'a [Item], patterns: &mut Vec<&'a CallPattern>) {
     }
 }
 
-/// The name in the trace that was probably meant: the one that this is the end of (`risky` of `app::risky`), or else the one that the fewest slips
-/// of the keys make of it, if these are few. Parameters count only where the pattern has some.
+/// The name in the trace that was probably meant: the one that this is the end of (`risky` of
+/// `app::risky`), or else the one that the fewest slips of the keys make of it, if these are few.
+/// Parameters count only where the pattern has some.
 fn nearest<'a>(pattern: &str, names: &BTreeSet<(&'a str, &'a str)>) -> Option<&'a str> {
     let bare = pattern.split('(').next().unwrap_or(pattern);
     let comparable = |&(name, short): &(&'a str, &'a str)| match pattern.contains('(') {

@@ -1,4 +1,5 @@
-//! Expected call trees: the format of `docs/expected-tree.md`, and how a program's calls compare with one.
+//! Expected call trees: the format of `docs/expected-tree.md`, and how a program's calls compare
+//! with one.
 //!
 //! ```
 //! use heddle_tree::{Call, Expected, Process, Strand, compare, has_differences};
@@ -6,7 +7,8 @@
 //! let expected = Expected::parse("thread app\n  main\n    step x2..\n").unwrap();
 //! let mut main = Call::new("main()", "main");
 //! main.children.push(Call { calls: 3, ..Call::new("step(int)", "step") });
-//! let got = [Process { name: "app".into(), strands: vec![Strand { name: "app".into(), calls: vec![main], ..Strand::default() }] }];
+//! let strand = Strand { name: "app".into(), calls: vec![main], ..Strand::default() };
+//! let got = [Process { name: "app".into(), strands: vec![strand] }];
 //! assert!(!has_differences(&compare(&expected, &got)));
 //! ```
 

@@ -39,7 +39,8 @@ pub fn parts(text: &str) -> Result<Parts<'_>, String> {
     })
 }
 
-/// What is wrong with a call's name that looks like a count, a time or a caller written amiss; no function's name ends so.
+/// What is wrong with a call's name that looks like a count, a time or a caller written amiss; no
+/// function's name ends so.
 pub fn slip(name: &str) -> Option<String> {
     if matches!(name, ".." | "...." | "…") {
         return Some("for any calls, write `...`".into());
@@ -79,7 +80,8 @@ pub fn slip(name: &str) -> Option<String> {
     })
 }
 
-/// The line without its comment: a `#` at the beginning or after a space. (`{lambda()#1}` has none.)
+/// The line without its comment: a `#` at the beginning or after a space. (`{lambda()#1}` has
+/// none.)
 pub fn without_comment(line: &str) -> &str {
     let begins = |(at, _): &(usize, &str)| {
         line[..*at]
@@ -126,7 +128,8 @@ fn number(word: &str) -> Result<Option<Count>, String> {
     }
 }
 
-/// `[*]`, `[..10ms]`, `[50ms..]`, `[1ms..2ms]`; `None` for anything that does not look like one, such as `[resume]`.
+/// `[*]`, `[..10ms]`, `[50ms..]`, `[1ms..2ms]`; `None` for anything that does not look like one,
+/// such as `[resume]`.
 fn bounds(word: &str) -> Result<Option<Times>, String> {
     let Some(inside) = word
         .strip_prefix('[')

@@ -204,7 +204,8 @@ fn strand(block: &[Source<'_>]) -> Result<StrandPattern, ParseError> {
     })
 }
 
-/// Cuts lines into blocks: a line and what is indented deeper below it. All first lines have the same indentation.
+/// Cuts lines into blocks: a line and what is indented deeper below it. All first lines have the
+/// same indentation.
 fn children<'a, 'b>(lines: &'a [Source<'b>]) -> Result<Vec<&'a [Source<'b>]>, ParseError> {
     let mut blocks = Vec::new();
     let mut rest = lines;

@@ -5,8 +5,8 @@ use crate::{Call, Count, Process, Strand, Times};
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// The tree of these processes: what `heddle check` prints, and what it writes to be edited. It matches what it was made from.
-/// `times`: whether calls get the range of times that was seen.
+/// The tree of these processes: what `heddle check` prints, and what it writes to be edited. It
+/// matches what it was made from. `times`: whether calls get the range of times that was seen.
 pub fn print(processes: &[Process], times: bool) -> String {
     let mut text = String::new();
     let several = processes.len() > 1;
@@ -89,7 +89,8 @@ fn calls(text: &mut String, all: &[Call], indent: usize, times: bool, roots: boo
     }
 }
 
-/// One call as a line. The caller of a thread's first function is the C library everywhere, and not worth a word.
+/// One call as a line. The caller of a thread's first function is the C library everywhere, and not
+/// worth a word.
 pub fn call_line(call: &Call, times: bool, root: bool) -> String {
     let seen = if times { seen(call) } else { Times::ANY };
     let module = call.foreign.as_ref().filter(|_| !root).map(|foreign| {
@@ -113,7 +114,8 @@ pub fn call_line(call: &Call, times: bool, root: bool) -> String {
     )
 }
 
-/// The times of the calls that returned, without an upper bound where one that did not has lasted longer already.
+/// The times of the calls that returned, without an upper bound where one that did not has lasted
+/// longer already.
 fn seen(call: &Call) -> Times {
     if call.max < call.min {
         return Times::ANY;
@@ -164,7 +166,8 @@ fn function(name: &str) -> Cow<'_, str> {
     }
 }
 
-/// A name as the format takes it. What would be read as something else (a thread may be named `a #1 x2`, or nothing at all) is covered by stars.
+/// A name as the format takes it. What would be read as something else (a thread may be named `a #1
+/// x2`, or nothing at all) is covered by stars.
 fn word(name: &str) -> Cow<'_, str> {
     let read_back = || {
         let Parts {

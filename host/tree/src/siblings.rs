@@ -2,10 +2,12 @@
 
 use crate::{Call, Item};
 
-/// Whether `calls`, all made by `parent`, are exactly what `items` expect, with everything below them.
+/// Whether `calls`, all made by `parent`, are exactly what `items` expect, with everything below
+/// them.
 ///
-/// A line takes zero or more neighbouring calls, all of which must fit it, and whose number must be within its count; a `...` takes any.
-/// All ways of cutting the row are tried at once: `reached[j]` says that the lines so far can take the first `j` calls.
+/// A line takes zero or more neighbouring calls, all of which must fit it, and whose number must be
+/// within its count; a `...` takes any. All ways of cutting the row are tried at once: `reached[j]`
+/// says that the lines so far can take the first `j` calls.
 pub fn fits(items: &[Item], calls: &[Call], parent: Option<&Call>) -> bool {
     let mut reached = vec![false; calls.len() + 1];
     reached[0] = true;

@@ -1,4 +1,5 @@
-//! However many workers read a thread, and wherever it is divided, what they find is what one walk over it finds.
+//! However many workers read a thread, and wherever it is divided, what they find is what one walk
+//! over it finds.
 
 use heddle_calls::{Profile, Wanted, Workers};
 use heddle_trace_file::write::{ThreadWriter, TraceWriter};
@@ -42,8 +43,10 @@ fn steps(odd: u32) -> impl Strategy<Value = Vec<Step>> {
         4000 => function.clone().prop_map(|function| Step::Call { function }),
         4000 => Just(Step::Return),
         800 => Just(Step::Run),
-        odd => (function.clone(), 0u64..12).prop_map(|(function, sp)| Step::Enter { function, sp: 8 * sp }),
-        odd => (function.clone(), 0u64..12).prop_map(|(function, sp)| Step::Exit { function, sp: 8 * sp }),
+        odd => (function.clone(), 0u64..12)
+            .prop_map(|(function, sp)| Step::Enter { function, sp: 8 * sp }),
+        odd => (function.clone(), 0u64..12)
+            .prop_map(|(function, sp)| Step::Exit { function, sp: 8 * sp }),
         odd => (1usize..6).prop_map(Step::Jump),
         odd => Just(Step::Gap),
         odd => function.prop_map(Step::Capture),

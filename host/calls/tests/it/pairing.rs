@@ -202,7 +202,8 @@ fn what_does_not_nest_beyond_the_threads_own_stack_may_be_fibers() {
             .unwrap()
             .may_have_fibers
     };
-    // A fiber below the thread's stack gives way to the thread, in its middle or behind a call of its own.
+    // A fiber below the thread's stack gives way to the thread, in its middle or behind a call of
+    // its own.
     assert!(may_be(|t| {
         t.stack(1000, 2000)
             .enter(0, MAIN, 0, 1900)
@@ -253,7 +254,8 @@ fn what_does_not_nest_beyond_the_threads_own_stack_may_be_fibers() {
 
 #[test]
 fn a_call_that_was_cut_off_has_no_duration_of_its_own() {
-    // F returns after 30, is left by a jump after 5, and is open for 1000 at the end; MAIN never returns.
+    // F returns after 30, is left by a jump after 5, and is open for 1000 at the end; MAIN never
+    // returns.
     let events = |t: &mut ThreadWriter| {
         t.enter(0, MAIN, 0, 900)
             .enter(10, F, MAIN, 800)
@@ -366,7 +368,8 @@ fn entry_hooks_that_an_unwinding_left_out_end_at_the_same_place_again() {
 
 #[test]
 fn hooks_of_both_kinds_nest_in_each_other() {
-    // An instrumented function's stack pointer is that of its frame; the callee's return address lies just below.
+    // An instrumented function's stack pointer is that of its frame; the callee's return address
+    // lies just below.
     let (tree, loose) = tree(|t| {
         t.entry(0, MAIN, 0, 904)
             .enter(1, F, MAIN, 800)
@@ -457,7 +460,9 @@ fn an_exit_is_told_apart_by_what_bits_it_has() {
 proptest! {
     /// Whatever the events are: every enter is one call, and no time is counted twice.
     #[test]
-    fn every_enter_is_one_call(events in prop::collection::vec((any::<bool>(), 0u64..4, any::<bool>(), 0u64..6), 0..200)) {
+    fn every_enter_is_one_call(
+        events in prop::collection::vec((any::<bool>(), 0u64..4, any::<bool>(), 0u64..6), 0..200),
+    ) {
         let enters = events.iter().filter(|(enter, ..)| *enter).count() as u64;
         let exits = events.len() as u64 - enters;
         let (functions, loose) = profile(|t| {

@@ -6,7 +6,8 @@ use heddle_results::text::{counter, words};
 use heddle_results::{Cell, ExperimentReport, Group};
 use std::collections::BTreeSet;
 
-/// Appends a table for each group, at the last place of its axis: medians of every counter that was counted there.
+/// Appends a table for each group, at the last place of its axis: medians of every counter that was
+/// counted there.
 pub fn print(text: &mut String, experiment: &ExperimentReport, wide: Wide) {
     for group in &experiment.groups {
         let Some(x) = places(group).last().copied() else {

@@ -1,4 +1,5 @@
-//! Everything that a comparison found, as text: tables, claims, sentences. For `--verbose` and `--show`.
+//! Everything that a comparison found, as text: tables, claims, sentences. For `--verbose` and
+//! `--show`.
 
 mod counters;
 mod ledger;
@@ -18,7 +19,8 @@ use std::fmt::Write;
 /// Where what is said of a claim begins; its verdict stands before.
 const INDENT: usize = 18;
 
-/// How wide lines may be: on a terminal they are broken there; elsewhere a sentence is a line, so that it can be searched for.
+/// How wide lines may be: on a terminal they are broken there; elsewhere a sentence is a line, so
+/// that it can be searched for.
 #[derive(Clone, Copy, Debug)]
 pub struct Wide {
     /// Characters that a table may take.

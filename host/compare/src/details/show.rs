@@ -5,7 +5,8 @@ use anstyle::Style;
 use heddle_results::ExperimentReport;
 use std::fmt::Write;
 
-/// Its question and verdicts, its tables, what was counted, its claims, what is missing, and commands that repeat a sample.
+/// Its question and verdicts, its tables, what was counted, its claims, what is missing, and
+/// commands that repeat a sample.
 pub fn show(experiment: &ExperimentReport, wide: Wide) -> String {
     let mut text = String::new();
     let bold = Style::new().bold();

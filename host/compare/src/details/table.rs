@@ -86,8 +86,8 @@ fn row(experiment: &ExperimentReport, table: &Table, model: &str, cell: &Cell) -
     row
 }
 
-/// The first column to the left, the others to the right. Columns that do not fit beside each other go below each other,
-/// with the first one again.
+/// The first column to the left, the others to the right. Columns that do not fit beside each other
+/// go below each other, with the first one again.
 pub fn aligned(rows: &[Vec<String>], width: usize) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let wide = |column: usize| {

@@ -211,7 +211,8 @@ fn telling<'a>(
     fresh.take(most).map(|entry| entry.claim).collect()
 }
 
-/// How far the estimate is from the bound, as the logarithm of a factor, or for what may be negative as a distance.
+/// How far the estimate is from the bound, as the logarithm of a factor, or for what may be
+/// negative as a distance.
 fn outside(claim: &ClaimReport) -> f64 {
     let Some(value) = claim.estimate.map(|estimate| estimate.value) else {
         return 0.0;
@@ -229,7 +230,8 @@ fn outside(claim: &ClaimReport) -> f64 {
     if found.is_finite() { found } else { 0.0 }
 }
 
-/// How much a ratio differs from 1; a ratio for which the source prints a figure comes before all others.
+/// How much a ratio differs from 1; a ratio for which the source prints a figure comes before all
+/// others.
 fn boldness(claim: &ClaimReport) -> f64 {
     let value = claim.estimate.map_or(1.0, |estimate| estimate.value);
     if !claim.value().ends_with('×') || value <= 0.0 || !value.is_finite() {
@@ -281,7 +283,8 @@ fn open(entries: &[Entry]) -> Option<Line> {
     ))
 }
 
-/// The number of samples a cell that would settle more than half of these, rounded up to one that people type.
+/// The number of samples a cell that would settle more than half of these, rounded up to one that
+/// people type.
 pub fn usual(needed: &[u64]) -> Option<u64> {
     let samples = *needed.get(needed.len() / 2)?;
     let step = match samples {

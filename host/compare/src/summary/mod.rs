@@ -1,5 +1,6 @@
-//! A comparison's results on at most [`LINES`] lines: the best model of each question, the reason, the claims by verdict,
-//! failures, and the next commands. Everything else is on the page, in `--verbose` and in `--show`.
+//! A comparison's results on at most [`LINES`] lines: the best model of each question, the reason,
+//! the claims by verdict, failures, and the next commands. Everything else is on the page, in
+//! `--verbose` and in `--show`.
 
 mod claims;
 mod rest;
@@ -99,8 +100,8 @@ fn title(report: &Report) -> Line {
     Line::default().add(bold, "Heddle").add(Style::new(), rest)
 }
 
-/// The first sentences of the run's two most important notes: that it was partial, resumed or disturbed. The note that some
-/// claims got more samples is left to the page.
+/// The first sentences of the run's two most important notes: that it was partial, resumed or
+/// disturbed. The note that some claims got more samples is left to the page.
 fn notes(report: &Report, width: usize) -> impl Iterator<Item = String> {
     let rank = |note: &&String| {
         let first = ["Partial", "Begun on", "Other programs"];
@@ -126,7 +127,8 @@ fn notes(report: &Report, width: usize) -> impl Iterator<Item = String> {
     })
 }
 
-/// Where one or two experiments were asked for there is room for their sentences: as many as fit as a whole.
+/// Where one or two experiments were asked for there is room for their sentences: as many as fit as
+/// a whole.
 fn sentences(report: &Report, width: usize, room: usize) -> Vec<Line> {
     if report.experiments.len() > 2 {
         return Vec::new();

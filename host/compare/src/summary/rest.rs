@@ -79,7 +79,8 @@ fn troubles(experiment: &ExperimentReport) -> Vec<String> {
     found
 }
 
-/// `goroutine: Go is missing`: models by the beginning of the reason; what the user left out needs no telling.
+/// `goroutine: Go is missing`: models by the beginning of the reason; what the user left out needs
+/// no telling.
 fn skipped(report: &Report) -> Vec<String> {
     let mut order: Vec<String> = Vec::new();
     let mut models: BTreeMap<String, Vec<&str>> = BTreeMap::new();
@@ -144,7 +145,8 @@ fn next(report: &Report, setting: &Setting) -> Vec<String> {
     next
 }
 
-/// The command that settles most inconclusive claims of one experiment; none where each would take long.
+/// The command that settles most inconclusive claims of one experiment; none where each would take
+/// long.
 fn settle(report: &Report) -> Option<String> {
     let open = |experiment: &ExperimentReport| {
         let mut needed: Vec<u64> = experiment
@@ -162,7 +164,8 @@ fn settle(report: &Report) -> Option<String> {
     Some(format!("{id} -n {samples}"))
 }
 
-/// The first texts that fit into `room` characters, and how many more there are. A first text that is too long is cut.
+/// The first texts that fit into `room` characters, and how many more there are. A first text that
+/// is too long is cut.
 fn some(texts: &[String], room: usize) -> String {
     let Some((first, rest)) = texts.split_first() else {
         return String::new();

@@ -1,4 +1,5 @@
-//! WHICH MODEL?: a line a question, with the best, those that cannot be told from it, and how far others are behind.
+//! WHICH MODEL?: a line a question, with the best, those that cannot be told from it, and how far
+//! others are behind.
 
 use super::rest::gist;
 use crate::layout::{Line, cut, length};
@@ -108,7 +109,8 @@ pub fn family(model: &str) -> &str {
     model.split('/').next().unwrap_or(model)
 }
 
-/// The table, at most `room` rows long besides its head and a line that says how many rows there are elsewhere.
+/// The table, at most `room` rows long besides its head and a line that says how many rows there
+/// are elsewhere.
 pub fn lines(report: &Report, width: usize, room: usize) -> Vec<Line> {
     let mut rows = all(report);
     let count = rows.len();
@@ -169,7 +171,8 @@ pub fn lines(report: &Report, width: usize, room: usize) -> Vec<Line> {
     lines
 }
 
-/// All rows: those that experiments ask for, in their order, then those of experiments that ask for none.
+/// All rows: those that experiments ask for, in their order, then those of experiments that ask for
+/// none.
 pub fn all(report: &Report) -> Vec<Row<'_>> {
     let mut rows: Vec<Row> = report.experiments.iter().flat_map(of_experiment).collect();
     rows.sort_by_key(|row| (!row.answered, row.order));

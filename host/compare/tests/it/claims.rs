@@ -194,7 +194,8 @@ fn costs_once_and_each_are_told_apart_and_a_model_is_set_against_itself() {
                   [[claim]]\nid = 'optimised'\nwords = 'v'\nreading = 'r'\nsays = 'difference'\nform = 'ratio'\nmodel = 'many'\n\
                   at = { n = 100, opt = 'O0' }\nagainst = { opt = 'O2' }\nbound = { min = 1.9, max = 2.1 }\n\
                   why = ['strand_switches']\n";
-    // At -O2 many costs 200 + 30 n, without its memory 200 + 12 n, large 1100 + 5 n: they meet at n = 36. At -O0 twice that.
+    // At -O2 many costs 200 + 30 n, without its memory 200 + 12 n, large 1100 + 5 n: they meet at n
+    // = 36. At -O0 twice that.
     let script = "for a; do case $a in --opt=*) opt=${a#*=};; esac; done\n\
                   case $m in many) v=$(( 200 + 30 * n ));; bare) v=$(( 200 + 12 * n ));; *) v=$(( 1100 + 5 * n ));; esac\n\
                   [ $opt = O0 ] && v=$(( 2 * v )) n=7; line $(( v * 1000 + noise ))\n";

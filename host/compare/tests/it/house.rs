@@ -1,12 +1,13 @@
-//! Lab programs that are shell scripts: values are computed from the sample's number, so no timing decides a test.
+//! Lab programs that are shell scripts: values are computed from the sample's number, so no timing
+//! decides a test.
 
 use assert_cmd::Command;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use tempfile::TempDir;
 
-/// A lab whose experiments are `b1-switch` and `a1-matrix` in name only and not built, and, outside of it, `own/` with an
-/// experiment of the user's and the script that it runs.
+/// A lab whose experiments are `b1-switch` and `a1-matrix` in name only and not built, and, outside
+/// of it, `own/` with an experiment of the user's and the script that it runs.
 pub struct House {
     pub home: TempDir,
 }
@@ -167,8 +168,8 @@ denominator = "fast"
 bound = { min = 0.8, max = 1.25 }
 "#;
 
-/// Text in which the pattern is found. (The crate predicates has one of its own, with all of Unicode's tables, and would have
-/// the crate regex compiled a second time for the tests.)
+/// Text in which the pattern is found. (The crate predicates has one of its own, with all of
+/// Unicode's tables, and would have the crate regex compiled a second time for the tests.)
 pub fn is_match(pattern: &str) -> impl predicates::Predicate<str> {
     let regex = regex::Regex::new(pattern).unwrap();
     predicates::function::function(move |text: &str| regex.is_match(text))

@@ -1,4 +1,5 @@
-//! `heddle compare` as a user meets it: lab programs that are shell scripts, a directory of their own.
+//! `heddle compare` as a user meets it: lab programs that are shell scripts, a directory of their
+//! own.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 

@@ -1,4 +1,5 @@
-//! The page that `heddle compare` writes, in a browser: its verdicts can be read, and it neither complains nor fetches.
+//! The page that `heddle compare` writes, in a browser: its verdicts can be read, and it neither
+//! complains nor fetches.
 
 #[allow(dead_code, reason = "no pictures are taken here")]
 #[path = "../../../page/tests/it/chromium/mod.rs"]
@@ -7,7 +8,8 @@ mod chromium;
 use assert_cmd::Command;
 use std::os::unix::fs::PermissionsExt;
 
-/// A user's workload in which `slow` takes twice as long as `fast`, and `twin` as long as `fast`; the values are computed from the sample's number.
+/// A user's workload in which `slow` takes twice as long as `fast`, and `twin` as long as `fast`;
+/// the values are computed from the sample's number.
 const PROGRAM: &str = r#"#!/bin/sh
 for a; do case $a in --model=*) m=${a#*=};; esac; done
 case $m in slow) per=2;; *) per=1;; esac

@@ -13,8 +13,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::time::Duration;
 
-/// A sample that has written a file into its directory and started two processes, one of which has left its session. Their
-/// ids and the directory's name are in files of these names.
+/// A sample that has written a file into its directory and started two processes, one of which has
+/// left its session. Their ids and the directory's name are in files of these names.
 const BUSY: &str = "echo $HEDDLE_SCRATCH > scratch; : > pids; echo trace > $HEDDLE_SCRATCH/trace\n\
     sleep 987 & echo $! >> pids; setsid sh -c 'echo $$ >> pids; exec sleep 987' &\n\
     until [ $(cat pids | wc -l) = 2 ]; do sleep 0.01; done\n";
@@ -56,7 +56,8 @@ fn assert_gone(house: &House) {
 fn an_interrupted_comparison_writes_what_it_has_and_leaves_nothing_else() {
     for (signal, code) in [("INT", 130), ("HUP", 129), ("TERM", 143)] {
         let house = House::new();
-        // The third sample sends the signal that Ctrl-C or a closed terminal sends, then never ends.
+        // The third sample sends the signal that Ctrl-C or a closed terminal sends, then never
+        // ends.
         house.mine(
             &format!("[ $s = 2 ] && {{ {BUSY} kill -{signal} $PPID; sleep 600; }}; line 1000\n"),
             "'fast'",
@@ -198,7 +199,8 @@ fn what_a_killed_comparison_left_is_removed_by_the_next() {
         .lines()
     {
         let pid: libc::pid_t = pid.parse().unwrap();
-        // SAFETY: plain system call; they sleep for longer than this test takes, so the ids are still theirs.
+        // SAFETY: plain system call; they sleep for longer than this test takes, so the ids are
+        // still theirs.
         unsafe { libc::kill(pid, libc::SIGKILL) };
     }
     house.mine("line 1000\n", "'fast'", "");

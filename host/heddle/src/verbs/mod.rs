@@ -1,4 +1,5 @@
-//! One file or folder for each verb: its arguments (clap stops here) and what it does. `compare` is a crate of its own, host/compare.
+//! One file or folder for each verb: its arguments (clap stops here) and what it does. `compare` is
+//! a crate of its own, host/compare.
 
 pub mod check;
 pub mod export;

@@ -17,7 +17,8 @@ use std::process::ExitCode;
 pub struct Args {
     #[command(flatten)]
     trace: TraceArg,
-    /// Print this strand alone: who made and ran it, where it waits, its calls; `4711/12` in a trace of several processes
+    /// Print this strand alone: who made and ran it, where it waits, its calls; `4711/12` in a
+    /// trace of several processes
     #[arg(long, value_name = "N")]
     strand: Option<String>,
     /// Strands nested deeper than this are left out

@@ -63,13 +63,15 @@ fn captured_frames_are_shown_and_counted_and_stay_in_a_packed_trace() {
     }
 }
 
-/// `destroy` may end with a jump to the body, which then comes after it; without debug information no resume index tells.
+/// `destroy` may end with a jump to the body, which then comes after it; without debug information
+/// no resume index tells.
 #[test]
 fn a_destruction_that_goes_on_by_a_tail_call_makes_no_second_instance() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path();
     let (program, [main, actor, destroy]) = compiled(path);
-    // What is at the frame's address when the body is entered after `destroy` has returned: called from elsewhere, it is another.
+    // What is at the frame's address when the body is entered after `destroy` has returned: called
+    // from elsewhere, it is another.
     for (caller, instances) in [(main + 9, 1), (main + 13, 2)] {
         let directory = path.join(format!("{instances}.trace"));
         let trace = TraceWriter::create(&directory).unwrap();

@@ -1,4 +1,5 @@
-//! `heddle export` on traces written here; Perfetto's own message definitions read what it writes in `tests/export`.
+//! `heddle export` on traces written here; Perfetto's own message definitions read what it writes
+//! in `tests/export`.
 
 #[allow(dead_code, reason = "other tests use the rest")]
 use crate::common::{LIBC, Program, abc, heddle};

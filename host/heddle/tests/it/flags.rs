@@ -1,4 +1,5 @@
-//! What `heddle flags --way fentry` prints, compiled with. (The default way's flags are tested with the other tracing verbs.)
+//! What `heddle flags --way fentry` prints, compiled with. (The default way's flags are tested with
+//! the other tracing verbs.)
 
 use assert_cmd::Command;
 use predicates::prelude::PredicateBooleanExt as _;

@@ -1,4 +1,5 @@
-//! Strands in what the commands print: a written trace of a thread, two fibers and two instances of a coroutine.
+//! Strands in what the commands print: a written trace of a thread, two fibers and two instances of
+//! a coroutine.
 
 #[allow(dead_code, reason = "other tests use the rest")]
 use crate::common::{LIBC, Program, TASK, heddle};
@@ -15,7 +16,8 @@ void body() { step(); }
 int main() { leaf(1).handle.destroy(); body(); }
 ";
 
-/// Writes `heddle.trace`: main makes two instances of leaf(int), runs the first twice, destroys it, and switches between two fibers that have body() as their outermost call.
+/// Writes `heddle.trace`: main makes two instances of leaf(int), runs the first twice, destroys it,
+/// and switches between two fibers that have body() as their outermost call.
 fn written(path: &Path) {
     let flags = ["-std=c++20", "-g", "-finstrument-functions"];
     let program = Program::compile(path, "app", &format!("{TASK}{SOURCE}"), &flags);
@@ -56,7 +58,8 @@ fn written(path: &Path) {
         .capture(destroy, 0x5581_0010, Some(4))
         .enter(600, destroy, main + 21, top - 0x100)
         .exit(610, destroy, 0, top - 0x100);
-    // Two fibers on stacks of 4 KB that lie beside each other: each is left in body(), and gone on with.
+    // Two fibers on stacks of 4 KB that lie beside each other: each is left in body(), and gone on
+    // with.
     let bases = [0x6000_1f00, 0x6000_2f00];
     for (base, time) in bases.into_iter().zip([700, 720]) {
         thread
@@ -244,8 +247,8 @@ fn a_damaged_trace_is_read_around_the_damage() {
     }
 }
 
-/// Text in which the pattern is found. (The crate predicates has one of its own, with all of Unicode's tables, and would have
-/// the crate regex compiled a second time for the tests.)
+/// Text in which the pattern is found. (The crate predicates has one of its own, with all of
+/// Unicode's tables, and would have the crate regex compiled a second time for the tests.)
 fn is_match(pattern: &str) -> impl predicates::Predicate<str> {
     let regex = regex::Regex::new(pattern).unwrap();
     predicates::function::function(move |text: &str| regex.is_match(text))

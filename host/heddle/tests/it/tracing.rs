@@ -1,4 +1,5 @@
-//! The tracing verbs as a user meets them, on traces written here: the recorder itself is tested in `trace/` and end to end in `tests/`.
+//! The tracing verbs as a user meets them, on traces written here: the recorder itself is tested in
+//! `trace/` and end to end in `tests/`.
 
 use crate::common::{LIBC, Program, abc, heddle, idle_library, run};
 use heddle_trace_file::Why;
@@ -761,7 +762,8 @@ fn the_printed_flags_instrument_the_program_and_not_the_standard_library() {
         "main only"
     );
     for system in ["--cmake", "--make", "--meson"] {
-        // The flags themselves hold a comma; commas and quotes are also what the systems put between them.
+        // The flags themselves hold a comma; commas and quotes are also what the systems put
+        // between them.
         let all = flags
             .split_whitespace()
             .fold(String::new(), |all, flag| all + flag)

@@ -16,12 +16,14 @@ pub struct Answer {
     pub at: Values,
     /// The counter, or metric, that explains it.
     pub why: Option<String>,
-    /// Rows with a smaller number come first; those without one come last, in the order of their files.
+    /// Rows with a smaller number come first; those without one come last, in the order of their
+    /// files.
     pub order: Option<u32>,
 }
 
 impl Answer {
-    /// The point of a mode's sweep at which the row is read; none where that sweep does not have it.
+    /// The point of a mode's sweep at which the row is read; none where that sweep does not have
+    /// it.
     pub fn point(&self, experiment: &Experiment, mode: Mode) -> Option<Values> {
         let points = experiment.points(mode);
         points.into_iter().find(|point| has(point, &self.at))

@@ -59,7 +59,8 @@ pub struct Experiment {
     /// The question that it answers, in one sentence.
     #[serde(default, rename = "asks")]
     pub question: String,
-    /// The suite that it belongs to; unset: what `heddle compare` runs when it is asked for nothing else.
+    /// The suite that it belongs to; unset: what `heddle compare` runs when it is asked for nothing
+    /// else.
     pub suite: Option<String>,
     /// Models that are drawn for comparison and cannot win.
     #[serde(default)]
@@ -150,7 +151,8 @@ impl Experiment {
     /// Reads and checks a file.
     ///
     /// # Errors
-    /// If it cannot be read, or says something that isn't valid: with file, line, and what would be valid.
+    /// If it cannot be read, or says something that isn't valid: with file, line, and what would be
+    /// valid.
     pub fn read(path: &Path) -> Result<Self> {
         let text = std::fs::read_to_string(path)
             .map_err(Error::io(format!("cannot read {}", path.display())))?;
@@ -204,7 +206,8 @@ impl Experiment {
         self.answers.iter().map(Spanned::get_ref)
     }
 
-    /// Whether it answers one of the main questions: those that are asked where the user names no experiment.
+    /// Whether it answers one of the main questions: those that are asked where the user names no
+    /// experiment.
     pub fn is_main(&self) -> bool {
         self.suite.is_none() && !self.answers.is_empty()
     }
@@ -225,7 +228,8 @@ impl Experiment {
         self.reference.iter().any(|filter| filter == model)
     }
 
-    /// The points of a mode's sweep, in the order written, none twice; a single empty point if nothing is swept.
+    /// The points of a mode's sweep, in the order written, none twice; a single empty point if
+    /// nothing is swept.
     pub fn points(&self, mode: Mode) -> Vec<Values> {
         sweep::points(&self.extent(mode).sweep)
     }

@@ -43,7 +43,8 @@ impl<'a> Judged<'a> {
         }
     }
 
-    /// The samples, if all were good: a model that hangs or errs now and then has no claim to a median.
+    /// The samples, if all were good: a model that hangs or errs now and then has no claim to a
+    /// median.
     pub fn sound(&self) -> Option<&Resampled> {
         if self.cell.failures().is_empty() {
             self.resampled.as_ref()
@@ -69,8 +70,8 @@ impl<'a> Judged<'a> {
     }
 }
 
-/// Each cell has a generator of its own, so that what one cell says doesn't depend on which others ran.
-/// FNV-1a, because the standard library's hash may change from release to release.
+/// Each cell has a generator of its own, so that what one cell says doesn't depend on which others
+/// ran. FNV-1a, because the standard library's hash may change from release to release.
 fn cell_seed(seed: u64, experiment: &str, cell: &Cell) -> u64 {
     let point = cell
         .point

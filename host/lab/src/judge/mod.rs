@@ -16,7 +16,8 @@ use heddle_results::{ClaimReport, ExperimentReport, Group, Series, Values};
 pub struct Findings {
     /// The claims, in the order of the file.
     pub claims: Vec<ClaimReport>,
-    /// For each inconclusive claim that more samples would settle: the cells concerned, and how many each would need.
+    /// For each inconclusive claim that more samples would settle: the cells concerned, and how
+    /// many each would need.
     pub wanted: Vec<Vec<(usize, u32)>>,
 }
 

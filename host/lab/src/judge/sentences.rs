@@ -90,7 +90,8 @@ fn along(axis: &str, metric: &Metric, places: &[Place]) -> String {
         .join("; ")
 }
 
-/// One clause: `place` says where it holds, `end` where its numbers were read, if that is not the same.
+/// One clause: `place` says where it holds, `end` where its numbers were read, if that is not the
+/// same.
 fn one(metric: &Metric, front: &Front, place: &str, end: Option<&str>) -> String {
     let end = end.unwrap_or("");
     match front {

@@ -25,16 +25,16 @@ impl Trouble<'_> {
     }
 }
 
-/// How it ended, to the letter; of what it wrote then only the words that name no file and no number: a file of its own, an
-/// address or a time makes no other trouble.
+/// How it ended, to the letter; of what it wrote then only the words that name no file and no
+/// number: a file of its own, an address or a time makes no other trouble.
 fn gist(detail: &str) -> impl Iterator<Item = &str> {
     let (end, written) = detail.split_once("; stderr:").unwrap_or((detail, ""));
     let general = |word: &&str| !word.contains(|c: char| c == '/' || c.is_ascii_digit());
     std::iter::once(end).chain(written.split_whitespace().filter(general))
 }
 
-/// The sentences of an experiment. Cells in which the same happened share one: `thread ×12, first at n=2: 36 of 36 samples
-/// crashed: …`.
+/// The sentences of an experiment. Cells in which the same happened share one: `thread ×12, first
+/// at n=2: 36 of 36 samples crashed: …`.
 pub fn troubles(experiment: &Experiment, cells: &[Judged]) -> Vec<String> {
     let mut groups: Vec<Vec<Trouble>> = Vec::new();
     for trouble in cells.iter().flat_map(of_cell) {

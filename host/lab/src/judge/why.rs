@@ -1,4 +1,5 @@
-//! Why a claim came out as it did: one sentence drawn from counters, and from metrics that are not the claim's.
+//! Why a claim came out as it did: one sentence drawn from counters, and from metrics that are not
+//! the claim's.
 
 use super::cells::{Judged, label};
 use super::sentences::list;
@@ -6,8 +7,9 @@ use heddle_results::text::phrase;
 use heddle_results::{Value, Values};
 use heddle_stats::median;
 
-/// `At n=64, thread had 9 812 voluntary kernel switches and 3 kernel threads; stackless had no voluntary kernel switches and
-/// 1 kernel thread; both had 200 strand switches.` Numbers are those of a sample. Empty if nothing was counted.
+/// `At n=64, thread had 9 812 voluntary kernel switches and 3 kernel threads; stackless had no
+/// voluntary kernel switches and 1 kernel thread; both had 200 strand switches.` Numbers are those
+/// of a sample. Empty if nothing was counted.
 pub fn why(names: &[String], cells: &[&Judged]) -> String {
     let value = |name: &str, cell: &Judged| {
         let counter = cell.counters.get(name).copied();

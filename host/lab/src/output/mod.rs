@@ -1,8 +1,9 @@
 //! The directory of a comparison, and how no finished report is ever lost by a run.
 //!
-//! A run writes to `<dir>.partial`: every sample at once (`results.jsonl`), and what it needs to go on (`run.json`). When
-//! it is finished, that directory is renamed to `<dir>`, and the report that was there to `<dir>.old`. A run that was
-//! interrupted or killed leaves `<dir>` as it was, and can be resumed.
+//! A run writes to `<dir>.partial`: every sample at once (`results.jsonl`), and what it needs to go
+//! on (`run.json`). When it is finished, that directory is renamed to `<dir>`, and the report that
+//! was there to `<dir>.old`. A run that was interrupted or killed leaves `<dir>` as it was, and can
+//! be resumed.
 
 mod places;
 mod record;
@@ -45,8 +46,8 @@ pub struct Output {
 }
 
 impl Output {
-    /// Makes `<dir>.partial`. An interrupted run that is there is kept as `<dir>.partial.old`. Also returns what to tell the
-    /// user.
+    /// Makes `<dir>.partial`. An interrupted run that is there is kept as `<dir>.partial.old`. Also
+    /// returns what to tell the user.
     ///
     /// # Errors
     /// If a directory that is needed holds other files than ours or cannot be written, or another
@@ -99,7 +100,8 @@ impl Output {
         Ok((output, notes))
     }
 
-    /// Appends a line; it is in the file when this returns, so that a comparison that is killed leaves what it had.
+    /// Appends a line; it is in the file when this returns, so that a comparison that is killed
+    /// leaves what it had.
     ///
     /// # Errors
     /// If it cannot be written.
@@ -156,11 +158,12 @@ impl Output {
         self.places.partial().join(RAW)
     }
 
-    /// Puts the page and the report in place, and the earlier report out of the way; where the page is, and what to tell
-    /// the user.
+    /// Puts the page and the report in place, and the earlier report out of the way; where the page
+    /// is, and what to tell the user.
     ///
     /// # Errors
-    /// If they cannot be written, or the directories not be renamed: then all is in `<dir>.partial`.
+    /// If they cannot be written, or the directories not be renamed: then all is in
+    /// `<dir>.partial`.
     pub fn finish(self, page: &str, report: &str) -> Result<(PathBuf, Vec<String>)> {
         self.write(PAGE, page)?;
         self.write(REPORT, report)?;
@@ -211,8 +214,8 @@ impl Output {
     }
 }
 
-/// The lock on `<dir>.partial`, held until the file is closed, however we end; none if the directory was renamed meanwhile.
-/// A file system that knows no locks does without.
+/// The lock on `<dir>.partial`, held until the file is closed, however we end; none if the
+/// directory was renamed meanwhile. A file system that knows no locks does without.
 fn locked(places: &Places) -> Result<Option<File>> {
     let partial = places.partial();
     if look(&partial)? == Found::Nothing {

@@ -1,8 +1,9 @@
 //! Where a comparison's directories are, and which of them are ours.
 //!
-//! With `-o report`: `report` holds the last finished report, `report.partial` the run that goes on or was interrupted,
-//! `report.partial.old` an interrupted run that another one has replaced, `report.old`, `report.old.1` … earlier reports.
-//! Nothing is written to, renamed or removed that is a symbolic link or that no comparison has made.
+//! With `-o report`: `report` holds the last finished report, `report.partial` the run that goes on
+//! or was interrupted, `report.partial.old` an interrupted run that another one has replaced,
+//! `report.old`, `report.old.1` … earlier reports. Nothing is written to, renamed or removed that
+//! is a symbolic link or that no comparison has made.
 
 use super::{PAGE, RAW, RECORD, REPORT};
 use crate::error::{Error, Result};
@@ -145,7 +146,8 @@ pub(super) fn look(path: &Path) -> Result<Found> {
     )))
 }
 
-/// Removes a directory of ours, if there is nothing in it but what a comparison writes; whether it is gone.
+/// Removes a directory of ours, if there is nothing in it but what a comparison writes; whether it
+/// is gone.
 pub(super) fn remove(path: &Path) -> Result<bool> {
     let ours = [PAGE, RAW, RECORD, REPORT];
     let is_ours = |name: &String| {

@@ -25,7 +25,8 @@ impl Output {
     /// Takes up the run in `<dir>.partial`.
     ///
     /// # Errors
-    /// If there is none, if it goes on elsewhere, or if its files are damaged by more than a last line that is not whole.
+    /// If there is none, if it goes on elsewhere, or if its files are damaged by more than a last
+    /// line that is not whole.
     pub fn resume(dir: &Path) -> Result<Resumed> {
         let places = Places::new(dir)?;
         let partial = places.partial();
@@ -101,8 +102,8 @@ fn read_record(path: &Path) -> Result<Record> {
     serde_json::from_reader(BufReader::new(file)).map_err(|error| unusable(error.to_string()))
 }
 
-/// The samples, the length of their lines, and whether there was a piece of a line after them: a run that was killed may
-/// have written one.
+/// The samples, the length of their lines, and whether there was a piece of a line after them: a
+/// run that was killed may have written one.
 fn read_samples(file: &File, path: &Path) -> Result<(Vec<Sample>, u64, bool)> {
     let mut reader = BufReader::new(file);
     let (mut samples, mut whole) = (Vec::new(), 0_u64);

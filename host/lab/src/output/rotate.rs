@@ -7,7 +7,8 @@ use std::path::Path;
 /// Moves `<dir>.partial` to `<dir>`, and what is there to `<dir>.old`; what to tell the user.
 ///
 /// # Errors
-/// If something is in the way that is not ours, or cannot be renamed: then the run stays in `<dir>.partial`.
+/// If something is in the way that is not ours, or cannot be renamed: then the run stays in
+/// `<dir>.partial`.
 pub(super) fn finish(places: &Places) -> Result<Vec<String>> {
     let mut notes = Vec::new();
     if look(&places.dir)? == Found::Ours && !is_empty(&places.dir) {
@@ -24,7 +25,8 @@ pub(super) fn finish(places: &Places) -> Result<Vec<String>> {
     Ok(notes)
 }
 
-/// Makes `<dir>.old` free: each earlier report gets the next number, and the oldest goes when all numbers are taken.
+/// Makes `<dir>.old` free: each earlier report gets the next number, and the oldest goes when all
+/// numbers are taken.
 fn make_room(places: &Places) -> Result<Option<String>> {
     let taken = |number: &usize| Ok::<bool, Error>(look(&places.earlier(*number))? == Found::Ours);
     let mut free = None;

@@ -21,7 +21,8 @@ pub struct Earlier {
     pub notes: Vec<String>,
 }
 
-/// Which cells get more samples because a claim is inconclusive. It is decided once: a resumed run keeps to it.
+/// Which cells get more samples because a claim is inconclusive. It is decided once: a resumed run
+/// keeps to it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SecondLook {
     /// Samples a cell before.

@@ -1,5 +1,6 @@
-//! Ctrl-C, a terminal that is closed, SIGTERM: the first one asks the runner to stop what it is doing, so that what there is
-//! can be written; the second one ends the process as soon as no sample runs and their files are removed.
+//! Ctrl-C, a terminal that is closed, SIGTERM: the first one asks the runner to stop what it is
+//! doing, so that what there is can be written; the second one ends the process as soon as no
+//! sample runs and their files are removed.
 
 use std::os::fd::RawFd;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicI64, Ordering::SeqCst};
@@ -15,7 +16,8 @@ static OVER: AtomicBool = AtomicBool::new(false);
 /// An eventfd that can be read once a signal has come; -1: there is none.
 static BELL: AtomicI32 = AtomicI32::new(-1);
 
-/// Signals that come together are one request: `timeout` sends its own twice, to its child and to the group.
+/// Signals that come together are one request: `timeout` sends its own twice, to its child and to
+/// the group.
 const TOGETHER_NS: i64 = 300_000_000;
 
 /// Whether the user has asked to stop.
@@ -30,8 +32,8 @@ pub fn exit_code() -> Option<u8> {
     (signal != 0).then(|| signal.saturating_add(128))
 }
 
-/// To be polled beside what is waited for: a signal between a look at [`seen`] and the wait would else go unnoticed. poll
-/// ignores the -1 that it is where signals are not caught.
+/// To be polled beside what is waited for: a signal between a look at [`seen`] and the wait would
+/// else go unnoticed. poll ignores the -1 that it is where signals are not caught.
 pub(super) fn bell() -> RawFd {
     BELL.load(SeqCst)
 }
@@ -60,8 +62,8 @@ pub fn catch() {
     }
 }
 
-/// No sample runs any more, and their files are removed: from now on a second signal ends the process at once. One that
-/// has come already does so here, after `told`.
+/// No sample runs any more, and their files are removed: from now on a second signal ends the
+/// process at once. One that has come already does so here, after `told`.
 pub fn over(told: impl FnOnce()) {
     OVER.store(true, SeqCst);
     if AGAIN.load(SeqCst) {

@@ -44,8 +44,8 @@ impl Load {
     }
 }
 
-/// Ticks (all, busy) of the first line of /proc/stat: user nice system idle iowait irq softirq steal, of which the guest
-/// times that follow are a part.
+/// Ticks (all, busy) of the first line of /proc/stat: user nice system idle iowait irq softirq
+/// steal, of which the guest times that follow are a part.
 fn processors(text: &str) -> Option<(f64, f64)> {
     let line = text.lines().next()?.strip_prefix("cpu ")?;
     let ticks: Vec<f64> = line

@@ -16,7 +16,8 @@ pub fn machine() -> Machine {
         .trim()
         .parse::<u64>()
         .unwrap_or(0);
-    // x86 says `model name`; other processors only numbers, of which the architecture is the readable part.
+    // x86 says `model name`; other processors only numbers, of which the architecture is the
+    // readable part.
     let cpu = match field(&cpu_info, "model name", ':') {
         "" => std::env::consts::ARCH,
         name => name,

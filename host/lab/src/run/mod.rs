@@ -1,4 +1,5 @@
-//! Takes samples: a fresh process each, all cells of all experiments mixed in random order, round after round.
+//! Takes samples: a fresh process each, all cells of all experiments mixed in random order, round
+//! after round.
 
 mod agreement;
 mod earlier;
@@ -32,12 +33,13 @@ pub struct Options {
     pub mode: Mode,
     /// Only these models or families; empty: all.
     pub models: Vec<String>,
-    /// So many samples a cell, no more and no fewer; unset: 20 in quick, 10 in full, then what inconclusive claims need.
+    /// So many samples a cell, no more and no fewer; unset: 20 in quick, 10 in full, then what
+    /// inconclusive claims need.
     pub samples: Option<u32>,
     /// Time limit of a sample; unset: the experiment's.
     pub timeout: Option<Duration>,
-    /// What a run may take: it takes fewer samples a cell than it would like, and no additional ones, where they do not
-    /// fit.
+    /// What a run may take: it takes fewer samples a cell than it would like, and no additional
+    /// ones, where they do not fit.
     pub budget: Duration,
     /// Seed of the order and of the resampling.
     pub seed: u64,

@@ -39,7 +39,8 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// After the first round: the cells whose program cannot run here become skipped models. Changes the cells' numbers.
+    /// After the first round: the cells whose program cannot run here become skipped models.
+    /// Changes the cells' numbers.
     pub fn set_aside(&mut self) {
         let model_of = |cell: &Cell| (cell.experiment, cell.model.clone());
         let mut all: BTreeMap<(usize, String), usize> = BTreeMap::new();
@@ -108,8 +109,8 @@ impl Cell {
             .collect()
     }
 
-    /// Whether no more samples are taken: what hung twice or failed three times will do so again, and a hang costs the
-    /// whole time limit.
+    /// Whether no more samples are taken: what hung twice or failed three times will do so again,
+    /// and a hang costs the whole time limit.
     pub fn given_up(&self) -> bool {
         let failures = self.failures();
         failures
@@ -162,7 +163,8 @@ impl Cell {
     }
 }
 
-/// The files in the directory of Heddle's own lab programs that the experiments use, built or not, seen from there.
+/// The files in the directory of Heddle's own lab programs that the experiments use, built or not,
+/// seen from there.
 pub fn lab_files(experiments: &[Experiment], options: &Options) -> BTreeSet<String> {
     let mut files = BTreeSet::new();
     for (number, experiment) in experiments.iter().enumerate() {

@@ -1,8 +1,10 @@
-//! One run of an executable: its own session, a time limit, limited output, what the kernel says of it.
+//! One run of an executable: its own session, a time limit, limited output, what the kernel says of
+//! it.
 //!
-//! The end is noticed through a pidfd (Linux ≥ 5.3), polled together with both pipes by one thread, so a sample costs no
-//! helper thread that could disturb it. Until `wait4` collects it, the process's id cannot be reused, so its group can be
-//! killed without hitting anybody else: at the time limit, and always at the end, in case it left children.
+//! The end is noticed through a pidfd (Linux ≥ 5.3), polled together with both pipes by one thread,
+//! so a sample costs no helper thread that could disturb it. Until `wait4` collects it, the
+//! process's id cannot be reused, so its group can be killed without hitting anybody else: at the
+//! time limit, and always at the end, in case it left children.
 
 use super::{interrupt, strays};
 use heddle_results::ProcessUsage;
@@ -48,7 +50,8 @@ pub struct Finished {
     pub usage: ProcessUsage,
 }
 
-/// Runs `words` in `dir` with no terminal, no input, and the variables of [`environment`] and `variables` only.
+/// Runs `words` in `dir` with no terminal, no input, and the variables of [`environment`] and
+/// `variables` only.
 ///
 /// # Errors
 /// If it cannot be started or watched.
@@ -73,7 +76,8 @@ pub fn run(
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
     // A session of its own, so that it has no terminal, by no name; its group has the process's id.
-    // SAFETY: both calls are async-signal-safe and touch nothing of ours. If heddle is killed, its sample goes with it.
+    // SAFETY: both calls are async-signal-safe and touch nothing of ours. If heddle is killed, its
+    // sample goes with it.
     unsafe {
         command.pre_exec(|| {
             if libc::setsid() < 0 || libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) != 0 {
@@ -127,8 +131,9 @@ pub fn run(
     })
 }
 
-/// What a sample sees of our environment: where to find programs, libraries and a place for files, and nothing that
-/// changes from one terminal to the next (its size moves the stack, which changes timings). The language is C.
+/// What a sample sees of our environment: where to find programs, libraries and a place for files,
+/// and nothing that changes from one terminal to the next (its size moves the stack, which changes
+/// timings). The language is C.
 pub fn environment() -> Vec<(String, std::ffi::OsString)> {
     let kept = ["PATH", "HOME", "USER", "TMPDIR", "LD_LIBRARY_PATH"];
     let kept = kept
@@ -178,7 +183,8 @@ fn drain(pipes: &mut [Pipe; 2]) {
     }
 }
 
-/// Waits for one of the descriptors, reads the pipes that have something; whether the process has ended.
+/// Waits for one of the descriptors, reads the pipes that have something; whether the process has
+/// ended.
 fn poll(pidfd: Option<&OwnedFd>, pipes: &mut [Pipe; 2], left: Duration) -> std::io::Result<bool> {
     let entry = |fd: i32| libc::pollfd {
         fd,
@@ -220,7 +226,8 @@ fn kill_group(pid: libc::pid_t) {
 fn collect(pid: libc::pid_t) -> std::io::Result<(i32, libc::rusage)> {
     loop {
         let mut status = 0;
-        // SAFETY: rusage is plain data, for which all-zero is valid; both pointers live through the call.
+        // SAFETY: rusage is plain data, for which all-zero is valid; both pointers live through the
+        // call.
         let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
         if unsafe { libc::wait4(pid, &mut status, 0, &mut usage) } == pid {
             return Ok((status, usage));

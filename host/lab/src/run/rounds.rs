@@ -17,7 +17,8 @@ pub struct Step<'a> {
     pub done: u64,
     /// Samples planned, as far as it is known.
     pub total: u64,
-    /// Time that the rest will take, from how long the same cells' samples took so far; unknown at first.
+    /// Time that the rest will take, from how long the same cells' samples took so far; unknown at
+    /// first.
     pub left: Option<Duration>,
     /// What has just run.
     pub sample: &'a Sample,
@@ -30,8 +31,8 @@ pub trait Watcher {
     /// # Errors
     /// If it cannot be written down.
     fn step(&mut self, step: &Step) -> Result<()>;
-    /// Samples that were taken before have turned out to be wrong; `samples` are all that there are,
-    /// in the order taken. An error ends the run.
+    /// Samples that were taken before have turned out to be wrong; `samples` are all that there
+    /// are, in the order taken. An error ends the run.
     ///
     /// # Errors
     /// If they cannot be written down.
@@ -76,7 +77,8 @@ pub struct Runner<'a> {
 }
 
 impl<'a> Runner<'a> {
-    /// Begins now, with what an interrupted run has left: the time budget counts from here, and what that run took is spent.
+    /// Begins now, with what an interrupted run has left: the time budget counts from here, and
+    /// what that run took is spent.
     ///
     /// # Errors
     /// If no place for the samples' files can be made.
@@ -104,8 +106,9 @@ impl<'a> Runner<'a> {
         })
     }
 
-    /// Runs each executable once without recording it, so that the first sample doesn't pay for reading it from disk.
-    /// Failures are ignored here: they will happen again where samples are recorded.
+    /// Runs each executable once without recording it, so that the first sample doesn't pay for
+    /// reading it from disk. Failures are ignored here: they will happen again where samples are
+    /// recorded.
     pub fn warm_up(&mut self) {
         let mut seen = BTreeSet::new();
         for cell in 0..self.plan.cells.len() {
@@ -118,9 +121,10 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// Takes samples in rounds until each cell has `targets[cell]` of them or is given up. In each round every cell that
-    /// wants more gets one, in random order: what disturbs the machine for a while then disturbs all alike. With
-    /// `within_budget`, stops before a sample that would not end within the time budget.
+    /// Takes samples in rounds until each cell has `targets[cell]` of them or is given up. In each
+    /// round every cell that wants more gets one, in random order: what disturbs the machine for a
+    /// while then disturbs all alike. With `within_budget`, stops before a sample that would not
+    /// end within the time budget.
     ///
     /// # Errors
     /// Those of the watcher.
@@ -143,9 +147,10 @@ impl<'a> Runner<'a> {
         Ok(())
     }
 
-    /// One of these rounds, from 1: each cell that has fewer samples than its number gets one. The order is that of the
-    /// seed and the number, whatever happened before, so that a resumed run takes what is left of a round in the order in
-    /// which it would have been taken. Returns whether there may be another round.
+    /// One of these rounds, from 1: each cell that has fewer samples than its number gets one. The
+    /// order is that of the seed and the number, whatever happened before, so that a resumed run
+    /// takes what is left of a round in the order in which it would have been taken. Returns
+    /// whether there may be another round.
     ///
     /// # Errors
     /// Those of the watcher.
@@ -235,8 +240,8 @@ impl<'a> Runner<'a> {
         taken.min().unwrap_or(0)
     }
 
-    /// How long another round would take, as far as the samples so far tell. What hung is left out: once more, and its cell
-    /// is given up.
+    /// How long another round would take, as far as the samples so far tell. What hung is left out:
+    /// once more, and its cell is given up.
     pub fn round_takes(&self) -> Duration {
         let hung = |cell: &Cell| cell.failures().contains(&Status::Hung);
         (0..self.plan.cells.len())
@@ -291,7 +296,8 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// How long it would take until each cell has `targets[cell]` samples, as far as the samples so far tell.
+    /// How long it would take until each cell has `targets[cell]` samples, as far as the samples so
+    /// far tell.
     pub fn left(&self, targets: &[u32]) -> Option<Duration> {
         (0..targets.len())
             .map(|cell| Some(self.each(cell)? * self.wants(cell, targets)))

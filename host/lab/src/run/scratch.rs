@@ -1,9 +1,10 @@
-//! The directory that samples may leave files in: emptied after each, however it ended, and removed with the run.
+//! The directory that samples may leave files in: emptied after each, however it ended, and removed
+//! with the run.
 //!
-//! A sample that is stopped (its time is up, the user interrupts) has no chance to remove what it wrote, and a recorded
-//! trace may have gigabytes. So the place is ours. While we live we hold a lock on the directory. A
-//! directory that no process holds is of a run that was killed, and is removed when the next one
-//! begins.
+//! A sample that is stopped (its time is up, the user interrupts) has no chance to remove what it
+//! wrote, and a recorded trace may have gigabytes. So the place is ours. While we live we hold a
+//! lock on the directory. A directory that no process holds is of a run that was killed, and is
+//! removed when the next one begins.
 
 use crate::error::{Error, Result};
 use crate::file_lock::{Lock, is_at, open_directory, try_lock};

@@ -1,11 +1,12 @@
-//! What a sample left behind after leaving its group (`setsid`, a daemon): it would run beside the samples that follow.
+//! What a sample left behind after leaving its group (`setsid`, a daemon): it would run beside the
+//! samples that follow.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 static ADOPTING: AtomicBool = AtomicBool::new(false);
 
-/// Makes us the parent of processes whose own has ended, from now on, so that [`end`] finds them. For a process that has
-/// no other children than samples.
+/// Makes us the parent of processes whose own has ended, from now on, so that [`end`] finds them.
+/// For a process that has no other children than samples.
 pub fn adopt() {
     // SAFETY: plain system call.
     let done = unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) } == 0;

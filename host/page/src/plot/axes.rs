@@ -70,7 +70,8 @@ pub(crate) fn figures_rising(svg: &mut Svg, plot: &Plot, frame: Frame, scale: &S
     }
 }
 
-/// Where the texts of published figures go above a plot whose metric runs across: for each the row, the place and the text.
+/// Where the texts of published figures go above a plot whose metric runs across: for each the row,
+/// the place and the text.
 pub(crate) struct FigureTexts {
     texts: Vec<(usize, f64, String)>,
     /// Rows that they need.

@@ -1,6 +1,7 @@
 //! Keeping labels from covering each other.
 
-/// Places for labels that want to be at `wanted`, at least `gap` apart and inside `low..=high` as far as they fit; the order is kept.
+/// Places for labels that want to be at `wanted`, at least `gap` apart and inside `low..=high` as
+/// far as they fit; the order is kept.
 pub(crate) fn spread(wanted: &[f64], gap: f64, low: f64, high: f64) -> Vec<f64> {
     let mut order: Vec<usize> = (0..wanted.len()).collect();
     order.sort_by(|&a, &b| wanted[a].total_cmp(&wanted[b]));
@@ -18,7 +19,8 @@ pub(crate) fn spread(wanted: &[f64], gap: f64, low: f64, high: f64) -> Vec<f64> 
     places
 }
 
-/// For texts that begin at `.0` and end at `.1` on one line: the row, from 0, in which each has room.
+/// For texts that begin at `.0` and end at `.1` on one line: the row, from 0, in which each has
+/// room.
 pub(crate) fn rows(extents: &[(f64, f64)], gap: f64) -> Vec<usize> {
     let mut ends: Vec<Vec<(f64, f64)>> = vec![];
     let mut rows = vec![];

@@ -72,7 +72,8 @@ pub(crate) fn draw(plot: &Plot) -> String {
     svg.finish()
 }
 
-/// The best median first; references among the models, where their medians put them; what has no median last.
+/// The best median first; references among the models, where their medians put them; what has no
+/// median last.
 fn sorted(group: &Group, better: Better) -> Vec<(&Series, &Cell)> {
     let mut rows: Vec<(&Series, &Cell)> = group
         .series
@@ -136,7 +137,8 @@ fn row(
         .iter()
         .enumerate()
         .filter(|(_, value)| value.is_finite())
-        // Multiples of the golden ratio never bunch: the dots of a row fill its height evenly, the same way in every page.
+        // Multiples of the golden ratio never bunch: the dots of a row fill its height evenly, the
+        // same way in every page.
         .map(|(number, value)| {
             (
                 scale.at(*value),

@@ -1,4 +1,5 @@
-//! One experiment: question, source, verdicts, claims, plots, tables, what did not run, and how to run a sample again.
+//! One experiment: question, source, verdicts, claims, plots, tables, what did not run, and how to
+//! run a sample again.
 
 use super::anchors::Anchors;
 use super::claim::Claim;

@@ -7,10 +7,12 @@ use minijinja::Value;
 const UNITS: [&str; 13] = [
     "ns", "µs", "ms", "s", "bytes", "KB", "MB", "GB", "%", "/s", "k/s", "M/s", "G/s",
 ];
-/// The longest text in parentheses that is kept together, in characters: longer ones would leave holes in narrow columns.
+/// The longest text in parentheses that is kept together, in characters: longer ones would leave
+/// holes in narrow columns.
 const TOGETHER: usize = 26;
 
-/// The template filter `flow`: the text, escaped, with such parts kept on one line. What a reader sees and copies is unchanged.
+/// The template filter `flow`: the text, escaped, with such parts kept on one line. What a reader
+/// sees and copies is unchanged.
 pub(super) fn flow(text: String) -> Value {
     let words: Vec<&str> = text.split(' ').collect();
     let mut out = String::with_capacity(text.len() + 64);

@@ -1,4 +1,5 @@
-//! What the templates are given, and the page that they make of it. A file here for each part of the page, with a template of the same name.
+//! What the templates are given, and the page that they make of it. A file here for each part of
+//! the page, with a template of the same name.
 
 mod anchors;
 mod claim;
@@ -98,7 +99,8 @@ fn environment() -> Result<Environment<'static>, Error> {
     Ok(environment)
 }
 
-/// Verdict sentences as they stand beside the experiment's title: without its id, `-O2: threads win …`.
+/// Verdict sentences as they stand beside the experiment's title: without its id, `-O2: threads win
+/// …`.
 fn sentences(experiment: &heddle_results::ExperimentReport) -> Vec<String> {
     let short = |verdict: &String| {
         let rest = verdict.strip_prefix(&experiment.id);
@@ -127,7 +129,8 @@ fn models(report: &Report) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Titles and anchors; an anchor is the id, so that links stay valid from run to run, and no two are equal.
+/// Titles and anchors; an anchor is the id, so that links stay valid from run to run, and no two
+/// are equal.
 fn links(report: &Report) -> Vec<Link> {
     let mut used: BTreeMap<String, usize> = BTreeMap::new();
     let link = |experiment: &heddle_results::ExperimentReport| {

@@ -1,6 +1,7 @@
 //! The page as a browser sees it: what is asserted here is what a reader gets, without a network.
 //!
-//! `HEDDLE_SCREENSHOTS=DIR` also leaves pictures there, light and dark, wide and narrow; with `HEDDLE_PAGE=FILE` of that page instead of the made-up one.
+//! `HEDDLE_SCREENSHOTS=DIR` also leaves pictures there, light and dark, wide and narrow; with
+//! `HEDDLE_PAGE=FILE` of that page instead of the made-up one.
 
 use crate::chromium::Browser;
 use heddle_results::{CellReport, Limits, Verdict};
@@ -18,7 +19,10 @@ fn saved(browser: &mut Browser) -> String {
     let text = browser.evaluate(
         "new Promise(resolve => {
             const made = URL.createObjectURL;
-            URL.createObjectURL = blob => { blob.text().then(resolve); return made.call(URL, blob); };
+            URL.createObjectURL = blob => {
+                blob.text().then(resolve);
+                return made.call(URL, blob);
+            };
             document.getElementById('save').click();
         })",
     );
@@ -240,7 +244,8 @@ fn a_page_that_complains_and_fetches_is_noticed() {
     );
 }
 
-/// Pictures for people. Without a directory for them there is one throw-away picture, to see that taking it works.
+/// Pictures for people. Without a directory for them there is one throw-away picture, to see that
+/// taking it works.
 #[test]
 fn a_picture_can_be_taken() {
     let directory = tempfile::tempdir().unwrap();

@@ -1,6 +1,7 @@
 use super::{count, number, quantity, unit_of, words};
 
-/// A counter with its name in words: `no allocations`, `1 kernel thread`, `40.1 ms in the kernel`, `1.01 system calls a switch`.
+/// A counter with its name in words: `no allocations`, `1 kernel thread`, `40.1 ms in the kernel`,
+/// `1.01 system calls a switch`.
 pub fn phrase(name: &str, value: Option<f64>) -> String {
     let known = match name {
         "user_ns" => Some("outside of the kernel"),

@@ -1,5 +1,7 @@
-//! Random programs that know the truth: calls, returns, callbacks, tail calls, longjmp, silent switches between threads' stacks and fibers on adjacent stacks that are used again
-//! and move between threads, fibers of one outermost call and of several. Every enter and exit must lie on the strand that it was made on, at the depth that it had there.
+//! Random programs that know the truth: calls, returns, callbacks, tail calls, longjmp, silent
+//! switches between threads' stacks and fibers on adjacent stacks that are used again and move
+//! between threads, fibers of one outermost call and of several. Every enter and exit must lie on
+//! the strand that it was made on, at the depth that it had there.
 
 use crate::log::{Log, Told};
 use heddle_calls::End;
@@ -18,7 +20,9 @@ const SORT: u64 = LIBRARY + 0x300;
 /// Two functions that are not traced, but have symbols: the second calls the first.
 const SEVERAL: u64 = 0x50_0000;
 const FIRST: u64 = SEVERAL + 0x100;
-/// Outermost calls of a fiber that makes several: where from, and how far below the stack's end. Not all are made. The last is a tail call: it seems to come from the function that called theirs.
+/// Outermost calls of a fiber that makes several: where from, and how far below the stack's end.
+/// Not all are made. The last is a tail call: it seems to come from the function that called
+/// theirs.
 const OUTERMOST: [(u64, u64); 5] = [
     (SEVERAL + 0x10, 0x38),
     (SEVERAL + 0x20, 0x38),
@@ -150,7 +154,8 @@ impl Program {
     fn begin(&mut self, thread: usize, index: usize) {
         let (site, below) = match self.way {
             Way::Entry => OUTERMOST[index],
-            // There the stack pointer behind a tail call says nothing: it depends on the frames of both functions.
+            // There the stack pointer behind a tail call says nothing: it depends on the frames of
+            // both functions.
             Way::Instrumented => (SEVERAL + 0x10 + 0x10 * index as u64, OUTERMOST[0].1),
         };
         self.enter(thread, index as u64, site, below);
@@ -175,8 +180,9 @@ impl Program {
             15..30 if self.several => self.exit(thread),
             0..30 if self.room(thread) => self.enter(thread, function, site, 0),
             30..36 if self.room(thread) => self.enter(thread, function, SORT, 0x70),
-            // longjmp: what is open above is gone, without an exit.
-            // The same call once more would look like one that the compiler inlined into itself; and how large frames are must be known by then.
+            // longjmp: what is open above is gone, without an exit. The same call once more would
+            // look like one that the compiler inlined into itself; and how large frames are must be
+            // known by then.
             36..38
                 if self.stacks[current].frames.len() > 2 && function != top && self.time > 1300 =>
             {

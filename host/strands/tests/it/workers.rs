@@ -13,7 +13,8 @@ const CODE: u64 = 0x40_0000;
 const OWN: u64 = 0x1_0000;
 const FIBERS: u64 = 0x80_0000;
 
-/// A thread that calls on its own stack and, now and then, on one of `fibers` others, not always as programs do.
+/// A thread that calls on its own stack and, now and then, on one of `fibers` others, not always as
+/// programs do.
 fn write(thread: &mut ThreadWriter, seed: u64, fibers: u64, events: u64) {
     let mut dice = seed | 1;
     let mut roll = |sides: u64| {

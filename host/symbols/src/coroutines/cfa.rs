@@ -46,7 +46,8 @@ impl<'a> Table<'a> {
         })
     }
 
-    /// What holds in each part of `code`, a part of one function. Where the address takes more than a register and a number, nothing is said.
+    /// What holds in each part of `code`, a part of one function. Where the address takes more than
+    /// a register and a number, nothing is said.
     pub fn within(&self, code: &Range<u64>) -> gimli::Result<Vec<(Range<u64>, Cfa)>> {
         let cie = EhFrame::cie_from_offset;
         let index = self.index.as_ref().and_then(ParsedEhFrameHdr::table);

@@ -1,14 +1,20 @@
-//! Recipes from DWARF: where the frame of a C++20 coroutine is when one of its functions is entered, and where in it `_Coro_resume_index` is.
+//! Recipes from DWARF: where the frame of a C++20 coroutine is when one of its functions is
+//! entered, and where in it `_Coro_resume_index` is.
 //!
-//! GCC gives the functions that resume and destroy a coroutine one parameter, `frame_ptr`, and says by a location for every program counter where it is. An optimiser inlines these functions
-//! too, into the ramp above all; then the parameter has places in there. What is between an inlined callee's brackets is that callee's, so it gets no recipe: the hooks that
-//! are called there are not the coroutine's.
+//! GCC gives the functions that resume and destroy a coroutine one parameter, `frame_ptr`, and says
+//! by a location for every program counter where it is. An optimiser inlines these functions too,
+//! into the ramp above all; then the parameter has places in there. What is between an inlined
+//! callee's brackets is that callee's, so it gets no recipe: the hooks that are called there are
+//! not the coroutine's.
 //!
-//! The library knows a call of its hook by the return address, which is behind the call: so code [a, b) becomes the return addresses [a + 1, b + 1).
+//! The library knows a call of its hook by the return address, which is behind the call: so code
+//! [a, b) becomes the return addresses [a + 1, b + 1).
 //!
-//! Seen in the wild: functions in two parts (`.cold`: no `DW_AT_low_pc`), the same coroutine once in every object file (the parts are local symbols), sections that the linker discarded (their
-//! code is at address 0 or 1), `frame_ptr` in a register that is used for something else while the coroutine still runs, link-time optimisation (functions in units of their own,
-//! called `<artificial>`, that refer to what they are in others').
+//! Seen in the wild: functions in two parts (`.cold`: no `DW_AT_low_pc`), the same coroutine once
+//! in every object file (the parts are local symbols), sections that the linker discarded (their
+//! code is at address 0 or 1), `frame_ptr` in a register that is used for something else while the
+//! coroutine still runs, link-time optimisation (functions in units of their own, called
+//! `<artificial>`, that refer to what they are in others').
 
 mod cfa;
 mod frame_type;
@@ -37,10 +43,12 @@ pub(crate) enum Unusable {
     Dwarf(#[from] gimli::Error),
 }
 
-/// Return addresses of hooks, in the file's own address space, in order and without overlaps, and what is known there. `debug` is the file that has the debug information
-/// of `program`, which may be itself.
+/// Return addresses of hooks, in the file's own address space, in order and without overlaps, and
+/// what is known there. `debug` is the file that has the debug information of `program`, which may
+/// be itself.
 ///
-/// O(bytes of the compilation units that have coroutines), and a look at all bytes of `.debug_info` for which these are.
+/// O(bytes of the compilation units that have coroutines), and a look at all bytes of `.debug_info`
+/// for which these are.
 pub(crate) fn recipes(program: &[u8], debug: &[u8]) -> Result<Vec<(Range<u64>, Recipe)>, Unusable> {
     let program = ElfFile64::<object::LittleEndian>::parse(program)?;
     let debug = ElfFile64::<object::LittleEndian>::parse(debug)?;
@@ -81,7 +89,8 @@ pub(crate) const SOUGHT: Recipe = Recipe {
     resume_index: None,
 };
 
-/// What is known, and beside it the functions that are a coroutine's by their names alone: of objects that were compiled without `-g`, or by Clang.
+/// What is known, and beside it the functions that are a coroutine's by their names alone: of
+/// objects that were compiled without `-g`, or by Clang.
 pub(crate) fn with_symbols(known: ranges::Found, table: &SymbolTable) -> ranges::Found {
     let mut all = Vec::with_capacity(known.len());
     let mut known = known.into_iter().peekable();

@@ -163,7 +163,8 @@ fn places<'a>(
     Ok(all)
 }
 
-/// All in order; where two say something of one address, the first does, and neighbours that say the same are one.
+/// All in order; where two say something of one address, the first does, and neighbours that say
+/// the same are one.
 pub fn in_order(mut found: Found) -> Found {
     found.sort_by_key(|(range, _)| range.start);
     let mut all: Found = Vec::with_capacity(found.len());

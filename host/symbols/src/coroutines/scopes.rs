@@ -66,7 +66,8 @@ pub fn global(unit: UnitRef<Slice>, entry: UnitOffset) -> Option<DebugInfoOffset
     entry.to_debug_info_offset(&unit.header)
 }
 
-/// The scopes of `unit` in the order in which they begin, and which of them are a coroutine's functions.
+/// The scopes of `unit` in the order in which they begin, and which of them are a coroutine's
+/// functions.
 pub fn read<'a>(unit: UnitRef<'_, Slice<'a>>) -> gimli::Result<(Vec<Scope<'a>>, Known)> {
     let mut scopes: Vec<Scope> = Vec::new();
     let mut known = Known::new();

@@ -1,4 +1,5 @@
-//! The compilation units that may have coroutines: most have none, and there may be gigabytes of them.
+//! The compilation units that may have coroutines: most have none, and there may be gigabytes of
+//! them.
 
 use super::Slice;
 use super::frame_type::Known;
@@ -7,12 +8,14 @@ use gimli::{Dwarf, Section, Unit, UnitHeader, UnitSectionOffset};
 use heddle_trace_file::Workers;
 use memchr::memmem;
 
-/// The name of the parameter; and of the units that GCC makes of code that was optimised at link time.
+/// The name of the parameter; and of the units that GCC makes of code that was optimised at link
+/// time.
 const NAMES: [&[u8]; 2] = [b"frame_ptr\0", b"<artificial>\0"];
 
 /// The units in which one of these names occurs.
 ///
-/// A name is an offset into `.debug_str` or `.debug_line_str`, where the linker keeps it once; four bytes that are the same by chance cost time, no more.
+/// A name is an offset into `.debug_str` or `.debug_line_str`, where the linker keeps it once; four
+/// bytes that are the same by chance cost time, no more.
 pub fn with_coroutines<'a>(dwarf: &Dwarf<Slice<'a>>) -> gimli::Result<Vec<UnitHeader<Slice<'a>>>> {
     let info = dwarf.debug_info.reader().slice();
     let strings = [

@@ -225,7 +225,12 @@ fn a_file_that_is_gone_is_a_warning() {
 
 proptest! {
     #[test]
-    fn arbitrary_bytes_never_panic(at in 0usize..20_000, bytes in prop::collection::vec(any::<u8>(), 1..64), cut in 0usize..20_000, address in any::<u64>()) {
+    fn arbitrary_bytes_never_panic(
+        at in 0usize..20_000,
+        bytes in prop::collection::vec(any::<u8>(), 1..64),
+        cut in 0usize..20_000,
+        address in any::<u64>(),
+    ) {
         // The test's own program is the file at hand; its first pages hold the headers.
         let mut content = std::fs::read("/proc/self/exe").unwrap();
         content.truncate(30_000);

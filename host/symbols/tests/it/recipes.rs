@@ -1,4 +1,5 @@
-//! A recipe is right where the program itself says which coroutine it is: at every level of optimisation.
+//! A recipe is right where the program itself says which coroutine it is: at every level of
+//! optimisation.
 
 use heddle_symbols::{CoroutinePart, Images, SymbolTable, coroutine_part};
 use heddle_trace_file::write::TraceWriter;

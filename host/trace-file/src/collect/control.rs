@@ -20,7 +20,8 @@ pub struct Control {
 }
 
 impl Control {
-    /// Makes the file in the trace at `trace`, or takes over the one that a killed `heddle record` has left.
+    /// Makes the file in the trace at `trace`, or takes over the one that a killed `heddle record`
+    /// has left.
     pub fn hold(trace: &Path) -> Result<Self, Error> {
         let path = trace.join("control");
         let file = open_to_write(&path)?;
@@ -50,7 +51,8 @@ impl Control {
         let version = word(&control.map, offset_of!(ControlHeader, version));
         version.store(crate::VERSION, Ordering::Relaxed);
         let magic = control.map.as_ptr().cast::<AtomicU64>();
-        // SAFETY: the mapping is page-aligned and a header long, and outlives the reference; others store to it atomically too.
+        // SAFETY: the mapping is page-aligned and a header long, and outlives the reference; others
+        // store to it atomically too.
         unsafe { &*magic }.store(u64::from_ne_bytes(CONTROL_MAGIC), Ordering::Release);
         Ok(control)
     }
@@ -129,7 +131,8 @@ pub fn wake_all(futex: &AtomicU32) {
 
 /// A word of the mapped header, by its offset there.
 pub fn word(map: &MmapMut, offset: usize) -> &AtomicU32 {
-    // SAFETY: the mapping is page-aligned and a header long; offsets are those of aligned fields of it; others store to it atomically too.
+    // SAFETY: the mapping is page-aligned and a header long; offsets are those of aligned fields of
+    // it; others store to it atomically too.
     unsafe { &*map.as_ptr().add(offset).cast::<AtomicU32>() }
 }
 

@@ -26,11 +26,13 @@ pub struct Collected {
     pub processes: u32,
     /// Processes that still run, and so keep their buffers.
     pub running: Vec<u32>,
-    /// What stopped it, a full disk for one: buffers that were not collected are still there, and can be read and collected later.
+    /// What stopped it, a full disk for one: buffers that were not collected are still there, and
+    /// can be read and collected later.
     pub trouble: Option<Error>,
 }
 
-/// Collects the buffers of every process of the trace that has ended, and takes its last stamp if it did not do so itself.
+/// Collects the buffers of every process of the trace that has ended, and takes its last stamp if
+/// it did not do so itself.
 pub fn collect_all(trace: &Path) -> Result<Collected, Error> {
     let mut collected = Collected::default();
     let images = images(trace)?;
@@ -68,7 +70,8 @@ fn collect(directory: &Path, head: &Head, collected: &mut Collected) -> Result<(
         return Ok(());
     }
     let events = EventsFile::open(directory).map_err(Refused::System)?;
-    // A flight recorder's blocks have places that are not meant: they go to the end, unless they are there from the last time.
+    // A flight recorder's blocks have places that are not meant: they go to the end, unless they
+    // are there from the last time.
     let mut places = match head.flight {
         0 => None,
         _ => Some(events.places().map_err(Refused::System)?),
@@ -114,8 +117,9 @@ fn appended(
     Ok(*places.entry(header.number.get()).or_insert(end))
 }
 
-/// The number of events dropped is in the header of the thread's buffer, which is about to go: what its gaps do not tell of yet becomes one more gap, in a block of its own.
-/// A thread's count is the larger of its header's and its gaps' sum, so that it is right before, between and afterwards.
+/// The number of events dropped is in the header of the thread's buffer, which is about to go: what
+/// its gaps do not tell of yet becomes one more gap, in a block of its own. A thread's count is the
+/// larger of its header's and its gaps' sum, so that it is right before, between and afterwards.
 fn tell_dropped(directory: &Path, head: &Head, events: &EventsFile) -> Result<(), Refused> {
     let line = crate::clock::TimeLine {
         start: head.first.ticks,

@@ -60,7 +60,8 @@ impl EventsFile {
         // No more than it uses: what is appended later begins right behind it.
         header.room = (used.next_multiple_of(BLOCK_UNIT as usize) as u32).into();
         let records = &source.bytes()[begin + BLOCK_HEADER..begin + used];
-        // The header first, and as a whole, since it lies in one page: a reader that finds a part of the block knows from its number that the whole is in a buffer.
+        // The header first, and as a whole, since it lies in one page: a reader that finds a part
+        // of the block knows from its number that the whole is in a buffer.
         self.file
             .write_all_at(header.as_bytes(), place)
             .and_then(|()| self.file.write_all_at(records, place + BLOCK_HEADER as u64))

@@ -83,7 +83,8 @@ impl Collector {
         self.control.waker()
     }
 
-    /// Takes every full block there is; returns how many. What cannot be copied stays where it is, and is tried again a second later.
+    /// Takes every full block there is; returns how many. What cannot be copied stays where it is,
+    /// and is tried again a second later.
     pub fn round(&mut self) -> usize {
         self.control.answer();
         if self.failed.is_some_and(|failed| failed.elapsed() < PAUSE) {
@@ -115,7 +116,8 @@ impl Collector {
         Ok(())
     }
 
-    /// Finds new processes, and unmaps the buffers of those that ended: what is in them is collected at the end.
+    /// Finds new processes, and unmaps the buffers of those that ended: what is in them is
+    /// collected at the end.
     fn look(&mut self) -> Result<(), Error> {
         for process in self.processes.values_mut() {
             let header: &ProcessHeader = process.header.header()?;
@@ -140,10 +142,12 @@ impl Collector {
         Ok(())
     }
 
-    /// Collects what is left of all processes that have ended. What stopped a copy before is told of if it does so again.
+    /// Collects what is left of all processes that have ended. What stopped a copy before is told
+    /// of if it does so again.
     ///
     /// # Errors
-    /// A part of the trace is damaged, or the directory cannot be read. A full disk is no error: [`Collected::trouble`] tells.
+    /// A part of the trace is damaged, or the directory cannot be read. A full disk is no error:
+    /// [`Collected::trouble`] tells.
     pub fn finish(self) -> Result<Collected, Error> {
         drop(self.processes);
         let collected = dead::collect_all(&self.trace);
@@ -198,7 +202,8 @@ impl Buffer {
             .write(true)
             .open(path)
             .map_err(Error::io(path))?;
-        // SAFETY: the file only grows; it is shared with the traced process, and what both change is atomic.
+        // SAFETY: the file only grows; it is shared with the traced process, and what both change
+        // is atomic.
         let header = unsafe { MmapOptions::new().len(HEADER_SIZE).map_mut(&file) };
         Ok(Some(Buffer {
             path: path.to_owned(),
@@ -208,11 +213,13 @@ impl Buffer {
     }
 
     fn atomic(&self, at: usize) -> &AtomicU32 {
-        // SAFETY: the mapping is a header long and page-aligned, and `at` the offset of an aligned word in it.
+        // SAFETY: the mapping is a header long and page-aligned, and `at` the offset of an aligned
+        // word in it.
         unsafe { &*self.header.as_ptr().add(at).cast::<AtomicU32>() }
     }
 
-    /// Copies every full block, if there are two slots or more: with one, the thread grows the buffer first.
+    /// Copies every full block, if there are two slots or more: with one, the thread grows the
+    /// buffer first.
     fn take(&mut self, directory: &Path, events: &mut Option<EventsFile>) -> Result<usize, Error> {
         let slots = self
             .atomic(offset_of!(BufferHeader, slots))

@@ -1,7 +1,8 @@
 //! Moves blocks from the buffers, which the traced program shares with us, to `events`.
 //!
-//! Nothing is lost whenever one of the two is killed: a block stays in its slot until it is in `events` as a whole, and a reader takes the buffer's where both are there. The
-//! steps for a process that runs, each of which may be the last:
+//! Nothing is lost whenever one of the two is killed: a block stays in its slot until it is in
+//! `events` as a whole, and a reader takes the buffer's where both are there. The steps for a
+//! process that runs, each of which may be the last:
 //!
 //! | step | what a reader finds |
 //! |---|---|
@@ -10,7 +11,8 @@
 //! | we write the block to its place in `events` | the same; in `events` a part of it, which does not count |
 //! | we store *free* | the block in `events` |
 //!
-//! For one that is dead the last step is to remove the buffer, when all its blocks are in `events`. Doing it again writes the same bytes to the same places.
+//! For one that is dead the last step is to remove the buffer, when all its blocks are in `events`.
+//! Doing it again writes the same bytes to the same places.
 
 mod control;
 mod dead;
@@ -26,10 +28,12 @@ use crate::Error;
 use control::Control;
 use std::path::Path;
 
-/// Collects what is in the buffers of the trace at `path` after a bare preload, or when `heddle record` was killed. A process that still runs keeps its buffers.
+/// Collects what is in the buffers of the trace at `path` after a bare preload, or when `heddle
+/// record` was killed. A process that still runs keeps its buffers.
 ///
 /// # Errors
-/// No trace is there, `heddle record` is at work on it, or a part of it is damaged. A full disk is no error: [`Collected::trouble`] tells.
+/// No trace is there, `heddle record` is at work on it, or a part of it is damaged. A full disk is
+/// no error: [`Collected::trouble`] tells.
 ///
 /// ```no_run
 /// let collected = heddle_trace_file::recover("heddle.trace".as_ref())?;

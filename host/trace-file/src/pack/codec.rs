@@ -1,11 +1,13 @@
-//! Records, coded so that a general compressor finds little left to do: each is predicted from those before it, and only what was
-//! not foreseen is written. Exactly the same words come back.
+//! Records, coded so that a general compressor finds little left to do: each is predicted from
+//! those before it, and only what was not foreseen is written. Exactly the same words come back.
 //!
-//! Six columns, each a byte stream of its own: what kind of record came and which predictions held (`ops`), call pairs that are new
-//! (`pairs`) or not the expected ones (`ids`), stack pointers that are not the expected ones (`stacks`), time since the record before
-//! (`times`), and everything else word by word (`others`).
+//! Six columns, each a byte stream of its own: what kind of record came and which predictions held
+//! (`ops`), call pairs that are new (`pairs`) or not the expected ones (`ids`), stack pointers that
+//! are not the expected ones (`stacks`), time since the record before (`times`), and everything
+//! else word by word (`others`).
 //!
-//! * An enter's *pair* (function and call site) is expected to be the one that followed the same step last time.
+//! * An enter's *pair* (function and call site) is expected to be the one that followed the same
+//!   step last time.
 //! * Its stack pointer is expected as far below its parent's as that pair's was last time.
 //! * An exit is expected to be the latest open call's.
 

@@ -1,8 +1,9 @@
 //! A whole trace in one file: `docs/trace-format.md`, "A packed trace".
 //!
-//! A sequence of pieces, each a file of the trace directory or a block of its events, compressed on its own; the last one counts the others.
-//! To be read, the file is unpacked into a directory that is removed at once, while what was mapped of it stays: so reading costs as
-//! little memory as reading a directory, and nothing is left behind.
+//! A sequence of pieces, each a file of the trace directory or a block of its events, compressed on
+//! its own; the last one counts the others. To be read, the file is unpacked into a directory that
+//! is removed at once, while what was mapped of it stays: so reading costs as little memory as
+//! reading a directory, and nothing is left behind.
 
 mod codec;
 mod columns;

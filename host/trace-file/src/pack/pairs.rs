@@ -15,7 +15,8 @@ impl Pairs {
         self.numbers.get(&pair).copied()
     }
 
-    /// Gives a new pair the next number. There are fewer than 2³², because a chunk has not so many bytes.
+    /// Gives a new pair the next number. There are fewer than 2³², because a chunk has not so many
+    /// bytes.
     pub fn add(&mut self, pair: u64) -> u32 {
         let number = self.words.len() as u32;
         self.words.push(pair);

@@ -28,7 +28,8 @@ impl Drop for Unpacked {
 /// The trace in the file `path`; `None` if it is not one that is packed.
 pub fn unpack(path: &Path) -> Result<Option<Unpacked>, Error> {
     let file = open(path)?;
-    // SAFETY: bytes are plain, whatever becomes of them; a file that is cut short while it is mapped is the user's own doing.
+    // SAFETY: bytes are plain, whatever becomes of them; a file that is cut short while it is
+    // mapped is the user's own doing.
     let map = unsafe { Mmap::map(&file) }.map_err(Error::io(path))?;
     let Some(rest) = map.strip_prefix(&MAGIC) else {
         return Ok(None);

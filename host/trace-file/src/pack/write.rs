@@ -20,10 +20,12 @@ pub struct Packed {
     pub records: u64,
 }
 
-/// Writes `trace` into the file `to`, which must not be there yet, with the symbols that its addresses need. On an error nothing is left.
+/// Writes `trace` into the file `to`, which must not be there yet, with the symbols that its
+/// addresses need. On an error nothing is left.
 ///
 /// # Errors
-/// [`Error::Uncollected`] for a trace with blocks still in buffers; damage of the trace; what the system refuses.
+/// [`Error::Uncollected`] for a trace with blocks still in buffers; damage of the trace; what the
+/// system refuses.
 pub fn pack(trace: &Trace, symbols: &[ModuleSymbols], to: &Path) -> Result<Packed, Error> {
     if trace
         .processes()

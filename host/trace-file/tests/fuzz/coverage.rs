@@ -19,7 +19,8 @@ fn counters() -> &'static mut [u8] {
     if number == 0 {
         return &mut [];
     }
-    // SAFETY: the range given above, which is there until the end; one thread at a time looks at it, and bytes that others count meanwhile do no harm.
+    // SAFETY: the range given above, which is there until the end; one thread at a time looks at
+    // it, and bytes that others count meanwhile do no harm.
     unsafe { std::slice::from_raw_parts_mut(COUNTERS.load(Relaxed), number) }
 }
 

@@ -17,7 +17,8 @@ pub struct Input {
 }
 
 impl Input {
-    /// What the fuzzer begins with, made at `path`: collected and not, killed in between, with every record there is.
+    /// What the fuzzer begins with, made at `path`: collected and not, killed in between, with
+    /// every record there is.
     pub fn seeds(path: &Path) -> Vec<Input> {
         let states: [Option<&[u32]>; 5] =
             [None, Some(&[]), Some(&[2]), Some(&[2, 3]), Some(&[4, 0])];

@@ -1,9 +1,13 @@
-//! A fuzzer of the reader and of the collector: traces that were sound, changed byte by byte, word by word, block by block.
+//! A fuzzer of the reader and of the collector: traces that were sound, changed byte by byte, word
+//! by word, block by block.
 //!
-//! What to change next is guided by what a change reached: the edges that the reader took, where it was compiled to count them (`./dev soak` does, see `instrument` beside this
-//! file; nothing but a stable compiler is needed), and what it answered. An input that reached something new is kept and changed further.
+//! What to change next is guided by what a change reached: the edges that the reader took, where it
+//! was compiled to count them (`./dev soak` does, see `instrument` beside this file; nothing but a
+//! stable compiler is needed), and what it answered. An input that reached something new is kept
+//! and changed further.
 //!
-//! `HEDDLE_FUZZ_SECONDS` is how long (without it, a smoke test of [`SMOKE`] traces), `HEDDLE_SEED` where its chance begins; both are printed with what it covered.
+//! `HEDDLE_FUZZ_SECONDS` is how long (without it, a smoke test of [`SMOKE`] traces), `HEDDLE_SEED`
+//! where its chance begins; both are printed with what it covered.
 
 #![allow(clippy::unwrap_used)]
 

@@ -2,7 +2,8 @@
 
 use super::input::{Input, OWN_EVENTS};
 
-/// Chance that can be repeated: xorshift64* (Vigna, "An experimental exploration of Marsaglia's xorshift generators, scrambled", 2016).
+/// Chance that can be repeated: xorshift64* (Vigna, "An experimental exploration of Marsaglia's
+/// xorshift generators, scrambled", 2016).
 pub struct Chance(u64);
 
 impl Chance {

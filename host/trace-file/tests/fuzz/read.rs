@@ -5,7 +5,8 @@ use heddle_trace_file::{
 };
 use std::path::Path;
 
-/// Reads all of it in every way there is, and collects it if asked to. The answer has no numbers in it, so that there are few.
+/// Reads all of it in every way there is, and collects it if asked to. The answer has no numbers in
+/// it, so that there are few.
 pub fn everything(path: &Path, collect: bool) -> String {
     let mut answer = read(path);
     if collect {

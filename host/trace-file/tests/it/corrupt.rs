@@ -79,7 +79,16 @@ proptest! {
     }
 
     #[test]
-    fn arbitrary_words_in_a_good_run(words in prop::collection::vec(prop_oneof![any::<u64>(), 0u64..64, (1u64..12).prop_map(|kind| kind << 4 | 3 << 16)], 0..50)) {
+    fn arbitrary_words_in_a_good_run(
+        words in prop::collection::vec(
+            prop_oneof![
+                any::<u64>(),
+                0u64..64,
+                (1u64..12).prop_map(|kind| kind << 4 | 3 << 16),
+            ],
+            0..50,
+        ),
+    ) {
         let directory = tempfile::tempdir().unwrap();
         let trace = TraceWriter::create(directory.path()).unwrap();
         let mut process = trace.process(42, 1, "/bin/app").unwrap();

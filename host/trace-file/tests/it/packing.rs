@@ -1,4 +1,5 @@
-//! A packed trace has every event of the trace it was made of, and nothing in it can make its reader panic.
+//! A packed trace has every event of the trace it was made of, and nothing in it can make its
+//! reader panic.
 
 use heddle_trace_file::write::{ThreadWriter, TraceWriter};
 use heddle_trace_file::{Error, ModuleSymbols, Trace, Why, pack};

@@ -1,4 +1,5 @@
-//! What is written is what is read, and whatever else is in the files gives an error with file and offset.
+//! What is written is what is read, and whatever else is in the files gives an error with file and
+//! offset.
 
 use heddle_trace_file::write::{EPOCH, ThreadWriter, TraceWriter};
 use heddle_trace_file::{
@@ -552,7 +553,8 @@ fn what_is_whole_is_read_around_what_is_damaged() {
     // A block has a header, its run's record, and the records.
     let size = 64 + 128 + 100 * 24;
     let zeroes: &[u8] = &[0; 8];
-    // Where in the file, what is put there; which calls are left of the 300, and how many bytes are not read.
+    // Where in the file, what is put there; which calls are left of the 300, and how many bytes are
+    // not read.
     let cases: [(usize, &[u8], u64, u64); 6] = [
         (2 * BLOCK, b"HEDLXXXX", 200, BLOCK as u64),
         (2 * BLOCK + 12, &[1], 200, BLOCK as u64),

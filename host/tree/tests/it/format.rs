@@ -357,7 +357,12 @@ fn names_that_look_like_something_else_are_covered() {
 
 proptest! {
     #[test]
-    fn what_is_printed_fits_what_it_was_printed_from(first in any_calls(), second in any_calls(), times in any::<bool>(), two in any::<bool>()) {
+    fn what_is_printed_fits_what_it_was_printed_from(
+        first in any_calls(),
+        second in any_calls(),
+        times in any::<bool>(),
+        two in any::<bool>(),
+    ) {
         let threads = vec![Strand { name: "app".into(), calls: first, ..Strand::default() }, Strand { name: "w 1".into(), calls: second, ..Strand::default() }];
         let process = Process { name: "app".into(), strands: threads };
         let got = if two { vec![process.clone(), process] } else { vec![process] };

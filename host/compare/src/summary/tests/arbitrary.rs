@@ -64,7 +64,10 @@ prop_compose! {
         counters in proptest::collection::btree_map(word(), number(), 0..3),
         failures in vec(status(), 0..3),
     ) -> Cell {
-        Cell { x: x.map(f64::from), point, values, median, counters, to_base: None, columns: vec![], failures }
+        Cell {
+            x: x.map(f64::from), point, values, median, counters, to_base: None, columns: vec![],
+            failures,
+        }
     }
 }
 
@@ -120,9 +123,9 @@ prop_compose! {
         let (min, max) = within;
         ClaimReport {
             id, kind, words, short, document: String::new(), part: String::new(),
-            reading: String::new(), figure: None, computed: String::new(), bound: String::new(), cells: vec![],
-            within: Limits { min, max }, ours, estimate, coefficients: vec![], verdict, needed, note,
-            why: String::new(),
+            reading: String::new(), figure: None, computed: String::new(), bound: String::new(),
+            cells: vec![], within: Limits { min, max }, ours, estimate, coefficients: vec![],
+            verdict, needed, note, why: String::new(),
         }
     }
 }

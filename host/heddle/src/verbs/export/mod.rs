@@ -25,7 +25,8 @@ pub struct Args {
     /// perfetto: for https://ui.perfetto.dev, a track a strand
     #[arg(long, value_enum, default_value_t = Format::Perfetto)]
     format: Format,
-    /// File to write, - for standard output; without it, the trace's name with `.perfetto-trace` behind it
+    /// File to write, - for standard output; without it, the trace's name with `.perfetto-trace`
+    /// behind it
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Only the strand with this number, as `heddle strands` prints it; may be given several times
@@ -95,7 +96,8 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Has `export` write the file at `path`. What was there stays until the new file is whole; a device or a pipe is written as it is.
+/// Has `export` write the file at `path`. What was there stays until the new file is whole; a
+/// device or a pipe is written as it is.
 fn to_file(
     path: &Path,
     export: impl FnOnce(&Path, &mut dyn Write) -> anyhow::Result<Exported>,

@@ -1,6 +1,8 @@
-//! Bytes that come in several streams at once and leave one stream after the other, without lying in memory meanwhile.
+//! Bytes that come in several streams at once and leave one stream after the other, without lying
+//! in memory meanwhile.
 //!
-//! All streams of a [`Spill`] share one nameless file, which is gone whatever becomes of us. What a stream wrote that is dropped stays in it, and is never read.
+//! All streams of a [`Spill`] share one nameless file, which is gone whatever becomes of us. What a
+//! stream wrote that is dropped stays in it, and is never read.
 
 use anyhow::Context;
 use std::fs::File;

@@ -6,11 +6,13 @@ use std::path::{Path, PathBuf};
 
 const NAME: &str = "heddle/return.h";
 
-/// In the directory `$HEDDLE_INCLUDE`; else in `../include` (installed) and `../../include` (built in the sources), as seen from the directory of this command; else
-/// a copy of what a command with its own library holds.
+/// In the directory `$HEDDLE_INCLUDE`; else in `../include` (installed) and `../../include` (built
+/// in the sources), as seen from the directory of this command; else a copy of what a command with
+/// its own library holds.
 ///
 /// # Errors
-/// There is none, or its path holds what would need quoting: compilers' flags are separated by spaces.
+/// There is none, or its path holds what would need quoting: compilers' flags are separated by
+/// spaces.
 pub fn find() -> anyhow::Result<PathBuf> {
     let path = match env::var_os("HEDDLE_INCLUDE").filter(|path| !path.is_empty()) {
         Some(directory) => {

@@ -25,7 +25,8 @@ enum Way {
     /// -finstrument-functions: GCC and clang; inlined functions, too
     #[default]
     Instrument,
-    /// -mfentry and -minstrument-return: GCC on x86-64; the calls that the optimised program really makes
+    /// -mfentry and -minstrument-return: GCC on x86-64; the calls that the optimised program really
+    /// makes
     Fentry,
 }
 
@@ -43,8 +44,10 @@ struct System {
     meson: bool,
 }
 
-/// What makes a program recordable. GCC matches the list's entries anywhere in a file's path, so the third leaves out the C++ standard library wherever
-/// it is installed (Debian keeps a part of it apart, in x86_64-linux-gnu/c++): its small functions would be nearly all events, and most of the run time.
+/// What makes a program recordable. GCC matches the list's entries anywhere in a file's path, so
+/// the third leaves out the C++ standard library wherever it is installed (Debian keeps a part of
+/// it apart, in x86_64-linux-gnu/c++): its small functions would be nearly all events, and most of
+/// the run time.
 const INSTRUMENT: [&str; 3] = [
     "-g",
     "-finstrument-functions",

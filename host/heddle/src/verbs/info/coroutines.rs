@@ -25,7 +25,8 @@ impl Count {
         }
     }
 
-    /// Prints a line about the frames, if there are any or if there should have been, and one for each coroutine that has calls without.
+    /// Prints a line about the frames, if there are any or if there should have been, and one for
+    /// each coroutine that has calls without.
     pub fn print(&self, out: &mut dyn Write, trace: &Trace, process: &Process) -> io::Result<()> {
         // What has no name is no coroutine that we know of; other commands warn of such modules.
         let mut images = trace.symbols().map_or_else(Images::new, Images::packed);

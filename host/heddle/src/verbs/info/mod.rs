@@ -71,7 +71,8 @@ fn info(trace: &Trace, out: &mut dyn Write) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// `one_stack`: each of its threads has one, so that what does not pair up by thread is worth telling.
+/// `one_stack`: each of its threads has one, so that what does not pair up by thread is worth
+/// telling.
 fn process_info(
     out: &mut dyn Write,
     trace: &Trace,

@@ -22,7 +22,8 @@ pub struct Collecting {
 /// A thread rings when a block is full; this finds a bell that was not heard, and new processes.
 const AT_MOST: Duration = Duration::from_millis(100);
 
-/// Starts to collect in the trace at `trace`, which the user calls `shown`. To be called before the program begins.
+/// Starts to collect in the trace at `trace`, which the user calls `shown`. To be called before the
+/// program begins.
 pub fn start(trace: &Path, shown: &Path) -> Result<Collecting, Failure> {
     let failed = |error: Error| Failure::ours(format!("cannot begin to record: {error}"));
     let mut collector = Collector::begin(trace).map_err(failed)?;
@@ -67,7 +68,8 @@ impl Collecting {
     pub fn finish(self) -> Result<Collected, Error> {
         self.stop.store(true, SeqCst);
         (self.wake)();
-        // A process that goes on and takes every processor would keep it from its end. Going back needs a right (RLIMIT_NICE); without it, we wait for idle time.
+        // A process that goes on and takes every processor would keep it from its end. Going back
+        // needs a right (RLIMIT_NICE); without it, we wait for idle time.
         policy(self.id, libc::SCHED_OTHER);
         let (collector, told) = self
             .thread
@@ -81,7 +83,8 @@ impl Collecting {
     }
 }
 
-/// Gives a thread, 0 for the calling one, this place among others; with SCHED_IDLE it runs only where a processor has nothing else to do.
+/// Gives a thread, 0 for the calling one, this place among others; with SCHED_IDLE it runs only
+/// where a processor has nothing else to do.
 fn policy(thread: libc::pid_t, policy: libc::c_int) {
     let parameters = libc::sched_param { sched_priority: 0 };
     // Where it is refused, all else is the same.

@@ -6,7 +6,8 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Makes `path` an empty trace directory and returns its absolute path. A trace that is there becomes `path.old`; anything else that is there is left alone.
+/// Makes `path` an empty trace directory and returns its absolute path. A trace that is there
+/// becomes `path.old`; anything else that is there is left alone.
 pub fn prepare(path: &Path) -> Result<PathBuf, Failure> {
     let failed = |what: &str, path: &Path| {
         let message = format!("cannot {what} {}", path.display());

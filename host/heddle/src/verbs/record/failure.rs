@@ -1,6 +1,7 @@
 //! Why `heddle record` itself failed.
 
-/// A failure of ours, with the exit code that says so: 127 not found, 126 not executable, 125 anything else.
+/// A failure of ours, with the exit code that says so: 127 not found, 126 not executable, 125
+/// anything else.
 #[derive(Debug)]
 pub struct Failure {
     /// The exit code.

@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 
 const NAME: &str = "libheddle.so";
 
-/// Where the library is installed, as seen from the directory of this command: beside `bin` in a directory that the system's kind decides, or, in a build, beside the command.
+/// Where the library is installed, as seen from the directory of this command: beside `bin` in a
+/// directory that the system's kind decides, or, in a build, beside the command.
 const PLACES: [&str; 4] = ["../lib", MULTIARCH, "../lib64", "."];
 
 #[cfg(target_arch = "x86_64")]
@@ -16,7 +17,8 @@ const MULTIARCH: &str = "../lib/x86_64-linux-gnu";
 #[cfg(not(target_arch = "x86_64"))]
 const MULTIARCH: &str = "../lib";
 
-/// `$HEDDLE_LIB`; else the first of [`PLACES`] that has it; else the one that is in this command, if it was built so.
+/// `$HEDDLE_LIB`; else the first of [`PLACES`] that has it; else the one that is in this command,
+/// if it was built so.
 pub fn find() -> Result<PathBuf, Failure> {
     if let Some(path) = env::var_os("HEDDLE_LIB").filter(|path| !path.is_empty()) {
         let path = PathBuf::from(path);
@@ -49,8 +51,9 @@ pub fn find() -> Result<PathBuf, Failure> {
     }
 }
 
-/// The value of ASAN_OPTIONS: AddressSanitizer's library refuses to run where another was loaded before it. Ours wraps nothing that it wraps too,
-/// so it may come first. What the user says counts more.
+/// The value of ASAN_OPTIONS: AddressSanitizer's library refuses to run where another was loaded
+/// before it. Ours wraps nothing that it wraps too, so it may come first. What the user says counts
+/// more.
 pub fn sanitizer_options() -> OsString {
     let mut value = OsString::from("verify_asan_link_order=0");
     if let Some(theirs) = env::var_os("ASAN_OPTIONS").filter(|theirs| !theirs.is_empty()) {

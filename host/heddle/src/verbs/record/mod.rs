@@ -58,7 +58,8 @@ fn record(args: &Args) -> Result<ExitCode, Failure> {
     program::verify(&program, &library)?;
     let preload = library::preload(&library)?;
     let trace = directory::prepare(&args.output)?;
-    // Looked up here and run by its path, but under the name that was typed, which it may show in its messages.
+    // Looked up here and run by its path, but under the name that was typed, which it may show in
+    // its messages.
     let mut command = Command::new(&program);
     std::os::unix::process::CommandExt::arg0(&mut command, name);
     command
@@ -104,7 +105,8 @@ const COUNTED: u64 = 1 << 30;
 /// Bytes of an enter and an exit, by two.
 const BYTES_AN_EVENT: u64 = 12;
 
-/// One line that says where the trace is. Whatever is wrong with the trace, the program's exit code stands.
+/// One line that says where the trace is. Whatever is wrong with the trace, the program's exit code
+/// stands.
 fn conclude(path: &Path, shown: &Path, program: &Path, collected: Result<Collected, Error>) {
     let collected = collected.unwrap_or_else(|failure| {
         error(failure);

@@ -1,20 +1,25 @@
-//! Options of `heddle record` that choose how the library records. What they say goes to it in the environment.
+//! Options of `heddle record` that choose how the library records. What they say goes to it in the
+//! environment.
 
 use std::process::Command;
 
 /// Which clock, what is kept, and since when.
 #[derive(clap::Args)]
 pub struct Modes {
-    /// tsc: every event reads the clock; sparse: one in some does, the others' times lie between, and every answer says how well they are known
+    /// tsc: every event reads the clock; sparse: one in some does, the others' times lie between,
+    /// and every answer says how well they are known
     #[arg(long, value_enum, default_value_t = Clock::Tsc, help_heading = HEADING)]
     clock: Clock,
-    /// Keep only the latest events of each thread, in this much room for a process: 64M (K, M and G are powers of 1024)
+    /// Keep only the latest events of each thread, in this much room for a process: 64M (K, M and G
+    /// are powers of 1024)
     #[arg(long, value_name = "SIZE", value_parser = size, help_heading = HEADING)]
     flight: Option<u64>,
-    /// With --flight: on this signal, keep what is there now as a trace of its own, snapshot-1, snapshot-2 … in the trace: USR2, or a number
+    /// With --flight: on this signal, keep what is there now as a trace of its own, snapshot-1,
+    /// snapshot-2 … in the trace: USR2, or a number
     #[arg(long, value_name = "SIGNAL", value_parser = signal, requires = "flight", help_heading = HEADING)]
     snapshot_signal: Option<i32>,
-    /// Tell the instances of C++20 coroutines apart; auto: by debug information and symbols, scan: by looking at registers and stack alone
+    /// Tell the instances of C++20 coroutines apart; auto: by debug information and symbols, scan:
+    /// by looking at registers and stack alone
     #[arg(long, value_enum, default_value_t = Coroutines::Auto, help_heading = HEADING)]
     coroutines: Coroutines,
     /// Record nothing until the program calls heddle_start() (heddle/trace.h)

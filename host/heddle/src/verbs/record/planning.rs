@@ -1,4 +1,6 @@
-//! What the library in the traced program must know of its functions, and asks us (docs/trace-format.md, Plans): which ones the user's patterns mean, and where coroutines have their frames.
+//! What the library in the traced program must know of its functions, and asks us
+//! (docs/trace-format.md, Plans): which ones the user's patterns mean, and where coroutines have
+//! their frames.
 
 use super::failure::Failure;
 use super::filtering::{Options, Search};
@@ -14,7 +16,8 @@ use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// The thread that answers the library. Unlike the collector's, of normal priority: the program waits for it.
+/// The thread that answers the library. Unlike the collector's, of normal priority: the program
+/// waits for it.
 pub struct Planning {
     stop: Arc<AtomicBool>,
     wake: Box<dyn Fn()>,
@@ -24,7 +27,8 @@ pub struct Planning {
 /// A request wakes us; this is for one that was killed before it could.
 const AT_MOST: Duration = Duration::from_secs(1);
 
-/// Starts to answer, if there are patterns or if `coroutines` are to be told of. To be called while the trace at `trace` is being collected, before the program begins.
+/// Starts to answer, if there are patterns or if `coroutines` are to be told of. To be called while
+/// the trace at `trace` is being collected, before the program begins.
 pub fn start(
     trace: &Path,
     options: &Options,

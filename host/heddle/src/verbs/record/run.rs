@@ -32,13 +32,15 @@ extern "C" fn pass_on(signal: c_int, info: *mut libc::siginfo_t, _context: *mut 
 
 fn install() -> io::Result<()> {
     for signal in PASSED_ON {
-        // SAFETY: plain structures that sigaction reads and writes; the handler is async-signal-safe.
+        // SAFETY: plain structures that sigaction reads and writes; the handler is
+        // async-signal-safe.
         unsafe {
             let mut old: libc::sigaction = std::mem::zeroed();
             if libc::sigaction(signal, std::ptr::null(), &mut old) != 0 {
                 return Err(io::Error::last_os_error());
             }
-            // Under nohup the program is to ignore the hang-up too; a handler would not be inherited.
+            // Under nohup the program is to ignore the hang-up too; a handler would not be
+            // inherited.
             if old.sa_sigaction == libc::SIG_IGN {
                 continue;
             }
@@ -71,8 +73,8 @@ pub fn run(command: &mut Command) -> Result<ExitStatus, Failure> {
         // SAFETY: the child is ours and not yet waited for.
         unsafe { libc::kill(pid, early) };
     }
-    // Wait without reaping, so that the pid cannot be another process's while a handler may still use it.
-    // SAFETY: siginfo is plain data that waitid fills.
+    // Wait without reaping, so that the pid cannot be another process's while a handler may still
+    // use it. SAFETY: siginfo is plain data that waitid fills.
     while unsafe {
         libc::waitid(
             libc::P_PID,

@@ -1,4 +1,5 @@
-//! The log of the source document: `1715025463.427789 - Enter: _Z1Av called: main`, and its form with addresses.
+//! The log of the source document: `1715025463.427789 - Enter: _Z1Av called: main`, and its form
+//! with addresses.
 
 use super::line::{Line, Style, What};
 use heddle_trace_file::Nanos;
@@ -9,7 +10,8 @@ const UNKNOWN: &str = "<unknown>";
 
 /// Prints one event; `epoch` is the wall-clock time of the trace's zero.
 ///
-/// The caller of an inlined function is its container; with addresses it is the function that the printed address lies in, which is the container's caller.
+/// The caller of an inlined function is its container; with addresses it is the function that the
+/// printed address lies in, which is the container's caller.
 pub fn line(out: &mut dyn Write, line: &Line, epoch: Nanos, style: Style) -> io::Result<()> {
     let micros = epoch.0.saturating_add(line.time.0) / 1_000;
     let (seconds, micros) = (micros / 1_000_000, micros % 1_000_000);

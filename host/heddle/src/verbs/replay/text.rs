@@ -1,4 +1,5 @@
-//! Lines for people: time since the start, thread, Enter or Exit, the function indented by depth, its caller.
+//! Lines for people: time since the start, thread, Enter or Exit, the function indented by depth,
+//! its caller.
 
 use super::line::{Line, OpenCall, Style, What};
 use crate::names::{Names, printable};
@@ -7,7 +8,8 @@ use heddle_symbols::Location;
 use heddle_trace_file::{Addr, Event, EventKind, Nanos, Place};
 use std::io::{self, Write};
 
-/// Beyond this depth the indentation stops growing, so that deep recursion does not make lines of kilobytes; the depth is printed instead.
+/// Beyond this depth the indentation stops growing, so that deep recursion does not make lines of
+/// kilobytes; the depth is printed instead.
 const DEEPEST: usize = 50;
 
 /// Prints one event.

@@ -1,4 +1,5 @@
-//! Comma-separated values (RFC 4180, but lines end in a newline alone); times in nanoseconds, empty where there is none.
+//! Comma-separated values (RFC 4180, but lines end in a newline alone); times in nanoseconds, empty
+//! where there is none.
 
 use super::row::{By, Row, TIMES, Who};
 use std::borrow::Cow;

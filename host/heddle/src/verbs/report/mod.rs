@@ -18,7 +18,8 @@ use std::process::ExitCode;
 pub struct Args {
     #[command(flatten)]
     trace: TraceArg,
-    /// A row a function, or a row a function on each thread as if it had one stack, or on each kind of strand
+    /// A row a function, or a row a function on each thread as if it had one stack, or on each kind
+    /// of strand
     #[arg(long, value_enum, default_value_t = By::Function)]
     by: By,
     /// table and md are for people; in csv and json times are nanoseconds
@@ -67,7 +68,8 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Sorts and cuts each group's rows; without groups, all rows are one group. Groups stay in their order.
+/// Sorts and cuts each group's rows; without groups, all rows are one group. Groups stay in their
+/// order.
 fn arrange(rows: Vec<Row>, column: Column, limit: Option<usize>) -> Vec<Row> {
     let mut arranged = Vec::with_capacity(rows.len());
     for group in rows.chunk_by(|a, b| a.group == b.group) {

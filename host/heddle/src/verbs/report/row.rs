@@ -41,7 +41,8 @@ pub enum Who {
 pub enum By {
     Function,
     Thread,
-    /// Strands of one kind and name together: a coroutine's instances, fibers of one outermost function
+    /// Strands of one kind and name together: a coroutine's instances, fibers of one outermost
+    /// function
     Strand,
 }
 

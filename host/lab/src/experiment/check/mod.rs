@@ -32,7 +32,8 @@ impl Checker<'_> {
         self.wrong_among(std::slice::from_ref(&place), needle, message)
     }
 
-    /// An error at the word `needle` in the first of these places that holds it, or where the first begins.
+    /// An error at the word `needle` in the first of these places that holds it, or where the first
+    /// begins.
     fn wrong_among<T>(
         &self,
         places: &[Range<usize>],

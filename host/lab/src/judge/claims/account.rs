@@ -6,8 +6,8 @@ use heddle_results::text::words;
 use heddle_stats::{Run, Scale, account};
 
 impl<'a> Case<'a> {
-    /// What each counted thing costs, fitted to both models at every point, and how much of the difference between the models
-    /// that explains.
+    /// What each counted thing costs, fitted to both models at every point, and how much of the
+    /// difference between the models that explains.
     pub(super) fn account(
         &self,
         counted: &[String],

@@ -175,8 +175,8 @@ fn telling<'a>(points: &[(f64, Vec<&'a Judged<'a>>)]) -> Vec<&'a Judged<'a>> {
     }
 }
 
-/// Where two models cannot be told apart at every point: what would, how many samples that are, and the cells that want
-/// them.
+/// Where two models cannot be told apart at every point: what would, how many samples that are, and
+/// the cells that want them.
 fn unsure(points: &[(f64, Vec<&Judged>)]) -> (String, Option<u64>, Vec<(usize, u32)>) {
     let open = points.iter().filter_map(|(_, cells)| {
         let ratio = ratio(cells.first()?.sound()?, cells.get(1)?.sound()?)?;

@@ -33,7 +33,8 @@ impl From<Unjudged> for String {
 }
 
 impl<'a> Case<'a> {
-    /// For each point that the claim covers, the cells of its models in the claim's order; all are sound.
+    /// For each point that the claim covers, the cells of its models in the claim's order; all are
+    /// sound.
     pub(super) fn columns(&self) -> Result<Columns<'a>, Unjudged> {
         let points: Vec<Values> = self
             .experiment
@@ -110,8 +111,8 @@ impl<'a> Case<'a> {
         points.iter().map(column).collect()
     }
 
-    /// Parts the columns of which numerator and denominator ran the same code from those that can be
-    /// judged. Only where there is none of these it is an error.
+    /// Parts the columns of which numerator and denominator ran the same code from those that can
+    /// be judged. Only where there is none of these it is an error.
     pub(super) fn apart(&self, columns: Columns<'a>) -> Result<[Columns<'a>; 2], Unjudged> {
         let own = matches!(self.claim.form, Form::Settings(_));
         let (same, other): (Vec<_>, Vec<_>) = columns
@@ -123,8 +124,8 @@ impl<'a> Case<'a> {
         }
     }
 
-    /// The parameters that a full run sets and this one leaves at what the program takes by itself: what it does not count may
-    /// depend on them.
+    /// The parameters that a full run sets and this one leaves at what the program takes by itself:
+    /// what it does not count may depend on them.
     fn only_in_full(&self) -> Option<String> {
         let (quick, full) = (
             self.experiment.extent(Mode::Quick),

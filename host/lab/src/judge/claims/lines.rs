@@ -6,9 +6,9 @@ use heddle_results::{Coefficient, Estimate};
 use heddle_stats::{Derived, Resampled, Scale, line};
 
 impl<'a> Case<'a> {
-    /// A line fitted to each model, and where the numerator's passes the denominator's. With `without`, the numerator's
-    /// cost of each unit, beyond the denominator's, is split into what `without` has not and the rest. `names` are the
-    /// source's for the coefficients.
+    /// A line fitted to each model, and where the numerator's passes the denominator's. With
+    /// `without`, the numerator's cost of each unit, beyond the denominator's, is split into what
+    /// `without` has not and the rest. `names` are the source's for the coefficients.
     pub(super) fn lines(
         &self,
         along: &str,
@@ -62,7 +62,8 @@ impl<'a> Case<'a> {
         Ok(judgement)
     }
 
-    /// A coefficient by the source's name, or by the model whose it is: the denominator's is the last.
+    /// A coefficient by the source's name, or by the model whose it is: the denominator's is the
+    /// last.
     fn term(
         &self,
         names: &[String],

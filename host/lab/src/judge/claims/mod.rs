@@ -1,8 +1,9 @@
 //! A claim against the samples.
 //!
-//! [`columns`] finds the cells that a claim speaks of, [`points`] judges ratios and values at each of them, [`along`] what goes
-//! along a parameter (slopes, crossovers), [`lines`] a model of costs fitted to it, [`account`] one fitted to what was counted,
-//! [`table`] the cells that a source prints, and [`text`] puts it into words.
+//! [`columns`] finds the cells that a claim speaks of, [`points`] judges ratios and values at each
+//! of them, [`along`] what goes along a parameter (slopes, crossovers), [`lines`] a model of costs
+//! fitted to it, [`account`] one fitted to what was counted, [`table`] the cells that a source
+//! prints, and [`text`] puts it into words.
 
 mod account;
 mod along;
@@ -65,7 +66,8 @@ impl Judgement<'_> {
     }
 }
 
-/// Judges; also says which cells want how many samples, if the claim is inconclusive and a number would do.
+/// Judges; also says which cells want how many samples, if the claim is inconclusive and a number
+/// would do.
 pub fn judge(case: &Case) -> (ClaimReport, Vec<(usize, u32)>) {
     let claim = case.claim;
     let judgement = case.judgement().unwrap_or_else(Judgement::skipped);

@@ -121,8 +121,8 @@ impl<'a> Case<'a> {
         })
     }
 
-    /// One of `count` points. All must be inside, which errs more rarely than one; but one outside decides, which errs more
-    /// often, so that one must be outside by a wider interval.
+    /// One of `count` points. All must be inside, which errs more rarely than one; but one outside
+    /// decides, which errs more often, so that one must be outside by a wider interval.
     pub(super) fn point(&self, cells: &[&'a Judged<'a>], count: usize) -> Option<Point<'a>> {
         let over = cells.first()?;
         let (estimate, wide) = match cells {

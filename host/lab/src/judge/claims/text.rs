@@ -28,7 +28,8 @@ impl Case<'_> {
         }
     }
 
-    /// The claim's bound: of a value in its unit, as the value beside it; of anything else the bare numbers.
+    /// The claim's bound: of a value in its unit, as the value beside it; of anything else the bare
+    /// numbers.
     pub(super) fn bound_text(&self) -> String {
         let bound = self.claim.bound;
         if let Form::Table(_) = self.claim.form {

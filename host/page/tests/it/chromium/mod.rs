@@ -1,4 +1,5 @@
-//! A headless Chromium, spoken to over a pipe in the DevTools protocol: JSON messages that end in a NUL.
+//! A headless Chromium, spoken to over a pipe in the DevTools protocol: JSON messages that end in a
+//! NUL.
 
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
@@ -9,7 +10,8 @@ use std::time::Duration;
 
 /// Where Debian puts it.
 const CHROMIUM: &str = "/usr/bin/chromium";
-/// Nothing that the tests ask takes a hundredth of this; it only ends a test that would wait for ever.
+/// Nothing that the tests ask takes a hundredth of this; it only ends a test that would wait for
+/// ever.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A browser with one tab.
@@ -34,8 +36,8 @@ impl Browser {
             "error: {CHROMIUM} is missing, so the page is not checked: sudo apt install chromium"
         );
         let profile = tempfile::tempdir().unwrap();
-        // It reads commands from descriptor 3 and writes to 4; the shell makes these of the pipes that every child can have. `exec`, so that the
-        // process that we end is the browser itself.
+        // It reads commands from descriptor 3 and writes to 4; the shell makes these of the pipes
+        // that every child can have. `exec`, so that the process that we end is the browser itself.
         let script = r#"exec "$0" "$@" 3<&0 4>&1 </dev/null >/dev/null 2>&1"#;
         let mut process = Command::new("sh")
             .args([
@@ -160,7 +162,8 @@ impl Browser {
     /// Addresses that were asked for, but for the page itself.
     pub fn requests_other_than(&self, page: &Path) -> Vec<String> {
         let own = [url(page), "about:blank".into()];
-        // A `data:` address is part of the page, a `blob:` one is what its button saves: neither leaves the machine or reads a file.
+        // A `data:` address is part of the page, a `blob:` one is what its button saves: neither
+        // leaves the machine or reads a file.
         self.requests
             .iter()
             .filter(|address| {
@@ -228,7 +231,8 @@ impl Browser {
 
 impl Drop for Browser {
     fn drop(&mut self) {
-        // It may have ended by itself; its profile is removed after this, so it must not write any more.
+        // It may have ended by itself; its profile is removed after this, so it must not write any
+        // more.
         drop(self.process.kill());
         drop(self.process.wait());
     }
@@ -239,7 +243,8 @@ fn url(page: &Path) -> String {
     format!("file://{}", path.display())
 }
 
-/// Decodes what the protocol calls a picture. The alphabet is the standard one, the text is the browser's own.
+/// Decodes what the protocol calls a picture. The alphabet is the standard one, the text is the
+/// browser's own.
 fn base64(text: &str) -> Vec<u8> {
     let digit = |c: u8| match c {
         b'A'..=b'Z' => c - b'A',

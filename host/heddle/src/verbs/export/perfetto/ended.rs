@@ -1,4 +1,5 @@
-//! What is to be said of a strand that has ended: kept outside memory, since there may be millions, until names are looked up.
+//! What is to be said of a strand that has ended: kept outside memory, since there may be millions,
+//! until names are looked up.
 
 use crate::notes::counted;
 use heddle_strands::{Kind, Strand, StrandId};

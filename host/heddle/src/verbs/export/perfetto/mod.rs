@@ -1,7 +1,9 @@
 //! Perfetto's protocol buffers, for <https://ui.perfetto.dev>: docs/export.md.
 //!
-//! The decoder takes a trace in parts, several at once, and each part's packets are a sequence of their own. What it is called is known last: so events are put aside
-//! ([`Spill`]), and the file is written part by part behind them, names and tracks first. It is the same file whatever the number of workers.
+//! The decoder takes a trace in parts, several at once, and each part's packets are a sequence of
+//! their own. What it is called is known last: so events are put aside ([`Spill`]), and the file is
+//! written part by part behind them, names and tracks first. It is the same file whatever the
+//! number of workers.
 
 mod ended;
 mod numbers;
@@ -33,7 +35,8 @@ pub struct Written {
 /// Functions whose names are in one packet.
 const TOGETHER: usize = 1000;
 
-/// Writes the strands of `trace` that are selected to `out`. The decoder's result is returned without its sinks.
+/// Writes the strands of `trace` that are selected to `out`. The decoder's result is returned
+/// without its sinks.
 pub fn write(
     trace: &Trace,
     selection: Selection,
@@ -124,7 +127,8 @@ fn clock(trace: &Trace) -> Clock {
     }
 }
 
-/// By process: its sequences, of which there are at most as many as it has threads, are numbered from here, behind that of the tracks and those of the processes before.
+/// By process: its sequences, of which there are at most as many as it has threads, are numbered
+/// from here, behind that of the tracks and those of the processes before.
 fn sequences(trace: &Trace) -> Vec<u32> {
     let threads = trace
         .processes()
@@ -139,7 +143,8 @@ fn sequences(trace: &Trace) -> Vec<u32> {
         .collect()
 }
 
-/// Pids and tids of more than one thread: of programs that one process ran one after the other, or of threads that came when others had gone.
+/// Pids and tids of more than one thread: of programs that one process ran one after the other, or
+/// of threads that came when others had gone.
 fn repeated(trace: &Trace) -> HashSet<(u32, u32)> {
     let mut known = HashSet::new();
     let all = trace.processes().iter().flat_map(|process| {

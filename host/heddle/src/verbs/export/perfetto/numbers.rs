@@ -11,7 +11,8 @@ pub fn process(index: usize) -> u64 {
     OTHERS + 4 * index as u64
 }
 
-/// The track below which a process's fibers or coroutines are; threads are below the process itself.
+/// The track below which a process's fibers or coroutines are; threads are below the process
+/// itself.
 pub fn group(process_index: usize, kind: Kind) -> u64 {
     let offset = match kind {
         Kind::Thread => 0,

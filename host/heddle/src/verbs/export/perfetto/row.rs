@@ -27,7 +27,8 @@ pub struct Row {
     pub cut: bool,
 }
 
-/// A slice within all open calls. Its beginning is written when a flow begins there, else when it ends: it is often not known before what it is.
+/// A slice within all open calls. Its beginning is written when a flow begins there, else when it
+/// ends: it is often not known before what it is.
 #[derive(Clone, Debug)]
 pub struct Leaf {
     /// When it began.

@@ -1,10 +1,13 @@
 //! From strands to tracks.
 //!
-//! A strand's calls are slices of its track. Within them it may do nothing itself, and then a slice more says what goes on: `suspended`, or what it waits for; or the
-//! strand that runs in its place, `fiber 3` on the thread that runs it, `coroutine 12` in the call that resumed that. So a slice's own time is time that it ran.
+//! A strand's calls are slices of its track. Within them it may do nothing itself, and then a slice
+//! more says what goes on: `suspended`, or what it waits for; or the strand that runs in its place,
+//! `fiber 3` on the thread that runs it, `coroutine 12` in the call that resumed that. So a slice's
+//! own time is time that it ran.
 //!
-//! Flows lead from who resumed a strand to where it goes on, and from who made it to its first call. They begin in the slice that begins at that moment, else in an
-//! instant: the viewer draws them from a slice's end if it begins before.
+//! Flows lead from who resumed a strand to where it goes on, and from who made it to its first
+//! call. They begin in the slice that begins at that moment, else in an instant: the viewer draws
+//! them from a slice's end if it begins before.
 
 use super::ended::Ended;
 use super::numbers;
@@ -19,8 +22,9 @@ use heddle_strands::{Call, Kind, Sink, Strand, StrandId, StrandSpan};
 use heddle_trace_file::{Addr, Callee, Event, EventKind, Nanos, Process};
 use std::collections::{HashMap, HashSet};
 
-/// Calls that may be open on a track. Perfetto's trace processor drops what begins when 512 slices are open, and takes the end of what it dropped for that of another;
-/// within the innermost call may be a slice that is none, and an instant.
+/// Calls that may be open on a track. Perfetto's trace processor drops what begins when 512 slices
+/// are open, and takes the end of what it dropped for that of another; within the innermost call
+/// may be a slice that is none, and an instant.
 pub const DEEPEST: u64 = 500;
 
 /// What all parts of an export have in common.
@@ -82,7 +86,8 @@ impl Pen<'_> {
             .append(|bytes| sequence.instant(bytes, time, track, what));
     }
 
-    /// Writes the beginning of what a strand does that does not call, if it is not written; this flow begins with it.
+    /// Writes the beginning of what a strand does that does not call, if it is not written; this
+    /// flow begins with it.
     fn begin_leaf(&mut self, row: &mut Row, flow: Option<u64>) {
         let Some(leaf) = row.leaf.as_mut().filter(|leaf| !leaf.written) else {
             return;
@@ -362,7 +367,8 @@ impl Sink for Rows<'_> {
         }
         let Nanos(mut time) = span.span.exit;
         match &row.leaf {
-            // It ended at the latest when its strand went on, or was gone: it did not run since then.
+            // It ended at the latest when its strand went on, or was gone: it did not run since
+            // then.
             Some(leaf) if span.span.end == End::Unwound && leaf.what == Meanwhile::Suspended => {
                 time = leaf.since;
             }

@@ -1,4 +1,5 @@
-//! Recording less: which functions the user's patterns mean. The library in the traced program follows the calls.
+//! Recording less: which functions the user's patterns mean. The library in the traced program
+//! follows the calls.
 
 mod options;
 mod pattern;

@@ -9,7 +9,8 @@ use std::time::Duration;
 #[derive(clap::Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Recording less")]
 pub struct Options {
-    /// Only inside functions of this name: what they call, and they themselves; a name, a regular expression or glob:GLOB
+    /// Only inside functions of this name: what they call, and they themselves; a name, a regular
+    /// expression or glob:GLOB
     #[arg(short = 'F', long, value_name = "PATTERN", value_parser = Pattern::parse)]
     filter: Vec<Pattern>,
     /// Nothing inside functions of this name, and not they themselves
