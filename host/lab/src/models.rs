@@ -80,6 +80,7 @@ pub const KNOWN: &[&str] = &[
     "async-simple/uthread",
     "parallel/asm-semaphores",
     "parallel/asm-balanced",
+    "parallel/asm-moved",
     "parallel/asm-link",
     "parallel/stackless-link",
     "process/link",

@@ -135,6 +135,9 @@ verdict problem::check() const {
     return {false, "expected: no two neighbours eat at a time; it happened " + std::to_string(met) +
                        " times"};
   }
+  if (lost_forks_ != 0) {
+    return {false, "expected: no fork is lost; nobody could take " + std::to_string(lost_forks_)};
+  }
   if (wrong != 0 || gone_ != philosophers()) {
     return {false, "expected: each of " + std::to_string(philosophers()) + " philosophers has " +
                        std::to_string(meals_) + " meals; " + std::to_string(wrong) +
@@ -161,6 +164,7 @@ void problem::report(const region& timed, results& out, const rerun& again) cons
       .add("checkpoints", has_checkpoints_ ? iterations() : 0)
       .add("p_operations_per_meal", each(counted.p_operations))
       .add("blocked_p_operations_per_meal", each(counted.blocked_p_operations))
+      .add("moves", moves_)
       .add("strand_switches_per_meal", each(counted.strand_switches))
       .add("vain_evaluations", evaluations_)
       .add("vain_evaluations_per_meal", each(evaluations_));

@@ -28,10 +28,11 @@ namespace heddle::lab::philosophers {
 /// - parallel (section 3.2, Figure 3): `regions` of philosophers, a group and a processor each;
 ///   within a region as cooperative, but a fork between two regions is a semaphore.
 ///   parallel/asm-semaphores: every fork is one, so that any philosopher may be on either side;
-///   parallel/asm-balanced: there the balancer moves them, where they yield. thread/groups and
-///   thread/regions are the programs DP_1 and DP_2 by which the source simulated that, on kernel
-///   threads that may run anywhere: semaphores protect each region's integers, and in DP_2 one more
-///   lets only one philosopher of a region run.
+///   parallel/asm-balanced: there the balancer moves them, where they yield. parallel/asm-moved: as
+///   parallel/asm, but border philosophers move, which changes forks' kinds (moving_table.hpp).
+///   thread/groups and thread/regions are the programs DP_1 and DP_2 by which the source simulated
+///   that, on kernel threads that may run anywhere: semaphores protect each region's integers, and
+///   in DP_2 one more lets only one philosopher of a region run.
 /// - serial: the same thinking and eating, one philosopher after the other.
 ///
 /// With `yields-inside` a philosopher, in each model but serial and goroutine, gives way that often
@@ -125,6 +126,13 @@ class problem {
 
   /// Under CP: a checkpoint is passed at each iteration.
   void has_checkpoints() { has_checkpoints_ = true; }
+  /// The work of a meal, thinking included, in iterations.
+  [[nodiscard]] std::int64_t work_of_meal(int who) const { return work_of(who) + inside_; }
+  /// Where philosophers move: how often they did, and forks that nobody could take at the end.
+  void moved(std::int64_t moves, int lost_forks) {
+    moves_ = moves;
+    lost_forks_ = lost_forks;
+  }
   /// Under CM: what waiting came to.
   void waited(const waits& done);
 
@@ -197,6 +205,8 @@ class problem {
   std::int64_t least_at_first_leave_ = 0;
   std::uint64_t evaluations_ = 0;
   bool has_checkpoints_ = false;
+  std::int64_t moves_ = 0;
+  int lost_forks_ = 0;
 };
 
 }  // namespace heddle::lab::philosophers
