@@ -57,7 +57,7 @@ void moving_table::give_way(int who) {
   await(coop::yield());
 }
 
-// A border fork first, as without moves: whoever has one waits only for a neighbour who eats. After
+// A border fork first, as without moves: its owner waits only for a neighbour who eats. After
 // each wait the forks' kinds may be others.
 void moving_table::take_both(int who) {
   seat& own = seat_of(who);
