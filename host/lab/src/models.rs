@@ -96,7 +96,7 @@ pub const KNOWN: &[&str] = &[
 ///
 /// A new name is fine as long as it is `model` or `model/variant` in lower case; one that is a slip
 /// of the finger away from a known one is not, because a report with `fiber/uncontext` in it would
-/// be wrong without anybody noticing.
+/// be wrong without anybody noticing. A model is no slip of a variant, nor the other way round.
 pub fn misspelt(model: &str) -> Option<String> {
     let part = |part: &str| {
         part.starts_with(|c: char| c.is_ascii_lowercase())
@@ -113,7 +113,9 @@ pub fn misspelt(model: &str) -> Option<String> {
         ));
     }
     let slips = if model.len() < 8 { 1 } else { 2 };
-    let near = KNOWN.iter().map(|known| (distance(model, known), known));
+    let alike = |known: &&&str| known.contains('/') == model.contains('/');
+    let near = KNOWN.iter().filter(alike);
+    let near = near.map(|known| (distance(model, known), known));
     near.min()
         .filter(|(distance, _)| *distance <= slips)
         .map(|(_, known)| format!("unknown model `{model}`: did you mean `{known}`?"))
