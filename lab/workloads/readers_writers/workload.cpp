@@ -25,6 +25,7 @@ std::vector<parameter> problem::declare() {
       parameter::word("yield", {"none", "outside", "inside", "both"},
                       "cooperative: where a strand also gives way"),
       parameter::integer("yields-inside", 0, 0, 1000, "how often each gives way during a visit"),
+      parameter::integer("processors", 1, 1, 1000, "to run on"),
       parameter::integer("slice-us", 1000, 1, 1'000'000, "concurrent: a time slice"),
       parameter::integer("slice-steps", 10'000, 1, 1'000'000'000,
                          "concurrent/counted: a slice in iterations"),
@@ -51,7 +52,7 @@ problem::problem(const parameters& values)
       slice_steps_(values.integer("slice-steps")),
       strands_(static_cast<std::size_t>(readers_ + writers_)) {
   for (std::size_t i = 0; i < strands_.size(); ++i) strands_[i].value = i;
-  pin_to_one_processor();
+  pin_to_processors(static_cast<int>(values.integer("processors")));
 }
 
 void problem::waited(const waits& done) {

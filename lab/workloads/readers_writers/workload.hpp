@@ -25,10 +25,15 @@ namespace heddle::lab::readers_writers {
 ///   ever meet; with `yield` they also give way between visits, or during them.
 ///   cooperative/asm and /stackless wait by waitfor, /asm-loop by unnamed yields, /asm-watched by
 ///   wait_until.
+/// - parallel: two regions of strands, a group each. Within a region as cooperative; a region holds
+///   a semaphore while any of its strands is at the record.
+/// - concurrent/groups: the program of concurrent on as many processors, strands by turns.
 /// - serial: one after the other.
 ///
 /// With `yields-inside` a strand, in each model but serial and goroutine, gives way that often
 /// during a visit, so that others find one at the record under CM, too.
+///
+/// All on one processor, or on as many as `processors` says.
 ///
 /// Metrics: `visit_ns` and `visit_cpu_ns`, the run divided by all visits.
 class problem {
