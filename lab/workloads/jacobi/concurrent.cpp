@@ -7,17 +7,20 @@ namespace heddle::lab::jacobi {
 namespace {
 
 void run(problem& work, region&) {
-  processes all(coop::duration(work.slice_ns()));
+  using strands = processes<coop::duration>;
+  strands all(coop::duration(work.slice_ns()));
   semaphore_barrier<process_semaphore> of_semaphores(work.strands());
   coop::barrier of_library(static_cast<std::size_t>(work.strands()));
   for (int strand = 0; strand < work.strands(); ++strand) {
     all.spawn([&, strand] {
       if (work.how() == meeting::library) {
-        return solve(work, strand, [&] {
+        const auto meet = [&] {
           if (!coop::await(of_library.arrive_and_wait())) ++count().strand_switches;
-        });
+        };
+        return solve(work, strand, meet, strands::checkpoint);
       }
-      solve(work, strand, [&] { of_semaphores.meet(); });
+      const auto meet = [&] { of_semaphores.meet(); };
+      solve(work, strand, meet, strands::checkpoint);
     });
   }
   all.run();

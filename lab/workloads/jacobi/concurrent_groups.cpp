@@ -16,8 +16,10 @@ void run_on_groups(problem& work, region& timed, bool placed) {
   semaphore_barrier<group_processes::semaphore> of_semaphores(work.strands());
   for (int strand = 0; strand < work.strands(); ++strand) {
     const int group = placed ? work.group_of(strand) : strand % work.groups();
-    all.spawn_at(static_cast<std::size_t>(group),
-                 [&, strand] { solve(work, strand, [&] { of_semaphores.meet(); }); });
+    all.spawn_at(static_cast<std::size_t>(group), [&, strand] {
+      solve(
+          work, strand, [&] { of_semaphores.meet(); }, group_processes::checkpoint);
+    });
   }
   all.run();
 }

@@ -2,21 +2,21 @@
 
 #include <algorithm>
 
-#include "heddle/coop/concurrent.hpp"
+#include "harness/work_loop.hpp"
 #include "workloads/jacobi/workload.hpp"
 
 namespace heddle::lab::jacobi {
 
-/// The body of a strand that can wait inside a call; `meet()` is the barrier. Under `concurrent` it
-/// may be switched after each row; elsewhere a checkpoint is nothing.
-template <class Meet>
-void solve(problem& work, int strand, const Meet& meet) {
+/// The body of a strand that can wait inside a call; `meet()` is the barrier, `checkpoint()` is
+/// called after each row: where CP may switch.
+template <class Meet, class Checkpoint>
+void solve(problem& work, int strand, const Meet& meet, const Checkpoint& checkpoint) {
   for (std::int64_t k = 0;; ++k) {
     const problem::strip mine = work.strip_of(strand, k);
     double largest = 0;
     for (int row = mine.first; row < mine.last; ++row) {
       largest = std::max(largest, work.relax(k, row));
-      coop::await(coop::checkpoint());
+      checkpoint();
     }
     work.changed(k, strand, largest);
     meet();
@@ -25,6 +25,12 @@ void solve(problem& work, int strand, const Meet& meet) {
       return;
     }
   }
+}
+
+/// Of models whose strands are switched by the kernel, or only where they wait.
+template <class Meet>
+void solve(problem& work, int strand, const Meet& meet) {
+  solve(work, strand, meet, no_checkpoint);
 }
 
 }  // namespace heddle::lab::jacobi

@@ -6,7 +6,7 @@ namespace {
 
 void run(problem& work, region&) {
   processes all(coop::duration(work.slice_ns()));
-  protected_bag<process_semaphore> bag(work);
+  protected_bag<process_semaphore, implicit_switches::at_each_node> bag(work);
   for (int strand = 0; strand < work.strands(); ++strand) {
     all.spawn([&bag, strand] { bag.empty(strand); });
   }

@@ -10,6 +10,7 @@
 namespace heddle::lab::tsp {
 namespace {
 
+template <implicit_switches at>
 class depth_first {
  public:
   depth_first(const map& on, const tour& beginning, const std::atomic<int>& bound, finder& shorter)
@@ -19,7 +20,7 @@ class depth_first {
 
   // Everything that begins like the path.
   void follow() {
-    coop::await(coop::checkpoint());
+    if constexpr (at == implicit_switches::at_each_node) coop::await(coop::checkpoint());
     ++nodes_;
     const int last = path_.order[static_cast<std::size_t>(path_.cities - 1)];
     if (path_.cities == map_.cities()) {
@@ -97,12 +98,17 @@ std::vector<tour> beginnings(const map& on, int depth) {
   return all;
 }
 
+template <implicit_switches at>
 std::uint64_t search(const map& on, const tour& beginning, const std::atomic<int>& bound,
                      finder& shorter) {
-  depth_first from(on, beginning, bound, shorter);
+  depth_first<at> from(on, beginning, bound, shorter);
   from.follow();
   return from.nodes();
 }
+template std::uint64_t search<implicit_switches::none>(const map&, const tour&,
+                                                       const std::atomic<int>&, finder&);
+template std::uint64_t search<implicit_switches::at_each_node>(const map&, const tour&,
+                                                               const std::atomic<int>&, finder&);
 
 int shortest_length(const map& on) {
   // shortest[set][last]: from city 0 through all of `set`, which has neither 0 nor others, to last.

@@ -47,9 +47,15 @@ class finder {
   ~finder() = default;
 };
 
-/// The kernel, the same instructions in every model: follows `beginning` to all tours that are
-/// shorter than `bound` is meanwhile. How many beginnings it looked at. Under `concurrent` the
-/// strand may be switched at each of them; elsewhere a checkpoint is nothing.
+/// Where a search may be switched although it does not wait.
+enum class implicit_switches : std::uint8_t {
+  none,          ///< and no checkpoint is compiled in, as SR's CM programs have none
+  at_each_node,  ///< CP on our own runtime: a checkpoint at each beginning of a tour
+};
+
+/// The kernel, the same instructions in every model but for the checkpoints: follows `beginning` to
+/// all tours that are shorter than `bound` is meanwhile. How many beginnings it looked at.
+template <implicit_switches at = implicit_switches::none>
 std::uint64_t search(const map& on, const tour& beginning, const std::atomic<int>& bound,
                      finder& shorter);
 

@@ -15,7 +15,7 @@ class unprotected final : public finder {
 };
 
 /// CP: the bag and the shortest tour, and a semaphore for each.
-template <class Semaphore>
+template <class Semaphore, implicit_switches at = implicit_switches::none>
 class protected_bag final : public finder {
  public:
   explicit protected_bag(problem& work) : work_(work) {}
@@ -30,7 +30,7 @@ class protected_bag final : public finder {
       if (task < work_.tasks().size()) ++next_;
       bag_.V();
       if (task == work_.tasks().size()) break;
-      nodes += search(work_.cities(), work_.tasks()[task], work_.bound(), *this);
+      nodes += search<at>(work_.cities(), work_.tasks()[task], work_.bound(), *this);
     }
     work_.worked(strand, tasks, nodes);
   }
