@@ -61,6 +61,11 @@ pub struct Args {
     #[arg(long, value_name = "EXPERIMENT", value_delimiter = ',', conflicts_with_all = ["what", "resume", "json", "list"])]
     pub show: Vec<String>,
 
+    /// Print the statements of the sources and our questions, with their verdicts, from the last
+    /// finished report as Markdown, and run nothing
+    #[arg(long, conflicts_with_all = ["what", "resume", "json", "list", "show"])]
+    pub ledger: bool,
+
     /// Print tables, every claim and every sentence before the summary
     #[arg(short, long, conflicts_with = "json")]
     pub verbose: bool,

@@ -51,6 +51,10 @@ fn compare(args: &Args) -> anyhow::Result<ExitCode> {
         show::run(args, &hints)?;
         return Ok(ExitCode::SUCCESS);
     }
+    if args.ledger {
+        show::ledger(args, &hints)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     if args.resume {
         return finish(args, hints, Job::resume(args)?);
     }
@@ -70,7 +74,7 @@ fn compare(args: &Args) -> anyhow::Result<ExitCode> {
 
 /// The files of the lab that a new run would use; what an interrupted run used is there.
 fn print_programs(args: &Args) -> anyhow::Result<()> {
-    if args.list || args.resume || !args.show.is_empty() {
+    if args.list || args.resume || args.ledger || !args.show.is_empty() {
         return Ok(());
     }
     let lab = select::lab_dir();

@@ -1,4 +1,4 @@
-//! `--show`: experiments of the last finished report.
+//! `--show` and `--ledger`: what the last finished report found.
 
 use super::args::Args;
 use super::details::{self, Wide};
@@ -28,6 +28,11 @@ pub fn run(args: &Args, hints: &Hints) -> anyhow::Result<()> {
         text.push_str(&details::show(experiment, Wide::here()));
     }
     print(&text)
+}
+
+/// Prints the whole ledger as Markdown.
+pub fn ledger(args: &Args, hints: &Hints) -> anyhow::Result<()> {
+    print(&details::markdown(&read(args, hints)?))
 }
 
 fn read(args: &Args, hints: &Hints) -> anyhow::Result<Report> {

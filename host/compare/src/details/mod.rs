@@ -1,14 +1,16 @@
-//! Everything that a comparison found, as text: tables, claims, sentences. For `--verbose` and
-//! `--show`.
+//! Everything that a comparison found, as text: tables, claims, sentences. For `--verbose`,
+//! `--show` and `--ledger`.
 
 mod counters;
 mod ledger;
+mod markdown;
 mod printed;
 mod show;
 mod table;
 #[cfg(test)]
 mod tests;
 
+pub use markdown::markdown;
 pub use show::show;
 
 use super::layout::wrap;

@@ -1,6 +1,6 @@
-//! What `--verbose` and `--show` print of a fixed report.
+//! What `--verbose`, `--show` and `--ledger` print of a fixed report.
 
-use super::{Wide, of, show};
+use super::{Wide, markdown, of, show};
 use crate::summary::tests::fixed::report;
 use heddle_results::{CellReport, ClaimReport, Estimate, Kind, Limits, Report, Values, Verdict};
 
@@ -93,4 +93,12 @@ fn everything_is_told_by_source_and_what_is_ours_apart() {
 #[test]
 fn one_experiment_is_shown_with_its_tables_and_its_questions_apart() {
     insta::assert_snapshot!(plain(&show(&with_table().experiments[1], WIDE)));
+}
+
+#[test]
+fn the_ledger_is_markdown_in_which_no_text_is_markup() {
+    let mut report = with_table();
+    report.experiments[0].claims[1].words = "a_b *is* <faster> | than [c]".into();
+    report.experiments[1].claims[1].words = "Is a|b faster?".into();
+    insta::assert_snapshot!(markdown(&report));
 }
