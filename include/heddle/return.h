@@ -24,9 +24,12 @@
  *
  * The recorder's two are weak: 0 where it is not loaded.
  *
+ * -flto puts what several files define here into one assembly: the first is taken.
+ *
  * -pg on the link line brings start-up code that begins gprof's profile and writes gmon.out at
  * exit. What it calls is defined here, too, and does nothing. */
 __asm__(
+    "\t.ifndef __fentry__\n"
     "\t.pushsection .text.__return__, \"axG\", @progbits, __return__, comdat\n"
     "\t.weak __heddle_fentry__, __heddle_return__\n"
     "\t.weak __fentry__, __return__, __monstartup, _mcleanup\n"
@@ -65,7 +68,8 @@ __asm__(
     "\t.cfi_endproc\n"
     "\t.size __monstartup, . - __monstartup\n"
     "\t.size _mcleanup, . - _mcleanup\n"
-    "\t.popsection\n");
+    "\t.popsection\n"
+    "\t.endif\n");
 
 #endif
 #endif

@@ -1,0 +1,1 @@
+__attribute__((noipa)) int other(int n) { return n + 1; }
