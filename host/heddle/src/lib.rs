@@ -3,6 +3,7 @@
 
 mod calls_of;
 mod cli;
+mod coroutine_calls;
 mod embedded;
 mod file_limit;
 mod names;

@@ -1,9 +1,11 @@
 //! The function symbols of one ELF file.
 
+use crate::{CoroutinePart, coroutine_part};
 use object::read::elf::{ElfFile, ElfFile64, FileHeader};
 use object::{
     Object, ObjectSection, ObjectSymbol, ObjectSymbolTable, SectionKind, SymbolFlags, elf,
 };
+use std::collections::HashSet;
 use std::ops::Range;
 
 /// Why bytes are not a usable ELF file.
@@ -202,11 +204,14 @@ impl SymbolTable {
             }
             let symbol = &self.symbols[index];
             if address - symbol.address < symbol.size || address == symbol.address {
-                let name = &self.names[symbol.name.0 as usize..][..symbol.name.1 as usize];
-                return Some((*symbol, name));
+                return Some((*symbol, self.name(symbol)));
             }
         }
         None
+    }
+
+    fn name(&self, symbol: &Symbol) -> &str {
+        &self.names[symbol.name.0 as usize..][..symbol.name.1 as usize]
     }
 
     /// Every stretch of addresses that a symbol covers, in order and without overlaps: first
@@ -232,8 +237,6 @@ impl SymbolTable {
     pub fn with_fallback(mut self, other: SymbolTable) -> SymbolTable {
         self.calls_hooks |= other.calls_hooks;
         self.uses_cpp_heap |= other.uses_cpp_heap;
-        let text =
-            |symbol: &Symbol| &other.names[symbol.name.0 as usize..][..symbol.name.1 as usize];
         let added: Vec<&Symbol> = other
             .symbols
             .iter()
@@ -243,7 +246,7 @@ impl SymbolTable {
             let Ok(start) = u32::try_from(self.names.len()) else {
                 continue;
             };
-            self.names.push_str(text(symbol));
+            self.names.push_str(other.name(symbol));
             self.symbols.push(Symbol {
                 name: (start, symbol.name.1),
                 ..*symbol
@@ -275,6 +278,15 @@ impl SymbolTable {
     pub fn has_coroutines(&self) -> bool {
         // Both GCC and Clang make a function of this name for each.
         memchr::memmem::find(self.names.as_bytes(), b".destroy").is_some()
+    }
+
+    /// The ramps of C++20 coroutines that Clang compiled, by the names that it gives to what resumes
+    /// them. O(symbols).
+    pub fn clang_coroutines(&self) -> HashSet<&str> {
+        let names = self.symbols.iter().map(|symbol| self.name(symbol));
+        let parts = (names.filter(|name| !name.contains(".Frame."))).filter_map(coroutine_part);
+        let resume = parts.filter(|(_, part, _)| *part == CoroutinePart::Resume);
+        resume.map(|(ramp, ..)| ramp).collect()
     }
 
     /// Whether there is no function symbol in it: a stripped file.

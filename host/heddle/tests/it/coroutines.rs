@@ -102,3 +102,37 @@ fn a_destruction_that_goes_on_by_a_tail_call_makes_no_second_instance() {
         assert_eq!(list.lines().count(), instances, "{list}");
     }
 }
+
+/// What Clang makes of a coroutine `a`: its ramp, and what resumes it. The hooks of this file are
+/// called by another function alone, unless Clang put them in last.
+const AS_CLANG: &str = "
+void ramp() asm(\"_Z1av\");
+void resume() asm(\"_Z1av.resume\");
+void ramp() {}
+__attribute__((no_instrument_function)) void resume() {}
+int main() { ramp(); resume(); }
+";
+
+#[test]
+fn coroutines_that_clang_hid_are_named_unless_one_was_seen() {
+    let directory = tempfile::tempdir().unwrap();
+    let flags = ["-O0", "-finstrument-functions"];
+    let program = Program::compile(directory.path(), "clang", AS_CLANG, &flags);
+    let info = || heddle(directory.path()).arg("info").assert().success();
+    let hidden = "clang: what resumes its coroutines has no hook (1 coroutine function, compiled by Clang): they are not told apart";
+    for (called, warned) in [
+        (&["_Z1av"][..], true),
+        (&["_Z1av", "_Z1av.resume"], false),
+        (&["main"], false),
+    ] {
+        program.trace(|thread, at| {
+            for (time, symbol) in (1..).zip(called) {
+                thread.enter(2 * time, at(symbol), 0, 900);
+                thread.exit(2 * time + 1, at(symbol), 0, 900);
+            }
+        });
+        let said = info().get_output().stdout.clone();
+        let said = String::from_utf8(said).unwrap();
+        assert_eq!(said.contains(hidden), warned, "{called:?}: {said}");
+    }
+}

@@ -96,6 +96,53 @@ fn a_compiler_that_cannot_is_told_from_one_that_can() {
         .stderr(contains("cannot run the compiler /nowhere/cc"));
 }
 
+/// A compiler that prints this on its standard error and fails, where the shell's `case` says so.
+fn compiler(directory: &Path, name: &str, case: &str) -> PathBuf {
+    let path = directory.join(name);
+    let script = format!("#!/bin/sh\ncase \"$*\" in\n{case}\nesac\nexit 0\n");
+    fs::write(&path, script).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    path
+}
+
+#[test]
+fn a_compiler_gets_the_flags_of_its_kind_and_what_its_defects_ask_for() {
+    let directory = tempfile::tempdir().unwrap();
+    let list = "-finstrument-functions-exclude-file-list=/include/c++/,-linux-gnu/c++/";
+    let gcc = format!("-g -finstrument-functions {list}");
+    let clang = "*exclude-file-list*) echo \"error: unknown argument\" >&2; exit 1 ;;";
+    let crashes =
+        "*\"-O2\"*) echo \"in.cpp:1: internal compiler error: in purge_dead_edges\" >&2; exit 1 ;;";
+    let no_coroutines = "*\"-O2\"*) echo \"error: no <coroutine>\" >&2; exit 1 ;;";
+    for (name, case, flags, said) in [
+        (
+            "clang",
+            clang,
+            "-g -finstrument-functions-after-inlining\n".to_owned(),
+            "clang has no list of files to leave out",
+        ),
+        (
+            "gcc-12",
+            crashes,
+            format!("{gcc} -fno-optimize-sibling-calls\n"),
+            "gcc-12 crashes on coroutines",
+        ),
+        ("gcc-9", no_coroutines, format!("{gcc}\n"), ""),
+        ("gcc-14", "", format!("{gcc}\n"), ""),
+    ] {
+        let compiler = compiler(directory.path(), name, case);
+        let mut command = Command::cargo_bin("heddle").unwrap();
+        let asked = command
+            .args(["flags", "--compiler"])
+            .arg(&compiler)
+            .env("NO_COLOR", "1");
+        let asked = asked.assert().success().stdout(flags);
+        let printed = String::from_utf8(asked.get_output().stderr.clone()).unwrap();
+        assert!(printed.contains(said), "{name}: {printed}");
+        assert_eq!(printed.is_empty(), said.is_empty(), "{name}: {printed}");
+    }
+}
+
 #[test]
 fn a_header_that_is_not_there_or_cannot_be_named_is_an_error() {
     let directory = tempfile::tempdir().unwrap();

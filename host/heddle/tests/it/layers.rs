@@ -36,7 +36,7 @@ const STRANDS: Layers = &[
 const HEDDLE: Layers = &[
     &["embedded", "file_limit", "notes", "output"],
     &["names", "trace_arg"],
-    &["calls_of", "strand_list", "strand_look"],
+    &["calls_of", "coroutine_calls", "strand_list", "strand_look"],
     // No verb knows another.
     &[
         "verbs::check",

@@ -2,10 +2,12 @@
 
 mod header;
 
-use crate::output;
+use crate::{notes, output};
 use anyhow::{Context as _, bail};
+use std::ffi::OsStr;
+use std::io::Write as _;
 use std::path::Path;
-use std::process::{Command, ExitCode, Stdio};
+use std::process::{Command, ExitCode, Output, Stdio};
 
 /// Arguments of `heddle flags`.
 #[derive(clap::Args)]
@@ -13,7 +15,7 @@ pub struct Args {
     /// How the program is to call the recorder
     #[arg(long, value_enum, default_value_t)]
     way: Way,
-    /// Ask this compiler whether it knows the flags
+    /// Ask this compiler, and print the flags that it takes
     #[arg(long, value_name = "COMMAND")]
     compiler: Option<String>,
     #[command(flatten)]
@@ -54,17 +56,29 @@ const INSTRUMENT: [&str; 3] = [
     "-finstrument-functions-exclude-file-list=/include/c++/,-linux-gnu/c++/",
 ];
 
+/// The same for Clang, which has no such list. It puts the hooks in after it has inlined: at -O2 the
+/// standard library's small functions are gone then. And after it has made functions of a
+/// coroutine's parts, so that what resumes one has hooks, too.
+const CLANG: [&str; 2] = ["-g", "-finstrument-functions-after-inlining"];
+
+/// What keeps GCC 12 from crashing on coroutines.
+const NO_TAIL_CALLS: &str = "-fno-optimize-sibling-calls";
+
 /// The same by the other way; the header belongs to it.
 const FENTRY: [&str; 4] = ["-g", "-pg", "-mfentry", "-minstrument-return=call"];
 
 /// Runs `heddle flags`.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let (flags, header) = match args.way {
-        Way::Instrument => (INSTRUMENT.as_slice(), None),
-        Way::Fentry => (FENTRY.as_slice(), Some(header::find()?)),
+    let (mut flags, header) = match args.way {
+        Way::Instrument => (INSTRUMENT.to_vec(), None),
+        Way::Fentry => (FENTRY.to_vec(), Some(header::find()?)),
     };
     if let Some(compiler) = &args.compiler {
-        ask(compiler, flags, header.as_deref())?;
+        let compiler = Compiler::named(compiler)?;
+        match args.way {
+            Way::Instrument => flags = compiler.instrument_flags()?,
+            Way::Fentry => compiler.must_take(&flags, header.as_deref())?,
+        }
     }
     let mut words: Vec<String> = flags.iter().map(|flag| (*flag).to_owned()).collect();
     let pair = header.map(|path| ["-include".to_owned(), path.display().to_string()]);
@@ -93,38 +107,123 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Fails where the compiler does not take the flags; what it said is part of the message.
-fn ask(compiler: &str, flags: &[&str], header: Option<&Path>) -> anyhow::Result<()> {
-    // `ccache gcc` is two words.
-    let mut words = compiler.split_whitespace();
-    let program = words
-        .next()
-        .context("--compiler names nothing; name a command, such as --compiler gcc")?;
-    let mut command = Command::new(program);
-    // -Werror, for clang only warns of a flag that it ignores.
-    command
-        .args(words)
-        .args(flags)
-        .args(["-Werror", "-fsyntax-only"]);
-    if let Some(header) = header {
-        command.arg("-include").arg(header);
+/// A coroutine whose awaiter hands over to another one by what GCC makes a tail call, which may
+/// throw.
+const COROUTINE: &str = "
+#include <coroutine>
+struct task {
+  struct promise_type {
+    task get_return_object() { return {std::coroutine_handle<promise_type>::from_promise(*this)}; }
+    std::suspend_always initial_suspend() noexcept { return {}; }
+    std::suspend_always final_suspend() noexcept { return {}; }
+    void return_void() {}
+    void unhandled_exception() {}
+  };
+  bool await_ready() { return false; }
+  std::coroutine_handle<> await_suspend(std::coroutine_handle<>) { return handle; }
+  void await_resume() {}
+  std::coroutine_handle<promise_type> handle;
+};
+task ends() { co_return; }
+task waits() { co_await ends(); }
+";
+
+/// What `--compiler` names.
+struct Compiler<'a> {
+    name: &'a str,
+    program: &'a str,
+    /// `ccache gcc` is two words.
+    arguments: Vec<&'a str>,
+}
+
+impl<'a> Compiler<'a> {
+    fn named(name: &'a str) -> anyhow::Result<Self> {
+        let mut words = name.split_whitespace();
+        let program = words
+            .next()
+            .context("--compiler names nothing; name a command, such as --compiler gcc")?;
+        Ok(Self {
+            name,
+            program,
+            arguments: words.collect(),
+        })
     }
-    let answer = command
-        .args(["-x", "c", "-"])
-        .stdin(Stdio::null())
-        .output()
-        .with_context(|| format!("cannot run the compiler {program}"))?;
-    if answer.status.success() {
-        return Ok(());
+
+    /// What it takes of the first way: GCC's flags, or Clang's, and what its defects ask for.
+    fn instrument_flags(&self) -> anyhow::Result<Vec<&'static str>> {
+        let mut flags = INSTRUMENT.to_vec();
+        if let Err(refused) = self.must_take(&flags, None) {
+            if self.must_take(&CLANG, None).is_err() {
+                return Err(refused);
+            }
+            notes::note(format_args!(
+                "{} has no list of files to leave out: functions that it inlines have no hooks instead; what a coroutine runs before it is suspended first counts for its caller",
+                self.name
+            ));
+            return Ok(CLANG.to_vec());
+        }
+        if self.crashes_on_coroutines(&flags)? {
+            flags.push(NO_TAIL_CALLS);
+            notes::note(format_args!(
+                "{} crashes on coroutines with hooks at -O2; {NO_TAIL_CALLS} keeps it from that, and makes coroutines that hand over to each other use stack each time, as at -O0; `heddle flags --way fentry` is free of both",
+                self.name
+            ));
+        }
+        Ok(flags)
     }
-    let said = String::from_utf8_lossy(&answer.stderr);
-    let said = said.lines().next().unwrap_or("nothing").trim();
-    match header {
-        Some(_) => bail!(
-            "{compiler} cannot do this, it says `{said}`: only GCC on x86-64 can; for other compilers use what `heddle flags` prints"
-        ),
-        None => bail!(
-            "{compiler} does not take all of these, it says `{said}`; what each is for, and which can be left out, is in docs/flags.md"
-        ),
+
+    /// Fails where it does not take the flags; what it said is part of the message.
+    fn must_take(&self, flags: &[&str], header: Option<&Path>) -> anyhow::Result<()> {
+        // -Werror, for clang only warns of a flag that it ignores.
+        let mut arguments: Vec<&OsStr> = flags.iter().map(OsStr::new).collect();
+        arguments.extend(["-Werror", "-fsyntax-only"].map(OsStr::new));
+        if let Some(header) = header {
+            arguments.extend([OsStr::new("-include"), header.as_os_str()]);
+        }
+        let answer = self.asked(&arguments, "c", "")?;
+        if answer.status.success() {
+            return Ok(());
+        }
+        let said = String::from_utf8_lossy(&answer.stderr);
+        let said = said.lines().next().unwrap_or("nothing").trim();
+        match header {
+            Some(_) => bail!(
+                "{} cannot do this, it says `{said}`: only GCC on x86-64 can; for other compilers use what `heddle flags` prints",
+                self.name
+            ),
+            None => bail!(
+                "{} does not take all of these, it says `{said}`; what each is for, and which can be left out, is in docs/flags.md",
+                self.name
+            ),
+        }
+    }
+
+    /// Whether it ends by an error of its own, as GCC 12 does. One that knows no C++ does not.
+    fn crashes_on_coroutines(&self, flags: &[&str]) -> anyhow::Result<bool> {
+        let more = ["-std=c++20", "-O2", "-S", "-o", "/dev/null"];
+        let arguments: Vec<&OsStr> = flags.iter().chain(&more).map(OsStr::new).collect();
+        let answer = self.asked(&arguments, "c++", COROUTINE)?;
+        let said = String::from_utf8_lossy(&answer.stderr);
+        Ok(!answer.status.success() && said.contains("internal compiler error"))
+    }
+
+    /// Its answer to a source text.
+    fn asked(&self, flags: &[&OsStr], language: &str, source: &str) -> anyhow::Result<Output> {
+        let run = || -> std::io::Result<Output> {
+            let mut compiler = Command::new(self.program)
+                .args(&self.arguments)
+                .args(flags)
+                .args(["-x", language, "-"])
+                .stdin(Stdio::piped())
+                .stdout(Stdio::null())
+                .stderr(Stdio::piped())
+                .spawn()?;
+            // One that does not read its input has said why.
+            if let Some(mut input) = compiler.stdin.take() {
+                let _ = input.write_all(source.as_bytes());
+            }
+            compiler.wait_with_output()
+        };
+        run().with_context(|| format!("cannot run the compiler {}", self.program))
     }
 }

@@ -1,8 +1,8 @@
 //! `heddle info`: docs/info.md.
 
-mod coroutines;
 mod strands;
 
+use crate::coroutine_calls::{ClangModules, Count};
 use crate::names::printable;
 use crate::notes::counted;
 use crate::trace_arg::TraceArg;
@@ -141,7 +141,7 @@ fn process_info(
             printable(&module.path.to_string_lossy())
         )?;
     }
-    let mut coroutines = coroutines::Count::default();
+    let mut coroutines = Count::default();
     let threads: Vec<_> = process
         .threads()
         .iter()
@@ -180,6 +180,9 @@ fn process_info(
         }
     }
     coroutines.print(out, trace, process)?;
+    for warning in coroutines.unseen(&ClangModules::of(trace, process)) {
+        writeln!(out, "           {warning}")?;
+    }
     if process.dropped() > 0 {
         writeln!(
             out,

@@ -10,10 +10,12 @@ mod planning;
 mod program;
 mod run;
 
+use crate::coroutine_calls::{ClangModules, Count};
 use crate::file_limit;
 use crate::names::printable;
-use crate::notes::{counted, error, note, quoted, were};
+use crate::notes::{counted, error, note, quoted, warning, were};
 use failure::Failure;
+use heddle_calls::{Profile, Workers};
 use heddle_trace_file::{Collected, Error, Process, Thread, Trace};
 use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt;
@@ -132,6 +134,22 @@ fn nothing(path: &Path, shown: &Path, program: &Path) {
     ));
 }
 
+/// Warns of coroutines that were called and are not in the trace.
+fn unseen_coroutines(trace: &Trace, process: &Process) -> Result<(), Error> {
+    let clang = ClangModules::of(trace, process);
+    if clang.is_empty() {
+        return Ok(());
+    }
+    let threads = process.threads().iter();
+    let threads: Vec<_> = threads.map(|thread| (thread, process.modules())).collect();
+    let mut coroutines = Count::default();
+    for profile in Profile::of_all(&threads, Workers::all())? {
+        coroutines.add(&profile);
+    }
+    coroutines.unseen(&clang).iter().for_each(warning);
+    Ok(())
+}
+
 fn tell(trace: &Trace, collected: &Collected, shown: &Path) -> Result<(), Error> {
     let processes = trace.processes();
     let threads = || processes.iter().flat_map(|process| process.threads());
@@ -180,6 +198,11 @@ fn tell(trace: &Trace, collected: &Collected, shown: &Path) -> Result<(), Error>
     } else {
         format!(" {}", quoted(shown))
     };
+    if bytes <= COUNTED {
+        for process in processes {
+            unseen_coroutines(trace, process)?;
+        }
+    }
     note(format_args!(
         "recorded {about}{} on {}{images}{dropped} in {}; next: heddle report{directory}",
         counted(events, "event"),
