@@ -1,133 +1,41 @@
-#include "workloads/http/cooperative.hpp"
-
-#include <chrono>
-#include <ctime>
-#include <utility>
-
-#include "heddle/coop/yield.hpp"
+// CM of the server: a strand a connection, a fiber or a task, all on one scheduler.
+#include "workloads/http/serve.hpp"
 
 namespace heddle::lab::http {
+namespace {
 
 using namespace coop;
 
-void back_end_client::ask(question& into, std::string_view key) {
-  if (over_) {
-    into.answered.V();
-    return;
-  }
-  const bool first = out_.empty();
-  write_get(out_, key);
-  waiting_.push_back(&into);
-  if (first) asked_.V();
+void run(problem& work, region& timed) {
+  scheduler s({.stack_bytes = client_stack_bytes});
+  const http_service net(s, work);
+  entrance<counted_semaphore> door(net, work);
+  serving all(s, net, work, work.back_ends_of(0, 1), [&door] { door.left(); });
+  const auto admit = [&s, &all](const io::socket& peer) {
+#if STACKFUL
+    s.spawn([&all, peer]() mutable { serve(all, std::move(peer)); });
+#else
+    s.spawn(serve(all, peer));
+#endif
+  };
+  s.spawn(
+      [&]() -> task<> {
+        co_await all.begin();
+        co_await door.accept_all(admit);
+      },
+      "door");
+  s.spawn(
+      [&]() -> task<> {
+        co_await door.close_at_signal();
+        co_await all.end();
+      },
+      "stop");
+  timed.begin();
+  s.run();
+  timed.end();
 }
 
-task<> back_end_client::write_all() {
-  for (;;) {
-    co_await asked_.P();
-    if (over_) co_return;
-    std::swap(out_, sent_);  // further questions come while these are written
-    const auto written = co_await connection_.write_all(sent_.filled());
-    sent_.clear();
-    if (!written) {
-      static_cast<void>(connection_.shutdown(io::ending::both));  // which read_all() sees
-      co_return;
-    }
-  }
-}
+const model<problem> registered{"cooperative/" KIND, &run};
 
-task<> back_end_client::read_all() {
-  bytes in(16 * 1024);
-  for (;;) {
-    const auto read = co_await connection_.read(in.room());
-    if (!read || read.reached() == 0) break;
-    in.added(read.reached());
-    reply next;
-    reply_state state;
-    while ((state = read_reply(in.text(), next)) == reply_state::whole && !waiting_.empty()) {
-      answer(next.found ? session::found::value : session::found::nothing, next.value);
-      in.take(next.bytes);
-    }
-    if (state != reply_state::incomplete) break;
-  }
-  over_ = true;
-  asked_.V();
-  while (!waiting_.empty()) answer(session::found::no_back_end, {});
-}
-
-void back_end_client::answer(session::found how, std::string_view value) {
-  question& asked = *waiting_.front();
-  waiting_.pop_front();
-  asked.how = how;
-  asked.value = value;
-  asked.answered.V();
-}
-
-task<> back_end_client::close() {
-  over_ = true;
-  asked_.V();
-  static_cast<void>(co_await connection_.close());
-}
-
-serving::connection::connection(serving& in, io::socket accepted)
-    : peer(in.state_),
-      socket(std::move(accepted)),
-      in_(in),
-      number_(in.served_++),
-      next_(in.first_) {
-  if (next_ != nullptr) next_->previous_ = this;
-  in.first_ = this;
-  in.state_.opened();
-}
-
-serving::connection::~connection() {
-  (previous_ != nullptr ? previous_->next_ : in_.first_) = next_;
-  if (next_ != nullptr) next_->previous_ = previous_;
-  --in_.state_.open;
-  in_.places_.V();
-}
-
-serving::serving(scheduler& on, const io::service& net, problem& work)
-    : on_(on),
-      net_(net),
-      work_(work),
-      state_(work.server()),
-      door_(net.adopt_listener(dup(work.door()), "door")),
-      stop_(net, {SIGTERM}),
-      places_(static_cast<std::int64_t>(state_.allowed.connections), "places") {}
-
-task<> serving::wait_for_stop() {
-  (co_await stop_.next()).value();
-  state_.stopping = true;
-  (co_await door_.close()).value();
-  for (connection* each = first_; each != nullptr; each = each->next_) {
-    if (each->peer.idle()) static_cast<void>(each->socket.shutdown(io::ending::reading));
-  }
-}
-
-task<> serving::sweep() {
-  for (;;) {
-    co_await sleep_for(allowed().sweep_interval());
-    const time_point now = coarse_now();
-    for (connection* each = first_; each != nullptr; each = each->next_) {
-      if (each->deadline_ > now) continue;
-      each->late_ = true;
-      each->deadline_ = time_point::max();
-      static_cast<void>(each->socket.shutdown(each->ends_));
-    }
-  }
-}
-
-time_point serving::coarse_now() {
-  timespec now;
-  clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-  return time_point(std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec));
-}
-
-io::service_options http_service::options(const problem& work) {
-  const bool uring = work.sockets() == "io_uring";
-  return {.only = uring ? io::mechanism::io_uring : io::mechanism::threads,
-          .depth = 4096,
-          .sockets = uring ? io::socket_mechanism::io_uring : io::socket_mechanism::epoll};
-}
-
+}  // namespace
 }  // namespace heddle::lab::http

@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <signal.h>
 
-#include <algorithm>
 #include <chrono>
 #include <deque>
 #include <future>
@@ -18,19 +17,12 @@
 namespace heddle::lab::http {
 namespace {
 
-// A loop without a connection to the back end could ask nothing: there are no more loops than
-// connections.
-int loops_for(const problem& work) {
-  return work.back_end() ? std::min(work.workers(), work.back_ends()) : work.workers();
-}
-
 class server {
  public:
   explicit server(problem& work) : state_(work.server()), reception_(work.door(), {SIGTERM}) {
-    const int loops = loops_for(work);
-    for (int i = 0; i < loops; ++i) {
-      const int back_ends = work.back_ends() / loops + (i < work.back_ends() % loops ? 1 : 0);
-      loops_.emplace_back(work, event_loop::clients_from::adopted, back_ends);
+    for (int i = 0; i < work.loops(); ++i) {
+      loops_.emplace_back(work, event_loop::clients_from::adopted,
+                          work.back_ends_of(i, work.loops()));
     }
   }
 

@@ -80,13 +80,13 @@ std::vector<parameter> problem::declare() {
       parameter::word("hop", {"none", "back-end", "redis"}, "what an answer needs"),
       parameter::word("load", {"steady", "chaos", "wrk"}, "how the clients behave"),
       parameter::integer("ms", 1000, 20, 600'000, "load=wrk: how long; wrk stops each 100 ms"),
-      parameter::integer("workers", 4, 1, 1000, "threads of a pool, an event loop each"),
+      parameter::integer("workers", 4, 1, 1000, "event loops of a pool, groups of PCM"),
       parameter::integer("back-ends", 1, 1, 20'000,
                          "connections to the back end, at most one a client; threads and "
                          "processes have one each"),
-      parameter::word("sockets", {"epoll", "io_uring"}, "cooperative: how they are waited for"),
+      parameter::word("sockets", {"epoll", "io_uring"}, "our own models: how they are waited for"),
       parameter::word("patience", {"within", "swept"},
-                      "cooperative: a timer a wait, or a look at all connections now and then"),
+                      "our own models: a timer a wait, or a look at all connections now and then"),
       parameter::integer("seed", 1, 0, 1'000'000'000, "of the chaos"),
   };
 }
@@ -146,6 +146,13 @@ problem::~problem() {
   pthread_sigmask(SIG_SETMASK, &signals_before_, nullptr);
 }
 
+int problem::loops() const { return back_end_ ? std::min(workers_, back_ends_) : workers_; }
+
+int problem::back_ends_of(int loop, int loops) const {
+  if (!back_end_) return 0;
+  return back_ends_ / loops + (loop < back_ends_ % loops ? 1 : 0);
+}
+
 verdict problem::check() {
   children_cpu_ns_ = children_cpu_ns() - children_cpu_before_ns_;
   came_ = clients_->finish();
@@ -201,6 +208,13 @@ void problem::report(const region& timed, results& out, const rerun&) const {
       .add("misdeeds", came_.odd)
       .add("early_resident_bytes", came_.early_bytes)
       .add("late_resident_bytes", came_.late_bytes);
+  // Our own models count these; elsewhere they are the kernel's, or another program's.
+  const counters& counted = timed.counted();
+  if (counted.p_operations == 0) return;
+  const auto per_request = [&](std::uint64_t number) { return static_cast<double>(number) / all; };
+  out.counters.add("p_operations_per_request", per_request(counted.p_operations))
+      .add("blocked_p_operations_per_request", per_request(counted.blocked_p_operations))
+      .add("strand_switches_per_request", per_request(counted.strand_switches));
 }
 
 }  // namespace heddle::lab::http

@@ -36,12 +36,12 @@ void allow_descriptors(std::int64_t wanted);
 /// - `patience`: how our own models see that a client is too slow: `within` is a timer for each
 ///   wait, to the nanosecond; `swept` is what the bare loop does, a look at all connections every
 ///   second at least.
-/// - `workers`: threads of the pool, an event loop each.
+/// - `workers`: threads of the pool, an event loop each, and groups of PCM, a scheduler each.
 /// - `back-ends`: connections to the back end, the same number for all that multiplex: the loops of
-///   a pool together, the strands of our own models, goroutines. A client's questions all go over
-///   one of them, dealt out in turn; those of several clients go out together. There are no more
-///   than clients (`connections`): then each has one of its own, and nothing is batched. A thread
-///   or a process that serves one client always has one of its own.
+///   a pool together, the groups of PCM together, the strands of our other models, goroutines. A
+///   client's questions all go over one of them, dealt out in turn; those of several clients go out
+///   together. There are no more than clients (`connections`): then each has one of its own, and
+///   nothing is batched. A thread or a process that serves one client always has one of its own.
 ///
 /// Oracle: the clients look at every answer of a request that deserves one (wrk at its status and
 /// length). None is wrong, none missing, and afterwards the server has no connection and no more
@@ -51,7 +51,9 @@ void allow_descriptors(std::int64_t wanted);
 /// `latency_p50_ns`, `latency_p99_ns`, `latency_p999_ns`, of the clients' clock; with wrk,
 /// `connection_bytes` = what a connection adds to the server's memory, that of all its processes,
 /// if there are several.
-/// Counter `switches_per_request`: by the kernel, of all its processes and threads.
+/// Counter `switches_per_request`: by the kernel, of all its processes and threads. Of our own
+/// models also `p_operations_per_request`, `blocked_p_operations_per_request` and
+/// `strand_switches_per_request`: those for these P operations, not for input and output.
 class problem {
  public:
   static constexpr std::string_view name = "http";
@@ -73,8 +75,12 @@ class problem {
   [[nodiscard]] int server_fd() const { return server_.fd(); }
   [[nodiscard]] const std::string& sockets() const { return sockets_; }
   [[nodiscard]] bool sweeps() const { return sweeps_; }
-  [[nodiscard]] int workers() const { return workers_; }
+  /// Event loops of a pool, or groups of PCM. One without a connection to the back end could ask
+  /// nothing, so there are no more than connections.
+  [[nodiscard]] int loops() const;
   [[nodiscard]] int back_ends() const { return back_ends_; }
+  /// The connections to the back end that loop number `loop` of so many has; 0 without a back end.
+  [[nodiscard]] int back_ends_of(int loop, int loops) const;
   [[nodiscard]] std::int64_t connections() const { return connections_; }
 
   [[nodiscard]] verdict check();
