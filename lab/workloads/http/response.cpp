@@ -6,6 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "heddle/coop/concurrent.hpp"
+
 namespace heddle::lab::http {
 namespace {
 
@@ -93,6 +95,7 @@ void write_chunked(bytes& to, const response& how, std::string_view content, std
     to.append(chunk);
     to.append("\r\n");
     content.remove_prefix(chunk.size());
+    coop::await(coop::checkpoint());
   }
   to.append("0\r\n\r\n");
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "heddle/coop/concurrent.hpp"
 #include "workloads/http/request.hpp"
 #include "workloads/http/response.hpp"
 
@@ -46,6 +47,7 @@ session::step session::next() {
   while (!closing_ && key_.empty() && out_.size() < most_output_bytes &&
          answered_ < server_.allowed.pipelined && !in_.empty()) {
     if (!parse()) break;
+    coop::await(coop::checkpoint());
   }
   if (!key_.empty()) return step::fetch;
   if (!out_.empty()) return step::write;

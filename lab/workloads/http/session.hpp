@@ -23,6 +23,8 @@ namespace heddle::lab::http {
 ///       case step::close:  close
 ///     }
 ///
+/// Its loops have checkpoints, where a time slice may end under CP; elsewhere they do nothing.
+///
 /// Resources: `/` a greeting; `/bytes/N` content() of N bytes; `/chunked/N` the same in chunks;
 /// `/echo` (POST, PUT) the request's body; `/value/KEY` what the back end has for KEY.
 class session {

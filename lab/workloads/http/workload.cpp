@@ -84,6 +84,7 @@ std::vector<parameter> problem::declare() {
       parameter::integer("back-ends", 1, 1, 20'000,
                          "connections to the back end, at most one a client; threads and "
                          "processes have one each"),
+      parameter::integer("slice-us", 1000, 1, 1'000'000, "concurrent: a time slice"),
       parameter::word("sockets", {"epoll", "io_uring"}, "our own models: how they are waited for"),
       parameter::word("patience", {"within", "swept"},
                       "our own models: a timer a wait, or a look at all connections now and then"),
@@ -103,7 +104,8 @@ problem::problem(const parameters& values)
       workers_(static_cast<int>(values.integer("workers"))),
       back_ends_(
           static_cast<int>(std::min(values.integer("back-ends"), values.integer("connections")))),
-      connections_(values.integer("connections")) {
+      connections_(values.integer("connections")),
+      slice_(std::chrono::microseconds(values.integer("slice-us"))) {
   server_->allowed = limits_of(values);
   const bool by_wrk = values.word("load") == "wrk";
   if (by_wrk) require_wrk();

@@ -10,6 +10,7 @@
 
 #include "harness/model.hpp"
 #include "harness/shared.hpp"
+#include "heddle/coop/scheduler.hpp"
 #include "workloads/http/back_end.hpp"
 #include "workloads/http/limits.hpp"
 #include "workloads/http/listening.hpp"
@@ -53,7 +54,8 @@ void allow_descriptors(std::int64_t wanted);
 /// if there are several.
 /// Counter `switches_per_request`: by the kernel, of all its processes and threads. Of our own
 /// models also `p_operations_per_request`, `blocked_p_operations_per_request` and
-/// `strand_switches_per_request`: those for these P operations, not for input and output.
+/// `strand_switches_per_request`: those for these P operations and for ends of slices, not for
+/// input and output.
 class problem {
  public:
   static constexpr std::string_view name = "http";
@@ -82,6 +84,8 @@ class problem {
   /// The connections to the back end that loop number `loop` of so many has; 0 without a back end.
   [[nodiscard]] int back_ends_of(int loop, int loops) const;
   [[nodiscard]] std::int64_t connections() const { return connections_; }
+  /// Length of a time slice under CP.
+  [[nodiscard]] coop::duration slice() const { return slice_; }
 
   [[nodiscard]] verdict check();
   void report(const region& timed, results& out, const rerun& again) const;
@@ -93,6 +97,7 @@ class problem {
   int workers_;
   int back_ends_;
   std::int64_t connections_;
+  coop::duration slice_;
   sigset_t signals_before_;
   listening door_;
   std::optional<back_end_process> back_end_;
