@@ -11,6 +11,8 @@ set(heddle_flags_O2 -O2)
 if(CMAKE_BUILD_TYPE STREQUAL "Debug")
   list(APPEND heddle_flags_O2 -g)
 endif()
+# Profiled: the same code, with the debug information that tells a profile which functions were inlined where.
+set(heddle_flags_O2-profiled -O2 -g)
 # Recordable: what `heddle flags` prints, without the calls of the libraries' headers and the lab's own. At -O2, GCC 12
 # crashes on coroutines that transfer symmetrically with -finstrument-functions: the other way in.
 set(heddle_flags_O0-recordable -O0 -g -finstrument-functions

@@ -4,11 +4,14 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "harness/deadlock.hpp"
 #include "harness/model.hpp"
+#include "harness/profile.hpp"
+#include "harness/sampler.hpp"
 
 namespace heddle::lab {
 
@@ -32,6 +35,9 @@ std::vector<parameter> declared() {
   std::vector<parameter> all = registry().front().declare();
   all.push_back(parameter::integer("warmup", 1, 0, 1, "run a small problem first, unmeasured"));
   all.push_back(parameter::integer("energy", 0, 0, 1, "1: do not run where none can be read"));
+  all.push_back(
+      parameter::integer("profile-us", 0, 0, 1'000'000,
+                         "processor time from one sample of a profile to the next; 0: none"));
   return all;
 }
 
@@ -118,6 +124,13 @@ void require_energy() {
       "elsewhere it takes root, or `chmod a+r /sys/class/powercap/intel-rapl:*/energy_uj`");
 }
 
+void require_debug_information() {
+  if (has_debug_information()) return;
+  throw cannot_run(
+      "a profile needs debug information, to tell inlined functions: run the program that is built "
+      "with it, …-O2-profiled");
+}
+
 // What a line begins and ends with, whatever comes of the run.
 struct run_identity {
   std::string_view workload;
@@ -152,11 +165,21 @@ std::string run(const request& wanted, std::string_view flags) {
   if (wanted.values.integer("warmup") != 0) again(model.small(wanted.values));
 
   const std::unique_ptr<prepared> work = model.prepare(wanted.values);
+  std::optional<sampler> sampling;
+  if (const std::int64_t period = wanted.values.integer("profile-us"); period != 0) {
+    require_debug_information();
+    sampling.emplace(sampler::duration(period));
+  }
   region timed;
-  timed.measure([&] { work->run(timed); });
+  timed.measure([&] {
+    if (sampling) sampling->start();
+    work->run(timed);
+    if (sampling) sampling->stop();
+  });
   const verdict oracle = work->check();
   results out;
   add_harness_figures(timed, out);
+  if (sampling) profile(sampling->taken()).report(timed.cpu_ns(), out);
   work->report(timed, out, again);
 
   return under_way.line(json_object().add("ok", oracle.ok).add("checked", oracle.checked), out);
