@@ -42,9 +42,9 @@ std::uint32_t bits_of(const Call& call) {
 
 bool depth_limited() { return filter.depth != 0; }
 
-bool enter_wanted(Frames& frames, const Call& call, std::uint32_t bits) {
+bool enter_wanted(Frames& frames, const Call& call, std::uint64_t readable, std::uint32_t bits) {
   while (true) {
-    frames.settle(call);
+    frames.settle(call, readable);
     const std::uint64_t seen = frames.look();
     const std::uint32_t count = Frames::count(seen);
     Frame* const top = count > 0 ? &frames.at[count - 1] : nullptr;
@@ -93,8 +93,8 @@ void switch_to(bool to) {
 bool is_on() { return __atomic_load_n(&on, __ATOMIC_ACQUIRE); }
 
 /// --start-at, --stop-at. Whether recording is on for this event.
-bool enter_on(Stack& stack, const Call& call, std::uint32_t bits) {
-  if (stack.stopping.settle(call)) switch_to(false);
+bool enter_on(Stack& stack, const Call& call, std::uint64_t readable, std::uint32_t bits) {
+  if (stack.stopping.settle(call, readable)) switch_to(false);
   if ((bits & kStarts) != 0 && !is_on()) switch_to(true);
   if (!is_on()) return false;
   if ((bits & kStops) != 0 || stack.stopping.any()) stack.stopping.enter_outermost(call);
@@ -103,7 +103,7 @@ bool enter_on(Stack& stack, const Call& call, std::uint32_t bits) {
     stack.times_on = times;
     stack.since.clear();
   }
-  stack.since.settle(call);
+  stack.since.settle(call, readable);
   stack.since.enter_outermost(call);
   return true;
 }
@@ -125,6 +125,15 @@ Stack& stack_of(std::uint64_t stack_pointer) {
   const bool elsewhere =
       about.stack_low != 0 && (stack_pointer < about.stack_low || stack_pointer > about.stack_high);
   return following.stacks[elsewhere ? 1 : 0];
+}
+
+/// Up to where memory is there to be read above a stack pointer: of the thread's own stack all, of
+/// another, which may end anywhere, the rest of the page.
+std::uint64_t readable_above(std::uint64_t stack_pointer) {
+  constexpr std::uint64_t kPage = 4096;
+  const RunRecord& about = local.self->about;
+  const bool own = stack_pointer >= about.stack_low && stack_pointer <= about.stack_high;
+  return own && about.stack_low != 0 ? about.stack_high : (stack_pointer | (kPage - 1)) + 1;
 }
 
 /// Ticks per second, for a processor that does not state them.
@@ -206,8 +215,9 @@ std::uint32_t heddle_wanted(std::uint64_t function, std::uint64_t call_site,
   const bool switched = (filter.patterns & (kStarts | kStops)) != 0;
   if ((kind & kExit) == 0) {
     const std::uint32_t bits = bits_of(call);
-    const bool recording = !switched || enter_on(stack, call, bits);
-    const bool wanted = enter_wanted(stack.open, call, bits) && recording;
+    const std::uint64_t readable = readable_above(stack_pointer);
+    const bool recording = !switched || enter_on(stack, call, readable, bits);
+    const bool wanted = enter_wanted(stack.open, call, readable, bits) && recording;
     if (!wanted) {
       if (loaded.coroutines != Coroutines::kOff && local.self != nullptr) {
         discard_capture(*local.self, function);

@@ -21,8 +21,10 @@ bool Frames::end(Ended ended) {
   }
 }
 
-bool Frames::settle(const Call& enter) {
-  return end([&](const Frame& frame) { return gone_before(frame, enter); });
+bool Frames::settle(const Call& enter, std::uint64_t readable) {
+  return end([&](const Frame& frame) {
+    return gone_before(frame, enter) || overwritten(frame, readable);
+  });
 }
 
 bool Frames::leave(std::uint64_t stack_pointer) {

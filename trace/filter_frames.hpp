@@ -1,5 +1,5 @@
-// Which of a stack's open calls matter to the filter, told by the stack pointer: a function
-// that is left by an exception or longjmp calls no exit hook.
+// Which of a stack's open calls matter to the filter, told by the stack pointer and by the return
+// address on the stack: a function that is left by an exception or longjmp calls no exit hook.
 #pragma once
 
 #include <cstdint>
@@ -43,6 +43,21 @@ inline bool same_call(const Frame& frame, const Call& call) {
 inline bool gone_before(const Frame& frame, const Call& enter) {
   if (frame.stack_pointer != enter.stack_pointer) return frame.stack_pointer < enter.stack_pointer;
   return frame.entry_way != 0 || is_entry_way(enter) || frame.call_site != enter.call_site;
+}
+
+/// Whether a frame of the second way in has no return address any more, so that its call has ended.
+/// The stack pointer alone does not tell: where a function catches an exception of a function that
+/// it called, and then calls one with parameters on the stack, the second call's return address
+/// lies below the first one's. The handler has called __cxa_begin_catch meanwhile, whose return
+/// address has taken the first one's place. Memory from the current stack pointer to `readable`
+/// must be there to be read.
+inline bool overwritten(const Frame& frame, std::uint64_t readable) {
+  if (frame.entry_way == 0 || frame.stack_pointer + sizeof(std::uint64_t) > readable) return false;
+  if (*reinterpret_cast<const std::uint64_t*>(frame.stack_pointer) == frame.call_site) return false;
+  // A nested function of GNU C has pushed its parent's frame, which stands where the hook seeks the
+  // call site, and takes it away again.
+  constexpr std::uint64_t kNear = std::uint64_t{64} << 20;
+  return frame.call_site - frame.stack_pointer + kNear >= 2 * kNear;
 }
 
 /// Counts a call that is entered inside a frame, if its exit could be taken for the frame's own.
@@ -95,8 +110,8 @@ struct Frames {
   [[nodiscard]] bool push(std::uint64_t seen, const Call& enter, Frame::Role role);
 
   /// Ends those that had ended, without an exit, before a call that is entered now. Whether there
-  /// were any.
-  bool settle(const Call& enter);
+  /// were any. The stack can be read from the call's stack pointer to `readable`.
+  bool settle(const Call& enter, std::uint64_t readable);
 
   /// Ends those below a stack pointer. Whether there were any.
   bool leave(std::uint64_t stack_pointer);

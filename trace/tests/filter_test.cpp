@@ -245,6 +245,27 @@ TEST_CASE("a function that an exception left is left") {
   });
 }
 
+TEST_CASE("a function that an exception left is left where the next call lies below it") {
+  for_each_build([](const std::string& program) {
+    const auto spans = [&](const Filter& filter) { return one_thread(program, "spills", filter); };
+    const bool entry = program.find("entry") != std::string::npos;
+    const std::string thrown = entry ? "through(throws(leaf()" : "through(throws(leaf()))";
+    const std::string cut = entry ? "through(throws(" : "through(throws())";
+    const std::string rest = "seven() eight(leaf())";
+    // What comes behind a call without an exit is in its brackets here.
+    const std::string gap = entry ? "" : " ";
+    CHECK(spans({}) == "spills(" + thrown + " " + rest + " " + thrown + " " + rest + ") leaf()");
+    CHECK(spans({.patterns = {{"through", kExcluded}}}) ==
+          "spills(" + rest + " " + rest + ") leaf()");
+    CHECK(spans({.patterns = {{"through", kIncluded}}}) == thrown + " " + thrown);
+    CHECK(spans({.patterns = {{"throws", kIncluded}}}) ==
+          (entry ? "throws(leaf() throws(leaf()" : "throws(leaf()) throws(leaf())"));
+    CHECK(spans({.depth = 3}) ==
+          "spills(" + cut + gap + rest + " " + cut + gap + rest + ") leaf()");
+    CHECK(spans({.patterns = {{"through", kStops}}}) == "spills(" + thrown);
+  });
+}
+
 TEST_CASE("recording starts and stops at functions, and again") {
   for_each_build([](const std::string& program) {
     const auto spans = [&](const std::string& what, const Filter& filter) {

@@ -89,6 +89,25 @@ FUNCTION catches() {
   }
   KEEP;
 }
+// Their return addresses are below those of functions without parameters on the stack; of seven,
+// the word above the last is not written.
+FUNCTION seven(long, long, long, long, long, long, long) { KEEP; }
+FUNCTION eight(long, long, long, long, long, long, long, long) {
+  leaf();
+  KEEP;
+}
+FUNCTION spills() {
+  for (turn = 0; turn < 2; turn++) {
+    try {
+      through();
+    } catch (int) {
+      signals = signals + 1;
+    }
+    seven(1, 2, 3, 4, 5, 6, 7);
+    eight(1, 2, 3, 4, 5, 6, 7, 8);
+  }
+  KEEP;
+}
 FUNCTION slow() {
   const timespec time = {0, 60'000'000};
   nanosleep(&time, nullptr);
@@ -273,6 +292,9 @@ PLAIN int main(int, char** arguments) {
     pair();
   } else if (strcmp(what, "catches") == 0) {
     catches();
+    leaf();
+  } else if (strcmp(what, "spills") == 0) {
+    spills();
     leaf();
   } else if (strcmp(what, "mixed") == 0) {
     mixed();
