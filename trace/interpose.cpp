@@ -1,7 +1,6 @@
 // To learn of modules and names in time, and of calls that are left.
 #include "interpose.hpp"
 
-#include <dlfcn.h>
 #include <pthread.h>
 
 #include "filter.hpp"
@@ -11,16 +10,6 @@
 namespace heddle::trace {
 
 namespace {
-
-template <typename Function>
-Function* next(Function*& kept, const char* name) {
-  Function* found = __atomic_load_n(&kept, __ATOMIC_RELAXED);
-  if (found == nullptr) {
-    found = reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
-    __atomic_store_n(&kept, found, __ATOMIC_RELAXED);
-  }
-  return found;
-}
 
 using Open = void*(const char*, int);
 using Close = int(void*);

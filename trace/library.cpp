@@ -1,5 +1,7 @@
 // When the library is loaded, and when the program exits.
 #include "coroutines.hpp"
+#include "environment.hpp"
+#include "exec.hpp"
 #include "fork.hpp"
 #include "interpose.hpp"
 #include "load.hpp"
@@ -28,6 +30,8 @@ const char* base_name(const char* path) {
   prepare_snapshot_signal();
   prepare_forks();
   find_jumps();
+  find_starts();
+  keep_environment();
 }
 
 /// exit() has run the program's handlers, or main has returned. Destructors that run later still

@@ -80,3 +80,41 @@ TEST_CASE("programs started by vfork, posix_spawn, fork and exec are recorded") 
     }
   }
 }
+
+TEST_CASE("programs started with an environment of their own are recorded") {
+  for (const std::string& way : ways()) {
+    const auto start = [&](const std::string& how, std::size_t processes) {
+      CAPTURE(way);
+      CAPTURE(how);
+      const Scratch scratch;
+      const auto trace = scratch.path() / "trace";
+      const Outcome outcome = run({.arguments = {way + "replaces", how}, .trace = trace.string()});
+      REQUIRE(outcome.exit_code == 7);
+      CHECK(outcome.err == "");
+      const auto recorded = read_trace(trace);
+      REQUIRE(recorded.size() == processes);
+      for (const RawProcess& process : recorded) {
+        CHECK(process.enters() == (is(process, outcome.pid) ? 1 : 2));
+      }
+      return outcome.out;
+    };
+    for (const char* how : {"execve", "execle", "execvpe", "fexecve", "execveat", "execv", "execvp",
+                            "execl", "execlp", "posix_spawn", "posix_spawnp"}) {
+      CHECK(start(how, 2) == HEDDLE_LIBRARY "\n");
+    }
+    CHECK(start("preload", 2) == HEDDLE_LIBRARY ":libm.so.6\n");
+    // Our directory without our library: that was on purpose.
+    CHECK(start("unpreload", 1) == "nothing\n");
+  }
+}
+
+TEST_CASE("where nothing can be recorded an environment stays as it is") {
+  for (const std::string& way : ways()) {
+    // A bare preload, and a trace that is gone.
+    const Scratch scratch;
+    const Outcome bare =
+        run({.arguments = {way + "replaces", "execve"}, .directory = scratch.path()});
+    CHECK(bare.exit_code == 7);
+    CHECK(bare.out == "nothing\n");
+  }
+}

@@ -1,0 +1,128 @@
+#include "environment.hpp"
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include "load.hpp"
+#include "sys.hpp"
+#include "text.hpp"
+
+namespace heddle::trace {
+
+namespace {
+
+/// The variables that are ours alone: heddle record has set them, and load() reads them.
+constexpr const char* kOurs[] = {
+    "HEDDLE_CLOCK=",  "HEDDLE_PAUSED=", "HEDDLE_COROUTINES=", "HEDDLE_SNAPSHOT_SIGNAL=",
+    "HEDDLE_FLIGHT=", "HEDDLE_DEPTH=",  "HEDDLE_PATTERNS=",   "HEDDLE_MIN_TIME="};
+constexpr std::size_t kMostOurs = sizeof kOurs / sizeof kOurs[0] + 1;
+
+/// Those that others use, too: a value of ours comes in front of the one that is there.
+/// AddressSanitizer refuses to run where another library than its own was loaded first.
+struct Shared {
+  const char* name;
+  const char* value;
+};
+constinit char library[4200] = {};
+constexpr Shared kShared[] = {{"LD_PRELOAD=", library},
+                              {"ASAN_OPTIONS=", "verify_asan_link_order=0"}};
+constexpr std::size_t kSharedCount = sizeof kShared / sizeof kShared[0];
+
+constinit char kept[8192] = {};
+constinit char* ours[kMostOurs] = {};
+constinit std::size_t ours_count = 0;  ///< 0: nothing is mended
+
+std::size_t length(const char* text) {
+  std::size_t size = 0;
+  while (text[size] != '\0') ++size;
+  return size;
+}
+
+const char* after(const char* prefix, const char* text) {
+  while (*prefix != '\0' && *prefix == *text) ++prefix, ++text;
+  return *prefix == '\0' ? text : nullptr;
+}
+
+/// The entry's value of the variable that comes first; null if there is none.
+const char* value_of(char* const* environment, const char* name_and_equals) {
+  for (; *environment != nullptr; ++environment) {
+    if (const char* const value = after(name_and_equals, *environment)) return value;
+  }
+  return nullptr;
+}
+
+bool is_shared(const char* entry) {
+  for (const Shared& shared : kShared) {
+    if (after(shared.name, entry) != nullptr) return true;
+  }
+  return false;
+}
+
+/// Room for `name=ours`, and `:theirs` where there is something.
+std::size_t bytes_of(const Shared& shared, const char* theirs) {
+  const std::size_t more = theirs != nullptr && *theirs != '\0' ? 1 + length(theirs) : 0;
+  return length(shared.name) + length(shared.value) + more + 1;
+}
+
+/// The loader asks the kernel for files in the same way before the program begins, so that what
+/// lets a child run lets it ask.
+bool reachable(const char* path, int how) { return arch::syscall(SYS_access, path, how) == 0; }
+
+bool keep(Text& text, const char* name_and_equals, const char* value) {
+  const std::size_t begin = text.size();
+  text << name_and_equals << value << '\0';
+  if (!text.fits()) return false;
+  ours[ours_count++] = kept + begin;
+  return true;
+}
+
+}  // namespace
+
+void keep_environment() {
+  Dl_info about;
+  if (loaded.bare || environ == nullptr ||
+      dladdr(reinterpret_cast<const void*>(&keep_environment), &about) == 0 ||
+      about.dli_fname == nullptr || about.dli_fname[0] != '/') {
+    return;
+  }
+  if (!(Text(library, sizeof library) << about.dli_fname).fits()) return;
+  Text text(kept, sizeof kept);
+  bool whole = keep(text, "HEDDLE_DIR=", loaded.directory);
+  for (const char* const name : kOurs) {
+    if (const char* const value = value_of(environ, name)) whole = whole && keep(text, name, value);
+  }
+  if (!whole) ours_count = 0;
+}
+
+Mended::Mended(char* const* environment) : old_(environment) {
+  static char* const kEmpty[] = {nullptr};
+  if (old_ == nullptr) old_ = kEmpty;  // Linux takes it for an empty one
+  if (ours_count == 0 || value_of(old_, "HEDDLE_DIR=") != nullptr) return;
+  while (old_[entries_] != nullptr) ++entries_;
+  bytes_ = (entries_ + ours_count + kSharedCount + 1) * sizeof(char*);
+  for (const Shared& shared : kShared) bytes_ += bytes_of(shared, value_of(old_, shared.name));
+  needed_ = bytes_ <= kMost && reachable(library, R_OK) && reachable(loaded.directory, W_OK);
+}
+
+char* const* Mended::write(void* memory) const {
+  char** const entries = static_cast<char**>(memory);
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < ours_count; ++i) entries[count++] = ours[i];
+  char* text = reinterpret_cast<char*>(entries + entries_ + ours_count + kSharedCount + 1);
+  for (const Shared& shared : kShared) {
+    const char* const theirs = value_of(old_, shared.name);
+    const std::size_t room = bytes_of(shared, theirs);
+    Text line(text, room);
+    line << shared.name << shared.value;
+    if (theirs != nullptr && *theirs != '\0') line << ':' << theirs;
+    entries[count++] = text;
+    text += room;
+  }
+  for (std::size_t i = 0; i < entries_; ++i) {
+    if (!is_shared(old_[i])) entries[count++] = old_[i];
+  }
+  entries[count] = nullptr;
+  return entries;
+}
+
+}  // namespace heddle::trace
