@@ -256,7 +256,7 @@ bool scan_modules(Modules& modules, bool wait) {
         ++i;
       }
     }
-    modules.adds = scan.adds;
+    __atomic_store_n(&modules.adds, scan.adds, __ATOMIC_RELEASE);
     modules.subs = scan.subs;
     __atomic_store_n(&modules.overlap, any_overlap(modules), __ATOMIC_RELAXED);
   }

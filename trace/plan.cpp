@@ -3,6 +3,7 @@
 #include <linux/futex.h>
 #include <sys/file.h>
 
+#include "filter.hpp"
 #include "load.hpp"
 #include "note.hpp"
 #include "text.hpp"
@@ -43,6 +44,10 @@ constexpr std::uint32_t kMostSlots = 4096;
 constinit Slot slots[kMostSlots]{};
 constinit std::uint32_t used_slots = 0;
 constinit bool coroutines = false;
+
+/// How many modules the loader had ever loaded when the slots knew all of them; 0: they don't. Like
+/// the slots, fork copies it, so that a child knows what its parent did.
+constinit std::uint64_t planned_adds = 0;
 
 /// Addresses that were looked up before: address << 16 | generation << 8 | bits, in one word so
 /// that a reader finds all of it or nothing.
@@ -238,12 +243,25 @@ bool plan_has_coroutines() { return __atomic_load_n(&coroutines, __ATOMIC_RELAXE
 void ask_for_plan(Process& process) {
   if (process.plan_given_up) return;
   const Locked locked(process.plan_lock);
-  while (!process.plan_given_up &&
-         process.planned < __atomic_load_n(&process.modules.bytes, __ATOMIC_ACQUIRE)) {
+  while (!process.plan_given_up) {
+    // In this order: the lines of the modules that were counted here are among the bytes.
+    const std::uint64_t adds = __atomic_load_n(&process.modules.adds, __ATOMIC_ACQUIRE);
+    const std::uint64_t bytes = __atomic_load_n(&process.modules.bytes, __ATOMIC_ACQUIRE);
+    if (process.planned >= bytes) {
+      planned_adds = adds;
+      return;
+    }
+    const std::uint64_t known = __atomic_exchange_n(&planned_adds, 0, __ATOMIC_ACQ_REL);
     const long error = ask(process);
     if (error == 0) continue;
+    if (error == -ESRCH && known != 0 && known == adds) {
+      // A forked child asks anew, and heddle record has ended: the parent's plans say all.
+      process.planned = bytes;
+      planned_adds = known;
+      return;
+    }
     process.plan_given_up = true;
-    note_unplanned(process.directory, error);
+    if (filter.patterns != 0) note_unplanned(process.directory, error);
   }
 }
 
