@@ -209,13 +209,13 @@ bool take_filter_gap() {
 std::uint32_t heddle_wanted(std::uint64_t function, std::uint64_t call_site,
                             std::uint64_t stack_pointer, std::uint64_t kind) {
   using namespace heddle::trace;
-  const Call call{function, call_site, stack_pointer, kind & ~std::uint64_t{kTail | kWanted}};
+  const Call call{function, call_site, stack_pointer, kind & ~(kTail | kWanted | kLate)};
   if (following.stacks[0].open.at == nullptr) return 1;
   Stack& stack = stack_of(stack_pointer);
   const bool switched = (filter.patterns & (kStarts | kStops)) != 0;
   if ((kind & kExit) == 0) {
     const std::uint32_t bits = bits_of(call);
-    const std::uint64_t readable = readable_above(stack_pointer);
+    const std::uint64_t readable = (kind & kLate) != 0 ? 0 : readable_above(stack_pointer);
     const bool recording = !switched || enter_on(stack, call, readable, bits);
     const bool wanted = enter_wanted(stack.open, call, readable, bits) && recording;
     if (!wanted) {

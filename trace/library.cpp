@@ -32,6 +32,7 @@ const char* base_name(const char* path) {
   find_jumps();
   find_starts();
   keep_environment();
+  record_early_calls();
 }
 
 /// exit() has run the program's handlers, or main has returned. Destructors that run later still

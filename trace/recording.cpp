@@ -2,6 +2,7 @@
 
 #include "coroutines.hpp"
 #include "discard_enter.hpp"
+#include "early.hpp"
 #include "filter.hpp"
 #include "note.hpp"
 #include "plan.hpp"
@@ -83,12 +84,12 @@ void record(Process& process, Thread& thread, const Call& call) {
 /// Bytes of stack that the slow path takes: 784 were measured.
 constexpr std::size_t kStackTaken = 896;
 
-/// For an event of which the hook has not asked.
-bool filter_wants(const Call& call, bool tail) {
-  if (heddle_wanted(call.function, call.call_site, call.stack_pointer,
-                    call.kind | (tail ? kTail : 0)) == 0) {
+/// For an event of which the hook has not asked; `more` may have kTail and kLate.
+bool filter_wants(const Call& call, std::uint64_t more) {
+  if (heddle_wanted(call.function, call.call_site, call.stack_pointer, call.kind | more) == 0) {
     return false;
   }
+  const bool tail = (more & kTail) != 0;
   // The hooks' clock is the TSC.
   return clock_is_tsc || (call.kind & kExit) == 0 || filter.min_ticks == 0 ||
          !discard_enter(*local.self, call, tail, ticks(), filter.min_ticks);
@@ -126,6 +127,46 @@ void expect_module() {
   }
 }
 
+namespace {
+
+/// Records what was kept before anything could be recorded, as events of now: the main thread is
+/// the one that meets this first. What there was no room to keep is counted.
+void record_kept(Process& process, Thread& thread) {
+  const std::uint64_t count = early.count;
+  early.count = 0;
+  for (std::uint64_t i = 0; i < count && i < EarlyCalls::kMost; ++i) {
+    Call call = early.calls[i];
+    const std::uint64_t tail = call.kind & kTail;
+    call.kind &= ~kTail;
+    if (!filter.active || filter_wants(call, tail | kLate)) record(process, thread, call);
+  }
+  for (std::uint64_t i = EarlyCalls::kMost; i < count; ++i) {
+    arch::increment(&thread.buffer.header->dropped);
+  }
+}
+
+/// Gives the thread its buffer, with signals blocked and Busy.
+bool begin(Process& process, std::uint64_t stack_pointer, bool sheltered) {
+  if (attach(process, stack_pointer, sheltered)) return true;
+  lose(process);
+  for (; early.count > 0; --early.count) process_lost(process);
+  return false;
+}
+
+}  // namespace
+
+void record_early_calls() {
+  Process* const current = process();
+  if (early.count == 0 || current == nullptr || attached()) return;
+  const Quiet quiet;
+  const Busy busy;
+  if (!begin(*current, early.calls[0].stack_pointer, false)) return;
+  Thread& self = *local.self;
+  meet_modules(*current, self);
+  record_kept(*current, self);
+  local.current = &self.window;
+}
+
 }  // namespace heddle::trace
 
 void heddle_record_slowly(std::uint64_t function, std::uint64_t call_site,
@@ -148,19 +189,17 @@ void heddle_record_slowly(std::uint64_t function, std::uint64_t call_site,
   const Busy busy;
   const bool entry_way = (kind & kEntryWay) != 0;
   const bool first = !attached();
-  if (first && !attach(*current, stack_pointer, entry_way)) {
-    lose(*current);
-    return;
-  }
+  if (first && !begin(*current, stack_pointer, entry_way)) return;
   Thread& self = *local.self;
   const Shelter shelter(self.vectors, entry_way);
   if (first) {
     meet_modules(*current, self);
+    if (early.count > 0) record_kept(*current, self);
   } else if (self.look_again > 0) {
     look_for_module(*current, self);
   }
   const Call call{function, call_site, stack_pointer, kind & ~kWanted};
-  if (!filter.active || (kind & kWanted) != 0 || filter_wants(call, tail)) {
+  if (!filter.active || (kind & kWanted) != 0 || filter_wants(call, tail ? kTail : 0)) {
     record(*current, self, call);
   }
   local.current = &self.window;

@@ -23,6 +23,9 @@ bool update_modules(Process& process, bool wait = false);
 /// For a thread that has just got its buffer: the same, now or at its next event.
 void meet_modules(Process& process, Thread& thread);
 
+/// Records the calls that were made before the library's constructor, if there are any (early.hpp).
+void record_early_calls();
+
 /// Makes every thread's next hooks look for new modules.
 void expect_module();
 

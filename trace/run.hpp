@@ -16,9 +16,10 @@ struct Call {
   std::uint64_t kind;  ///< kCall, with kExit and kEntryWay
 };
 
-/// Among a call's kind, for the filter: it has said that it wants it; and the exit hook was
-/// tail-called, after the function's frame was gone.
-inline constexpr std::uint64_t kWanted = 16, kTail = 32;
+/// Among a call's kind, for the filter: it has said that it wants it; the exit hook was
+/// tail-called, after the function's frame was gone; and the event is told late, when its stack has
+/// changed.
+inline constexpr std::uint64_t kWanted = 16, kTail = 32, kLate = 64;
 
 /// Begins a run behind what is in the buffer: from there on the records are this thread's. 0 or a
 /// negated error.

@@ -27,8 +27,17 @@
 	testq	%rdx, %rdx
 	je	.L\name\()_other
 	STORE_TIMED \exit, 0, %r8, .L\name\()_plain, .L\name\()_slow
-.L\name\()_none:
 	ret
+.L\name\()_none:
+	movl	$HEDDLE_KIND_CALL+HEDDLE_KIND_EXIT*\exit, %ecx
+	.if \exit
+	cmpq	%rsi, (%rsp)
+	jne	1f
+	orl	$HEDDLE_KIND_TAIL, %ecx			// as in the filtered form
+1:
+	.endif
+	leaq	8(%rsp), %rdx
+	jmp	heddle_record_early
 .L\name\()_other:
 	movq	HEDDLE_WINDOW_HOOKS(%rcx), %rax
 	testq	%rax, %rax
@@ -116,7 +125,7 @@ slow\name:
 	BEGIN	\name
 	SKIP_CALLER \exit
 	SAVE	\exit
-	FIND_WINDOW .L\name\()_done
+	FIND_WINDOW .L\name\()_none
 	movq	HEDDLE_WINDOW_ENTER_SEQUENCE+8*\exit(%rcx), %rdx
 	testq	%rdx, %rdx
 	je	.L\name\()_other
@@ -124,6 +133,16 @@ slow\name:
 .L\name\()_done:
 	RESTORE	\exit
 	ret
+.L\name\()_none:
+	OPEN_FRAME
+	movl	$HEDDLE_KIND_CALL+HEDDLE_KIND_ENTRY_WAY+HEDDLE_KIND_EXIT*\exit, %ecx
+	movq	FRAME(%rsp), %rdi
+	movq	FRAME+8(%rsp), %rsi
+	leaq	FRAME+8(%rsp), %rdx
+	leaq	heddle_record_early(%rip), %rax
+	call	heddle_call_aligned
+	CLOSE_FRAME
+	jmp	.L\name\()_done
 .L\name\()_other:
 	movq	HEDDLE_WINDOW_HOOKS(%rcx), %rax
 	testq	%rax, %rax
