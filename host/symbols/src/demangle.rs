@@ -4,6 +4,7 @@
 use crate::{CoroutinePart, coroutine_part};
 use std::borrow::Cow;
 use std::ffi::{CStr, CString, c_char, c_int};
+use std::ops::Range;
 
 // Linked in, so that the command needs libc alone: it starts faster, and runs where there is no
 // libstdc++.
@@ -160,21 +161,49 @@ pub fn abbreviate(name: &str) -> Cow<'_, str> {
 /// assert_eq!(without_parameters("step() [resume]"), "step [resume]");
 /// ```
 pub fn without_parameters(name: &str) -> String {
-    let whole = name;
-    let name = [
+    let (function, part) = coroutine_apart(name);
+    format!("{}{part}", &function[qualified(function)])
+}
+
+/// A readable name without its return type, which only those of template functions have.
+///
+/// ```
+/// use heddle_symbols::without_return_type;
+/// assert_eq!(without_return_type("void ns::swap<int>(int&, int&)"), "ns::swap<int>(int&, int&)");
+/// assert_eq!(without_return_type("ns::add(int, int)"), "ns::add(int, int)");
+/// ```
+pub fn without_return_type(name: &str) -> &str {
+    &name[qualified(coroutine_apart(name).0).start..]
+}
+
+/// A readable name, and what follows it if it is that of a part of a coroutine: ` [resume]`.
+fn coroutine_apart(name: &str) -> (&str, &str) {
+    let function = [
         CoroutinePart::Resume,
         CoroutinePart::Destroy,
         CoroutinePart::Cleanup,
     ]
     .into_iter()
-    .find_map(|part| whole.strip_suffix(part.label())?.strip_suffix(' '))
-    .unwrap_or(whole);
-    let part = &whole[name.len()..];
+    .find_map(|part| name.strip_suffix(part.label())?.strip_suffix(' '))
+    .unwrap_or(name);
+    name.split_at(function.len())
+}
+
+/// Where the qualified name is in a readable one: behind the return type, before the parameters.
+fn qualified(name: &str) -> Range<usize> {
     let Some(open) = parameter_list(name) else {
-        return format!("{name}{part}");
+        return 0..name.len();
     };
-    let name = &name[..open];
-    format!("{}{part}", &name[return_type(name)..])
+    let start = return_type(&name[..open]);
+    // `int (*pick<int>(bool))(char)` has the parameter `bool`, and returns a pointer to a function.
+    let declared = &name[start..open];
+    match declared.strip_suffix(')') {
+        Some(inner) if inner.starts_with("(*") || inner.starts_with("(&") => {
+            let inner = qualified(&inner[2..]);
+            start + 2 + inner.start..start + 2 + inner.end
+        }
+        _ => start..open,
+    }
 }
 
 /// Where the parameter list begins: the bracket that the last `)` at depth 0 closes; ` const`, ` &`
@@ -315,6 +344,12 @@ mod tests {
             (
                 "(anonymous namespace)::run(int)",
                 "(anonymous namespace)::run",
+            ),
+            ("int (*pick<int>(bool))(char)", "pick<int>"),
+            ("int (&ns::pick<int>(bool))(char)", "ns::pick<int>"),
+            (
+                "std::enable_if<true, void>::type std::f<int>(int (*)(int))",
+                "std::f<int>",
             ),
             ("main::{lambda()#1}", "main::{lambda()#1}"),
             ("libc.so.6+0x29d68", "libc.so.6+0x29d68"),

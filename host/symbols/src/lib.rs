@@ -19,7 +19,7 @@ mod table;
 mod unwinder;
 
 pub use coroutine_names::{CoroutinePart, coroutine_part};
-pub use demangle::{abbreviate, demangle, without_parameters};
+pub use demangle::{abbreviate, demangle, without_parameters, without_return_type};
 pub use images::{Images, Warning};
 pub use lines::SourceLine;
 pub use resolver::{Location, Resolver, printable};

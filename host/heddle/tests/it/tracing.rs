@@ -569,6 +569,59 @@ fn record_says_why_a_program_cannot_be_traced() {
 }
 
 #[test]
+fn a_dry_run_prints_what_patterns_match_and_runs_nothing() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let library = r"
+        namespace lib {
+        template <typename T> T add(T a, T b) { return a + b; }
+        template int add<int>(int, int);
+        int sub(int a, int b) { return a - b; }
+        }
+    ";
+    let flags = ["-finstrument-functions", "-shared", "-fPIC"];
+    Program::compile(path, "libparts.so", library, &flags);
+    let source = r#"
+        #include <fstream>
+        namespace lib { int sub(int, int); }
+        void sub(int) {}
+        int main() { std::ofstream("ran"); sub(lib::sub(2, 1)); }
+    "#;
+    let parts = path.join("libparts.so");
+    let flags = [
+        "-finstrument-functions",
+        "-Wl,--no-as-needed",
+        parts.to_str().unwrap(),
+        "-Wl,-rpath,$ORIGIN",
+    ];
+    Program::compile(path, "parts", source, &flags);
+    let patterns = ["-N", "^lib::", "-F", "sub$", "--stop-at", "subtract"];
+    let printed = "\
+--filter 'sub$': 2 functions
+    sub(int)  (parts)
+    lib::sub(int, int)  (libparts.so)
+--exclude '^lib::': 2 functions
+    int lib::add<int>(int, int)  (libparts.so)
+    lib::sub(int, int)  (libparts.so)
+--stop-at subtract: 0 functions
+";
+    record(path, &[&patterns[..], &["--dry-run", "./parts"]].concat())
+        .success()
+        .stdout(printed)
+        .stderr(contains("--stop-at subtract matched no function"));
+    assert!(!path.join("ran").exists());
+    assert!(!path.join("heddle.trace").exists());
+    record(path, &["--dry-run", "./parts"])
+        .code(2)
+        .stderr(contains("add -F"));
+    fs::write(path.join("script"), "#!/bin/sh\n").unwrap();
+    run("chmod", &["+x", path.join("script").to_str().unwrap()]);
+    record(path, &["--dry-run", "-F", "sub", "./script"])
+        .code(125)
+        .stderr(contains("is a script"));
+}
+
+#[test]
 fn record_passes_the_exit_code_through_and_says_when_nothing_was_recorded() {
     let directory = tempfile::tempdir().unwrap();
     let not_instrumented = contains("made no recorded call")

@@ -7,6 +7,7 @@ mod filtering;
 mod library;
 mod modes;
 mod planning;
+mod preview;
 mod program;
 mod run;
 
@@ -39,6 +40,9 @@ pub struct Args {
     command: Vec<OsString>,
     #[command(flatten)]
     less: filtering::Options,
+    /// Print the functions that -F, -N, --start-at and --stop-at mean, and run nothing
+    #[arg(long, help_heading = "Recording less")]
+    dry_run: bool,
     #[command(flatten)]
     modes: modes::Modes,
 }
@@ -58,6 +62,10 @@ fn record(args: &Args) -> Result<ExitCode, Failure> {
     let program = program::find(name)?;
     let library = library::find()?;
     program::verify(&program, &library)?;
+    if args.dry_run {
+        preview::print(&program, &args.less)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let preload = library::preload(&library)?;
     let trace = directory::prepare(&args.output)?;
     // Looked up here and run by its path, but under the name that was typed, which it may show in

@@ -135,6 +135,17 @@ fn describe((class, machine): (u8, u16)) -> String {
     format!("a {bits}-bit {name} file")
 }
 
+/// The loader that a program names; `None` for what is no such program.
+pub fn interpreter(program: &Path) -> Option<PathBuf> {
+    let file = File::open(program).ok()?;
+    let cache = ReadCache::new(&file);
+    let header = FileHeader64::<Endianness>::parse(&cache).ok()?;
+    let endian = header.endian().ok()?;
+    let mut segments = header.program_headers(endian, &cache).ok()?.iter();
+    let path = segments.find_map(|segment| segment.interpreter(endian, &cache).ok()?)?;
+    Some(PathBuf::from(OsStr::from_bytes(path)))
+}
+
 fn statically_linked(file: &File) -> bool {
     let cache = ReadCache::new(file);
     let headers = FileHeader64::<Endianness>::parse(&cache).and_then(|header| {

@@ -10,6 +10,7 @@ use pattern::Pattern;
 use crate::notes::quoted;
 use heddle_symbols::{SymbolTable, demangle};
 use heddle_trace_file::{Kinds, PlanRange, Recipe};
+use std::collections::BTreeSet;
 
 /// Looks for the patterns in symbol tables.
 pub struct Search<'a> {
@@ -63,15 +64,41 @@ impl<'a> Search<'a> {
         found
     }
 
+    /// The readable names of the functions of a file that calls hooks, each behind the number of a
+    /// pattern that it matches, in the order of [`Options::patterns`]: sorted, each once.
+    pub fn names_in_table(&mut self, table: &SymbolTable) -> BTreeSet<(usize, String)> {
+        let mut found = BTreeSet::new();
+        let mut last = "";
+        for (_, _, symbol) in table.stretches() {
+            if symbol == last {
+                continue;
+            }
+            last = symbol;
+            let name = demangle(symbol);
+            for number in self.matching(&name) {
+                found.insert((number, name.clone()));
+            }
+        }
+        found
+    }
+
     fn kinds_of(&mut self, name: &str) -> Kinds {
-        let mut kinds = Kinds::default();
-        for (kind, _, pattern, matched) in &mut self.patterns {
+        let matching = self.matching(name);
+        matching.into_iter().fold(Kinds::default(), |all, number| {
+            all | self.patterns[number].0
+        })
+    }
+
+    /// The numbers of the patterns that mean the function with this readable name.
+    fn matching(&mut self, name: &str) -> Vec<usize> {
+        let mut numbers = Vec::new();
+        for (number, (_, _, pattern, matched)) in self.patterns.iter_mut().enumerate() {
             if pattern.matches(name) {
-                kinds |= *kind;
+                numbers.push(number);
                 *matched = true;
             }
         }
-        kinds
+        numbers
     }
 
     /// A warning for each pattern that matched nothing.

@@ -1,22 +1,28 @@
 //! What the user says of functions' names.
 
-use heddle_symbols::without_parameters;
+use heddle_symbols::{without_parameters, without_return_type};
 use heddle_tree::glob;
 use regex::Regex;
 
-/// A name, a glob or a regular expression.
+/// A name, a glob or a regular expression. It is compared with the qualified name of a function,
+/// without return type and parameters: readable names of template functions begin with their return
+/// type, those of other C++ functions end with `)`. One that has a bracket is compared with the
+/// parameters, too, so that overloads can be told apart.
 #[derive(Clone, Debug)]
 pub struct Pattern {
     text: String,
     how: How,
+    /// Whether it may mean parameters.
+    brackets: bool,
 }
 
 #[derive(Clone, Debug)]
 enum How {
-    /// The whole name without parameters.
+    /// The whole name.
     Name,
-    /// After `glob:`.
+    /// After `glob:`, the whole name.
     Glob(String),
+    /// After `re:`, or where a name has none of its characters: anywhere in the name.
     Regex(Regex),
 }
 
@@ -31,18 +37,24 @@ impl Pattern {
     pub fn parse(text: &str) -> Result<Self, String> {
         let how = if let Some(glob) = text.strip_prefix("glob:") {
             How::Glob(glob.to_owned())
+        } else if let Some(expression) = text.strip_prefix("re:") {
+            How::Regex(regex(expression)?)
         } else if text.contains(|c| SPECIAL.contains(c)) {
-            How::Regex(Regex::new(text).map_err(|error| {
-                format!("{error}; to take characters as they are, put \\ before them")
-            })?)
+            How::Regex(regex(text)?)
         } else if text.is_empty() {
             return Err("it is empty; for every function: '.*'".to_owned());
         } else {
             How::Name
         };
+        let bracket = if matches!(how, How::Glob(_)) {
+            "("
+        } else {
+            r"\("
+        };
         Ok(Pattern {
             text: text.to_owned(),
             how,
+            brackets: text.contains(bracket),
         })
     }
 
@@ -53,12 +65,18 @@ impl Pattern {
 
     /// Whether it means the function with this readable name.
     pub fn matches(&self, name: &str) -> bool {
-        match &self.how {
-            How::Name => name == self.text || without_parameters(name) == self.text,
-            How::Glob(pattern) => glob(pattern, name) || glob(pattern, &without_parameters(name)),
+        let is_meant = |name: &str| match &self.how {
+            How::Name => name == self.text,
+            How::Glob(pattern) => glob(pattern, name),
             How::Regex(regex) => regex.is_match(name),
-        }
+        };
+        is_meant(&without_parameters(name)) || self.brackets && is_meant(without_return_type(name))
     }
+}
+
+fn regex(text: &str) -> Result<Regex, String> {
+    Regex::new(text)
+        .map_err(|error| format!("{error}; to take characters as they are, put \\ before them"))
 }
 
 #[cfg(test)]
@@ -83,6 +101,19 @@ mod tests {
                 "std::vector<int>::push_back(int const&)",
                 true,
             ),
+            ("^std::", "void std::swap<int>(int&, int&)", true),
+            ("sub$", "ns::sub(int)", true),
+            ("sub$", "sub(int) [clone .llvm.1]", true),
+            ("^int", "int pick<int>(int)", false),
+            ("int", "f(int)", false),
+            (r"f\(int", "void f<char>(int)", false),
+            (r"f<char>\(int", "void f<char>(int)", true),
+            ("re:sub", "ns::subtract(int)", true),
+            ("re:^sub$", "sub(int)", true),
+            (r"operator\(\)$", "A::operator()(int) const", true),
+            ("glob:std::*", "void std::swap<int>(int&, int&)", true),
+            ("glob:*::add(int*", "ns::add(int, int)", true),
+            ("glob:*::add(int*", "ns::add(char)", false),
             ("glob:std::*", "std::terminate()", true),
             ("glob:*push", "std::push", true),
             ("glob:push", "std::push", false),
