@@ -157,6 +157,7 @@ impl<'a> Joining<'a> {
         if let Some(error) = self.failed {
             return Err(error);
         }
+        let (open, latest_site) = (self.stack.open().to_vec(), self.stack.latest_site());
         self.stack.finish(|span, _| self.tally.leave(&span));
         self.remarks.dropped = self.remarks.dropped.max(self.thread.dropped());
         Ok(Profile {
@@ -166,6 +167,8 @@ impl<'a> Joining<'a> {
             remarks: self.remarks,
             may_have_fibers: self.stack.may_have_fibers(),
             elsewhere: self.stack.was_elsewhere(),
+            open,
+            latest_site,
             functions: self.tally.finish(),
         })
     }

@@ -1,8 +1,8 @@
 //! Calls and times per function.
 
 use crate::joining::Joining;
-use crate::{End, Key, Loose, Span, Workers, divided};
-use heddle_trace_file::{Error, Modules, Nanos, Remarks, Thread};
+use crate::{End, Frame, Key, Loose, Span, Workers, divided};
+use heddle_trace_file::{Addr, Error, Modules, Nanos, Remarks, Thread};
 
 /// The calls of one function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -122,6 +122,11 @@ pub struct Profile {
     pub elsewhere: bool,
     /// When its latest event was.
     pub last: Nanos,
+    /// The calls that were open at the end, outermost first.
+    pub open: Vec<Frame>,
+    /// The call site of the call that ended last, if that was the latest event: see
+    /// [`Stack::latest_site`](crate::Stack::latest_site).
+    pub latest_site: Option<Addr>,
 }
 
 impl Profile {

@@ -51,7 +51,7 @@ pub struct Frame {
     pub enter: Nanos,
     callees: Nanos,
     /// Gaps that its thread had had by then.
-    gaps: u32,
+    pub gaps: u32,
 }
 
 /// The open calls of a thread.
@@ -72,7 +72,14 @@ pub struct Stack {
     reach: Addr,
     /// The time of calls that ended with no other around them.
     outermost: Nanos,
+    /// See [`Stack::latest_site`]; or [`NOT_ENDED`], or [`NOTHING`] before the first call.
+    ended: Addr,
 }
+
+/// The latest call has not ended.
+const NOT_ENDED: Addr = Addr(0);
+/// No call has begun or ended.
+const NOTHING: Addr = Addr(u64::MAX);
 
 /// What an event did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,6 +110,7 @@ impl Stack {
             elsewhere: false,
             reach: Addr(0),
             outermost: Nanos(0),
+            ended: NOTHING,
         }
     }
 
@@ -169,6 +177,7 @@ impl Stack {
                     callees: Nanos(0),
                     gaps: self.gaps,
                 });
+                self.ended = NOT_ENDED;
                 Step::Entered
             }
             EventKind::Exit { function, sp } => {
@@ -204,6 +213,20 @@ impl Stack {
         }
     }
 
+    /// Ends the calls above the first `count` of those that are open: an event at this time shows
+    /// that they are gone.
+    pub fn unwind(
+        &mut self,
+        count: usize,
+        time: Nanos,
+        mut ended: impl FnMut(Span, Option<&Frame>),
+    ) {
+        self.latest = time;
+        while self.frames.len() > count {
+            self.close(End::Unwound, &mut ended);
+        }
+    }
+
     /// Ends what is still open: the thread has no more events.
     pub fn finish(&mut self, mut ended: impl FnMut(Span, Option<&Frame>)) {
         while self.close(End::Open, &mut ended).is_some() {}
@@ -217,6 +240,18 @@ impl Stack {
     /// When the latest event was.
     pub fn latest(&self) -> Nanos {
         self.latest
+    }
+
+    /// The call site of the call that the latest event ended; `None` if that was an enter. It is the
+    /// innermost open call's own where the call was inlined into that; else it is within the
+    /// innermost open call, unless that is gone.
+    pub fn latest_site(&self) -> Option<Addr> {
+        (self.ended != NOT_ENDED && self.ended != NOTHING).then_some(self.ended)
+    }
+
+    /// The number of gaps that the thread has had.
+    pub fn gaps(&self) -> u32 {
+        self.gaps
     }
 
     /// What did not pair up so far.
@@ -285,7 +320,9 @@ impl Stack {
             || (top.sp == sp && !(may_share && top.caller == caller))
     }
 
-    fn same_stack(&self, a: Addr, b: Addr) -> bool {
+    /// Whether both stack pointers are on the thread's own stack, as far as it is known where that
+    /// is.
+    pub fn same_stack(&self, a: Addr, b: Addr) -> bool {
         self.bounds
             .as_ref()
             .is_none_or(|bounds| bounds.contains(&a) && bounds.contains(&b))
@@ -321,6 +358,7 @@ impl Stack {
             None => &mut self.outermost,
         };
         callees.0 = callees.0.saturating_add(span.duration().0);
+        self.ended = caller;
         ended(span, self.frames.last());
         Some(span)
     }

@@ -55,7 +55,9 @@ impl Calls {
     /// # Errors
     /// What reading the trace gives, and calls that are nested too deeply.
     pub fn by_thread(trace: &Trace) -> Result<Self, TreeError> {
-        read(trace, &Analysis::by_thread(trace), Names::new(trace), None)
+        let mut names = Names::new(trace);
+        let analysis = Analysis::by_thread(trace, names.images());
+        read(trace, &analysis, names, None)
     }
 }
 

@@ -1,16 +1,29 @@
 //! The events of a process's threads, each thread taken for one stack: its calls are those of one
 //! strand, whatever it runs.
+//!
+//! [`Stack`] knows that calls are gone only where the stack pointer says so. A call that an
+//! exception, `longjmp` or `siglongjmp` has left may have had a smaller frame than the next one of
+//! the same caller, or lie on a signal's alternate stack; here symbols say who the caller is, and
+//! what was called by it before, and is still open, is gone ([`Open::leave_to_caller`]).
 
+use crate::code::Code;
 use crate::sink::{Call, Sink, StrandSpan};
+use crate::sites::{Site, Sites};
 use crate::{Strand, StrandId};
 use heddle_calls::{Frame, FunctionId, Functions, Key, Loose, Span, Stack, Step};
-use heddle_trace_file::{Event, EventKind, Modules, Process};
+use heddle_trace_file::{Addr, Event, EventKind, Modules, Process, Way};
+use std::ops::Range;
 
-/// The open calls of a process's threads.
+/// The open calls of some of a process's threads.
 pub(crate) struct OneStack<'a, S> {
     modules: &'a Modules,
     threads: Vec<Open>,
+    /// The index of the first of them in the process.
+    first: usize,
     functions: Functions,
+    sites: Sites<'a>,
+    /// Enters and exits so far.
+    pub events: u64,
     pub sink: S,
 }
 
@@ -18,39 +31,88 @@ pub(crate) struct OneStack<'a, S> {
 struct Open {
     stack: Stack,
     strand: Strand,
-    /// Functions of the open calls, outermost first.
-    functions: Vec<FunctionId>,
+    /// The open calls, outermost first.
+    calls: Vec<OpenCall>,
+}
+
+/// An open call.
+#[derive(Clone, Copy)]
+struct OpenCall {
+    function: FunctionId,
+    /// The function whose machine code runs: an inlined call's is its container's.
+    body: u32,
+}
+
+/// An enter.
+struct New {
+    function: Addr,
+    caller: Addr,
+    sp: Addr,
+    way: Way,
 }
 
 impl<'a, S: Sink> OneStack<'a, S> {
-    /// Reads the threads of `process`, which has the index `number` in the trace.
-    pub fn new(process: &'a Process, number: usize, mut sink: S) -> Self {
-        let threads = process.threads().iter().enumerate();
-        let threads = threads.map(|(index, thread)| Open {
-            stack: Stack::of(thread),
-            strand: Strand::of_thread(StrandId::new(number, index), index, thread, index as u32),
-            functions: Vec::new(),
+    /// Reads these threads of `process`, which has the index `number` in the trace.
+    pub fn new(
+        (process, number): (&'a Process, usize),
+        code: &'a Code,
+        threads: Range<usize>,
+        mut sink: S,
+    ) -> Self {
+        let first = threads.start;
+        let threads = threads.map(|index| {
+            let thread = &process.threads()[index];
+            Open {
+                stack: Stack::of(thread),
+                strand: Strand::of_thread(
+                    StrandId::new(number, index),
+                    index,
+                    thread,
+                    index as u32,
+                ),
+                calls: Vec::new(),
+            }
         });
         let threads: Vec<Open> = threads.collect();
         threads.iter().for_each(|thread| sink.born(&thread.strand));
         OneStack {
             modules: process.modules(),
             threads,
+            first,
             functions: Functions::default(),
+            sites: Sites::new(code, process.modules()),
+            events: 0,
             sink,
         }
     }
 
-    /// Takes the next event of the thread with this index.
+    /// Takes the next event of the thread with this index in the process.
     pub fn feed(&mut self, thread: usize, event: &Event<'_>) {
-        let open = &mut self.threads[thread];
+        let open = &mut self.threads[thread - self.first];
         open.strand.last = event.time;
+        let mut body = 0;
+        if let EventKind::Enter {
+            function,
+            caller,
+            sp,
+            ..
+        } = event.kind
+        {
+            let new = New {
+                function,
+                caller,
+                sp,
+                way: event.way,
+            };
+            body = open.leave_to_caller(thread, &mut self.sites, &mut self.sink, &new, event);
+        }
         let (strand, slot) = (open.strand.id, open.strand.slot);
-        let (functions, sink) = (&mut open.functions, &mut self.sink);
+        let (calls, sink) = (&mut open.calls, &mut self.sink);
         let step = open.stack.feed(*event, |span, around| {
-            let number = functions.pop().map_or(0, |id| id.0);
+            let number = calls.pop().map_or(0, |call| call.function.0);
             sink.leave(&ended(&open.strand, thread, number, span, around));
         });
+        self.events += u64::from(step != Step::Other);
         match step {
             Step::Entered => {
                 let [below @ .., top] = open.stack.open() else {
@@ -60,7 +122,9 @@ impl<'a, S: Sink> OneStack<'a, S> {
                     address: top.function,
                     generation: self.modules.generation(top.enter),
                 });
-                open.functions.push(id);
+                let container = open.calls.last().filter(|_| top.inlined);
+                let body = container.map_or(body, |container| container.body);
+                open.calls.push(OpenCall { function: id, body });
                 open.strand.calls += 1;
                 open.strand.begins_with(top.function);
                 let frame = match event.kind {
@@ -91,10 +155,11 @@ impl<'a, S: Sink> OneStack<'a, S> {
     /// Ends all that is open: there are no more events. Gives the sink, and what did not pair up.
     pub fn finish(mut self, process: &Process) -> (S, Loose) {
         let mut loose = Loose::default();
-        for (index, mut open) in self.threads.into_iter().enumerate() {
-            let (functions, sink) = (&mut open.functions, &mut self.sink);
+        for (place, mut open) in self.threads.into_iter().enumerate() {
+            let index = self.first + place;
+            let (calls, sink) = (&mut open.calls, &mut self.sink);
             open.stack.finish(|span, around| {
-                let number = functions.pop().map_or(0, |id| id.0);
+                let number = calls.pop().map_or(0, |call| call.function.0);
                 sink.leave(&ended(&open.strand, index, number, span, around));
             });
             loose += open.stack.loose();
@@ -104,6 +169,137 @@ impl<'a, S: Sink> OneStack<'a, S> {
             self.sink.ended(&open.strand);
         }
         (self.sink, loose)
+    }
+}
+
+impl Open {
+    /// Ends what is open inside the caller of a new call, if symbols say which open call that is:
+    /// the code that calls runs, so what it had called before is gone. Gives the function whose
+    /// machine code runs in the new call.
+    ///
+    /// Not so a call that was inlined: it has its container's call site. Its container is the
+    /// innermost call, or, where the container's frame has grown (`alloca`), an open one with that
+    /// call site.
+    fn leave_to_caller(
+        &mut self,
+        thread: usize,
+        sites: &mut Sites<'_>,
+        sink: &mut impl Sink,
+        new: &New,
+        event: &Event<'_>,
+    ) -> u32 {
+        sites.advance(event.time);
+        let time = event.time.0;
+        let innermost = self.stack.open().last().zip(self.calls.last());
+        let same_place = innermost.is_some_and(|(top, _)| top.sp == new.sp);
+        if let Some((top, call)) = innermost
+            && let Some(&site) = sites.of(new.caller.0, new.function.0, same_place)
+            && site.caller == call.body
+            && top.sp.0.wrapping_sub(new.sp.0) == site.above
+        {
+            match site.above {
+                0 if self.contains(top, new) => return site.caller,
+                0 => {}
+                _ => return site.callee,
+            }
+        }
+        let callee = sites.callee(new.function.0, time);
+        if let Some((top, &OpenCall { body, .. })) = innermost
+            && self.contains(top, new)
+        {
+            sites.note(new.site(0, body, callee));
+            return body;
+        }
+        let holder = sites.holder(new.caller.0, time);
+        let Some(caller) = holder.filter(|&function| sites.was_entered(function)) else {
+            return callee;
+        };
+        let Some(index) = self.caller(sites, new, caller, callee) else {
+            return callee;
+        };
+        let frames = self.stack.open();
+        let above = frames[index].sp.0 - new.sp.0;
+        let inside = &frames[index + 1..];
+        let contains = |frame: &Frame| {
+            let another = frame.function != new.function;
+            self.may_contain(frame, new)
+                && (frame.sp > new.sp || (frame.sp == new.sp && another))
+        };
+        if let Some(container) = inside.iter().rposition(contains) {
+            let container = index + 1 + container;
+            let body = self.calls[container].body;
+            self.leave(thread, container + 1, sink, event);
+            return body;
+        }
+        // A fiber's calls are not gone, but a signal handler's are, wherever its stack is.
+        let elsewhere = inside
+            .iter()
+            .find(|frame| !self.stack.same_stack(frame.sp, new.sp));
+        if elsewhere.is_none_or(|frame| sites.is_signal_return(frame.caller)) {
+            self.leave(thread, index + 1, sink, event);
+            sites.is_usual(callee, above);
+            sites.note(new.site(above, caller, callee));
+        }
+        callee
+    }
+
+    /// The open call of the function `caller` that made the new one: the nearest above it, but
+    /// rather one that is as far above as this call's caller was before, because calls that
+    /// `longjmp` has left may still be taken for open.
+    fn caller(&self, sites: &Sites<'_>, new: &New, caller: u32, callee: u32) -> Option<usize> {
+        let noted = sites.of(new.caller.0, new.function.0, false);
+        let noted = noted.map(|site| site.above).or_else(|| {
+            let usual = sites.usual(callee);
+            usual.filter(|_| new.way == Way::Instrumented)
+        });
+        let noted = noted.map(|above| Addr(new.sp.0.wrapping_add(above)));
+        let frames = self.stack.open();
+        let above = |&index: &usize| {
+            let frame = &frames[index];
+            self.calls[index].body == caller
+                && frame.sp > new.sp
+                && self.stack.same_stack(frame.sp, new.sp)
+        };
+        let mut candidates = (0..frames.len()).rev().filter(above);
+        let nearest = candidates.clone().next();
+        candidates
+            .find(|&index| Some(frames[index].sp) == noted)
+            .or(nearest)
+    }
+
+    /// Whether the innermost call, `top`, has the new one inlined into it.
+    fn contains(&self, top: &Frame, new: &New) -> bool {
+        top.sp == new.sp
+            && self.may_contain(top, new)
+            && (top.function != new.function || top.gaps == self.stack.gaps())
+    }
+
+    /// Whether `frame` has the call site that a call inlined into it has.
+    fn may_contain(&self, frame: &Frame, new: &New) -> bool {
+        let instrumented = frame.way == Way::Instrumented && new.way == Way::Instrumented;
+        instrumented && frame.caller == new.caller
+    }
+
+    /// Ends the calls above the first `count`.
+    fn leave(&mut self, thread: usize, count: usize, sink: &mut impl Sink, event: &Event<'_>) {
+        let (strand, calls) = (&self.strand, &mut self.calls);
+        self.stack.unwind(count, event.time, |span, around| {
+            let number = calls.pop().map_or(0, |call| call.function.0);
+            sink.leave(&ended(strand, thread, number, span, around));
+        });
+    }
+}
+
+impl New {
+    /// The facts of this call, for later ones from the same site.
+    fn site(&self, above: u64, caller: u32, callee: u32) -> Site {
+        Site {
+            site: self.caller.0,
+            function: self.function.0,
+            above,
+            caller,
+            callee,
+        }
     }
 }
 

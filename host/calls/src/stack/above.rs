@@ -6,7 +6,7 @@
 //! of them ([`Stack::takes`]); and an exit that ends none of them is left until the
 //! others are known ([`Stack::decides`]).
 
-use super::{Frame, Stack, fits};
+use super::{Frame, NOTHING, Stack, fits};
 use crate::Loose;
 use heddle_trace_file::{Addr, Callee, Event, EventKind, Nanos, Way};
 
@@ -23,6 +23,7 @@ pub(crate) struct Above {
     strayed: bool,
     elsewhere: bool,
     latest: Nanos,
+    ended: Addr,
 }
 
 impl Stack {
@@ -70,6 +71,7 @@ impl Stack {
             strayed: self.strayed,
             elsewhere: self.elsewhere,
             latest: self.latest,
+            ended: self.ended,
         };
         *self = Stack {
             frames: std::mem::take(&mut self.frames),
@@ -103,5 +105,8 @@ impl Stack {
         self.strayed |= above.strayed;
         self.elsewhere |= above.elsewhere;
         self.latest = self.latest.max(above.latest);
+        if above.ended != NOTHING {
+            self.ended = above.ended;
+        }
     }
 }

@@ -22,8 +22,8 @@ const CRATES: Layers = &[
 const STRANDS: Layers = &[
     &["pipe", "strand", "unresolved"],
     &["code", "entered", "offsets", "sink", "stacks", "threads"],
-    &["live", "one_stack", "sites", "stack_map", "survey"],
-    &["evidence", "instances"],
+    &["live", "sites", "stack_map", "survey"],
+    &["evidence", "instances", "one_stack"],
     &["strands"],
     &["open_calls"],
     &["running"],

@@ -8,5 +8,6 @@ mod coroutines;
 mod export;
 mod flags;
 mod layers;
+mod leaving;
 mod strands;
 mod tracing;

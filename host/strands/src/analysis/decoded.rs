@@ -63,13 +63,17 @@ impl<S> Part<S> {
         }
     }
 
-    /// The result for threads that were each taken for one stack.
-    pub fn by_thread(sink: S, loose: Loose) -> Self {
+    /// The result for threads that were each taken for one stack, and had so many events.
+    pub fn by_thread(sink: S, events: u64, loose: Loose, remarks: Remarks) -> Self {
         Part {
             sink,
-            unresolved: Unresolved::default(),
+            unresolved: Unresolved {
+                events,
+                exits: loose.unmatched,
+                ..Unresolved::default()
+            },
             loose,
-            remarks: Remarks::default(),
+            remarks,
         }
     }
 }

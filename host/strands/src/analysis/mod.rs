@@ -6,6 +6,7 @@
 //! only understood later.
 
 mod decoded;
+mod doubt;
 mod events;
 mod reader;
 
@@ -48,11 +49,13 @@ impl<'a> Analysis<'a> {
         Self::for_some(trace, images, |_| true)
     }
 
-    /// Takes each thread for one stack: its calls are those of one strand, whatever it runs.
-    pub fn by_thread(trace: &'a Trace) -> Self {
+    /// Takes each thread for one stack: its calls are those of one strand, whatever it runs. Reads
+    /// the symbols of the trace's processes, too, by which calls are known that were left without
+    /// an exit.
+    pub fn by_thread(trace: &'a Trace, images: &mut Images) -> Self {
         Analysis {
             by_thread: true,
-            ..Self::for_some(trace, &mut Images::new(), |_| false)
+            ..Self::new(trace, images)
         }
     }
 
@@ -113,8 +116,9 @@ impl<'a> Analysis<'a> {
 
     /// Adds calls up by function, and reads every event once, but for the first look at groups.
     /// Threads that are `wanted` are read by themselves, in pieces, by all workers at once; the
-    /// others of a process are decoded together. `make` makes a sink for each part, as in
-    /// [`Analysis::decode`].
+    /// others of a process are decoded together. A thread of the former whose calls were left
+    /// without exits is read once more, because only symbols tell what followed them. `make` makes
+    /// a sink for each part, as in [`Analysis::decode`].
     ///
     /// # Errors
     /// What reading the trace gives.
@@ -137,26 +141,60 @@ impl<'a> Analysis<'a> {
         for (&(process, _), profile) in places.iter().zip(&profiles) {
             grouped[process] |= profile.is_none();
         }
-        let alone = places
-            .iter()
-            .zip(profiles)
-            .map(|(&(process, index), profile)| {
-                // A call on another stack may be a fiber's that other threads run, too.
-                let profile = profile.filter(|profile| !(grouped[process] && profile.elsewhere));
-                let part = profile.map(|profile| {
+        // A call on another stack may be a fiber's that other threads run, too.
+        let profiles = places.iter().zip(profiles).map(|(&(process, _), profile)| {
+            profile.filter(|profile| !(grouped[process] && profile.elsewhere))
+        });
+        let profiles: Vec<Option<Profile>> = profiles.collect();
+        let mut in_doubt = Vec::new();
+        for (&place, profile) in places.iter().zip(&profiles) {
+            if let Some(profile) = profile
+                && doubt::has_lost_exits(trace.processes()[place.0].modules(), images, profile)
+            {
+                in_doubt.push(place);
+            }
+        }
+        let read = |process| grouped[process] || in_doubt.iter().any(|doubt| doubt.0 == process);
+        let analysis = Self::for_some(trace, images, read);
+        let bytes = |&(process, thread): &(usize, usize)| {
+            trace.processes()[process].threads()[thread].bytes()
+        };
+        let again = analysis.parallel(&in_doubt, bytes, |&(process, thread)| {
+            analysis.on_one_stack(process, thread, make(process))
+        })?;
+        let mut again = in_doubt.iter().zip(again).peekable();
+        let mut alone = Vec::new();
+        for (&(process, index), profile) in places.iter().zip(profiles) {
+            let part = match again.next_if(|(doubt, _)| **doubt == (process, index)) {
+                Some((_, part)) => Some(part),
+                None => profile.map(|profile| {
                     let thread = &trace.processes()[process].threads()[index];
-                    Part::summed(
-                        StrandId::new(process, index),
-                        index,
-                        thread,
-                        profile,
-                        make(process),
-                    )
-                });
-                (process, index, part)
-            });
-        let alone = alone.collect();
-        Self::for_some(trace, images, |process| grouped[process]).with_groups(alone, make)
+                    let id = StrandId::new(process, index);
+                    Part::summed(id, index, thread, profile, make(process))
+                }),
+            };
+            alone.push((process, index, part));
+        }
+        analysis.with_groups(alone, make)
+    }
+
+    /// Reads this thread as one stack, with the symbols of its process.
+    fn on_one_stack<S: Sink>(
+        &self,
+        process: usize,
+        thread: usize,
+        sink: S,
+    ) -> Result<Part<S>, Error> {
+        let recorded = &self.trace.processes()[process];
+        let code = &self.codes[process];
+        let mut stacks = OneStack::new((recorded, process), code, thread..thread + 1, sink);
+        let remarks = each_event(recorded, &[thread], false, |thread, event| {
+            stacks.feed(thread, event);
+            true
+        })?;
+        let events = stacks.events;
+        let (sink, loose) = stacks.finish(recorded);
+        Ok(Part::by_thread(sink, events, loose, remarks))
     }
 
     /// Decodes the threads of which there is no part yet together with the others of their process.
@@ -331,7 +369,11 @@ impl<'a> Analysis<'a> {
                     let decoder = Decoder::new((recorded, process), code, all, false, known, sink);
                     Reader::Strands(Box::new(decoder))
                 }
-                None => Reader::Threads(Box::new(OneStack::new(recorded, process, sink))),
+                None => {
+                    let (code, all) = (&self.codes[process], 0..all.len());
+                    let stacks = OneStack::new((recorded, process), code, all, sink);
+                    Reader::Threads(Box::new(stacks))
+                }
             });
         }
         let remarks = self.trace.in_order(|place, event| {

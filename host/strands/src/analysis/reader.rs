@@ -32,8 +32,9 @@ impl<S: Sink> Reader<'_, S> {
         match self {
             Reader::Strands(decoder) => Part::found(decoder.finish(), Remarks::default()),
             Reader::Threads(stacks) => {
+                let events = stacks.events;
                 let (sink, loose) = stacks.finish(process);
-                Part::by_thread(sink, loose)
+                Part::by_thread(sink, events, loose, Remarks::default())
             }
         }
     }

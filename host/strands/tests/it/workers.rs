@@ -109,7 +109,8 @@ fn all_agree(threads: &[(u64, u64)]) {
         }
         assert_eq!(counted, entered, "{wanted:?}");
     }
-    let streamed = Analysis::by_thread(&trace).stream(|_| Log::default(), |_, _, _| true);
+    let streamed =
+        Analysis::by_thread(&trace, &mut Images::new()).stream(|_| Log::default(), |_, _, _| true);
     let calls = |told: &&Told| matches!(told, Told::Enter(..));
     let streamed = streamed.unwrap().sinks.into_iter().map(|(_, log)| log.0);
     let streamed: usize = streamed.map(|log| log.iter().filter(calls).count()).sum();

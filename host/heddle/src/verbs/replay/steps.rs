@@ -111,7 +111,7 @@ pub fn replay(
     mut each: impl FnMut(&mut Names<'_>, Place, &str, Step<'_>) -> anyhow::Result<()>,
 ) -> anyhow::Result<Told> {
     let analysis = match by {
-        By::Thread => Analysis::by_thread(trace),
+        By::Thread => Analysis::by_thread(trace, names.images()),
         By::Strand => Analysis::new(trace, names.images()),
     };
     let mut labels = Labels::new(trace, by);

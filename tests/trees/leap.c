@@ -1,0 +1,72 @@
+// longjmp and siglongjmp out of calls whose frames are smaller than that of the next call, or that
+// lie on a signal's alternate stack: the stack pointer of the next call does not say that they are
+// gone.
+#include <setjmp.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define OUT_OF_LINE __attribute__((noinline))
+
+static jmp_buf back;
+static sigjmp_buf back_from_signal;
+static volatile int calls;
+
+OUT_OF_LINE static void small(void) {
+  calls++;
+  longjmp(back, 1);
+}
+
+OUT_OF_LINE static void large(int at) {
+  volatile char bytes[256];
+  bytes[at] = 1;
+  calls += bytes[at];
+}
+
+OUT_OF_LINE static void give_up(void) {
+  calls++;
+  siglongjmp(back_from_signal, 1);
+}
+
+static void on_signal(int signal) {
+  (void)signal;
+  calls++;
+  give_up();
+}
+
+static char signal_stack[1 << 16];
+
+static void handle_signals(void) {
+  stack_t stack;
+  memset(&stack, 0, sizeof stack);
+  stack.ss_sp = signal_stack;
+  stack.ss_size = sizeof signal_stack;
+  sigaltstack(&stack, NULL);
+  struct sigaction action;
+  memset(&action, 0, sizeof action);
+  action.sa_handler = on_signal;
+  action.sa_flags = SA_ONSTACK;
+  sigaction(SIGUSR1, &action, NULL);
+}
+
+int main(int argc, char** argv) {
+  (void)argv;
+  handle_signals();
+  for (volatile int i = 0; i < 3; i++) {
+    if (setjmp(back) == 0)
+      small();
+    else
+      large(argc);
+  }
+  for (volatile int i = 0; i < 2; i++) {
+    if (sigsetjmp(back_from_signal, 1) == 0)
+      raise(SIGUSR1);
+    else
+      large(argc);
+  }
+  if (calls != 12) return 1;
+  // Nothing but the place of these calls shows that the last jump has left the one before.
+  if (setjmp(back) == 0) small();
+  large(argc);
+  exit(calls == 14 ? 0 : 1);
+}
