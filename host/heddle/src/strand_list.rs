@@ -56,6 +56,16 @@ pub fn label(trace: &Trace, id: StrandId) -> String {
     }
 }
 
+/// What is printed for the maker of a strand that nothing in the trace tells: who creates a thread
+/// is not recorded.
+pub const NOT_KNOWN: &str = "not known";
+
+/// Whether nobody made this strand: it is the thread that its process began with.
+pub fn is_first(trace: &Trace, strand: &Strand) -> bool {
+    let process = &trace.processes()[strand.id.process()];
+    strand.kind == Kind::Thread && process.threads()[strand.thread()].tid() == process.pid()
+}
+
 /// Strands of one kind and name that strands of one node made.
 pub struct Node {
     pub kind: Kind,

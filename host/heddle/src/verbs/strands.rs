@@ -98,7 +98,7 @@ const HEADINGS: [&str; 12] = [
     "died",
     "runs",
     "threads",
-    "running",
+    "elapsed",
     "in children",
     "suspended",
     "calls",
@@ -116,9 +116,11 @@ fn line(trace: &Trace, names: &mut Names, strand: &Strand) -> [String; HEADINGS.
     [
         label(trace, strand.id),
         strand.kind.name().to_owned(),
-        strand
-            .parent
-            .map_or_else(dash, |parent| label(trace, parent)),
+        match strand.parent {
+            Some(parent) => label(trace, parent),
+            None if strand_list::is_first(trace, strand) => dash(),
+            None => strand_list::NOT_KNOWN.to_owned(),
+        },
         strand.born.to_string(),
         strand.died().map_or_else(dash, |died| died.to_string()),
         strand.activations.to_string(),
@@ -165,7 +167,7 @@ fn object(trace: &Trace, names: &mut Names, strand: &Strand) -> Value {
         "died_ns": nanos(strand.died()),
         "last_ns": strand.last.0,
         "activations": strand.activations,
-        "running_ns": strand.running.0,
+        "elapsed_ns": strand.running.0,
         "children_ns": strand.children.0,
         "suspended_ns": strand.suspended.0,
         "calls": strand.calls,

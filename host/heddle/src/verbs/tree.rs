@@ -65,7 +65,7 @@ fn tree(args: &Args) -> anyhow::Result<ExitCode> {
                 writeln!(
                     out,
                     "{:>11} {:>11} {:>11} {:>9} {:>10}  strand",
-                    "running", "in children", "suspended", "runs", "calls"
+                    "elapsed", "in children", "suspended", "runs", "calls"
                 )?;
                 for node in &nodes {
                     line(out, &trace, &mut names, node, 0, args.depth)?;
@@ -140,8 +140,10 @@ fn one(
         format!("{name} #{}", label(trace, id))
     };
     writeln!(out, "{} {}", strand.kind.name(), named(strand.id))?;
-    if let Some(parent) = strand.parent {
-        writeln!(out, "  made by      {}", named(parent))?;
+    match strand.parent {
+        Some(parent) => writeln!(out, "  made by      {}", named(parent))?,
+        None if strand_list::is_first(trace, strand) => {}
+        None => writeln!(out, "  made by      {}", strand_list::NOT_KNOWN)?,
     }
     if let Some(resumer) = strand.resumer.filter(|&by| Some(by) != strand.parent) {
         writeln!(out, "  first run by {}", named(resumer))?;
@@ -166,7 +168,7 @@ fn one(
     }
     writeln!(
         out,
-        "  ran          {} times on {}: {}, {} more in children; suspended {}",
+        "  ran          {} times on {}: {} elapsed, {} more in children; suspended {}",
         strand.activations,
         notes::counted(strand.threads.into(), "thread"),
         strand.running,

@@ -107,7 +107,7 @@ fn strands_are_listed_with_their_times() {
     );
     assert_eq!(column("parent")[..3], ["null", "1", "1"]);
     assert_eq!(column("activations")[1..], ["3", "1", "2", "2"]);
-    assert_eq!(column("running_ns")[1..3], ["120", "10"]);
+    assert_eq!(column("elapsed_ns")[1..3], ["120", "10"]);
     assert_eq!(column("suspended_ns")[1..3], ["280", "0"]);
     assert_eq!(column("died_ns")[1..3], ["610", "null"]);
     assert_eq!(column("calls"), ["3", "4", "1", "2", "2"]);
@@ -143,6 +143,40 @@ fn the_tree_merges_siblings_and_expands_one() {
         .assert()
         .code(1)
         .stderr(contains("no strand 99; `heddle strands` lists"));
+}
+
+#[test]
+fn the_maker_of_a_thread_is_not_known_and_its_time_is_elapsed() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let trace = TraceWriter::create(&path.join("heddle.trace")).unwrap();
+    let mut process = trace.process(4711, 1, "/app").unwrap();
+    for (tid, name) in [(4711, "app"), (4712, "worker")] {
+        let mut thread = process.thread(tid, name);
+        thread.enter(10, 0x1000, 0, 900).exit(60, 0x1000, 0, 900);
+        thread.finish().unwrap();
+    }
+    process.finish().unwrap();
+    let threads = is_match("(?m)^ +1  thread +-  .* app$")
+        .and(is_match("(?m)^ +2  thread +not known  .* worker$"));
+    heddle(path)
+        .arg("strands")
+        .assert()
+        .success()
+        .stdout(threads.and(contains("elapsed").and(contains("running").not())));
+    heddle(path)
+        .arg("tree")
+        .assert()
+        .success()
+        .stdout(contains("elapsed in children"));
+    let made_by = |strand| {
+        heddle(path)
+            .args(["tree", "--strand", strand])
+            .assert()
+            .success()
+    };
+    made_by("1").stdout(contains("made by").not());
+    made_by("2").stdout(contains("  made by      not known\n"));
 }
 
 #[test]
