@@ -247,7 +247,7 @@ impl Labels {
         call: &StrandCall,
         parent: Option<Addr>,
     ) -> Option<(Foreign, bool)> {
-        if call.inlined {
+        if call.inlined || call.caller == Addr(0) {
             return None;
         }
         let caller = names.caller(self.process, call.caller, call.enter);

@@ -43,6 +43,8 @@ struct Stretch {
     start: u64,
     length: u64,
     function: u32,
+    /// It may be a GNU C nested function, by its symbol.
+    may_be_nested: bool,
 }
 
 impl Code {
@@ -113,10 +115,12 @@ impl Code {
                     number
                 }
             };
+            let may_be_nested = has_number(symbol);
             stretches.push(Stretch {
                 start,
                 length,
                 function,
+                may_be_nested,
             });
         }
         for (start, length, symbol) in moved {
@@ -129,6 +133,7 @@ impl Code {
                 start,
                 length,
                 function,
+                may_be_nested: false,
             });
         }
         stretches.sort_unstable_by_key(|stretch| stretch.start);
@@ -144,12 +149,29 @@ impl Code {
 
     /// The function that holds `address` at `time`.
     pub fn function(&self, modules: &Modules, address: Addr, time: Nanos) -> Option<u32> {
+        let (stretch, _) = self.stretch(modules, address, time)?;
+        Some(stretch.function)
+    }
+
+    /// The stretch that holds `address` at `time`, and how far behind its beginning that is.
+    fn stretch(&self, modules: &Modules, address: Addr, time: Nanos) -> Option<(&Stretch, u64)> {
         let index = modules.find(address, time)?;
         let module = self.modules.get(index)?.as_ref()?;
         let offset = address.0.wrapping_sub(module.bias);
         let after = module.stretches.partition_point(|s| s.start <= offset);
         let stretch = module.stretches.get(after.checked_sub(1)?)?;
-        (offset - stretch.start < stretch.length).then_some(stretch.function)
+        let behind = offset - stretch.start;
+        (behind < stretch.length).then_some((stretch, behind))
+    }
+
+    /// Whether the function whose call of `__fentry__` returns to `address` has pushed its static
+    /// chain before. The call has 5 bytes, or 6 by way of the global offset table, and may have
+    /// `endbr64` in front, of 4; to push the chain (r10) takes 2.
+    pub fn pushes_chain(&self, modules: &Modules, address: Addr, time: Nanos) -> bool {
+        let stretch = self.stretch(modules, address, time);
+        stretch.is_some_and(|(stretch, behind)| {
+            stretch.may_be_nested && matches!(behind, 7 | 8 | 11 | 12)
+        })
     }
 
     /// The role of a function in a coroutine; unknown, and so plain, without a symbol.
@@ -172,4 +194,11 @@ impl Code {
     pub fn is_signal_return(&self, address: Addr) -> bool {
         self.signal_returns.contains(&address)
     }
+}
+
+/// Whether a symbol ends in a number, as `name.0` does: those of GNU C nested functions do, and some
+/// others.
+fn has_number(symbol: &str) -> bool {
+    let number = symbol.rsplit_once('.').map_or("", |(_, number)| number);
+    !number.is_empty() && number.bytes().all(|digit| digit.is_ascii_digit())
 }

@@ -7,11 +7,12 @@
 //! what was called by it before, and is still open, is gone ([`Open::leave_to_caller`]).
 
 use crate::code::Code;
+use crate::entered::Entered;
 use crate::sink::{Call, Sink, StrandSpan};
 use crate::sites::{Site, Sites};
 use crate::{Strand, StrandId};
 use heddle_calls::{Frame, FunctionId, Functions, Key, Loose, Span, Stack, Step};
-use heddle_trace_file::{Addr, Event, EventKind, Modules, Process, Way};
+use heddle_trace_file::{Addr, Event, EventKind, Modules, Nanos, Process, Way};
 use std::ops::Range;
 
 /// The open calls of some of a process's threads.
@@ -41,14 +42,6 @@ struct OpenCall {
     function: FunctionId,
     /// The function whose machine code runs: an inlined call's is its container's.
     body: u32,
-}
-
-/// An enter.
-struct New {
-    function: Addr,
-    caller: Addr,
-    sp: Addr,
-    way: Way,
 }
 
 impl<'a, S: Sink> OneStack<'a, S> {
@@ -90,25 +83,15 @@ impl<'a, S: Sink> OneStack<'a, S> {
     pub fn feed(&mut self, thread: usize, event: &Event<'_>) {
         let open = &mut self.threads[thread - self.first];
         open.strand.last = event.time;
-        let mut body = 0;
-        if let EventKind::Enter {
-            function,
-            caller,
-            sp,
-            ..
-        } = event.kind
-        {
-            let new = New {
-                function,
-                caller,
-                sp,
-                way: event.way,
-            };
-            body = open.leave_to_caller(thread, &mut self.sites, &mut self.sink, &new, event);
+        let (mut body, mut event) = (0, *event);
+        if let Some(new) = Entered::of(&event) {
+            let new = self.sites.corrected(new);
+            event.kind = new.kind();
+            body = open.leave_to_caller(thread, &mut self.sites, &mut self.sink, &new);
         }
         let (strand, slot) = (open.strand.id, open.strand.slot);
         let (calls, sink) = (&mut open.calls, &mut self.sink);
-        let step = open.stack.feed(*event, |span, around| {
+        let step = open.stack.feed(event, |span, around| {
             let number = calls.pop().map_or(0, |call| call.function.0);
             sink.leave(&ended(&open.strand, thread, number, span, around));
         });
@@ -147,7 +130,7 @@ impl<'a, S: Sink> OneStack<'a, S> {
                 });
             }
             Step::Unmatched(function) => self.sink.unmatched(strand, thread, function, event.time),
-            Step::Other => self.sink.other(strand, thread, event),
+            Step::Other => self.sink.other(strand, thread, &event),
             Step::Left(_) => {}
         }
     }
@@ -185,17 +168,15 @@ impl Open {
         thread: usize,
         sites: &mut Sites<'_>,
         sink: &mut impl Sink,
-        new: &New,
-        event: &Event<'_>,
+        new: &Entered,
     ) -> u32 {
-        sites.advance(event.time);
-        let time = event.time.0;
+        sites.advance(Nanos(new.time));
         let innermost = self.stack.open().last().zip(self.calls.last());
-        let same_place = innermost.is_some_and(|(top, _)| top.sp == new.sp);
+        let same_place = innermost.is_some_and(|(top, _)| top.sp.0 == new.sp);
         if let Some((top, call)) = innermost
-            && let Some(&site) = sites.of(new.caller.0, new.function.0, same_place)
+            && let Some(&site) = sites.of(new.caller, new.function, same_place)
             && site.caller == call.body
-            && top.sp.0.wrapping_sub(new.sp.0) == site.above
+            && top.sp.0.wrapping_sub(new.sp) == site.above
         {
             match site.above {
                 0 if self.contains(top, new) => return site.caller,
@@ -203,14 +184,14 @@ impl Open {
                 _ => return site.callee,
             }
         }
-        let callee = sites.callee(new.function.0, time);
+        let callee = sites.callee(new.function, new.time);
         if let Some((top, &OpenCall { body, .. })) = innermost
             && self.contains(top, new)
         {
-            sites.note(new.site(0, body, callee));
+            sites.note(site(new, 0, body, callee));
             return body;
         }
-        let holder = sites.holder(new.caller.0, time);
+        let holder = sites.holder(new.caller, new.time);
         let Some(caller) = holder.filter(|&function| sites.was_entered(function)) else {
             return callee;
         };
@@ -218,27 +199,27 @@ impl Open {
             return callee;
         };
         let frames = self.stack.open();
-        let above = frames[index].sp.0 - new.sp.0;
+        let above = frames[index].sp.0 - new.sp;
         let inside = &frames[index + 1..];
         let contains = |frame: &Frame| {
-            let another = frame.function != new.function;
+            let another = frame.function.0 != new.function;
             self.may_contain(frame, new)
-                && (frame.sp > new.sp || (frame.sp == new.sp && another))
+                && (frame.sp.0 > new.sp || (frame.sp.0 == new.sp && another))
         };
         if let Some(container) = inside.iter().rposition(contains) {
             let container = index + 1 + container;
             let body = self.calls[container].body;
-            self.leave(thread, container + 1, sink, event);
+            self.leave(thread, container + 1, sink, Nanos(new.time));
             return body;
         }
         // A fiber's calls are not gone, but a signal handler's are, wherever its stack is.
         let elsewhere = inside
             .iter()
-            .find(|frame| !self.stack.same_stack(frame.sp, new.sp));
+            .find(|frame| !self.stack.same_stack(frame.sp, Addr(new.sp)));
         if elsewhere.is_none_or(|frame| sites.is_signal_return(frame.caller)) {
-            self.leave(thread, index + 1, sink, event);
+            self.leave(thread, index + 1, sink, Nanos(new.time));
             sites.is_usual(callee, above);
-            sites.note(new.site(above, caller, callee));
+            sites.note(site(new, above, caller, callee));
         }
         callee
     }
@@ -246,19 +227,19 @@ impl Open {
     /// The open call of the function `caller` that made the new one: the nearest above it, but
     /// rather one that is as far above as this call's caller was before, because calls that
     /// `longjmp` has left may still be taken for open.
-    fn caller(&self, sites: &Sites<'_>, new: &New, caller: u32, callee: u32) -> Option<usize> {
-        let noted = sites.of(new.caller.0, new.function.0, false);
+    fn caller(&self, sites: &Sites<'_>, new: &Entered, caller: u32, callee: u32) -> Option<usize> {
+        let noted = sites.of(new.caller, new.function, false);
         let noted = noted.map(|site| site.above).or_else(|| {
             let usual = sites.usual(callee);
             usual.filter(|_| new.way == Way::Instrumented)
         });
-        let noted = noted.map(|above| Addr(new.sp.0.wrapping_add(above)));
+        let noted = noted.map(|above| Addr(new.sp.wrapping_add(above)));
         let frames = self.stack.open();
         let above = |&index: &usize| {
             let frame = &frames[index];
             self.calls[index].body == caller
-                && frame.sp > new.sp
-                && self.stack.same_stack(frame.sp, new.sp)
+                && frame.sp.0 > new.sp
+                && self.stack.same_stack(frame.sp, Addr(new.sp))
         };
         let mut candidates = (0..frames.len()).rev().filter(above);
         let nearest = candidates.clone().next();
@@ -268,38 +249,36 @@ impl Open {
     }
 
     /// Whether the innermost call, `top`, has the new one inlined into it.
-    fn contains(&self, top: &Frame, new: &New) -> bool {
-        top.sp == new.sp
+    fn contains(&self, top: &Frame, new: &Entered) -> bool {
+        top.sp.0 == new.sp
             && self.may_contain(top, new)
-            && (top.function != new.function || top.gaps == self.stack.gaps())
+            && (top.function.0 != new.function || top.gaps == self.stack.gaps())
     }
 
     /// Whether `frame` has the call site that a call inlined into it has.
-    fn may_contain(&self, frame: &Frame, new: &New) -> bool {
+    fn may_contain(&self, frame: &Frame, new: &Entered) -> bool {
         let instrumented = frame.way == Way::Instrumented && new.way == Way::Instrumented;
-        instrumented && frame.caller == new.caller
+        instrumented && frame.caller.0 == new.caller
     }
 
     /// Ends the calls above the first `count`.
-    fn leave(&mut self, thread: usize, count: usize, sink: &mut impl Sink, event: &Event<'_>) {
+    fn leave(&mut self, thread: usize, count: usize, sink: &mut impl Sink, time: Nanos) {
         let (strand, calls) = (&self.strand, &mut self.calls);
-        self.stack.unwind(count, event.time, |span, around| {
+        self.stack.unwind(count, time, |span, around| {
             let number = calls.pop().map_or(0, |call| call.function.0);
             sink.leave(&ended(strand, thread, number, span, around));
         });
     }
 }
 
-impl New {
-    /// The facts of this call, for later ones from the same site.
-    fn site(&self, above: u64, caller: u32, callee: u32) -> Site {
-        Site {
-            site: self.caller.0,
-            function: self.function.0,
-            above,
-            caller,
-            callee,
-        }
+/// The facts of a call, for later ones from the same site.
+fn site(new: &Entered, above: u64, caller: u32, callee: u32) -> Site {
+    Site {
+        site: new.caller,
+        function: new.function,
+        above,
+        caller,
+        callee,
     }
 }
 

@@ -6,7 +6,8 @@
 //! to it.
 
 use crate::code::Code;
-use heddle_trace_file::{Addr, Modules, Nanos};
+use crate::entered::Entered;
+use heddle_trace_file::{Addr, Modules, Nanos, Way};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
@@ -86,6 +87,34 @@ impl<'a> Sites<'a> {
     pub fn of(&self, site: u64, function: u64, inlined: bool) -> Option<&Site> {
         let noted = &self.table[Self::slot(site, function, inlined)];
         (noted.site == site && noted.function == function).then_some(noted)
+    }
+
+    /// The enter of a call as it is of other functions, if it is one of a GNU C nested function by
+    /// `-mfentry`. That has its static chain, the address of its container's frame, pushed on the
+    /// stack before the call of `__fentry__`: the recorder takes that for the return address, and
+    /// where it lies for the place of the return address. The call site is not in the trace.
+    #[inline]
+    pub fn corrected(&self, new: Entered) -> Entered {
+        /// A container's frame is so near, modulo 4 GiB. A text is hardly ever.
+        const NEAR: u32 = 8 << 20;
+        let may_be_chain = (new.caller as u32).wrapping_sub(new.sp as u32) < NEAR;
+        match new.way == Way::Entry && may_be_chain {
+            true => self.without_chain(new),
+            false => new,
+        }
+    }
+
+    #[cold]
+    fn without_chain(&self, new: Entered) -> Entered {
+        let (function, time) = (Addr(new.function), Nanos(new.time));
+        match self.code.pushes_chain(self.modules, function, time) {
+            true => Entered {
+                caller: 0,
+                sp: new.sp + 8,
+                ..new
+            },
+            false => new,
+        }
     }
 
     /// How far above a call of this function its caller's stack pointer usually is. By

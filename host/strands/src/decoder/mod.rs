@@ -112,6 +112,7 @@ impl<'a, S: Sink> Decoder<'a, S> {
                     way: event.way,
                     frame,
                 };
+                let entered = self.sites.corrected(entered);
                 self.enter(context, &entered)?;
             }
             EventKind::Exit { function, sp } => {

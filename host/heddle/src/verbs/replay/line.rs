@@ -67,7 +67,8 @@ impl Line {
         let called = Called {
             function: call.function,
             caller: call.caller,
-            container: call.around.filter(|_| call.inlined),
+            around: call.around,
+            inlined: call.inlined,
             depth: call.depth,
         };
         called.line(names, place, What::Enter, call.enter, call.frame)
@@ -79,7 +80,8 @@ impl Line {
         let called = Called {
             function: span.function,
             caller: span.caller,
-            container: ended.around.filter(|_| span.inlined),
+            around: ended.around,
+            inlined: span.inlined,
             depth: span.depth,
         };
         called.line(names, place, What::Exit, span.exit, None)
@@ -131,7 +133,8 @@ impl From<&Call> for OpenCall {
 struct Called {
     function: Addr,
     caller: Addr,
-    container: Option<Addr>,
+    around: Option<Addr>,
+    inlined: bool,
     depth: usize,
 }
 
@@ -144,7 +147,7 @@ impl Called {
         time: Nanos,
         frame: Option<CoroutineFrame>,
     ) -> Line {
-        let caller = Some(caller(names, place, time, self.caller, self.container));
+        let caller = Some(self.caller(names, place, time));
         let function = function(names, place, time, self.function);
         Line {
             what,
@@ -155,21 +158,21 @@ impl Called {
             function: Some(function),
         }
     }
+
+    fn caller(&self, names: &mut Names, place: Place, time: Nanos) -> Caller {
+        let container = self.around.filter(|_| self.inlined);
+        let site = match self.around {
+            // The call site is not known, but the call around is.
+            Some(around) if self.caller == Addr(0) => function(names, place, time, around),
+            _ => (self.caller, names.caller(place.process, self.caller, time)),
+        };
+        Caller {
+            site,
+            container: container.map(|address| names.function(place.process, address, time)),
+        }
+    }
 }
 
 fn function(names: &mut Names, place: Place, time: Nanos, address: Addr) -> (Addr, Rc<Location>) {
     (address, names.function(place.process, address, time))
-}
-
-fn caller(
-    names: &mut Names,
-    place: Place,
-    time: Nanos,
-    site: Addr,
-    container: Option<Addr>,
-) -> Caller {
-    Caller {
-        site: (site, names.caller(place.process, site, time)),
-        container: container.map(|address| names.function(place.process, address, time)),
-    }
 }
