@@ -189,9 +189,13 @@ struct Labels {
     process: usize,
     labels: Vec<Label>,
     numbers: HashMap<Label, u32>,
-    /// By function, call site and the function above: most calls have been seen before.
-    seen: HashMap<(Addr, Addr, bool, Option<Addr>), u32>,
+    /// Most calls have been seen before.
+    seen: HashMap<Seen, u32>,
 }
+
+/// What a call's label depends on: generation of the modules, function, call site, whether it is
+/// inlined, and the function above.
+type Seen = (u32, Addr, Addr, bool, Option<Addr>);
 
 impl Labels {
     fn new(process: usize) -> Self {
@@ -205,7 +209,8 @@ impl Labels {
 
     /// The number of the label of a call that a call of `parent` made on the same strand.
     fn number(&mut self, names: &mut Names, call: &StrandCall, parent: Option<Addr>) -> u32 {
-        let key = (call.function, call.caller, call.inlined, parent);
+        let generation = names.generation(self.process, call.enter);
+        let key = (generation, call.function, call.caller, call.inlined, parent);
         if let Some(&number) = self.seen.get(&key) {
             return number;
         }

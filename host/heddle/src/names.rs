@@ -40,6 +40,12 @@ impl<'a> Names<'a> {
         location
     }
 
+    /// A number that changes when addresses of the process with this index may have changed their
+    /// meaning.
+    pub fn generation(&self, process: usize, time: Nanos) -> u32 {
+        self.resolvers[process].modules().generation(time)
+    }
+
     /// The symbols of the trace's modules, for what looks them up itself.
     pub fn images(&mut self) -> &mut Images {
         &mut self.images

@@ -9,5 +9,6 @@ mod export;
 mod flags;
 mod layers;
 mod leaving;
+mod reopened;
 mod strands;
 mod tracing;
