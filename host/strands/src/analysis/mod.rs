@@ -8,6 +8,7 @@
 mod decoded;
 mod doubt;
 mod events;
+mod forks;
 mod reader;
 
 use crate::code::Code;
@@ -344,7 +345,8 @@ impl<'a> Analysis<'a> {
 
     /// Decodes all processes at once, in order of time, for what has to be told in that order:
     /// `each` gets every event of every thread, and the sink of its process, which was told of it;
-    /// it says whether to go on.
+    /// it says whether to go on. The sink of a forked process is told first of the calls in which
+    /// that was made, as if they began with its first event.
     ///
     /// # Errors
     /// What reading the trace gives.
@@ -375,6 +377,14 @@ impl<'a> Analysis<'a> {
                     Reader::Threads(Box::new(stacks))
                 }
             });
+        }
+        for (reader, enters) in readers
+            .iter_mut()
+            .zip(forks::enters(self.trace, &self.codes)?)
+        {
+            for enter in &enters {
+                reader.feed(0, enter);
+            }
         }
         let remarks = self.trace.in_order(|place, event| {
             let sink = readers[place.process].feed(place.thread, event);
