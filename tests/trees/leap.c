@@ -1,6 +1,6 @@
 // longjmp and siglongjmp out of calls whose frames are smaller than that of the next call, or that
-// lie on a signal's alternate stack: the stack pointer of the next call does not say that they are
-// gone.
+// lie on a signal's alternate stack, which may be an array of the interrupted function: the stack
+// pointer of the next call does not say that they are gone.
 #include <setjmp.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -34,13 +34,14 @@ static void on_signal(int signal) {
   give_up();
 }
 
-static char signal_stack[1 << 16];
+enum { kSignalStack = 1 << 16 };
+static char signal_stack[kSignalStack];
 
-static void handle_signals(void) {
+OUT_OF_LINE static void handle_signals(char* bytes) {
   stack_t stack;
   memset(&stack, 0, sizeof stack);
-  stack.ss_sp = signal_stack;
-  stack.ss_size = sizeof signal_stack;
+  stack.ss_sp = bytes;
+  stack.ss_size = kSignalStack;
   sigaltstack(&stack, NULL);
   struct sigaction action;
   memset(&action, 0, sizeof action);
@@ -51,7 +52,7 @@ static void handle_signals(void) {
 
 int main(int argc, char** argv) {
   (void)argv;
-  handle_signals();
+  char room[kSignalStack];
   for (volatile int i = 0; i < 3; i++) {
     if (setjmp(back) == 0)
       small();
@@ -59,6 +60,7 @@ int main(int argc, char** argv) {
       large(argc);
   }
   for (volatile int i = 0; i < 2; i++) {
+    handle_signals(i == 0 ? signal_stack : room);
     if (sigsetjmp(back_from_signal, 1) == 0)
       raise(SIGUSR1);
     else

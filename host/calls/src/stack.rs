@@ -167,17 +167,7 @@ impl Stack {
                 if sp.0.wrapping_sub(self.home.0) >= self.home_bytes {
                     self.elsewhere = true;
                 }
-                self.frames.push(Frame {
-                    function,
-                    way: event.way,
-                    caller,
-                    inlined,
-                    sp,
-                    enter: event.time,
-                    callees: Nanos(0),
-                    gaps: self.gaps,
-                });
-                self.ended = NOT_ENDED;
+                self.push(&event, (function, caller, sp), inlined);
                 Step::Entered
             }
             EventKind::Exit { function, sp } => {
@@ -211,6 +201,38 @@ impl Stack {
             }
             _ => Step::Other,
         }
+    }
+
+    /// Takes the enter of a signal's handler: no open call is gone, wherever the handler's stack is.
+    pub fn interrupt(&mut self, event: Event) -> Step {
+        let EventKind::Enter {
+            function,
+            caller,
+            sp,
+            ..
+        } = event.kind
+        else {
+            return Step::Other;
+        };
+        self.latest = event.time;
+        self.push(&event, (function, caller, sp), false);
+        Step::Entered
+    }
+
+    /// Begins a call.
+    #[inline]
+    fn push(&mut self, event: &Event, (function, caller, sp): (Addr, Addr, Addr), inlined: bool) {
+        self.frames.push(Frame {
+            function,
+            way: event.way,
+            caller,
+            inlined,
+            sp,
+            enter: event.time,
+            callees: Nanos(0),
+            gaps: self.gaps,
+        });
+        self.ended = NOT_ENDED;
     }
 
     /// Ends the calls above the first `count` of those that are open: an event at this time shows

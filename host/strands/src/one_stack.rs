@@ -83,18 +83,28 @@ impl<'a, S: Sink> OneStack<'a, S> {
     pub fn feed(&mut self, thread: usize, event: &Event<'_>) {
         let open = &mut self.threads[thread - self.first];
         open.strand.last = event.time;
-        let (mut body, mut event) = (0, *event);
+        let (mut body, mut event, mut interrupts) = (0, *event, false);
         if let Some(new) = Entered::of(&event) {
             let new = self.sites.corrected(new);
             event.kind = new.kind();
-            body = open.leave_to_caller(thread, &mut self.sites, &mut self.sink, &new);
+            let sites = &mut self.sites;
+            (body, interrupts) = match open.leave_to_caller(thread, sites, &mut self.sink, &new) {
+                Some(body) => (body, false),
+                None => (
+                    sites.callee(new.function, new.time),
+                    sites.is_signal_return(Addr(new.caller)),
+                ),
+            };
         }
         let (strand, slot) = (open.strand.id, open.strand.slot);
         let (calls, sink) = (&mut open.calls, &mut self.sink);
-        let step = open.stack.feed(event, |span, around| {
-            let number = calls.pop().map_or(0, |call| call.function.0);
-            sink.leave(&ended(&open.strand, thread, number, span, around));
-        });
+        let step = match interrupts {
+            true => open.stack.interrupt(event),
+            false => open.stack.feed(event, |span, around| {
+                let number = calls.pop().map_or(0, |call| call.function.0);
+                sink.leave(&ended(&open.strand, thread, number, span, around));
+            }),
+        };
         self.events += u64::from(step != Step::Other);
         match step {
             Step::Entered => {
@@ -158,7 +168,8 @@ impl<'a, S: Sink> OneStack<'a, S> {
 impl Open {
     /// Ends what is open inside the caller of a new call, if symbols say which open call that is:
     /// the code that calls runs, so what it had called before is gone. Gives the function whose
-    /// machine code runs in the new call.
+    /// machine code runs in the new call; `None` if the caller is not known, and that is the
+    /// function that was entered.
     ///
     /// Not so a call that was inlined: it has its container's call site. Its container is the
     /// innermost call, or, where the container's frame has grown (`alloca`), an open one with that
@@ -169,7 +180,7 @@ impl Open {
         sites: &mut Sites<'_>,
         sink: &mut impl Sink,
         new: &Entered,
-    ) -> u32 {
+    ) -> Option<u32> {
         sites.advance(Nanos(new.time));
         let innermost = self.stack.open().last().zip(self.calls.last());
         let same_place = innermost.is_some_and(|(top, _)| top.sp.0 == new.sp);
@@ -179,9 +190,9 @@ impl Open {
             && top.sp.0.wrapping_sub(new.sp) == site.above
         {
             match site.above {
-                0 if self.contains(top, new) => return site.caller,
+                0 if self.contains(top, new) => return Some(site.caller),
                 0 => {}
-                _ => return site.callee,
+                _ => return Some(site.callee),
             }
         }
         let callee = sites.callee(new.function, new.time);
@@ -189,15 +200,11 @@ impl Open {
             && self.contains(top, new)
         {
             sites.note(site(new, 0, body, callee));
-            return body;
+            return Some(body);
         }
         let holder = sites.holder(new.caller, new.time);
-        let Some(caller) = holder.filter(|&function| sites.was_entered(function)) else {
-            return callee;
-        };
-        let Some(index) = self.caller(sites, new, caller, callee) else {
-            return callee;
-        };
+        let caller = holder.filter(|&function| sites.was_entered(function))?;
+        let index = self.caller(sites, new, caller, callee)?;
         let frames = self.stack.open();
         let above = frames[index].sp.0 - new.sp;
         let inside = &frames[index + 1..];
@@ -210,7 +217,7 @@ impl Open {
             let container = index + 1 + container;
             let body = self.calls[container].body;
             self.leave(thread, container + 1, sink, Nanos(new.time));
-            return body;
+            return Some(body);
         }
         // A fiber's calls are not gone, but a signal handler's are, wherever its stack is.
         let elsewhere = inside
@@ -221,7 +228,7 @@ impl Open {
             sites.is_usual(callee, above);
             sites.note(site(new, above, caller, callee));
         }
-        callee
+        Some(callee)
     }
 
     /// The open call of the function `caller` that made the new one: the nearest above it, but
