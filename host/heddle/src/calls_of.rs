@@ -9,6 +9,7 @@ use heddle_strands::{
 use heddle_symbols::without_parameters;
 use heddle_trace_file::{Addr, Remarks, Trace};
 use heddle_tree::{Call, Foreign, Process, StrandKind};
+use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -73,7 +74,7 @@ fn read(
         names: names.clone(),
         labels: Labels::new(process),
         only,
-        open: HashMap::new(),
+        open: FxHashMap::default(),
         known: HashMap::new(),
         done: Vec::new(),
         failed: None,
@@ -116,7 +117,7 @@ struct Trees<'a> {
     names: Rc<RefCell<Names<'a>>>,
     labels: Labels,
     only: Option<StrandId>,
-    open: HashMap<StrandId, Growing>,
+    open: FxHashMap<StrandId, Growing>,
     /// Names of strands, for those that they made.
     known: HashMap<StrandId, String>,
     done: Vec<Done>,
@@ -190,7 +191,7 @@ struct Labels {
     labels: Vec<Label>,
     numbers: HashMap<Label, u32>,
     /// Most calls have been seen before.
-    seen: HashMap<Seen, u32>,
+    seen: FxHashMap<Seen, u32>,
 }
 
 /// What a call's label depends on: generation of the modules, function, call site, whether it is
@@ -203,7 +204,7 @@ impl Labels {
             process,
             labels: Vec::new(),
             numbers: HashMap::new(),
-            seen: HashMap::new(),
+            seen: FxHashMap::default(),
         }
     }
 

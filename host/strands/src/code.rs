@@ -3,7 +3,8 @@
 
 use heddle_symbols::{CoroutinePart, Images, coroutine_part};
 use heddle_trace_file::{Addr, Module, Modules, Nanos, Process};
-use std::collections::{HashMap, HashSet};
+use rustc_hash::FxHashSet;
+use std::collections::HashMap;
 
 /// The instrumented functions of a process. Read once, shared by all workers.
 #[derive(Debug, Default)]
@@ -13,7 +14,7 @@ pub struct Code {
     modules: Vec<Option<ModuleCode>>,
     roles: Vec<Role>,
     coroutines: u32,
-    signal_returns: HashSet<Addr>,
+    signal_returns: FxHashSet<Addr>,
 }
 
 /// The role of a function in a coroutine.

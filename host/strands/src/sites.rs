@@ -26,6 +26,7 @@ pub(crate) struct Site {
 }
 
 const NO_FUNCTION: u32 = u32::MAX;
+const NO_HOLDER: (u64, u32) = (u64::MAX, NO_FUNCTION);
 
 const NONE: Site = Site {
     site: u64::MAX,
@@ -37,6 +38,9 @@ const NONE: Site = Site {
 
 const SITES: usize = 4096;
 
+/// Call sites whose functions are remembered, known or not.
+const HOLDERS: usize = 1024;
+
 /// Functions by number: those that have symbols by that of [`Code`], others by one that they get
 /// when they are entered.
 #[derive(Clone, Debug)]
@@ -47,6 +51,8 @@ pub(crate) struct Sites<'a> {
     changing: bool,
     generation: u32,
     table: Vec<Site>,
+    /// By call site: the function that holds it, or [`NO_FUNCTION`].
+    holders: Vec<(u64, u32)>,
     numbers: FxHashMap<u64, u32>,
     /// Functions without symbols that were entered, by address.
     nameless: BTreeMap<u64, u32>,
@@ -67,6 +73,7 @@ impl<'a> Sites<'a> {
             changing: modules.generation(Nanos(u64::MAX)) > 0,
             table: vec![NONE; SITES],
             generation: 0,
+            holders: vec![NO_HOLDER; HOLDERS],
             numbers: FxHashMap::default(),
             nameless: BTreeMap::new(),
             next: code.functions(),
@@ -145,6 +152,7 @@ impl<'a> Sites<'a> {
         if generation != self.generation {
             self.generation = generation;
             self.table.fill(NONE);
+            self.holders.fill(NO_HOLDER);
             self.numbers.clear();
             self.nameless.clear();
         }
@@ -162,6 +170,7 @@ impl<'a> Sites<'a> {
                 let number = self.next;
                 self.next += 1;
                 self.nameless.insert(address, number);
+                self.holders.fill(NO_HOLDER);
                 number
             }
         };
@@ -175,7 +184,18 @@ impl<'a> Sites<'a> {
     }
 
     /// The function that holds `site`, as far as symbols tell, or that was entered last before it.
-    pub fn holder(&self, site: u64, time: u64) -> Option<u32> {
+    #[inline]
+    pub fn holder(&mut self, site: u64, time: u64) -> Option<u32> {
+        let slot = (site ^ (site >> 10)) as usize % HOLDERS;
+        let (known, mut function) = self.holders[slot];
+        if known != site {
+            function = self.find_holder(site, time).unwrap_or(NO_FUNCTION);
+            self.holders[slot] = (site, function);
+        }
+        (function != NO_FUNCTION).then_some(function)
+    }
+
+    fn find_holder(&self, site: u64, time: u64) -> Option<u32> {
         let address = Addr(site.wrapping_sub(1));
         let named = self.code.function(self.modules, address, Nanos(time));
         named.or_else(|| {
