@@ -203,7 +203,9 @@ impl Open {
             return Some(body);
         }
         let holder = sites.holder(new.caller, new.time);
-        let caller = holder.filter(|&function| sites.was_entered(function))?;
+        // Without a symbol, the site may be in code behind the function that has no hooks.
+        let known = |&function: &u32| sites.has_symbol(function) && sites.was_entered(function);
+        let caller = holder.filter(known)?;
         let index = self.caller(sites, new, caller, callee)?;
         let frames = self.stack.open();
         let above = frames[index].sp.0 - new.sp;

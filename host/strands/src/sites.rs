@@ -211,6 +211,11 @@ impl<'a> Sites<'a> {
         self.code.is_signal_return(address)
     }
 
+    /// Whether a symbol says where the function is.
+    pub fn has_symbol(&self, function: u32) -> bool {
+        function < self.code.functions()
+    }
+
     /// Whether the function was entered before.
     pub fn was_entered(&self, function: u32) -> bool {
         self.entered.get(function as usize) == Some(&true)

@@ -1,7 +1,7 @@
 //! Calls that `longjmp` or an exception has left, before calls whose frames reach further down: a
 //! written trace.
 
-use crate::common::{LIBC, Program, heddle};
+use crate::common::{LIBC, Program, heddle, run};
 use heddle_trace_file::Way;
 use heddle_trace_file::write::ThreadWriter;
 use predicates::prelude::*;
@@ -64,4 +64,18 @@ fn calls_that_were_left_without_an_exit_contain_nothing_that_follows() {
             }
         }
     }
+}
+
+#[test]
+fn without_symbols_a_call_is_not_taken_for_gone_because_of_a_call_site() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    written(path, Way::Instrumented, true);
+    run("strip", &[path.join("abc").to_str().unwrap()]);
+    // A may well have made the call: of the code behind main nothing is known.
+    heddle(path)
+        .args(["check", "heddle.trace"])
+        .assert()
+        .success()
+        .stdout(contains("\n    abc+").and(contains("\n      abc+")));
 }
