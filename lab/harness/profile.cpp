@@ -16,6 +16,8 @@ struct rule {
 };
 constexpr rule rules[] = {
     {"heddle::lab::work_loop", activity::work},
+    {"heddle::lab::jacobi::problem::relax", activity::work},
+    {"heddle::lab::jacobi::::relax_row", activity::work},  // of no named namespace
     {"heddle::coop::checkpoint", activity::checkpoints},
     {"heddle::coop::detail::checkpoint_awaitable", activity::checkpoints},
     {"heddle::coop::detail::slice_", activity::checkpoints},
@@ -32,6 +34,7 @@ constexpr rule rules[] = {
     {"heddle::lab::processes::semaphore", activity::semaphores},
     {"heddle::lab::group_processes::semaphore", activity::semaphores},
     {"heddle::lab::posix_semaphore", activity::semaphores},
+    {"heddle::lab::jacobi::semaphore_barrier", activity::semaphores},
     {"sem_", activity::semaphores},
     {"heddle::coop::wait_for", activity::waits},
     {"heddle::coop::wait_until", activity::waits},
@@ -39,6 +42,7 @@ constexpr rule rules[] = {
     {"heddle::coop::scheduler::next_polled", activity::waits},
     {"heddle::lab::waits", activity::waits},
     {"heddle::lab::by_", activity::waits},
+    {"heddle::lab::jacobi::shared_barrier", activity::waits},
     {"heddle::coop::detail::yield_awaitable", activity::switches},
     {"heddle::coop::detail::yield_to_awaitable", activity::switches},
     {"heddle::coop::scheduler_access::leave_fiber", activity::switches},

@@ -16,9 +16,10 @@
 namespace heddle::lab {
 namespace {
 
-// With the page in front of it less than what every user may lock (perf_event_mlock_kb, 516 KiB),
-// and 16384 samples.
-constexpr std::size_t ring_bytes = 256 * 1024;
+// Room for 65536 samples of a processor; where that is more than this user may lock
+// (perf_event_mlock_kb, 516 KiB for each processor, and RLIMIT_MEMLOCK), for 16384.
+constexpr std::size_t ring_bytes = 1024 * 1024;
+constexpr std::size_t small_ring_bytes = 256 * 1024;
 constexpr std::size_t sample_bytes = sizeof(perf_event_header) + sizeof(std::uint64_t);
 
 [[noreturn]] void refuse(int error) {
@@ -31,10 +32,10 @@ constexpr std::size_t sample_bytes = sizeof(perf_event_header) + sizeof(std::uin
 // The words of a ring: records are whole words, but may go on at its begin.
 class words {
  public:
-  explicit words(const std::byte* data) : data_(data) {}
+  words(const std::byte* data, std::size_t bytes) : data_(data), bytes_(bytes) {}
   std::uint64_t next() {
     std::uint64_t word;
-    std::memcpy(&word, data_ + at_ % ring_bytes, sizeof word);
+    std::memcpy(&word, data_ + at_ % bytes_, sizeof word);
     at_ += sizeof word;
     return word;
   }
@@ -43,6 +44,7 @@ class words {
 
  private:
   const std::byte* data_;
+  std::size_t bytes_;
   std::uint64_t at_ = 0;
 };
 
@@ -74,10 +76,10 @@ std::uint64_t samples::count() const {
 }
 
 sampler::sampler(duration period) : page_bytes_(static_cast<std::size_t>(sysconf(_SC_PAGESIZE))) {
-  // An event that threads inherit has a buffer for each processor.
   try {
-    const auto processors = static_cast<int>(sysconf(_SC_NPROCESSORS_CONF));
-    for (int i = 0; i < processors; ++i) open(i, period);
+    if (open_all(period, ring_bytes)) return;
+    close_all();
+    if (!open_all(period, small_ring_bytes)) refuse(EPERM);
   } catch (...) {
     close_all();
     throw;
@@ -86,7 +88,17 @@ sampler::sampler(duration period) : page_bytes_(static_cast<std::size_t>(sysconf
 
 sampler::~sampler() { close_all(); }
 
-void sampler::open(int processor, duration period) {
+// False where so much may not be locked.
+bool sampler::open_all(duration period, std::size_t bytes) {
+  // An event that threads inherit has a buffer for each processor.
+  const auto processors = static_cast<int>(sysconf(_SC_NPROCESSORS_CONF));
+  for (int i = 0; i < processors; ++i) {
+    if (!open(i, period, bytes)) return false;
+  }
+  return true;
+}
+
+bool sampler::open(int processor, duration period, std::size_t bytes) {
   perf_event_attr wanted{};
   wanted.size = sizeof wanted;
   wanted.type = PERF_TYPE_SOFTWARE;
@@ -99,23 +111,24 @@ void sampler::open(int processor, duration period) {
   wanted.inherit_thread = 1;  // processes have other addresses
   const auto event = static_cast<int>(
       syscall(SYS_perf_event_open, &wanted, 0, processor, -1, PERF_FLAG_FD_CLOEXEC));
-  if (event < 0 && errno == ENODEV) return;  // a processor that is switched off
+  if (event < 0 && errno == ENODEV) return true;  // a processor that is switched off
   if (event < 0) refuse(errno);
   void* const pages =
-      mmap(nullptr, page_bytes_ + ring_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, event, 0);
+      mmap(nullptr, page_bytes_ + bytes, PROT_READ | PROT_WRITE, MAP_SHARED, event, 0);
   if (pages == MAP_FAILED) {
     const int error = errno;
     close(event);
-    if (error == EPERM) refuse(error);
+    if (error == EPERM) return false;
     errno = error;
     throw_errno("mmap of perf_event_open's buffer");
   }
-  rings_.push_back({event, pages});
+  rings_.push_back({event, pages, bytes});
+  return true;
 }
 
 void sampler::close_all() noexcept {
   for (const ring& each : rings_) {
-    munmap(each.pages, page_bytes_ + ring_bytes);
+    munmap(each.pages, page_bytes_ + each.bytes);
     close(each.event);
   }
   rings_.clear();
@@ -139,10 +152,10 @@ samples sampler::taken() const {
     const auto& control = *static_cast<const perf_event_mmap_page*>(each.pages);
     // Acquire: what the kernel wrote before it moved the head.
     const std::uint64_t head = __atomic_load_n(&control.data_head, __ATOMIC_ACQUIRE);
-    words unread(static_cast<const std::byte*>(each.pages) + page_bytes_);
+    words unread(static_cast<const std::byte*>(each.pages) + page_bytes_, each.bytes);
     while (unread.at() < head) read_record(unread, found);
     // The kernel says how many were lost once there is room again, which never comes.
-    if (head + 2 * sample_bytes > ring_bytes) ++found.lost;
+    if (head + 2 * sample_bytes > each.bytes) ++found.lost;
   }
   return found;
 }

@@ -45,10 +45,12 @@ class sampler {
   // The samples that were taken on one processor: the kernel writes to its buffer, in a ring.
   struct ring {
     int event;
-    void* pages;
+    void* pages;        // one that tells where the kernel is, then the ring
+    std::size_t bytes;  // of the ring
   };
 
-  void open(int processor, duration period);
+  bool open_all(duration period, std::size_t bytes);
+  bool open(int processor, duration period, std::size_t bytes);
   void close_all() noexcept;
 
   std::size_t page_bytes_;
