@@ -14,7 +14,7 @@ void keep_environment();
 /// of vfork may neither allocate nor free: what malloc or mmap gives it stays in its parent.
 class Mended {
  public:
-  /// Plans it. No lock, no call into libc, no change of errno.
+  /// Plans it. No lock, no change of errno.
   explicit Mended(char* const* environment);
 
   /// Whether there is anything to do. Not where the environment has HEDDLE_DIR, as one that is

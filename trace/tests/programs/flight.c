@@ -21,8 +21,13 @@ PLAIN static void snapshot(int signal) {
   }
 }
 
+// Each thread has its buffer before the other ends, which would leave it its own.
+static pthread_barrier_t both;
+
 PLAIN static void* thread(void* calls) {
-  for (long i = 0; i < (long)calls; i++) last();
+  last();
+  pthread_barrier_wait(&both);
+  for (long i = 1; i < (long)calls; i++) last();
   return NULL;
 }
 
@@ -35,6 +40,7 @@ PLAIN int main(int argc, char** argv) {
   for (long i = 0; i < calls; i++) late();
   snapshot(signal);
   pthread_t two[2];
+  pthread_barrier_init(&both, NULL, 2);
   for (int i = 0; i < 2; i++) pthread_create(&two[i], NULL, thread, (void*)calls);
   for (int i = 0; i < 2; i++) pthread_join(two[i], NULL);
   kill(getpid(), SIGKILL);
