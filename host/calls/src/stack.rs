@@ -203,7 +203,8 @@ impl Stack {
         }
     }
 
-    /// Takes the enter of a signal's handler: no open call is gone, wherever the handler's stack is.
+    /// Takes the enter of a signal's handler: no open call is gone, wherever the handler's stack
+    /// is.
     pub fn interrupt(&mut self, event: Event) -> Step {
         let EventKind::Enter {
             function,
@@ -264,8 +265,8 @@ impl Stack {
         self.latest
     }
 
-    /// The call site of the call that the latest event ended; `None` if that was an enter. It is the
-    /// innermost open call's own where the call was inlined into that; else it is within the
+    /// The call site of the call that the latest event ended; `None` if that was an enter. It is
+    /// the innermost open call's own where the call was inlined into that; else it is within the
     /// innermost open call, unless that is gone.
     pub fn latest_site(&self) -> Option<Addr> {
         (self.ended != NOT_ENDED && self.ended != NOTHING).then_some(self.ended)

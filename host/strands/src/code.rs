@@ -197,8 +197,8 @@ impl Code {
     }
 }
 
-/// Whether a symbol ends in a number, as `name.0` does: those of GNU C nested functions do, and some
-/// others.
+/// Whether a symbol ends in a number, as `name.0` does: those of GNU C nested functions do, and
+/// some others.
 fn has_number(symbol: &str) -> bool {
     let number = symbol.rsplit_once('.').map_or("", |(_, number)| number);
     !number.is_empty() && number.bytes().all(|digit| digit.is_ascii_digit())

@@ -280,8 +280,8 @@ impl SymbolTable {
         memchr::memmem::find(self.names.as_bytes(), b".destroy").is_some()
     }
 
-    /// The ramps of C++20 coroutines that Clang compiled, by the names that it gives to what resumes
-    /// them. O(symbols).
+    /// The ramps of C++20 coroutines that Clang compiled, by the names that it gives to what
+    /// resumes them. O(symbols).
     pub fn clang_coroutines(&self) -> HashSet<&str> {
         let names = self.symbols.iter().map(|symbol| self.name(symbol));
         let parts = (names.filter(|name| !name.contains(".Frame."))).filter_map(coroutine_part);

@@ -56,8 +56,8 @@ const INSTRUMENT: [&str; 3] = [
     "-finstrument-functions-exclude-file-list=/include/c++/,-linux-gnu/c++/",
 ];
 
-/// The same for Clang, which has no such list. It puts the hooks in after it has inlined: at -O2 the
-/// standard library's small functions are gone then. And after it has made functions of a
+/// The same for Clang, which has no such list. It puts the hooks in after it has inlined: at -O2
+/// the standard library's small functions are gone then. And after it has made functions of a
 /// coroutine's parts, so that what resumes one has hooks, too.
 const CLANG: [&str; 2] = ["-g", "-finstrument-functions-after-inlining"];
 
