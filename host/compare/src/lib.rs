@@ -37,8 +37,10 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 
 /// Prints an error that ends the command, as every verb prints it.
 pub fn print_error(error: &anyhow::Error) {
+    use std::io::Write;
     let (red, reset) = (anstyle::AnsiColor::Red.on_default().bold(), anstyle::Reset);
-    anstream::eprintln!("{red}error:{reset} {error:#}");
+    // One that cannot be written is lost, and the exit code says the rest.
+    let _ = writeln!(anstream::stderr(), "{red}error:{reset} {error:#}");
 }
 
 fn compare(args: &Args) -> anyhow::Result<ExitCode> {

@@ -1,6 +1,6 @@
 //! The command line: which verb, and what its end means to the shell.
 
-use crate::{file_limit, verbs};
+use crate::{file_limit, notes, verbs};
 use clap::{Command, CommandFactory, Parser, Subcommand};
 use std::process::ExitCode;
 
@@ -68,8 +68,7 @@ pub fn run() -> ExitCode {
         Verb::Flags(args) => verbs::flags::run(args),
     };
     result.unwrap_or_else(|error| {
-        let (red, reset) = (anstyle::AnsiColor::Red.on_default().bold(), anstyle::Reset);
-        anstream::eprintln!("{red}error:{reset} {error:#}");
+        notes::error(format_args!("{error:#}"));
         ExitCode::from(1)
     })
 }

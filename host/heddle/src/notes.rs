@@ -4,11 +4,18 @@ use heddle_calls::Loose;
 use heddle_strands::Unresolved;
 use heddle_trace_file::{Damages, Error, Process, Remarks, Trace, Uncertainty, Why};
 use std::fmt::Display;
+use std::io::Write as _;
 use std::path::Path;
+
+/// Writes a line to standard error. One that cannot be written (a full disk, a closed reader) is
+/// lost: the result does not depend on it, nor may a traced program. `eprintln!` would panic.
+fn say(line: impl Display) {
+    let _ = writeln!(anstream::stderr(), "{line}");
+}
 
 /// A note: all is well, and there is something to know.
 pub fn note(text: impl Display) {
-    anstream::eprintln!("heddle: {text}");
+    say(format_args!("heddle: {text}"));
 }
 
 /// A warning: the result is not what it could be, and here is what to do.
@@ -17,13 +24,13 @@ pub fn warning(text: impl Display) {
         anstyle::AnsiColor::Yellow.on_default().bold(),
         anstyle::Reset,
     );
-    anstream::eprintln!("{yellow}warning:{reset} {text}");
+    say(format_args!("{yellow}warning:{reset} {text}"));
 }
 
 /// An error, as `main` prints it: for verbs that choose their own exit code.
 pub fn error(text: impl Display) {
     let (red, reset) = (anstyle::AnsiColor::Red.on_default().bold(), anstyle::Reset);
-    anstream::eprintln!("{red}error:{reset} {text}");
+    say(format_args!("{red}error:{reset} {text}"));
 }
 
 /// A path as a shell takes it, for commands that are printed to be copied.

@@ -96,6 +96,7 @@ mod tests {
         assert!(begun.0 > 0 && u128::from(begun.0) < now.as_nanos() + 2_000_000_000);
     }
 
+    #[expect(clippy::disallowed_macros, reason = "the test framework takes it")]
     #[test]
     fn a_file_is_written_by_someone_while_it_is_mapped_for_writing() {
         let directory = tempfile::tempdir().unwrap();

@@ -42,6 +42,28 @@ fn a_result_that_cannot_be_printed_is_an_error() {
 }
 
 #[test]
+fn a_note_that_cannot_be_printed_changes_no_exit_code() {
+    let (directory, _) = abc();
+    for (verb, code) in [
+        ("record -o other sh -c 'exit 7'", 7),
+        ("record -o other no-such-program", 127),
+        ("recover", 0),
+        ("report", 0),
+        ("report no-such-trace", 1),
+        ("info", 0),
+        ("info no-such-trace", 1),
+        ("pack", 0),
+        ("compare no-such-experiment", 2),
+    ] {
+        for to in ["2>/dev/full", "2>&-"] {
+            let output = shell(directory.path(), "", verb, to);
+            assert_eq!(output.status.code(), Some(code), "{verb} {to}: {output:?}");
+            let _ = fs::remove_file(directory.path().join("heddle.trace.packed"));
+        }
+    }
+}
+
+#[test]
 fn a_limit_on_file_sizes_is_an_error_of_ours_and_a_signal_for_the_program() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path();

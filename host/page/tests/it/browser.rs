@@ -273,7 +273,7 @@ fn a_picture_can_be_taken() {
     let save = |name: &str, picture: Vec<u8>| {
         let path: &Path = &target.join(name);
         std::fs::write(path, picture).unwrap();
-        eprintln!("wrote {}", path.display());
+        println!("wrote {}", path.display());
     };
     for (width, scheme) in [
         (1200, "light"),
