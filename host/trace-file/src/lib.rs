@@ -52,7 +52,7 @@ mod workers;
 pub mod write;
 
 pub use clock::{ClockKind, Rate, Stamp};
-pub use collect::{Collected, Collector, recover};
+pub use collect::{Claim, Collected, Collector, is_begun, recover};
 pub use damage::{Damage, Damages};
 pub use error::Error;
 pub use event::{Callee, CoroutineFrame, Event, EventKind, Way, Why};

@@ -42,6 +42,81 @@ fn a_result_that_cannot_be_printed_is_an_error() {
 }
 
 #[test]
+fn a_start_that_fails_leaves_nothing_in_the_way_of_the_next() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    // The marker fits into 512 bytes, what follows does not.
+    for _ in 0..2 {
+        let output = shell(path, "ulimit -f 1; ", "record true", "");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(125), "{stderr}");
+        assert!(stderr.contains("control"), "{stderr}");
+        assert!(!path.join("heddle.trace").exists(), "{stderr}");
+    }
+}
+
+/// Waits for what another process does, a minute at most.
+fn until(what: &str, done: impl Fn() -> bool) {
+    for _ in 0..6000 {
+        if done() {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    panic!("not in a minute: {what}");
+}
+
+#[test]
+fn recordings_that_go_on_at_once_have_directories_of_their_own() {
+    let (directory, _) = abc();
+    let path = directory.path();
+    let library = idle_library(path);
+    // Each leaves a mark where the recorder would leave a process, and ends when all have begun.
+    let program = "mkdir $HEDDLE_DIR/mark; while [ ! -e go ]; do sleep 0.01; done";
+    let mut running: Vec<_> = (0..3)
+        .map(|_| {
+            std::process::Command::new(assert_cmd::cargo::cargo_bin("heddle"))
+                .args(["record", "sh", "-c", program])
+                .current_dir(path)
+                .env("HEDDLE_LIB", &library)
+                .stderr(std::process::Stdio::piped())
+                .spawn()
+                .unwrap()
+        })
+        .collect();
+    let names = ["heddle.trace", "heddle.trace.2", "heddle.trace.3"];
+    until("three directories", || {
+        names
+            .iter()
+            .all(|name| path.join(name).join("mark").exists())
+    });
+    // The trace that was there is not lost, whoever moved it, and a fourth removes nothing.
+    shell(path, "", "record true", "");
+    assert!(path.join("heddle.trace.old/4711").exists());
+    assert!(
+        names
+            .iter()
+            .all(|name| path.join(name).join("control").exists())
+    );
+    fs::write(path.join("go"), "").unwrap();
+    let mut said = String::new();
+    for process in running.drain(..) {
+        let output = process.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        said += &String::from_utf8_lossy(&output.stderr);
+    }
+    for name in &names[1..] {
+        let text = format!("heddle.trace is being recorded; this recording goes to {name}\n");
+        assert!(said.contains(&text), "{said}");
+    }
+    assert!(
+        names
+            .iter()
+            .all(|name| !path.join(name).join("control").exists())
+    );
+}
+
+#[test]
 fn a_note_that_cannot_be_printed_changes_no_exit_code() {
     let (directory, _) = abc();
     for (verb, code) in [

@@ -1,53 +1,44 @@
 //! The file `control`: the bell, and the lock that says that a process is collecting.
 
+mod claim;
+
+pub use claim::{Claim, is_begun};
+
 use crate::Error;
-use crate::file::open_to_write;
 use crate::layout::{CONTROL_MAGIC, ControlHeader};
 use memmap2::MmapMut;
 use std::fs::File;
 use std::mem::offset_of;
 use std::os::fd::AsRawFd;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
 /// The mapped file; the lock lasts as long as it does.
 #[derive(Debug)]
 pub struct Control {
-    path: PathBuf,
     map: MmapMut,
-    _locked: File,
+    claim: Claim,
 }
 
 impl Control {
     /// Makes the file in the trace at `trace`, or takes over the one that a killed `heddle record`
     /// has left.
     pub fn hold(trace: &Path) -> Result<Self, Error> {
-        let path = trace.join("control");
-        let file = open_to_write(&path)?;
-        if !file.metadata().map_err(Error::io(&path))?.is_file() {
-            return Err(Error::damaged(&path, 0, "expected a regular file"));
-        }
-        // SAFETY: flock takes no pointer.
-        if unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } != 0 {
-            let source = std::io::Error::last_os_error();
-            return Err(match source.kind() {
-                std::io::ErrorKind::WouldBlock => Error::Recording(trace.to_owned()),
-                _ => Error::Io { path, source },
-            });
-        }
+        Self::of(Claim::of(trace)?)
+    }
+
+    /// Makes it ready in a trace that is ours.
+    pub fn of(claim: Claim) -> Result<Self, Error> {
+        let (path, file) = (claim.path(), claim.file());
         // Room on the disk, so that storing into the mapping cannot fail.
         // SAFETY: posix_fallocate takes no pointer.
         match unsafe { libc::posix_fallocate(file.as_raw_fd(), 0, SIZE as i64) } {
             0 => {}
-            error => return Err(Error::io(&path)(std::io::Error::from_raw_os_error(error))),
+            error => return Err(Error::io(path)(std::io::Error::from_raw_os_error(error))),
         }
-        let map = map(&file, &path)?;
-        let control = Control {
-            path,
-            map,
-            _locked: file,
-        };
+        let map = map(file, path)?;
+        let control = Control { map, claim };
         let version = word(&control.map, offset_of!(ControlHeader, version));
         version.store(crate::VERSION, Ordering::Relaxed);
         let magic = control.map.as_ptr().cast::<AtomicU64>();
@@ -73,7 +64,7 @@ impl Control {
 
     /// What ends a wait from another thread.
     pub fn waker(&self) -> Result<impl Fn() + Send + 'static + use<>, Error> {
-        let map = open(&self.path)?;
+        let map = open(self.claim.path())?;
         Ok(move || {
             let bell = word(&map, offset_of!(ControlHeader, bell));
             bell.store(1, Ordering::Release);
@@ -83,8 +74,12 @@ impl Control {
 
     /// Removes the file: a process that still runs collects for itself.
     pub fn remove(self) {
-        // If the file cannot be removed, the next collector takes it over.
-        let _ = std::fs::remove_file(&self.path);
+        self.claim.release();
+    }
+
+    /// Ends the use of the bell, and keeps the trace.
+    pub fn into_claim(self) -> Claim {
+        self.claim
     }
 }
 

@@ -1,6 +1,6 @@
 //! Collects while the program runs.
 
-use super::control::Control;
+use super::control::{Claim, Control};
 use super::dead::{self, Collected};
 use super::events_file::{EventsFile, Refused};
 use crate::buffer::{self, offset};
@@ -60,9 +60,17 @@ impl Collector {
     /// # Errors
     /// The file cannot be made, or another process collects.
     pub fn begin(path: &Path) -> Result<Self, Error> {
+        Self::begin_in(path, Claim::of(path)?)
+    }
+
+    /// The same in a trace that was claimed before.
+    ///
+    /// # Errors
+    /// There is no room for the file.
+    pub fn begin_in(path: &Path, claim: Claim) -> Result<Self, Error> {
         Ok(Collector {
             trace: path.to_owned(),
-            control: Control::hold(path)?,
+            control: Control::of(claim)?,
             processes: HashMap::new(),
             looked: None,
             trouble: None,
@@ -149,10 +157,18 @@ impl Collector {
     /// A part of the trace is damaged, or the directory cannot be read. A full disk is no error:
     /// [`Collected::trouble`] tells.
     pub fn finish(self) -> Result<Collected, Error> {
-        drop(self.processes);
-        let collected = dead::collect_all(&self.trace);
-        self.control.remove();
+        let (collected, claim) = self.finish_claimed();
+        claim.release();
         collected
+    }
+
+    /// The same, and the trace is still ours, to be read before another process may move it.
+    ///
+    /// # Errors
+    /// As [`Collector::finish`].
+    pub fn finish_claimed(self) -> (Result<Collected, Error>, Claim) {
+        drop(self.processes);
+        (dead::collect_all(&self.trace), self.control.into_claim())
     }
 
     /// What stopped a copy, if anything did; told of once.

@@ -20,6 +20,7 @@ mod events_file;
 mod follow;
 mod requests;
 
+pub use control::{Claim, is_begun};
 pub use dead::Collected;
 pub use follow::Collector;
 pub(crate) use requests::Requests;

@@ -1,8 +1,9 @@
 //! The thread that moves full blocks out of the program's buffers while processors are idle.
 
+use super::directory;
 use super::failure::Failure;
 use crate::notes;
-use heddle_trace_file::{Collected, Collector, Error};
+use heddle_trace_file::{Claim, Collected, Collector, Error};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
@@ -22,11 +23,14 @@ pub struct Collecting {
 /// A thread rings when a block is full; this finds a bell that was not heard, and new processes.
 const AT_MOST: Duration = Duration::from_millis(100);
 
-/// Starts to collect in the trace at `trace`, which the user calls `shown`. To be called before the
-/// program begins.
-pub fn start(trace: &Path, shown: &Path) -> Result<Collecting, Failure> {
-    let failed = |error: Error| Failure::ours(format!("cannot begin to record: {error}"));
-    let mut collector = Collector::begin(trace).map_err(failed)?;
+/// Starts to collect in the trace at `trace`, which the user calls `shown`, and which is ours by
+/// this `claim`. To be called before the program begins. Where it fails, the trace is removed.
+pub fn start(trace: &Path, shown: &Path, claim: Claim) -> Result<Collecting, Failure> {
+    let failed = |error: Error| {
+        directory::discard(trace);
+        Failure::ours(format!("cannot begin to record: {error}"))
+    };
+    let mut collector = Collector::begin_in(trace, claim).map_err(failed)?;
     let wake = collector.waker().map_err(failed)?;
     let stop = Arc::new(AtomicBool::new(false));
     let (stopped, said) = (stop.clone(), shown.to_owned());
@@ -48,9 +52,10 @@ pub fn start(trace: &Path, shown: &Path) -> Result<Collecting, Failure> {
         (collector, told)
     };
     let thread = std::thread::Builder::new().name("collector".into());
-    let thread = thread
-        .spawn(work)
-        .map_err(|error| Failure::ours(format!("cannot start a thread: {error}")))?;
+    let thread = thread.spawn(work).map_err(|error| {
+        directory::discard(trace);
+        Failure::ours(format!("cannot start a thread: {error}"))
+    })?;
     let id = kernel_id
         .recv()
         .map_err(|_| Failure::ours("the collecting thread ended at once"))?;
@@ -65,7 +70,8 @@ pub fn start(trace: &Path, shown: &Path) -> Result<Collecting, Failure> {
 
 impl Collecting {
     /// Ends the thread, and collects what the program has left.
-    pub fn finish(self) -> Result<Collected, Error> {
+    /// The trace is ours until the claim is released.
+    pub fn finish(self) -> (Result<Collected, Error>, Claim) {
         self.stop.store(true, SeqCst);
         (self.wake)();
         // A process that goes on and takes every processor would keep it from its end. Going back
@@ -75,11 +81,12 @@ impl Collecting {
             .thread
             .join()
             .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        let collected = collector.finish()?;
-        if let Some(trouble) = collected.trouble.as_ref().filter(|_| !told) {
+        let (collected, claim) = collector.finish_claimed();
+        let trouble = collected.as_ref().ok().and_then(|it| it.trouble.as_ref());
+        if let Some(trouble) = trouble.filter(|_| !told) {
             notes::uncopied(trouble, &self.shown);
         }
-        Ok(collected)
+        (collected, claim)
     }
 }
 

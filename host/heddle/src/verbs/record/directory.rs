@@ -1,47 +1,125 @@
 //! The directory that a new trace goes into.
 
 use super::failure::Failure;
-use heddle_trace_file::{MARKER, VERSION, is_trace};
+use crate::notes::note;
+use heddle_trace_file::{Claim, Error, MARKER, VERSION, is_begun, is_trace};
 use std::ffi::OsString;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// Makes `path` an empty trace directory and returns its absolute path. A trace that is there
-/// becomes `path.old`; anything else that is there is left alone.
-pub fn prepare(path: &Path) -> Result<PathBuf, Failure> {
-    let failed = |what: &str, path: &Path| {
-        let message = format!("cannot {what} {}", path.display());
-        move |error: std::io::Error| {
-            let remedy = match error.kind() {
-                std::io::ErrorKind::FileTooLarge => "; raise the limit: ulimit -f unlimited",
-                _ => "",
-            };
-            Failure::ours(format!("{message}: {error}{remedy}"))
+/// A directory that is ours to record into.
+pub struct Prepared {
+    /// Its absolute path.
+    pub trace: PathBuf,
+    /// What the user calls it.
+    pub shown: PathBuf,
+    pub claim: Claim,
+}
+
+/// Recordings that may go on at a time into directories of one name.
+const MOST: u32 = 1000;
+
+/// Makes `path` an empty trace directory. A trace that is there becomes `path.old`, unless it is
+/// being recorded: then ours is `path.2`, or the next number. Anything else that is there is left
+/// alone.
+pub fn prepare(path: &Path) -> Result<Prepared, Failure> {
+    for number in 1..=MOST {
+        let shown = match number {
+            1 => path.to_owned(),
+            number => with_suffix(path, &format!(".{number}")),
+        };
+        let Some(claim) = claim(&shown)? else {
+            continue;
+        };
+        let marker = shown.join("heddle");
+        fs::write(&marker, marker_text())
+            .inspect_err(|_| _ = discard(&shown))
+            .map_err(failed("write", &marker))?;
+        let trace = std::path::absolute(&shown).map_err(failed("find", &shown))?;
+        if number > 1 {
+            note(format_args!(
+                "{} is being recorded; this recording goes to {}",
+                path.display(),
+                shown.display()
+            ));
         }
-    };
-    if is_trace(path) {
-        let old = old_name(path);
-        if is_trace(&old) {
-            fs::remove_dir_all(&old).map_err(failed("remove the old trace", &old))?;
-        } else if old.symlink_metadata().is_ok() {
+        return Ok(Prepared {
+            trace,
+            shown,
+            claim,
+        });
+    }
+    Err(Failure::ours(format!(
+        "{MOST} recordings go on in {}; record elsewhere: heddle record -o OTHER-DIRECTORY …",
+        path.display()
+    )))
+}
+
+fn marker_text() -> String {
+    format!("{MARKER}{VERSION}\n")
+}
+
+/// Claims the directory at `path`, which is made, or emptied by moving a trace to its old name;
+/// none: another process records into it.
+fn claim(path: &Path) -> Result<Option<Claim>, Failure> {
+    loop {
+        let there = path.symlink_metadata().is_ok();
+        if there && !is_trace(path) && !is_begun(path, &marker_text()) {
             return Err(Failure::ours(format!(
-                "{} is in the way of keeping the last trace, and is not a heddle trace; record elsewhere: heddle record -o OTHER-DIRECTORY …",
-                old.display()
+                "{} exists and is not a heddle trace; record elsewhere: heddle record -o OTHER-DIRECTORY …",
+                path.display()
             )));
         }
-        fs::rename(path, &old).map_err(failed("keep the last trace as", &old))?;
-    } else if path.symlink_metadata().is_ok() && !is_empty_directory(path) {
+        fs::create_dir_all(path).map_err(failed("make the directory", path))?;
+        let claim = match Claim::of(path) {
+            Ok(claim) => claim,
+            Err(Error::Recording(_)) => return Ok(None),
+            // Another process has moved it away.
+            Err(Error::Io { source, .. }) if source.kind() == ErrorKind::NotFound => continue,
+            Err(error) => return Err(Failure::ours(format!("cannot begin to record: {error}"))),
+        };
+        if !is_trace(path) {
+            return Ok(Some(claim));
+        }
+        if !keep_as_old(path).inspect_err(|_| _ = fs::remove_file(path.join("control")))? {
+            claim.release();
+            return Ok(None);
+        }
+    }
+}
+
+/// Moves the trace at `path`, which is claimed, to its old name, and removes the one that was
+/// there. Returns whether that was possible: not if another process records into it.
+fn keep_as_old(path: &Path) -> Result<bool, Failure> {
+    let old = with_suffix(path, ".old");
+    if is_trace(&old) {
+        match Claim::of(&old) {
+            Err(Error::Recording(_)) => return Ok(false),
+            // What cannot be claimed can perhaps be removed.
+            _ => fs::remove_dir_all(&old).map_err(failed("remove the old trace", &old))?,
+        }
+    } else if old.symlink_metadata().is_ok() {
         return Err(Failure::ours(format!(
-            "{} exists and is not a heddle trace; record elsewhere: heddle record -o OTHER-DIRECTORY …",
-            path.display()
+            "{} is in the way of keeping the last trace, and is not a heddle trace; record elsewhere: heddle record -o OTHER-DIRECTORY …",
+            old.display()
         )));
     }
-    fs::create_dir_all(path).map_err(failed("make the directory", path))?;
-    let marker = path.join("heddle");
-    fs::write(&marker, format!("{MARKER}{VERSION}\n"))
-        .inspect_err(|_| _ = discard(path)) // half a marker would be in the way of the next attempt
-        .map_err(failed("write", &marker))?;
-    std::path::absolute(path).map_err(failed("find", path))
+    fs::rename(path, &old).map_err(failed("keep the last trace as", &old))?;
+    let _ = fs::remove_file(old.join("control"));
+    Ok(true)
+}
+
+/// What could not be done to `path`, why, and what to do about it.
+fn failed(what: &str, path: &Path) -> impl FnOnce(std::io::Error) -> Failure + use<> {
+    let message = format!("cannot {what} {}", path.display());
+    move |error: std::io::Error| {
+        let remedy = match error.kind() {
+            ErrorKind::FileTooLarge => "; raise the limit: ulimit -f unlimited",
+            _ => "",
+        };
+        Failure::ours(format!("{message}: {error}{remedy}"))
+    }
 }
 
 /// Writes into the trace at `path` which options made it record less, if there are any.
@@ -73,18 +151,16 @@ pub fn discard(path: &Path) -> bool {
             let _ = fs::remove_dir(entry.path());
         }
     }
+    // From here on it may be another recording's.
+    let _ = fs::remove_file(path.join("control"));
     let _ = fs::remove_dir(path);
     untried
 }
 
-fn old_name(path: &Path) -> PathBuf {
+fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     // `traces/` and `traces` are the same directory; a suffix goes on its name.
     let path: PathBuf = path.components().collect();
     let mut name = OsString::from(path);
-    name.push(".old");
+    name.push(suffix);
     name.into()
-}
-
-fn is_empty_directory(path: &Path) -> bool {
-    fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none())
 }

@@ -15,6 +15,7 @@ use crate::coroutine_calls::{ClangModules, Count};
 use crate::file_limit;
 use crate::names::printable;
 use crate::notes::{counted, error, note, quoted, warning, were};
+use directory::Prepared;
 use failure::Failure;
 use heddle_calls::{Profile, Workers};
 use heddle_trace_file::{Collected, Error, Process, Thread, Trace};
@@ -27,7 +28,8 @@ use std::process::{Command, ExitCode, ExitStatus};
 #[derive(clap::Args)]
 #[command(override_usage = "heddle record [OPTIONS] [--] <PROGRAM> [ARGUMENT]...")]
 pub struct Args {
-    /// Directory to make; a trace that is there is kept as DIR.old
+    /// Directory to make; a trace that is there is kept as DIR.old, beside one that is being
+    /// recorded ours is DIR.2
     #[arg(short, long, value_name = "DIR", default_value = "heddle.trace")]
     output: PathBuf,
     /// The program and its arguments
@@ -67,7 +69,11 @@ fn record(args: &Args) -> Result<ExitCode, Failure> {
         return Ok(ExitCode::SUCCESS);
     }
     let preload = library::preload(&library)?;
-    let trace = directory::prepare(&args.output)?;
+    let Prepared {
+        trace,
+        shown,
+        claim,
+    } = directory::prepare(&args.output)?;
     // Looked up here and run by its path, but under the name that was typed, which it may show in
     // its messages.
     let mut command = Command::new(&program);
@@ -81,15 +87,14 @@ fn record(args: &Args) -> Result<ExitCode, Failure> {
     args.modes.tell(&mut command);
     directory::say_filters(&trace, &args.less.typed())?;
     file_limit::restored(&mut command);
-    let collecting =
-        collector::start(&trace, &args.output).inspect_err(|_| _ = directory::discard(&trace))?;
+    let collecting = collector::start(&trace, &shown, claim)?;
     let planning = planning::start(&trace, &args.less, args.modes.plans_coroutines())
         .inspect_err(|_| _ = directory::discard(&trace))?;
     let status = run::run(&mut command);
     if let Some(planning) = planning {
         planning.finish();
     }
-    let collected = collecting.finish();
+    let (collected, claim) = collecting.finish();
     let status = status.inspect_err(|_| _ = directory::discard(&trace))?;
     if let Some(signal) = status.signal() {
         note(format_args!(
@@ -98,7 +103,8 @@ fn record(args: &Args) -> Result<ExitCode, Failure> {
             run::signal_name(signal)
         ));
     }
-    conclude(&trace, &args.output, &program, collected);
+    conclude(&trace, &shown, &program, collected);
+    claim.release();
     Ok(exit_code(status))
 }
 

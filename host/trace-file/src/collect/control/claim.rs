@@ -1,0 +1,104 @@
+//! Whose a trace's directory is.
+
+use crate::Error;
+use crate::file::open_to_write;
+use crate::layout::CONTROL_MAGIC;
+use std::fs::File;
+use std::io::{ErrorKind, Read};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// The right to record into a directory, and to move or remove it: the lock of its `control`. It is
+/// ours as long as this lives.
+#[derive(Debug)]
+pub struct Claim {
+    path: PathBuf,
+    file: File,
+}
+
+impl Claim {
+    /// Claims the directory `trace`, and makes its `control` if there is none.
+    ///
+    /// # Errors
+    /// [`Error::Recording`] if another process has claimed it; the file cannot be made.
+    pub fn of(trace: &Path) -> Result<Self, Error> {
+        let mut path = trace.join("control");
+        loop {
+            let file = open_to_write(&path)?;
+            let opened = file.metadata().map_err(Error::io(&path))?;
+            if !opened.is_file() {
+                return Err(Error::damaged(&path, 0, "expected a regular file"));
+            }
+            // SAFETY: flock takes no pointer.
+            if unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } != 0 {
+                let source = std::io::Error::last_os_error();
+                return Err(match source.kind() {
+                    ErrorKind::WouldBlock => Error::Recording(trace.to_owned()),
+                    _ => Error::Io { path, source },
+                });
+            }
+            // Another process may have removed or moved the file that was opened before it gave up
+            // the lock.
+            let claim = Self { path, file };
+            if claim.holds() {
+                return Ok(claim);
+            }
+            path = claim.path;
+        }
+    }
+
+    /// Whether the file that is locked is still where it was opened.
+    fn holds(&self) -> bool {
+        let (there, ours) = (self.path.symlink_metadata(), self.file.metadata());
+        let (Ok(there), Ok(ours)) = (there, ours) else {
+            return false;
+        };
+        (there.dev(), there.ino()) == (ours.dev(), ours.ino())
+    }
+
+    /// Ends it, and removes the file, unless the directory was removed and another process has made
+    /// a new one there.
+    pub fn release(self) {
+        if self.holds() {
+            // If the file cannot be removed, the next claim takes it over.
+            let _ = std::fs::remove_file(&self.path);
+        }
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(super) fn file(&self) -> &File {
+        &self.file
+    }
+}
+
+/// Whether the directory at `path` is empty, or holds what a recording makes first, `control` and a
+/// part of the marker: one begins there, or was killed as it began.
+pub fn is_begun(path: &Path, marker: &str) -> bool {
+    let Ok(entries) = std::fs::read_dir(path) else {
+        return false;
+    };
+    let begins = |name: &str| -> Option<Vec<u8>> {
+        let mut bytes = Vec::new();
+        let file = File::open(path.join(name)).ok()?;
+        let most = marker.len().max(CONTROL_MAGIC.len()) as u64;
+        file.metadata().ok().filter(|file| file.is_file())?;
+        file.take(most + 1).read_to_end(&mut bytes).ok()?;
+        Some(bytes)
+    };
+    entries
+        .flatten()
+        .all(|entry| match entry.file_name().to_str() {
+            Some("control") => begins("control").is_some_and(|bytes| {
+                let magic = &bytes[..bytes.len().min(CONTROL_MAGIC.len())];
+                magic == CONTROL_MAGIC || magic.iter().all(|&byte| byte == 0)
+            }),
+            Some("heddle") => {
+                begins("heddle").is_some_and(|bytes| marker.as_bytes().starts_with(&bytes))
+            }
+            _ => false,
+        })
+}
