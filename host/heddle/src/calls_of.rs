@@ -194,8 +194,8 @@ struct Labels {
     seen: FxHashMap<Seen, u32>,
 }
 
-/// What a call's label depends on: generation of the modules, function, call site, whether it is
-/// inlined, and the function above.
+/// A call's label depends on these: the generation of the modules, the function, the call site,
+/// whether the call is inlined, and the function above.
 type Seen = (u32, Addr, Addr, bool, Option<Addr>);
 
 impl Labels {

@@ -51,8 +51,8 @@ impl<'a> Names<'a> {
         &mut self.images
     }
 
-    /// What a person calls a strand: as the program named it, else after its outermost call; a
-    /// coroutine as its author wrote it, without what the compiler made of it.
+    /// The strand's name for people: the program's own if it has set one, else that of its
+    /// outermost call. A coroutine has the name in its source, without the compiler's suffixes.
     pub fn strand(&mut self, strand: &Strand) -> String {
         self.strand_of(strand.id.process(), strand.name(), strand.entry())
     }

@@ -56,8 +56,8 @@ pub fn label(trace: &Trace, id: StrandId) -> String {
     }
 }
 
-/// What is printed for the maker of a strand that nothing in the trace tells: who creates a thread
-/// is not recorded.
+/// Stands where a strand's maker would be printed and the trace does not tell it: the recorder does
+/// not note which thread creates another.
 pub const NOT_KNOWN: &str = "not known";
 
 /// Whether nobody made this strand: it is the thread that its process began with.

@@ -11,7 +11,12 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// What the file `heddle` in a trace directory begins with; the version follows, then a newline.
-pub const MARKER: &str = "heddle trace ";
+const MARKER: &str = "heddle trace ";
+
+/// The contents of the file `heddle`, which marks a directory as a trace of this version.
+pub fn marker() -> String {
+    format!("{MARKER}{}\n", crate::VERSION)
+}
 
 /// The file of a trace that has what [`Trace::filters`] gives.
 pub(crate) const FILTERS: &str = "filters";

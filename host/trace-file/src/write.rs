@@ -72,8 +72,7 @@ impl TraceWriter {
     /// Makes the directory, marked with this crate's version.
     pub fn create(path: &Path) -> io::Result<Self> {
         std::fs::create_dir_all(path)?;
-        let marker = format!("{}{}\n", crate::MARKER, crate::VERSION);
-        std::fs::write(path.join("heddle"), marker)?;
+        std::fs::write(path.join("heddle"), crate::marker())?;
         Ok(TraceWriter {
             path: path.to_owned(),
         })

@@ -3,8 +3,7 @@
 
 use super::skipped;
 use heddle_results::{
-    ClaimReport, ExperimentReport, Kind, Part, PrintedTable, Report, Statement, Tally, Verdict,
-    statements, tables,
+    ClaimReport, Kind, Part, PrintedTable, Report, Statement, Tally, Verdict, statements, tables,
 };
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -128,11 +127,16 @@ fn statement(text: &mut String, statement: &Statement) {
 
 /// Questions or goals, by experiment.
 fn ours(text: &mut String, report: &Report, kind: Kind) {
-    let claims = |experiment: &ExperimentReport| -> Vec<ClaimReport> {
-        let own = experiment.claims.iter().filter(|claim| claim.kind == kind);
-        own.cloned().collect()
-    };
-    let all: Vec<ClaimReport> = report.experiments.iter().flat_map(claims).collect();
+    let experiments = report.experiments.iter();
+    let all: Vec<(&str, &ClaimReport)> = experiments
+        .flat_map(|experiment| {
+            experiment
+                .claims
+                .iter()
+                .map(|claim| (&*experiment.id, claim))
+        })
+        .filter(|(_, claim)| claim.kind == kind)
+        .collect();
     if all.is_empty() {
         return;
     }
@@ -140,25 +144,22 @@ fn ours(text: &mut String, report: &Report, kind: Kind) {
         Kind::Goal => ("What we want to reach", "goal"),
         Kind::Claim | Kind::Question => ("What we ask beyond the sources", "question"),
     };
-    let tally = Tally::of_claims(kind, &all).phrases("");
+    let tally = Tally::of_claims(kind, all.iter().map(|(_, claim)| *claim)).phrases("");
     section(text, &format!("{title}: {}", tally.join(", ")));
     let _ = write!(
         text,
         "\n| experiment | {head} | answer | bound | ours |\n|---|---|---|---|---|\n"
     );
-    for experiment in &report.experiments {
-        for claim in claims(experiment) {
-            let _ = writeln!(
-                text,
-                "| `{}` | {} | {} | {} | {}: {} |",
-                experiment.id,
-                cell(&claim.words),
-                claim.verdict.word(kind),
-                cell(&claim.bound),
-                cell(&claim.computed),
-                cell(found(&claim))
-            );
-        }
+    for (experiment, claim) in all {
+        let _ = writeln!(
+            text,
+            "| `{experiment}` | {} | {} | {} | {}: {} |",
+            cell(&claim.words),
+            claim.verdict.word(kind),
+            cell(&claim.bound),
+            cell(&claim.computed),
+            cell(found(claim))
+        );
     }
 }
 

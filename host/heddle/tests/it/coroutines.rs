@@ -70,8 +70,8 @@ fn a_destruction_that_goes_on_by_a_tail_call_makes_no_second_instance() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path();
     let (program, [main, actor, destroy]) = compiled(path);
-    // What is at the frame's address when the body is entered after `destroy` has returned: called
-    // from elsewhere, it is another.
+    // The body is entered at the frame's old address after `destroy` has returned. If the call
+    // comes from elsewhere, a new coroutine is there.
     for (caller, instances) in [(main + 9, 1), (main + 13, 2)] {
         let directory = path.join(format!("{instances}.trace"));
         let trace = TraceWriter::create(&directory).unwrap();

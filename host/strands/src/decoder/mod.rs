@@ -95,36 +95,19 @@ impl<'a, S: Sink> Decoder<'a, S> {
     #[inline]
     pub fn feed(&mut self, thread: usize, event: &Event) -> Result<(), NotAlone> {
         let context = self.running.begin_event(thread, event.time.0);
-        match event.kind {
-            EventKind::Enter {
-                function,
-                caller,
-                sp,
-                frame,
-            } => {
-                self.sites.advance(event.time);
-                self.unresolved.events += 1;
-                let entered = Entered {
-                    function: function.0,
-                    caller: caller.0,
-                    sp: sp.0,
-                    time: event.time.0,
-                    way: event.way,
-                    frame,
-                };
-                let entered = self.sites.corrected(entered);
-                self.enter(context, &entered)?;
-            }
-            EventKind::Exit { function, sp } => {
-                self.unresolved.events += 1;
-                self.exit(context, function, sp.0, event.way, event.time)?;
-            }
-            _ => {
-                self.announced.take(&mut self.running, context, event);
-                let gap = matches!(event.kind, EventKind::Gap { .. });
-                self.running.other(context, event, gap);
-                return Ok(());
-            }
+        if let Some(entered) = Entered::of(event) {
+            self.sites.advance(event.time);
+            self.unresolved.events += 1;
+            let entered = self.sites.corrected(entered);
+            self.enter(context, &entered)?;
+        } else if let EventKind::Exit { function, sp } = event.kind {
+            self.unresolved.events += 1;
+            self.exit(context, function, sp.0, event.way, event.time)?;
+        } else {
+            self.announced.take(&mut self.running, context, event);
+            let gap = matches!(event.kind, EventKind::Gap { .. });
+            self.running.other(context, event, gap);
+            return Ok(());
         }
         if self.announced.is_new(context) {
             self.announced.bind(&mut self.running, context);

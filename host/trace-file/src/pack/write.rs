@@ -5,7 +5,7 @@ use super::{ModuleSymbols, codec};
 use crate::layout::{BLOCK_HEADER, BLOCK_UNIT, ProcessHeader};
 use crate::process::Process;
 use crate::trace::FILTERS;
-use crate::{Error, MARKER, Trace, VERSION};
+use crate::{Error, Trace};
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
@@ -50,7 +50,7 @@ fn write<W: Write>(
     path: &Path,
 ) -> Result<Packed, Error> {
     let mut writer = PieceWriter::new(to).map_err(Error::io(path))?;
-    let marker = format!("{MARKER}{VERSION}\n");
+    let marker = crate::marker();
     let mut add = |kind, name: &str, content: &[u8]| {
         writer
             .add(header(kind, 0), name, content)

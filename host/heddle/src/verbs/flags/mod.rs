@@ -15,7 +15,7 @@ pub struct Args {
     /// How the program is to call the recorder
     #[arg(long, value_enum, default_value_t)]
     way: Way,
-    /// Ask this compiler, and print the flags that it takes
+    /// Print the flags that this compiler takes: it is run to find out
     #[arg(long, value_name = "COMMAND")]
     compiler: Option<String>,
     #[command(flatten)]
@@ -46,22 +46,23 @@ struct System {
     meson: bool,
 }
 
-/// What makes a program recordable. GCC matches the list's entries anywhere in a file's path, so
-/// the third leaves out the C++ standard library wherever it is installed (Debian keeps a part of
-/// it apart, in x86_64-linux-gnu/c++): its small functions would be nearly all events, and most of
-/// the run time.
+/// These flags make a program recordable. GCC matches the list's entries anywhere in a file's path,
+/// so the third flag leaves out the C++ standard library wherever it is installed (Debian keeps a
+/// part of it apart, in x86_64-linux-gnu/c++): its small functions would be nearly all events, and
+/// most of the run time.
 const INSTRUMENT: [&str; 3] = [
     "-g",
     "-finstrument-functions",
     "-finstrument-functions-exclude-file-list=/include/c++/,-linux-gnu/c++/",
 ];
 
-/// The same for Clang, which has no such list. It puts the hooks in after it has inlined: at -O2
-/// the standard library's small functions are gone then. And after it has made functions of a
-/// coroutine's parts, so that what resumes one has hooks, too.
+/// These flags make a program recordable with Clang, which has no such list. By the second flag
+/// Clang puts the hooks in after it has inlined, when the standard library's small functions are
+/// gone at -O2, and after it has made functions of a coroutine's parts, so that the function that
+/// resumes a coroutine has hooks, too.
 const CLANG: [&str; 2] = ["-g", "-finstrument-functions-after-inlining"];
 
-/// What keeps GCC 12 from crashing on coroutines.
+/// This flag keeps GCC 12 from crashing on coroutines.
 const NO_TAIL_CALLS: &str = "-fno-optimize-sibling-calls";
 
 /// The same by the other way; the header belongs to it.
@@ -128,7 +129,7 @@ task ends() { co_return; }
 task waits() { co_await ends(); }
 ";
 
-/// What `--compiler` names.
+/// The compiler that `--compiler` names.
 struct Compiler<'a> {
     name: &'a str,
     program: &'a str,
@@ -149,7 +150,8 @@ impl<'a> Compiler<'a> {
         })
     }
 
-    /// What it takes of the first way: GCC's flags, or Clang's, and what its defects ask for.
+    /// The flags of the first way that the compiler takes: GCC's or Clang's, and those that its
+    /// defects ask for.
     fn instrument_flags(&self) -> anyhow::Result<Vec<&'static str>> {
         let mut flags = INSTRUMENT.to_vec();
         if let Err(refused) = self.must_take(&flags, None) {
@@ -172,7 +174,7 @@ impl<'a> Compiler<'a> {
         Ok(flags)
     }
 
-    /// Fails where it does not take the flags; what it said is part of the message.
+    /// Fails where the compiler does not take the flags; the message quotes its first line.
     fn must_take(&self, flags: &[&str], header: Option<&Path>) -> anyhow::Result<()> {
         // -Werror, for clang only warns of a flag that it ignores.
         let mut arguments: Vec<&OsStr> = flags.iter().map(OsStr::new).collect();
@@ -198,7 +200,8 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    /// Whether it ends by an error of its own, as GCC 12 does. One that knows no C++ does not.
+    /// Whether the compiler ends by an internal error, as GCC 12 does. A compiler without C++ does
+    /// not.
     fn crashes_on_coroutines(&self, flags: &[&str]) -> anyhow::Result<bool> {
         let more = ["-std=c++20", "-O2", "-S", "-o", "/dev/null"];
         let arguments: Vec<&OsStr> = flags.iter().chain(&more).map(OsStr::new).collect();
@@ -207,7 +210,7 @@ impl<'a> Compiler<'a> {
         Ok(!answer.status.success() && said.contains("internal compiler error"))
     }
 
-    /// Its answer to a source text.
+    /// The compiler's answer to a source text.
     fn asked(&self, flags: &[&OsStr], language: &str, source: &str) -> anyhow::Result<Output> {
         let run = || -> std::io::Result<Output> {
             let mut compiler = Command::new(self.program)
@@ -218,7 +221,7 @@ impl<'a> Compiler<'a> {
                 .stdout(Stdio::null())
                 .stderr(Stdio::piped())
                 .spawn()?;
-            // One that does not read its input has said why.
+            // A compiler that does not read its input says why.
             if let Some(mut input) = compiler.stdin.take() {
                 let _ = input.write_all(source.as_bytes());
             }

@@ -69,8 +69,8 @@ pub fn start(trace: &Path, shown: &Path, claim: Claim) -> Result<Collecting, Fai
 }
 
 impl Collecting {
-    /// Ends the thread, and collects what the program has left.
-    /// The trace is ours until the claim is released.
+    /// Ends the thread, and collects what the program has left. No other process may touch the
+    /// trace until the claim is released.
     pub fn finish(self) -> (Result<Collected, Error>, Claim) {
         self.stop.store(true, SeqCst);
         (self.wake)();

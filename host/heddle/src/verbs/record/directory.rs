@@ -2,7 +2,7 @@
 
 use super::failure::Failure;
 use crate::notes::note;
-use heddle_trace_file::{Claim, Error, MARKER, VERSION, is_begun, is_trace};
+use heddle_trace_file::{Claim, Error, is_begun, is_trace};
 use std::ffi::OsString;
 use std::fs;
 use std::io::ErrorKind;
@@ -33,7 +33,7 @@ pub fn prepare(path: &Path) -> Result<Prepared, Failure> {
             continue;
         };
         let marker = shown.join("heddle");
-        fs::write(&marker, marker_text())
+        fs::write(&marker, heddle_trace_file::marker())
             .inspect_err(|_| _ = discard(&shown))
             .map_err(failed("write", &marker))?;
         let trace = std::path::absolute(&shown).map_err(failed("find", &shown))?;
@@ -56,16 +56,12 @@ pub fn prepare(path: &Path) -> Result<Prepared, Failure> {
     )))
 }
 
-fn marker_text() -> String {
-    format!("{MARKER}{VERSION}\n")
-}
-
-/// Claims the directory at `path`, which is made, or emptied by moving a trace to its old name;
-/// none: another process records into it.
+/// Claims the directory at `path`, which is made, or emptied by moving a trace to its old name.
+/// Gives none where another process records into it.
 fn claim(path: &Path) -> Result<Option<Claim>, Failure> {
     loop {
         let there = path.symlink_metadata().is_ok();
-        if there && !is_trace(path) && !is_begun(path, &marker_text()) {
+        if there && !is_trace(path) && !is_begun(path) {
             return Err(Failure::ours(format!(
                 "{} exists and is not a heddle trace; record elsewhere: heddle record -o OTHER-DIRECTORY …",
                 path.display()

@@ -1,6 +1,5 @@
-//! What the library in the traced program must know of its functions, and asks us
-//! (docs/trace-format.md, Plans): which ones the user's patterns mean, and where coroutines have
-//! their frames.
+//! Plans (docs/trace-format.md): the library in the traced program asks `heddle record` which
+//! functions the user's patterns mean, and where coroutines have their frames.
 
 use super::failure::Failure;
 use super::filtering::{Options, Search};

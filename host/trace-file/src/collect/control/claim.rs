@@ -1,4 +1,4 @@
-//! Whose a trace's directory is.
+//! The lock by which a process owns a trace's directory.
 
 use crate::Error;
 use crate::file::open_to_write;
@@ -75,9 +75,10 @@ impl Claim {
     }
 }
 
-/// Whether the directory at `path` is empty, or holds what a recording makes first, `control` and a
-/// part of the marker: one begins there, or was killed as it began.
-pub fn is_begun(path: &Path, marker: &str) -> bool {
+/// Whether the directory at `path` is empty, or holds only the files that a recording makes first,
+/// `control` and a part of the marker: a recording begins there, or was killed as it began.
+pub fn is_begun(path: &Path) -> bool {
+    let marker = crate::marker();
     let Ok(entries) = std::fs::read_dir(path) else {
         return false;
     };

@@ -1,5 +1,5 @@
-//! What is to be said of a strand that has ended: kept outside memory, since there may be millions,
-//! until names are looked up.
+//! The facts of strands that have ended are kept in a file until names are looked up, since there
+//! may be millions of strands.
 
 use crate::notes::counted;
 use heddle_strands::{Kind, Strand, StrandId};
