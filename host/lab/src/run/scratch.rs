@@ -10,6 +10,7 @@ use crate::error::{Error, Result};
 use crate::file_lock::{Lock, is_at, open_directory, try_lock};
 use std::fs::{DirBuilder, File};
 use std::io::ErrorKind;
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
@@ -22,7 +23,7 @@ const DIGITS: usize = 8;
 pub(super) struct Scratch {
     path: PathBuf,
     /// Open, and so locked.
-    _lock: File,
+    lock: File,
 }
 
 impl Scratch {
@@ -51,7 +52,7 @@ impl Scratch {
                 continue;
             };
             if try_lock(&lock) != Lock::Others && is_at(&lock, &path) {
-                return Ok(Self { path, _lock: lock });
+                return Ok(Self { path, lock });
             }
         }
     }
@@ -61,13 +62,11 @@ impl Scratch {
         &self.path
     }
 
-    /// Removes what is in it; to be called while no sample runs.
+    /// Removes what is in it; to be called while no sample runs. By the open directory: a sample may
+    /// have put a link to other files in its place.
     pub(super) fn empty(&self) {
-        for entry in std::fs::read_dir(&self.path)
-            .into_iter()
-            .flatten()
-            .flatten()
-        {
+        let directory = format!("/proc/self/fd/{}", self.lock.as_raw_fd());
+        for entry in std::fs::read_dir(directory).into_iter().flatten().flatten() {
             // The files that cannot be removed now are tried again at the end.
             let _ = match entry.file_type() {
                 Ok(kind) if kind.is_dir() => std::fs::remove_dir_all(entry.path()),
@@ -79,8 +78,12 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // The next run tries again to remove what is left: its lock is free then.
-        let _ = std::fs::remove_dir_all(&self.path);
+        self.empty();
+        // What a sample has put in its place stays. The next run tries again to remove what is
+        // left: its lock is free then.
+        if is_at(&self.lock, &self.path) {
+            let _ = std::fs::remove_dir_all(&self.path);
+        }
     }
 }
 
@@ -135,6 +138,30 @@ mod tests {
         std::fs::write(scratch.path().join("file"), "x").unwrap();
         drop(scratch);
         assert_eq!(names(parent.path()), [""; 0]);
+    }
+
+    #[test]
+    fn what_a_link_in_its_place_leads_to_stays() {
+        let parent = tempfile::tempdir().unwrap();
+        let other = parent.path().join("precious");
+        std::fs::create_dir(&other).unwrap();
+        std::fs::write(other.join("file"), "x").unwrap();
+        let scratch = Scratch::new(parent.path()).unwrap();
+        let moved = parent.path().join("moved");
+        std::fs::rename(scratch.path(), &moved).unwrap();
+        std::fs::write(moved.join("trace"), "x").unwrap();
+        std::os::unix::fs::symlink(&other, scratch.path()).unwrap();
+        scratch.empty();
+        assert_eq!(
+            (names(&moved), names(&other)),
+            (vec![], vec!["file".into()])
+        );
+        std::fs::write(moved.join("trace"), "x").unwrap();
+        drop(scratch);
+        assert_eq!(
+            (names(&moved), names(&other)),
+            (vec![], vec!["file".into()])
+        );
     }
 
     #[test]
