@@ -109,8 +109,8 @@ pub fn locate(first: &str) -> Result<PathBuf, String> {
     if first.contains('/') {
         return match state(Path::new(first)) {
             Some(true) => Ok(first.into()),
-            Some(false) => Err(format!("{first} is not an executable file")),
-            None => Err(format!("{first} does not exist")),
+            Some(false) => Err(format!("{} is not an executable file", from_here(first))),
+            None => Err(format!("{} does not exist", from_here(first))),
         };
     }
     let path = std::env::var_os("PATH").unwrap_or_default();
@@ -118,6 +118,13 @@ pub fn locate(first: &str) -> Result<PathBuf, String> {
         .map(|dir| dir.join(first))
         .find(|path| state(path) == Some(true))
         .ok_or_else(|| format!("`{first}` is not in PATH"))
+}
+
+/// The path from the working directory, if it is below it: a report is read elsewhere, too.
+fn from_here(path: &str) -> &str {
+    let below = |here: PathBuf| Path::new(path).strip_prefix(here).ok();
+    let shorter = std::env::current_dir().ok().and_then(below);
+    shorter.and_then(Path::to_str).unwrap_or(path)
 }
 
 /// The words as one line for a shell.
@@ -210,6 +217,11 @@ mod tests {
         assert_eq!(
             locate("/nowhere/x"),
             Err("/nowhere/x does not exist".into())
+        );
+        let below = std::env::current_dir().unwrap().join("lab/x");
+        assert_eq!(
+            locate(&below.to_string_lossy()),
+            Err("lab/x does not exist".into())
         );
         assert!(locate("no-such-command-anywhere").is_err_and(|text| text.contains("PATH")));
         assert!(locate("/tmp").is_err_and(|text| text.contains("not an executable")));
