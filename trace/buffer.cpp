@@ -104,7 +104,7 @@ void Buffer::begin_block(Process& process, std::uint32_t index) {
   Slot& slot = header->slot[index];
   const std::uint64_t room = units[index] * kBlockUnit;
   slot.used = 0;
-  slot.place = __atomic_fetch_add(&process.header->next_place, room, __ATOMIC_RELAXED);
+  slot.number = __atomic_fetch_add(&process.header->next_number, 1, __ATOMIC_RELAXED);
   const std::uint64_t address = slot_address(index);
   if (fresh[index]) {
     // All its page faults at once; Linux before 5.14 takes them one by one.
@@ -112,7 +112,7 @@ void Buffer::begin_block(Process& process, std::uint32_t index) {
     fresh[index] = false;
   }
   *reinterpret_cast<BlockHeader*>(address) = {
-      kBlockMagic, static_cast<std::uint32_t>(room), 0, slot.place / kBlockUnit, {}};
+      kBlockMagic, static_cast<std::uint32_t>(room), 0, slot.number, {}};
   // While the slot is free, neither the collector nor a reader looks at the position within it.
   __atomic_store_n(&header->position, address + sizeof(BlockHeader), __ATOMIC_RELEASE);
   set_state(slot, SlotState::kFilling);
@@ -200,7 +200,7 @@ long Buffer::free_oldest(Process& process, std::uint32_t& freed) {
     std::uint32_t oldest = kMostSlots;
     for (std::uint32_t i = 0; i < header->slots; ++i) {
       if (state(header->slot[i]) == SlotState::kFull &&
-          (oldest == kMostSlots || header->slot[i].place < header->slot[oldest].place)) {
+          (oldest == kMostSlots || header->slot[i].number < header->slot[oldest].number)) {
         oldest = i;
       }
     }

@@ -45,7 +45,7 @@ struct ProcessHeader {
   std::uint32_t threads;
   std::uint32_t buffers;
   std::uint64_t dropped;
-  std::uint64_t next_place;
+  std::uint64_t next_number;  ///< of a block
   std::uint64_t flight;
   std::uint32_t sparse;
   char padding[92];
@@ -80,8 +80,8 @@ enum class SlotState : std::uint32_t {
 
 struct Slot {
   SlotState state;
-  std::uint32_t used;   ///< bytes of the block, once it is full
-  std::uint64_t place;  ///< offset in `events`
+  std::uint32_t used;    ///< bytes of the block, once it is full
+  std::uint64_t number;  ///< the block's
 };
 
 inline constexpr std::uint32_t kMostSlots = 128;

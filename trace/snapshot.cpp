@@ -91,7 +91,7 @@ long Snapshot::add_blocks(long fd, Thread* threads) {
       SlotState state;
       __atomic_load(&slot.state, &state, __ATOMIC_ACQUIRE);
       if (state == SlotState::kFree) continue;
-      const std::uint64_t place = __atomic_load_n(&slot.place, __ATOMIC_ACQUIRE);
+      const std::uint64_t number = __atomic_load_n(&slot.number, __ATOMIC_ACQUIRE);
       const std::uint64_t address = buffer.slot_address(i);
       std::uint64_t used = slot.used;
       if (state == SlotState::kFilling) {
@@ -107,7 +107,7 @@ long Snapshot::add_blocks(long fd, Thread* threads) {
                                      used - sizeof block, end + sizeof block);
       if (error != 0) return error;
       __atomic_thread_fence(__ATOMIC_ACQUIRE);
-      if (slot.place != place || slot.state == SlotState::kFree) continue;
+      if (slot.number != number || slot.state == SlotState::kFree) continue;
       error = sys::write_all_at(fd, &block, sizeof block, end);
       if (error != 0) return error;
       end += room;

@@ -78,8 +78,8 @@ pub fn offset(index: u32) -> u64 {
 pub struct Filled {
     /// Bytes of it, its header included.
     pub used: usize,
-    /// Its place in `events`.
-    pub place: u64,
+    /// Its number.
+    pub number: u64,
     /// Where the slot is in the file.
     pub offset: u64,
 }
@@ -105,7 +105,7 @@ pub fn filled(file: &Mapped, head: &Head) -> Result<Vec<Filled>, Error> {
         }
         result.push(Filled {
             used,
-            place: slot.place.get(),
+            number: slot.number.get(),
             offset: offset(index),
         });
     }
@@ -189,18 +189,17 @@ fn copy(file: &Mapped, head: &Head, store: &mut Store) -> Result<(), Error> {
             .first_chunk::<BLOCK_HEADER>()
             .and_then(|header| BlockHeader::read_from_bytes(header).ok())
             .map(|header| header.number.get());
-        let gone = after.state.get() == slot::FREE || after.place.get() != filled.place;
+        let gone = after.state.get() == slot::FREE || after.number.get() != filled.number;
         // A slot that was freed while we copied it may hold another block now; the first one is in
         // `events`.
         if gone {
             continue;
         }
         let header = verify(&source, 0, filled.used)?;
-        let (number, room) = (header.number.get(), header.room.get());
+        let number = header.number.get();
         if number_after != Some(number) {
             continue;
         }
-        store.unsettled.insert(filled.place, room.into());
         store.blocks.push(Block {
             source: store.sources.len() as u32,
             begin: 0,

@@ -93,8 +93,8 @@ pub struct ProcessHeader {
     pub threads: U32,
     pub buffers: U32,
     pub dropped: U64,
-    /// Where the next block's place in `events` is.
-    pub next_place: U64,
+    /// The number of the next block.
+    pub next_number: U64,
     /// Flight recorder: bytes that the process may keep; 0 = everything is kept.
     pub flight: U64,
     /// Bytes of records for which one reading of the clock serves; 0 = every event reads it.
@@ -110,7 +110,7 @@ pub struct ProcessHeader {
 pub struct Slot {
     pub state: U32,
     pub used: U32,
-    pub place: U64,
+    pub number: U64,
 }
 
 #[derive(FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]

@@ -42,7 +42,7 @@ pub(crate) struct Head {
     pub boot_id: [u8; 16],
     pub threads: u32,
     pub dropped: u64,
-    pub next_place: u64,
+    pub next_number: u64,
     pub flight: u64,
     pub sparse: u32,
     pub host: String,
@@ -91,7 +91,7 @@ impl Head {
             boot_id: header.boot_id,
             threads: header.threads.get(),
             dropped: header.dropped.get(),
-            next_place: header.next_place.get(),
+            next_number: header.next_number.get(),
             flight: header.flight.get(),
             sparse: header.sparse.get(),
             host: text(&header.host),
@@ -112,7 +112,7 @@ impl Process {
     ) -> Result<Self, Error> {
         let uncollected = crate::buffer::paths(directory)?.len();
         let running = uncollected > 0 && alive(directory, &head, replaced);
-        let store = Store::read(directory, running.then_some(head.next_place))?;
+        let store = Store::read(directory, running.then_some(head.next_number))?;
         let found = run::find(&store)?;
         let mut damages = store.damages.clone();
         damages += &found.damages;

@@ -6,7 +6,7 @@ use crate::file::open;
 use crate::layout::{BLOCK_HEADER, BLOCK_MAGIC, BLOCK_UNIT, BlockHeader};
 use crate::{Damages, Error};
 use memmap2::Mmap;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::fs::File;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
@@ -105,20 +105,8 @@ pub struct Store {
     /// For each buffer that says so: a block of it (none if it has none), and the events that its
     /// thread dropped.
     pub dropped: Vec<(Option<usize>, u64)>,
-    /// Where in `events` blocks of a process that runs may be being written at this moment, and how
-    /// much room they have there; we have them from its buffers.
-    pub unsettled: HashMap<u64, u64>,
     /// The parts of the files of events that are no blocks.
     pub damages: Damages,
-}
-
-/// Where the blocks of a file lie.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    /// `events`: each at its place.
-    Places,
-    /// `events-N`: one behind the other.
-    Own,
 }
 
 /// Checks a block's header, which lies at `at` of `source`, and that `used` bytes, header included,
@@ -155,8 +143,8 @@ pub fn verify(source: &Source, at: usize, used: usize) -> Result<&BlockHeader, E
 
 impl Store {
     /// Finds the blocks in `directory`. What is no block where one should be is passed over, up to
-    /// the next one. Of a process that still runs, what it had recorded by now: `next_place` is
-    /// that of its header.
+    /// the next one. Of a process that still runs, what it had recorded by now: `running` is the
+    /// number of its next block.
     pub fn read(directory: &Path, running: Option<u64>) -> Result<Self, Error> {
         let mut store = Store::default();
         // Buffers first: what leaves them while we read is in a file of events by then.
@@ -165,11 +153,11 @@ impl Store {
         }
         let end = running.unwrap_or(u64::MAX);
         let known = store.numbers();
-        store.read_events(&directory.join("events"), Kind::Places, end, &known)?;
+        store.read_events(&directory.join("events"), end, &known)?;
         // A block that a thread was writing when it was killed may have been collected since.
         let known = store.numbers();
         for path in buffer::numbered(directory, "events-")? {
-            store.read_events(&path, Kind::Own, end, &known)?;
+            store.read_events(&path, end, &known)?;
         }
         store.drop_repeated()?;
         Ok(store)
@@ -179,14 +167,8 @@ impl Store {
         self.blocks.iter().map(|block| block.number).collect()
     }
 
-    /// Blocks of a file, but for those that are known, and those of a place from `end` on.
-    fn read_events(
-        &mut self,
-        path: &Path,
-        kind: Kind,
-        end: u64,
-        known: &HashSet<u64>,
-    ) -> Result<(), Error> {
+    /// Blocks of a file, but for those that are known, and those with numbers from `end` on.
+    fn read_events(&mut self, path: &Path, end: u64, known: &HashSet<u64>) -> Result<(), Error> {
         let file = match open(path) {
             Err(Error::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => {
                 return Ok(());
@@ -197,15 +179,6 @@ impl Store {
         let length = source.bytes().len();
         let mut at = 0;
         while at < length {
-            if kind == Kind::Places {
-                if at as u64 >= end {
-                    break;
-                }
-                if let Some(&room) = self.unsettled.get(&(at as u64)) {
-                    at = at.saturating_add(room as usize);
-                    continue;
-                }
-            }
             let mut room_for_header = [0; BLOCK_HEADER];
             let start =
                 header_at(&file, at as u64, &mut room_for_header).map_err(Error::io(path))?;
@@ -221,8 +194,7 @@ impl Store {
             if let Some(room) = said.as_ref().ok().and_then(|said| {
                 let room = said.room.get() as usize;
                 let number = said.number.get();
-                let newer = kind == Kind::Own && number.saturating_mul(BLOCK_UNIT) >= end;
-                let passed = newer || known.contains(&number);
+                let passed = number >= end || known.contains(&number);
                 (passed && said.magic == BLOCK_MAGIC && room > 0).then_some(room)
             }) {
                 at += room.next_multiple_of(BLOCK_UNIT as usize);

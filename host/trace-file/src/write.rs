@@ -41,11 +41,13 @@ pub struct ProcessWriter {
     blocks: Rc<Blocks>,
 }
 
-/// The next block's place and number.
+/// The blocks of a process so far.
 #[derive(Default)]
 struct Blocks {
-    place: Cell<u64>,
+    /// The last one's number.
     number: Cell<u64>,
+    /// Where the file `events` ends.
+    end: Cell<u64>,
 }
 
 /// A thread being written; [`ThreadWriter::finish`] writes it.
@@ -184,10 +186,10 @@ impl ProcessWriter {
         self
     }
 
-    /// Writes `process` and `modules`. After the threads', since it tells where the next block
-    /// would be.
+    /// Writes `process` and `modules`. After the threads', since it tells the number of the next
+    /// block.
     pub fn finish(&mut self) -> io::Result<()> {
-        self.header.next_place = self.blocks.place.get().into();
+        self.header.next_number = (self.blocks.number.get() + 1).into();
         std::fs::write(self.directory.join("process"), self.header.as_bytes())?;
         std::fs::write(self.directory.join("modules"), &self.modules)
     }
@@ -405,11 +407,10 @@ impl ThreadWriter {
         bytes
     }
 
+    /// Where the block goes in `events`.
     fn place(&self, block: &[u8]) -> u64 {
-        let place = self.blocks.place.get();
         let room = (block.len() as u64).next_multiple_of(BLOCK_UNIT);
-        self.blocks.place.set(place + room);
-        place
+        self.blocks.end.replace(self.blocks.end.get() + room)
     }
 
     /// Writes the blocks.
@@ -439,7 +440,7 @@ impl ThreadWriter {
             let (used, begin) = (block.len(), HEADER_SIZE as u64 + index as u64 * SLOT_SIZE);
             let entry = &mut header.table[index];
             entry.state = state.into();
-            entry.place = self.place(&block).into();
+            entry.number.as_mut_bytes().copy_from_slice(&block[16..24]);
             if state == slot::FILLING {
                 block[12..16].fill(0);
                 header.position = (ADDRESS + begin + used as u64).into();

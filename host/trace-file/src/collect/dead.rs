@@ -6,10 +6,9 @@ use crate::buffer::{self, filled};
 use crate::file::{Mapped, unborn};
 use crate::layout::{BLOCK_HEADER, BLOCK_MAGIC, BLOCK_UNIT, BlockHeader, RUN_SIZE, head, kind};
 use crate::process::{Head, Process};
-use crate::store::{Bytes, Source, verify};
+use crate::store::{Bytes, Source};
 use crate::trace::{images, is_replaced, newest_images};
 use crate::{Error, stamp};
-use std::collections::HashMap;
 use std::path::Path;
 use zerocopy::IntoBytes;
 
@@ -69,32 +68,21 @@ fn collect(directory: &Path, head: &Head, collected: &mut Collected) -> Result<(
     if paths.is_empty() {
         return Ok(());
     }
-    let events = EventsFile::open(directory).map_err(Refused::System)?;
-    // A flight recorder's blocks have places that are not meant: they go to the end, unless they
-    // are there from the last time.
-    let mut places = match head.flight {
-        0 => None,
-        _ => Some(events.places().map_err(Refused::System)?),
-    };
+    let mut events = EventsFile::open(directory).map_err(Refused::System)?;
     let mut dropped: u64 = 0;
     for path in &paths {
         let file = Mapped::open(path).map_err(Refused::Damaged)?;
         let header = buffer::Head::read(&file).map_err(Refused::Damaged)?;
         let source = Source::map(path).map_err(Refused::Damaged)?;
         for block in filled(&file, &header).map_err(Refused::Damaged)? {
-            let begin = block.offset as usize;
-            let place = match &mut places {
-                None => block.place,
-                Some(places) => appended(&events, places, &source, begin, block.used)?,
-            };
-            events.write(&source, begin, block.used, place)?;
+            events.write(&source, block.offset as usize, block.used)?;
             collected.blocks += 1;
             collected.bytes += block.used as u64;
         }
         dropped = header.dropped.saturating_add(dropped);
     }
     if dropped > 0 {
-        tell_dropped(directory, head, &events)?;
+        tell_dropped(directory, head, &mut events)?;
         collected.dropped = dropped.saturating_add(collected.dropped);
     }
     for path in &paths {
@@ -104,23 +92,10 @@ fn collect(directory: &Path, head: &Head, collected: &mut Collected) -> Result<(
     Ok(())
 }
 
-/// Where a block of a flight recorder goes.
-fn appended(
-    events: &EventsFile,
-    places: &mut HashMap<u64, u64>,
-    source: &Source,
-    begin: usize,
-    used: usize,
-) -> Result<u64, Refused> {
-    let header = verify(source, begin, used).map_err(Refused::Damaged)?;
-    let end = events.end().map_err(Refused::System)?;
-    Ok(*places.entry(header.number.get()).or_insert(end))
-}
-
 /// The number of events dropped is in the header of the thread's buffer, which is about to go: what
 /// its gaps do not tell of yet becomes one more gap, in a block of its own. A thread's count is the
 /// larger of its header's and its gaps' sum, so that it is right before, between and afterwards.
-fn tell_dropped(directory: &Path, head: &Head, events: &EventsFile) -> Result<(), Refused> {
+fn tell_dropped(directory: &Path, head: &Head, events: &mut EventsFile) -> Result<(), Refused> {
     let line = crate::clock::TimeLine {
         start: head.first.ticks,
         rate: crate::Rate::NANOSECOND,
@@ -161,8 +136,7 @@ fn tell_dropped(directory: &Path, head: &Head, events: &EventsFile) -> Result<()
             first: 0,
             bytes: Bytes::Copied(bytes),
         };
-        let place = events.end().map_err(Refused::System)?;
-        events.write(&source, 0, used, place)?;
+        events.write(&source, 0, used)?;
     }
     Ok(())
 }

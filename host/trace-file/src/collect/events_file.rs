@@ -5,17 +5,24 @@ use crate::file::open_to_write;
 use crate::layout::{BLOCK_HEADER, BLOCK_MAGIC, BLOCK_UNIT, BlockHeader};
 use crate::store::Source;
 use crate::store::verify;
+use std::collections::HashMap;
 use std::fs::File;
 use std::mem::offset_of;
+use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use zerocopy::{FromBytes, FromZeros, IntoBytes};
+use zerocopy::{FromBytes, IntoBytes};
 
-/// The open file.
+/// The open file. Its one writer puts blocks behind one another as they come, so that it has no
+/// holes: a block that its thread wrote to a file of its own takes up no room here.
 #[derive(Debug)]
 pub struct EventsFile {
     path: PathBuf,
     file: File,
+    /// The blocks that are there, by their numbers, also those that were not written to their end.
+    blocks: HashMap<u64, Range<u64>>,
+    /// Where the next block goes.
+    end: u64,
 }
 
 /// Why a block was not written.
@@ -31,79 +38,64 @@ impl EventsFile {
     pub fn open(directory: &Path) -> Result<Self, Error> {
         let path = directory.join("events");
         let file = open_to_write(&path)?;
-        Ok(EventsFile { path, file })
+        let length = file.metadata().map_err(Error::io(&path))?.len();
+        let blocks = blocks(&file, length).map_err(Error::io(&path))?;
+        // A block whose writer was killed may not have all its room yet.
+        let ends = blocks.values().map(|block| block.end);
+        let end = ends.fold(length.next_multiple_of(BLOCK_UNIT), u64::max);
+        Ok(EventsFile {
+            path,
+            file,
+            blocks,
+            end,
+        })
     }
 
-    /// The file's end, rounded up to a multiple of a block's unit.
-    pub fn end(&self) -> Result<u64, Error> {
-        let length = self.file.metadata().map_err(Error::io(&self.path))?.len();
-        Ok(length.next_multiple_of(BLOCK_UNIT))
-    }
-
-    /// Writes the block of `used` bytes that lies at `begin` of `source` to `place`.
-    pub fn write(
-        &self,
-        source: &Source,
-        begin: usize,
-        used: usize,
-        place: u64,
-    ) -> Result<(), Refused> {
-        let header = verify(source, begin, used).map_err(Refused::Damaged)?;
-        if place % BLOCK_UNIT != 0 || i64::try_from(place).is_err() {
-            let what = format!("a block's place at {place}; expected a multiple of {BLOCK_UNIT}");
-            return Err(Refused::Damaged(source.damaged(begin, what)));
-        }
-        let number = header.number.get();
-        self.free_for(number, place).map_err(Refused::Damaged)?;
-        let mut header = header.clone();
+    /// Writes the block of `used` bytes that lies at `begin` of `source`: behind the others, or, if
+    /// it is there already, for a second time to where it is.
+    pub fn write(&mut self, source: &Source, begin: usize, used: usize) -> Result<(), Refused> {
+        let mut header = verify(source, begin, used)
+            .map_err(Refused::Damaged)?
+            .clone();
         header.used = (used as u32).into();
         // No more than it uses: what is appended later begins right behind it.
-        header.room = (used.next_multiple_of(BLOCK_UNIT as usize) as u32).into();
+        let room = (used as u64).next_multiple_of(BLOCK_UNIT);
+        header.room = (room as u32).into();
+        let number = header.number.get();
+        let behind = self.end..self.end + room;
+        let there = self.blocks.entry(number).or_insert(behind).clone();
+        if there.end - there.start < room {
+            let what = format!("block {number} has {room} bytes, and fewer in `events`");
+            let at = begin + offset_of!(BlockHeader, room);
+            return Err(Refused::Damaged(source.damaged(at, what)));
+        }
+        self.end = self.end.max(there.end);
         let records = &source.bytes()[begin + BLOCK_HEADER..begin + used];
         // The header first, and as a whole, since it lies in one page: a reader that finds a part
         // of the block knows from its number that the whole is in a buffer.
         self.file
-            .write_all_at(header.as_bytes(), place)
-            .and_then(|()| self.file.write_all_at(records, place + BLOCK_HEADER as u64))
+            .write_all_at(header.as_bytes(), there.start)
+            .and_then(|()| {
+                let behind_header = there.start + BLOCK_HEADER as u64;
+                self.file.write_all_at(records, behind_header)
+            })
             .map_err(|source| Refused::System(Error::io(&self.path)(source)))
     }
+}
 
-    /// Refuses a place where another block is.
-    fn free_for(&self, number: u64, place: u64) -> Result<(), Error> {
-        let mut there = BlockHeader::new_zeroed();
-        match self.file.read_exact_at(there.as_mut_bytes(), place) {
-            Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => return Ok(()),
-            other => other.map_err(Error::io(&self.path))?,
-        }
-        if there.magic != BLOCK_MAGIC || there.number.get() == number {
-            return Ok(());
-        }
-        let what = format!(
-            "block {number} belongs where block {} is",
-            there.number.get()
-        );
-        let at = place + offset_of!(BlockHeader, number) as u64;
-        Err(Error::damaged(&self.path, at, what))
+/// Where the blocks of a file of this length are, by their numbers.
+fn blocks(file: &File, length: u64) -> std::io::Result<HashMap<u64, Range<u64>>> {
+    let mut blocks = HashMap::new();
+    let mut at = 0;
+    while at < length {
+        let mut bytes = [0; BLOCK_HEADER];
+        let read = file.read_at(&mut bytes, at)?;
+        let header = BlockHeader::read_from_bytes(&bytes[..read]).ok();
+        let block = header.filter(|header| header.magic == BLOCK_MAGIC);
+        let room = block.as_ref().map_or(0, |header| header.room.get());
+        let next = at + u64::from(room).max(BLOCK_UNIT).next_multiple_of(BLOCK_UNIT);
+        blocks.extend(block.map(|header| (header.number.get(), at..next)));
+        at = next;
     }
-
-    /// The places of the blocks that are there, by their numbers.
-    pub fn places(&self) -> Result<std::collections::HashMap<u64, u64>, Error> {
-        let mut places = std::collections::HashMap::new();
-        let (mut at, end) = (0, self.end()?);
-        while at < end {
-            let mut bytes = [0; BLOCK_HEADER];
-            let read = self
-                .file
-                .read_at(&mut bytes, at)
-                .map_err(Error::io(&self.path))?;
-            let header = BlockHeader::read_from_bytes(&bytes[..read]).ok();
-            let block = header.filter(|header| header.magic == BLOCK_MAGIC);
-            let room = block
-                .as_ref()
-                .map_or(0, |header| u64::from(header.room.get()));
-            places.extend(block.map(|header| (header.number.get(), at)));
-            at += room.max(BLOCK_UNIT);
-        }
-        Ok(places)
-    }
+    Ok(blocks)
 }

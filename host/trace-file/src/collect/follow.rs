@@ -275,7 +275,7 @@ impl Buffer {
         Ok(taken)
     }
     /// Copies the block of slot `index`, which is ours.
-    fn copy(&mut self, index: u32, entry: usize, events: &EventsFile) -> Result<(), Error> {
+    fn copy(&mut self, index: u32, entry: usize, events: &mut EventsFile) -> Result<(), Error> {
         let slot = Slot::read_from_bytes(&self.header[entry..entry + size_of::<Slot>()])
             .map_err(|_| Error::damaged(&self.path, entry as u64, "no room for a slot"))?;
         let begin = offset(index) as usize;
@@ -284,7 +284,7 @@ impl Buffer {
             Some(blocks) if begin.saturating_add(used) <= blocks.bytes().len() => blocks,
             _ => Source::map(&self.path)?,
         };
-        let written = events.write(&blocks, begin, used, slot.place.get());
+        let written = events.write(&blocks, begin, used);
         self.blocks = Some(blocks);
         written.map_err(|(Refused::System(error) | Refused::Damaged(error))| error)
     }

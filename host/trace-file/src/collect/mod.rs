@@ -8,11 +8,12 @@
 //! |---|---|
 //! | the thread stores the slot's state *full* | the block, in the buffer |
 //! | we change it to *being copied by heddle record* (compare-and-exchange: the thread may take it first) | the same |
-//! | we write the block to its place in `events` | the same; in `events` a part of it, which does not count |
+//! | we write the block to the end of `events` | the same; in `events` a part of it, which does not count |
 //! | we store *free* | the block in `events` |
 //!
 //! For one that is dead the last step is to remove the buffer, when all its blocks are in `events`.
-//! Doing it again writes the same bytes to the same places.
+//! Doing it again writes the same bytes to the same places, which blocks are found at by their
+//! numbers.
 
 mod control;
 mod dead;

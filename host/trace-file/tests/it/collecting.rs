@@ -330,20 +330,38 @@ fn a_waiting_collector_is_woken() {
 }
 
 #[test]
-fn a_place_that_is_taken_is_not_overwritten() {
+fn a_block_is_not_written_over_the_next_one() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path();
     write(path, &[FULL; 3], 0, |_| ());
     let before = content(path);
-    for (place, said) in [
-        (0_u64, "block 2 belongs where block 1 is"),
-        (77, "place at 77"),
-    ] {
-        change(&buffer(path), 2048 + 8, &place.to_le_bytes());
-        let error = recover(path).unwrap_err().to_string();
-        assert!(error.contains(said), "{error}");
-        assert_eq!(content(path), before);
-    }
+    // A shorter block of the second one's number is in `events`, behind the other thread's.
+    let mut header = fs::read(path.join("42/events")).unwrap()[..64].to_vec();
+    header[16..24].copy_from_slice(&2_u64.to_le_bytes());
+    change(&path.join("42/events"), 65536, &header);
+    let error = recover(path).unwrap_err().to_string();
+    let said = "block 2 has 131072 bytes, and fewer in `events`";
+    assert!(error.contains(said), "{error}");
+    assert_eq!(content(path), before);
+}
+
+/// What is copied with the trace, also by tools that know nothing of holes, is what was recorded.
+#[test]
+fn a_block_that_its_thread_wrote_leaves_no_hole() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    write(path, &[FULL; 3], 0, |_| ());
+    let before = content(path);
+    let slots = fs::read(buffer(path)).unwrap();
+    let block = &slots[4096..][..2 * 65536];
+    fs::write(path.join("42/events-2"), block).unwrap();
+    set_slot(path, 0, 0);
+    assert_eq!(content(path), before);
+    recover(path).unwrap();
+    assert_eq!(content(path), before);
+    // The other thread's block, and three of two units each.
+    let length = fs::metadata(path.join("42/events")).unwrap().len();
+    assert_eq!(length.div_ceil(65536), 1 + 3 * 2);
 }
 
 #[test]
