@@ -98,21 +98,21 @@ impl Mapped {
                 format!("expected the magic number {expected}, found {found}"),
             ));
         }
-        version_of(&self.path, version)
+        version_of(&self.path, version, crate::VERSION)
     }
 }
 
 /// Refuses any other version than ours.
-pub fn version_of(path: &Path, version: u32) -> Result<(), Error> {
+pub fn version_of(path: &Path, version: u32, ours: u32) -> Result<(), Error> {
     let (path, found) = (path.to_owned(), version.into());
     match version {
-        crate::VERSION => Ok(()),
+        _ if version == ours => Ok(()),
         0 => Err(Error::damaged(
             &path,
             8,
             "version 0 is none; the first is 1",
         )),
-        older if older < crate::VERSION => Err(Error::Older { path, found }),
+        older if older < ours => Err(Error::Older { path, found }),
         _ => Err(Error::Newer { path, found }),
     }
 }

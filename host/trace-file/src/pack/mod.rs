@@ -20,6 +20,11 @@ pub(crate) use read::unpack;
 /// What a packed trace begins with; then the version, 4 bytes.
 pub(crate) const MAGIC: [u8; 8] = *b"HEDLPACK";
 
+/// The version of a packed trace.
+const VERSION: u32 = 3;
+/// The version whose last piece has no checksum of the headers and names.
+const WITHOUT_SUM: u32 = 2;
+
 /// The function symbols of a module that a trace has addresses in, as far as they cover these.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ModuleSymbols {

@@ -14,7 +14,7 @@ pub mod kind {
     pub const BLOCK: u16 = 2;
     /// The symbols of a module.
     pub const SYMBOLS: u16 = 3;
-    /// The end; `offset` is the number of pieces before it.
+    /// The end; `offset` is the number of pieces before it, `number` the [`Sum`](super::Sum).
     pub const END: u16 = 4;
 }
 
@@ -32,6 +32,23 @@ pub struct PieceHeader {
     pub offset: U64,
     /// The number of a block.
     pub number: U64,
+}
+
+/// The checksum of all that the compressor's own does not cover: headers and names, in their order.
+#[derive(Debug, Default)]
+pub struct Sum(crc32fast::Hasher);
+
+impl Sum {
+    /// Adds a piece. The last one's is added before its header holds the sum.
+    pub fn add(&mut self, header: &PieceHeader, name: &str) {
+        self.0.update(header.as_bytes());
+        self.0.update(name.as_bytes());
+    }
+
+    /// Never 0, which says in files of an older version that there is none.
+    pub fn value(self) -> u64 {
+        1 << 32 | u64::from(self.0.finalize())
+    }
 }
 
 pub const HEADER_BYTES: usize = size_of::<PieceHeader>();
@@ -113,6 +130,7 @@ pub struct PieceWriter<W> {
     to: W,
     compressor: zstd::bulk::Compressor<'static>,
     pieces: u64,
+    sum: Sum,
     /// Bytes written.
     pub written: u64,
 }
@@ -125,13 +143,14 @@ impl<W: Write> PieceWriter<W> {
     /// Begins a packed file.
     pub fn new(mut to: W) -> std::io::Result<Self> {
         to.write_all(&super::MAGIC)?;
-        to.write_all(&crate::VERSION.to_le_bytes())?;
+        to.write_all(&super::VERSION.to_le_bytes())?;
         let mut compressor = zstd::bulk::Compressor::new(LEVEL)?;
         compressor.include_checksum(true)?;
         Ok(PieceWriter {
             to,
             compressor,
             pieces: 0,
+            sum: Sum::default(),
             written: 12,
         })
     }
@@ -150,6 +169,10 @@ impl<W: Write> PieceWriter<W> {
         header.bytes = u32::try_from(content.len()).map_err(|_| too_long())?.into();
         if header.bytes.get() > MOST_BYTES {
             return Err(too_long());
+        }
+        self.sum.add(&header, name);
+        if header.kind.get() == kind::END {
+            header.number = std::mem::take(&mut self.sum).value().into();
         }
         self.to.write_all(header.as_bytes())?;
         self.to.write_all(name.as_bytes())?;

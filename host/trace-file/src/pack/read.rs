@@ -1,7 +1,7 @@
 //! Unpacking a trace.
 
-use super::piece::{Piece, kind};
-use super::{MAGIC, ModuleSymbols, codec};
+use super::piece::{Piece, Sum, kind};
+use super::{MAGIC, ModuleSymbols, VERSION, WITHOUT_SUM, codec};
 use crate::file::{open, version_of};
 use crate::layout::{BLOCK_HEADER, BLOCK_MAGIC, BLOCK_UNIT, BlockHeader};
 use crate::{Error, Workers};
@@ -41,8 +41,11 @@ pub fn unpack(path: &Path) -> Result<Option<Unpacked>, Error> {
             "the file ends inside its version",
         ));
     };
-    version_of(path, u32::from_le_bytes(*version))?;
-    let pieces = pieces(path, &map)?;
+    let version = u32::from_le_bytes(*version);
+    if version != WITHOUT_SUM {
+        version_of(path, version, VERSION)?;
+    }
+    let pieces = pieces(path, &map, version)?;
     let mut unpacked = Unpacked {
         directory: scratch()?,
         symbols: Vec::new(),
@@ -71,19 +74,33 @@ pub fn unpack(path: &Path) -> Result<Option<Unpacked>, Error> {
     Ok(Some(unpacked))
 }
 
-fn pieces<'a>(path: &Path, bytes: &'a [u8]) -> Result<Vec<Piece<'a>>, Error> {
+fn pieces<'a>(path: &Path, bytes: &'a [u8], version: u32) -> Result<Vec<Piece<'a>>, Error> {
     let mut pieces = Vec::new();
+    let mut sum = Sum::default();
     let mut at = MAGIC.len() + 4;
     loop {
         let (piece, next) = Piece::read(path, bytes, at)?;
         if piece.header.kind == kind::END {
-            let stated = piece.header.offset.get();
+            let mut header = piece.header;
+            let stated = std::mem::take(&mut header.number).get();
+            sum.add(&header, piece.name);
+            let expected = if version == WITHOUT_SUM {
+                0
+            } else {
+                sum.value()
+            };
+            if stated != expected {
+                let what = "the checksum of names and headers is wrong: some were changed";
+                return Err(Error::damaged(path, at as u64, what));
+            }
+            let stated = header.offset.get();
             if stated != pieces.len() as u64 || next != bytes.len() {
                 let what = format!("{} pieces; the file's end speaks of {stated}", pieces.len());
                 return Err(Error::damaged(path, at as u64, what));
             }
             return Ok(pieces);
         }
+        sum.add(&piece.header, piece.name);
         pieces.push(piece);
         at = next;
     }

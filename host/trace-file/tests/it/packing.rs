@@ -190,6 +190,50 @@ proptest! {
     }
 }
 
+/// Each bit in turn: the file is refused, or the bit means nothing.
+#[test]
+fn no_changed_bit_changes_what_is_read() {
+    let directory = tempfile::tempdir().unwrap();
+    let (trace, file) = packed(directory.path(), &[vec![Step::Call(1)]]);
+    let expected = (everything(&trace), Some(symbols()));
+    let bytes = fs::read(&file).unwrap();
+    let mut refused = 0;
+    for bit in 0..bytes.len() * 8 {
+        let mut bytes = bytes.clone();
+        bytes[bit / 8] ^= 1 << (bit % 8);
+        fs::write(&file, bytes).unwrap();
+        let Ok(trace) = Trace::open(&file) else {
+            refused += 1;
+            continue;
+        };
+        let found = (everything(&trace), trace.symbols().map(<[_]>::to_vec));
+        assert_eq!(found, expected, "bit {bit}");
+    }
+    assert!(refused * 10 > bytes.len() * 8 * 9, "{refused}");
+}
+
+#[test]
+fn files_without_a_checksum_of_their_headers_are_read() {
+    let directory = tempfile::tempdir().unwrap();
+    let (trace, file) = packed(directory.path(), &[vec![Step::Call(1)]]);
+    let mut bytes = fs::read(&file).unwrap();
+    bytes[8] = 2;
+    fs::write(&file, &bytes).unwrap();
+    assert!(Trace::open(&file).is_err());
+    // The last piece has no name, and its content of nothing is a few bytes long.
+    let last = bytes.len()
+        - 32
+        - (0..32)
+            .find(|&packed| {
+                let at = bytes.len() - 32 - packed;
+                bytes[at] == 4 && usize::from(bytes[at + 4]) == packed
+            })
+            .unwrap();
+    bytes[last + 24..last + 32].fill(0);
+    fs::write(&file, &bytes).unwrap();
+    assert_eq!(everything(&Trace::open(&file).unwrap()), everything(&trace));
+}
+
 #[test]
 fn what_cannot_be_packed_says_why() {
     let directory = tempfile::tempdir().unwrap();
