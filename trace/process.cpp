@@ -73,7 +73,7 @@ long map_header(Process& process) {
   char(&path)[4224] = process.path;
   const Text text = Text(path, sizeof path) << process.directory << "/process";
   if (!text.fits()) return -ENAMETOOLONG;
-  const long fd = sys::open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0666);
+  const long fd = sys::open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
   if (fd < 0) return fd;
   long error = sys::allocate(fd, 0, sizeof(ProcessHeader));
   if (error == 0) {

@@ -45,7 +45,7 @@ long Snapshot::make() {
 
 long Snapshot::create(const char* name) {
   const Text text = Text(process->path, sizeof process->path) << directory << '/' << name;
-  return text.fits() ? sys::open(process->path, O_WRONLY | O_CREAT | O_EXCL, 0666) : -ENAMETOOLONG;
+  return text.fits() ? sys::open(process->path, O_WRONLY | O_CREAT | O_EXCL, 0600) : -ENAMETOOLONG;
 }
 
 long Snapshot::add_process() {

@@ -28,7 +28,7 @@ inline long read(long fd, void* to, std::size_t bytes) {
 inline long write(long fd, const void* from, std::size_t bytes) {
   return arch::syscall(SYS_write, fd, from, bytes);
 }
-inline long mkdir(const char* path) { return arch::syscall(SYS_mkdirat, AT_FDCWD, path, 0777); }
+inline long mkdir(const char* path) { return arch::syscall(SYS_mkdirat, AT_FDCWD, path, 0700); }
 inline long unlink(const char* path) { return arch::syscall(SYS_unlinkat, AT_FDCWD, path, 0); }
 inline long readlink(const char* path, char* to, std::size_t bytes) {
   return arch::syscall(SYS_readlinkat, AT_FDCWD, path, to, bytes);

@@ -68,6 +68,7 @@ impl Mapped {
             ));
         }
         // SAFETY: the recorder only ever grows a file, and no other process writes it; a concurrent
+        .mode(0o600)
         // store shows as another value of plain bytes.
         let map = unsafe { Mmap::map(&file) }.map_err(Error::io(path))?;
         Ok(Mapped {

@@ -4,6 +4,8 @@
 use crate::collect::Requests;
 use crate::{Addr, Error, Module, Modules, Recipe, trace};
 use std::collections::HashMap;
+use std::fs::File;
+use std::io::Write;
 use std::ops::{BitOr, BitOrAssign};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -172,7 +174,11 @@ impl Answered {
         // Under its own name it is complete.
         let unfinished = directory.join("plan.new");
         let finished = directory.join(format!("plan-{}", self.plans));
-        std::fs::write(&unfinished, encode(complete, &parts)).map_err(Error::io(&unfinished))?;
+        // Not what a link in its place leads to: the program may be another user's by now.
+        let _ = std::fs::remove_file(&unfinished);
+        File::create_new(&unfinished)
+            .and_then(|mut file| file.write_all(&encode(complete, &parts)))
+            .map_err(Error::io(&unfinished))?;
         std::fs::rename(&unfinished, &finished).map_err(Error::io(&finished))?;
         Ok(true)
     }

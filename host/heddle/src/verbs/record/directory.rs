@@ -4,8 +4,9 @@ use super::failure::Failure;
 use crate::notes::note;
 use heddle_trace_file::{Claim, Error, is_begun, is_trace};
 use std::ffi::OsString;
-use std::fs;
-use std::io::ErrorKind;
+use std::fs::{self, DirBuilder, File};
+use std::io::{ErrorKind, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// A directory that is ours to record into.
@@ -33,7 +34,7 @@ pub fn prepare(path: &Path) -> Result<Prepared, Failure> {
             continue;
         };
         let marker = shown.join("heddle");
-        fs::write(&marker, heddle_trace_file::marker())
+        write(&marker, &heddle_trace_file::marker())
             .inspect_err(|_| _ = discard(&shown))
             .map_err(failed("write", &marker))?;
         let trace = std::path::absolute(&shown).map_err(failed("find", &shown))?;
@@ -60,14 +61,23 @@ pub fn prepare(path: &Path) -> Result<Prepared, Failure> {
 /// Gives none where another process records into it.
 fn claim(path: &Path) -> Result<Option<Claim>, Failure> {
     loop {
-        let there = path.symlink_metadata().is_ok();
-        if there && !is_trace(path) && !is_begun(path) {
+        let there = path.symlink_metadata().ok();
+        // SAFETY: geteuid takes nothing and cannot fail.
+        let ours = unsafe { libc::geteuid() };
+        let owner = path.metadata().map_or(ours, |directory| directory.uid());
+        if owner != ours {
+            return Err(Failure::ours(format!(
+                "{} belongs to another user (id {owner}), who could change what is written there; record elsewhere: heddle record -o OTHER-DIRECTORY …",
+                path.display()
+            )));
+        }
+        if there.is_some() && !is_trace(path) && !is_begun(path) {
             return Err(Failure::ours(format!(
                 "{} exists and is not a heddle trace; record elsewhere: heddle record -o OTHER-DIRECTORY …",
                 path.display()
             )));
         }
-        fs::create_dir_all(path).map_err(failed("make the directory", path))?;
+        make(path).map_err(failed("make the directory", path))?;
         let claim = match Claim::of(path) {
             Ok(claim) => claim,
             Err(Error::Recording(_)) => return Ok(None),
@@ -83,6 +93,29 @@ fn claim(path: &Path) -> Result<Option<Claim>, Failure> {
             return Ok(None);
         }
     }
+}
+
+/// Makes the directory, which nobody else may enter, with the ones above it.
+fn make(path: &Path) -> std::io::Result<()> {
+    if let Some(parent) = path.parent() {
+        fs::create_dir_all(parent)?;
+    }
+    match DirBuilder::new().mode(0o700).create(path) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists && path.is_dir() => Ok(()),
+        other => other,
+    }
+}
+
+/// Writes a file of the trace, and not what a link in its place leads to.
+fn write(path: &Path, text: &str) -> std::io::Result<()> {
+    let mut file = File::options()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .mode(0o600)
+        .custom_flags(libc::O_NOFOLLOW)
+        .open(path)?;
+    file.write_all(text.as_bytes())
 }
 
 /// Moves the trace at `path`, which is claimed, to its old name, and removes the one that was
@@ -124,7 +157,7 @@ pub fn say_filters(path: &Path, options: &str) -> Result<(), Failure> {
         return Ok(());
     }
     let file = path.join("filters");
-    fs::write(&file, format!("{options}\n"))
+    write(&file, &format!("{options}\n"))
         .inspect_err(|_| _ = discard(path))
         .map_err(|error| Failure::ours(format!("cannot write {}: {error}", file.display())))
 }
