@@ -8,6 +8,7 @@ use std::env;
 use std::ffi::OsStr;
 use std::fs::{File, Metadata};
 use std::io::Read;
+use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -85,11 +86,18 @@ pub fn verify(program: &Path, library: &Path) -> Result<(), Failure> {
                 "{shown} is setuid or setgid, and the loader ignores LD_PRELOAD there; record a copy, which has not that bit: cp {shown} ./copy && heddle record -- ./copy"
             )));
         }
+        if has_capabilities(&file) {
+            return Err(Failure::ours(format!(
+                "{shown} has capabilities (getcap {shown}), and the loader ignores LD_PRELOAD there; record a copy, which has none, or record as root: cp {shown} ./copy && heddle record -- ./copy"
+            )));
+        }
     }
     let Some(theirs) = machine(&file) else {
         return Ok(());
     }; // a script: its interpreter is traced, and what that runs
-    let ours = File::open(library).ok().as_ref().and_then(machine);
+    let ours = File::open(library)
+        .map_err(|error| Failure::ours(format!("cannot read {}: {error}", library.display())))?;
+    let ours = machine(&ours);
     if ours != Some(theirs) {
         let ours = ours.map_or("no ELF file".to_owned(), describe);
         return Err(Failure::ours(format!(
@@ -111,6 +119,18 @@ fn gains_privileges(metadata: &Metadata) -> bool {
     let (uid, gid) = unsafe { (libc::geteuid(), libc::getegid()) };
     (metadata.mode() & libc::S_ISUID != 0 && metadata.uid() != uid)
         || (metadata.mode() & libc::S_ISGID != 0 && metadata.gid() != gid)
+}
+
+/// Whether the file gives capabilities to who runs it (capabilities(7)). Root has them already, so
+/// that the loader does as always.
+fn has_capabilities(file: &File) -> bool {
+    let name = c"security.capability".as_ptr();
+    // SAFETY: a zero-terminated name, and a buffer of no bytes: only whether it is there is asked.
+    // geteuid cannot fail.
+    unsafe {
+        libc::geteuid() != 0
+            && libc::fgetxattr(file.as_raw_fd(), name, std::ptr::null_mut(), 0) >= 0
+    }
 }
 
 /// Class (32 or 64 bits) and machine of an ELF file; `None` for any other file.
