@@ -55,6 +55,9 @@ pub fn counted(number: u64, thing: &str) -> String {
 
 /// Says which parts of a trace are missing, as when buffers or events were left out of a copy.
 pub fn missing(trace: &Trace) {
+    for lack in trace.lacking() {
+        warning(lack);
+    }
     let sum = |figure: fn(&Process) -> u64| trace.processes().iter().map(figure).sum::<u64>();
     let threads = sum(|process| process.missing_threads().into());
     if threads > 0 {

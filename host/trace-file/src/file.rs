@@ -4,6 +4,7 @@ use crate::Error;
 use crate::layout::HEADER_SIZE;
 use memmap2::Mmap;
 use std::fs::{File, OpenOptions};
+use std::io::Read;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};
@@ -35,14 +36,39 @@ pub fn open(path: &Path) -> Result<File, Error> {
     }
 }
 
-/// Opens a file of a trace to be written, too; makes it where there is none. A FIFO keeps nobody
-/// waiting, and a link is refused.
+/// Far beyond what any program loads and unloads (some 100 bytes a line, so two million lines):
+/// what is larger is no text of the recorder's, and is not read into memory.
+const LONGEST_TEXT: u64 = 1 << 28;
+
+/// The contents of a file of text of a trace, if it is there.
+pub fn text_of(path: &Path) -> Result<Option<Vec<u8>>, Error> {
+    let file = match open(path) {
+        Err(Error::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => {
+            return Ok(None);
+        }
+        other => other?,
+    };
+    let size = file.metadata().map_err(Error::io(path))?.len();
+    if size > LONGEST_TEXT {
+        let what = format!("expected at most {LONGEST_TEXT} bytes of text, found {size}");
+        return Err(Error::damaged(path, LONGEST_TEXT, what));
+    }
+    let mut text = Vec::new();
+    file.take(size)
+        .read_to_end(&mut text)
+        .map_err(Error::io(path))?;
+    Ok(Some(text))
+}
+
+/// Opens a file of a trace to be written, too; makes it where there is none, for its user
+/// alone. A FIFO keeps nobody waiting, and a link is refused.
 pub fn open_to_write(path: &Path) -> Result<File, Error> {
     OpenOptions::new()
         .read(true)
         .write(true)
         .create(true)
         .truncate(false)
+        .mode(0o600)
         .custom_flags(libc::O_NONBLOCK | libc::O_NOFOLLOW)
         .open(path)
         .map_err(Error::io(path))
@@ -68,7 +94,6 @@ impl Mapped {
             ));
         }
         // SAFETY: the recorder only ever grows a file, and no other process writes it; a concurrent
-        .mode(0o600)
         // store shows as another value of plain bytes.
         let map = unsafe { Mmap::map(&file) }.map_err(Error::io(path))?;
         Ok(Mapped {

@@ -2,21 +2,21 @@
 
 use crate::alive::alive;
 use crate::clock::{ENOUGH, TimeLine};
-use crate::file::{Mapped, open};
+use crate::file::{Mapped, text_of};
 use crate::layout::{ENDED, PROCESS_MAGIC, ProcessHeader, text};
 use crate::merge::in_order;
 use crate::run;
 use crate::store::Store;
 use crate::thread::{Shared, Thread};
-use crate::{ClockKind, Damages, Error, Event, Modules, Rate, Remarks, Stamp};
+use crate::{ClockKind, Damages, Error, Event, Lack, Modules, Rate, Remarks, Stamp};
 use std::collections::HashMap;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// A process from its first event to its end or its exec.
 #[derive(Debug)]
 pub struct Process {
+    lack: Option<Lack>,
     directory: PathBuf,
     pub(crate) head: Head,
     shared: Arc<Shared>,
@@ -118,7 +118,19 @@ impl Process {
         damages += &found.damages;
         // After the events, so that none is in a module that we have not heard of.
         let path = directory.join("modules");
-        let modules = Modules::parse(&path, &modules_text(&path)?, line)?;
+        let text = text_of(&path)?;
+        let lack = match &text {
+            None => Some("is missing: functions of this process have no names"),
+            Some(text) if head.ended && text.is_empty() => {
+                Some("is empty: functions of this process have no names")
+            }
+            // Of a program that was killed the last line may have been in writing.
+            Some(text) if head.ended && !text.ends_with(b"\n") => {
+                Some("ends inside a line: some functions of this process may have no names")
+            }
+            Some(_) => None,
+        };
+        let modules = Modules::parse(&path, &text.unwrap_or_default(), line)?;
         let mut dropped = head.dropped;
         let mut of_threads: HashMap<u32, u64> = HashMap::new();
         for &(block, events) in &store.dropped {
@@ -140,7 +152,9 @@ impl Process {
             let events = of_threads.get(&runs[0].thread).copied().unwrap_or(0);
             threads.extend(Thread::new(&shared, runs.to_vec(), events)?);
         }
+        let lack = lack.filter(|_| !threads.is_empty());
         Ok(Process {
+            lack: lack.map(|what| Lack { path, what }),
             directory: directory.to_owned(),
             head,
             shared,
@@ -150,6 +164,11 @@ impl Process {
             running,
             damages,
         })
+    }
+
+    /// What its list of modules lacks.
+    pub(crate) fn lack(&self) -> Option<&Lack> {
+        self.lack.as_ref()
     }
 
     pub(crate) fn directory(&self) -> &Path {
@@ -293,29 +312,6 @@ impl Process {
         }
         self.threads.iter().map(Thread::missing_runs).sum()
     }
-}
-
-/// Far beyond what any program loads and unloads (some 100 bytes a line, so two million lines):
-/// what is larger is no text of the recorder's, and is not read into memory.
-const LONGEST_TEXT: u64 = 1 << 28;
-
-fn modules_text(path: &Path) -> Result<Vec<u8>, Error> {
-    let file = match open(path) {
-        Err(Error::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => {
-            return Ok(Vec::new());
-        }
-        other => other?,
-    };
-    let size = file.metadata().map_err(Error::io(path))?.len();
-    if size > LONGEST_TEXT {
-        let what = format!("expected at most {LONGEST_TEXT} bytes of text, found {size}");
-        return Err(Error::damaged(path, LONGEST_TEXT, what));
-    }
-    let mut text = Vec::new();
-    file.take(size)
-        .read_to_end(&mut text)
-        .map_err(Error::io(path))?;
-    Ok(text)
 }
 
 /// How fast the clock of these processes ran; `None` if nothing in the trace or on this machine

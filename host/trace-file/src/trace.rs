@@ -1,11 +1,11 @@
 //! A trace: a directory, or a packed file.
 
 use crate::clock::TimeLine;
-use crate::file::{open, unborn};
+use crate::file::{open, text_of, unborn};
 use crate::merge::in_order;
 use crate::pack::{ModuleSymbols, unpack};
 use crate::process::{Head, Process, rate};
-use crate::{Error, Event, Nanos, Place, Rate, Remarks, VERSION};
+use crate::{Error, Event, Lack, Nanos, Place, Rate, Remarks, VERSION};
 use std::collections::HashMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -28,6 +28,8 @@ pub struct Trace {
     symbols: Option<Vec<ModuleSymbols>>,
     filters: Option<String>,
     processes: Vec<Process>,
+    /// The `process` files that are missing.
+    headless: Vec<Lack>,
     epoch: Nanos,
     rate: Rate,
 }
@@ -55,13 +57,17 @@ impl Trace {
 
     fn open_directory(path: &Path) -> Result<Self, Error> {
         verify_marker(path)?;
-        let filters = std::fs::read(path.join(FILTERS)).ok();
+        let filters = text_of(&path.join(FILTERS))?;
         let filters = filters.map(|text| String::from_utf8_lossy(&text).trim_end().to_owned());
+        let headless = headless(path)?;
         let mut found = images(path)?;
         found.sort_by_key(|(head, _)| (head.first.ticks, head.pid, head.image));
         let heads: Vec<Head> = found.iter().map(|(head, _)| head.clone()).collect();
         let Some(first) = heads.first() else {
-            return Err(Error::Empty(path.to_owned()));
+            return Err(match headless.into_iter().next() {
+                Some(Lack { path, what }) => Error::damaged(&path, 0, what),
+                None => Error::Empty(path.to_owned()),
+            });
         };
         if let Some((other, directory)) = found.iter().find(|(head, _)| head.clock != first.clock) {
             let what = format!(
@@ -102,6 +108,7 @@ impl Trace {
             symbols: None,
             filters,
             processes,
+            headless,
             epoch,
             rate,
         })
@@ -125,6 +132,12 @@ impl Trace {
     /// Its processes, in order of their first event. At least one.
     pub fn processes(&self) -> &[Process] {
         &self.processes
+    }
+
+    /// The files that are not there or not whole, and what that means for the answers.
+    pub fn lacking(&self) -> impl Iterator<Item = &Lack> {
+        let modules = self.processes.iter().filter_map(Process::lack);
+        self.headless.iter().chain(modules)
     }
 
     /// The wall-clock time of the first stamp, ns since 1970: add an event's time to it.
@@ -189,6 +202,25 @@ pub(crate) fn images(path: &Path) -> Result<Vec<(Head, PathBuf)>, Error> {
             found.push((Head::read(&directory, image)?, directory));
         }
     }
+    Ok(found)
+}
+
+/// The `process` files that are missing where a thread has recorded, in order of their names.
+fn headless(path: &Path) -> Result<Vec<Lack>, Error> {
+    let mut found = Vec::new();
+    for (directory, _) in image_directories(path)? {
+        let path = directory.join("process");
+        let recorded = || -> Result<bool, Error> {
+            let own = crate::buffer::numbered(&directory, "events-")?;
+            let buffers = crate::buffer::paths(&directory)?;
+            Ok(directory.join("events").exists() || !own.is_empty() || !buffers.is_empty())
+        };
+        if !path.exists() && recorded()? {
+            let what = "is missing: nothing of this process is read";
+            found.push(Lack { path, what });
+        }
+    }
+    found.sort_by(|a, b| a.path.cmp(&b.path));
     Ok(found)
 }
 

@@ -58,6 +58,54 @@ const FILES: [&str; 5] = [
     "42/buffer-2",
 ];
 
+/// What one reads in a trace, and whether it is said that something is missing.
+fn read(path: &Path) -> Option<(Vec<String>, bool)> {
+    let trace = Trace::open(path).ok()?;
+    let mut lines = Vec::new();
+    let remarks = trace.in_order(|place, event| {
+        lines.push(format!("{place:?} {event:?}"));
+        true
+    });
+    let mut said = remarks.is_err() || trace.lacking().next().is_some();
+    said |= remarks.is_ok_and(|remarks| remarks.damages.first.is_some());
+    for process in trace.processes() {
+        lines.extend(process.modules().iter().map(|module| format!("{module:?}")));
+        said |= process.damages().first.is_some();
+        said |= process.missing_threads() > 0 || process.missing_runs() > 0;
+    }
+    Some((lines, said))
+}
+
+/// A file that was copied in part: an error, or what is there and that something is missing.
+#[test]
+fn what_a_cut_has_taken_is_said() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    sample(path);
+    // The recorder saw the process's end.
+    let header = path.join("42/process");
+    let mut bytes = fs::read(&header).unwrap();
+    bytes[12] = 1;
+    fs::write(&header, bytes).unwrap();
+    let (whole, said) = read(path).unwrap();
+    assert!(!said);
+    for name in FILES {
+        let file = path.join(name);
+        let bytes = fs::read(&file).unwrap();
+        for cut in 0..bytes.len() {
+            // The last lines of a list are not missed by anything that is left.
+            if name == "42/modules" && cut > 0 && bytes[cut - 1] == b'\n' {
+                continue;
+            }
+            fs::write(&file, &bytes[..cut]).unwrap();
+            if let Some((lines, said)) = read(path) {
+                assert!(said || lines == whole, "{name} cut to {cut} bytes");
+            }
+        }
+        fs::write(&file, bytes).unwrap();
+    }
+}
+
 proptest! {
     #[test]
     fn arbitrary_bytes_anywhere(

@@ -423,9 +423,52 @@ fn what_is_gone_is_missed() {
 }
 
 #[test]
+fn a_file_that_is_missing_or_cut_is_told_of() {
+    let said = |change: &dyn Fn(&Path), what: &str| {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path();
+        sample(path);
+        let process = path.join("42/process");
+        let mut header = fs::read(&process).unwrap();
+        // The recorder saw its end.
+        header[12] = 1;
+        fs::write(&process, header).unwrap();
+        // A second process, since a trace of none is an error.
+        let status = std::process::Command::new("cp")
+            .args(["-r", "42", "43"])
+            .current_dir(path)
+            .status();
+        assert!(status.unwrap().success());
+        assert_eq!(Trace::open(path).unwrap().lacking().count(), 0);
+        change(&path.join("43"));
+        let trace = Trace::open(path).unwrap();
+        let lacks: Vec<_> = trace.lacking().map(ToString::to_string).collect();
+        let [lack] = &lacks[..] else {
+            panic!("{lacks:?}")
+        };
+        assert!(lack.contains(what), "{lack}");
+    };
+    let remove = |name: &'static str| move |path: &Path| fs::remove_file(path.join(name)).unwrap();
+    said(&remove("process"), "43/process is missing");
+    said(&remove("modules"), "43/modules is missing");
+    let cut = |path: &Path| {
+        let text = fs::read(path.join("modules")).unwrap();
+        fs::write(path.join("modules"), &text[..text.len() - 3]).unwrap();
+    };
+    said(&cut, "43/modules ends inside a line");
+
+    let directory = tempfile::tempdir().unwrap();
+    sample(directory.path());
+    fs::remove_file(directory.path().join("42/process")).unwrap();
+    let error = Trace::open(directory.path()).unwrap_err().to_string();
+    assert!(error.contains("42/process"), "{error}");
+}
+
+#[test]
 fn a_pipe_or_a_device_in_the_place_of_a_file_is_refused_at_once() {
     for name in [
         "heddle",
+        "filters",
         "42/process",
         "42/modules",
         "42/events",

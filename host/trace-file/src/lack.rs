@@ -1,0 +1,20 @@
+//! The files of a trace that are not there, or not whole. What they say is missing from every
+//! answer, though nothing else in the trace contradicts itself.
+
+use std::fmt;
+use std::path::PathBuf;
+
+/// Such a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lack {
+    /// The file.
+    pub path: PathBuf,
+    /// What it lacks, and what follows.
+    pub what: &'static str,
+}
+
+impl fmt::Display for Lack {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.path.display(), self.what)
+    }
+}
