@@ -11,12 +11,6 @@ namespace heddle::trace {
 
 namespace {
 
-/// The variables that are ours alone: heddle record has set them, and load() reads them.
-constexpr const char* kOurs[] = {
-    "HEDDLE_CLOCK=",  "HEDDLE_PAUSED=", "HEDDLE_COROUTINES=", "HEDDLE_SNAPSHOT_SIGNAL=",
-    "HEDDLE_FLIGHT=", "HEDDLE_DEPTH=",  "HEDDLE_PATTERNS=",   "HEDDLE_MIN_TIME="};
-constexpr std::size_t kMostOurs = sizeof kOurs / sizeof kOurs[0] + 1;
-
 /// Those that others use, too: a value of ours comes in front of the one that is there.
 /// AddressSanitizer refuses to run where another library than its own was loaded first.
 struct Shared {
@@ -29,7 +23,8 @@ constexpr Shared kShared[] = {{"LD_PRELOAD=", library},
 constexpr std::size_t kSharedCount = sizeof kShared / sizeof kShared[0];
 
 constinit char kept[8192] = {};
-constinit char* ours[kMostOurs] = {};
+/// The variables that are ours alone, as entries of an environment.
+constinit char* ours[kVariables] = {};
 constinit std::size_t ours_count = 0;  ///< 0: nothing is mended
 
 std::size_t length(const char* text) {
@@ -87,9 +82,14 @@ void keep_environment() {
   }
   if (!(Text(library, sizeof library) << about.dli_fname).fits()) return;
   Text text(kept, sizeof kept);
-  bool whole = keep(text, "HEDDLE_DIR=", loaded.directory);
-  for (const char* const name : kOurs) {
-    if (const char* const value = value_of(environ, name)) whole = whole && keep(text, name, value);
+  bool whole = true;
+  for (std::size_t i = 0; i < kVariables; ++i) {
+    const auto variable = static_cast<Variable>(i);
+    const char* const name = name_of(variable);
+    // The path that the program got may be relative to a directory that it leaves.
+    const bool is_path = variable == Variable::kDirectory;
+    const char* const value = is_path ? loaded.directory : value_of(environ, name);
+    if (value != nullptr) whole = whole && keep(text, name, value);
   }
   if (!whole) ours_count = 0;
 }
@@ -97,7 +97,7 @@ void keep_environment() {
 Mended::Mended(char* const* environment) : old_(environment) {
   static char* const kEmpty[] = {nullptr};
   if (old_ == nullptr) old_ = kEmpty;  // Linux takes it for an empty one
-  if (ours_count == 0 || value_of(old_, "HEDDLE_DIR=") != nullptr) return;
+  if (ours_count == 0 || value_of(old_, name_of(Variable::kDirectory)) != nullptr) return;
   while (old_[entries_] != nullptr) ++entries_;
   bytes_ = (entries_ + ours_count + kSharedCount + 1) * sizeof(char*);
   for (const Shared& shared : kShared) bytes_ += bytes_of(shared, value_of(old_, shared.name));

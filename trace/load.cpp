@@ -35,7 +35,8 @@ const char* after(const char* prefix, const char* text) {
 }
 
 /// getenv may be the program's own (bash has one), so the environment is read by hand.
-const char* variable(const char* name_and_equals) {
+const char* value_of(Variable variable) {
+  const char* const name_and_equals = name_of(variable);
   const char* value = nullptr;
   if (kernel_environment != nullptr) {
     for (const char* entry = kernel_environment; *entry != '\0' && value == nullptr;) {
@@ -64,8 +65,8 @@ std::uint64_t number(const char* digits) {
   return value;
 }
 
-std::uint64_t number_of(const char* name_and_equals) {
-  const char* digits = variable(name_and_equals);
+std::uint64_t number_of(Variable variable) {
+  const char* digits = value_of(variable);
   return digits != nullptr ? number(digits) : 0;
 }
 
@@ -116,25 +117,25 @@ void load() {
     Text(loaded.working, sizeof loaded.working) << '.';
   }
   if (loaded.working[1] == '\0') loaded.working[0] = '\0';  // "/": what follows brings the slash
-  const char* directory = variable("HEDDLE_DIR=");
+  const char* directory = value_of(Variable::kDirectory);
   loaded.bare = directory == nullptr || *directory == '\0';
   if (!loaded.bare) {
     Text text(loaded.directory, sizeof loaded.directory);
     if (*directory != '/') text << loaded.working << '/';
     text << directory;
   }
-  const char* clock = variable("HEDDLE_CLOCK=");
+  const char* clock = value_of(Variable::kClock);
   loaded.sparse = clock != nullptr && equal(clock, "sparse");
-  const char* paused = variable("HEDDLE_PAUSED=");
+  const char* paused = value_of(Variable::kPaused);
   loaded.paused = paused != nullptr && equal(paused, "1");
-  const char* coroutines = variable("HEDDLE_COROUTINES=");
+  const char* coroutines = value_of(Variable::kCoroutines);
   if (coroutines != nullptr && equal(coroutines, "auto")) loaded.coroutines = Coroutines::kPlanned;
   if (coroutines != nullptr && equal(coroutines, "scan")) loaded.coroutines = Coroutines::kLooked;
-  loaded.snapshot_signal = static_cast<std::uint32_t>(number_of("HEDDLE_SNAPSHOT_SIGNAL="));
-  loaded.flight = number_of("HEDDLE_FLIGHT=");
-  loaded.patterns = static_cast<std::uint32_t>(number_of("HEDDLE_PATTERNS="));
-  loaded.depth = static_cast<std::uint32_t>(number_of("HEDDLE_DEPTH="));
-  loaded.min_ns = number_of("HEDDLE_MIN_TIME=");
+  loaded.snapshot_signal = static_cast<std::uint32_t>(number_of(Variable::kSnapshotSignal));
+  loaded.flight = number_of(Variable::kFlight);
+  loaded.patterns = static_cast<std::uint32_t>(number_of(Variable::kPatterns));
+  loaded.depth = static_cast<std::uint32_t>(number_of(Variable::kDepth));
+  loaded.min_ns = number_of(Variable::kMinTime);
   struct stat status;
   loaded.stderr_open = arch::syscall(SYS_fstat, STDERR_FILENO, &status) == 0;
   loaded.stderr_device = status.st_dev;

@@ -4,9 +4,36 @@
 
 #include <sys/types.h>
 
+#include <cstddef>
 #include <cstdint>
 
 namespace heddle::trace {
+
+/// The environment variables that heddle record sets for the library. load() can read no other, and
+/// each of them goes to children, too (environment.hpp).
+enum class Variable : std::uint32_t {
+  kDirectory,
+  kClock,
+  kPaused,
+  kCoroutines,
+  kSnapshotSignal,
+  kFlight,
+  kPatterns,
+  kDepth,
+  kMinTime,
+  kCount,
+};
+
+inline constexpr std::size_t kVariables = static_cast<std::size_t>(Variable::kCount);
+
+/// Its name, with the `=` that follows that in an environment.
+constexpr const char* name_of(Variable variable) {
+  constexpr const char* kNames[] = {
+      "HEDDLE_DIR=",    "HEDDLE_CLOCK=",    "HEDDLE_PAUSED=", "HEDDLE_COROUTINES=", "HEDDLE_SNAPSHOT_SIGNAL=",
+      "HEDDLE_FLIGHT=", "HEDDLE_PATTERNS=", "HEDDLE_DEPTH=",  "HEDDLE_MIN_TIME="};
+  static_assert(sizeof kNames / sizeof kNames[0] == kVariables);
+  return kNames[static_cast<std::size_t>(variable)];
+}
 
 /// HEDDLE_COROUTINES: no frames (off); where heddle record tells, and by looking where it cannot
 /// tell (auto); by looking everywhere (scan).
