@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 
+#include "making.hpp"
 #include "quiet.hpp"
 #include "thread.hpp"
 
@@ -13,6 +14,17 @@ constexpr std::uint64_t kFork = std::uint64_t{1} << 32;
 
 /// Its handlers may call hooks, which must not wait for it: other locks are held there.
 constinit __thread bool forking __attribute__((tls_model("initial-exec"))) = false;
+
+/// What the child's header will say. The child's only thread is a copy of the one that forks.
+constinit __thread Fork fork_of_child __attribute__((tls_model("initial-exec"))) = {};
+
+/// The calls that are open here are open in the child, too, where their ends are recorded.
+Fork record_fork(Process& process) {
+  const std::uint32_t making = record_making(process, Making::kProcess);
+  if (making == 0) return {};
+  const ProcessHeader& header = *process.header;
+  return {header.first.ticks, header.pid, local.self->about.thread, making};
+}
 
 /// False after a second.
 template <typename Condition>
@@ -29,6 +41,7 @@ void before_fork() {
   Process* const current = process();
   if (current == nullptr || forking) return;
   const Quiet quiet;
+  fork_of_child = record_fork(*current);
   std::uint64_t& word = current->modules.gate.word;
   forking = true;
   __atomic_fetch_add(&word, kFork, __ATOMIC_ACQ_REL);
@@ -45,7 +58,10 @@ void in_parent() {
 /// The gate is wiped, as is all of the process block.
 void in_child() {
   forking = false;
-  if (Process* const current = process(); current != nullptr) identify(*current);
+  Process* const current = process();
+  if (current == nullptr) return;
+  identify(*current);
+  current->fork = fork_of_child;
 }
 
 }  // namespace

@@ -30,6 +30,14 @@ struct Stamp {
 
 inline constexpr std::uint32_t kProcessExitSeen = 1;
 
+/// The fork that made a process. All zeros: there was none, or it is not known.
+struct Fork {
+  std::uint64_t image;   ///< ticks of the first stamp of the parent's image
+  std::uint32_t pid;     ///< the parent's
+  std::uint32_t thread;  ///< number of the parent's thread that forked
+  std::uint32_t making;  ///< number of that thread's record of it
+};
+
 struct ProcessHeader {
   std::uint64_t magic;
   std::uint32_t version;
@@ -48,7 +56,9 @@ struct ProcessHeader {
   std::uint64_t next_number;  ///< of a block
   std::uint64_t flight;
   std::uint32_t sparse;
-  char padding[92];
+  char padding[4];
+  Fork fork;
+  char more_padding[64];
   char host[256];
   char executable[1024];
   char command_line[2560];
@@ -58,6 +68,7 @@ static_assert(offsetof(ProcessHeader, first) == 40);
 static_assert(offsetof(ProcessHeader, boot_id) == 112);
 static_assert(offsetof(ProcessHeader, dropped) == 136);
 static_assert(offsetof(ProcessHeader, sparse) == 160);
+static_assert(offsetof(ProcessHeader, fork) == 168 && offsetof(Fork, making) == 16);
 static_assert(offsetof(ProcessHeader, host) == 256);
 static_assert(offsetof(ProcessHeader, command_line) == 1536);
 
@@ -139,13 +150,21 @@ enum class RecordType : std::uint64_t {
   kStrandName,
   kStrandWaits,
   kCapture,
+  kMaking,
 };
+
+/// What a thread makes, by its record of type making.
+enum class Making : std::uint32_t { kProcess = 1, kThread = 2 };
 
 constexpr std::uint64_t first_word(RecordType type, std::uint64_t words, std::uint64_t more) {
   return static_cast<std::uint64_t>(type) << 4 | words << 16 | more << 32;
 }
 
+/// Flags of a run: bit 0, and from bit 1 up the number of the making by which its thread was made.
 inline constexpr std::uint32_t kThreadEndSeen = 1;
+inline constexpr unsigned kMadeByShift = 1;
+/// Of one process.
+inline constexpr std::uint32_t kMostMakings = (std::uint32_t{1} << 31) - 1;
 
 struct RunRecord {
   std::uint64_t word;

@@ -1,5 +1,6 @@
 // When the library is loaded, and when the program exits.
 #include "coroutines.hpp"
+#include "creation.hpp"
 #include "environment.hpp"
 #include "exec.hpp"
 #include "fork.hpp"
@@ -31,6 +32,7 @@ const char* base_name(const char* path) {
   prepare_forks();
   find_jumps();
   find_starts();
+  find_creation();
   keep_environment();
   record_early_calls();
 }

@@ -98,6 +98,7 @@ void fill_header(ProcessHeader& header, Process& process, const Stamp& first) {
   header.clock = clock_is_tsc ? Clock::kTsc : Clock::kMonotonicRaw;
   header.ticks_per_second = ticks_per_second();
   header.first = first;
+  header.fork = process.fork;
   parse_boot_id(header.boot_id);
   static_assert(sizeof(utsname) <= sizeof process.path && alignof(utsname) == 1);
   auto* const names = reinterpret_cast<utsname*>(process.path);

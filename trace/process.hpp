@@ -20,6 +20,8 @@ enum class Recording : std::uint32_t { kNotStarted = 0, kRunning, kImpossible };
 struct Process {
   Lock lock;
   std::uint32_t pid, parent;  ///< known before the first event, which may be a vfork child's
+  Fork fork;                  ///< likewise
+  std::uint32_t makings;      ///< records of this type so far
   Recording state;
   ProcessHeader* header;  ///< null unless running
   Control* control;       ///< null: no `heddle record` is there to collect full blocks

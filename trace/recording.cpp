@@ -53,8 +53,7 @@ long resume(Process& process, Thread& thread) {
 
 /// Tells that recording was off (--start-at), if it was ever on.
 long come_back(Process& process, Thread& thread) {
-  const auto first = reinterpret_cast<std::uint64_t>(thread.run + 1);
-  if (thread.about.number == 1 && thread.buffer.header->position == first) return 0;
+  if (thread.about.number == 1 && thread.buffer.header->position == thread.idle_until) return 0;
   constexpr std::uint64_t kNotCounted = ~std::uint64_t{0};
   return append_gap(process, thread, GapReason::kPaused, kNotCounted);
 }

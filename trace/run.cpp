@@ -156,6 +156,11 @@ long append_strand(Process& process, Thread& thread, StrandEvent what, std::uint
                       strand);
 }
 
+long append_making(Process& process, Thread& thread, Making what, std::uint32_t number) {
+  return append_words(process, thread, RecordType::kMaking, static_cast<std::uint64_t>(what),
+                      number);
+}
+
 long append_frame(Process& process, Thread& thread, const FrameRecord& record) {
   const std::uint64_t now = ticks();
   const long error =

@@ -13,7 +13,7 @@ namespace heddle::trace {
 
 constinit Window unattached{};
 constinit __thread Local local
-    __attribute__((tls_model("initial-exec"))) = {&unattached, nullptr, false, 0, 0, 0, 0};
+    __attribute__((tls_model("initial-exec"))) = {&unattached, nullptr, false, 0, 0, 0, 0, 0, 0};
 
 namespace {
 
@@ -59,7 +59,7 @@ std::uint32_t own_tid(const Process& process) {
 /// Fills in the part of a new thread's run records that describes the thread.
 void describe(Process& process, Thread& thread) {
   RunRecord& about = thread.about;
-  about.flags = 0;
+  about.flags = local.made_instance == process_instance ? local.making << kMadeByShift : 0;
   thread.skipped = 0;
   thread.named = false;
   about.tid = own_tid(process);
@@ -150,6 +150,7 @@ bool attach(Process& process, std::uint64_t stack_pointer, bool sheltered) {
     thread->look_again = 0;
     if (filter.active) begin_filter(*thread);
     error = open_run(process, *thread, stack_pointer);
+    thread->idle_until = thread->buffer.header->position;
     if (error != 0) {
       thread->next = process.idle;
       process.idle = thread;

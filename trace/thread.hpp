@@ -26,6 +26,7 @@ struct Thread {
   bool named;                     ///< by the program: the kernel's name for it does not count
   Frame* frames;                  ///< the filter's, for as many as it follows
   Bases bases;                    ///< with --min-time
+  std::uint64_t idle_until;  ///< the position as long as it has recorded nothing but makings
   bool full;                      ///< there is no more room: from here on its events are dropped
   arch::VectorRegisters vectors;  ///< the program's, in the slow path (shelter.hpp)
 };
@@ -38,6 +39,7 @@ struct Local {
   bool busy;        ///< inside the slow path: hooks are called by the recorder itself
   std::uint32_t lost_instance;  ///< process instance in which this thread got no buffer
   std::uint32_t ended_instance, ended_number, ended_runs;  ///< what it was before its end was seen
+  std::uint32_t made_instance, making;  ///< the making by which it was created, and whose that is
 };
 
 extern Window unattached;

@@ -1,6 +1,7 @@
 // fork, vfork, posix_spawn, exec: both sides are recorded, and none hangs.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <sstream>
 
 #include "raw_trace.hpp"
@@ -46,6 +47,61 @@ TEST_CASE("forked children and their parent are recorded, whoever forks") {
       }
     }
   }
+}
+
+TEST_CASE("a forked child names the record within whose calls its parent forked it") {
+  for (const std::string who : {"main", "thread", "child"}) {
+    CAPTURE(who);
+    const Scratch scratch;
+    const auto trace = scratch.path() / "trace";
+    REQUIRE(run({.arguments = {"makers", "fork", who}, .trace = trace.string()}).exit_code == 0);
+    const auto processes = read_trace(trace);
+    REQUIRE(processes.size() == (who == "child" ? 3 : 2));
+    int forked = 0;
+    for (const RawProcess& child : processes) {
+      if (child.fork_making == 0) {
+        CHECK(child.fork_image == 0);
+        continue;
+      }
+      ++forked;
+      const auto parent = std::find_if(processes.begin(), processes.end(), [&](const auto& other) {
+        return other.pid == child.fork_pid && other.first_ticks == child.fork_image;
+      });
+      REQUIRE(parent != processes.end());
+      CHECK(child.parent == parent->pid);
+      const RawThread& thread = parent->threads.at(child.fork_thread - 1);
+      const auto making =
+          std::find_if(thread.notes.begin(), thread.notes.end(),
+                       [&](const RawNote& note) { return note.type == 11 && note.more == 1; });
+      REQUIRE(making != thread.notes.end());
+      CHECK(making->number == child.fork_making);
+      // The last event before it is the enter of divide(), the first behind it that of after().
+      REQUIRE(making->before >= 1);
+      REQUIRE(making->before < thread.records.size());
+      CHECK(!thread.records[making->before - 1].exit);
+      CHECK(!thread.records[making->before].exit);
+      CHECK(making->ticks >= thread.records[making->before - 1].ticks);
+      CHECK(making->ticks <= child.first_ticks);
+    }
+    CHECK(forked == (who == "child" ? 2 : 1));
+  }
+}
+
+TEST_CASE("programs that are started, and children of clone, name no fork") {
+  const auto forked = [](const std::vector<std::string>& arguments, std::size_t images) {
+    const Scratch scratch;
+    const auto trace = scratch.path() / "trace";
+    CHECK(run({.arguments = arguments, .trace = trace.string()}).exit_code == 0);
+    const auto processes = read_trace(trace);
+    CHECK(processes.size() == images);
+    return std::count_if(processes.begin(), processes.end(),
+                         [](const RawProcess& process) { return process.fork_making != 0; });
+  };
+  CHECK(forked({"spawns", "vfork", "1"}, 2) == 0);
+  CHECK(forked({"spawns", "spawn", "1"}, 2) == 0);
+  // The image between fork and exec.
+  CHECK(forked({"spawns", "fork", "1"}, 3) == 1);
+  CHECK(forked({"makers", "clone"}, 2) == 0);
 }
 
 TEST_CASE("programs started by vfork, posix_spawn, fork and exec are recorded") {

@@ -113,7 +113,8 @@ std::size_t add_run(const RawProcess& process, const std::string& bytes, std::si
                     RawThread& thread) {
   std::uint64_t ticks = at<std::uint64_t>(bytes, w + 16), stack = at<std::uint64_t>(bytes, w + 24);
   thread.tid = at<std::uint32_t>(bytes, w + 32);
-  thread.flags = at<std::uint32_t>(bytes, w + 36);
+  thread.flags = at<std::uint32_t>(bytes, w + 36) & 1;
+  thread.made_by = at<std::uint32_t>(bytes, w + 36) >> 1;
   thread.stack_low = at<std::uint64_t>(bytes, w + 40);
   thread.stack_high = at<std::uint64_t>(bytes, w + 48);
   thread.first_ticks = at<std::uint64_t>(bytes, w + 56);
@@ -153,7 +154,7 @@ std::size_t add_run(const RawProcess& process, const std::string& bytes, std::si
           {field(1), type == 4, word >> 32 == 1, field(3), type == 3 ? field(4) : 0, field(2)});
     } else if (type == 10) {
       thread.notes.push_back({type, word >> 32, 0, field(1), "", thread.records.size()});
-    } else if (type >= 5 && type <= 9) {
+    } else if ((type >= 5 && type <= 9) || type == 11) {
       const bool texts = type == 6 || type == 8 || type == 9;
       thread.notes.push_back({type, word >> 32, field(1), field(2),
                               texts ? bytes.substr(w + 24, word >> 32) : "",
@@ -198,6 +199,7 @@ void add_threads(RawProcess& process) {
   for (const Place& place : runs) {
     if (place.thread != number) {
       process.threads.emplace_back();
+      process.threads.back().number = place.thread;
       process.threads.back().dropped = dropped[place.thread];
       number = place.thread;
       run = 0;
@@ -249,6 +251,10 @@ RawProcess read_process(const std::filesystem::path& directory) {
   process.thread_count = at<std::uint32_t>(bytes, 128);
   process.buffers = at<std::uint32_t>(bytes, 132);
   process.flight = at<std::uint64_t>(bytes, 152);
+  process.fork_image = at<std::uint64_t>(bytes, 168);
+  process.fork_pid = at<std::uint32_t>(bytes, 176);
+  process.fork_thread = at<std::uint32_t>(bytes, 180);
+  process.fork_making = at<std::uint32_t>(bytes, 184);
   if (process.latest_stamps > 0) {
     const std::size_t latest = 64 + 24 * ((process.latest_stamps - 1) % 2);
     const auto passed = [&](std::size_t offset) {

@@ -25,7 +25,8 @@ struct RawNote {
 
 struct RawThread {
   std::string name;
-  std::uint32_t tid, flags;
+  std::uint32_t number, tid, flags;
+  std::uint32_t made_by;  ///< number of the making, 0 = not known
   std::uint64_t dropped, stack_low, stack_high, first_ticks;
   std::vector<RawRecord> records;
   std::vector<RawNote> notes;
@@ -45,6 +46,8 @@ struct RawProcess {
   std::string magic, host, executable, command_line;
   std::uint32_t version, flags, pid, parent, clock, latest_stamps, thread_count, buffers;
   std::uint64_t first_ticks, first_realtime_ns, latest_ticks[2], dropped, flight;
+  std::uint64_t fork_image;
+  std::uint32_t fork_pid, fork_thread, fork_making;
   double ticks_per_ns;             ///< by the first stamp and the latest; 0: there is no latest
   std::vector<RawThread> threads;  ///< in order of their numbers
   std::vector<RawModule> modules;

@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 #include <map>
+#include <set>
 
 #include "raw_trace.hpp"
 #include "run.hpp"
@@ -72,4 +73,59 @@ TEST_CASE("calls by destructors after the thread's end and after exit are record
   CHECK(process.events() == 2 * std::stoull(outcome.out));
   CHECK(process.all_dropped() == 0);
   CHECK(process.threads.size() == 4);
+}
+
+TEST_CASE("a thread names the record in which its creator made it") {
+  for (const std::string& way : ways()) {
+    CAPTURE(way);
+    const Scratch scratch;
+    const auto trace = scratch.path() / "trace";
+    const Outcome outcome =
+        run({.arguments = {way + "makers", "threads"}, .trace = trace.string()});
+    CAPTURE(outcome.err);
+    REQUIRE(outcome.exit_code == 0);
+    const RawProcess process = read_trace(trace).at(0);
+    std::map<std::string, const RawThread*> by_name;
+    for (const RawThread& thread : process.threads) by_name[thread.name] = &thread;
+    const auto maker_of = [&](const char* name) -> std::string {
+      const auto found = by_name.find(name);
+      REQUIRE(found != by_name.end());
+      for (const RawThread& thread : process.threads) {
+        for (const RawNote& note : thread.notes) {
+          if (note.type == 11 && note.more == 2 && note.number == found->second->made_by) {
+            CHECK(note.ticks <= found->second->first_ticks);
+            return thread.name;
+          }
+        }
+      }
+      return "";
+    };
+    CHECK(maker_of("makers") == "");
+    CHECK(maker_of("outer") == "makers");
+    CHECK(maker_of("inner") == "outer");
+    CHECK(maker_of("detached") == "makers");
+    // libc creates it without a call that we see.
+    CHECK(maker_of("c11") == "");
+    for (const RawThread& thread : process.threads) {
+      // The detached one may not have come to its end.
+      CHECK((well_nested(thread) || thread.name == "detached"));
+      // libc, not we, called the thread's function.
+      REQUIRE(!thread.records.empty());
+      const RawRecord& first = thread.records[0];
+      const RawModule* const caller = process.module_of(first.call_site, first.ticks);
+      REQUIRE(caller != nullptr);
+      if (thread.made_by != 0) CHECK(caller->path.find("libc.so") != std::string::npos);
+    }
+  }
+}
+
+TEST_CASE("each of two thousand threads names its own record") {
+  const Scratch scratch;
+  const auto trace = scratch.path() / "trace";
+  REQUIRE(run({.arguments = {"makers", "crowd"}, .trace = trace.string()}).exit_code == 0);
+  const RawProcess process = read_trace(trace).at(0);
+  std::set<std::uint32_t> makings;
+  for (const RawThread& thread : process.threads) makings.insert(thread.made_by);
+  CHECK(process.threads.size() == 1 + 2000);
+  CHECK(makings.size() == 1 + 2000);
 }

@@ -1,0 +1,101 @@
+// pthread_create, so that a new thread knows its creator's record of it. libc's own threads (those of
+// thrd_create, timers and asynchronous I/O) and those of clone(2) are created without it.
+#include "creation.hpp"
+
+#include <pthread.h>
+
+#include "interpose.hpp"
+#include "making.hpp"
+#include "thread.hpp"
+
+namespace heddle::trace {
+
+namespace {
+
+using Routine = void*(void*);
+using Create = int(pthread_t*, const pthread_attr_t*, Routine*, void*);
+constinit Create* real_create = nullptr;
+
+/// What a new thread is given in place of its argument, until it begins. A child of fork has those
+/// for ever that its parent's threads were given at the time.
+struct Start {
+  std::uint32_t taken;
+  std::uint32_t instance, making;
+  Routine* routine;
+  void* argument;
+};
+
+/// In the library's own data, where leak checkers look for pointers, too.
+constexpr std::uint32_t kStarts = 1024;
+constinit Start starts[kStarts] = {};
+constinit std::uint32_t latest_start = 0;
+
+/// Null if too many threads have been created and have not begun.
+Start* take_start() {
+  constexpr int kTries = 16;
+  for (int i = 0; i < kTries; ++i) {
+    Start& start =
+        starts[__atomic_add_fetch(&latest_start, 1, __ATOMIC_RELAXED) % kStarts];
+    std::uint32_t free = 0;
+    // Acquire: the thread that had it has read it.
+    if (__atomic_compare_exchange_n(&start.taken, &free, 1, false, __ATOMIC_ACQUIRE,
+                                    __ATOMIC_RELAXED)) {
+      return &start;
+    }
+  }
+  return nullptr;
+}
+
+void give_back(Start& start) { __atomic_store_n(&start.taken, 0, __ATOMIC_RELEASE); }
+
+/// Where a new thread begins. It goes on in the program's routine by a jump, so that nothing of ours
+/// is on its stack, and the routine's caller is libc.
+void* begin(void* given) {
+  Start& start = *static_cast<Start*>(given);
+  local.made_instance = start.instance;
+  local.making = start.making;
+  Routine* const routine = start.routine;
+  void* const argument = start.argument;
+  give_back(start);
+  return routine(argument);
+}
+
+/// Null: the thread is to begin as if we were not there.
+Start* prepare(Routine* routine, void* argument) {
+  if (!attached()) return nullptr;
+  Process* const current = process();
+  Start* const start = take_start();
+  if (start == nullptr) return nullptr;
+  const std::uint32_t making = record_making(*current, Making::kThread);
+  if (making == 0) {
+    give_back(*start);
+    return nullptr;
+  }
+  start->instance = process_instance;
+  start->making = making;
+  start->routine = routine;
+  start->argument = argument;
+  return start;
+}
+
+}  // namespace
+
+void find_creation() { (void)next(real_create, "pthread_create"); }
+
+}  // namespace heddle::trace
+
+extern "C" {
+
+[[gnu::visibility("default")]] int pthread_create(pthread_t* thread,
+                                                  const pthread_attr_t* attributes,
+                                                  void* (*routine)(void*),
+                                                  void* argument) noexcept {
+  using namespace heddle::trace;
+  auto* const real = next(real_create, "pthread_create");
+  Start* const start = prepare(routine, argument);
+  if (start == nullptr) return real(thread, attributes, routine, argument);
+  const int result = real(thread, attributes, begin, start);
+  if (result != 0) give_back(*start);
+  return result;
+}
+}
