@@ -3,8 +3,8 @@
 use crate::chunk::Chunk;
 use crate::in_order::InOrder;
 use crate::joining::Joining;
-use crate::{Profile, Wanted, Workers};
-use heddle_trace_file::{Error, Modules, Thread};
+use crate::{Profile, Source, Wanted, Workers};
+use heddle_trace_file::{Error, Thread};
 use std::cmp::Reverse;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -30,7 +30,7 @@ struct Divided<'a> {
 
 /// See [`Profile::of_wanted`].
 pub(crate) fn profiles(
-    threads: &[(&Thread, &Modules)],
+    threads: &[Source<'_>],
     workers: Workers,
     wanted: Wanted,
 ) -> Result<Vec<Option<Profile>>, Error> {
@@ -50,18 +50,19 @@ pub(crate) fn profiles(
     let (tasks, divided) = tasks(threads, workers, begins);
     let whole = workers.each(&tasks, |task| match task {
         Task::Whole(index) => {
-            let (thread, modules) = threads[*index];
-            if !begins(thread) {
+            if !begins(threads[*index].thread) {
                 return Some((*index, Ok(None)));
             }
-            let mut joining = Joining::new(thread, modules);
+            let mut joining = Joining::new(threads[*index]);
             joining.walk_all(go_on);
             Some((*index, finished(joining)))
         }
         Task::Piece(thread, number, runs) => {
             let divided_thread = &divided[*thread];
             let read = || {
-                let (thread, modules) = threads[divided_thread.thread];
+                let Source {
+                    thread, modules, ..
+                } = threads[divided_thread.thread];
                 (runs.clone(), Chunk::of(thread, modules, runs.clone()))
             };
             let read = (!divided_thread.complete.load(Ordering::Relaxed)).then(read);
@@ -89,15 +90,16 @@ pub(crate) fn profiles(
 /// The longest whole threads first; then the pieces, of which there is always one for who has
 /// nothing else to do.
 fn tasks<'a>(
-    threads: &[(&'a Thread, &'a Modules)],
+    threads: &[Source<'a>],
     workers: Workers,
     divides: impl Fn(&Thread) -> bool,
 ) -> (Vec<Task>, Vec<Divided<'a>>) {
-    let total: u64 = threads.iter().map(|(thread, _)| thread.bytes()).sum();
+    let total: u64 = threads.iter().map(|source| source.thread.bytes()).sum();
     let share = total / (2 * workers.count() as u64);
     let mut whole = Vec::new();
     let (mut divided, mut pieces): (Vec<Divided<'a>>, Vec<Task>) = Default::default();
-    for (index, &(thread, modules)) in threads.iter().enumerate() {
+    for (index, &source) in threads.iter().enumerate() {
+        let thread = source.thread;
         let runs = match thread.bytes() > share && workers.count() > 1 && divides(thread) {
             true => chunks(thread, workers.chunk()),
             false => Vec::new(),
@@ -111,11 +113,11 @@ fn tasks<'a>(
         pieces.extend(numbered.map(|(number, runs)| Task::Piece(divided_index, number, runs)));
         divided.push(Divided {
             thread: index,
-            joined: InOrder::new(Joining::new(thread, modules), 2 * workers.count()),
+            joined: InOrder::new(Joining::new(source), 2 * workers.count()),
             complete: AtomicBool::new(false),
         });
     }
-    whole.sort_by_key(|&index| Reverse(threads[index].0.bytes()));
+    whole.sort_by_key(|&index| Reverse(threads[index].thread.bytes()));
     let mut tasks: Vec<Task> = whole.into_iter().map(Task::Whole).collect();
     tasks.append(&mut pieces);
     (tasks, divided)

@@ -6,8 +6,8 @@
 
 use crate::chunk::{Chunk, feed};
 use crate::tally::Tally;
-use crate::{Profile, Stack};
-use heddle_trace_file::{Error, Modules, Remarks, Thread, Ticks};
+use crate::{Profile, Source, Stack};
+use heddle_trace_file::{Error, Remarks, Thread, Ticks};
 use std::ops::Range;
 
 /// A thread's events so far.
@@ -31,12 +31,17 @@ pub(crate) struct Joining<'a> {
 const PATIENCE: u32 = 8;
 
 impl<'a> Joining<'a> {
-    /// Before the first event of `thread`.
-    pub fn new(thread: &'a Thread, modules: &'a Modules) -> Self {
+    /// Before the first event of the thread.
+    pub fn new(source: Source<'a>) -> Self {
+        let mut stack = Stack::of(source.thread);
+        let mut tally = Tally::new(source.modules);
+        for enter in source.before {
+            feed(&mut stack, &mut tally, *enter);
+        }
         Joining {
-            thread,
-            stack: Stack::of(thread),
-            tally: Tally::new(modules),
+            thread: source.thread,
+            stack,
+            tally,
             latest: Ticks(0),
             events: 0,
             remarks: Remarks::default(),
@@ -212,7 +217,7 @@ mod tests {
         let trace = Trace::open(directory.path()).unwrap();
         let process = &trace.processes()[0];
         let thread = &process.threads()[0];
-        let mut joining = Joining::new(thread, process.modules());
+        let mut joining = Joining::new(Source::new(thread, process.modules()));
         for run in 0..thread.runs().len() {
             let runs = run..run + 1;
             let chunk = Chunk::of(thread, process.modules(), runs.clone());

@@ -2,7 +2,7 @@
 
 use crate::joining::Joining;
 use crate::{End, Frame, Key, Loose, Span, Workers, divided};
-use heddle_trace_file::{Addr, Error, Modules, Nanos, Remarks, Thread};
+use heddle_trace_file::{Addr, Error, Event, Modules, Nanos, Remarks, Thread};
 
 /// The calls of one function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,6 +91,29 @@ impl Stats {
     }
 }
 
+/// A thread that is to be read.
+#[derive(Clone, Copy, Debug)]
+pub struct Source<'a> {
+    /// The thread.
+    pub thread: &'a Thread,
+    /// The modules of its process.
+    pub modules: &'a Modules,
+    /// The enters of the calls, outermost first, that were open before its first event: those in
+    /// which its process was forked.
+    pub before: &'a [Event<'static>],
+}
+
+impl<'a> Source<'a> {
+    /// A thread that began with no open call, as far as is known.
+    pub fn new(thread: &'a Thread, modules: &'a Modules) -> Self {
+        Source {
+            thread,
+            modules,
+            before: &[],
+        }
+    }
+}
+
 /// Which threads are to be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wanted {
@@ -136,23 +159,22 @@ impl Profile {
     /// # Errors
     /// What the thread's iterator gives.
     pub fn of(thread: &Thread, modules: &Modules) -> Result<Self, Error> {
-        let mut joining = Joining::new(thread, modules);
+        let mut joining = Joining::new(Source::new(thread, modules));
         joining.walk_all(|_| true);
         joining.finish()
     }
 
-    /// Reads these threads, each with the modules of its process; one profile a thread, in their
-    /// order, and the same as [`Profile::of`]. A thread that has more than its share of the events
+    /// Reads these threads; one profile a thread, in their order, and the same as [`Profile::of`]. A thread that has more than its share of the events
     /// is read by all workers at once. Memory is that of so many threads as there are workers.
     ///
     /// ```no_run
     /// # fn main() -> Result<(), heddle_trace_file::Error> {
-    /// use heddle_calls::{Profile, Workers};
+    /// use heddle_calls::{Profile, Source, Workers};
     ///
     /// let trace = heddle_trace_file::Trace::open("heddle.trace".as_ref())?;
     /// let process = &trace.processes()[0];
-    /// let with_modules = |thread| (thread, process.modules());
-    /// let threads: Vec<_> = process.threads().iter().map(with_modules).collect();
+    /// let source = |thread| Source::new(thread, process.modules());
+    /// let threads: Vec<_> = process.threads().iter().map(source).collect();
     /// let profiles = Profile::of_all(&threads, Workers::all())?;
     /// println!("{} events", profiles.iter().map(|profile| profile.events).sum::<u64>());
     /// # Ok(())
@@ -161,7 +183,7 @@ impl Profile {
     ///
     /// # Errors
     /// What a thread's iterator gives.
-    pub fn of_all(threads: &[(&Thread, &Modules)], workers: Workers) -> Result<Vec<Self>, Error> {
+    pub fn of_all(threads: &[Source<'_>], workers: Workers) -> Result<Vec<Self>, Error> {
         let profiles = divided::profiles(threads, workers, Wanted::All)?;
         Ok(profiles.into_iter().flatten().collect())
     }
@@ -171,7 +193,7 @@ impl Profile {
     /// # Errors
     /// What a thread's iterator gives.
     pub fn of_wanted(
-        threads: &[(&Thread, &Modules)],
+        threads: &[Source<'_>],
         workers: Workers,
         wanted: Wanted,
     ) -> Result<Vec<Option<Self>>, Error> {

@@ -51,8 +51,8 @@ impl Span {
 /// What did not pair up; all of it is to be told to the user.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Loose {
-    /// Exits without an open call: recording began inside it (a forked child leaves its parent's
-    /// calls so), or went on inside it behind a gap.
+    /// Exits without an open call: recording began inside it (as in a forked child whose parent's
+    /// calls are not known), or went on inside it behind a gap.
     pub unmatched: u64,
     /// Calls that ended without an exit.
     pub unwound: u64,

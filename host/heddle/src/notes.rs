@@ -122,7 +122,7 @@ pub fn incomplete(trace: &Trace, loose: Loose, remarks: &Remarks) {
     }
     if loose.unmatched > 0 {
         note(format_args!(
-            "{} no enter: recording began, or went on, inside the call (as in a forked child)",
+            "{} no enter: recording began, or went on, inside the call",
             have(loose.unmatched, "exit")
         ));
     }

@@ -1,7 +1,7 @@
 //! Whether a trace has more than threads, for what must know that before it begins.
 
 use crate::names::Names;
-use heddle_calls::{Profile, Stack, Wanted, Workers};
+use heddle_calls::{Profile, Source, Stack, Wanted, Workers};
 use heddle_strands::Analysis;
 use heddle_trace_file::{Error, EventKind, Thread, Trace};
 
@@ -41,7 +41,7 @@ pub fn finds_more_than_threads(trace: &Trace, names: &mut Names<'_>) -> Result<b
 pub fn has_more_than_threads(trace: &Trace) -> Result<bool, Error> {
     let threads = trace.processes().iter().flat_map(|process| {
         let threads = process.threads().iter();
-        threads.map(|thread| (thread, process.modules()))
+        threads.map(|thread| Source::new(thread, process.modules()))
     });
     let threads: Vec<_> = threads.collect();
     let profiles = Profile::of_wanted(&threads, Workers::all(), Wanted::OneStrand)?;

@@ -54,7 +54,7 @@ mod survey;
 mod threads;
 mod unresolved;
 
-pub use analysis::{Analysis, Decoded};
+pub use analysis::{Analysis, Decoded, Inherited};
 pub use code::{Code, Role};
 
 pub use sink::{Call, Ignore, Sink, StrandSpan, Summing};

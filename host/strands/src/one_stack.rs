@@ -79,6 +79,29 @@ impl<'a, S: Sink> OneStack<'a, S> {
         }
     }
 
+    /// The thread with this index in the process begins inside these calls, outermost first.
+    pub fn begin_within(&mut self, thread: usize, enters: &[Event<'static>]) {
+        let events = self.events;
+        enters.iter().for_each(|enter| self.feed(thread, enter));
+        self.events = events;
+    }
+
+    /// The enters of the calls that are open on the thread with this index, outermost first.
+    pub fn open(&self, thread: usize) -> Vec<Event<'static>> {
+        let frames = self.threads[thread - self.first].stack.open();
+        let enter = |frame: &Frame| Event {
+            time: frame.enter,
+            way: frame.way,
+            kind: EventKind::Enter {
+                function: frame.function,
+                caller: frame.caller,
+                sp: frame.sp,
+                frame: None,
+            },
+        };
+        frames.iter().map(enter).collect()
+    }
+
     /// Takes the next event of the thread with this index in the process.
     pub fn feed(&mut self, thread: usize, event: &Event<'_>) {
         let open = &mut self.threads[thread - self.first];

@@ -16,6 +16,11 @@ impl StrandId {
         StrandId(NonZeroU64::new(number).unwrap_or(NonZeroU64::MIN))
     }
 
+    /// The thread with this index in its process.
+    pub fn of_thread(process: usize, index: usize) -> Self {
+        Self::new(process, index)
+    }
+
     pub(crate) fn next(self) -> Self {
         StrandId(self.0.saturating_add(1))
     }

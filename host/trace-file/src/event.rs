@@ -90,6 +90,23 @@ pub enum EventKind<'a> {
         /// The reason for the wait: usually UTF-8, but the program may give any bytes.
         reason: &'a [u8],
     },
+    /// The thread is about to make something.
+    Making {
+        /// What it makes.
+        made: Made,
+        /// The number by which that refers to this: [`Trace::forked_by`](crate::Trace::forked_by),
+        /// [`Thread::made_by`](crate::Thread::made_by). The process has no other of this number.
+        number: u32,
+    },
+}
+
+/// What a thread makes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Made {
+    /// A process, by `fork`.
+    Process,
+    /// A thread, by `pthread_create`.
+    Thread,
 }
 
 /// A C++20 coroutine's frame, as it was when the function that resumes or destroys it was entered.

@@ -7,13 +7,13 @@ use crate::addresses::Addresses;
 use crate::captures::Captures;
 use crate::layout::{
     FUNCTION_BITS, FUNCTION_SHIFT, NOT_COUNTED, SHORT, SHORT_ENTRY, SHORT_EXIT, SHORT_UNTIMED,
-    SP_BITS, SP_SHIFT, TICKS_SHIFT, kind,
+    SP_BITS, SP_SHIFT, TICKS_SHIFT, kind, making,
 };
 use crate::position::Position;
 use crate::thread::Thread;
 use crate::untimed::Untimed;
 use crate::{
-    Addr, Callee, CoroutineFrame, Error, Event, EventKind, Nanos, Remarks, Ticks, Way, Why,
+    Addr, Callee, CoroutineFrame, Error, Event, EventKind, Made, Nanos, Remarks, Ticks, Way, Why,
 };
 use zerocopy::IntoBytes;
 use zerocopy::little_endian::U64;
@@ -326,6 +326,15 @@ impl<'a> Events<'a> {
             kind::STRAND_WAITS => {
                 let (strand, reason) = (record.word(2)?, text(words)?);
                 (Way::default(), EventKind::StrandWaits { strand, reason })
+            }
+            kind::MAKING => {
+                let made = match record.high {
+                    making::PROCESS => Made::Process,
+                    making::THREAD => Made::Thread,
+                    _ => return Ok(None),
+                };
+                let number = record.word(2)? as u32;
+                (Way::default(), EventKind::Making { made, number })
             }
             kind::CAPTURE => {
                 if let Some(frame) = CoroutineFrame::from_word(record.word(1)?) {

@@ -10,6 +10,9 @@ pub const CONTROL_MAGIC: [u8; 8] = *b"HEDLCTRL";
 pub const BLOCK_MAGIC: [u8; 8] = *b"HEDLBLCK";
 /// Bit 0 of the flags of a process or a run: the recorder saw its end.
 pub const ENDED: u32 = 1;
+/// The bits of a run's flags from this one up: the number of the making by which its thread was
+/// created.
+pub const MADE_BY_SHIFT: u32 = 1;
 
 /// Blocks begin at multiples of this in `events`, and take up multiples of it.
 pub const BLOCK_UNIT: u64 = 64 << 10;
@@ -53,6 +56,13 @@ pub mod kind {
     pub const STRAND_NAME: u64 = 8;
     pub const STRAND_WAITS: u64 = 9;
     pub const CAPTURE: u64 = 10;
+    pub const MAKING: u64 = 11;
+}
+
+/// What a thread makes, by its record of type making.
+pub mod making {
+    pub const PROCESS: u32 = 1;
+    pub const THREAD: u32 = 2;
 }
 
 /// Number of missing events of a gap that was not counted.
@@ -73,6 +83,19 @@ pub struct StampBytes {
     pub ticks: U64,
     pub realtime: U64,
     pub monotonic_raw: U64,
+}
+
+/// The fork that made a process; all zeros if there was none, or it is not known.
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+pub struct ForkBytes {
+    /// Ticks of the first stamp of the parent's image.
+    pub image: U64,
+    pub pid: U32,
+    /// The number of the parent's thread that forked.
+    pub thread: U32,
+    /// The number of that thread's record of type making.
+    pub making: U32,
 }
 
 #[derive(FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
@@ -99,7 +122,9 @@ pub struct ProcessHeader {
     pub flight: U64,
     /// Bytes of records for which one reading of the clock serves; 0 = every event reads it.
     pub sparse: U32,
-    pub unused: [u8; 92],
+    pub unused: U32,
+    pub fork: ForkBytes,
+    pub unused_too: [u8; 68],
     pub host: [u8; 256],
     pub executable: [u8; 1024],
     pub command: [u8; 2560],
@@ -178,6 +203,7 @@ pub const fn head(kind: u64, words: u64) -> u64 {
 const _: () = assert!(size_of::<ProcessHeader>() == HEADER_SIZE);
 const _: () = assert!(std::mem::offset_of!(ProcessHeader, boot_id) == 112);
 const _: () = assert!(std::mem::offset_of!(ProcessHeader, sparse) == 160);
+const _: () = assert!(std::mem::offset_of!(ProcessHeader, fork) == 168);
 const _: () = assert!(std::mem::offset_of!(ProcessHeader, host) == 256);
 const _: () = assert!(size_of::<BufferHeader>() == HEADER_SIZE);
 const _: () = assert!(std::mem::offset_of!(BufferHeader, position) == 64);

@@ -56,7 +56,7 @@ pub use clock::{ClockKind, Rate, Stamp};
 pub use collect::{Claim, Collected, Collector, is_begun, recover};
 pub use damage::{Damage, Damages};
 pub use error::Error;
-pub use event::{Callee, CoroutineFrame, Event, EventKind, Way, Why};
+pub use event::{Callee, CoroutineFrame, Event, EventKind, Made, Way, Why};
 pub use events::Events;
 pub use lack::Lack;
 pub use merge::Place;

@@ -3,7 +3,7 @@
 use crate::alive::alive;
 use crate::clock::{ENOUGH, TimeLine};
 use crate::file::{Mapped, text_of};
-use crate::layout::{ENDED, PROCESS_MAGIC, ProcessHeader, text};
+use crate::layout::{ENDED, ForkBytes, PROCESS_MAGIC, ProcessHeader, text};
 use crate::merge::in_order;
 use crate::run;
 use crate::store::Store;
@@ -28,6 +28,30 @@ pub struct Process {
     damages: Damages,
 }
 
+/// The fork that made a process.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fork {
+    /// Ticks of the first stamp of the parent's image.
+    pub image: u64,
+    pub pid: u32,
+    /// The number of the parent's thread that forked.
+    pub thread: u32,
+    /// The number of that thread's making.
+    pub making: u32,
+}
+
+impl Fork {
+    fn of(bytes: ForkBytes) -> Option<Self> {
+        let fork = Fork {
+            image: bytes.image.get(),
+            pid: bytes.pid.get(),
+            thread: bytes.thread.get(),
+            making: bytes.making.get(),
+        };
+        (fork.making != 0).then_some(fork)
+    }
+}
+
 /// The header, decoded.
 #[derive(Clone, Debug)]
 pub(crate) struct Head {
@@ -45,6 +69,7 @@ pub(crate) struct Head {
     pub next_number: u64,
     pub flight: u64,
     pub sparse: u32,
+    pub fork: Option<Fork>,
     pub host: String,
     pub executable: String,
     pub command: Vec<String>,
@@ -94,6 +119,7 @@ impl Head {
             next_number: header.next_number.get(),
             flight: header.flight.get(),
             sparse: header.sparse.get(),
+            fork: Fork::of(header.fork),
             host: text(&header.host),
             executable,
             command,

@@ -1,7 +1,7 @@
 //! One thread and its events.
 
 use crate::clock::TimeLine;
-use crate::layout::{ENDED, RUN_SIZE, RunRecord, SP_BITS, text};
+use crate::layout::{ENDED, MADE_BY_SHIFT, RUN_SIZE, RunRecord, SP_BITS, text};
 use crate::run::RunPlace;
 use crate::store::Store;
 use crate::{Addr, Error, Events, Modules, Nanos, Remarks, Ticks};
@@ -25,6 +25,7 @@ pub struct Thread {
     tid: u32,
     name: String,
     ended: bool,
+    made_by: u32,
     dropped: u64,
     stack: Option<Range<Addr>>,
     first: Nanos,
@@ -46,6 +47,7 @@ impl Thread {
             tid: 0,
             name: String::new(),
             ended: false,
+            made_by: 0,
             dropped,
             stack: None,
             first: Nanos(u64::MAX),
@@ -59,6 +61,7 @@ impl Thread {
             // knows it.
             thread.tid = record.tid.get();
             thread.ended = record.flags.get() & ENDED != 0;
+            thread.made_by = record.flags.get() >> MADE_BY_SHIFT;
             thread.first = thread.first.min(first);
             if low != 0 {
                 thread.stack = Some(Addr(low)..Addr(high));
@@ -92,6 +95,12 @@ impl Thread {
     /// Whether the recorder saw its end.
     pub fn ended(&self) -> bool {
         self.ended
+    }
+
+    /// The number of the [`EventKind::Making`](crate::EventKind::Making), of a thread of its
+    /// process, by which it was created; `None` if that is not known, or nobody created it.
+    pub fn made_by(&self) -> Option<u32> {
+        (self.made_by != 0).then_some(self.made_by)
     }
 
     /// Events lost for lack of space or memory, as far as is known without reading its events: see

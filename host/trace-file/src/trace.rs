@@ -140,6 +140,25 @@ impl Trace {
         self.headless.iter().chain(modules)
     }
 
+    /// The thread that forked the process with this index, and the number of the
+    /// [`EventKind::Making`](crate::EventKind::Making) by which it did. `None`: the process was not
+    /// forked, or it is not known by what, or that is not in the trace.
+    pub fn forked_by(&self, process: usize) -> Option<(Place, u32)> {
+        let fork = self.processes[process].head.fork?;
+        let is_parent = |parent: &Process| {
+            parent.pid() == fork.pid && parent.first_stamp().ticks.0 == fork.image
+        };
+        // A parent begins before its child: there is no circle.
+        let parent = self.processes[..process].iter().position(is_parent)?;
+        let mut threads = self.processes[parent].threads().iter();
+        let thread = threads.position(|thread| thread.number() == fork.thread)?;
+        let place = Place {
+            process: parent,
+            thread,
+        };
+        Some((place, fork.making))
+    }
+
     /// The wall-clock time of the first stamp, ns since 1970: add an event's time to it.
     pub fn epoch(&self) -> Nanos {
         self.epoch

@@ -51,7 +51,8 @@ impl Untimed {
             }
             match at.pass_record() {
                 Err(_) => break None,
-                Ok(record) if record.kind == kind::BASE || record.kind >= kind::CAPTURE => {}
+                Ok(record) if matches!(record.kind, kind::BASE | kind::CAPTURE) => {}
+                Ok(record) if record.kind > kind::MAKING => {}
                 Ok(record) => break record.word(1).ok().map(Ticks),
             }
         };

@@ -7,11 +7,12 @@
 
 use crate::layout::{
     BLOCK_HEADER, BLOCK_MAGIC, BLOCK_UNIT, BUFFER_MAGIC, BlockHeader, BufferHeader, ENDED,
-    FUNCTION_BITS, FUNCTION_SHIFT, HEADER_SIZE, PROCESS_MAGIC, ProcessHeader, RUN_SIZE, RunRecord,
-    SHORT, SHORT_ENTRY, SHORT_EXIT, SHORT_PREEMPTED, SHORT_UNTIMED, SLOT_SIZE, SP_BITS, SP_SHIFT,
-    StampBytes, TICKS_BITS, TICKS_SHIFT, head, kind, slot,
+    FUNCTION_BITS, FUNCTION_SHIFT, ForkBytes, HEADER_SIZE, MADE_BY_SHIFT, PROCESS_MAGIC,
+    ProcessHeader, RUN_SIZE, RunRecord, SHORT, SHORT_ENTRY, SHORT_EXIT, SHORT_PREEMPTED,
+    SHORT_UNTIMED, SLOT_SIZE, SP_BITS, SP_SHIFT, StampBytes, TICKS_BITS, TICKS_SHIFT, head, kind,
+    making, slot,
 };
-use crate::{Way, Why};
+use crate::{Made, Way, Why};
 use std::cell::Cell;
 use std::fmt::Write as _;
 use std::fs::File;
@@ -186,6 +187,18 @@ impl ProcessWriter {
         self
     }
 
+    /// States that this thread of an earlier process, by its number from 1, forked it by the making
+    /// of this number.
+    pub fn forked_by(&mut self, pid: u32, thread: u32, making: u32) -> &mut Self {
+        self.header.fork = ForkBytes {
+            image: START.into(),
+            pid: pid.into(),
+            thread: thread.into(),
+            making: making.into(),
+        };
+        self
+    }
+
     /// Writes `process` and `modules`. After the threads', since it tells the number of the next
     /// block.
     pub fn finish(&mut self) -> io::Result<()> {
@@ -357,6 +370,27 @@ impl ThreadWriter {
     pub fn capture(&mut self, function: u64, frame: u64, resume_index: Option<u16>) -> &mut Self {
         let index = u64::from(resume_index.unwrap_or(u16::MAX));
         self.long(kind::CAPTURE, function as u32, &[frame | index << 48])
+    }
+
+    /// Adds that it is about to make something.
+    pub fn makes(&mut self, time: u64, made: Made, number: u32) -> &mut Self {
+        let what = match made {
+            Made::Process => making::PROCESS,
+            Made::Thread => making::THREAD,
+        };
+        self.long(kind::MAKING, what, &[START + time, number.into()])
+    }
+
+    /// States that it was created by the making of this number.
+    pub fn made_by(&mut self, making: u32) -> &mut Self {
+        self.run.flags = (ENDED | making << MADE_BY_SHIFT).into();
+        self
+    }
+
+    /// States when its first event was recorded.
+    pub fn first(&mut self, time: u64) -> &mut Self {
+        self.run.first_ticks = (START + time).into();
+        self
     }
 
     /// Goes on in another run, in a block of its own.

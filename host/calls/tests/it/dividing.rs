@@ -1,9 +1,9 @@
 //! However many workers read a thread, and wherever it is divided, what they find is what one walk
 //! over it finds.
 
-use heddle_calls::{Profile, Wanted, Workers};
+use heddle_calls::{Loose, Profile, Source, Wanted, Workers};
 use heddle_trace_file::write::{ThreadWriter, TraceWriter};
-use heddle_trace_file::{Trace, Why};
+use heddle_trace_file::{Addr, Event, EventKind, Nanos, Trace, Way, Why};
 use proptest::prelude::*;
 use std::num::NonZeroUsize;
 
@@ -118,11 +118,11 @@ fn all_agree(threads: &[(Vec<Step>, bool)], stack: bool) {
     let threads: Vec<_> = process
         .threads()
         .iter()
-        .map(|thread| (thread, process.modules()))
+        .map(|thread| Source::new(thread, process.modules()))
         .collect();
     let alone: Vec<Profile> = threads
         .iter()
-        .map(|(thread, modules)| Profile::of(thread, modules).unwrap())
+        .map(|source| Profile::of(source.thread, source.modules).unwrap())
         .collect();
     for count in [1, 2, 3, 8] {
         for bytes in [1, 600, 5_000] {
@@ -163,5 +163,54 @@ proptest! {
     #[test]
     fn nothing_but_oddities(steps in steps(2000), entry: bool, stack: bool) {
         all_agree(&[(steps, entry)], stack);
+    }
+}
+
+/// In a forked child the calls that its parent made end.
+#[test]
+fn calls_that_were_open_before_end_in_pieces_too() {
+    let directory = tempfile::tempdir().unwrap();
+    let writer = TraceWriter::create(directory.path()).unwrap();
+    let mut process = writer.process(1, 0, "/x").unwrap();
+    let mut thread = process.thread(1, "x");
+    thread.stack(64, TOP + 1);
+    let place = |depth: u64| (0x1000 + (depth << 4), 7, TOP - 64 * depth);
+    for depth in (0..20).rev() {
+        let time = 100 + 10 * (20 - depth);
+        let (function, site, sp) = place(depth + 1);
+        thread.enter(time, function, site, sp);
+        thread.exit(time + 1, function, site, sp).next_run();
+        let (function, site, sp) = place(depth);
+        thread.exit(time + 2, function, site, sp);
+    }
+    thread.finish().unwrap();
+    process.finish().unwrap();
+    let trace = Trace::open(directory.path()).unwrap();
+    let process = &trace.processes()[0];
+    let before = (0..20).map(|depth| {
+        let (function, site, sp) = place(depth);
+        Event {
+            time: Nanos(100),
+            way: Way::Instrumented,
+            kind: EventKind::Enter {
+                function: Addr(function),
+                caller: Addr(site),
+                sp: Addr(sp),
+                frame: None,
+            },
+        }
+    });
+    let before: Vec<Event<'static>> = before.collect();
+    let source = Source {
+        before: &before,
+        ..Source::new(&process.threads()[0], process.modules())
+    };
+    for count in [1, 3] {
+        let workers = Workers::new(NonZeroUsize::new(count).unwrap()).with_chunks_of(1);
+        let profile = Profile::of_all(&[source], workers).unwrap().remove(0);
+        assert_eq!(profile.loose, Loose::default(), "{count} workers");
+        assert_eq!(profile.events, 60);
+        let outermost = profile.functions[0].1;
+        assert_eq!((outermost.calls, outermost.total), (1, Nanos(202)));
     }
 }

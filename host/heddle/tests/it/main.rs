@@ -9,6 +9,7 @@ mod export;
 mod flags;
 mod layers;
 mod leaving;
+mod makers;
 mod reopened;
 mod strands;
 mod tracing;

@@ -1,253 +1,177 @@
-//! The calls in which a process was forked: a child begins inside them.
+//! The calls in which a process was forked: its thread begins inside them.
 //!
-//! They are open on the stack of its parent's thread that called `fork`. When that was is not
-//! recorded, but the thread recorded nothing as long as `fork` took, the child's first call was
-//! made by the innermost of the calls, and the child's exits that end no call of its own end them,
-//! from the innermost one on. So the parent's latest state for which all of this holds is taken.
+//! A forked process names the thread that made it, and that thread's record of it
+//! ([`Trace::forked_by`]). The calls that are open there are open in the child, at the same places.
+//! They are those of the stack that the thread runs and of its own stack: what else rests in the
+//! parent, other fibers and coroutines, rests in the child unseen.
 
-use crate::code::Code;
-use heddle_calls::{Frame, Stack, Step};
-use heddle_trace_file::{
-    Addr, Callee, Error, Event, EventKind, Modules, Nanos, Process, Thread, Trace, Way,
-};
-use std::collections::{BTreeMap, VecDeque};
+use super::Analysis;
+use super::events::each_event;
+use crate::decoder::{Decoder, NotAlone};
+use crate::one_stack::OneStack;
+use crate::sink::Ignore;
+use heddle_trace_file::{Error, Event, EventKind, Made, Process, Trace};
+use std::collections::BTreeMap;
 
-/// `fork` takes longer.
-const SHORTEST: Nanos = Nanos(10_000);
+/// The calls that a process began inside.
+#[derive(Clone, Debug, Default)]
+pub struct Inherited {
+    /// The index of the thread that was forked, if it recorded anything.
+    thread: Option<usize>,
+    /// Their enters, outermost first, at the time at which the thread began.
+    enters: Vec<Event<'static>>,
+}
 
-/// The number of the latest such pauses that are remembered. The child may come to its first event
-/// late.
-const PAUSES: usize = 64;
+impl Inherited {
+    /// The index of the thread that has them.
+    pub(super) fn thread(&self) -> Option<usize> {
+        self.thread
+    }
 
-/// Deeper stacks are not remembered.
-const DEEPEST: usize = 4096;
-
-/// The number of a child's events that are looked at for exits, and of exits that are compared.
-const LOOK: usize = 1 << 16;
-const EXITS: usize = 64;
-
-/// For each process, the enters of the calls that were open when it was forked, at the time of its
-/// first event: to be taken before that by its first thread.
-///
-/// # Errors
-/// What reading the trace gives.
-pub(super) fn enters(trace: &Trace, codes: &[Code]) -> Result<Vec<Vec<Event<'static>>>, Error> {
-    let processes = trace.processes();
-    let mut enters = vec![Vec::new(); processes.len()];
-    let mut families: BTreeMap<(Nanos, usize, usize), Vec<Child>> = BTreeMap::new();
-    for (index, process) in processes.iter().enumerate() {
-        if let Some(child) = Child::of(process, index)?
-            && let Some((parent, thread)) = child.forked_by(trace)
-        {
-            let first = processes[parent].threads()[thread].first();
-            families
-                .entry((first, parent, thread))
-                .or_default()
-                .push(child);
+    /// Those of the thread with this index in its process.
+    pub fn of(&self, thread: usize) -> &[Event<'static>] {
+        match self.thread == Some(thread) {
+            true => &self.enters,
+            false => &[],
         }
     }
-    // A parent that is a child itself has begun after its own parent.
-    for ((_, parent, thread), mut children) in families {
-        children.sort_by_key(|child| child.time);
-        let process = &processes[parent];
-        let family = Parent {
-            code: &codes[parent],
-            modules: process.modules(),
-            thread: &process.threads()[thread],
-        };
-        let before = match thread {
-            0 => enters[parent].clone(),
-            _ => Vec::new(),
-        };
-        family.walk(&before, &children, &mut enters)?;
-    }
-    Ok(enters)
 }
 
-/// A process that may have been forked, and what its events say of the calls around them.
-struct Child {
-    /// Its index in the trace.
-    index: usize,
-    /// The time of its first event.
-    time: Nanos,
-    /// Call site, stack pointer and way of its first event, if that is an enter.
-    enter: Option<(Addr, Addr, Way)>,
-    /// Its exits that end no call of its own.
-    exits: Vec<(Callee, Addr, Way)>,
-}
+/// A process that a thread has forked: the number of the making, and the process's index.
+type Child = (u32, usize);
 
-impl Child {
-    /// The evidence of a process's first thread; `None` if that is not the one that was forked.
-    fn of(process: &Process, index: usize) -> Result<Option<Child>, Error> {
-        let thread = process.threads().first();
-        let Some(thread) = thread.filter(|thread| thread.tid() == process.pid()) else {
-            return Ok(None);
-        };
-        if process.image() > 0 {
-            return Ok(None);
-        }
-        let mut child = Child {
-            index,
-            time: Nanos(0),
-            enter: None,
-            exits: Vec::new(),
-        };
-        let mut stack = Stack::of(thread);
-        let mut calls = 0;
-        for event in thread.events().take(LOOK) {
-            let event = event?;
-            let step = stack.feed(event, |_, _| {});
-            if step == Step::Other {
-                continue;
-            }
-            match event.kind {
-                EventKind::Enter { caller, sp, .. } if calls == 0 => {
-                    child.enter = Some((caller, sp, event.way));
-                }
-                EventKind::Exit { function, sp } if matches!(step, Step::Unmatched(_)) => {
-                    child.exits.push((function, sp, event.way));
-                }
-                _ => {}
-            }
-            if calls == 0 {
-                child.time = event.time;
-            }
-            calls += 1;
-            if child.exits.len() == EXITS {
-                break;
+impl Analysis<'_> {
+    /// For each process, the calls that it began inside. Those that its parent's records do not
+    /// have are left out. Reads the threads that forked, up to their last fork.
+    ///
+    /// # Errors
+    /// What reading the trace gives.
+    pub fn inherited(&self) -> Result<Vec<Inherited>, Error> {
+        let processes = self.trace.processes();
+        let mut all = vec![Inherited::default(); processes.len()];
+        let mut families: BTreeMap<(usize, usize), Vec<Child>> = BTreeMap::new();
+        for (child, process) in processes.iter().enumerate() {
+            // The calls of a thread that recorded nothing are nowhere.
+            let thread = thread_of_fork(process);
+            if let Some((parent, making)) = self.trace.forked_by(child).filter(|_| thread.is_some())
+            {
+                let family = families.entry((parent.process, parent.thread)).or_default();
+                family.push((making, child));
+                all[child].thread = thread;
             }
         }
-        Ok((calls > 0).then_some(child))
+        // A process is behind its parent, so that the parent's own are known.
+        for ((process, thread), children) in families {
+            let open = self.open_at_forks(process, thread, &children, &all[process])?;
+            for (child, enters) in open {
+                all[child].enters = enters;
+            }
+        }
+        Ok(all)
     }
 
-    /// The process and thread that forked it: the thread has its stack where the child has it, and
-    /// the program is at the same place.
-    fn forked_by(&self, trace: &Trace) -> Option<(usize, usize)> {
-        let process = &trace.processes()[self.index];
-        let sp = self.enter.map(|(_, sp, _)| sp);
-        let sp = sp.or_else(|| self.exits.first().map(|(_, sp, _)| *sp))?;
-        let is_same_program = |parent: &Process| {
-            let place = |process: &Process| {
-                let mut modules = process.modules().iter();
-                let program =
-                    modules.find(|module| module.path.as_os_str() == process.executable());
-                program.map(|program| (program.path.clone(), program.start))
-            };
-            parent.pid() == process.parent() && place(process) == place(parent)
-        };
-        let parents = trace.processes().iter().enumerate();
-        let parents =
-            parents.filter(|(index, parent)| *index != self.index && is_same_program(parent));
-        let threads = parents.flat_map(|(index, parent)| {
-            let threads = parent.threads().iter().enumerate();
-            threads.map(move |(number, thread)| (index, number, thread))
-        });
-        let may_fork = threads.filter(|(.., thread)| {
-            let on_stack = thread.stack().is_some_and(|stack| stack.contains(&sp));
-            on_stack && thread.first() <= self.time
-        });
-        // Several threads may have had their stacks there, one after the other.
-        let latest = may_fork.max_by_key(|(.., thread)| thread.first())?;
-        Some((latest.0, latest.1))
-    }
-}
-
-/// A thread that has forked.
-struct Parent<'a> {
-    code: &'a Code,
-    modules: &'a Modules,
-    thread: &'a Thread,
-}
-
-impl Parent<'_> {
-    /// Finds the calls in which the children were made, which are in order of time; `before`: those
-    /// in which the thread itself was.
-    fn walk(
+    /// What was open on a thread where it forked these processes.
+    fn open_at_forks(
         &self,
-        before: &[Event<'static>],
+        process: usize,
+        thread: usize,
         children: &[Child],
-        enters: &mut [Vec<Event<'static>>],
-    ) -> Result<(), Error> {
-        let mut stack = Stack::of(self.thread);
-        for enter in before {
-            stack.feed(*enter, |_, _| {});
-        }
-        let mut pauses: VecDeque<Vec<Frame>> = VecDeque::new();
-        let mut children = children.iter().peekable();
-        let mut decide = |child: &Child, pauses: &VecDeque<Vec<Frame>>, now: &[Frame]| {
-            let earlier = pauses.iter().rev().map(Vec::as_slice);
-            let mut states = std::iter::once(now).chain(earlier);
-            if let Some(open) = states.find(|open| self.fits(child, open)) {
-                let open = open.iter().map(|frame| enter(frame, child.time));
-                enters[child.index] = open.collect();
-            }
+        before: &Inherited,
+    ) -> Result<Vec<(usize, Vec<Event<'static>>)>, Error> {
+        let (recorded, code) = (&self.trace.processes()[process], &self.codes[process]);
+        let mut forks = Forks {
+            processes: self.trace.processes(),
+            thread,
+            children,
+            open: Vec::new(),
         };
-        let mut latest = Nanos(0);
-        for event in self.thread.events() {
-            let event = event?;
-            while let Some(child) = children.next_if(|child| child.time <= event.time) {
-                decide(child, &pauses, stack.open());
-            }
-            if children.peek().is_none() {
-                return Ok(());
-            }
-            if event.time - latest >= SHORTEST && stack.open().len() <= DEEPEST {
-                pauses.push_back(stack.open().to_vec());
-                if pauses.len() > PAUSES {
-                    pauses.pop_front();
-                }
-            }
-            latest = event.time;
-            stack.feed(event, |_, _| {});
+        let only = [thread];
+        if self.by_thread {
+            let at = (recorded, process);
+            let mut stacks = OneStack::new(at, code, thread..thread + 1, Ignore);
+            stacks.begin_within(thread, before.of(thread));
+            each_event(recorded, &only, false, |_, event| {
+                stacks.feed(thread, event);
+                forks.note(thread, event, || stacks.open(thread))
+            })?;
+            return Ok(forks.open);
         }
-        for child in children {
-            decide(child, &pauses, stack.open());
+        let mut decoder = Decoder::new((recorded, process), code, &only, true, None, Ignore);
+        let mut alone = decoder.begin_within(thread, before.of(thread)).is_ok();
+        if alone {
+            each_event(recorded, &only, false, |_, event| {
+                alone = decoder.feed(thread, event).is_ok();
+                alone && forks.note(thread, event, || decoder.open(thread))
+            })?;
         }
-        Ok(())
-    }
-
-    /// Whether the child may have begun inside these calls.
-    fn fits(&self, child: &Child, open: &[Frame]) -> bool {
-        let made = child.enter.is_none_or(|enter| self.is_made_by(enter, open));
-        made && child.exits.len() <= open.len()
-            && child
-                .exits
-                .iter()
-                .zip(open.iter().rev())
-                .all(|(&(function, sp, way), frame)| match way {
-                    Way::Entry => frame.way == way && frame.sp == sp,
-                    Way::Instrumented => frame.way == way && function.may_be(frame.function),
-                })
-    }
-
-    /// Whether the innermost of these calls may have made a call from this site, with this stack
-    /// pointer.
-    fn is_made_by(&self, (site, sp, way): (Addr, Addr, Way), open: &[Frame]) -> bool {
-        let Some(top) = open.last() else {
-            return true;
-        };
-        let is_inlined = way == Way::Instrumented && top.caller == site;
-        if top.sp < sp || (top.sp == sp && !is_inlined) {
-            return false;
+        if alone {
+            return Ok(forks.open);
         }
-        let function = |address, time| self.code.function(self.modules, address, time);
-        let holder = function(Addr(site.0.wrapping_sub(1)), top.enter);
-        let body = open.iter().rev().find(|frame| !frame.inlined);
-        let body = body.and_then(|frame| function(frame.function, frame.enter));
-        is_inlined || holder.is_none() || body.is_none() || holder == body
+        forks.open.clear();
+        let all: Vec<usize> = (0..recorded.threads().len()).collect();
+        let survey = self.survey(process, &all, before)?;
+        let known = Some(&survey);
+        let mut decoder = Decoder::new((recorded, process), code, &all, false, known, Ignore);
+        for &each in &all {
+            let _: Result<(), NotAlone> = decoder.begin_within(each, before.of(each));
+        }
+        each_event(recorded, &all, false, |of_thread, event| {
+            let _: Result<(), NotAlone> = decoder.feed(of_thread, event);
+            forks.note(of_thread, event, || decoder.open(thread))
+        })?;
+        Ok(forks.open)
     }
 }
 
-/// The enter of an open call, at another time.
-fn enter(frame: &Frame, time: Nanos) -> Event<'static> {
-    Event {
-        time,
-        way: frame.way,
-        kind: EventKind::Enter {
-            function: frame.function,
-            caller: frame.caller,
-            sp: frame.sp,
-            frame: None,
-        },
+/// For each process, whether it forked another of the trace.
+pub(super) fn are_parents(trace: &Trace) -> Vec<bool> {
+    let mut parents = vec![false; trace.processes().len()];
+    for child in 0..parents.len() {
+        if let Some((parent, _)) = trace.forked_by(child) {
+            parents[parent.process] = true;
+        }
     }
+    parents
+}
+
+/// The forks of a thread that have been met.
+struct Forks<'a> {
+    processes: &'a [Process],
+    thread: usize,
+    children: &'a [Child],
+    /// The children, and what was open.
+    open: Vec<(usize, Vec<Event<'static>>)>,
+}
+
+impl Forks<'_> {
+    /// Takes the next event of the thread with this index; whether there are more forks to come.
+    fn note(
+        &mut self,
+        thread: usize,
+        event: &Event<'_>,
+        open: impl FnOnce() -> Vec<Event<'static>>,
+    ) -> bool {
+        if let EventKind::Making {
+            made: Made::Process,
+            number,
+        } = event.kind
+            && thread == self.thread
+            && let Some(&(_, child)) = self.children.iter().find(|child| child.0 == number)
+        {
+            let process = &self.processes[child];
+            let begun = thread_of_fork(process).map(|thread| process.threads()[thread].first());
+            let enters = open().into_iter().map(|enter| Event {
+                time: begun.unwrap_or(event.time),
+                ..enter
+            });
+            self.open.push((child, enters.collect()));
+        }
+        self.open.len() < self.children.len()
+    }
+}
+
+/// The index of the thread that a forked process began with.
+fn thread_of_fork(process: &Process) -> Option<usize> {
+    let mut threads = process.threads().iter();
+    threads.position(|thread| thread.tid() == process.pid())
 }

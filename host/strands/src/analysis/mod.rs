@@ -20,9 +20,10 @@ use crate::{Kind, Strand, StrandId};
 pub use decoded::Decoded;
 use decoded::Part;
 use events::each_event;
-use heddle_calls::{Profile, Wanted, Workers};
+pub use forks::Inherited;
+use heddle_calls::{Profile, Source, Wanted, Workers};
 use heddle_symbols::Images;
-use heddle_trace_file::{Error, Event, Modules, Place, Process, Remarks, Thread, Trace};
+use heddle_trace_file::{Error, Event, Place, Process, Remarks, Trace};
 use reader::Reader;
 use std::cmp::Reverse;
 
@@ -95,6 +96,7 @@ impl<'a> Analysis<'a> {
         make: impl Fn(usize) -> S + Sync,
     ) -> Result<Decoded<S>, Error> {
         let processes = self.trace.processes();
+        let inherited = self.inherited()?;
         let mut tasks: Vec<(usize, usize)> = Vec::new();
         for (process, recorded) in processes.iter().enumerate() {
             tasks.extend((0..recorded.threads().len()).map(|thread| (process, thread)));
@@ -108,11 +110,11 @@ impl<'a> Analysis<'a> {
         let alone = self.parallel(&tasks, bytes, |task @ &(process, thread)| {
             // Others have nothing to do as long as the longest takes.
             let piped = bytes(task) * self.workers.count() as u64 > total;
-            self.alone(process, thread, piped, make(process))
+            self.alone(process, thread, piped, &inherited[process], make(process))
         })?;
         let alone = tasks.iter().zip(alone);
         let alone = alone.map(|(&(process, thread), part)| (process, thread, part));
-        self.with_groups(alone.collect(), make)
+        self.with_groups(alone.collect(), &inherited, make)
     }
 
     /// Adds calls up by function, and reads every event once, but for the first look at groups.
@@ -129,12 +131,18 @@ impl<'a> Analysis<'a> {
         wanted: Wanted,
         make: impl Fn(usize) -> S + Sync,
     ) -> Result<Decoded<S>, Error> {
+        let parents = forks::are_parents(trace);
+        let inherited = Self::for_some(trace, images, |process| parents[process]).inherited()?;
         let mut places: Vec<(usize, usize)> = Vec::new();
-        let mut threads: Vec<(&Thread, &Modules)> = Vec::new();
+        let mut threads: Vec<Source<'_>> = Vec::new();
         for (index, process) in trace.processes().iter().enumerate() {
             for (number, thread) in process.threads().iter().enumerate() {
                 places.push((index, number));
-                threads.push((thread, process.modules()));
+                threads.push(Source {
+                    thread,
+                    modules: process.modules(),
+                    before: inherited[index].of(number),
+                });
             }
         }
         let profiles = Profile::of_wanted(&threads, Workers::all(), wanted)?;
@@ -161,7 +169,8 @@ impl<'a> Analysis<'a> {
             trace.processes()[process].threads()[thread].bytes()
         };
         let again = analysis.parallel(&in_doubt, bytes, |&(process, thread)| {
-            analysis.on_one_stack(process, thread, make(process))
+            let before = &inherited[process];
+            analysis.on_one_stack(process, thread, before, make(process))
         })?;
         let mut again = in_doubt.iter().zip(again).peekable();
         let mut alone = Vec::new();
@@ -176,7 +185,7 @@ impl<'a> Analysis<'a> {
             };
             alone.push((process, index, part));
         }
-        analysis.with_groups(alone, make)
+        analysis.with_groups(alone, &inherited, make)
     }
 
     /// Reads this thread as one stack, with the symbols of its process.
@@ -184,11 +193,13 @@ impl<'a> Analysis<'a> {
         &self,
         process: usize,
         thread: usize,
+        before: &Inherited,
         sink: S,
     ) -> Result<Part<S>, Error> {
         let recorded = &self.trace.processes()[process];
         let code = &self.codes[process];
         let mut stacks = OneStack::new((recorded, process), code, thread..thread + 1, sink);
+        stacks.begin_within(thread, before.of(thread));
         let remarks = each_event(recorded, &[thread], false, |thread, event| {
             stacks.feed(thread, event);
             true
@@ -203,16 +214,18 @@ impl<'a> Analysis<'a> {
     fn with_groups<S: Sink + Send>(
         &self,
         alone: Vec<(usize, usize, Option<Part<S>>)>,
+        inherited: &[Inherited],
         make: impl Fn(usize) -> S + Sync,
     ) -> Result<Decoded<S>, Error> {
-        let groups = self.groups(&alone)?;
+        let groups = self.groups(&alone, inherited)?;
         let together = self.parallel(
             &groups,
             |_| 0,
             |group| {
                 let sink = make(group.process);
-                let known = Some(&group.survey);
-                let (part, _) = self.together(group.process, &group.threads, known, sink)?;
+                let (threads, known) = (&group.threads, Some(&group.survey));
+                let before = &inherited[group.process];
+                let (part, _) = self.together(group.process, threads, before, known, sink)?;
                 Ok((group.process, part))
             },
         )?;
@@ -226,7 +239,11 @@ impl<'a> Analysis<'a> {
     }
 
     /// The threads that are not alone, and the first look at each group.
-    fn groups<S>(&self, alone: &[(usize, usize, Option<Part<S>>)]) -> Result<Vec<Group>, Error> {
+    fn groups<S>(
+        &self,
+        alone: &[(usize, usize, Option<Part<S>>)],
+        inherited: &[Inherited],
+    ) -> Result<Vec<Group>, Error> {
         let mut members: Vec<Vec<usize>> = vec![Vec::new(); self.codes.len()];
         for (process, thread, part) in alone {
             if part.is_none() {
@@ -245,15 +262,20 @@ impl<'a> Analysis<'a> {
                 Ok(Group {
                     process: *process,
                     threads: threads.clone(),
-                    survey: self.survey(*process, threads)?,
+                    survey: self.survey(*process, threads, &inherited[*process])?,
                 })
             },
         )
     }
 
     /// The facts that a first look at these threads finds.
-    fn survey(&self, process: usize, threads: &[usize]) -> Result<Survey, Error> {
-        Ok(self.together(process, threads, None, Ignore)?.1)
+    fn survey(
+        &self,
+        process: usize,
+        threads: &[usize],
+        before: &Inherited,
+    ) -> Result<Survey, Error> {
+        Ok(self.together(process, threads, before, None, Ignore)?.1)
     }
 
     /// Whether there is a strand that is no thread, as far as the first events of each process
@@ -264,7 +286,7 @@ impl<'a> Analysis<'a> {
     pub fn has_more_than_threads(&self) -> Result<bool, Error> {
         for (process, recorded) in self.trace.processes().iter().enumerate() {
             let threads: Vec<usize> = (0..recorded.threads().len()).collect();
-            let survey = self.survey(process, &threads)?;
+            let survey = self.survey(process, &threads, &Inherited::default())?;
             let code = &self.codes[process];
             let (known, births) = (Some(&survey), Births(false));
             let mut decoder =
@@ -287,12 +309,16 @@ impl<'a> Analysis<'a> {
         process: usize,
         thread: usize,
         piped: bool,
+        before: &Inherited,
         sink: S,
     ) -> Result<Option<Part<S>>, Error> {
         let recorded = &self.trace.processes()[process];
         let code = &self.codes[process];
         let mut decoder = Decoder::new((recorded, process), code, &[thread], true, None, sink);
-        let mut alone = true;
+        let mut alone = decoder.begin_within(thread, before.of(thread)).is_ok();
+        if !alone {
+            return Ok(None);
+        }
         let remarks = each_event(recorded, &[thread], piped, |thread, event| {
             alone = decoder.feed(thread, event).is_ok();
             alone
@@ -307,17 +333,21 @@ impl<'a> Analysis<'a> {
         &self,
         process: usize,
         threads: &[usize],
+        before: &Inherited,
         known: Option<&Survey>,
         sink: S,
     ) -> Result<(Part<S>, Survey), Error> {
         let recorded = &self.trace.processes()[process];
         let code = &self.codes[process];
         let mut decoder = Decoder::new((recorded, process), code, threads, false, known, sink);
+        for &thread in threads {
+            // It may be anywhere now.
+            let _: Result<(), NotAlone> = decoder.begin_within(thread, before.of(thread));
+        }
         let mut look = known.is_none().then(Convergence::new);
         // Groups are few: mostly there is one.
         let piped = self.workers.count() > 1;
         let remarks = each_event(recorded, threads, piped, |thread, event| {
-            // It may be anywhere now.
             let _: Result<(), NotAlone> = decoder.feed(thread, event);
             look.as_mut()
                 .is_none_or(|look| look.wants_more(decoder.survey()))
@@ -346,7 +376,7 @@ impl<'a> Analysis<'a> {
     /// Decodes all processes at once, in order of time, for what has to be told in that order:
     /// `each` gets every event of every thread, and the sink of its process, which was told of it;
     /// it says whether to go on. The sink of a forked process is told first of the calls in which
-    /// that was made, as if they began with its first event.
+    /// that was made ([`Analysis::inherited`]).
     ///
     /// # Errors
     /// What reading the trace gives.
@@ -356,10 +386,12 @@ impl<'a> Analysis<'a> {
         mut each: impl FnMut(Place, &Event<'_>, &mut S) -> bool,
     ) -> Result<Decoded<S>, Error> {
         let processes = self.trace.processes();
+        let inherited = self.inherited()?;
         let mut surveys = Vec::new();
         for (process, recorded) in processes.iter().enumerate() {
             let all: Vec<usize> = (0..recorded.threads().len()).collect();
-            let survey = (!self.by_thread).then(|| self.survey(process, &all));
+            let before = &inherited[process];
+            let survey = (!self.by_thread).then(|| self.survey(process, &all, before));
             surveys.push((all, survey.transpose()?));
         }
         let mut readers: Vec<Reader<'_, S>> = Vec::new();
@@ -378,13 +410,8 @@ impl<'a> Analysis<'a> {
                 }
             });
         }
-        for (reader, enters) in readers
-            .iter_mut()
-            .zip(forks::enters(self.trace, &self.codes)?)
-        {
-            for enter in &enters {
-                reader.feed(0, enter);
-            }
+        for (reader, before) in readers.iter_mut().zip(&inherited) {
+            reader.begin_within(before);
         }
         let remarks = self.trace.in_order(|place, event| {
             let sink = readers[place.process].feed(place.thread, event);

@@ -1,6 +1,7 @@
 //! What puts the events of one process on strands, whichever way the analysis takes.
 
 use super::decoded::Part;
+use super::forks::Inherited;
 use crate::decoder::{Decoder, NotAlone};
 use crate::one_stack::OneStack;
 use crate::sink::Sink;
@@ -13,6 +14,19 @@ pub(super) enum Reader<'a, S> {
 }
 
 impl<S: Sink> Reader<'_, S> {
+    /// The process begins inside these calls.
+    pub fn begin_within(&mut self, before: &Inherited) {
+        let Some(thread) = before.thread() else {
+            return;
+        };
+        match self {
+            Reader::Strands(decoder) => {
+                let _: Result<(), NotAlone> = decoder.begin_within(thread, before.of(thread));
+            }
+            Reader::Threads(stacks) => stacks.begin_within(thread, before.of(thread)),
+        }
+    }
+
     /// Takes the next event of the thread with this index; gives the sink, which was told of it.
     pub fn feed(&mut self, thread: usize, event: &Event<'_>) -> &mut S {
         match self {

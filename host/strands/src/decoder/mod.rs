@@ -18,9 +18,10 @@ use crate::evidence::Evidence;
 use crate::running::{Running, Told};
 use crate::sink::Sink;
 use crate::sites::Sites;
+use crate::stacks::Frame;
 use crate::survey::Survey;
 use heddle_calls::Loose;
-use heddle_trace_file::{Event, EventKind, Process};
+use heddle_trace_file::{Addr, Event, EventKind, Nanos, Process, Way};
 
 /// The group's threads cannot be decoded one by one: they run on other stacks than their own, or
 /// resume coroutines.
@@ -85,6 +86,52 @@ impl<'a, S: Sink> Decoder<'a, S> {
     fn note_callbacks(&mut self) {
         for (site, end) in self.running.calls.take_callbacks().into_iter().flatten() {
             self.evidence.note_callback(site, end);
+        }
+    }
+
+    /// The thread with this index in its process begins inside these calls, outermost first.
+    ///
+    /// # Errors
+    /// [`NotAlone`], if it may not be.
+    pub fn begin_within(
+        &mut self,
+        thread: usize,
+        enters: &[Event<'static>],
+    ) -> Result<(), NotAlone> {
+        let events = self.unresolved.events;
+        for enter in enters {
+            self.feed(thread, enter)?;
+        }
+        self.unresolved.events = events;
+        Ok(())
+    }
+
+    /// The enters of the calls that are open on the own stack of the thread with this index, and
+    /// on the stack that it runs.
+    pub fn open(&self, thread: usize) -> Vec<Event<'static>> {
+        let map = self.running.map();
+        let context = &map.threads[map.threads.context(thread)];
+        let elsewhere = context.current.filter(|&stack| stack != context.own);
+        let stacks = std::iter::once(context.own).chain(elsewhere);
+        let frames = stacks.flat_map(|stack| &map.stacks[stack].frames);
+        frames.map(|frame| self.enter_of(frame)).collect()
+    }
+
+    /// The enter of an open call.
+    fn enter_of(&self, frame: &Frame) -> Event<'static> {
+        let coroutine = frame.is(Frame::COROUTINE);
+        Event {
+            time: Nanos(frame.enter),
+            way: match frame.is(Frame::ENTRY) {
+                true => Way::Entry,
+                false => Way::Instrumented,
+            },
+            kind: EventKind::Enter {
+                function: Addr(frame.function),
+                caller: Addr(frame.caller),
+                sp: Addr(frame.sp),
+                frame: coroutine.then(|| self.running.strand(frame.slot).frame).flatten(),
+            },
         }
     }
 

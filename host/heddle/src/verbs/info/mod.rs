@@ -7,7 +7,8 @@ use crate::names::printable;
 use crate::notes::counted;
 use crate::trace_arg::TraceArg;
 use crate::{notes, output};
-use heddle_calls::{Loose, Profile, Workers};
+use heddle_calls::{Loose, Profile, Source, Workers};
+use heddle_strands::Inherited;
 use heddle_symbols::Images;
 use heddle_trace_file::{ClockKind, Nanos, Process, Remarks, Trace};
 use std::io::Write;
@@ -63,7 +64,8 @@ fn info(trace: &Trace, out: &mut dyn Write) -> anyhow::Result<()> {
         let replaced = trace.processes().iter().any(later);
         let one_stack = !strands.has_fibers(index);
         let sums = (&mut loose, &mut remarks);
-        process_info(out, trace, process, replaced, one_stack, sums)?;
+        let inherited = strands.inherited(index);
+        process_info(out, trace, process, replaced, one_stack, inherited, sums)?;
         strands.print(out, index)?;
     }
     out.flush()?;
@@ -79,6 +81,7 @@ fn process_info(
     process: &Process,
     replaced: bool,
     one_stack: bool,
+    inherited: &Inherited,
     (loose, remarks): (&mut Loose, &mut Remarks),
 ) -> anyhow::Result<()> {
     let image = if process.image() == 0 {
@@ -145,7 +148,11 @@ fn process_info(
     let threads: Vec<_> = process
         .threads()
         .iter()
-        .map(|thread| (thread, process.modules()))
+        .enumerate()
+        .map(|(index, thread)| Source {
+            before: inherited.of(index),
+            ..Source::new(thread, process.modules())
+        })
         .collect();
     let profiles = Profile::of_all(&threads, Workers::all())?;
     for (thread, profile) in process.threads().iter().zip(profiles) {

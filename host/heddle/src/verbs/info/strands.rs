@@ -2,7 +2,7 @@
 
 use crate::notes::{self, counted};
 use heddle_calls::Loose;
-use heddle_strands::{Analysis, Kind, Sink, Strand, Unresolved};
+use heddle_strands::{Analysis, Inherited, Kind, Sink, Strand, Unresolved};
 use heddle_symbols::Images;
 use heddle_trace_file::{Error, Trace};
 use std::io::{self, Write};
@@ -10,6 +10,7 @@ use std::io::{self, Write};
 /// The strands of all processes, and what could not be told of them.
 pub struct Counts {
     by_process: Vec<Count>,
+    inherited: Vec<Inherited>,
     unresolved: Vec<Unresolved>,
     loose: Loose,
 }
@@ -38,7 +39,9 @@ impl Counts {
     /// # Errors
     /// What reading it gives.
     pub fn of(trace: &Trace, images: &mut Images) -> Result<Self, Error> {
-        let decoded = Analysis::new(trace, images).decode(|_| Count::default())?;
+        let analysis = Analysis::new(trace, images);
+        let inherited = analysis.inherited()?;
+        let decoded = analysis.decode(|_| Count::default())?;
         let mut by_process = vec![Count::default(); trace.processes().len()];
         for (process, part) in decoded.sinks {
             let sum = &mut by_process[process];
@@ -48,6 +51,7 @@ impl Counts {
         }
         Ok(Counts {
             by_process,
+            inherited,
             unresolved: decoded.unresolved,
             loose: decoded.loose,
         })
@@ -56,6 +60,11 @@ impl Counts {
     /// Whether the process with this index has fibers: then its calls do not pair up by thread.
     pub fn has_fibers(&self, process: usize) -> bool {
         self.by_process[process].fibers > 0
+    }
+
+    /// The calls that the process with this index began inside.
+    pub fn inherited(&self, process: usize) -> &Inherited {
+        &self.inherited[process]
     }
 
     /// What did not pair up: by strand if there are fibers.

@@ -17,7 +17,7 @@ use crate::names::printable;
 use crate::notes::{counted, error, note, quoted, warning, were};
 use directory::Prepared;
 use failure::Failure;
-use heddle_calls::{Profile, Workers};
+use heddle_calls::{Profile, Source, Workers};
 use heddle_trace_file::{Collected, Error, Process, Thread, Trace};
 use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt;
@@ -155,7 +155,9 @@ fn unseen_coroutines(trace: &Trace, process: &Process) -> Result<(), Error> {
         return Ok(());
     }
     let threads = process.threads().iter();
-    let threads: Vec<_> = threads.map(|thread| (thread, process.modules())).collect();
+    let threads: Vec<Source<'_>> = threads
+        .map(|thread| Source::new(thread, process.modules()))
+        .collect();
     let mut coroutines = Count::default();
     for profile in Profile::of_all(&threads, Workers::all())? {
         coroutines.add(&profile);

@@ -45,7 +45,10 @@ pub fn line(out: &mut dyn Write, line: &Line, label: &str, style: Style) -> io::
 pub fn other(out: &mut dyn Write, event: &Event, label: &str, depth: usize) -> io::Result<()> {
     let text = |bytes| printable(&String::from_utf8_lossy(bytes));
     let (what, words) = match event.kind {
-        EventKind::Enter { .. } | EventKind::Exit { .. } => return Ok(()),
+        // What is made says itself by whom.
+        EventKind::Enter { .. } | EventKind::Exit { .. } | EventKind::Making { .. } => {
+            return Ok(());
+        }
         EventKind::Gap {
             why,
             missing: count,

@@ -1,0 +1,130 @@
+//! Who made what: forked processes go on inside their parent's calls, and threads have creators.
+
+#[allow(dead_code, reason = "other tests use the rest")]
+use crate::common::heddle;
+use heddle_trace_file::Made;
+use heddle_trace_file::write::{ThreadWriter, TraceWriter};
+use predicates::prelude::*;
+use predicates::str::contains;
+use std::path::Path;
+
+const MAIN: u64 = 0x1000;
+const DIVIDE: u64 = 0x2010;
+const AFTER: u64 = 0x3020;
+const BODY: u64 = 0x4030;
+/// In code that is not recorded.
+const ELSEWHERE: u64 = 0x9000;
+
+/// Stack pointers of the thread's own stack, and of a fiber's.
+const OWN: u64 = 0x7fff_7000;
+const FIBER: u64 = 0x6000_1f00;
+
+fn on_own_stack(thread: &mut ThreadWriter) -> &mut ThreadWriter {
+    thread.stack(OWN - 0x7000, OWN + 0x1000)
+}
+
+/// A process that forks within main and divide, on a fiber's stack if there is one, and its child,
+/// which ends all calls that it began inside. `known`: the child says who forked it.
+fn forked(path: &Path, on_fiber: bool, known: bool) {
+    let trace = TraceWriter::create(&path.join("heddle.trace")).unwrap();
+    let stack = if on_fiber { FIBER } else { OWN - 0x100 };
+    let site = if on_fiber { ELSEWHERE } else { MAIN + 9 };
+    let mut parent = trace.process(4711, 1, "/app").unwrap();
+    let mut thread = parent.thread(4711, "app");
+    on_own_stack(&mut thread)
+        .enter(100, MAIN, ELSEWHERE, OWN)
+        .enter(200, DIVIDE, site, stack)
+        .makes(250, Made::Process, 7)
+        .enter(260, AFTER, DIVIDE + 9, stack - 0x100)
+        .exit(270, AFTER, 0, stack - 0x100)
+        .exit(400, DIVIDE, 0, stack)
+        .exit(500, MAIN, 0, OWN);
+    thread.finish().unwrap();
+    parent.finish().unwrap();
+    let mut child = trace.process(4712, 4711, "/app").unwrap();
+    let mut thread = child.thread(4712, "app");
+    on_own_stack(&mut thread)
+        .first(300)
+        .enter(310, AFTER, DIVIDE + 9, stack - 0x100)
+        .exit(320, AFTER, 0, stack - 0x100)
+        .exit(330, DIVIDE, 0, stack)
+        .exit(340, MAIN, 0, OWN);
+    thread.finish().unwrap();
+    if known {
+        child.forked_by(4711, 1, 7);
+    }
+    child.finish().unwrap();
+}
+
+#[test]
+fn a_forked_child_ends_the_calls_that_it_began_inside() {
+    for on_fiber in [false, true] {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path();
+        forked(path, on_fiber, true);
+        for command in [
+            &["report"][..],
+            &["strands"],
+            &["info"],
+            &["tree"],
+            &["replay"],
+            &["replay", "--by", "strand"],
+            &["export", "-o", "app.pftrace"],
+        ] {
+            heddle(path)
+                .args(command)
+                .assert()
+                .success()
+                .stdout(contains("without enter").not())
+                .stderr(contains("no enter").not());
+        }
+        heddle(path)
+            .args(["report", "--format", "csv"])
+            .assert()
+            .success()
+            .stdout(is_match("(?m)^2,440,"));
+    }
+}
+
+#[test]
+fn its_own_calls_are_as_deep_as_those() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    forked(path, false, true);
+    heddle(path)
+        .args(["replay", "--by", "thread"])
+        .assert()
+        .success()
+        .stdout(is_match("(?m)4712/app.* Enter     0x3020  <- "));
+    heddle(path)
+        .args(["check", "heddle.trace"])
+        .assert()
+        .success()
+        .stdout(is_match(
+            "(?s)process app.*process app\n  thread app\n    0x1000[^\n]*\n      0x2010[^\n]*\n        0x3020",
+        ));
+}
+
+#[test]
+fn where_no_maker_is_recorded_exits_without_an_enter_are_counted() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    forked(path, false, false);
+    heddle(path)
+        .arg("info")
+        .assert()
+        .success()
+        .stdout(contains("2 without enter"))
+        .stderr(contains("2 exits have no enter"));
+    heddle(path)
+        .arg("report")
+        .assert()
+        .success()
+        .stderr(contains("2 exits have no enter"));
+}
+
+/// Text in which the pattern is found.
+fn is_match(pattern: &str) -> impl predicates::Predicate<str> {
+    let regex = regex::Regex::new(pattern).unwrap();
+    predicates::function::function(move |text: &str| regex.is_match(text))
+}
