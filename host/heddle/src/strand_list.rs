@@ -2,7 +2,7 @@
 
 use crate::names::Names;
 use heddle_strands::{Analysis, Kind, Sink, Strand, StrandId};
-use heddle_trace_file::{Error, Nanos, Trace};
+use heddle_trace_file::{Error, Event, EventKind, Made, Nanos, Trace};
 use std::collections::HashMap;
 
 /// Every strand, and what else is to be said.
@@ -15,11 +15,52 @@ pub struct Strands {
 }
 
 #[derive(Default)]
-struct All(Vec<Strand>);
+struct All {
+    strands: Vec<Strand>,
+    makers: Makers,
+}
 
 impl Sink for All {
+    fn other(&mut self, strand: StrandId, thread: usize, event: &Event<'_>) {
+        self.makers.note(strand, thread, event);
+    }
+
     fn ended(&mut self, strand: &Strand) {
-        self.0.push(strand.clone());
+        self.strands.push(strand.clone());
+    }
+}
+
+/// The strands that create threads: the decoder takes a thread and its creator apart.
+#[derive(Default)]
+pub struct Makers {
+    /// By process and number of the making: the creator, and the index of the thread that ran it.
+    by_making: HashMap<(usize, u32), (StrandId, usize)>,
+}
+
+impl Makers {
+    /// Takes an event of a strand, which the thread with this index runs.
+    pub fn note(&mut self, strand: StrandId, thread: usize, event: &Event<'_>) {
+        if let EventKind::Making {
+            made: Made::Thread,
+            number,
+        } = event.kind
+        {
+            let making = (strand.process(), number);
+            self.by_making.insert(making, (strand, thread));
+        }
+    }
+
+    /// Adds those of another part of the trace.
+    pub fn append(&mut self, other: Makers) {
+        self.by_making.extend(other.by_making);
+    }
+
+    /// The strand that created the thread with this index in its process.
+    pub fn of(&self, trace: &Trace, process: usize, thread: usize) -> Option<StrandId> {
+        let making = trace.processes()[process].threads()[thread].made_by()?;
+        let &(maker, ran_by) = self.by_making.get(&(process, making))?;
+        // Threads are in order of birth: so there is no circle, whatever a damaged trace says.
+        (ran_by < thread).then_some(maker)
     }
 }
 
@@ -31,12 +72,17 @@ pub fn read(trace: &Trace, names: &mut Names<'_>) -> Result<Strands, Error> {
     let analysis = Analysis::new(trace, names.images());
     let decoded = analysis.decode(|_| All::default())?;
     let mut all: Vec<Strand> = Vec::new();
+    let mut makers = Makers::default();
     for (_, mut part) in decoded.sinks {
+        makers.append(part.makers);
         if all.is_empty() {
-            all = part.0;
+            all = part.strands;
         } else {
-            all.append(&mut part.0);
+            all.append(&mut part.strands);
         }
+    }
+    for thread in all.iter_mut().filter(|strand| strand.kind == Kind::Thread) {
+        thread.parent = makers.of(trace, thread.id.process(), thread.thread());
     }
     all.sort_unstable_by_key(|strand| strand.id);
     Ok(Strands {
@@ -56,8 +102,8 @@ pub fn label(trace: &Trace, id: StrandId) -> String {
     }
 }
 
-/// Stands where a strand's maker would be printed and the trace does not tell it: the recorder does
-/// not note which thread creates another.
+/// Stands where a strand's maker would be printed and the trace does not tell it: of a thread, where
+/// it was not created by `pthread_create`, or nothing of its creator was recorded then.
 pub const NOT_KNOWN: &str = "not known";
 
 /// Whether nobody made this strand: it is the thread that its process began with.

@@ -123,6 +123,99 @@ fn where_no_maker_is_recorded_exits_without_an_enter_are_counted() {
         .stderr(contains("2 exits have no enter"));
 }
 
+/// A thread that creates one from its own stack and one from a fiber's, which creates another.
+fn creating(path: &Path) {
+    let trace = TraceWriter::create(&path.join("heddle.trace")).unwrap();
+    let mut process = trace.process(4711, 1, "/app").unwrap();
+    let mut main = process.thread(4711, "app");
+    on_own_stack(&mut main)
+        .enter(100, MAIN, ELSEWHERE, OWN)
+        .makes(110, Made::Thread, 1)
+        .enter(200, BODY, ELSEWHERE, FIBER)
+        .makes(210, Made::Thread, 2)
+        .exit(300, BODY, 0, FIBER)
+        .exit(900, MAIN, 0, OWN)
+        .finish()
+        .unwrap();
+    let mut other = |tid, name, making, above| {
+        let mut thread = process.thread(tid, name);
+        let top = 0x5000_0000 + 0x10_0000 * u64::from(tid);
+        thread
+            .stack(top - 0x8000, top)
+            .first(400)
+            .made_by(making)
+            .enter(400, AFTER, ELSEWHERE, top - 0x100);
+        if above != 0 {
+            thread.makes(450, Made::Thread, above);
+        }
+        thread.exit(500, AFTER, 0, top - 0x100).finish().unwrap();
+    };
+    other(4712, "first", 1, 0);
+    other(4713, "second", 2, 3);
+    other(4714, "third", 3, 0);
+    // Made by libc, and by what is not in the trace.
+    other(4715, "timer", 0, 0);
+    other(4716, "lost", 99, 0);
+    process.finish().unwrap();
+}
+
+#[test]
+fn a_thread_stands_below_the_strand_that_created_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    creating(path);
+    let list = heddle(path)
+        .args(["strands", "--json"])
+        .assert()
+        .success();
+    let text = String::from_utf8(list.get_output().stdout.clone()).unwrap();
+    let parents: Vec<String> = text
+        .lines()
+        .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap())
+        .map(|strand| format!("{} {}", strand["name"].as_str().unwrap(), strand["parent"]))
+        .collect();
+    let fiber = parents.iter().position(|line| line.starts_with("0x4030"));
+    let fiber = fiber.unwrap() + 1;
+    let expected = [
+        "app null".to_owned(),
+        "first 1".to_owned(),
+        format!("second {fiber}"),
+        "third 3".to_owned(),
+        "timer null".to_owned(),
+        "lost null".to_owned(),
+    ];
+    assert_eq!(parents[..6], expected);
+    let nested = is_match("(?m)  thread app #1$")
+        .and(is_match("(?m)    thread first #2$"))
+        .and(is_match("(?m)    fiber 0x4030 #7$"))
+        .and(is_match("(?m)      thread second #3$"))
+        .and(is_match("(?m)        thread third #4$"))
+        .and(is_match("(?m)\\d  thread timer #5$"))
+        .and(is_match("(?m)\\d  thread lost #6$"));
+    heddle(path).arg("tree").assert().success().stdout(nested);
+    heddle(path)
+        .arg("strands")
+        .assert()
+        .success()
+        .stdout(is_match("(?m)^ +5  thread +not known "));
+    for (strand, maker) in [("2", "app #1"), ("4", "second #3"), ("6", "not known")] {
+        heddle(path)
+            .args(["tree", "--strand", strand])
+            .assert()
+            .success()
+            .stdout(contains(format!("  made by      {maker}\n")));
+    }
+    heddle(path)
+        .args(["export", "-o", "app.pftrace"])
+        .assert()
+        .success();
+    let exported = std::fs::read(path.join("app.pftrace")).unwrap();
+    let exported = String::from_utf8_lossy(&exported);
+    for text in ["thread 4, made by strand 3", "makes thread 4"] {
+        assert!(exported.contains(text), "{text}");
+    }
+}
+
 /// Text in which the pattern is found.
 fn is_match(pattern: &str) -> impl predicates::Predicate<str> {
     let regex = regex::Regex::new(pattern).unwrap();

@@ -57,6 +57,11 @@ impl Selection {
         Selection(Some(numbers.collect()))
     }
 
+    /// Whether it is all strands.
+    pub fn has_all(&self) -> bool {
+        self.0.is_none()
+    }
+
     /// Whether this strand is one of them.
     #[inline]
     pub fn has(&self, strand: StrandId) -> bool {

@@ -13,13 +13,14 @@ mod rows;
 use super::selection::Selection;
 use super::spill::Spill;
 use crate::names::{Names, printable, process_name};
+use crate::strand_list::Makers;
 use ended::Ended;
 use heddle_perfetto::{Clock, Interned, Track, group};
-use heddle_strands::{Analysis, Decoded, Kind};
+use heddle_strands::{Analysis, Decoded, Kind, StrandId};
 use heddle_trace_file::{Process, Trace};
 pub use rows::DEEPEST;
 use rows::{Rows, Whole};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::io::Write;
 use std::rc::Rc;
 
@@ -48,6 +49,7 @@ pub fn write(
     let whole = Whole {
         spill,
         clock: clock(trace),
+        created: created(trace, &selection),
         selection,
         sequences: sequences(trace),
     };
@@ -67,13 +69,22 @@ pub fn write(
     out.write_all(&bytes)?;
     let repeated = repeated(trace);
     let mut written = Written::default();
+    let mut sinks = decoded.sinks;
+    let mut makers = Makers::default();
+    for (_, rows) in &mut sinks {
+        makers.append(std::mem::take(&mut rows.makers));
+    }
     let mut parts = Vec::new();
-    for (index, rows) in decoded.sinks {
+    for (index, rows) in sinks {
         written.calls += rows.calls;
         written.deep += rows.deep;
         rows.ended.read(|mut records| {
             bytes.clear();
-            while let Some(strand) = Ended::read(&mut records) {
+            while let Some(mut strand) = Ended::read(&mut records) {
+                if strand.kind == Kind::Thread {
+                    let maker = makers.of(trace, index, strand.thread);
+                    strand.parent = maker.map(StrandId::number);
+                }
                 written.strands += 1;
                 let process = &processes[index];
                 track(&mut names, index, process, &strand, &repeated, &mut bytes);
@@ -140,6 +151,25 @@ fn sequences(trace: &Trace) -> Vec<u32> {
             *before = before.saturating_add(threads);
             Some(first)
         })
+        .collect()
+}
+
+/// By process, the threads to which a flow leads from their creators: none where the export may lack
+/// a creator.
+fn created(trace: &Trace, selection: &Selection) -> Vec<HashMap<u32, usize>> {
+    let whole = |process: &&Process| {
+        let lacks = process.missing_runs() > 0 || process.damages().places > 0;
+        selection.has_all() && process.flight().is_none() && !lacks
+    };
+    let threads = |process: &Process| {
+        let threads = process.threads().iter().enumerate();
+        threads
+            .filter_map(|(index, thread)| Some((thread.made_by()?, index)))
+            .collect()
+    };
+    let processes = trace.processes().iter();
+    processes
+        .map(|process| Some(process).filter(whole).map(threads).unwrap_or_default())
         .collect()
 }
 

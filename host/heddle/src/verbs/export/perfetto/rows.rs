@@ -14,12 +14,13 @@ use super::numbers;
 use super::row::{Leaf, Meanwhile, Row, label};
 use crate::names::printable;
 use crate::notes;
+use crate::strand_list::Makers;
 use crate::verbs::export::selection::Selection;
 use crate::verbs::export::spill::{Spill, Stream};
 use heddle_calls::{End, Functions, Key};
 use heddle_perfetto::{Annotation, Begin, Clock, Name, Sequence, Value};
 use heddle_strands::{Call, Kind, Sink, Strand, StrandId, StrandSpan};
-use heddle_trace_file::{Addr, Callee, Event, EventKind, Nanos, Process};
+use heddle_trace_file::{Addr, Callee, Event, EventKind, Made, Nanos, Process};
 use std::collections::{HashMap, HashSet};
 
 /// Calls that may be open on a track. Perfetto's trace processor drops what begins when 512 slices
@@ -34,6 +35,9 @@ pub struct Whole<'a> {
     pub selection: Selection,
     /// By process: the number of sequences before its own.
     pub sequences: Vec<u32>,
+    /// By process, of which all events are exported: the indices of its threads, by the numbers of
+    /// the makings by which they were created.
+    pub created: Vec<HashMap<u32, usize>>,
 }
 
 /// The tracks of a part of a process.
@@ -53,6 +57,8 @@ pub struct Rows<'a> {
     pub deep: u64,
     /// Kinds of the strands that were.
     pub kinds: HashSet<Kind>,
+    /// Who creates threads.
+    pub makers: Makers,
     rows: HashMap<StrandId, Row>,
     /// Threads by index: their own strand, and the one that they run.
     own: HashMap<usize, StrandId>,
@@ -131,6 +137,7 @@ impl<'a> Rows<'a> {
             calls: 0,
             deep: 0,
             kinds: HashSet::new(),
+            makers: Makers::default(),
             rows: HashMap::new(),
             own: HashMap::new(),
             running: HashMap::new(),
@@ -245,6 +252,11 @@ impl Sink for Rows<'_> {
         if kind == Kind::Thread {
             self.own.insert(strand.thread(), id);
             self.running.insert(strand.thread(), id);
+            let making = self.process.threads()[strand.thread()].made_by();
+            let created = &self.whole.created[self.index];
+            if making.is_some_and(|making| created.contains_key(&making)) {
+                row.arriving.push(numbers::birth(id));
+            }
         } else if let Some(parent) = strand.parent
             && row.shown
             && self.shown(parent)
@@ -399,7 +411,8 @@ impl Sink for Rows<'_> {
         self.pen.instant(time.0, id.unique(), &what);
     }
 
-    fn other(&mut self, id: StrandId, _: usize, event: &Event<'_>) {
+    fn other(&mut self, id: StrandId, thread: usize, event: &Event<'_>) {
+        self.makers.note(id, thread, event);
         let text;
         let category = match event.kind {
             EventKind::Mark { text: mark, .. } => {
@@ -412,6 +425,17 @@ impl Sink for Rows<'_> {
             } => {
                 text = notes::gap(why, count);
                 numbers::GAP
+            }
+            EventKind::Making {
+                made: Made::Thread,
+                number,
+            } => {
+                if let Some(&index) = self.whole.created[self.index].get(&number) {
+                    let made = StrandId::of_thread(self.index, index);
+                    let text = format!("makes {}", label(made, Kind::Thread));
+                    self.moment(id, event.time.0, &text, numbers::birth(made));
+                }
+                return;
             }
             EventKind::StrandWaits { reason, .. } => {
                 if let Some(row) = self.rows.get_mut(&id) {
