@@ -27,25 +27,6 @@ constinit char kept[8192] = {};
 constinit char* ours[kVariables] = {};
 constinit std::size_t ours_count = 0;  ///< 0: nothing is mended
 
-std::size_t length(const char* text) {
-  std::size_t size = 0;
-  while (text[size] != '\0') ++size;
-  return size;
-}
-
-const char* after(const char* prefix, const char* text) {
-  while (*prefix != '\0' && *prefix == *text) ++prefix, ++text;
-  return *prefix == '\0' ? text : nullptr;
-}
-
-/// The entry's value of the variable that comes first; null if there is none.
-const char* value_of(char* const* environment, const char* name_and_equals) {
-  for (; *environment != nullptr; ++environment) {
-    if (const char* const value = after(name_and_equals, *environment)) return value;
-  }
-  return nullptr;
-}
-
 bool is_shared(const char* entry) {
   for (const Shared& shared : kShared) {
     if (after(shared.name, entry) != nullptr) return true;
@@ -72,6 +53,13 @@ bool keep(Text& text, const char* name_and_equals, const char* value) {
 }
 
 }  // namespace
+
+const char* value_of(char* const* environment, const char* name_and_equals) {
+  for (; *environment != nullptr; ++environment) {
+    if (const char* const value = after(name_and_equals, *environment)) return value;
+  }
+  return nullptr;
+}
 
 void keep_environment() {
   Dl_info about;

@@ -6,6 +6,9 @@
 
 namespace heddle::trace {
 
+/// The value of the variable that comes first by this name; null if there is none.
+[[nodiscard]] const char* value_of(char* const* environment, const char* name_and_equals);
+
 /// Keeps our variables as the program got them, before it can change them. To be called when the
 /// library is loaded.
 void keep_environment();

@@ -3,12 +3,14 @@
 // the stack's. Those that libc itself starts with its `environ` (system, popen) are not seen.
 #include "exec.hpp"
 
+#include <fcntl.h>
 #include <spawn.h>
 #include <stdarg.h>
 #include <unistd.h>
 
 #include "environment.hpp"
 #include "interpose.hpp"
+#include "unrecorded.hpp"
 
 namespace heddle::trace {
 
@@ -37,27 +39,50 @@ int with(char* const* environment, Start start) {
   return start(mended.write(__builtin_alloca(mended.bytes())));
 }
 
+/// Calls `start`, which comes back only if it fails.
+template <typename Start>
+int become(const Started& program, Start start) {
+  program.note();
+  const int result = start();
+  program.take_back();
+  return result;
+}
+
+/// Calls `start`, which gives 0 if a process has been started.
+template <typename Start>
+int spawn(const Started& program, Start start) {
+  const int result = start();
+  if (result == 0) program.note();
+  return result;
+}
+
 int execute(const char* path, char* const* arguments, char* const* environment) {
   auto* const real = next(real_execve, "execve");
-  return with(environment, [&](char* const* mended) { return real(path, arguments, mended); });
+  return become(Started(AT_FDCWD, path), [&] {
+    return with(environment, [&](char* const* mended) { return real(path, arguments, mended); });
+  });
 }
 
 /// With the program's own environment, which it may have emptied.
 int execute_here(const char* path, char* const* arguments) {
   const Mended mended(environ);
-  if (!mended.needed()) return next(real_execv, "execv")(path, arguments);
-  return execute(path, arguments, environ);
+  if (mended.needed()) return execute(path, arguments, environ);
+  auto* const real = next(real_execv, "execv");
+  return become(Started(AT_FDCWD, path), [&] { return real(path, arguments); });
 }
 
 int search(const char* name, char* const* arguments, char* const* environment) {
   auto* const real = next(real_execvpe, "execvpe");
-  return with(environment, [&](char* const* mended) { return real(name, arguments, mended); });
+  return become(Started(name), [&] {
+    return with(environment, [&](char* const* mended) { return real(name, arguments, mended); });
+  });
 }
 
 int search_here(const char* name, char* const* arguments) {
   const Mended mended(environ);
-  if (!mended.needed()) return next(real_execvp, "execvp")(name, arguments);
-  return search(name, arguments, environ);
+  if (mended.needed()) return search(name, arguments, environ);
+  auto* const real = next(real_execvp, "execvp");
+  return become(Started(name), [&] { return real(name, arguments); });
 }
 
 /// Calls `start` with the arguments of execl and its like as an array; what comes behind them in
@@ -112,16 +137,21 @@ extern "C" {
 
 [[gnu::visibility("default")]] int fexecve(int file, char* const* arguments,
                                            char* const* environment) noexcept {
-  auto* const real = heddle::trace::next(heddle::trace::real_fexecve, "fexecve");
-  return heddle::trace::with(environment,
-                             [&](char* const* mended) { return real(file, arguments, mended); });
+  using namespace heddle::trace;
+  auto* const real = next(real_fexecve, "fexecve");
+  return become(Started(file, ""), [&] {
+    return with(environment, [&](char* const* mended) { return real(file, arguments, mended); });
+  });
 }
 
 [[gnu::visibility("default")]] int execveat(int directory, const char* path, char* const* arguments,
                                             char* const* environment, int flags) noexcept {
-  auto* const real = heddle::trace::next(heddle::trace::real_execveat, "execveat");
-  return heddle::trace::with(environment, [&](char* const* mended) {
-    return real(directory, path, arguments, mended, flags);
+  using namespace heddle::trace;
+  auto* const real = next(real_execveat, "execveat");
+  return become(Started(directory, path), [&] {
+    return with(environment, [&](char* const* mended) {
+      return real(directory, path, arguments, mended, flags);
+    });
   });
 }
 
@@ -159,9 +189,12 @@ extern "C" {
                                                const posix_spawn_file_actions_t* actions,
                                                const posix_spawnattr_t* attributes,
                                                char* const* arguments, char* const* environment) {
-  auto* const real = heddle::trace::next(heddle::trace::real_spawn, "posix_spawn");
-  return heddle::trace::with(environment, [&](char* const* mended) {
-    return real(child, path, actions, attributes, arguments, mended);
+  using namespace heddle::trace;
+  auto* const real = next(real_spawn, "posix_spawn");
+  return spawn(Started(AT_FDCWD, path), [&] {
+    return with(environment, [&](char* const* mended) {
+      return real(child, path, actions, attributes, arguments, mended);
+    });
   });
 }
 
@@ -169,9 +202,12 @@ extern "C" {
                                                 const posix_spawn_file_actions_t* actions,
                                                 const posix_spawnattr_t* attributes,
                                                 char* const* arguments, char* const* environment) {
-  auto* const real = heddle::trace::next(heddle::trace::real_spawnp, "posix_spawnp");
-  return heddle::trace::with(environment, [&](char* const* mended) {
-    return real(child, name, actions, attributes, arguments, mended);
+  using namespace heddle::trace;
+  auto* const real = next(real_spawnp, "posix_spawnp");
+  return spawn(Started(name), [&] {
+    return with(environment, [&](char* const* mended) {
+      return real(child, name, actions, attributes, arguments, mended);
+    });
   });
 }
 }

@@ -28,12 +28,6 @@ const char* read_kernel_environment() {
   }
 }
 
-/// What follows `prefix` in `text`; null if it does not begin with it.
-const char* after(const char* prefix, const char* text) {
-  while (*prefix != '\0' && *prefix == *text) ++prefix, ++text;
-  return *prefix == '\0' ? text : nullptr;
-}
-
 /// getenv may be the program's own (bash has one), so the environment is read by hand.
 const char* value_of(Variable variable) {
   const char* const name_and_equals = name_of(variable);

@@ -6,6 +6,18 @@
 
 namespace heddle::trace {
 
+/// What follows `prefix` in `text`; null if that does not begin with it.
+inline const char* after(const char* prefix, const char* text) {
+  while (*prefix != '\0' && *prefix == *text) ++prefix, ++text;
+  return *prefix == '\0' ? text : nullptr;
+}
+
+inline std::size_t length(const char* text) {
+  std::size_t size = 0;
+  while (text[size] != '\0') ++size;
+  return size;
+}
+
 /// Appends to a buffer that it does not own; always zero-terminated. What does not fit is cut, and
 /// `fits()` says so.
 class Text {

@@ -67,7 +67,7 @@ pub use process::Process;
 pub use recipe::{FramePlace, FrameRegister, Recipe};
 pub use remarks::{Remarks, Uncertainty};
 pub use thread::{Run, Thread};
-pub use trace::{Trace, is_trace, marker};
+pub use trace::{Trace, Unrecordable, is_trace, marker};
 pub use units::{Addr, Nanos, Ticks};
 pub use workers::Workers;
 

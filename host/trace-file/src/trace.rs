@@ -6,7 +6,7 @@ use crate::merge::in_order;
 use crate::pack::{ModuleSymbols, unpack};
 use crate::process::{Head, Process, rate};
 use crate::{Error, Event, Lack, Nanos, Place, Rate, Remarks, VERSION};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -21,12 +21,16 @@ pub fn marker() -> String {
 /// The file of a trace that has what [`Trace::filters`] gives.
 pub(crate) const FILTERS: &str = "filters";
 
+/// The file of a trace that has what [`Trace::unrecorded`] gives.
+pub(crate) const UNRECORDED: &str = "unrecorded";
+
 /// A recorded run: one or more processes on one time line.
 #[derive(Debug)]
 pub struct Trace {
     path: PathBuf,
     symbols: Option<Vec<ModuleSymbols>>,
     filters: Option<String>,
+    unrecorded: String,
     processes: Vec<Process>,
     /// The `process` files that are missing.
     headless: Vec<Lack>,
@@ -60,6 +64,8 @@ impl Trace {
         let filters = text_of(&path.join(FILTERS))?;
         let filters = filters.map(|text| String::from_utf8_lossy(&text).trim_end().to_owned());
         let headless = headless(path)?;
+        let unrecorded = text_of(&path.join(UNRECORDED))?.unwrap_or_default();
+        let unrecorded = String::from_utf8_lossy(&unrecorded).into_owned();
         let mut found = images(path)?;
         found.sort_by_key(|(head, _)| (head.first.ticks, head.pid, head.image));
         let heads: Vec<Head> = found.iter().map(|(head, _)| head.clone()).collect();
@@ -107,6 +113,7 @@ impl Trace {
             path: path.to_owned(),
             symbols: None,
             filters,
+            unrecorded,
             processes,
             headless,
             epoch,
@@ -122,6 +129,35 @@ impl Trace {
     /// The options of `heddle record` that made it record less; `None` if there were none.
     pub fn filters(&self) -> Option<&str> {
         self.filters.as_deref()
+    }
+
+    /// The programs that were started and could not be recorded: why, the path, and how often.
+    pub fn unrecorded(&self) -> BTreeMap<(Unrecordable, &str), u64> {
+        let mut starts: BTreeMap<(Unrecordable, &str), u64> = BTreeMap::new();
+        // The last line may not be whole.
+        for line in self.unrecorded.split_inclusive('\n') {
+            let mut words = line.trim_end_matches('\n').splitn(3, ' ');
+            let (Some(what), Some(why), Some(path)) = (words.next(), words.next(), words.next())
+            else {
+                continue;
+            };
+            let Some(why) = Unrecordable::from_word(why).filter(|_| line.ends_with('\n')) else {
+                continue;
+            };
+            let count = starts.entry((why, path)).or_default();
+            match what {
+                "started" => *count += 1,
+                "failed" => *count = count.saturating_sub(1),
+                _ => {}
+            }
+        }
+        starts.retain(|_, count| *count > 0);
+        starts
+    }
+
+    /// The file of [`Trace::unrecorded`].
+    pub(crate) fn unrecorded_text(&self) -> &str {
+        &self.unrecorded
     }
 
     /// The symbols of the modules of a packed trace, which need not be on this machine.
@@ -188,6 +224,28 @@ impl Trace {
                 threads.map(move |(thread, records)| (Place { process, thread }, records))
             });
         in_order(threads, each)
+    }
+}
+
+/// Why a program cannot be recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Unrecordable {
+    /// It is linked statically, and has no loader.
+    Static,
+    /// The loader takes no library into it, because it has rights that its caller has not.
+    Rights,
+    /// It is a program of another machine than the recorder's.
+    Machine,
+}
+
+impl Unrecordable {
+    fn from_word(word: &str) -> Option<Self> {
+        match word {
+            "static" => Some(Unrecordable::Static),
+            "rights" => Some(Unrecordable::Rights),
+            "machine" => Some(Unrecordable::Machine),
+            _ => None,
+        }
     }
 }
 

@@ -216,6 +216,27 @@ fn a_thread_stands_below_the_strand_that_created_it() {
     }
 }
 
+#[test]
+fn programs_that_could_not_be_recorded_are_listed() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    forked(path, false, true);
+    let lines = "started static ./tool\nstarted rights /bin/su\nstarted static ./tool\nstarted static a b\nfailed static a b\nstarted static ./cut";
+    std::fs::write(path.join("heddle.trace/unrecorded"), lines).unwrap();
+    let listed = contains("\nunrecorded 2 starts of ./tool: it is statically linked\n")
+        .and(contains("\nunrecorded 1 start of /bin/su: it has rights"))
+        .and(contains("a b").not())
+        .and(contains("cut").not());
+    heddle(path).arg("pack").assert().success();
+    for trace in ["heddle.trace", "heddle.trace.packed"] {
+        heddle(path)
+            .args(["info", trace])
+            .assert()
+            .success()
+            .stdout(listed.clone());
+    }
+}
+
 /// Text in which the pattern is found.
 fn is_match(pattern: &str) -> impl predicates::Predicate<str> {
     let regex = regex::Regex::new(pattern).unwrap();

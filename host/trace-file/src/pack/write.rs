@@ -4,7 +4,7 @@ use super::piece::{PieceWriter, header, kind};
 use super::{ModuleSymbols, codec};
 use crate::layout::{BLOCK_HEADER, BLOCK_UNIT, ProcessHeader};
 use crate::process::Process;
-use crate::trace::FILTERS;
+use crate::trace::{FILTERS, UNRECORDED};
 use crate::{Error, Trace};
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -59,6 +59,9 @@ fn write<W: Write>(
     add(kind::FILE, "heddle", marker.as_bytes())?;
     if let Some(filters) = trace.filters() {
         add(kind::FILE, FILTERS, filters.as_bytes())?;
+    }
+    if !trace.unrecorded_text().is_empty() {
+        add(kind::FILE, UNRECORDED, trace.unrecorded_text().as_bytes())?;
     }
     for module in symbols {
         let name = format!(

@@ -10,7 +10,7 @@ use crate::{notes, output};
 use heddle_calls::{Loose, Profile, Source, Workers};
 use heddle_strands::Inherited;
 use heddle_symbols::Images;
-use heddle_trace_file::{ClockKind, Nanos, Process, Remarks, Trace};
+use heddle_trace_file::{ClockKind, Nanos, Process, Remarks, Trace, Unrecordable};
 use std::io::Write;
 use std::process::ExitCode;
 
@@ -53,6 +53,19 @@ fn info(trace: &Trace, out: &mut dyn Write) -> anyhow::Result<()> {
     )?;
     if let Some(filters) = trace.filters() {
         writeln!(out, "filtered   {}", printable(filters))?;
+    }
+    for ((why, path), count) in trace.unrecorded() {
+        let why = match why {
+            Unrecordable::Static => "it is statically linked",
+            Unrecordable::Rights => "it has rights that its caller has not (set-user-ID or the like)",
+            Unrecordable::Machine => "it is no 64-bit x86 program",
+        };
+        let path = printable(path);
+        writeln!(
+            out,
+            "unrecorded {} of {path}: {why}",
+            counted(count, "start")
+        )?;
     }
     let mut loose = Loose::default();
     let mut remarks = Remarks::default();

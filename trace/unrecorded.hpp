@@ -1,0 +1,31 @@
+// Programs that are started and cannot be recorded, because the loader does not take our library
+// into them. A line each in the trace says so.
+#pragma once
+
+namespace heddle::trace {
+
+/// A program that is about to be started. No heap, and errno as it was: a child of vfork or a signal
+/// handler may be what starts it.
+class Started {
+ public:
+  /// The program at `path`, which is relative to the directory that `directory` is open at, or to
+  /// the working directory (AT_FDCWD). An empty path: the file that `directory` is open at.
+  Started(int directory, const char* path) : path_(path), why_(look(directory, path)) {}
+
+  /// The program that PATH has by this name, if there is no slash in it.
+  explicit Started(const char* name) : path_(name), why_(search(name)) {}
+
+  /// Notes that it has been started. A start that fails afterwards is to be taken back.
+  void note() const { write("started "); }
+  void take_back() const { write("failed "); }
+
+ private:
+  static const char* look(int directory, const char* path);
+  static const char* search(const char* name);
+  void write(const char* what) const;
+
+  const char* path_;
+  const char* why_;  ///< null: it can be recorded, as far as is known
+};
+
+}  // namespace heddle::trace
