@@ -104,7 +104,7 @@ void Buffer::begin_block(Process& process, std::uint32_t index) {
   Slot& slot = header->slot[index];
   const std::uint64_t room = units[index] * kBlockUnit;
   slot.used = 0;
-  slot.number = __atomic_fetch_add(&process.header->next_number, 1, __ATOMIC_RELAXED);
+  slot.number = __atomic_fetch_add(&process.header->blocks, 1, __ATOMIC_RELAXED);
   const std::uint64_t address = slot_address(index);
   if (fresh[index]) {
     // All its page faults at once; Linux before 5.14 takes them one by one.

@@ -53,12 +53,13 @@ struct ProcessHeader {
   std::uint32_t threads;
   std::uint32_t buffers;
   std::uint64_t dropped;
-  std::uint64_t next_number;  ///< of a block
+  char padding[8];
   std::uint64_t flight;
   std::uint32_t sparse;
-  char padding[4];
+  char more_padding[4];
   Fork fork;
-  char more_padding[64];
+  std::uint64_t blocks;  ///< that were begun; the next one's number
+  char last_padding[56];
   char host[256];
   char executable[1024];
   char command_line[2560];

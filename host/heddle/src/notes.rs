@@ -75,6 +75,14 @@ pub fn missing(trace: &Trace) {
             trace.path().display()
         ));
     }
+    let blocks = sum(Process::missing_blocks);
+    if blocks > 0 && runs == 0 && threads == 0 {
+        warning(format_args!(
+            "{} of events missing from {}: calls and times are missing",
+            counted(blocks, "block"),
+            trace.path().display()
+        ));
+    }
     let mut damages = Damages::default();
     let all = trace.processes().iter().map(Process::damages);
     all.for_each(|each| damages += each);

@@ -116,15 +116,17 @@ pub struct ProcessHeader {
     pub threads: U32,
     pub buffers: U32,
     pub dropped: U64,
-    /// The number of the next block.
-    pub next_number: U64,
+    pub unused: U64,
     /// Flight recorder: bytes that the process may keep; 0 = everything is kept.
     pub flight: U64,
     /// Bytes of records for which one reading of the clock serves; 0 = every event reads it.
     pub sparse: U32,
-    pub unused: U32,
+    pub unused_too: U32,
     pub fork: ForkBytes,
-    pub unused_too: [u8; 68],
+    pub unused_three: U32,
+    /// Blocks that were begun, and the number of the next one; 0 = not known.
+    pub blocks: U64,
+    pub unused_four: [u8; 56],
     pub host: [u8; 256],
     pub executable: [u8; 1024],
     pub command: [u8; 2560],

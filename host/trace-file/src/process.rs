@@ -66,7 +66,8 @@ pub(crate) struct Head {
     pub boot_id: [u8; 16],
     pub threads: u32,
     pub dropped: u64,
-    pub next_number: u64,
+    /// Blocks that were begun; 0: not known.
+    pub blocks: u64,
     pub flight: u64,
     pub sparse: u32,
     pub fork: Option<Fork>,
@@ -116,7 +117,7 @@ impl Head {
             boot_id: header.boot_id,
             threads: header.threads.get(),
             dropped: header.dropped.get(),
-            next_number: header.next_number.get(),
+            blocks: header.blocks.get(),
             flight: header.flight.get(),
             sparse: header.sparse.get(),
             fork: Fork::of(header.fork),
@@ -138,7 +139,7 @@ impl Process {
     ) -> Result<Self, Error> {
         let uncollected = crate::buffer::paths(directory)?.len();
         let running = uncollected > 0 && alive(directory, &head, replaced);
-        let store = Store::read(directory, running.then_some(head.next_number))?;
+        let store = Store::read(directory, running.then_some(head.blocks))?;
         let found = run::find(&store)?;
         let mut damages = store.damages.clone();
         damages += &found.damages;
@@ -328,6 +329,17 @@ impl Process {
         }
         let found = u32::try_from(self.threads.len()).unwrap_or(u32::MAX);
         self.head.threads.saturating_sub(found)
+    }
+
+    /// Blocks of events that are missing, also at the ends of threads: a part of the trace is gone.
+    /// Of a process that was killed, and of a flight recorder, it is 0: not all that were begun
+    /// need be there.
+    pub fn missing_blocks(&self) -> u64 {
+        if self.flight().is_some() || !self.head.ended {
+            return 0;
+        }
+        let found = self.store().blocks.len() as u64;
+        self.head.blocks.saturating_sub(found)
     }
 
     /// Stretches of threads' events that are missing between others: a part of the trace is gone. A

@@ -144,7 +144,7 @@ pub fn verify(source: &Source, at: usize, used: usize) -> Result<&BlockHeader, E
 impl Store {
     /// Finds the blocks in `directory`. What is no block where one should be is passed over, up to
     /// the next one. Of a process that still runs, what it had recorded by now: `running` is the
-    /// number of its next block.
+    /// number of blocks that it had begun.
     pub fn read(directory: &Path, running: Option<u64>) -> Result<Self, Error> {
         let mut store = Store::default();
         // Buffers first: what leaves them while we read is in a file of events by then.
@@ -301,7 +301,7 @@ fn header_at<'a>(
 }
 
 /// Where the file holds data at or after `at`, in whole units: holes of a sparse file are not read.
-fn data_after(file: &File, at: u64) -> Option<u64> {
+pub fn data_after(file: &File, at: u64) -> Option<u64> {
     // SAFETY: lseek takes no pointer.
     let next = unsafe { libc::lseek(file.as_raw_fd(), i64::try_from(at).ok()?, libc::SEEK_DATA) };
     match u64::try_from(next) {

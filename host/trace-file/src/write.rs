@@ -45,8 +45,8 @@ pub struct ProcessWriter {
 /// The blocks of a process so far.
 #[derive(Default)]
 struct Blocks {
-    /// The last one's number.
-    number: Cell<u64>,
+    /// How many there are.
+    begun: Cell<u64>,
     /// Where the file `events` ends.
     end: Cell<u64>,
 }
@@ -199,10 +199,10 @@ impl ProcessWriter {
         self
     }
 
-    /// Writes `process` and `modules`. After the threads', since it tells the number of the next
-    /// block.
+    /// Writes `process` and `modules`. After the threads', since it tells how many blocks
+    /// there are.
     pub fn finish(&mut self) -> io::Result<()> {
-        self.header.next_number = (self.blocks.number.get() + 1).into();
+        self.header.blocks = self.blocks.begun.get().into();
         std::fs::write(self.directory.join("process"), self.header.as_bytes())?;
         std::fs::write(self.directory.join("modules"), &self.modules)
     }
@@ -425,8 +425,8 @@ impl ThreadWriter {
 
     /// A block of what was recorded since the last one.
     fn block(&mut self) -> Vec<u8> {
-        let number = self.blocks.number.get() + 1;
-        self.blocks.number.set(number);
+        let number = self.blocks.begun.get();
+        self.blocks.begun.set(number + 1);
         let used = BLOCK_HEADER + RUN_SIZE + self.records.len();
         let block = BlockHeader {
             magic: BLOCK_MAGIC,

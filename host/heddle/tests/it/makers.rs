@@ -164,10 +164,7 @@ fn a_thread_stands_below_the_strand_that_created_it() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path();
     creating(path);
-    let list = heddle(path)
-        .args(["strands", "--json"])
-        .assert()
-        .success();
+    let list = heddle(path).args(["strands", "--json"]).assert().success();
     let text = String::from_utf8(list.get_output().stdout.clone()).unwrap();
     let parents: Vec<String> = text
         .lines()

@@ -130,7 +130,9 @@ impl<'a, S: Sink> Decoder<'a, S> {
                 function: Addr(frame.function),
                 caller: Addr(frame.caller),
                 sp: Addr(frame.sp),
-                frame: coroutine.then(|| self.running.strand(frame.slot).frame).flatten(),
+                frame: coroutine
+                    .then(|| self.running.strand(frame.slot).frame)
+                    .flatten(),
             },
         }
     }

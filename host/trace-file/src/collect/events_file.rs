@@ -3,8 +3,7 @@
 use crate::Error;
 use crate::file::open_to_write;
 use crate::layout::{BLOCK_HEADER, BLOCK_MAGIC, BLOCK_UNIT, BlockHeader};
-use crate::store::Source;
-use crate::store::verify;
+use crate::store::{Source, data_after, verify};
 use std::collections::HashMap;
 use std::fs::File;
 use std::mem::offset_of;
@@ -91,10 +90,14 @@ fn blocks(file: &File, length: u64) -> std::io::Result<HashMap<u64, Range<u64>>>
         let mut bytes = [0; BLOCK_HEADER];
         let read = file.read_at(&mut bytes, at)?;
         let header = BlockHeader::read_from_bytes(&bytes[..read]).ok();
-        let block = header.filter(|header| header.magic == BLOCK_MAGIC);
-        let room = block.as_ref().map_or(0, |header| header.room.get());
-        let next = at + u64::from(room).max(BLOCK_UNIT).next_multiple_of(BLOCK_UNIT);
-        blocks.extend(block.map(|header| (header.number.get(), at..next)));
+        let Some(block) = header.filter(|header| header.magic == BLOCK_MAGIC) else {
+            // A damaged file may be a hole of any length.
+            at = data_after(file, at + BLOCK_UNIT).unwrap_or(length);
+            continue;
+        };
+        let room = u64::from(block.room.get()).max(BLOCK_UNIT);
+        let next = at + room.next_multiple_of(BLOCK_UNIT);
+        blocks.insert(block.number.get(), at..next);
         at = next;
     }
     Ok(blocks)

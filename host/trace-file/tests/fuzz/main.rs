@@ -25,7 +25,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
 /// How many traces are read at least.
-const SMOKE: u64 = 1000;
+const SMOKE: u64 = 3000;
 
 fn from_environment(name: &str, otherwise: u64) -> u64 {
     let given = std::env::var(name).ok();

@@ -337,10 +337,10 @@ fn a_block_is_not_written_over_the_next_one() {
     let before = content(path);
     // A shorter block of the second one's number is in `events`, behind the other thread's.
     let mut header = fs::read(path.join("42/events")).unwrap()[..64].to_vec();
-    header[16..24].copy_from_slice(&2_u64.to_le_bytes());
+    header[16..24].copy_from_slice(&1_u64.to_le_bytes());
     change(&path.join("42/events"), 65536, &header);
     let error = recover(path).unwrap_err().to_string();
-    let said = "block 2 has 131072 bytes, and fewer in `events`";
+    let said = "block 1 has 131072 bytes, and fewer in `events`";
     assert!(error.contains(said), "{error}");
     assert_eq!(content(path), before);
 }

@@ -72,6 +72,7 @@ fn read(path: &Path) -> Option<(Vec<String>, bool)> {
         lines.extend(process.modules().iter().map(|module| format!("{module:?}")));
         said |= process.damages().first.is_some();
         said |= process.missing_threads() > 0 || process.missing_runs() > 0;
+        said |= process.missing_blocks() > 0;
     }
     Some((lines, said))
 }
@@ -92,7 +93,8 @@ fn what_a_cut_has_taken_is_said() {
     for name in FILES {
         let file = path.join(name);
         let bytes = fs::read(&file).unwrap();
-        for cut in 0..bytes.len() {
+        // Most of what is long is a header or a hole.
+        for cut in (0..bytes.len()).step_by(1 + bytes.len() / 300) {
             // The last lines of a list are not missed by anything that is left.
             if name == "42/modules" && cut > 0 && bytes[cut - 1] == b'\n' {
                 continue;

@@ -609,7 +609,7 @@ fn what_is_whole_is_read_around_what_is_damaged() {
             size - 64 - 128 - 50 * 24,
         ),
         // The number of the block before.
-        (2 * BLOCK + 16, &[2], 200, size),
+        (2 * BLOCK + 16, &[1], 200, size),
         (BLOCK + 64 + 128, zeroes, 200, size - 64 - 128),
     ];
     for (at, bytes, calls, passed) in cases {

@@ -57,7 +57,9 @@ fn info(trace: &Trace, out: &mut dyn Write) -> anyhow::Result<()> {
     for ((why, path), count) in trace.unrecorded() {
         let why = match why {
             Unrecordable::Static => "it is statically linked",
-            Unrecordable::Rights => "it has rights that its caller has not (set-user-ID or the like)",
+            Unrecordable::Rights => {
+                "it has rights that its caller has not (set-user-ID or the like)"
+            }
             Unrecordable::Machine => "it is no 64-bit x86 program",
         };
         let path = printable(path);
