@@ -51,12 +51,12 @@ void remember(Thread& thread) {
 void discard_if_last(Thread& thread) {
   Bases& bases = thread.bases;
   std::uint64_t& position = thread.buffer.header->position;
-  if (position != bases.end || position == first_record(thread)) return;
+  if (position != thread.window.base_end || position == first_record(thread)) return;
   if (bases.remembered == 0) remember(thread);
   const Base& before = bases.earlier[--bases.remembered];
   thread.window.ticks = before.ticks;
   thread.window.base_stack = before.stack;
-  bases.end = before.end;
+  thread.window.base_end = before.end;
   ++bases.changes;
   __atomic_store_n(&position, position - kBaseBytes, __ATOMIC_RELEASE);
 }
@@ -71,7 +71,7 @@ std::uint64_t last_captures(const Thread& thread, std::uint64_t end) {
   if (!is_capture(*at(end - kCaptureBytes))) return end;
   // Perhaps these are no record's first words, which only reading from the front tells.
   std::uint64_t begin = end;
-  for (std::uint64_t record = thread.bases.end; record < end;) {
+  for (std::uint64_t record = thread.window.base_end; record < end;) {
     if (!is_capture(*at(record))) {
       begin = end;
     } else if (begin == end) {
@@ -89,7 +89,7 @@ constexpr std::size_t kStackTaken = 128;
 
 void begin_bases(Thread& thread) {
   thread.bases.remembered = 0;
-  thread.bases.end = first_record(thread);
+  thread.window.base_end = first_record(thread);
   ++thread.bases.changes;
 }
 
@@ -104,10 +104,11 @@ std::uint64_t before_base(Thread& thread) {
     for (std::uint32_t i = 1; i < Bases::kMost; ++i) bases.earlier[i - 1] = bases.earlier[i];
     --bases.remembered;
   }
-  bases.earlier[bases.remembered++] = {thread.window.ticks, thread.window.base_stack, bases.end};
-  bases.end = position + kBaseBytes;
+  bases.earlier[bases.remembered++] = {thread.window.ticks, thread.window.base_stack,
+                                       thread.window.base_end};
+  thread.window.base_end = position + kBaseBytes;
   ++bases.changes;
-  for (std::uint64_t i = (end - from) / 8; i-- > 0;) at(bases.end)[i] = at(from)[i];
+  for (std::uint64_t i = (end - from) / 8; i-- > 0;) at(thread.window.base_end)[i] = at(from)[i];
   return end - from;
 }
 

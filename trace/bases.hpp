@@ -28,7 +28,6 @@ struct Bases {
   Base earlier[kMost];       ///< the latest ones before the window's, in the order of the records
   std::uint32_t remembered;  ///< number of them
   std::uint32_t changes;     ///< how often the window's base has changed
-  std::uint64_t end;         ///< of the window's base, as in Base
 
   /// The number of changes. A reader that may be interrupted by a signal handler has read a base
   /// and records that belong together if the number is the same before and after.

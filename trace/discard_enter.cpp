@@ -61,7 +61,7 @@ bool discard_enter(Thread& thread, const Call& exit, bool tail, std::uint64_t no
       if (arch::replace(&thread.buffer.header->position, end, begin)) return true;
       continue;
     }
-    if (end == thread.bases.end && end != first_record(thread)) {
+    if (end == thread.window.base_end && end != first_record(thread)) {
       discard_last_base(thread);
       continue;
     }

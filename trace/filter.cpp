@@ -18,31 +18,82 @@ constinit bool on = true;
 /// Number of times that it went on.
 constinit std::uint32_t times_on = 0;
 
-/// A thread's knowledge of the open calls of one stack.
-struct Stack {
-  Frames open;             ///< those that decide what is recorded inside them
-  Frames stopping;         ///< the outermost of a --stop-at function
-  Frames since;            ///< the outermost since recording went on
-  std::uint32_t times_on;  ///< as last seen here
-};
-
 /// In thread-local memory, so that a forked child goes on with it.
 struct Following {
-  Stack stacks[2];  ///< the thread's own; and elsewhere: alternate signal stacks, fibers
+  FollowedStack stacks[2];  ///< the thread's own; and elsewhere: alternate signal stacks, fibers
   std::uint32_t times_told;
 };
 constinit __thread Following following __attribute__((tls_model("initial-exec"))) = {};
 
+/// The frame in front of those of a thread without memory for any: everything is recorded.
+constinit Frame asking_frame = {};
+constinit FollowedStack asking_stacks[2] = {};
+
 /// A frame for each level, and an excluded one.
 std::uint32_t most_frames() { return filter.depth + 2; }
 
-std::uint32_t bits_of(const Call& call) {
-  return filter.patterns != 0 ? planned_bits(call.function) : 0;
-}
+/// Those, the one in front of them, and one each for `stopping` and `since`.
+std::uint32_t all_frames() { return most_frames() + 3; }
 
 bool depth_limited() { return filter.depth != 0; }
 
-bool enter_wanted(Frames& frames, const Call& call, std::uint64_t readable, std::uint32_t bits) {
+/// --start-at, --stop-at
+bool switched() { return (filter.patterns & (kStarts | kStops)) != 0; }
+
+/// The answers for enters by one way in, where a function matches a pattern of these.
+std::uint64_t enters(Answer none, Answer included, Answer excluded) {
+  const auto byte = [](Answer answer) { return static_cast<std::uint64_t>(answer); };
+  return byte(none) | byte(included) << 8 * kIncluded | byte(excluded) << 8 * kExcluded |
+         byte(excluded) << 8 * (kIncluded | kExcluded);
+}
+std::uint64_t by_both_ways(std::uint64_t one) { return one | one << 32; }
+
+/// The answers where no call is open that decides: as enter_wanted and exit_wanted have it.
+Answers answers_outside() {
+  if (switched()) return all_answers(Answer::kAsk);
+  const bool somewhere = (filter.patterns & kIncluded) != 0;
+  const Answer inside = depth_limited() ? Answer::kTakeAsLevel : Answer::kTake;
+  const std::uint64_t found =
+      enters(somewhere ? Answer::kLeave : inside, somewhere ? Answer::kTakeAsLevel : inside,
+             Answer::kLeaveAsFrame);
+  const bool exits = !depth_limited() && !somewhere;
+  return {by_both_ways(found), exits ? Answer::kTake : Answer::kLeave, Answer::kAsk};
+}
+
+void prepare_answers(FollowedStack& stack) {
+  const auto level = [](Answer inside) {
+    return by_both_ways(enters(inside, inside, Answer::kLeaveAsFrame));
+  };
+  stack.levels = depth_limited() ? filter.depth : 1;
+  stack.higher_enters = level(Answer::kTakeAsLevel);
+  stack.deepest_enters = level(depth_limited() ? Answer::kLeave : Answer::kTake);
+  stack.level_exits[0] = depth_limited() ? Answer::kLeave : Answer::kTake;
+  // A call that --min-time leaves out ends twice: its record and its frame.
+  stack.level_exits[1] = filter.min_ticks != 0 ? Answer::kAsk : Answer::kTake;
+}
+
+/// The answers of a frame that is the `number`th of its stack, from 1.
+Answers answers_of(const FollowedStack& stack, const Call& call, Frame::Role role,
+                   std::uint32_t number) {
+  if (switched()) return all_answers(Answer::kAsk);
+  Answers answers = all_answers(Answer::kLeave);
+  if (role == Frame::Role::kLevel) {
+    answers = {number < stack.levels ? stack.higher_enters : stack.deepest_enters,
+               stack.level_exits[0], stack.level_exits[1]};
+  }
+  if (!is_entry_way(call)) return answers;
+  const bool readable = call.stack_pointer + sizeof(std::uint64_t) <= stack.high;
+  answers.enter |= readable ? stack.entry_mask : all_answers(Answer::kAsk).enter;
+  return answers;
+}
+
+bool push(FollowedStack& stack, std::uint64_t seen, const Call& call, Frame::Role role) {
+  return stack.open.push(seen, call, role, answers_of(stack, call, role, Frames::count(seen) + 1));
+}
+
+bool enter_wanted(FollowedStack& stack, const Call& call, std::uint64_t readable,
+                  std::uint32_t bits) {
+  Frames& frames = stack.open;
   while (true) {
     frames.settle(call, readable);
     const std::uint64_t seen = frames.look();
@@ -53,7 +104,7 @@ bool enter_wanted(Frames& frames, const Call& call, std::uint64_t readable, std:
       return false;
     }
     if ((bits & kExcluded) != 0) {
-      if (frames.push(seen, call, Frame::Role::kExcluded)) return false;
+      if (push(stack, seen, call, Frame::Role::kExcluded)) return false;
       continue;
     }
     const bool inside = top != nullptr || (filter.patterns & kIncluded) == 0;
@@ -66,7 +117,7 @@ bool enter_wanted(Frames& frames, const Call& call, std::uint64_t readable, std:
       count_inner(*top, call);
       return false;
     }
-    if (frames.push(seen, call, Frame::Role::kLevel)) return true;
+    if (push(stack, seen, call, Frame::Role::kLevel)) return true;
   }
 }
 
@@ -93,7 +144,7 @@ void switch_to(bool to) {
 bool is_on() { return __atomic_load_n(&on, __ATOMIC_ACQUIRE); }
 
 /// --start-at, --stop-at. Whether recording is on for this event.
-bool enter_on(Stack& stack, const Call& call, std::uint64_t readable, std::uint32_t bits) {
+bool enter_on(FollowedStack& stack, const Call& call, std::uint64_t readable, std::uint32_t bits) {
   if (stack.stopping.settle(call, readable)) switch_to(false);
   if ((bits & kStarts) != 0 && !is_on()) switch_to(true);
   if (!is_on()) return false;
@@ -108,7 +159,7 @@ bool enter_on(Stack& stack, const Call& call, std::uint64_t readable, std::uint3
   return true;
 }
 
-bool exit_on(Stack& stack, const Call& call, bool tail) {
+bool exit_on(FollowedStack& stack, const Call& call, bool tail) {
   const bool was_on = is_on();
   if (stack.stopping.any() && stack.stopping.exit_outermost(call, tail) != Relation::kInner) {
     switch_to(false);
@@ -120,20 +171,40 @@ bool exit_on(Stack& stack, const Call& call, bool tail) {
          since != Relation::kOuter;
 }
 
-Stack& stack_of(std::uint64_t stack_pointer) {
-  const RunRecord& about = local.self->about;
-  const bool elsewhere =
-      about.stack_low != 0 && (stack_pointer < about.stack_low || stack_pointer > about.stack_high);
+FollowedStack& stack_of(std::uint64_t stack_pointer) {
+  FollowedStack& own = following.stacks[0];
+  const bool elsewhere = stack_pointer < own.low || stack_pointer > own.high;
   return following.stacks[elsewhere ? 1 : 0];
 }
 
-/// Up to where memory is there to be read above a stack pointer: of the thread's own stack all, of
-/// another, which may end anywhere, the rest of the page.
-std::uint64_t readable_above(std::uint64_t stack_pointer) {
+/// Where a stack ends of which the bounds are not known.
+constexpr std::uint64_t kNowhere = ~std::uint64_t{0};
+
+/// Up to where memory is there to be read above a stack pointer: of a stack with known bounds all,
+/// of another, which may end anywhere, the rest of the page.
+std::uint64_t readable_above(const FollowedStack& stack, std::uint64_t stack_pointer) {
   constexpr std::uint64_t kPage = 4096;
-  const RunRecord& about = local.self->about;
-  const bool own = stack_pointer >= about.stack_low && stack_pointer <= about.stack_high;
-  return own && about.stack_low != 0 ? about.stack_high : (stack_pointer | (kPage - 1)) + 1;
+  return stack.high != kNowhere ? stack.high : (stack_pointer | (kPage - 1)) + 1;
+}
+
+void bound(FollowedStack& stack, std::uint64_t low, std::uint64_t high) {
+  stack.low = low;
+  stack.high = high;
+  // The hooks of the second way do not know how much of another stack can be read.
+  const std::uint64_t function_way = enters_of_one_way(Answer::kAsk);
+  stack.entry_mask = high != kNowhere ? function_way : all_answers(Answer::kAsk).enter;
+  stack.open.at[-1].stack_pointer = high != kNowhere ? high + 1 : high;
+}
+
+/// Sets up a stack with memory for all_frames().
+void begin_stack(FollowedStack& stack, Frame* memory) {
+  memory[0] = {};
+  memory[0].witness = &memory[0].call_site;
+  memory[0].answers = answers_outside();
+  stack.open = {memory + 1, most_frames(), 0};
+  stack.stopping = {memory + 1 + most_frames(), 1, 0};
+  stack.since = {memory + 2 + most_frames(), 1, 0};
+  prepare_answers(stack);
 }
 
 /// Ticks per second, for a processor that does not state them.
@@ -163,35 +234,46 @@ void prepare_filter() {
   filter.min_ticks = loaded.min_ns != 0 ? to_ticks(loaded.min_ns) : 0;
   filter.active = filter.patterns != 0 || filter.depth != 0 || filter.min_ticks != 0;
   on = (filter.patterns & kStarts) == 0;
+  asking_frame.stack_pointer = kNowhere;
+  asking_frame.witness = &asking_frame.call_site;
+  asking_frame.answers = all_answers(Answer::kAsk);
+  for (FollowedStack& stack : asking_stacks) {
+    stack.open.at = &asking_frame + 1;
+    stack.high = kNowhere;
+  }
 }
 
 void begin_filter(Thread& thread) {
   Following& mine = following;
+  thread.window.min_ticks = filter.min_ticks;
+  thread.window.followed = asking_stacks;
   const bool first = mine.stacks[0].open.at == nullptr;
   // After fork, the frames of the thread that called it.
-  Frame* memory = first ? thread.frames : mine.stacks[0].open.at;
+  Frame* memory = first ? thread.frames : mine.stacks[0].open.at - 1;
   if (memory == nullptr) {
-    const std::size_t bytes = 2 * (most_frames() + 2) * sizeof(Frame);
+    const std::size_t bytes = 2 * all_frames() * sizeof(Frame);
     void* fresh = sys::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS);
     if (sys::failed(fresh)) return;
     memory = static_cast<Frame*>(fresh);
   }
   thread.frames = memory;
-  if (!first) return;
-  mine.times_told = __atomic_load_n(&times_on, __ATOMIC_RELAXED);
-  for (Stack& stack : mine.stacks) {
-    stack.open = {memory, most_frames(), 0};
-    stack.stopping = {memory + most_frames(), 1, 0};
-    stack.since = {memory + most_frames() + 1, 1, 0};
-    memory += most_frames() + 2;
+  if (first) {
+    mine.times_told = __atomic_load_n(&times_on, __ATOMIC_RELAXED);
+    begin_stack(mine.stacks[0], memory);
+    begin_stack(mine.stacks[1], memory + all_frames());
   }
+  const bool known = thread.about.stack_low != 0;
+  bound(mine.stacks[0], known ? thread.about.stack_low : 0,
+        known ? thread.about.stack_high : kNowhere);
+  bound(mine.stacks[1], 0, kNowhere);
+  thread.window.followed = mine.stacks;
 }
 
 void end_filter() { following = {}; }
 
 void filter_leave(std::uint64_t stack_pointer) {
   if (following.stacks[0].open.at == nullptr || local.self == nullptr) return;
-  Stack& stack = stack_of(stack_pointer);
+  FollowedStack& stack = stack_of(stack_pointer);
   stack.open.leave(stack_pointer);
   stack.since.leave(stack_pointer);
   if (stack.stopping.leave(stack_pointer)) switch_to(false);
@@ -211,23 +293,23 @@ std::uint32_t heddle_wanted(std::uint64_t function, std::uint64_t call_site,
   using namespace heddle::trace;
   const Call call{function, call_site, stack_pointer, kind & ~(kTail | kWanted | kLate)};
   if (following.stacks[0].open.at == nullptr) return 1;
-  Stack& stack = stack_of(stack_pointer);
-  const bool switched = (filter.patterns & (kStarts | kStops)) != 0;
+  FollowedStack& stack = stack_of(stack_pointer);
   if ((kind & kExit) == 0) {
-    const std::uint32_t bits = bits_of(call);
-    const std::uint64_t readable = (kind & kLate) != 0 ? 0 : readable_above(stack_pointer);
-    const bool recording = !switched || enter_on(stack, call, readable, bits);
-    const bool wanted = enter_wanted(stack.open, call, readable, bits) && recording;
+    // Also without patterns: the hooks ask about functions that have no decision yet.
+    const std::uint32_t bits = planned_bits(function);
+    const std::uint64_t readable = (kind & kLate) != 0 ? 0 : readable_above(stack, stack_pointer);
+    const bool recording = !switched() || enter_on(stack, call, readable, bits);
+    const bool wanted = enter_wanted(stack, call, readable, bits) && recording;
     if (!wanted) {
       if (loaded.coroutines != Coroutines::kOff && local.self != nullptr) {
         discard_capture(*local.self, function);
       }
       return 0;
     }
-    return switched && following.times_told != stack.times_on ? 2 : 1;
+    return switched() && following.times_told != stack.times_on ? 2 : 1;
   }
   const bool tail = (kind & kTail) != 0;
-  const bool recording = !switched || exit_on(stack, call, tail);
+  const bool recording = !switched() || exit_on(stack, call, tail);
   if (!exit_wanted(stack.open, call, tail) || !recording) return 0;
   if (filter.min_ticks != 0 && clock_is_tsc &&
       discard_enter(*local.self, call, tail, arch::read_tsc(), filter.min_ticks)) {

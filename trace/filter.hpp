@@ -8,9 +8,10 @@
 extern "C" {
 
 /// Whether to record a call's enter or exit: 0 no, 1 yes, 2 yes, but by the slow path. Asked by the
-/// hooks with struct Call's parts; general registers alone, no lock, no call into libc but for the
+/// hooks with struct Call's parts, where the innermost frame has no answer for the event
+/// (filter_frames.hpp); general registers alone, no lock, no call into libc but for the
 /// address of errno; a signal handler may interrupt it anywhere, except where it blocks signals to
-/// discard a base. It also follows the calls, so it is to be asked once for each
+/// discard a base. It also follows the calls, so it is to be asked once at most for each
 /// event. Constant time, but for the first call of a function: O(log functions matched).
 [[gnu::visibility("hidden")]] std::uint32_t heddle_wanted(std::uint64_t function,
                                                           std::uint64_t call_site,
@@ -32,6 +33,11 @@ struct FilterSettings {
 };
 
 extern FilterSettings filter;
+
+/// Whether --min-time is all there is: then every enter is recorded.
+[[nodiscard]] inline bool only_short_calls_are_left_out(const FilterSettings& settings) {
+  return settings.active && settings.patterns == 0 && settings.depth == 0;
+}
 
 /// The deepest limit: deeper calls are rare, and each level takes memory in every thread.
 inline constexpr std::uint32_t kMostDepth = 4096;

@@ -2,10 +2,21 @@
 
 namespace heddle::trace {
 
-bool Frames::push(std::uint64_t seen, const Call& enter, Frame::Role role) {
+namespace {
+
+constexpr std::uint64_t kAskByEntryWay = enters_of_one_way(Answer::kAsk);
+
+}  // namespace
+
+bool Frames::push(std::uint64_t seen, const Call& enter, Frame::Role role, const Answers& answers) {
   const std::uint32_t number = count(seen);
   if (number >= most) return true;
-  at[number] = frame_of(enter, role);
+  Frame& frame = at[number];
+  frame = frame_of(enter, role, answers);
+  // Where the hooks may not read the return address, the answers make them ask.
+  frame.witness = is_entry_way(enter) && answers.enter >> 32 != kAskByEntryWay
+                      ? reinterpret_cast<const std::uint64_t*>(enter.stack_pointer)
+                      : &frame.call_site;
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   return change(seen, number + 1);
 }
@@ -42,7 +53,7 @@ void Frames::enter_outermost(const Call& enter) {
       count_inner(at[0], enter);
       return;
     }
-    if (push(seen, enter, Frame::Role::kLevel)) return;
+    if (push(seen, enter, Frame::Role::kLevel, all_answers(Answer::kAsk))) return;
   }
 }
 

@@ -9,18 +9,49 @@
 
 namespace heddle::trace {
 
-/// An open call that decides about the calls inside it.
+/// What a hook does with an event inside a frame without asking heddle_wanted (filter.hpp).
+enum class Answer : std::uint8_t {
+  kLeave = 0,         ///< it is not recorded
+  kTake = 1,          ///< it is recorded
+  kTakeAsLevel = 2,   ///< it is an enter that is recorded, and has a frame of its own
+  kLeaveAsFrame = 3,  ///< it is an enter that is not recorded, and has a frame: an excluded one
+  kAsk = 7,           ///< it asks; the bits of all other answers are among this one's
+};
+
+/// The answers of a frame for all events of which it is the innermost frame.
+struct Answers {
+  /// An enter's, a byte each: by the way in (four bytes for each), then by the patterns that the
+  /// entered function matches (kIncluded and kExcluded of filter.hpp).
+  std::uint64_t enter;
+  Answer inner_exit;  ///< of a call that has no frame
+  Answer own_exit;    ///< of the frame's call
+};
+
+/// The same answer for all enters of one way in.
+constexpr std::uint64_t enters_of_one_way(Answer answer) {
+  return 0x01010101 * static_cast<std::uint64_t>(answer);
+}
+/// The same answer for every event.
+constexpr Answers all_answers(Answer answer) {
+  return {enters_of_one_way(answer) * 0x100000001, answer, answer};
+}
+
+/// An open call that decides about the calls inside it. The hooks read, push and pop frames
+/// themselves (arch/x86_64_filtered.inc).
 struct Frame {
   enum class Role : std::uint32_t { kLevel, kExcluded };
 
-  std::uint64_t function;
+  std::uint64_t function;  ///< by the second way in: 0, so that it is never an event's
   std::uint64_t call_site;
   std::uint64_t stack_pointer;
-  std::uint32_t entry_way;  ///< 1: by the second way in
-  Role role;
+  /// A word that can be read and is equal to the call site as long as the frame is not overwritten.
+  const std::uint64_t* witness;
   /// First way in: calls of the same function from the same call site that are open inside this one
   /// and have no frame here; those inlined into it, with its stack pointer, and those below.
   std::uint32_t inlined, below;
+  std::uint32_t entry_way;  ///< 1: by the second way in
+  Role role;
+  Answers answers;
 };
 
 /// The relation of an exit to an open call: it ends an inner call, this call or an outer one.
@@ -28,9 +59,17 @@ enum class Relation { kInner, kOwn, kOuter };
 
 constexpr bool is_entry_way(const Call& call) { return (call.kind & kEntryWay) != 0; }
 
-inline Frame frame_of(const Call& call, Frame::Role role) {
-  return {
-      call.function, call.call_site, call.stack_pointer, is_entry_way(call) ? 1u : 0u, role, 0, 0};
+inline Frame frame_of(const Call& call, Frame::Role role, const Answers& answers) {
+  const bool entry = is_entry_way(call);
+  return {entry ? 0 : call.function,
+          call.call_site,
+          call.stack_pointer,
+          nullptr,
+          0,
+          0,
+          entry ? 1u : 0u,
+          role,
+          answers};
 }
 
 inline bool same_call(const Frame& frame, const Call& call) {
@@ -107,7 +146,8 @@ struct Frames {
   }
 
   /// Adds a frame. False: something has changed since `seen`.
-  [[nodiscard]] bool push(std::uint64_t seen, const Call& enter, Frame::Role role);
+  [[nodiscard]] bool push(std::uint64_t seen, const Call& enter, Frame::Role role,
+                          const Answers& answers);
 
   /// Ends those that had ended, without an exit, before a call that is entered now. Whether there
   /// were any. The stack can be read from the call's stack pointer to `readable`.
@@ -128,6 +168,24 @@ struct Frames {
  private:
   template <typename Ended>
   bool end(Ended ended);
+};
+
+/// A thread's knowledge of the open calls of one stack.
+struct FollowedStack {
+  /// Those that decide what is recorded inside them. In front of the first is one that stands for
+  /// all of the stack: it is never ended, and has the answers where no call is open that decides.
+  Frames open;
+  std::uint64_t low, high;  ///< stack pointers from here to there are of this stack
+  /// Added to the answers for enters of a frame of the second way in, whose return address the
+  /// hooks of the first way do not look at, and those of the second only where it can be read.
+  std::uint64_t entry_mask;
+  /// Answers for enters inside a frame of role kLevel that is, or is not, `levels` deep.
+  std::uint64_t higher_enters, deepest_enters;
+  Answer level_exits[2];   ///< inner_exit and own_exit of such a frame
+  std::uint32_t levels;    ///< the deepest level that has a frame
+  Frames stopping;         ///< the outermost call of a --stop-at function
+  Frames since;            ///< the outermost since recording went on
+  std::uint32_t times_on;  ///< as last seen here
 };
 
 }  // namespace heddle::trace

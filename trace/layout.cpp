@@ -1,6 +1,8 @@
 // Checks the offsets and sizes that arch/x86_64_hooks.S relies on.
 #include "arch/x86_64_layout.h"
 #include "coroutines.hpp"
+#include "filter.hpp"
+#include "plan.hpp"
 #include "thread.hpp"
 
 namespace heddle::trace {
@@ -15,6 +17,9 @@ static_assert(offsetof(Window, base_stack) == HEDDLE_WINDOW_BASE_STACK);
 static_assert(offsetof(Window, dropped) == HEDDLE_WINDOW_DROPPED);
 static_assert(offsetof(Window, hooks) == HEDDLE_WINDOW_HOOKS);
 static_assert(offsetof(Window, own_sequence) == HEDDLE_WINDOW_OWN_SEQUENCE);
+static_assert(offsetof(Window, followed) == HEDDLE_WINDOW_FOLLOWED);
+static_assert(offsetof(Window, base_end) == HEDDLE_WINDOW_BASE_END);
+static_assert(offsetof(Window, min_ticks) == HEDDLE_WINDOW_MIN_TICKS);
 static_assert(offsetof(HookSet, function_exit) == 8 && offsetof(HookSet, entry_enter) == 16 &&
               offsetof(HookSet, entry_exit) == 24);
 static_assert(kUntimed == HEDDLE_KIND_UNTIMED);
@@ -30,6 +35,40 @@ static_assert(kStackShift == HEDDLE_STACK_SHIFT && (1u << kStackBits) - 1 == HED
 static_assert(kCalleeShift == HEDDLE_CALLEE_SHIFT &&
               (1u << kCalleeBits) - 1 == HEDDLE_CALLEE_MOST && HEDDLE_CALLEE_UNIT_SHIFT == 4);
 static_assert(kTicksShift == HEDDLE_TICKS_SHIFT && kTicksBits == HEDDLE_TICKS_BITS);
+
+static_assert(first_word(RecordType::kWideEnter, 5, 0) == HEDDLE_WIDE_ENTER_WORD);
+static_assert(first_word(RecordType::kCapture, 2, 0) == HEDDLE_CAPTURE_WORD);
+
+static_assert(offsetof(FollowedStack, open) + offsetof(Frames, at) == HEDDLE_FOLLOWED_FRAMES &&
+              offsetof(FollowedStack, open) + offsetof(Frames, state) == HEDDLE_FOLLOWED_STATE &&
+              offsetof(FollowedStack, low) == HEDDLE_FOLLOWED_LOW &&
+              offsetof(FollowedStack, high) == HEDDLE_FOLLOWED_HIGH &&
+              offsetof(FollowedStack, entry_mask) == HEDDLE_FOLLOWED_ENTRY_MASK &&
+              offsetof(FollowedStack, higher_enters) == HEDDLE_FOLLOWED_HIGHER &&
+              offsetof(FollowedStack, deepest_enters) == HEDDLE_FOLLOWED_DEEPEST &&
+              offsetof(FollowedStack, level_exits) == HEDDLE_FOLLOWED_LEVEL_EXITS &&
+              offsetof(FollowedStack, levels) == HEDDLE_FOLLOWED_LEVELS &&
+              sizeof(FollowedStack) == HEDDLE_FOLLOWED_BYTES);
+static_assert(offsetof(Frame, function) == HEDDLE_FRAME_FUNCTION &&
+              offsetof(Frame, call_site) == HEDDLE_FRAME_CALL_SITE &&
+              offsetof(Frame, stack_pointer) == HEDDLE_FRAME_STACK_POINTER &&
+              offsetof(Frame, witness) == HEDDLE_FRAME_WITNESS &&
+              offsetof(Frame, inlined) == HEDDLE_FRAME_INLINED &&
+              offsetof(Frame, below) == HEDDLE_FRAME_BELOW &&
+              offsetof(Frame, entry_way) == HEDDLE_FRAME_ENTRY_WAY &&
+              offsetof(Frame, role) == HEDDLE_FRAME_ROLE &&
+              offsetof(Frame, answers) + offsetof(Answers, enter) == HEDDLE_FRAME_ENTER &&
+              offsetof(Frame, answers) + offsetof(Answers, inner_exit) == HEDDLE_FRAME_INNER_EXIT &&
+              offsetof(Frame, answers) + offsetof(Answers, own_exit) == HEDDLE_FRAME_OWN_EXIT &&
+              sizeof(Frame) == 1 << HEDDLE_FRAME_SHIFT);
+static_assert(static_cast<int>(Answer::kLeave) == 0 &&
+              static_cast<int>(Answer::kTake) == HEDDLE_ANSWER_TAKE &&
+              static_cast<int>(Answer::kTakeAsLevel) == HEDDLE_ANSWER_TAKE_AS_LEVEL &&
+              static_cast<int>(Answer::kLeaveAsFrame) == HEDDLE_ANSWER_LEAVE_AS_FRAME);
+static_assert(static_cast<int>(Frame::Role::kLevel) == 0 &&
+              static_cast<int>(Frame::Role::kExcluded) == HEDDLE_ROLE_EXCLUDED);
+static_assert((kIncluded | kExcluded) == HEDDLE_PATTERNS_ANSWERED);
+static_assert(1 << HEDDLE_DECISIONS_BITS == kDecisions);
 
 static_assert(kSiteBits == HEDDLE_SITES_BITS);
 static_assert(offsetof(HookState, site) == HEDDLE_STATE_SITE &&

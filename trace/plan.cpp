@@ -7,6 +7,9 @@
 #include "load.hpp"
 #include "note.hpp"
 #include "text.hpp"
+#include "words.hpp"
+
+constinit std::uint64_t heddle_decisions[heddle::trace::kDecisions]{};
 
 namespace heddle::trace {
 
@@ -49,11 +52,8 @@ constinit bool coroutines = false;
 /// the slots, fork copies it, so that a child knows what its parent did.
 constinit std::uint64_t planned_adds = 0;
 
-/// Addresses that were looked up before: address << 16 | generation << 8 | bits, in one word so
-/// that a reader finds all of it or nothing.
-constexpr unsigned kCacheBits = 12;
-constinit std::uint64_t cache[1 << kCacheBits]{};
-constinit std::uint32_t generation = 1;
+/// How often the decisions were thrown away.
+constinit std::uint32_t generation = 0;
 
 std::uint32_t find_range(const Slot& slot, std::uint64_t address) {
   std::uint64_t low = 0, high = slot.count;
@@ -142,6 +142,14 @@ bool valid(const PlanHeader& plan, std::uint64_t bytes) {
   return expected + ranges * sizeof(PlanRange) == bytes;
 }
 
+/// Who is looking a function up in the old state, and stores what it finds behind us, sees then
+/// that the generation is another: its store and our words are in one order with both fences.
+void forget_decisions() {
+  __atomic_fetch_add(&generation, 1, __ATOMIC_RELAXED);
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  for (std::uint64_t& word : heddle_decisions) store_word(word, 0);
+}
+
 /// Maps the plan of this name, which is then removed, and takes over what it says. 0 or a negated
 /// error.
 long take_plan(Process& process, const char* path) {
@@ -175,9 +183,7 @@ long take_plan(Process& process, const char* path) {
     if (ranges[i].bits >> 8 != 0) __atomic_store_n(&coroutines, true, __ATOMIC_RELAXED);
   }
   if (--plan->users == 0) sys::munmap(mapped, bytes);
-  // First the generation: what others still look up in the old state they keep under the old one.
-  __atomic_store_n(&generation, generation + 1, __ATOMIC_RELEASE);
-  for (std::uint64_t& word : cache) __atomic_store_n(&word, 0, __ATOMIC_RELAXED);
+  if (filter.patterns != 0) forget_decisions();
   return error;
 }
 
@@ -225,14 +231,15 @@ long ask(Process& process) {
 }  // namespace
 
 std::uint32_t planned_bits(std::uint64_t address) {
-  const std::uint32_t now = __atomic_load_n(&generation, __ATOMIC_ACQUIRE) & 0xff;
-  std::uint64_t& word = cache[address * 0x9e3779b97f4a7c15 >> (64 - kCacheBits)];
-  const std::uint64_t known = __atomic_load_n(&word, __ATOMIC_RELAXED);
-  const std::uint64_t key = address << 16 | now << 8;
-  if ((known & ~std::uint64_t{0xff}) == key) return known & 0xff;
+  std::uint64_t& word = heddle_decisions[address >> 4 & (kDecisions - 1)];
+  const std::uint64_t known = load_word(word);
+  if (known >> 8 == address) return known & 0xff;
+  const std::uint32_t before = __atomic_load_n(&generation, __ATOMIC_ACQUIRE);
   const std::uint32_t found = look_up(address);
   const std::uint32_t bits = found == kNotPlanned ? 0 : found & 0xff;
-  __atomic_store_n(&word, key | bits, __ATOMIC_RELAXED);
+  store_word(word, address << 8 | bits);
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  if (__atomic_load_n(&generation, __ATOMIC_RELAXED) != before) store_word(word, 0);
   return bits;
 }
 

@@ -6,8 +6,23 @@
 
 namespace heddle::trace {
 
+inline constexpr std::uint32_t kDecisions = 1 << 13;
+
+}  // namespace heddle::trace
+
+extern "C" {
+
+/// The verdicts on functions that were asked for before, for the hooks: the address << 8 | the
+/// verdict, at the place that the address's bits from 4 up say. Functions begin at multiples of 16,
+/// so that two of one part of a program seldom have the same place.
+[[gnu::visibility("hidden")]] extern std::uint64_t heddle_decisions[heddle::trace::kDecisions];
+}
+
+namespace heddle::trace {
+
 /// The patterns' verdict on the function at an address (or with an address in it): kIncluded … of
-/// filter.hpp; 0 where no plan knows it. No lock; a signal handler may interrupt it anywhere.
+/// filter.hpp; 0 where no plan knows it. No lock; a signal handler may interrupt it anywhere. From
+/// then on it is among heddle_decisions, until a plan brings others.
 [[nodiscard]] std::uint32_t planned_bits(std::uint64_t address);
 
 /// All that the plan says of an address: the same, and from bit 8 where a coroutine's frame is

@@ -119,7 +119,8 @@ void publish(const Process& process, Thread& thread) {
   // The filter is asked, and frames are looked for, whichever way the events then go.
   const bool hooked = window.own_sequence != nullptr || filter.active || process.captures;
   window.hooks = hooked ? process.hooks : nullptr;
-  window.enter_sequence = process.hooks == nullptr ? window.own_sequence : nullptr;
+  const bool plain_enters = process.hooks == nullptr || process.hooks == &heddle_brief_hooks;
+  window.enter_sequence = plain_enters ? window.own_sequence : nullptr;
   const bool plain_exits = process.hooks == nullptr || process.hooks == &heddle_capturing_hooks;
   window.exit_sequence = plain_exits ? window.own_sequence : nullptr;
   std::uint64_t* const dropped = thread.full      ? &thread.buffer.header->dropped

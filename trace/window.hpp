@@ -17,14 +17,19 @@ struct HookSet {
 extern "C" {
 /// Most events don't read the clock.
 [[gnu::visibility("hidden")]] extern const HookSet heddle_sparse_hooks;
-/// They ask heddle_wanted first.
+/// They look first whether the event is wanted, and where they cannot tell, ask heddle_wanted.
 [[gnu::visibility("hidden")]] extern const HookSet heddle_filtered_hooks;
-/// The same three, but enters of C++20 coroutines are preceded by a record of the frame
+/// With --min-time alone: exits discard the enters of short calls.
+[[gnu::visibility("hidden")]] extern const HookSet heddle_brief_hooks;
+/// The same four, but enters of C++20 coroutines are preceded by a record of the frame
 /// (coroutines.hpp).
 [[gnu::visibility("hidden")]] extern const HookSet heddle_capturing_hooks;
 [[gnu::visibility("hidden")]] extern const HookSet heddle_sparse_capturing_hooks;
 [[gnu::visibility("hidden")]] extern const HookSet heddle_filtered_capturing_hooks;
+[[gnu::visibility("hidden")]] extern const HookSet heddle_brief_capturing_hooks;
 }
+
+struct FollowedStack;
 
 /// The hooks read it, in a restartable sequence; the slow path, which blocks signals, writes it. So
 /// whatever a hook has read of it holds until its record is stored. All zeros in a forked child:
@@ -41,6 +46,10 @@ struct Window {
   std::uint64_t* dropped;       ///< count here instead of recording; null: record
   const HookSet* hooks;         ///< where to go on without a sequence; null: the slow path
   std::uint64_t* own_sequence;  ///< these hooks' sequence
+  FollowedStack* followed;      ///< with a filter: the thread's two stacks (filter_frames.hpp)
+  std::uint64_t base_end;       ///< with --min-time: address behind the record of the base, which
+                                ///< for a run's first base is the run's
+  std::uint64_t min_ticks;      ///< an exit discards the enter of a shorter call
 };
 
 }  // namespace heddle::trace

@@ -72,6 +72,15 @@
 	.endif
 .endm
 
+// The same where this was found out just now. There may be a frame's record, which goes where the enter is not wanted: heddle_wanted sees to it.
+.macro GO_ON_ASKED form, name
+	.ifc	\form, filtered_capturing
+	je	asking\name
+	.else
+	je	.L\form\name\()_go_on
+	.endif
+.endm
+
 .macro FUNCTION_ENTER form, name
 	BEGIN	\form\name
 	LOOK_UP %r8, .L\form\name\()_ask
@@ -104,9 +113,9 @@
 	addq	$HEDDLE_STATE_BYTES+24, %rsp
 	.cfi_adjust_cfa_offset -HEDDLE_STATE_BYTES-24
 	FIND_WINDOW .L\form\name\()_none
-	cmpq	%rdx, %rcx
-	je	.L\form\name\()_go_on
-	jmp	slow\name				// the thread's first: this form may be another than its own
+	cmpq	%rdx, %rcx				// the thread's first may have found a form that is not its own
+	GO_ON_ASKED \form, \name
+	jmp	slow\name
 .L\form\name\()_none:
 	ret
 	.cfi_adjust_cfa_offset HEDDLE_STATE_BYTES+24
@@ -152,8 +161,8 @@
 	.cfi_adjust_cfa_offset -HEDDLE_STATE_BYTES-8
 	CLOSE_FRAME
 	FIND_WINDOW .L\form\name\()_none
-	cmpq	%rdx, %rcx
-	je	.L\form\name\()_go_on
+	cmpq	%rdx, %rcx				// the thread's first may have found a form that is not its own
+	GO_ON_ASKED \form, \name
 	jmp	slow\name
 .L\form\name\()_none:
 	RESTORE	0
@@ -187,4 +196,5 @@
 	SET	heddle_capturing_hooks, capturing, slow		// exits have their sequence unless they must go the slow way
 	SET	heddle_sparse_capturing_hooks, sparse_capturing, sparse_or_slow
 	SET	heddle_filtered_capturing_hooks, filtered_capturing, filtered
+	SET	heddle_brief_capturing_hooks, capturing, brief
 	.section .note.GNU-stack, "", @progbits

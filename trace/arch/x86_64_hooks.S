@@ -11,14 +11,15 @@
 //              rsp+8  second way in: the function's return address, the call site; its address is what is recorded as the stack
 //                     pointer, the same at enter and exit. First way: the caller's stack pointer is the address rsp+8.
 #include "x86_64_macros.inc"
+#include "x86_64_filtered.inc"
 
 // Each of the four has a plain, a sparse and a filtered form. The plain one finds the window, and goes on to another where the window has a
 // set of hooks (struct HookSet in window.hpp) instead of a sequence; that one is \at bytes into the set.
 //
 // With --coroutines, an enter first runs the code in x86_64_capturing.S.
 //
-// The filtered form asks heddle_wanted (filter.hpp) before it stores the event as the plain one does, unless there is something to be done
-// first: the slow path asks then.
+// The filtered form looks whether the event is wanted (x86_64_filtered.inc), or asks heddle_wanted (filter.hpp), before it stores the event as
+// the plain one does, unless there is something to be done first: the slow path asks then. The brief form, of exits, is for --min-time alone.
 .macro FUNCTION_HOOK name, exit, at
 	.globl	\name
 	BEGIN	\name
@@ -81,6 +82,33 @@ slow\name:
 	BEGIN	filtered\name
 	cmpq	$0, HEDDLE_WINDOW_POSITION(%rcx)
 	je	.L\name\()_slow
+	.if \exit
+	DECIDE_EXIT \name, 0
+	.else
+	DECIDE_ENTER \name, 0
+	.endif
+.L\name\()_wanted:
+	movq	HEDDLE_WINDOW_OWN_SEQUENCE(%rcx), %rdx
+	testq	%rdx, %rdx
+	je	.L\name\()_wanted_without
+	.if \exit
+	cmpq	$0, HEDDLE_WINDOW_MIN_TICKS(%rcx)
+	jne	.L\name\()_perhaps_brief
+	.endif
+.L\name\()_store:
+	STORE_TIMED \exit, 0, %r8, .L\name\()_filtered, .L\name\()_wanted_slow
+.L\name\()_unwanted:
+	ret
+	.if \exit
+	DECIDE_EXIT_RARELY \name, 0
+	.else
+	DECIDE_ENTER_RARELY \name, 0
+	SHARED	asking\name
+asking\name:
+	cmpq	$0, HEDDLE_WINDOW_POSITION(%rcx)
+	je	.L\name\()_slow
+	.endif
+.L\name\()_ask:
 	pushq	%rdi
 	.cfi_adjust_cfa_offset 8
 	pushq	%rsi
@@ -108,16 +136,34 @@ slow\name:
 	FIND_WINDOW .L\name\()_unwanted
 	movq	HEDDLE_WINDOW_OWN_SEQUENCE(%rcx), %rdx
 	testq	%rdx, %rdx
-	je	.L\name\()_wanted_slow
-	STORE_TIMED \exit, 0, %r8, .L\name\()_filtered, .L\name\()_wanted_slow
-.L\name\()_unwanted:
-	ret
+	jne	.L\name\()_store
+	jmp	.L\name\()_wanted_slow
+.L\name\()_wanted_without:
+	.if \exit
+	cmpq	$0, HEDDLE_WINDOW_MIN_TICKS(%rcx)
+	jne	.L\name\()_ask
+	.endif
 .L\name\()_wanted_slow:
 	FIND_WINDOW .L\name\()_unwanted
 	movl	$HEDDLE_KIND_CALL+HEDDLE_KIND_EXIT*\exit+HEDDLE_KIND_WANTED, %r9d
 	jmp	.L\name\()_slow_kind
 	SEQUENCE .L\name\()_filtered, .L\name\()_filtered_begin, .L\name\()_filtered_commit, .L\name\()_wanted_slow
 	END	filtered\name
+
+	.if \exit
+	SHARED	brief\name
+	BEGIN	brief\name
+	cmpq	$0, HEDDLE_WINDOW_POSITION(%rcx)
+	je	.L\name\()_slow
+	movq	HEDDLE_WINDOW_OWN_SEQUENCE(%rcx), %rdx
+	testq	%rdx, %rdx
+	je	.L\name\()_ask
+.L\name\()_perhaps_brief:
+	STORE_UNLESS_BRIEF 0, .L\name\()_brief, .L\name\()_ask
+	ret
+	SEQUENCE .L\name\()_brief, .L\name\()_brief_begin, .L\name\()_brief_commit, .L\name\()_ask
+	END	brief\name
+	.endif
 .endm
 
 .macro ENTRY_HOOK name, exit, at
@@ -197,6 +243,42 @@ slow\name:
 	SKIP_CALLER \exit
 	cmpq	$0, HEDDLE_WINDOW_POSITION(%rcx)
 	je	.L\name\()_slow
+	SAVE_MORE
+	.if \exit
+	DECIDE_EXIT \name, 1
+	.else
+	DECIDE_ENTER \name, 1
+	.endif
+.L\name\()_wanted:
+	movq	HEDDLE_WINDOW_OWN_SEQUENCE(%rcx), %rdx
+	testq	%rdx, %rdx
+	je	.L\name\()_wanted_without
+	.if \exit
+	cmpq	$0, HEDDLE_WINDOW_MIN_TICKS(%rcx)
+	jne	.L\name\()_perhaps_brief
+	.endif
+	RESTORE_MORE
+.L\name\()_store:
+	STORE_TIMED \exit, 1, %rsi, .L\name\()_filtered, .L\name\()_wanted_slow
+	RESTORE	\exit
+	ret
+.L\name\()_unwanted:
+	RESTORE_MORE
+	RESTORE	\exit
+	ret
+	.if \exit
+	DECIDE_EXIT_RARELY \name, 1
+	.else
+	DECIDE_ENTER_RARELY \name, 1
+	SHARED	asking\name
+asking\name:
+	cmpq	$0, HEDDLE_WINDOW_POSITION(%rcx)
+	je	.L\name\()_slow
+	jmp	.L\name\()_ask_only
+	.endif
+.L\name\()_ask:
+	RESTORE_MORE
+.L\name\()_ask_only:
 	OPEN_FRAME
 	movq	FRAME(%rsp), %rdi
 	movq	FRAME+8(%rsp), %rsi
@@ -211,16 +293,39 @@ slow\name:
 	FIND_WINDOW .L\name\()_done
 	movq	HEDDLE_WINDOW_OWN_SEQUENCE(%rcx), %rdx
 	testq	%rdx, %rdx
-	je	.L\name\()_wanted_slow
-	STORE_TIMED \exit, 1, %rsi, .L\name\()_filtered, .L\name\()_wanted_slow
-	RESTORE	\exit
-	ret
+	jne	.L\name\()_store
+	jmp	.L\name\()_wanted_slow
+.L\name\()_wanted_without:
+	.if \exit
+	cmpq	$0, HEDDLE_WINDOW_MIN_TICKS(%rcx)
+	jne	.L\name\()_ask
+	.endif
+	RESTORE_MORE
 .L\name\()_wanted_slow:
 	FIND_WINDOW .L\name\()_done
 	movl	$HEDDLE_KIND_CALL+HEDDLE_KIND_ENTRY_WAY+HEDDLE_KIND_EXIT*\exit+HEDDLE_KIND_WANTED, %edx
 	jmp	.L\name\()_slow_kind
 	SEQUENCE .L\name\()_filtered, .L\name\()_filtered_begin, .L\name\()_filtered_commit, .L\name\()_wanted_slow
 	END	filtered\name
+
+	.if \exit
+	SHARED	brief\name
+	BEGIN	brief\name
+	SKIP_CALLER \exit
+	cmpq	$0, HEDDLE_WINDOW_POSITION(%rcx)
+	je	.L\name\()_slow
+	movq	HEDDLE_WINDOW_OWN_SEQUENCE(%rcx), %rdx
+	testq	%rdx, %rdx
+	je	.L\name\()_ask_only
+	SAVE_MORE
+.L\name\()_perhaps_brief:
+	STORE_UNLESS_BRIEF 1, .L\name\()_brief, .L\name\()_ask
+	RESTORE_MORE
+	RESTORE	\exit
+	ret
+	SEQUENCE .L\name\()_brief, .L\name\()_brief_begin, .L\name\()_brief_commit, .L\name\()_ask
+	END	brief\name
+	.endif
 .endm
 
 	.text
@@ -266,4 +371,5 @@ slow\name:
 
 	SET	heddle_sparse_hooks, sparse, sparse
 	SET	heddle_filtered_hooks, filtered, filtered
+	SET	heddle_brief_hooks, slow, brief			// enters have their sequence unless they must go the slow way
 	.section .note.GNU-stack, "", @progbits

@@ -297,6 +297,27 @@ TEST_CASE("a handler on a stack of its own leaves the other stack as it is") {
   });
 }
 
+TEST_CASE("a fiber that is left inside a call takes no call of the thread's own stack with it") {
+  for_each_build([](const std::string& program) {
+    for (const char* where : {"fiber-below", "fiber-above"}) {
+      CAPTURE(std::string(where));
+      const auto spans = [&](const Filter& filter) { return one_thread(program, where, filter); };
+      CHECK(spans({.patterns = {{"nobody", kExcluded}}}) ==
+            "switches(leaf() on_fiber(leaf() leaf() pair(leaf() leaf())) leaf())");
+      const std::string of_fiber = "on_fiber(leaf() pair(leaf() leaf()))";
+      const std::string of_thread = "switches(leaf() leaf() leaf())";
+      CHECK(spans({.patterns = {{"on_fiber", kIncluded}}}) == of_fiber);
+      CHECK(spans({.patterns = {{"on_fiber", kExcluded}}}) == of_thread);
+      CHECK(spans({.patterns = {{"switches", kIncluded}}}) == of_thread);
+      CHECK(spans({.patterns = {{"switches", kExcluded}}}) == of_fiber);
+      CHECK(spans({.patterns = {{"leaf", kExcluded}}}) == "switches(on_fiber(pair()))");
+      CHECK(spans({.depth = 1}) == "switches(on_fiber())");
+      CHECK(spans({.depth = 2}) == "switches(leaf() on_fiber(leaf() leaf() pair()) leaf())");
+      CHECK(spans({.min_ns = kHour}) == "");
+    }
+  });
+}
+
 TEST_CASE("a short call leaves no record, a long one and its callers do") {
   for_each_build([](const std::string& program) {
     const auto spans = [&](const std::string& what, Filter filter) {
@@ -340,6 +361,75 @@ TEST_CASE("a handler at any instruction of a hook leaves no record of short call
     CHECK(calls(process, process.threads.at(0)) == "");
     // A hook that asks the filter has more than a hundred instructions.
     CHECK(std::stoi(recorded.outcome.out) > 6 * 100);
+  }
+}
+
+TEST_CASE("a handler at any instruction of a hook leaves the filter's calls as they are") {
+  for (const char* program : {"filtered-function-O2", "filtered-entry-O2"}) {
+    for (const Filter& filter : std::vector<Filter>{{.patterns = {{"nobody", kExcluded}}},
+                                                    {.patterns = {{"stepped", kExcluded}}},
+                                                    {.patterns = {{"stepped", kIncluded}}},
+                                                    {.depth = 1},
+                                                    {.depth = 2}}) {
+      CAPTURE(std::string(program));
+      CAPTURE(filter.depth);
+      CAPTURE((filter.patterns.empty() ? "" : filter.patterns.begin()->first));
+      const Recorded recorded = record(program, "steps", filter);
+      REQUIRE(recorded.outcome.exit_code == 0);
+      const RawProcess& process = recorded.processes.at(0);
+      CHECK(process.all_dropped() == 0);
+      const RawThread& thread = process.threads.at(0);
+      CHECK(well_nested(thread));
+      long stepped = 0;
+      for (const RawRecord& record : thread.records) {
+        stepped += !record.exit && name_of(process, record) == "stepped";
+      }
+      const bool excluded = filter.patterns == Patterns{{"stepped", kExcluded}};
+      CHECK(stepped == (excluded ? 0 : std::stol(recorded.outcome.out)));
+    }
+  }
+}
+
+TEST_CASE("a call that is left out takes few instructions") {
+  struct Cost {
+    const char* program;
+    long most;
+  };
+  for (const auto& [program, most] :
+       {Cost{"filtered-function-O2", 130}, Cost{"filtered-entry-O2", 190}}) {
+    for (const Filter& filter :
+         std::vector<Filter>{{.patterns = {{"nobody", kIncluded}}},
+                             {.patterns = {{"costs", kExcluded}}},
+                             {.patterns = {{"costly", kExcluded}}},
+                             {.patterns = {{"nobody", kIncluded}, {"costly", kExcluded}}},
+                             {.depth = 1}}) {
+      CAPTURE(std::string(program));
+      CAPTURE(filter.depth);
+      CAPTURE((filter.patterns.empty() ? "" : filter.patterns.begin()->first));
+      const Recorded recorded = record(program, "costs", filter);
+      REQUIRE(recorded.outcome.exit_code == 0);
+      const long instructions = std::stol(recorded.outcome.out);
+      CHECK(instructions > 0);
+      CHECK(instructions <= most);
+    }
+  }
+}
+
+TEST_CASE("what is known of a function's address ends with its module") {
+  constexpr std::uint64_t kRounds = 20;
+  for (const auto& [excluded, left] :
+       std::vector<std::pair<const char*, std::uint64_t>>{{"twin_3", 5}, {"twin_5", 3}}) {
+    CAPTURE(std::string(excluded));
+    const Scratch scratch;
+    const auto trace = scratch.path() / "trace";
+    const Planner planner(trace, {{excluded, kExcluded}});
+    const Outcome outcome = run({.arguments = {"twins", std::to_string(kRounds), "own"},
+                                 .trace = trace.string(),
+                                 .in_child = [] { setenv("HEDDLE_PATTERNS", "2", 1); }});
+    REQUIRE(outcome.exit_code == 0);
+    MESSAGE("the two had the same address in so many of 20 rounds: ",
+            outcome.out.substr(outcome.out.rfind(' ') + 1));
+    CHECK(read_trace(trace).at(0).enters() == left * kRounds);
   }
 }
 
@@ -415,6 +505,10 @@ TEST_CASE("of calls in any shape that much is left which the whole recording tel
                         [](const auto& pattern) { return (pattern.second & kIncluded) != 0; });
         CHECK(one_thread(program, seed, filter) == left_of(tree, filter, any_included, 0));
       }
+      // Short calls end by hooks of every kind, tail-called ones among them.
+      CHECK(one_thread(program, seed, {.min_ns = kHour}) == "");
+      CHECK(one_thread(program, seed, {.depth = 5, .min_ns = kHour}) == "");
+      CHECK(one_thread(program, seed, {.patterns = {{"gives", kIncluded}}, .min_ns = kHour}) == "");
     }
   }
 }

@@ -265,6 +265,50 @@ PLAIN long with_steps(bool exit, bool behind_base, bool on_far_stack) {
     if (!interruption.done || interruption.steps > 0) return steps;
   }
 }
+// Counts the instructions of a call whose hooks make no system call, the hooks' among them.
+static volatile long instructions;
+PLAIN void on_instruction(int, siginfo_t*, void* context) {
+  auto& registers = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
+  const auto* const next = reinterpret_cast<const unsigned char*>(registers[REG_RIP]);
+  instructions = instructions + 1;
+  if (next[0] != 0x0f || next[1] != 0x05) return;
+  registers[REG_EFL] &= ~0x100;
+  instructions = -1'000'000'000;
+}
+FUNCTION costly() { KEEP; }
+FUNCTION costs() {
+  costly();  // now the hooks know what is to be done with it
+  instructions = 0;
+  set_steps(true);
+  costly();
+  set_steps(false);
+  KEEP;
+}
+static ucontext_t thread_context, fiber_context;
+FUNCTION on_fiber() {
+  leaf();
+  swapcontext(&fiber_context, &thread_context);
+  pair();
+  KEEP;
+}
+FUNCTION switches() {
+  leaf();
+  swapcontext(&thread_context, &fiber_context);
+  leaf();
+  swapcontext(&thread_context, &fiber_context);
+  leaf();
+  KEEP;
+}
+PLAIN void start_fiber() { on_fiber(); }
+PLAIN void* with_fiber(void* stack) {
+  getcontext(&fiber_context);
+  fiber_context.uc_stack.ss_sp = stack;
+  fiber_context.uc_stack.ss_size = 1 << 18;
+  fiber_context.uc_link = &thread_context;
+  makecontext(&fiber_context, start_fiber, 0);
+  switches();
+  return nullptr;
+}
 PLAIN void* in_thread(void*) {
   for (int i = 0; i < 1000; i++) middle();
   return nullptr;
@@ -330,6 +374,22 @@ PLAIN int main(int, char** arguments) {
     pthread_attr_init(&attributes);
     pthread_attr_setstack(&attributes, stacks, 1 << 18);
     pthread_create(&thread, &attributes, with_alternate, nullptr);
+    pthread_join(thread, nullptr);
+  } else if (strcmp(what, "costs") == 0) {
+    struct sigaction action = {};
+    action.sa_sigaction = on_instruction;
+    action.sa_flags = SA_SIGINFO;
+    sigaction(SIGTRAP, &action, nullptr);
+    costs();
+    printf("%ld\n", instructions);
+  } else if (strcmp(what, "fiber-below") == 0) {
+    with_fiber(stacks);
+  } else if (strcmp(what, "fiber-above") == 0) {
+    pthread_t thread;
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstack(&attributes, stacks, 1 << 18);
+    pthread_create(&thread, &attributes, with_fiber, stacks + (1 << 18));
     pthread_join(thread, nullptr);
   } else if (strcmp(what, "fork") == 0) {
     pair();
