@@ -16,12 +16,12 @@ template <typename Action>
 void with_this_thread(Action action, bool sheltered = false) {
   if (local.busy) return;
   Process* const current = process();
-  if (current == nullptr) return;
+  if (current == nullptr || is_lost(*current)) return;
   const Quiet quiet;
   const Busy busy;
   const bool first = !attached();
   const auto here = reinterpret_cast<std::uint64_t>(__builtin_frame_address(0));
-  if (first && !attach(*current, here, sheltered)) return;
+  if (first && !attach(*current, here, sheltered)) return lose_thread(*current);
   Thread& thread = *local.self;
   const Shelter shelter(thread.vectors, sheltered);
   if (first) meet_modules(*current, thread);

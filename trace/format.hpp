@@ -56,10 +56,10 @@ struct ProcessHeader {
   char padding[8];
   std::uint64_t flight;
   std::uint32_t sparse;
-  char more_padding[4];
+  std::uint32_t trouble;  ///< why events were dropped first, an error number; 0 = none was
   Fork fork;
   std::uint64_t blocks;  ///< that were begun; the next one's number
-  char last_padding[56];
+  char more_padding[56];
   char host[256];
   char executable[1024];
   char command_line[2560];
@@ -70,6 +70,7 @@ static_assert(offsetof(ProcessHeader, boot_id) == 112);
 static_assert(offsetof(ProcessHeader, dropped) == 136);
 static_assert(offsetof(ProcessHeader, sparse) == 160);
 static_assert(offsetof(ProcessHeader, fork) == 168 && offsetof(Fork, making) == 16);
+static_assert(offsetof(ProcessHeader, trouble) == 164);
 static_assert(offsetof(ProcessHeader, host) == 256);
 static_assert(offsetof(ProcessHeader, command_line) == 1536);
 
@@ -79,7 +80,11 @@ struct Control {
   std::uint32_t bell;
   std::uint32_t requests;  ///< for plans
   std::uint32_t answers;
+  std::uint64_t lost;     ///< events of processes that cannot even make their directory
+  std::uint32_t trouble;  ///< why not, an error number; 0 = there is no such process
 };
+
+static_assert(offsetof(Control, lost) == 24 && offsetof(Control, trouble) == 32);
 
 /// The process that may access a slot's block.
 enum class SlotState : std::uint32_t {

@@ -46,7 +46,8 @@ const char* base_name(const char* path) {
   if (current->state == Recording::kRunning) (void)update_modules(*current, true);
   const Locked locked(current->lock);
   if (current->state == Recording::kImpossible) {
-    note_lost(current->lost, current->directory, current->error);
+    // Of what is counted in the trace, heddle record tells.
+    if (current->control == nullptr) note_lost(current->lost);
     return;
   }
   if (coroutines_hidden() != 0) note_blind(coroutines_hidden());

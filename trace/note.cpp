@@ -86,10 +86,9 @@ void note_blind(long error) {
   say(text);
 }
 
-void note_lost(std::uint64_t events, const char* path, long error) {
+void note_lost(std::uint64_t events) {
   Text text(line, sizeof line);
-  (text << "heddle: ").decimal(events) << " events were not recorded: cannot make " << path << ": ";
-  explain(text, error);
+  (text << "heddle: ").decimal(events) << " events were not recorded\n";
   say(text);
 }
 

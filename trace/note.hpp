@@ -15,8 +15,8 @@ void note_unplanned(const char* path, long error);
 /// At exit, where coroutines' frames could not be looked for.
 void note_blind(long error);
 
-/// At exit, where no process directory could be made: how much is missing.
-void note_lost(std::uint64_t events, const char* path, long error);
+/// At exit, where nothing could be recorded, which was said before: how much is missing.
+void note_lost(std::uint64_t events);
 
 /// At exit after a bare preload: where the trace is.
 void note_recorded(const char* program, std::uint32_t pid, const char* directory);

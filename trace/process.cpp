@@ -5,6 +5,7 @@
 #include "coroutines.hpp"
 #include "filter.hpp"
 #include "load.hpp"
+#include "note.hpp"
 #include "text.hpp"
 
 namespace heddle::trace {
@@ -130,25 +131,33 @@ void identify(Process& process) {
   process.parent = static_cast<std::uint32_t>(arch::syscall(SYS_getppid));
 }
 
-void process_start(Process& process) {
-  load();
-  choose_clock();
-  ++process_instance;
-  const Stamp first = stamp_now();
-  if (process.pid == 0) identify(process);  // a child by clone(2)
-  process.state = Recording::kImpossible;
-  const char* trace = trace_directory(process.pid, process.error);
+namespace {
+
+/// Where to count the events of threads that cannot record.
+std::uint64_t* lost_count(Process& process) {
+  if (process.header != nullptr) return &process.header->dropped;
+  return process.control != nullptr ? &process.control->lost : &process.lost;
+}
+
+/// 0 or a negated error.
+long start(Process& process, const Stamp& first) {
+  long error = 0;
+  const char* trace = trace_directory(process.pid, error);
   if (trace == nullptr) {
     Text(process.directory, sizeof process.directory) << loaded.directory;
-    return;
+    return error;
   }
-  process.error = make_directory(process, trace);
-  if (process.error != 0) return;
-  process.error = map_header(process);
-  if (process.error != 0) return;  // the empty directory shows that there was something
+  error = make_directory(process, trace);
+  if (error != 0) return error;
+  error = map_header(process);
+  if (error != 0) return error;  // the empty directory shows that there was something
   process.stamped = first.ticks;
   fill_header(*process.header, process, first);
   process.control = map_control(process.path, trace);
+  return 0;
+}
+
+void begin_recording(Process& process, const Stamp& first) {
   process.flight = process.header->flight = loaded.flight;
   process.paused = loaded.paused;
   prepare_filter();
@@ -157,6 +166,33 @@ void process_start(Process& process) {
   process.modules.trouble_noted = &process.trouble_noted;
   process.modules.since = first.ticks;
   process.state = Recording::kRunning;
+}
+
+/// Says so once, in the trace if anything there can be written.
+void cannot_start(Process& process, long error) {
+  process.state = Recording::kImpossible;
+  note_trouble(process.trouble_noted, "nothing of this process is recorded: cannot write",
+               process.directory, error);
+  if (!loaded.bare) process.control = map_control(process.path, loaded.directory);
+  process_in_trouble(process, error);
+}
+
+}  // namespace
+
+void process_start(Process& process) {
+  load();
+  choose_clock();
+  ++process_instance;
+  const Stamp first = stamp_now();
+  if (process.pid == 0) identify(process);  // a child by clone(2)
+  const long error = start(process, first);
+  if (error != 0) {
+    cannot_start(process, error);
+  } else {
+    begin_recording(process, first);
+  }
+  process.losing.dropped = lost_count(process);
+  __atomic_store_n(&process.losing.hooks, &heddle_losing_hooks, __ATOMIC_RELEASE);
 }
 
 void process_stamp_now_and_then(Process& process) {
@@ -172,8 +208,17 @@ void process_stamp(Process& process) {
 }
 
 void process_lost(Process& process) {
-  std::uint64_t* count = process.header != nullptr ? &process.header->dropped : &process.lost;
-  __atomic_fetch_add(count, 1, __ATOMIC_RELAXED);
+  __atomic_fetch_add(lost_count(process), 1, __ATOMIC_RELAXED);
+}
+
+void process_in_trouble(Process& process, long error) {
+  std::uint32_t* const trouble = process.header != nullptr    ? &process.header->trouble
+                                 : process.control != nullptr ? &process.control->trouble
+                                                              : nullptr;
+  if (trouble == nullptr) return;
+  std::uint32_t none = 0;
+  __atomic_compare_exchange_n(trouble, &none, static_cast<std::uint32_t>(-error), false,
+                              __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
 }  // namespace heddle::trace

@@ -34,7 +34,7 @@ struct Process {
   bool captures;          ///< by them, coroutines' frames
   std::uint64_t stamped;  ///< ticks of the latest stamp
   std::uint64_t lost;     ///< events with no file to count them in
-  long error;             ///< why recording is impossible, negated
+  Window losing;          ///< of threads that cannot record: their hooks only count
   bool trouble_noted;
   bool snapshot_trouble_noted;
   char directory[4160];
@@ -72,5 +72,8 @@ void process_stamp_now_and_then(Process& process);
 
 /// Counts an event that has no buffer.
 void process_lost(Process& process);
+
+/// Notes why events are dropped, a negated error; the first reason stands.
+void process_in_trouble(Process& process, long error);
 
 }  // namespace heddle::trace

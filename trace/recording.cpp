@@ -17,11 +17,6 @@ namespace {
 /// listed, so a thread looks this many times before it leaves the matter to its next block.
 constexpr std::uint32_t kLooks = 32;
 
-void lose(Process& process) {
-  local.lost_instance = process_instance;
-  process_lost(process);
-}
-
 void look_for_module(Process& process, Thread& thread) {
   const bool found = modules_changed(process.modules);
   if (found && !update_modules(process)) return;
@@ -35,6 +30,7 @@ void look_for_module(Process& process, Thread& thread) {
 void give_up(Process& process, Thread& thread, long error) {
   note_trouble(process.trouble_noted, "recording of a thread stopped: cannot write its events in",
                process.directory, error);
+  process_in_trouble(process, error);
   const Locked locked(process.lock);
   thread.full = true;
   publish(process, thread);
@@ -147,7 +143,8 @@ void record_kept(Process& process, Thread& thread) {
 /// Gives the thread its buffer, with signals blocked and Busy.
 bool begin(Process& process, std::uint64_t stack_pointer, bool sheltered) {
   if (attach(process, stack_pointer, sheltered)) return true;
-  lose(process);
+  process_lost(process);
+  lose_thread(process);
   for (; early.count > 0; --early.count) process_lost(process);
   return false;
 }
@@ -174,10 +171,9 @@ void heddle_record_slowly(std::uint64_t function, std::uint64_t call_site,
   if (local.busy) return;
   Process* const current = process();
   if (current == nullptr) return;
-  // Not for good: a forked child starts from nothing, and may have what its parent lacked.
-  if (local.lost_instance == process_instance && process_instance != 0 &&
-      current->state != Recording::kNotStarted) {
+  if (is_lost(*current)) {  // its hooks did not know it
     process_lost(*current);
+    lose_thread(*current);
     return;
   }
   // The hook of the first way has jumped here.

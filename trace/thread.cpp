@@ -109,6 +109,16 @@ void on_thread_end(void*) {
 
 bool attached() { return local.self != nullptr && local.self->buffer.header != nullptr; }
 
+void lose_thread(Process& process) {
+  local.lost_instance = process_instance;
+  local.current = &process.losing;
+}
+
+bool is_lost(const Process& process) {
+  return local.lost_instance == process_instance && process_instance != 0 &&
+         process.state != Recording::kNotStarted;
+}
+
 void publish(const Process& process, Thread& thread) {
   Window& window = thread.window;
   const bool off = thread.full || process.paused;
@@ -158,6 +168,7 @@ bool attach(Process& process, std::uint64_t stack_pointer, bool sheltered) {
     }
   }
   if (error != 0) {
+    process_in_trouble(process, error);
     note_trouble(process.trouble_noted, "a thread is not recorded: cannot make a file in",
                  process.directory, error);
     return false;

@@ -48,6 +48,11 @@ extern __thread Local local __attribute__((tls_model("initial-exec")));
 /// Whether the calling thread has a buffer. Not so in a child that fork has just made.
 [[nodiscard]] bool attached();
 
+/// From here on the calling thread's hooks only count: it got no buffer. Not for good: a forked
+/// child starts from nothing, and may have what its parent lacked.
+void lose_thread(Process& process);
+[[nodiscard]] bool is_lost(const Process& process);
+
 /// Starts whatever of process and thread has not begun. False: this thread's events can only be
 /// counted. Signals blocked, Busy. With `sheltered` the vector registers are kept.
 [[nodiscard]] bool attach(Process& process, std::uint64_t stack_pointer, bool sheltered);

@@ -27,6 +27,8 @@ extern "C" {
 [[gnu::visibility("hidden")]] extern const HookSet heddle_sparse_capturing_hooks;
 [[gnu::visibility("hidden")]] extern const HookSet heddle_filtered_capturing_hooks;
 [[gnu::visibility("hidden")]] extern const HookSet heddle_brief_capturing_hooks;
+/// They count the event in a word that other threads count in, too: `dropped`.
+[[gnu::visibility("hidden")]] extern const HookSet heddle_losing_hooks;
 }
 
 struct FollowedStack;

@@ -13,8 +13,9 @@
 #include "x86_64_macros.inc"
 #include "x86_64_filtered.inc"
 
-// Each of the four has a plain, a sparse and a filtered form. The plain one finds the window, and goes on to another where the window has a
-// set of hooks (struct HookSet in window.hpp) instead of a sequence; that one is \at bytes into the set.
+// Each of the four has a plain, a sparse and a filtered form, and one that only counts events that are lost. The plain one finds the window,
+// and goes on to another where the window has a set of hooks (struct HookSet in window.hpp) instead of a sequence; that one is \at bytes into
+// the set.
 //
 // With --coroutines, an enter first runs the code in x86_64_capturing.S.
 //
@@ -164,6 +165,12 @@ asking\name:
 	SEQUENCE .L\name\()_brief, .L\name\()_brief_begin, .L\name\()_brief_commit, .L\name\()_ask
 	END	brief\name
 	.endif
+
+	BEGIN	losing\name
+	movq	HEDDLE_WINDOW_DROPPED(%rcx), %rax
+	lock incq (%rax)
+	ret
+	END	losing\name
 .endm
 
 .macro ENTRY_HOOK name, exit, at
@@ -326,6 +333,13 @@ asking\name:
 	SEQUENCE .L\name\()_brief, .L\name\()_brief_begin, .L\name\()_brief_commit, .L\name\()_ask
 	END	brief\name
 	.endif
+
+	BEGIN	losing\name
+	SKIP_CALLER \exit
+	movq	HEDDLE_WINDOW_DROPPED(%rcx), %rax
+	lock incq (%rax)
+	jmp	.L\name\()_done
+	END	losing\name
 .endm
 
 	.text
@@ -372,4 +386,5 @@ asking\name:
 	SET	heddle_sparse_hooks, sparse, sparse
 	SET	heddle_filtered_hooks, filtered, filtered
 	SET	heddle_brief_hooks, slow, brief			// enters have their sequence unless they must go the slow way
+	SET	heddle_losing_hooks, losing, losing
 	.section .note.GNU-stack, "", @progbits

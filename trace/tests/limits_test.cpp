@@ -7,7 +7,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <fstream>
+#include <sstream>
 
+#include "planner.hpp"
 #include "raw_trace.hpp"
 #include "run.hpp"
 
@@ -15,13 +18,20 @@ namespace {
 
 constexpr std::uint64_t kEvents = 2 * (242785 + 1);  // of `recursion 25`, which returns 1
 
-void check_exact(const Outcome& outcome, const std::filesystem::path& trace, const char* reason) {
+void limit_files(rlim_t bytes) {
+  const rlimit few{bytes, bytes};
+  setrlimit(RLIMIT_FSIZE, &few);
+}
+
+void check_exact(const Outcome& outcome, const std::filesystem::path& trace, const char* reason,
+                 std::uint32_t trouble) {
   CAPTURE(outcome.err);
   CHECK(outcome.exit_code == 1);
   CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') == 1);
   CHECK(outcome.err.find(reason) != std::string::npos);
   const RawProcess process = read_trace(trace).at(0);
   CHECK(process.flags == 1);
+  CHECK(process.trouble == trouble);
   const RawThread& thread = process.threads.at(0);
   CHECK(thread.dropped > 0);
   CHECK(thread.records.size() > 0);
@@ -33,13 +43,11 @@ void check_exact(const Outcome& outcome, const std::filesystem::path& trace, con
 TEST_CASE("a file size limit stops recording, without SIGXFSZ") {
   const Scratch scratch;
   const auto trace = scratch.path() / "trace";
-  const rlim_t limit = 300 << 10;
   const Outcome outcome =
-      run({.arguments = {"recursion", "25"}, .trace = trace.string(), .in_child = [limit] {
-             const rlimit few{limit, limit};
-             setrlimit(RLIMIT_FSIZE, &few);
+      run({.arguments = {"recursion", "25"}, .trace = trace.string(), .in_child = [] {
+             limit_files(300 << 10);
            }});
-  check_exact(outcome, trace, "file size limit");
+  check_exact(outcome, trace, "file size limit", EFBIG);
 }
 
 TEST_CASE("a full disk stops recording") {
@@ -51,7 +59,7 @@ TEST_CASE("a full disk stops recording") {
   }
   const auto trace = scratch.path() / "trace";
   const Outcome outcome = run({.arguments = {"recursion", "25"}, .trace = trace.string()});
-  check_exact(outcome, trace, "no space left");
+  check_exact(outcome, trace, "no space left", ENOSPC);
   REQUIRE(umount(scratch.path().c_str()) == 0);
 }
 
@@ -80,6 +88,7 @@ TEST_CASE("a thread without a descriptor for its file is counted in the process"
   CHECK(process.threads.size() == 1);
   CHECK(process.enters() == 2);
   CHECK(process.dropped == 2000);
+  CHECK(process.trouble == EMFILE);
 }
 
 TEST_CASE("without a directory the program runs as ever and the loss is stated") {
@@ -87,7 +96,43 @@ TEST_CASE("without a directory the program runs as ever and the loss is stated")
   const Outcome outcome = run({.arguments = {"recursion"}, .trace = "/proc/no/such/place"});
   CHECK(outcome.exit_code == 0);
   CHECK(outcome.err ==
-        "heddle: 46 events were not recorded: cannot make /proc/no/such/place: no such directory; "
-        "was it removed, or "
-        "did the program chroot? record elsewhere: heddle record -o DIR\n");
+        "heddle: nothing of this process is recorded: cannot write /proc/no/such/place: no such "
+        "directory; was it removed, or did the program chroot? record elsewhere: heddle record -o "
+        "DIR\nheddle: 46 events were not recorded\n");
+}
+
+TEST_CASE("what a process cannot record is counted in the trace, if that can be written") {
+  const Scratch scratch;
+  const auto trace = scratch.path() / "trace";
+  const Planner planner(trace, {});
+  const Outcome outcome = run(
+      {.arguments = {"recursion"}, .trace = trace.string(), .in_child = [] { limit_files(512); }});
+  CHECK(outcome.exit_code == 0);
+  CHECK(outcome.err.find("file size limit reached") != std::string::npos);
+  CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') == 1);
+  std::ostringstream control;
+  control << std::ifstream(trace / "control").rdbuf();
+  const std::string bytes = control.str();
+  REQUIRE(bytes.size() == 4096);
+  std::uint64_t lost = 0;
+  std::uint32_t trouble = 0;
+  std::memcpy(&lost, bytes.data() + 24, sizeof lost);
+  std::memcpy(&trouble, bytes.data() + 32, sizeof trouble);
+  CHECK(lost == 46);
+  CHECK(trouble == EFBIG);
+}
+
+TEST_CASE("where nothing can be recorded a call takes few instructions and no system call") {
+  for (const auto& [program, most] : std::vector<std::pair<const char*, long>>{
+           {"filtered-function-O2", 80}, {"filtered-entry-O2", 110}}) {
+    CAPTURE(std::string(program));
+    const Outcome outcome =
+        run({.arguments = {program, "costs"}, .trace = "/proc/no/such/place", .in_child = [] {
+               setenv("HEDDLE_COROUTINES", "auto", 1);
+             }});
+    REQUIRE(outcome.exit_code == 0);
+    const long instructions = std::stol(outcome.out);
+    CHECK(instructions > 0);
+    CHECK(instructions <= most);
+  }
 }

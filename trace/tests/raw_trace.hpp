@@ -44,7 +44,7 @@ struct RawModule {
 struct RawProcess {
   std::filesystem::path directory;
   std::string magic, host, executable, command_line;
-  std::uint32_t version, flags, pid, parent, clock, latest_stamps, thread_count, buffers;
+  std::uint32_t version, flags, pid, parent, clock, latest_stamps, thread_count, buffers, trouble;
   std::uint64_t first_ticks, first_realtime_ns, latest_ticks[2], dropped, flight;
   std::uint64_t fork_image;
   std::uint32_t fork_pid, fork_thread, fork_making;

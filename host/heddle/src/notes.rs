@@ -113,8 +113,9 @@ pub fn incomplete(trace: &Trace, loose: Loose, remarks: &Remarks) {
     let dropped = trace.processes().iter().map(Process::dropped);
     let dropped = dropped.fold(remarks.dropped, u64::saturating_add);
     if dropped > 0 {
+        let why = reasons(trace.processes().iter().filter_map(Process::trouble));
         warning(format_args!(
-            "{} dropped while recording, for lack of space or memory: calls and times are missing",
+            "{} dropped while recording ({why}): calls and times are missing",
             were(dropped, "event")
         ));
     }
@@ -145,6 +146,36 @@ pub fn incomplete(trace: &Trace, loose: Loose, remarks: &Remarks) {
             "{} still open at the end: timed until the thread's last event",
             were(loose.open, "call")
         ));
+    }
+}
+
+/// Why events were dropped, by error numbers, each reason once.
+pub fn reasons(errors: impl Iterator<Item = i32>) -> String {
+    let mut all: Vec<String> = Vec::new();
+    for error in errors {
+        let reason = reason(error);
+        if !all.contains(&reason) {
+            all.push(reason);
+        }
+    }
+    match all.is_empty() {
+        true => "for lack of space or memory".to_owned(),
+        false => all.join("; "),
+    }
+}
+
+/// What an error number of the recorder means.
+fn reason(error: i32) -> String {
+    let said = std::io::Error::from_raw_os_error(error).to_string();
+    match error {
+        libc::EFBIG => "file size limit reached".to_owned(),
+        libc::EMFILE => "too many open files in the process".to_owned(),
+        libc::ENOMEM => "out of memory, address space or mappings".to_owned(),
+        _ => said
+            .split(" (os error")
+            .next()
+            .unwrap_or(&said)
+            .to_lowercase(),
     }
 }
 

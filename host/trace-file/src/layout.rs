@@ -121,12 +121,13 @@ pub struct ProcessHeader {
     pub flight: U64,
     /// Bytes of records for which one reading of the clock serves; 0 = every event reads it.
     pub sparse: U32,
-    pub unused_too: U32,
+    /// Why events were dropped first, an error number; 0 = none was.
+    pub trouble: U32,
     pub fork: ForkBytes,
-    pub unused_three: U32,
+    pub unused_too: U32,
     /// Blocks that were begun, and the number of the next one; 0 = not known.
     pub blocks: U64,
-    pub unused_four: [u8; 56],
+    pub unused_three: [u8; 56],
     pub host: [u8; 256],
     pub executable: [u8; 1024],
     pub command: [u8; 2560],
@@ -165,7 +166,11 @@ pub struct ControlHeader {
     pub requests: U32,
     /// A futex: how many plans there were; all bits set = there will be none.
     pub answers: U32,
-    pub unused: [u8; 4072],
+    /// Events of processes that cannot even make their directory.
+    pub lost: U64,
+    /// Why not, an error number; 0 = there is no such process.
+    pub trouble: U32,
+    pub unused: [u8; 4060],
 }
 
 #[derive(Clone, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
@@ -206,11 +211,13 @@ const _: () = assert!(size_of::<ProcessHeader>() == HEADER_SIZE);
 const _: () = assert!(std::mem::offset_of!(ProcessHeader, boot_id) == 112);
 const _: () = assert!(std::mem::offset_of!(ProcessHeader, sparse) == 160);
 const _: () = assert!(std::mem::offset_of!(ProcessHeader, fork) == 168);
+const _: () = assert!(std::mem::offset_of!(ProcessHeader, trouble) == 164);
 const _: () = assert!(std::mem::offset_of!(ProcessHeader, host) == 256);
 const _: () = assert!(size_of::<BufferHeader>() == HEADER_SIZE);
 const _: () = assert!(std::mem::offset_of!(BufferHeader, position) == 64);
 const _: () = assert!(std::mem::offset_of!(BufferHeader, table) == 2048);
 const _: () = assert!(size_of::<ControlHeader>() == HEADER_SIZE);
+const _: () = assert!(std::mem::offset_of!(ControlHeader, lost) == 24);
 const _: () = assert!(size_of::<BlockHeader>() == BLOCK_HEADER);
 const _: () = assert!(size_of::<RunRecord>() == RUN_SIZE);
 

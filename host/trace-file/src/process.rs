@@ -71,6 +71,7 @@ pub(crate) struct Head {
     pub flight: u64,
     pub sparse: u32,
     pub fork: Option<Fork>,
+    pub trouble: u32,
     pub host: String,
     pub executable: String,
     pub command: Vec<String>,
@@ -121,6 +122,7 @@ impl Head {
             flight: header.flight.get(),
             sparse: header.sparse.get(),
             fork: Fork::of(header.fork),
+            trouble: header.trouble.get(),
             host: text(&header.host),
             executable,
             command,
@@ -261,6 +263,13 @@ impl Process {
     /// theirs; see also [`Remarks::dropped`](crate::Remarks::dropped).
     pub fn dropped(&self) -> u64 {
         self.dropped
+    }
+
+    /// Why events were dropped first, an error number, if any were and the recorder said why.
+    pub fn trouble(&self) -> Option<i32> {
+        i32::try_from(self.head.trouble)
+            .ok()
+            .filter(|&error| error != 0)
     }
 
     /// Bytes that the flight recorder was to keep, if it was one: only the latest events are here.

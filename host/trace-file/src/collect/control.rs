@@ -72,6 +72,18 @@ impl Control {
         })
     }
 
+    /// The events of processes that could record nothing, and why, an error number, if there were
+    /// any.
+    pub fn lost(&self) -> (u64, Option<i32>) {
+        let at = self.map.as_ptr();
+        // SAFETY: the mapping is page-aligned and a header long, and outlives the reference; others
+        // store to it atomically too.
+        let lost = unsafe { &*at.add(offset_of!(ControlHeader, lost)).cast::<AtomicU64>() };
+        let why = word(&self.map, offset_of!(ControlHeader, trouble)).load(Ordering::Relaxed);
+        let why = i32::try_from(why).ok().filter(|&error| error != 0);
+        (lost.load(Ordering::Relaxed), why)
+    }
+
     /// Removes the file: a process that still runs collects for itself.
     pub fn remove(self) {
         self.claim.release();

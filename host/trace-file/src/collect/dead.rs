@@ -21,6 +21,10 @@ pub struct Collected {
     pub bytes: u64,
     /// Events that their threads had dropped.
     pub dropped: u64,
+    /// Events of processes that could not even make their directory.
+    pub lost: u64,
+    /// Why they could not, an error number, if there were any.
+    pub why_lost: Option<i32>,
     /// Processes whose buffers were collected.
     pub processes: u32,
     /// Processes that still run, and so keep their buffers.

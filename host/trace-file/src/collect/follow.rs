@@ -168,7 +168,13 @@ impl Collector {
     /// As [`Collector::finish`].
     pub fn finish_claimed(self) -> (Result<Collected, Error>, Claim) {
         drop(self.processes);
-        (dead::collect_all(&self.trace), self.control.into_claim())
+        let (lost, why_lost) = self.control.lost();
+        let collected = dead::collect_all(&self.trace).map(|collected| Collected {
+            lost,
+            why_lost,
+            ..collected
+        });
+        (collected, self.control.into_claim())
     }
 
     /// What stopped a copy, if anything did; told of once.

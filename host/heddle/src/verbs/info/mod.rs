@@ -212,6 +212,10 @@ fn process_info(
             counted(process.dropped(), "event")
         )?;
     }
+    if let Some(error) = process.trouble() {
+        let why = notes::reasons(std::iter::once(error));
+        writeln!(out, "           first dropped because: {why}")?;
+    }
     if process.missing_threads() > 0 {
         writeln!(
             out,

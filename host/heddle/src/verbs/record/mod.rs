@@ -14,7 +14,7 @@ mod run;
 use crate::coroutine_calls::{ClangModules, Count};
 use crate::file_limit;
 use crate::names::printable;
-use crate::notes::{counted, error, note, quoted, warning, were};
+use crate::notes::{counted, error, note, quoted, reasons, warning, were};
 use directory::Prepared;
 use failure::Failure;
 use heddle_calls::{Profile, Source, Workers};
@@ -130,16 +130,24 @@ fn conclude(path: &Path, shown: &Path, program: &Path, collected: Result<Collect
     });
     match Trace::open(path) {
         Ok(trace) => tell(&trace, &collected, shown).unwrap_or_else(error),
-        Err(Error::Empty(_)) => nothing(path, shown, program),
+        Err(Error::Empty(_)) => nothing(path, shown, program, &collected),
         Err(failure) => error(failure),
     }
 }
 
-fn nothing(path: &Path, shown: &Path, program: &Path) {
+fn nothing(path: &Path, shown: &Path, program: &Path, collected: &Collected) {
     let program = program.display();
-    if directory::discard(path) {
+    let untried = directory::discard(path);
+    if let Some(why) = collected.why_lost {
         return error(format_args!(
-            "{program} made no recorded call: was it compiled with -finstrument-functions? `heddle flags` prints the flags to use"
+            "nothing of {program} is recorded: {} lost ({}); record elsewhere: heddle record -o OTHER-DIRECTORY …",
+            were(collected.lost, "event"),
+            reasons(std::iter::once(why))
+        ));
+    }
+    if untried {
+        return error(format_args!(
+            "{program} made no recorded call; unless a line above says why, was it compiled with -finstrument-functions? `heddle flags` prints the flags to use"
         ));
     }
     error(format_args!(
@@ -170,7 +178,9 @@ fn tell(trace: &Trace, collected: &Collected, shown: &Path) -> Result<(), Error>
     let processes = trace.processes();
     let threads = || processes.iter().flat_map(|process| process.threads());
     let bytes: u64 = threads().map(Thread::bytes).sum();
-    let (mut events, mut dropped) = (bytes / BYTES_AN_EVENT, collected.dropped);
+    // Of buffers that could not be collected the threads tell.
+    let uncollected: u64 = threads().map(Thread::dropped).sum();
+    let (mut events, mut dropped) = (bytes / BYTES_AN_EVENT, collected.dropped + uncollected);
     if bytes <= COUNTED {
         (events, dropped) = (0, 0);
         for thread in threads() {
@@ -179,7 +189,9 @@ fn tell(trace: &Trace, collected: &Collected, shown: &Path) -> Result<(), Error>
         }
     }
     let about = if bytes <= COUNTED { "" } else { "about " };
-    let dropped: u64 = processes.iter().map(Process::dropped).sum::<u64>() + dropped;
+    let dropped = processes.iter().map(Process::dropped).sum::<u64>() + dropped + collected.lost;
+    let why = processes.iter().filter_map(Process::trouble);
+    let why = reasons(why.chain(collected.why_lost));
     for pid in &collected.running {
         note(format_args!(
             "process {pid} still runs and goes on recording; when it has ended: heddle recover {}",
@@ -188,7 +200,7 @@ fn tell(trace: &Trace, collected: &Collected, shown: &Path) -> Result<(), Error>
     }
     if events == 0 && dropped > 0 {
         error(format_args!(
-            "nothing is in {}: {} dropped, for lack of space or memory; make room there, or record elsewhere: heddle record -o OTHER-DIRECTORY …",
+            "nothing is in {}: {} dropped ({why}); make room there, or record elsewhere: heddle record -o OTHER-DIRECTORY …",
             shown.display(),
             were(dropped, "event")
         ));
@@ -207,7 +219,7 @@ fn tell(trace: &Trace, collected: &Collected, shown: &Path) -> Result<(), Error>
     };
     let dropped = match dropped {
         0 => String::new(),
-        dropped => format!(", {} dropped", counted(dropped, "event")),
+        dropped => format!(", {} dropped ({why})", counted(dropped, "event")),
     };
     let directory = if shown == Path::new("heddle.trace") {
         String::new()
