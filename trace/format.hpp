@@ -112,12 +112,14 @@ struct BufferHeader {
   std::uint32_t slots;
   std::uint64_t address;  ///< where the traced process has the file mapped
   std::uint64_t dropped;
-  char padding[32];
+  std::uint32_t thread;  ///< number of the one whose run is the last in this buffer
+  char padding[28];
   std::uint64_t position;  ///< address behind the last record; the hooks' commit
   char more_padding[1976];
   Slot slot[kMostSlots];
 };
 static_assert(sizeof(BufferHeader) == kHeaderBytes);
+static_assert(offsetof(BufferHeader, thread) == 32);
 static_assert(offsetof(BufferHeader, position) == 64);
 static_assert(offsetof(BufferHeader, slot) == 2048);
 

@@ -81,6 +81,7 @@ void begin_run(Thread& thread, std::uint64_t now, std::uint64_t stack_pointer) {
   about.base_stack = thread.window.base_stack;
   *run = about;
   thread.run = run;
+  thread.buffer.header->thread = about.thread;
   begin_bases(thread);
   thread.window.limit = thread.buffer.block_end() - kHookRecordBytes;
   commit(thread, reinterpret_cast<std::uint64_t*>(run + 1));

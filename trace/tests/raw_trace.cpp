@@ -175,6 +175,7 @@ void add_threads(RawProcess& process) {
     const std::string bytes = contents(process.directory / ("buffer-" + std::to_string(i)));
     const std::uint32_t last = add_buffer(bytes, blocks);
     dropped[last] += at<std::uint64_t>(bytes, 24);
+    if (last != 0 && last != at<std::uint32_t>(bytes, 32)) throw std::runtime_error("whose buffer");
   }
   struct Place {
     std::uint32_t thread, run;

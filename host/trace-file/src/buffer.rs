@@ -6,7 +6,7 @@ use crate::layout::{
     BLOCK_HEADER, BUFFER_MAGIC, BlockHeader, BufferHeader, HEADER_SIZE, MOST_SLOTS, SLOT_SIZE,
     Slot, slot,
 };
-use crate::store::{Block, Bytes, Source, Store, verify};
+use crate::store::{Block, Bytes, Dropped, Source, Store, verify};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{Ordering, fence};
 use zerocopy::FromBytes;
@@ -40,6 +40,8 @@ pub struct Head {
     address: u64,
     position: u64,
     pub dropped: u64,
+    /// Number of the thread that dropped them; 0: a block of it says.
+    pub thread: u32,
 }
 
 impl Head {
@@ -56,6 +58,7 @@ impl Head {
             address: header.address.get(),
             position: header.position.get(),
             dropped: header.dropped.get(),
+            thread: header.thread.get(),
         })
     }
 
@@ -146,7 +149,11 @@ pub fn read(path: &Path, running: bool, store: &mut Store) -> Result<(), Error> 
     }
     if head.dropped > 0 {
         let newest = (first..store.blocks.len()).max_by_key(|&index| store.blocks[index].number);
-        store.dropped.push((newest, head.dropped));
+        store.dropped.push(Dropped {
+            block: newest,
+            thread: head.thread,
+            events: head.dropped,
+        });
     }
     Ok(())
 }

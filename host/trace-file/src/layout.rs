@@ -149,7 +149,9 @@ pub struct BufferHeader {
     pub slots: U32,
     pub address: U64,
     pub dropped: U64,
-    pub unused: [u8; 32],
+    /// Number of the thread whose run is the last in this buffer.
+    pub thread: U32,
+    pub unused: [u8; 28],
     pub position: U64,
     pub unused_too: [u8; 1976],
     pub table: [Slot; MOST_SLOTS as usize],
@@ -214,6 +216,7 @@ const _: () = assert!(std::mem::offset_of!(ProcessHeader, fork) == 168);
 const _: () = assert!(std::mem::offset_of!(ProcessHeader, trouble) == 164);
 const _: () = assert!(std::mem::offset_of!(ProcessHeader, host) == 256);
 const _: () = assert!(size_of::<BufferHeader>() == HEADER_SIZE);
+const _: () = assert!(std::mem::offset_of!(BufferHeader, thread) == 32);
 const _: () = assert!(std::mem::offset_of!(BufferHeader, position) == 64);
 const _: () = assert!(std::mem::offset_of!(BufferHeader, table) == 2048);
 const _: () = assert!(size_of::<ControlHeader>() == HEADER_SIZE);

@@ -162,8 +162,11 @@ impl Process {
         let modules = Modules::parse(&path, &text.unwrap_or_default(), line)?;
         let mut dropped = head.dropped;
         let mut of_threads: HashMap<u32, u64> = HashMap::new();
-        for &(block, events) in &store.dropped {
-            match block.and_then(|block| found.last[block]) {
+        for of_buffer in &store.dropped {
+            let (said, events) = (of_buffer.thread, of_buffer.events);
+            let known = found.places.binary_search_by_key(&said, |run| run.thread);
+            let of_block = of_buffer.block.and_then(|block| found.last[block]);
+            match of_block.or(known.is_ok().then_some(said)) {
                 Some(thread) => {
                     let known = of_threads.entry(thread).or_default();
                     *known = events.max(*known);

@@ -97,14 +97,23 @@ pub struct Block {
     pub cut: bool,
 }
 
+/// Events that a buffer's thread dropped.
+#[derive(Clone, Copy, Debug)]
+pub struct Dropped {
+    /// A block of the buffer; none where all were copied away.
+    pub block: Option<usize>,
+    /// The thread's number, 0 if it is not told.
+    pub thread: u32,
+    pub events: u64,
+}
+
 /// All blocks of a process.
 #[derive(Debug, Default)]
 pub struct Store {
     pub sources: Vec<Source>,
     pub blocks: Vec<Block>,
-    /// For each buffer that says so: a block of it (none if it has none), and the events that its
-    /// thread dropped.
-    pub dropped: Vec<(Option<usize>, u64)>,
+    /// For each buffer that says so.
+    pub dropped: Vec<Dropped>,
     /// The parts of the files of events that are no blocks.
     pub damages: Damages,
 }
@@ -250,8 +259,8 @@ impl Store {
         self.blocks.retain(|_| kept.next() == Some(&false));
         // Blocks that others are counted by.
         if which.contains(&true) {
-            for (block, _) in &mut self.dropped {
-                *block = block.and_then(|index| {
+            for dropped in &mut self.dropped {
+                dropped.block = dropped.block.and_then(|index| {
                     let before = which[..index].iter().filter(|which| **which).count();
                     (!which[index]).then_some(index - before)
                 });

@@ -74,11 +74,17 @@ fn collect(directory: &Path, head: &Head, collected: &mut Collected) -> Result<(
     }
     let mut events = EventsFile::open(directory).map_err(Refused::System)?;
     let mut dropped: u64 = 0;
+    // A count that belongs to no thread of the trace has no other place.
+    let mut kept = Vec::new();
     for path in &paths {
         let file = Mapped::open(path).map_err(Refused::Damaged)?;
         let header = buffer::Head::read(&file).map_err(Refused::Damaged)?;
         let source = Source::map(path).map_err(Refused::Damaged)?;
-        for block in filled(&file, &header).map_err(Refused::Damaged)? {
+        let blocks = filled(&file, &header).map_err(Refused::Damaged)?;
+        if header.dropped > 0 && header.thread == 0 && blocks.is_empty() {
+            kept.push(path);
+        }
+        for block in blocks {
             events.write(&source, block.offset as usize, block.used)?;
             collected.blocks += 1;
             collected.bytes += block.used as u64;
@@ -89,7 +95,7 @@ fn collect(directory: &Path, head: &Head, collected: &mut Collected) -> Result<(
         tell_dropped(directory, head, &mut events)?;
         collected.dropped = dropped.saturating_add(collected.dropped);
     }
-    for path in &paths {
+    for path in paths.iter().filter(|path| !kept.contains(path)) {
         std::fs::remove_file(path).map_err(|error| Refused::System(Error::io(path)(error)))?;
     }
     collected.processes += 1;

@@ -384,3 +384,34 @@ fn drops_that_gaps_tell_of_already_are_not_told_of_twice() {
     assert!(events[3].contains("missing: Some(3)"), "{events:?}");
     assert_eq!(Trace::open(path).unwrap().processes()[0].dropped(), 100);
 }
+
+#[test]
+fn drops_of_a_buffer_without_a_block_stay_with_its_thread() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let trace = TraceWriter::create(path).unwrap();
+    let mut process = trace.process(42, 1, "/bin/app").unwrap();
+    let mut thread = process.thread(42, "app");
+    thread.enter(1, 0x1010, 0, 0x7000).finish().unwrap();
+    process.finish().unwrap();
+    // The collector has copied all blocks, and the thread found no room for another.
+    let mut header = [0; 4096];
+    header[..8].copy_from_slice(b"HEDLBUFR");
+    header[8] = 2;
+    header[12] = 2;
+    header[24] = 9;
+    header[32] = 1;
+    let buffer = path.join("42/buffer-1");
+    fs::write(&buffer, header).unwrap();
+    assert_eq!(content(path).1, 9);
+    recover(path).unwrap();
+    assert!(!buffer.exists());
+    assert_eq!(content(path).1, 9);
+
+    // Where the header does not say whose they are, it is all that tells of them.
+    header[32] = 0;
+    fs::write(&buffer, header).unwrap();
+    recover(path).unwrap();
+    assert!(buffer.exists());
+    assert_eq!(Trace::open(path).unwrap().processes()[0].dropped(), 9);
+}
