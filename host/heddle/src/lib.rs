@@ -6,6 +6,7 @@ mod cli;
 mod coroutine_calls;
 mod embedded;
 mod file_limit;
+mod filter;
 mod names;
 mod notes;
 mod output;

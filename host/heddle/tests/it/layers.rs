@@ -36,6 +36,7 @@ const STRANDS: Layers = &[
 const HEDDLE: Layers = &[
     &["embedded", "file_limit", "notes", "output"],
     &["names", "trace_arg"],
+    &["filter"],
     &["calls_of", "coroutine_calls", "strand_list", "strand_look"],
     // No verb knows another.
     &[

@@ -2,11 +2,10 @@
 //! follows the calls.
 
 mod options;
-mod pattern;
 
 pub use options::Options;
-use pattern::Pattern;
 
+use crate::filter::Pattern;
 use crate::notes::quoted;
 use heddle_symbols::{SymbolTable, demangle};
 use heddle_trace_file::{Kinds, PlanRange, Recipe};
