@@ -142,8 +142,8 @@ fn required<'a>(items: &'a [Item], patterns: &mut Vec<&'a CallPattern>) {
 
 /// The name in the trace that was probably meant: the one that this is the end of (`risky` of
 /// `app::risky`), or else the one that the fewest slips of the keys make of it, if these are few.
-/// Parameters count only where the pattern has some.
-fn nearest<'a>(pattern: &str, names: &BTreeSet<(&'a str, &'a str)>) -> Option<&'a str> {
+/// Parameters count only where the pattern has some; `names` are with and without them.
+pub fn nearest<'a>(pattern: &str, names: &BTreeSet<(&'a str, &'a str)>) -> Option<&'a str> {
     let bare = pattern.split('(').next().unwrap_or(pattern);
     let comparable = |&(name, short): &(&'a str, &'a str)| match pattern.contains('(') {
         true => name,

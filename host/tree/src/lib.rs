@@ -30,7 +30,7 @@ pub use expected::{
     CallPattern, Count, Expected, Item, Pattern, ProcessPattern, StrandPattern, Times,
 };
 pub use glob::glob;
-pub use hints::hints;
+pub use hints::{hints, nearest};
 pub use parse::ParseError;
 pub use print::print;
 

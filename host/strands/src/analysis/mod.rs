@@ -131,30 +131,12 @@ impl<'a> Analysis<'a> {
         wanted: Wanted,
         make: impl Fn(usize) -> S + Sync,
     ) -> Result<Decoded<S>, Error> {
-        let parents = forks::are_parents(trace);
-        let inherited = Self::for_some(trace, images, |process| parents[process]).inherited()?;
-        let mut places: Vec<(usize, usize)> = Vec::new();
-        let mut threads: Vec<Source<'_>> = Vec::new();
-        for (index, process) in trace.processes().iter().enumerate() {
-            for (number, thread) in process.threads().iter().enumerate() {
-                places.push((index, number));
-                threads.push(Source {
-                    thread,
-                    modules: process.modules(),
-                    before: inherited[index].of(number),
-                });
-            }
-        }
-        let profiles = Profile::of_wanted(&threads, Workers::all(), wanted)?;
+        let inherited = Self::inherited_in(trace, images)?;
+        let (places, profiles) = Self::profiles(trace, &inherited, wanted)?;
         let mut grouped = vec![false; trace.processes().len()];
         for (&(process, _), profile) in places.iter().zip(&profiles) {
             grouped[process] |= profile.is_none();
         }
-        // A call on another stack may be a fiber's that other threads run, too.
-        let profiles = places.iter().zip(profiles).map(|(&(process, _), profile)| {
-            profile.filter(|profile| !(grouped[process] && profile.elsewhere))
-        });
-        let profiles: Vec<Option<Profile>> = profiles.collect();
         let mut in_doubt = Vec::new();
         for (&place, profile) in places.iter().zip(&profiles) {
             if let Some(profile) = profile
@@ -186,6 +168,77 @@ impl<'a> Analysis<'a> {
             alone.push((process, index, part));
         }
         analysis.with_groups(alone, &inherited, make)
+    }
+
+    /// Gives single calls where [`Analysis::sum`] adds them up: threads that are `wanted` are each
+    /// read as one stack, the others of a process together.
+    ///
+    /// # Errors
+    /// What reading the trace gives.
+    pub fn each_call<S: Sink + Send>(
+        trace: &'a Trace,
+        images: &mut Images,
+        wanted: Wanted,
+        make: impl Fn(usize) -> S + Sync,
+    ) -> Result<Decoded<S>, Error> {
+        let inherited = Self::inherited_in(trace, images)?;
+        let (places, profiles) = Self::profiles(trace, &inherited, wanted)?;
+        let alone = places.iter().zip(profiles);
+        let alone = alone.filter(|(_, profile)| profile.is_some());
+        let alone: Vec<(usize, usize)> = alone.map(|(&place, _)| place).collect();
+        let analysis = Self::new(trace, images);
+        let bytes = |&(process, thread): &(usize, usize)| {
+            trace.processes()[process].threads()[thread].bytes()
+        };
+        let parts = analysis.parallel(&alone, bytes, |&(process, thread)| {
+            let before = &inherited[process];
+            analysis.on_one_stack(process, thread, before, make(process))
+        })?;
+        let mut parts = alone.iter().zip(parts).peekable();
+        let all = places.iter().map(|place| {
+            let part = parts.next_if(|(read, _)| *read == place);
+            (place.0, place.1, part.map(|(_, part)| part))
+        });
+        analysis.with_groups(all.collect(), &inherited, make)
+    }
+
+    /// For each process, the calls that it began inside.
+    fn inherited_in(trace: &'a Trace, images: &mut Images) -> Result<Vec<Inherited>, Error> {
+        let parents = forks::are_parents(trace);
+        Self::for_some(trace, images, |process| parents[process]).inherited()
+    }
+
+    /// All threads, by process and index, with the profiles of those that are `wanted`, and that
+    /// run no stack which may be another thread's.
+    #[allow(clippy::type_complexity, reason = "two lists of one length")]
+    fn profiles(
+        trace: &Trace,
+        inherited: &[Inherited],
+        wanted: Wanted,
+    ) -> Result<(Vec<(usize, usize)>, Vec<Option<Profile>>), Error> {
+        let mut places: Vec<(usize, usize)> = Vec::new();
+        let mut threads: Vec<Source<'_>> = Vec::new();
+        for (index, process) in trace.processes().iter().enumerate() {
+            for (number, thread) in process.threads().iter().enumerate() {
+                places.push((index, number));
+                threads.push(Source {
+                    thread,
+                    modules: process.modules(),
+                    before: inherited[index].of(number),
+                });
+            }
+        }
+        let profiles = Profile::of_wanted(&threads, Workers::all(), wanted)?;
+        let mut grouped = vec![false; trace.processes().len()];
+        for (&(process, _), profile) in places.iter().zip(&profiles) {
+            grouped[process] |= profile.is_none();
+        }
+        // A call on another stack may be a fiber's that other threads run, too.
+        let profiles = places.iter().zip(profiles).map(|(&(process, _), profile)| {
+            profile.filter(|profile| !(grouped[process] && profile.elsewhere))
+        });
+        let profiles = profiles.collect();
+        Ok((places, profiles))
     }
 
     /// Reads this thread as one stack, with the symbols of its process.
