@@ -1,13 +1,14 @@
 //! A trace's calls in the form that expected trees are compared with.
 
+use crate::filter::{Filter, FilterArgs, Filterable, LeftOut, unwrap};
 use crate::names::{Names, printable, process_name};
 use anyhow::Context;
 use heddle_calls::{Growing, Loose, Node, TreeError};
 use heddle_strands::{
-    Analysis, Call as StrandCall, Kind, Sink, Strand, StrandId, StrandSpan, Unresolved,
+    Analysis, Call as StrandCall, Decoded, Kind, Sink, Strand, StrandId, StrandSpan, Unresolved,
 };
 use heddle_symbols::without_parameters;
-use heddle_trace_file::{Addr, Remarks, Trace};
+use heddle_trace_file::{Addr, Error, Remarks, Trace};
 use heddle_tree::{Call, Foreign, Process, StrandKind};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
@@ -38,27 +39,36 @@ pub struct Calls {
     pub loose: Loose,
     pub remarks: Remarks,
     pub unresolved: Vec<Unresolved>,
+    /// The number of calls that a filter left out, if there is one.
+    pub left_out: Option<LeftOut>,
 }
 
 impl Calls {
     /// By strand: the trees of threads, fibers and coroutines; of one strand alone, or of all.
     ///
     /// # Errors
-    /// What reading the trace gives, and calls that are nested too deeply.
-    pub fn by_strand(trace: &Trace, only: Option<StrandId>) -> Result<Self, TreeError> {
+    /// What reading the trace gives, options that do not fit it, and calls that are nested too
+    /// deeply.
+    pub fn by_strand(
+        trace: &Trace,
+        filter: &FilterArgs,
+        only: Option<StrandId>,
+    ) -> anyhow::Result<Self> {
         let mut names = Names::new(trace);
+        let filter = Filter::new(filter, trace, &mut names)?;
         let analysis = Analysis::new(trace, names.images());
-        read(trace, &analysis, names, only)
+        read(trace, &analysis, names, filter, only)
     }
 
     /// By thread, each as if it had one stack.
     ///
     /// # Errors
-    /// What reading the trace gives, and calls that are nested too deeply.
-    pub fn by_thread(trace: &Trace) -> Result<Self, TreeError> {
+    /// The same.
+    pub fn by_thread(trace: &Trace, filter: &FilterArgs) -> anyhow::Result<Self> {
         let mut names = Names::new(trace);
+        let filter = Filter::new(filter, trace, &mut names)?;
         let analysis = Analysis::by_thread(trace, names.images());
-        read(trace, &analysis, names, None)
+        read(trace, &analysis, names, filter, None)
     }
 }
 
@@ -67,8 +77,9 @@ fn read(
     trace: &Trace,
     analysis: &Analysis<'_>,
     names: Names<'_>,
+    filter: Option<Filter<'_>>,
     only: Option<StrandId>,
-) -> Result<Calls, TreeError> {
+) -> anyhow::Result<Calls> {
     let names = Rc::new(RefCell::new(names));
     let trees = |process| Trees {
         names: names.clone(),
@@ -79,16 +90,26 @@ fn read(
         done: Vec::new(),
         failed: None,
     };
-    let decoded = analysis.stream(trees, |_, _, trees| trees.failed.is_none())?;
+    let (decoded, left_out) = match filter {
+        None => {
+            let decoded = analysis.stream(trees, |_, _, trees| trees.failed.is_none())?;
+            (decoded, None)
+        }
+        Some(filter) => {
+            let (decoded, left_out) = filtered(analysis, filter, trees)?;
+            (decoded, Some(left_out))
+        }
+    };
     let mut result = Calls {
         processes: Vec::new(),
         loose: decoded.loose,
         remarks: decoded.remarks,
         unresolved: decoded.unresolved,
+        left_out,
     };
     for (process, mut trees) in decoded.sinks {
         if let Some(failed) = trees.failed {
-            return Err(failed);
+            return Err(failed.into());
         }
         trees.done.sort_by_key(|done| done.id);
         let strands = trees.done.into_iter().map(|done| heddle_tree::Strand {
@@ -102,6 +123,22 @@ fn read(
         });
     }
     Ok(result)
+}
+
+/// The trees of the calls that the filter keeps.
+fn filtered<'a>(
+    analysis: &Analysis<'_>,
+    mut filter: Filter<'_>,
+    trees: impl Fn(usize) -> Trees<'a>,
+) -> Result<(Decoded<Trees<'a>>, LeftOut), Error> {
+    if filter.must_learn() {
+        let learned = analysis.stream(|process| filter.learning_stream(process), |_, _, _| true)?;
+        let learned = learned.sinks.into_iter().collect();
+        filter.learn(learned);
+    }
+    let over = |process| filter.over_stream(process, trees(process));
+    let decoded = analysis.stream(over, |_, _, filtered| filtered.inner().failed.is_none())?;
+    Ok(unwrap(decoded))
 }
 
 /// A strand that has ended, and its calls.
@@ -179,6 +216,18 @@ impl Sink for Trees<'_> {
             described,
             calls: growing.roots(),
         });
+    }
+}
+
+impl Filterable for Trees<'_> {
+    fn had_no_calls(&mut self, strand: &Strand) {
+        // A recording with the same filter has its threads, and nothing of another strand.
+        if strand.kind == Kind::Thread {
+            self.ended(strand);
+        } else {
+            let name = self.names.borrow_mut().strand(strand);
+            self.known.insert(strand.id, name);
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! The command line: which verb, and what its end means to the shell.
 
-use crate::{file_limit, notes, verbs};
+use crate::{file_limit, filter, notes, verbs};
 use clap::{Command, CommandFactory, Parser, Subcommand};
 use std::process::ExitCode;
 
@@ -69,6 +69,6 @@ pub fn run() -> ExitCode {
     };
     result.unwrap_or_else(|error| {
         notes::error(format_args!("{error:#}"));
-        ExitCode::from(1)
+        ExitCode::from(if error.is::<filter::Usage>() { 2 } else { 1 })
     })
 }

@@ -1,7 +1,8 @@
 //! The strands of a trace, as a list and as a tree.
 
+use crate::filter::{Filter, FilterArgs, Filterable, LeftOut, unwrap};
 use crate::names::Names;
-use heddle_strands::{Analysis, Kind, Sink, Strand, StrandId};
+use heddle_strands::{Analysis, Decoded, Kind, Sink, Strand, StrandId};
 use heddle_trace_file::{Error, Event, EventKind, Made, Nanos, Trace};
 use std::collections::HashMap;
 
@@ -12,12 +13,16 @@ pub struct Strands {
     pub unresolved: Vec<heddle_strands::Unresolved>,
     pub loose: heddle_calls::Loose,
     pub remarks: heddle_trace_file::Remarks,
+    /// The number of calls that a filter left out, if there is one.
+    pub left_out: Option<LeftOut>,
 }
 
 #[derive(Default)]
 struct All {
     strands: Vec<Strand>,
     makers: Makers,
+    /// Strands without calls that a filter keeps, with their makers.
+    left_out: Vec<(StrandId, Option<StrandId>)>,
 }
 
 impl Sink for All {
@@ -64,6 +69,12 @@ impl Makers {
     }
 }
 
+impl Filterable for All {
+    fn had_no_calls(&mut self, strand: &Strand) {
+        self.left_out.push((strand.id, strand.parent));
+    }
+}
+
 /// Reads the whole trace.
 ///
 /// # Errors
@@ -71,10 +82,40 @@ impl Makers {
 pub fn read(trace: &Trace, names: &mut Names<'_>) -> Result<Strands, Error> {
     let analysis = Analysis::new(trace, names.images());
     let decoded = analysis.decode(|_| All::default())?;
+    Ok(listed(trace, decoded, None))
+}
+
+/// Reads the whole trace; of it, those strands have calls that the filter keeps. Who was made by
+/// another strand seems to be made by that one's nearest maker that is kept.
+///
+/// # Errors
+/// What reading it gives, and options that do not fit it.
+pub fn read_filtered(
+    trace: &Trace,
+    names: &mut Names<'_>,
+    filter: &FilterArgs,
+) -> anyhow::Result<Strands> {
+    let Some(mut filter) = Filter::new(filter, trace, names)? else {
+        return Ok(read(trace, names)?);
+    };
+    let analysis = Analysis::new(trace, names.images());
+    if filter.must_learn() {
+        let learned = analysis.decode(|process| filter.learning(process))?;
+        let learned = learned.sinks.into_iter().collect();
+        filter.learn(learned);
+    }
+    let decoded = analysis.decode(|process| filter.over(process, All::default()))?;
+    let (decoded, left_out) = unwrap(decoded);
+    Ok(listed(trace, decoded, Some(left_out)))
+}
+
+fn listed(trace: &Trace, decoded: Decoded<All>, left_out: Option<LeftOut>) -> Strands {
     let mut all: Vec<Strand> = Vec::new();
     let mut makers = Makers::default();
+    let mut gone = HashMap::new();
     for (_, mut part) in decoded.sinks {
         makers.append(part.makers);
+        gone.extend(part.left_out);
         if all.is_empty() {
             all = part.strands;
         } else {
@@ -84,13 +125,21 @@ pub fn read(trace: &Trace, names: &mut Names<'_>) -> Result<Strands, Error> {
     for thread in all.iter_mut().filter(|strand| strand.kind == Kind::Thread) {
         thread.parent = makers.of(trace, thread.id.process(), thread.thread());
     }
+    if !gone.is_empty() {
+        for strand in &mut all {
+            while let Some(&maker) = strand.parent.and_then(|parent| gone.get(&parent)) {
+                strand.parent = maker;
+            }
+        }
+    }
     all.sort_unstable_by_key(|strand| strand.id);
-    Ok(Strands {
+    Strands {
         all,
         unresolved: decoded.unresolved,
         loose: decoded.loose,
         remarks: decoded.remarks,
-    })
+        left_out,
+    }
 }
 
 /// `12`; with several processes, `4711/12`.

@@ -1,7 +1,23 @@
-//! What leaves calls out: the semantics are in docs/record.md.
+//! Filters for the calls of a recorded trace, with the semantics of `heddle record`.
+//!
+//! The seam is the engine's `Sink`: every verb takes its calls from it, so one wrapper
+//! (`Filtered`) serves all of them, and a verb without a filter gives the engine its own sink.
 
+mod args;
+mod learned;
+mod left_out;
+mod open;
 mod options;
 mod pattern;
+mod prepared;
+mod range;
+mod rules;
+mod sink;
+mod verdict;
 
+pub use args::FilterArgs;
+pub use left_out::LeftOut;
 pub use options::CallOptions;
 pub use pattern::Pattern;
+pub use prepared::{Filter, Usage};
+pub use sink::{Filterable, unwrap};

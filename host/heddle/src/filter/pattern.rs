@@ -63,6 +63,14 @@ impl Pattern {
         &self.text
     }
 
+    /// The part of it that may be a name, for suggestions.
+    pub fn words(&self) -> &str {
+        let text = self.text.strip_prefix("glob:");
+        let text = text.or_else(|| self.text.strip_prefix("re:"));
+        text.unwrap_or(&self.text)
+            .trim_matches(|c| SPECIAL.contains(c))
+    }
+
     /// Whether it means the function with this readable name.
     pub fn matches(&self, name: &str) -> bool {
         let is_meant = |name: &str| match &self.how {

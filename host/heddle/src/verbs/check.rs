@@ -1,6 +1,7 @@
 //! `heddle check`: docs/check.md; the format is docs/expected-tree.md.
 
 use crate::calls_of::{self, Calls};
+use crate::filter::{FilterArgs, LeftOut};
 use crate::strand_look::has_more_than_threads;
 use crate::{notes, output};
 use anstream::{AutoStream, ColorChoice};
@@ -35,6 +36,8 @@ pub struct Args {
     /// Print all that was compared, not only what is near a difference
     #[arg(long)]
     full: bool,
+    #[command(flatten)]
+    filter: FilterArgs,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -65,7 +68,7 @@ fn check(args: &Args) -> anyhow::Result<ExitCode> {
     };
     let trace = Trace::open(&args.trace)?;
     notes::missing(&trace);
-    let (found, by_strand) = calls(args.by, &trace, expected.as_ref())?;
+    let (found, by_strand) = calls(args, &trace, expected.as_ref())?;
     let got = found.processes;
     if by_strand {
         notes::unresolved(&found.unresolved);
@@ -94,25 +97,23 @@ fn check(args: &Args) -> anyhow::Result<ExitCode> {
     if !by_strand {
         notes::by_thread(found.loose);
     }
+    found.left_out.iter().for_each(LeftOut::tell);
     Ok(code)
 }
 
-/// The trace's calls, and whether they are by strand. If `by` does not say: by strand where the
+/// The trace's calls, and whether they are by strand. If `--by` does not say: by strand where the
 /// expected tree has lines of fibers or coroutines; where the trace has fibers, whose calls do not
 /// pair up by thread; and where it has coroutines and no tree to be compared with.
-fn calls(
-    by: Option<By>,
-    trace: &Trace,
-    expected: Option<&Expected>,
-) -> anyhow::Result<(Calls, bool)> {
+fn calls(args: &Args, trace: &Trace, expected: Option<&Expected>) -> anyhow::Result<(Calls, bool)> {
     let told = expected.is_some_and(Expected::tells_strands_apart);
-    match by {
-        Some(By::Thread) => return Ok((Calls::by_thread(trace)?, false)),
+    let filter = &args.filter;
+    match args.by {
+        Some(By::Thread) => return Ok((Calls::by_thread(trace, filter)?, false)),
         None if !told => {}
-        _ => return Ok((Calls::by_strand(trace, None)?, true)),
+        _ => return Ok((Calls::by_strand(trace, filter, None)?, true)),
     }
     if has_more_than_threads(trace)? {
-        let found = Calls::by_strand(trace, None)?;
+        let found = Calls::by_strand(trace, filter, None)?;
         let wanted = |kind| match kind {
             StrandKind::Thread => false,
             StrandKind::Fiber => true,
@@ -124,7 +125,7 @@ fn calls(
             return Ok((found, true));
         }
     }
-    Ok((Calls::by_thread(trace)?, false))
+    Ok((Calls::by_thread(trace, filter)?, false))
 }
 
 /// The tree as text, unless it is so deep that it would be hundreds of megabytes of indentation.

@@ -1,6 +1,7 @@
 //! `heddle tree`: docs/tree.md.
 
 use crate::calls_of::{self, Calls};
+use crate::filter::FilterArgs;
 use crate::names::Names;
 use crate::strand_list::{self, Node, label};
 use crate::trace_arg::TraceArg;
@@ -23,7 +24,9 @@ pub struct Args {
     strand: Option<String>,
     /// Strands nested deeper than this are left out
     #[arg(long, value_name = "N", default_value_t = 50)]
-    depth: usize,
+    nested: usize,
+    #[command(flatten)]
+    filter: FilterArgs,
 }
 
 /// Runs `heddle tree`.
@@ -34,7 +37,12 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 fn tree(args: &Args) -> anyhow::Result<ExitCode> {
     let trace = args.trace.open()?;
     let mut names = Names::new(&trace);
-    let found = strand_list::read(&trace, &mut names)?;
+    let found = match &args.strand {
+        // One strand is there whether it has calls that are kept or not.
+        Some(_) => strand_list::read(&trace, &mut names)?,
+        None => strand_list::read_filtered(&trace, &mut names, &args.filter)?,
+    };
+    let mut left_out = found.left_out;
     match &args.strand {
         Some(wanted) => {
             let index = found
@@ -47,7 +55,9 @@ fn tree(args: &Args) -> anyhow::Result<ExitCode> {
                         trace.path().display()
                     )
                 })?;
-            let calls = Calls::by_strand(&trace, Some(found.all[index].id))?;
+            let only = Some(found.all[index].id);
+            let calls = Calls::by_strand(&trace, &args.filter, only)?;
+            left_out = calls.left_out;
             let calls = calls
                 .processes
                 .into_iter()
@@ -68,7 +78,7 @@ fn tree(args: &Args) -> anyhow::Result<ExitCode> {
                     "elapsed", "in children", "suspended", "runs", "calls"
                 )?;
                 for node in &nodes {
-                    line(out, &trace, &mut names, node, 0, args.depth)?;
+                    line(out, &trace, &mut names, node, 0, args.nested)?;
                 }
                 Ok(())
             })?;
@@ -76,6 +86,10 @@ fn tree(args: &Args) -> anyhow::Result<ExitCode> {
     }
     notes::unresolved(&found.unresolved);
     notes::incomplete(&trace, found.loose, &found.remarks);
+    if let Some(left_out) = left_out {
+        notes::note("runs and times are those of whole strands, also where calls are left out");
+        left_out.tell();
+    }
     Ok(ExitCode::SUCCESS)
 }
 

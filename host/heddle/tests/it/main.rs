@@ -6,6 +6,7 @@ mod answers;
 mod common;
 mod coroutines;
 mod export;
+mod filters;
 mod flags;
 mod layers;
 mod leaving;

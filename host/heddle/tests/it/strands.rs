@@ -18,7 +18,7 @@ int main() { leaf(1).handle.destroy(); body(); }
 
 /// Writes `heddle.trace`: main makes two instances of leaf(int), runs the first twice, destroys it,
 /// and switches between two fibers that have body() as their outermost call.
-fn written(path: &Path) {
+pub fn written(path: &Path) {
     let flags = ["-std=c++20", "-g", "-finstrument-functions"];
     let program = Program::compile(path, "app", &format!("{TASK}{SOURCE}"), &flags);
     let [main, ramp, step, body, actor, destroy] = [

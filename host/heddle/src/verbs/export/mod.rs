@@ -4,6 +4,8 @@ mod perfetto;
 mod selection;
 mod spill;
 
+use crate::filter::{Filter, FilterArgs, LeftOut};
+use crate::names::Names;
 use crate::notes::{counted, were};
 use crate::trace_arg::TraceArg;
 use crate::{notes, output};
@@ -32,6 +34,8 @@ pub struct Args {
     /// Only the strand with this number, as `heddle strands` prints it; may be given several times
     #[arg(long = "strand", value_name = "N")]
     strands: Vec<StrandName>,
+    #[command(flatten)]
+    filter: FilterArgs,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -49,13 +53,15 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         Some(output) => output.clone(),
         None => args.trace.beside(".perfetto-trace")?,
     };
+    let mut names = Names::new(&trace);
+    let filter = Filter::new(&args.filter, &trace, &mut names)?;
     let export = |spill: &Path, out: &mut dyn Write| -> anyhow::Result<Exported> {
         let Format::Perfetto = args.format;
         let spill = Spill::new(spill)?;
         let selection = Selection::new(&trace, &args.strands);
-        let exported = perfetto::write(&trace, selection, &spill, out)?;
+        let exported = perfetto::write((&trace, names), selection, filter, &spill, out)?;
         anyhow::ensure!(
-            exported.0.strands > 0 || args.strands.is_empty(),
+            exported.0.strands > 0 || args.strands.is_empty() || !args.filter.is_empty(),
             "{}: none of these strands is there; to see which are: heddle strands {}",
             trace.path().display(),
             notes::quoted(&args.trace.trace)
@@ -85,6 +91,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             perfetto::DEEPEST
         ));
     }
+    written.left_out.iter().for_each(LeftOut::tell);
     if output != Path::new("-") {
         notes::note(format_args!(
             "exported {} of {} to {}; next: open it at https://ui.perfetto.dev",

@@ -38,13 +38,21 @@ impl fmt::Display for StrandName {
 }
 
 /// All strands, or some.
-pub struct Selection(Option<Vec<HashSet<u64>>>);
+pub struct Selection {
+    /// By process: the numbers that were asked for.
+    numbers: Option<Vec<HashSet<u64>>>,
+    /// Those with calls that a filter keeps.
+    with_calls: Option<HashSet<StrandId>>,
+}
 
 impl Selection {
     /// Those of these names, a number alone being meant for every process; all, if there are none.
     pub fn new(trace: &Trace, names: &[StrandName]) -> Self {
         if names.is_empty() {
-            return Selection(None);
+            return Selection {
+                numbers: None,
+                with_calls: None,
+            };
         }
         let chosen = |pid| {
             names
@@ -54,7 +62,18 @@ impl Selection {
         let processes = trace.processes().iter();
         let numbers =
             processes.map(|process| chosen(process.pid()).map(|name| name.number).collect());
-        Selection(Some(numbers.collect()))
+        Selection {
+            numbers: Some(numbers.collect()),
+            with_calls: None,
+        }
+    }
+
+    /// Of these, those with calls that a filter keeps.
+    pub fn with_calls(self, strands: HashSet<StrandId>) -> Self {
+        Selection {
+            with_calls: Some(strands),
+            ..self
+        }
     }
 
     /// Whether it is all strands.
@@ -65,9 +84,11 @@ impl Selection {
     /// Whether this strand is one of them.
     #[inline]
     pub fn has(&self, strand: StrandId) -> bool {
-        self.0
-            .as_ref()
-            .is_none_or(|by_process| by_process[strand.process()].contains(&strand.number()))
+        let asked = |by_process: &Vec<HashSet<u64>>| {
+            by_process[strand.process()].contains(&strand.number())
+        };
+        self.numbers.as_ref().is_none_or(asked)
+            && (self.with_calls.as_ref()).is_none_or(|strands| strands.contains(&strand))
     }
 }
 

@@ -5,13 +5,14 @@ mod source;
 mod steps;
 mod text;
 
+use crate::filter::{Filter, FilterArgs, LeftOut};
 use crate::names::Names;
 use crate::strand_look::finds_more_than_threads;
 use crate::trace_arg::TraceArg;
 use crate::{notes, output};
 use line::Style;
 use std::process::ExitCode;
-use steps::Step;
+use steps::{Replay, Step};
 
 /// Arguments of `heddle replay`.
 #[derive(clap::Args)]
@@ -35,6 +36,8 @@ pub struct Args {
     /// thread itself. Without this: the strand, if the trace begins with others than threads
     #[arg(long, value_enum)]
     by: Option<By>,
+    #[command(flatten)]
+    filter: FilterArgs,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -57,6 +60,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         addresses: args.addresses,
     };
     let mut names = Names::new(&trace);
+    let filter = Filter::new(&args.filter, &trace, &mut names)?;
     let by_strand = match args.by {
         Some(by) => by == By::Strand,
         None => finds_more_than_threads(&trace, &mut names)?,
@@ -67,6 +71,12 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let by = match by_strand {
         true => steps::By::Strand,
         false => steps::By::Thread,
+    };
+    let mut replay = Replay {
+        trace: &trace,
+        by,
+        wants_open: args.backtrace,
+        filter,
     };
     output::print(|out| {
         let each = |names: &mut Names<'_>, place, label: &str, step: Step<'_>| {
@@ -85,13 +95,14 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             }
             Ok(())
         };
-        let told = steps::replay(&trace, &mut names, by, args.backtrace, each)?;
+        let told = replay.run(&mut names, each)?;
         out.flush()?;
         notes::unresolved(&told.unresolved);
         notes::incomplete(&trace, told.loose, &told.remarks);
         if !by_strand {
             notes::by_thread(told.loose);
         }
+        told.left_out.iter().for_each(LeftOut::tell);
         Ok(())
     })?;
     Ok(ExitCode::SUCCESS)

@@ -1,6 +1,7 @@
 //! What each event of a trace is to its strand: a call's beginning or end, or something else.
 
 use super::line::{Line, OpenCall};
+use crate::filter::{Filter, Filterable, LeftOut, unwrap};
 use crate::names::{Names, thread_label};
 use crate::strand_list::label;
 use heddle_calls::{End, Loose};
@@ -28,6 +29,29 @@ struct Latest {
     strands: HashMap<StrandId, Strand>,
     /// Those whose label is another now, or is not needed any more.
     changed: Vec<StrandId>,
+    /// Those that have ended since the last event.
+    ended: Vec<StrandId>,
+}
+
+impl Latest {
+    /// No event yet; `wants_open`: the open calls are wanted.
+    fn new(wants_open: bool) -> Self {
+        Latest {
+            became: Became::Nothing,
+            depths: HashMap::new(),
+            open: wants_open.then(HashMap::new),
+            strands: HashMap::new(),
+            changed: Vec::new(),
+            ended: Vec::new(),
+        }
+    }
+
+    fn opened(&mut self, call: &Call) {
+        self.depths.insert(call.strand, call.depth + 1);
+        if let Some(open) = &mut self.open {
+            open.entry(call.strand).or_default().push(call.into());
+        }
+    }
 }
 
 impl Sink for Latest {
@@ -41,11 +65,8 @@ impl Sink for Latest {
     }
 
     fn enter(&mut self, call: &Call) {
-        self.depths.insert(call.strand, call.depth + 1);
         self.became = Became::Enter(*call);
-        if let Some(open) = &mut self.open {
-            open.entry(call.strand).or_default().push(call.into());
-        }
+        self.opened(call);
     }
 
     fn leave(&mut self, span: &StrandSpan) {
@@ -71,7 +92,18 @@ impl Sink for Latest {
         if let Some(open) = &mut self.open {
             open.remove(&strand.id);
         }
-        self.changed.push(strand.id);
+        self.ended.push(strand.id);
+    }
+}
+
+/// A line is printed for an event alone: not for the beginning of a time range.
+impl Filterable for Latest {
+    fn was_open(&mut self, call: &Call) {
+        self.opened(call);
+    }
+
+    fn left_late(&mut self, span: &StrandSpan) {
+        self.leave(span);
     }
 }
 
@@ -80,6 +112,8 @@ pub struct Told {
     pub loose: Loose,
     pub remarks: Remarks,
     pub unresolved: Vec<Unresolved>,
+    /// The number of calls that a filter left out, if there is one.
+    pub left_out: Option<LeftOut>,
 }
 
 /// One event of a strand.
@@ -98,72 +132,118 @@ pub enum By {
     Strand,
 }
 
-/// Gives `each` every event, in order of time, with its place and the label of its thread or
-/// strand.
-///
-/// # Errors
-/// What reading the trace gives, and what `each` gives.
-pub fn replay(
-    trace: &Trace,
-    names: &mut Names<'_>,
-    by: By,
-    wants_open: bool,
-    mut each: impl FnMut(&mut Names<'_>, Place, &str, Step<'_>) -> anyhow::Result<()>,
-) -> anyhow::Result<Told> {
-    let analysis = match by {
-        By::Thread => Analysis::by_thread(trace, names.images()),
-        By::Strand => Analysis::new(trace, names.images()),
-    };
-    let mut labels = Labels::new(trace, by);
-    let mut failed = None;
-    let latest = |_| Latest {
-        became: Became::Nothing,
-        depths: HashMap::new(),
-        open: wants_open.then(HashMap::new),
-        strands: HashMap::new(),
-        changed: Vec::new(),
-    };
-    let decoded = analysis.stream(latest, |place, event, latest| {
-        let (id, step) = match std::mem::replace(&mut latest.became, Became::Nothing) {
-            Became::Nothing => return true,
+/// Which events are replayed, and how.
+pub struct Replay<'a> {
+    pub trace: &'a Trace,
+    pub by: By,
+    /// The open calls are wanted.
+    pub wants_open: bool,
+    pub filter: Option<Filter<'a>>,
+}
+
+impl Replay<'_> {
+    /// Gives `each` every event that the filter keeps, in order of time, with its place and the
+    /// label of its thread or strand.
+    ///
+    /// # Errors
+    /// What reading the trace gives, and what `each` gives.
+    pub fn run(
+        &mut self,
+        names: &mut Names<'_>,
+        each: impl FnMut(&mut Names<'_>, Place, &str, Step<'_>) -> anyhow::Result<()>,
+    ) -> anyhow::Result<Told> {
+        let analysis = match self.by {
+            By::Thread => Analysis::by_thread(self.trace, names.images()),
+            By::Strand => Analysis::new(self.trace, names.images()),
+        };
+        let mut lines = Lines {
+            names,
+            labels: Labels::new(self.trace, self.by),
+            each,
+            failed: None,
+        };
+        let latest = || Latest::new(self.wants_open);
+        let (decoded, left_out) = match &mut self.filter {
+            None => {
+                let take = |place, event: &Event<'_>, latest: &mut Latest| {
+                    lines.take(place, event, latest)
+                };
+                (analysis.stream(|_| latest(), take)?, None)
+            }
+            Some(filter) => {
+                if filter.must_learn() {
+                    let learning = |process| filter.learning_stream(process);
+                    let learned = analysis.stream(learning, |_, _, _| true)?;
+                    let learned = learned.sinks.into_iter().collect();
+                    filter.learn(learned);
+                }
+                let filtered = |process| filter.over_stream(process, latest());
+                let decoded = analysis.stream(filtered, |place, event, filtered| {
+                    lines.take(place, event, filtered.inner())
+                })?;
+                let (decoded, left_out) = unwrap(decoded);
+                (decoded, Some(left_out))
+            }
+        };
+        lines.failed.map_or(Ok(()), Err)?;
+        Ok(Told {
+            loose: decoded.loose,
+            remarks: decoded.remarks,
+            unresolved: decoded.unresolved,
+            left_out,
+        })
+    }
+}
+
+/// Makes steps of what events became.
+struct Lines<'a, 'b, 'n, F> {
+    names: &'a mut Names<'n>,
+    labels: Labels<'b>,
+    each: F,
+    failed: Option<anyhow::Error>,
+}
+
+impl<F> Lines<'_, '_, '_, F>
+where
+    F: FnMut(&mut Names<'_>, Place, &str, Step<'_>) -> anyhow::Result<()>,
+{
+    /// Takes an event, of which the sink was told before; whether to go on.
+    fn take(&mut self, place: Place, event: &Event<'_>, latest: &mut Latest) -> bool {
+        let names = &mut *self.names;
+        let step = match std::mem::replace(&mut latest.became, Became::Nothing) {
+            Became::Nothing => None,
             Became::Enter(call) => {
                 let open = latest.open.as_ref().and_then(|open| open.get(&call.strand));
                 let open = open.map_or(&[][..], Vec::as_slice);
-                (
-                    call.strand,
-                    Step::Line(Line::enter(names, place, &call), open),
-                )
+                let line = Line::enter(names, place, &call);
+                Some((call.strand, Step::Line(line, open)))
             }
-            Became::Exit(span) => (
-                span.strand,
-                Step::Line(Line::exit(names, place, &span), &[]),
-            ),
+            Became::Exit(span) => {
+                let line = Line::exit(names, place, &span);
+                Some((span.strand, Step::Line(line, &[])))
+            }
             Became::Unmatched(id, function, time) => {
                 let depth = latest.depths.get(&id).copied().unwrap_or(0);
                 let line = Line::unmatched(names, place, time, function, depth);
-                (id, Step::Line(line, &[]))
+                Some((id, Step::Line(line, &[])))
             }
             Became::Other(id) => {
                 let depth = latest.depths.get(&id).copied().unwrap_or(0);
-                (id, Step::Other(event, depth))
+                Some((id, Step::Other(event, depth)))
             }
         };
-        let label = labels.of(names, id, latest.strands.get(&id));
-        failed = each(names, place, label, step).err();
+        let Some((id, step)) = step else { return true };
+        let label = self.labels.of(names, id, latest.strands.get(&id));
+        self.failed = (self.each)(names, place, label, step).err();
         for id in latest.changed.drain(..) {
-            labels.known.remove(&id);
-            if !latest.depths.contains_key(&id) {
-                latest.strands.remove(&id);
-            }
+            self.labels.known.remove(&id);
         }
-        failed.is_none()
-    })?;
-    failed.map_or(Ok(()), Err)?;
-    Ok(Told {
-        loose: decoded.loose,
-        remarks: decoded.remarks,
-        unresolved: decoded.unresolved,
-    })
+        for id in latest.ended.drain(..) {
+            self.labels.known.remove(&id);
+            latest.strands.remove(&id);
+        }
+        self.failed.is_none()
+    }
 }
 
 struct Labels<'a> {

@@ -8,6 +8,7 @@ mod row;
 mod rows;
 mod table;
 
+use crate::filter::{FilterArgs, LeftOut};
 use crate::trace_arg::TraceArg;
 use crate::{notes, output};
 use row::{By, Column, Row, sort};
@@ -31,6 +32,8 @@ pub struct Args {
     /// Print only the first N rows (of each thread)
     #[arg(short = 'n', long, value_name = "N")]
     limit: Option<usize>,
+    #[command(flatten)]
+    filter: FilterArgs,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -44,7 +47,7 @@ enum Format {
 /// Runs `heddle report`.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let trace = args.trace.open()?;
-    let found = rows::read(&trace, args.by)?;
+    let found = rows::read(&trace, args.by, &args.filter)?;
     if args.by == By::Function && found.fibers > 0 {
         notes::goes_by_strand();
     }
@@ -65,6 +68,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     if args.by == By::Thread {
         notes::by_thread(found.loose);
     }
+    found.left_out.iter().for_each(LeftOut::tell);
     Ok(ExitCode::SUCCESS)
 }
 

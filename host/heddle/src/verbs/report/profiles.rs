@@ -1,5 +1,6 @@
 //! Calls and times of strands, added up while the calls end.
 
+use crate::filter::Filterable;
 use heddle_calls::{Functions, Key, Stats};
 use heddle_strands::{Call, Kind, Sink, Strand, StrandSpan, Summing};
 use heddle_trace_file::{Addr, Modules, Nanos};
@@ -236,10 +237,16 @@ impl Sink for Profiles<'_> {
     }
 
     fn ended(&mut self, strand: &Strand) {
+        let group = self.lives[strand.slot as usize].group;
+        self.groups[group as usize].strands += 1;
+        self.had_no_calls(strand);
+    }
+}
+
+impl Filterable for Profiles<'_> {
+    fn had_no_calls(&mut self, strand: &Strand) {
         self.fibers += u64::from(strand.kind == Kind::Fiber);
-        let life = &mut self.lives[strand.slot as usize];
-        self.groups[life.group as usize].strands += 1;
-        life.end();
+        self.lives[strand.slot as usize].end();
     }
 }
 

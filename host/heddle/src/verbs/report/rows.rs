@@ -2,9 +2,11 @@
 
 use super::profiles::Profiles;
 use super::row::{By, Group, Row, Who};
+use crate::filter::{Filter, FilterArgs, LeftOut, unwrap};
 use crate::names::{Names, printable, thread_label};
 use heddle_calls::{Loose, Stats, Wanted};
-use heddle_strands::{Analysis, Kind, Strand, Unresolved};
+use heddle_strands::{Analysis, Decoded, Kind, Strand, Unresolved};
+use heddle_symbols::Images;
 use heddle_trace_file::{Error, Remarks, Trace};
 use std::collections::BTreeMap;
 
@@ -17,6 +19,8 @@ pub struct Rows {
     pub unresolved: Vec<Unresolved>,
     /// The number of fibers, if calls are told apart by strand.
     pub fibers: u64,
+    /// The number of calls that a filter left out, if there is one.
+    pub left_out: Option<LeftOut>,
 }
 
 /// Whose calls are rows of their own: strands of one kind and name together, because there may be a
@@ -36,30 +40,40 @@ struct Merged {
     functions: BTreeMap<(String, String), Stats>,
 }
 
-/// Reads the trace once. Functions of one name in one module are one row: the clones of an
+/// Reads the trace once, or calls one by one where a filter looks at them. Functions of one name in one module are one row: the clones of an
 /// optimiser, a constructor's variants.
 ///
 /// By function, calls of a thread that never leaves its stack are paired as that has them: a
 /// coroutine's are on the stack of the call that resumed it.
 ///
 /// # Errors
-/// What reading the trace gives.
-pub fn read(trace: &Trace, by: By) -> Result<Rows, Error> {
+/// What reading the trace gives, and options that do not fit it.
+pub fn read(trace: &Trace, by: By, filter: &FilterArgs) -> anyhow::Result<Rows> {
     let mut names = Names::new(trace);
     let wanted = match by {
         By::Function => Wanted::OneStack,
         By::Thread => Wanted::All,
         By::Strand => Wanted::OneStrand,
     };
-    let decoded = Analysis::sum(trace, names.images(), wanted, |process| {
-        Profiles::new(trace.processes()[process].modules(), by != By::Function)
-    })?;
+    let profiles =
+        |process: usize| Profiles::new(trace.processes()[process].modules(), by != By::Function);
+    let (decoded, left_out) = match Filter::new(filter, trace, &mut names)? {
+        None => (
+            Analysis::sum(trace, names.images(), wanted, profiles)?,
+            None,
+        ),
+        Some(filter) => {
+            let (decoded, left_out) = filtered(trace, names.images(), wanted, filter, profiles)?;
+            (decoded, Some(left_out))
+        }
+    };
     let mut result = Rows {
         rows: Vec::new(),
         loose: decoded.loose,
         remarks: decoded.remarks,
         unresolved: decoded.unresolved,
         fibers: 0,
+        left_out,
     };
     let mut merged: BTreeMap<Owner, Merged> = BTreeMap::new();
     for (process, profiles) in &decoded.sinks {
@@ -90,6 +104,24 @@ pub fn read(trace: &Trace, by: By) -> Result<Rows, Error> {
             }));
     }
     Ok(result)
+}
+
+/// The profiles of the calls that the filter keeps.
+fn filtered<'a>(
+    trace: &'a Trace,
+    images: &mut Images,
+    wanted: Wanted,
+    mut filter: Filter<'_>,
+    profiles: impl Fn(usize) -> Profiles<'a> + Sync,
+) -> Result<(Decoded<Profiles<'a>>, LeftOut), Error> {
+    if filter.must_learn() {
+        let learning = |process| filter.learning(process);
+        let learned = Analysis::each_call(trace, images, wanted, learning)?;
+        let learned = learned.sinks.into_iter().collect();
+        filter.learn(learned);
+    }
+    let over = |process| filter.over(process, profiles(process));
+    Ok(unwrap(Analysis::each_call(trace, images, wanted, over)?))
 }
 
 /// The group whose rows the calls of a strand are counted in.

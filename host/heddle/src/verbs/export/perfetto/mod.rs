@@ -12,6 +12,7 @@ mod rows;
 
 use super::selection::Selection;
 use super::spill::Spill;
+use crate::filter::{Filter, LeftOut, unwrap};
 use crate::names::{Names, printable, process_name};
 use crate::strand_list::Makers;
 use ended::Ended;
@@ -31,21 +32,30 @@ pub struct Written {
     pub calls: u64,
     /// Calls that were left out: see [`DEEPEST`].
     pub deep: u64,
+    /// Calls that a filter left out, if there is one.
+    pub left_out: Option<LeftOut>,
 }
 
 /// Functions whose names are in one packet.
 const TOGETHER: usize = 1000;
 
-/// Writes the strands of `trace` that are selected to `out`. The decoder's result is returned
-/// without its sinks.
+/// Writes the strands of `trace` that are selected, with the calls that the filter keeps, to `out`.
+/// The decoder's result is returned without its sinks.
 pub fn write(
-    trace: &Trace,
-    selection: Selection,
+    (trace, mut names): (&Trace, Names<'_>),
+    mut selection: Selection,
+    mut filter: Option<Filter<'_>>,
     spill: &Spill,
     out: &mut dyn Write,
 ) -> anyhow::Result<(Written, Decoded<()>)> {
-    let mut names = Names::new(trace);
     let analysis = Analysis::new(trace, names.images());
+    if let Some(filter) = &mut filter {
+        // A strand without calls has no track, and its first call may come late.
+        let learned = analysis.decode(|process| filter.learning(process))?;
+        let learned = learned.sinks.into_iter().collect();
+        filter.learn(learned);
+        selection = selection.with_calls(filter.strands());
+    }
     let whole = Whole {
         spill,
         clock: clock(trace),
@@ -54,7 +64,15 @@ pub fn write(
         sequences: sequences(trace),
     };
     let processes = trace.processes();
-    let decoded = analysis.decode(|index| Rows::new(&whole, &processes[index], index))?;
+    let rows = |index: usize| Rows::new(&whole, &processes[index], index);
+    let (decoded, left_out) = match &filter {
+        None => (analysis.decode(rows)?, None),
+        Some(filter) => {
+            let decoded = analysis.decode(|index| filter.over(index, rows(index)))?;
+            let (decoded, left_out) = unwrap(decoded);
+            (decoded, Some(left_out))
+        }
+    };
 
     let mut bytes = Vec::new();
     whole.clock.snapshot(&mut bytes);
@@ -68,7 +86,10 @@ pub fn write(
     }
     out.write_all(&bytes)?;
     let repeated = repeated(trace);
-    let mut written = Written::default();
+    let mut written = Written {
+        left_out,
+        ..Written::default()
+    };
     let mut sinks = decoded.sinks;
     let mut makers = Makers::default();
     for (_, rows) in &mut sinks {

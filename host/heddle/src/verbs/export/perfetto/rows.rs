@@ -12,6 +12,7 @@
 use super::ended::Ended;
 use super::numbers;
 use super::row::{Leaf, Meanwhile, Row, label};
+use crate::filter::Filterable;
 use crate::names::printable;
 use crate::notes;
 use crate::strand_list::Makers;
@@ -192,6 +193,28 @@ impl<'a> Rows<'a> {
         Annotation {
             name: numbers::THREAD,
             value: Value::Number(tid.into()),
+        }
+    }
+
+    /// The strand has ended; `None`: it goes on, as far as is known.
+    fn end(&mut self, strand: &Strand, died: Option<Nanos>) {
+        if let Some(mut row) = self.rows.remove(&strand.id) {
+            match died {
+                Some(Nanos(died)) => row.settle(&mut self.pen, died),
+                None if row.shown => self.pen.begin_leaf(&mut row, None),
+                None => {}
+            }
+            if row.shown {
+                self.kinds.insert(row.kind);
+                self.ended.append(|bytes| Ended::new(strand).write(bytes));
+            }
+        }
+        if self.rows.is_empty() {
+            // There may be ten thousand threads, and none of them has more to say.
+            let functions = self.functions.take();
+            self.keys = functions.map_or_else(Vec::new, |functions| functions.keys().to_vec());
+            self.pen.events.rest();
+            self.ended.rest();
         }
     }
 
@@ -457,24 +480,22 @@ impl Sink for Rows<'_> {
     }
 
     fn ended(&mut self, strand: &Strand) {
-        if let Some(mut row) = self.rows.remove(&strand.id) {
-            match strand.died() {
-                Some(Nanos(died)) => row.settle(&mut self.pen, died),
-                // It goes on, as far as is known.
-                None if row.shown => self.pen.begin_leaf(&mut row, None),
-                None => {}
-            }
-            if row.shown {
-                self.kinds.insert(row.kind);
-                self.ended.append(|bytes| Ended::new(strand).write(bytes));
-            }
+        self.end(strand, strand.died());
+    }
+}
+
+impl Filterable for Rows<'_> {
+    fn left_late(&mut self, span: &StrandSpan) {
+        self.leave(span);
+    }
+
+    fn left_body(&mut self, strand: StrandId) {
+        if let Some(row) = self.rows.get_mut(&strand) {
+            row.returned = true;
         }
-        if self.rows.is_empty() {
-            // There may be ten thousand threads, and none of them has more to say.
-            let functions = self.functions.take();
-            self.keys = functions.map_or_else(Vec::new, |functions| functions.keys().to_vec());
-            self.pen.events.rest();
-            self.ended.rest();
-        }
+    }
+
+    fn goes_on(&mut self, strand: &Strand) {
+        self.end(strand, None);
     }
 }

@@ -1,0 +1,31 @@
+//! The options of the verbs that read a trace.
+
+use super::CallOptions;
+use super::range::TimeRange;
+
+/// Which calls of the trace are left out: docs/report.md.
+#[derive(clap::Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Filters")]
+pub struct FilterArgs {
+    #[command(flatten)]
+    pub(super) calls: CallOptions,
+    /// Only calls that were open in this part of the trace, which may have one end: 1.5s..2s,
+    /// ..300ms; times are those that `heddle replay` prints
+    #[arg(long, value_name = "FROM..TO", value_parser = TimeRange::parse)]
+    pub(super) time_range: Option<TimeRange>,
+    /// Only calls that this thread made, by number or name; may be given several times
+    #[arg(long, value_name = "TID|NAME")]
+    pub(super) thread: Vec<String>,
+}
+
+impl FilterArgs {
+    /// Whether nothing is to be left out.
+    pub fn is_empty(&self) -> bool {
+        let calls = &self.calls;
+        calls.patterns().next().is_none()
+            && calls.depth().is_none()
+            && calls.min_time().is_none()
+            && self.time_range.is_none()
+            && self.thread.is_empty()
+    }
+}

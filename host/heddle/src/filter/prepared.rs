@@ -1,0 +1,297 @@
+//! What the options mean for a trace: names are looked up once for each function.
+
+use super::learned::Learned;
+use super::rules::Rules;
+use super::sink::{Filtered, Nothing};
+use super::verdict::{Around, Limits};
+use super::{FilterArgs, Pattern};
+use crate::names::Names;
+use crate::notes::quoted;
+use heddle_calls::{Key, Profile, Workers};
+use heddle_strands::{Analysis, Call, Sink, StrandId};
+use heddle_symbols::without_parameters;
+use heddle_trace_file::{Addr, Error, EventKind, Kinds, Nanos, Process, Trace};
+use rustc_hash::FxHashMap;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+/// The options do not fit the trace: an error of usage.
+#[derive(Debug)]
+pub struct Usage(String);
+
+impl std::error::Error for Usage {}
+
+impl std::fmt::Display for Usage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// The calls of a trace that are kept.
+pub struct Filter<'a> {
+    rules: Rules<'a>,
+    /// By process: what is inside each of the calls in which it was forked, outermost first.
+    forked: Vec<Vec<Around>>,
+}
+
+impl<'a> Filter<'a> {
+    /// `None` without options: then nothing is to be done.
+    ///
+    /// # Errors
+    /// [`Usage`] if the trace has no such function or thread; what reading the trace gives.
+    pub fn new(
+        args: &FilterArgs,
+        trace: &'a Trace,
+        names: &mut Names<'_>,
+    ) -> anyhow::Result<Option<Self>> {
+        if args.is_empty() {
+            return Ok(None);
+        }
+        let patterns: Vec<_> = args.calls.patterns().collect();
+        let mut rules = Rules {
+            trace,
+            kinds: vec![FxHashMap::default(); trace.processes().len()],
+            limits: Limits {
+                filters: patterns.iter().any(|(kind, ..)| *kind == Kinds::FILTER),
+                depth: args.calls.depth(),
+            },
+            min_time: args.calls.min_time(),
+            range: args.time_range,
+            threads: threads(trace, &args.thread)?,
+            learned: None,
+        };
+        if !patterns.is_empty() {
+            rules.kinds = kinds(trace, names, &patterns)?;
+        }
+        let follows = !patterns.is_empty() || rules.limits.depth.is_some();
+        let forked = match trace.processes().len() {
+            count if count > 1 && follows => forked(&rules, names)?,
+            count => vec![Vec::new(); count],
+        };
+        Ok(Some(Filter { rules, forked }))
+    }
+
+    /// Whether a walk of its own must come first: `--min-time` asks when calls end.
+    pub fn must_learn(&self) -> bool {
+        self.rules.min_time.is_some()
+    }
+
+    /// A sink for that walk, for a part of the process with this index.
+    pub fn learning(&self, process: usize) -> Filtered<'_, Nothing> {
+        Filtered::new(&self.rules, process, self.forked[process].clone(), Nothing).learning()
+    }
+
+    /// The same where the engine tells of the calls in which a process was forked.
+    pub fn learning_stream(&self, process: usize) -> Filtered<'_, Nothing> {
+        Filtered::new(&self.rules, process, Vec::new(), Nothing).learning()
+    }
+
+    /// Takes over what the sinks of that walk have found.
+    pub fn learn(&mut self, found: Found) {
+        self.rules.learned = Some(found.0);
+    }
+
+    /// The strands of which that walk found a call that is kept.
+    pub fn strands(&self) -> HashSet<StrandId> {
+        let learned = self.rules.learned.as_ref();
+        learned.map_or_else(HashSet::new, |learned| learned.strands.clone())
+    }
+
+    /// `sink` behind the filter, for a part of the process with this index.
+    pub fn over<S>(&self, process: usize, sink: S) -> Filtered<'_, S> {
+        Filtered::new(&self.rules, process, self.forked[process].clone(), sink)
+    }
+
+    /// The same where the engine tells of the calls in which a process was forked
+    /// (`Analysis::stream`).
+    pub fn over_stream<S>(&self, process: usize, sink: S) -> Filtered<'_, S> {
+        Filtered::new(&self.rules, process, Vec::new(), sink)
+    }
+}
+
+/// What the calls in which each process was forked say of the calls in it.
+fn forked(rules: &Rules<'_>, names: &mut Names<'_>) -> Result<Vec<Vec<Around>>, Error> {
+    let analysis = Analysis::by_thread(rules.trace, names.images());
+    let decoded = analysis.stream(
+        |_| Forked::default(),
+        |_, event, forked: &mut Forked| {
+            // The sink was told of this event, too.
+            if matches!(event.kind, EventKind::Enter { .. }) {
+                forked.open.pop();
+            }
+            false
+        },
+    )?;
+    let mut all = vec![Vec::new(); rules.trace.processes().len()];
+    for (process, forked) in decoded.sinks {
+        let mut around = Around::NOTHING;
+        for (function, time) in forked.open {
+            let kinds = rules.kinds_of(process, function, time);
+            (around, _) = rules.limits.enter(around, kinds, function);
+            // These calls are not the child's own.
+            (around.nearest, around.direct) = (None, true);
+            all[process].push(around);
+        }
+    }
+    Ok(all)
+}
+
+/// What the sinks of the first walk have found together.
+pub struct Found(Learned);
+
+impl<'f> FromIterator<(usize, Filtered<'f, Nothing>)> for Found {
+    fn from_iter<I: IntoIterator<Item = (usize, Filtered<'f, Nothing>)>>(sinks: I) -> Self {
+        let mut all = Learned::default();
+        for (_, sink) in sinks {
+            let (part, found) = sink.learned();
+            all.add(part, found);
+        }
+        Found(all)
+    }
+}
+
+/// The calls in which a process was forked.
+#[derive(Default)]
+struct Forked {
+    open: Vec<(Addr, Nanos)>,
+}
+
+impl Sink for Forked {
+    fn enter(&mut self, call: &Call) {
+        self.open.push((call.function, call.enter));
+    }
+}
+
+/// What the patterns mean of each function that was called, by process.
+fn kinds(
+    trace: &Trace,
+    names: &mut Names<'_>,
+    patterns: &[(Kinds, &'static str, &Pattern)],
+) -> anyhow::Result<Vec<FxHashMap<Key, Kinds>>> {
+    let called = called(trace)?;
+    let mut matched = vec![false; patterns.len()];
+    let mut known = BTreeSet::new();
+    let mut all = Vec::new();
+    for (index, (process, keys)) in trace.processes().iter().zip(&called).enumerate() {
+        let mut kinds = FxHashMap::default();
+        for key in keys {
+            let time = process.modules().time_of(key.address, key.generation);
+            let location = names.function(index, key.address, time);
+            if !location.known {
+                continue;
+            }
+            let mut sum = Kinds::default();
+            for ((kind, _, pattern), matched) in patterns.iter().zip(&mut matched) {
+                if pattern.matches(&location.name) {
+                    sum |= *kind;
+                    *matched = true;
+                }
+            }
+            if !sum.is_empty() {
+                kinds.insert(*key, sum);
+            }
+            known.insert(location.name.clone());
+        }
+        all.push(kinds);
+    }
+    let idle = patterns.iter().zip(matched).find(|(_, matched)| !matched);
+    match idle {
+        Some(((_, option, pattern), _)) => Err(unknown(option, pattern, &known).into()),
+        None => Ok(all),
+    }
+}
+
+/// The functions that were called, by process; with those of the processes that it may have been
+/// forked from, whose calls may be open in it.
+fn called(trace: &Trace) -> Result<Vec<BTreeSet<Key>>, Error> {
+    let processes = trace.processes();
+    let threads = processes.iter().enumerate().flat_map(|(index, process)| {
+        let threads = process.threads().iter();
+        threads.map(move |thread| (index, (thread, process.modules())))
+    });
+    let (indices, threads): (Vec<usize>, Vec<_>) = threads.unzip();
+    let mut own = vec![BTreeSet::new(); processes.len()];
+    let profiles = Profile::of_all(&threads, Workers::all())?;
+    for (index, profile) in indices.into_iter().zip(profiles) {
+        own[index].extend(profile.functions.into_iter().map(|(key, _)| key));
+    }
+    let mut images: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+    for (index, process) in processes.iter().enumerate() {
+        images.entry(process.pid()).or_default().push(index);
+    }
+    let all = processes.iter().enumerate().map(|(index, process)| {
+        let mut keys = own[index].clone();
+        let generation = process.modules().generation(begin(process));
+        let (mut parent, mut seen) = (process.parent(), BTreeSet::from([process.pid()]));
+        while seen.insert(parent)
+            && let Some(parents) = images.get(&parent)
+        {
+            for key in parents.iter().flat_map(|&parent| &own[parent]) {
+                keys.insert(Key { generation, ..*key });
+            }
+            parent = processes[parents[0]].parent();
+        }
+        keys
+    });
+    Ok(all.collect())
+}
+
+fn begin(process: &Process) -> Nanos {
+    let threads = process.threads().iter();
+    threads
+        .map(|thread| thread.first())
+        .min()
+        .unwrap_or_default()
+}
+
+fn unknown(option: &str, pattern: &Pattern, known: &BTreeSet<String>) -> Usage {
+    let shorts = known.iter().map(|name| without_parameters(name));
+    let shorts: Vec<String> = shorts.collect();
+    let both = known.iter().zip(&shorts);
+    let both = both.map(|(name, short)| (name.as_str(), short.as_str()));
+    let meant = heddle_tree::nearest(pattern.words(), &both.collect());
+    let meant = meant.map_or(String::new(), |name| format!("; did you mean `{name}`?"));
+    Usage(format!(
+        "{option} {} matches no function of the trace{meant}",
+        quoted(pattern.text().as_ref())
+    ))
+}
+
+/// The threads with these numbers and names, by process; `None` if none is asked for.
+fn threads(trace: &Trace, wanted: &[String]) -> Result<Option<Vec<Vec<bool>>>, Usage> {
+    if wanted.is_empty() {
+        return Ok(None);
+    }
+    let mut found = vec![false; wanted.len()];
+    let mut there = BTreeSet::new();
+    let processes = trace.processes().iter();
+    let all = processes.map(|process| {
+        let threads = process.threads().iter().map(|thread| {
+            let (tid, name) = (thread.tid().to_string(), thread.name());
+            there.insert(format!("{tid} {}", crate::names::printable(name)));
+            let mut takes = false;
+            for (wanted, found) in wanted.iter().zip(&mut found) {
+                if *wanted == tid || wanted == name {
+                    (takes, *found) = (true, true);
+                }
+            }
+            takes
+        });
+        threads.collect()
+    });
+    let all: Vec<Vec<bool>> = all.collect();
+    match wanted.iter().zip(found).find(|(_, found)| !found) {
+        Some((wanted, _)) => Err(no_thread(wanted, &there)),
+        None => Ok(Some(all)),
+    }
+}
+
+fn no_thread(wanted: &str, there: &BTreeSet<String>) -> Usage {
+    const SHOWN: usize = 5;
+    let shown: Vec<&str> = there.iter().take(SHOWN).map(String::as_str).collect();
+    let more = if there.len() > SHOWN { ", …" } else { "" };
+    Usage(format!(
+        "--thread {}: the trace has no thread with this number or name; there are: {}{more}",
+        quoted(wanted.as_ref()),
+        shown.join(", ")
+    ))
+}

@@ -1,0 +1,535 @@
+//! The filter itself: a sink between the engine and a verb's own.
+//!
+//! The own time of a call that is left out counts as its nearest caller's that is kept, as if it
+//! had no hooks. With a time range, calls and their times are cut to it.
+
+use super::learned::{Bits, Learned};
+use super::left_out::{By, LeftOut};
+use super::open::{Base, Change, Fate, Life, Open};
+use super::range::TimeRange;
+use super::rules::Rules;
+use super::verdict::Around;
+use heddle_calls::End;
+use heddle_strands::{Call, Decoded, Kind, Sink, Strand, StrandId, StrandSpan};
+use heddle_trace_file::{Callee, Event, Kinds, Nanos};
+use rustc_hash::FxHashMap;
+use std::collections::HashSet;
+
+/// A sink that a filter may be before.
+pub trait Filterable: Sink {
+    /// This call was open when the time range began: its enter is that time.
+    fn was_open(&mut self, call: &Call) {
+        self.enter(call);
+    }
+
+    /// A call returned that was open when the time range began. How long it took is not the span's
+    /// duration.
+    fn left_late(&mut self, span: &StrandSpan) {
+        let mut span = *span;
+        span.span.end = End::Unwound;
+        self.leave(&span);
+    }
+
+    /// The call ended by which a coroutine is run, and that was left out.
+    fn left_body(&mut self, _strand: StrandId) {}
+
+    /// The strand lives on behind the time range.
+    fn goes_on(&mut self, strand: &Strand) {
+        self.ended(strand);
+    }
+
+    /// The strand has ended, and no call of it is kept.
+    fn had_no_calls(&mut self, strand: &Strand) {
+        self.ended(strand);
+    }
+}
+
+/// Takes everything, for the walk that only learns.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Nothing;
+
+impl Sink for Nothing {}
+impl Filterable for Nothing {}
+
+/// A sink behind a filter.
+pub struct Filtered<'f, S> {
+    rules: &'f Rules<'f>,
+    process: usize,
+    /// The calls in which the process was forked, as far as its first thread has not left them.
+    forked: Vec<Around>,
+    inner: S,
+    /// By [`Call::number`].
+    kinds: Vec<Option<Kinds>>,
+    /// By slot.
+    lives: Vec<Option<Life>>,
+    slots: FxHashMap<StrandId, u32>,
+    /// The first strand of this part of the trace.
+    part: Option<StrandId>,
+    learning: Option<Learning>,
+    /// The calls that `--min-time` keeps.
+    long: Option<&'f Bits>,
+    /// Nothing is held back for the time range any more.
+    begun: bool,
+    turn: u64,
+    left_out: LeftOut,
+}
+
+/// See [`Learned`], of one part of the trace.
+#[derive(Default)]
+pub(super) struct Learning {
+    pub long: Bits,
+    pub strands: HashSet<StrandId>,
+}
+
+/// What is told when the time range begins.
+enum Held {
+    Call(Box<Call>),
+    Change(StrandId, Change),
+}
+
+/// The sinks that were behind a filter, and what that left out.
+pub fn unwrap<S>(decoded: Decoded<Filtered<'_, S>>) -> (Decoded<S>, LeftOut) {
+    let mut left_out = LeftOut::default();
+    let sinks = decoded.sinks.into_iter().map(|(process, sink)| {
+        left_out += sink.left_out;
+        (process, sink.inner)
+    });
+    let decoded = Decoded {
+        sinks: sinks.collect(),
+        unresolved: decoded.unresolved,
+        loose: decoded.loose,
+        remarks: decoded.remarks,
+    };
+    (decoded, left_out)
+}
+
+impl<'f, S> Filtered<'f, S> {
+    pub(super) fn new(rules: &'f Rules<'f>, process: usize, forked: Vec<Around>, inner: S) -> Self {
+        Filtered {
+            rules,
+            process,
+            forked,
+            inner,
+            kinds: Vec::new(),
+            lives: Vec::new(),
+            slots: FxHashMap::default(),
+            part: None,
+            learning: None,
+            long: None,
+            begun: rules.range.is_none_or(|range| range.from == Nanos(0)),
+            turn: 0,
+            left_out: LeftOut::default(),
+        }
+    }
+
+    pub(super) fn learning(self) -> Self {
+        Filtered {
+            learning: Some(Learning::default()),
+            ..self
+        }
+    }
+
+    /// What this part of the trace has taught, and its first strand.
+    pub(super) fn learned(self) -> (Option<StrandId>, Learning) {
+        (self.part, self.learning.unwrap_or_default())
+    }
+
+    /// The sink behind the filter.
+    pub fn inner(&mut self) -> &mut S {
+        &mut self.inner
+    }
+
+    fn forked_in(&self) -> Around {
+        self.forked.last().copied().unwrap_or(Around::NOTHING)
+    }
+
+    fn kinds_of(&mut self, call: &Call) -> Kinds {
+        let index = call.number as usize;
+        if let Some(Some(kinds)) = self.kinds.get(index) {
+            return *kinds;
+        }
+        let kinds = self.rules.kinds_of(self.process, call.function, call.enter);
+        if index >= self.kinds.len() {
+            self.kinds.resize(index + 1, None);
+        }
+        self.kinds[index] = Some(kinds);
+        kinds
+    }
+
+    fn life(&mut self, strand: StrandId) -> Option<&mut Life> {
+        let slot = *self.slots.get(&strand)?;
+        self.lives.get_mut(slot as usize)?.as_mut()
+    }
+
+    /// The innermost call of the strand in this slot spent the time until now, if the strand runs.
+    fn spend(&mut self, slot: u32, time: Nanos) {
+        let range = self.rules.range;
+        if let Some(Some(life)) = self.lives.get_mut(slot as usize) {
+            if let Some(range) = range
+                && life.runs
+                && let Some(top) = life.open.last_mut()
+            {
+                top.outside += range.outside(life.since, time);
+            }
+            life.since = time;
+        }
+    }
+
+    /// Whether a time range leaves what happens now.
+    fn in_range(&self, time: Nanos) -> bool {
+        self.rules.range.is_none_or(|range| range.has(time))
+    }
+
+    fn next_turn(&mut self) -> u64 {
+        self.turn += 1;
+        self.turn
+    }
+}
+
+impl<S: Filterable> Filtered<'_, S> {
+    /// It is `time`: the range may begin.
+    #[inline]
+    fn reach(&mut self, time: Nanos) {
+        if !self.begun {
+            self.reach_range(time);
+        }
+    }
+
+    #[cold]
+    fn reach_range(&mut self, time: Nanos) {
+        let Some(range) = self.rules.range.filter(|range| range.from <= time) else {
+            return;
+        };
+        self.begun = true;
+        let mut held = Vec::new();
+        for life in self.lives.iter_mut().flatten() {
+            if let Some((turn, change)) = life.change.take() {
+                held.push((turn, Held::Change(life.id, change)));
+            }
+            for open in &mut life.open {
+                if matches!(open.fate, Fate::Waits(_))
+                    && let Fate::Waits(call) = std::mem::replace(&mut open.fate, Fate::Told)
+                {
+                    held.push((open.turn, Held::Call(call)));
+                }
+            }
+        }
+        held.sort_by_key(|(turn, _)| *turn);
+        for (_, held) in held {
+            match held {
+                Held::Call(mut call) => {
+                    call.enter = range.from;
+                    self.inner.was_open(&call);
+                }
+                Held::Change(strand, Change::Resumed(by, thread)) => {
+                    self.inner.resumed(strand, by, thread, range.from);
+                }
+                Held::Change(strand, Change::Suspended(thread)) => {
+                    self.inner.suspended(strand, thread, range.from);
+                }
+            }
+        }
+    }
+
+    /// Tells that a strand goes on or does not, or holds it back for the time range.
+    fn change(&mut self, strand: StrandId, change: Change, time: Nanos) {
+        if !self.begun {
+            let turn = self.next_turn();
+            if let Some(life) = self.life(strand) {
+                life.change = Some((turn, change));
+            }
+        } else if self.in_range(time) {
+            match change {
+                Change::Resumed(by, thread) => self.inner.resumed(strand, by, thread, time),
+                Change::Suspended(thread) => self.inner.suspended(strand, thread, time),
+            }
+        }
+    }
+
+    /// What leaves out a call that began now, beside the patterns and the depth.
+    fn left_out_by(&self, call: &Call, number: u64) -> Option<By> {
+        let late = |range: TimeRange| call.enter >= range.to;
+        if self.rules.range.is_some_and(late) {
+            return Some(By::TimeRange);
+        }
+        let short = self.long.is_some_and(|long| !long.has(number));
+        short.then_some(By::MinTime)
+    }
+
+    /// Tells of the end of a call that was told of; `own` and `outside` are its own time, and the
+    /// part of that outside the time range.
+    fn tell_end(&mut self, span: &StrandSpan, open: &Open, own: u64) {
+        let mut span = *span;
+        let call = &mut span.span;
+        call.depth = open.depth;
+        if !open.around.direct {
+            call.inlined = false;
+            span.around = open.around.nearest;
+        }
+        let mut late = false;
+        let mut own = own;
+        if let Some(range) = self.rules.range {
+            late = call.enter < range.from;
+            if call.exit >= range.to {
+                // It was open at the range's end.
+                call.end = End::Open;
+            }
+            call.enter = range.nearest(call.enter);
+            call.exit = range.nearest(call.exit);
+            own = own.saturating_sub(open.outside);
+        }
+        call.callees = Nanos(call.duration().0.saturating_sub(own));
+        match late && call.end == End::Returned {
+            true => self.inner.left_late(&span),
+            false => self.inner.leave(&span),
+        }
+    }
+}
+
+impl<S: Filterable> Sink for Filtered<'_, S> {
+    fn born(&mut self, strand: &Strand) {
+        if self.part.is_none() {
+            self.part = Some(strand.id);
+            let learned = self.rules.learned.as_ref();
+            let learned = learned.filter(|_| self.rules.min_time.is_some());
+            self.long = learned.and_then(|learned| learned.long.get(&strand.id));
+        }
+        let slot = strand.slot as usize;
+        if slot >= self.lives.len() {
+            self.lives.resize_with(slot + 1, || None);
+        }
+        let mut life = Life::new(strand);
+        if life.is_first() {
+            life.base.around = self.forked_in();
+        }
+        self.lives[slot] = Some(life);
+        self.slots.insert(strand.id, strand.slot);
+        if self.in_range(strand.born) {
+            self.inner.born(strand);
+        } else {
+            // Nobody makes it within the range.
+            let mut strand = strand.clone();
+            strand.parent = None;
+            self.inner.born(&strand);
+        }
+    }
+
+    fn named(&mut self, strand: &Strand) {
+        self.inner.named(strand);
+    }
+
+    fn resumed(&mut self, strand: StrandId, by: Option<StrandId>, thread: usize, time: Nanos) {
+        self.reach(time);
+        let resumer = by.and_then(|by| {
+            let slot = *self.slots.get(&by)?;
+            let life = self.lives.get(slot as usize)?.as_ref()?;
+            // One coroutine may have given way to the next, which then stands on what it stood on.
+            let base = match life.open.is_empty() {
+                true => life.base,
+                false => Base {
+                    around: life.around(),
+                    under: Some(slot),
+                },
+            };
+            Some((base, life.runs))
+        });
+        let mut under = None;
+        if let Some(life) = self.life(strand) {
+            // A thread that leaves a stack for the coroutine's was told to be suspended before.
+            let nested = resumer.is_some_and(|(_, runs)| runs);
+            if life.kind == Kind::Coroutine && (life.open.is_empty() || nested) {
+                life.base = resumer.map_or(Base::NOTHING, |(base, _)| base);
+                under = life.base.under;
+            }
+            life.runs = true;
+            life.since = time;
+        }
+        if let Some(under) = under {
+            self.spend(under, time);
+            if let Some(Some(life)) = self.lives.get_mut(under as usize) {
+                life.runs = life.id == strand;
+            }
+        }
+        self.change(strand, Change::Resumed(by, thread), time);
+    }
+
+    fn suspended(&mut self, strand: StrandId, thread: usize, time: Nanos) {
+        self.reach(time);
+        if let Some(&slot) = self.slots.get(&strand) {
+            self.spend(slot, time);
+        }
+        if let Some(life) = self.life(strand) {
+            life.runs = false;
+        }
+        self.change(strand, Change::Suspended(thread), time);
+    }
+
+    fn enter(&mut self, call: &Call) {
+        self.reach(call.enter);
+        let kinds = self.kinds_of(call);
+        let number = self.left_out.calls;
+        self.left_out.calls += 1;
+        let turn = self.next_turn();
+        self.spend(call.slot, call.enter);
+        let beside = self.left_out_by(call, number);
+        let begun = self.begun;
+        let Some(Some(life)) = self.lives.get_mut(call.slot as usize) else {
+            return;
+        };
+        life.runs = true;
+        let top = life.open.last().filter(|_| call.depth > 0);
+        let outermost = top.is_none();
+        let (around, under, depth) = match top {
+            Some(top) => {
+                let told = !matches!(top.fate, Fate::LeftOut);
+                (top.inside, None, top.depth + usize::from(told))
+            }
+            None => (life.base.around, life.base.under, 0),
+        };
+        let (mut inside, by_pattern) = self.rules.limits.enter(around, kinds, call.function);
+        let takes_thread = self.rules.takes_thread(self.process, call.thread);
+        let by = (!takes_thread).then_some(By::Thread);
+        let by = by.or(by_pattern).or(beside);
+        if by.is_some() {
+            (inside.nearest, inside.direct) = (around.nearest, false);
+        }
+        let mut told = Call { depth, ..*call };
+        if !around.direct {
+            (told.around, told.inlined) = (around.nearest, false);
+        }
+        let fate = match by {
+            Some(by) => {
+                self.left_out.count(by);
+                Fate::LeftOut
+            }
+            None if begun => Fate::Told,
+            None => Fate::Waits(Box::new(told)),
+        };
+        let tells = matches!(fate, Fate::Told);
+        life.open.push(Open {
+            fate,
+            number,
+            turn,
+            around,
+            inside,
+            under,
+            outermost,
+            depth,
+            left_out: 0,
+            outside: 0,
+            holds: false,
+        });
+        if tells {
+            self.inner.enter(&told);
+        }
+    }
+
+    fn leave(&mut self, span: &StrandSpan) {
+        let time = span.span.exit;
+        self.reach(time);
+        self.spend(span.slot, time);
+        let life = self.lives.get_mut(span.slot as usize);
+        let open = life.and_then(|life| life.as_mut()?.open.pop());
+        let Some(open) = open else { return };
+        let own = span.span.own().0.saturating_add(open.left_out);
+        let told = matches!(open.fate, Fate::Told);
+        let mut holds = open.holds;
+        if told {
+            self.tell_end(span, &open, own);
+            let long = self.rules.min_time.is_none_or(|least| {
+                span.span.duration() >= least || span.span.end != End::Returned || holds
+            });
+            let learning = self.learning.as_mut();
+            let counts = learning.is_none_or(|learning| {
+                if long {
+                    learning.long.set(open.number);
+                }
+                long
+            });
+            holds |= counts;
+            if let Some(Some(life)) = self.lives.get_mut(span.slot as usize) {
+                life.calls += u64::from(counts);
+            }
+        } else if matches!(open.fate, Fate::Waits(_)) {
+            self.left_out.count(By::TimeRange);
+        } else if span.body && open.outermost && self.begun && self.in_range(time) {
+            self.inner.left_body(span.strand);
+        }
+        let outer = if open.outermost {
+            open.under
+        } else {
+            Some(span.slot)
+        };
+        let outer = outer.and_then(|slot| self.lives.get_mut(slot as usize)?.as_mut());
+        let Some(outer) = outer else { return };
+        if open.outermost {
+            (outer.runs, outer.since) = (true, time);
+        }
+        if let Some(outer) = outer.open.last_mut() {
+            outer.holds |= holds;
+            if !told {
+                outer.left_out = outer.left_out.saturating_add(own);
+                outer.outside = outer.outside.saturating_add(open.outside);
+            }
+        }
+    }
+
+    fn unmatched(&mut self, strand: StrandId, thread: usize, function: Callee, time: Nanos) {
+        self.reach(time);
+        let takes_thread = self.rules.takes_thread(self.process, thread);
+        let limits = self.rules.limits;
+        let around = self.life(strand).map(|life| life.around());
+        let takes = around.is_none_or(|around| limits.takes_exit(around));
+        let first = self.life(strand).is_some_and(|life| life.is_first());
+        if first && !self.forked.is_empty() {
+            // It returns from a call in which its process was forked.
+            self.forked.pop();
+            let around = self.forked_in();
+            if let Some(life) = self.life(strand) {
+                life.base.around = around;
+            }
+        }
+        if takes_thread && takes && self.in_range(time) {
+            self.inner.unmatched(strand, thread, function, time);
+        } else {
+            self.left_out.count_exit();
+        }
+    }
+
+    fn other(&mut self, strand: StrandId, thread: usize, event: &Event<'_>) {
+        self.reach(event.time);
+        if let Some(top) = self.life(strand).and_then(|life| life.open.last_mut()) {
+            top.holds = true;
+        }
+        if self.rules.takes_thread(self.process, thread) && self.in_range(event.time) {
+            self.inner.other(strand, thread, event);
+        }
+    }
+
+    fn ended(&mut self, strand: &Strand) {
+        self.slots.remove(&strand.id);
+        let life = self.lives.get_mut(strand.slot as usize);
+        let calls = life.and_then(Option::take).map_or(0, |life| life.calls);
+        let mut strand = strand.clone();
+        strand.calls = calls;
+        if calls == 0 {
+            self.inner.had_no_calls(&strand);
+            return;
+        }
+        if let Some(learning) = &mut self.learning {
+            learning.strands.insert(strand.id);
+        }
+        let end = strand.died().unwrap_or(strand.last);
+        match self.rules.range {
+            Some(range) if end >= range.to => self.inner.goes_on(&strand),
+            _ => self.inner.ended(&strand),
+        }
+    }
+}
+
+impl Learned {
+    pub(super) fn add(&mut self, part: Option<StrandId>, learning: Learning) {
+        self.strands.extend(learning.strands);
+        self.long.extend(part.map(|part| (part, learning.long)));
+    }
+}

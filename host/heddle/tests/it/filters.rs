@@ -1,0 +1,448 @@
+//! Filters over a recorded trace: the same calls as `heddle record` with them would have left, and
+//! what each verb says of them. Recordings are compared with filters behind them in tests/filter.
+
+use crate::common::{LIBC, Program, abc, heddle};
+use crate::strands::written;
+use heddle_trace_file::write::TraceWriter;
+use predicates::prelude::*;
+use predicates::str::{contains, ends_with, is_empty};
+use std::fs;
+use std::path::Path;
+
+/// What the verb prints on stdout, and on stderr.
+fn said(directory: &Path, arguments: &[&str]) -> (String, String) {
+    let run = heddle(directory).args(arguments).assert().success();
+    let output = run.get_output();
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+    (text(&output.stdout), text(&output.stderr))
+}
+
+/// The rows of a report, `function calls,total,self,min`, by name; and the last line on stderr.
+fn report(directory: &Path, options: &[&str]) -> (Vec<String>, String) {
+    let report = ["report", "-s", "function", "--format", "csv"];
+    let (out, notes) = said(directory, &[&report[..], options].concat());
+    let rows = out.lines().skip(1).map(|line| {
+        let columns: Vec<&str> = line.split(',').collect();
+        format!("{} {}", columns[6], columns[..4].join(","))
+    });
+    let last = notes.lines().last().unwrap_or_default();
+    (rows.collect(), last.to_owned())
+}
+
+#[test]
+fn what_is_left_out_counts_as_its_callers_own_time() {
+    let (directory, _) = abc();
+    let main = "main 1,14000070000,35000,14000070000";
+    let a = "A() 1,14000035000,1999987000,14000035000";
+    let b = "B() 1,12000048000,5000048000,12000048000";
+    let c = "C() 1,7000000000,7000000000,7000000000";
+    let whole_b = "B() 1,12000048000,12000048000,12000048000";
+    let whole_a = "A() 1,14000035000,14000035000,14000035000";
+    let whole_main = "main 1,14000070000,14000070000,14000070000";
+    for (options, rows, left_out) in [
+        ("-F B", &[b, c][..], "2 of 4 calls: 2 by --filter"),
+        ("-F ^B -F C", &[b, c], "2 of 4 calls: 2 by --filter"),
+        ("-F glob:B*", &[b, c], "2 of 4 calls: 2 by --filter"),
+        ("-N C", &[a, whole_b, main], "1 of 4 calls: 1 by --exclude"),
+        ("-N A", &[whole_main], "3 of 4 calls: 3 by --exclude"),
+        (
+            "-F A -N B",
+            &[whole_a],
+            "3 of 4 calls: 2 by --exclude, 1 by --filter",
+        ),
+        ("-D 2", &[whole_a, main], "2 of 4 calls: 2 by --depth"),
+        (
+            "-F B -D 1",
+            &[whole_b],
+            "3 of 4 calls: 2 by --filter, 1 by --depth",
+        ),
+        ("-t 13s", &[whole_a, main], "2 of 4 calls: 2 by --min-time"),
+        (
+            "-D 3 -t 13s",
+            &[whole_a, main],
+            "2 of 4 calls: 1 by --depth, 1 by --min-time",
+        ),
+        ("-t 1h", &[], "4 of 4 calls: 4 by --min-time"),
+        ("-D 9 -t 1ns", &[a, b, c, main], "none of 4 calls"),
+    ] {
+        for by in ["function", "thread", "strand"] {
+            let options: Vec<&str> = options.split(' ').chain(["--by", by]).collect();
+            if by == "function" {
+                let (found, last) = report(directory.path(), &options);
+                assert_eq!(found, rows, "{options:?}");
+                assert_eq!(last, format!("heddle: left out {left_out}"), "{options:?}");
+                continue;
+            }
+            let all = [&["report", "--format", "csv"][..], &options].concat();
+            let (out, notes) = said(directory.path(), &all);
+            assert_eq!(out.lines().count(), rows.len() + 1, "{options:?}");
+            assert!(notes.ends_with(&format!("left out {left_out}\n")));
+        }
+    }
+}
+
+#[test]
+fn replay_moves_up_what_a_filtered_function_calls() {
+    let (directory, _) = abc();
+    let replayed = |options: &[&str]| said(directory.path(), &[&["replay"], options].concat());
+    let (out, notes) = replayed(&["-F", "B"]);
+    let lines = "    2.000000000  abc 4711  Enter B()  <- A()\n    7.000000000  abc 4711  Enter   C()  <- B()\n   14.000000000  abc 4711  Exit    C()  <- B()\n   14.000048000  abc 4711  Exit  B()  <- A()\n";
+    assert_eq!(out, lines);
+    assert_eq!(notes, "heddle: left out 2 of 4 calls: 2 by --filter\n");
+    let (out, _) = replayed(&["-F", "B", "-D", "1", "--backtrace"]);
+    let open = "Enter B()  <- A()\n      #0   B()\n      #1   A()\n";
+    assert!(out.contains(open) && !out.contains("C()"), "{out}");
+    // In between is nothing but this: no call seems to be entered when the range begins.
+    let (out, notes) = replayed(&["--time-range", "5s..10s"]);
+    assert_eq!(out, "    7.000000000  abc 4711  Enter       C()  <- B()\n");
+    assert_eq!(notes, "heddle: left out none of 4 calls\n");
+    let (out, _) = replayed(&["--time-range", "14.00004..14.00007", "--format", "source"]);
+    assert_eq!(out.lines().count(), 2, "{out}");
+    let (out, _) = replayed(&["--time-range", "8s..9s"]);
+    assert_eq!(out, "");
+}
+
+#[test]
+fn a_time_range_cuts_calls_and_their_times() {
+    let (directory, _) = abc();
+    for (options, rows, left_out) in [
+        (
+            "--time-range 5s..10s",
+            &[
+                "A() 1,5000000000,0,",
+                "B() 1,5000000000,2000000000,",
+                "C() 1,3000000000,3000000000,",
+                "main 1,5000000000,0,",
+            ][..],
+            "none of 4 calls",
+        ),
+        (
+            "--time-range 5s..",
+            &[
+                "A() 1,9000067000,19000,",
+                "B() 1,9000048000,2000048000,",
+                "C() 1,7000000000,7000000000,7000000000",
+                "main 1,9000080000,13000,",
+            ],
+            "none of 4 calls",
+        ),
+        (
+            "--time-range ..1s",
+            &["A() 1,999968000,999968000,", "main 1,999990000,22000,"],
+            "2 of 4 calls: 2 by --time-range",
+        ),
+        (
+            "--time-range 14.00006s..",
+            &["A() 1,7000,7000,", "main 1,20000,13000,"],
+            "2 of 4 calls: 2 by --time-range",
+        ),
+        // What is left out counts for who called it, as far as it lies in the range.
+        (
+            "--time-range 6s..10s -N C",
+            &[
+                "A() 1,4000000000,0,",
+                "B() 1,4000000000,4000000000,",
+                "main 1,4000000000,0,",
+            ],
+            "1 of 4 calls: 1 by --exclude",
+        ),
+        // How long a call took does not depend on the range.
+        (
+            "--time-range 13s.. -t 8s -F B",
+            &["B() 1,1000048000,1000048000,"],
+            "3 of 4 calls: 2 by --filter, 1 by --min-time",
+        ),
+        ("--time-range 20s..", &[], "4 of 4 calls: 4 by --time-range"),
+    ] {
+        let words: Vec<&str> = options.split(' ').collect();
+        let (found, last) = report(directory.path(), &words);
+        assert_eq!(found, rows, "{options}");
+        assert_eq!(last, format!("heddle: left out {left_out}"), "{options}");
+    }
+}
+
+#[test]
+fn a_short_call_stays_for_what_is_inside_it_and_where_its_end_is_not_known() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let program = Program::build(path);
+    program.trace(|thread, at| {
+        let (main, a, b, c) = (at("main"), at("_Z1Av"), at("_Z1Bv"), at("_Z1Cv"));
+        thread
+            .enter(1_000, main, LIBC + 5, 900)
+            // With a mark.
+            .enter(2_000, a, main + 5, 800)
+            .mark(2_010, 0, "here")
+            .exit(2_020, a, main + 5, 800)
+            // Short, with another short one inside.
+            .enter(3_000, a, main + 5, 800)
+            .enter(3_010, b, a + 5, 700)
+            .exit(3_020, b, a + 5, 700)
+            .exit(3_030, a, main + 5, 800)
+            // Long enough.
+            .enter(4_000, b, main + 5, 800)
+            .exit(4_100, b, main + 5, 800)
+            // With a mark in a call inside.
+            .enter(4_500, a, main + 5, 800)
+            .enter(4_502, b, a + 5, 700)
+            .mark(4_503, 0, "there")
+            .exit(4_506, b, a + 5, 700)
+            .exit(4_516, a, main + 5, 800)
+            // Left without an exit, and open at the end.
+            .enter(5_000, c, main + 5, 700)
+            .enter(5_010, b, main + 5, 800)
+            .enter(5_020, c, b + 5, 700);
+    });
+    let (rows, last) = report(path, &["-t", "100ns"]);
+    // The recorder keeps what has no exit, too.
+    assert_eq!(
+        rows,
+        [
+            "A() 2,36,32,16",
+            "B() 3,114,114,4",
+            "C() 2,10,10,",
+            "main 1,4020,3864,"
+        ]
+    );
+    assert_eq!(last, "heddle: left out 2 of 10 calls: 2 by --min-time");
+    let (out, _) = said(path, &["replay", "-t", "100ns"]);
+    let marks = "Enter   A()  <- main\n    0.000002010  abc 4711  Mark      here\n";
+    assert!(out.contains(marks), "{out}");
+    assert_eq!(out.matches("A()").count(), 6, "{out}");
+}
+
+#[test]
+fn threads_are_chosen_by_number_and_name() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let trace = TraceWriter::create(&path.join("heddle.trace")).unwrap();
+    let mut process = trace.process(4711, 1, "/app").unwrap();
+    for (tid, name) in [(4711, "app"), (4712, "worker"), (4713, "worker")] {
+        let mut thread = process.thread(tid, name);
+        let function = 0x1000 * u64::from(tid);
+        thread
+            .enter(10, function, 0, 900)
+            .exit(60, function, 0, 900);
+        thread.finish().unwrap();
+    }
+    process.finish().unwrap();
+    for (chosen, threads, left_out) in [
+        (&["4712"][..], &["4712"][..], 2),
+        (&["worker"], &["4712", "4713"], 1),
+        (&["app", "4713"], &["4711", "4713"], 1),
+    ] {
+        let options: Vec<&str> = chosen.iter().flat_map(|&one| ["--thread", one]).collect();
+        let (out, notes) = said(path, &[&["replay"], &options[..]].concat());
+        for thread in ["4711", "4712", "4713"] {
+            assert_eq!(out.contains(thread), threads.contains(&thread), "{out}");
+        }
+        let last = format!("left out {left_out} of 3 calls: {left_out} by --thread\n");
+        assert!(notes.ends_with(&last), "{notes}");
+    }
+    heddle(path)
+        .args(["report", "--thread", "workre"])
+        .assert()
+        .code(2)
+        .stdout(is_empty())
+        .stderr(contains(
+            "--thread workre: the trace has no thread with this number or name; there are: 4711 app, 4712 worker, 4713 worker",
+        ));
+}
+
+#[test]
+fn a_filter_that_leaves_everything_changes_nothing() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    written(path);
+    for verb in [
+        "replay --by strand",
+        "replay --by thread",
+        "replay --by strand --backtrace",
+        "report --format csv",
+        "report --by thread --format csv",
+        "report --by strand --format csv",
+        "tree",
+        "tree --strand 2",
+        "check heddle.trace --times",
+        "check heddle.trace --times --by thread",
+        "export -o -",
+    ] {
+        let words: Vec<&str> = verb.split(' ').collect();
+        let output = |options: &[&str]| {
+            let run = heddle(path).args([&words[..], options].concat()).assert();
+            let output = run.success().get_output().clone();
+            (output.stdout, String::from_utf8(output.stderr).unwrap())
+        };
+        let (plain, notes) = output(&[]);
+        for options in [
+            &["-D", "4096"][..],
+            &["-t", "1ns"],
+            &["--time-range", "0.."],
+            &["--time-range", "..60min"],
+            &["--thread", "app"],
+        ] {
+            let (found, more) = output(options);
+            assert!(found == plain, "{verb} {options:?}");
+            let more = more.strip_prefix(&notes).unwrap_or(&more);
+            assert!(more.contains("left out none of "), "{verb}: {more}");
+        }
+    }
+}
+
+#[test]
+fn a_coroutine_is_inside_what_resumes_it_and_a_fiber_on_its_own() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    written(path);
+    // Each fiber begins with body(), which calls step().
+    let (rows, last) = report(path, &["-F", "main", "--by", "function"]);
+    let names: Vec<&str> = rows
+        .iter()
+        .map(|row| row.split(' ').next().unwrap())
+        .collect();
+    assert_eq!(
+        names,
+        ["leaf(int)", "leaf(int)", "leaf(int)", "main", "step()"]
+    );
+    assert_eq!(last, "heddle: left out 4 of 12 calls: 4 by --filter");
+    let (tree, notes) = said(path, &["tree", "-F", "step"]);
+    assert!(
+        tree.contains("coroutine leaf(int) #2") && tree.contains("fiber body() ×2"),
+        "{tree}"
+    );
+    assert!(
+        !tree.contains("thread app"),
+        "app calls no step() itself: {tree}"
+    );
+    assert!(
+        notes.contains("times are those of whole strands"),
+        "{notes}"
+    );
+    let (out, _) = said(path, &["tree", "--strand", "2", "-F", "step"]);
+    assert!(out.contains("    step()  50 ns\n"), "{out}");
+    let (out, _) = said(path, &["replay", "--by", "strand", "-N", r"leaf \[resume"]);
+    assert!(
+        out.contains("2 leaf(int)") && !out.contains("[resume]"),
+        "{out}"
+    );
+    // What is inside a level that is left out is not on the next one.
+    let (out, _) = said(path, &["check", "heddle.trace", "-D", "1"]);
+    assert!(out.contains("  main\n") && !out.contains("leaf"), "{out}");
+}
+
+#[test]
+fn an_export_has_no_track_for_what_is_left_out() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    written(path);
+    let exported = |options: &[&str]| {
+        let (_, notes) = said(path, &[&["export", "-o", "out"], options].concat());
+        let bytes = fs::read(path.join("out")).unwrap();
+        let has = |text: &str| bytes.windows(text.len()).any(|at| at == text.as_bytes());
+        (has("fibers"), has("coroutines"), notes)
+    };
+    let (fibers, coroutines, notes) = exported(&["-F", "body"]);
+    assert!(fibers && !coroutines);
+    assert!(notes.contains("left out 8 of 12 calls: 8 by --filter\n"));
+    assert!(notes.contains("exported 4 calls of 2 strands"), "{notes}");
+    // Of the first coroutine, the second activation.
+    let (fibers, coroutines, notes) = exported(&["--time-range", "405ns..490ns"]);
+    assert!(!fibers && coroutines);
+    assert!(notes.contains("exported 3 calls of 2 strands"), "{notes}");
+}
+
+#[test]
+fn a_pattern_that_no_function_has_is_an_error_of_usage() {
+    let (directory, _) = abc();
+    let path = directory.path();
+    for (options, said) in [
+        (
+            &["-F", "mian"][..],
+            "error: --filter mian matches no function of the trace; did you mean `main`?\n",
+        ),
+        (
+            &["-F", "main", "-N", "glob:nothing*"],
+            "error: --exclude 'glob:nothing*' matches no function of the trace\n",
+        ),
+    ] {
+        for verb in ["replay", "report", "tree", "export", "check heddle.trace"] {
+            let verb: Vec<&str> = verb.split(' ').collect();
+            let run = heddle(path).args([&verb[..], options].concat()).assert();
+            run.code(2).stdout(is_empty()).stderr(ends_with(said));
+        }
+    }
+    assert!(!path.join("heddle.trace.perfetto-trace").exists());
+    for (options, said) in [
+        (&["-F", "f("][..], "unclosed group"),
+        (&["-D", "0"], "1..=4096"),
+        (&["-t", "0s"], "more than 0"),
+        (&["--time-range", "2s..1s"], "it ends before it begins"),
+        (&["--time-range", "2s"], "expected FROM..TO"),
+    ] {
+        let run = heddle(path).arg("report").args(options).assert();
+        run.code(2).stderr(contains(said));
+    }
+}
+
+#[test]
+fn the_filters_are_the_same_for_every_verb() {
+    for verb in ["replay", "report", "tree", "export", "check"] {
+        let help = heddle(Path::new("/")).args([verb, "--help"]).assert();
+        let filters = contains("Filters:\n")
+            .and(contains("-F, --filter <PATTERN>"))
+            .and(contains("-N, --exclude <PATTERN>"))
+            .and(contains("-D, --depth <N>"))
+            .and(contains("-t, --min-time <TIME>"))
+            .and(contains("--time-range <FROM..TO>"))
+            .and(contains("--thread <TID|NAME>"));
+        help.success().stdout(filters);
+    }
+}
+
+/// Each `$ heddle …` in a block of the page, with what stands below it.
+fn examples(page: &str) -> Vec<(Vec<String>, String)> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
+    let text = fs::read_to_string(path.join(page)).unwrap();
+    let filters = text.split("## Filters").nth(1).unwrap();
+    let blocks = filters.split("```").skip(1).step_by(2);
+    let shown = blocks.filter_map(|block| block.trim_start().strip_prefix("$ heddle "));
+    let example = |block: &str| {
+        let (command, printed) = block.split_once('\n').unwrap();
+        let words = command.split(' ').map(str::to_owned);
+        (words.collect(), printed.to_owned())
+    };
+    shown.map(example).collect()
+}
+
+#[test]
+fn the_examples_of_the_pages_print_what_they_say() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let program = Program::build(path);
+    // README's trace.
+    let trace = TraceWriter::create(&path.join("heddle.trace")).unwrap();
+    let mut process = trace.process(3692, 1, program.path()).unwrap();
+    process.module(0, 0x100_0000, 0, None, program.path());
+    let mut thread = process.thread(3692, "abc");
+    let [main, a, b, c] = [" main", " _Z1Av", " _Z1Bv", " _Z1Cv"].map(|name| program.place(name));
+    thread
+        .enter(148_325, main, 0, 900)
+        .enter(150_035, a, main + 5, 800)
+        .enter(21_784_419, b, a + 5, 700)
+        .enter(71_855_053, c, b + 5, 600)
+        .exit(141_930_070, c, b + 5, 600)
+        .exit(141_930_940, b, a + 5, 700)
+        .exit(141_930_950, a, main + 5, 800)
+        .exit(141_930_960, main, 0, 900);
+    thread.finish().unwrap();
+    process.finish().unwrap();
+    for page in ["report.md", "replay.md"] {
+        let examples = examples(page);
+        assert!(!examples.is_empty(), "{page}");
+        for (words, printed) in examples {
+            let words: Vec<&str> = words.iter().map(String::as_str).collect();
+            let (out, notes) = said(path, &words);
+            assert_eq!(format!("{out}{notes}"), printed, "{page}: {words:?}");
+        }
+    }
+}
