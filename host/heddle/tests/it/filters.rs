@@ -6,6 +6,7 @@ use crate::strands::written;
 use heddle_trace_file::write::TraceWriter;
 use predicates::prelude::*;
 use predicates::str::{contains, ends_with, is_empty};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
@@ -328,6 +329,45 @@ fn a_coroutine_is_inside_what_resumes_it_and_a_fiber_on_its_own() {
     // What is inside a level that is left out is not on the next one.
     let (out, _) = said(path, &["check", "heddle.trace", "-D", "1"]);
     assert!(out.contains("  main\n") && !out.contains("leaf"), "{out}");
+}
+
+/// Calls, total and self, by the columns that say whose they are.
+fn times(directory: &Path, options: &[&str]) -> BTreeMap<String, [i64; 2]> {
+    let report = ["report", "--format", "json"];
+    let (out, _) = said(directory, &[&report[..], options].concat());
+    let rows: Vec<serde_json::Value> = serde_json::from_str(&out).unwrap();
+    let row = |row: &serde_json::Value| {
+        let whose = ["kind", "strand", "tid", "function"].map(|column| row[column].to_string());
+        let times = ["total_ns", "self_ns"].map(|column| row[column].as_i64().unwrap());
+        (whose.join(" "), times)
+    };
+    rows.iter().map(row).collect()
+}
+
+#[test]
+fn both_sides_of_a_moment_make_the_whole() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    written(path);
+    for by in ["function", "thread", "strand"] {
+        for filter in [&["-D", "4096"][..], &["-N", "step"], &["-F", "glob:leaf*"]] {
+            let options = [&["--by", by][..], filter].concat();
+            let whole = times(path, &options);
+            // Between activations, in a coroutine, in its callee, in fibers that take turns.
+            for moment in [150, 225, 405, 430, 480, 550, 702, 710, 722, 810, 823, 900] {
+                let (before, after) = (format!("..{moment}ns"), format!("{moment}ns.."));
+                let [before, after] = [before, after]
+                    .map(|range| times(path, &[&options[..], &["--time-range", &range]].concat()));
+                for (row, sums) in &whole {
+                    let part = |side: &BTreeMap<_, [i64; 2]>| side.get(row).copied();
+                    let [before, after] =
+                        [&before, &after].map(|side| part(side).unwrap_or([0; 2]));
+                    let both = [before[0] + after[0], before[1] + after[1]];
+                    assert_eq!(both, *sums, "{options:?} {moment} {row}");
+                }
+            }
+        }
+    }
 }
 
 #[test]
