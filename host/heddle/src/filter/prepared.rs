@@ -7,7 +7,7 @@ use super::verdict::{Around, Limits};
 use super::{FilterArgs, Pattern};
 use crate::names::Names;
 use crate::notes::quoted;
-use heddle_calls::{Key, Profile, Workers};
+use heddle_calls::{Key, Profile, Source, Workers};
 use heddle_strands::{Analysis, Call, Sink, StrandId};
 use heddle_symbols::without_parameters;
 use heddle_trace_file::{Addr, Error, EventKind, Kinds, Nanos, Process, Trace};
@@ -206,7 +206,7 @@ fn called(trace: &Trace) -> Result<Vec<BTreeSet<Key>>, Error> {
     let processes = trace.processes();
     let threads = processes.iter().enumerate().flat_map(|(index, process)| {
         let threads = process.threads().iter();
-        threads.map(move |thread| (index, (thread, process.modules())))
+        threads.map(move |thread| (index, Source::new(thread, process.modules())))
     });
     let (indices, threads): (Vec<usize>, Vec<_>) = threads.unzip();
     let mut own = vec![BTreeSet::new(); processes.len()];

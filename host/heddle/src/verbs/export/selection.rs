@@ -78,7 +78,7 @@ impl Selection {
 
     /// Whether it is all strands.
     pub fn has_all(&self) -> bool {
-        self.0.is_none()
+        self.numbers.is_none() && self.with_calls.is_none()
     }
 
     /// Whether this strand is one of them.
