@@ -3,7 +3,7 @@
 
 use heddle_symbols::{CoroutinePart, Images, coroutine_part};
 use heddle_trace_file::{Addr, Module, Modules, Nanos, Process};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::HashMap;
 
 /// The instrumented functions of a process. Read once, shared by all workers.
@@ -15,6 +15,8 @@ pub struct Code {
     roles: Vec<Role>,
     coroutines: u32,
     signal_returns: FxHashSet<Addr>,
+    /// By function: those that it jumps to at its end; `None` for one that its code does not tell.
+    jumps: FxHashMap<u32, Vec<Option<u32>>>,
 }
 
 /// The role of a function in a coroutine.
@@ -65,6 +67,11 @@ impl Code {
             };
             let bias = module.bias;
             let module_code = stretches.map(|stretches| ModuleCode { bias, stretches });
+            if same.is_none()
+                && let Some(module_code) = &module_code
+            {
+                code.add_jumps(module, module_code, images);
+            }
             code.modules.push(module_code);
             if same.is_none() {
                 let returns = images.signal_returns(module).into_iter();
@@ -74,6 +81,22 @@ impl Code {
             read.entry(key).or_insert(index);
         }
         code
+    }
+
+    /// Reads which functions of `module` end by a jump.
+    fn add_jumps(&mut self, module: &Module, code: &ModuleCode, images: &mut Images) {
+        for jump in images.tail_jumps(module) {
+            let Some((from, _)) = code.stretch(jump.at) else {
+                continue;
+            };
+            let to = jump.to.and_then(|to| code.stretch(to));
+            let within = to.is_some_and(|(to, behind)| to.function == from.function && behind > 0);
+            let targets = self.jumps.entry(from.function).or_default();
+            let to = to.map(|(to, _)| to.function);
+            if !within && !targets.contains(&to) {
+                targets.push(to);
+            }
+        }
     }
 
     /// The functions of `module`, numbered behind those that are known: a part that the compiler
@@ -158,11 +181,7 @@ impl Code {
     fn stretch(&self, modules: &Modules, address: Addr, time: Nanos) -> Option<(&Stretch, u64)> {
         let index = modules.find(address, time)?;
         let module = self.modules.get(index)?.as_ref()?;
-        let offset = address.0.wrapping_sub(module.bias);
-        let after = module.stretches.partition_point(|s| s.start <= offset);
-        let stretch = module.stretches.get(after.checked_sub(1)?)?;
-        let behind = offset - stretch.start;
-        (behind < stretch.length).then_some((stretch, behind))
+        module.stretch(address.0.wrapping_sub(module.bias))
     }
 
     /// Whether the function whose call of `__fentry__` returns to `address` has pushed its static
@@ -173,6 +192,12 @@ impl Code {
         stretch.is_some_and(|(stretch, behind)| {
             stretch.may_be_nested && matches!(behind, 7 | 8 | 11 | 12)
         })
+    }
+
+    /// Whether the function `from` may jump to `to` at its end, as far as its code tells.
+    pub fn may_jump(&self, from: u32, to: u32) -> bool {
+        let targets = self.jumps.get(&from);
+        from != to && targets.is_some_and(|all| all.contains(&None) || all.contains(&Some(to)))
     }
 
     /// The role of a function in a coroutine; unknown, and so plain, without a symbol.
@@ -194,6 +219,16 @@ impl Code {
     /// Whether this return address is where the kernel has a signal's handler return to.
     pub fn is_signal_return(&self, address: Addr) -> bool {
         self.signal_returns.contains(&address)
+    }
+}
+
+impl ModuleCode {
+    /// The stretch that holds an address of the file, and how far behind its beginning that is.
+    fn stretch(&self, address: u64) -> Option<(&Stretch, u64)> {
+        let after = self.stretches.partition_point(|s| s.start <= address);
+        let stretch = self.stretches.get(after.checked_sub(1)?)?;
+        let behind = address - stretch.start;
+        (behind < stretch.length).then_some((stretch, behind))
     }
 }
 

@@ -165,7 +165,11 @@ impl<'a, S: Sink> OpenCalls<'a, S> {
         let ran = whole.saturating_sub(suspended);
         match state.frames.last_mut() {
             Some(outer) => outer.callees += ran,
-            None => state.base = sp,
+            None => {
+                state.base = sp;
+                let ended = &mut self.map.threads[state.thread];
+                ended.emptied = Some((ended.events, stack, number));
+            }
         }
         match end {
             End::Returned => {}

@@ -206,6 +206,11 @@ impl<'a> Sites<'a> {
         })
     }
 
+    /// Whether the function `from` may jump to `to` at its end.
+    pub fn may_jump(&self, from: u32, to: u32) -> bool {
+        self.code.may_jump(from, to)
+    }
+
     /// Whether this return address is where the kernel has a signal's handler return to.
     pub fn is_signal_return(&self, address: Addr) -> bool {
         self.code.is_signal_return(address)

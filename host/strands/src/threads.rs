@@ -25,6 +25,9 @@ pub(crate) struct Context {
     /// The activation that ended with the event of this number, and the stack pointer and caller of
     /// its call. If another activation begins in its place next, this one resumed it.
     pub left: Option<(u64, StrandId, u64, u64)>,
+    /// The outermost call of a stack that ended with the event of this number, the stack, and the
+    /// call's function.
+    pub emptied: Option<(u64, u32, u32)>,
 }
 
 /// The group's threads, by their index in the group.

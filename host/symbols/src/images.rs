@@ -2,6 +2,7 @@
 
 use crate::lines::{Lines, SourceLine};
 use crate::signal_return::signal_returns;
+use crate::tail_jumps::{TailJump, tail_jumps};
 use crate::{SymbolTable, coroutines, files};
 use heddle_trace_file::{Addr, Module, ModuleSymbols, Recipe};
 use std::collections::{HashMap, HashSet};
@@ -204,14 +205,22 @@ impl Images {
     /// The return addresses of signal handlers in the file that `module` was mapped from, in the
     /// file's own address space. Of a file that is gone, or is another now, there are none.
     pub fn signal_returns(&self, module: &Module) -> Vec<u64> {
-        if !module.path.is_absolute() {
-            return Vec::new();
-        }
-        let bytes = files::map(&module.path).ok();
-        let same = bytes.filter(|bytes| {
-            module.build_id.is_none() || SymbolTable::build_id_of(bytes) == module.build_id
+        with_file(module, signal_returns)
+    }
+
+    /// The jumps by which functions of the file that `module` was mapped from end, as far as
+    /// `-minstrument-return=call` shows them. Of a file that is gone, or is another now, there are
+    /// none.
+    pub fn tail_jumps(&mut self, module: &Module) -> Vec<TailJump> {
+        let hook = self.table(module).and_then(|table| {
+            let mut functions = table.stretches();
+            let hook = functions.find(|&(_, _, name)| name == "__return__");
+            hook.map(|(start, ..)| start)
         });
-        same.map_or_else(Vec::new, |bytes| signal_returns(&bytes))
+        match hook {
+            Some(hook) => with_file(module, |bytes| tail_jumps(bytes, hook)),
+            None => Vec::new(),
+        }
     }
 
     /// Where coroutines of the file that `module` was mapped from have their frames: return
@@ -255,6 +264,19 @@ impl Images {
     pub fn take_warnings(&mut self) -> Vec<Warning> {
         std::mem::take(&mut self.warnings)
     }
+}
+
+/// What `read` finds in the bytes of the file that `module` was mapped from: nothing in one that is
+/// gone, or is another now.
+fn with_file<T>(module: &Module, read: impl Fn(&[u8]) -> Vec<T>) -> Vec<T> {
+    if !module.path.is_absolute() {
+        return Vec::new();
+    }
+    let bytes = files::map(&module.path).ok();
+    let same = bytes.filter(|bytes| {
+        module.build_id.is_none() || SymbolTable::build_id_of(bytes) == module.build_id
+    });
+    same.map_or_else(Vec::new, |bytes| read(&bytes))
 }
 
 /// What the debug information of the file at `path` says of coroutines; it may be in a file of its

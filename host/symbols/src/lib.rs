@@ -16,6 +16,7 @@ mod lines;
 mod resolver;
 mod signal_return;
 mod table;
+mod tail_jumps;
 mod unwinder;
 
 pub use coroutine_names::{CoroutinePart, coroutine_part};
@@ -24,3 +25,4 @@ pub use images::{Images, Warning};
 pub use lines::SourceLine;
 pub use resolver::{Location, Resolver, printable};
 pub use table::{ParseError, SymbolTable};
+pub use tail_jumps::TailJump;

@@ -222,7 +222,7 @@ impl<S: Sink> Decoder<'_, S> {
                 own
             }
             None if self.alone => return Err(NotAlone),
-            None => self.elsewhere(context, new, holder, instrumented.is_some()),
+            None => self.elsewhere(context, new, callee, holder, instrumented.is_some()),
         };
         let mut flags = way;
         if let Some(top) = self.running.stack(stack).top() {

@@ -7,7 +7,7 @@ use crate::evidence::Start;
 use crate::sink::Sink;
 use crate::stacks::{BASE, REACH};
 
-use heddle_trace_file::Addr;
+use heddle_trace_file::{Addr, Way};
 
 impl<S: Sink> Decoder<'_, S> {
     /// The stack of a call by uninstrumented code, outside the stacks of threads.
@@ -15,6 +15,7 @@ impl<S: Sink> Decoder<'_, S> {
         &mut self,
         context: usize,
         new: &Entered,
+        callee: u32,
         holder: Option<u32>,
         instrumented: bool,
     ) -> u32 {
@@ -34,6 +35,9 @@ impl<S: Sink> Decoder<'_, S> {
             return stack;
         }
         let current = self.running.thread(context).current;
+        if !starts && let Some(stack) = self.jumped_on(context, new, callee) {
+            return stack;
+        }
         let near = current.filter(|&stack| {
             self.running.map().is_next_on(context, stack, new.sp)
                 && self
@@ -99,6 +103,21 @@ impl<S: Sink> Decoder<'_, S> {
         let function = Addr(new.function);
         self.running
             .new_stack(context, function, instrumented, new.time)
+    }
+
+    /// The stack on which the outermost call has just ended by a jump to the new call's function,
+    /// `callee`, as far as its code tells: then this is the outermost call now. A fiber that begins
+    /// there next would do so with the same stack pointer and call site.
+    fn jumped_on(&self, context: usize, new: &Entered, callee: u32) -> Option<u32> {
+        let thread = self.running.thread(context);
+        let (event, stack, function) = thread.emptied?;
+        let state = self.running.stack(stack);
+        let here = new.way == Way::Entry
+            && event + 1 == thread.events
+            && thread.current == Some(stack)
+            && state.owner.is_none()
+            && (state.base, state.root_site) == (new.sp, new.caller);
+        (here && self.sites.may_jump(function, callee)).then_some(stack)
     }
 
     /// The fiber whose outermost call has ended, and whose code calls once more: from the same
