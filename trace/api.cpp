@@ -86,6 +86,13 @@ extern "C" {
   });
 }
 
+/// Likewise heddle_append.
+[[gnu::visibility("hidden")]] void heddle_append_slowly(std::uint64_t first, std::uint64_t third) {
+  with_this_thread([=](Process& process, Thread& thread) {
+    return append_record(process, thread, first, third);
+  });
+}
+
 /// Likewise the capturing hooks (arch/x86_64_capturing.S); those of the second way set `entry_way`.
 [[gnu::visibility("hidden")]] void heddle_frame_slowly(std::uint64_t first, std::uint64_t second,
                                                        bool entry_way) {

@@ -296,7 +296,8 @@ std::uint32_t heddle_wanted(std::uint64_t function, std::uint64_t call_site,
   FollowedStack& stack = stack_of(stack_pointer);
   if ((kind & kExit) == 0) {
     // Also without patterns: the hooks ask about functions that have no decision yet.
-    const std::uint32_t bits = planned_bits(function);
+    constexpr std::uint32_t kPatterns = kIncluded | kExcluded | kStarts | kStops;
+    const std::uint32_t bits = planned_bits(function) & kPatterns;
     const std::uint64_t readable = (kind & kLate) != 0 ? 0 : readable_above(stack, stack_pointer);
     const bool recording = !switched() || enter_on(stack, call, readable, bits);
     const bool wanted = enter_wanted(stack, call, readable, bits) && recording;

@@ -159,6 +159,8 @@ enum class RecordType : std::uint64_t {
   kStrandWaits,
   kCapture,
   kMaking,
+  kFrameMade,
+  kFrameFreed,
 };
 
 /// What a thread makes, by its record of type making.

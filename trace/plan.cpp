@@ -128,6 +128,21 @@ bool install(const PlanModule& module, PlanHeader* plan) {
   return true;
 }
 
+void widen(const PlanRange& range) {
+  if (filter.active) return;
+  if ((range.bits & (kMakesFrames | kDestroysFrames)) != 0) {
+    __atomic_store_n(&frame_code.told, true, __ATOMIC_RELAXED);
+  }
+  if ((range.bits & kDestroysFrames) == 0) return;
+  // Hooks may read one of the two before the other: the plan's verdict on the address counts.
+  if (frame_code.high == 0 || range.start < frame_code.low) {
+    __atomic_store_n(&frame_code.low, range.start, __ATOMIC_RELAXED);
+  }
+  if (range.start + range.size > frame_code.high) {
+    __atomic_store_n(&frame_code.high, range.start + range.size, __ATOMIC_RELAXED);
+  }
+}
+
 /// Whether a mapped file of so many bytes is a plan.
 bool valid(const PlanHeader& plan, std::uint64_t bytes) {
   if (bytes < sizeof plan || plan.magic != kPlanMagic || plan.version != kVersion) return false;
@@ -181,6 +196,7 @@ long take_plan(Process& process, const char* path) {
   for (std::uint64_t i = 0;
        i < (bytes - sizeof *plan - plan->modules * sizeof *modules) / sizeof *ranges; ++i) {
     if (ranges[i].bits >> 8 != 0) __atomic_store_n(&coroutines, true, __ATOMIC_RELAXED);
+    widen(ranges[i]);
   }
   if (--plan->users == 0) sys::munmap(mapped, bytes);
   if (filter.patterns != 0) forget_decisions();
@@ -229,6 +245,8 @@ long ask(Process& process) {
 }
 
 }  // namespace
+
+constinit FrameCode frame_code{};
 
 std::uint32_t planned_bits(std::uint64_t address) {
   std::uint64_t& word = heddle_decisions[address >> 4 & (kDecisions - 1)];

@@ -31,6 +31,19 @@ inline constexpr std::uint32_t kNotPlanned =
     ~0u;  ///< the address is in no module that was answered
 [[nodiscard]] std::uint32_t planned_range(std::uint64_t address);
 
+/// Further bits of planned_bits: code from which the frames of coroutines are allocated, and
+/// functions that destroy coroutines.
+inline constexpr std::uint32_t kMakesFrames = 16, kDestroysFrames = 32;
+
+/// What the plans say of such code, for a first look: whether there is any, and between which
+/// addresses the functions lie that destroy. Nothing while calls are filtered: what is left out
+/// leaves no record.
+struct FrameCode {
+  bool told;
+  std::uint64_t low, high;
+};
+extern FrameCode frame_code;
+
 /// Whether any plan has told of a coroutine.
 [[nodiscard]] bool plan_has_coroutines();
 

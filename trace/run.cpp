@@ -100,16 +100,7 @@ long make_room(Process& process, Thread& thread, std::uint64_t bytes, std::uint6
 /// A record of three words: the first's upper half, the time, a number.
 long append_words(Process& process, Thread& thread, RecordType type, std::uint64_t more,
                   std::uint64_t number) {
-  const std::uint64_t now = ticks();
-  const long error =
-      make_room(process, thread, kMostForCall, now, reinterpret_cast<std::uint64_t>(&now));
-  if (error != 0) return error;
-  std::uint64_t* word = at(thread.buffer.header->position);
-  *word++ = first_word(type, 3, more);
-  *word++ = now;
-  *word++ = number;
-  commit(thread, word);
-  return 0;
+  return append_record(process, thread, first_word(type, 3, more), number);
 }
 
 }  // namespace
@@ -160,6 +151,19 @@ long append_strand(Process& process, Thread& thread, StrandEvent what, std::uint
 long append_making(Process& process, Thread& thread, Making what, std::uint32_t number) {
   return append_words(process, thread, RecordType::kMaking, static_cast<std::uint64_t>(what),
                       number);
+}
+
+long append_record(Process& process, Thread& thread, std::uint64_t first, std::uint64_t third) {
+  const std::uint64_t now = ticks();
+  const long error =
+      make_room(process, thread, kMostForCall, now, reinterpret_cast<std::uint64_t>(&now));
+  if (error != 0) return error;
+  std::uint64_t* word = at(thread.buffer.header->position);
+  *word++ = first;
+  *word++ = now;
+  *word++ = third;
+  commit(thread, word);
+  return 0;
 }
 
 long append_frame(Process& process, Thread& thread, const FrameRecord& record) {

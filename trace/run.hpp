@@ -47,6 +47,10 @@ enum class StrandEvent : std::uint32_t { kSwitch = 1, kEnd = 2 };
 [[nodiscard]] long append_text(Process& process, Thread& thread, RecordType type,
                                std::uint64_t strand, const char* text);
 
+/// Appends a record of three words with the time in the second.
+[[nodiscard]] long append_record(Process& process, Thread& thread, std::uint64_t first,
+                                 std::uint64_t third);
+
 /// Appends the frame of the coroutine whose enter comes next (coroutines.hpp).
 struct FrameRecord;
 [[nodiscard]] long append_frame(Process& process, Thread& thread, const FrameRecord& record);

@@ -383,6 +383,40 @@ asking\name:
 	SEQUENCE .Lstrand, .Lstrand_begin, .Lstrand_commit, .Lstrand_slow
 	END	heddle_trace_strand_switch
 
+// void heddle_append(uint64_t first, uint64_t third) of frame_memory.hpp: as often as a coroutine is made and destroyed.
+	SHARED	heddle_append
+	BEGIN	heddle_append
+	FIND_WINDOW .Lappend_none
+	movq	HEDDLE_WINDOW_OWN_SEQUENCE(%rcx), %rdx
+	testq	%rdx, %rdx
+	je	.Lappend_slow
+	ANNOUNCE .Lappend
+.Lappend_begin:
+	movq	HEDDLE_WINDOW_POSITION(%rcx), %r8
+	testq	%r8, %r8
+	je	.Lappend_slow
+	movq	(%r8), %r9
+	leaq	HEDDLE_STRAND_BYTES-16(%r9), %rax	// the limit is a call's
+	cmpq	HEDDLE_WINDOW_LIMIT(%rcx), %rax
+	ja	.Lappend_slow
+	rdtsc
+	shlq	$32, %rdx
+	orq	%rdx, %rax
+	movq	%rdi, (%r9)
+	movq	%rax, 8(%r9)
+	movq	%rsi, 16(%r9)
+	addq	$HEDDLE_STRAND_BYTES, %r9
+	movq	%r9, (%r8)
+.Lappend_commit:
+.Lappend_none:
+	ret
+.Lappend_slow:
+	cmpq	$0, HEDDLE_WINDOW_DROPPED(%rcx)
+	jne	.Lappend_none
+	jmp	heddle_append_slowly
+	SEQUENCE .Lappend, .Lappend_begin, .Lappend_commit, .Lappend_slow
+	END	heddle_append
+
 	SET	heddle_sparse_hooks, sparse, sparse
 	SET	heddle_filtered_hooks, filtered, filtered
 	SET	heddle_brief_hooks, slow, brief			// enters have their sequence unless they must go the slow way

@@ -184,7 +184,12 @@ pub struct Node {
 /// `strands` are in order of their numbers. O(strands × log strands).
 pub fn tree(strands: &[Strand], names: &mut Names<'_>) -> Vec<Node> {
     let known = |id: &StrandId| strands.binary_search_by_key(id, |strand| strand.id).is_ok();
-    let made_by = strands.iter().map(|strand| strand.parent.filter(known));
+    // A coroutine whose maker is unknown stands below the strand that ran it first.
+    let above = |strand: &Strand| match strand.kind {
+        Kind::Coroutine => strand.parent.or(strand.resumer),
+        Kind::Thread | Kind::Fiber => strand.parent,
+    };
+    let made_by = strands.iter().map(|strand| above(strand).filter(known));
     let made_by: Vec<Option<StrandId>> = made_by.collect();
     let mut children: Vec<u32> = (0..strands.len() as u32).collect();
     children.sort_by_key(|&index| made_by[index as usize]);

@@ -3,6 +3,9 @@
 //! A coroutine's frame is found again at the same address until it is destroyed, and then another's
 //! may be there. A new instance begins where
 //!
+//! - the frame was allocated, and the one before it ended where that was freed: the recorder tells
+//!   of both where the C++ library's `operator new` and `delete` are asked. Memory that was
+//!   allocated by code which allocates frames is a frame if it is entered as one, or freed as one;
 //! - nothing was known at that address, or what was there was destroyed, or was another
 //!   coroutine's;
 //! - the resume index is 0: it runs for the first time;
@@ -10,9 +13,10 @@
 //!   first is behind the initial one, and nothing comes back to that;
 //! - its ramp is what called it: that makes a new one each time.
 //!
-//! The strand that runs the ramp is the parent. Where the first activation is not seen (the
-//! optimiser put it into the ramp), the ramp's call is remembered, and the next new instance is
-//! from there.
+//! The strand that runs the ramp is the parent. Where the optimiser has put the first activation
+//! into the ramp, the calls of that ramp are the instance's, so what is made there has the instance
+//! for its parent; and a ramp that returned without its frame having been seen is remembered. The
+//! next new instance is from one of those ramps: if all have one maker, that is its parent.
 
 use crate::code::{Code, Role};
 use crate::entered::Entered;
@@ -22,7 +26,7 @@ use crate::stacks::Frame;
 use crate::{Kind, StrandId};
 use heddle_symbols::CoroutinePart;
 use heddle_trace_file::{Addr, CoroutineFrame, Nanos};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::VecDeque;
 
 /// The instances that live, and the ramps that made some of which nothing was seen.
@@ -35,11 +39,82 @@ pub(crate) struct Instances<'a> {
     orphans: u64,
     /// Slots by address.
     at: FxHashMap<Addr, u32>,
-    /// The strands that called a coroutine's ramp, and when, for instances that were not seen yet.
-    unseen: FxHashMap<u32, VecDeque<(StrandId, u64)>>,
+    /// By coroutine: calls of its ramp that made instances which were not seen yet.
+    unseen: FxHashMap<u32, Unseen>,
+    /// By address: memory that may be a frame, and was not entered or freed as one yet.
+    made: FxHashMap<Addr, Made>,
+    /// The frames that were allocated by open ramps in which no instance was entered yet.
+    in_ramps: FxHashMap<RampCall, Addr>,
+    /// Coroutines some of whose frames came from elsewhere than what was seen to be allocated.
+    made_elsewhere: FxHashSet<u32>,
     /// Instances that were destroyed, latest last. The compiler may have made the rest of a
     /// destruction a tail call, which comes after its end.
     destroyed: VecDeque<(u32, StrandId)>,
+}
+
+/// An open call of a ramp, which no other one equals: its stack pointer, and when it was entered.
+pub(crate) type RampCall = (u64, u64);
+
+/// What tells this call of a ramp from all others.
+pub(crate) fn ramp_call(frame: &Frame) -> RampCall {
+    (frame.sp, frame.enter)
+}
+
+/// Memory that may be a coroutine's frame.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Made {
+    /// The strand that ran then; `None` if the trace does not tell.
+    pub maker: Option<StrandId>,
+    pub time: u64,
+    /// Index of the thread, in its process.
+    pub thread: usize,
+    /// The ramp whose first allocation it was: its number and address.
+    pub ramp: Option<(u32, Addr)>,
+}
+
+/// A call of a ramp that returned, and made an instance of which nothing was seen.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ramp {
+    pub maker: StrandId,
+    pub time: u64,
+    /// Index of the thread, in its process.
+    pub thread: usize,
+    pub function: Addr,
+    /// The number of the thread's event by which it was left.
+    pub left: u64,
+}
+
+/// Ramps of one coroutine, oldest first.
+#[derive(Clone, Debug, Default)]
+struct Unseen {
+    ramps: VecDeque<Ramp>,
+    /// The number of neighbours with different makers.
+    changes: usize,
+}
+
+impl Unseen {
+    fn push(&mut self, ramp: Ramp) {
+        if self.ramps.len() >= UNSEEN {
+            self.pop_front();
+        }
+        let before = self.ramps.back();
+        self.changes += usize::from(before.is_some_and(|before| before.maker != ramp.maker));
+        self.ramps.push_back(ramp);
+    }
+
+    fn pop_front(&mut self) -> Option<Ramp> {
+        let ramp = self.ramps.pop_front()?;
+        let next = self.ramps.front();
+        self.changes -= usize::from(next.is_some_and(|next| next.maker != ramp.maker));
+        Some(ramp)
+    }
+
+    fn pop_back(&mut self) -> Option<Ramp> {
+        let ramp = self.ramps.pop_back()?;
+        let before = self.ramps.back();
+        self.changes -= usize::from(before.is_some_and(|before| before.maker != ramp.maker));
+        Some(ramp)
+    }
 }
 
 /// The context in which a call is entered.
@@ -52,6 +127,8 @@ pub(crate) struct Around<'f> {
     pub strand: StrandId,
     /// The strand whose activation ended just before, in its place.
     pub jumped: Option<StrandId>,
+    /// The number of the thread's event.
+    pub event: u64,
 }
 
 /// The effect of a call on an instance.
@@ -69,6 +146,9 @@ const DESTROYED: usize = 32;
 /// Ramps of one coroutine that are remembered.
 const UNSEEN: usize = 1 << 20;
 
+/// Allocations that are remembered.
+const MADE: usize = 1 << 22;
+
 impl<'a> Instances<'a> {
     /// Starts without instances, for the process with this code. `capturing`: frames are captured.
     pub fn new(code: &'a Code, capturing: bool) -> Self {
@@ -78,6 +158,9 @@ impl<'a> Instances<'a> {
             orphans: 0,
             at: FxHashMap::default(),
             unseen: FxHashMap::default(),
+            made: FxHashMap::default(),
+            in_ramps: FxHashMap::default(),
+            made_elsewhere: FxHashSet::default(),
             destroyed: VecDeque::new(),
         }
     }
@@ -93,23 +176,149 @@ impl<'a> Instances<'a> {
         self.capturing && matches!(self.code.role(function), Role::Ramp(_))
     }
 
-    /// No more events come: slots' numbers mean nothing from here on.
-    pub fn clear(&mut self) {
+    /// No more events come: instances that were made and never seen again are told of. Slots'
+    /// numbers mean nothing from here on.
+    pub fn finish(&mut self, slots: &mut Slots, sink: &mut impl Sink) {
+        let mut last: Vec<(Option<Addr>, u32, Made)> = Vec::new();
+        for (address, made) in std::mem::take(&mut self.made) {
+            if let Some((ramp, _)) = made.ramp
+                && let Role::Ramp(coroutine) = self.code.role(ramp)
+                && !self.made_elsewhere.contains(&coroutine)
+            {
+                last.push((Some(address), coroutine, made));
+            }
+        }
+        for (coroutine, unseen) in std::mem::take(&mut self.unseen) {
+            last.extend(unseen.ramps.into_iter().map(|ramp| {
+                let made = Made {
+                    maker: Some(ramp.maker),
+                    time: ramp.time,
+                    thread: ramp.thread,
+                    ramp: Some((coroutine, ramp.function)),
+                };
+                (None, coroutine, made)
+            }));
+        }
+        last.sort_unstable_by_key(|(address, coroutine, made)| (made.time, *coroutine, *address));
+        for (address, coroutine, made) in last {
+            let function = made.ramp.map_or(Addr(0), |(_, function)| function);
+            let frame = address.and_then(CoroutineFrame::at);
+            self.begin(slots, sink, frame, coroutine, &made, function);
+        }
         self.at.clear();
-        self.unseen.clear();
+        self.in_ramps.clear();
         self.destroyed.clear();
     }
 
-    /// This ramp, called by `maker`, returned, and made an instance of which nothing was seen.
-    pub fn unseen(&mut self, ramp: u32, maker: StrandId, time: u64) {
+    /// This ramp was left. If it `returned`, and no frame was allocated in it, it made an instance
+    /// of which nothing was seen.
+    pub fn ramp_left(&mut self, call: RampCall, number: u32, ramp: Ramp, returned: bool) {
+        let made = self.in_ramps.remove(&call).is_some();
+        if made || !returned {
+            return;
+        }
+        if let Role::Ramp(coroutine) = self.code.role(number) {
+            self.unseen.entry(coroutine).or_default().push(ramp);
+        }
+    }
+
+    /// The frame that was allocated by this open call of a ramp, of which no instance was entered.
+    pub fn frame_in(&self, call: RampCall) -> Option<Addr> {
+        self.in_ramps.get(&call).copied()
+    }
+
+    /// Memory was allocated that may be a frame, in the ramp that `call` is, if it is its first.
+    pub fn made(
+        &mut self,
+        slots: &mut Slots,
+        sink: &mut impl Sink,
+        frame: Addr,
+        made: Made,
+        call: Option<RampCall>,
+    ) {
+        self.capturing = true;
+        if let Some(old) = self.at.remove(&frame) {
+            self.replaced(slots, sink, old);
+        }
+        if self.made.len() >= MADE {
+            self.made.clear();
+        }
+        self.made.insert(frame, made);
+        if let Some(call) = call {
+            self.in_ramps.insert(call, frame);
+        }
+    }
+
+    /// The instance that has the frame which a ramp allocated here.
+    pub fn instance_at(
+        &mut self,
+        slots: &mut Slots,
+        sink: &mut impl Sink,
+        frame: Addr,
+    ) -> Option<StrandId> {
+        if let Some(&slot) = self.at.get(&frame) {
+            return Some(slots[slot].strand.id);
+        }
+        let made = *self.made.get(&frame)?;
+        let (ramp, function) = made.ramp?;
         let Role::Ramp(coroutine) = self.code.role(ramp) else {
+            return None;
+        };
+        self.made.remove(&frame);
+        let frame = CoroutineFrame::at(frame);
+        let slot = self.begin(slots, sink, frame, coroutine, &made, function);
+        slots[slot].fresh = true;
+        Some(slots[slot].strand.id)
+    }
+
+    /// A new instance whose frame was allocated so, and which is named after `function`.
+    fn begin(
+        &mut self,
+        slots: &mut Slots,
+        sink: &mut impl Sink,
+        frame: Option<CoroutineFrame>,
+        coroutine: u32,
+        made: &Made,
+        function: Addr,
+    ) -> u32 {
+        self.orphans += u64::from(made.maker.is_none());
+        let slot = slots.add(Kind::Coroutine, made.thread, Nanos(made.time));
+        let live = &mut slots[slot];
+        live.coroutine = coroutine;
+        live.strand.parent = made.maker;
+        live.strand.frame = frame;
+        live.strand.begins_with(function);
+        sink.born(&live.strand);
+        if let Some(frame) = frame {
+            self.at.insert(frame.address(), slot);
+        }
+        slot
+    }
+
+    /// The frame of an instance is freed, which `destroyer`, the function with the number
+    /// `function`, destroys.
+    pub fn freed(
+        &mut self,
+        slots: &mut Slots,
+        sink: &mut impl Sink,
+        frame: Addr,
+        (destroyer, function): (Addr, u32),
+        time: u64,
+    ) {
+        let Role::Part(coroutine, _) = self.code.role(function) else {
             return;
         };
-        let makers = self.unseen.entry(coroutine).or_default();
-        if makers.len() >= UNSEEN {
-            makers.pop_front();
+        if let Some(made) = self.made.remove(&frame) {
+            let frame = CoroutineFrame::at(frame);
+            self.begin(slots, sink, frame, coroutine, &made, destroyer);
         }
-        makers.push_back((maker, time));
+        let Some(slot) = self.at.remove(&frame) else {
+            return;
+        };
+        slots[slot].dying = true;
+        if slots[slot].open == 0 {
+            slots.end(slot, time, sink);
+        }
     }
 
     /// The instance that a call with this frame runs or destroys; `None` if the function is no
@@ -135,6 +344,19 @@ impl<'a> Instances<'a> {
         let address = frame.address();
         let index = frame.resume_index();
         let known = self.at.get(&address).copied();
+        // A call from elsewhere in an open ramp may resume another instance of the coroutine.
+        let ramp = around.top.as_mut().filter(|outer| {
+            outer.is(Frame::RAMP)
+                && self.code.role(outer.callee) == Role::Ramp(coroutine)
+                && self
+                    .frame_in(ramp_call(outer))
+                    .is_none_or(|made| made == address)
+        });
+        let in_ramp = ramp.is_some();
+        if let Some(outer) = ramp {
+            outer.flags &= !Frame::RAMP;
+            self.in_ramps.remove(&ramp_call(outer));
+        }
         // Without a resume index, only a tail call from the destroying function says that a body
         // destroys.
         let rest_of = known.is_some_and(|slot| {
@@ -143,20 +365,14 @@ impl<'a> Instances<'a> {
         });
         let destroys =
             part != CoroutinePart::Resume || index.is_some_and(|index| index & 1 == 1) || rest_of;
-        let ramp = around.top.as_mut().filter(|outer| {
-            outer.is(Frame::RAMP) && self.code.role(outer.callee) == Role::Ramp(coroutine)
-        });
-        let in_ramp = ramp.is_some();
-        if let Some(outer) = ramp {
-            outer.flags &= !Frame::RAMP;
-        }
         let same = known.filter(|&slot| {
             let live = &slots[slot];
             let before = live.strand.resume_index();
             let begins = index == Some(0)
                 || in_ramp
                 || (index == Some(2) && before.is_some_and(|before| before != 0));
-            live.coroutine == coroutine && !live.dying && (destroys || !begins)
+            let fits = destroys || !begins || live.fresh;
+            live.coroutine == coroutine && !live.dying && fits
         });
         // The function that began to destroy the instance calls, or jumps to, the one that destroys
         // its locals.
@@ -170,19 +386,15 @@ impl<'a> Instances<'a> {
                 if let Some(old) = known {
                     self.replaced(slots, sink, old);
                 }
-                let first = in_ramp || index == Some(0);
-                let (parent, born) = self.maker(coroutine, first, around.strand, new.time);
-                let slot = slots.add(Kind::Coroutine, around.thread, Nanos(born));
-                let live = &mut slots[slot];
-                live.coroutine = coroutine;
-                live.strand.parent = Some(parent);
-                live.strand.frame = Some(frame);
-                live.strand.begins_with(Addr(new.function));
-                sink.born(&live.strand);
-                self.at.insert(address, slot);
-                slot
+                let made = self.made.remove(&address).unwrap_or_else(|| {
+                    self.made_elsewhere.insert(coroutine);
+                    self.maker(coroutine, in_ramp || index == Some(0), &around, new.time)
+                });
+                let function = Addr(new.function);
+                self.begin(slots, sink, Some(frame), coroutine, &made, function)
             }
         };
+        slots[slot].fresh = false;
         let strand = &mut slots[slot].strand;
         if !destroys {
             strand.goes_on_behind(index);
@@ -191,22 +403,34 @@ impl<'a> Instances<'a> {
         Some(Instance { slot, flags })
     }
 
-    /// Who made a new instance, and when. `first`: it runs for the first time, on `outer`.
-    fn maker(
-        &mut self,
-        coroutine: u32,
-        first: bool,
-        outer: StrandId,
-        time: u64,
-    ) -> (StrandId, u64) {
+    /// Who made a new instance whose frame was not seen to be allocated, and when. `first`: it runs
+    /// for the first time.
+    fn maker(&mut self, coroutine: u32, first: bool, around: &Around<'_>, time: u64) -> Made {
+        let made = |maker, time| Made {
+            maker,
+            time,
+            thread: around.thread,
+            ramp: None,
+        };
+        let unseen = self.unseen.get_mut(&coroutine);
         if first {
-            return (outer, time);
+            // The ramp has jumped to it.
+            if let Some(unseen) = unseen
+                && let Some(latest) = unseen.ramps.back()
+                && (latest.thread, latest.left + 1) == (around.thread, around.event)
+            {
+                unseen.pop_back();
+            }
+            return made(Some(around.strand), time);
         }
-        let makers = self.unseen.get_mut(&coroutine);
-        makers.and_then(VecDeque::pop_front).unwrap_or_else(|| {
-            self.orphans += 1;
-            (outer, time)
-        })
+        let Some(unseen) = unseen else {
+            return made(None, time);
+        };
+        let one = unseen.changes == 0;
+        match unseen.pop_front() {
+            Some(ramp) if one => made(Some(ramp.maker), ramp.time),
+            _ => made(None, time),
+        }
     }
 
     /// An instance was destroyed, and no call of it is open.

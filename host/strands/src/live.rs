@@ -18,6 +18,8 @@ pub(crate) struct Live {
     on: u32,
     /// It has been destroyed, though calls of it may be open.
     pub dying: bool,
+    /// It was made, but no call of it was entered yet.
+    pub fresh: bool,
 }
 
 const NOWHERE: u32 = u32::MAX;
@@ -105,6 +107,7 @@ impl Slots {
             coroutine: 0,
             on,
             dying: false,
+            fresh: false,
         });
         slot
     }

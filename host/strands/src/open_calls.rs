@@ -2,10 +2,10 @@
 //! each.
 
 use crate::entered::Entered;
-use crate::instances::Around;
+use crate::instances::{Around, ramp_call};
 use crate::sink::{Call, Sink, StrandSpan};
 use crate::stack_map::StackMap;
-use crate::stacks::Frame;
+use crate::stacks::{Frame, REACH};
 use crate::strands::Strands;
 use heddle_calls::{End, Loose, Span};
 use heddle_trace_file::{Addr, Callee, Nanos};
@@ -74,6 +74,7 @@ impl<'a, S: Sink> OpenCalls<'a, S> {
                 thread: self.map.threads[context].thread,
                 strand: self.strands[outer].strand.id,
                 jumped: self.map.jumped_from(context, new),
+                event: self.map.threads[context].events,
                 top: self.map.stacks[stack].frames.last_mut(),
             };
             // An inlined function has its container's body, but its own role.
@@ -211,12 +212,23 @@ impl<'a, S: Sink> OpenCalls<'a, S> {
         if frame.is(Frame::CALLBACK) {
             self.callbacks.push((frame.caller, end));
         }
-        if frame.is(Frame::RAMP) && end == End::Returned {
-            self.strands
-                .made_unseen(frame.slot, frame.callee, frame.enter);
+        let context = self.map.stacks[stack].thread;
+        let (thread, events) = (
+            self.map.threads[context].thread,
+            self.map.threads[context].events,
+        );
+        if frame.is(Frame::RAMP) {
+            let returned = end == End::Returned;
+            self.strands.ramp_left(frame, thread, events, returned);
         }
         if frame.is(Frame::DESTROYS) {
-            self.strands[frame.slot].dying = true;
+            let live = &mut self.strands[frame.slot];
+            live.dying = true;
+            // A coroutine that destroys itself: what it jumps to is no activation either.
+            let left = (events, live.strand.id, frame.sp, frame.caller);
+            if end == End::Returned {
+                self.map.threads[context].left = Some(left);
+            }
         }
         if !frame.is(Frame::ACTIVATION) {
             return;
@@ -227,17 +239,41 @@ impl<'a, S: Sink> OpenCalls<'a, S> {
             Some(outer) => *outer += ran,
             None => state.nested += ran,
         }
-        let context = state.thread;
-        let thread = self.map.threads[context].thread;
         let spent = (ran, nested);
         let (id, destroyed) = self.strands.end_activation(frame.slot, spent, thread, time);
         if end == End::Returned {
-            let events = self.map.threads[context].events;
             self.map.threads[context].left = Some((events, id, frame.sp, frame.caller));
         }
         if destroyed {
             self.strands.destroyed(frame.slot, time);
         }
+    }
+
+    /// The thread got memory that may be a coroutine's frame, with the stack pointer's low half
+    /// `sp`.
+    pub fn frame_made(&mut self, context: usize, frame: Addr, sp: u32) {
+        /// Calls around the innermost one that are looked at for a ramp whose coroutine makes it.
+        const AROUND: usize = 64;
+        let thread = &self.map.threads[context];
+        let when = (thread.thread, self.latest);
+        let frames = thread.current.map(|stack| &self.map.stacks[stack].frames);
+        let top = frames.and_then(|frames| frames.last());
+        // What the thread has gone to since its last event is not known.
+        let top = top.filter(|top| u64::from((top.sp as u32).wrapping_sub(sp)) < REACH);
+        let (Some(frames), Some(top)) = (frames, top) else {
+            self.strands.frame_made(frame, when, (None, None), None);
+            return;
+        };
+        let call = ramp_call(top);
+        let own = top.is(Frame::RAMP) && self.strands.frame_in(call).is_none();
+        let around = frames.iter().rev().skip(usize::from(own)).take(AROUND);
+        let within = around
+            .take_while(|around| around.slot == top.slot)
+            .filter(|around| around.is(Frame::RAMP))
+            .find_map(|around| self.strands.frame_in(ramp_call(around)));
+        let in_ramp = own.then_some((call, top.callee, Addr(top.function)));
+        let by = (Some(top.slot), within);
+        self.strands.frame_made(frame, when, by, in_ramp);
     }
 
     /// Closes all calls of `stack` above the first `count`.

@@ -121,6 +121,18 @@ impl<'a, S: Sink> Running<'a, S> {
         self.calls.strands.other(slot, thread, event);
     }
 
+    /// The thread got memory that may be a coroutine's frame, with the stack pointer's low half
+    /// `sp`.
+    pub fn frame_made(&mut self, context: usize, frame: Addr, sp: u32) {
+        self.calls.frame_made(context, frame, sp);
+    }
+
+    /// A frame is freed, which `destroyer`, the function with this number, destroys.
+    pub fn frame_freed(&mut self, frame: Addr, destroyer: (Addr, u32)) {
+        let time = self.calls.latest;
+        self.calls.strands.frame_freed(frame, destroyer, time);
+    }
+
     /// A thread whose stack's bounds were not recorded has it around its first call.
     pub fn settle(&mut self, context: usize, sp: u64) {
         self.calls.map.threads.settle(context, sp);

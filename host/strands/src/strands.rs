@@ -2,9 +2,10 @@
 
 use crate::code::Code;
 use crate::entered::Entered;
-use crate::instances::{Around, Instance, Instances};
+use crate::instances::{Around, Instance, Instances, Made, Ramp, RampCall, ramp_call};
 use crate::live::{Live, Slots};
 use crate::sink::Sink;
+use crate::stacks::Frame;
 use crate::{Kind, StrandId};
 use heddle_trace_file::{Addr, Callee, CoroutineFrame, Event, Nanos, Process};
 use std::ops::{Index, IndexMut};
@@ -141,11 +142,51 @@ impl<'a, S: Sink> Strands<'a, S> {
         self.instances.entered(slots, sink, around, new, called)
     }
 
-    /// This ramp, which the strand in `slot` called at `time`, made an instance of which nothing
-    /// was seen.
-    pub fn made_unseen(&mut self, slot: u32, ramp: u32, time: u64) {
-        let maker = self.slots[slot].strand.id;
-        self.instances.unseen(ramp, maker, time);
+    /// This call of a ramp, which the strand in `slot` made, has ended. If it `returned`, it made an
+    /// instance.
+    pub fn ramp_left(&mut self, frame: &Frame, thread: usize, event: u64, returned: bool) {
+        let ramp = Ramp {
+            maker: self.slots[frame.slot].strand.id,
+            time: frame.enter,
+            thread,
+            function: Addr(frame.function),
+            left: event,
+        };
+        let call = ramp_call(frame);
+        self.instances.ramp_left(call, frame.callee, ramp, returned);
+    }
+
+    /// The frame that was allocated by this open call of a ramp, of which no instance was entered.
+    pub fn frame_in(&self, call: RampCall) -> Option<Addr> {
+        self.instances.frame_in(call)
+    }
+
+    /// Memory was allocated that may be a frame, on the strand in `slot`, if that is known; by the
+    /// instance with the frame `within` if its first activation is a part of its ramp; `in_ramp`:
+    /// as the first of this call of a ramp, with its number and address.
+    pub fn frame_made(
+        &mut self,
+        frame: Addr,
+        (thread, time): (usize, u64),
+        (slot, within): (Option<u32>, Option<Addr>),
+        in_ramp: Option<(RampCall, u32, Addr)>,
+    ) {
+        let (slots, sink) = (&mut self.slots, &mut self.sink);
+        let within = within.and_then(|frame| self.instances.instance_at(slots, sink, frame));
+        let made = Made {
+            maker: within.or_else(|| slot.map(|slot| slots[slot].strand.id)),
+            time,
+            thread,
+            ramp: in_ramp.map(|(_, number, function)| (number, function)),
+        };
+        let call = in_ramp.map(|(call, ..)| call);
+        self.instances.made(slots, sink, frame, made, call);
+    }
+
+    /// A frame is freed, which `destroyer`, the function with this number, destroys.
+    pub fn frame_freed(&mut self, frame: Addr, destroyer: (Addr, u32), time: u64) {
+        let (slots, sink) = (&mut self.slots, &mut self.sink);
+        self.instances.freed(slots, sink, frame, destroyer, time);
     }
 
     /// The strand `by` begins an activation of the coroutine in `slot`.
@@ -193,7 +234,7 @@ impl<'a, S: Sink> Strands<'a, S> {
     /// No more events come: gives the sink, which is told of the strands that live, and the number
     /// of coroutines' instances whose maker is unknown.
     pub fn finish(mut self) -> (S, u64) {
-        self.instances.clear();
+        self.instances.finish(&mut self.slots, &mut self.sink);
         self.slots.finish(&mut self.sink);
         (self.sink, self.instances.orphans())
     }

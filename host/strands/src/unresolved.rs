@@ -14,7 +14,7 @@ pub struct Unresolved {
     /// Calls of uninstrumented code outside all known stacks that could have been on more than one
     /// strand.
     pub ambiguous: u64,
-    /// Coroutines whose maker is unknown: they are shown below the strand that ran them first.
+    /// Coroutines whose maker is unknown: the tree has them below the strand that ran them first.
     pub parents: u64,
 }
 

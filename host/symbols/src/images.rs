@@ -4,7 +4,7 @@ use crate::lines::{Lines, SourceLine};
 use crate::signal_return::signal_returns;
 use crate::tail_jumps::{TailJump, tail_jumps};
 use crate::{SymbolTable, coroutines, files};
-use heddle_trace_file::{Addr, Module, ModuleSymbols, Recipe};
+use heddle_trace_file::{Addr, Kinds, Module, ModuleSymbols, Recipe};
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::io;
@@ -249,6 +249,25 @@ impl Images {
             Vec::new()
         });
         coroutines::with_symbols(known, &table)
+    }
+
+    /// Functions of the file that `module` was mapped from that allocate the frames of coroutines
+    /// or destroy these, in the file's own address space, in order and without overlaps. A file
+    /// without hooks or without coroutines costs no more than its symbols.
+    pub fn frame_code(&mut self, module: &Module) -> Vec<(Range<u64>, Kinds)> {
+        let Some(table) = self.table(module) else {
+            return Vec::new();
+        };
+        if !table.calls_hooks() || !table.has_symtab() || !table.has_coroutines() {
+            return Vec::new();
+        }
+        let read = files::map(&module.path)
+            .and_then(|program| coroutines::frame_code(&program, &table).map_err(io::Error::other));
+        read.unwrap_or_else(|reason| {
+            let path = module.path.clone();
+            self.warnings.push(Warning::Unreadable { path, reason });
+            coroutines::FrameCode::new()
+        })
     }
 
     /// Says once that `module` is stripped, if it is: for those that want a name of it and get

@@ -98,6 +98,20 @@ pub enum EventKind<'a> {
         /// [`Thread::made_by`](crate::Thread::made_by). The process has no other of this number.
         number: u32,
     },
+    /// Code that allocates the frames of coroutines has got memory, which may be a frame.
+    FrameMade {
+        /// Where the memory is.
+        frame: Addr,
+        /// The low half of the stack pointer then.
+        sp: u32,
+    },
+    /// A coroutine's frame is freed.
+    FrameFreed {
+        /// Where it is.
+        frame: Addr,
+        /// The function that destroys the coroutine, as the frame names it.
+        destroyer: Addr,
+    },
 }
 
 /// What a thread makes.
@@ -123,6 +137,13 @@ impl CoroutineFrame {
         NonZeroU64::new(word)
             .map(CoroutineFrame)
             .filter(|frame| frame.address() != Addr(0))
+    }
+
+    /// The frame at this address, of which nothing else is known; `None` if no frame can be there.
+    pub fn at(address: Addr) -> Option<Self> {
+        let inside = address.0 != 0 && address.0 <= Self::ADDRESS;
+        let word = address.0 | u64::from(Self::UNKNOWN) << 48;
+        inside.then(|| Self::from_word(word)).flatten()
     }
 
     /// Where it is: what `std::coroutine_handle::address` gives.

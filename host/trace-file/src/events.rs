@@ -342,6 +342,16 @@ impl<'a> Events<'a> {
                 }
                 return Ok(None);
             }
+            kind::FRAME_MADE => {
+                let (frame, sp) = (Addr(record.word(2)?), record.high);
+                (Way::default(), EventKind::FrameMade { frame, sp })
+            }
+            kind::FRAME_FREED => {
+                self.addresses.advance(self.latest);
+                let (frame, destroyer) = (record.word(2)?, self.addresses.function(record.high));
+                let frame = Addr(frame);
+                (Way::default(), EventKind::FrameFreed { frame, destroyer })
+            }
             // The position has noted a base's content already. Unknown records are skipped.
             _ => return Ok(None),
         };

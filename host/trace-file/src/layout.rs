@@ -57,6 +57,8 @@ pub mod kind {
     pub const STRAND_WAITS: u64 = 9;
     pub const CAPTURE: u64 = 10;
     pub const MAKING: u64 = 11;
+    pub const FRAME_MADE: u64 = 12;
+    pub const FRAME_FREED: u64 = 13;
 }
 
 /// What a thread makes, by its record of type making.

@@ -10,7 +10,7 @@ use std::ops::{BitOr, BitOrAssign};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// What a filter's patterns say of a function.
+/// What is said of a function: a filter's patterns, and what it has to do with coroutines' frames.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Kinds(u32);
 
@@ -23,6 +23,10 @@ impl Kinds {
     pub const START_AT: Kinds = Kinds(4);
     /// Recording stops when it has returned (`--stop-at`).
     pub const STOP_AT: Kinds = Kinds(8);
+    /// The frames of coroutines are allocated from there.
+    pub const MAKES_FRAMES: Kinds = Kinds(16);
+    /// It destroys coroutines, whose frames bear its address.
+    pub const DESTROYS_FRAMES: Kinds = Kinds(32);
 
     /// The bits, for the plan and for the library's environment.
     pub fn bits(self) -> u32 {
@@ -55,7 +59,7 @@ pub struct PlanRange {
     pub start: u64,
     /// How many bytes.
     pub size: u32,
-    /// What the patterns say of them.
+    /// What is said of them.
     pub kinds: Kinds,
     /// Where calls of the hooks that return there find a coroutine's frame.
     pub recipe: Recipe,

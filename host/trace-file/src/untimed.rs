@@ -23,6 +23,12 @@ pub struct Untimed {
     seen: (u64, u64),
 }
 
+/// Whether a record that is not short has ticks in its second word. Of unknown types nothing is
+/// known.
+fn has_time(kind: u64) -> bool {
+    !matches!(kind, kind::BASE | kind::CAPTURE) && kind <= kind::FRAME_FREED
+}
+
 impl Untimed {
     /// Goes on to the stretch that begins at this position; `before` is the latest time given.
     pub fn begin(&mut self, at: &Position, before: Ticks) {
@@ -51,8 +57,7 @@ impl Untimed {
             }
             match at.pass_record() {
                 Err(_) => break None,
-                Ok(record) if matches!(record.kind, kind::BASE | kind::CAPTURE) => {}
-                Ok(record) if record.kind > kind::MAKING => {}
+                Ok(record) if !has_time(record.kind) => {}
                 Ok(record) => break record.word(1).ok().map(Ticks),
             }
         };

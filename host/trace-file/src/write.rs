@@ -393,6 +393,16 @@ impl ThreadWriter {
         self
     }
 
+    /// Adds the allocation of what may be a coroutine's frame.
+    pub fn frame_made(&mut self, time: u64, frame: u64, sp: u64) -> &mut Self {
+        self.long(kind::FRAME_MADE, sp as u32, &[START + time, frame])
+    }
+
+    /// Adds the end of a coroutine's frame; `destroyer` destroys it.
+    pub fn frame_freed(&mut self, time: u64, frame: u64, destroyer: u64) -> &mut Self {
+        self.long(kind::FRAME_FREED, destroyer as u32, &[START + time, frame])
+    }
+
     /// Goes on in another run, in a block of its own.
     pub fn next_run(&mut self) -> &mut Self {
         let block = self.block();

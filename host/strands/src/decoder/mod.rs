@@ -153,6 +153,7 @@ impl<'a, S: Sink> Decoder<'a, S> {
             self.unresolved.events += 1;
             self.exit(context, function, sp.0, event.way, event.time)?;
         } else {
+            self.frame_memory(context, event)?;
             self.announced.take(&mut self.running, context, event);
             let gap = matches!(event.kind, EventKind::Gap { .. });
             self.running.other(context, event, gap);
@@ -160,6 +161,30 @@ impl<'a, S: Sink> Decoder<'a, S> {
         }
         if self.announced.is_new(context) {
             self.announced.bind(&mut self.running, context);
+        }
+        Ok(())
+    }
+
+    /// Takes an event that tells of the memory of a coroutine's frame, if it is one.
+    #[inline(never)]
+    fn frame_memory(&mut self, context: usize, event: &Event) -> Result<(), NotAlone> {
+        match event.kind {
+            EventKind::FrameMade { .. } | EventKind::FrameFreed { .. } if self.alone => {
+                return Err(NotAlone);
+            }
+            EventKind::FrameMade { frame, sp } => {
+                self.evidence.note_capture();
+                self.running.frame_made(context, frame, sp);
+            }
+            EventKind::FrameFreed { frame, destroyer } => {
+                self.evidence.note_capture();
+                self.sites.advance(event.time);
+                let function = self.sites.holder(destroyer.0 + 1, event.time.0);
+                if let Some(function) = function {
+                    self.running.frame_freed(frame, (destroyer, function));
+                }
+            }
+            _ => {}
         }
         Ok(())
     }

@@ -17,6 +17,7 @@
 //! `<artificial>`, that refer to what they are in others').
 
 mod cfa;
+mod frame_code;
 mod frame_type;
 mod place;
 mod ranges;
@@ -24,6 +25,7 @@ mod scopes;
 mod units;
 
 use crate::{SymbolTable, coroutine_part};
+pub(crate) use frame_code::{FrameCode, frame_code};
 use gimli::{DwarfSections, EndianSlice, LittleEndian, SectionId};
 use heddle_trace_file::{FramePlace, Recipe};
 use object::read::elf::ElfFile64;

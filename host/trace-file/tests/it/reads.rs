@@ -165,6 +165,8 @@ fn every_kind_of_event_is_read_over_runs_and_bases_and_a_long_time() {
             .strand_waits(hour + 5, 9, "rain")
             .strand_end(hour + 6, 9)
             .strand_switch(hour + 6, 0)
+            .frame_made(hour + 6, 0x6000_0000_0010, 0x7fff_fffe_ffe0)
+            .frame_freed(hour + 7, 0x6000_0000_0010, g)
             .long(4000, 0, &[1, 2, 3])
             // Another stack, 2 MiB below.
             .enter(hour + 8, f, libc, 0x7fff_ffcf_0008)
@@ -210,6 +212,20 @@ fn every_kind_of_event_is_read_over_runs_and_bases_and_a_long_time() {
         ),
         event(hour + 6, EventKind::StrandEnd { strand: 9 }),
         event(hour + 6, EventKind::StrandSwitch { to: None }),
+        event(
+            hour + 6,
+            EventKind::FrameMade {
+                frame: Addr(0x6000_0000_0010),
+                sp: 0xfffe_ffe0,
+            },
+        ),
+        event(
+            hour + 7,
+            EventKind::FrameFreed {
+                frame: Addr(0x6000_0000_0010),
+                destroyer: Addr(g),
+            },
+        ),
         enter(hour + 8, f, libc, 0x7fff_ffcf_0008),
         exit(hour + 9, Callee::Known(Addr(f)), 0x7fff_ffcf_0000),
         by_entry(exit(hour + 10, Callee::Unknown, 0x7fff_fffe_fff8)),

@@ -117,7 +117,12 @@ impl<'a> Modules<'a> {
         } else {
             Vec::new()
         };
-        overlaid(&matched, &recipes)
+        let frame_code = if self.coroutines {
+            self.images.frame_code(module)
+        } else {
+            Vec::new()
+        };
+        overlaid(&matched, &recipes, &frame_code)
     }
 
     fn warnings(mut self) -> Vec<String> {
@@ -132,28 +137,37 @@ impl<'a> Modules<'a> {
     }
 }
 
-/// Both in one: in order, without overlaps, as each of them is.
-fn overlaid(matched: &[PlanRange], recipes: &[(Range<u64>, Recipe)]) -> Vec<PlanRange> {
-    if recipes.is_empty() {
+/// All in one: in order, without overlaps, as each of them is.
+fn overlaid(
+    matched: &[PlanRange],
+    recipes: &[(Range<u64>, Recipe)],
+    frame_code: &[(Range<u64>, Kinds)],
+) -> Vec<PlanRange> {
+    if recipes.is_empty() && frame_code.is_empty() {
         return matched.to_vec();
     }
     let end = |range: &PlanRange| range.start + u64::from(range.size);
     let mut bounds: Vec<u64> = matched.iter().flat_map(|r| [r.start, end(r)]).collect();
-    bounds.extend(
-        recipes
-            .iter()
-            .flat_map(|(range, _)| [range.start, range.end]),
-    );
+    let others = recipes.iter().map(|(range, _)| range);
+    let others = others.chain(frame_code.iter().map(|(range, _)| range));
+    bounds.extend(others.flat_map(|range| [range.start, range.end]));
     bounds.sort_unstable();
     bounds.dedup();
     let (mut matched, mut recipes) = (matched.iter().peekable(), recipes.iter().peekable());
+    let mut frame_code = frame_code.iter().peekable();
     let mut all = Vec::new();
     for pair in bounds.windows(2) {
         let (start, size) = (pair[0], pair[1] - pair[0]);
         while matched.next_if(|range| end(range) <= start).is_some() {}
         while recipes.next_if(|(range, _)| range.end <= start).is_some() {}
+        while frame_code
+            .next_if(|(range, _)| range.end <= start)
+            .is_some()
+        {}
         let here = matched.peek().filter(|range| range.start <= start);
-        let kinds = here.map_or(Kinds::default(), |range| range.kinds);
+        let mut kinds = here.map_or(Kinds::default(), |range| range.kinds);
+        let here = frame_code.peek().filter(|(range, _)| range.start <= start);
+        kinds |= here.map_or(Kinds::default(), |&&(_, kinds)| kinds);
         let here = recipes.peek().filter(|(range, _)| range.start <= start);
         let recipe = here.map_or(Recipe::default(), |&&(_, recipe)| recipe);
         if !kinds.is_empty() || recipe != Recipe::default() {
@@ -204,8 +218,12 @@ mod tests {
             range(0x40, 0x4, Kinds::EXCLUDE, recipe(6)),
             range(0x44, 0xc, Kinds::EXCLUDE, none),
         ];
-        assert_eq!(overlaid(&matched, &recipes), expected);
-        assert_eq!(overlaid(&matched, &[]), matched);
-        assert_eq!(overlaid(&[], &recipes).len(), recipes.len());
+        assert_eq!(overlaid(&matched, &recipes, &[]), expected);
+        assert_eq!(overlaid(&matched, &[], &[]), matched);
+        assert_eq!(overlaid(&[], &recipes, &[]).len(), recipes.len());
+        let frame_code = [(0x2c..0x30, Kinds::MAKES_FRAMES)];
+        let made = overlaid(&matched, &[], &frame_code);
+        let both = range(0x2c, 0x4, filter | Kinds::MAKES_FRAMES, none);
+        assert_eq!(made, [range(0x10, 0x1c, filter, none), both, matched[1]]);
     }
 }

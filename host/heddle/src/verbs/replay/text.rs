@@ -46,9 +46,11 @@ pub fn other(out: &mut dyn Write, event: &Event, label: &str, depth: usize) -> i
     let text = |bytes| printable(&String::from_utf8_lossy(bytes));
     let (what, words) = match event.kind {
         // What is made says itself by whom.
-        EventKind::Enter { .. } | EventKind::Exit { .. } | EventKind::Making { .. } => {
-            return Ok(());
-        }
+        EventKind::Enter { .. }
+        | EventKind::Exit { .. }
+        | EventKind::Making { .. }
+        | EventKind::FrameMade { .. }
+        | EventKind::FrameFreed { .. } => return Ok(()),
         EventKind::Gap {
             why,
             missing: count,

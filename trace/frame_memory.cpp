@@ -1,0 +1,156 @@
+#include "frame_memory.hpp"
+
+#include <stdlib.h>
+
+#include <cstddef>
+
+#include "format.hpp"
+#include "interpose.hpp"
+#include "plan.hpp"
+#include "words.hpp"
+
+namespace heddle::trace {
+
+namespace {
+
+using Size = std::size_t;
+using New = void*(Size);
+using NewQuietly = void*(Size, const void*);
+using NewAligned = void*(Size, Size);
+using Delete = void(void*);
+using DeleteWith = void(void*, Size);
+using DeleteWithBoth = void(void*, Size, Size);
+
+constinit New* real_new = nullptr;
+constinit NewQuietly* real_new_quietly = nullptr;
+constinit NewAligned* real_new_aligned = nullptr;
+constinit Delete* real_delete = nullptr;
+constinit DeleteWith* real_delete_sized = nullptr;
+constinit DeleteWith* real_delete_aligned = nullptr;
+constinit DeleteWithBoth* real_delete_both = nullptr;
+
+using Open = void*(const char*, int);
+constinit Open* real_open = nullptr;
+
+/// The C++ library's. A program in C may have it by dlopen alone, for its plugins: then it is
+/// behind nothing. Null: there is none.
+template <typename Function>
+Function* behind(Function*& kept, const char* name) {
+  if (Function* const found = next(kept, name); found != nullptr) return found;
+  Open* const open = next(real_open, "dlopen");
+  constexpr const char* kLibraries[] = {"libstdc++.so.6", "libc++.so.1"};
+  for (const char* const library : kLibraries) {
+    void* const handle = open(library, RTLD_LAZY | RTLD_NOLOAD);
+    if (handle == nullptr) continue;
+    auto* const found = reinterpret_cast<Function*>(dlsym(handle, name));
+    if (found == nullptr) continue;
+    __atomic_store_n(&kept, found, __ATOMIC_RELAXED);
+    return found;
+  }
+  return nullptr;
+}
+
+/// Two addresses, a promise and the resume index take more.
+constexpr Size kSmallestFrame = 24;
+/// What operator new guarantees. So the second word is in the same page as the first.
+constexpr std::uint64_t kAlignment = 16;
+
+constexpr std::uint64_t kAddress = (std::uint64_t{1} << 48) - 1;
+
+/// What a form of operator delete with more parameters frees, which may ask the first one to.
+constinit __thread const void* freeing = nullptr;
+
+/// Tells of the memory if it is a frame's, as far as the code says that asked for it.
+void* told(void* memory, Size size, const void* site) {
+  const bool asked = __atomic_load_n(&frame_code.told, __ATOMIC_RELAXED);
+  if (!asked || size < kSmallestFrame || memory == nullptr) return memory;
+  if ((planned_bits(reinterpret_cast<std::uint64_t>(site)) & kMakesFrames) == 0) return memory;
+  const auto frame = reinterpret_cast<std::uint64_t>(memory);
+  const auto stack = reinterpret_cast<std::uint64_t>(__builtin_frame_address(0));
+  heddle_append(first_word(RecordType::kFrameMade, 3, stack & 0xffffffff), frame & kAddress);
+  return memory;
+}
+
+/// Tells that a frame is gone, if the memory is one, before it is freed.
+void tell_freed(const void* memory) {
+  const auto frame = reinterpret_cast<std::uint64_t>(memory);
+  if (frame == 0 || frame % kAlignment != 0 || memory == freeing) return;
+  const std::uint64_t destroyer = static_cast<const std::uint64_t*>(memory)[1];
+  const std::uint64_t low = load_word(frame_code.low), high = load_word(frame_code.high);
+  if (destroyer - low >= high - low) return;
+  if ((planned_bits(destroyer) & kDestroysFrames) == 0) return;
+  heddle_append(first_word(RecordType::kFrameFreed, 3, destroyer & 0xffffffff), frame & kAddress);
+}
+
+/// As long as the other forms free something.
+class [[nodiscard("ends at once")]] Freeing {
+ public:
+  explicit Freeing(const void* memory) {
+    tell_freed(memory);
+    freeing = memory;
+  }
+  ~Freeing() { freeing = nullptr; }
+  Freeing(const Freeing&) = delete;
+  Freeing& operator=(const Freeing&) = delete;
+};
+
+}  // namespace
+
+}  // namespace heddle::trace
+
+using namespace heddle::trace;
+
+extern "C" {
+
+/// operator new(std::size_t)
+[[gnu::visibility("default")]] void* _Znwm(Size size) {
+  New* const real = behind(real_new, "_Znwm");
+  void* const memory = real != nullptr ? real(size) : malloc(size);
+  return told(memory, size, __builtin_return_address(0));
+}
+
+/// operator new(std::size_t, const std::nothrow_t&)
+[[gnu::visibility("default")]] void* _ZnwmRKSt9nothrow_t(Size size, const void* nothrow) {
+  NewQuietly* const real = behind(real_new_quietly, "_ZnwmRKSt9nothrow_t");
+  void* const memory = real != nullptr ? real(size, nothrow) : malloc(size);
+  return told(memory, size, __builtin_return_address(0));
+}
+
+/// operator new(std::size_t, std::align_val_t)
+[[gnu::visibility("default")]] void* _ZnwmSt11align_val_t(Size size, Size alignment) {
+  NewAligned* const real = behind(real_new_aligned, "_ZnwmSt11align_val_t");
+  void* const memory = real != nullptr
+                           ? real(size, alignment)
+                           : aligned_alloc(alignment, (size + alignment - 1) & ~(alignment - 1));
+  return told(memory, size, __builtin_return_address(0));
+}
+
+/// operator delete(void*)
+[[gnu::visibility("default")]] void _ZdlPv(void* memory) {
+  tell_freed(memory);
+  Delete* const real = behind(real_delete, "_ZdlPv");
+  return real != nullptr ? real(memory) : free(memory);
+}
+
+/// operator delete(void*, std::size_t)
+[[gnu::visibility("default")]] void _ZdlPvm(void* memory, Size size) {
+  const Freeing whole(memory);
+  DeleteWith* const real = behind(real_delete_sized, "_ZdlPvm");
+  return real != nullptr ? real(memory, size) : free(memory);
+}
+
+/// operator delete(void*, std::align_val_t)
+[[gnu::visibility("default")]] void _ZdlPvSt11align_val_t(void* memory, Size alignment) {
+  const Freeing whole(memory);
+  DeleteWith* const real = behind(real_delete_aligned, "_ZdlPvSt11align_val_t");
+  return real != nullptr ? real(memory, alignment) : free(memory);
+}
+
+/// operator delete(void*, std::size_t, std::align_val_t)
+[[gnu::visibility("default")]] void _ZdlPvmSt11align_val_t(void* memory, Size size,
+                                                           Size alignment) {
+  const Freeing whole(memory);
+  DeleteWithBoth* const real = behind(real_delete_both, "_ZdlPvmSt11align_val_t");
+  return real != nullptr ? real(memory, size, alignment) : free(memory);
+}
+}
