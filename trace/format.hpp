@@ -161,6 +161,7 @@ enum class RecordType : std::uint64_t {
   kMaking,
   kFrameMade,
   kFrameFreed,
+  kFrameLeft,
 };
 
 /// What a thread makes, by its record of type making.

@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include "format.hpp"
+#include "frame_search.hpp"
 #include "interpose.hpp"
 #include "plan.hpp"
 #include "words.hpp"
@@ -60,6 +61,34 @@ constexpr std::uint64_t kAddress = (std::uint64_t{1} << 48) - 1;
 /// What a form of operator delete with more parameters frees, which may ask the first one to.
 constinit __thread const void* freeing = nullptr;
 
+/// What may be frames and was not freed as one, as far as there is room near each one's place.
+constexpr unsigned kLiveBits = 16;
+constexpr std::uint64_t kProbes = 16;
+constinit std::uint64_t live[1u << kLiveBits]{};
+
+std::uint64_t& live_place(std::uint64_t frame, std::uint64_t probe) {
+  return live[(hash(frame, kLiveBits) + probe) & ((1u << kLiveBits) - 1)];
+}
+
+void keep(std::uint64_t frame) {
+  for (std::uint64_t i = 0; i < kProbes; ++i) {
+    std::uint64_t& place = live_place(frame, i);
+    std::uint64_t known = load_word(place);
+    if (known == frame) return;
+    if (known == 0 && __atomic_compare_exchange_n(&place, &known, frame, false, __ATOMIC_RELAXED,
+                                                  __ATOMIC_RELAXED)) {
+      return;
+    }
+  }
+}
+
+void forget(std::uint64_t frame) {
+  for (std::uint64_t i = 0; i < kProbes; ++i) {
+    std::uint64_t& place = live_place(frame, i);
+    if (load_word(place) == frame) store_word(place, 0);
+  }
+}
+
 /// Tells of the memory if it is a frame's, as far as the code says that asked for it.
 void* told(void* memory, Size size, const void* site) {
   const bool asked = __atomic_load_n(&frame_code.told, __ATOMIC_RELAXED);
@@ -67,6 +96,7 @@ void* told(void* memory, Size size, const void* site) {
   if ((planned_bits(reinterpret_cast<std::uint64_t>(site)) & kMakesFrames) == 0) return memory;
   const auto frame = reinterpret_cast<std::uint64_t>(memory);
   const auto stack = reinterpret_cast<std::uint64_t>(__builtin_frame_address(0));
+  keep(frame);
   heddle_append(first_word(RecordType::kFrameMade, 3, stack & 0xffffffff), frame & kAddress);
   return memory;
 }
@@ -79,6 +109,7 @@ void tell_freed(const void* memory) {
   const std::uint64_t low = load_word(frame_code.low), high = load_word(frame_code.high);
   if (destroyer - low >= high - low) return;
   if ((planned_bits(destroyer) & kDestroysFrames) == 0) return;
+  forget(frame);
   heddle_append(first_word(RecordType::kFrameFreed, 3, destroyer & 0xffffffff), frame & kAddress);
 }
 
@@ -95,6 +126,26 @@ class [[nodiscard("ends at once")]] Freeing {
 };
 
 }  // namespace
+
+void tell_left_frames() {
+  if (!__atomic_load_n(&frame_code.told, __ATOMIC_RELAXED)) return;
+  for (const std::uint64_t& place : live) {
+    const std::uint64_t frame = load_word(place);
+    if (frame == 0) continue;
+    // It may be anything by now.
+    std::uint64_t words[2];
+    if (read_safely(frame, words, sizeof words) != sizeof words) continue;
+    const std::uint64_t destroyer = words[1];
+    if ((planned_bits(destroyer) & kDestroysFrames) == 0) continue;
+    // The first return address that a hook can have in it.
+    const std::uint32_t planned = planned_range(destroyer + 1);
+    const std::uint64_t offset = planned == kNotPlanned ? 0 : 2 * (planned >> 16);
+    std::uint16_t index = 0;
+    if (offset == 0 || read_safely(frame + offset, &index, sizeof index) != sizeof index) continue;
+    heddle_append(first_word(RecordType::kFrameLeft, 3, destroyer & 0xffffffff),
+                  (frame & kAddress) | std::uint64_t{index} << 48);
+  }
+}
 
 }  // namespace heddle::trace
 

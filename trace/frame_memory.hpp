@@ -9,6 +9,14 @@
 
 #include <cstdint>
 
+namespace heddle::trace {
+
+/// Tells where each coroutine is suspended whose frame is there still. To be called at the
+/// program's exit: nothing else says that of those that are never resumed again.
+void tell_left_frames();
+
+}  // namespace heddle::trace
+
 extern "C" {
 
 /// Appends a record of three words: `first`, the time, `third` (arch/x86_64_hooks.S).

@@ -1,9 +1,12 @@
 // When the library is loaded, and when the program exits.
+#include <stdlib.h>
+
 #include "coroutines.hpp"
 #include "creation.hpp"
 #include "environment.hpp"
 #include "exec.hpp"
 #include "fork.hpp"
+#include "frame_memory.hpp"
 #include "interpose.hpp"
 #include "load.hpp"
 #include "note.hpp"
@@ -23,6 +26,12 @@ const char* base_name(const char* path) {
   return name;
 }
 
+/// quick_exit() has run the program's handlers.
+void on_quick_exit() {
+  Process* const current = process();
+  if (current != nullptr && current->state == Recording::kRunning) tell_left_frames();
+}
+
 [[gnu::constructor]] void on_load() {
   load();
   look_from_the_first_event();
@@ -33,6 +42,8 @@ const char* base_name(const char* path) {
   find_jumps();
   find_starts();
   find_creation();
+  // Handlers run in reverse order, so this is the last.
+  (void)at_quick_exit(on_quick_exit);
   keep_environment();
   record_early_calls();
 }
@@ -42,6 +53,7 @@ const char* base_name(const char* path) {
 [[gnu::destructor]] void on_exit() {
   Process* const current = process();
   if (current == nullptr || current->state == Recording::kNotStarted) return;
+  if (current->state == Recording::kRunning) tell_left_frames();
   const Quiet quiet;
   if (current->state == Recording::kRunning) (void)update_modules(*current, true);
   const Locked locked(current->lock);

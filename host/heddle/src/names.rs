@@ -4,12 +4,16 @@ use crate::notes;
 use heddle_strands::{Kind, Strand};
 use heddle_symbols::{Images, Location, Resolver, coroutine_part, demangle};
 use heddle_trace_file::{Addr, Nanos, Process, Thread, Trace};
+use std::collections::HashMap;
+use std::path::PathBuf;
 use std::rc::Rc;
 
 /// Resolves addresses by process.
 pub struct Names<'a> {
     images: Images,
     resolvers: Vec<Resolver<'a>>,
+    /// By module, function and resume index.
+    suspensions: HashMap<(PathBuf, Addr, u16), Option<Option<Addr>>>,
 }
 
 impl<'a> Names<'a> {
@@ -23,6 +27,7 @@ impl<'a> Names<'a> {
         Names {
             images: trace.symbols().map_or_else(Images::new, Images::packed),
             resolvers,
+            suspensions: HashMap::new(),
         }
     }
 
@@ -75,6 +80,24 @@ impl<'a> Names<'a> {
             Some((ramp, ..)) => printable(&demangle(ramp)),
             None => location.name.clone(),
         }
+    }
+
+    /// Where a coroutine is suspended as the program exits: the address behind the beginning of the
+    /// instruction that its resume index tells of, which is as good as a return address.
+    /// `Some(None)`: the debug information does not tell of it alone. `None`: nothing was read.
+    pub fn left_at(&mut self, strand: &Strand) -> Option<Option<Addr>> {
+        let index = strand.left_behind()?;
+        let (function, time) = strand.entry()?;
+        let modules = self.resolvers[strand.id.process()].modules();
+        let module = modules.get(modules.find(function, time)?)?;
+        let key = (module.path.clone(), function, index);
+        if let Some(&known) = self.suspensions.get(&key) {
+            return known;
+        }
+        let found = self.images.suspension(module, function, index);
+        let found = found.map(|found| found.map(|address| Addr(address.0 + 1)));
+        self.suspensions.insert(key, found);
+        found
     }
 
     /// Where a strand is suspended, or was last: of a coroutine, the source line of the `co_await`

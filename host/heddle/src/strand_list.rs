@@ -82,7 +82,7 @@ impl Filterable for All {
 pub fn read(trace: &Trace, names: &mut Names<'_>) -> Result<Strands, Error> {
     let analysis = Analysis::new(trace, names.images());
     let decoded = analysis.decode(|_| All::default())?;
-    Ok(listed(trace, decoded, None))
+    Ok(listed(trace, names, decoded, None))
 }
 
 /// Reads the whole trace; of it, those strands have calls that the filter keeps. Who was made by
@@ -106,10 +106,15 @@ pub fn read_filtered(
     }
     let decoded = analysis.decode(|process| filter.over(process, All::default()))?;
     let (decoded, left_out) = unwrap(decoded);
-    Ok(listed(trace, decoded, Some(left_out)))
+    Ok(listed(trace, names, decoded, Some(left_out)))
 }
 
-fn listed(trace: &Trace, decoded: Decoded<All>, left_out: Option<LeftOut>) -> Strands {
+fn listed(
+    trace: &Trace,
+    names: &mut Names<'_>,
+    decoded: Decoded<All>,
+    left_out: Option<LeftOut>,
+) -> Strands {
     let mut all: Vec<Strand> = Vec::new();
     let mut makers = Makers::default();
     let mut gone = HashMap::new();
@@ -133,6 +138,11 @@ fn listed(trace: &Trace, decoded: Decoded<All>, left_out: Option<LeftOut>) -> St
         }
     }
     all.sort_unstable_by_key(|strand| strand.id);
+    for strand in &mut all {
+        if let Some(address) = names.left_at(strand) {
+            strand.set_suspended_at(address);
+        }
+    }
     Strands {
         all,
         unresolved: decoded.unresolved,

@@ -295,6 +295,28 @@ impl<'a> Instances<'a> {
         slot
     }
 
+    /// The instance with this frame is suspended as the program exits; `destroyer`, the function
+    /// with the number `function`, destroys it.
+    pub fn left(
+        &mut self,
+        slots: &mut Slots,
+        sink: &mut impl Sink,
+        frame: CoroutineFrame,
+        (destroyer, function): (Addr, u32),
+    ) {
+        let Role::Part(coroutine, _) = self.code.role(function) else {
+            return;
+        };
+        let address = frame.address();
+        if let Some(made) = self.made.remove(&address) {
+            let frame = CoroutineFrame::at(address);
+            self.begin(slots, sink, frame, coroutine, &made, destroyer);
+        }
+        if let Some(&slot) = self.at.get(&address) {
+            slots[slot].strand.is_left_behind(frame.resume_index());
+        }
+    }
+
     /// The frame of an instance is freed, which `destroyer`, the function with the number
     /// `function`, destroys.
     pub fn freed(

@@ -10,7 +10,7 @@ use crate::strands::Strands;
 use crate::threads::Context;
 use crate::{Strand, StrandId};
 use heddle_calls::{End, Loose};
-use heddle_trace_file::{Addr, Event, Nanos, Process};
+use heddle_trace_file::{Addr, CoroutineFrame, Event, Nanos, Process};
 
 /// The threads of a group: they leave stacks, and go on on others. What calls are open there is
 /// kept apart.
@@ -125,6 +125,11 @@ impl<'a, S: Sink> Running<'a, S> {
     /// `sp`.
     pub fn frame_made(&mut self, context: usize, frame: Addr, sp: u32) {
         self.calls.frame_made(context, frame, sp);
+    }
+
+    /// The coroutine with this frame is suspended as the program exits.
+    pub fn frame_left(&mut self, frame: CoroutineFrame, destroyer: (Addr, u32)) {
+        self.calls.strands.frame_left(frame, destroyer);
     }
 
     /// A frame is freed, which `destroyer`, the function with this number, destroys.

@@ -105,6 +105,8 @@ pub struct Strand {
     pub slot: u32,
     /// [`NO_INDEX`]: not known.
     resume_index: u16,
+    /// It is suspended where `resume_index` says.
+    left: bool,
     /// Whether it is a thread, a fiber or a coroutine.
     pub kind: Kind,
 }
@@ -143,6 +145,7 @@ impl Strand {
             threads: 0,
             slot,
             resume_index: NO_INDEX,
+            left: false,
             kind,
         }
     }
@@ -244,5 +247,22 @@ impl Strand {
 
     pub(crate) fn goes_on_behind(&mut self, index: Option<u16>) {
         self.resume_index = index.unwrap_or(self.resume_index);
+        self.left = false;
+    }
+
+    /// As the program exits, it is suspended at the point with this number.
+    pub(crate) fn is_left_behind(&mut self, index: Option<u16>) {
+        self.resume_index = index.unwrap_or(self.resume_index);
+        self.left = index.is_some();
+    }
+
+    /// GCC's number of the suspension point at which a coroutine is suspended as the program exits.
+    pub fn left_behind(&self) -> Option<u16> {
+        self.resume_index().filter(|_| self.left)
+    }
+
+    /// It was suspended at this instruction, or where is not known: see [`Strand::suspended_at`].
+    pub fn set_suspended_at(&mut self, address: Option<Addr>) {
+        self.left_at = address.unwrap_or(Addr(0));
     }
 }

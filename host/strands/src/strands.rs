@@ -183,6 +183,12 @@ impl<'a, S: Sink> Strands<'a, S> {
         self.instances.made(slots, sink, frame, made, call);
     }
 
+    /// The coroutine with this frame is suspended as the program exits.
+    pub fn frame_left(&mut self, frame: CoroutineFrame, destroyer: (Addr, u32)) {
+        let (slots, sink) = (&mut self.slots, &mut self.sink);
+        self.instances.left(slots, sink, frame, destroyer);
+    }
+
     /// A frame is freed, which `destroyer`, the function with this number, destroys.
     pub fn frame_freed(&mut self, frame: Addr, destroyer: (Addr, u32), time: u64) {
         let (slots, sink) = (&mut self.slots, &mut self.sink);

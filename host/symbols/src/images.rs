@@ -3,7 +3,7 @@
 use crate::lines::{Lines, SourceLine};
 use crate::signal_return::signal_returns;
 use crate::tail_jumps::{TailJump, tail_jumps};
-use crate::{SymbolTable, coroutines, files};
+use crate::{CoroutinePart, SymbolTable, coroutine_part, coroutines, files};
 use heddle_trace_file::{Addr, Kinds, Module, ModuleSymbols, Recipe};
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -85,6 +85,9 @@ impl fmt::Display for Warning {
     }
 }
 
+/// The resume index of a coroutine that has not begun.
+const INITIAL: u16 = 2;
+
 /// A cache of symbol tables, and the warnings met while filling it.
 #[derive(Debug, Default)]
 pub struct Images {
@@ -94,6 +97,8 @@ pub struct Images {
     packed: bool,
     /// Source lines, of the files that were asked for.
     lines: HashMap<PathBuf, Option<Lines>>,
+    /// What is known of coroutines' frames, of the files that were asked for.
+    recipes: HashMap<PathBuf, Vec<(Range<u64>, Recipe)>>,
     /// The files of which a warning said that they are stripped.
     stripped: HashSet<PathBuf>,
 }
@@ -179,6 +184,11 @@ impl Images {
     /// Where in the source the instruction at `address` is, in the traced process, as far as debug
     /// information tells; `None` for a file that was built anew.
     pub fn line(&mut self, module: &Module, address: Addr) -> Option<SourceLine> {
+        let lines = self.lines(module)?;
+        lines.find(address.0.wrapping_sub(module.bias))
+    }
+
+    fn lines(&mut self, module: &Module) -> Option<&Lines> {
         if self.packed && !module.path.is_file() {
             return None;
         }
@@ -194,7 +204,7 @@ impl Images {
                 Lines::parse(&files::map(&debug).ok()?)
             })
         });
-        lines.as_ref()?.find(address.0.wrapping_sub(module.bias))
+        lines.as_ref()
     }
 
     /// Whether the symbols are those that a packed trace carries.
@@ -249,6 +259,47 @@ impl Images {
             Vec::new()
         });
         coroutines::with_symbols(known, &table)
+    }
+
+    /// Where the coroutine that `function` makes, runs or destroys suspends at the point with this
+    /// resume index: the instruction's address in the traced process, as far as the file that
+    /// `module` was mapped from and its debug information tell. `Some(None)`: the line of that
+    /// instruction is a wrong one.
+    pub fn suspension(
+        &mut self,
+        module: &Module,
+        function: Addr,
+        index: u16,
+    ) -> Option<Option<Addr>> {
+        let table = self.table(module)?;
+        let name = table.find(function.0.wrapping_sub(module.bias))?;
+        let ramp = coroutine_part(name).map_or(name, |(ramp, ..)| ramp);
+        let body = table
+            .stretches()
+            .find(|(_, _, name)| coroutine_part(name) == Some((ramp, CoroutinePart::Resume, "")));
+        let (start, length, _) = body?;
+        if !self.recipes.contains_key(&module.path) {
+            let recipes = self.recipes(module);
+            self.recipes.insert(module.path.clone(), recipes);
+        }
+        let known = self.recipes.get(&module.path)?;
+        let hook = start + 1; // the first return address that a hook can have in it
+        let recipe = known.iter().find(|(range, _)| range.contains(&hook));
+        let offset = recipe?.1.resume_index?;
+        let code = start..start + length;
+        let all = with_file(module, |bytes| {
+            coroutines::suspensions(bytes, &code, offset)
+        });
+        let at = all.iter().find(|&&(_, number)| number == index)?.0;
+        // Of an await within an expression, GCC 12 often says that it is where the function begins
+        // or ends, as it does of the first and the last suspension rightly.
+        let at_an_end = index <= INITIAL || all.iter().all(|&(_, number)| number <= index);
+        let lines = self.lines(module)?;
+        let inner = lines
+            .ends(code)
+            .zip(lines.find(at))
+            .is_some_and(|((first, last), line)| first < line.line && line.line < last);
+        Some((at_an_end || inner).then(|| Addr(at.wrapping_add(module.bias))))
     }
 
     /// Functions of the file that `module` was mapped from that allocate the frames of coroutines

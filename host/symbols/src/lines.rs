@@ -3,6 +3,7 @@
 use addr2line::Context;
 use gimli::{Dwarf, EndianRcSlice, RunTimeEndian, SectionId};
 use object::{Object, ObjectSection};
+use std::ops::Range;
 use std::rc::Rc;
 
 type Reader = EndianRcSlice<RunTimeEndian>;
@@ -47,6 +48,23 @@ impl Lines {
         };
         let dwarf = Dwarf::load(load).ok()?;
         Context::from_dwarf(dwarf).ok().map(Lines)
+    }
+
+    /// The first and the last line of a function's own code, what was inlined into it left out.
+    pub fn ends(&self, code: Range<u64>) -> Option<(u32, u32)> {
+        let rows = self.0.find_location_range(code.start, code.end).ok()?;
+        let lines = rows.filter_map(|(address, _, _)| {
+            let mut frames = self.0.find_frames(address).skip_all_loads().ok()?;
+            let mut outermost = None;
+            while let Ok(Some(frame)) = frames.next() {
+                outermost = frame.location.and_then(|location| location.line);
+            }
+            outermost.filter(|&line| line > 0)
+        });
+        lines.fold(None, |ends, line| {
+            let (first, last) = ends.unwrap_or((line, line));
+            Some((line.min(first), line.max(last)))
+        })
     }
 
     /// The line of the instruction at `address`, in the file's own address space.

@@ -112,6 +112,13 @@ pub enum EventKind<'a> {
         /// The function that destroys the coroutine, as the frame names it.
         destroyer: Addr,
     },
+    /// A coroutine is suspended as the program exits.
+    FrameLeft {
+        /// Its frame.
+        frame: CoroutineFrame,
+        /// The function that destroys it.
+        destroyer: Addr,
+    },
 }
 
 /// What a thread makes.

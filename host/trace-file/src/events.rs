@@ -352,6 +352,14 @@ impl<'a> Events<'a> {
                 let frame = Addr(frame);
                 (Way::default(), EventKind::FrameFreed { frame, destroyer })
             }
+            kind::FRAME_LEFT => {
+                self.addresses.advance(self.latest);
+                let Some(frame) = CoroutineFrame::from_word(record.word(2)?) else {
+                    return Ok(None);
+                };
+                let destroyer = self.addresses.function(record.high);
+                (Way::default(), EventKind::FrameLeft { frame, destroyer })
+            }
             // The position has noted a base's content already. Unknown records are skipped.
             _ => return Ok(None),
         };

@@ -59,6 +59,7 @@ pub mod kind {
     pub const MAKING: u64 = 11;
     pub const FRAME_MADE: u64 = 12;
     pub const FRAME_FREED: u64 = 13;
+    pub const FRAME_LEFT: u64 = 14;
 }
 
 /// What a thread makes, by its record of type making.

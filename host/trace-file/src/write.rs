@@ -403,6 +403,12 @@ impl ThreadWriter {
         self.long(kind::FRAME_FREED, destroyer as u32, &[START + time, frame])
     }
 
+    /// Adds that a coroutine is suspended as the program exits; `destroyer` destroys it.
+    pub fn frame_left(&mut self, time: u64, frame: u64, index: u16, destroyer: u64) -> &mut Self {
+        let words = [START + time, frame | u64::from(index) << 48];
+        self.long(kind::FRAME_LEFT, destroyer as u32, &words)
+    }
+
     /// Goes on in another run, in a block of its own.
     pub fn next_run(&mut self) -> &mut Self {
         let block = self.block();

@@ -169,7 +169,11 @@ impl<'a, S: Sink> Decoder<'a, S> {
     #[inline(never)]
     fn frame_memory(&mut self, context: usize, event: &Event) -> Result<(), NotAlone> {
         match event.kind {
-            EventKind::FrameMade { .. } | EventKind::FrameFreed { .. } if self.alone => {
+            EventKind::FrameMade { .. }
+            | EventKind::FrameFreed { .. }
+            | EventKind::FrameLeft { .. }
+                if self.alone =>
+            {
                 return Err(NotAlone);
             }
             EventKind::FrameMade { frame, sp } => {
@@ -177,16 +181,26 @@ impl<'a, S: Sink> Decoder<'a, S> {
                 self.running.frame_made(context, frame, sp);
             }
             EventKind::FrameFreed { frame, destroyer } => {
-                self.evidence.note_capture();
-                self.sites.advance(event.time);
-                let function = self.sites.holder(destroyer.0 + 1, event.time.0);
-                if let Some(function) = function {
-                    self.running.frame_freed(frame, (destroyer, function));
+                if let Some(destroyer) = self.destroyer(destroyer, event) {
+                    self.running.frame_freed(frame, destroyer);
+                }
+            }
+            EventKind::FrameLeft { frame, destroyer } => {
+                if let Some(destroyer) = self.destroyer(destroyer, event) {
+                    self.running.frame_left(frame, destroyer);
                 }
             }
             _ => {}
         }
         Ok(())
+    }
+
+    /// A function that destroys a coroutine, with its number.
+    fn destroyer(&mut self, address: Addr, event: &Event) -> Option<(Addr, u32)> {
+        self.evidence.note_capture();
+        self.sites.advance(event.time);
+        let function = self.sites.holder(address.0 + 1, event.time.0)?;
+        Some((address, function))
     }
 
     /// Whether calls were open when the recording began, as far as has been seen.

@@ -22,6 +22,7 @@ mod frame_type;
 mod place;
 mod ranges;
 mod scopes;
+mod suspensions;
 mod units;
 
 use crate::{SymbolTable, coroutine_part};
@@ -32,6 +33,7 @@ use object::read::elf::ElfFile64;
 use object::{Object, ObjectSection};
 use std::borrow::Cow;
 use std::ops::Range;
+pub(crate) use suspensions::suspensions;
 
 /// DWARF as it lies in the file.
 type Slice<'a> = EndianSlice<'a, LittleEndian>;

@@ -167,6 +167,7 @@ fn every_kind_of_event_is_read_over_runs_and_bases_and_a_long_time() {
             .strand_switch(hour + 6, 0)
             .frame_made(hour + 6, 0x6000_0000_0010, 0x7fff_fffe_ffe0)
             .frame_freed(hour + 7, 0x6000_0000_0010, g)
+            .frame_left(hour + 7, 0x6000_0000_0040, 4, g)
             .long(4000, 0, &[1, 2, 3])
             // Another stack, 2 MiB below.
             .enter(hour + 8, f, libc, 0x7fff_ffcf_0008)
@@ -182,6 +183,12 @@ fn every_kind_of_event_is_read_over_runs_and_bases_and_a_long_time() {
         event
     };
     let gap = |time, why, missing| event(time, EventKind::Gap { why, missing });
+    let left = events.iter().find_map(|event| match event.kind {
+        EventKind::FrameLeft { frame, .. } => Some(frame),
+        _ => None,
+    });
+    let left = left.unwrap();
+    assert_eq!(left.to_string(), "frame 0x600000000040, resume 4");
     let expected = [
         enter(10, f, libc, 0x7fff_ffff_0000),
         event(
@@ -223,6 +230,13 @@ fn every_kind_of_event_is_read_over_runs_and_bases_and_a_long_time() {
             hour + 7,
             EventKind::FrameFreed {
                 frame: Addr(0x6000_0000_0010),
+                destroyer: Addr(g),
+            },
+        ),
+        event(
+            hour + 7,
+            EventKind::FrameLeft {
+                frame: left,
                 destroyer: Addr(g),
             },
         ),

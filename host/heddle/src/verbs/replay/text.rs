@@ -50,7 +50,8 @@ pub fn other(out: &mut dyn Write, event: &Event, label: &str, depth: usize) -> i
         | EventKind::Exit { .. }
         | EventKind::Making { .. }
         | EventKind::FrameMade { .. }
-        | EventKind::FrameFreed { .. } => return Ok(()),
+        | EventKind::FrameFreed { .. }
+        | EventKind::FrameLeft { .. } => return Ok(()),
         EventKind::Gap {
             why,
             missing: count,
