@@ -3,6 +3,7 @@
 // how many instances of each there are, and who made them.
 #include <array>
 #include <coroutine>
+#include <cstddef>
 #include <cstdlib>
 #include <utility>
 
@@ -21,9 +22,21 @@ struct waits {
   PLAIN void await_resume() noexcept {}
 };
 
+/// With OWN_MEMORY, frames do not come from the C++ library's operator new.
+struct memory {
+#ifdef OWN_MEMORY
+  PLAIN static void* operator new(std::size_t bytes) {
+    void* const frame = std::malloc(bytes);
+    if (frame == nullptr) std::abort();
+    return frame;
+  }
+  PLAIN static void operator delete(void* frame) { std::free(frame); }
+#endif
+};
+
 /// Begins when it is resumed, and is destroyed by its handle.
 struct lazy {
-  struct promise_type {
+  struct promise_type : memory {
     PLAIN lazy get_return_object() noexcept {
       return {std::coroutine_handle<promise_type>::from_promise(*this)};
     }
@@ -37,7 +50,7 @@ struct lazy {
 
 /// Begins at once, and its frame is gone when it ends.
 struct fired {
-  struct promise_type {
+  struct promise_type : memory {
     PLAIN fired get_return_object() noexcept { return {}; }
     PLAIN std::suspend_never initial_suspend() noexcept { return {}; }
     PLAIN std::suspend_never final_suspend() noexcept { return {}; }
@@ -48,7 +61,7 @@ struct fired {
 
 /// Destroys itself when it has ended.
 struct self_destroying {
-  struct promise_type {
+  struct promise_type : memory {
     struct last {
       PLAIN bool await_ready() noexcept { return false; }
       PLAIN void await_suspend(handle ended) noexcept { ended.destroy(); }

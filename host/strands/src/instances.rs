@@ -75,7 +75,8 @@ pub(crate) struct Made {
 /// A call of a ramp that returned, and made an instance of which nothing was seen.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ramp {
-    pub maker: StrandId,
+    /// `None`: it was called within another ramp, perhaps by the instance that this makes.
+    pub maker: Option<StrandId>,
     pub time: u64,
     /// Index of the thread, in its process.
     pub thread: usize,
@@ -90,6 +91,8 @@ struct Unseen {
     ramps: VecDeque<Ramp>,
     /// The number of neighbours with different makers.
     changes: usize,
+    /// One of several was taken though it may be another's, so which are left is not known.
+    guessed: bool,
 }
 
 impl Unseen {
@@ -189,9 +192,10 @@ impl<'a> Instances<'a> {
             }
         }
         for (coroutine, unseen) in std::mem::take(&mut self.unseen) {
+            let guessed = unseen.guessed;
             last.extend(unseen.ramps.into_iter().map(|ramp| {
                 let made = Made {
-                    maker: Some(ramp.maker),
+                    maker: ramp.maker.filter(|_| !guessed),
                     time: ramp.time,
                     thread: ramp.thread,
                     ramp: Some((coroutine, ramp.function)),
@@ -448,11 +452,11 @@ impl<'a> Instances<'a> {
         let Some(unseen) = unseen else {
             return made(None, time);
         };
-        let one = unseen.changes == 0;
-        match unseen.pop_front() {
-            Some(ramp) if one => made(Some(ramp.maker), ramp.time),
-            _ => made(None, time),
-        }
+        unseen.guessed |= unseen.changes > 0;
+        let ramp = unseen.pop_front();
+        let known = ramp.filter(|_| !unseen.guessed);
+        unseen.guessed &= !unseen.ramps.is_empty();
+        known.map_or(made(None, time), |ramp| made(ramp.maker, ramp.time))
     }
 
     /// An instance was destroyed, and no call of it is open.

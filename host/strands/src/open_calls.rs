@@ -10,6 +10,9 @@ use crate::strands::Strands;
 use heddle_calls::{End, Loose, Span};
 use heddle_trace_file::{Addr, Callee, Nanos};
 
+/// Calls around one of a ramp that are looked at for another ramp: its coroutine may have made it.
+const AROUND: usize = 64;
+
 /// The open calls of a group of threads.
 pub(crate) struct OpenCalls<'a, S> {
     pub strands: Strands<'a, S>,
@@ -219,7 +222,11 @@ impl<'a, S: Sink> OpenCalls<'a, S> {
         );
         if frame.is(Frame::RAMP) {
             let returned = end == End::Returned;
-            self.strands.ramp_left(frame, thread, events, returned);
+            let around = self.map.stacks[stack].frames.iter().rev().take(AROUND);
+            let mut around = around.take_while(|around| around.slot == frame.slot);
+            let within = around.any(|around| around.is(Frame::RAMP));
+            let left = (thread, events);
+            self.strands.ramp_left(frame, left, returned, within);
         }
         if frame.is(Frame::DESTROYS) {
             let live = &mut self.strands[frame.slot];
@@ -252,8 +259,6 @@ impl<'a, S: Sink> OpenCalls<'a, S> {
     /// The thread got memory that may be a coroutine's frame, with the stack pointer's low half
     /// `sp`.
     pub fn frame_made(&mut self, context: usize, frame: Addr, sp: u32) {
-        /// Calls around the innermost one that are looked at for a ramp whose coroutine makes it.
-        const AROUND: usize = 64;
         let thread = &self.map.threads[context];
         let when = (thread.thread, self.latest);
         let frames = thread.current.map(|stack| &self.map.stacks[stack].frames);

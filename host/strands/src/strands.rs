@@ -142,11 +142,17 @@ impl<'a, S: Sink> Strands<'a, S> {
         self.instances.entered(slots, sink, around, new, called)
     }
 
-    /// This call of a ramp, which the strand in `slot` made, has ended. If it `returned`, it made an
-    /// instance.
-    pub fn ramp_left(&mut self, frame: &Frame, thread: usize, event: u64, returned: bool) {
+    /// This call of a ramp has ended, with this event of the thread. If it `returned`, it made an
+    /// instance. `within`: in a call of another ramp, which may be the instance of that.
+    pub fn ramp_left(
+        &mut self,
+        frame: &Frame,
+        (thread, event): (usize, u64),
+        returned: bool,
+        within: bool,
+    ) {
         let ramp = Ramp {
-            maker: self.slots[frame.slot].strand.id,
+            maker: (!within).then(|| self.slots[frame.slot].strand.id),
             time: frame.enter,
             thread,
             function: Addr(frame.function),
