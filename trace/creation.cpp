@@ -1,5 +1,5 @@
-// pthread_create, so that a new thread knows its creator's record of it. libc's own threads (those of
-// thrd_create, timers and asynchronous I/O) and those of clone(2) are created without it.
+// pthread_create, so that a new thread knows its creator's record of it. libc's own threads (those
+// of thrd_create, timers and asynchronous I/O) and those of clone(2) are created without it.
 #include "creation.hpp"
 
 #include <pthread.h>
@@ -34,8 +34,7 @@ constinit std::uint32_t latest_start = 0;
 Start* take_start() {
   constexpr int kTries = 16;
   for (int i = 0; i < kTries; ++i) {
-    Start& start =
-        starts[__atomic_add_fetch(&latest_start, 1, __ATOMIC_RELAXED) % kStarts];
+    Start& start = starts[__atomic_add_fetch(&latest_start, 1, __ATOMIC_RELAXED) % kStarts];
     std::uint32_t free = 0;
     // Acquire: the thread that had it has read it.
     if (__atomic_compare_exchange_n(&start.taken, &free, 1, false, __ATOMIC_ACQUIRE,
@@ -48,8 +47,8 @@ Start* take_start() {
 
 void give_back(Start& start) { __atomic_store_n(&start.taken, 0, __ATOMIC_RELEASE); }
 
-/// Where a new thread begins. It goes on in the program's routine by a jump, so that nothing of ours
-/// is on its stack, and the routine's caller is libc.
+/// Where a new thread begins. It goes on in the program's routine by a jump, so that nothing of
+/// ours is on its stack, and the routine's caller is libc.
 void* begin(void* given) {
   Start& start = *static_cast<Start*>(given);
   local.made_instance = start.instance;

@@ -29,8 +29,9 @@ inline constexpr std::size_t kVariables = static_cast<std::size_t>(Variable::kCo
 /// Its name, with the `=` that follows that in an environment.
 constexpr const char* name_of(Variable variable) {
   constexpr const char* kNames[] = {
-      "HEDDLE_DIR=",    "HEDDLE_CLOCK=",    "HEDDLE_PAUSED=", "HEDDLE_COROUTINES=", "HEDDLE_SNAPSHOT_SIGNAL=",
-      "HEDDLE_FLIGHT=", "HEDDLE_PATTERNS=", "HEDDLE_DEPTH=",  "HEDDLE_MIN_TIME="};
+      "HEDDLE_DIR=",        "HEDDLE_CLOCK=",           "HEDDLE_PAUSED=",
+      "HEDDLE_COROUTINES=", "HEDDLE_SNAPSHOT_SIGNAL=", "HEDDLE_FLIGHT=",
+      "HEDDLE_PATTERNS=",   "HEDDLE_DEPTH=",           "HEDDLE_MIN_TIME="};
   static_assert(sizeof kNames / sizeof kNames[0] == kVariables);
   return kNames[static_cast<std::size_t>(variable)];
 }

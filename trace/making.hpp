@@ -1,5 +1,5 @@
-// Makings: a thread that forks, or creates a thread, says so in its records, and what it makes refers
-// to that record. So the records say within which calls, and on which strand, it was made.
+// Makings: a thread that forks, or creates a thread, says so in its records, and what it makes
+// refers to that record. So the records say within which calls, and on which strand, it was made.
 #pragma once
 
 #include "process.hpp"

@@ -26,7 +26,7 @@ struct Thread {
   bool named;                     ///< by the program: the kernel's name for it does not count
   Frame* frames;                  ///< the filter's, for as many as it follows
   Bases bases;                    ///< with --min-time
-  std::uint64_t idle_until;  ///< the position as long as it has recorded nothing but makings
+  std::uint64_t idle_until;       ///< the position as long as it has recorded nothing but makings
   bool full;                      ///< there is no more room: from here on its events are dropped
   arch::VectorRegisters vectors;  ///< the program's, in the slow path (shelter.hpp)
 };

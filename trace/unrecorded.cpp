@@ -32,8 +32,8 @@ bool gains_rights(long fd, const struct stat& status) {
       own != 0 && arch::syscall(SYS_fgetxattr, fd, "security.capability", nullptr, 0) > 0;
   if (!user && !group && !capable) return false;
   struct statfs file_system;
-  const bool ignored = arch::syscall(SYS_fstatfs, fd, &file_system) == 0 &&
-                       (file_system.f_flags & ST_NOSUID) != 0;
+  const bool ignored =
+      arch::syscall(SYS_fstatfs, fd, &file_system) == 0 && (file_system.f_flags & ST_NOSUID) != 0;
   return !ignored && arch::syscall(SYS_prctl, PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1;
 }
 
@@ -126,14 +126,20 @@ void Started::write(const char* what) const {
   if (!(Text(path, sizeof path) << loaded.directory << kName).fits()) return;
   const long fd = sys::open(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW, 0666);
   if (fd < 0) return;
+  char found[1024] = {};  // the path of a file that is open
+  if (*path_ == '\0') {
+    (Text(path, sizeof path) << "/proc/self/fd/").decimal(static_cast<std::uint32_t>(directory_));
+    sys::readlink(path, found, sizeof found - 1);
+  }
+  const char* const shown = *path_ == '\0' ? found : path_;
   // One call, so that processes that write at once write lines.
   const auto part = [](const char* text, std::size_t bytes) {
     return iovec{const_cast<char*>(text), bytes};
   };
   std::size_t line = 0;
-  while (path_[line] != '\0' && path_[line] != '\n') ++line;
+  while (shown[line] != '\0' && shown[line] != '\n') ++line;
   const iovec parts[] = {part(what, length(what)), part(why_, length(why_)), part(" ", 1),
-                         part(path_, line), part("\n", 1)};
+                         part(shown, line), part("\n", 1)};
   arch::syscall(SYS_writev, fd, parts, sizeof parts / sizeof parts[0]);
   sys::close(fd);
 }

@@ -4,16 +4,17 @@
 
 namespace heddle::trace {
 
-/// A program that is about to be started. No heap, and errno as it was: a child of vfork or a signal
-/// handler may be what starts it.
+/// A program that is about to be started. No heap, and errno as it was: a child of vfork or a
+/// signal handler may be what starts it.
 class Started {
  public:
   /// The program at `path`, which is relative to the directory that `directory` is open at, or to
   /// the working directory (AT_FDCWD). An empty path: the file that `directory` is open at.
-  Started(int directory, const char* path) : path_(path), why_(look(directory, path)) {}
+  Started(int directory, const char* path)
+      : directory_(directory), path_(path), why_(look(directory, path)) {}
 
   /// The program that PATH has by this name, if there is no slash in it.
-  explicit Started(const char* name) : path_(name), why_(search(name)) {}
+  explicit Started(const char* name) : directory_(-1), path_(name), why_(search(name)) {}
 
   /// Notes that it has been started. A start that fails afterwards is to be taken back.
   void note() const { write("started "); }
@@ -24,6 +25,7 @@ class Started {
   static const char* search(const char* name);
   void write(const char* what) const;
 
+  int directory_;
   const char* path_;
   const char* why_;  ///< null: it can be recorded, as far as is known
 };

@@ -32,8 +32,8 @@ TEST_CASE("a program that is started and cannot be recorded is listed") {
     CAPTURE(program);
     std::filesystem::remove_all(trace);
     const auto in_path = [] { setenv("PATH", "/nowhere:" TRACED_PROGRAMS, 1); };
-    const Outcome outcome = run(
-        {.arguments = {"starts", how, program}, .trace = trace.string(), .in_child = in_path});
+    const Outcome outcome =
+        run({.arguments = {"starts", how, program}, .trace = trace.string(), .in_child = in_path});
     CHECK(outcome.exit_code == code);
     CHECK(outcome.err == "");
     CHECK(unrecorded(trace) == expected);

@@ -100,8 +100,8 @@ fn its_own_calls_are_as_deep_as_those() {
         .args(["check", "heddle.trace"])
         .assert()
         .success()
-        .stdout(is_match(
-            "(?s)process app.*process app\n  thread app\n    0x1000[^\n]*\n      0x2010[^\n]*\n        0x3020",
+        .stdout(contains(
+            "process app x2\n  thread app\n    0x1000\n      0x2010\n        0x3020\n",
         ));
 }
 
@@ -220,17 +220,19 @@ fn programs_that_could_not_be_recorded_are_listed() {
     forked(path, false, true);
     let lines = "started static ./tool\nstarted rights /bin/su\nstarted static ./tool\nstarted static a b\nfailed static a b\nstarted static ./cut";
     std::fs::write(path.join("heddle.trace/unrecorded"), lines).unwrap();
-    let listed = contains("\nunrecorded 2 starts of ./tool: it is statically linked\n")
-        .and(contains("\nunrecorded 1 start of /bin/su: it has rights"))
-        .and(contains("a b").not())
-        .and(contains("cut").not());
+    let listed = || {
+        contains("\nunrecorded 2 starts of ./tool: it is statically linked\n")
+            .and(contains("\nunrecorded 1 start of /bin/su: it has rights"))
+            .and(contains("a b").not())
+            .and(contains("cut").not())
+    };
     heddle(path).arg("pack").assert().success();
     for trace in ["heddle.trace", "heddle.trace.packed"] {
         heddle(path)
             .args(["info", trace])
             .assert()
             .success()
-            .stdout(listed.clone());
+            .stdout(listed());
     }
 }
 

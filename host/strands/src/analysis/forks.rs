@@ -5,11 +5,12 @@
 //! They are those of the stack that the thread runs and of its own stack: what else rests in the
 //! parent, other fibers and coroutines, rests in the child unseen.
 
-use super::Analysis;
 use super::events::each_event;
+use crate::code::Code;
 use crate::decoder::{Decoder, NotAlone};
 use crate::one_stack::OneStack;
 use crate::sink::Ignore;
+use crate::survey::Survey;
 use heddle_trace_file::{Error, Event, EventKind, Made, Process, Trace};
 use std::collections::BTreeMap;
 
@@ -40,12 +41,18 @@ impl Inherited {
 /// A process that a thread has forked: the number of the making, and the process's index.
 type Child = (u32, usize);
 
-impl Analysis<'_> {
-    /// For each process, the calls that it began inside. Those that its parent's records do not
-    /// have are left out. Reads the threads that forked, up to their last fork.
-    ///
-    /// # Errors
-    /// What reading the trace gives.
+/// The means by which the threads that forked are read.
+pub struct Parents<'a, F> {
+    pub trace: &'a Trace,
+    pub codes: &'a [Code],
+    /// Each thread is read as one stack.
+    pub by_thread: bool,
+    /// The facts that a first look at some threads of a process finds.
+    pub survey: F,
+}
+
+impl<F: Fn(usize, &[usize], &Inherited) -> Result<Survey, Error>> Parents<'_, F> {
+    /// For each process, the calls that it began inside.
     pub fn inherited(&self) -> Result<Vec<Inherited>, Error> {
         let processes = self.trace.processes();
         let mut all = vec![Inherited::default(); processes.len()];
@@ -109,7 +116,7 @@ impl Analysis<'_> {
         }
         forks.open.clear();
         let all: Vec<usize> = (0..recorded.threads().len()).collect();
-        let survey = self.survey(process, &all, before)?;
+        let survey = (self.survey)(process, &all, before)?;
         let known = Some(&survey);
         let mut decoder = Decoder::new((recorded, process), code, &all, false, known, Ignore);
         for &each in &all {

@@ -21,6 +21,7 @@ pub use decoded::Decoded;
 use decoded::Part;
 use events::each_event;
 pub use forks::Inherited;
+use forks::Parents;
 use heddle_calls::{Profile, Source, Wanted, Workers};
 use heddle_symbols::Images;
 use heddle_trace_file::{Error, Event, Place, Process, Remarks, Trace};
@@ -202,7 +203,24 @@ impl<'a> Analysis<'a> {
         analysis.with_groups(all.collect(), &inherited, make)
     }
 
-    /// For each process, the calls that it began inside.
+    /// For each process, the calls that it began inside. Those that its parent's records do not
+    /// have are left out. Reads the threads that forked, up to their last fork.
+    ///
+    /// # Errors
+    /// What reading the trace gives.
+    pub fn inherited(&self) -> Result<Vec<Inherited>, Error> {
+        let parents = Parents {
+            trace: self.trace,
+            codes: &self.codes,
+            by_thread: self.by_thread,
+            survey: |process, threads: &[usize], before: &Inherited| {
+                self.survey(process, threads, before)
+            },
+        };
+        parents.inherited()
+    }
+
+    /// The same, with the symbols of those processes alone that forked.
     fn inherited_in(trace: &'a Trace, images: &mut Images) -> Result<Vec<Inherited>, Error> {
         let parents = forks::are_parents(trace);
         Self::for_some(trace, images, |process| parents[process]).inherited()
