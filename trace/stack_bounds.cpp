@@ -97,31 +97,46 @@ std::uint64_t start_of_main_stack(char* scratch, std::uint64_t bytes) {
   return value;
 }
 
-}  // namespace
-
-StackBounds stack_bounds(bool main_thread, char* scratch, std::uint64_t bytes) {
+StackBounds main_stack(char* scratch, std::uint64_t bytes) {
   StackBounds found{};
-  if (main_thread) {
-    const std::uint64_t inside = start_of_main_stack(scratch, bytes);
-    if (inside == 0 || !find_mapping(inside, found, scratch, bytes)) return {};
-    // It grows on demand, down to its limit; without a limit only what it has now is known.
-    rlimit limit{};
-    const long error =
-        arch::syscall(SYS_prlimit64, 0, RLIMIT_STACK, static_cast<void*>(nullptr), &limit);
-    if (error == 0 && limit.rlim_cur != RLIM_INFINITY && found.high - limit.rlim_cur < found.low) {
-      found.low = found.high - limit.rlim_cur;
-    }
-    return found;
+  const std::uint64_t inside = start_of_main_stack(scratch, bytes);
+  if (inside == 0 || !find_mapping(inside, found, scratch, bytes)) return {};
+  // It grows on demand, down to its limit; without a limit only what it has now is known.
+  rlimit limit{};
+  const long error =
+      arch::syscall(SYS_prlimit64, 0, RLIMIT_STACK, static_cast<void*>(nullptr), &limit);
+  if (error == 0 && limit.rlim_cur != RLIM_INFINITY && found.high - limit.rlim_cur < found.low) {
+    found.low = found.high - limit.rlim_cur;
   }
+  return found;
+}
+
+StackBounds other_stack(char* scratch, std::uint64_t bytes) {
   // glibc puts the thread control block on top of the thread's stack, above every frame, also when
   // the program supplied the stack; neighbours above it may have become one mapping with it.
   const std::uint64_t control_block = arch::thread_pointer();
+  StackBounds found{};
   if (!find_mapping(control_block, found, scratch, bytes)) return {};
   found.high = control_block;
   // Too small for any thread: this is the main thread's block, seen by a vfork child under another
   // thread id.
   if (found.high - found.low < kSmallestStack) return {};
   return found;
+}
+
+bool holds(const StackBounds& stack, std::uint64_t address) {
+  return address >= stack.low && address < stack.high;
+}
+
+}  // namespace
+
+StackBounds stack_bounds(Stack which, char* scratch, std::uint64_t bytes) {
+  if (which == Stack::kOther) return other_stack(scratch, bytes);
+  const StackBounds main = main_stack(scratch, bytes);
+  const auto here = reinterpret_cast<std::uint64_t>(__builtin_frame_address(0));
+  if (which == Stack::kMain || holds(main, here)) return main;
+  const StackBounds other = other_stack(scratch, bytes);
+  return holds(other, here) ? other : main;
 }
 
 }  // namespace heddle::trace

@@ -9,8 +9,11 @@ struct StackBounds {
   std::uint64_t low, high;  ///< 0, 0 = unknown
 };
 
+/// Whose stack: in a forked child the first thread may go on on the one of the thread that forked.
+enum class Stack { kMain, kForked, kOther };
+
 /// Asks the kernel, because pthread_getattr_np allocates and the thread may be inside its program's
 /// malloc. `scratch` is for the text of /proc/self/maps on kernels before 6.11.
-[[nodiscard]] StackBounds stack_bounds(bool main_thread, char* scratch, std::uint64_t bytes);
+[[nodiscard]] StackBounds stack_bounds(Stack which, char* scratch, std::uint64_t bytes);
 
 }  // namespace heddle::trace

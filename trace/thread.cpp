@@ -66,8 +66,10 @@ void describe(Process& process, Thread& thread) {
   const std::uint64_t self = arch::thread_pointer();
   // A thread with a dead one's control block has that one's stack, too: glibc keeps both together.
   if (thread.stack_owner != self) {
-    const StackBounds stack =
-        stack_bounds(about.tid == process.header->pid, process.path, sizeof process.path);
+    const Stack which = about.tid != process.header->pid ? Stack::kOther
+                        : process.fork.making != 0       ? Stack::kForked
+                                                         : Stack::kMain;
+    const StackBounds stack = stack_bounds(which, process.path, sizeof process.path);
     about.stack_low = stack.low;
     about.stack_high = stack.high;
     thread.stack_owner = self;

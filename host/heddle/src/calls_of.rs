@@ -132,11 +132,11 @@ fn filtered<'a>(
     trees: impl Fn(usize) -> Trees<'a>,
 ) -> Result<(Decoded<Trees<'a>>, LeftOut), Error> {
     if filter.must_learn() {
-        let learned = analysis.stream(|process| filter.learning_stream(process), |_, _, _| true)?;
+        let learned = analysis.stream(|process| filter.learning(process), |_, _, _| true)?;
         let learned = learned.sinks.into_iter().collect();
         filter.learn(learned);
     }
-    let over = |process| filter.over_stream(process, trees(process));
+    let over = |process| filter.over(process, trees(process));
     let decoded = analysis.stream(over, |_, _, filtered| filtered.inner().failed.is_none())?;
     Ok(unwrap(decoded))
 }

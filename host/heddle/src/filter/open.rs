@@ -66,8 +66,6 @@ pub(super) enum Change {
 pub(super) struct Life {
     pub id: StrandId,
     pub kind: Kind,
-    /// Index of the thread that it ran on first.
-    thread: usize,
     pub base: Base,
     /// The open calls, outermost first; of a coroutine that is destroyed from inside, those of
     /// both activations.
@@ -86,7 +84,6 @@ impl Life {
         Life {
             id: strand.id,
             kind: strand.kind,
-            thread: strand.thread(),
             base: Base::NOTHING,
             open: Vec::new(),
             calls: 0,
@@ -94,11 +91,6 @@ impl Life {
             since: strand.born,
             change: None,
         }
-    }
-
-    /// Whether it is its process's first thread.
-    pub fn is_first(&self) -> bool {
-        self.kind == Kind::Thread && self.thread == 0
     }
 
     /// What is around a call that begins now.

@@ -3,14 +3,14 @@
 use super::learned::Learned;
 use super::rules::Rules;
 use super::sink::{Filtered, Nothing};
-use super::verdict::{Around, Limits};
+use super::verdict::Limits;
 use super::{FilterArgs, Pattern};
 use crate::names::Names;
 use crate::notes::quoted;
 use heddle_calls::{Key, Profile, Source, Workers};
-use heddle_strands::{Analysis, Call, Sink, StrandId};
+use heddle_strands::StrandId;
 use heddle_symbols::without_parameters;
-use heddle_trace_file::{Addr, Error, EventKind, Kinds, Nanos, Process, Trace};
+use heddle_trace_file::{Error, Kinds, Nanos, Process, Trace};
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -29,8 +29,6 @@ impl std::fmt::Display for Usage {
 /// The calls of a trace that are kept.
 pub struct Filter<'a> {
     rules: Rules<'a>,
-    /// By process: what is inside each of the calls in which it was forked, outermost first.
-    forked: Vec<Vec<Around>>,
 }
 
 impl<'a> Filter<'a> {
@@ -62,12 +60,7 @@ impl<'a> Filter<'a> {
         if !patterns.is_empty() {
             rules.kinds = kinds(trace, names, &patterns)?;
         }
-        let follows = !patterns.is_empty() || rules.limits.depth.is_some();
-        let forked = match trace.processes().len() {
-            count if count > 1 && follows => forked(&rules, names)?,
-            count => vec![Vec::new(); count],
-        };
-        Ok(Some(Filter { rules, forked }))
+        Ok(Some(Filter { rules }))
     }
 
     /// Whether a walk of its own must come first: `--min-time` asks when calls end.
@@ -77,12 +70,7 @@ impl<'a> Filter<'a> {
 
     /// A sink for that walk, for a part of the process with this index.
     pub fn learning(&self, process: usize) -> Filtered<'_, Nothing> {
-        Filtered::new(&self.rules, process, self.forked[process].clone(), Nothing).learning()
-    }
-
-    /// The same where the engine tells of the calls in which a process was forked.
-    pub fn learning_stream(&self, process: usize) -> Filtered<'_, Nothing> {
-        Filtered::new(&self.rules, process, Vec::new(), Nothing).learning()
+        Filtered::new(&self.rules, process, Nothing).learning()
     }
 
     /// Takes over what the sinks of that walk have found.
@@ -98,41 +86,8 @@ impl<'a> Filter<'a> {
 
     /// `sink` behind the filter, for a part of the process with this index.
     pub fn over<S>(&self, process: usize, sink: S) -> Filtered<'_, S> {
-        Filtered::new(&self.rules, process, self.forked[process].clone(), sink)
+        Filtered::new(&self.rules, process, sink)
     }
-
-    /// The same where the engine tells of the calls in which a process was forked
-    /// (`Analysis::stream`).
-    pub fn over_stream<S>(&self, process: usize, sink: S) -> Filtered<'_, S> {
-        Filtered::new(&self.rules, process, Vec::new(), sink)
-    }
-}
-
-/// What the calls in which each process was forked say of the calls in it.
-fn forked(rules: &Rules<'_>, names: &mut Names<'_>) -> Result<Vec<Vec<Around>>, Error> {
-    let analysis = Analysis::by_thread(rules.trace, names.images());
-    let decoded = analysis.stream(
-        |_| Forked::default(),
-        |_, event, forked: &mut Forked| {
-            // The sink was told of this event, too.
-            if matches!(event.kind, EventKind::Enter { .. }) {
-                forked.open.pop();
-            }
-            false
-        },
-    )?;
-    let mut all = vec![Vec::new(); rules.trace.processes().len()];
-    for (process, forked) in decoded.sinks {
-        let mut around = Around::NOTHING;
-        for (function, time) in forked.open {
-            let kinds = rules.kinds_of(process, function, time);
-            (around, _) = rules.limits.enter(around, kinds, function);
-            // These calls are not the child's own.
-            (around.nearest, around.direct) = (None, true);
-            all[process].push(around);
-        }
-    }
-    Ok(all)
 }
 
 /// What the sinks of the first walk have found together.
@@ -146,18 +101,6 @@ impl<'f> FromIterator<(usize, Filtered<'f, Nothing>)> for Found {
             all.add(part, found);
         }
         Found(all)
-    }
-}
-
-/// The calls in which a process was forked.
-#[derive(Default)]
-struct Forked {
-    open: Vec<(Addr, Nanos)>,
-}
-
-impl Sink for Forked {
-    fn enter(&mut self, call: &Call) {
-        self.open.push((call.function, call.enter));
     }
 }
 

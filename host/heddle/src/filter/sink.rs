@@ -8,7 +8,6 @@ use super::left_out::{By, LeftOut};
 use super::open::{Base, Change, Fate, Life, Open};
 use super::range::TimeRange;
 use super::rules::Rules;
-use super::verdict::Around;
 use heddle_calls::End;
 use heddle_strands::{Call, Decoded, Kind, Sink, Strand, StrandId, StrandSpan};
 use heddle_trace_file::{Callee, Event, Kinds, Nanos};
@@ -55,8 +54,6 @@ impl Filterable for Nothing {}
 pub struct Filtered<'f, S> {
     rules: &'f Rules<'f>,
     process: usize,
-    /// The calls in which the process was forked, as far as its first thread has not left them.
-    forked: Vec<Around>,
     inner: S,
     /// By [`Call::number`].
     kinds: Vec<Option<Kinds>>,
@@ -104,11 +101,10 @@ pub fn unwrap<S>(decoded: Decoded<Filtered<'_, S>>) -> (Decoded<S>, LeftOut) {
 }
 
 impl<'f, S> Filtered<'f, S> {
-    pub(super) fn new(rules: &'f Rules<'f>, process: usize, forked: Vec<Around>, inner: S) -> Self {
+    pub(super) fn new(rules: &'f Rules<'f>, process: usize, inner: S) -> Self {
         Filtered {
             rules,
             process,
-            forked,
             inner,
             kinds: Vec::new(),
             lives: Vec::new(),
@@ -137,10 +133,6 @@ impl<'f, S> Filtered<'f, S> {
     /// The sink behind the filter.
     pub fn inner(&mut self) -> &mut S {
         &mut self.inner
-    }
-
-    fn forked_in(&self) -> Around {
-        self.forked.last().copied().unwrap_or(Around::NOTHING)
     }
 
     fn kinds_of(&mut self, call: &Call) -> Kinds {
@@ -298,11 +290,7 @@ impl<S: Filterable> Sink for Filtered<'_, S> {
         if slot >= self.lives.len() {
             self.lives.resize_with(slot + 1, || None);
         }
-        let mut life = Life::new(strand);
-        if life.is_first() {
-            life.base.around = self.forked_in();
-        }
-        self.lives[slot] = Some(life);
+        self.lives[slot] = Some(Life::new(strand));
         self.slots.insert(strand.id, strand.slot);
         if self.in_range(strand.born) {
             self.inner.born(strand);
@@ -480,15 +468,6 @@ impl<S: Filterable> Sink for Filtered<'_, S> {
         let limits = self.rules.limits;
         let around = self.life(strand).map(|life| life.around());
         let takes = around.is_none_or(|around| limits.takes_exit(around));
-        let first = self.life(strand).is_some_and(|life| life.is_first());
-        if first && !self.forked.is_empty() {
-            // It returns from a call in which its process was forked.
-            self.forked.pop();
-            let around = self.forked_in();
-            if let Some(life) = self.life(strand) {
-                life.base.around = around;
-            }
-        }
         if takes_thread && takes && self.in_range(time) {
             self.inner.unmatched(strand, thread, function, time);
         } else {

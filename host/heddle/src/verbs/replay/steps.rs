@@ -172,12 +172,12 @@ impl Replay<'_> {
             }
             Some(filter) => {
                 if filter.must_learn() {
-                    let learning = |process| filter.learning_stream(process);
+                    let learning = |process| filter.learning(process);
                     let learned = analysis.stream(learning, |_, _, _| true)?;
                     let learned = learned.sinks.into_iter().collect();
                     filter.learn(learned);
                 }
-                let filtered = |process| filter.over_stream(process, latest());
+                let filtered = |process| filter.over(process, latest());
                 let decoded = analysis.stream(filtered, |place, event, filtered| {
                     lines.take(place, event, filtered.inner())
                 })?;
