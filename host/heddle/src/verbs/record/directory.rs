@@ -72,6 +72,10 @@ fn claim(path: &Path) -> Result<Option<Claim>, Failure> {
             )));
         }
         if there.is_some() && !is_trace(path) && !is_begun(path) {
+            // Between the two looks another process may have made it a trace, or moved it away.
+            if is_trace(path) || path.symlink_metadata().is_err() {
+                continue;
+            }
             return Err(Failure::ours(format!(
                 "{} exists and is not a heddle trace; record elsewhere: heddle record -o OTHER-DIRECTORY …",
                 path.display()
