@@ -164,8 +164,9 @@ impl Profile {
         joining.finish()
     }
 
-    /// Reads these threads; one profile a thread, in their order, and the same as [`Profile::of`]. A thread that has more than its share of the events
-    /// is read by all workers at once. Memory is that of so many threads as there are workers.
+    /// Reads these threads; one profile a thread, in their order, and the same as [`Profile::of`].
+    /// A thread that has more than its share of the events is read by all workers at once. Memory
+    /// is that of so many threads as there are workers.
     ///
     /// ```no_run
     /// # fn main() -> Result<(), heddle_trace_file::Error> {

@@ -161,8 +161,8 @@ pub fn label(trace: &Trace, id: StrandId) -> String {
     }
 }
 
-/// Stands where a strand's maker would be printed and the trace does not tell it: of a thread, where
-/// it was not created by `pthread_create`, or nothing of its creator was recorded then.
+/// Stands where a strand's maker would be printed and the trace does not tell it: a thread was not
+/// created by `pthread_create`, or nothing of its creator was recorded then.
 pub const NOT_KNOWN: &str = "not known";
 
 /// Whether nobody made this strand: it is the thread that its process began with.

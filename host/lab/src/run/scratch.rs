@@ -62,8 +62,8 @@ impl Scratch {
         &self.path
     }
 
-    /// Removes what is in it; to be called while no sample runs. By the open directory: a sample may
-    /// have put a link to other files in its place.
+    /// Removes what is in it; to be called while no sample runs. The open directory is used: a
+    /// sample may have put a link to other files in its place.
     pub(super) fn empty(&self) {
         let directory = format!("/proc/self/fd/{}", self.lock.as_raw_fd());
         for entry in std::fs::read_dir(directory).into_iter().flatten().flatten() {

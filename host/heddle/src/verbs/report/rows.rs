@@ -40,8 +40,8 @@ struct Merged {
     functions: BTreeMap<(String, String), Stats>,
 }
 
-/// Reads the trace once, or calls one by one where a filter looks at them. Functions of one name in one module are one row: the clones of an
-/// optimiser, a constructor's variants.
+/// Reads the trace once, or calls one by one where a filter looks at them. Functions of one name in
+/// one module are one row: the clones of an optimiser, a constructor's variants.
 ///
 /// By function, calls of a thread that never leaves its stack are paired as that has them: a
 /// coroutine's are on the stack of the call that resumed it.

@@ -175,8 +175,8 @@ fn sequences(trace: &Trace) -> Vec<u32> {
         .collect()
 }
 
-/// By process, the threads to which a flow leads from their creators: none where the export may lack
-/// a creator.
+/// By process, the threads to which a flow leads from their creators: none where the export may
+/// lack a creator.
 fn created(trace: &Trace, selection: &Selection) -> Vec<HashMap<u32, usize>> {
     let whole = |process: &&Process| {
         let lacks = process.missing_runs() > 0 || process.damages().places > 0;
