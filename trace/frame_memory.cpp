@@ -103,10 +103,12 @@ void* told(void* memory, Size size, const void* site) {
 
 /// Tells that a frame is gone, if the memory is one, before it is freed.
 void tell_freed(const void* memory) {
+  const std::uint64_t low = load_word(frame_code.low), high = load_word(frame_code.high);
+  // The memory of a program without coroutines is not looked at.
+  if (low == high) return;
   const auto frame = reinterpret_cast<std::uint64_t>(memory);
   if (frame == 0 || frame % kAlignment != 0 || memory == freeing) return;
   const std::uint64_t destroyer = static_cast<const std::uint64_t*>(memory)[1];
-  const std::uint64_t low = load_word(frame_code.low), high = load_word(frame_code.high);
   if (destroyer - low >= high - low) return;
   if ((planned_bits(destroyer) & kDestroysFrames) == 0) return;
   forget(frame);
