@@ -117,12 +117,13 @@ CALL static int crowd(void) {
   enum { kTimes = 20, kTogether = 100 };
   for (int time = 0; time < kTimes; time++) {
     pthread_t all[kTogether];
+    char given[kTogether];
     for (int i = 0; i < kTogether; i++) {
-      if (pthread_create(&all[i], NULL, brief, &all[i]) != 0) return 0;
+      if (pthread_create(&all[i], NULL, brief, &given[i]) != 0) return 0;
     }
     for (int i = 0; i < kTogether; i++) {
       void* result = NULL;
-      if (pthread_join(all[i], &result) != 0 || result != &all[i]) return 0;
+      if (pthread_join(all[i], &result) != 0 || result != &given[i]) return 0;
     }
   }
   return 1;
