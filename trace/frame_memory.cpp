@@ -1,7 +1,5 @@
 #include "frame_memory.hpp"
 
-#include <stdlib.h>
-
 #include <cstddef>
 
 #include "format.hpp"
@@ -9,6 +7,13 @@
 #include "interpose.hpp"
 #include "plan.hpp"
 #include "words.hpp"
+
+// <stdlib.h> has functions of floating point numbers, which Clang refuses with our flags.
+extern "C" {
+void* malloc(std::size_t) noexcept;
+void* aligned_alloc(std::size_t, std::size_t) noexcept;
+void free(void*) noexcept;
+}
 
 namespace heddle::trace {
 

@@ -1,6 +1,4 @@
 // When the library is loaded, and when the program exits.
-#include <stdlib.h>
-
 #include "coroutines.hpp"
 #include "creation.hpp"
 #include "environment.hpp"
@@ -13,6 +11,9 @@
 #include "quiet.hpp"
 #include "recording.hpp"
 #include "snapshot.hpp"
+
+// <stdlib.h> has functions of floating point numbers, which Clang refuses with our flags.
+extern "C" int at_quick_exit(void (*)()) noexcept;
 
 namespace heddle::trace {
 
