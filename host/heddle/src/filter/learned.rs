@@ -1,5 +1,5 @@
-//! What only the end of a call tells, or that of a strand, and what follows needs before: found by
-//! a walk of its own over the trace. The engine gives the same calls in the same order both times.
+//! A first walk over the trace finds which calls are long enough, and which strands have such
+//! calls: only their ends tell. The engine gives the same calls in the same order both times.
 
 use heddle_strands::StrandId;
 use std::collections::{HashMap, HashSet};

@@ -24,7 +24,7 @@ pub(super) struct Open {
     /// What is around it, and inside it.
     pub around: Around,
     pub inside: Around,
-    /// Of the outermost call of an activation, the slot of the strand that this runs on.
+    /// The slot of the strand that an activation runs on, if this is its outermost call.
     pub under: Option<u32>,
     /// It is the outermost call of its activation.
     pub outermost: bool,

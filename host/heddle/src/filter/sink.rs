@@ -295,7 +295,7 @@ impl<S: Filterable> Sink for Filtered<'_, S> {
         if self.in_range(strand.born) {
             self.inner.born(strand);
         } else {
-            // Nobody makes it within the range.
+            // Its maker made it before the time range.
             let mut strand = strand.clone();
             strand.parent = None;
             self.inner.born(&strand);

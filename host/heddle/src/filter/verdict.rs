@@ -1,5 +1,5 @@
-//! What the patterns and the depth say of a call, by what is around it: as the recorder decides
-//! (trace/filter.cpp, `enter_wanted`).
+//! The patterns and the depth decide whether a call is kept, by the calls around it. The recorder
+//! decides in the same way (trace/filter.cpp, `enter_wanted`).
 
 use super::left_out::By;
 use heddle_trace_file::{Addr, Kinds};

@@ -385,7 +385,7 @@ fn an_export_has_no_track_for_what_is_left_out() {
     assert!(fibers && !coroutines);
     assert!(notes.contains("left out 8 of 12 calls: 8 by --filter\n"));
     assert!(notes.contains("exported 4 calls of 2 strands"), "{notes}");
-    // Of the first coroutine, the second activation.
+    // The second activation of the first coroutine.
     let (fibers, coroutines, notes) = exported(&["--time-range", "405ns..490ns"]);
     assert!(!fibers && coroutines);
     assert!(notes.contains("exported 3 calls of 2 strands"), "{notes}");

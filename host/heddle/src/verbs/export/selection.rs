@@ -68,7 +68,7 @@ impl Selection {
         }
     }
 
-    /// Of these, those with calls that a filter keeps.
+    /// Narrows the selection to strands with calls that a filter keeps.
     pub fn with_calls(self, strands: HashSet<StrandId>) -> Self {
         Selection {
             with_calls: Some(strands),

@@ -178,7 +178,7 @@ fn tell(trace: &Trace, collected: &Collected, shown: &Path) -> Result<(), Error>
     let processes = trace.processes();
     let threads = || processes.iter().flat_map(|process| process.threads());
     let bytes: u64 = threads().map(Thread::bytes).sum();
-    // Of buffers that could not be collected the threads tell.
+    // Threads count the drops of buffers that could not be collected.
     let uncollected: u64 = threads().map(Thread::dropped).sum();
     let (mut events, mut dropped) = (bytes / BYTES_AN_EVENT, collected.dropped + uncollected);
     if bytes <= COUNTED {
