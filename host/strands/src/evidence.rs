@@ -17,6 +17,8 @@ pub(crate) struct Start {
     pub site: u64,
     pub function: u64,
     pub sp: u64,
+    /// The function that the call site is in, where that is known.
+    pub holder: Option<u32>,
     /// If it is next below the innermost call of the stack that runs: that call's function, and how
     /// far below.
     pub near: Option<(u32, u64)>,
@@ -53,7 +55,7 @@ impl<'a> Evidence<'a> {
 
     /// The same, when all has been seen.
     pub fn conclude(mut self) -> Survey {
-        self.survey.first_call_sites.conclude();
+        self.survey.conclude();
         self.survey
     }
 
@@ -142,6 +144,9 @@ impl<'a> Evidence<'a> {
     /// Counts how a call from this site began.
     fn vote(&mut self, start: &Start, instrumented: bool) -> Votes {
         let survey = &mut self.survey;
+        if let Some(holder) = start.holder {
+            survey.holders.insert(start.site, holder);
+        }
         let usual = start.near.is_some_and(|(above, distance)| {
             survey.is_usual(start.site, start.function, above, distance)
         });

@@ -22,6 +22,8 @@ pub(crate) struct Survey {
     pub begun: bool,
     /// By how much stack pointers at exits differ from those at enters.
     pub offsets: Offsets,
+    /// The function that each of the call sites is in, where that is known.
+    pub holders: FxHashMap<u64, u32>,
 }
 
 /// Call sites in uninstrumented code from which calls were the outermost of their stacks.
@@ -113,6 +115,14 @@ impl FirstCallSites {
         self.never.contains(&site)
     }
 
+    /// Whether calls from `site` were outermost ones of stacks that were used before, and none of
+    /// them looked like a further one of a fiber. So it is where recording began within the calls
+    /// of all fibers, and no fiber has begun on another stack.
+    pub fn is_never_further(&self, site: u64) -> bool {
+        let calls = self.sites.get(&site);
+        calls.is_some_and(|calls| calls.further == 0 && calls.either > 0) && !self.never_holds(site)
+    }
+
     /// The first look is over: decides from which call sites no fiber begins.
     pub fn conclude(&mut self) {
         self.never = self.never().collect();
@@ -167,6 +177,24 @@ impl Survey {
             first_call_sites,
             never,
         }
+    }
+
+    /// The first look is over. Where recording began within calls, some call sites were taken for
+    /// uninstrumented code's, because the function that they are in had not been entered by then;
+    /// and calls from some were taken for outermost ones, that were callbacks.
+    pub fn conclude(&mut self) {
+        for (site, holder) in &self.holders {
+            if self.entered.contains(holder) {
+                self.sites.remove(site);
+                self.first_call_sites.sites.remove(site);
+            }
+        }
+        for (site, votes) in &self.sites {
+            if votes.is_clearly_callback() {
+                self.first_call_sites.sites.remove(site);
+            }
+        }
+        self.first_call_sites.conclude();
     }
 
     /// Whether a call began as far below the call above it as another did: uninstrumented code
@@ -274,6 +302,11 @@ impl Votes {
 
     fn is_broken(self) -> bool {
         self.broken >= Self::ENOUGH && self.broken * 4 > self.kept
+    }
+
+    /// Whether a call from this site is a callback by far.
+    pub fn is_clearly_callback(self) -> bool {
+        self.near > 4 * self.far && !self.is_broken()
     }
 
     /// Whether that is so by far, when not all calls have been seen.

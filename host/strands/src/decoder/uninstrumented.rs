@@ -56,6 +56,7 @@ impl<S: Sink> Decoder<'_, S> {
             site: new.caller,
             function: new.function,
             sp: new.sp,
+            holder,
             near: top.map(|top| (top.body, top.sp - new.sp)),
             behind: behind.is_some(),
             within: self.begins_within(),
@@ -143,6 +144,7 @@ impl<S: Sink> Decoder<'_, S> {
                         || new.sp > state.base
                         || first_call_sites.never_holds(new.caller))
                         && !first_call_sites.holds(new.caller)
+                        && !first_call_sites.is_never_further(new.caller)
                 }
             }
         };

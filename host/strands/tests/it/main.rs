@@ -3,5 +3,6 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod log;
+mod part;
 mod random;
 mod workers;

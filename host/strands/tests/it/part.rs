@@ -1,0 +1,78 @@
+//! Recordings that begin in the middle of fibers' calls.
+
+use crate::log::{Log, Told};
+use heddle_strands::{Analysis, StrandId};
+use heddle_symbols::Images;
+use heddle_trace_file::write::TraceWriter;
+use heddle_trace_file::{ModuleSymbols, Trace};
+use std::collections::HashSet;
+use std::path::Path;
+
+const CODE: u64 = 0x40_0000;
+const BODY: u64 = CODE;
+const WORK: u64 = CODE + 0x100;
+/// The function that is not traced, and makes each fiber's outermost call.
+const FIRST: u64 = CODE + 0x200;
+const STACKS: [u64; 2] = [0x6000_1f80, 0x6000_9f80];
+const FIBERS: usize = 40;
+
+/// Fibers run one after another on two stacks. Where recording begins, one is in the middle of its
+/// calls on each, and no other stack is ever used.
+fn written(path: &Path) -> Trace {
+    let writer = TraceWriter::create(path).unwrap();
+    let mut process = writer.process(4711, 1, "/nowhere/app").unwrap();
+    process.mode(1 << 20, 0);
+    process.module(CODE, CODE + 0x1000, CODE, None, "/nowhere/app");
+    let mut thread = process.thread(4711, "app");
+    thread.stack(0x7fff_0000, 0x7fff_8000);
+    let mut time = 0;
+    let mut next = || {
+        time += 10;
+        time
+    };
+    for base in STACKS {
+        thread
+            .enter(next(), WORK, BODY + 0x20, base - 0x80)
+            .exit(next(), WORK, 0, base - 0x80);
+    }
+    for base in STACKS {
+        thread.exit(next(), BODY, 0, base);
+    }
+    for fiber in 0..FIBERS {
+        let base = STACKS[fiber % 2];
+        thread
+            .enter(next(), BODY, FIRST + 0x20, base)
+            .enter(next(), WORK, BODY + 0x20, base - 0x80)
+            .exit(next(), WORK, 0, base - 0x80)
+            .exit(next(), BODY, 0, base);
+    }
+    thread.finish().unwrap();
+    process.finish().unwrap();
+    Trace::open(path).unwrap()
+}
+
+fn symbols() -> ModuleSymbols {
+    ModuleSymbols {
+        path: "/nowhere/app".into(),
+        build_id: None,
+        text: "symtab 1\n0 100 local body\n100 100 local work\n200 100 local first\n".into(),
+    }
+}
+
+#[test]
+fn fibers_on_stacks_that_were_in_use_are_told_apart() {
+    let directory = tempfile::tempdir().unwrap();
+    let trace = written(directory.path());
+    let analysis = Analysis::new(&trace, &mut Images::packed(&[symbols()]));
+    let decoded = analysis.decode(|_| Log::default()).unwrap();
+    let mut bodies: Vec<StrandId> = Vec::new();
+    for told in decoded.sinks.iter().flat_map(|(_, log)| &log.0) {
+        if let Told::Enter(strand, _, _, function, ..) = told
+            && function.0 == BODY
+        {
+            bodies.push(*strand);
+        }
+    }
+    let distinct: HashSet<StrandId> = bodies.iter().copied().collect();
+    assert_eq!((bodies.len(), distinct.len()), (FIBERS, FIBERS));
+}
