@@ -56,7 +56,9 @@ fn may_run_others(thread: &Thread, events: usize) -> Result<bool, Error> {
             return Ok(true);
         }
         stack.feed(event, |_, _| {});
-        if stack.may_have_fibers() {
+        // Or the thread's own stack has those of fibers in it.
+        let loose = stack.loose();
+        if stack.may_have_fibers() || (loose.unwound > 0 && loose.unmatched > 0) {
             return Ok(true);
         }
     }

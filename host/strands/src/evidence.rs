@@ -70,6 +70,18 @@ impl<'a> Evidence<'a> {
         self.survey.begun = true;
     }
 
+    /// A fiber has begun with a call from this site on a stack that lies within a thread's own.
+    pub fn note_inner(&mut self, site: u64) {
+        self.survey.inner_sites.insert(site);
+        self.survey.begun = true;
+    }
+
+    /// Whether fibers begin with calls from this site on stacks that lie within a thread's own.
+    pub fn begins_inner(&self, site: u64) -> bool {
+        self.known
+            .is_some_and(|known| known.inner_sites.contains(&site))
+    }
+
     /// The function was entered.
     pub fn note_entered(&mut self, function: u32) {
         if self.is_first_look() {

@@ -39,6 +39,7 @@ mod entered;
 mod evidence;
 mod instances;
 mod live;
+mod lost;
 mod offsets;
 mod one_stack;
 mod open_calls;

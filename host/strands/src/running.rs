@@ -5,7 +5,7 @@ use crate::live::Live;
 use crate::open_calls::OpenCalls;
 use crate::sink::Sink;
 use crate::stack_map::StackMap;
-use crate::stacks::{Frame, Stack, Stacks};
+use crate::stacks::{BASE, Frame, Stack, Stacks};
 use crate::strands::Strands;
 use crate::threads::Context;
 use crate::{Strand, StrandId};
@@ -214,6 +214,7 @@ impl<'a, S: Sink> Running<'a, S> {
         if let Some((_, other)) = self.calls.map.stacks.below(low)
             && other != stack
             && self.calls.map.stacks[other].owner.is_none()
+            && self.calls.map.stacks[other].inner.is_none()
             && self.calls.map.stacks[other]
                 .frames
                 .first()
@@ -289,6 +290,37 @@ impl<'a, S: Sink> Running<'a, S> {
             begun_before: within,
             ..Stack::default()
         })
+    }
+
+    /// A stack for a fiber that begins with this call at `sp`, within a thread's own stack. What
+    /// was there is gone.
+    pub fn new_inner_stack(
+        &mut self,
+        context: usize,
+        own: u32,
+        (function, sp): (Addr, u64),
+        time: u64,
+    ) -> u32 {
+        let stacks = &self.calls.map.stacks;
+        let there = stacks.inner().iter().copied().filter(|&stack| {
+            let state = &stacks[stack];
+            state.begins_near(sp) || (state.frames.is_empty() && state.base.abs_diff(sp) < BASE)
+        });
+        for stack in there.collect::<Vec<u32>>() {
+            match self.calls.map.stacks[stack].running {
+                true => self.discard_current(self.calls.map.stacks[stack].thread, time),
+                false => self.discard(stack),
+            }
+        }
+        let stack = self.new_stack(context, function, false, time);
+        let place = self.calls.map.place_within(own, sp);
+        self.calls.map.stacks.lies_within(stack, place);
+        stack
+    }
+
+    /// A call is made on this stack of a thread at `sp`: the fibers' stacks within are above.
+    pub fn calls_below_inner(&mut self, own: u32, sp: u64) {
+        self.calls.map.calls_below_inner(own, sp);
     }
 
     /// Ends all that is open: there are no more events.

@@ -2,7 +2,7 @@
 
 use crate::StrandId;
 use crate::entered::Entered;
-use crate::stacks::{Stack, Stacks};
+use crate::stacks::{FRAMES, Frame, Inner, Stack, Stacks};
 use crate::threads::Threads;
 use heddle_trace_file::Process;
 
@@ -56,6 +56,63 @@ impl StackMap {
         latest
     }
 
+    /// The fiber's stack that lies within a thread's own and holds `sp`, if there is one: of
+    /// several, the one that begins next above.
+    pub fn inner_at(&self, sp: u64) -> Option<u32> {
+        let holds = |&stack: &u32| {
+            let state = &self.stacks[stack];
+            state.inner.is_some_and(|inner| {
+                inner.low < sp && sp < state.base + FRAMES && self.is_there(&inner)
+            })
+        };
+        let there = self.stacks.inner().iter().copied().filter(holds);
+        there.min_by_key(|&stack| self.stacks[stack].base)
+    }
+
+    /// Whether the function is open of which such a stack is an array.
+    fn is_there(&self, inner: &Inner) -> bool {
+        let frames = &self.stacks[inner.own].frames;
+        inner.holder.is_none_or(|(sp, enter)| {
+            let mut calls = frames.iter();
+            calls.any(|frame| frame.sp == sp && frame.enter == enter)
+        })
+    }
+
+    /// Where a fiber's stack is that begins at `sp`, within this stack of a thread. A function's
+    /// stack pointer is below its arrays by `-finstrument-functions`, and above by `-mfentry`.
+    pub fn place_within(&self, own: u32, sp: u64) -> Inner {
+        /// Stacks that are arrays are smaller.
+        const MOST: u64 = 1 << 20;
+        let frames = &self.stacks[own].frames;
+        let (around, below) = frames.split_at(frames.partition_point(|frame| frame.sp > sp));
+        let holder = match below.first() {
+            Some(first) if !first.is(Frame::ENTRY) => Some(first),
+            _ => around.last(),
+        };
+        Inner {
+            own,
+            low: below
+                .first()
+                .map_or(sp.saturating_sub(MOST), |first| first.sp),
+            holder: holder.map(|frame| (frame.sp, frame.enter)),
+        }
+    }
+
+    /// A call is made on this stack of a thread at `sp`: the fibers' stacks within are above.
+    pub fn calls_below_inner(&mut self, own: u32, sp: u64) {
+        for index in 0..self.stacks.inner().len() {
+            let stack = self.stacks.inner()[index];
+            let state = &mut self.stacks[stack];
+            let base = state.base;
+            if let Some(inner) = &mut state.inner
+                && inner.own == own
+                && sp < base
+            {
+                inner.low = inner.low.max(sp);
+            }
+        }
+    }
+
     /// The stack whose innermost call is next above `sp`, of those that rest, and of those that
     /// other threads run as far as was heard: they may have left them meanwhile.
     pub fn next_above(&self, context: usize, sp: u64) -> Option<(u64, u32)> {
@@ -94,7 +151,10 @@ impl StackMap {
         let there = there.take_while(|&(top, _)| top <= high);
         there
             .map(|(_, other)| other)
-            .filter(|&other| other != stack && !self.stacks[other].running)
+            .filter(|&other| {
+                let state = &self.stacks[other];
+                other != stack && !state.running && state.inner.is_none()
+            })
             .collect()
     }
 }

@@ -12,6 +12,9 @@ pub(crate) const BASE: u64 = 2048;
 /// uninstrumented code seldom takes more.
 pub(crate) const REACH: u64 = 64 << 10;
 
+/// Bytes by which the frames of two functions differ, hardly ever more.
+pub(crate) const FRAMES: u64 = 512;
+
 /// An open call. Times are nanoseconds, addresses are bare: there may be millions.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Frame {
@@ -90,6 +93,20 @@ pub(crate) struct Stack {
     pub root_site: u64,
     /// Calls were open on it before the first that was seen.
     pub begun_before: bool,
+    /// If it lies within a thread's own stack: where.
+    pub inner: Option<Inner>,
+}
+
+/// Where a fiber's stack is that lies within a thread's own: it is an array of a function.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Inner {
+    /// The thread's own stack.
+    pub own: u32,
+    /// All its calls are above.
+    pub low: u64,
+    /// The open call of that function, by stack pointer and time, if it was recorded: with it, the
+    /// stack is gone.
+    pub holder: Option<(u64, u64)>,
 }
 
 impl Stack {
@@ -103,7 +120,6 @@ impl Stack {
     /// Whether `sp` is where its outermost call is, give or take the difference of two functions'
     /// frames, so that another call there is one of another fiber's.
     pub fn begins_near(&self, sp: u64) -> bool {
-        const FRAMES: u64 = 512;
         let (first, last) = (self.frames.first(), self.frames.last());
         first.is_some_and(|first| first.sp.abs_diff(sp) < FRAMES)
             && last.is_some_and(|last| last.sp <= sp)
@@ -130,6 +146,8 @@ pub(crate) struct Stacks {
     all: Vec<Stack>,
     free: Vec<u32>,
     resting: Resting,
+    /// The stacks that lie within threads' own.
+    inner: Vec<u32>,
 }
 
 impl Index<u32> for Stacks {
@@ -167,6 +185,9 @@ impl Stacks {
 
     /// Frees a stack without open calls: no strand has it any more.
     pub fn remove(&mut self, stack: u32) {
+        if self[stack].inner.is_some() {
+            self.inner.retain(|&inner| inner != stack);
+        }
         let state = &mut self[stack];
         *state = Stack {
             slot: Stack::SPENT,
@@ -175,6 +196,17 @@ impl Stacks {
             ..Stack::default()
         };
         self.free.push(stack);
+    }
+
+    /// A stack lies within a thread's own.
+    pub fn lies_within(&mut self, stack: u32, inner: Inner) {
+        self[stack].inner = Some(inner);
+        self.inner.push(stack);
+    }
+
+    /// The stacks that lie within threads' own.
+    pub fn inner(&self) -> &[u32] {
+        &self.inner
     }
 
     /// The number of stacks, those that no strand has any more included.

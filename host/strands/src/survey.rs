@@ -22,6 +22,8 @@ pub(crate) struct Survey {
     pub begun: bool,
     /// By how much stack pointers at exits differ from those at enters.
     pub offsets: Offsets,
+    /// Call sites from which fibers begin on stacks that lie within a thread's own.
+    pub inner_sites: FxHashSet<u64>,
     /// The function that each of the call sites is in, where that is known.
     pub holders: FxHashMap<u64, u32>,
 }
@@ -173,6 +175,7 @@ impl Survey {
         Conclusions {
             captures: self.captures,
             entered: self.entered.len(),
+            inner_sites: self.inner_sites.len(),
             roots,
             first_call_sites,
             never,
@@ -197,6 +200,11 @@ impl Survey {
         self.first_call_sites.conclude();
     }
 
+    /// Whether fibers run on stacks that lie within a thread's own.
+    pub fn has_inner_stacks(&self) -> bool {
+        !self.inner_sites.is_empty()
+    }
+
     /// Whether a call began as far below the call above it as another did: uninstrumented code
     /// takes the same room each time, or one of few.
     pub fn is_usual(&mut self, site: u64, function: u64, above: u32, distance: u64) -> bool {
@@ -215,6 +223,7 @@ impl Survey {
 struct Conclusions {
     captures: bool,
     entered: usize,
+    inner_sites: usize,
     roots: Vec<(u64, bool)>,
     first_call_sites: Vec<u64>,
     never: Vec<u64>,

@@ -22,7 +22,7 @@ const CRATES: Layers = &[
 const STRANDS: Layers = &[
     &["pipe", "strand", "unresolved"],
     &["code", "entered", "offsets", "sink", "stacks", "threads"],
-    &["live", "sites", "stack_map", "survey"],
+    &["live", "lost", "sites", "stack_map", "survey"],
     &["evidence", "instances", "one_stack"],
     &["strands"],
     &["open_calls"],

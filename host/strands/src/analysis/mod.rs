@@ -153,13 +153,17 @@ impl<'a> Analysis<'a> {
         };
         let again = analysis.parallel(&in_doubt, bytes, |&(process, thread)| {
             let before = &inherited[process];
-            analysis.on_one_stack(process, thread, before, make(process))
+            if wanted != Wanted::All && analysis.has_inner_stacks(process, thread, before)? {
+                return Ok(None);
+            }
+            let part = analysis.on_one_stack(process, thread, before, make(process))?;
+            Ok(Some(part))
         })?;
         let mut again = in_doubt.iter().zip(again).peekable();
         let mut alone = Vec::new();
         for (&(process, index), profile) in places.iter().zip(profiles) {
             let part = match again.next_if(|(doubt, _)| **doubt == (process, index)) {
-                Some((_, part)) => Some(part),
+                Some((_, part)) => part,
                 None => profile.map(|profile| {
                     let thread = &trace.processes()[process].threads()[index];
                     let id = StrandId::new(process, index);
@@ -257,6 +261,26 @@ impl<'a> Analysis<'a> {
         });
         let profiles = profiles.collect();
         Ok((places, profiles))
+    }
+
+    /// Whether this thread, whose calls were left without exits, runs fibers on stacks that lie
+    /// within its own: then the exits come later.
+    fn has_inner_stacks(
+        &self,
+        process: usize,
+        thread: usize,
+        before: &Inherited,
+    ) -> Result<bool, Error> {
+        let recorded = &self.trace.processes()[process];
+        let code = &self.codes[process];
+        let mut decoder = Decoder::new((recorded, process), code, &[thread], true, None, Ignore);
+        if decoder.begin_within(thread, before.of(thread)).is_err() {
+            return Ok(false);
+        }
+        each_event(recorded, &[thread], false, |thread, event| {
+            decoder.feed(thread, event).is_ok()
+        })?;
+        Ok(decoder.survey().has_inner_stacks())
     }
 
     /// Reads this thread as one stack, with the symbols of its process.

@@ -186,7 +186,7 @@ impl<S: Sink> Decoder<'_, S> {
                         .push(context, stack, new, (callee, body), Frame::INLINED);
                     return Ok(());
                 }
-                self.running.calls.unwind(stack, index + 1);
+                self.leave_to_caller(stack, index + 1, new.sp);
                 self.running.run(context, stack, new.time);
                 let above = self.running.stack(stack).frames[index].sp - new.sp;
                 self.sites.is_usual(callee, above);
@@ -216,11 +216,7 @@ impl<S: Sink> Decoder<'_, S> {
             return Ok(());
         }
         let stack = match self.running.map().own_stack_at(context, new.sp) {
-            Some(own) => {
-                let count = self.enclosing(own, new, way);
-                self.running.calls.unwind(own, count);
-                own
-            }
+            Some(own) => self.on_own(context, own, new, way),
             None if self.alone => return Err(NotAlone),
             None => self.elsewhere(context, new, callee, holder, instrumented.is_some()),
         };
@@ -251,6 +247,36 @@ impl<S: Sink> Decoder<'_, S> {
             .calls
             .push(context, stack, new, (callee, callee), flags);
         Ok(())
+    }
+
+    /// Ends what is open on `stack` above the first `count` calls, the last of which calls at `sp`.
+    fn leave_to_caller(&mut self, stack: u32, count: usize, sp: u64) {
+        let state = self.running.stack(stack);
+        if state.owner.is_some() {
+            let gone = &state.frames[count..];
+            if let Some(outermost) = gone.first() {
+                self.lost.add(gone, outermost.caller);
+            }
+            self.running.calls_below_inner(stack, sp);
+        }
+        self.running.calls.unwind(stack, count);
+    }
+
+    /// The stack of a call by uninstrumented code within a thread's `own` stack: that, or a fiber's
+    /// that lies within. What is open there is what is around the call.
+    fn on_own(&mut self, context: usize, own: u32, new: &Entered, way: u8) -> u32 {
+        if self.evidence.begins_inner(new.caller) {
+            let call = (Addr(new.function), new.sp);
+            return self.running.new_inner_stack(context, own, call, new.time);
+        }
+        let stack = self.running.map().inner_at(new.sp).unwrap_or(own);
+        let count = self.enclosing(stack, new, way);
+        if stack == own {
+            self.lost
+                .add(&self.running.stack(own).frames[count..], new.caller);
+        }
+        self.running.calls.unwind(stack, count);
+        stack
     }
 
     /// The stack whose innermost call the new one was inlined into.
@@ -300,15 +326,16 @@ impl<S: Sink> Decoder<'_, S> {
         if self.alone {
             return current.and_then(nearest);
         }
+        let distance =
+            |&(stack, index): &(u32, usize)| self.running.stack(stack).frames[index].sp - sp;
         if let Some(own) = self.running.map().own_stack_at(context, sp) {
             let elsewhere = current.filter(|&stack| stack != own);
             let handled = elsewhere.and_then(nearest);
+            let inner = self.running.map().inner_at(sp).and_then(nearest);
             return handled
                 .filter(|&found| self.in_handler(found, sp))
-                .or_else(|| nearest(own));
+                .or_else(|| inner.into_iter().chain(nearest(own)).min_by_key(distance));
         }
-        let distance =
-            |&(stack, index): &(u32, usize)| self.running.stack(stack).frames[index].sp - sp;
         // A handler's frames are on a stack of their own, far from those that they are on top of.
         let mut best = current.and_then(nearest).filter(|found| {
             self.running.map().is_next_on(context, found.0, sp) || distance(found) < REACH

@@ -69,7 +69,12 @@ impl<S: Sink> Decoder<'_, S> {
                 self.running.calls.close(stack, End::Returned);
             }
             None => {
-                if self.alone && self.running.map().own_stack_at(context, sp).is_none() {
+                let own = self.running.map().own_stack_at(context, sp);
+                let inner = own.and_then(|_| self.lost.begun_from(function, sp, way));
+                if let Some(site) = inner {
+                    self.evidence.note_inner(site);
+                }
+                if self.alone && (own.is_none() || inner.is_some()) {
                     return Err(NotAlone);
                 }
                 self.unresolved.exits += 1;
@@ -132,7 +137,9 @@ impl<S: Sink> Decoder<'_, S> {
             }
         }
         if let Some(own) = self.running.map().own_stack_at(context, sp) {
-            return self.plausible(own, function, sp);
+            let inner = self.running.map().inner_at(sp);
+            let inner = inner.and_then(|inner| self.plausible(inner, function, sp));
+            return inner.or_else(|| self.plausible(own, function, sp));
         }
         // The innermost call, if earlier calls of its function were left at the same distance from
         // their enters' stack pointers.

@@ -15,6 +15,7 @@ use crate::announced::Announced;
 use crate::code::Code;
 use crate::entered::Entered;
 use crate::evidence::Evidence;
+use crate::lost::Lost;
 use crate::running::{Running, Told};
 use crate::sink::Sink;
 use crate::sites::Sites;
@@ -35,6 +36,7 @@ pub(crate) struct Decoder<'a, S> {
     announced: Announced,
     evidence: Evidence<'a>,
     unresolved: Unresolved,
+    lost: Lost,
     /// Only the thread's own stack and no coroutine is allowed.
     alone: bool,
 }
@@ -64,6 +66,7 @@ impl<'a, S: Sink> Decoder<'a, S> {
             announced: Announced::new(threads.len()),
             evidence: Evidence::new(known),
             unresolved: Unresolved::default(),
+            lost: Lost::default(),
             alone,
         }
     }
