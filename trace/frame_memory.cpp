@@ -1,6 +1,7 @@
 #include "frame_memory.hpp"
 
 #include <cstddef>
+#include <type_traits>
 
 #include "format.hpp"
 #include "frame_search.hpp"
@@ -120,17 +121,41 @@ void tell_freed(const void* memory) {
   heddle_append(first_word(RecordType::kFrameFreed, 3, destroyer & 0xffffffff), frame & kAddress);
 }
 
-/// As long as the other forms free something.
-class [[nodiscard("ends at once")]] Freeing {
- public:
-  explicit Freeing(const void* memory) {
-    tell_freed(memory);
-    freeing = memory;
+/// The function behind ours where no plan has told of a coroutine, else null; null, too, before it
+/// was looked for. A program without coroutines pays these two loads and a jump for each call.
+template <typename Function>
+[[gnu::always_inline]] inline Function* at_once(Function* const& kept) {
+  const bool asked = __atomic_load_n(&frame_code.told, __ATOMIC_RELAXED);
+  return asked ? nullptr : __atomic_load_n(&kept, __ATOMIC_RELAXED);
+}
+
+// What at_once() has no function for. They are functions of their own so that the operators need
+// no stack frame; the frame whose address told() takes is then theirs, a few words below.
+
+/// `site` is where the program asked.
+template <typename Function, typename... Arguments>
+[[gnu::noinline]] void* make(Function*& kept, const char* name, const void* site, Size size,
+                             Arguments... arguments) {
+  Function* const real = behind(kept, name);
+  if (real != nullptr) return told(real(size, arguments...), size, site);
+  if constexpr (std::is_same_v<Function, NewAligned>) {
+    const Size mask = (arguments, ...) - 1;
+    return told(aligned_alloc(mask + 1, (size + mask) & ~mask), size, site);
+  } else {
+    return told(malloc(size), size, site);
   }
-  ~Freeing() { freeing = nullptr; }
-  Freeing(const Freeing&) = delete;
-  Freeing& operator=(const Freeing&) = delete;
-};
+}
+
+template <typename Function, typename... Arguments>
+[[gnu::noinline]] void destroy(Function*& kept, const char* name, void* memory,
+                               Arguments... arguments) {
+  tell_freed(memory);
+  // The other forms may ask the first one to free it.
+  if constexpr (sizeof...(arguments) != 0) freeing = memory;
+  Function* const real = behind(kept, name);
+  real != nullptr ? real(memory, arguments...) : free(memory);
+  if constexpr (sizeof...(arguments) != 0) freeing = nullptr;
+}
 
 }  // namespace
 
@@ -162,53 +187,56 @@ extern "C" {
 
 /// operator new(std::size_t)
 [[gnu::visibility("default")]] void* _Znwm(Size size) {
-  New* const real = behind(real_new, "_Znwm");
-  void* const memory = real != nullptr ? real(size) : malloc(size);
-  return told(memory, size, __builtin_return_address(0));
+  if (New* const real = at_once(real_new); real != nullptr) return real(size);
+  return make(real_new, "_Znwm", __builtin_return_address(0), size);
 }
 
 /// operator new(std::size_t, const std::nothrow_t&)
 [[gnu::visibility("default")]] void* _ZnwmRKSt9nothrow_t(Size size, const void* nothrow) {
-  NewQuietly* const real = behind(real_new_quietly, "_ZnwmRKSt9nothrow_t");
-  void* const memory = real != nullptr ? real(size, nothrow) : malloc(size);
-  return told(memory, size, __builtin_return_address(0));
+  if (NewQuietly* const real = at_once(real_new_quietly); real != nullptr) {
+    return real(size, nothrow);
+  }
+  const void* const site = __builtin_return_address(0);
+  return make(real_new_quietly, "_ZnwmRKSt9nothrow_t", site, size, nothrow);
 }
 
 /// operator new(std::size_t, std::align_val_t)
 [[gnu::visibility("default")]] void* _ZnwmSt11align_val_t(Size size, Size alignment) {
-  NewAligned* const real = behind(real_new_aligned, "_ZnwmSt11align_val_t");
-  void* const memory = real != nullptr
-                           ? real(size, alignment)
-                           : aligned_alloc(alignment, (size + alignment - 1) & ~(alignment - 1));
-  return told(memory, size, __builtin_return_address(0));
+  if (NewAligned* const real = at_once(real_new_aligned); real != nullptr) {
+    return real(size, alignment);
+  }
+  const void* const site = __builtin_return_address(0);
+  return make(real_new_aligned, "_ZnwmSt11align_val_t", site, size, alignment);
 }
 
 /// operator delete(void*)
 [[gnu::visibility("default")]] void _ZdlPv(void* memory) {
-  tell_freed(memory);
-  Delete* const real = behind(real_delete, "_ZdlPv");
-  return real != nullptr ? real(memory) : free(memory);
+  if (Delete* const real = at_once(real_delete); real != nullptr) return real(memory);
+  destroy(real_delete, "_ZdlPv", memory);
 }
 
 /// operator delete(void*, std::size_t)
 [[gnu::visibility("default")]] void _ZdlPvm(void* memory, Size size) {
-  const Freeing whole(memory);
-  DeleteWith* const real = behind(real_delete_sized, "_ZdlPvm");
-  return real != nullptr ? real(memory, size) : free(memory);
+  if (DeleteWith* const real = at_once(real_delete_sized); real != nullptr) {
+    return real(memory, size);
+  }
+  destroy(real_delete_sized, "_ZdlPvm", memory, size);
 }
 
 /// operator delete(void*, std::align_val_t)
 [[gnu::visibility("default")]] void _ZdlPvSt11align_val_t(void* memory, Size alignment) {
-  const Freeing whole(memory);
-  DeleteWith* const real = behind(real_delete_aligned, "_ZdlPvSt11align_val_t");
-  return real != nullptr ? real(memory, alignment) : free(memory);
+  if (DeleteWith* const real = at_once(real_delete_aligned); real != nullptr) {
+    return real(memory, alignment);
+  }
+  destroy(real_delete_aligned, "_ZdlPvSt11align_val_t", memory, alignment);
 }
 
 /// operator delete(void*, std::size_t, std::align_val_t)
 [[gnu::visibility("default")]] void _ZdlPvmSt11align_val_t(void* memory, Size size,
                                                            Size alignment) {
-  const Freeing whole(memory);
-  DeleteWithBoth* const real = behind(real_delete_both, "_ZdlPvmSt11align_val_t");
-  return real != nullptr ? real(memory, size, alignment) : free(memory);
+  if (DeleteWithBoth* const real = at_once(real_delete_both); real != nullptr) {
+    return real(memory, size, alignment);
+  }
+  destroy(real_delete_both, "_ZdlPvmSt11align_val_t", memory, size, alignment);
 }
 }
