@@ -1,5 +1,6 @@
 //! The files that a trace's modules were mapped from, each read once.
 
+use crate::carried::Carried;
 use crate::lines::{Lines, SourceLine};
 use crate::signal_return::signal_returns;
 use crate::tail_jumps::{TailJump, tail_jumps};
@@ -93,8 +94,8 @@ const INITIAL: u16 = 2;
 pub struct Images {
     tables: HashMap<(PathBuf, Option<String>), Option<Rc<SymbolTable>>>,
     warnings: Vec<Warning>,
-    /// No file is looked for.
-    packed: bool,
+    /// What is known of a packed trace's modules, instead of looking for files.
+    packed: Option<HashMap<(PathBuf, Option<String>), Carried>>,
     /// Source lines, of the files that were asked for.
     lines: HashMap<PathBuf, Option<Lines>>,
     /// What is known of coroutines' frames, of the files that were asked for.
@@ -109,19 +110,62 @@ impl Images {
         Self::default()
     }
 
-    /// The symbols that a packed trace carries, instead of the files'.
+    /// What a packed trace carries, instead of the files.
     pub fn packed(symbols: &[ModuleSymbols]) -> Self {
+        let key = |module: &ModuleSymbols| (PathBuf::from(&module.path), module.build_id.clone());
         let table = |module: &ModuleSymbols| {
-            let build_id = module.build_id.as_deref();
-            let key = (PathBuf::from(&module.path), module.build_id.clone());
-            let table = SymbolTable::from_text(&module.text, build_id);
-            (key, Some(Rc::new(table)))
+            let table = SymbolTable::from_text(&module.text, module.build_id.as_deref());
+            (key(module), Some(Rc::new(table)))
         };
+        let carried = |module: &ModuleSymbols| (key(module), Carried::read(&module.text));
         Images {
             tables: symbols.iter().map(table).collect(),
-            packed: true,
+            packed: Some(symbols.iter().map(carried).collect()),
             ..Images::default()
         }
+    }
+
+    /// What a packed trace carries of `module`, as text: the symbols that cover these addresses of
+    /// its file, and what the file tells of their functions. `None` where it has no symbols.
+    pub fn excerpt(
+        &mut self,
+        module: &Module,
+        addresses: impl IntoIterator<Item = u64>,
+    ) -> Option<String> {
+        let table = self.table(module)?;
+        let mut wanted: HashSet<u64> = addresses.into_iter().collect();
+        // What makes a function a ramp is that there are parts of its coroutine.
+        let names: HashSet<&str> = wanted.iter().filter_map(|&at| table.find(at)).collect();
+        wanted.extend(table.stretches().filter_map(|(start, _, name)| {
+            let (ramp, ..) = coroutine_part(name)?;
+            names.contains(ramp).then_some(start)
+        }));
+        let mut text = table.to_text(wanted);
+        let covered = SymbolTable::from_text(&text, None);
+        let mut carried = Carried {
+            jumps: self.tail_jumps(module),
+            signal_returns: self.signal_returns(module),
+            ..Carried::default()
+        };
+        carried.jumps.retain(|jump| covered.find(jump.at).is_some());
+        let parts = covered.stretches();
+        let ramps = parts.filter_map(|(_, _, name)| Some(coroutine_part(name)?.0));
+        for ramp in ramps.collect::<HashSet<_>>() {
+            let points = self.suspensions(module, ramp).unwrap_or_default();
+            let known = points.iter().filter_map(|&(_, at)| at);
+            let lines = self.lines(module);
+            let lines = known.filter_map(|at| Some((at, lines.as_ref()?.find(at)?)));
+            carried.lines.extend(lines);
+            carried.suspensions.insert(ramp.to_owned(), points);
+        }
+        carried.write(&mut text);
+        Some(text)
+    }
+
+    /// What a packed trace carries of `module`.
+    fn carried(&self, module: &Module) -> Option<&Carried> {
+        let key = (module.path.clone(), module.build_id.clone());
+        self.packed.as_ref()?.get(&key)
     }
 
     /// The symbols of the file that `module` was mapped from; `None` if that file is not there any
@@ -131,7 +175,7 @@ impl Images {
         if let Some(known) = self.tables.get(&key) {
             return known.clone();
         }
-        if self.packed {
+        if self.is_packed() {
             return None; // no address of it had a name
         }
         let table = self.load(&module.path, module.build_id.as_deref());
@@ -184,12 +228,16 @@ impl Images {
     /// Where in the source the instruction at `address` is, in the traced process, as far as debug
     /// information tells; `None` for a file that was built anew.
     pub fn line(&mut self, module: &Module, address: Addr) -> Option<SourceLine> {
-        let lines = self.lines(module)?;
-        lines.find(address.0.wrapping_sub(module.bias))
+        let address = address.0.wrapping_sub(module.bias);
+        let carried = self.carried(module).and_then(|all| all.lines.get(&address));
+        if let Some(line) = carried {
+            return Some(line.clone());
+        }
+        self.lines(module)?.find(address)
     }
 
     fn lines(&mut self, module: &Module) -> Option<&Lines> {
-        if self.packed && !module.path.is_file() {
+        if self.is_packed() && !module.path.is_file() {
             return None;
         }
         let lines = self.lines.entry(module.path.clone()).or_insert_with(|| {
@@ -209,19 +257,25 @@ impl Images {
 
     /// Whether the symbols are those that a packed trace carries.
     pub fn is_packed(&self) -> bool {
-        self.packed
+        self.packed.is_some()
     }
 
     /// The return addresses of signal handlers in the file that `module` was mapped from, in the
     /// file's own address space. Of a file that is gone, or is another now, there are none.
     pub fn signal_returns(&self, module: &Module) -> Vec<u64> {
-        with_file(module, signal_returns)
+        match self.carried(module) {
+            Some(carried) => carried.signal_returns.clone(),
+            None => with_file(module, signal_returns),
+        }
     }
 
     /// The jumps by which functions of the file that `module` was mapped from end, as far as
     /// `-minstrument-return=call` shows them. Of a file that is gone, or is another now, there are
     /// none.
     pub fn tail_jumps(&mut self, module: &Module) -> Vec<TailJump> {
+        if let Some(carried) = self.carried(module) {
+            return carried.jumps.clone();
+        }
         let hook = self.table(module).and_then(|table| {
             let mut functions = table.stretches();
             let hook = functions.find(|&(_, _, name)| name == "__return__");
@@ -274,6 +328,18 @@ impl Images {
         let table = self.table(module)?;
         let name = table.find(function.0.wrapping_sub(module.bias))?;
         let ramp = coroutine_part(name).map_or(name, |(ramp, ..)| ramp);
+        let points = match &self.packed {
+            Some(_) => self.carried(module)?.suspensions.get(ramp)?.clone(),
+            None => self.suspensions(module, ramp)?,
+        };
+        let (_, at) = points.into_iter().find(|&(number, _)| number == index)?;
+        Some(at.map(|at| Addr(at.wrapping_add(module.bias))))
+    }
+
+    /// Where the coroutine with this ramp suspends, in the file's own address space: by resume index,
+    /// and without an instruction where the line of that is a wrong one.
+    fn suspensions(&mut self, module: &Module, ramp: &str) -> Option<Vec<(u16, Option<u64>)>> {
+        let table = self.table(module)?;
         let body = table
             .stretches()
             .find(|(_, _, name)| coroutine_part(name) == Some((ramp, CoroutinePart::Resume, "")));
@@ -290,16 +356,19 @@ impl Images {
         let all = with_file(module, |bytes| {
             coroutines::suspensions(bytes, &code, offset)
         });
-        let at = all.iter().find(|&&(_, number)| number == index)?.0;
-        // Of an await within an expression, GCC 12 often says that it is where the function begins
-        // or ends, as it does of the first and the last suspension rightly.
-        let at_an_end = index <= INITIAL || all.iter().all(|&(_, number)| number <= index);
         let lines = self.lines(module)?;
-        let inner = lines
-            .ends(code)
-            .zip(lines.find(at))
-            .is_some_and(|((first, last), line)| first < line.line && line.line < last);
-        Some((at_an_end || inner).then(|| Addr(at.wrapping_add(module.bias))))
+        let ends = lines.ends(code);
+        let last = all.iter().map(|&(_, number)| number).max();
+        let points = all.into_iter().map(|(at, index)| {
+            // Of an await within an expression, GCC 12 often says that it is where the function
+            // begins or ends, as it does of the first and the last suspension rightly.
+            let at_an_end = index <= INITIAL || Some(index) == last;
+            let inner = ends
+                .zip(lines.find(at))
+                .is_some_and(|((first, last), line)| first < line.line && line.line < last);
+            (index, (at_an_end || inner).then_some(at))
+        });
+        Some(points.collect())
     }
 
     /// Functions of the file that `module` was mapped from that allocate the frames of coroutines

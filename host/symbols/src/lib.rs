@@ -6,6 +6,7 @@
 //!
 //! No invented names: an address that no symbol covers is a file name and an offset.
 
+mod carried;
 mod coroutine_names;
 mod coroutines;
 mod demangle;

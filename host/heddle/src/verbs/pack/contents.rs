@@ -1,4 +1,5 @@
-//! What a packed trace carries beside its records: the symbols of the addresses that occur.
+//! What a packed trace carries beside its records: the symbols of the addresses that occur, and what
+//! reading it asks of their code.
 
 use crate::names::printable;
 use crate::notes;
@@ -8,7 +9,7 @@ use heddle_trace_file::{
 };
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-/// The symbols that the trace's addresses need, a part for each module.
+/// What the trace's addresses need of each module.
 ///
 /// # Errors
 /// Any damage of the trace.
@@ -33,11 +34,11 @@ pub fn symbols(trace: &Trace) -> Result<Vec<ModuleSymbols>, Error> {
     }
     let mut symbols = Vec::new();
     for ((path, build_id), wanted) in found {
-        let table = images.table(wanted.module);
-        symbols.extend(table.map(|table| ModuleSymbols {
+        let text = images.excerpt(wanted.module, wanted.addresses);
+        symbols.extend(text.map(|text| ModuleSymbols {
             path,
             build_id,
-            text: table.to_text(wanted.addresses),
+            text,
         }));
     }
     for warning in images.take_warnings() {
@@ -68,6 +69,8 @@ fn addresses(process: &heddle_trace_file::Process) -> Result<HashSet<(usize, Add
                     function: Callee::Known(function),
                     ..
                 } => (function, function),
+                EventKind::FrameFreed { destroyer, .. }
+                | EventKind::FrameLeft { destroyer, .. } => (destroyer, destroyer),
                 _ => continue,
             };
             let slot =

@@ -1,0 +1,124 @@
+//! What is asked of a module's code and debug information when a trace is read, as text: what a
+//! packed trace carries beside the symbols, so that it is read alike where the module is not.
+//!
+//! ```text
+//! 1150 0 jump 1180
+//! 1160 0 jump ?
+//! 11f0 0 handler-return -
+//! 1234 4 suspension _Z5fetchi
+//! 1234 2a line /src/fetch.cpp
+//! ```
+//!
+//! A line a fact: address and a number in hexadecimal, a word, and what it leads to. A function
+//! ends by a jump behind this address, to that one or to where the code does not tell; a signal
+//! handler returns to this address; a coroutine suspends there, at the point with the number as
+//! resume index (0 as address: its line would be a wrong one); the instruction there is of the line
+//! with that number.
+
+use crate::lines::SourceLine;
+use crate::tail_jumps::TailJump;
+use std::collections::{BTreeMap, HashMap};
+use std::fmt::Write as _;
+
+/// The facts about one module, in the file's own address space.
+#[derive(Debug, Default)]
+pub(crate) struct Carried {
+    pub jumps: Vec<TailJump>,
+    pub signal_returns: Vec<u64>,
+    /// By ramp: resume indices, and the instructions if their lines tell.
+    pub suspensions: HashMap<String, Vec<(u16, Option<u64>)>>,
+    pub lines: BTreeMap<u64, SourceLine>,
+}
+
+impl Carried {
+    /// Adds the facts to a text, in lines that end.
+    pub fn write(&self, text: &mut String) {
+        // Writing to a string cannot fail.
+        let mut line = |at: u64, number: u64, word: &str, rest: &str| {
+            if !rest.contains('\n') {
+                let _ = writeln!(text, "{at:x} {number:x} {word} {rest}");
+            }
+        };
+        for jump in &self.jumps {
+            let to = jump.to.map_or("?".to_owned(), |to| format!("{to:x}"));
+            line(jump.at, 0, JUMP, &to);
+        }
+        for &at in &self.signal_returns {
+            line(at, 0, HANDLER_RETURN, "-");
+        }
+        let mut ramps: Vec<_> = self.suspensions.iter().collect();
+        ramps.sort_unstable();
+        for (ramp, points) in ramps {
+            for &(index, at) in points {
+                line(at.unwrap_or(0), index.into(), SUSPENSION, ramp);
+            }
+        }
+        for (&at, source) in &self.lines {
+            line(at, source.line.into(), LINE, &source.file);
+        }
+    }
+
+    /// The facts in a text; lines that are not of this form are left out.
+    pub fn read(text: &str) -> Carried {
+        let mut carried = Carried::default();
+        for line in text.lines() {
+            // Most lines are symbols.
+            let _ = carried.read_line(line);
+        }
+        carried
+    }
+
+    fn read_line(&mut self, line: &str) -> Option<()> {
+        let hex = |word: &str| u64::from_str_radix(word, 16).ok();
+        let mut fields = line.splitn(4, ' ');
+        let (at, number) = (hex(fields.next()?)?, hex(fields.next()?)?);
+        let (word, rest) = (fields.next()?, fields.next()?);
+        match word {
+            JUMP => {
+                let to = match rest {
+                    "?" => None,
+                    to => Some(hex(to)?),
+                };
+                self.jumps.push(TailJump { at, to });
+            }
+            HANDLER_RETURN => self.signal_returns.push(at),
+            SUSPENSION => {
+                let point = (u16::try_from(number).ok()?, (at != 0).then_some(at));
+                let points = self.suspensions.entry(rest.to_owned()).or_default();
+                points.push(point);
+            }
+            LINE => {
+                let line = u32::try_from(number).ok()?;
+                let file = rest.to_owned();
+                self.lines.insert(at, SourceLine { file, line });
+            }
+            _ => {}
+        }
+        Some(())
+    }
+}
+
+const JUMP: &str = "jump";
+const HANDLER_RETURN: &str = "handler-return";
+const SUSPENSION: &str = "suspension";
+const LINE: &str = "line";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn facts_are_read_as_they_were_written_and_no_symbol_is_one() {
+        let text = "symtab 1\n1139 1c global _Z3addii\n1150 0 jump 1180\n1160 0 jump ?\n\
+                    11f0 0 handler-return -\n0 2 suspension f\n1234 4 suspension f\n\
+                    1234 2a line /a b.cpp\n1 2 jump x\nz 1 line f\n1 1 line\n";
+        let carried = Carried::read(text);
+        assert_eq!(carried.jumps.len(), 2);
+        assert_eq!(carried.suspensions["f"], [(2, None), (4, Some(0x1234))]);
+        assert_eq!(carried.lines[&0x1234].short(), "a b.cpp:42");
+        let mut again = String::new();
+        carried.write(&mut again);
+        let facts: Vec<&str> = text.lines().skip(2).take(6).collect();
+        assert_eq!(again.lines().collect::<Vec<_>>(), facts);
+    }
+}
