@@ -15,6 +15,8 @@ constinit std::uint32_t process_instance = 0;
 namespace {
 
 constinit Process* block = nullptr;
+/// What fork leaves to a child that may no longer open it.
+constinit Control* known_control = nullptr;
 
 /// 32 hexadecimal digits with dashes in between.
 void parse_boot_id(std::uint8_t* to) {
@@ -65,7 +67,10 @@ Control* map_control(char (&path)[4224], const char* trace) {
   sys::close(fd);
   if (mapped == nullptr || sys::failed(mapped)) return nullptr;
   auto* const control = static_cast<Control*>(mapped);
-  if (control->magic == kControlMagic && control->version == kVersion) return control;
+  if (control->magic == kControlMagic && control->version == kVersion) {
+    known_control = control;
+    return control;
+  }
   sys::munmap(mapped, 4096);
   return nullptr;
 }
@@ -174,6 +179,7 @@ void cannot_start(Process& process, long error) {
   note_trouble(process.trouble_noted, "nothing of this process is recorded: cannot write",
                process.directory, error);
   if (!loaded.bare) process.control = map_control(process.path, loaded.directory);
+  if (process.control == nullptr) process.control = known_control;
   process_in_trouble(process, error);
 }
 

@@ -112,8 +112,11 @@ fn damaged(damages: &Damages) {
 pub fn incomplete(trace: &Trace, loose: Loose, remarks: &Remarks) {
     let dropped = trace.processes().iter().map(Process::dropped);
     let dropped = dropped.fold(remarks.dropped, u64::saturating_add);
+    let (lost, why_lost) = trace.lost();
+    let dropped = dropped.saturating_add(lost);
     if dropped > 0 {
-        let why = reasons(trace.processes().iter().filter_map(Process::trouble));
+        let why = trace.processes().iter().filter_map(Process::trouble);
+        let why = reasons(why.chain(why_lost));
         warning(format_args!(
             "{} dropped while recording ({why}): calls and times are missing",
             were(dropped, "event")

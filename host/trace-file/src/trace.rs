@@ -23,6 +23,8 @@ pub(crate) const FILTERS: &str = "filters";
 
 /// The file of a trace that has what [`Trace::unrecorded`] gives.
 pub(crate) const UNRECORDED: &str = "unrecorded";
+/// The first word of its lines of [`Trace::lost`].
+pub(crate) const LOST: &str = "lost";
 
 /// A recorded run: one or more processes on one time line.
 #[derive(Debug)]
@@ -153,6 +155,20 @@ impl Trace {
         }
         starts.retain(|_, count| *count > 0);
         starts
+    }
+
+    /// The events of processes that could not store anything, as children without the rights to, and
+    /// the first reason, an error number.
+    pub fn lost(&self) -> (u64, Option<i32>) {
+        let mut all = (0u64, None);
+        for line in self.unrecorded.lines() {
+            let mut words = line.split(' ');
+            let Some(LOST) = words.next() else { continue };
+            let events = words.next().and_then(|events| events.parse().ok());
+            let why = words.next().and_then(|why| why.parse().ok());
+            all = (all.0.saturating_add(events.unwrap_or(0)), all.1.or(why));
+        }
+        all
     }
 
     /// The file of [`Trace::unrecorded`].

@@ -7,11 +7,14 @@ use crate::buffer::{self, offset};
 use crate::file::{Mapped, unborn};
 use crate::layout::{BufferHeader, ENDED, HEADER_SIZE, MOST_SLOTS, ProcessHeader, Slot, slot};
 use crate::store::Source;
+use crate::trace::{LOST, UNRECORDED};
 use crate::{Error, trace};
 use memmap2::{MmapMut, MmapOptions};
 use std::collections::HashMap;
 use std::fs::File;
+use std::io::Write as _;
 use std::mem::offset_of;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
@@ -169,6 +172,10 @@ impl Collector {
     pub fn finish_claimed(self) -> (Result<Collected, Error>, Claim) {
         drop(self.processes);
         let (lost, why_lost) = self.control.lost();
+        if lost > 0 {
+            // Where this cannot be written either, the caller says so all the same.
+            let _ = note_lost(&self.trace, lost, why_lost.unwrap_or(0));
+        }
         let collected = dead::collect_all(&self.trace).map(|collected| Collected {
             lost,
             why_lost,
@@ -181,6 +188,18 @@ impl Collector {
     pub fn trouble(&mut self) -> Option<Error> {
         self.trouble.take()
     }
+}
+
+/// Says in the trace that events of processes without a directory are missing.
+fn note_lost(trace: &Path, events: u64, why: i32) -> std::io::Result<()> {
+    let mut file = std::fs::OpenOptions::new();
+    file.append(true)
+        .create(true)
+        .mode(0o600)
+        .custom_flags(libc::O_NOFOLLOW);
+    let line = format!("{LOST} {events} {why}\n");
+    file.open(trace.join(UNRECORDED))?
+        .write_all(line.as_bytes())
 }
 
 impl Process {

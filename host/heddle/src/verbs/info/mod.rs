@@ -69,6 +69,14 @@ fn info(trace: &Trace, out: &mut dyn Write) -> anyhow::Result<()> {
             counted(count, "start")
         )?;
     }
+    if let (events @ 1.., why) = trace.lost() {
+        let why = notes::reasons(why.into_iter());
+        writeln!(
+            out,
+            "unrecorded {} of processes that could store nothing here: {why}",
+            counted(events, "event")
+        )?;
+    }
     let mut loose = Loose::default();
     let mut remarks = Remarks::default();
     let mut images = trace.symbols().map_or_else(Images::new, Images::packed);
