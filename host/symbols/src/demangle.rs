@@ -1,35 +1,16 @@
 //! Names as the programmer wrote them, by libstdc++'s own demangler: it is right where others drop
 //! or misprint parts.
 
-use crate::{CoroutinePart, coroutine_part};
+use crate::{CoroutinePart, coroutine_part, cxa};
 use std::borrow::Cow;
-use std::ffi::{CStr, CString, c_char, c_int};
 use std::ops::Range;
-
-// Linked in, so that the command needs libc alone: it starts faster, and runs where there is no
-// libstdc++.
-#[link(name = "stdc++", kind = "static", modifiers = "-bundle")]
-unsafe extern "C" {
-    fn __cxa_demangle(
-        mangled: *const c_char,
-        buffer: *mut c_char,
-        length: *mut usize,
-        status: *mut c_int,
-    ) -> *mut c_char;
-}
-
-unsafe extern "C" {
-    fn free(pointer: *mut std::ffi::c_void);
-}
-
-/// Longer names than any compiler makes are left alone.
-const LONGEST: usize = 1 << 16;
 
 /// The readable form of a symbol's name.
 ///
 /// The parts that a coroutine is split into bear its name: `f() [resume]`, `f() [destroy]`. Clones
 /// that the optimiser makes (`.constprop`, `.isra`, `.part`, `.cold`, `.lto_priv`) are the function
-/// they were cut from, and get its name. What is not a C++ name stays as it is.
+/// they were cut from, and get its name. What is not a C++ name stays as it is, and so does a name
+/// that stands for a text of more than 64 KiB.
 ///
 /// ```
 /// assert_eq!(heddle_symbols::demangle("_Z3addii.constprop.0"), "add(int, int)");
@@ -78,31 +59,7 @@ fn demangle_whole(symbol: &str) -> String {
 }
 
 fn cxa_demangle(mangled: &str) -> Option<String> {
-    if mangled.len() > LONGEST {
-        return None;
-    }
-    let mangled = CString::new(mangled).ok()?;
-    let mut status = 0;
-    // SAFETY: the name is zero-terminated; with no buffer given, the result is allocated by malloc,
-    // or null.
-    let result = unsafe {
-        __cxa_demangle(
-            mangled.as_ptr(),
-            std::ptr::null_mut(),
-            std::ptr::null_mut(),
-            &mut status,
-        )
-    };
-    if result.is_null() {
-        return None;
-    }
-    // SAFETY: a result that is not null is a zero-terminated string, ours to free.
-    let text = unsafe { CStr::from_ptr(result) }
-        .to_string_lossy()
-        .into_owned();
-    // SAFETY: from malloc, and not used after.
-    unsafe { free(result.cast()) };
-    Some(abbreviate(&text).into_owned())
+    cxa::demangle(mangled).map(|text| abbreviate(&text).into_owned())
 }
 
 /// Text with `std::string` and its kin for what they are templates of: no source says

@@ -9,6 +9,7 @@
 mod carried;
 mod coroutine_names;
 mod coroutines;
+mod cxa;
 mod demangle;
 mod excerpt;
 mod files;
