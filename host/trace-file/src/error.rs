@@ -49,6 +49,18 @@ pub enum Error {
         /// What was expected and what is there.
         what: String,
     },
+    /// A packed file would take much more room than its size lets one expect.
+    #[error(
+        "{path}: its {packed} bytes unpack to {bytes}, far more than is usual; if you know where it comes from: --max-size {bytes}"
+    )]
+    TooLarge {
+        /// The packed file.
+        path: PathBuf,
+        /// Its bytes.
+        packed: u64,
+        /// Bytes that the trace takes.
+        bytes: u64,
+    },
     /// It cannot be packed before its buffers are collected.
     #[error(
         "{0}: some of its events are still in buffers; when its program has ended: heddle recover {0}"

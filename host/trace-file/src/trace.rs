@@ -3,7 +3,7 @@
 use crate::clock::TimeLine;
 use crate::file::{open, text_of, unborn};
 use crate::merge::in_order;
-use crate::pack::{ModuleSymbols, unpack};
+use crate::pack::{Held, ModuleSymbols, unpack};
 use crate::process::{Head, Process, rate};
 use crate::{Error, Event, Lack, Nanos, Place, Rate, Remarks, VERSION};
 use std::collections::{BTreeMap, HashMap};
@@ -48,12 +48,22 @@ impl Trace {
     /// Any [`Error`]: the directory is missing, not ours, newer, empty or damaged. Where a part of
     /// its events can be read, that they are damaged is none: see [`Process::damages`].
     pub fn open(path: &Path) -> Result<Self, Error> {
+        Self::open_within(path, None)
+    }
+
+    /// As [`Trace::open`]; of a packed file, `most` bytes may be unpacked, which without it are 64
+    /// MiB and 1024 times the file's size.
+    ///
+    /// # Errors
+    /// As [`Trace::open`], and [`Error::TooLarge`].
+    pub fn open_within(path: &Path, most: Option<u64>) -> Result<Self, Error> {
         if path.is_file() {
-            let Some(mut unpacked) = unpack(path)? else {
+            let held = Held::begin();
+            let Some(mut unpacked) = unpack(path, most, &held)? else {
                 return Err(Error::NotOurs(path.to_owned()));
             };
             // The mappings stay valid when the directory is removed at the end of this block.
-            let mut trace = Self::open_directory(&unpacked.directory)?;
+            let mut trace = Self::open_directory(unpacked.directory.path())?;
             path.clone_into(&mut trace.path);
             trace.symbols = Some(std::mem::take(&mut unpacked.symbols));
             return Ok(trace);

@@ -3,6 +3,7 @@
 use crate::calls_of::{self, Calls};
 use crate::filter::{FilterArgs, LeftOut};
 use crate::strand_look::has_more_than_threads;
+use crate::trace_arg::Unpacking;
 use crate::{notes, output};
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Reset};
@@ -37,6 +38,8 @@ pub struct Args {
     #[arg(long)]
     full: bool,
     #[command(flatten)]
+    unpacking: Unpacking,
+    #[command(flatten)]
     filter: FilterArgs,
 }
 
@@ -66,8 +69,7 @@ fn check(args: &Args) -> anyhow::Result<ExitCode> {
         Some(path) if !args.bless => Some(read(path)?),
         _ => None,
     };
-    let trace = Trace::open(&args.trace)?;
-    notes::missing(&trace);
+    let trace = args.unpacking.open(&args.trace)?;
     let (found, by_strand) = calls(args, &trace, expected.as_ref())?;
     let got = found.processes;
     if by_strand {

@@ -11,6 +11,7 @@ mod flags;
 mod layers;
 mod leaving;
 mod makers;
+mod packed;
 mod reopened;
 mod strands;
 mod tracing;

@@ -8,13 +8,16 @@
 mod codec;
 mod columns;
 mod frames;
+mod held;
 mod pairs;
 mod piece;
 mod read;
+mod scratch;
 mod write;
 
 pub use write::{Packed, pack};
 
+pub(crate) use held::Held;
 pub(crate) use read::unpack;
 
 /// What a packed trace begins with; then the version, 4 bytes.

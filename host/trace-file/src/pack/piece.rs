@@ -1,6 +1,7 @@
 //! The parts of a packed trace.
 
 use crate::Error;
+use crate::layout::{BLOCK_HEADER, BLOCK_UNIT};
 use std::io::Write;
 use std::path::Path;
 use zerocopy::little_endian::{U16, U32, U64};
@@ -102,6 +103,17 @@ impl<'a> Piece<'a> {
             },
             next,
         ))
+    }
+
+    /// Bytes that its content takes on disk or in memory, as its header states them.
+    pub fn unpacked_bytes(&self) -> u64 {
+        match self.header.kind.get() {
+            kind::BLOCK => {
+                let used = BLOCK_HEADER as u64 + u64::from(self.header.words.get()) * 8;
+                used.next_multiple_of(BLOCK_UNIT)
+            }
+            _ => self.header.bytes.get().into(),
+        }
     }
 
     /// The content, unpacked. The compressor's checksum is verified.

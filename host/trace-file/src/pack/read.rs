@@ -1,32 +1,33 @@
 //! Unpacking a trace.
 
 use super::piece::{Piece, Sum, kind};
-use super::{MAGIC, ModuleSymbols, VERSION, WITHOUT_SUM, codec};
+use super::scratch::Scratch;
+use super::{Held, MAGIC, ModuleSymbols, VERSION, WITHOUT_SUM, codec};
 use crate::file::{open, version_of};
 use crate::layout::{BLOCK_HEADER, BLOCK_MAGIC, BLOCK_UNIT, BlockHeader};
 use crate::{Error, Workers};
 use memmap2::Mmap;
-use std::fs::{DirBuilder, File};
-use std::os::unix::fs::{DirBuilderExt, FileExt};
+use std::fs::File;
+use std::os::unix::fs::FileExt;
 use std::path::{Component, Path, PathBuf};
 use zerocopy::IntoBytes;
 
 /// A trace directory that goes when this does.
 #[derive(Debug)]
 pub struct Unpacked {
-    pub directory: PathBuf,
+    pub directory: Scratch,
     pub symbols: Vec<ModuleSymbols>,
 }
 
-impl Drop for Unpacked {
-    fn drop(&mut self) {
-        // Nothing can be done about what cannot be removed.
-        let _ = std::fs::remove_dir_all(&self.directory);
-    }
-}
+/// How much larger than the packed file a trace may be. A loop that calls one function takes 147
+/// times its packed size, with the clock's every tick.
+const USUAL_RATIO: u64 = 1024;
+/// What it may take whatever the packed size.
+const USUAL_BYTES: u64 = 64 << 20;
 
-/// The trace in the file `path`; `None` if it is not one that is packed.
-pub fn unpack(path: &Path) -> Result<Option<Unpacked>, Error> {
+/// The trace in the file `path`; `None` if it is not one that is packed. `most`: how many bytes it
+/// may take; without it, what is usual for a file of its size.
+pub fn unpack(path: &Path, most: Option<u64>, held: &Held) -> Result<Option<Unpacked>, Error> {
     let file = open(path)?;
     // SAFETY: bytes are plain, whatever becomes of them; a file that is cut short while it is
     // mapped is the user's own doing.
@@ -46,8 +47,16 @@ pub fn unpack(path: &Path) -> Result<Option<Unpacked>, Error> {
         version_of(path, version, VERSION)?;
     }
     let pieces = pieces(path, &map, version)?;
+    let bytes = pieces.iter().map(Piece::unpacked_bytes).sum();
+    if bytes > most.unwrap_or(USUAL_BYTES + USUAL_RATIO * map.len() as u64) {
+        return Err(Error::TooLarge {
+            path: path.to_owned(),
+            packed: map.len() as u64,
+            bytes,
+        });
+    }
     let mut unpacked = Unpacked {
-        directory: scratch()?,
+        directory: Scratch::new()?,
         symbols: Vec::new(),
     };
     for piece in pieces
@@ -60,7 +69,8 @@ pub fn unpack(path: &Path) -> Result<Option<Unpacked>, Error> {
         .iter()
         .filter(|piece| piece.header.kind == kind::FILE)
     {
-        let target = target(path, piece, &unpacked.directory)?;
+        go_on(path, held)?;
+        let target = target(path, piece, unpacked.directory.path())?;
         std::fs::write(&target, piece.content(path)?).map_err(Error::io(&target))?;
     }
     let mut blocks: Vec<&Piece> = pieces
@@ -69,9 +79,18 @@ pub fn unpack(path: &Path) -> Result<Option<Unpacked>, Error> {
         .collect();
     blocks.sort_by_key(|piece| piece.name);
     for blocks in blocks.chunk_by(|a, b| a.name == b.name) {
-        unpack_blocks(path, blocks, &target(path, blocks[0], &unpacked.directory)?)?;
+        let target = target(path, blocks[0], unpacked.directory.path())?;
+        unpack_blocks(path, blocks, &target, held)?;
     }
     Ok(Some(unpacked))
+}
+
+/// An error if a signal has come that ends us: nobody sees it.
+fn go_on(path: &Path, held: &Held) -> Result<(), Error> {
+    if held.came() {
+        return Err(Error::io(path)(std::io::ErrorKind::Interrupted.into()));
+    }
+    Ok(())
 }
 
 fn pieces<'a>(path: &Path, bytes: &'a [u8], version: u32) -> Result<Vec<Piece<'a>>, Error> {
@@ -104,20 +123,6 @@ fn pieces<'a>(path: &Path, bytes: &'a [u8], version: u32) -> Result<Vec<Piece<'a
         pieces.push(piece);
         at = next;
     }
-}
-
-/// A fresh directory that no other user may enter. Not in /tmp, which may be memory.
-fn scratch() -> Result<PathBuf, Error> {
-    let parent = std::env::var_os("TMPDIR").map_or_else(|| "/var/tmp".into(), PathBuf::from);
-    for attempt in 0_u32.. {
-        let path = parent.join(format!("heddle-{}-{attempt}", std::process::id()));
-        match DirBuilder::new().mode(0o700).create(&path) {
-            Ok(()) => return Ok(path),
-            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(Error::io(&path)(error)),
-        }
-    }
-    Err(Error::io(&parent)(std::io::ErrorKind::AlreadyExists.into()))
 }
 
 /// Where a piece goes: `heddle`, or a file in a directory of one name.
@@ -154,26 +159,30 @@ fn symbols(path: &Path, piece: &Piece) -> Result<ModuleSymbols, Error> {
 }
 
 /// All processors at once: unpacking is what reading a packed trace waits for.
-fn unpack_blocks(path: &Path, blocks: &[&Piece], to: &Path) -> Result<(), Error> {
+fn unpack_blocks(path: &Path, blocks: &[&Piece], to: &Path, held: &Held) -> Result<(), Error> {
     let file = File::create_new(to).map_err(Error::io(to))?;
+    // They were packed one behind the other.
+    let end = blocks.iter().map(|piece| piece.unpacked_bytes()).sum();
     let unpacked = Workers::all().each(blocks, |piece| {
-        let block = block(path, piece)?;
+        go_on(path, held)?;
+        let block = block(path, piece, end)?;
         file.write_all_at(&block, piece.header.offset.get())
             .map_err(Error::io(to))
     });
     unpacked.into_iter().collect()
 }
 
-fn block(path: &Path, piece: &Piece) -> Result<Vec<u8>, Error> {
+fn block(path: &Path, piece: &Piece, end: u64) -> Result<Vec<u8>, Error> {
     let wrong = |what: String| Error::damaged(path, piece.at as u64, what);
     let most = piece.header.words.get() as usize;
     let used = BLOCK_HEADER + most * 8;
-    let room = (used as u64).next_multiple_of(BLOCK_UNIT);
+    let room = piece.unpacked_bytes();
     let offset = piece.header.offset.get();
     // A block is at most a slot long; a file of events has its blocks at multiples of their unit.
-    if room > crate::layout::SLOT_SIZE || offset % BLOCK_UNIT != 0 || offset > 1 << 50 {
+    let beyond = offset.checked_add(room).is_none_or(|behind| behind > end);
+    if room > crate::layout::SLOT_SIZE || offset % BLOCK_UNIT != 0 || beyond {
         return Err(wrong(format!(
-            "a block of {used} bytes at offset {offset} of the events"
+            "a block of {used} bytes at offset {offset} of {end} bytes of events"
         )));
     }
     let words = codec::decode(&piece.content(path)?, most).map_err(|what| wrong(what.into()))?;

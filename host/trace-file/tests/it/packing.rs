@@ -260,3 +260,38 @@ fn what_cannot_be_packed_says_why() {
     assert_eq!(fs::read(&file).unwrap(), b"kept");
     assert!(matches!(Trace::open(&file), Err(Error::NotOurs(_))));
 }
+
+/// A file of zeros, at a usual size and beyond it.
+#[test]
+fn a_small_file_does_not_fill_a_disk() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("trace");
+    record(&path, &[vec![Step::Call(1)]]);
+    let packed = |megabytes: usize| {
+        fs::write(path.join("filters"), vec![b' '; megabytes << 20]).unwrap();
+        let file = directory.path().join(format!("{megabytes}.packed"));
+        pack(&Trace::open(&path).unwrap(), &[], &file).unwrap();
+        file
+    };
+    assert!(Trace::open(&packed(40)).is_ok());
+    // The text of a module's symbols goes into memory, and counts as well.
+    let text = "x".repeat(40 << 20);
+    let module = |number: usize| ModuleSymbols {
+        path: format!("/bin/{number}"),
+        build_id: None,
+        text: text.clone(),
+    };
+    let modules: Vec<ModuleSymbols> = (0..3).map(module).collect();
+    let file = directory.path().join("large.packed");
+    fs::remove_file(path.join("filters")).unwrap();
+    pack(&Trace::open(&path).unwrap(), &modules, &file).unwrap();
+    let told = Trace::open(&file).unwrap_err().to_string();
+    let bytes = (120 << 20) + 4..(120 << 20) + 200_000;
+    let stated = told.rsplit(' ').next().unwrap().parse::<usize>().unwrap();
+    assert!(
+        told.contains("--max-size ") && bytes.contains(&stated),
+        "{told}"
+    );
+    assert!(Trace::open_within(&file, Some(stated as u64 - 1)).is_err());
+    assert!(Trace::open_within(&file, Some(stated as u64)).is_ok());
+}

@@ -1,6 +1,7 @@
 //! Options of `heddle record` that choose how the library records. What they say goes to it in the
 //! environment.
 
+use crate::trace_arg::size;
 use std::process::Command;
 
 /// Which clock, what is kept, and since when.
@@ -72,21 +73,6 @@ impl Modes {
     }
 }
 
-/// Bytes: a number, with K, M or G behind it.
-fn size(text: &str) -> Result<u64, String> {
-    let (digits, unit) = match text.char_indices().next_back() {
-        Some((at, 'k' | 'K')) => (&text[..at], 1 << 10),
-        Some((at, 'm' | 'M')) => (&text[..at], 1 << 20),
-        Some((at, 'g' | 'G')) => (&text[..at], 1 << 30),
-        _ => (text, 1),
-    };
-    let number = digits.parse::<u64>().ok();
-    number
-        .and_then(|number| number.checked_mul(unit))
-        .filter(|&bytes| bytes > 0)
-        .ok_or_else(|| "expected a number of bytes such as 64M".to_owned())
-}
-
 /// A signal's number, from it or from its name.
 fn signal(text: &str) -> Result<i32, String> {
     let upper = text.to_ascii_uppercase();
@@ -114,14 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_and_signals_read_as_people_write_them() {
-        assert_eq!(
-            ["64M", "1g", "4096"].map(size),
-            [Ok(64 << 20), Ok(1 << 30), Ok(4096)]
-        );
-        for wrong in ["", "M", "0", "1.5G", "-1", "99999999999G"] {
-            assert!(size(wrong).is_err(), "{wrong}");
-        }
+    fn signals_read_as_people_write_them() {
         assert_eq!(
             ["USR2", "sigusr2", "12"].map(signal),
             [Ok(12), Ok(12), Ok(12)]

@@ -1,0 +1,70 @@
+//! A packed trace that is being unpacked.
+
+use crate::common::heddle;
+use assert_cmd::cargo::cargo_bin;
+use heddle_trace_file::write::TraceWriter;
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// `heddle.trace.packed`, of some 100 MB of events.
+fn written(path: &Path) {
+    let trace = TraceWriter::create(&path.join("heddle.trace")).unwrap();
+    let mut process = trace.process(42, 1, "/bin/app").unwrap();
+    for tid in 42..142 {
+        let mut thread = process.thread(tid, "app");
+        for call in 0..40_000 {
+            thread.enter(call * 10, 0x1000, 0x1500, 0x7000);
+            thread.exit(call * 10 + 5, 0x1000, 0x1500, 0x7000);
+        }
+        thread.finish().unwrap();
+    }
+    process.finish().unwrap();
+    heddle(path).arg("pack").assert().success();
+}
+
+fn count(path: &Path) -> usize {
+    path.read_dir().unwrap().count()
+}
+
+#[test]
+fn nothing_is_left_of_what_a_signal_ends() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    written(path);
+    let scratch = path.join("scratch");
+    std::fs::create_dir(&scratch).unwrap();
+    let begin = || {
+        let child = Command::new(cargo_bin("heddle"))
+            .args(["info", "--max-size", "1G", "heddle.trace.packed"])
+            .current_dir(path)
+            .env("TMPDIR", &scratch)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let begun = Instant::now();
+        while count(&scratch) == 0 {
+            assert!(begun.elapsed() < Duration::from_secs(60));
+        }
+        child
+    };
+    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
+        let mut child = begin();
+        unsafe { libc::kill(child.id() as i32, signal) };
+        assert_eq!(child.wait().unwrap().signal(), Some(signal));
+        assert_eq!(count(&scratch), 0);
+    }
+    // What even this leaves, the next one removes.
+    let mut child = begin();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(count(&scratch), 1);
+    heddle(path)
+        .args(["info", "--max-size", "1G", "heddle.trace.packed"])
+        .env("TMPDIR", &scratch)
+        .assert()
+        .success();
+    assert_eq!(count(&scratch), 0);
+}
