@@ -82,6 +82,21 @@ void keep_environment() {
   if (!whole) ours_count = 0;
 }
 
+void forget_environment() {
+  if (environ == nullptr) return;
+  const auto is_ours = [](const char* entry) {
+    for (std::size_t i = 0; i < kVariables; ++i) {
+      if (after(name_of(static_cast<Variable>(i)), entry) != nullptr) return true;
+    }
+    return false;
+  };
+  char** kept = environ;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    if (!is_ours(*entry)) *kept++ = *entry;
+  }
+  *kept = nullptr;
+}
+
 Mended::Mended(char* const* environment) : old_(environment) {
   static char* const kEmpty[] = {nullptr};
   if (old_ == nullptr) old_ = kEmpty;  // Linux takes it for an empty one

@@ -13,6 +13,10 @@ namespace heddle::trace {
 /// library is loaded.
 void keep_environment();
 
+/// Takes our variables out of the program's environment, and so of its children's. To be called
+/// when the library is loaded, if the program has other rights than who started it.
+void forget_environment();
+
 /// An environment with our variables in front of its own. Made in memory of the caller, as a child
 /// of vfork may neither allocate nor free: what malloc or mmap gives it stays in its parent.
 class Mended {

@@ -35,6 +35,7 @@ void on_quick_exit() {
 
 [[gnu::constructor]] void on_load() {
   load();
+  if (loaded.secure) forget_environment();
   look_from_the_first_event();
   if (Process* const current = process(); current != nullptr) identify(*current);
   prepare_thread_ends();

@@ -1,5 +1,6 @@
 #include "load.hpp"
 
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #include "format.hpp"
@@ -106,6 +107,13 @@ long make_bare_directory(std::uint32_t pid) {
 void load() {
   if (loaded.done) return;
   loaded.done = true;
+  // As the loader does with LD_PRELOAD: a system-wide preload (/etc/ld.so.preload) gets here, and
+  // who started a set-user-ID program shall not choose where that writes.
+  loaded.secure = getauxval(AT_SECURE) != 0;
+  if (loaded.secure) {
+    loaded.bare = true;
+    return;
+  }
   if (environ == nullptr) kernel_environment = read_kernel_environment();
   if (arch::syscall(SYS_getcwd, loaded.working, sizeof loaded.working) < 0) {
     Text(loaded.working, sizeof loaded.working) << '.';
@@ -122,6 +130,8 @@ void load() {
   loaded.sparse = clock != nullptr && equal(clock, "sparse");
   const char* paused = value_of(Variable::kPaused);
   loaded.paused = paused != nullptr && equal(paused, "1");
+  const char* redact = value_of(Variable::kRedact);
+  loaded.redact = redact != nullptr && equal(redact, "1");
   const char* coroutines = value_of(Variable::kCoroutines);
   if (coroutines != nullptr && equal(coroutines, "auto")) loaded.coroutines = Coroutines::kPlanned;
   if (coroutines != nullptr && equal(coroutines, "scan")) loaded.coroutines = Coroutines::kLooked;

@@ -21,6 +21,7 @@ enum class Variable : std::uint32_t {
   kPatterns,
   kDepth,
   kMinTime,
+  kRedact,
   kCount,
 };
 
@@ -31,7 +32,8 @@ constexpr const char* name_of(Variable variable) {
   constexpr const char* kNames[] = {
       "HEDDLE_DIR=",        "HEDDLE_CLOCK=",           "HEDDLE_PAUSED=",
       "HEDDLE_COROUTINES=", "HEDDLE_SNAPSHOT_SIGNAL=", "HEDDLE_FLIGHT=",
-      "HEDDLE_PATTERNS=",   "HEDDLE_DEPTH=",           "HEDDLE_MIN_TIME="};
+      "HEDDLE_PATTERNS=",   "HEDDLE_DEPTH=",           "HEDDLE_MIN_TIME=",
+      "HEDDLE_REDACT="};
   static_assert(sizeof kNames / sizeof kNames[0] == kVariables);
   return kNames[static_cast<std::size_t>(variable)];
 }
@@ -42,9 +44,11 @@ enum class Coroutines : std::uint32_t { kOff, kPlanned, kLooked };
 
 struct Loaded {
   bool done;
+  bool secure;  ///< the program has other rights than who started it: nothing is recorded, or said
   bool bare;    ///< no HEDDLE_DIR: the trace goes into the directory of the time, and we say where
   bool sparse;  ///< HEDDLE_CLOCK=sparse
   bool paused;  ///< HEDDLE_PAUSED=1: until heddle_start()
+  bool redact;  ///< HEDDLE_REDACT=1: the program's arguments are not written
   std::uint32_t snapshot_signal;  ///< HEDDLE_SNAPSHOT_SIGNAL, 0 = none
   std::uint32_t patterns;         ///< HEDDLE_PATTERNS, kIncluded … of filter.hpp
   std::uint32_t depth;            ///< HEDDLE_DEPTH, 0 = no limit

@@ -97,6 +97,21 @@ long map_header(Process& process) {
   return error;
 }
 
+/// With HEDDLE_REDACT, the program's name and that there is more; the rest never gets into the
+/// file.
+void read_command_line(ProcessHeader& header, Process& process) {
+  static_assert(sizeof process.path >= sizeof header.command_line);
+  char* const line = loaded.redact ? process.path : header.command_line;
+  const std::size_t bytes = sys::read_file("/proc/self/cmdline", line, sizeof header.command_line);
+  if (!loaded.redact) return;
+  std::size_t end = 0;
+  while (end < bytes && line[end] != '\0') ++end;
+  for (std::size_t i = 0; i < end; ++i) header.command_line[i] = line[i];
+  if (end + 1 < bytes) {
+    Text(header.command_line + end + 1, sizeof header.command_line - end - 1) << "[redacted]";
+  }
+}
+
 void fill_header(ProcessHeader& header, Process& process, const Stamp& first) {
   header.version = kVersion;
   header.pid = process.pid;
@@ -112,7 +127,7 @@ void fill_header(ProcessHeader& header, Process& process, const Stamp& first) {
     Text(header.host, sizeof header.host) << names->nodename;
   }
   sys::readlink("/proc/self/exe", header.executable, sizeof header.executable - 1);
-  sys::read_file("/proc/self/cmdline", header.command_line, sizeof header.command_line);
+  read_command_line(header, process);
   __atomic_store_n(&header.magic, kProcessMagic, __ATOMIC_RELEASE);
 }
 
@@ -191,8 +206,10 @@ void process_start(Process& process) {
   ++process_instance;
   const Stamp first = stamp_now();
   if (process.pid == 0) identify(process);  // a child by clone(2)
-  const long error = start(process, first);
-  if (error != 0) {
+  const long error = loaded.secure ? 0 : start(process, first);
+  if (loaded.secure) {
+    process.state = Recording::kImpossible;
+  } else if (error != 0) {
     cannot_start(process, error);
   } else {
     begin_recording(process, first);

@@ -1,8 +1,13 @@
 // A program may take rights from itself: what then cannot be recorded is counted, and said once.
 #include <doctest/doctest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 
 #include "raw_trace.hpp"
 #include "run.hpp"
@@ -39,6 +44,65 @@ TEST_CASE("a program may close all its descriptors and change its directory") {
       CHECK(recorded.process.all_dropped() == 0);
     }
   }
+}
+
+TEST_CASE("a program with other rights than who started it writes nowhere") {
+  if (geteuid() != 0) {
+    MESSAGE("not tested: only root may give a program its rights; run as root");
+    return;
+  }
+  namespace fs = std::filesystem;
+  const Scratch scratch;
+  fs::permissions(scratch.path(), fs::perms::all);
+  const fs::path program = scratch.path() / "secured";
+  fs::copy_file(TRACED_PROGRAMS "/secured", program);
+  const auto start = [&](mode_t mode, const std::string& trace) {
+    REQUIRE(chmod(program.c_str(), mode) == 0);
+    return run({.arguments = {program.string()},
+                .directory = scratch.path(),
+                .trace = trace,
+                .recorded = false,
+                .in_child = [] {
+                  if (setgid(65534) != 0 || setuid(65534) != 0) _exit(125);
+                }});
+  };
+  const auto trace = (scratch.path() / "trace").string();
+  if (start(04755, trace).out.substr(0, 2) != "1 ") {
+    MESSAGE("not tested: programs get no rights of their own in ", scratch.path());
+    return;
+  }
+  for (const std::string& directory : {trace, std::string()}) {
+    const Outcome outcome = start(04755, directory);
+    CHECK(outcome.exit_code == 0);
+    CHECK(outcome.out == "1 none\n");
+    CHECK(outcome.err == "");
+    CHECK(std::distance(fs::directory_iterator(scratch.path()), {}) == 1);
+  }
+  CHECK(start(0755, trace).out == "0 " + trace + "\n");
+  CHECK(read_trace(trace).at(0).enters() == 2);
+}
+
+TEST_CASE("arguments can be kept out of a trace") {
+  const Scratch scratch;
+  const auto trace = scratch.path() / "trace";
+  const std::string secret = "--password=9f3b1c";
+  const Outcome outcome =
+      run({.arguments = {"told", secret}, .trace = trace.string(), .in_child = [] {
+             setenv("HEDDLE_REDACT", "1", 1);
+           }});
+  REQUIRE(outcome.exit_code >= 0);
+  std::size_t files = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(trace)) {
+    if (!entry.is_regular_file()) continue;
+    ++files;
+    std::ifstream file(entry.path(), std::ios::binary);
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    CHECK(text.find(secret) == std::string::npos);
+    if (entry.path().filename() == "process") {
+      CHECK(text.find(std::string("/told\0[redacted]\0", 17)) != std::string::npos);
+    }
+  }
+  CHECK(files > 2);
 }
 
 TEST_CASE(

@@ -26,6 +26,10 @@ pub struct Modes {
     /// Record nothing until the program calls heddle_start() (heddle/trace.h)
     #[arg(long, help_heading = HEADING)]
     paused: bool,
+    /// Keep the arguments of the program, and of the programs that it starts, out of the trace: a
+    /// command line may hold a password
+    #[arg(long, help_heading = HEADING)]
+    redact_arguments: bool,
 }
 
 const HEADING: &str = "Recording otherwise";
@@ -69,6 +73,9 @@ impl Modes {
         }
         if self.paused {
             command.env("HEDDLE_PAUSED", "1");
+        }
+        if self.redact_arguments {
+            command.env("HEDDLE_REDACT", "1");
         }
     }
 }
