@@ -1,6 +1,6 @@
 //! The command line: which verb, and what its end means to the shell.
 
-use crate::{file_limit, filter, notes, verbs};
+use crate::{cut_short, file_limit, filter, notes, verbs};
 use clap::{Command, CommandFactory, Parser, Subcommand};
 use std::process::ExitCode;
 
@@ -53,6 +53,11 @@ pub fn run() -> ExitCode {
     if !matches!(verb, Verb::Compare(_)) {
         file_limit::is_an_error();
     }
+    cut_short::is_an_error(if matches!(verb, Verb::Record(_)) {
+        125
+    } else {
+        1
+    });
     let result = match verb {
         Verb::Compare(args) => heddle_compare::run(args),
         Verb::Record(args) => verbs::record::run(args),

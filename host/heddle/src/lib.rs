@@ -4,6 +4,7 @@
 mod calls_of;
 mod cli;
 mod coroutine_calls;
+mod cut_short;
 mod embedded;
 mod file_limit;
 mod filter;

@@ -293,7 +293,7 @@ pub fn gap(why: Why, events: Option<u64>) -> String {
 /// Says what stopped the copying of buffers to the trace.
 pub fn uncopied(trouble: &Error, trace: &Path) {
     use std::io::ErrorKind::FileTooLarge;
-    let limited = matches!(trouble, Error::Io { source, .. } if source.kind() == FileTooLarge);
+    let limited = matches!(trouble, Error::Io { cause, .. } if cause.kind() == FileTooLarge);
     let when = if limited {
         "without that limit (ulimit -f unlimited)"
     } else {

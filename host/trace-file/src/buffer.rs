@@ -133,7 +133,7 @@ pub fn read(path: &Path, running: bool, store: &mut Store) -> Result<(), Error> 
     };
     let file = match file {
         // Collected since its name was read.
-        Err(Error::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => {
+        Err(Error::Io { cause, .. }) if cause.kind() == std::io::ErrorKind::NotFound => {
             return Ok(());
         }
         other => other?,

@@ -70,12 +70,12 @@ pub enum Error {
     #[error("{0}: `heddle record` is still recording into it; wait for its end")]
     Recording(PathBuf),
     /// The operating system refused.
-    #[error("{path}: {source}")]
+    #[error("{path}: {cause}")]
     Io {
         /// The file or directory.
         path: PathBuf,
         /// Its reason.
-        source: std::io::Error,
+        cause: std::io::Error,
     },
 }
 
@@ -90,6 +90,6 @@ impl Error {
 
     pub(crate) fn io(path: &Path) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.to_owned();
-        move |source| Error::Io { path, source }
+        move |cause| Error::Io { path, cause }
     }
 }

@@ -43,7 +43,7 @@ const LONGEST_TEXT: u64 = 1 << 28;
 /// The contents of a file of text of a trace, if it is there.
 pub fn text_of(path: &Path) -> Result<Option<Vec<u8>>, Error> {
     let file = match open(path) {
-        Err(Error::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => {
+        Err(Error::Io { cause, .. }) if cause.kind() == std::io::ErrorKind::NotFound => {
             return Ok(None);
         }
         other => other?,

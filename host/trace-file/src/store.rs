@@ -179,7 +179,7 @@ impl Store {
     /// Blocks of a file, but for those that are known, and those with numbers from `end` on.
     fn read_events(&mut self, path: &Path, end: u64, known: &HashSet<u64>) -> Result<(), Error> {
         let file = match open(path) {
-            Err(Error::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => {
+            Err(Error::Io { cause, .. }) if cause.kind() == std::io::ErrorKind::NotFound => {
                 return Ok(());
             }
             other => other?,

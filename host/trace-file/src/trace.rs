@@ -357,7 +357,7 @@ pub(crate) fn verify_marker(path: &Path) -> Result<(), Error> {
     // 64 bytes hold the marker and any version; more is not ours.
     let mut bytes = Vec::new();
     match open(&marker) {
-        Err(Error::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => {
+        Err(Error::Io { cause, .. }) if cause.kind() == std::io::ErrorKind::NotFound => {
             return Err(Error::NotOurs(path.to_owned()));
         }
         Err(Error::Damaged { .. }) => return Err(Error::NotOurs(path.to_owned())),

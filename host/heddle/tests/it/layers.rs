@@ -34,7 +34,7 @@ const STRANDS: Layers = &[
 ];
 
 const HEDDLE: Layers = &[
-    &["embedded", "file_limit", "notes", "output"],
+    &["cut_short", "embedded", "file_limit", "notes", "output"],
     &["names", "trace_arg"],
     &["filter"],
     &["calls_of", "coroutine_calls", "strand_list", "strand_look"],

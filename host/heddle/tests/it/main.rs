@@ -5,13 +5,14 @@
 mod answers;
 mod common;
 mod coroutines;
+mod disturbed;
 mod export;
 mod filters;
 mod flags;
 mod layers;
 mod leaving;
 mod makers;
-mod packed;
+
 mod reopened;
 mod strands;
 mod tracing;

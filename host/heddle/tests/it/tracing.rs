@@ -397,7 +397,8 @@ fn a_packed_trace_answers_alike_without_the_program() {
     assert!(!answers("heddle.trace")[0].contains("A()"));
     pack()
         .code(1)
-        .stderr(contains("heddle.trace.packed: File exists"));
+        .stderr(contains("heddle.trace.packed: File exists (os error 17)\n"))
+        .stderr(contains("os error 17").count(1));
     heddle(directory.path())
         .args(["pack", "heddle.trace.packed", "-o", "again"])
         .assert()

@@ -19,10 +19,9 @@ use crate::error::{Error, Result};
 use crate::file_lock::{self, Lock, try_lock};
 use crate::run::Checkpoint;
 use heddle_results::Sample;
-use places::{Found, Places, look, remove};
+use places::{Found, Places, look, open, open_as, remove};
 use std::fs::File;
 use std::io::{BufWriter, ErrorKind, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 /// Every sample on a line of its own.
@@ -82,12 +81,8 @@ impl Output {
             replaced = true;
         };
         let path = partial.join(RAW);
-        let file = File::options()
-            .write(true)
-            .create(true)
-            .truncate(true)
-            .custom_flags(libc::O_NOFOLLOW)
-            .open(&path)
+        let mut options = File::options();
+        let file = open_as(options.write(true).create(true).truncate(true), &path)
             .map_err(Error::io(format!("cannot write {}", path.display())))?;
         let output = Self {
             places,
@@ -128,9 +123,8 @@ impl Output {
         let path = self.unfinished();
         let failed = |cause| Error::io(format!("cannot write {}", path.display()))(cause);
         self.write(RAW, &lines.map_err(|cause| failed(cause.into()))?)?;
-        let mut options = File::options();
-        let append = options.append(true).custom_flags(libc::O_NOFOLLOW);
-        self.raw = BufWriter::new(append.open(&path).map_err(failed)?);
+        let file = open_as(File::options().append(true), &path).map_err(failed)?;
+        self.raw = BufWriter::new(file);
         Ok(())
     }
 
@@ -150,7 +144,9 @@ impl Output {
     /// If they cannot be read.
     pub fn raw(&self) -> Result<String> {
         let path = self.unfinished();
-        std::fs::read_to_string(&path).map_err(Error::io(format!("cannot read {}", path.display())))
+        open(&path)
+            .and_then(std::io::read_to_string)
+            .map_err(Error::io(format!("cannot read {}", path.display())))
     }
 
     /// The file with the lines so far.
@@ -201,12 +197,8 @@ impl Output {
         let path = self.places.partial().join(name);
         let new = path.with_file_name(format!("{name}.new"));
         let write = || {
-            let mut file = File::options()
-                .write(true)
-                .create(true)
-                .truncate(true)
-                .custom_flags(libc::O_NOFOLLOW)
-                .open(&new)?;
+            let mut options = File::options();
+            let mut file = open_as(options.write(true).create(true).truncate(true), &new)?;
             file.write_all(text.as_bytes())?;
             std::fs::rename(&new, &path)
         };

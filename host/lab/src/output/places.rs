@@ -184,10 +184,20 @@ fn names(path: &Path) -> Result<Vec<String>> {
 
 /// Opens a file to be read, and no symbolic link.
 pub(super) fn open(path: &Path) -> std::io::Result<File> {
-    OpenOptions::new()
-        .read(true)
-        .custom_flags(libc::O_NOFOLLOW)
-        .open(path)
+    open_as(OpenOptions::new().read(true), path)
+}
+
+/// Opens a regular file; a symbolic link, or a FIFO, which would keep us waiting, is an error.
+pub(super) fn open_as(options: &mut OpenOptions, path: &Path) -> std::io::Result<File> {
+    let wrong = || std::io::Error::other("expected a regular file");
+    let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
+    match options.custom_flags(flags).open(path) {
+        Ok(file) if file.metadata()?.is_file() => Ok(file),
+        Ok(_) => Err(wrong()),
+        // A FIFO that nobody reads cannot be opened to be written.
+        Err(error) if error.raw_os_error() == Some(libc::ENXIO) => Err(wrong()),
+        Err(error) => Err(error),
+    }
 }
 
 fn is_record(path: &Path) -> bool {

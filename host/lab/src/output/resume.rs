@@ -6,7 +6,6 @@ use heddle_results::Sample;
 use places::{Found, Places, look};
 use std::fs::File;
 use std::io::{BufRead, BufReader, BufWriter, ErrorKind, Seek, SeekFrom};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 /// An interrupted run.
@@ -39,11 +38,7 @@ impl Output {
         };
         let record = read_record(&partial.join(RECORD))?;
         let path = partial.join(RAW);
-        let file = File::options()
-            .read(true)
-            .write(true)
-            .custom_flags(libc::O_NOFOLLOW)
-            .open(&path)
+        let file = places::open_as(File::options().read(true).write(true), &path)
             .map_err(Error::io(format!("cannot write {}", path.display())))?;
         let (samples, whole, dropped) = read_samples(&file, &path)?;
         let mut notes = Vec::new();

@@ -316,6 +316,33 @@ fn symbolic_links_are_neither_followed_nor_renamed() {
     assert_eq!(std::fs::read_dir(home.at("elsewhere")).unwrap().count(), 0);
 }
 
+/// A FIFO that nobody reads or writes keeps whom waiting who opens it.
+#[test]
+fn a_fifo_in_the_place_of_a_file_is_refused() {
+    let home = Home::new();
+    for name in ["results.jsonl", "run.json"] {
+        home.interrupted(2);
+        let path = home.at("report.partial").join(name);
+        std::fs::remove_file(&path).unwrap();
+        let made = std::process::Command::new("mkfifo").arg(&path).status();
+        assert!(made.unwrap().success());
+        let error = Output::resume(&home.at("report")).err().unwrap();
+        let told = error.to_string();
+        assert!(told.contains("expected a regular file"), "{told}");
+        let _ = home.open().map(|(output, _)| output.discard());
+        let _ = std::fs::remove_dir_all(home.at("report.partial"));
+        let _ = std::fs::remove_dir_all(home.at("report.partial.old"));
+    }
+    // One that comes while the run goes on.
+    let (mut output, _) = home.open().unwrap();
+    let path = output.unfinished();
+    output.append(&sample(1)).unwrap();
+    std::fs::remove_file(&path).unwrap();
+    let made = std::process::Command::new("mkfifo").arg(&path).status();
+    assert!(made.unwrap().success());
+    assert!(output.raw().is_err());
+}
+
 #[test]
 fn a_place_that_cannot_be_written_is_named() {
     let home = Home::new();

@@ -109,7 +109,7 @@ fn said(error: &Error) -> String {
             let what = what.split([',', '`']).next().unwrap_or_default();
             format!("{file}: {what}")
         }
-        Error::Io { source, .. } => format!("{:?}", source.kind()),
+        Error::Io { cause, .. } => format!("{:?}", cause.kind()),
         other => format!("{other:?}")
             .split('(')
             .next()

@@ -3,6 +3,7 @@
 mod perfetto;
 mod selection;
 mod spill;
+mod unnamed;
 
 use crate::filter::{Filter, FilterArgs, LeftOut};
 use crate::names::Names;
@@ -13,11 +14,11 @@ use anyhow::Context;
 use heddle_strands::Decoded;
 use selection::{Selection, StrandName};
 use spill::Spill;
-use std::fs::{File, Permissions};
+use std::fs::File;
 use std::io::{BufWriter, Write};
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use unnamed::Unnamed;
 
 /// Arguments of `heddle export`.
 #[derive(clap::Args)]
@@ -129,13 +130,8 @@ fn to_file(
         Some(parent) if parent != Path::new("") => parent,
         _ => Path::new("."),
     };
-    let file = tempfile::Builder::new()
-        .prefix(".heddle-export-")
-        // The user's mask takes away what it forbids.
-        .permissions(Permissions::from_mode(0o666))
-        .tempfile_in(directory)
-        .with_context(told)?;
+    let file = Unnamed::new(directory).with_context(told)?;
     let exported = write(file.as_file(), directory).with_context(told)?;
-    file.persist(path).with_context(told)?;
+    file.name(path).with_context(told)?;
     Ok(exported)
 }

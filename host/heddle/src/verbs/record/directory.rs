@@ -86,7 +86,7 @@ fn claim(path: &Path) -> Result<Option<Claim>, Failure> {
             Ok(claim) => claim,
             Err(Error::Recording(_)) => return Ok(None),
             // Another process has moved it away.
-            Err(Error::Io { source, .. }) if source.kind() == ErrorKind::NotFound => continue,
+            Err(Error::Io { cause, .. }) if cause.kind() == ErrorKind::NotFound => continue,
             Err(error) => return Err(Failure::ours(format!("cannot begin to record: {error}"))),
         };
         if !is_trace(path) {

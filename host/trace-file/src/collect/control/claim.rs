@@ -32,10 +32,10 @@ impl Claim {
             }
             // SAFETY: flock takes no pointer.
             if unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } != 0 {
-                let source = std::io::Error::last_os_error();
-                return Err(match source.kind() {
+                let cause = std::io::Error::last_os_error();
+                return Err(match cause.kind() {
                     ErrorKind::WouldBlock => Error::Recording(trace.to_owned()),
-                    _ => Error::Io { path, source },
+                    _ => Error::Io { path, cause },
                 });
             }
             // Another process may have removed or moved the file that was opened before it gave up

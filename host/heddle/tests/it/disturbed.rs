@@ -1,14 +1,15 @@
-//! A packed trace that is being unpacked.
+//! What happens to a long trace while it is read.
 
 use crate::common::heddle;
 use assert_cmd::cargo::cargo_bin;
 use heddle_trace_file::write::TraceWriter;
+use std::io::Read;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// `heddle.trace.packed`, of some 100 MB of events.
+/// `heddle.trace`, of some 100 MB of events.
 fn written(path: &Path) {
     let trace = TraceWriter::create(&path.join("heddle.trace")).unwrap();
     let mut process = trace.process(42, 1, "/bin/app").unwrap();
@@ -21,7 +22,6 @@ fn written(path: &Path) {
         thread.finish().unwrap();
     }
     process.finish().unwrap();
-    heddle(path).arg("pack").assert().success();
 }
 
 fn count(path: &Path) -> usize {
@@ -33,6 +33,7 @@ fn nothing_is_left_of_what_a_signal_ends() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path();
     written(path);
+    heddle(path).arg("pack").assert().success();
     let scratch = path.join("scratch");
     std::fs::create_dir(&scratch).unwrap();
     let begin = || {
@@ -67,4 +68,35 @@ fn nothing_is_left_of_what_a_signal_ends() {
         .assert()
         .success();
     assert_eq!(count(&scratch), 0);
+}
+
+#[test]
+fn a_file_that_is_cut_short_while_it_is_read_is_an_error() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    written(path);
+    let mut child = Command::new(cargo_bin("heddle"))
+        .args(["replay", "heddle.trace"])
+        .current_dir(path)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // It has begun to print, and waits until that is read.
+    let mut out = child.stdout.take().unwrap();
+    out.read_exact(&mut [0; 100]).unwrap();
+    let events = path.join("heddle.trace/42/events");
+    std::fs::File::options()
+        .write(true)
+        .open(events)
+        .unwrap()
+        .set_len(1 << 20)
+        .unwrap();
+    std::io::copy(&mut out, &mut std::io::sink()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{told}");
+    let [file, offset] =
+        ["heddle.trace/42/events: at offset ", ": cut short"].map(|text| told.find(text));
+    assert!(file.is_some() && offset > file, "{told}");
 }

@@ -1,0 +1,146 @@
+//! Files that another program cuts short while they are read. A page of a mapping behind the file's
+//! end, or one that the disk cannot give any more, is a SIGBUS, which says nothing.
+
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering::Relaxed};
+
+/// What we exit with.
+static CODE: AtomicI32 = AtomicI32::new(1);
+/// One thread tells; others may meet the same meanwhile.
+static TOLD: AtomicBool = AtomicBool::new(false);
+
+/// Makes it an error that names the file and the offset; the command ends with `code`.
+pub fn is_an_error(code: i32) {
+    CODE.store(code, Relaxed);
+    // SAFETY: a sigaction of zeros is valid; the handler calls what is async-signal-safe. Threads
+    // of Rust's have a stack for handlers.
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        action.sa_sigaction = on_fault as *const () as usize;
+        action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
+        libc::sigaction(libc::SIGBUS, &raw const action, std::ptr::null_mut());
+    }
+}
+
+extern "C" fn on_fault(_: libc::c_int, about: *mut libc::siginfo_t, _: *mut libc::c_void) {
+    // SAFETY: the kernel passes what it knows; all calls are system calls.
+    unsafe {
+        if TOLD.swap(true, Relaxed) {
+            loop {
+                libc::pause();
+            }
+        }
+        say(b"error: ");
+        if !name((*about).si_addr() as u64) {
+            say(b"a file");
+        }
+        say(b": cut short while it was read, or its disk has failed: when nobody writes it any more, run this again\n");
+        libc::_exit(CODE.load(Relaxed));
+    }
+}
+
+fn say(text: &[u8]) {
+    // SAFETY: so many bytes lie there. One that cannot be written is lost.
+    unsafe { libc::write(2, text.as_ptr().cast(), text.len()) };
+}
+
+/// Says which file is mapped at an address, and where in it that is; false if this is not known.
+unsafe fn name(address: u64) -> bool {
+    let mut found = false;
+    // SAFETY: system calls with memory of ours; the line is on the handler's stack, and short.
+    unsafe {
+        let maps = libc::open(
+            c"/proc/self/maps".as_ptr(),
+            libc::O_RDONLY | libc::O_CLOEXEC,
+        );
+        let mut line = Line::default();
+        let mut bytes = [0; 256];
+        while !found && maps >= 0 {
+            let read = libc::read(maps, bytes.as_mut_ptr().cast(), bytes.len());
+            let Ok(read @ 1..) = usize::try_from(read) else {
+                break;
+            };
+            found = bytes[..read].iter().any(|&byte| line.take(byte, address));
+        }
+    }
+    found
+}
+
+/// A line of /proc/self/maps, as far as it is needed: `from-to rights offset device inode path`.
+struct Line {
+    text: [u8; 1024],
+    length: usize,
+}
+
+impl Default for Line {
+    fn default() -> Self {
+        Line {
+            text: [0; 1024],
+            length: 0,
+        }
+    }
+}
+
+impl Line {
+    /// Adds a byte; true if it ends the line that is about the address, and that has been said.
+    fn take(&mut self, byte: u8, address: u64) -> bool {
+        if byte != b'\n' {
+            if let Some(room) = self.text.get_mut(self.length) {
+                *room = byte;
+                self.length += 1;
+            }
+            return false;
+        }
+        let line = &self.text[..std::mem::take(&mut self.length)];
+        let Some((path, offset)) = mapped(line, address) else {
+            return false;
+        };
+        say(path);
+        say(b": at offset ");
+        let (mut digits, mut rest) = ([0; 20], offset);
+        let mut begin = digits.len();
+        while begin == digits.len() || rest > 0 {
+            begin -= 1;
+            digits[begin] = b'0' + (rest % 10) as u8;
+            rest /= 10;
+        }
+        say(&digits[begin..]);
+        true
+    }
+}
+
+/// The file, and the offset in it, that such a line maps to an address.
+fn mapped(line: &[u8], address: u64) -> Option<(&[u8], u64)> {
+    let mut fields = line.splitn(6, |&byte| byte == b' ');
+    let mut ends = fields.next()?.splitn(2, |&byte| byte == b'-');
+    let (from, to) = (hexadecimal(ends.next()?)?, hexadecimal(ends.next()?)?);
+    if !(from..to).contains(&address) {
+        return None;
+    }
+    let offset = hexadecimal(fields.nth(1)?)?;
+    let path = fields.nth(2)?.trim_ascii_start();
+    (path.first() == Some(&b'/')).then_some((path, offset + (address - from)))
+}
+
+fn hexadecimal(digits: &[u8]) -> Option<u64> {
+    digits.iter().try_fold(0_u64, |number, &digit| {
+        Some(number << 4 | u64::from((digit as char).to_digit(16)?))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_of_a_mapping_is_read() {
+        let line = b"7f00a000-7f00c000 r--s 00001000 08:01 4711       /a b/events";
+        assert_eq!(
+            mapped(line, 0x7f00_a010),
+            Some((&b"/a b/events"[..], 0x1010))
+        );
+        assert_eq!(mapped(line, 0x7f00_c000), None);
+        assert_eq!(mapped(b"10-20 rw-p 00000000 00:00 0 ", 0x10), None);
+        assert_eq!(mapped(b"10-20 rw-p 00000000 00:00 0   [heap]", 0x10), None);
+        assert_eq!(mapped(b"nonsense", 0), None);
+    }
+}
