@@ -193,7 +193,7 @@ impl Sink for Trees<'_> {
     fn ended(&mut self, strand: &Strand) {
         let name = match strand.kind {
             Kind::Thread => printable(strand.name().unwrap_or_default()),
-            _ => self.names.borrow_mut().strand(strand),
+            _ => self.names.borrow_mut().strand(strand).to_string(),
         };
         self.known.insert(strand.id, name.clone());
         if self.only.is_some_and(|only| only != strand.id) {
@@ -225,7 +225,7 @@ impl Filterable for Trees<'_> {
         if strand.kind == Kind::Thread {
             self.ended(strand);
         } else {
-            let name = self.names.borrow_mut().strand(strand);
+            let name = self.names.borrow_mut().strand(strand).to_string();
             self.known.insert(strand.id, name);
         }
     }

@@ -4,6 +4,7 @@ use crate::notes;
 use heddle_strands::{Kind, Strand};
 use heddle_symbols::{Images, Location, Resolver, coroutine_part, demangle};
 use heddle_trace_file::{Addr, Nanos, Process, Thread, Trace};
+use rustc_hash::FxHashMap;
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -14,6 +15,9 @@ pub struct Names<'a> {
     resolvers: Vec<Resolver<'a>>,
     /// By module, function and resume index.
     suspensions: HashMap<(PathBuf, Addr, u16), Option<Option<Addr>>>,
+    /// The names of strands that the program has not named, by process, outermost call and
+    /// generation: a million strands may begin with one function.
+    strands: FxHashMap<(usize, Addr, u32), Rc<str>>,
 }
 
 impl<'a> Names<'a> {
@@ -28,6 +32,7 @@ impl<'a> Names<'a> {
             images: trace.symbols().map_or_else(Images::new, Images::packed),
             resolvers,
             suspensions: HashMap::new(),
+            strands: FxHashMap::default(),
         }
     }
 
@@ -58,7 +63,7 @@ impl<'a> Names<'a> {
 
     /// The strand's name for people: the program's own if it has set one, else that of its
     /// outermost call. A coroutine has the name in its source, without the compiler's suffixes.
-    pub fn strand(&mut self, strand: &Strand) -> String {
+    pub fn strand(&mut self, strand: &Strand) -> Rc<str> {
         self.strand_of(strand.id.process(), strand.name(), strand.entry())
     }
 
@@ -68,18 +73,24 @@ impl<'a> Names<'a> {
         process: usize,
         name: Option<&str>,
         entry: Option<(Addr, Nanos)>,
-    ) -> String {
+    ) -> Rc<str> {
         if let Some(name) = name {
-            return printable(name);
+            return printable(name).into();
         }
         let Some((function, time)) = entry else {
-            return "?".to_owned();
+            return "?".into();
         };
-        let location = self.function(process, function, time);
-        match coroutine_part(&location.symbol) {
-            Some((ramp, ..)) => printable(&demangle(ramp)),
-            None => location.name.clone(),
+        let key = (process, function, self.generation(process, time));
+        if let Some(known) = self.strands.get(&key) {
+            return known.clone();
         }
+        let location = self.function(process, function, time);
+        let name: Rc<str> = match coroutine_part(&location.symbol) {
+            Some((ramp, ..)) => printable(&demangle(ramp)).into(),
+            None => location.name.as_str().into(),
+        };
+        self.strands.insert(key, name.clone());
+        name
     }
 
     /// Where a coroutine is suspended as the program exits: the address behind the beginning of the

@@ -4,7 +4,9 @@ use crate::filter::{Filter, FilterArgs, Filterable, LeftOut, unwrap};
 use crate::names::Names;
 use heddle_strands::{Analysis, Decoded, Kind, Sink, Strand, StrandId};
 use heddle_trace_file::{Error, Event, EventKind, Made, Nanos, Trace};
+use rustc_hash::FxHashMap;
 use std::collections::HashMap;
+use std::rc::Rc;
 
 /// Every strand, and what else is to be said.
 pub struct Strands {
@@ -174,7 +176,7 @@ pub fn is_first(trace: &Trace, strand: &Strand) -> bool {
 /// Strands of one kind and name that strands of one node made.
 pub struct Node {
     pub kind: Kind,
-    pub name: String,
+    pub name: Rc<str>,
     /// The first of them.
     pub first: StrandId,
     pub count: u64,
@@ -186,30 +188,15 @@ pub struct Node {
     pub suspended: Nanos,
     pub calls: u64,
     /// Where most of those are that have not ended: address and time, by number.
-    pub suspended_at: HashMap<(usize, u64), (u64, Nanos)>,
+    pub suspended_at: FxHashMap<(usize, u64), (u64, Nanos)>,
     pub children: Vec<Node>,
 }
 
 /// The asynchronous call tree: each strand below its maker, siblings of one kind and name merged.
 /// `strands` are in order of their numbers. O(strands × log strands).
 pub fn tree(strands: &[Strand], names: &mut Names<'_>) -> Vec<Node> {
-    let known = |id: &StrandId| strands.binary_search_by_key(id, |strand| strand.id).is_ok();
-    // A coroutine whose maker is unknown stands below the strand that ran it first.
-    let above = |strand: &Strand| match strand.kind {
-        Kind::Coroutine => strand.parent.or(strand.resumer),
-        Kind::Thread | Kind::Fiber => strand.parent,
-    };
-    let made_by = strands.iter().map(|strand| above(strand).filter(known));
-    let made_by: Vec<Option<StrandId>> = made_by.collect();
-    let mut children: Vec<u32> = (0..strands.len() as u32).collect();
-    children.sort_by_key(|&index| made_by[index as usize]);
-    let mut family = Family {
-        strands,
-        made_by,
-        children,
-        names,
-    };
-    let roots = family.children_of(None).to_vec();
+    let mut family = Family::new(strands, names);
+    let roots = family.roots().to_vec();
     family.merge(roots, 0)
 }
 
@@ -220,35 +207,86 @@ const DEEPEST: usize = 2000;
 /// The strands by their makers.
 struct Family<'a, 'b> {
     strands: &'a [Strand],
-    made_by: Vec<Option<StrandId>>,
-    /// Indices of strands, those that one made side by side.
+    /// Indices of strands: those that one made side by side, in order; those whose maker is not
+    /// among the strands are last.
     children: Vec<u32>,
+    /// By index of the maker, where in `children` its own begin.
+    first: Vec<u32>,
     names: &'a mut Names<'b>,
 }
 
-impl Family<'_, '_> {
-    fn children_of(&self, maker: Option<StrandId>) -> &[u32] {
-        let made_by = |&index: &u32| self.made_by[index as usize];
-        let first = self
-            .children
-            .partition_point(|index| made_by(index) < maker);
-        let rest = &self.children[first..];
-        &rest[..rest.partition_point(|index| made_by(index) == maker)]
+impl<'a, 'b> Family<'a, 'b> {
+    fn new(strands: &'a [Strand], names: &'a mut Names<'b>) -> Self {
+        let none = strands.len();
+        let mut latest = (None, none);
+        // Neighbours mostly have the same maker.
+        let made_by = strands.iter().map(|strand| {
+            // A coroutine whose maker is unknown stands below the strand that ran it first.
+            let above = match strand.kind {
+                Kind::Coroutine => strand.parent.or(strand.resumer),
+                Kind::Thread | Kind::Fiber => strand.parent,
+            };
+            if latest.0 != above {
+                let maker = above.and_then(|id| {
+                    let found = strands.binary_search_by_key(&id, |strand| strand.id);
+                    found.ok()
+                });
+                latest = (above, maker.unwrap_or(none));
+            }
+            latest.1 as u32
+        });
+        let made_by: Vec<u32> = made_by.collect();
+        let mut first = vec![0; none + 2];
+        for &maker in &made_by {
+            first[maker as usize + 1] += 1;
+        }
+        for maker in 0..=none {
+            first[maker + 1] += first[maker];
+        }
+        let mut children = vec![0; none];
+        for (index, &maker) in made_by.iter().enumerate() {
+            let next = &mut first[maker as usize];
+            children[*next as usize] = index as u32;
+            *next += 1;
+        }
+        // Each has moved on to where the next one's begin.
+        first.rotate_right(1);
+        first[0] = 0;
+        Family {
+            strands,
+            children,
+            first,
+            names,
+        }
+    }
+
+    /// The strands whose maker is not among them.
+    fn roots(&self) -> &[u32] {
+        self.children_of(self.strands.len() as u32)
+    }
+
+    fn children_of(&self, maker: u32) -> &[u32] {
+        let maker = maker as usize;
+        &self.children[self.first[maker] as usize..self.first[maker + 1] as usize]
     }
 
     fn merge(&mut self, strands: Vec<u32>, depth: usize) -> Vec<Node> {
         let mut nodes: Vec<Node> = Vec::new();
         let mut below: Vec<Vec<u32>> = Vec::new();
-        let mut at: HashMap<(usize, Kind, String), usize> = HashMap::new();
+        let mut at: HashMap<(usize, Kind, Rc<str>), usize> = HashMap::new();
+        let mut latest = 0;
         for index in strands {
             let strand = &self.strands[index as usize];
-            let key = (strand.id.process(), strand.kind, self.names.strand(strand));
-            let node = match at.get(&key) {
-                Some(&node) => node,
-                None => {
+            let (process, kind) = (strand.id.process(), strand.kind);
+            let name = self.names.strand(strand);
+            let same = |node: &Node| {
+                (node.first.process(), node.kind) == (process, kind) && node.name == name
+            };
+            if !nodes.get(latest).is_some_and(same) {
+                latest = *at.entry((process, kind, name.clone())).or_insert_with(|| {
                     nodes.push(Node {
-                        kind: strand.kind,
-                        name: key.2.clone(),
+                        kind,
+                        name,
                         first: strand.id,
                         count: 0,
                         died: 0,
@@ -257,16 +295,15 @@ impl Family<'_, '_> {
                         nested: Nanos(0),
                         suspended: Nanos(0),
                         calls: 0,
-                        suspended_at: HashMap::new(),
+                        suspended_at: FxHashMap::default(),
                         children: Vec::new(),
                     });
                     below.push(Vec::new());
-                    at.insert(key, nodes.len() - 1);
                     nodes.len() - 1
-                }
-            };
-            nodes[node].add(strand);
-            below[node].extend(self.children_of(Some(strand.id)));
+                });
+            }
+            nodes[latest].add(strand);
+            below[latest].extend_from_slice(self.children_of(index));
         }
         for (node, below) in nodes.iter_mut().zip(below) {
             if depth < DEEPEST {

@@ -111,7 +111,7 @@ fn line(trace: &Trace, names: &mut Names, strand: &Strand) -> [String; HEADINGS.
         Some(waits) if strand.died().is_none() => {
             format!("{} (waits: {})", names.strand(strand), printable(waits))
         }
-        _ => names.strand(strand),
+        _ => names.strand(strand).to_string(),
     };
     [
         label(trace, strand.id),
@@ -158,7 +158,7 @@ fn object(trace: &Trace, names: &mut Names, strand: &Strand) -> Value {
         "pid": process.pid(),
         "strand": strand.id.number(),
         "kind": strand.kind.name(),
-        "name": names.strand(strand),
+        "name": &*names.strand(strand),
         "parent": strand.parent.map(StrandId::number),
         "resumer": strand.resumer.map(StrandId::number),
         "tid": process.threads()[strand.thread()].tid(),

@@ -150,7 +150,7 @@ fn one(
     let strand = &all[index];
     let mut named = |id: StrandId| {
         let found = all.binary_search_by_key(&id, |strand| strand.id);
-        let name = found.map_or_else(|_| "?".to_owned(), |index| names.strand(&all[index]));
+        let name = found.map_or_else(|_| "?".into(), |index| names.strand(&all[index]));
         format!("{name} #{}", label(trace, id))
     };
     writeln!(out, "{} {}", strand.kind.name(), named(strand.id))?;

@@ -139,7 +139,7 @@ fn owner_of(
             let process = &trace.processes()[process];
             thread_label(trace, process, &process.threads()[strand.thread()])
         }
-        (By::Strand, _) => names.strand(strand),
+        (By::Strand, _) => names.strand(strand).to_string(),
     };
     Owner::Strands(process, strand.kind, name)
 }
