@@ -52,9 +52,10 @@ impl Control {
         word(&self.map, offset_of!(ControlHeader, bell))
     }
 
-    /// Makes the next [`Control::wait`] wait for blocks that become full from here on.
-    pub fn answer(&self) {
-        self.bell().swap(0, Ordering::AcqRel);
+    /// Makes the next [`Control::wait`] wait for blocks that become full from here on. Returns
+    /// whether a thread has said since the last answer that one is full.
+    pub fn answer(&self) -> bool {
+        self.bell().swap(0, Ordering::AcqRel) != 0
     }
 
     /// Waits until a thread says that a block is full, at most this long.

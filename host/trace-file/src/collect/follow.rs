@@ -54,6 +54,10 @@ struct Buffer {
 
 /// How often the directory is read: a new process need not ring.
 const LOOK: Duration = Duration::from_millis(20);
+/// And how soon again when a bell rang and there was no full block: the first block of a process
+/// that we do not know yet may be full within a millisecond, and each that waits for us makes its
+/// thread take one more slot.
+const LOOK_AT_A_BELL: Duration = Duration::from_millis(1);
 /// How long to wait after an error before trying again.
 const PAUSE: Duration = Duration::from_secs(1);
 
@@ -97,21 +101,28 @@ impl Collector {
     /// Takes every full block there is; returns how many. What cannot be copied stays where it is,
     /// and is tried again a second later.
     pub fn round(&mut self) -> usize {
-        self.control.answer();
+        let rang = self.control.answer();
         if self.failed.is_some_and(|failed| failed.elapsed() < PAUSE) {
             return 0;
         }
         self.failed = None;
         let mut copied = 0;
-        if let Err(error) = self.copy(&mut copied) {
+        let mut result = self.copy(&mut copied, LOOK);
+        if rang && copied == 0 && result.is_ok() {
+            result = self.copy(&mut copied, LOOK_AT_A_BELL);
+        }
+        if let Err(error) = result {
             self.trouble.get_or_insert(error);
             self.failed = Some(Instant::now());
         }
         copied
     }
 
-    fn copy(&mut self, copied: &mut usize) -> Result<(), Error> {
-        if self.looked.is_none_or(|looked| looked.elapsed() >= LOOK) {
+    /// Takes full blocks, also those of processes that began since, where the directory was read
+    /// this long ago.
+    fn copy(&mut self, copied: &mut usize, looked_ago: Duration) -> Result<(), Error> {
+        let is_old = |looked: Instant| looked.elapsed() >= looked_ago;
+        if self.looked.is_none_or(is_old) {
             self.looked = Some(Instant::now());
             self.look()?;
         }

@@ -273,6 +273,23 @@ fn full_blocks_are_taken_while_the_program_runs_and_the_rest_afterwards() {
     assert_eq!(content(path).0.len(), before.0.len());
 }
 
+/// Otherwise the first blocks of a program wait until its directory is read again, and its thread
+/// takes as many slots as there may be.
+#[test]
+fn a_bell_is_also_heard_of_a_process_that_has_just_begun() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let mut collector = Collector::begin(path).unwrap();
+    let ring = collector.waker().unwrap();
+    assert_eq!(collector.round(), 0);
+    write(path, &[FULL, FULL], 0, |process| {
+        process.here();
+    });
+    std::thread::sleep(std::time::Duration::from_millis(2));
+    ring();
+    assert_eq!(collector.round(), 2);
+}
+
 #[test]
 fn a_buffer_of_one_slot_or_of_a_flight_recorder_is_its_threads_until_the_end() {
     for (slots, flight) in [(1_u32, 0), (4, 1 << 20)] {
