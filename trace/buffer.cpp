@@ -66,10 +66,13 @@ long Buffer::open(const Process& process, const char* name, int flags) {
 
 long Buffer::create(Process& process) {
   number = process.header->buffers + 1;
-  const long fd = open(process, "/buffer-", O_RDWR | O_CREAT | O_EXCL);
+  // What `heddle record` has made ready has room in two slots, and needs none between the first
+  // calls.
+  const bool ready = process.spare && number == 1;
+  const long fd = open(process, "/buffer-", O_RDWR | O_CREAT | (ready ? 0 : O_EXCL));
   if (fd < 0) return fd;
   constexpr std::uint64_t kFirst = kHeaderBytes + kBlockUnit;
-  long error = sys::allocate(fd, 0, kFirst);
+  long error = sys::allocate(fd, 0, ready ? kHeaderBytes + 2 * kSlotBytes : kFirst);
   if (error == 0) {
     most = most_slots(process);
     // Mapped far beyond the file's end: the file grows into the mapping.
@@ -96,14 +99,20 @@ long Buffer::create(Process& process) {
   sys::madvise(header, kFirst, MADV_POPULATE_WRITE);
   process.header->buffers = number;
   __atomic_fetch_add(&process.flight_used, kBlockUnit, __ATOMIC_RELAXED);
-  units[0] = 1;
+  units[0] = ready && mapped > kFirst ? kWholeSlot : 1;
   header->version = kVersion;
   header->slots = 1;
   header->address = reinterpret_cast<std::uint64_t>(header);
   // A second slot while we still can: a program that gives up its rights, its root directory or its
   // descriptors can extend no file, but the collector can empty one slot while the other is filled.
-  if (process.control != nullptr && most > 1 && extend(process, 1, 1, Use::kPerhaps) == 0) {
-    header->slots = 2;
+  if (process.control != nullptr && most > 1) {
+    if (ready) {
+      units[1] = kWholeSlot;
+      fresh[1] = true;
+      header->slots = 2;
+    } else if (extend(process, 1, 1, Use::kPerhaps) == 0) {
+      header->slots = 2;
+    }
   }
   begin_block(process, 0);
   __atomic_store_n(&header->magic, kBufferMagic, __ATOMIC_RELEASE);

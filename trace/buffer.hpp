@@ -21,8 +21,8 @@ struct Buffer {
   bool fresh[kMostSlots];           ///< not touched since it got its room
   char path[4224];                  ///< scratch
 
-  /// Makes `<process>/buffer-<number>` with 64 KiB of room, and begins a block. 0 or a negated
-  /// error; then nothing is left behind. Process lock held.
+  /// Makes `<process>/buffer-<number>` with 64 KiB of room, or takes the one that was made ready,
+  /// and begins a block. 0 or a negated error; then nothing is left behind. Process lock held.
   [[nodiscard]] long create(Process& process);
 
   /// Ends the block that is being filled and begins the next: in a free slot, in a new one while

@@ -1,5 +1,6 @@
 #include "process.hpp"
 
+#include <linux/fs.h>
 #include <sys/utsname.h>
 
 #include "coroutines.hpp"
@@ -38,6 +39,14 @@ void parse_boot_id(std::uint8_t* to) {
   }
 }
 
+/// Renames the directory that `heddle record` has made ready, if no process has done so before.
+bool take_spare(Process& process, const char* trace) {
+  if (loaded.bare || loaded.flight != 0) return false;
+  const Text spare = Text(process.path, sizeof process.path) << trace << "/spare";
+  return spare.fits() && arch::syscall(SYS_renameat2, AT_FDCWD, process.path, AT_FDCWD,
+                                       process.directory, RENAME_NOREPLACE) == 0;
+}
+
 /// <trace>/<pid>, or <pid>.1, <pid>.2 … where an earlier program image had this pid.
 long make_directory(Process& process, const char* trace) {
   Text text = Text(process.directory, sizeof process.directory) << trace << '/';
@@ -45,6 +54,8 @@ long make_directory(Process& process, const char* trace) {
   const std::size_t stem = text.size();
   for (std::uint64_t attempt = 1;; ++attempt) {
     if (!text.fits()) return -ENAMETOOLONG;
+    process.spare = take_spare(process, trace);
+    if (process.spare) return 0;
     const long result = sys::mkdir(process.directory);
     if (result != -EEXIST) return result;
     text.cut(stem);
@@ -79,7 +90,8 @@ long map_header(Process& process) {
   char(&path)[4224] = process.path;
   const Text text = Text(path, sizeof path) << process.directory << "/process";
   if (!text.fits()) return -ENAMETOOLONG;
-  const long fd = sys::open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
+  const int fresh = process.spare ? 0 : O_EXCL;
+  const long fd = sys::open(path, O_RDWR | O_CREAT | fresh | O_NOFOLLOW, 0600);
   if (fd < 0) return fd;
   long error = sys::allocate(fd, 0, sizeof(ProcessHeader));
   if (error == 0) {

@@ -35,6 +35,7 @@ struct Process {
   std::uint64_t stamped;  ///< ticks of the latest stamp
   std::uint64_t lost;     ///< events with no file to count them in
   Window losing;          ///< of threads that cannot record: their hooks only count
+  bool spare;             ///< the directory is the one that heddle record has made ready
   bool trouble_noted;
   bool snapshot_trouble_noted;
   char directory[4160];

@@ -2,9 +2,21 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <fstream>
 
 #include "raw_trace.hpp"
 #include "run.hpp"
+
+namespace {
+
+/// A file of zeros behind this text.
+void write_file(const std::filesystem::path& path, const std::string& text, std::uintmax_t size) {
+  std::filesystem::create_directories(path.parent_path());
+  std::ofstream(path) << text;
+  std::filesystem::resize_file(path, size);
+}
+
+}  // namespace
 
 TEST_CASE("a forked child has a directory of its own and leaves its parent's alone") {
   const Scratch scratch;
@@ -27,6 +39,37 @@ TEST_CASE("a forked child has a directory of its own and leaves its parent's alo
   CHECK(child.events() == 6);
   CHECK(child.modules.size() == parent.modules.size());
   CHECK(well_nested(parent.threads.at(0)));
+}
+
+TEST_CASE("the directory that was made ready is the first process's, whatever there is of it") {
+  constexpr std::uintmax_t kNone = 0, kShort = 100, kWhole = 4096 + (2 << 20);
+  for (const std::uintmax_t size : {kNone, kShort, kWhole}) {
+    CAPTURE(size);
+    const Scratch scratch;
+    const auto trace = scratch.path() / "trace", spare = trace / "spare";
+    write_file(trace / "control", std::string("HEDLCTRL\2\0\0\0", 12), 4096);
+    std::filesystem::create_directory(spare);
+    if (size != kNone) {
+      write_file(spare / "process", "", std::min<std::uintmax_t>(size, 4096));
+      write_file(spare / "buffer-1", "", size);
+    }
+    const Outcome outcome = run({.arguments = {"forker"}, .trace = trace.string()});
+    REQUIRE(outcome.exit_code == 0);
+    CHECK_FALSE(std::filesystem::exists(spare));
+    CHECK(read_trace(trace).size() == 2);
+    // A million calls, through every slot again and again.
+    std::filesystem::remove_all(trace / std::to_string(outcome.pid));
+    std::filesystem::create_directory(spare);
+    if (size != kNone) write_file(spare / "buffer-1", "", size);
+    const Outcome many = run({.arguments = {"long"}, .trace = trace.string()});
+    REQUIRE(many.exit_code == 0);
+    CHECK_FALSE(std::filesystem::exists(spare));
+    for (const RawProcess& process : read_trace(trace)) {
+      if (process.pid != static_cast<std::uint32_t>(many.pid)) continue;
+      CHECK(process.enters() == 1'000'000);
+      CHECK(well_nested(process.threads.at(0)));
+    }
+  }
 }
 
 TEST_CASE("after a bare preload a forked child's trace is where its parent's is") {

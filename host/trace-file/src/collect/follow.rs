@@ -3,6 +3,7 @@
 use super::control::{Claim, Control};
 use super::dead::{self, Collected};
 use super::events_file::{EventsFile, Refused};
+use super::spare::Spare;
 use crate::buffer::{self, offset};
 use crate::file::{Mapped, unborn};
 use crate::layout::{BufferHeader, ENDED, HEADER_SIZE, MOST_SLOTS, ProcessHeader, Slot, slot};
@@ -27,6 +28,7 @@ use zerocopy::FromBytes;
 pub struct Collector {
     trace: PathBuf,
     control: Control,
+    spare: Option<Spare>,
     processes: HashMap<PathBuf, Process>,
     looked: Option<Instant>,
     /// What stopped a copy, once.
@@ -78,11 +80,18 @@ impl Collector {
         Ok(Collector {
             trace: path.to_owned(),
             control: Control::of(claim)?,
+            spare: None,
             processes: HashMap::new(),
             looked: None,
             trouble: None,
             failed: None,
         })
+    }
+
+    /// Makes a directory ready for the first process that records, and has the room to keep
+    /// everything: not for flight recorders. To be called before the program begins.
+    pub fn make_spare(&mut self) {
+        self.spare = Spare::make(&self.trace);
     }
 
     /// Waits for a full block, at most this long.
@@ -182,6 +191,7 @@ impl Collector {
     /// As [`Collector::finish`].
     pub fn finish_claimed(self) -> (Result<Collected, Error>, Claim) {
         drop(self.processes);
+        drop(self.spare);
         let (lost, why_lost) = self.control.lost();
         if lost > 0 {
             // Where this cannot be written either, the caller says so all the same.

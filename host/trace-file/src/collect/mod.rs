@@ -20,6 +20,7 @@ mod dead;
 mod events_file;
 mod follow;
 mod requests;
+mod spare;
 
 pub use control::{Claim, is_begun};
 pub use dead::Collected;
@@ -45,6 +46,7 @@ use std::path::Path;
 pub fn recover(path: &Path) -> Result<Collected, Error> {
     crate::trace::verify_marker(path)?;
     let control = Control::hold(path)?;
+    spare::Spare::remove(path);
     let collected = dead::collect_all(path)?;
     control.remove();
     Ok(collected)

@@ -291,6 +291,41 @@ fn a_bell_is_also_heard_of_a_process_that_has_just_begun() {
 }
 
 #[test]
+fn what_was_made_ready_for_a_process_goes_where_none_took_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let spare = path.join("spare");
+    write(path, &[FULL], 0, |process| {
+        process.killed().here();
+    });
+    let before = content(path);
+    for taken in [false, true] {
+        let mut collector = Collector::begin(path).unwrap();
+        collector.make_spare();
+        assert!(spare.join("buffer-1").exists());
+        assert_eq!(content(path), before);
+        if taken {
+            // As it is when its process dies before it has recorded anything.
+            fs::rename(&spare, path.join("77")).unwrap();
+            collector.round();
+            assert_eq!(content(path), before);
+        }
+        // The process of `write` is taken for one that runs.
+        let runs = running(path);
+        collector.finish().unwrap();
+        drop(runs);
+        assert!(!spare.exists() && !path.join("spare-unused").exists());
+        assert_eq!(content(path), before);
+    }
+    // As a killed `heddle record` leaves it.
+    fs::create_dir(&spare).unwrap();
+    File::create(spare.join("process")).unwrap();
+    assert_eq!(content(path).0.len(), before.0.len());
+    recover(path).unwrap();
+    assert!(!spare.exists());
+}
+
+#[test]
 fn a_buffer_of_one_slot_or_of_a_flight_recorder_is_its_threads_until_the_end() {
     for (slots, flight) in [(1_u32, 0), (4, 1 << 20)] {
         let directory = tempfile::tempdir().unwrap();

@@ -24,13 +24,22 @@ pub struct Collecting {
 const AT_MOST: Duration = Duration::from_millis(100);
 
 /// Starts to collect in the trace at `trace`, which the user calls `shown`, and which is ours by
-/// this `claim`. To be called before the program begins. Where it fails, the trace is removed.
-pub fn start(trace: &Path, shown: &Path, claim: Claim) -> Result<Collecting, Failure> {
+/// this `claim`, everything or what flight recorders keep. To be called before the program begins.
+/// Where it fails, the trace is removed.
+pub fn start(
+    trace: &Path,
+    shown: &Path,
+    claim: Claim,
+    everything: bool,
+) -> Result<Collecting, Failure> {
     let failed = |error: Error| {
         directory::discard(trace);
         Failure::ours(format!("cannot begin to record: {error}"))
     };
     let mut collector = Collector::begin_in(trace, claim).map_err(failed)?;
+    if everything {
+        collector.make_spare();
+    }
     let wake = collector.waker().map_err(failed)?;
     let stop = Arc::new(AtomicBool::new(false));
     let (stopped, said) = (stop.clone(), shown.to_owned());

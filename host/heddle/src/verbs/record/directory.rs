@@ -172,6 +172,7 @@ pub fn discard(path: &Path) -> bool {
     // Not removing it would only leave an empty trace, which says so when it is opened.
     let _ = fs::remove_file(path.join("heddle"));
     let _ = fs::remove_file(path.join("filters"));
+    let _ = fs::remove_dir_all(path.join("spare"));
     let mut untried = true;
     for entry in fs::read_dir(path).into_iter().flatten().flatten() {
         let name = entry.file_name();

@@ -87,7 +87,7 @@ fn record(args: &Args) -> Result<ExitCode, Failure> {
     args.modes.tell(&mut command);
     directory::say_filters(&trace, &args.less.typed())?;
     file_limit::restored(&mut command);
-    let collecting = collector::start(&trace, &shown, claim)?;
+    let collecting = collector::start(&trace, &shown, claim, args.modes.keep_everything())?;
     let planning = planning::start(&trace, &args.less, args.modes.plans_coroutines())
         .inspect_err(|_| _ = directory::discard(&trace))?;
     let status = run::run(&mut command);

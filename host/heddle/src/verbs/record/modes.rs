@@ -53,6 +53,11 @@ impl Modes {
         self.coroutines == Coroutines::Auto
     }
 
+    /// Whether no event is given up.
+    pub fn keep_everything(&self) -> bool {
+        self.flight.is_none()
+    }
+
     /// Tells the library in the program that `command` runs, and in its children.
     pub fn tell(&self, command: &mut Command) {
         if self.clock == Clock::Sparse {

@@ -1,0 +1,80 @@
+//! A process's directory that is made before the program begins, so that its first thread need not
+//! make files and give them room between its first calls.
+
+use crate::file::open_to_write;
+use crate::layout::{HEADER_SIZE, SLOT_SIZE};
+use std::fs;
+use std::mem::MaybeUninit;
+use std::os::fd::AsRawFd;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{DirBuilderExt, FileExt};
+use std::path::{Path, PathBuf};
+
+/// The directory `spare` of a trace. The first process that records renames it to its own; if none
+/// does, it is removed with this.
+#[derive(Debug)]
+pub struct Spare {
+    trace: PathBuf,
+}
+
+/// One slot to fill while the collector empties the other.
+const SLOTS: u64 = 2;
+const BUFFER_SIZE: u64 = HEADER_SIZE as u64 + SLOTS * SLOT_SIZE;
+/// The room that there must be for each byte of the directory: it must not be what fills a disk.
+const SHARE: u64 = 64;
+
+impl Spare {
+    /// Makes the directory in the trace at `trace`. Gives none where that cannot be, or where there
+    /// is little room; then the program makes its files itself.
+    pub fn make(trace: &Path) -> Option<Self> {
+        if free_bytes(trace)? < SHARE * BUFFER_SIZE {
+            return None;
+        }
+        let directory = trace.join("spare");
+        fs::DirBuilder::new().mode(0o700).create(&directory).ok()?;
+        let spare = Spare {
+            trace: trace.to_owned(),
+        };
+        allocate(&directory.join("process"), HEADER_SIZE as u64)?;
+        allocate(&directory.join("buffer-1"), BUFFER_SIZE)?;
+        open_to_write(&directory.join("modules")).ok()?;
+        Some(spare)
+    }
+
+    /// Removes what a killed `heddle record` has left of it.
+    pub fn remove(trace: &Path) {
+        // A process may take it at any time until it has another name.
+        let unused = trace.join("spare-unused");
+        let _ = fs::rename(trace.join("spare"), &unused);
+        let _ = fs::remove_dir_all(unused);
+    }
+}
+
+impl Drop for Spare {
+    fn drop(&mut self) {
+        Spare::remove(&self.trace);
+    }
+}
+
+/// Makes a file of zeros that has its blocks on the disk, and its pages in memory.
+fn allocate(path: &Path, bytes: u64) -> Option<()> {
+    let file = open_to_write(path).ok()?;
+    // SAFETY: posix_fallocate takes no pointer.
+    if unsafe { libc::posix_fallocate(file.as_raw_fd(), 0, bytes as libc::off_t) } != 0 {
+        return None;
+    }
+    // In one piece, for which the kernel takes large folios: they are mapped by few page faults.
+    file.write_all_at(&vec![0; bytes as usize], 0).ok()
+}
+
+fn free_bytes(path: &Path) -> Option<u64> {
+    let path = std::ffi::CString::new(path.as_os_str().as_bytes()).ok()?;
+    let mut about = MaybeUninit::<libc::statvfs>::uninit();
+    // SAFETY: a string that ends in zero, and room for the answer.
+    if unsafe { libc::statvfs(path.as_ptr(), about.as_mut_ptr()) } != 0 {
+        return None;
+    }
+    // SAFETY: the call succeeded, and so has filled it in.
+    let about = unsafe { about.assume_init() };
+    Some(about.f_bavail.saturating_mul(about.f_frsize))
+}
