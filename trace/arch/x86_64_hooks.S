@@ -250,7 +250,7 @@ slow\name:
 	SKIP_CALLER \exit
 	cmpq	$0, HEDDLE_WINDOW_POSITION(%rcx)
 	je	.L\name\()_slow
-	SAVE_MORE
+	SAVE_MORE \exit
 	.if \exit
 	DECIDE_EXIT \name, 1
 	.else
@@ -264,13 +264,13 @@ slow\name:
 	cmpq	$0, HEDDLE_WINDOW_MIN_TICKS(%rcx)
 	jne	.L\name\()_perhaps_brief
 	.endif
-	RESTORE_MORE
+	RESTORE_MORE \exit
 .L\name\()_store:
 	STORE_TIMED \exit, 1, %rsi, .L\name\()_filtered, .L\name\()_wanted_slow
 	RESTORE	\exit
 	ret
 .L\name\()_unwanted:
-	RESTORE_MORE
+	RESTORE_MORE \exit
 	RESTORE	\exit
 	ret
 	.if \exit
@@ -284,7 +284,7 @@ asking\name:
 	jmp	.L\name\()_ask_only
 	.endif
 .L\name\()_ask:
-	RESTORE_MORE
+	RESTORE_MORE \exit
 .L\name\()_ask_only:
 	OPEN_FRAME
 	movq	FRAME(%rsp), %rdi
@@ -307,7 +307,7 @@ asking\name:
 	cmpq	$0, HEDDLE_WINDOW_MIN_TICKS(%rcx)
 	jne	.L\name\()_ask
 	.endif
-	RESTORE_MORE
+	RESTORE_MORE \exit
 .L\name\()_wanted_slow:
 	FIND_WINDOW .L\name\()_done
 	movl	$HEDDLE_KIND_CALL+HEDDLE_KIND_ENTRY_WAY+HEDDLE_KIND_EXIT*\exit+HEDDLE_KIND_WANTED, %edx
@@ -324,10 +324,10 @@ asking\name:
 	movq	HEDDLE_WINDOW_OWN_SEQUENCE(%rcx), %rdx
 	testq	%rdx, %rdx
 	je	.L\name\()_ask_only
-	SAVE_MORE
+	SAVE_MORE \exit
 .L\name\()_perhaps_brief:
 	STORE_UNLESS_BRIEF 1, .L\name\()_brief, .L\name\()_ask
-	RESTORE_MORE
+	RESTORE_MORE \exit
 	RESTORE	\exit
 	ret
 	SEQUENCE .L\name\()_brief, .L\name\()_brief_begin, .L\name\()_brief_commit, .L\name\()_ask
