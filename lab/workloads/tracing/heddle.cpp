@@ -27,8 +27,18 @@ void run_preload(problem& work, region& timed) {
               timed);
 }
 
-// `heddle record` of what is compiled with -finstrument-functions, in its other modes.
-enum class mode { sparse, flight, sparse_flight, filtered, depth, min_time, capturing, scanning };
+// `heddle record` in its other modes.
+enum class mode {
+  sparse,
+  flight,
+  sparse_flight,
+  filtered,
+  deep,
+  depth,
+  min_time,
+  capturing,
+  scanning
+};
 
 // Small enough for a run to overwrite all of it several times.
 constexpr const char* flight_size = "4M";
@@ -43,6 +53,8 @@ command options(mode which) {
       return {"--flight", flight_size, "--clock", "sparse"};
     case mode::filtered:  // everything passes: what it costs to ask
       return {"--exclude", "nothing_is_called_so"};
+    case mode::deep:  // the same, and levels are counted
+      return {"--depth", "100"};
     case mode::depth:  // most of what these programs do lies deeper
       return {"--depth", "3"};
     case mode::min_time:  // few of their calls take so long
@@ -65,9 +77,11 @@ command prefix_of(const std::filesystem::path& trace) {
   return heddle_record(trace, options(Which));
 }
 
-template <mode Which>
+constexpr char functions[] = "functions", fentry[] = "fentry";
+
+template <mode Which, const char* Build = functions>
 void run_mode(problem& work, region& timed) {
-  work.record({.build = "functions",
+  work.record({.build = Build,
                .prefix = &prefix_of<Which>,
                .calls = &heddle_calls,
                .lossless = !leaves_out(Which),
@@ -83,6 +97,9 @@ const model<problem> models[] = {
     {"heddle/flight", &run_mode<mode::flight>},
     {"heddle/sparse-flight", &run_mode<mode::sparse_flight>},
     {"heddle/filtered", &run_mode<mode::filtered>},
+    {"heddle/filtered-fentry", &run_mode<mode::filtered, fentry>},
+    {"heddle/deep", &run_mode<mode::deep>},
+    {"heddle/deep-fentry", &run_mode<mode::deep, fentry>},
     {"heddle/depth", &run_mode<mode::depth>},
     {"heddle/min-time", &run_mode<mode::min_time>},
     {"heddle/capturing", &run_mode<mode::capturing>},

@@ -12,9 +12,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The processors that are to be kept busy beside the traced threads.
+// The processes that are to run beside the traced threads.
 int others(const parameters& values) {
-  if (values.word("cores") == "free") return 0;
+  const std::string cores = values.word("cores");
+  if (cores == "free") return 0;
+  // As `make -j` with some to spare: the traced threads have to share their processors, too.
+  if (cores == "loaded") return 5 * processors() / 2;
   return std::max(0, processors() - static_cast<int>(values.integer("threads")));
 }
 
@@ -23,9 +26,11 @@ std::uint64_t bytes_in(const fs::path& trace) {
   std::uint64_t bytes = 0;
   for (const auto& each : fs::recursive_directory_iterator(trace)) {
     struct stat status {};
-    // Blocks that are allocated ahead of use are on the disk, the holes of a sparse file are not.
+    // Blocks that are allocated ahead of use are on the disk, and what copies the trace to another
+    // machine may carry the holes of a sparse file.
     if (each.is_regular_file() && stat(each.path().c_str(), &status) == 0) {
-      bytes += static_cast<std::uint64_t>(status.st_blocks) * 512u;
+      bytes += static_cast<std::uint64_t>(
+          std::max<std::int64_t>(status.st_blocks * 512, status.st_size));
     }
   }
   return bytes;
@@ -44,9 +49,9 @@ std::vector<parameter> problem::declare() {
                          "events of all threads together, roughly"),
       parameter::integer("longest-us", 1'000'000'000, 1, 1'000'000'000,
                          "the program without hooks shall not run longer; at least one round"),
-      parameter::word("cores", {"free", "busy"},
+      parameter::word("cores", {"free", "busy", "loaded"},
                       "whether the processors that the program leaves are free, or kept busy by "
-                      "processes of normal priority"),
+                      "processes of normal priority; `loaded`: all are, two and a half to each"),
   };
 }
 

@@ -26,7 +26,7 @@ namespace heddle::lab::tracing {
 ///   recorder, which is what a core that would be idle else is for),
 /// - `slowdown`: the same over that of the program built without hooks, measured in the same run,
 /// - `events_per_s`: of all threads together, by the clock on the wall,
-/// - `bytes_per_event`: what the trace takes on disk,
+/// - `bytes_per_event`: what the trace takes on disk, holes of its files included,
 /// - `events_lost`: calls that were made and are not in the trace, twice (enter and exit).
 class problem {
  public:
