@@ -1,15 +1,19 @@
 //! Facts about call sites from the first look at a group's events, and from this one.
 
+use crate::answers::Answers;
 use crate::offsets::Offsets;
 use crate::survey::{FirstCallSites, Places, Survey, Votes};
 use heddle_calls::End;
+use std::borrow::Cow;
 
 /// The facts of the first look, if this is the second, and those that are found now.
 pub(crate) struct Evidence<'a> {
-    known: Option<&'a Survey>,
+    known: Option<Cow<'a, Survey>>,
     survey: Survey,
     /// Places where stacks have been, during the first look.
     places: Places,
+    /// What the decoder was answered during the first look.
+    answers: Answers,
 }
 
 /// A call by uninstrumented code, outside the stacks of threads.
@@ -33,13 +37,35 @@ impl<'a> Evidence<'a> {
     pub fn new(known: Option<&'a Survey>) -> Self {
         let offsets = known.map_or_else(Offsets::default, |known| known.offsets.clone());
         Evidence {
-            known,
+            known: known.map(Cow::Borrowed),
             survey: Survey {
                 offsets,
                 ..Survey::default()
             },
             places: Places::default(),
+            answers: Answers::default(),
         }
+    }
+
+    /// Coroutines' frames are captured, and the decoder has been told so before all events.
+    pub fn expect_captures(&mut self) {
+        self.answers.expects_captures = true;
+    }
+
+    /// The first look is over: the second begins, if that needs not take the events anew, because
+    /// it would answer the decoder as the first has. Whether that is so.
+    pub fn has_settled(&mut self) -> bool {
+        let mut found = self.survey.clone();
+        found.conclude();
+        let settled = self.answers.are_those_of(&found);
+        if settled {
+            let known = Some(Cow::Owned(found));
+            *self = Evidence {
+                known,
+                ..Evidence::new(None)
+            };
+        }
+        settled
     }
 
     /// Whether this is the first look.
@@ -78,8 +104,8 @@ impl<'a> Evidence<'a> {
 
     /// Whether fibers begin with calls from this site on stacks that lie within a thread's own.
     pub fn begins_inner(&self, site: u64) -> bool {
-        self.known
-            .is_some_and(|known| known.inner_sites.contains(&site))
+        let known = self.known.as_deref();
+        known.is_some_and(|known| known.inner_sites.contains(&site))
     }
 
     /// The function was entered.
@@ -90,15 +116,20 @@ impl<'a> Evidence<'a> {
     }
 
     /// Whether the first look has seen that function entered.
-    pub fn was_entered(&self, function: u32) -> bool {
-        self.known
-            .is_some_and(|known| known.entered.contains(&function))
+    pub fn was_entered(&mut self, function: u32) -> bool {
+        match self.known.as_deref() {
+            Some(known) => known.entered.contains(&function),
+            None => {
+                self.answers.not_entered(function);
+                false
+            }
+        }
     }
 
     /// Whether the first look has seen how calls from that site begin.
     pub fn knows_site(&self, site: u64) -> bool {
-        self.known
-            .is_some_and(|known| known.sites.contains_key(&site))
+        let known = self.known.as_deref();
+        known.is_some_and(|known| known.sites.contains_key(&site))
     }
 
     /// The differences of stack pointers at exits from those at enters.
@@ -108,12 +139,31 @@ impl<'a> Evidence<'a> {
 
     /// A call of this function was left so many bytes above where it was entered.
     pub fn note_offset(&mut self, function: u64, by: i64) {
+        // An earlier exit might have been told by it.
+        self.answers.may_differ();
         self.survey.offsets.note(function, by);
     }
 
     /// Where fibers make the first of their outermost calls from.
     pub fn first_call_sites(&self) -> &FirstCallSites {
-        &self.known.unwrap_or(&self.survey).first_call_sites
+        let known = self.known.as_deref();
+        &known.unwrap_or(&self.survey).first_call_sites
+    }
+
+    /// The decoder has decided something in the first look that it might not in the second.
+    pub fn note_guess(&mut self) {
+        if self.is_first_look() {
+            self.answers.may_differ();
+        }
+    }
+
+    /// The decoder has asked whether a call from `site` can be a further one of a fiber whose stack
+    /// is there, and empty; `likely`: as far as that stack tells.
+    pub fn note_asked_further(&mut self, site: u64, likely: bool) {
+        if self.is_first_look() {
+            let further = self.first_call_sites().may_be_further(site, likely);
+            self.answers.further(site, likely, further);
+        }
     }
 
     /// A call from this site that was taken for a callback has ended.
@@ -138,18 +188,24 @@ impl<'a> Evidence<'a> {
     /// stacks. `instrumented`: its caller may be open, but was not seen to begin, and the call says
     /// nothing of others.
     pub fn judge(&mut self, start: &Start, instrumented: bool) -> (Votes, bool) {
-        let known = self.known.and_then(|known| known.sites.get(&start.site));
+        let known = self.known.as_deref();
+        let known = known.and_then(|known| known.sites.get(&start.site));
         let votes = match known {
             Some(&known) => known,
             None => self.vote(start, instrumented),
         };
+        let first = self.is_first_look();
         // A recording that begins within calls has some far ones of callbacks at first: they must
         // not make all the others so.
-        let root = match self.known {
-            None if start.near.is_some() && start.within => votes.is_clearly_root(),
-            None if votes.are_few() && self.survey.first_call_sites.holds(start.site) => true,
+        let few = first && votes.are_few();
+        let root = match first {
+            true if start.near.is_some() && start.within => votes.is_clearly_root(),
+            true if few && self.survey.first_call_sites.holds(start.site) => true,
             _ => votes.is_root(),
         };
+        if first {
+            self.answers.outermost(start.site, root);
+        }
         (votes, root)
     }
 

@@ -168,6 +168,11 @@ impl<'a> Instances<'a> {
         }
     }
 
+    /// Frames are captured.
+    pub fn expect_captures(&mut self) {
+        self.capturing = true;
+    }
+
     /// The number of instances whose maker is unknown.
     pub fn orphans(&self) -> u64 {
         self.orphans

@@ -33,6 +33,7 @@
 
 mod analysis;
 mod announced;
+mod answers;
 mod code;
 mod decoder;
 mod entered;

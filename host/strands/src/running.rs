@@ -47,6 +47,11 @@ impl<'a, S: Sink> Running<'a, S> {
         }
     }
 
+    /// Coroutines' frames are captured.
+    pub fn expect_captures(&mut self) {
+        self.calls.strands.expect_captures();
+    }
+
     /// An event of the thread with this index in its process is taken; gives its index in the
     /// group.
     #[inline]

@@ -49,6 +49,11 @@ impl<'a, S: Sink> Strands<'a, S> {
         }
     }
 
+    /// Coroutines' frames are captured.
+    pub fn expect_captures(&mut self) {
+        self.instances.expect_captures();
+    }
+
     /// The thread with this index in `process`, which has the index `number` in the trace.
     pub fn add_thread(&mut self, process: &Process, number: usize, index: usize) -> u32 {
         let id = StrandId::new(number, index);

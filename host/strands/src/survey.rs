@@ -125,6 +125,12 @@ impl FirstCallSites {
         calls.is_some_and(|calls| calls.further == 0 && calls.either > 0) && !self.never_holds(site)
     }
 
+    /// Whether a call from `site` can be a further one of a fiber whose stack is there, and empty;
+    /// `likely`: as far as that stack tells.
+    pub fn may_be_further(&self, site: u64, likely: bool) -> bool {
+        (likely || self.never_holds(site)) && !self.holds(site) && !self.is_never_further(site)
+    }
+
     /// The first look is over: decides from which call sites no fiber begins.
     pub fn conclude(&mut self) {
         self.never = self.never().collect();

@@ -2,8 +2,8 @@
 //!
 //! A thread that stays on its own stack and runs no coroutine needs nothing of the others: each is
 //! decoded by itself, in the first round. The threads of a process that do not stay alone are a
-//! *group*: their events are taken in order of time, twice, because some of what is seen early is
-//! only understood later.
+//! *group*: their events are taken in order of time, twice where some of what is seen early is only
+//! understood later ([`crate::answers`]).
 
 mod decoded;
 mod doubt;
@@ -24,7 +24,7 @@ pub use forks::Inherited;
 use forks::Parents;
 use heddle_calls::{Profile, Source, Wanted, Workers};
 use heddle_symbols::Images;
-use heddle_trace_file::{Error, Event, Place, Process, Remarks, Trace};
+use heddle_trace_file::{Error, Event, EventKind, Place, Process, Remarks, Trace};
 use reader::Reader;
 use std::cmp::Reverse;
 
@@ -39,11 +39,10 @@ pub struct Analysis<'a> {
     workers: Workers,
 }
 
-/// A group and what the first look at it said.
+/// The threads of a process that are not alone.
 struct Group {
     process: usize,
     threads: Vec<usize>,
-    survey: Survey,
 }
 
 impl<'a> Analysis<'a> {
@@ -312,16 +311,29 @@ impl<'a> Analysis<'a> {
         inherited: &[Inherited],
         make: impl Fn(usize) -> S + Sync,
     ) -> Result<Decoded<S>, Error> {
-        let groups = self.groups(&alone, inherited)?;
+        let mut members: Vec<Vec<usize>> = vec![Vec::new(); self.codes.len()];
+        for (process, thread, part) in &alone {
+            if part.is_none() {
+                members[*process].push(*thread);
+            }
+        }
+        let groups = members.into_iter().enumerate();
+        let groups = groups.filter(|(_, threads)| !threads.is_empty());
+        let groups = groups.map(|(process, threads)| Group { process, threads });
+        let groups: Vec<Group> = groups.collect();
         let together = self.parallel(
             &groups,
             |_| 0,
             |group| {
-                let sink = make(group.process);
-                let (threads, known) = (&group.threads, Some(&group.survey));
-                let before = &inherited[group.process];
-                let (part, _) = self.together(group.process, threads, before, known, sink)?;
-                Ok((group.process, part))
+                let (process, threads) = (group.process, &group.threads);
+                let before = &inherited[process];
+                let survey = match self.at_once(group, before, make(process))? {
+                    Ok(part) => return Ok((process, part)),
+                    Err(survey) => survey,
+                };
+                let (known, sink) = (Some(&survey), make(process));
+                let (part, _) = self.together(process, threads, before, known, sink)?;
+                Ok((process, part))
             },
         )?;
         let alone = alone.into_iter();
@@ -333,34 +345,65 @@ impl<'a> Analysis<'a> {
         Ok(Decoded::new(self.codes.len(), parts, Remarks::default()))
     }
 
-    /// The threads that are not alone, and the first look at each group.
-    fn groups<S>(
+    /// Decodes a group in one look, which is the first, and goes on as the second where that would
+    /// have done the same. Else gives what the first look has found.
+    fn at_once<S: Sink>(
         &self,
-        alone: &[(usize, usize, Option<Part<S>>)],
-        inherited: &[Inherited],
-    ) -> Result<Vec<Group>, Error> {
-        let mut members: Vec<Vec<usize>> = vec![Vec::new(); self.codes.len()];
-        for (process, thread, part) in alone {
-            if part.is_none() {
-                members[*process].push(*thread);
+        group: &Group,
+        before: &Inherited,
+        sink: S,
+    ) -> Result<Result<Part<S>, Survey>, Error> {
+        let recorded = &self.trace.processes()[group.process];
+        let (code, threads) = (&self.codes[group.process], &group.threads);
+        let at = (recorded, group.process);
+        let mut decoder = Decoder::new(at, code, threads, false, None, sink);
+        if self.captures(group)? {
+            decoder.expect_captures();
+        }
+        for &thread in threads {
+            // It may be anywhere now.
+            let _: Result<(), NotAlone> = decoder.begin_within(thread, before.of(thread));
+        }
+        let (mut look, mut settled) = (Some(Convergence::new()), false);
+        // Groups are few: mostly there is one.
+        let piped = self.workers.count() > 1;
+        let remarks = each_event(recorded, threads, piped, |thread, event| {
+            let _: Result<(), NotAlone> = decoder.feed(thread, event);
+            let first = look.as_mut();
+            if first.is_none_or(|look| look.wants_more(decoder.survey())) {
+                return true;
+            }
+            look = None;
+            settled = decoder.has_settled();
+            settled
+        })?;
+        settled |= look.is_some() && decoder.has_settled();
+        let mut found = decoder.finish();
+        Ok(match settled {
+            true => Ok(Part::found(found, remarks)),
+            false => Err(std::mem::take(&mut found.survey)),
+        })
+    }
+
+    /// Whether coroutines' frames are captured, as far as the first events of these threads tell.
+    fn captures(&self, group: &Group) -> Result<bool, Error> {
+        const FEW: usize = 1 << 14;
+        if self.codes[group.process].coroutines() == 0 {
+            return Ok(false);
+        }
+        let threads = self.trace.processes()[group.process].threads();
+        for &thread in &group.threads {
+            for event in threads[thread].events().take(FEW) {
+                if let EventKind::FrameMade { .. }
+                | EventKind::FrameFreed { .. }
+                | EventKind::FrameLeft { .. }
+                | EventKind::Enter { frame: Some(_), .. } = event?.kind
+                {
+                    return Ok(true);
+                }
             }
         }
-        let members: Vec<(usize, Vec<usize>)> = members
-            .into_iter()
-            .enumerate()
-            .filter(|(_, threads)| !threads.is_empty())
-            .collect();
-        self.parallel(
-            &members,
-            |_| 0,
-            |(process, threads)| {
-                Ok(Group {
-                    process: *process,
-                    threads: threads.clone(),
-                    survey: self.survey(*process, threads, &inherited[*process])?,
-                })
-            },
-        )
+        Ok(false)
     }
 
     /// The facts that a first look at these threads finds.

@@ -161,9 +161,9 @@ impl<S: Sink> Decoder<'_, S> {
             return Ok(());
         }
         let holder = self.sites.holder(new.caller, new.time);
-        let instrumented = holder.filter(|&function| {
-            self.sites.was_entered(function) || self.evidence.was_entered(function)
-        });
+        let evidence = &mut self.evidence;
+        let instrumented = holder
+            .filter(|&function| self.sites.was_entered(function) || evidence.was_entered(function));
         if let Some(function) = instrumented {
             let announced = self.announced_stack(context);
             let found = self.caller(context, new, function, callee);
@@ -229,6 +229,7 @@ impl<S: Sink> Decoder<'_, S> {
             let votes = !known && self.running.stack(stack).owner.is_none();
             if votes && instrumented.is_none() {
                 flags |= Frame::CALLBACK;
+                self.evidence.note_guess();
             }
             if instrumented.is_none() && !votes && top.sp > new.sp && top.sp - new.sp < REACH {
                 self.sites.note(Site {

@@ -71,6 +71,19 @@ impl<'a, S: Sink> Decoder<'a, S> {
         }
     }
 
+    /// Coroutines' frames are captured: this is known before all events.
+    pub fn expect_captures(&mut self) {
+        self.evidence.expect_captures();
+        self.running.expect_captures();
+    }
+
+    /// The first look has seen enough. Whether the second one can go on from here, because it would
+    /// have done the same with all events so far; else it has to take these anew.
+    pub fn has_settled(&mut self) -> bool {
+        self.note_callbacks();
+        self.evidence.has_settled()
+    }
+
     /// The sink, with the calls found so far.
     #[inline]
     pub fn sink(&mut self) -> &mut S {

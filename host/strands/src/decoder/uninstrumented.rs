@@ -8,6 +8,7 @@ use crate::sink::Sink;
 use crate::stacks::{BASE, REACH};
 
 use heddle_trace_file::{Addr, Way};
+use std::cell::Cell;
 
 impl<S: Sink> Decoder<'_, S> {
     /// The stack of a call by uninstrumented code, outside the stacks of threads.
@@ -93,6 +94,7 @@ impl<S: Sink> Decoder<'_, S> {
                 return stack;
             }
             if let Some((_, stack)) = behind {
+                self.evidence.note_guess();
                 if votes.near > 0 && votes.far > 0 {
                     self.unresolved.ambiguous += 1;
                 }
@@ -124,8 +126,11 @@ impl<S: Sink> Decoder<'_, S> {
     /// The fiber whose outermost call has ended, and whose code calls once more: from the same
     /// function, or, by a tail call, from that function's caller; and not from where fibers make
     /// their first call. In the first look, when those places are not known, from a later place.
-    fn continued(&self, context: usize, new: &Entered, holder: Option<u32>) -> Option<u32> {
+    fn continued(&mut self, context: usize, new: &Entered, holder: Option<u32>) -> Option<u32> {
         let first_call_sites = self.evidence.first_call_sites();
+        let by_order = self.evidence.is_first_look() && self.begins_within();
+        // What was asked of a stack that is there: nothing, and whether it told that it is likely.
+        let asked = Cell::new([false; 2]);
         let fits = |stack: &u32| {
             let state = self.running.stack(*stack);
             if state.owner.is_some()
@@ -136,20 +141,17 @@ impl<S: Sink> Decoder<'_, S> {
             }
             let same = holder.is_some() && state.root == holder;
             let again = new.caller == state.root_site;
-            match self.evidence.is_first_look() && self.begins_within() {
+            let likely = same || again || new.sp > state.base;
+            let mut all = asked.get();
+            all[usize::from(likely)] = true;
+            asked.set(all);
+            match by_order {
                 true => same && new.caller > state.root_site,
-                false => {
-                    (same
-                        || again
-                        || new.sp > state.base
-                        || first_call_sites.never_holds(new.caller))
-                        && !first_call_sites.holds(new.caller)
-                        && !first_call_sites.is_never_further(new.caller)
-                }
+                false => first_call_sites.may_be_further(new.caller, likely),
             }
         };
         let current = self.running.thread(context).current.filter(fits);
-        current
+        let found = current
             .or_else(|| {
                 self.running
                     .stacks()
@@ -158,7 +160,15 @@ impl<S: Sink> Decoder<'_, S> {
                     .filter(fits)
             })
             // Running as far as was heard: another thread may have it by now.
-            .or_else(|| self.running.map().threads.running().find(fits))
+            .or_else(|| self.running.map().threads.running().find(fits));
+        for likely in [false, true] {
+            match asked.get()[usize::from(likely)] {
+                true if by_order => self.evidence.note_guess(),
+                true => self.evidence.note_asked_further(new.caller, likely),
+                false => {}
+            }
+        }
+        found
     }
 
     /// Ends what was where a new stack has its outermost call. Whether there was something.
