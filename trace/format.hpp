@@ -162,6 +162,7 @@ enum class RecordType : std::uint64_t {
   kFrameMade,
   kFrameFreed,
   kFrameLeft,
+  kStackMade,
 };
 
 /// What a thread makes, by its record of type making.

@@ -1,4 +1,5 @@
 // When the library is loaded, and when the program exits.
+#include "contexts.hpp"
 #include "coroutines.hpp"
 #include "creation.hpp"
 #include "environment.hpp"
@@ -44,6 +45,7 @@ void on_quick_exit() {
   find_jumps();
   find_starts();
   find_creation();
+  find_makecontext();
   // Handlers run in reverse order, so this is the last.
   (void)at_quick_exit(on_quick_exit);
   keep_environment();

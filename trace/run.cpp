@@ -153,6 +153,21 @@ long append_making(Process& process, Thread& thread, Making what, std::uint32_t 
                       number);
 }
 
+long append_stack(Process& process, Thread& thread, const MadeStack& made) {
+  const std::uint64_t now = ticks();
+  const long error = make_room(process, thread, kMostForCall, now, made.by);
+  if (error != 0) return error;
+  std::uint64_t* word = at(thread.buffer.header->position);
+  *word++ = first_word(RecordType::kStackMade, 5, 0);
+  *word++ = now;
+  *word++ = made.low;
+  // With its low bits gone, the last two words are never taken for a short call's enter.
+  *word++ = made.by & ~std::uint64_t{15};
+  *word++ = made.high;
+  commit(thread, word);
+  return 0;
+}
+
 long append_record(Process& process, Thread& thread, std::uint64_t first, std::uint64_t third) {
   const std::uint64_t now = ticks();
   const long error =

@@ -37,13 +37,20 @@ enum class GapReason : std::uint32_t { kPaused = 1, kDropped = 2 };
 [[nodiscard]] long append_gap(Process& process, Thread& thread, GapReason why,
                               std::uint64_t events);
 
-/// Appends what runtimes and programs tell: a record of type strand; of type making; of a type that
-/// has a text.
+/// A stack on which a fiber is to begin, and the stack pointer of the code that makes it.
+struct MadeStack {
+  std::uint64_t low, high;  ///< its lowest address, and the one behind its highest
+  std::uint64_t by;
+};
+
+/// Appends what runtimes and programs tell: a record of type strand; of type making; of type stack
+/// made; of a type that has a text.
 enum class StrandEvent : std::uint32_t { kSwitch = 1, kEnd = 2 };
 [[nodiscard]] long append_strand(Process& process, Thread& thread, StrandEvent what,
                                  std::uint64_t strand);
 [[nodiscard]] long append_making(Process& process, Thread& thread, Making what,
                                  std::uint32_t number);
+[[nodiscard]] long append_stack(Process& process, Thread& thread, const MadeStack& made);
 [[nodiscard]] long append_text(Process& process, Thread& thread, RecordType type,
                                std::uint64_t strand, const char* text);
 

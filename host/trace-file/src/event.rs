@@ -98,6 +98,15 @@ pub enum EventKind<'a> {
         /// [`Thread::made_by`](crate::Thread::made_by). The process has no other of this number.
         number: u32,
     },
+    /// The thread makes a stack on which a fiber is to begin: `makecontext`, `make_fcontext`.
+    StackMade {
+        /// The stack's lowest address.
+        low: Addr,
+        /// The address behind its highest.
+        high: Addr,
+        /// The stack pointer of the code that makes it.
+        by: Addr,
+    },
     /// Code that allocates the frames of coroutines has got memory, which may be a frame.
     FrameMade {
         /// Where the memory is.

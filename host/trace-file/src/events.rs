@@ -360,6 +360,11 @@ impl<'a> Events<'a> {
                 let destroyer = self.addresses.function(record.high);
                 (Way::default(), EventKind::FrameLeft { frame, destroyer })
             }
+            kind::STACK_MADE => {
+                let (low, by) = (Addr(record.word(2)?), Addr(record.word(3)?));
+                let high = Addr(record.word(4)?);
+                (Way::default(), EventKind::StackMade { low, high, by })
+            }
             // The position has noted a base's content already. Unknown records are skipped.
             _ => return Ok(None),
         };

@@ -17,6 +17,7 @@ use std::cell::Cell;
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io;
+use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -407,6 +408,12 @@ impl ThreadWriter {
     pub fn frame_left(&mut self, time: u64, frame: u64, index: u16, destroyer: u64) -> &mut Self {
         let words = [START + time, frame | u64::from(index) << 48];
         self.long(kind::FRAME_LEFT, destroyer as u32, &words)
+    }
+
+    /// Adds that a stack is made for a fiber, by code with the stack pointer `by`.
+    pub fn stack_made(&mut self, time: u64, stack: Range<u64>, by: u64) -> &mut Self {
+        let words = [START + time, stack.start, by, stack.end];
+        self.long(kind::STACK_MADE, 0, &words)
     }
 
     /// Goes on in another run, in a block of its own.

@@ -49,6 +49,7 @@ pub fn other(out: &mut dyn Write, event: &Event, label: &str, depth: usize) -> i
         EventKind::Enter { .. }
         | EventKind::Exit { .. }
         | EventKind::Making { .. }
+        | EventKind::StackMade { .. }
         | EventKind::FrameMade { .. }
         | EventKind::FrameFreed { .. }
         | EventKind::FrameLeft { .. } => return Ok(()),
