@@ -225,6 +225,12 @@ pub fn unresolved_kinds(unresolved: &Unresolved) -> Vec<String> {
             were(unresolved.parents, "coroutine")
         ));
     }
+    if unresolved.fibers > 0 {
+        kinds.push(format!(
+            "{} made unseen: shown below the strand that ran it first, or below that one's maker",
+            were(unresolved.fibers, "fiber")
+        ));
+    }
     kinds
 }
 

@@ -73,7 +73,9 @@ impl Makers {
 
 impl Filterable for All {
     fn had_no_calls(&mut self, strand: &Strand) {
-        self.left_out.push((strand.id, strand.parent));
+        let ran_by = strand.resumer.filter(|_| strand.kind != Kind::Thread);
+        let above = strand.parent.or(ran_by);
+        self.left_out.push((strand.id, above));
     }
 }
 
@@ -219,23 +221,37 @@ impl<'a, 'b> Family<'a, 'b> {
     fn new(strands: &'a [Strand], names: &'a mut Names<'b>) -> Self {
         let none = strands.len();
         let mut latest = (None, none);
-        // Neighbours mostly have the same maker.
-        let made_by = strands.iter().map(|strand| {
-            // A coroutine whose maker is unknown stands below the strand that ran it first.
-            let above = match strand.kind {
-                Kind::Coroutine => strand.parent.or(strand.resumer),
-                Kind::Thread | Kind::Fiber => strand.parent,
-            };
-            if latest.0 != above {
-                let maker = above.and_then(|id| {
+        let mut find = |id: Option<StrandId>| {
+            // Neighbours mostly have the same maker.
+            if latest.0 != id {
+                let found = id.and_then(|id| {
                     let found = strands.binary_search_by_key(&id, |strand| strand.id);
                     found.ok()
                 });
-                latest = (above, maker.unwrap_or(none));
+                latest = (id, found.unwrap_or(none));
             }
-            latest.1 as u32
-        });
-        let made_by: Vec<u32> = made_by.collect();
+            latest.1
+        };
+        let mut made_by: Vec<u32> = Vec::with_capacity(none);
+        for strand in strands {
+            // One whose maker is unknown stands below the strand that ran it first; a fiber beside
+            // that one if both began in the same function: an uninstrumented scheduler runs them one
+            // after another.
+            let ran_by = strand.resumer.filter(|_| strand.kind != Kind::Thread);
+            let above = find(strand.parent.or(ran_by));
+            let beside = strands.get(above).filter(|by| {
+                let begun = |strand: &Strand| strand.entry().map(|(function, _)| function);
+                strand.parent.is_none()
+                    && (strand.kind, by.kind) == (Kind::Fiber, Kind::Fiber)
+                    && begun(by) == begun(strand)
+            });
+            // It was met before, so that its place is known.
+            let above = match beside.and_then(|_| made_by.get(above)) {
+                Some(&beside) => beside,
+                None => above as u32,
+            };
+            made_by.push(above);
+        }
         let mut first = vec![0; none + 2];
         for &maker in &made_by {
             first[maker as usize + 1] += 1;

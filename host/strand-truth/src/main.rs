@@ -37,6 +37,10 @@ struct Options {
     /// says; without it, and where calls began before the recording, any
     #[arg(long, overrides_with = "strands")]
     strands: Option<f64>,
+    /// The share of strands whose maker may not be known, of those that have one by the program;
+    /// without it, and where calls began before the recording, any
+    #[arg(long, overrides_with = "unknown")]
+    unknown: Option<f64>,
     /// Calls may have begun before the recording: the outermost ones may be missing
     #[arg(long)]
     open_at_start: bool,
@@ -89,6 +93,9 @@ fn main() -> Result<ExitCode> {
         let wrong = silent + verdict.wrong_parents();
         let allowed = options.strands.filter(|_| !options.open_at_start);
         right &= allowed.is_none_or(|share| wrong as f64 <= share * strands as f64);
+        let unknown = verdict.unknown_parents() as f64;
+        let allowed = options.unknown.filter(|_| !options.open_at_start);
+        right &= allowed.is_none_or(|share| unknown <= share * verdict.made.len() as f64);
         println!("{name}: {verdict}");
     }
     if marks == 0 {

@@ -41,6 +41,8 @@ pub struct Verdict {
     silent: [u64; 2],
     /// Strands that have another maker than the program says.
     wrong_parent: u64,
+    /// Strands of whose maker the program tells and the trace does not.
+    unknown_parent: u64,
     /// Marks by pair of strands, and the first one's words.
     pairs: HashMap<(u64, u64), (u64, String)>,
     details: Vec<String>,
@@ -109,10 +111,14 @@ impl Verdict {
             let Some(made_by) = self.made.get(truth) else {
                 continue;
             };
+            if maker.is_none() {
+                self.unknown_parent += 1;
+                continue;
+            }
             // One that makes no calls itself is a thread.
             let right = match of_truth.get(made_by) {
                 Some(theirs) => *maker == Some(*theirs),
-                None => maker.is_none_or(|maker| !self.strands.contains_key(&maker)),
+                None => maker.is_some_and(|maker| !self.strands.contains_key(&maker)),
             };
             if !right {
                 self.wrong_parent += 1;
@@ -136,6 +142,11 @@ impl Verdict {
     /// Strands that another made than the program says, of those that were decoded.
     pub fn wrong_parents(&self) -> u64 {
         self.wrong_parent
+    }
+
+    /// Strands of whose maker the program tells and the trace does not.
+    pub fn unknown_parents(&self) -> u64 {
+        self.unknown_parent
     }
 
     /// Pairs strands one to one, those first that have most marks in common; the marks of other
@@ -199,7 +210,7 @@ impl fmt::Display for Verdict {
         let (truth, decoded) = self.strands();
         write!(
             f,
-            "{} marks: {} misplaced, {} on a wrong strand, {} with a wrong path; {truth} strands, decoded as {decoded} and {} fibers, {} coroutines without marks; {} of {} with a wrong parent; {} of {} events unplaced",
+            "{} marks: {} misplaced, {} on a wrong strand, {} with a wrong path; {truth} strands, decoded as {decoded} and {} fibers, {} coroutines without marks; {} of {} with a wrong parent, {} with none known; {} of {} events unplaced",
             self.marks,
             self.misplaced,
             self.wrong_strand,
@@ -208,6 +219,7 @@ impl fmt::Display for Verdict {
             self.silent[1],
             self.wrong_parent,
             self.made.len(),
+            self.unknown_parent,
             self.unplaced,
             self.events
         )?;

@@ -131,7 +131,7 @@ impl Announced {
         let stack = match self.bound(running, number) {
             Some(bound) => bound.stack(running),
             None => {
-                let stack = running.new_stack(context, Addr(0), true, time);
+                let stack = running.new_stack(context, (Addr(0), None), true, time);
                 running.begin_outermost(stack, sp, 0, None);
                 Some(stack)
             }

@@ -184,6 +184,22 @@ impl<'a> Evidence<'a> {
         }
     }
 
+    /// A call from this site began on a stack that was seen to be made: the first on it; a further
+    /// outermost one; or a callback, with others open.
+    pub fn note_on_made_stack(&mut self, site: u64, first: bool, callback: bool) {
+        if !self.is_first_look() {
+            return;
+        }
+        let votes = self.survey.sites.entry(site).or_default();
+        votes.near += u64::from(callback);
+        votes.far += u64::from(!callback);
+        match first {
+            true => self.survey.first_call_sites.note(site),
+            false if callback => {}
+            false => self.survey.first_call_sites.note_further(site),
+        }
+    }
+
     /// How calls from the site of this one begin, and whether they are the outermost of their
     /// stacks. `instrumented`: its caller may be open, but was not seen to begin, and the call says
     /// nothing of others.

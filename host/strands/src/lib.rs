@@ -41,6 +41,7 @@ mod evidence;
 mod instances;
 mod live;
 mod lost;
+mod made_stacks;
 mod offsets;
 mod one_stack;
 mod open_calls;

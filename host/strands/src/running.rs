@@ -22,8 +22,8 @@ pub(crate) struct Running<'a, S> {
 pub(crate) struct Told<S> {
     pub sink: S,
     pub loose: Loose,
-    /// Coroutines of which nothing says who made them.
-    pub orphans: u64,
+    /// Coroutines and fibers of which nothing says who made them.
+    pub orphans: [u64; 2],
 }
 
 impl<'a, S: Sink> Running<'a, S> {
@@ -254,6 +254,14 @@ impl<'a, S: Sink> Running<'a, S> {
         }
     }
 
+    /// Ends a stack, which a thread may run as far as was heard.
+    pub fn end_stack(&mut self, stack: u32, time: u64) {
+        match self.calls.map.stacks[stack].running {
+            true => self.discard_current(self.calls.map.stacks[stack].thread, time),
+            false => self.discard(stack),
+        }
+    }
+
     /// The thread has left the stack that it ran for one that is not known.
     pub fn leave_current(&mut self, context: usize, time: u64) {
         if let Some(stack) = self.calls.map.threads[context].current {
@@ -280,14 +288,19 @@ impl<'a, S: Sink> Running<'a, S> {
     }
 
     /// A stack for a new fiber that begins with a call of `function`; 0: with one that was not
-    /// seen. `within`: calls were open on it before.
-    pub fn new_stack(&mut self, context: usize, function: Addr, within: bool, time: u64) -> u32 {
+    /// seen. `maker`: the strand that made it, as far as a record tells; see [`Strands::add_fiber`].
+    /// `within`: calls were open on it before.
+    pub fn new_stack(
+        &mut self,
+        context: usize,
+        (function, maker): (Addr, Option<Option<StrandId>>),
+        within: bool,
+        time: u64,
+    ) -> u32 {
         let thread = self.calls.map.threads[context].thread;
-        let around = (
-            self.calls.map.innermost_on_own(context),
-            self.calls.map.innermost(context),
-        );
-        let slot = self.calls.strands.add_fiber(thread, function, time, around);
+        let before = self.calls.map.innermost(context);
+        let strands = &mut self.calls.strands;
+        let slot = strands.add_fiber(thread, (function, maker), time, before);
         self.calls.map.stacks.add(Stack {
             slot,
             thread: context,
@@ -303,7 +316,7 @@ impl<'a, S: Sink> Running<'a, S> {
         &mut self,
         context: usize,
         own: u32,
-        (function, sp): (Addr, u64),
+        (function, sp, maker): (Addr, u64, Option<Option<StrandId>>),
         time: u64,
     ) -> u32 {
         let stacks = &self.calls.map.stacks;
@@ -312,12 +325,9 @@ impl<'a, S: Sink> Running<'a, S> {
             state.begins_near(sp) || (state.frames.is_empty() && state.base.abs_diff(sp) < BASE)
         });
         for stack in there.collect::<Vec<u32>>() {
-            match self.calls.map.stacks[stack].running {
-                true => self.discard_current(self.calls.map.stacks[stack].thread, time),
-                false => self.discard(stack),
-            }
+            self.end_stack(stack, time);
         }
-        let stack = self.new_stack(context, function, false, time);
+        let stack = self.new_stack(context, (function, maker), false, time);
         let place = self.calls.map.place_within(own, sp);
         self.calls.map.stacks.lies_within(stack, place);
         stack

@@ -34,11 +34,6 @@ impl StackMap {
         self.stacks[thread.current.unwrap_or(thread.own)].innermost()
     }
 
-    /// The slot of the strand that runs on the thread's own stack.
-    pub fn innermost_on_own(&self, context: usize) -> u32 {
-        self.stacks[self.threads[context].own].innermost()
-    }
-
     /// The thread's own stack that holds `sp`: this thread's if it is one of several that had
     /// theirs there.
     pub fn own_stack_at(&self, context: usize, sp: u64) -> Option<u32> {

@@ -15,6 +15,10 @@ pub(crate) struct Strands<'a, S> {
     slots: Slots,
     instances: Instances<'a>,
     sink: S,
+    /// The process has one thread.
+    alone: bool,
+    /// The number of fibers so far, and of those whose maker is unknown.
+    fibers: [u64; 2],
 }
 
 impl<S> Index<u32> for Strands<'_, S> {
@@ -46,6 +50,8 @@ impl<'a, S: Sink> Strands<'a, S> {
             slots: Slots::new(StrandId::new(number, process.threads().len())),
             instances: Instances::new(code, capturing),
             sink,
+            alone: process.threads().len() == 1,
+            fibers: [0; 2],
         }
     }
 
@@ -62,30 +68,25 @@ impl<'a, S: Sink> Strands<'a, S> {
         slot
     }
 
-    /// A new fiber that begins with a call of `function`, on a thread whose own stack runs the
-    /// strand in `own`, after the strand in `before`. Its parent is who ran before it; or if that
-    /// is a fiber that began in the same function, who made that: an uninstrumented scheduler runs
-    /// them one after another. Where that fiber was made on another thread and has moved, it is
-    /// this thread, whose scheduler it is.
+    /// A new fiber that begins with a call of `function`, on a thread that ran the strand in
+    /// `before`. `maker`: the strand that made it, if a record tells that it was made; `Some(None)`
+    /// where the record does not tell by whom. Without a record it may have been made by any strand
+    /// that there was, so that its maker is known only if the process's one thread was all.
     pub fn add_fiber(
         &mut self,
         thread: usize,
-        function: Addr,
+        (function, maker): (Addr, Option<Option<StrandId>>),
         time: u64,
-        (own, before): (u32, u32),
+        before: u32,
     ) -> u32 {
         let slot = self.slots.add(Kind::Fiber, thread, Nanos(time));
-        let own = &self.slots[own].strand;
         let before = &self.slots[before].strand;
-        let begun = before.entry().map(|(function, _)| function);
-        let sibling = before.kind == Kind::Fiber && begun == Some(function);
-        let parent = match before.parent {
-            Some(maker) if sibling && before.thread() == thread => maker,
-            Some(_) if sibling => own.id,
-            _ => before.id,
-        };
+        let first = self.alone && self.fibers[0] == 0 && before.kind == Kind::Thread;
+        let parent = maker.unwrap_or_else(|| first.then_some(before.id));
+        self.fibers[0] += 1;
+        self.fibers[1] += u64::from(parent.is_none());
         let strand = &mut self.slots[slot].strand;
-        strand.parent = Some(parent);
+        strand.parent = parent;
         strand.begins_with(function);
         self.sink.born(strand);
         slot
@@ -248,11 +249,11 @@ impl<'a, S: Sink> Strands<'a, S> {
         self.slots.end(slot, time, &mut self.sink);
     }
 
-    /// No more events come: gives the sink, which is told of the strands that live, and the number
-    /// of coroutines' instances whose maker is unknown.
-    pub fn finish(mut self) -> (S, u64) {
+    /// No more events come: gives the sink, which is told of the strands that live, and the numbers
+    /// of coroutines' instances and of fibers whose maker is unknown.
+    pub fn finish(mut self) -> (S, [u64; 2]) {
         self.instances.finish(&mut self.slots, &mut self.sink);
         self.slots.finish(&mut self.sink);
-        (self.sink, self.instances.orphans())
+        (self.sink, [self.instances.orphans(), self.fibers[1]])
     }
 }

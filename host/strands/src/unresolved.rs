@@ -16,6 +16,9 @@ pub struct Unresolved {
     pub ambiguous: u64,
     /// Coroutines whose maker is unknown: the tree has them below the strand that ran them first.
     pub parents: u64,
+    /// Fibers whose maker is unknown: the tree has them below the strand that ran them first, or
+    /// below that one's maker.
+    pub fibers: u64,
 }
 
 impl Unresolved {
@@ -32,5 +35,6 @@ impl std::ops::AddAssign for Unresolved {
         self.enters += other.enters;
         self.ambiguous += other.ambiguous;
         self.parents += other.parents;
+        self.fibers += other.fibers;
     }
 }

@@ -27,7 +27,7 @@ const STRANDS: Layers = &[
     &["strands"],
     &["open_calls"],
     &["running"],
-    &["announced"],
+    &["announced", "made_stacks"],
     &["decoder"],
     &["analysis"],
     &[""],

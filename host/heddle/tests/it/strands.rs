@@ -63,6 +63,7 @@ pub fn written(path: &Path) {
     let bases = [0x6000_1f00, 0x6000_2f00];
     for (base, time) in bases.into_iter().zip([700, 720]) {
         thread
+            .stack_made(time, base - 0xf00..base + 0x100, top - 0x100)
             .enter(time, body, LIBC + 0x500, base)
             .enter(time + 5, step, body + 9, base - 0x40);
     }

@@ -267,7 +267,8 @@ impl<S: Sink> Decoder<'_, S> {
     /// that lies within. What is open there is what is around the call.
     fn on_own(&mut self, context: usize, own: u32, new: &Entered, way: u8) -> u32 {
         if self.evidence.begins_inner(new.caller) {
-            let call = (Addr(new.function), new.sp);
+            let maker = self.made_stacks.maker(new.sp);
+            let call = (Addr(new.function), new.sp, maker);
             return self.running.new_inner_stack(context, own, call, new.time);
         }
         let stack = self.running.map().inner_at(new.sp).unwrap_or(own);
@@ -381,7 +382,7 @@ impl<S: Sink> Decoder<'_, S> {
     }
 
     /// How many calls of a thread's own stack are open around `sp`.
-    fn enclosing(&self, stack: u32, new: &Entered, way: u8) -> usize {
+    pub fn enclosing(&self, stack: u32, new: &Entered, way: u8) -> usize {
         let frames = &self.running.stack(stack).frames;
         let around = |frame: &&Frame| {
             frame.sp > new.sp

@@ -16,6 +16,7 @@ use crate::code::Code;
 use crate::entered::Entered;
 use crate::evidence::Evidence;
 use crate::lost::Lost;
+use crate::made_stacks::MadeStacks;
 use crate::running::{Running, Told};
 use crate::sink::Sink;
 use crate::sites::Sites;
@@ -34,6 +35,7 @@ pub(crate) struct Decoder<'a, S> {
     running: Running<'a, S>,
     sites: Sites<'a>,
     announced: Announced,
+    made_stacks: MadeStacks,
     evidence: Evidence<'a>,
     unresolved: Unresolved,
     lost: Lost,
@@ -64,6 +66,7 @@ impl<'a, S: Sink> Decoder<'a, S> {
             running: Running::new(process, number, threads, (code, capturing), sink),
             sites: Sites::new(code, process.modules()),
             announced: Announced::new(threads.len()),
+            made_stacks: MadeStacks::default(),
             evidence: Evidence::new(known),
             unresolved: Unresolved::default(),
             lost: Lost::default(),
@@ -169,9 +172,12 @@ impl<'a, S: Sink> Decoder<'a, S> {
             self.unresolved.events += 1;
             self.exit(context, function, sp.0, event.way, event.time)?;
         } else {
-            self.frame_memory(context, event)?;
+            self.memory(context, event)?;
             self.announced.take(&mut self.running, context, event);
             let gap = matches!(event.kind, EventKind::Gap { .. });
+            if gap {
+                self.made_stacks.forget();
+            }
             self.running.other(context, event, gap);
             return Ok(());
         }
@@ -181,16 +187,22 @@ impl<'a, S: Sink> Decoder<'a, S> {
         Ok(())
     }
 
-    /// Takes an event that tells of the memory of a coroutine's frame, if it is one.
+    /// Takes an event that tells of the memory of a coroutine's frame or of a fiber's stack, if it is
+    /// one.
     #[inline(never)]
-    fn frame_memory(&mut self, context: usize, event: &Event) -> Result<(), NotAlone> {
+    fn memory(&mut self, context: usize, event: &Event) -> Result<(), NotAlone> {
         match event.kind {
             EventKind::FrameMade { .. }
             | EventKind::FrameFreed { .. }
             | EventKind::FrameLeft { .. }
+            | EventKind::StackMade { .. }
                 if self.alone =>
             {
                 return Err(NotAlone);
+            }
+            EventKind::StackMade { low, high, by } => {
+                let made = &mut self.made_stacks;
+                made.make(&self.running, context, (low, high), by);
             }
             EventKind::FrameMade { frame, sp } => {
                 self.evidence.note_capture();
@@ -242,7 +254,8 @@ impl<'a, S: Sink> Decoder<'a, S> {
             sink,
             survey: self.evidence.conclude(),
             unresolved: Unresolved {
-                parents: orphans,
+                parents: orphans[0],
+                fibers: orphans[1],
                 ..self.unresolved
             },
             loose,

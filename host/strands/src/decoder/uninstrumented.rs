@@ -4,8 +4,9 @@
 use super::Decoder;
 use crate::entered::Entered;
 use crate::evidence::Start;
+use crate::made_stacks::Fiber;
 use crate::sink::Sink;
-use crate::stacks::{BASE, REACH};
+use crate::stacks::{BASE, Frame, REACH};
 
 use heddle_trace_file::{Addr, Way};
 use std::cell::Cell;
@@ -34,6 +35,9 @@ impl<S: Sink> Decoder<'_, S> {
             && let Some(stack) = self.announced.empty(&self.running, context, new.sp)
         {
             return stack;
+        }
+        if self.made_stacks.holds(new.sp) {
+            return self.on_made_stack(context, new, instrumented);
         }
         let current = self.running.thread(context).current;
         if !starts && let Some(stack) = self.jumped_on(context, new, callee) {
@@ -105,7 +109,42 @@ impl<S: Sink> Decoder<'_, S> {
         self.evidence.note_start(&start, known_there, instrumented);
         let function = Addr(new.function);
         self.running
-            .new_stack(context, function, instrumented, new.time)
+            .new_stack(context, (function, None), instrumented, new.time)
+    }
+
+    /// The stack of a call where the program made a stack: of the fiber that is there, or of a new
+    /// one.
+    fn on_made_stack(&mut self, context: usize, new: &Entered, instrumented: bool) -> u32 {
+        if let Some(fiber) = self.made_stacks.fiber(&self.running, new.sp) {
+            let way = match new.way {
+                Way::Instrumented => 0,
+                Way::Entry => Frame::ENTRY,
+            };
+            let count = self.enclosing(fiber.stack, new, way);
+            self.running.calls.unwind(fiber.stack, count);
+            if !instrumented {
+                self.evidence
+                    .note_on_made_stack(new.caller, false, count > 0);
+            }
+            return fiber.stack;
+        }
+        if let Some(before) = self.made_stacks.before(&self.running, new.sp) {
+            self.running.end_stack(before.stack, new.time);
+        }
+        self.take_over(context, new);
+        if !instrumented {
+            self.evidence.note_on_made_stack(new.caller, true, false);
+        }
+        let function = Addr(new.function);
+        let maker = self.made_stacks.maker(new.sp);
+        let stack = self
+            .running
+            .new_stack(context, (function, maker), false, new.time);
+        let slot = self.running.stack(stack).slot;
+        let id = self.running.strand(slot).id;
+        let fiber = Fiber { stack, slot, id };
+        self.made_stacks.begins(new.sp, fiber);
+        stack
     }
 
     /// The stack on which the outermost call has just ended by a jump to the new call's function,

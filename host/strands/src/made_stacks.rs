@@ -1,0 +1,181 @@
+//! Stacks that the program made for fibers, by `makecontext` or `make_fcontext`. Until the next one
+//! is made at its place, a stack is one fiber's, whatever calls are made on it: so the record tells
+//! both who made the fiber, and that two calls are the same fiber's.
+
+use crate::StrandId;
+use crate::running::Running;
+use crate::sink::Sink;
+use crate::stacks::REACH;
+use heddle_trace_file::Addr;
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
+
+/// The stacks that were made last at each place.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct MadeStacks {
+    /// By the address behind the highest. They do not overlap.
+    stacks: BTreeMap<u64, MadeStack>,
+    latest: u64,
+    /// The fibers that made stacks before they made a call, by the number of their own stack.
+    makers: FxHashMap<u64, StrandId>,
+}
+
+/// A stack that was made for a fiber.
+#[derive(Clone, Copy, Debug)]
+struct MadeStack {
+    low: u64,
+    /// No other has it.
+    number: u64,
+    maker: Maker,
+    /// The fiber that it is, since its first call was seen.
+    fiber: Option<Fiber>,
+    /// The fiber that was here before.
+    before: Option<Fiber>,
+    /// Its fiber has made a stack before its own first call.
+    has_made: bool,
+}
+
+/// The strand that made a stack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Maker {
+    /// It had been met.
+    Strand(StrandId),
+    /// The fiber on the stack of this number: none of its calls had been seen.
+    OnStack(u64),
+    /// It ran on a stack of which nothing is known.
+    Unknown,
+}
+
+/// A fiber that has been met.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fiber {
+    /// The number of its stack.
+    pub stack: u32,
+    pub slot: u32,
+    pub id: StrandId,
+}
+
+impl Fiber {
+    /// Whether it is still there.
+    fn lives<S: Sink>(&self, running: &Running<'_, S>) -> bool {
+        running.holds(self.slot, self.id)
+    }
+}
+
+impl MadeStacks {
+    /// The thread makes a stack from `low` to `high`, with the stack pointer `by`.
+    pub fn make<S: Sink>(
+        &mut self,
+        running: &Running<'_, S>,
+        context: usize,
+        (low, high): (Addr, Addr),
+        by: Addr,
+    ) {
+        if low >= high {
+            return;
+        }
+        let maker = self.maker_at(running, context, by.0);
+        let overlapping = self.stacks.range(low.0 + 1..);
+        let overlapping = overlapping.take_while(|(_, stack)| stack.low < high.0);
+        let gone: Vec<u64> = overlapping.map(|(&end, _)| end).collect();
+        let mut before = None;
+        for end in gone {
+            if let Some(stack) = self.stacks.remove(&end) {
+                before = stack.fiber.or(stack.before).or(before);
+            }
+        }
+        self.latest += 1;
+        let made = MadeStack {
+            low: low.0,
+            number: self.latest,
+            maker,
+            fiber: None,
+            before,
+            has_made: false,
+        };
+        self.stacks.insert(high.0, made);
+    }
+
+    /// The strand that runs on the thread where its stack pointer is `sp`.
+    fn maker_at<S: Sink>(&mut self, running: &Running<'_, S>, context: usize, sp: u64) -> Maker {
+        let strand = |stack: u32| {
+            let slot = running.stack(stack).innermost();
+            Maker::Strand(running.strand(slot).id)
+        };
+        let map = running.map();
+        if let Some(own) = map.own_stack_at(context, sp) {
+            return strand(map.inner_at(sp).unwrap_or(own));
+        }
+        if let Some(made) = self.at_mut(sp) {
+            return match made.fiber {
+                Some(fiber) if fiber.lives(running) => strand(fiber.stack),
+                Some(_) => Maker::Unknown,
+                None => {
+                    made.has_made = true;
+                    Maker::OnStack(made.number)
+                }
+            };
+        }
+        let current = running.thread(context).current.filter(|&stack| {
+            let top = running.stack(stack).top();
+            let near = top.is_some_and(|top| top.sp.saturating_sub(sp) < REACH);
+            near && map.is_next_on(context, stack, sp)
+        });
+        current.map_or(Maker::Unknown, strand)
+    }
+
+    fn at_mut(&mut self, sp: u64) -> Option<&mut MadeStack> {
+        let (_, made) = self.stacks.range_mut(sp + 1..).next()?;
+        (made.low <= sp).then_some(made)
+    }
+
+    fn at(&self, sp: u64) -> Option<&MadeStack> {
+        let (_, made) = self.stacks.range(sp + 1..).next()?;
+        (made.low <= sp).then_some(made)
+    }
+
+    /// Whether a stack was made where `sp` is.
+    pub fn holds(&self, sp: u64) -> bool {
+        self.at(sp).is_some()
+    }
+
+    /// The fiber whose stack was made where `sp` is, if a call of it was seen.
+    pub fn fiber<S: Sink>(&self, running: &Running<'_, S>, sp: u64) -> Option<Fiber> {
+        let fiber = self.at(sp)?.fiber;
+        fiber.filter(|fiber| fiber.lives(running))
+    }
+
+    /// The fiber that was on the stack before that was made where `sp` is.
+    pub fn before<S: Sink>(&self, running: &Running<'_, S>, sp: u64) -> Option<Fiber> {
+        let before = self.at(sp)?.before;
+        before.filter(|fiber| fiber.lives(running))
+    }
+
+    /// The strand that made the stack where `sp` is; `None` if no stack was seen to be made there,
+    /// `Some(None)` if nothing tells by whom.
+    pub fn maker(&self, sp: u64) -> Option<Option<StrandId>> {
+        let maker = match self.at(sp)?.maker {
+            Maker::Strand(strand) => Some(strand),
+            Maker::OnStack(number) => self.makers.get(&number).copied(),
+            Maker::Unknown => None,
+        };
+        Some(maker)
+    }
+
+    /// The first call was made on the stack where `sp` is: it is this fiber's.
+    pub fn begins(&mut self, sp: u64, fiber: Fiber) {
+        let Some(made) = self.at_mut(sp) else {
+            return;
+        };
+        (made.fiber, made.before) = (Some(fiber), None);
+        let (number, has_made) = (made.number, made.has_made);
+        if has_made {
+            self.makers.insert(number, fiber.id);
+        }
+    }
+
+    /// Events of a thread are missing: it may have made stacks meanwhile.
+    pub fn forget(&mut self) {
+        self.stacks.clear();
+    }
+}

@@ -1,0 +1,121 @@
+//! Stacks that the program was seen to make for fibers.
+
+use crate::log::{Log, Told};
+use heddle_strands::{Analysis, Kind, StrandId};
+use heddle_symbols::Images;
+use heddle_trace_file::write::{ThreadWriter, TraceWriter};
+use heddle_trace_file::{ModuleSymbols, Trace, Why};
+use std::ops::Range;
+use std::path::Path;
+
+const CODE: u64 = 0x40_0000;
+const MAIN: u64 = CODE;
+const BODY: u64 = CODE + 0x100;
+/// The function that is not traced, and makes the fibers' outermost calls.
+const FIRST: u64 = CODE + 0x200;
+const OWN: u64 = 0x7fff_7000;
+/// Two stacks side by side.
+const STACKS: [Range<u64>; 2] = [0x6000_0000..0x6000_4000, 0x6000_4000..0x6000_8000];
+
+/// What the thread does within a call of `main`.
+fn written(path: &Path, does: impl FnOnce(&mut ThreadWriter, &mut dyn FnMut() -> u64)) -> Trace {
+    let writer = TraceWriter::create(path).unwrap();
+    let mut process = writer.process(4711, 1, "/nowhere/app").unwrap();
+    process.module(CODE, CODE + 0x1000, CODE, None, "/nowhere/app");
+    let mut thread = process.thread(4711, "app");
+    thread.stack(0x7fff_0000, 0x7fff_8000);
+    let mut time = 0;
+    let mut next = || {
+        time += 10;
+        time
+    };
+    thread.enter(next(), MAIN, FIRST + 0x80, OWN);
+    does(&mut thread, &mut next);
+    thread.exit(next(), MAIN, 0, OWN);
+    thread.finish().unwrap();
+    process.finish().unwrap();
+    Trace::open(path).unwrap()
+}
+
+/// A call of `body` by what is not traced, on the stack with this number.
+fn call(thread: &mut ThreadWriter, next: &mut dyn FnMut() -> u64, stack: usize) {
+    let sp = STACKS[stack].end - 0x80;
+    thread
+        .enter(next(), BODY, FIRST + 0x20, sp)
+        .exit(next(), BODY, 0, sp);
+}
+
+/// The number of each fiber, and that of its maker.
+fn fibers(trace: &Trace) -> Vec<(u64, Option<u64>)> {
+    let text = "symtab 1\n0 100 local main\n100 100 local body\n200 100 local first\n";
+    let symbols = ModuleSymbols {
+        path: "/nowhere/app".into(),
+        build_id: None,
+        text: text.into(),
+    };
+    let analysis = Analysis::new(trace, &mut Images::packed(&[symbols]));
+    let decoded = analysis.decode(|_| Log::default()).unwrap();
+    let told = decoded.sinks.into_iter().flat_map(|(_, log)| log.0);
+    told.filter_map(|told| match told {
+        Told::Strand("born", id, Kind::Fiber, maker, ..) => {
+            Some((id.number(), maker.map(StrandId::number)))
+        }
+        _ => None,
+    })
+    .collect()
+}
+
+#[test]
+fn calls_from_one_place_on_a_stack_are_one_fibers_until_it_is_made_anew() {
+    let directory = tempfile::tempdir().unwrap();
+    let trace = written(directory.path(), |thread, next| {
+        for _ in 0..2 {
+            thread.stack_made(next(), STACKS[0].clone(), OWN - 0x100);
+            (0..50).for_each(|_| call(thread, next, 0));
+        }
+    });
+    assert_eq!(fibers(&trace), [(2, Some(1)), (3, Some(1))]);
+}
+
+#[test]
+fn a_fiber_is_made_by_the_fiber_on_whose_stack_its_own_is_made() {
+    let directory = tempfile::tempdir().unwrap();
+    let trace = written(directory.path(), |thread, next| {
+        thread.stack_made(next(), STACKS[0].clone(), OWN - 0x100);
+        // Before its maker has made a call that is traced; and the thread goes on meanwhile.
+        thread.stack_made(next(), STACKS[1].clone(), STACKS[0].end - 0x200);
+        call(thread, next, 0);
+        let own = OWN - 0x80;
+        thread
+            .enter(next(), BODY, MAIN + 0x20, own)
+            .exit(next(), BODY, 0, own);
+        call(thread, next, 1);
+    });
+    assert_eq!(fibers(&trace), [(2, Some(1)), (3, Some(2))]);
+}
+
+#[test]
+fn the_maker_of_a_fiber_is_not_guessed() {
+    let directory = tempfile::tempdir().unwrap();
+    let trace = written(directory.path(), |thread, next| {
+        call(thread, next, 0);
+        call(thread, next, 1);
+        // Made by a stack of which nothing is known.
+        thread.stack_made(next(), STACKS[0].clone(), 0x5000_0000);
+        call(thread, next, 0);
+    });
+    assert_eq!(fibers(&trace), [(2, Some(1)), (3, None), (4, None)]);
+}
+
+#[test]
+fn stacks_may_have_been_made_while_nothing_was_recorded() {
+    let directory = tempfile::tempdir().unwrap();
+    let trace = written(directory.path(), |thread, next| {
+        thread.stack_made(next(), STACKS[0].clone(), OWN - 0x100);
+        call(thread, next, 0);
+        thread.stack_made(next(), STACKS[1].clone(), OWN - 0x100);
+        thread.gap(next(), Why::Paused, None);
+        call(thread, next, 1);
+    });
+    assert_eq!(fibers(&trace), [(2, Some(1)), (3, None)]);
+}
