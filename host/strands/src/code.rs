@@ -1,7 +1,7 @@
 //! What the decoder has to know of a process's code: which function an address belongs to, which
 //! functions are coroutines', and where signal handlers return to.
 
-use heddle_symbols::{CoroutinePart, Images, coroutine_part};
+use heddle_symbols::{CoroutinePart, EnterCalls, Images, coroutine_part};
 use heddle_trace_file::{Addr, Module, Modules, Nanos, Process};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::HashMap;
@@ -17,6 +17,8 @@ pub struct Code {
     signal_returns: FxHashSet<Addr>,
     /// By function: those that it jumps to at its end; `None` for one that its code does not tell.
     jumps: FxHashMap<u32, Vec<Option<u32>>>,
+    /// Functions of which the compiler made others for some callers, whose hooks name these.
+    cloned: FxHashSet<u32>,
 }
 
 /// The role of a function in a coroutine.
@@ -39,6 +41,7 @@ struct ModuleCode {
     bias: u64,
     /// The functions' ranges, in order of their addresses, without overlaps.
     stretches: Vec<Stretch>,
+    enter_calls: EnterCalls,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -66,7 +69,14 @@ impl Code {
                 None => code.stretches(module, images),
             };
             let bias = module.bias;
-            let module_code = stretches.map(|stretches| ModuleCode { bias, stretches });
+            let module_code = stretches.map(|stretches| ModuleCode {
+                bias,
+                stretches,
+                enter_calls: match same.and_then(|same| code.modules.get(same)) {
+                    Some(Some(same)) => same.enter_calls.clone(),
+                    _ => images.enter_calls(module),
+                },
+            });
             if same.is_none()
                 && let Some(module_code) = &module_code
             {
@@ -167,6 +177,13 @@ impl Code {
                 self.roles[number as usize] = Role::Ramp(coroutine);
             }
         }
+        for (symbol, _) in functions.iter().filter(|(symbol, _)| symbol.contains('.')) {
+            let base = symbol
+                .split('.')
+                .next()
+                .and_then(|base| functions.get(base));
+            self.cloned.extend(base);
+        }
         self.coroutines += coroutines.len() as u32;
         Some(stretches)
     }
@@ -198,6 +215,27 @@ impl Code {
     pub fn may_jump(&self, from: u32, to: u32) -> bool {
         let targets = self.jumps.get(&from);
         from != to && targets.is_some_and(|all| all.contains(&None) || all.contains(&Some(to)))
+    }
+
+    /// Whether no function that calls hooks is inlined into this one, by `-finstrument-functions`:
+    /// its code calls the enter hook once. False where that is not known. O(bytes of code) for the
+    /// first function of a module, then O(stretches).
+    pub fn inlines_nothing(&self, function: u32) -> bool {
+        let mut modules = self.modules.iter().flatten();
+        let has = |code: &&ModuleCode| code.stretches.iter().any(|s| s.function == function);
+        let Some(code) = modules
+            .find(has)
+            .filter(|_| !self.cloned.contains(&function))
+        else {
+            return false;
+        };
+        let places = code.enter_calls.places();
+        let stretches = code.stretches.iter().filter(|s| s.function == function);
+        let calls = stretches.map(|stretch| {
+            let before = |end: u64| places.partition_point(|&place| place < end);
+            before(stretch.start + stretch.length) - before(stretch.start)
+        });
+        calls.sum::<usize>() == 1
     }
 
     /// The role of a function in a coroutine; unknown, and so plain, without a symbol.

@@ -213,14 +213,14 @@ impl Open {
             && top.sp.0.wrapping_sub(new.sp) == site.above
         {
             match site.above {
-                0 if self.contains(top, new) => return Some(site.caller),
+                0 if self.contains(sites, (top, call.body), new) => return Some(site.caller),
                 0 => {}
                 _ => return Some(site.callee),
             }
         }
         let callee = sites.callee(new.function, new.time);
         if let Some((top, &OpenCall { body, .. })) = innermost
-            && self.contains(top, new)
+            && self.contains(sites, (top, body), new)
         {
             sites.note(site(new, 0, body, callee));
             return Some(body);
@@ -280,11 +280,14 @@ impl Open {
             .or(nearest)
     }
 
-    /// Whether the innermost call, `top`, has the new one inlined into it.
-    fn contains(&self, top: &Frame, new: &Entered) -> bool {
+    /// Whether the innermost call, `top`, in which the machine code of `body` runs, has the new one
+    /// inlined into it. A function whose code calls the enter hook once does not contain itself: it
+    /// was left by a `longjmp`.
+    fn contains(&self, sites: &Sites<'_>, (top, body): (&Frame, u32), new: &Entered) -> bool {
         top.sp.0 == new.sp
             && self.may_contain(top, new)
-            && (top.function.0 != new.function || top.gaps == self.stack.gaps())
+            && (top.function.0 != new.function
+                || (top.gaps == self.stack.gaps() && !sites.inlines_nothing(body)))
     }
 
     /// Whether `frame` has the call site that a call inlined into it has.

@@ -9,6 +9,7 @@ use crate::code::Code;
 use crate::entered::Entered;
 use heddle_trace_file::{Addr, Modules, Nanos, Way};
 use rustc_hash::FxHashMap;
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 /// A call site and the function that it calls.
@@ -62,6 +63,8 @@ pub(crate) struct Sites<'a> {
     /// How far the caller's stack pointer was above that of the call, at the last call of each
     /// function.
     usual: FxHashMap<u32, u64>,
+    /// By function: whether nothing is inlined into it.
+    inlining: RefCell<FxHashMap<u32, bool>>,
 }
 
 impl<'a> Sites<'a> {
@@ -79,6 +82,7 @@ impl<'a> Sites<'a> {
             next: code.functions(),
             entered: Vec::new(),
             usual: FxHashMap::default(),
+            inlining: RefCell::default(),
         }
     }
 
@@ -219,6 +223,17 @@ impl<'a> Sites<'a> {
     /// Whether a symbol says where the function is.
     pub fn has_symbol(&self, function: u32) -> bool {
         function < self.code.functions()
+    }
+
+    /// [`Code::inlines_nothing`], once for each function.
+    pub fn inlines_nothing(&self, function: u32) -> bool {
+        if !self.has_symbol(function) {
+            return false;
+        }
+        let mut known = self.inlining.borrow_mut();
+        *known
+            .entry(function)
+            .or_insert_with(|| self.code.inlines_nothing(function))
     }
 
     /// Whether the function was entered before.

@@ -5,13 +5,14 @@
 //! 1150 0 jump 1180
 //! 1160 0 jump ?
 //! 11f0 0 handler-return -
+//! 1143 0 enter-call -
 //! 1234 4 suspension _Z5fetchi
 //! 1234 2a line /src/fetch.cpp
 //! ```
 //!
 //! A line a fact: address and a number in hexadecimal, a word, and what it leads to. A function
 //! ends by a jump behind this address, to that one or to where the code does not tell; a signal
-//! handler returns to this address; a coroutine suspends there, at the point with the number as
+//! handler returns to this address; a function calls `__cyg_profile_func_enter` there; a coroutine suspends there, at the point with the number as
 //! resume index (0 as address: its line would be a wrong one); the instruction there is of the line
 //! with that number.
 
@@ -25,6 +26,8 @@ use std::fmt::Write as _;
 pub(crate) struct Carried {
     pub jumps: Vec<TailJump>,
     pub signal_returns: Vec<u64>,
+    /// In order.
+    pub enter_calls: Vec<u64>,
     /// By ramp: resume indices, and the instructions if their lines tell.
     pub suspensions: HashMap<String, Vec<(u16, Option<u64>)>>,
     pub lines: BTreeMap<u64, SourceLine>,
@@ -46,6 +49,9 @@ impl Carried {
         for &at in &self.signal_returns {
             line(at, 0, HANDLER_RETURN, "-");
         }
+        for &at in &self.enter_calls {
+            line(at, 0, ENTER_CALL, "-");
+        }
         let mut ramps: Vec<_> = self.suspensions.iter().collect();
         ramps.sort_unstable();
         for (ramp, points) in ramps {
@@ -65,6 +71,7 @@ impl Carried {
             // Most lines are symbols.
             let _ = carried.read_line(line);
         }
+        carried.enter_calls.sort_unstable();
         carried
     }
 
@@ -82,6 +89,7 @@ impl Carried {
                 self.jumps.push(TailJump { at, to });
             }
             HANDLER_RETURN => self.signal_returns.push(at),
+            ENTER_CALL => self.enter_calls.push(at),
             SUSPENSION => {
                 let point = (u16::try_from(number).ok()?, (at != 0).then_some(at));
                 let points = self.suspensions.entry(rest.to_owned()).or_default();
@@ -100,6 +108,7 @@ impl Carried {
 
 const JUMP: &str = "jump";
 const HANDLER_RETURN: &str = "handler-return";
+const ENTER_CALL: &str = "enter-call";
 const SUSPENSION: &str = "suspension";
 const LINE: &str = "line";
 
@@ -110,7 +119,7 @@ mod tests {
     #[test]
     fn facts_are_read_as_they_were_written_and_no_symbol_is_one() {
         let text = "symtab 1\n1139 1c global _Z3addii\n1150 0 jump 1180\n1160 0 jump ?\n\
-                    11f0 0 handler-return -\n0 2 suspension f\n1234 4 suspension f\n\
+                    11f0 0 handler-return -\n1143 0 enter-call -\n0 2 suspension f\n1234 4 suspension f\n\
                     1234 2a line /a b.cpp\n1 2 jump x\nz 1 line f\n1 1 line\n";
         let carried = Carried::read(text);
         assert_eq!(carried.jumps.len(), 2);
@@ -118,7 +127,7 @@ mod tests {
         assert_eq!(carried.lines[&0x1234].short(), "a b.cpp:42");
         let mut again = String::new();
         carried.write(&mut again);
-        let facts: Vec<&str> = text.lines().skip(2).take(6).collect();
+        let facts: Vec<&str> = text.lines().skip(2).take(7).collect();
         assert_eq!(again.lines().collect::<Vec<_>>(), facts);
     }
 }

@@ -1,6 +1,7 @@
 //! The files that a trace's modules were mapped from, each read once.
 
 use crate::carried::Carried;
+use crate::enter_calls::EnterCalls;
 use crate::lines::{Lines, SourceLine};
 use crate::signal_return::signal_returns;
 use crate::tail_jumps::{TailJump, tail_jumps};
@@ -145,9 +146,12 @@ impl Images {
         let mut carried = Carried {
             jumps: self.tail_jumps(module),
             signal_returns: self.signal_returns(module),
+            enter_calls: self.enter_calls(module).places().to_vec(),
             ..Carried::default()
         };
         carried.jumps.retain(|jump| covered.find(jump.at).is_some());
+        let calls = &mut carried.enter_calls;
+        calls.retain(|&place| covered.find(place).is_some());
         let parts = covered.stretches();
         let ramps = parts.filter_map(|(_, _, name)| Some(coroutine_part(name)?.0));
         for ramp in ramps.collect::<HashSet<_>>() {
@@ -287,6 +291,14 @@ impl Images {
         }
     }
 
+    /// Where functions of the file that `module` was mapped from call `__cyg_profile_func_enter`.
+    pub fn enter_calls(&self, module: &Module) -> EnterCalls {
+        match self.carried(module) {
+            Some(carried) => EnterCalls::known(module, carried.enter_calls.clone()),
+            None => EnterCalls::of(module),
+        }
+    }
+
     /// Where coroutines of the file that `module` was mapped from have their frames: return
     /// addresses of hooks in the file's own address space, in order and without overlaps. What its
     /// debug information does not know is to be looked for at run time: in the functions that are a
@@ -407,7 +419,7 @@ impl Images {
 
 /// What `read` finds in the bytes of the file that `module` was mapped from: nothing in one that is
 /// gone, or is another now.
-fn with_file<T>(module: &Module, read: impl Fn(&[u8]) -> Vec<T>) -> Vec<T> {
+pub(crate) fn with_file<T>(module: &Module, read: impl Fn(&[u8]) -> Vec<T>) -> Vec<T> {
     if !module.path.is_absolute() {
         return Vec::new();
     }

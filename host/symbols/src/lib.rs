@@ -11,6 +11,7 @@ mod coroutine_names;
 mod coroutines;
 mod cxa;
 mod demangle;
+mod enter_calls;
 mod excerpt;
 mod files;
 mod images;
@@ -23,6 +24,7 @@ mod unwinder;
 
 pub use coroutine_names::{CoroutinePart, coroutine_part};
 pub use demangle::{abbreviate, demangle, without_parameters, without_return_type};
+pub use enter_calls::EnterCalls;
 pub use images::{Images, Warning};
 pub use lines::SourceLine;
 pub use resolver::{Location, Resolver, printable};

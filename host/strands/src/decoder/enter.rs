@@ -4,9 +4,9 @@
 //! stack pointer, whatever stack that is on:
 //!
 //! 1. *inlined* (`-finstrument-functions` only): the innermost call has the same stack pointer and
-//!    call site: it is the container. But the outermost call of a stack that rested does not
-//!    contain itself: it was never left, and its function is entered anew on a stack that is used
-//!    again;
+//!    call site: it is the container. But a function whose code calls the enter hook once does not
+//!    contain itself: it was left by a `longjmp`. Nor does the outermost call of a stack that
+//!    rested: it was never left, and its function is entered anew on a stack that is used again;
 //! 2. *called by an instrumented function*: the nearest open call above, on any stack, of the
 //!    function that the call site is in; what is open below that on its stack is gone. Where a call
 //!    made from that very site is open there, it is the container, in a frame that has grown
@@ -104,11 +104,12 @@ impl<S: Sink> Decoder<'_, S> {
         if top.sp != new.sp || top.caller != new.caller || top.is(Frame::ENTRY) {
             return false;
         }
-        // The same function at the same place may be another call of it: behind a gap, or on a
-        // stack that is used again.
+        // The same function at the same place may be another call of it: behind a gap, on a stack
+        // that is used again, or after a longjmp where nothing is inlined into it.
         top.function != new.function
             || (top.gaps == self.running.thread(context).gaps
-                && !self.is_entered_anew(stack, context))
+                && !self.is_entered_anew(stack, context)
+                && !self.sites.inlines_nothing(top.body))
     }
 
     /// Whether the outermost call of a stack may be one that was never left: the stack is a

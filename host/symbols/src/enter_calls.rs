@@ -1,0 +1,112 @@
+//! Where functions call `__cyg_profile_func_enter`: a function that calls it once has no other one
+//! inlined.
+
+use object::read::elf::ElfFile64;
+use object::{Object, ObjectSection, ObjectSymbol, RelocationTarget, SectionKind};
+use std::collections::HashSet;
+use std::sync::{Arc, OnceLock};
+
+/// The places of a module's calls of the hook, which are looked for when they are first asked for.
+#[derive(Clone, Debug)]
+pub struct EnterCalls(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    found: OnceLock<Vec<u64>>,
+    module: heddle_trace_file::Module,
+}
+
+impl EnterCalls {
+    pub(crate) fn of(module: &heddle_trace_file::Module) -> Self {
+        EnterCalls(Arc::new(Inner {
+            found: OnceLock::new(),
+            module: module.clone(),
+        }))
+    }
+
+    pub(crate) fn known(module: &heddle_trace_file::Module, places: Vec<u64>) -> Self {
+        let calls = Self::of(module);
+        // It was empty.
+        let _ = calls.0.found.set(places);
+        calls
+    }
+
+    /// In the file's own address space, in order. Nothing of a file that is gone, or is another
+    /// now. O(bytes of code), once.
+    pub fn places(&self) -> &[u64] {
+        let read = || crate::images::with_file(&self.0.module, enter_calls);
+        self.0.found.get_or_init(read)
+    }
+}
+
+const HOOK: &[u8] = b"__cyg_profile_func_enter";
+const CALL: u8 = 0xe8;
+/// `call *distance(%rip)`.
+const CALL_SLOT: [u8; 2] = [0xff, 0x15];
+/// `jmp *distance(%rip)`.
+const JUMP_SLOT: [u8; 2] = [0xff, 0x25];
+
+/// The calls of the hook in an ELF file, directly by its slot of the global offset table or by way
+/// of the procedure linkage table.
+fn enter_calls(bytes: &[u8]) -> Vec<u64> {
+    let Ok(file) = ElfFile64::<object::Endianness>::parse(bytes) else {
+        return Vec::new();
+    };
+    let slots = slots(&file);
+    if slots.is_empty() {
+        return Vec::new();
+    }
+    let code = || {
+        let sections = file.sections();
+        sections
+            .filter(|section| section.kind() == SectionKind::Text)
+            .filter_map(|section| section.data().ok().map(|data| (section, data)))
+    };
+    let mut stubs = HashSet::new();
+    for (section, data) in code() {
+        let name = section.name().unwrap_or_default();
+        if !name.starts_with(".plt") {
+            continue;
+        }
+        for at in memchr::memmem::find_iter(data, &JUMP_SLOT) {
+            let place = section.address() + at as u64;
+            if relative(&data[at + 2..], place + 2).is_some_and(|slot| slots.contains(&slot)) {
+                // An entry is of 16 bytes, in .plt.got of 8; the jump is in its first half.
+                stubs.extend([place & !15, place & !7]);
+            }
+        }
+    }
+    let mut places = Vec::new();
+    for (section, data) in code() {
+        let address = |at: usize| section.address() + at as u64;
+        let direct = memchr::memchr_iter(CALL, data).filter(|&at| {
+            relative(&data[at + 1..], address(at) + 1).is_some_and(|to| stubs.contains(&to))
+        });
+        let by_slot = memchr::memmem::find_iter(data, &CALL_SLOT).filter(|&at| {
+            relative(&data[at + 2..], address(at) + 2).is_some_and(|slot| slots.contains(&slot))
+        });
+        places.extend(direct.chain(by_slot).map(address));
+    }
+    places.sort_unstable();
+    places
+}
+
+/// Where the dynamic linker writes the hook's address.
+fn slots(file: &ElfFile64<'_>) -> HashSet<u64> {
+    let hooks = file.dynamic_symbols();
+    let hooks = hooks.filter(|symbol| symbol.name_bytes() == Ok(HOOK));
+    let hooks: HashSet<_> = hooks.map(|symbol| symbol.index()).collect();
+    let Some(relocations) = file.dynamic_relocations() else {
+        return HashSet::new();
+    };
+    let of_hook = relocations.filter(|(_, relocation)| {
+        matches!(relocation.target(), RelocationTarget::Symbol(index) if hooks.contains(&index))
+    });
+    of_hook.map(|(slot, _)| slot).collect()
+}
+
+/// The address that is as far behind the four bytes at `address` as they say.
+fn relative(bytes: &[u8], address: u64) -> Option<u64> {
+    let distance = i32::from_le_bytes(bytes.first_chunk().copied()?);
+    Some((address + 4).wrapping_add_signed(distance.into()))
+}
