@@ -1,4 +1,5 @@
 // include/heddle/trace.h, the recorder's side.
+#include "frame_memory.hpp"
 #include "load.hpp"
 #include "snapshot.hpp"
 #include "this_thread.hpp"
@@ -76,6 +77,10 @@ extern "C" {
   with_this_thread(
       [&record](Process& process, Thread& thread) { return append_frame(process, thread, record); },
       entry_way);
+}
+
+[[gnu::visibility("default")]] void heddle_trace_strand_made(std::uint64_t strand) {
+  heddle_append(first_word(RecordType::kStrandMade, 3, 0), strand);
 }
 
 [[gnu::visibility("default")]] void heddle_trace_name_strand(std::uint64_t strand,

@@ -163,6 +163,7 @@ enum class RecordType : std::uint64_t {
   kFrameFreed,
   kFrameLeft,
   kStackMade,
+  kStrandMade,
 };
 
 /// What a thread makes, by its record of type making.

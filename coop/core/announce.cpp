@@ -1,4 +1,5 @@
-// Announcements to the recorder: which strand runs, its name, the object it waits for, its end.
+// Announcements to the recorder: which strand makes which, which one runs, its name, the object it
+// waits for, its end.
 // Without a recorder none of these functions is called; with one, every turn takes the slow path
 // through next_slow(), and no other code depends on the recorder.
 #include <atomic>
@@ -27,6 +28,10 @@ bool recorder_is_loaded() noexcept {
 scheduler::announcer::announcer() noexcept : on(recorder_is_loaded()) {
   // Numbers of strands are unique in the process, and never used again.
   if (on) first_number = announced_schedulers.fetch_add(1, std::memory_order_relaxed) << 40;
+}
+
+void scheduler::announce_made(const strand_block& strand) const noexcept {
+  heddle_strand_made(number(strand));
 }
 
 void scheduler::announce_wait(const strand_block& strand) const {

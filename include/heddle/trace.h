@@ -86,6 +86,14 @@ HEDDLE_API_ void heddle_strand_switch(uint64_t strand) {
   if (run) run(strand);
 }
 
+/** For runtimes. The strand that the calling thread runs makes this one, or the thread does, if it
+ * runs none: before that one runs. */
+HEDDLE_API_ void heddle_strand_made(uint64_t strand) {
+  void (*made)(uint64_t);
+  HEDDLE_FIND_(made, heddle_trace_strand_made);
+  if (made) made(strand);
+}
+
 /** Names a strand. */
 HEDDLE_API_ void heddle_name_strand(uint64_t strand, const char* name) {
   void (*give)(uint64_t, const char*);

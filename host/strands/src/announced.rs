@@ -1,11 +1,11 @@
 //! The program's own announcements of its strands (`include/heddle/trace.h`): names, and what they
 //! wait for. Its numbers are bound to the strands that the events show.
 
-use crate::Kind;
 use crate::live::Live;
 use crate::running::Running;
 use crate::sink::Sink;
 use crate::stacks::BASE;
+use crate::{Kind, StrandId};
 use heddle_trace_file::{Addr, Event, EventKind};
 use rustc_hash::FxHashMap;
 
@@ -19,6 +19,8 @@ pub(crate) struct Announced {
     ever: bool,
     /// The announced strands, by number.
     bound: FxHashMap<u64, Bound>,
+    /// The makers of those that have not run yet.
+    makers: FxHashMap<u64, Maker>,
     /// Names of those that have not run yet.
     names: FxHashMap<u64, Box<str>>,
 }
@@ -32,12 +34,21 @@ struct Said {
     new: Option<u64>,
 }
 
+/// The maker of a strand.
+#[derive(Clone, Copy, Debug)]
+enum Maker {
+    /// It had been met.
+    Strand(StrandId),
+    /// The strand with this number: no call of it had been seen.
+    Number(u64),
+}
+
 /// The strand that a number means.
 #[derive(Clone, Copy, Debug)]
 struct Bound {
     slot: u32,
     /// The strand that was in the slot then.
-    id: crate::StrandId,
+    id: StrandId,
     /// The stack that it ran on then.
     stack: u32,
 }
@@ -67,6 +78,10 @@ impl Announced {
                     new: to,
                 };
             }
+            EventKind::StrandMade { strand } => {
+                let maker = self.running(running, context);
+                self.makers.insert(strand, maker);
+            }
             EventKind::StrandName { strand, name } => match self.bound(running, strand) {
                 Some(bound) => running.name(bound.slot, text(name)),
                 None => drop(self.names.insert(strand, text(name))),
@@ -81,6 +96,7 @@ impl Announced {
                 live.into_iter()
                     .for_each(|live| live.strand.dies(event.time));
                 self.bound.remove(&strand);
+                self.makers.remove(&strand);
                 self.names.remove(&strand);
             }
             _ => {}
@@ -105,12 +121,44 @@ impl Announced {
         if kind == Kind::Thread || self.bound(running, number).is_some() {
             return;
         }
+        self.makers.remove(&number);
         if let Some(name) = self.names.remove(&number) {
             running.name(slot, name);
         }
         let thread = running.thread(context);
         let stack = thread.current.unwrap_or(thread.own);
         self.bound.insert(number, Bound { slot, id, stack });
+    }
+
+    /// The strand that runs on the thread, as the program announced; or its own.
+    fn running<S: Sink>(&self, running: &Running<'_, S>, context: usize) -> Maker {
+        match self.said[context].latest {
+            Some(number) => match self.bound(running, number) {
+                Some(bound) => Maker::Strand(bound.id),
+                None => Maker::Number(number),
+            },
+            None => {
+                let own = running.thread(context).own;
+                let slot = running.stack(own).innermost();
+                Maker::Strand(running.strand(slot).id)
+            }
+        }
+    }
+
+    /// The maker of the strand that has just been announced to run, and has not been heard of
+    /// before; `None` if the program does not announce who makes strands, `Some(None)` if nothing
+    /// tells which strand that is.
+    pub fn maker<S: Sink>(
+        &self,
+        running: &Running<'_, S>,
+        context: usize,
+    ) -> Option<Option<StrandId>> {
+        let number = self.said[context].new?;
+        let maker = match *self.makers.get(&number)? {
+            Maker::Strand(strand) => Some(strand),
+            Maker::Number(number) => self.bound(running, number).map(|bound| bound.id),
+        };
+        Some(maker)
     }
 
     /// Whether the strand that was announced has not been heard of before.
@@ -131,7 +179,8 @@ impl Announced {
         let stack = match self.bound(running, number) {
             Some(bound) => bound.stack(running),
             None => {
-                let stack = running.new_stack(context, (Addr(0), None), true, time);
+                let maker = self.maker(running, context);
+                let stack = running.new_stack(context, (Addr(0), maker), true, time);
                 running.begin_outermost(stack, sp, 0, None);
                 Some(stack)
             }

@@ -319,6 +319,10 @@ impl<'a> Events<'a> {
                 };
                 (Way::default(), kind)
             }
+            kind::STRAND_MADE => {
+                let strand = record.word(2)?;
+                (Way::default(), EventKind::StrandMade { strand })
+            }
             kind::STRAND_NAME => {
                 let (strand, name) = (record.word(2)?, text(words)?);
                 (Way::default(), EventKind::StrandName { strand, name })

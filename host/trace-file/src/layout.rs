@@ -61,6 +61,7 @@ pub mod kind {
     pub const FRAME_FREED: u64 = 13;
     pub const FRAME_LEFT: u64 = 14;
     pub const STACK_MADE: u64 = 15;
+    pub const STRAND_MADE: u64 = 16;
 }
 
 /// What a thread makes, by its record of type making.

@@ -362,6 +362,11 @@ impl ThreadWriter {
         self.long(kind::STRAND, 1, &[START + time, strand])
     }
 
+    /// Adds that the strand that runs makes another.
+    pub fn strand_made(&mut self, time: u64, strand: u64) -> &mut Self {
+        self.long(kind::STRAND_MADE, 0, &[START + time, strand])
+    }
+
     /// Adds the end of a strand.
     pub fn strand_end(&mut self, time: u64, strand: u64) -> &mut Self {
         self.long(kind::STRAND, 2, &[START + time, strand])

@@ -137,6 +137,8 @@ class scheduler {
     if (!name.empty()) block->extra().name = name;
     all_.add(*block);
     block->references = 2;
+    if (announcer_.on) [[unlikely]]
+      announce_made(*block);
     ready_.push(*block);
     return handle;
   }
@@ -169,6 +171,7 @@ class scheduler {
   [[nodiscard]] std::uint64_t number(const detail::strand_block& strand) const noexcept {
     return announcer_.first_number + all_.id(strand);
   }
+  void announce_made(const detail::strand_block& strand) const noexcept;
   void announce_wait(const detail::strand_block& strand) const;
   void announce_end(const detail::strand_block& strand) const noexcept;
   void announce_turn(const detail::strand_block* to);

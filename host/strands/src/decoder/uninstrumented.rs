@@ -107,9 +107,12 @@ impl<S: Sink> Decoder<'_, S> {
         }
         let known_there = self.take_over(context, new);
         self.evidence.note_start(&start, known_there, instrumented);
-        let function = Addr(new.function);
+        let begun = (
+            Addr(new.function),
+            self.announced.maker(&self.running, context),
+        );
         self.running
-            .new_stack(context, (function, None), instrumented, new.time)
+            .new_stack(context, begun, instrumented, new.time)
     }
 
     /// The stack of a call where the program made a stack: of the fiber that is there, or of a new
@@ -136,7 +139,8 @@ impl<S: Sink> Decoder<'_, S> {
             self.evidence.note_on_made_stack(new.caller, true, false);
         }
         let function = Addr(new.function);
-        let maker = self.made_stacks.maker(new.sp);
+        let announced = self.announced.maker(&self.running, context);
+        let maker = announced.or_else(|| self.made_stacks.maker(new.sp));
         let stack = self
             .running
             .new_stack(context, (function, maker), false, new.time);

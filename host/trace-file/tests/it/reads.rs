@@ -163,6 +163,7 @@ fn every_kind_of_event_is_read_over_runs_and_bases_and_a_long_time() {
             .strand_switch(hour + 3, 9)
             .strand_name(hour + 4, 9, "nine")
             .strand_waits(hour + 5, 9, "rain")
+            .strand_made(hour + 6, 10)
             .strand_end(hour + 6, 9)
             .strand_switch(hour + 6, 0)
             .frame_made(hour + 6, 0x6000_0000_0010, 0x7fff_fffe_ffe0)
@@ -218,6 +219,7 @@ fn every_kind_of_event_is_read_over_runs_and_bases_and_a_long_time() {
                 reason: b"rain",
             },
         ),
+        event(hour + 6, EventKind::StrandMade { strand: 10 }),
         event(hour + 6, EventKind::StrandEnd { strand: 9 }),
         event(hour + 6, EventKind::StrandSwitch { to: None }),
         event(

@@ -64,6 +64,7 @@ pub fn other(out: &mut dyn Write, event: &Event, label: &str, depth: usize) -> i
         EventKind::StrandSwitch { to: Some(strand) } => ("Strand", format!("{strand} runs")),
         EventKind::StrandSwitch { to: None } => ("Strand", "none runs".to_owned()),
         EventKind::StrandEnd { strand } => ("Strand", format!("{strand} ended")),
+        EventKind::StrandMade { strand } => ("Strand", format!("{strand} is made")),
         EventKind::StrandName { strand, name } => {
             ("Strand", format!("{strand} is named {}", text(name)))
         }
