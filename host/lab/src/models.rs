@@ -90,6 +90,10 @@ pub const KNOWN: &[&str] = &[
     "thread/regions",
     "thread/nice",
     "thread/fifo",
+    "hooks/sparse-ring",
+    "heddle/filtered-fentry",
+    "heddle/deep",
+    "heddle/deep-fentry",
 ];
 
 /// What is wrong with the spelling of a model, if something is.

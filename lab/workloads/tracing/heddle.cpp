@@ -54,7 +54,7 @@ command options(mode which) {
     case mode::filtered:  // everything passes: what it costs to ask
       return {"--exclude", "nothing_is_called_so"};
     case mode::deep:  // the same, and levels are counted
-      return {"--depth", "100"};
+      return {"--depth", "1000"};
     case mode::depth:  // most of what these programs do lies deeper
       return {"--depth", "3"};
     case mode::min_time:  // few of their calls take so long

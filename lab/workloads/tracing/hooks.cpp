@@ -12,6 +12,14 @@ void run_ring(problem& work, region& timed) {
   work.record({.build = "functions", .prefix = &ring_prefix}, timed);
 }
 
+command sparse_ring_prefix(const std::filesystem::path& trace) {
+  return preloaded("sparse-ring", trace);
+}
+
+void run_sparse_ring(problem& work, region& timed) {
+  work.record({.build = "functions", .prefix = &sparse_ring_prefix}, timed);
+}
+
 command naive_prefix(const std::filesystem::path& trace) { return preloaded("naive", trace); }
 
 void run_naive(problem& work, region& timed) {
@@ -23,6 +31,7 @@ void run_naive(problem& work, region& timed) {
 const model<problem> models[] = {
     {"hooks/empty", &run_empty},
     {"hooks/ring", &run_ring},
+    {"hooks/sparse-ring", &run_sparse_ring},
     {"hooks/naive", &run_naive},
 };
 
