@@ -23,6 +23,7 @@ const STRANDS: Layers = &[
     &["pipe", "strand", "unresolved"],
     &["code", "entered", "offsets", "sink", "stacks", "threads"],
     &["live", "lost", "sites", "stack_map", "survey"],
+    &["answers"],
     &["evidence", "instances", "one_stack"],
     &["strands"],
     &["open_calls"],
