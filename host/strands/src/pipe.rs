@@ -56,9 +56,11 @@ pub(crate) fn piped<T: Send, R: Send>(
             result
         });
         // The reader learns that nothing more is wanted when `batches` is gone.
-        for mut batch in batches {
-            if !batch.iter().all(&mut each) {
-                break;
+        'all: for mut batch in batches {
+            for item in &batch {
+                if !each(item) {
+                    break 'all;
+                }
             }
             batch.clear();
             // A reader that has ended needs no more batches.

@@ -261,19 +261,24 @@ impl Convergence {
         }
     }
 
-    /// Counts an event. Whether the first look needs another: it ends when four times as many
-    /// events as it had seen at some check have not changed the conclusions.
+    /// Counts an event; whether the first look has to be asked if it needs another, by
+    /// [`Convergence::is_new`]. `begun`: a call of another strand than a thread was seen.
     #[inline]
-    pub fn wants_more(&mut self, survey: &Survey) -> bool {
+    pub fn is_due(&mut self, begun: bool) -> bool {
         self.events += 1;
         // A program may do much before it begins its first fiber.
-        self.next += u64::from(!survey.begun);
-        self.events < Self::LAST && (self.events < self.next || self.is_new(survey))
+        self.next += u64::from(!begun);
+        self.events >= self.next || self.events >= Self::LAST
     }
 
+    /// Whether the first look needs another event, when that is due to be asked: it ends when four
+    /// times as many events as it had seen at some check have not changed the conclusions.
     #[cold]
     #[inline(never)]
-    fn is_new(&mut self, survey: &Survey) -> bool {
+    pub fn is_new(&mut self, survey: &Survey) -> bool {
+        if self.events >= Self::LAST {
+            return false;
+        }
         let now = Some(survey.conclusions());
         let is_new = now != self.found[0];
         self.next += self.step;
@@ -372,7 +377,7 @@ mod tests {
             if let Some(function) = news.iter().position(|&at| at == event) {
                 survey.entered.insert(function as u32);
             }
-            if !convergence.wants_more(&survey) {
+            if convergence.is_due(survey.begun) && !convergence.is_new(&survey) {
                 return event;
             }
         }

@@ -370,7 +370,13 @@ impl<'a> Analysis<'a> {
         let remarks = each_event(recorded, threads, piped, |thread, event| {
             let _: Result<(), NotAlone> = decoder.feed(thread, event);
             let first = look.as_mut();
-            if first.is_none_or(|look| look.wants_more(decoder.survey())) {
+            if !first.is_some_and(|look| look.is_due(decoder.has_begun())) {
+                return true;
+            }
+            if look
+                .as_mut()
+                .is_some_and(|look| look.is_new(decoder.survey()))
+            {
                 return true;
             }
             look = None;
@@ -487,8 +493,10 @@ impl<'a> Analysis<'a> {
         let piped = self.workers.count() > 1;
         let remarks = each_event(recorded, threads, piped, |thread, event| {
             let _: Result<(), NotAlone> = decoder.feed(thread, event);
-            look.as_mut()
-                .is_none_or(|look| look.wants_more(decoder.survey()))
+            let due = look.as_mut();
+            let due = due.is_some_and(|look| look.is_due(decoder.has_begun()));
+            let look = look.as_mut().filter(|_| due);
+            look.is_none_or(|look| look.is_new(decoder.survey()))
         })?;
         let mut found = decoder.finish();
         let survey = std::mem::take(&mut found.survey);

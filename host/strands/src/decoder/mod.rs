@@ -93,6 +93,12 @@ impl<'a, S: Sink> Decoder<'a, S> {
         self.running.sink()
     }
 
+    /// Whether there was a call outside every thread's own stack, or of a coroutine.
+    #[inline]
+    pub fn has_begun(&self) -> bool {
+        self.evidence.survey().begun
+    }
+
     /// The facts that this look has found so far.
     #[inline]
     pub fn survey(&mut self) -> &Survey {

@@ -44,12 +44,9 @@ impl<S: Sink> Decoder<'_, S> {
             return stack;
         }
         let near = current.filter(|&stack| {
-            self.running.map().is_next_on(context, stack, new.sp)
-                && self
-                    .running
-                    .stack(stack)
-                    .top()
-                    .is_some_and(|top| top.sp - new.sp < REACH)
+            let top = self.running.stack(stack).top();
+            top.is_some_and(|top| top.sp.wrapping_sub(new.sp) < REACH)
+                && self.running.map().is_next_on(context, stack, new.sp)
         });
         // Where a thread may have come back to, in uninstrumented code.
         let behind = self.running.map().next_above(context, new.sp);
