@@ -20,6 +20,7 @@
 
 use crate::code::{Code, Role};
 use crate::entered::Entered;
+use crate::frames::{FrameTable, MadeFrames};
 use crate::live::Slots;
 use crate::sink::Sink;
 use crate::stacks::Frame;
@@ -38,11 +39,11 @@ pub(crate) struct Instances<'a> {
     /// The number of instances whose maker is unknown.
     orphans: u64,
     /// Slots by address.
-    at: FxHashMap<Addr, u32>,
+    at: FrameTable,
     /// By coroutine: calls of its ramp that made instances which were not seen yet.
     unseen: FxHashMap<u32, Unseen>,
     /// By address: memory that may be a frame, and was not entered or freed as one yet.
-    made: FxHashMap<Addr, Made>,
+    made: MadeFrames,
     /// The frames that were allocated by open ramps in which no instance was entered yet.
     in_ramps: FxHashMap<RampCall, Addr>,
     /// Coroutines some of whose frames came from elsewhere than what was seen to be allocated.
@@ -159,9 +160,9 @@ impl<'a> Instances<'a> {
             code,
             capturing,
             orphans: 0,
-            at: FxHashMap::default(),
+            at: FrameTable::default(),
             unseen: FxHashMap::default(),
-            made: FxHashMap::default(),
+            made: MadeFrames::default(),
             in_ramps: FxHashMap::default(),
             made_elsewhere: FxHashSet::default(),
             destroyed: VecDeque::new(),
@@ -188,7 +189,7 @@ impl<'a> Instances<'a> {
     /// numbers mean nothing from here on.
     pub fn finish(&mut self, slots: &mut Slots, sink: &mut impl Sink) {
         let mut last: Vec<(Option<Addr>, u32, Made)> = Vec::new();
-        for (address, made) in std::mem::take(&mut self.made) {
+        for (address, made) in self.made.take() {
             if let Some((ramp, _)) = made.ramp
                 && let Role::Ramp(coroutine) = self.code.role(ramp)
                 && !self.made_elsewhere.contains(&coroutine)
@@ -246,11 +247,11 @@ impl<'a> Instances<'a> {
         call: Option<RampCall>,
     ) {
         self.capturing = true;
-        if let Some(old) = self.at.remove(&frame) {
+        if let Some(old) = self.at.remove(frame, |slot| slots[slot].address()) {
             self.replaced(slots, sink, old);
         }
         if self.made.len() >= MADE {
-            self.made.clear();
+            self.made.take();
         }
         self.made.insert(frame, made);
         if let Some(call) = call {
@@ -265,15 +266,15 @@ impl<'a> Instances<'a> {
         sink: &mut impl Sink,
         frame: Addr,
     ) -> Option<StrandId> {
-        if let Some(&slot) = self.at.get(&frame) {
+        if let Some(slot) = self.at.get(frame, |slot| slots[slot].address()) {
             return Some(slots[slot].strand.id);
         }
-        let made = *self.made.get(&frame)?;
+        let made = *self.made.get(frame)?;
         let (ramp, function) = made.ramp?;
         let Role::Ramp(coroutine) = self.code.role(ramp) else {
             return None;
         };
-        self.made.remove(&frame);
+        self.made.remove(frame);
         let frame = CoroutineFrame::at(frame);
         let slot = self.begin(slots, sink, frame, coroutine, &made, function);
         slots[slot].fresh = true;
@@ -299,7 +300,8 @@ impl<'a> Instances<'a> {
         live.strand.begins_with(function);
         sink.born(&live.strand);
         if let Some(frame) = frame {
-            self.at.insert(frame.address(), slot);
+            let at = |slot: u32| slots[slot].address();
+            self.at.insert(frame.address(), slot, at);
         }
         slot
     }
@@ -317,11 +319,11 @@ impl<'a> Instances<'a> {
             return;
         };
         let address = frame.address();
-        if let Some(made) = self.made.remove(&address) {
+        if let Some(made) = self.made.remove(address) {
             let frame = CoroutineFrame::at(address);
             self.begin(slots, sink, frame, coroutine, &made, destroyer);
         }
-        if let Some(&slot) = self.at.get(&address) {
+        if let Some(slot) = self.at.get(address, |slot| slots[slot].address()) {
             slots[slot].strand.is_left_behind(frame.resume_index());
         }
     }
@@ -339,11 +341,11 @@ impl<'a> Instances<'a> {
         let Role::Part(coroutine, _) = self.code.role(function) else {
             return;
         };
-        if let Some(made) = self.made.remove(&frame) {
+        if let Some(made) = self.made.remove(frame) {
             let frame = CoroutineFrame::at(frame);
             self.begin(slots, sink, frame, coroutine, &made, destroyer);
         }
-        let Some(slot) = self.at.remove(&frame) else {
+        let Some(slot) = self.at.remove(frame, |slot| slots[slot].address()) else {
             return;
         };
         slots[slot].dying = true;
@@ -374,7 +376,7 @@ impl<'a> Instances<'a> {
         };
         let address = frame.address();
         let index = frame.resume_index();
-        let known = self.at.get(&address).copied();
+        let known = self.at.get(address, |slot| slots[slot].address());
         // A call from elsewhere in an open ramp may resume another instance of the coroutine.
         let ramp = around.top.as_mut().filter(|outer| {
             outer.is(Frame::RAMP)
@@ -417,7 +419,7 @@ impl<'a> Instances<'a> {
                 if let Some(old) = known {
                     self.replaced(slots, sink, old);
                 }
-                let made = self.made.remove(&address).unwrap_or_else(|| {
+                let made = self.made.remove(address).unwrap_or_else(|| {
                     self.made_elsewhere.insert(coroutine);
                     self.maker(coroutine, in_ramp || index == Some(0), &around, new.time)
                 });
@@ -491,9 +493,7 @@ impl<'a> Instances<'a> {
     /// This instance is no more.
     fn end(&mut self, slots: &mut Slots, sink: &mut impl Sink, slot: u32, time: u64) {
         let address = slots[slot].address();
-        if self.at.get(&address) == Some(&slot) {
-            self.at.remove(&address);
-        }
+        self.at.forget(address, slot, |slot| slots[slot].address());
         slots.end(slot, time, sink);
     }
 }

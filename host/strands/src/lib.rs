@@ -38,6 +38,7 @@ mod code;
 mod decoder;
 mod entered;
 mod evidence;
+mod frames;
 mod instances;
 mod live;
 mod lost;

@@ -3,7 +3,6 @@
 use crate::sink::Sink;
 use crate::{Kind, Strand, StrandId};
 use heddle_trace_file::{Addr, Nanos, Thread};
-use std::cmp::Reverse;
 use std::ops::{Index, IndexMut};
 
 /// A strand that may be heard of again.
@@ -64,19 +63,30 @@ impl Live {
     }
 }
 
-/// Live strands by slot.
+/// Live strands by slot. They lie in pieces of [`PIECE`] slots: when a million have been alive and
+/// end one after another, the memory of each piece is given back while a sink takes more for them.
 #[derive(Clone, Debug)]
 pub(crate) struct Slots {
-    slots: Vec<Option<Live>>,
+    /// All but the last are whole, or given back: then they are empty.
+    pieces: Vec<Vec<Option<Live>>>,
+    /// The number of strands in each.
+    taken: Vec<u32>,
+    /// A piece without strands that is kept, because the next strand may need it.
+    spare: Vec<Option<Live>>,
     free: Vec<u32>,
     next: StrandId,
 }
+
+/// Slots in a piece. Each has 10 MB: smaller ones might be kept by the allocator.
+const PIECE: usize = 1 << 16;
 
 impl Slots {
     /// Makes slots whose strands are numbered from `first`.
     pub fn new(first: StrandId) -> Self {
         Slots {
-            slots: Vec::new(),
+            pieces: Vec::new(),
+            taken: Vec::new(),
+            spare: Vec::new(),
             free: Vec::new(),
             next: first,
         }
@@ -97,11 +107,14 @@ impl Slots {
     }
 
     fn put(&mut self, on: u32, strand: impl FnOnce(u32) -> Strand) -> u32 {
-        let slot = self.free.pop().unwrap_or_else(|| {
-            self.slots.push(None);
-            self.slots.len() as u32 - 1
-        });
-        self.slots[slot as usize] = Some(Live {
+        let slot = self.free.pop().unwrap_or_else(|| self.one_more());
+        let (piece, place) = (slot as usize / PIECE, slot as usize % PIECE);
+        if self.pieces[piece].is_empty() {
+            self.pieces[piece] = std::mem::take(&mut self.spare);
+            self.pieces[piece].resize(PIECE, None);
+        }
+        self.taken[piece] += 1;
+        self.pieces[piece][place] = Some(Live {
             strand: strand(slot),
             open: 0,
             coroutine: 0,
@@ -112,9 +125,36 @@ impl Slots {
         slot
     }
 
+    /// A slot that was never used.
+    fn one_more(&mut self) -> u32 {
+        if self
+            .pieces
+            .last()
+            .is_none_or(|last| last.len() >= PIECE || last.is_empty())
+        {
+            self.pieces.push(Vec::new());
+            self.taken.push(0);
+        }
+        let piece = self.pieces.len() - 1;
+        let last = &mut self.pieces[piece];
+        last.push(None);
+        (piece * PIECE + last.len() - 1) as u32
+    }
+
+    /// Takes the strand out of this slot.
+    fn take(&mut self, slot: u32) -> Option<Live> {
+        let (piece, place) = (slot as usize / PIECE, slot as usize % PIECE);
+        let live = self.pieces[piece].get_mut(place)?.take()?;
+        self.taken[piece] -= 1;
+        if self.taken[piece] == 0 && self.pieces[piece].len() == PIECE {
+            self.spare = std::mem::take(&mut self.pieces[piece]);
+        }
+        Some(live)
+    }
+
     /// The strand in this slot has ended.
     pub fn end(&mut self, slot: u32, died: u64, sink: &mut impl Sink) {
-        if let Some(mut live) = self.slots[slot as usize].take() {
+        if let Some(mut live) = self.take(slot) {
             live.strand.is_gone(Nanos(died));
             sink.ended(&live.strand);
             self.free.push(slot);
@@ -124,25 +164,25 @@ impl Slots {
     /// The strands that there are have not ended, but nothing more will be heard of them: in order
     /// of their numbers.
     pub fn finish(&mut self, sink: &mut impl Sink) {
-        /// The memory of so many slots at once is given back to the system, so that a sink that
-        /// keeps all strands needs their memory only once.
-        const TOGETHER: usize = 1 << 14;
-        let mut slots = std::mem::take(&mut self.slots);
-        slots.retain(Option::is_some);
-        slots.sort_unstable_by_key(|live| Reverse(live.as_ref().map(|live| live.strand.id)));
-        while let Some(live) = slots.pop() {
-            if let Some(live) = live {
+        let slots = 0..(self.pieces.len() * PIECE) as u32;
+        let mut slots: Vec<u32> = slots.filter(|&slot| self.get(slot).is_some()).collect();
+        slots.sort_unstable_by_key(|&slot| self.get(slot).map(|live| live.strand.id));
+        for slot in slots {
+            if let Some(live) = self.take(slot) {
                 sink.ended(&live.strand);
-            }
-            if slots.len() % TOGETHER == 0 {
-                slots.shrink_to_fit();
             }
         }
     }
 
+    #[inline]
+    fn get(&self, slot: u32) -> Option<&Live> {
+        let piece = &self.pieces[slot as usize / PIECE];
+        piece.get(slot as usize % PIECE)?.as_ref()
+    }
+
     /// Whether this strand is in this slot.
     pub fn holds(&self, slot: u32, id: StrandId) -> bool {
-        let live = self.slots[slot as usize].as_ref();
+        let live = self.get(slot);
         live.is_some_and(|live| live.strand.id == id)
     }
 }
@@ -152,7 +192,7 @@ impl Index<u32> for Slots {
 
     #[inline]
     fn index(&self, slot: u32) -> &Live {
-        match &self.slots[slot as usize] {
+        match &self.pieces[slot as usize / PIECE][slot as usize % PIECE] {
             Some(live) => live,
             None => unreachable!("a slot is held as long as a call or a stack has its number"),
         }
@@ -162,7 +202,7 @@ impl Index<u32> for Slots {
 impl IndexMut<u32> for Slots {
     #[inline]
     fn index_mut(&mut self, slot: u32) -> &mut Live {
-        match &mut self.slots[slot as usize] {
+        match &mut self.pieces[slot as usize / PIECE][slot as usize % PIECE] {
             Some(live) => live,
             None => unreachable!("a slot is held as long as a call or a stack has its number"),
         }

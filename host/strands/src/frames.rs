@@ -1,0 +1,221 @@
+//! Coroutines' frames by their addresses, in few bytes each: a million may be there at once.
+
+use crate::instances::Made;
+use heddle_trace_file::Addr;
+
+/// Numbers of things that have frames, by the frames' addresses. Only the numbers are kept: each
+/// method is told where a thing with some number has its frame, which must not change meanwhile.
+///
+/// A hash table with linear probing, of which at most three quarters are taken.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct FrameTable {
+    /// [`FrameTable::NONE`] where there is none; as many as a power of two.
+    cells: Vec<u32>,
+    len: usize,
+}
+
+impl FrameTable {
+    const NONE: u32 = u32::MAX;
+    const LEAST: usize = 16;
+
+    /// Where the search for a frame begins. What `malloc` gives is at a multiple of 16.
+    fn home(&self, frame: Addr) -> usize {
+        let mixed = (frame.0 >> 4).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        (mixed >> 32) as usize & (self.cells.len() - 1)
+    }
+
+    /// The cell of the number with this frame, or else the free one where it would be; there must
+    /// be a free one.
+    fn cell(&self, frame: Addr, frame_of: &impl Fn(u32) -> Addr) -> usize {
+        let mut cell = self.home(frame);
+        loop {
+            match self.cells[cell] {
+                Self::NONE => return cell,
+                number if frame_of(number) == frame => return cell,
+                _ => cell = (cell + 1) & (self.cells.len() - 1),
+            }
+        }
+    }
+
+    /// The number with this frame.
+    pub fn get(&self, frame: Addr, frame_of: impl Fn(u32) -> Addr) -> Option<u32> {
+        if self.len == 0 {
+            return None;
+        }
+        let number = self.cells[self.cell(frame, &frame_of)];
+        (number != Self::NONE).then_some(number)
+    }
+
+    /// Has this number be the one with this frame, instead of another.
+    pub fn insert(&mut self, frame: Addr, number: u32, frame_of: impl Fn(u32) -> Addr) {
+        if (self.len + 1) * 4 > self.cells.len() * 3 {
+            let cells = (self.cells.len() * 2).max(Self::LEAST);
+            let before = std::mem::replace(&mut self.cells, vec![Self::NONE; cells]);
+            for number in before.into_iter().filter(|&number| number != Self::NONE) {
+                // No two have one frame, so that only free cells have to be told from others.
+                let mut cell = self.home(frame_of(number));
+                while self.cells[cell] != Self::NONE {
+                    cell = (cell + 1) & (self.cells.len() - 1);
+                }
+                self.cells[cell] = number;
+            }
+        }
+        let cell = self.cell(frame, &frame_of);
+        self.len += usize::from(self.cells[cell] == Self::NONE);
+        self.cells[cell] = number;
+    }
+
+    /// Removes the number with this frame.
+    pub fn remove(&mut self, frame: Addr, frame_of: impl Fn(u32) -> Addr) -> Option<u32> {
+        if self.len == 0 {
+            return None;
+        }
+        let cell = self.cell(frame, &frame_of);
+        let number = self.cells[cell];
+        if number == Self::NONE {
+            return None;
+        }
+        self.empty(cell, frame_of);
+        Some(number)
+    }
+
+    /// Removes this number, if it is the one with this frame.
+    pub fn forget(&mut self, frame: Addr, number: u32, frame_of: impl Fn(u32) -> Addr) {
+        if self.len > 0 {
+            let cell = self.cell(frame, &frame_of);
+            if self.cells[cell] == number {
+                self.empty(cell, frame_of);
+            }
+        }
+    }
+
+    /// Removes the number in this cell.
+    fn empty(&mut self, cell: usize, frame_of: impl Fn(u32) -> Addr) {
+        let mask = self.cells.len() - 1;
+        let (mut hole, mut next) = (cell, cell);
+        // What is behind the hole moves into it, unless its search begins behind that.
+        loop {
+            next = (next + 1) & mask;
+            let other = self.cells[next];
+            if other == Self::NONE {
+                break;
+            }
+            let home = self.home(frame_of(other));
+            if next.wrapping_sub(home) & mask >= next.wrapping_sub(hole) & mask {
+                self.cells[hole] = other;
+                hole = next;
+            }
+        }
+        self.cells[hole] = Self::NONE;
+        self.len -= 1;
+    }
+
+    /// Removes all.
+    pub fn clear(&mut self) {
+        *self = FrameTable::default();
+    }
+}
+
+/// Memory that may be frames, by address.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct MadeFrames {
+    table: FrameTable,
+    all: Vec<(Addr, Made)>,
+}
+
+impl MadeFrames {
+    /// The number of frames.
+    pub fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    /// The frame at this address.
+    pub fn get(&self, frame: Addr) -> Option<&Made> {
+        let index = self.table.get(frame, |index| self.all[index as usize].0)?;
+        Some(&self.all[index as usize].1)
+    }
+
+    /// Adds a frame, instead of what was at this address.
+    pub fn insert(&mut self, frame: Addr, made: Made) {
+        let _: Option<Made> = self.remove(frame);
+        let all = &mut self.all;
+        all.push((frame, made));
+        let index = all.len() as u32 - 1;
+        self.table
+            .insert(frame, index, |index| all[index as usize].0);
+    }
+
+    /// Removes the frame at this address.
+    pub fn remove(&mut self, frame: Addr) -> Option<Made> {
+        /// Memory for so few is kept.
+        const FEW: usize = 1 << 12;
+        let all = &mut self.all;
+        let index = self.table.remove(frame, |index| all[index as usize].0)?;
+        if let Some(&(last, _)) = all.last()
+            && last != frame
+        {
+            // The last one comes into its place.
+            self.table.remove(last, |index| all[index as usize].0);
+            let from = all.len() - 1;
+            all.swap(index as usize, from);
+            self.table
+                .insert(last, index, |index| all[index as usize].0);
+        }
+        let (_, made) = all.pop()?;
+        if all.capacity() > FEW && all.len() < all.capacity() / 2 {
+            all.shrink_to(all.len() + all.len() / 2);
+        }
+        Some(made)
+    }
+
+    /// Removes all, and gives them.
+    pub fn take(&mut self) -> Vec<(Addr, Made)> {
+        std::mem::take(self).all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashMap;
+
+    fn made(time: u64) -> Made {
+        Made {
+            maker: None,
+            time,
+            thread: 0,
+            ramp: None,
+        }
+    }
+
+    #[test]
+    fn frames_are_found_as_in_a_map() {
+        let (mut frames, mut map) = (MadeFrames::default(), HashMap::new());
+        let mut random = 1_u64;
+        for time in 0..200_000 {
+            random = random
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            let frame = Addr((random >> 33) % 4096 * 16);
+            match time / 20_000 % 2 == 0 || random >> 60 < 5 {
+                true => {
+                    frames.insert(frame, made(time));
+                    map.insert(frame, time);
+                }
+                false => {
+                    let removed = frames.remove(frame).map(|made| made.time);
+                    assert_eq!(removed, map.remove(&frame));
+                }
+            }
+            let near = Addr(frame.0 ^ 16);
+            let found = frames.get(near).map(|made| made.time);
+            assert_eq!((frames.len(), found), (map.len(), map.get(&near).copied()));
+        }
+        let all: HashMap<Addr, u64> = frames
+            .take()
+            .into_iter()
+            .map(|(at, made)| (at, made.time))
+            .collect();
+        assert_eq!(all, map);
+    }
+}
