@@ -100,7 +100,8 @@ void forget_environment() {
 Mended::Mended(char* const* environment) : old_(environment) {
   static char* const kEmpty[] = {nullptr};
   if (old_ == nullptr) old_ = kEmpty;  // Linux takes it for an empty one
-  if (ours_count == 0 || value_of(old_, name_of(Variable::kDirectory)) != nullptr) return;
+  if (ours_count == 0 || loaded.barred || value_of(old_, name_of(Variable::kDirectory)) != nullptr)
+    return;
   while (old_[entries_] != nullptr) ++entries_;
   bytes_ = (entries_ + ours_count + kSharedCount + 1) * sizeof(char*);
   for (const Shared& shared : kShared) bytes_ += bytes_of(shared, value_of(old_, shared.name));

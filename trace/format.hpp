@@ -58,8 +58,9 @@ struct ProcessHeader {
   std::uint32_t sparse;
   std::uint32_t trouble;  ///< why events were dropped first, an error number; 0 = none was
   Fork fork;
-  std::uint64_t blocks;  ///< that were begun; the next one's number
-  char more_padding[56];
+  std::uint64_t blocks;   ///< that were begun; the next one's number
+  std::uint32_t at_work;  ///< threads that are in the recorder's slow path
+  char more_padding[52];
   char host[256];
   char executable[1024];
   char command_line[2560];

@@ -19,4 +19,7 @@ Function* next(Function*& kept, const char* name) {
 /// Finds the real longjmp, which a signal handler may need first, where dlsym must not be called.
 void find_jumps();
 
+/// Finds the real prctl and syscall (seccomp.cpp), for the same reason.
+void find_seccomp();
+
 }  // namespace heddle::trace

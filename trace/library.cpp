@@ -43,6 +43,7 @@ void on_quick_exit() {
   prepare_snapshot_signal();
   prepare_forks();
   find_jumps();
+  find_seccomp();
   find_starts();
   find_creation();
   find_makecontext();

@@ -86,6 +86,11 @@ void note_blind(long error) {
   say(text);
 }
 
+void note_barred() {
+  say(Text(line, sizeof line) << "heddle: recording ends here: the program gives up system calls "
+                                 "that it needs (seccomp)\n");
+}
+
 void note_lost(std::uint64_t events) {
   Text text(line, sizeof line);
   (text << "heddle: ").decimal(events) << " events were not recorded\n";

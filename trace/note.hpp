@@ -15,6 +15,9 @@ void note_unplanned(const char* path, long error);
 /// At exit, where coroutines' frames could not be looked for.
 void note_blind(long error);
 
+/// Says that a seccomp filter ends recording.
+void note_barred();
+
 /// At exit, where nothing could be recorded, which was said before: how much is missing.
 void note_lost(std::uint64_t events);
 

@@ -145,7 +145,9 @@ void fill_header(ProcessHeader& header, Process& process, const Stamp& first) {
 
 }  // namespace
 
-Process* process() {
+Process* process() { return loaded.barred ? nullptr : process_or_barred(); }
+
+Process* process_or_barred() {
   Process* current = __atomic_load_n(&block, __ATOMIC_ACQUIRE);
   if (current != nullptr) return current;
   auto* fresh = static_cast<Process*>(sys::map_wiped_on_fork(sizeof(Process)));

@@ -52,7 +52,11 @@ struct Process {
 };
 
 /// The process block; null if there was no memory for it, and then nothing is recorded.
+/// Null, too, where a seccomp filter bars the recorder: whoever asks does nothing then.
 [[nodiscard]] Process* process();
+
+/// The same also there, for what needs no system call.
+[[nodiscard]] Process* process_or_barred();
 
 /// Notes whose memory this is, at load and in a forked child: a vfork child, which borrows its
 /// parent's, would be told another number.

@@ -4,6 +4,7 @@
 #include "discard_enter.hpp"
 #include "early.hpp"
 #include "filter.hpp"
+#include "load.hpp"
 #include "note.hpp"
 #include "plan.hpp"
 #include "quiet.hpp"
@@ -140,6 +141,24 @@ void record_kept(Process& process, Thread& thread) {
   }
 }
 
+/// Counts, in the header, threads that are in the slow path: one that is killed there stays, which
+/// tells whose system call a filter did not allow. Signals blocked: in a child that a handler forks
+/// the header is not mapped.
+class AtWork {
+ public:
+  explicit AtWork(ProcessHeader* header) : header_(header) { add(1); }
+  ~AtWork() { add(-1u); }
+  AtWork(const AtWork&) = delete;
+  AtWork& operator=(const AtWork&) = delete;
+
+ private:
+  void add(std::uint32_t threads) {
+    if (header_ != nullptr) __atomic_fetch_add(&header_->at_work, threads, __ATOMIC_RELAXED);
+  }
+
+  ProcessHeader* header_;
+};
+
 /// Gives the thread its buffer, with signals blocked and Busy.
 bool begin(Process& process, std::uint64_t stack_pointer, bool sheltered) {
   if (attach(process, stack_pointer, sheltered)) return true;
@@ -169,8 +188,12 @@ void heddle_record_slowly(std::uint64_t function, std::uint64_t call_site,
                           std::uint64_t stack_pointer, std::uint64_t kind) {
   using namespace heddle::trace;
   if (local.busy) return;
-  Process* const current = process();
+  Process* const current = process_or_barred();
   if (current == nullptr) return;
+  if (loaded.barred) {
+    process_lost(*current);
+    return;
+  }
   if (is_lost(*current)) {  // its hooks did not know it
     process_lost(*current);
     lose_thread(*current);
@@ -181,6 +204,7 @@ void heddle_record_slowly(std::uint64_t function, std::uint64_t call_site,
                     reinterpret_cast<std::uint64_t>(__builtin_return_address(0)) == call_site;
   touch_stack<kStackTaken>();
   const Quiet quiet;
+  const AtWork at_work(current->header);
   const Busy busy;
   const bool entry_way = (kind & kEntryWay) != 0;
   const bool first = !attached();

@@ -3,6 +3,7 @@
 #include <pthread.h>
 
 #include "filter.hpp"
+#include "load.hpp"
 #include "note.hpp"
 #include "quiet.hpp"
 #include "sequence.hpp"
@@ -129,7 +130,8 @@ void publish(const Process& process, Thread& thread) {
   const bool slow = !off && (thread.look_again > 0 || thread.skipped > 0);
   window.own_sequence = quick ? thread.sequence : nullptr;
   // The filter is asked, and frames are looked for, whichever way the events then go.
-  const bool hooked = window.own_sequence != nullptr || filter.active || process.captures;
+  const bool hooked =
+      !loaded.barred && (window.own_sequence != nullptr || filter.active || process.captures);
   window.hooks = hooked ? process.hooks : nullptr;
   const bool plain_enters = process.hooks == nullptr || process.hooks == &heddle_brief_hooks;
   window.enter_sequence = plain_enters ? window.own_sequence : nullptr;

@@ -89,7 +89,7 @@ constexpr int kMostScripts = 4;
 }  // namespace
 
 const char* Started::look(int directory, const char* path) {
-  if (loaded.bare || path == nullptr) return nullptr;
+  if (loaded.bare || loaded.barred || path == nullptr) return nullptr;
   if (*path == '\0') return why_file(directory, kMostScripts);
   const long fd = arch::syscall(SYS_openat, directory, path, O_RDONLY | O_CLOEXEC, 0);
   if (fd < 0) return nullptr;
@@ -99,7 +99,7 @@ const char* Started::look(int directory, const char* path) {
 }
 
 const char* Started::search(const char* name) {
-  if (loaded.bare || name == nullptr) return nullptr;
+  if (loaded.bare || loaded.barred || name == nullptr) return nullptr;
   for (const char* c = name; *c != '\0'; ++c) {
     if (*c == '/') return look(AT_FDCWD, name);
   }

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -80,6 +81,41 @@ TEST_CASE("a program with other rights than who started it writes nowhere") {
   }
   CHECK(start(0755, trace).out == "0 " + trace + "\n");
   CHECK(read_trace(trace).at(0).enters() == 2);
+}
+
+TEST_CASE("a program may give up system calls that recording needs") {
+  for (const std::string& way : ways()) {
+    for (const std::string what : {"strict", "filter", "seccomp", "allowing"}) {
+      CAPTURE(what);
+      const Scratch scratch;
+      const auto trace = scratch.path() / "trace";
+      const Outcome outcome = run(
+          {.arguments = {way + "secluded", what, std::to_string(kCalls)}, .trace = trace.string()});
+      CHECK(outcome.exit_code == 0);
+      CHECK(outcome.out == std::to_string(kCalls + 1) + "\n");
+      const bool barred = what != "allowing";
+      CHECK((outcome.err.find("recording ends here") != std::string::npos) == barred);
+      const RawProcess process = read_trace(trace).at(0);
+      CHECK(process.events() + process.all_dropped() == 2 * (kCalls + 1));
+      CHECK(process.enters() == (barred ? 1 : kCalls + 1));
+    }
+  }
+}
+
+TEST_CASE("a process that is killed in the recorder says so") {
+  for (const std::string& way : ways()) {
+    const Scratch scratch;
+    const auto trace = scratch.path() / "trace";
+    const Outcome outcome = run({.arguments = {way + "secluded", "unseen", std::to_string(kCalls)},
+                                 .trace = trace.string()});
+    CHECK(outcome.exit_code == -SIGSYS);
+    for (const auto& process : std::filesystem::directory_iterator(trace)) {
+      if (!process.is_directory()) continue;
+      std::ifstream header(process.path() / "process", std::ios::binary);
+      header.seekg(200);
+      CHECK(header.get() == 1);
+    }
+  }
 }
 
 TEST_CASE("arguments can be kept out of a trace") {

@@ -132,7 +132,9 @@ pub struct ProcessHeader {
     pub unused_too: U32,
     /// Blocks that were begun, and the number of the next one; 0 = not known.
     pub blocks: U64,
-    pub unused_three: [u8; 56],
+    /// Threads that are in the recorder's slow path, or were killed there.
+    pub at_work: U32,
+    pub unused_three: [u8; 52],
     pub host: [u8; 256],
     pub executable: [u8; 1024],
     pub command: [u8; 2560],

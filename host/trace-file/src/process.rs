@@ -72,6 +72,7 @@ pub(crate) struct Head {
     pub sparse: u32,
     pub fork: Option<Fork>,
     pub trouble: u32,
+    pub at_work: u32,
     pub host: String,
     pub executable: String,
     pub command: Vec<String>,
@@ -123,6 +124,7 @@ impl Head {
             sparse: header.sparse.get(),
             fork: Fork::of(header.fork),
             trouble: header.trouble.get(),
+            at_work: header.at_work.get(),
             host: text(&header.host),
             executable,
             command,
@@ -273,6 +275,12 @@ impl Process {
         i32::try_from(self.head.trouble)
             .ok()
             .filter(|&error| error != 0)
+    }
+
+    /// Whether the process was killed while a thread of it was in the recorder, and not in its own
+    /// code.
+    pub fn killed_at_work(&self) -> bool {
+        !self.head.ended && !self.running && self.head.at_work > 0
     }
 
     /// Bytes that the flight recorder was to keep, if it was one: only the latest events are here.

@@ -103,9 +103,29 @@ fn record(args: &Args) -> Result<ExitCode, Failure> {
             run::signal_name(signal)
         ));
     }
+    if status.signal() == Some(libc::SIGSYS) {
+        blame(&trace, &program);
+    }
     conclude(&trace, &shown, &program, collected);
     claim.release();
     Ok(exit_code(status))
+}
+
+/// Says whose system call it was that a seccomp filter has killed the program for.
+fn blame(trace: &Path, program: &Path) {
+    let Ok(trace) = Trace::open(trace) else {
+        return;
+    };
+    let ours = trace.processes().iter().any(Process::killed_at_work);
+    warning(format_args!(
+        "{}: a seccomp filter forbids a system call {}",
+        program.display(),
+        if ours {
+            "of the recorder's; let it allow those that docs/record.md names, or record until it is installed: --stop-at FUNCTION"
+        } else {
+            "of the program's own, or rt_sigprocmask, which the recorder needs first"
+        }
+    ));
 }
 
 fn exit_code(status: ExitStatus) -> ExitCode {

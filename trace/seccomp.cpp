@@ -1,0 +1,228 @@
+// prctl and syscall (seccomp), where a program gives system calls up. A filter that kills for a
+// system call of the recorder's would kill the program when its next block is full, and strict mode
+// takes the clock away, too (RDTSC is a SIGSEGV there). So what a filter says of these is looked up
+// before it is installed, and recording ends there.
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/prctl.h>
+#include <linux/seccomp.h>
+
+#include "interpose.hpp"
+#include "load.hpp"
+#include "note.hpp"
+#include "quiet.hpp"
+#include "recording.hpp"
+
+using SystemCall = long(long, ...);
+extern "C" {
+[[gnu::visibility("hidden")]] extern constinit SystemCall* heddle_real_syscall;
+constinit SystemCall* heddle_real_syscall = nullptr;
+}
+
+namespace heddle::trace {
+
+namespace {
+
+using Prctl = int(int, unsigned long, unsigned long, unsigned long, unsigned long);
+constinit Prctl* real_prctl = nullptr;
+
+/// A system call as the recorder makes it, as far as filters look at the arguments.
+struct Needed {
+  int number;
+  std::uint64_t arguments[6];
+};
+constexpr Needed kNeeded[] = {
+    {SYS_rt_sigprocmask, {SIG_BLOCK, 0, 0, 8}},
+    {SYS_openat, {static_cast<std::uint32_t>(AT_FDCWD), 0, O_RDWR | O_CLOEXEC | O_NOFOLLOW}},
+    {SYS_openat, {static_cast<std::uint32_t>(AT_FDCWD), 0, O_WRONLY | O_CREAT | O_CLOEXEC, 0600}},
+    {SYS_fallocate, {3}},
+    {SYS_fstatfs, {3}},
+    {SYS_mmap, {0, kSlotBytes, PROT_READ | PROT_WRITE, MAP_SHARED, 3}},
+    {SYS_madvise, {0, 0, MADV_DONTFORK}},
+    {SYS_pwrite64, {3}},
+    {SYS_close, {3}},
+    {SYS_futex, {0, 1, 1}},
+    {SYS_clock_gettime, {CLOCK_MONOTONIC_RAW}},
+    {SYS_gettid, {}},
+};
+
+/// The action that a filter takes, as the kernel finds it: classic BPF over struct seccomp_data.
+std::uint32_t action_of(const sock_fprog& program, const seccomp_data& call) {
+  std::uint32_t a = 0, x = 0, memory[BPF_MEMWORDS] = {};
+  const auto* const words = reinterpret_cast<const std::uint32_t*>(&call);
+  for (std::uint32_t at = 0; at < program.len; ++at) {
+    const sock_filter& step = program.filter[at];
+    const std::uint32_t operand = BPF_SRC(step.code) == BPF_X ? x : step.k;
+    switch (BPF_CLASS(step.code)) {
+      case BPF_LD:
+      case BPF_LDX: {
+        std::uint32_t& to = BPF_CLASS(step.code) == BPF_LD ? a : x;
+        const auto mode = BPF_MODE(step.code);
+        to = mode == BPF_ABS && step.k + 4 <= sizeof call && step.k % 4 == 0 ? words[step.k / 4]
+             : mode == BPF_LEN                                               ? sizeof call
+             : mode == BPF_MEM ? memory[step.k % BPF_MEMWORDS]
+                               : step.k;
+        break;
+      }
+      case BPF_ST:
+        memory[step.k % BPF_MEMWORDS] = a;
+        break;
+      case BPF_STX:
+        memory[step.k % BPF_MEMWORDS] = x;
+        break;
+      case BPF_ALU:
+        switch (BPF_OP(step.code)) {
+          case BPF_ADD:
+            a += operand;
+            break;
+          case BPF_SUB:
+            a -= operand;
+            break;
+          case BPF_MUL:
+            a *= operand;
+            break;
+          case BPF_DIV:
+            a = operand != 0 ? a / operand : 0;
+            break;
+          case BPF_OR:
+            a |= operand;
+            break;
+          case BPF_AND:
+            a &= operand;
+            break;
+          case BPF_XOR:
+            a ^= operand;
+            break;
+          case BPF_LSH:
+            a = operand < 32 ? a << operand : 0;
+            break;
+          case BPF_RSH:
+            a = operand < 32 ? a >> operand : 0;
+            break;
+          case BPF_NEG:
+            a = -a;
+            break;
+          default:
+            return SECCOMP_RET_ALLOW;
+        }
+        break;
+      case BPF_JMP: {
+        bool holds = true;
+        switch (BPF_OP(step.code)) {
+          case BPF_JA:
+            at += step.k;
+            continue;
+          case BPF_JEQ:
+            holds = a == operand;
+            break;
+          case BPF_JGT:
+            holds = a > operand;
+            break;
+          case BPF_JGE:
+            holds = a >= operand;
+            break;
+          case BPF_JSET:
+            holds = (a & operand) != 0;
+            break;
+          default:
+            return SECCOMP_RET_ALLOW;
+        }
+        at += holds ? step.jt : step.jf;
+        break;
+      }
+      case BPF_RET:
+        return BPF_RVAL(step.code) == BPF_A ? a : step.k;
+      default:
+        (BPF_MISCOP(step.code) == BPF_TAX ? x : a) = BPF_MISCOP(step.code) == BPF_TAX ? a : x;
+    }
+  }
+  return SECCOMP_RET_ALLOW;  // the kernel refuses such a filter
+}
+
+/// A trap is no better: signals are blocked where the recorder makes most of its calls.
+bool kills(std::uint32_t action) {
+  switch (action & SECCOMP_RET_ACTION_FULL) {
+    case SECCOMP_RET_ERRNO:
+    case SECCOMP_RET_USER_NOTIF:
+    case SECCOMP_RET_TRACE:
+    case SECCOMP_RET_LOG:
+    case SECCOMP_RET_ALLOW:
+      return false;
+    default:
+      return true;
+  }
+}
+
+bool kills_us(const sock_fprog* program) {
+  if (program == nullptr || program->filter == nullptr) return false;
+  // Without either the kernel refuses it.
+  if (arch::syscall(SYS_prctl, PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1 &&
+      arch::syscall(SYS_geteuid) != 0) {
+    return false;
+  }
+  for (const Needed& needed : kNeeded) {
+    seccomp_data call{};
+    call.nr = needed.number;
+    call.arch = AUDIT_ARCH_X86_64;
+    for (unsigned i = 0; i < 6; ++i) call.args[i] = needed.arguments[i];
+    if (kills(action_of(*program, call))) return true;
+  }
+  return false;
+}
+
+/// Ends recording in all threads: those that come later inherit the filter.
+void stop() {
+  const Quiet quiet;
+  note_barred();
+  Process* const current = process();
+  if (current == nullptr || current->state != Recording::kRunning) {
+    loaded.barred = true;
+    return;
+  }
+  (void)update_modules(*current, true);
+  process_in_trouble(*current, -EPERM);
+  const Locked locked(current->lock);
+  process_stamp(*current);
+  loaded.barred = true;
+  for (Thread* thread = current->threads; thread != nullptr; thread = thread->next) {
+    thread->full = true;
+    publish(*current, *thread);
+  }
+}
+
+void before(unsigned long mode, const sock_fprog* program) {
+  if (loaded.barred || loaded.secure) return;
+  if (mode == SECCOMP_MODE_STRICT || (mode == SECCOMP_MODE_FILTER && kills_us(program))) stop();
+}
+
+}  // namespace
+
+void find_seccomp() {
+  (void)next(real_prctl, "prctl");
+  (void)next(heddle_real_syscall, "syscall");
+}
+
+}  // namespace heddle::trace
+
+extern "C" {
+
+/// Called by our syscall (arch/x86_64_syscall.S) before it jumps to the real one, which it returns.
+[[gnu::visibility("hidden")]] void* heddle_before_syscall(long number, unsigned long operation,
+                                                          unsigned long,
+                                                          const sock_fprog* program) {
+  using namespace heddle::trace;
+  if (number == SYS_seccomp) {
+    if (operation == SECCOMP_SET_MODE_STRICT) before(SECCOMP_MODE_STRICT, nullptr);
+    if (operation == SECCOMP_SET_MODE_FILTER) before(SECCOMP_MODE_FILTER, program);
+  }
+  return reinterpret_cast<void*>(next(heddle_real_syscall, "syscall"));
+}
+
+[[gnu::visibility("default")]] int prctl(int option, unsigned long second, unsigned long third,
+                                         unsigned long fourth, unsigned long fifth) {
+  using namespace heddle::trace;
+  auto* const real = next(real_prctl, "prctl");
+  if (option == PR_SET_SECCOMP) before(second, reinterpret_cast<const sock_fprog*>(third));
+  return real(option, second, third, fourth, fifth);
+}
+}

@@ -1,0 +1,74 @@
+// usage: secluded strict|filter|seccomp|unseen|allowing CALLS
+// Calls once, gives up most of its system calls, and calls so often. Prints its calls. The filter
+// kills for all but a few; the allowing one kills for a call that nobody makes.
+#define _GNU_SOURCE
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "shape.h"
+
+static volatile long calls;
+
+CALL static void call(void) { calls++; }
+
+PLAIN static int allow_few(const char* way) {
+  struct sock_filter steps[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 1, 0),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_write, 3, 0),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_rt_sigprocmask, 2, 0),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit_group, 1, 0),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  const struct sock_fprog program = {sizeof steps / sizeof *steps, steps};
+  if (strcmp(way, "seccomp") == 0) {
+    return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program);
+  }
+  if (strcmp(way, "filter") == 0) return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+  long result = SYS_seccomp;
+  __asm__ volatile("syscall"
+                   : "+a"(result)
+                   : "D"(SECCOMP_SET_MODE_FILTER), "S"(0), "d"(&program)
+                   : "rcx", "r11", "memory");
+  return (int)result;
+}
+
+PLAIN static int forbid_one(void) {
+  struct sock_filter steps[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_reboot, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  const struct sock_fprog program = {sizeof steps / sizeof *steps, steps};
+  return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+}
+
+PLAIN int main(int argc, char** argv) {
+  if (argc < 3) return 2;
+  call();
+  const int strict = strcmp(argv[1], "strict") == 0;
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return 1;
+  const int failed = strict                             ? prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT)
+                     : strcmp(argv[1], "allowing") == 0 ? forbid_one()
+                                                        : allow_few(argv[1]);
+  if (failed) return 1;
+  for (long i = atol(argv[2]); i > 0; i--) call();
+  char text[32];
+  const int length = snprintf(text, sizeof text, "%ld\n", calls);
+  if (write(1, text, (size_t)length) != length) return 1;
+  // All that strict mode leaves.
+  if (strict) syscall(SYS_exit, 0);
+  return 0;
+}
