@@ -61,7 +61,7 @@ std::uint32_t block_units(const Process& process) {
 long Buffer::open(const Process& process, const char* name, int flags) {
   Text text = Text(path, sizeof path) << process.directory << name;
   text.decimal(number);
-  return text.fits() ? sys::open(path, flags | O_NOFOLLOW, 0600) : -ENAMETOOLONG;
+  return text.fits() ? sys::open_own(path, flags, 0600) : -ENAMETOOLONG;
 }
 
 long Buffer::create(Process& process) {

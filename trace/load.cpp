@@ -71,7 +71,7 @@ long mark_trace(const char* directory) {
   static char path[4200];  // the stack may be small; the process lock is held
   const Text text = Text(path, sizeof path) << directory << '/' << kMarkerName;
   if (!text.fits()) return -ENAMETOOLONG;
-  const long fd = sys::open(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
+  const long fd = sys::open_own(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
   if (fd == -EEXIST) return 0;
   if (fd < 0) return fd;
   const long written = sys::write_all(fd, kMarkerText, sizeof kMarkerText - 1);

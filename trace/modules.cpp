@@ -31,7 +31,7 @@ std::uint64_t hash(const char* text) {
 bool append(Scan& scan, const Text& line) {
   Modules& modules = scan.modules;
   if (scan.fd < 0) {
-    scan.fd = sys::open(modules.path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0600);
+    scan.fd = sys::open_own(modules.path, O_WRONLY | O_CREAT | O_APPEND, 0600);
     if (scan.fd < 0) {
       note_trouble(*modules.trouble_noted, "cannot write", modules.path, scan.fd);
       return false;

@@ -167,8 +167,8 @@ void forget_decisions() {
 
 /// Maps the plan of this name, which is then removed, and takes over what it says. 0 or a negated
 /// error.
-long take_plan(Process& process, const char* path) {
-  const long fd = sys::open(path, O_RDONLY | O_NOFOLLOW);
+long take_plan(Process& process, char* path) {
+  const long fd = sys::open_own(path, O_RDONLY);
   if (fd < 0) return fd;
   struct stat status;
   long error = arch::syscall(SYS_fstat, fd, &status);
@@ -207,7 +207,7 @@ long take_plan(Process& process, const char* path) {
 bool recorder_is_gone(Process& process) {
   const Text text = Text(process.plan_path, sizeof process.plan_path)
                     << loaded.directory << "/control";
-  const long fd = text.fits() ? sys::open(process.plan_path, O_RDONLY | O_NOFOLLOW) : -ENAMETOOLONG;
+  const long fd = text.fits() ? sys::open_own(process.plan_path, O_RDONLY) : -ENAMETOOLONG;
   if (fd < 0) return true;
   const long result = arch::syscall(SYS_flock, fd, LOCK_SH | LOCK_NB);
   sys::close(fd);

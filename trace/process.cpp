@@ -56,7 +56,7 @@ long make_directory(Process& process, const char* trace) {
     if (!text.fits()) return -ENAMETOOLONG;
     process.spare = take_spare(process, trace);
     if (process.spare) return 0;
-    const long result = sys::mkdir(process.directory);
+    const long result = sys::mkdir_own(process.directory);
     if (result != -EEXIST) return result;
     text.cut(stem);
     (text << '.').decimal(attempt);
@@ -67,7 +67,7 @@ long make_directory(Process& process, const char* trace) {
 Control* map_control(char (&path)[4224], const char* trace) {
   const Text text = Text(path, sizeof path) << trace << "/control";
   if (!text.fits()) return nullptr;
-  const long fd = sys::open(path, O_RDWR | O_NOFOLLOW);
+  const long fd = sys::open_own(path, O_RDWR);
   if (fd < 0) return nullptr;
   struct stat status;
   void* mapped = nullptr;
@@ -91,7 +91,7 @@ long map_header(Process& process) {
   const Text text = Text(path, sizeof path) << process.directory << "/process";
   if (!text.fits()) return -ENAMETOOLONG;
   const int fresh = process.spare ? 0 : O_EXCL;
-  const long fd = sys::open(path, O_RDWR | O_CREAT | fresh | O_NOFOLLOW, 0600);
+  const long fd = sys::open_own(path, O_RDWR | O_CREAT | fresh, 0600);
   if (fd < 0) return fd;
   long error = sys::allocate(fd, 0, sizeof(ProcessHeader));
   if (error == 0) {

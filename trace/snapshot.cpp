@@ -33,19 +33,20 @@ long Snapshot::make() {
     text.decimal(number);
     if (!text.fits()) return -ENAMETOOLONG;
     stem = text.size();
-    long error = sys::mkdir(directory);
+    long error = sys::mkdir_own(directory);
     if (error == -EEXIST) continue;
     if (error == 0) error = mark_trace(directory);
     if (error != 0) return error;
     text << '/';
     text.decimal(process->header->pid);
-    return text.fits() ? sys::mkdir(directory) : -ENAMETOOLONG;
+    return text.fits() ? sys::mkdir_own(directory) : -ENAMETOOLONG;
   }
 }
 
 long Snapshot::create(const char* name) {
   const Text text = Text(process->path, sizeof process->path) << directory << '/' << name;
-  return text.fits() ? sys::open(process->path, O_WRONLY | O_CREAT | O_EXCL, 0600) : -ENAMETOOLONG;
+  return text.fits() ? sys::open_own(process->path, O_WRONLY | O_CREAT | O_EXCL, 0600)
+                     : -ENAMETOOLONG;
 }
 
 long Snapshot::add_process() {
@@ -61,11 +62,11 @@ long Snapshot::add_process() {
 }
 
 long Snapshot::add_modules() {
-  const long from = sys::open(process->modules.path, O_RDONLY);
+  const Locked locked(process->modules.lock);
+  const long from = sys::open_own(process->modules.path, O_RDONLY);
   if (from < 0) return from;
   const long fd = create("modules");
   long error = fd < 0 ? fd : 0;
-  const Locked locked(process->modules.lock);
   char* const scratch = process->modules.line;
   for (std::uint64_t offset = 0; error == 0;) {
     const long n = sys::read(from, scratch, sizeof process->modules.line);

@@ -31,7 +31,40 @@ std::size_t repeat(const void* from, std::size_t bytes, long& error, Write write
   return done;
 }
 
+/// Calls `action` with a descriptor of the directory that the path is in, and the name there.
+template <typename Action>
+long in_own_directory(char* path, Action action) {
+  char* slash = path;
+  for (char* c = path; *c != '\0'; ++c) {
+    if (*c == '/') slash = c;
+  }
+  *slash = '\0';
+  const long directory = open(slash == path ? "/" : path, O_PATH | O_DIRECTORY);
+  *slash = '/';
+  if (directory < 0) return directory;
+  struct stat status;
+  long result = arch::syscall(SYS_fstat, directory, &status);
+  if (result == 0) {
+    const bool ours = status.st_uid == static_cast<uid_t>(arch::syscall(SYS_geteuid));
+    result = ours ? action(directory, slash + 1) : -EACCES;
+  }
+  close(directory);
+  return result;
+}
+
 }  // namespace
+
+long open_own(char* path, int flags, unsigned mode) {
+  return in_own_directory(path, [=](long directory, const char* name) {
+    return arch::syscall(SYS_openat, directory, name, flags | O_CLOEXEC | O_NOFOLLOW, mode);
+  });
+}
+
+long mkdir_own(char* path) {
+  return in_own_directory(path, [](long directory, const char* name) {
+    return arch::syscall(SYS_mkdirat, directory, name, 0700);
+  });
+}
 
 std::size_t read_file(const char* path, char* to, std::size_t room) {
   const long fd = open(path, O_RDONLY);

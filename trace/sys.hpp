@@ -28,6 +28,15 @@ inline long read(long fd, void* to, std::size_t bytes) {
 inline long write(long fd, const void* from, std::size_t bytes) {
   return arch::syscall(SYS_write, fd, from, bytes);
 }
+
+/// Opens a file, and no link, in a directory of ours: the directory is opened first, and -EACCES if
+/// another user owns it, who could put something else in the file's place. `path` has a slash, and
+/// is changed meanwhile.
+long open_own(char* path, int flags, unsigned mode = 0);
+
+/// Makes a directory in one of ours, likewise.
+long mkdir_own(char* path);
+
 inline long mkdir(const char* path) { return arch::syscall(SYS_mkdirat, AT_FDCWD, path, 0700); }
 inline long unlink(const char* path) { return arch::syscall(SYS_unlinkat, AT_FDCWD, path, 0); }
 inline long readlink(const char* path, char* to, std::size_t bytes) {

@@ -124,7 +124,7 @@ void Started::write(const char* what) const {
   static constexpr char kName[] = "/unrecorded";
   char path[sizeof loaded.directory + sizeof kName];
   if (!(Text(path, sizeof path) << loaded.directory << kName).fits()) return;
-  const long fd = sys::open(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW, 0666);
+  const long fd = sys::open_own(path, O_WRONLY | O_APPEND | O_CREAT, 0600);
   if (fd < 0) return;
   char found[1024] = {};  // the path of a file that is open
   if (*path_ == '\0') {

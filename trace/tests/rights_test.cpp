@@ -118,6 +118,24 @@ TEST_CASE("a process that is killed in the recorder says so") {
   }
 }
 
+TEST_CASE("nothing is written into another user's directory") {
+  if (geteuid() != 0) {
+    MESSAGE("not tested: only root may give a directory away; run as root");
+    return;
+  }
+  for (const std::string& way : ways()) {
+    const Scratch scratch;
+    const auto trace = scratch.path() / "trace";
+    std::filesystem::create_directory(trace);
+    REQUIRE(chown(trace.c_str(), 65534, 65534) == 0);
+    const Outcome outcome =
+        run({.arguments = {way + "secluded", "allowing", "10"}, .trace = trace.string()});
+    CHECK(outcome.exit_code == 0);
+    CHECK(outcome.err.find("permission denied") != std::string::npos);
+    CHECK(std::filesystem::is_empty(trace));
+  }
+}
+
 TEST_CASE("arguments can be kept out of a trace") {
   const Scratch scratch;
   const auto trace = scratch.path() / "trace";

@@ -69,6 +69,14 @@ pub enum Error {
     /// `heddle record` is still at work on it.
     #[error("{0}: `heddle record` is still recording into it; wait for its end")]
     Recording(PathBuf),
+    /// Another user could change what is written there.
+    #[error("{path}: it belongs to another user (id {owner}), and nothing is written there")]
+    Others {
+        /// The directory.
+        path: PathBuf,
+        /// Its owner.
+        owner: u32,
+    },
     /// The operating system refused.
     #[error("{path}: {cause}")]
     Io {

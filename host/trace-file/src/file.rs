@@ -3,9 +3,12 @@
 use crate::Error;
 use crate::layout::HEADER_SIZE;
 use memmap2::Mmap;
+use std::ffi::CString;
 use std::fs::{File, OpenOptions};
 use std::io::Read;
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::os::fd::{AsRawFd, FromRawFd};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};
 
@@ -63,15 +66,39 @@ pub fn text_of(path: &Path) -> Result<Option<Vec<u8>>, Error> {
 /// Opens a file of a trace to be written, too; makes it where there is none, for its user
 /// alone. A FIFO keeps nobody waiting, and a link is refused.
 pub fn open_to_write(path: &Path) -> Result<File, Error> {
-    OpenOptions::new()
+    open_own(path, libc::O_RDWR | libc::O_CREAT)
+}
+
+/// Opens a file, and no link, in a directory of ours. The directory is opened first, and refused if
+/// another user owns it, who could put something else in the file's place.
+pub fn open_own(path: &Path, flags: libc::c_int) -> Result<File, Error> {
+    let (parent, name) = match (path.parent(), path.file_name()) {
+        (Some(parent), Some(name)) if parent == Path::new("") => (Path::new("."), name),
+        (Some(parent), Some(name)) => (parent, name),
+        _ => return Err(Error::io(path)(std::io::ErrorKind::IsADirectory.into())),
+    };
+    let directory = OpenOptions::new()
         .read(true)
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .mode(0o600)
-        .custom_flags(libc::O_NONBLOCK | libc::O_NOFOLLOW)
-        .open(path)
-        .map_err(Error::io(path))
+        .custom_flags(libc::O_PATH | libc::O_DIRECTORY)
+        .open(parent)
+        .map_err(Error::io(parent))?;
+    let owner = directory.metadata().map_err(Error::io(parent))?.uid();
+    // SAFETY: a system call without arguments.
+    if owner != unsafe { libc::geteuid() } {
+        return Err(Error::Others {
+            path: parent.to_owned(),
+            owner,
+        });
+    }
+    let name = CString::new(name.as_bytes()).map_err(|error| Error::io(path)(error.into()))?;
+    let flags = flags | libc::O_NONBLOCK | libc::O_NOFOLLOW | libc::O_CLOEXEC;
+    // SAFETY: the name is zero-terminated, and what is opened nobody else's.
+    unsafe {
+        match libc::openat(directory.as_raw_fd(), name.as_ptr(), flags, 0o600) {
+            -1 => Err(Error::io(path)(std::io::Error::last_os_error())),
+            file => Ok(File::from_raw_fd(file)),
+        }
+    }
 }
 
 /// A mapped file that is at least one header long.

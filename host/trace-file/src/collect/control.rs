@@ -5,6 +5,7 @@ mod claim;
 pub use claim::{Claim, is_begun};
 
 use crate::Error;
+use crate::file::open_own;
 use crate::layout::{CONTROL_MAGIC, ControlHeader};
 use memmap2::MmapMut;
 use std::fs::File;
@@ -98,9 +99,7 @@ impl Control {
 
 /// Maps the file that a collector holds.
 pub fn open(path: &Path) -> Result<MmapMut, Error> {
-    let mut options = File::options();
-    let file = options.read(true).write(true).open(path);
-    map(&file.map_err(Error::io(path))?, path)
+    map(&open_own(path, libc::O_RDWR)?, path)
 }
 
 fn map(file: &File, path: &Path) -> Result<MmapMut, Error> {

@@ -5,14 +5,13 @@ use super::dead::{self, Collected};
 use super::events_file::{EventsFile, Refused};
 use super::spare::Spare;
 use crate::buffer::{self, offset};
-use crate::file::{Mapped, unborn};
+use crate::file::{Mapped, open_own, unborn};
 use crate::layout::{BufferHeader, ENDED, HEADER_SIZE, MOST_SLOTS, ProcessHeader, Slot, slot};
 use crate::store::Source;
 use crate::trace::{LOST, UNRECORDED};
 use crate::{Error, trace};
 use memmap2::{MmapMut, MmapOptions};
 use std::collections::HashMap;
-use std::fs::File;
 use std::io::Write as _;
 use std::mem::offset_of;
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -259,11 +258,7 @@ impl Buffer {
             return Ok(None);
         }
         buffer::Head::read(&Mapped::open(path)?)?;
-        let file = File::options()
-            .read(true)
-            .write(true)
-            .open(path)
-            .map_err(Error::io(path))?;
+        let file = open_own(path, libc::O_RDWR)?;
         // SAFETY: the file only grows; it is shared with the traced process, and what both change
         // is atomic.
         let header = unsafe { MmapOptions::new().len(HEADER_SIZE).map_mut(&file) };

@@ -467,3 +467,22 @@ fn drops_of_a_buffer_without_a_block_stay_with_its_thread() {
     assert!(buffer.exists());
     assert_eq!(Trace::open(path).unwrap().processes()[0].dropped(), 9);
 }
+
+/// Whose directory it is could put a link in the place of a file. Only root can give one away.
+#[test]
+fn nothing_is_written_into_the_directory_of_another_user() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("trace");
+    write(&path, &[FULL], 0, |_| {});
+    let away = |path: &Path| std::os::unix::fs::chown(path, Some(65534), None).is_ok();
+    if !away(&path) {
+        return;
+    }
+    let names = || fs::read_dir(&path).unwrap().count();
+    let before = names();
+    assert!(matches!(
+        recover(&path),
+        Err(Error::Others { owner: 65534, .. })
+    ));
+    assert_eq!(names(), before);
+}
