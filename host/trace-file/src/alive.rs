@@ -20,7 +20,8 @@ pub(crate) fn alive(directory: &Path, head: &Head, replaced: bool) -> bool {
     written_by_someone(&directory.join("process")).unwrap_or_else(|| !replaced && in_proc(head))
 }
 
-fn written_by_someone(path: &Path) -> Option<bool> {
+/// Whether any process can write the file; none where the file system does not say.
+pub(crate) fn written_by_someone(path: &Path) -> Option<bool> {
     let file = open(path).ok()?;
     let lease = |kind: libc::c_int| {
         // SAFETY: F_SETLEASE takes a number.

@@ -1,9 +1,10 @@
 //! Plans: what `heddle record` tells a traced process of its functions, because only the host has
 //! their names.
 
+use crate::alive::written_by_someone;
 use crate::collect::Requests;
 use crate::{Addr, Error, Module, Modules, Recipe, trace};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::Write;
 use std::ops::{BitOr, BitOrAssign};
@@ -70,13 +71,23 @@ pub struct PlanRange {
 pub struct Planner {
     trace: PathBuf,
     requests: Requests,
+    /// Those that may ask again.
     processes: HashMap<PathBuf, Answered>,
+    /// Those that have ended: a program may have forked ten thousand of them.
+    ended: HashSet<PathBuf>,
+    /// With so many that may ask, it is looked which of them have ended.
+    sweep_at: usize,
 }
+
+/// Processes that are not worth a sweep.
+const FEW: usize = 16;
 
 #[derive(Debug, Default)]
 struct Answered {
-    /// Bytes of its `modules`.
+    /// Bytes of its `modules` that were answered.
     bytes: usize,
+    /// Bytes that it had when it was read.
+    read: u64,
     plans: u32,
 }
 
@@ -90,6 +101,8 @@ impl Planner {
             trace: path.to_owned(),
             requests: Requests::open(path)?,
             processes: HashMap::new(),
+            ended: HashSet::new(),
+            sweep_at: FEW,
         })
     }
 
@@ -134,13 +147,33 @@ impl Planner {
     ) -> Result<usize, Error> {
         let mut answers = 0;
         for (directory, _) in trace::image_directories(&self.trace)? {
+            if self.ended.contains(&directory) {
+                continue;
+            }
             let process = self.processes.entry(directory.clone()).or_default();
             if process.answer(&directory, ranges)? {
                 self.requests.answer();
                 answers += 1;
             }
         }
+        if self.processes.len() > self.sweep_at {
+            self.sweep();
+        }
         Ok(answers)
+    }
+
+    /// Forgets the processes that have ended. One that was answered had its header mapped then.
+    fn sweep(&mut self) {
+        let ended = &mut self.ended;
+        self.processes.retain(|directory, process| {
+            let header = directory.join("process");
+            let gone = process.plans > 0 && written_by_someone(&header) == Some(false);
+            if gone {
+                ended.insert(directory.clone());
+            }
+            !gone
+        });
+        self.sweep_at = FEW + 2 * self.processes.len();
     }
 }
 
@@ -151,10 +184,19 @@ impl Answered {
         ranges: &mut impl FnMut(&Module) -> Vec<PlanRange>,
     ) -> Result<bool, Error> {
         let path = directory.join("modules");
+        let size = match std::fs::metadata(&path) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(false),
+            found => found.map_err(Error::io(&path))?.len(),
+        };
+        // It only grows.
+        if size == self.read {
+            return Ok(false);
+        }
         let bytes = match std::fs::read(&path) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(false),
             read => read.map_err(Error::io(&path))?,
         };
+        self.read = bytes.len() as u64;
         let complete = bytes
             .iter()
             .rposition(|&b| b == b'\n')
@@ -287,6 +329,41 @@ mod tests {
         assert_eq!(word(&plan, 16), second.len() as u64);
         assert_eq!(word(&plan, 32 + 32), 0x7020);
         assert!(!process.join("plan-3").exists());
+        collector.finish().unwrap();
+    }
+
+    /// A pass over all that ever were costs as many system calls for each that begins.
+    #[test]
+    fn processes_that_have_ended_are_not_looked_at_again() {
+        let trace = tempfile::tempdir().unwrap();
+        let collector = Collector::begin(trace.path()).unwrap();
+        let mut planner = Planner::begin(trace.path()).unwrap();
+        let line = "load 1 1000 3000 1000 2000 100 - /a\n";
+        let many = 3 * FEW;
+        for pid in 1..=many {
+            let process = trace.path().join(pid.to_string());
+            std::fs::create_dir(&process).unwrap();
+            std::fs::write(process.join("process"), [0; 4096]).unwrap();
+            std::fs::write(process.join("modules"), line).unwrap();
+        }
+        let first = trace.path().join("1");
+        let mut header = File::options();
+        let running = header
+            .read(true)
+            .write(true)
+            .open(first.join("process"))
+            .unwrap();
+        let mut answer = || planner.answer_all(&mut |_| Vec::new()).unwrap();
+        assert_eq!(answer(), many);
+        assert_eq!(answer(), 0);
+        if written_by_someone(&first.join("process")).is_some() {
+            std::fs::write(first.join("modules"), [line, line].concat()).unwrap();
+            std::fs::write(trace.path().join("2/modules"), [line, line].concat()).unwrap();
+            assert_eq!(answer(), 1, "one that runs has opened a library");
+            assert!(first.join("plan-2").exists());
+            assert_eq!(planner.processes.len(), 1);
+        }
+        drop(running);
         collector.finish().unwrap();
     }
 }
