@@ -277,10 +277,11 @@ void ask_for_plan(Process& process) {
       return;
     }
     const std::uint64_t known = __atomic_exchange_n(&planned_adds, 0, __ATOMIC_ACQ_REL);
-    const long error = ask(process);
+    // A forked child has its parent's modules, and the parent's plans say all.
+    const bool knows_all = known != 0 && known == adds;
+    const long error = knows_all && process.plans == 0 ? -ESRCH : ask(process);
     if (error == 0) continue;
-    if (error == -ESRCH && known != 0 && known == adds) {
-      // A forked child asks anew, and heddle record has ended: the parent's plans say all.
+    if (error == -ESRCH && knows_all) {
       process.planned = bytes;
       planned_adds = known;
       return;

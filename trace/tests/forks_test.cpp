@@ -2,8 +2,10 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <sstream>
 
+#include "planner.hpp"
 #include "raw_trace.hpp"
 #include "run.hpp"
 #include "ways.hpp"
@@ -15,6 +17,21 @@ bool is(const RawProcess& process, pid_t pid) {
 }
 
 }  // namespace
+
+TEST_CASE("a forked child does not wait for a plan that its parent has") {
+  for (const std::string& way : ways()) {
+    const Scratch scratch;
+    const auto trace = scratch.path() / "trace";
+    const Planner planner(trace, {});
+    const Outcome outcome =
+        run({.arguments = {way + "forks", "thread", "20"}, .trace = trace.string(), .in_child = [] {
+               setenv("HEDDLE_COROUTINES", "auto", 1);
+             }});
+    CHECK(outcome.exit_code == 0);
+    CHECK(planner.requests() >= 1);
+    CHECK(planner.requests() < 10);
+  }
+}
 
 TEST_CASE("forked children and their parent are recorded, whoever forks") {
   constexpr int kChildren = 50;

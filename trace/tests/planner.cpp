@@ -83,6 +83,10 @@ Planner::~Planner() {
   std::filesystem::remove(trace_ / "control");
 }
 
+std::uint32_t Planner::requests() const {
+  return __atomic_load_n(field(control_, 16), __ATOMIC_ACQUIRE);
+}
+
 void Planner::answer_all() {
   for (const auto& entry : std::filesystem::directory_iterator(trace_)) {
     if (entry.is_directory()) answer(entry.path());

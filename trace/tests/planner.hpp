@@ -24,6 +24,7 @@ class Planner {
   Planner(const Planner&) = delete;
   Planner& operator=(const Planner&) = delete;
   [[nodiscard]] int answered() const { return answered_; }
+  [[nodiscard]] std::uint32_t requests() const;
 
  private:
   void answer_all();

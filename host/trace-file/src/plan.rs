@@ -138,6 +138,7 @@ impl Planner {
                 }
             }
         }
+        self.sweep();
         Ok(())
     }
 
@@ -162,13 +163,18 @@ impl Planner {
         Ok(answers)
     }
 
-    /// Forgets the processes that have ended. One that was answered had its header mapped then.
+    /// Forgets the processes that have ended. One that was answered had its header mapped then. The
+    /// plans are removed that it has not read: a forked child knows what its parent did.
     fn sweep(&mut self) {
         let ended = &mut self.ended;
         self.processes.retain(|directory, process| {
             let header = directory.join("process");
             let gone = process.plans > 0 && written_by_someone(&header) == Some(false);
             if gone {
+                for plan in 1..=process.plans {
+                    // What was read is not there any more.
+                    let _ = std::fs::remove_file(directory.join(format!("plan-{plan}")));
+                }
                 ended.insert(directory.clone());
             }
             !gone
@@ -362,6 +368,7 @@ mod tests {
             assert_eq!(answer(), 1, "one that runs has opened a library");
             assert!(first.join("plan-2").exists());
             assert_eq!(planner.processes.len(), 1);
+            assert!(!trace.path().join("2/plan-1").exists());
         }
         drop(running);
         collector.finish().unwrap();
