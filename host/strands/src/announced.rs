@@ -146,19 +146,13 @@ impl Announced {
     }
 
     /// The maker of the strand that has just been announced to run, and has not been heard of
-    /// before; `None` if the program does not announce who makes strands, `Some(None)` if nothing
-    /// tells which strand that is.
-    pub fn maker<S: Sink>(
-        &self,
-        running: &Running<'_, S>,
-        context: usize,
-    ) -> Option<Option<StrandId>> {
+    /// before; `None` if nothing tells.
+    pub fn maker<S: Sink>(&self, running: &Running<'_, S>, context: usize) -> Option<StrandId> {
         let number = self.said[context].new?;
-        let maker = match *self.makers.get(&number)? {
+        match *self.makers.get(&number)? {
             Maker::Strand(strand) => Some(strand),
             Maker::Number(number) => self.bound(running, number).map(|bound| bound.id),
-        };
-        Some(maker)
+        }
     }
 
     /// Whether the strand that was announced has not been heard of before.

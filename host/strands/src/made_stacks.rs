@@ -151,15 +151,13 @@ impl MadeStacks {
         before.filter(|fiber| fiber.lives(running))
     }
 
-    /// The strand that made the stack where `sp` is; `None` if no stack was seen to be made there,
-    /// `Some(None)` if nothing tells by whom.
-    pub fn maker(&self, sp: u64) -> Option<Option<StrandId>> {
-        let maker = match self.at(sp)?.maker {
+    /// The strand that made the stack where `sp` is; `None` if nothing tells.
+    pub fn maker(&self, sp: u64) -> Option<StrandId> {
+        match self.at(sp)?.maker {
             Maker::Strand(strand) => Some(strand),
             Maker::OnStack(number) => self.makers.get(&number).copied(),
             Maker::Unknown => None,
-        };
-        Some(maker)
+        }
     }
 
     /// The first call was made on the stack where `sp` is: it is this fiber's.

@@ -288,19 +288,18 @@ impl<'a, S: Sink> Running<'a, S> {
     }
 
     /// A stack for a new fiber that begins with a call of `function`; 0: with one that was not
-    /// seen. `maker`: the strand that made it, as far as a record tells; see [`Strands::add_fiber`].
+    /// seen. `maker`: the strand that made it, if a record tells.
     /// `within`: calls were open on it before.
     pub fn new_stack(
         &mut self,
         context: usize,
-        (function, maker): (Addr, Option<Option<StrandId>>),
+        (function, maker): (Addr, Option<StrandId>),
         within: bool,
         time: u64,
     ) -> u32 {
         let thread = self.calls.map.threads[context].thread;
-        let before = self.calls.map.innermost(context);
         let strands = &mut self.calls.strands;
-        let slot = strands.add_fiber(thread, (function, maker), time, before);
+        let slot = strands.add_fiber(thread, (function, maker), time);
         self.calls.map.stacks.add(Stack {
             slot,
             thread: context,
@@ -316,7 +315,7 @@ impl<'a, S: Sink> Running<'a, S> {
         &mut self,
         context: usize,
         own: u32,
-        (function, sp, maker): (Addr, u64, Option<Option<StrandId>>),
+        (function, sp, maker): (Addr, u64, Option<StrandId>),
         time: u64,
     ) -> u32 {
         let stacks = &self.calls.map.stacks;

@@ -15,10 +15,8 @@ pub(crate) struct Strands<'a, S> {
     slots: Slots,
     instances: Instances<'a>,
     sink: S,
-    /// The process has one thread.
-    alone: bool,
-    /// The number of fibers so far, and of those whose maker is unknown.
-    fibers: [u64; 2],
+    /// The number of fibers whose maker is unknown.
+    unknown_makers: u64,
 }
 
 impl<S> Index<u32> for Strands<'_, S> {
@@ -50,8 +48,7 @@ impl<'a, S: Sink> Strands<'a, S> {
             slots: Slots::new(StrandId::new(number, process.threads().len())),
             instances: Instances::new(code, capturing),
             sink,
-            alone: process.threads().len() == 1,
-            fibers: [0; 2],
+            unknown_makers: 0,
         }
     }
 
@@ -68,25 +65,18 @@ impl<'a, S: Sink> Strands<'a, S> {
         slot
     }
 
-    /// A new fiber that begins with a call of `function`, on a thread that ran the strand in
-    /// `before`. `maker`: the strand that made it, if a record tells that it was made; `Some(None)`
-    /// where the record does not tell by whom. Without a record it may have been made by any strand
-    /// that there was, so that its maker is known only if the process's one thread was all.
+    /// A new fiber that begins with a call of `function`. `maker`: the strand that made it, if a
+    /// record tells. Without one, any strand may have made it, also one of which no call was seen.
     pub fn add_fiber(
         &mut self,
         thread: usize,
-        (function, maker): (Addr, Option<Option<StrandId>>),
+        (function, maker): (Addr, Option<StrandId>),
         time: u64,
-        before: u32,
     ) -> u32 {
         let slot = self.slots.add(Kind::Fiber, thread, Nanos(time));
-        let before = &self.slots[before].strand;
-        let first = self.alone && self.fibers[0] == 0 && before.kind == Kind::Thread;
-        let parent = maker.unwrap_or_else(|| first.then_some(before.id));
-        self.fibers[0] += 1;
-        self.fibers[1] += u64::from(parent.is_none());
+        self.unknown_makers += u64::from(maker.is_none());
         let strand = &mut self.slots[slot].strand;
-        strand.parent = parent;
+        strand.parent = maker;
         strand.begins_with(function);
         self.sink.born(strand);
         slot
@@ -254,6 +244,6 @@ impl<'a, S: Sink> Strands<'a, S> {
     pub fn finish(mut self) -> (S, [u64; 2]) {
         self.instances.finish(&mut self.slots, &mut self.sink);
         self.slots.finish(&mut self.sink);
-        (self.sink, [self.instances.orphans(), self.fibers[1]])
+        (self.sink, [self.instances.orphans(), self.unknown_makers])
     }
 }

@@ -83,6 +83,7 @@ fn fiber(program: &Program) {
             .enter(100, main, from_libc, 0x7_f000)
             .mark(110, 0, "it begins")
             // No instrumented code calls it, far from the thread's stack.
+            .strand_made(115, 9)
             .strand_name(115, 9, "worker")
             .strand_switch(120, 9)
             .enter(130, a, LIBC + 5, 0x4_f000)

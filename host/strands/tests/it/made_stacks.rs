@@ -104,7 +104,7 @@ fn the_maker_of_a_fiber_is_not_guessed() {
         thread.stack_made(next(), STACKS[0].clone(), 0x5000_0000);
         call(thread, next, 0);
     });
-    assert_eq!(fibers(&trace), [(2, Some(1)), (3, None), (4, None)]);
+    assert_eq!(fibers(&trace), [(2, None), (3, None), (4, None)]);
 }
 
 #[test]
