@@ -237,7 +237,12 @@ impl<'a, 'b> Family<'a, 'b> {
             // One whose maker is unknown stands below the strand that ran it first; a fiber beside
             // that one if both began in the same function: an uninstrumented scheduler runs them one
             // after another.
-            let ran_by = strand.resumer.filter(|_| strand.kind != Kind::Thread);
+            let thread = || StrandId::of_thread(strand.id.process(), strand.thread());
+            let ran_by = match strand.kind {
+                Kind::Thread => None,
+                Kind::Fiber => strand.resumer.or_else(|| Some(thread())),
+                Kind::Coroutine => strand.resumer,
+            };
             let above = find(strand.parent.or(ran_by));
             let beside = strands.get(above).filter(|by| {
                 let begun = |strand: &Strand| strand.entry().map(|(function, _)| function);

@@ -114,7 +114,10 @@ impl<'a, S: Sink> Strands<'a, S> {
     /// The strand in `slot` goes on, on its own stack.
     pub fn resumed(&mut self, slot: u32, by: Option<StrandId>, thread: usize, time: u64) {
         let strand = &mut self.slots[slot].strand;
-        strand.resumer = strand.resumer.or(by);
+        // A fiber that was first run by a strand that is not known was not by the next one.
+        if strand.kind != Kind::Fiber || strand.activations <= 1 {
+            strand.resumer = strand.resumer.or(by);
+        }
         self.sink.resumed(strand.id, by, thread, Nanos(time));
     }
 

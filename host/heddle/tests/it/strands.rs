@@ -288,3 +288,42 @@ fn is_match(pattern: &str) -> impl predicates::Predicate<str> {
     let regex = regex::Regex::new(pattern).unwrap();
     predicates::function::function(move |text: &str| regex.is_match(text))
 }
+
+#[test]
+fn fibers_whose_makers_are_not_known_are_all_in_the_tree() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let flags = ["-std=c++20", "-g", "-finstrument-functions"];
+    let program = Program::compile(path, "app", &format!("{TASK}{SOURCE}"), &flags);
+    let [main, step, body] = [" main", " _Z4stepv", " _Z4bodyv"].map(|name| program.place(name));
+    let program = program.path();
+    let trace = TraceWriter::create(&path.join("heddle.trace")).unwrap();
+    let mut process = trace.process(4711, 1, program).unwrap();
+    process.module(0, 0x100_0000, 0, None, program);
+    process.module(LIBC, LIBC + 0x10_0000, LIBC, None, "[libc.so.6]");
+    let mut thread = process.thread(4711, "app");
+    thread.stack(0x7fff_0000, 0x7fff_8000);
+    thread.enter(100, main, LIBC + 9, 0x7fff_7000);
+    let [ended, left, last] = [0x6000_1f00, 0x6001_1f00, 0x6002_1f00];
+    thread
+        .enter(200, body, LIBC + 0x500, ended)
+        .exit(210, body, 0, ended)
+        // Who runs this one first is not known: what ran before has ended.
+        .enter(300, body, LIBC + 0x500, left)
+        .enter(400, body, LIBC + 0x500, last)
+        .enter(500, step, body + 9, left - 0x40)
+        .exit(510, step, 0, left - 0x40)
+        .exit(520, body, 0, left)
+        .exit(530, body, 0, last)
+        .exit(600, main, 0, 0x7fff_7000)
+        .finish()
+        .unwrap();
+    process.finish().unwrap();
+    let note = contains("3 fibers were made unseen");
+    heddle(path)
+        .arg("tree")
+        .assert()
+        .success()
+        .stdout(is_match("thread app #1\n.*  fiber body\\(\\) ×3"))
+        .stderr(note);
+}
