@@ -28,6 +28,12 @@ impl Answers {
         self.may_differ = true;
     }
 
+    /// Whether all answers so far can be compared.
+    #[inline]
+    pub fn can_be_compared(&self) -> bool {
+        !self.may_differ
+    }
+
     /// The function had not been entered yet.
     pub fn not_entered(&mut self, function: u32) {
         self.not_entered.insert(function);

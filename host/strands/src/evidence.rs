@@ -52,6 +52,12 @@ impl<'a> Evidence<'a> {
         self.answers.expects_captures = true;
     }
 
+    /// Whether the second look may begin without the events being taken anew, as far as is known.
+    #[inline]
+    pub fn may_settle(&self) -> bool {
+        self.answers.can_be_compared()
+    }
+
     /// The first look is over: the second begins, if that needs not take the events anew, because
     /// it would answer the decoder as the first has. Whether that is so.
     pub fn has_settled(&mut self) -> bool {

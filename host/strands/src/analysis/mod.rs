@@ -345,6 +345,9 @@ impl<'a> Analysis<'a> {
         Ok(Decoded::new(self.codes.len(), parts, Remarks::default()))
     }
 
+    /// A first look that turns out so early not to go on as the second begins anew without a sink.
+    const EARLY: u32 = 1 << 16;
+
     /// Decodes a group in one look, which is the first, and goes on as the second where that would
     /// have done the same. Else gives what the first look has found.
     fn at_once<S: Sink>(
@@ -365,10 +368,18 @@ impl<'a> Analysis<'a> {
             let _: Result<(), NotAlone> = decoder.begin_within(thread, before.of(thread));
         }
         let (mut look, mut settled) = (Some(Convergence::new()), false);
+        let (mut early, mut may_settle) = (Self::EARLY, true);
         // Groups are few: mostly there is one.
         let piped = self.workers.count() > 1;
         let remarks = each_event(recorded, threads, piped, |thread, event| {
             let _: Result<(), NotAlone> = decoder.feed(thread, event);
+            if early > 0 {
+                early -= 1;
+                may_settle = decoder.may_settle();
+                if !may_settle {
+                    return false;
+                }
+            }
             let first = look.as_mut();
             if !first.is_some_and(|look| look.is_due(decoder.has_begun())) {
                 return true;
@@ -383,6 +394,9 @@ impl<'a> Analysis<'a> {
             settled = decoder.has_settled();
             settled
         })?;
+        if !may_settle {
+            return Ok(Err(self.survey(group.process, threads, before)?));
+        }
         settled |= look.is_some() && decoder.has_settled();
         let mut found = decoder.finish();
         Ok(match settled {

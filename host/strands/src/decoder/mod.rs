@@ -80,6 +80,12 @@ impl<'a, S: Sink> Decoder<'a, S> {
         self.running.expect_captures();
     }
 
+    /// Whether [`Decoder::has_settled`] may be, as far as is known.
+    #[inline]
+    pub fn may_settle(&self) -> bool {
+        self.evidence.may_settle()
+    }
+
     /// The first look has seen enough. Whether the second one can go on from here, because it would
     /// have done the same with all events so far; else it has to take these anew.
     pub fn has_settled(&mut self) -> bool {
