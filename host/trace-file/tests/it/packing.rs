@@ -190,7 +190,7 @@ proptest! {
     }
 }
 
-/// A bit of each byte: the file is refused, or the bit means nothing.
+/// Every bit: the file is refused, or the bit means nothing.
 #[test]
 fn no_changed_bit_changes_what_is_read() {
     let directory = tempfile::tempdir().unwrap();
@@ -198,18 +198,46 @@ fn no_changed_bit_changes_what_is_read() {
     let expected = (everything(&trace), Some(symbols()));
     let bytes = fs::read(&file).unwrap();
     let mut refused = 0;
-    for at in 0..bytes.len() {
+    for bit in 0..bytes.len() * 8 {
         let mut bytes = bytes.clone();
-        bytes[at] ^= 1 << (at % 8);
+        bytes[bit / 8] ^= 1 << (bit % 8);
         fs::write(&file, bytes).unwrap();
-        let Ok(trace) = Trace::open(&file) else {
-            refused += 1;
-            continue;
-        };
-        let found = (everything(&trace), trace.symbols().map(<[_]>::to_vec));
-        assert_eq!(found, expected, "byte {at}");
+        match Trace::open(&file) {
+            Ok(trace) => {
+                let found = (everything(&trace), trace.symbols().map(<[_]>::to_vec));
+                assert_eq!(found, expected, "bit {bit}");
+            }
+            Err(error) => {
+                refused += 1;
+                assert!(names(&error, "trace.packed"), "bit {bit}: {error}");
+            }
+        }
     }
-    assert!(refused * 10 > bytes.len() * 9, "{refused}");
+    assert!(refused * 10 > bytes.len() * 8 * 9, "{refused}");
+}
+
+/// Whether an error tells of which file it is.
+fn names(error: &Error, file: &str) -> bool {
+    error.to_string().contains(file)
+}
+
+#[test]
+fn a_file_that_is_cut_short_anywhere_is_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let (_, file) = packed(directory.path(), &[vec![Step::Call(1)]]);
+    let bytes = fs::read(&file).unwrap();
+    for end in 0..bytes.len() {
+        fs::write(&file, &bytes[..end]).unwrap();
+        let error = Trace::open(&file).unwrap_err();
+        let told = error.to_string();
+        let cut = end >= 8;
+        assert!(names(&error, "trace.packed"), "{end}: {told}");
+        assert_eq!(
+            told.contains(&format!("at offset {end}: the file ends")),
+            cut,
+            "{end}: {told}"
+        );
+    }
 }
 
 #[test]
