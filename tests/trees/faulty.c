@@ -1,5 +1,5 @@
-/* faulty HOW NUMBER CALLS: calls work() CALLS times in each of NUMBER threads (`threads`) or forked children (`forks`), or itself
-   (`calls`); prints what came of it, and exits with 7. */
+// faulty HOW NUMBER CALLS: calls work() CALLS times in each of NUMBER threads (`threads`) or
+// forked children (`forks`), or itself (`calls`); prints what came of it, and exits with 7.
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@ __attribute__((noinline)) static int all(void) {
 static pthread_barrier_t together;
 
 static void* thread(void* sum) {
-  /* All live at once. */
+  // All live at once.
   pthread_barrier_wait(&together);
   __atomic_fetch_add((long*)sum, all(), __ATOMIC_RELAXED);
   pthread_barrier_wait(&together);

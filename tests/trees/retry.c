@@ -1,5 +1,6 @@
-// longjmp out of a function that is then called again from the same place: nothing in the trace tells that from a recursion whose inner
-// call was inlined; the function's code does, for it calls the hook of its enter once.
+// longjmp out of a function that is then called again from the same place: nothing in the trace
+// tells that from a recursion whose inner call was inlined; the function's code does, for it calls
+// the hook of its enter once.
 #include <setjmp.h>
 
 #define OUT_OF_LINE __attribute__((noinline))

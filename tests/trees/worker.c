@@ -1,4 +1,5 @@
-/* worker CALLS: a server's manner: it gives up root's rights, then two children work and end at once. */
+// worker CALLS: a server's manner: it gives up root's rights, then two children work and end at
+// once.
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -235,8 +235,8 @@ impl<'a, 'b> Family<'a, 'b> {
         let mut made_by: Vec<u32> = Vec::with_capacity(none);
         for strand in strands {
             // One whose maker is unknown stands below the strand that ran it first; a fiber beside
-            // that one if both began in the same function: an uninstrumented scheduler runs them one
-            // after another.
+            // that one if both began in the same function: an uninstrumented scheduler runs them
+            // one after another.
             let thread = || StrandId::of_thread(strand.id.process(), strand.thread());
             let ran_by = match strand.kind {
                 Kind::Thread => None,

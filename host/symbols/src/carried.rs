@@ -12,9 +12,9 @@
 //!
 //! A line a fact: address and a number in hexadecimal, a word, and what it leads to. A function
 //! ends by a jump behind this address, to that one or to where the code does not tell; a signal
-//! handler returns to this address; a function calls `__cyg_profile_func_enter` there; a coroutine suspends there, at the point with the number as
-//! resume index (0 as address: its line would be a wrong one); the instruction there is of the line
-//! with that number.
+//! handler returns to this address; a function calls `__cyg_profile_func_enter` there; a coroutine
+//! suspends there, at the point with the number as resume index (0 as address: its line would be a
+//! wrong one); the instruction there is of the line with that number.
 
 use crate::lines::SourceLine;
 use crate::tail_jumps::TailJump;

@@ -348,8 +348,8 @@ impl Images {
         Some(at.map(|at| Addr(at.wrapping_add(module.bias))))
     }
 
-    /// Where the coroutine with this ramp suspends, in the file's own address space: by resume index,
-    /// and without an instruction where the line of that is a wrong one.
+    /// Where the coroutine with this ramp suspends, in the file's own address space: by resume
+    /// index, and without an instruction where the line of that is a wrong one.
     fn suspensions(&mut self, module: &Module, ramp: &str) -> Option<Vec<(u16, Option<u64>)>> {
         let table = self.table(module)?;
         let body = table

@@ -76,8 +76,8 @@ pub enum EventKind<'a> {
         /// The strand.
         strand: u64,
     },
-    /// The strand that the thread runs makes this one, as the program announced; or the thread does,
-    /// if it runs none.
+    /// The strand that the thread runs makes this one, as the program announced; or the thread
+    /// does, if it runs none.
     StrandMade {
         /// The strand that is made.
         strand: u64,

@@ -167,8 +167,8 @@ impl Trace {
         starts
     }
 
-    /// The events of processes that could not store anything, as children without the rights to, and
-    /// the first reason, an error number.
+    /// The events of processes that could not store anything, as children without the rights to,
+    /// and the first reason, an error number.
     pub fn lost(&self) -> (u64, Option<i32>) {
         let mut all = (0u64, None);
         for line in self.unrecorded.lines() {

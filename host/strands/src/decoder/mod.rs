@@ -199,8 +199,8 @@ impl<'a, S: Sink> Decoder<'a, S> {
         Ok(())
     }
 
-    /// Takes an event that tells of the memory of a coroutine's frame or of a fiber's stack, if it is
-    /// one.
+    /// Takes an event that tells of the memory of a coroutine's frame or of a fiber's stack, if it
+    /// is one.
     #[inline(never)]
     fn memory(&mut self, context: usize, event: &Event) -> Result<(), NotAlone> {
         match event.kind {

@@ -1,5 +1,5 @@
-//! What a packed trace carries beside its records: the symbols of the addresses that occur, and what
-//! reading it asks of their code.
+//! What a packed trace carries beside its records: the symbols of the addresses that occur, and
+//! what reading it asks of their code.
 
 use crate::names::printable;
 use crate::notes;
