@@ -206,6 +206,18 @@ impl Output {
     }
 }
 
+/// Whether another comparison has the lock, also a moment later: a child that a thread of ours is
+/// just starting has our descriptors until it executes its program.
+fn is_others(lock: &File) -> bool {
+    (0..50).all(|_| {
+        let others = try_lock(lock) == Lock::Others;
+        if others {
+            std::thread::sleep(std::time::Duration::from_millis(2));
+        }
+        others
+    })
+}
+
 /// The lock on `<dir>.partial`, held until the file is closed, however we end; none if the
 /// directory was renamed meanwhile. A file system that knows no locks does without.
 fn locked(places: &Places) -> Result<Option<File>> {
@@ -217,7 +229,7 @@ fn locked(places: &Places) -> Result<Option<File>> {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         other => other.map_err(Error::io(format!("cannot read {}", partial.display())))?,
     };
-    if try_lock(&lock) == Lock::Others {
+    if is_others(&lock) {
         return Err(Error::Usage(format!(
             "another comparison is writing to {}: wait for its end, or choose another place with `-o DIR`",
             partial.display()
