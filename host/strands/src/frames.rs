@@ -1,7 +1,19 @@
 //! Coroutines' frames by their addresses, in few bytes each: a million may be there at once.
 
-use crate::instances::Made;
+use crate::StrandId;
 use heddle_trace_file::Addr;
+
+/// Memory that may be a coroutine's frame.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Made {
+    /// The strand that ran then; `None` if the trace does not tell.
+    pub maker: Option<StrandId>,
+    pub time: u64,
+    /// Index of the thread, in its process.
+    pub thread: usize,
+    /// The ramp whose first allocation it was: its number and address.
+    pub ramp: Option<(u32, Addr)>,
+}
 
 /// Numbers of things that have frames, by the frames' addresses. Only the numbers are kept: each
 /// method is told where a thing with some number has its frame, which must not change meanwhile.

@@ -20,7 +20,7 @@
 
 use crate::code::{Code, Role};
 use crate::entered::Entered;
-use crate::frames::{FrameTable, MadeFrames};
+use crate::frames::{FrameTable, Made, MadeFrames};
 use crate::live::Slots;
 use crate::sink::Sink;
 use crate::stacks::Frame;
@@ -59,18 +59,6 @@ pub(crate) type RampCall = (u64, u64);
 /// What tells this call of a ramp from all others.
 pub(crate) fn ramp_call(frame: &Frame) -> RampCall {
     (frame.sp, frame.enter)
-}
-
-/// Memory that may be a coroutine's frame.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Made {
-    /// The strand that ran then; `None` if the trace does not tell.
-    pub maker: Option<StrandId>,
-    pub time: u64,
-    /// Index of the thread, in its process.
-    pub thread: usize,
-    /// The ramp whose first allocation it was: its number and address.
-    pub ramp: Option<(u32, Addr)>,
 }
 
 /// A call of a ramp that returned, and made an instance of which nothing was seen.

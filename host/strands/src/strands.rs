@@ -2,7 +2,8 @@
 
 use crate::code::Code;
 use crate::entered::Entered;
-use crate::instances::{Around, Instance, Instances, Made, Ramp, RampCall, ramp_call};
+use crate::frames::Made;
+use crate::instances::{Around, Instance, Instances, Ramp, RampCall, ramp_call};
 use crate::live::{Live, Slots};
 use crate::sink::Sink;
 use crate::stacks::Frame;

@@ -21,7 +21,9 @@ const CRATES: Layers = &[
 
 const STRANDS: Layers = &[
     &["pipe", "strand", "unresolved"],
-    &["code", "entered", "offsets", "sink", "stacks", "threads"],
+    &[
+        "code", "entered", "frames", "offsets", "sink", "stacks", "threads",
+    ],
     &["live", "lost", "sites", "stack_map", "survey"],
     &["answers"],
     &["evidence", "instances", "one_stack"],
