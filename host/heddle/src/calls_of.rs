@@ -212,7 +212,7 @@ impl Sink for Trees<'_> {
         };
         self.done.push(Done {
             id: strand.id,
-            parent: strand.parent,
+            parent: strand.parent.filter(|_| strand.is_sure()),
             described,
             calls: growing.roots(),
         });

@@ -9,6 +9,11 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::rc::Rc;
 
+/// Stands where the trace does not tell what would be printed: the maker of a thread that was not
+/// created by `pthread_create`, or of whose creator nothing was recorded then; the name of a fiber
+/// whose calls may be another's.
+pub const NOT_KNOWN: &str = "not known";
+
 /// Resolves addresses by process.
 pub struct Names<'a> {
     images: Images,
@@ -63,7 +68,11 @@ impl<'a> Names<'a> {
 
     /// The strand's name for people: the program's own if it has set one, else that of its
     /// outermost call. A coroutine has the name in its source, without the compiler's suffixes.
+    /// [`NOT_KNOWN`], if it is not sure that its outermost call is its own.
     pub fn strand(&mut self, strand: &Strand) -> Rc<str> {
+        if strand.name().is_none() && !strand.is_sure() {
+            return NOT_KNOWN.into();
+        }
         self.strand_of(strand.id.process(), strand.name(), strand.entry())
     }
 

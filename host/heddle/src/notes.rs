@@ -234,6 +234,26 @@ pub fn unresolved_kinds(unresolved: &Unresolved) -> Vec<String> {
     kinds
 }
 
+/// Says how many calls are on fibers that are not sure, if any.
+pub fn unsure(all: &[Unresolved]) {
+    let mut sum = Unresolved::default();
+    all.iter().for_each(|&one| sum += one);
+    unsure_strands(&sum).into_iter().for_each(note);
+}
+
+/// A sentence about calls on fibers that are not sure, if there are such fibers.
+pub fn unsure_strands(unresolved: &Unresolved) -> Option<String> {
+    (unresolved.unsure > 0).then(|| {
+        format!(
+            "{:.1} % of calls are sure to be where they are shown; {} not known, with {}",
+            // Never more than there are.
+            (unresolved.confidence() * 1000.0).floor() / 10.0,
+            are(unresolved.unsure, "fiber"),
+            counted(unresolved.unsure_calls, "call")
+        )
+    })
+}
+
 /// Says why calls are told apart by strand though no option asks for it.
 pub fn goes_by_strand() {
     note(
@@ -275,6 +295,15 @@ pub fn were(number: u64, thing: &str) -> String {
         "{} {}",
         counted(number, thing),
         if number == 1 { "was" } else { "were" }
+    )
+}
+
+/// `1 fiber is`, `2 fibers are`.
+fn are(number: u64, thing: &str) -> String {
+    format!(
+        "{} {}",
+        counted(number, thing),
+        if number == 1 { "is" } else { "are" }
     )
 }
 

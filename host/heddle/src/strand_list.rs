@@ -165,14 +165,16 @@ pub fn label(trace: &Trace, id: StrandId) -> String {
     }
 }
 
-/// Stands where a strand's maker would be printed and the trace does not tell it: a thread was not
-/// created by `pthread_create`, or nothing of its creator was recorded then.
-pub const NOT_KNOWN: &str = "not known";
-
 /// Whether nobody made this strand: it is the thread that its process began with.
 pub fn is_first(trace: &Trace, strand: &Strand) -> bool {
     let process = &trace.processes()[strand.id.process()];
     strand.kind == Kind::Thread && process.threads()[strand.thread()].tid() == process.pid()
+}
+
+/// The strand that made this one; `None` where that is not known, or not whether this is one
+/// strand.
+pub fn maker(strand: &Strand) -> Option<StrandId> {
+    strand.parent.filter(|_| strand.is_sure())
 }
 
 /// Strands of one kind and name that strands of one node made.
@@ -243,10 +245,10 @@ impl<'a, 'b> Family<'a, 'b> {
                 Kind::Fiber => strand.resumer.or_else(|| Some(thread())),
                 Kind::Coroutine => strand.resumer,
             };
-            let above = find(strand.parent.or(ran_by));
+            let above = find(maker(strand).or(ran_by));
             let beside = strands.get(above).filter(|by| {
                 let begun = |strand: &Strand| strand.entry().map(|(function, _)| function);
-                strand.parent.is_none()
+                maker(strand).is_none()
                     && (strand.kind, by.kind) == (Kind::Fiber, Kind::Fiber)
                     && begun(by) == begun(strand)
             });

@@ -15,6 +15,8 @@ pub struct Mark {
     text: Vec<u8>,
     strand: StrandId,
     path: Vec<(Addr, Nanos)>,
+    /// The function that was entered last on its thread, since the mark before.
+    entered: Option<(Addr, Nanos)>,
 }
 
 /// Keeps the marks, each with the calls that are open on its strand.
@@ -22,11 +24,15 @@ pub struct Mark {
 pub struct Marks {
     open: HashMap<StrandId, Vec<(Addr, Nanos)>>,
     kinds: HashMap<StrandId, heddle_strands::Kind>,
+    /// Strands that are not sure.
+    unsure: HashSet<StrandId>,
     /// By number: of which number the maker is.
     parents: HashMap<u64, Option<u64>>,
     marks: Vec<Mark>,
     /// The maker of each strand, as the program says.
     made: Vec<(u64, u64)>,
+    /// By thread: the function that was entered last, until a mark.
+    entered: HashMap<usize, (Addr, Nanos)>,
 }
 
 impl Sink for Marks {
@@ -39,6 +45,8 @@ impl Sink for Marks {
     fn enter(&mut self, call: &Call) {
         let open = self.open.entry(call.strand).or_default();
         open.push((call.function, call.enter));
+        self.entered
+            .insert(call.thread, (call.function, call.enter));
     }
 
     fn leave(&mut self, span: &StrandSpan) {
@@ -55,6 +63,7 @@ impl Sink for Marks {
                 thread,
                 text: text.to_owned(),
                 strand,
+                entered: self.entered.remove(&thread),
                 path: self.open.get(&strand).cloned().unwrap_or_default(),
             });
         }
@@ -62,6 +71,9 @@ impl Sink for Marks {
 
     fn ended(&mut self, strand: &Strand) {
         self.open.remove(&strand.id);
+        if !strand.is_sure() {
+            self.unsure.insert(strand.id);
+        }
     }
 }
 
@@ -72,6 +84,8 @@ pub struct Rules {
     /// Calls may have begun before the recording: then the outermost that truth names may be
     /// missing.
     pub open_at_start: bool,
+    /// Calls may be left out anywhere.
+    pub filtered: bool,
 }
 
 impl Marks {
@@ -81,6 +95,12 @@ impl Marks {
             let Some(truth) = Truth::parse(&mark.text) else {
                 continue;
             };
+            // A mark without the call that makes it tells nothing of calls.
+            let is_part = rules.filtered || rules.open_at_start;
+            let has_enter = !is_part || rules.has_enter(mark, &truth, names);
+            if rules.filtered && !has_enter {
+                continue;
+            }
             let kind = match self.kinds.get(&mark.strand) {
                 Some(heddle_strands::Kind::Fiber) => Kind::Fiber,
                 Some(heddle_strands::Kind::Coroutine) => Kind::Coroutine,
@@ -89,6 +109,7 @@ impl Marks {
             let decoded = Decoded {
                 strand: mark.strand.number(),
                 kind,
+                sure: has_enter && !self.unsure.contains(&mark.strand),
             };
             let at = format!("{} ns, thread {}", mark.time.0, mark.thread + 1);
             let path = rules.compare(&truth, kind, &mark.path, names);
@@ -107,6 +128,14 @@ impl Marks {
 }
 
 impl Rules {
+    /// Whether the call that makes the mark was recorded.
+    fn has_enter(&self, mark: &Mark, truth: &Truth, names: &mut Names) -> bool {
+        let innermost = truth.path().next_back();
+        let innermost = innermost.map(|function| names.told(function));
+        let entered = mark.entered;
+        entered.is_some_and(|(function, time)| Some(names.function(function, time)) == innermost)
+    }
+
     fn compare(
         &self,
         truth: &Truth,
@@ -131,7 +160,10 @@ impl Rules {
                 .count();
             path.drain(..again);
         }
-        let equal = if self.open_at_start {
+        let equal = if self.filtered {
+            let mut rest = truth.iter();
+            path.iter().all(|name| rest.any(|other| other == name))
+        } else if self.open_at_start {
             !path.is_empty() && truth.ends_with(&path)
         } else {
             truth == path

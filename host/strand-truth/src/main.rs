@@ -41,9 +41,18 @@ struct Options {
     /// without it, and where calls began before the recording, any
     #[arg(long, overrides_with = "unknown")]
     unknown: Option<f64>,
+    /// The share of marks on strands that are said to be sure that may be wrong
+    #[arg(long, default_value_t = 0.001)]
+    misled: f64,
+    /// The share of marks that must be on strands that are said to be sure
+    #[arg(long, default_value_t = 0.0)]
+    sure: f64,
     /// Calls may have begun before the recording: the outermost ones may be missing
     #[arg(long)]
     open_at_start: bool,
+    /// Calls may be left out anywhere, as filters do
+    #[arg(long)]
+    filtered: bool,
     /// The trace
     trace: PathBuf,
 }
@@ -63,16 +72,19 @@ fn main() -> Result<ExitCode> {
         let mut names = Names::new(process);
         let mut verdict = Verdict::default();
         let told = placed::told(process, &mut names, &mut verdict)?;
-        placed::check(
-            process,
-            &told,
-            &mut names,
-            options.open_at_start,
-            &mut verdict,
-        )?;
+        if !options.filtered {
+            placed::check(
+                process,
+                &told,
+                &mut names,
+                options.open_at_start,
+                &mut verdict,
+            )?;
+        }
         let rules = Rules {
             told,
             open_at_start: options.open_at_start,
+            filtered: options.filtered,
         };
         for (_, decoded) in decoded
             .sinks
@@ -86,12 +98,17 @@ fn main() -> Result<ExitCode> {
         (verdict.events, verdict.unplaced) = (unresolved.events, unresolved.unplaced());
         marks += verdict.marks;
         right &= verdict.wrong() as f64 <= options.allow * verdict.marks as f64;
+        right &= verdict.wrong_sure as f64 <= options.misled * verdict.sure as f64;
+        right &= verdict.sure as f64 >= options.sure * verdict.marks as f64;
         // Where calls began before the recording, their exits cannot be placed.
         right &= options.open_at_start
+            || options.filtered
             || verdict.unplaced as f64 <= options.unplaced * verdict.events as f64;
         let (silent, strands) = verdict.silent();
         let wrong = silent + verdict.wrong_parents();
-        let allowed = options.strands.filter(|_| !options.open_at_start);
+        let allowed = options
+            .strands
+            .filter(|_| !options.open_at_start && !options.filtered);
         right &= allowed.is_none_or(|share| wrong as f64 <= share * strands as f64);
         let unknown = verdict.unknown_parents() as f64;
         let allowed = options.unknown.filter(|_| !options.open_at_start);

@@ -11,6 +11,8 @@ pub struct Decoded {
     pub strand: u64,
     /// What it is taken for.
     pub kind: Kind,
+    /// The decoder says that it is sure.
+    pub sure: bool,
 }
 
 /// The most differences of one kind that are told in full.
@@ -33,6 +35,9 @@ pub struct Verdict {
     wrong_strand: u64,
     /// Marks at which other calls are open than the program says.
     wrong_path: u64,
+    /// Marks on strands that are said to be sure, and those of them that are wrong.
+    pub sure: u64,
+    pub wrong_sure: u64,
     /// The maker of each strand, as the program says.
     pub made: HashMap<u64, u64>,
     /// Fibers and coroutines that were decoded, by number: with their makers.
@@ -43,8 +48,9 @@ pub struct Verdict {
     wrong_parent: u64,
     /// Strands of whose maker the program tells and the trace does not.
     unknown_parent: u64,
-    /// Marks by pair of strands, and the first one's words.
-    pairs: HashMap<(u64, u64), (u64, String)>,
+    /// By pair of strands: the marks, those of them that are said to be sure, and the first one's
+    /// words.
+    pairs: HashMap<(u64, u64), (u64, u64, String)>,
     details: Vec<String>,
 }
 
@@ -64,30 +70,34 @@ impl Verdict {
         decoded: Decoded,
         path: Result<(), String>,
     ) {
+        self.sure += u64::from(decoded.sure);
+        let misled = decoded.sure && (decoded.kind != truth.kind || path.is_err());
+        self.wrong_sure += u64::from(misled);
+        let sure = if decoded.sure { "" } else { ", not sure" };
         if decoded.kind != truth.kind {
             self.wrong_strand += 1;
             self.tell(
                 self.wrong_strand,
-                format!("wrong kind: {at}: {truth}; decoded as a {}", decoded.kind),
+                format!(
+                    "wrong kind: {at}: {truth}; decoded as a {}{sure}",
+                    decoded.kind
+                ),
             );
         } else {
             let pair = (truth.strand, decoded.strand);
-            self.pairs
-                .entry(pair)
-                .or_insert_with(|| {
-                    (
-                        0,
-                        format!("{at}: {truth}; decoded as strand {}", decoded.strand),
-                    )
-                })
-                .0 += 1;
+            let told = self.pairs.entry(pair).or_insert_with(|| {
+                let first = format!("{at}: {truth}; decoded as strand {}", decoded.strand);
+                (0, 0, first)
+            });
+            told.0 += 1;
+            told.1 += u64::from(decoded.sure && path.is_ok());
         }
         if let Err(other) = path {
             self.wrong_path += 1;
             self.tell(
                 self.wrong_path,
                 format!(
-                    "wrong path: {at}: {truth}; decoded as {other} on strand {}",
+                    "wrong path: {at}: {truth}; decoded as {other} on strand {}{sure}",
                     decoded.strand
                 ),
             );
@@ -155,11 +165,11 @@ impl Verdict {
         let mut pairs: Vec<_> = self
             .pairs
             .iter()
-            .map(|(&pair, (marks, first))| (*marks, pair, first.clone()))
+            .map(|(&pair, (marks, sure, first))| (*marks, pair, *sure, first.clone()))
             .collect();
-        pairs.sort_by_key(|&(marks, pair, _)| (std::cmp::Reverse(marks), pair));
+        pairs.sort_by_key(|&(marks, pair, ..)| (std::cmp::Reverse(marks), pair));
         let (mut of_truth, mut of_decoded) = (HashMap::new(), HashMap::new());
-        for (marks, (truth, decoded), first) in pairs {
+        for (marks, (truth, decoded), sure, first) in pairs {
             let theirs = of_decoded.get(&decoded).copied();
             let ours = of_truth.get(&truth).copied();
             if theirs.is_none() && ours.is_none() {
@@ -168,13 +178,14 @@ impl Verdict {
                 continue;
             }
             self.wrong_strand += marks;
+            self.wrong_sure += sure;
             let ours = ours.map_or(String::new(), |ours| {
                 format!("; the others of {truth} are on {ours}")
             });
             let theirs = theirs.map_or(String::new(), |theirs| format!("; which is {theirs}'s"));
             self.tell(
                 self.wrong_strand,
-                format!("wrong strand: {first}{theirs}{ours} ({marks} marks)"),
+                format!("wrong strand: {first}{theirs}{ours} ({marks} marks, {sure} of them sure)"),
             );
         }
         self.judge_strands(&of_truth, &of_decoded);
@@ -210,7 +221,7 @@ impl fmt::Display for Verdict {
         let (truth, decoded) = self.strands();
         write!(
             f,
-            "{} marks: {} misplaced, {} on a wrong strand, {} with a wrong path; {truth} strands, decoded as {decoded} and {} fibers, {} coroutines without marks; {} of {} with a wrong parent, {} with none known; {} of {} events unplaced",
+            "{} marks: {} misplaced, {} on a wrong strand, {} with a wrong path; {truth} strands, decoded as {decoded} and {} fibers, {} coroutines without marks; {} of {} with a wrong parent, {} with none known; {} of {} events unplaced; {} of {} marks on sure strands wrong",
             self.marks,
             self.misplaced,
             self.wrong_strand,
@@ -221,7 +232,9 @@ impl fmt::Display for Verdict {
             self.made.len(),
             self.unknown_parent,
             self.unplaced,
-            self.events
+            self.events,
+            self.wrong_sure,
+            self.sure
         )?;
         self.details
             .iter()

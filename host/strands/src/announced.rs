@@ -5,7 +5,7 @@ use crate::live::Live;
 use crate::running::Running;
 use crate::sink::Sink;
 use crate::stacks::BASE;
-use crate::{Kind, StrandId};
+use crate::{Doubts, Kind, StrandId};
 use heddle_trace_file::{Addr, Event, EventKind};
 use rustc_hash::FxHashMap;
 
@@ -103,6 +103,11 @@ impl Announced {
         }
     }
 
+    /// Whether the program announces its strands.
+    pub fn is_ever(&self) -> bool {
+        self.ever
+    }
+
     /// Whether a strand was announced on the thread, and nothing has happened since.
     #[inline]
     pub fn is_new(&self, context: usize) -> bool {
@@ -127,6 +132,7 @@ impl Announced {
         }
         let thread = running.thread(context);
         let stack = thread.current.unwrap_or(thread.own);
+        running.doubt(stack, Doubts::ANNOUNCED);
         self.bound.insert(number, Bound { slot, id, stack });
     }
 
@@ -174,7 +180,8 @@ impl Announced {
             Some(bound) => bound.stack(running),
             None => {
                 let maker = self.maker(running, context);
-                let stack = running.new_stack(context, (Addr(0), maker), true, time);
+                let doubts = Doubts::BEGUN_BEFORE | Doubts::ANNOUNCED;
+                let stack = running.new_stack(context, (Addr(0), maker), doubts, time);
                 running.begin_outermost(stack, sp, 0, None);
                 Some(stack)
             }

@@ -16,6 +16,13 @@ pub(crate) struct Answers {
     outermost: FxHashMap<u64, [bool; 2]>,
     /// By call site and what the stack told, whether calls were said to be further ones of a fiber.
     further: FxHashSet<(u64, bool, bool)>,
+    /// By call site of what was taken for callbacks: how far they were below what they were called
+    /// from, at most.
+    callbacks: FxHashMap<u64, u64>,
+    /// Call sites from which fibers were taken to begin, and whether next below an open call.
+    starts: FxHashSet<(u64, bool)>,
+    /// What was taken for a further call of a fiber: where that one's first came from, and it.
+    told_further: FxHashSet<(Option<u64>, u64)>,
     /// An answer cannot be compared.
     may_differ: bool,
     /// The decoder has known from the beginning that coroutines' frames are captured.
@@ -50,6 +57,37 @@ impl Answers {
         self.further.insert((site, likely, is_further));
     }
 
+    /// A call from `site`, so far below another, was taken for a callback for certain.
+    pub fn callback(&mut self, site: u64, distance: u64) {
+        let most = self.callbacks.entry(site).or_default();
+        *most = distance.max(*most);
+    }
+
+    /// A call from `site` was taken for a fiber's first for certain; `near`: below an open call.
+    pub fn start(&mut self, site: u64, near: bool) {
+        self.starts.insert((site, near));
+    }
+
+    /// A call from `site` was taken for a further one of a fiber for certain, whose first one came
+    /// from `first`.
+    pub fn told_further(&mut self, first: Option<u64>, site: u64) {
+        self.told_further.insert((first, site));
+    }
+
+    /// Whether that holds for certain which was taken to.
+    fn are_certain(&self, found: &Survey) -> bool {
+        let sites = &found.first_call_sites;
+        let votes = |site: &u64| found.sites.get(site).copied().unwrap_or_default();
+        let callback = |(site, &most): (&u64, &u64)| votes(site).tell_callback(most);
+        let start = |(site, near): &(u64, bool)| {
+            votes(site).tell_outermost(*near) && sites.tell_start(*site)
+        };
+        let further = |&(first, site): &(Option<u64>, u64)| sites.tell_further(first, site);
+        self.callbacks.iter().all(callback)
+            && self.starts.iter().all(start)
+            && self.told_further.iter().all(further)
+    }
+
     /// Whether these are the answers of a look that knows what was `found`.
     pub fn are_those_of(&self, found: &Survey) -> bool {
         let sites = &found.first_call_sites;
@@ -60,6 +98,7 @@ impl Answers {
         !self.may_differ
             && (self.expects_captures || !found.captures)
             && found.inner_sites.is_empty()
+            && self.are_certain(found)
             && self.not_entered.is_disjoint(&found.entered)
             && self.outermost.iter().all(outermost)
             && self

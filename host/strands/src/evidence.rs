@@ -2,6 +2,7 @@
 
 use crate::answers::Answers;
 use crate::offsets::Offsets;
+use crate::stacks::LITTLE;
 use crate::survey::{FirstCallSites, Places, Survey, Votes};
 use heddle_calls::End;
 use std::borrow::Cow;
@@ -33,6 +34,9 @@ pub(crate) struct Start {
 }
 
 impl<'a> Evidence<'a> {
+    /// Fewer callbacks decide nothing.
+    const MANY: u64 = 8;
+
     /// Nothing is seen yet; `known`: what a first look at the same events found.
     pub fn new(known: Option<&'a Survey>) -> Self {
         let offsets = known.map_or_else(Offsets::default, |known| known.offsets.clone());
@@ -85,10 +89,16 @@ impl<'a> Evidence<'a> {
         &self.survey
     }
 
-    /// The same, when all has been seen.
-    pub fn conclude(mut self) -> Survey {
+    /// The same, when all has been seen. `is_part`: the recording may lack calls.
+    pub fn conclude(mut self, is_part: bool) -> Survey {
+        self.survey.is_part = is_part;
         self.survey.conclude();
         self.survey
+    }
+
+    /// The facts of the first look, or, if this is that, those that it has found.
+    fn facts(&self) -> &Survey {
+        self.known.as_deref().unwrap_or(&self.survey)
     }
 
     /// A coroutine's frame was captured.
@@ -152,8 +162,7 @@ impl<'a> Evidence<'a> {
 
     /// Where fibers make the first of their outermost calls from.
     pub fn first_call_sites(&self) -> &FirstCallSites {
-        let known = self.known.as_deref();
-        &known.unwrap_or(&self.survey).first_call_sites
+        &self.facts().first_call_sites
     }
 
     /// The decoder has decided something in the first look that it might not in the second.
@@ -170,6 +179,85 @@ impl<'a> Evidence<'a> {
             let further = self.first_call_sites().may_be_further(site, likely);
             self.answers.further(site, likely, further);
         }
+    }
+
+    /// A call from this site to this function was made so far below its caller.
+    pub fn note_above(&mut self, site: u64, function: u64, above: u64) {
+        if self.is_first_look() {
+            self.survey.note_above(site, function, above);
+        }
+    }
+
+    /// Whether a call from this site to this function is hardly ever so far below its caller.
+    pub fn is_far_below_caller(&self, site: u64, function: u64, above: u64) -> bool {
+        let known = self.facts().above.get(&(site, function));
+        above >= LITTLE && known.is_some_and(|&least| above > 2 * least)
+    }
+
+    /// Whether a call by uninstrumented code is hardly ever so far below what it was called from.
+    pub fn is_far_below(&self, start: &Start, (above, distance): (u32, u64)) -> bool {
+        let key = (start.site, start.function, above);
+        let known = self.facts().distances.get(&key);
+        let least = known.and_then(|known| known.iter().min());
+        distance >= LITTLE && least.is_some_and(|&least| distance > 2 * least)
+    }
+
+    /// Whether enough was seen to say that a call from this site, taken for a callback, is one. The
+    /// first look takes it to be so, and is asked at its end.
+    pub fn tells_callback(&mut self, start: &Start, votes: Votes, distance: u64) -> bool {
+        if self.is_first_look() {
+            self.answers.callback(start.site, distance);
+            return true;
+        }
+        votes.tell_callback(distance)
+    }
+
+    /// Whether enough was seen to say that a call from this site is the outermost of a stack, and
+    /// a fiber's first. `is_part`: it may as well be a callback on a stack that was not seen to
+    /// begin; else the first look takes it to be so, and is asked at its end.
+    pub fn tells_start(&mut self, start: &Start, votes: Votes, is_part: bool) -> bool {
+        if is_part {
+            return votes.is_mostly_root()
+                && self.is_seldom_mistaken(start.site, votes)
+                && self.first_call_sites().tell_start(start.site);
+        }
+        if self.is_first_look() {
+            self.answers.start(start.site, start.near.is_some());
+            return true;
+        }
+        votes.tell_outermost(start.near.is_some()) && self.first_call_sites().tell_start(start.site)
+    }
+
+    /// A call from this site was not the first of its stack, though it looked so.
+    pub fn note_mistaken(&mut self, site: u64) {
+        if self.is_first_look() {
+            *self.survey.mistaken.entry(site).or_default() += 1;
+        }
+    }
+
+    fn is_seldom_mistaken(&self, site: u64, votes: Votes) -> bool {
+        let mistaken = self.facts().mistaken.get(&site).copied().unwrap_or(0);
+        mistaken * 8 <= votes.far
+    }
+
+    /// Whether many of the calls from this site to this function were called back from where this
+    /// one was, from calls of the function `above`.
+    pub fn calls_back_often(&self, start: &Start, above: u32) -> bool {
+        let (site, function) = (start.site, start.function);
+        let facts = self.facts();
+        let count = |above: u32| facts.called_back.get(&(site, function, above)).copied();
+        let most = facts.most_called_back.get(&(site, function)).copied();
+        count(above).unwrap_or(0) * 4 >= most.unwrap_or(0).max(Self::MANY)
+    }
+
+    /// Whether enough was seen to say that a call from `site` is a further one of a fiber whose
+    /// first one came from `first`. The first look takes it to be so, and is asked at its end.
+    pub fn tells_further(&mut self, first: Option<u64>, site: u64) -> bool {
+        if self.is_first_look() {
+            self.answers.told_further(first, site);
+            return true;
+        }
+        self.first_call_sites().tell_further(first, site)
     }
 
     /// A call from this site that was taken for a callback has ended.
@@ -238,6 +326,7 @@ impl<'a> Evidence<'a> {
             survey.holders.insert(start.site, holder);
         }
         let usual = start.near.is_some_and(|(above, distance)| {
+            survey.note_called_back(start.site, start.function, above);
             survey.is_usual(start.site, start.function, above, distance)
         });
         if instrumented {

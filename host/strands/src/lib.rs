@@ -36,6 +36,7 @@ mod announced;
 mod answers;
 mod code;
 mod decoder;
+mod doubts;
 mod entered;
 mod evidence;
 mod frames;
@@ -60,7 +61,7 @@ mod unresolved;
 
 pub use analysis::{Analysis, Decoded, Inherited};
 pub use code::{Code, Role};
-
+pub use doubts::Doubts;
 pub use sink::{Call, Ignore, Sink, StrandSpan, Summing};
 pub use strand::{Kind, Strand, StrandId};
 pub use unresolved::Unresolved;

@@ -1,7 +1,7 @@
 //! The strands that live, in slots that are used again.
 
 use crate::sink::Sink;
-use crate::{Kind, Strand, StrandId};
+use crate::{Kind, Strand, StrandId, Unresolved};
 use heddle_trace_file::{Addr, Nanos, Thread};
 use std::ops::{Index, IndexMut};
 
@@ -75,6 +75,8 @@ pub(crate) struct Slots {
     spare: Vec<Option<Live>>,
     free: Vec<u32>,
     next: StrandId,
+    /// Those that have ended and are not sure.
+    unsure: Unresolved,
 }
 
 /// Slots in a piece. Each has 10 MB: smaller ones might be kept by the allocator.
@@ -89,6 +91,7 @@ impl Slots {
             spare: Vec::new(),
             free: Vec::new(),
             next: first,
+            unsure: Unresolved::default(),
         }
     }
 
@@ -156,6 +159,7 @@ impl Slots {
     pub fn end(&mut self, slot: u32, died: u64, sink: &mut impl Sink) {
         if let Some(mut live) = self.take(slot) {
             live.strand.is_gone(Nanos(died));
+            self.note_doubts(&live.strand);
             sink.ended(&live.strand);
             self.free.push(slot);
         }
@@ -169,6 +173,7 @@ impl Slots {
         slots.sort_unstable_by_key(|&slot| self.get(slot).map(|live| live.strand.id));
         for slot in slots {
             if let Some(live) = self.take(slot) {
+                self.note_doubts(&live.strand);
                 sink.ended(&live.strand);
             }
         }
@@ -178,6 +183,18 @@ impl Slots {
     fn get(&self, slot: u32) -> Option<&Live> {
         let piece = &self.pieces[slot as usize / PIECE];
         piece.get(slot as usize % PIECE)?.as_ref()
+    }
+
+    fn note_doubts(&mut self, strand: &Strand) {
+        if !strand.is_sure() {
+            self.unsure.unsure += 1;
+            self.unsure.unsure_calls += strand.calls;
+        }
+    }
+
+    /// The counts of the strands that have ended and are not sure.
+    pub fn unsure(&self) -> Unresolved {
+        self.unsure
     }
 
     /// Whether this strand is in this slot.

@@ -25,6 +25,8 @@ pub(crate) struct OneStack<'a, S> {
     sites: Sites<'a>,
     /// Enters and exits so far.
     pub events: u64,
+    /// Enters so far.
+    pub calls: u64,
     pub sink: S,
 }
 
@@ -75,6 +77,7 @@ impl<'a, S: Sink> OneStack<'a, S> {
             functions: Functions::default(),
             sites: Sites::new(code, process.modules()),
             events: 0,
+            calls: 0,
             sink,
         }
     }
@@ -142,6 +145,7 @@ impl<'a, S: Sink> OneStack<'a, S> {
                 let body = container.map_or(body, |container| container.body);
                 open.calls.push(OpenCall { function: id, body });
                 open.strand.calls += 1;
+                self.calls += 1;
                 open.strand.begins_with(top.function);
                 let frame = match event.kind {
                     EventKind::Enter { frame, .. } => frame,

@@ -8,7 +8,7 @@ use crate::stack_map::StackMap;
 use crate::stacks::{BASE, Frame, Stack, Stacks};
 use crate::strands::Strands;
 use crate::threads::Context;
-use crate::{Strand, StrandId};
+use crate::{Doubts, Strand, StrandId, Unresolved};
 use heddle_calls::{End, Loose};
 use heddle_trace_file::{Addr, CoroutineFrame, Event, Nanos, Process};
 
@@ -16,14 +16,16 @@ use heddle_trace_file::{Addr, CoroutineFrame, Event, Nanos, Process};
 /// kept apart.
 pub(crate) struct Running<'a, S> {
     pub calls: OpenCalls<'a, S>,
+    /// Reasons to doubt every fiber.
+    doubts: Doubts,
 }
 
 /// The results when all events have been read.
 pub(crate) struct Told<S> {
     pub sink: S,
     pub loose: Loose,
-    /// Coroutines and fibers of which nothing says who made them.
-    pub orphans: [u64; 2],
+    /// Strands that are not sure, or whose maker is unknown.
+    pub unresolved: Unresolved,
 }
 
 impl<'a, S: Sink> Running<'a, S> {
@@ -44,6 +46,7 @@ impl<'a, S: Sink> Running<'a, S> {
         }
         Running {
             calls: OpenCalls::new(strands, map),
+            doubts: Doubts::NONE,
         }
     }
 
@@ -284,27 +287,57 @@ impl<'a, S: Sink> Running<'a, S> {
             // a tail call later ones may be in another function.
             state.root = state.root.or(holder);
             state.root_site = site;
+            state.first_site = state.first_site.or(Some(site));
         }
+    }
+
+    /// Calls on this stack may be another fiber's, for these reasons. The place of a thread's own
+    /// stack is known, and so are the calls on it.
+    pub fn doubt(&mut self, stack: u32, reasons: Doubts) {
+        let state = &self.calls.map.stacks[stack];
+        if state.owner.is_none() {
+            self.calls.strands[state.slot].strand.doubt(reasons);
+        }
+    }
+
+    /// Whether the program has announced the strand that has this stack.
+    pub fn is_announced(&self, stack: u32) -> bool {
+        let slot = self.calls.map.stacks[stack].slot;
+        self.strand(slot).doubts().holds(Doubts::ANNOUNCED)
+    }
+
+    /// Calls on every fiber's stack may be another's, for these reasons.
+    pub fn doubt_living(&mut self, reasons: Doubts) {
+        for stack in 0..self.calls.map.stacks.len() {
+            let state = &self.calls.map.stacks[stack];
+            if state.owner.is_none() && state.slot != Stack::SPENT {
+                self.calls.strands[state.slot].strand.doubt(reasons);
+            }
+        }
+    }
+
+    /// Every fiber that begins from now on is to be doubted, for these reasons.
+    pub fn doubt_all(&mut self, reasons: Doubts) {
+        self.doubts |= reasons;
     }
 
     /// A stack for a new fiber that begins with a call of `function`; 0: with one that was not
     /// seen. `maker`: the strand that made it, if a record tells.
-    /// `within`: calls were open on it before.
     pub fn new_stack(
         &mut self,
         context: usize,
         (function, maker): (Addr, Option<StrandId>),
-        within: bool,
+        doubts: Doubts,
         time: u64,
     ) -> u32 {
         let thread = self.calls.map.threads[context].thread;
-        let strands = &mut self.calls.strands;
-        let slot = strands.add_fiber(thread, (function, maker), time);
+        let begins = (function, maker, doubts | self.doubts);
+        let slot = self.calls.strands.add_fiber(thread, begins, time);
         self.calls.map.stacks.add(Stack {
             slot,
             thread: context,
             since: time,
-            begun_before: within,
+            begun_before: doubts.holds(Doubts::BEGUN_BEFORE),
             ..Stack::default()
         })
     }
@@ -326,7 +359,7 @@ impl<'a, S: Sink> Running<'a, S> {
         for stack in there.collect::<Vec<u32>>() {
             self.end_stack(stack, time);
         }
-        let stack = self.new_stack(context, (function, maker), false, time);
+        let stack = self.new_stack(context, (function, maker), Doubts::NONE, time);
         let place = self.calls.map.place_within(own, sp);
         self.calls.map.stacks.lies_within(stack, place);
         stack
@@ -373,11 +406,11 @@ impl<'a, S: Sink> Running<'a, S> {
             };
             self.calls.strands[stack.slot].account(until, stack.suspended, stack.nested);
         }
-        let (sink, orphans) = self.calls.strands.finish();
+        let (sink, unresolved) = self.calls.strands.finish();
         Told {
             sink,
             loose: self.calls.loose,
-            orphans,
+            unresolved,
         }
     }
 }

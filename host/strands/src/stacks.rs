@@ -14,6 +14,8 @@ pub(crate) const REACH: u64 = 64 << 10;
 
 /// Bytes by which the frames of two functions differ, hardly ever more.
 pub(crate) const FRAMES: u64 = 512;
+/// Bytes by which two calls of one stack often differ, and those of two stacks hardly ever.
+pub(crate) const LITTLE: u64 = 1024;
 
 /// An open call. Times are nanoseconds, addresses are bare: there may be millions.
 #[derive(Clone, Copy, Debug)]
@@ -91,6 +93,8 @@ pub(crate) struct Stack {
     pub root: Option<u32>,
     /// Call site of its latest outermost call.
     pub root_site: u64,
+    /// Call site of its first outermost call.
+    pub first_site: Option<u64>,
     /// Calls were open on it before the first that was seen.
     pub begun_before: bool,
     /// If it lies within a thread's own stack: where.

@@ -1,5 +1,6 @@
 //! Facts about a strand.
 
+use crate::doubts::Doubts;
 use heddle_trace_file::{Addr, CoroutineFrame, Nanos, Thread};
 use std::num::NonZeroU64;
 
@@ -103,12 +104,11 @@ pub struct Strand {
     pub threads: u32,
     /// Slot index, within its part of the process; reused after the strand ends.
     pub slot: u32,
-    /// [`NO_INDEX`]: not known.
+    /// [`NO_INDEX`]: not known; with [`LEFT`], if it is suspended there.
     resume_index: u16,
-    /// It is suspended where `resume_index` says.
-    left: bool,
     /// Whether it is a thread, a fiber or a coroutine.
     pub kind: Kind,
+    doubts: Doubts,
 }
 
 /// Facts that few strands have.
@@ -121,7 +121,9 @@ pub(crate) struct Words {
 }
 
 const NEVER: u64 = u64::MAX;
-const NO_INDEX: u16 = u16::MAX;
+const LEFT: u16 = 1 << 15;
+/// No coroutine has so many suspension points.
+const NO_INDEX: u16 = LEFT - 1;
 
 impl Strand {
     pub(crate) fn new(id: StrandId, kind: Kind, thread: usize, born: Nanos, slot: u32) -> Self {
@@ -145,8 +147,8 @@ impl Strand {
             threads: 0,
             slot,
             resume_index: NO_INDEX,
-            left: false,
             kind,
+            doubts: Doubts::NONE,
         }
     }
 
@@ -169,6 +171,21 @@ impl Strand {
         if ended {
             self.dies(until);
         }
+    }
+
+    /// Whether all its calls are its own, and none of its is another's, as far as the trace tells.
+    pub fn is_sure(&self) -> bool {
+        self.doubts.is_none()
+    }
+
+    /// Why it is not sure, if it is not.
+    pub fn doubts(&self) -> Doubts {
+        self.doubts
+    }
+
+    /// There is one more reason to doubt, or more.
+    pub(crate) fn doubt(&mut self, reasons: Doubts) {
+        self.doubts |= reasons;
     }
 
     /// Name that the program gave it.
@@ -242,23 +259,26 @@ impl Strand {
 
     /// GCC's number of the suspension point behind which a coroutine was last resumed.
     pub(crate) fn resume_index(&self) -> Option<u16> {
-        (self.resume_index != NO_INDEX).then_some(self.resume_index)
+        Some(self.resume_index & !LEFT).filter(|&index| index != NO_INDEX)
     }
 
     pub(crate) fn goes_on_behind(&mut self, index: Option<u16>) {
-        self.resume_index = index.unwrap_or(self.resume_index);
-        self.left = false;
+        let index = index.or(self.resume_index()).unwrap_or(NO_INDEX);
+        self.resume_index = index.min(NO_INDEX);
     }
 
     /// As the program exits, it is suspended at the point with this number.
     pub(crate) fn is_left_behind(&mut self, index: Option<u16>) {
-        self.resume_index = index.unwrap_or(self.resume_index);
-        self.left = index.is_some();
+        self.goes_on_behind(index);
+        if index.is_some() {
+            self.resume_index |= LEFT;
+        }
     }
 
     /// GCC's number of the suspension point at which a coroutine is suspended as the program exits.
     pub fn left_behind(&self) -> Option<u16> {
-        self.resume_index().filter(|_| self.left)
+        self.resume_index()
+            .filter(|_| self.resume_index & LEFT != 0)
     }
 
     /// It was suspended at this instruction, or where is not known: see [`Strand::suspended_at`].

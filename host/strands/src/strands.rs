@@ -7,7 +7,7 @@ use crate::instances::{Around, Instance, Instances, Ramp, RampCall, ramp_call};
 use crate::live::{Live, Slots};
 use crate::sink::Sink;
 use crate::stacks::Frame;
-use crate::{Kind, StrandId};
+use crate::{Doubts, Kind, StrandId, Unresolved};
 use heddle_trace_file::{Addr, Callee, CoroutineFrame, Event, Nanos, Process};
 use std::ops::{Index, IndexMut};
 
@@ -68,10 +68,11 @@ impl<'a, S: Sink> Strands<'a, S> {
 
     /// A new fiber that begins with a call of `function`. `maker`: the strand that made it, if a
     /// record tells. Without one, any strand may have made it, also one of which no call was seen.
+    /// `doubts`: why it may be none, or not all of one.
     pub fn add_fiber(
         &mut self,
         thread: usize,
-        (function, maker): (Addr, Option<StrandId>),
+        (function, maker, doubts): (Addr, Option<StrandId>, Doubts),
         time: u64,
     ) -> u32 {
         let slot = self.slots.add(Kind::Fiber, thread, Nanos(time));
@@ -79,6 +80,7 @@ impl<'a, S: Sink> Strands<'a, S> {
         let strand = &mut self.slots[slot].strand;
         strand.parent = maker;
         strand.begins_with(function);
+        strand.doubt(doubts);
         self.sink.born(strand);
         slot
     }
@@ -243,11 +245,16 @@ impl<'a, S: Sink> Strands<'a, S> {
         self.slots.end(slot, time, &mut self.sink);
     }
 
-    /// No more events come: gives the sink, which is told of the strands that live, and the numbers
-    /// of coroutines' instances and of fibers whose maker is unknown.
-    pub fn finish(mut self) -> (S, [u64; 2]) {
+    /// No more events come: gives the sink, which is told of the strands that live, and the counts
+    /// of strands that are not sure, or whose maker is unknown.
+    pub fn finish(mut self) -> (S, Unresolved) {
         self.instances.finish(&mut self.slots, &mut self.sink);
         self.slots.finish(&mut self.sink);
-        (self.sink, [self.instances.orphans(), self.unknown_makers])
+        let unresolved = Unresolved {
+            parents: self.instances.orphans(),
+            fibers: self.unknown_makers,
+            ..self.slots.unsure()
+        };
+        (self.sink, unresolved)
     }
 }

@@ -1,7 +1,7 @@
 //! Facts that a first look at the trace finds, and that a decoder must know from the beginning.
 
 use crate::offsets::Offsets;
-use crate::stacks::BASE;
+use crate::stacks::{BASE, LITTLE};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Facts about a group's events.
@@ -26,6 +26,20 @@ pub(crate) struct Survey {
     pub inner_sites: FxHashSet<u64>,
     /// The function that each of the call sites is in, where that is known.
     pub holders: FxHashMap<u64, u32>,
+    /// By call site and function: how far above the call its caller was, at least.
+    pub above: FxHashMap<(u64, u64), u64>,
+    /// By call site, function, and function of the innermost call above: how often it was called
+    /// back from there.
+    pub called_back: FxHashMap<(u64, u64, u32), u64>,
+    /// By call site and function: the most of those.
+    pub most_called_back: FxHashMap<(u64, u64), u64>,
+    /// By call site: how often a call from there turned out not to be the first of its stack,
+    /// though it looked so.
+    pub mistaken: FxHashMap<u64, u64>,
+    /// The recording is a part of what the program did: it may lack calls, or parts of them.
+    pub is_part: bool,
+    /// The recording was filtered, and what was left out tells fibers apart.
+    pub is_filtered: bool,
 }
 
 /// Call sites in uninstrumented code from which calls were the outermost of their stacks.
@@ -131,6 +145,22 @@ impl FirstCallSites {
         (likely || self.never_holds(site)) && !self.holds(site) && !self.is_never_further(site)
     }
 
+    /// Whether enough was seen to say that an outermost call from `site` is a fiber's first.
+    pub fn tell_start(&self, site: u64) -> bool {
+        self.holds(site) || self.is_only(site)
+    }
+
+    /// Whether enough was seen to say that a call from `site` is a further one of a fiber whose
+    /// first one came from `first`.
+    pub fn tell_further(&self, first: Option<u64>, site: u64) -> bool {
+        self.never_holds(site) || first.is_some_and(|first| self.holds(first))
+    }
+
+    /// Whether all calls that were outermost ones came from `site`.
+    pub fn is_only(&self, site: u64) -> bool {
+        self.sites.len() == 1 && self.sites.contains_key(&site)
+    }
+
     /// The first look is over: decides from which call sites no fiber begins.
     pub fn conclude(&mut self) {
         self.never = self.never().collect();
@@ -209,6 +239,20 @@ impl Survey {
     /// Whether fibers run on stacks that lie within a thread's own.
     pub fn has_inner_stacks(&self) -> bool {
         !self.inner_sites.is_empty()
+    }
+
+    /// Notes how far above a call its caller is.
+    pub fn note_above(&mut self, site: u64, function: u64, above: u64) {
+        let least = self.above.entry((site, function)).or_insert(above);
+        *least = above.min(*least);
+    }
+
+    /// Notes that a call was called back from calls of the function `above`.
+    pub fn note_called_back(&mut self, site: u64, function: u64, above: u32) {
+        let count = self.called_back.entry((site, function, above)).or_default();
+        *count += 1;
+        let most = self.most_called_back.entry((site, function)).or_default();
+        *most = (*count).max(*most);
     }
 
     /// Whether a call began as far below the call above it as another did: uninstrumented code
@@ -327,6 +371,24 @@ impl Votes {
     /// Whether a call from this site is a callback by far.
     pub fn is_clearly_callback(self) -> bool {
         self.near > 4 * self.far && !self.is_broken()
+    }
+
+    /// Whether a call from this site is an outermost one, as most of not few were.
+    pub fn is_mostly_root(self) -> bool {
+        self.far >= 4 * Self::ENOUGH && self.far > 4 * self.near
+    }
+
+    /// Whether enough was seen to say that a call that was taken for a callback is one, so far below
+    /// what it was called from.
+    pub fn tell_callback(self, distance: u64) -> bool {
+        let undisputed = self.far == 0 && (self.near > 0 || distance < 4 * LITTLE);
+        undisputed || self.is_clearly_callback()
+    }
+
+    /// Whether enough was seen to say that a call that was taken for an outermost one is one;
+    /// `near`: below an open call.
+    pub fn tell_outermost(self, near: bool) -> bool {
+        !near || self.near == 0 || self.is_clearly_root()
     }
 
     /// Whether that is so by far, when not all calls have been seen.

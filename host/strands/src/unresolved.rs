@@ -6,6 +6,8 @@
 pub struct Unresolved {
     /// Enters and exits that were placed.
     pub events: u64,
+    /// Enters among them.
+    pub calls: u64,
     /// Exits that belong to no open call: recording began inside it.
     pub exits: u64,
     /// Enters whose caller is instrumented, and is open nowhere: recording began inside it, or
@@ -19,6 +21,10 @@ pub struct Unresolved {
     /// Fibers whose maker is unknown: the tree has them below the strand that ran them first, or
     /// below that one's maker.
     pub fibers: u64,
+    /// Fibers that are not sure ([`crate::Strand::is_sure`]).
+    pub unsure: u64,
+    /// Calls on those.
+    pub unsure_calls: u64,
 }
 
 impl Unresolved {
@@ -26,15 +32,23 @@ impl Unresolved {
     pub fn unplaced(&self) -> u64 {
         self.exits + self.enters + self.ambiguous
     }
+
+    /// The share of calls that are on strands that are sure: from 0 to 1.
+    pub fn confidence(&self) -> f64 {
+        1.0 - self.unsure_calls as f64 / self.calls.max(1) as f64
+    }
 }
 
 impl std::ops::AddAssign for Unresolved {
     fn add_assign(&mut self, other: Unresolved) {
         self.events += other.events;
+        self.calls += other.calls;
         self.exits += other.exits;
         self.enters += other.enters;
         self.ambiguous += other.ambiguous;
         self.parents += other.parents;
         self.fibers += other.fibers;
+        self.unsure += other.unsure;
+        self.unsure_calls += other.unsure_calls;
     }
 }

@@ -165,6 +165,21 @@ impl Thread {
         Events::stretch(self, runs.start.min(end), end, after)
     }
 
+    /// When the last run began before which others are missing: overwritten by a flight recorder,
+    /// or lost with a part of the trace. `None` if none are.
+    pub fn complete_from(&self) -> Option<Nanos> {
+        let mut before = 0;
+        let mut latest = None;
+        for place in &self.places {
+            if place.number != before + 1 {
+                latest = Some(place);
+            }
+            before = place.number;
+        }
+        let record = latest?.record(&self.shared.store).ok()?;
+        Some(self.shared.line.at(Ticks(record.base_ticks.get())))
+    }
+
     /// Runs that are missing between others: overwritten by a flight recorder, or lost with a part
     /// of the trace.
     pub fn missing_runs(&self) -> u64 {

@@ -1,6 +1,6 @@
 //! `heddle strands`: docs/strands.md.
 
-use crate::names::{Names, printable};
+use crate::names::{NOT_KNOWN, Names, printable};
 use crate::strand_list::{self, label};
 use crate::trace_arg::TraceArg;
 use crate::{notes, output};
@@ -65,6 +65,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     })?;
     notes::unresolved(&found.unresolved);
     notes::incomplete(&trace, found.loose, &found.remarks);
+    notes::unsure(&found.unresolved);
     Ok(ExitCode::SUCCESS)
 }
 
@@ -116,10 +117,10 @@ fn line(trace: &Trace, names: &mut Names, strand: &Strand) -> [String; HEADINGS.
     [
         label(trace, strand.id),
         strand.kind.name().to_owned(),
-        match strand.parent {
+        match strand_list::maker(strand) {
             Some(parent) => label(trace, parent),
             None if strand_list::is_first(trace, strand) => dash(),
-            None => strand_list::NOT_KNOWN.to_owned(),
+            None => NOT_KNOWN.to_owned(),
         },
         strand.born.to_string(),
         strand.died().map_or_else(dash, |died| died.to_string()),
@@ -159,7 +160,8 @@ fn object(trace: &Trace, names: &mut Names, strand: &Strand) -> Value {
         "strand": strand.id.number(),
         "kind": strand.kind.name(),
         "name": &*names.strand(strand),
-        "parent": strand.parent.map(StrandId::number),
+        "sure": strand.is_sure(),
+        "parent": strand_list::maker(strand).map(StrandId::number),
         "resumer": strand.resumer.map(StrandId::number),
         "tid": process.threads()[strand.thread()].tid(),
         "threads": strand.threads,

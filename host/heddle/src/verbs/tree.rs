@@ -2,7 +2,7 @@
 
 use crate::calls_of::{self, Calls};
 use crate::filter::FilterArgs;
-use crate::names::Names;
+use crate::names::{NOT_KNOWN, Names};
 use crate::strand_list::{self, Node, label};
 use crate::trace_arg::TraceArg;
 use crate::{notes, output};
@@ -90,6 +90,7 @@ fn tree(args: &Args) -> anyhow::Result<ExitCode> {
         notes::note("runs and times are those of whole strands, also where calls are left out");
         left_out.tell();
     }
+    notes::unsure(&found.unresolved);
     Ok(ExitCode::SUCCESS)
 }
 
@@ -154,13 +155,16 @@ fn one(
         format!("{name} #{}", label(trace, id))
     };
     writeln!(out, "{} {}", strand.kind.name(), named(strand.id))?;
-    match strand.parent {
+    match strand_list::maker(strand) {
         Some(parent) => writeln!(out, "  made by      {}", named(parent))?,
         None if strand_list::is_first(trace, strand) => {}
-        None => writeln!(out, "  made by      {}", strand_list::NOT_KNOWN)?,
+        None => writeln!(out, "  made by      {NOT_KNOWN}")?,
     }
     if let Some(resumer) = strand.resumer.filter(|&by| Some(by) != strand.parent) {
         writeln!(out, "  first run by {}", named(resumer))?;
+    }
+    if let Some(why) = strand.doubts().why() {
+        writeln!(out, "  not sure     {why}")?;
     }
     writeln!(out, "  born         {}", strand.born)?;
     match strand.died() {

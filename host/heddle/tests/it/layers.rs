@@ -20,7 +20,8 @@ const CRATES: Layers = &[
 ];
 
 const STRANDS: Layers = &[
-    &["pipe", "strand", "unresolved"],
+    &["doubts", "pipe"],
+    &["strand", "unresolved"],
     &[
         "code", "entered", "frames", "offsets", "sink", "stacks", "threads",
     ],

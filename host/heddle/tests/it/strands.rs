@@ -180,6 +180,94 @@ fn the_maker_of_a_thread_is_not_known_and_its_time_is_elapsed() {
     made_by("2").stdout(contains("  made by      not known\n"));
 }
 
+/// Writes `heddle.trace` as a flight recorder does: it begins inside a fiber's call of body(), and
+/// forty fibers follow on the same stack.
+fn written_from_the_middle(path: &Path) {
+    let program = Program::compile(
+        path,
+        "app",
+        &format!("{TASK}{SOURCE}"),
+        &["-std=c++20", "-g"],
+    );
+    let [step, body] = [" _Z4stepv", " _Z4bodyv"].map(|name| program.place(name));
+    let program = program.path();
+    let trace = TraceWriter::create(&path.join("heddle.trace")).unwrap();
+    let mut process = trace.process(4711, 1, program).unwrap();
+    process.mode(1 << 20, 0);
+    process.module(0, 0x100_0000, 0, None, program);
+    process.module(LIBC, LIBC + 0x10_0000, LIBC, None, "[libc.so.6]");
+    let mut thread = process.thread(4711, "app");
+    thread.stack(0x7fff_0000, 0x7fff_8000);
+    let base = 0x6000_1f00;
+    thread
+        .enter(100, step, body + 9, base - 0x40)
+        .exit(110, step, 0, base - 0x40)
+        .exit(120, body, 0, base);
+    for time in (200..4200).step_by(100) {
+        thread
+            .enter(time, body, LIBC + 0x500, base)
+            .enter(time + 10, step, body + 9, base - 0x40)
+            .exit(time + 20, step, 0, base - 0x40)
+            .exit(time + 30, body, 0, base);
+    }
+    thread.finish().unwrap();
+    process.finish().unwrap();
+}
+
+#[test]
+fn what_is_not_sure_is_not_known() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    written_from_the_middle(path);
+    let said =
+        "98.7 % of calls are sure to be where they are shown; 1 fiber is not known, with 1 call";
+    heddle(path)
+        .arg("info")
+        .assert()
+        .success()
+        .stdout(contains("1 thread, 41 fibers").and(contains(said)));
+    let last = format!("heddle: {said}\n");
+    let tree = is_match("(?m)  fiber not known #2").and(is_match("(?m)    fiber body\\(\\) ×40$"));
+    heddle(path)
+        .arg("tree")
+        .assert()
+        .success()
+        .stdout(tree)
+        .stderr(predicates::str::ends_with(last.as_str()));
+    heddle(path)
+        .args(["tree", "--strand", "2"])
+        .assert()
+        .success()
+        .stdout(
+            contains("fiber not known #2\n  made by      not known\n").and(contains(
+                "  not sure     recording began inside its calls\n",
+            )),
+        );
+    heddle(path)
+        .args(["report", "--by", "strand"])
+        .assert()
+        .success()
+        .stdout(contains("fiber not known").and(contains("fiber body() ×40")))
+        .stderr(predicates::str::ends_with(last.as_str()));
+    heddle(path)
+        .args(["strands", "--json"])
+        .assert()
+        .success()
+        .stdout(
+            contains("\"sure\":true")
+                .count(41)
+                .and(contains("\"sure\":false").count(1)),
+        );
+    // Where all are, nothing is said.
+    let sure = trace();
+    for verb in ["info", "tree", "report", "strands"] {
+        let shown = heddle(sure.path()).arg(verb).assert().success();
+        shown
+            .stdout(contains("sure").not().and(contains("not known").not()))
+            .stderr(contains("sure").not());
+    }
+}
+
 #[test]
 fn other_commands_go_by_strand() {
     let directory = trace();

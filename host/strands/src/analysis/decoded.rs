@@ -63,12 +63,14 @@ impl<S> Part<S> {
         }
     }
 
-    /// The result for threads that were each taken for one stack, and had so many events.
-    pub fn by_thread(sink: S, events: u64, loose: Loose, remarks: Remarks) -> Self {
+    /// The result for threads that were each taken for one stack, and had so many events, so many
+    /// of them enters.
+    pub fn by_thread(sink: S, (events, calls): (u64, u64), loose: Loose, remarks: Remarks) -> Self {
         Part {
             sink,
             unresolved: Unresolved {
                 events,
+                calls,
                 exits: loose.unmatched,
                 ..Unresolved::default()
             },
@@ -99,6 +101,7 @@ impl<S: Summing> Part<S> {
         sink.ended(&strand);
         let unresolved = Unresolved {
             events: profile.events,
+            calls: strand.calls,
             exits: profile.loose.unmatched,
             ..Unresolved::default()
         };

@@ -298,7 +298,7 @@ impl<'a> Analysis<'a> {
             stacks.feed(thread, event);
             true
         })?;
-        let events = stacks.events;
+        let events = (stacks.events, stacks.calls);
         let (sink, loose) = stacks.finish(recorded);
         Ok(Part::by_thread(sink, events, loose, remarks))
     }
@@ -358,6 +358,9 @@ impl<'a> Analysis<'a> {
     ) -> Result<Result<Part<S>, Survey>, Error> {
         let recorded = &self.trace.processes()[group.process];
         let (code, threads) = (&self.codes[group.process], &group.threads);
+        if self.trace.filters().is_some() {
+            return Ok(Err(self.survey(group.process, threads, before)?));
+        }
         let at = (recorded, group.process);
         let mut decoder = Decoder::new(at, code, threads, false, None, sink);
         if self.captures(group)? {
@@ -513,7 +516,11 @@ impl<'a> Analysis<'a> {
             look.is_none_or(|look| look.is_new(decoder.survey()))
         })?;
         let mut found = decoder.finish();
-        let survey = std::mem::take(&mut found.survey);
+        let mut survey = std::mem::take(&mut found.survey);
+        if let Some(filters) = self.trace.filters() {
+            survey.is_part = true;
+            survey.is_filtered = hides_callers(filters) || found.unresolved.unplaced() > 0;
+        }
         Ok((Part::found(found, remarks), survey))
     }
 
@@ -590,4 +597,12 @@ impl Sink for Births {
     fn born(&mut self, strand: &Strand) {
         self.0 |= strand.kind != Kind::Thread;
     }
+}
+
+/// Whether what these options of `heddle record` leave out has calls around it that are recorded:
+/// with fibers, nothing tells whose those are. The other options leave out calls with all that they
+/// call, or all that is before a moment.
+fn hides_callers(filters: &str) -> bool {
+    let mut words = filters.split_ascii_whitespace();
+    words.any(|word| ["--filter", "--depth", "--start-at", "--stop-at"].contains(&word))
 }

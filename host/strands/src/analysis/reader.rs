@@ -46,7 +46,7 @@ impl<S: Sink> Reader<'_, S> {
         match self {
             Reader::Strands(decoder) => Part::found(decoder.finish(), Remarks::default()),
             Reader::Threads(stacks) => {
-                let events = stacks.events;
+                let events = (stacks.events, stacks.calls);
                 let (sink, loose) = stacks.finish(process);
                 Part::by_thread(sink, events, loose, Remarks::default())
             }

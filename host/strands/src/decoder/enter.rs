@@ -21,11 +21,16 @@
 //! the same function. The distance between the two is ([`crate::sites`]).
 
 use super::{Decoder, NotAlone};
+use crate::Doubts;
 use crate::entered::Entered;
 use crate::sink::Sink;
 use crate::sites::Site;
 use crate::stacks::{Frame, REACH};
 use heddle_trace_file::{Addr, Way};
+
+/// Bytes between a call and its caller that few frames have: where the recording does not have all
+/// calls, the caller may be another.
+const DOUBTFUL: u64 = 4096;
 
 /// Stacks that are looked at in search of a caller.
 const STACKS: usize = 256;
@@ -175,6 +180,13 @@ impl<S: Sink> Decoder<'_, S> {
                 let own = self.running.stack(stack).owner.is_some();
                 own || (!starts && announced.is_none_or(|runs| runs == stack))
             });
+            // Or one that was not seen to begin either, and rests on another stack.
+            let found = found.filter(|&(stack, index)| {
+                let above = self.running.stack(stack).frames[index].sp - new.sp;
+                let own = self.running.stack(stack).owner.is_some();
+                let (site, function) = (new.caller, new.function);
+                own || !self.is_part() || !self.evidence.is_far_below_caller(site, function, above)
+            });
             if let Some((stack, index)) = found {
                 if way == 0
                     && let Some(container) = self.grown(stack, index, context, new)
@@ -190,6 +202,10 @@ impl<S: Sink> Decoder<'_, S> {
                 self.leave_to_caller(stack, index + 1, new.sp);
                 self.running.run(context, stack, new.time);
                 let above = self.running.stack(stack).frames[index].sp - new.sp;
+                if self.is_part() && above >= DOUBTFUL {
+                    self.running.doubt(stack, Doubts::CALLER);
+                }
+                self.evidence.note_above(new.caller, new.function, above);
                 self.sites.is_usual(callee, above);
                 self.sites.note(Site {
                     site: new.caller,
@@ -222,8 +238,11 @@ impl<S: Sink> Decoder<'_, S> {
             None => self.elsewhere(context, new, callee, holder, instrumented.is_some()),
         };
         let mut flags = way;
+        if instrumented.is_some() && self.running.stack(stack).top().is_some() {
+            self.unresolved.enters += 1;
+            self.running.doubt(stack, Doubts::CALLER);
+        }
         if let Some(top) = self.running.stack(stack).top() {
-            self.unresolved.enters += u64::from(instrumented.is_some());
             // Uninstrumented code takes the same room each time, too. As long as it is not known
             // what a site does, every call from it counts.
             let known = self.evidence.knows_site(new.caller);

@@ -7,8 +7,9 @@
 //! function.
 
 use super::{Decoder, NotAlone};
+use crate::Doubts;
 use crate::sink::Sink;
-use crate::stacks::Frame;
+use crate::stacks::{Frame, LITTLE};
 use heddle_calls::End;
 use heddle_trace_file::{Callee, Nanos, Way};
 
@@ -17,6 +18,9 @@ const GROWN: u64 = 64 << 10;
 
 /// Bytes by which a tail-called hook's stack pointer may be higher.
 const HIGHER: u64 = 4096;
+
+/// Bytes between a call and what it was called from, through uninstrumented code, hardly ever more.
+const AROUND: u64 = 4096;
 
 impl<S: Sink> Decoder<'_, S> {
     /// Takes an exit.
@@ -78,11 +82,38 @@ impl<S: Sink> Decoder<'_, S> {
                     return Err(NotAlone);
                 }
                 self.unresolved.exits += 1;
+                self.doubt_current(context, sp);
                 self.announced.run(&mut self.running, context, sp, time.0);
                 self.running.calls.unmatched(context, function, time);
             }
         }
         Ok(())
+    }
+
+    /// An exit at `sp` belongs to no open call. If that is among those of the stack that the thread
+    /// runs, these may be another fiber's; if it is just above, they were called from it.
+    fn doubt_current(&mut self, context: usize, sp: u64) {
+        let Some(stack) = self.running.thread(context).current else {
+            return;
+        };
+        let state = self.running.stack(stack);
+        let base = state.frames.first().map_or(state.base, |first| first.sp);
+        let top = state.frames.last().map_or(state.base, |last| last.sp);
+        if sp >= base && sp - base < AROUND {
+            self.doubt_beginning(stack);
+        } else if sp < base && top < sp + LITTLE {
+            self.running.doubt(stack, Doubts::CALLER);
+        }
+    }
+
+    /// Bytes that a frame may have grown by, and by which a tail-called hook's stack pointer may be
+    /// higher. Where the recording does not have all calls, the exit may be that of one that was
+    /// not seen to begin, on another stack.
+    fn tolerance(&self) -> (u64, u64) {
+        match self.is_part() {
+            true => (LITTLE, LITTLE),
+            false => (GROWN, HIGHER),
+        }
     }
 
     /// The call of `-mfentry` with this stack pointer, on whatever stack.
@@ -171,7 +202,8 @@ impl<S: Sink> Decoder<'_, S> {
             return Some((stack, self.running.stack(stack).frames.len() - 1));
         }
         // The nearest innermost call of the function.
-        let near = |by: &i64| *by < HIGHER as i64 && *by > -(GROWN as i64);
+        let (grown, higher) = self.tolerance();
+        let near = |by: &i64| *by < higher as i64 && *by > -(grown as i64);
         let here = current.and_then(|stack| {
             let by = offset(stack).filter(near)?;
             Some((by.unsigned_abs(), stack))
@@ -190,8 +222,8 @@ impl<S: Sink> Decoder<'_, S> {
             .resting()
             .above(sp)
             .map(|(top, stack)| (top - sp, stack));
-        let mut below = below.take_while(|&(by, _)| by < HIGHER).peekable();
-        let mut above = above.take_while(|&(by, _)| by < GROWN).peekable();
+        let mut below = below.take_while(|&(by, _)| by < higher).peekable();
+        let mut above = above.take_while(|&(by, _)| by < grown).peekable();
         let mut resting = std::iter::from_fn(|| match (below.peek(), above.peek()) {
             (Some(lower), Some(upper)) if upper.0 < lower.0 => above.next(),
             (Some(_), _) => below.next(),
@@ -219,7 +251,7 @@ impl<S: Sink> Decoder<'_, S> {
                 let frames = &self.running.stack(stack).frames;
                 let spans = |frames: &[Frame]| {
                     let (first, last) = (frames.first()?, frames.last()?);
-                    Some(first.sp + HIGHER > sp && last.sp < sp + GROWN)
+                    Some(first.sp + higher > sp && last.sp < sp + grown)
                 };
                 spans(frames) == Some(true)
             })

@@ -10,6 +10,7 @@ mod enter;
 mod leave;
 mod uninstrumented;
 
+use crate::Doubts;
 use crate::Unresolved;
 use crate::announced::Announced;
 use crate::code::Code;
@@ -41,6 +42,10 @@ pub(crate) struct Decoder<'a, S> {
     lost: Lost,
     /// Only the thread's own stack and no coroutine is allowed.
     alone: bool,
+    /// The recording is a part of what the program did: calls may have been open before it.
+    part: bool,
+    /// The time from which on events of all threads were recorded.
+    complete_from: u64,
 }
 
 /// The result for a group of threads.
@@ -62,8 +67,15 @@ impl<'a, S: Sink> Decoder<'a, S> {
         sink: S,
     ) -> Self {
         let capturing = known.is_some_and(|known| known.captures);
+        let mut running = Running::new(process, number, threads, (code, capturing), sink);
+        if known.is_some_and(|known| known.is_filtered) {
+            running.doubt_all(Doubts::FILTERED);
+        }
+        let threads_of = threads.iter().map(|&thread| &process.threads()[thread]);
+        let complete_from = threads_of.filter_map(|thread| thread.complete_from());
+        let complete_from = complete_from.max().map_or(0, |time| time.0);
         Decoder {
-            running: Running::new(process, number, threads, (code, capturing), sink),
+            running,
             sites: Sites::new(code, process.modules()),
             announced: Announced::new(threads.len()),
             made_stacks: MadeStacks::default(),
@@ -71,6 +83,8 @@ impl<'a, S: Sink> Decoder<'a, S> {
             unresolved: Unresolved::default(),
             lost: Lost::default(),
             alone,
+            complete_from,
+            part: process.flight().is_some() || known.is_some_and(|known| known.is_part),
         }
     }
 
@@ -83,14 +97,14 @@ impl<'a, S: Sink> Decoder<'a, S> {
     /// Whether [`Decoder::has_settled`] may be, as far as is known.
     #[inline]
     pub fn may_settle(&self) -> bool {
-        self.evidence.may_settle()
+        !self.part && self.evidence.may_settle()
     }
 
     /// The first look has seen enough. Whether the second one can go on from here, because it would
     /// have done the same with all events so far; else it has to take these anew.
     pub fn has_settled(&mut self) -> bool {
         self.note_callbacks();
-        self.evidence.has_settled()
+        !self.part && self.evidence.has_settled()
     }
 
     /// The sink, with the calls found so far.
@@ -129,11 +143,13 @@ impl<'a, S: Sink> Decoder<'a, S> {
         thread: usize,
         enters: &[Event<'static>],
     ) -> Result<(), NotAlone> {
-        let events = self.unresolved.events;
+        let (events, calls) = (self.unresolved.events, self.unresolved.calls);
+        // Fibers that did not run begin within calls, too, but those are not known.
+        self.part |= !enters.is_empty();
         for enter in enters {
             self.feed(thread, enter)?;
         }
-        self.unresolved.events = events;
+        (self.unresolved.events, self.unresolved.calls) = (events, calls);
         Ok(())
     }
 
@@ -178,6 +194,7 @@ impl<'a, S: Sink> Decoder<'a, S> {
         if let Some(entered) = Entered::of(event) {
             self.sites.advance(event.time);
             self.unresolved.events += 1;
+            self.unresolved.calls += 1;
             let entered = self.sites.corrected(entered);
             self.enter(context, &entered)?;
         } else if let EventKind::Exit { function, sp } = event.kind {
@@ -189,6 +206,8 @@ impl<'a, S: Sink> Decoder<'a, S> {
             let gap = matches!(event.kind, EventKind::Gap { .. });
             if gap {
                 self.made_stacks.forget();
+                self.part = true;
+                self.running.doubt_living(Doubts::GAP);
             }
             self.running.other(context, event, gap);
             return Ok(());
@@ -248,6 +267,12 @@ impl<'a, S: Sink> Decoder<'a, S> {
         self.unresolved.exits + self.unresolved.enters > 0
     }
 
+    /// Whether fibers may be in the middle of calls of which nothing is recorded: then a call that
+    /// was found for an event has to fit it well, because the right one may be one of those.
+    fn is_part(&self) -> bool {
+        self.part
+    }
+
     /// See [`Announced::stack`].
     fn announced_stack(&self, context: usize) -> Option<u32> {
         let within = self.begins_within();
@@ -260,16 +285,13 @@ impl<'a, S: Sink> Decoder<'a, S> {
         let Told {
             sink,
             loose,
-            orphans,
+            mut unresolved,
         } = self.running.finish();
+        unresolved += self.unresolved;
         Found {
             sink,
-            survey: self.evidence.conclude(),
-            unresolved: Unresolved {
-                parents: orphans[0],
-                fibers: orphans[1],
-                ..self.unresolved
-            },
+            survey: self.evidence.conclude(self.part),
+            unresolved,
             loose,
         }
     }

@@ -2,11 +2,13 @@
 //! calls of fibers.
 
 use super::Decoder;
+use crate::Doubts;
 use crate::entered::Entered;
 use crate::evidence::Start;
 use crate::made_stacks::Fiber;
 use crate::sink::Sink;
-use crate::stacks::{BASE, Frame, REACH};
+use crate::stacks::{BASE, Frame, LITTLE, REACH};
+use crate::survey::Votes;
 
 use heddle_trace_file::{Addr, Way};
 use std::cell::Cell;
@@ -66,9 +68,14 @@ impl<S: Sink> Decoder<'_, S> {
         // Its caller may be open without having been seen to begin: that is no vote.
         let (votes, root) = self.evidence.judge(&start, instrumented);
         if (near.is_none() || root)
-            && let Some(stack) = self.continued(context, new, holder)
+            && let Some(stack) = self.continued(context, new, holder, instrumented)
+            && !(starts && self.running.is_announced(stack))
         {
             self.evidence.note_further(new.caller);
+            let first = self.running.stack(stack).first_site;
+            if !self.evidence.tells_further(first, new.caller) {
+                self.running.doubt(stack, Doubts::START);
+            }
             return stack;
         }
         // Its caller was not seen to begin, but the program says that the same strand runs as
@@ -91,10 +98,14 @@ impl<S: Sink> Decoder<'_, S> {
                 self.running.calls.unwind(stack, count);
                 return stack;
             }
-            if let Some(stack) = near {
+            if let Some(stack) = near
+                && self.is_called_on(stack, &start, votes, instrumented)
+            {
                 return stack;
             }
-            if let Some((_, stack)) = behind {
+            if let Some((_, stack)) = behind
+                && self.is_called_on(stack, &start, votes, instrumented)
+            {
                 self.evidence.note_guess();
                 if votes.near > 0 && votes.far > 0 {
                     self.unresolved.ambiguous += 1;
@@ -102,14 +113,28 @@ impl<S: Sink> Decoder<'_, S> {
                 return stack;
             }
         }
-        let known_there = self.take_over(context, new);
-        self.evidence.note_start(&start, known_there, instrumented);
-        let begun = (
-            Addr(new.function),
-            self.announced.maker(&self.running, context),
-        );
-        self.running
-            .new_stack(context, begun, instrumented, new.time)
+        let (known_there, same) = self.take_over(context, new, instrumented);
+        // Its caller, or what it was called back from, is open, and was not seen to begin.
+        let is_part = self.is_part();
+        let called_back = !root && (near.is_some() || behind.is_some() || is_part);
+        let begun_before = instrumented || (called_back && !starts);
+        self.evidence.note_start(&start, known_there, begun_before);
+        let mut doubts = match begun_before {
+            true => Doubts::BEGUN_BEFORE,
+            false if !same && self.evidence.tells_start(&start, votes, is_part) => Doubts::NONE,
+            false => Doubts::START,
+        };
+        if starts {
+            doubts |= Doubts::ANNOUNCED;
+        } else if is_part && self.announced.is_ever() {
+            doubts |= Doubts::START;
+        }
+        if new.time < self.complete_from {
+            doubts |= Doubts::GAP;
+        }
+        let maker = self.announced.maker(&self.running, context);
+        let begun = (Addr(new.function), maker);
+        self.running.new_stack(context, begun, doubts, new.time)
     }
 
     /// The stack of a call where the program made a stack: of the fiber that is there, or of a new
@@ -131,21 +156,61 @@ impl<S: Sink> Decoder<'_, S> {
         if let Some(before) = self.made_stacks.before(&self.running, new.sp) {
             self.running.end_stack(before.stack, new.time);
         }
-        self.take_over(context, new);
+        self.take_over(context, new, instrumented);
         if !instrumented {
             self.evidence.note_on_made_stack(new.caller, true, false);
         }
-        let function = Addr(new.function);
+        let mut doubts = match instrumented {
+            true => Doubts::BEGUN_BEFORE,
+            false => Doubts::NONE,
+        };
+        if new.time < self.complete_from {
+            doubts |= Doubts::GAP;
+        }
         let announced = self.announced.maker(&self.running, context);
         let maker = announced.or_else(|| self.made_stacks.maker(new.sp));
-        let stack = self
-            .running
-            .new_stack(context, (function, maker), false, new.time);
+        let begun = (Addr(new.function), maker);
+        let stack = self.running.new_stack(context, begun, doubts, new.time);
         let slot = self.running.stack(stack).slot;
         let id = self.running.strand(slot).id;
         let fiber = Fiber { stack, slot, id };
         self.made_stacks.begins(new.sp, fiber);
         stack
+    }
+
+    /// Whether the call is one on this stack, called from its innermost call. Where the recording
+    /// does not have all calls, only one that lies close below: it may be that of a fiber on
+    /// another stack, which has no call that was seen to begin.
+    fn is_called_on(
+        &mut self,
+        stack: u32,
+        start: &Start,
+        votes: Votes,
+        instrumented: bool,
+    ) -> bool {
+        let Some(top) = self.running.stack(stack).top() else {
+            return true;
+        };
+        let (above, distance) = (top.body, top.sp.saturating_sub(start.sp));
+        let is_part = self.is_part();
+        if is_part
+            && !self.announced.is_ever()
+            && match instrumented {
+                true => distance >= LITTLE,
+                false => self.evidence.is_far_below(start, (above, distance)),
+            }
+        {
+            return false;
+        }
+        let told = match instrumented {
+            true => true,
+            false if is_part => self.evidence.calls_back_often(start, above),
+            false => self.evidence.tells_callback(start, votes, distance),
+        };
+        if !told {
+            self.running.doubt(stack, Doubts::CALLBACK);
+        }
+        true
     }
 
     /// The stack on which the outermost call has just ended by a jump to the new call's function,
@@ -166,7 +231,15 @@ impl<S: Sink> Decoder<'_, S> {
     /// The fiber whose outermost call has ended, and whose code calls once more: from the same
     /// function, or, by a tail call, from that function's caller; and not from where fibers make
     /// their first call. In the first look, when those places are not known, from a later place.
-    fn continued(&mut self, context: usize, new: &Entered, holder: Option<u32>) -> Option<u32> {
+    /// Where the recording began within its calls, also a call by another of those,
+    /// `instrumented`.
+    fn continued(
+        &mut self,
+        context: usize,
+        new: &Entered,
+        holder: Option<u32>,
+        instrumented: bool,
+    ) -> Option<u32> {
         let first_call_sites = self.evidence.first_call_sites();
         let by_order = self.evidence.is_first_look() && self.begins_within();
         // What was asked of a stack that is there: nothing, and whether it told that it is likely.
@@ -181,6 +254,9 @@ impl<S: Sink> Decoder<'_, S> {
             }
             let same = holder.is_some() && state.root == holder;
             let again = new.caller == state.root_site;
+            if instrumented && state.begun_before && self.is_part() {
+                return true;
+            }
             let likely = same || again || new.sp > state.base;
             let mut all = asked.get();
             all[usize::from(likely)] = true;
@@ -211,10 +287,11 @@ impl<S: Sink> Decoder<'_, S> {
         found
     }
 
-    /// Ends what was where a new stack has its outermost call. Whether there was something.
-    fn take_over(&mut self, context: usize, new: &Entered) -> bool {
+    /// Ends what was where a new stack has its outermost call. Whether there was something, and
+    /// whether that may be the same fiber.
+    fn take_over(&mut self, context: usize, new: &Entered, instrumented: bool) -> (bool, bool) {
         let sp = new.sp;
-        let mut found = false;
+        let (mut found, mut same) = (false, false);
         let current = self.running.thread(context).current;
         if let Some(stack) = current
             && self.running.stack(stack).owner.is_none()
@@ -229,29 +306,65 @@ impl<S: Sink> Decoder<'_, S> {
                 && self.running.stack(stack).owner.is_none()
                 && self.running.stack(stack).begins_near(sp)
             {
+                same |= self.doubt_end(stack, new, instrumented);
                 self.running.discard_current(index, new.time);
                 found = true;
             }
         }
         if let Some(empty) = self.running.stacks().resting().empty_near(sp, BASE) {
+            same |= self.doubt_end(empty, new, instrumented);
             self.running.discard(empty);
             found = true;
         }
         // So may one that another thread ran when it was heard of last.
-        found |= self.running.map().threads.running().any(|stack| {
+        let elsewhere = self.running.map().threads.running().find(|&stack| {
             let state = self.running.stack(stack);
             state.owner.is_none() && state.frames.is_empty() && state.base.abs_diff(sp) < BASE
         });
+        if let Some(elsewhere) = elsewhere {
+            same |= self.doubt_end(elsewhere, new, instrumented);
+            found = true;
+        }
         let at = self.running.stacks().resting_at(sp);
         let below = self.running.stacks().below(sp).map(|(_, stack)| stack);
         for stack in [at, below].into_iter().flatten() {
             let state = self.running.stack(stack);
             let base = state.frames.first().map_or(0, |frame| frame.sp);
             if state.owner.is_none() && base + BASE > sp {
+                same |= self.doubt_end(stack, new, instrumented);
                 self.running.discard(stack);
                 found = true;
             }
         }
-        found
+        (found, same)
+    }
+
+    /// Doubts what is on this stack, if it is not sure that the new call there is another fiber's.
+    /// Whether that is so. Its caller is `instrumented` and was not seen to begin: then no fiber
+    /// has begun there. Where the recording lacks calls, nothing tells where fibers make their
+    /// first calls from, if they make others.
+    fn doubt_end(&mut self, stack: u32, new: &Entered, instrumented: bool) -> bool {
+        let state = self.running.stack(stack);
+        let ended = state.frames.is_empty();
+        let entry = self.running.strand(state.slot).entry();
+        let other = state.first_site.is_some_and(|site| site != new.caller)
+            || entry.is_some_and(|(function, _)| function.0 != new.function);
+        let may_go_on = other && !self.evidence.first_call_sites().is_only(new.caller);
+        match instrumented {
+            true => self.doubt_beginning(stack),
+            false if self.is_part() && ended && may_go_on => {
+                self.running.doubt(stack, Doubts::START);
+            }
+            false => return false,
+        }
+        true
+    }
+
+    /// The first call on this stack that was recorded is not its outermost one.
+    pub(super) fn doubt_beginning(&mut self, stack: u32) {
+        if let Some(site) = self.running.stack(stack).first_site {
+            self.evidence.note_mistaken(site);
+        }
+        self.running.doubt(stack, Doubts::BEGUN_BEFORE);
     }
 }

@@ -15,6 +15,8 @@ pub enum Told {
     Unmatched(StrandId, usize, Callee, Nanos),
     Other(StrandId, usize, Nanos),
     Called(Key, u64),
+    /// It has ended, and is not sure.
+    Unsure(StrandId),
 }
 
 /// Keeps all that it is told.
@@ -44,6 +46,9 @@ impl Sink for Log {
     }
     fn ended(&mut self, strand: &Strand) {
         self.strand("ended", strand);
+        if !strand.is_sure() {
+            self.0.push(Told::Unsure(strand.id));
+        }
     }
     fn resumed(&mut self, strand: StrandId, by: Option<StrandId>, thread: usize, time: Nanos) {
         self.0.push(Told::Runs(strand, by, thread, time));

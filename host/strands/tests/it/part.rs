@@ -1,7 +1,7 @@
 //! Recordings that begin in the middle of fibers' calls.
 
 use crate::log::{Log, Told};
-use heddle_strands::{Analysis, StrandId};
+use heddle_strands::{Analysis, Kind, StrandId};
 use heddle_symbols::Images;
 use heddle_trace_file::write::TraceWriter;
 use heddle_trace_file::{ModuleSymbols, Trace};
@@ -65,14 +65,25 @@ fn fibers_on_stacks_that_were_in_use_are_told_apart() {
     let trace = written(directory.path());
     let analysis = Analysis::new(&trace, &mut Images::packed(&[symbols()]));
     let decoded = analysis.decode(|_| Log::default()).unwrap();
+    let (mut fibers, mut unsure) = (HashSet::new(), HashSet::new());
     let mut bodies: Vec<StrandId> = Vec::new();
     for told in decoded.sinks.iter().flat_map(|(_, log)| &log.0) {
-        if let Told::Enter(strand, _, _, function, ..) = told
-            && function.0 == BODY
-        {
-            bodies.push(*strand);
+        match told {
+            Told::Strand("born", strand, Kind::Fiber, ..) => _ = fibers.insert(*strand),
+            Told::Unsure(strand) => _ = unsure.insert(*strand),
+            Told::Enter(strand, _, _, function, ..) if function.0 == BODY => bodies.push(*strand),
+            _ => {}
         }
     }
     let distinct: HashSet<StrandId> = bodies.iter().copied().collect();
     assert_eq!((bodies.len(), distinct.len()), (FIBERS, FIBERS));
+    assert!(
+        distinct.is_disjoint(&unsure),
+        "each was seen from its beginning"
+    );
+    assert_eq!(fibers.len(), FIBERS + STACKS.len());
+    assert_eq!(unsure.len(), STACKS.len(), "those were in the middle");
+    let unresolved = decoded.unresolved[0];
+    assert_eq!((unresolved.unsure, unresolved.unsure_calls), (2, 2));
+    assert_eq!(unresolved.calls, 2 + 2 * FIBERS as u64);
 }

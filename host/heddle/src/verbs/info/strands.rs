@@ -89,6 +89,9 @@ impl Counts {
         for text in notes::unresolved_kinds(unresolved) {
             writeln!(out, "           {text}")?;
         }
+        if let Some(text) = notes::unsure_strands(unresolved) {
+            writeln!(out, "           {text}")?;
+        }
         Ok(())
     }
 }

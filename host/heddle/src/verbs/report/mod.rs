@@ -65,6 +65,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         notes::unresolved(&found.unresolved);
     }
     notes::incomplete(&trace, found.loose, &found.remarks);
+    notes::unsure(&found.unresolved);
     if args.by == By::Thread {
         notes::by_thread(found.loose);
     }

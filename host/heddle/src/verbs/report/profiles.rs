@@ -85,6 +85,8 @@ enum Named {
     Thread(usize),
     Given(Box<str>),
     Entry(Option<Key>),
+    /// What it begins with may be another's.
+    Unsure,
     Any,
 }
 
@@ -182,6 +184,7 @@ impl<'a> Profiles<'a> {
             _ if !self.by_name => Named::Any,
             (_, Kind::Thread) => Named::Thread(strand.thread()),
             (Some(name), _) => Named::Given(name.into()),
+            _ if !strand.is_sure() => Named::Unsure,
             (None, _) => {
                 let entry = strand.entry();
                 Named::Entry(entry.map(|(address, time)| self.key(address, time)))

@@ -1,0 +1,101 @@
+//! Why calls on a strand may be another strand's.
+
+use std::ops::{BitOr, BitOrAssign};
+
+/// The reasons to doubt that a strand is one strand, and has all its calls and no other's.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Doubts(u8);
+
+impl Doubts {
+    /// No reason.
+    pub const NONE: Doubts = Doubts(0);
+    /// Calls were open on its stack before the first that was recorded.
+    pub const BEGUN_BEFORE: Doubts = Doubts(1);
+    /// The caller of one of its calls is open nowhere, or was found at an unusual distance; or an
+    /// exit among its calls belongs to none of them.
+    pub const CALLER: Doubts = Doubts(2);
+    /// Events are missing of a time when it was there.
+    pub const GAP: Doubts = Doubts(4);
+    /// Too little was seen of the call site that its outermost calls come from: it may be part of
+    /// another fiber, or several fibers, one after another on one stack.
+    pub const START: Doubts = Doubts(8);
+    /// Too little was seen of a call site to say whether a call from there was a callback on this
+    /// stack, or another fiber's outermost call.
+    pub const CALLBACK: Doubts = Doubts(16);
+    /// The recording was filtered, and calls are missing that tell whose others are.
+    pub const FILTERED: Doubts = Doubts(64);
+    /// The program itself has said who runs: then nothing else matters, but what the filters of a
+    /// recording have left out.
+    pub(crate) const ANNOUNCED: Doubts = Doubts(128);
+
+    /// The reasons, each with its words, the weightiest first.
+    const WORDS: [(Doubts, &'static str); 6] = [
+        (
+            Doubts::FILTERED,
+            "the recording was filtered, and lacks calls that tell",
+        ),
+        (Doubts::BEGUN_BEFORE, "recording began inside its calls"),
+        (
+            Doubts::START,
+            "too few fibers were seen to begin where it did",
+        ),
+        (
+            Doubts::CALLBACK,
+            "a call from uninstrumented code may be another fiber's",
+        ),
+        (
+            Doubts::GAP,
+            "events are missing of a time when it was there",
+        ),
+        (
+            Doubts::CALLER,
+            "the caller of one of its calls, or the call of one of its exits, was not recorded",
+        ),
+    ];
+
+    /// Whether there is no reason to doubt.
+    pub fn is_none(self) -> bool {
+        self.0 == 0 || (self.holds(Doubts::ANNOUNCED) && !self.holds(Doubts::FILTERED))
+    }
+
+    /// Whether this reason is among them.
+    pub fn holds(self, reason: Doubts) -> bool {
+        self.0 & reason.0 != 0
+    }
+
+    /// The weightiest reason in words; `None` if there is none.
+    pub fn why(self) -> Option<&'static str> {
+        let mut reasons = Self::WORDS.iter().filter(|(reason, _)| self.holds(*reason));
+        let first = reasons.next().filter(|_| !self.is_none());
+        first.map(|&(_, words)| words)
+    }
+}
+
+impl BitOr for Doubts {
+    type Output = Doubts;
+
+    fn bitor(self, other: Doubts) -> Doubts {
+        Doubts(self.0 | other.0)
+    }
+}
+
+impl BitOrAssign for Doubts {
+    fn bitor_assign(&mut self, other: Doubts) {
+        self.0 |= other.0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_weightiest_reason_is_told_and_none_of_an_announced_strand() {
+        let doubts = Doubts::CALLER | Doubts::START;
+        assert_eq!(doubts.why(), Doubts::START.why());
+        assert!(!doubts.is_none() && Doubts::NONE.is_none());
+        let announced = doubts | Doubts::ANNOUNCED;
+        assert!(announced.is_none() && announced.why().is_none());
+        assert_eq!(Doubts::NONE.why(), None);
+    }
+}
