@@ -22,17 +22,23 @@ impl Doubts {
     /// Too little was seen of a call site to say whether a call from there was a callback on this
     /// stack, or another fiber's outermost call.
     pub const CALLBACK: Doubts = Doubts(16);
+    /// Fibers share its stack: they are copied there, or have calls there at the same time.
+    pub const SHARED: Doubts = Doubts(32);
     /// The recording was filtered, and calls are missing that tell whose others are.
     pub const FILTERED: Doubts = Doubts(64);
-    /// The program itself has said who runs: then nothing else matters, but what the filters of a
-    /// recording have left out.
+    /// The program itself has said who runs: then nothing else matters, but that fibers share a
+    /// stack, or what the filters of a recording have left out.
     pub(crate) const ANNOUNCED: Doubts = Doubts(128);
 
     /// The reasons, each with its words, the weightiest first.
-    const WORDS: [(Doubts, &'static str); 6] = [
+    const WORDS: [(Doubts, &'static str); 7] = [
         (
             Doubts::FILTERED,
             "the recording was filtered, and lacks calls that tell",
+        ),
+        (
+            Doubts::SHARED,
+            "fibers share its stack, or are copied there",
         ),
         (Doubts::BEGUN_BEFORE, "recording began inside its calls"),
         (
@@ -55,7 +61,8 @@ impl Doubts {
 
     /// Whether there is no reason to doubt.
     pub fn is_none(self) -> bool {
-        self.0 == 0 || (self.holds(Doubts::ANNOUNCED) && !self.holds(Doubts::FILTERED))
+        let weighty = Doubts::FILTERED | Doubts::SHARED;
+        self.0 == 0 || (self.holds(Doubts::ANNOUNCED) && !self.holds(weighty))
     }
 
     /// Whether this reason is among them.

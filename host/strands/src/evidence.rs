@@ -124,6 +124,18 @@ impl<'a> Evidence<'a> {
         known.is_some_and(|known| known.inner_sites.contains(&site))
     }
 
+    /// A fiber went on after another had begun on its stack, which has its outermost call at
+    /// `base`.
+    pub fn note_shared(&mut self, base: u64, fiber: u64) {
+        self.survey.shared.note(base, fiber);
+    }
+
+    /// Whether fibers share the stack that has an outermost call at `sp`.
+    pub fn is_shared(&self, sp: u64) -> bool {
+        let known = self.known.as_deref();
+        known.is_some_and(|known| known.shared.holds(sp))
+    }
+
     /// The function was entered.
     pub fn note_entered(&mut self, function: u32) {
         if self.is_first_look() {

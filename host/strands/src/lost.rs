@@ -1,8 +1,11 @@
-//! Calls on a thread's own stack that were taken for gone, though they had no exit.
+//! Calls that were taken for gone, though they had no exit.
 //!
-//! Where the stack pointer is above an open call, that was left by an exception or `longjmp`. But
-//! the memory above it may also be a fiber's stack: an array of a function that is open. Then the
-//! call goes on later, and its exit comes: that tells one from the other.
+//! Where a thread's stack pointer is above an open call, that was left by an exception or
+//! `longjmp`. But the memory above it may also be a fiber's stack: an array of a function that is
+//! open. And where a fiber begins on a stack that another has calls on, that other one was
+//! destroyed. But it may also have been copied to another place, or share the stack.
+//!
+//! In both cases, the call goes on later, and its exit comes: that tells one from the other.
 
 use crate::stacks::Frame;
 use heddle_trace_file::{Callee, Way};
@@ -17,8 +20,16 @@ struct Gone {
     function: u64,
     sp: u64,
     is_entry: bool,
-    /// The call site from which a fiber began, if it was not gone.
-    site: u64,
+    proves: Proof,
+}
+
+/// What the exit of a call that was taken for gone proves.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Proof {
+    /// A fiber has begun on a stack within the thread's own, with a call from this site.
+    Inner { site: u64 },
+    /// This fiber shares the stack that has its outermost call here.
+    Shared { base: u64, fiber: u64 },
 }
 
 /// The calls that were taken for gone, the latest last.
@@ -26,9 +37,8 @@ struct Gone {
 pub(crate) struct Lost(VecDeque<Gone>);
 
 impl Lost {
-    /// These calls are taken for gone; `site`: what has called a fiber's outermost call, if that is
-    /// why they are not innermost any more.
-    pub fn add(&mut self, frames: &[Frame], site: u64) {
+    /// These calls are taken for gone; `proves`: what if they are not.
+    pub fn add(&mut self, frames: &[Frame], proves: Proof) {
         for frame in frames {
             if self.0.len() == REMEMBERED {
                 self.0.pop_front();
@@ -37,14 +47,13 @@ impl Lost {
                 function: frame.function,
                 sp: frame.sp,
                 is_entry: frame.is(Frame::ENTRY),
-                site,
+                proves,
             });
         }
     }
 
-    /// The call site from which a fiber began, if this exit is that of a call that was taken for
-    /// gone.
-    pub fn begun_from(&self, function: Callee, sp: u64, way: Way) -> Option<u64> {
+    /// What this exit proves, if it is that of a call that was taken for gone.
+    pub fn proves(&self, function: Callee, sp: u64, way: Way) -> Option<Proof> {
         let is_it = |gone: &&Gone| {
             gone.sp == sp
                 && match way {
@@ -55,6 +64,6 @@ impl Lost {
                 }
         };
         let gone = self.0.iter().rev().find(is_it);
-        gone.map(|gone| gone.site)
+        gone.map(|gone| gone.proves)
     }
 }

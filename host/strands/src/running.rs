@@ -2,6 +2,7 @@
 
 use crate::code::Code;
 use crate::live::Live;
+use crate::lost::{Lost, Proof};
 use crate::open_calls::OpenCalls;
 use crate::sink::Sink;
 use crate::stack_map::StackMap;
@@ -10,12 +11,14 @@ use crate::strands::Strands;
 use crate::threads::Context;
 use crate::{Doubts, Strand, StrandId, Unresolved};
 use heddle_calls::{End, Loose};
-use heddle_trace_file::{Addr, CoroutineFrame, Event, Nanos, Process};
+use heddle_trace_file::{Addr, Callee, CoroutineFrame, Event, Nanos, Process, Way};
 
 /// The threads of a group: they leave stacks, and go on on others. What calls are open there is
 /// kept apart.
 pub(crate) struct Running<'a, S> {
     pub calls: OpenCalls<'a, S>,
+    /// The calls that were taken for gone.
+    lost: Lost,
     /// Reasons to doubt every fiber.
     doubts: Doubts,
 }
@@ -46,6 +49,7 @@ impl<'a, S: Sink> Running<'a, S> {
         }
         Running {
             calls: OpenCalls::new(strands, map),
+            lost: Lost::default(),
             doubts: Doubts::NONE,
         }
     }
@@ -236,6 +240,13 @@ impl<'a, S: Sink> Running<'a, S> {
     pub fn discard(&mut self, stack: u32) {
         self.calls.map.stacks.forget(stack);
         self.calls.map.stacks.forget_empty(stack);
+        let state = &self.calls.map.stacks[stack];
+        if let Some(base) = state.frames.first().map(|first| first.sp)
+            && state.owner.is_none()
+        {
+            let fiber = self.calls.strands[state.slot].strand.id.unique();
+            self.lost.add(&state.frames, Proof::Shared { base, fiber });
+        }
         while self.calls.close(stack, End::Unwound).is_some() {}
         let state = &self.calls.map.stacks[stack];
         if state.owner.is_some() {
@@ -271,6 +282,18 @@ impl<'a, S: Sink> Running<'a, S> {
             self.rest(stack, time);
             self.calls.map.threads[context].current = None;
         }
+    }
+
+    /// The calls on a thread's own stack, `own`, above the first `count` are taken for gone. If they
+    /// are not, a fiber has begun with a call from `site`.
+    pub fn lose(&mut self, own: u32, count: usize, site: u64) {
+        let gone = &self.calls.map.stacks[own].frames[count..];
+        self.lost.add(gone, Proof::Inner { site });
+    }
+
+    /// See [`Lost::proves`].
+    pub fn proves(&self, function: Callee, sp: u64, way: Way) -> Option<Proof> {
+        self.lost.proves(function, sp, way)
     }
 
     /// How many threads there are.

@@ -24,6 +24,9 @@ pub(crate) struct Survey {
     pub offsets: Offsets,
     /// Call sites from which fibers begin on stacks that lie within a thread's own.
     pub inner_sites: FxHashSet<u64>,
+    /// Stacks that fibers share, by where their outermost calls are: they are copied, or more than
+    /// one fiber has open calls there.
+    pub shared: Shared,
     /// The function that each of the call sites is in, where that is known.
     pub holders: FxHashMap<u64, u32>,
     /// By call site and function: how far above the call its caller was, at least.
@@ -101,6 +104,44 @@ impl Places {
     /// Whether a stack began just so before.
     pub fn has_begun(&self, site: u64, sp: u64) -> bool {
         self.begun.contains(&(site, sp))
+    }
+}
+
+/// The stacks that fibers share, by place: how many fibers went on there after another had begun,
+/// and the latest of them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Shared(FxHashMap<u64, (u32, u64)>);
+
+impl Shared {
+    /// Fewer fibers prove nothing: the first look makes mistakes.
+    const ENOUGH: u32 = 3;
+
+    /// The fiber with this number went on, on the stack with its outermost call at `base`.
+    pub fn note(&mut self, base: u64, fiber: u64) {
+        let (fibers, latest) = self.0.entry(base / Places::SIZE).or_default();
+        *fibers += u32::from(*latest != fiber);
+        *latest = fiber;
+    }
+
+    /// Whether fibers share the stack that has its outermost call at `sp`.
+    pub fn holds(&self, sp: u64) -> bool {
+        let place = sp / Places::SIZE;
+        let mut near = place.saturating_sub(1)..=place + 1;
+        near.any(|at| {
+            let noted = self.0.get(&at);
+            noted.is_some_and(|&(fibers, _)| fibers >= Self::ENOUGH)
+        })
+    }
+
+    /// Whether fibers share a stack.
+    pub fn any(&self) -> bool {
+        self.known().next().is_some()
+    }
+
+    /// The fibers that were noted of each stack that is shared.
+    fn known(&self) -> impl Iterator<Item = u32> {
+        let fibers = self.0.values().map(|&(fibers, _)| fibers);
+        fibers.filter(|&fibers| fibers >= Self::ENOUGH)
     }
 }
 
@@ -212,6 +253,7 @@ impl Survey {
             captures: self.captures,
             entered: self.entered.len(),
             inner_sites: self.inner_sites.len(),
+            shared: self.shared.known().count(),
             roots,
             first_call_sites,
             never,
@@ -274,6 +316,7 @@ struct Conclusions {
     captures: bool,
     entered: usize,
     inner_sites: usize,
+    shared: usize,
     roots: Vec<(u64, bool)>,
     first_call_sites: Vec<u64>,
     never: Vec<u64>,

@@ -274,9 +274,9 @@ impl<S: Sink> Decoder<'_, S> {
     fn leave_to_caller(&mut self, stack: u32, count: usize, sp: u64) {
         let state = self.running.stack(stack);
         if state.owner.is_some() {
-            let gone = &state.frames[count..];
-            if let Some(outermost) = gone.first() {
-                self.lost.add(gone, outermost.caller);
+            if let Some(outermost) = state.frames.get(count) {
+                let site = outermost.caller;
+                self.running.lose(stack, count, site);
             }
             self.running.calls_below_inner(stack, sp);
         }
@@ -294,8 +294,7 @@ impl<S: Sink> Decoder<'_, S> {
         let stack = self.running.map().inner_at(new.sp).unwrap_or(own);
         let count = self.enclosing(stack, new, way);
         if stack == own {
-            self.lost
-                .add(&self.running.stack(own).frames[count..], new.caller);
+            self.running.lose(own, count, new.caller);
         }
         self.running.calls.unwind(stack, count);
         stack

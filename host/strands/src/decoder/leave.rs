@@ -8,6 +8,7 @@
 
 use super::{Decoder, NotAlone};
 use crate::Doubts;
+use crate::lost::Proof;
 use crate::sink::Sink;
 use crate::stacks::{Frame, LITTLE};
 use heddle_calls::End;
@@ -74,11 +75,13 @@ impl<S: Sink> Decoder<'_, S> {
             }
             None => {
                 let own = self.running.map().own_stack_at(context, sp);
-                let inner = own.and_then(|_| self.lost.begun_from(function, sp, way));
-                if let Some(site) = inner {
-                    self.evidence.note_inner(site);
+                let proof = self.running.proves(function, sp, way);
+                match proof {
+                    Some(Proof::Inner { site }) if own.is_some() => self.evidence.note_inner(site),
+                    Some(Proof::Shared { base, fiber }) => self.evidence.note_shared(base, fiber),
+                    _ => {}
                 }
-                if self.alone && (own.is_none() || inner.is_some()) {
+                if self.alone && (own.is_none() || proof.is_some()) {
                     return Err(NotAlone);
                 }
                 self.unresolved.exits += 1;

@@ -16,7 +16,6 @@ use crate::announced::Announced;
 use crate::code::Code;
 use crate::entered::Entered;
 use crate::evidence::Evidence;
-use crate::lost::Lost;
 use crate::made_stacks::MadeStacks;
 use crate::running::{Running, Told};
 use crate::sink::Sink;
@@ -39,7 +38,6 @@ pub(crate) struct Decoder<'a, S> {
     made_stacks: MadeStacks,
     evidence: Evidence<'a>,
     unresolved: Unresolved,
-    lost: Lost,
     /// Only the thread's own stack and no coroutine is allowed.
     alone: bool,
     /// The recording is a part of what the program did: calls may have been open before it.
@@ -81,7 +79,6 @@ impl<'a, S: Sink> Decoder<'a, S> {
             made_stacks: MadeStacks::default(),
             evidence: Evidence::new(known),
             unresolved: Unresolved::default(),
-            lost: Lost::default(),
             alone,
             complete_from,
             part: process.flight().is_some() || known.is_some_and(|known| known.is_part),

@@ -132,6 +132,9 @@ impl<S: Sink> Decoder<'_, S> {
         if new.time < self.complete_from {
             doubts |= Doubts::GAP;
         }
+        if self.evidence.is_shared(new.sp) {
+            doubts |= Doubts::SHARED;
+        }
         let maker = self.announced.maker(&self.running, context);
         let begun = (Addr(new.function), maker);
         self.running.new_stack(context, begun, doubts, new.time)
@@ -166,6 +169,9 @@ impl<S: Sink> Decoder<'_, S> {
         };
         if new.time < self.complete_from {
             doubts |= Doubts::GAP;
+        }
+        if self.evidence.is_shared(new.sp) {
+            doubts |= Doubts::SHARED;
         }
         let announced = self.announced.maker(&self.running, context);
         let maker = announced.or_else(|| self.made_stacks.maker(new.sp));

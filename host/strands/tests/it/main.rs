@@ -6,4 +6,5 @@ mod log;
 mod made_stacks;
 mod part;
 mod random;
+mod shared;
 mod workers;
