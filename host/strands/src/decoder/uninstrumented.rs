@@ -119,6 +119,9 @@ impl<S: Sink> Decoder<'_, S> {
         let called_back = !root && (near.is_some() || behind.is_some() || is_part);
         let begun_before = instrumented || (called_back && !starts);
         self.evidence.note_start(&start, known_there, begun_before);
+        // A fiber may have gone on, on a thread of which events are missing, from another place.
+        let is_only = self.evidence.first_call_sites().is_only(new.caller);
+        let same = same || (is_part && self.running.threads() > 1 && !is_only);
         let mut doubts = match begun_before {
             true => Doubts::BEGUN_BEFORE,
             false if !same && self.evidence.tells_start(&start, votes, is_part) => Doubts::NONE,
