@@ -221,13 +221,13 @@ pub fn unresolved_kinds(unresolved: &Unresolved) -> Vec<String> {
     );
     if unresolved.parents > 0 {
         kinds.push(format!(
-            "{} made unseen: shown below the strand that ran it first",
+            "{} made unseen: shown below the strand that ran each first",
             were(unresolved.parents, "coroutine")
         ));
     }
     if unresolved.fibers > 0 {
         kinds.push(format!(
-            "{} made unseen: shown below the strand that ran it first, or below that one's maker",
+            "{} made unseen: shown below the strand that ran each first, or below that one's maker",
             were(unresolved.fibers, "fiber")
         ));
     }
