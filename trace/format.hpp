@@ -165,6 +165,7 @@ enum class RecordType : std::uint64_t {
   kFrameLeft,
   kStackMade,
   kStrandMade,
+  kTime,
 };
 
 /// What a thread makes, by its record of type making.

@@ -4,6 +4,7 @@
 #include <pthread.h>
 
 #include "filter.hpp"
+#include "frame_memory.hpp"
 #include "quiet.hpp"
 #include "recording.hpp"
 
@@ -25,6 +26,8 @@ constinit Jump* real_jumps[4] = {};
 void scan() {
   Process* const current = process();
   if (current == nullptr || current->state != Recording::kRunning || local.busy) return;
+  // What this thread recorded without a time was before that.
+  if (current->header->sparse != 0) heddle_append(first_word(RecordType::kTime, 3, 0), 0);
   const Quiet quiet;
   (void)update_modules(*current, true);
 }

@@ -18,8 +18,17 @@ namespace {
 /// listed, so a thread looks this many times before it leaves the matter to its next block.
 constexpr std::uint32_t kLooks = 32;
 
+/// Before the thread tells when a module has come or gone: what it recorded without a time
+/// (`--clock sparse`) was before that.
+void record_time(Process& process, Thread& thread) {
+  if (process.header->sparse == 0 || process.paused) return;
+  // Where there is no room, the next event says so.
+  (void)append_record(process, thread, first_word(RecordType::kTime, 3, 0), 0);
+}
+
 void look_for_module(Process& process, Thread& thread) {
   const bool found = modules_changed(process.modules);
+  if (found) record_time(process, thread);
   if (found && !update_modules(process)) return;
   const Locked locked(process.lock);
   if (thread.look_again > 0) --thread.look_again;

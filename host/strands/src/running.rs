@@ -284,8 +284,8 @@ impl<'a, S: Sink> Running<'a, S> {
         }
     }
 
-    /// The calls on a thread's own stack, `own`, above the first `count` are taken for gone. If they
-    /// are not, a fiber has begun with a call from `site`.
+    /// The calls on a thread's own stack, `own`, above the first `count` are taken for gone. If
+    /// they are not, a fiber has begun with a call from `site`.
     pub fn lose(&mut self, own: u32, count: usize, site: u64) {
         let gone = &self.calls.map.stacks[own].frames[count..];
         self.lost.add(gone, Proof::Inner { site });

@@ -421,8 +421,8 @@ impl Votes {
         self.far >= 4 * Self::ENOUGH && self.far > 4 * self.near
     }
 
-    /// Whether enough was seen to say that a call that was taken for a callback is one, so far below
-    /// what it was called from.
+    /// Whether enough was seen to say that a call that was taken for a callback is one, so far
+    /// below what it was called from.
     pub fn tell_callback(self, distance: u64) -> bool {
         let undisputed = self.far == 0 && (self.near > 0 || distance < 4 * LITTLE);
         undisputed || self.is_clearly_callback()

@@ -62,6 +62,7 @@ pub mod kind {
     pub const FRAME_LEFT: u64 = 14;
     pub const STACK_MADE: u64 = 15;
     pub const STRAND_MADE: u64 = 16;
+    pub const TIME: u64 = 17;
 }
 
 /// What a thread makes, by its record of type making.

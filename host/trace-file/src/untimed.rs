@@ -26,7 +26,7 @@ pub struct Untimed {
 /// Whether a record that is not short has ticks in its second word. Of unknown types nothing is
 /// known.
 fn has_time(kind: u64) -> bool {
-    !matches!(kind, kind::BASE | kind::CAPTURE) && kind <= kind::STRAND_MADE
+    !matches!(kind, kind::BASE | kind::CAPTURE) && kind <= kind::TIME
 }
 
 impl Untimed {
