@@ -90,11 +90,11 @@ void forget_environment() {
     }
     return false;
   };
-  char** kept = environ;
+  char** end = environ;
   for (char** entry = environ; *entry != nullptr; ++entry) {
-    if (!is_ours(*entry)) *kept++ = *entry;
+    if (!is_ours(*entry)) *end++ = *entry;
   }
-  *kept = nullptr;
+  *end = nullptr;
 }
 
 Mended::Mended(char* const* environment) : old_(environment) {
