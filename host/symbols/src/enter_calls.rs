@@ -1,6 +1,7 @@
 //! Where functions call `__cyg_profile_func_enter`: a function that calls it once has no other one
 //! inlined.
 
+use crate::tail_jumps::{CALL, relative};
 use object::read::elf::ElfFile64;
 use object::{Object, ObjectSection, ObjectSymbol, RelocationTarget, SectionKind};
 use std::collections::HashSet;
@@ -40,7 +41,6 @@ impl EnterCalls {
 }
 
 const HOOK: &[u8] = b"__cyg_profile_func_enter";
-const CALL: u8 = 0xe8;
 /// `call *distance(%rip)`.
 const CALL_SLOT: [u8; 2] = [0xff, 0x15];
 /// `jmp *distance(%rip)`.
@@ -103,10 +103,4 @@ fn slots(file: &ElfFile64<'_>) -> HashSet<u64> {
         matches!(relocation.target(), RelocationTarget::Symbol(index) if hooks.contains(&index))
     });
     of_hook.map(|(slot, _)| slot).collect()
-}
-
-/// The address that is as far behind the four bytes at `address` as they say.
-fn relative(bytes: &[u8], address: u64) -> Option<u64> {
-    let distance = i32::from_le_bytes(bytes.first_chunk().copied()?);
-    Some((address + 4).wrapping_add_signed(distance.into()))
 }

@@ -38,7 +38,8 @@ pub fn tail_jumps(bytes: &[u8], hook: u64) -> Vec<TailJump> {
     found
 }
 
-const CALL: u8 = 0xe8;
+/// `call` to an address that is told by its distance.
+pub(crate) const CALL: u8 = 0xe8;
 const CALL_BYTES: usize = 5;
 
 /// Where the jump that stands at `address` leads, if it is one.
@@ -61,7 +62,7 @@ fn jump(code: &[u8], address: u64) -> Option<Option<u64>> {
 }
 
 /// The address that is as far behind the four bytes at `address` as they say.
-fn relative(bytes: &[u8], address: u64) -> Option<u64> {
+pub(crate) fn relative(bytes: &[u8], address: u64) -> Option<u64> {
     let distance = i32::from_le_bytes(bytes.first_chunk().copied()?);
     Some((address + 4).wrapping_add_signed(distance.into()))
 }
