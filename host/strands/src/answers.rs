@@ -155,6 +155,15 @@ mod tests {
     }
 
     #[test]
+    fn what_was_taken_for_certain_must_be_so_in_the_end() {
+        assert!(settles(|answers| answers.start(SITE, true)));
+        assert!(!settles(|answers| answers.start(SITE + 1, false)));
+        assert!(settles(|answers| answers.told_further(Some(SITE), SITE + 1)));
+        assert!(settles(|answers| answers.callback(SITE + 1, 0)));
+        assert!(!settles(|answers| answers.callback(SITE, 0)));
+    }
+
+    #[test]
     fn captures_must_be_known_before_all_events() {
         let mut captures = found();
         captures.captures = true;
