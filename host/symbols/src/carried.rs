@@ -1,5 +1,5 @@
-//! What is asked of a module's code and debug information when a trace is read, as text: what a
-//! packed trace carries beside the symbols, so that it is read alike where the module is not.
+//! Reading a trace asks more of a module than its symbols: facts of its code and of its debug
+//! information. A packed trace carries them as text, so that it is read alike without the module.
 //!
 //! ```text
 //! 1150 0 jump 1180

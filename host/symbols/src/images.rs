@@ -126,8 +126,8 @@ impl Images {
         }
     }
 
-    /// What a packed trace carries of `module`, as text: the symbols that cover these addresses of
-    /// its file, and what the file tells of their functions. `None` where it has no symbols.
+    /// The text that a packed trace carries for `module`: the symbols that cover these addresses of
+    /// its file, and facts of their functions. `None` where the file has no symbols.
     pub fn excerpt(
         &mut self,
         module: &Module,
@@ -372,8 +372,8 @@ impl Images {
         let ends = lines.ends(code);
         let last = all.iter().map(|&(_, number)| number).max();
         let points = all.into_iter().map(|(at, index)| {
-            // Of an await within an expression, GCC 12 often says that it is where the function
-            // begins or ends, as it does of the first and the last suspension rightly.
+            // GCC 12 often puts an await that is within an expression on the line where the
+            // function begins or ends. The first and the last suspension are there rightly.
             let at_an_end = index <= INITIAL || Some(index) == last;
             let inner = ends
                 .zip(lines.find(at))

@@ -51,11 +51,11 @@ impl Trace {
         Self::open_within(path, None)
     }
 
-    /// As [`Trace::open`]; of a packed file, `most` bytes may be unpacked, which without it are 64
-    /// MiB and 1024 times the file's size.
+    /// Opens a trace as [`Trace::open`] does, but unpacks at most so many bytes, `most`; without it
+    /// 64 MiB and 1024 times the file's size.
     ///
     /// # Errors
-    /// As [`Trace::open`], and [`Error::TooLarge`].
+    /// Those of [`Trace::open`], and [`Error::TooLarge`].
     pub fn open_within(path: &Path, most: Option<u64>) -> Result<Self, Error> {
         if path.is_file() {
             let held = Held::begin();

@@ -483,7 +483,7 @@ fn part(way: Way, several: bool) -> Placed {
     sum
 }
 
-/// What is said to be sure is right, but for one event in a thousand. So few events of so many
+/// Events on strands that are said to be sure are right, but for one in a thousand. So few events of so many
 /// fibers tell little.
 #[test]
 fn what_is_sure_is_right_where_recording_began_within_calls() {

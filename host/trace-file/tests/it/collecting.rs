@@ -305,7 +305,7 @@ fn what_was_made_ready_for_a_process_goes_where_none_took_it() {
         assert!(spare.join("buffer-1").exists());
         assert_eq!(content(path), before);
         if taken {
-            // As it is when its process dies before it has recorded anything.
+            // A process that dies before it has recorded anything leaves it so.
             fs::rename(&spare, path.join("77")).unwrap();
             collector.round();
             assert_eq!(content(path), before);

@@ -1,5 +1,5 @@
-//! What a packed trace carries beside its records: the symbols of the addresses that occur, and
-//! what reading it asks of their code.
+//! A packed trace carries, beside its records, the symbols of the addresses that occur, and facts
+//! of their code that reading it asks for.
 
 use crate::names::printable;
 use crate::notes;
