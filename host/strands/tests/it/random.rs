@@ -483,8 +483,8 @@ fn part(way: Way, several: bool) -> Placed {
     sum
 }
 
-/// Events on strands that are said to be sure are right, but for one in a thousand. So few events of so many
-/// fibers tell little.
+/// Events on strands that are said to be sure are right, but for one in a thousand. So few events
+/// of so many fibers tell little.
 #[test]
 fn what_is_sure_is_right_where_recording_began_within_calls() {
     let (mut sure, mut misled) = (0, 0);
