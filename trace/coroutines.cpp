@@ -1,6 +1,5 @@
 #include "coroutines.hpp"
 
-#include "arch/x86_64_layout.h"
 #include "filter.hpp"
 #include "load.hpp"
 #include "plan.hpp"
@@ -44,11 +43,7 @@ constinit Site sites[1u << kCoroutineBits]{};
 constexpr unsigned kSetBits = 13, kWays = 8;
 constinit std::uint64_t plain_sets[1u << kSetBits][kWays]{};
 
-/// The hooks' own hash: layout.cpp checks kSiteBits.
-std::uint64_t& plain_site(std::uint64_t site) {
-  return heddle_plain_sites[site * static_cast<std::uint64_t>(std::int64_t{HEDDLE_SITES_FACTOR}) >>
-                            (64 - kSiteBits)];
-}
+std::uint64_t& plain_site(std::uint64_t site) { return heddle_plain_sites[site_place(site)]; }
 
 Site* find_site(std::uint64_t address) {
   const std::uint64_t first = hash(address, kCoroutineBits);

@@ -12,12 +12,20 @@
 
 #include <cstdint>
 
+#include "arch/x86_64_layout.h"
 #include "frame_search.hpp"
 #include "process.hpp"
 
 namespace heddle::trace {
 
 inline constexpr unsigned kSiteBits = 14;
+
+/// The place of a site in heddle_plain_sites. The low 32 bits of the address alone tell it: those
+/// in which sites of one program differ.
+constexpr std::uint32_t site_place(std::uint64_t site) {
+  return static_cast<std::uint32_t>(site) * static_cast<std::uint32_t>(HEDDLE_SITES_FACTOR) >>
+         (32 - kSiteBits);
+}
 
 /// A record of type capture; the first word is 0 where there is none.
 struct FrameRecord {
@@ -44,8 +52,7 @@ void forget_coroutines(std::uint64_t start, std::uint64_t end);
 
 extern "C" {
 
-/// Sites of the hooks that are no coroutine's; site `s` is at the top kSiteBits bits of s · factor
-/// (HEDDLE_SITES_FACTOR), if it is there.
+/// Sites of the hooks that are no coroutine's, each at its site_place(), if it is there.
 [[gnu::visibility(
     "hidden")]] extern std::uint64_t heddle_plain_sites[1u << heddle::trace::kSiteBits];
 

@@ -71,6 +71,22 @@ static_assert((kIncluded | kExcluded) == HEDDLE_PATTERNS_ANSWERED);
 static_assert(1 << HEDDLE_DECISIONS_BITS == kDecisions);
 
 static_assert(kSiteBits == HEDDLE_SITES_BITS);
+
+/// Whether sites that lie near each other, as those of one program do, have places of their own.
+constexpr bool spreads() {
+  constexpr std::uint32_t kSites = 64;
+  constexpr std::uint64_t kDistances[] = {1, 16, 29, 256, 4096};
+  for (const std::uint64_t distance : kDistances) {
+    for (std::uint32_t i = 0; i < kSites; ++i) {
+      for (std::uint32_t k = 0; k < i; ++k) {
+        const std::uint64_t first = 0x5555'5555'5000;
+        if (site_place(first + i * distance) == site_place(first + k * distance)) return false;
+      }
+    }
+  }
+  return true;
+}
+static_assert(spreads());
 static_assert(offsetof(HookState, site) == HEDDLE_STATE_SITE &&
               offsetof(HookState, function) == HEDDLE_STATE_FUNCTION &&
               offsetof(HookState, stack_pointer) == HEDDLE_STATE_STACK &&

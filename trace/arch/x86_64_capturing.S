@@ -8,8 +8,8 @@
 // rcx, the window, is kept; rdx and r are used up. Goes to `ask` unless this place is no coroutine's.
 .macro LOOK_UP r, ask
 	movq	(%rsp), %rdx
-	imulq	$HEDDLE_SITES_FACTOR, %rdx, %rax
-	shrq	$64-HEDDLE_SITES_BITS, %rax
+	imull	$HEDDLE_SITES_FACTOR, %edx, %eax	// site_place() of coroutines.hpp
+	shrl	$32-HEDDLE_SITES_BITS, %eax
 	leaq	heddle_plain_sites(%rip), \r
 	cmpq	%rdx, (\r,%rax,8)
 	jne	\ask
