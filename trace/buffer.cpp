@@ -24,9 +24,9 @@ constinit const struct Zeros {
   iovec parts[kSlotBytes / sizeof zeros] = {};
 } zero_slot;
 
-/// With a collector: one to fill, the others on their way to it. Without: a full block is written
-/// at once, so a second would only be cold memory.
-constexpr std::uint32_t kSlotsWithCollector = 4, kSlotsAlone = 1;
+/// With a collector: one to fill while the collector empties the other. Without one a full block is
+/// written at once. More slots would only be colder memory.
+constexpr std::uint32_t kSlotsWithCollector = 2, kSlotsAlone = 1;
 
 // Clang has no __atomic_load_n() and the like for enumerations.
 SlotState state(const Slot& slot) {
@@ -215,26 +215,32 @@ bool Buffer::wait_for_free() const {
   return false;
 }
 
-long Buffer::free_oldest(Process& process, std::uint32_t& freed) {
+/// The slot whose block is given up: a flight recorder's oldest; else the one just filled, since it
+/// is still in the processor's caches. `kMostSlots` if none is full.
+std::uint32_t Buffer::full_slot(const Process& process) const {
+  std::uint32_t found = kMostSlots;
+  for (std::uint32_t i = 0; i < header->slots; ++i) {
+    if (state(header->slot[i]) != SlotState::kFull) continue;
+    const bool older = found != kMostSlots && header->slot[i].number < header->slot[found].number;
+    if (found == kMostSlots || older == (process.flight != 0)) found = i;
+  }
+  return found;
+}
+
+long Buffer::free_one(Process& process, std::uint32_t& freed) {
   while (!find_free(freed)) {
-    std::uint32_t oldest = kMostSlots;
-    for (std::uint32_t i = 0; i < header->slots; ++i) {
-      if (state(header->slot[i]) == SlotState::kFull &&
-          (oldest == kMostSlots || header->slot[i].number < header->slot[oldest].number)) {
-        oldest = i;
-      }
-    }
+    const std::uint32_t full = full_slot(process);
     // The one just filled is full, unless the collector is at it; then it is at no other, and
     // another one is full or free.
-    if (oldest == kMostSlots) continue;
-    Slot& slot = header->slot[oldest];
+    if (full == kMostSlots) continue;
+    Slot& slot = header->slot[full];
     SlotState expected = SlotState::kFull;
     SlotState ours = SlotState::kCopiedByThread;
     if (!__atomic_compare_exchange(&slot.state, &expected, &ours, false, __ATOMIC_ACQ_REL,
                                    __ATOMIC_RELAXED)) {
       continue;
     }
-    const long error = process.flight == 0 ? write_out(process, oldest) : 0;
+    const long error = process.flight == 0 ? write_out(process, full) : 0;
     set_state(slot, error == 0 ? SlotState::kFree : SlotState::kFull);
     if (error == 0) continue;
     // We are not allowed to, but the collector may be.
@@ -253,7 +259,7 @@ long Buffer::take_slot(Process& process, std::uint32_t& taken) {
       __atomic_store_n(&header->slots, next + 1, __ATOMIC_RELEASE);
       return 0;
     }
-    if (const long error = free_oldest(process, taken); error != 0) return error;
+    if (const long error = free_one(process, taken); error != 0) return error;
   }
   (void)grow(process, taken);
   return 0;

@@ -26,9 +26,9 @@ struct Buffer {
   [[nodiscard]] long create(Process& process);
 
   /// Ends the block that is being filled and begins the next: in a free slot, in a new one while
-  /// there may be more, or else in the one that holds the oldest block, which is written to
-  /// `events-<number>` first (or is given up, if this is a flight recorder). 0 or a negated error:
-  /// then the block is full, and nothing can be recorded. Takes no lock.
+  /// there may be more, or else in the one that holds the newest block, which is written to
+  /// `events-<number>` first (a flight recorder gives its oldest up). 0 or a negated error: then the
+  /// block is full, and nothing can be recorded. Takes no lock.
   [[nodiscard]] long next_block(Process& process);
 
   /// Address in front of which records of the current block must end.
@@ -48,7 +48,8 @@ struct Buffer {
   [[nodiscard]] long extend(Process& process, std::uint32_t slot, std::uint32_t to, Use use);
   [[nodiscard]] bool wait_for_free() const;
   [[nodiscard]] bool find_free(std::uint32_t& found) const;
-  [[nodiscard]] long free_oldest(Process& process, std::uint32_t& freed);
+  [[nodiscard]] std::uint32_t full_slot(const Process& process) const;
+  [[nodiscard]] long free_one(Process& process, std::uint32_t& freed);
   [[nodiscard]] long take_slot(Process& process, std::uint32_t& taken);
   [[nodiscard]] long write_out(Process& process, std::uint32_t slot);
   void begin_block(Process& process, std::uint32_t slot);

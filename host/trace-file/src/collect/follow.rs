@@ -56,8 +56,8 @@ struct Buffer {
 /// How often the directory is read: a new process need not ring.
 const LOOK: Duration = Duration::from_millis(20);
 /// And how soon again when a bell rang and there was no full block: the first block of a process
-/// that we do not know yet may be full within a millisecond, and each that waits for us makes its
-/// thread take one more slot.
+/// that we do not know yet may be full within a millisecond, and while two wait for us, their
+/// thread writes one itself.
 const LOOK_AT_A_BELL: Duration = Duration::from_millis(1);
 /// How long to wait after an error before trying again.
 const PAUSE: Duration = Duration::from_secs(1);
