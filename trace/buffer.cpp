@@ -10,7 +10,19 @@ namespace heddle::trace {
 
 namespace {
 
-constexpr std::uint32_t kWholeSlot = kSlotBytes / kBlockUnit;
+/// Rooms are told in units of kBlockUnit.
+constexpr std::uint32_t units_of(std::uint64_t bytes) {
+  return static_cast<std::uint32_t>(bytes / kBlockUnit);
+}
+constexpr std::uint32_t kWholeSlot = units_of(kSlotBytes);
+
+/// Room of a buffer's first blocks. The buffers of a crowd, many threads at once, of which most do
+/// little, begin with less: two thousand of them take 57 MB. Other programs' threads seldom record
+/// less than the larger room, and each smaller block is one more way through the slow path.
+constexpr std::uint32_t kFirst = units_of(64 << 10), kFirstOfCrowd = units_of(12 << 10);
+constexpr std::uint32_t kCrowd = 32;
+/// A block has at most so many times the room of the one before it.
+constexpr std::uint32_t kGrowth = 16;
 
 /// A slot's zeros, to be written by one system call: large writes give the page cache large folios,
 /// of which each takes one page fault when it is mapped. They are a few pages again and again,
@@ -48,11 +60,14 @@ std::uint32_t most_slots(const Process& process) {
   return kMostSlots;
 }
 
-/// In 64 KiB. A flight recorder's blocks are small enough for a thread to lose little at a time.
+/// The room of a block of a thread that records much. A flight recorder's is small enough for a
+/// thread to lose little at a time.
 std::uint32_t block_units(const Process& process) {
   if (process.flight == 0) return kWholeSlot;
-  const std::uint64_t units = process.flight / 32 / kBlockUnit;
-  return static_cast<std::uint32_t>(units < 1 ? 1 : units > kWholeSlot ? kWholeSlot : units);
+  const std::uint64_t units = process.flight / 32 / (kFirst * kBlockUnit) * kFirst;
+  return static_cast<std::uint32_t>(units < kFirst       ? kFirst
+                                    : units > kWholeSlot ? kWholeSlot
+                                                         : units);
 }
 
 }  // namespace
@@ -71,8 +86,9 @@ long Buffer::create(Process& process) {
   const bool ready = process.spare && number == 1;
   const long fd = open(process, "/buffer-", O_RDWR | O_CREAT | (ready ? 0 : O_EXCL));
   if (fd < 0) return fd;
-  constexpr std::uint64_t kFirst = kHeaderBytes + kBlockUnit;
-  long error = sys::allocate(fd, 0, ready ? kHeaderBytes + 2 * kSlotBytes : kFirst);
+  const std::uint32_t first = number > kCrowd ? kFirstOfCrowd : kFirst;
+  const std::uint64_t first_bytes = kHeaderBytes + first * kBlockUnit;
+  long error = sys::allocate(fd, 0, ready ? kHeaderBytes + 2 * kSlotBytes : first_bytes);
   if (error == 0) {
     most = most_slots(process);
     // Mapped far beyond the file's end: the file grows into the mapping.
@@ -80,7 +96,7 @@ long Buffer::create(Process& process) {
     void* memory = sys::mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_SHARED, fd);
     if (sys::failed(memory)) {  // an address space limit
       most = 1;
-      mapped = kFirst;
+      mapped = first_bytes;
       memory = sys::mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_SHARED, fd);
     }
     if (sys::failed(memory)) {
@@ -96,10 +112,10 @@ long Buffer::create(Process& process) {
   }
   // A child makes its own; and whether the file is mapped tells whether its process lives.
   sys::madvise(header, mapped, MADV_DONTFORK);
-  sys::madvise(header, kFirst, MADV_POPULATE_WRITE);
+  sys::madvise(header, first_bytes, MADV_POPULATE_WRITE);
   process.header->buffers = number;
-  __atomic_fetch_add(&process.flight_used, kBlockUnit, __ATOMIC_RELAXED);
-  units[0] = ready && mapped > kFirst ? kWholeSlot : 1;
+  __atomic_fetch_add(&process.flight_used, first * kBlockUnit, __ATOMIC_RELAXED);
+  units[0] = ready && mapped > first_bytes ? kWholeSlot : first;
   header->version = kVersion;
   header->slots = 1;
   header->address = reinterpret_cast<std::uint64_t>(header);
@@ -110,7 +126,7 @@ long Buffer::create(Process& process) {
       units[1] = kWholeSlot;
       fresh[1] = true;
       header->slots = 2;
-    } else if (extend(process, 1, 1, Use::kPerhaps) == 0) {
+    } else if (extend(process, 1, first, Use::kPerhaps) == 0) {
       header->slots = 2;
     }
   }
@@ -149,7 +165,8 @@ void Buffer::end_block() {
 
 long Buffer::next_block(Process& process) {
   end_block();
-  ring(process.control);
+  // Nobody takes a flight recorder's blocks.
+  if (process.flight == 0) ring(process.control);
   std::uint32_t slot = 0;
   if (const long error = take_slot(process, slot); error != 0) return error;
   begin_block(process, slot);
@@ -177,9 +194,11 @@ long Buffer::extend(Process& process, std::uint32_t slot, std::uint32_t to, Use 
   return 0;
 }
 
-/// Gives a slot its full room, if that may be. If not, what there is must do.
+/// Gives a slot room for the block after the current one, if that may be. If not, what there is
+/// must do.
 bool Buffer::grow(Process& process, std::uint32_t slot) {
-  const std::uint32_t wanted = block_units(process);
+  const std::uint32_t most_units = block_units(process), grown = kGrowth * units[current];
+  const std::uint32_t wanted = grown < most_units ? grown : most_units;
   if (units[slot] >= wanted) return true;
   if (kHeaderBytes + (slot + 1) * kSlotBytes > mapped) return false;
   const std::uint64_t more = (wanted - units[slot]) * kBlockUnit;

@@ -17,18 +17,18 @@ struct Buffer {
   std::uint32_t most;               ///< slots that it may come to use
   std::uint64_t mapped;             ///< bytes
   std::uint64_t written;            ///< bytes of `events-<number>`
-  std::uint32_t units[kMostSlots];  ///< room of each slot that the file has, in 64 KiB
+  std::uint32_t units[kMostSlots];  ///< room of each slot that the file has, in kBlockUnit
   bool fresh[kMostSlots];           ///< not touched since it got its room
   char path[4224];                  ///< scratch
 
-  /// Makes `<process>/buffer-<number>` with 64 KiB of room, or takes the one that was made ready,
+  /// Makes `<process>/buffer-<number>` with a little room, or takes the one that was made ready,
   /// and begins a block. 0 or a negated error; then nothing is left behind. Process lock held.
   [[nodiscard]] long create(Process& process);
 
   /// Ends the block that is being filled and begins the next: in a free slot, in a new one while
   /// there may be more, or else in the one that holds the newest block, which is written to
-  /// `events-<number>` first (a flight recorder gives its oldest up). 0 or a negated error: then the
-  /// block is full, and nothing can be recorded. Takes no lock.
+  /// `events-<number>` first (a flight recorder gives its oldest up). 0 or a negated error: then
+  /// the block is full, and nothing can be recorded. Takes no lock.
   [[nodiscard]] long next_block(Process& process);
 
   /// Address in front of which records of the current block must end.

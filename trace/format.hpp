@@ -105,7 +105,7 @@ struct Slot {
 inline constexpr std::uint32_t kMostSlots = 128;
 inline constexpr std::uint64_t kSlotBytes = 1 << 20;
 /// Blocks have room for a multiple of this.
-inline constexpr std::uint64_t kBlockUnit = 64 << 10;
+inline constexpr std::uint64_t kBlockUnit = 4 << 10;
 
 struct BufferHeader {
   std::uint64_t magic;

@@ -1,5 +1,6 @@
 // faulty HOW NUMBER CALLS: calls work() CALLS times in each of NUMBER threads (`threads`) or
 // forked children (`forks`), or itself (`calls`); prints what came of it, and exits with 7.
+// `resting`: as `threads`, and between their calls and their ends it says so, and waits for a line.
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,12 +22,14 @@ __attribute__((noinline)) static int all(void) {
 }
 
 static pthread_barrier_t together;
+static int resting;
 
 static void* thread(void* sum) {
   // All live at once.
   pthread_barrier_wait(&together);
   __atomic_fetch_add((long*)sum, all(), __ATOMIC_RELAXED);
   pthread_barrier_wait(&together);
+  if (resting) pthread_barrier_wait(&together);
   return 0;
 }
 
@@ -35,14 +38,23 @@ int main(int count, char** arguments) {
   const int number = atoi(arguments[2]);
   calls = atoi(arguments[3]);
   long sum = 0;
-  if (strcmp(arguments[1], "threads") == 0) {
+  resting = strcmp(arguments[1], "resting") == 0;
+  if (resting || strcmp(arguments[1], "threads") == 0) {
     pthread_t* threads = calloc((size_t)number, sizeof *threads);
     pthread_attr_t small;
-    pthread_barrier_init(&together, 0, (unsigned)number);
+    pthread_barrier_init(&together, 0, (unsigned)(number + resting));
     pthread_attr_init(&small);
     pthread_attr_setstacksize(&small, 64 << 10);
     for (int i = 0; i < number; ++i) {
       if (pthread_create(&threads[i], &small, thread, &sum) != 0) return 3;
+    }
+    if (resting) {
+      pthread_barrier_wait(&together);
+      pthread_barrier_wait(&together);
+      puts("all have called");
+      fflush(stdout);
+      (void)getchar();
+      pthread_barrier_wait(&together);
     }
     for (int i = 0; i < number; ++i) pthread_join(threads[i], 0);
     free(threads);

@@ -38,7 +38,7 @@ struct Block {
 void add_blocks(const std::string& events, std::vector<Block>& blocks) {
   for (std::size_t at_byte = 0; at_byte + 64 <= events.size();) {
     if (events.substr(at_byte, 8) != "HEDLBLCK") {
-      at_byte += 65536;
+      at_byte += 4096;
       continue;
     }
     const auto used = at<std::uint32_t>(events, at_byte + 12);

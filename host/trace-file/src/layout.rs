@@ -15,7 +15,7 @@ pub const ENDED: u32 = 1;
 pub const MADE_BY_SHIFT: u32 = 1;
 
 /// Blocks begin at multiples of this in `events`, and take up multiples of it.
-pub const BLOCK_UNIT: u64 = 64 << 10;
+pub const BLOCK_UNIT: u64 = 4 << 10;
 /// Bytes from one slot of a buffer to the next.
 pub const SLOT_SIZE: u64 = 1 << 20;
 /// Slots that a buffer may have.

@@ -1,8 +1,8 @@
 //! Where a walk over a thread's records is.
 
-use crate::layout::{BLOCK_UNIT, TICKS_BITS, head, kind};
+use crate::layout::{TICKS_BITS, head, kind};
 use crate::run::RunPlace;
-use crate::store::{Source, Store};
+use crate::store::{RELEASED, Source, Store};
 use crate::{CoroutineFrame, Error};
 use zerocopy::FromBytes;
 use zerocopy::little_endian::U64;
@@ -179,7 +179,7 @@ impl<'a> Position<'a> {
     fn release_before_first(&self) {
         if let (None, Some(before)) = (self.source, self.next.checked_sub(1)) {
             let (source, bytes) = self.runs[before].records(self.store);
-            let end = bytes.len().saturating_sub(BLOCK_UNIT as usize);
+            let end = bytes.len().saturating_sub(RELEASED);
             source.release(&bytes[end..]);
         }
     }

@@ -13,6 +13,9 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use zerocopy::FromBytes;
 
+/// Memory is released from a multiple of this on: no page is larger.
+pub const RELEASED: usize = 64 << 10;
+
 /// Bytes of a file of the trace.
 #[derive(Debug)]
 pub struct Source {
@@ -64,13 +67,12 @@ impl Source {
             return;
         };
         // For less it is not worth the call.
-        if bytes.len() < BLOCK_UNIT as usize {
+        if bytes.len() < RELEASED {
             return;
         }
         let begin = bytes.as_ptr() as usize - map.as_ptr() as usize;
-        // Whole pages, those that it shares with its neighbours included; no page is larger than
-        // this, and a block begins at a multiple of it.
-        let first = begin / BLOCK_UNIT as usize * BLOCK_UNIT as usize;
+        // Whole pages, those that it shares with its neighbours included.
+        let first = begin / RELEASED * RELEASED;
         let length = begin - first + bytes.len();
         // SAFETY: of a shared mapping of a file nothing is lost: the pages are mapped again when
         // they are read. That it may be refused does no harm.

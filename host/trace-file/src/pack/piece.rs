@@ -1,11 +1,14 @@
 //! The parts of a packed trace.
 
 use crate::Error;
-use crate::layout::{BLOCK_HEADER, BLOCK_UNIT};
+use crate::layout::BLOCK_HEADER;
 use std::io::Write;
 use std::path::Path;
 use zerocopy::little_endian::{U16, U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
+
+/// A packed trace has its blocks' places at multiples of this in files of events.
+pub const PLACE_UNIT: u64 = 64 << 10;
 
 /// The types of pieces.
 pub mod kind {
@@ -110,7 +113,7 @@ impl<'a> Piece<'a> {
         match self.header.kind.get() {
             kind::BLOCK => {
                 let used = BLOCK_HEADER as u64 + u64::from(self.header.words.get()) * 8;
-                used.next_multiple_of(BLOCK_UNIT)
+                used.next_multiple_of(PLACE_UNIT)
             }
             _ => self.header.bytes.get().into(),
         }

@@ -1,10 +1,10 @@
 //! Unpacking a trace.
 
-use super::piece::{Piece, Sum, kind};
+use super::piece::{PLACE_UNIT, Piece, Sum, kind};
 use super::scratch::Scratch;
 use super::{Held, MAGIC, ModuleSymbols, VERSION, WITHOUT_SUM, codec};
 use crate::file::{open, version_of};
-use crate::layout::{BLOCK_HEADER, BLOCK_MAGIC, BLOCK_UNIT, BlockHeader};
+use crate::layout::{BLOCK_HEADER, BLOCK_MAGIC, BlockHeader};
 use crate::{Error, Workers};
 use memmap2::Mmap;
 use std::fs::File;
@@ -178,9 +178,9 @@ fn block(path: &Path, piece: &Piece, end: u64) -> Result<Vec<u8>, Error> {
     let used = BLOCK_HEADER + most * 8;
     let room = piece.unpacked_bytes();
     let offset = piece.header.offset.get();
-    // A block is at most a slot long; a file of events has its blocks at multiples of their unit.
+    // A block is at most a slot long.
     let beyond = offset.checked_add(room).is_none_or(|behind| behind > end);
-    if room > crate::layout::SLOT_SIZE || offset % BLOCK_UNIT != 0 || beyond {
+    if room > crate::layout::SLOT_SIZE || offset % PLACE_UNIT != 0 || beyond {
         return Err(wrong(format!(
             "a block of {used} bytes at offset {offset} of {end} bytes of events"
         )));

@@ -1,8 +1,8 @@
 //! Packing a trace.
 
-use super::piece::{PieceWriter, header, kind};
+use super::piece::{PLACE_UNIT, PieceWriter, header, kind};
 use super::{ModuleSymbols, codec};
-use crate::layout::{BLOCK_HEADER, BLOCK_UNIT, ProcessHeader};
+use crate::layout::{BLOCK_HEADER, ProcessHeader};
 use crate::process::Process;
 use crate::trace::{FILTERS, UNRECORDED};
 use crate::{Error, Trace};
@@ -134,7 +134,7 @@ fn add_blocks<W: Write>(
         piece.number = block.number.into();
         piece.words = (words.len() as u32).into();
         writer.add(piece, name, &coded).map_err(Error::io(path))?;
-        offset += (block.used as u64).next_multiple_of(BLOCK_UNIT);
+        offset += (block.used as u64).next_multiple_of(PLACE_UNIT);
         records += content.as_bytes().len() as u64;
     }
     Ok(records)

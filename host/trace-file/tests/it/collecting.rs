@@ -6,6 +6,11 @@ use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
+/// Blocks begin at multiples of this in `events`.
+const UNIT: u64 = 4096;
+/// What each of the four blocks that [`write`] leaves in a buffer takes up there.
+const ROOM: u64 = 18 * UNIT;
+
 const FULL: u32 = 2;
 const BY_THREAD: u32 = 3;
 const BY_US: u32 = 4;
@@ -36,7 +41,7 @@ fn write(path: &Path, states: &[u32], dropped: u64, change: impl Fn(&mut Process
         let time = 100 * run;
         thread.enter(time, 0x1010 + run, 0x1500, 0x7000 - 16 * run);
         thread.mark(time + 1, 0, "a mark");
-        // Records of unknown types are skipped, and make a block of two units.
+        // Records of unknown types are skipped, and make a block of several units.
         thread.long(4000, 0, &[0xdada_dada_dada_dada; 9000]);
         if run < 3 {
             thread.next_run();
@@ -120,8 +125,8 @@ fn killed_between_any_two_steps_it_loses_nothing_and_doubles_nothing() {
     check("nothing done");
     // Behind the other thread's block.
     for block in 0..4_u64 {
-        let begin = 65536 * (1 + 2 * block);
-        let end = begin as usize + 2 * 65536;
+        let begin = UNIT + ROOM * block;
+        let end = (begin + ROOM) as usize;
         if block < 3 {
             set_slot(&path, block, BY_US);
         }
@@ -130,7 +135,7 @@ fn killed_between_any_two_steps_it_loses_nothing_and_doubles_nothing() {
         let target = path.join("42/events");
         change(&target, begin, &bytes[..64]);
         check("header written");
-        for part in [200, 65536, 70_000] {
+        for part in [200, 4096, 70_000] {
             change(&target, begin + 64, &bytes[64..part]);
             check("records written in part");
         }
@@ -141,7 +146,7 @@ fn killed_between_any_two_steps_it_loses_nothing_and_doubles_nothing() {
             check("freed");
         }
     }
-    let last = events.len() as u64 / 65536 * 65536;
+    let last = events.len() as u64 / UNIT * UNIT;
     change(&path.join("42/events"), last, &events[last as usize..]);
     check("what was dropped is told of");
     fs::remove_file(buffer(&path)).unwrap();
@@ -159,7 +164,7 @@ fn a_copy_that_the_end_of_the_disk_cut_short_does_not_count() {
     // The slot's block with its size in its header, as the thread itself begins to write it.
     let mut block = buffered[4096..4096 + 70_000].to_vec();
     block[12..16].copy_from_slice(&buffered[2048 + 4..][..4]);
-    change(&path.join("42/events"), 65536, &block);
+    change(&path.join("42/events"), UNIT, &block);
     assert_eq!(content(path), before);
     recover(path).unwrap();
     assert_eq!(content(path), before);
@@ -195,7 +200,7 @@ fn what_a_thread_wrote_itself_counts_once() {
         block[12..16].copy_from_slice(used);
         set_slot(&path, index as u64, BY_THREAD);
         for part in [64, 4096, 70_000, bytes] {
-            change(&own, index as u64 * 2 * 65536, &block[..part]);
+            change(&own, index as u64 * ROOM, &block[..part]);
             check("written in part");
         }
         set_slot(&path, index as u64, 0);
@@ -225,7 +230,7 @@ fn a_flight_recorders_blocks_are_put_together_once() {
     recover(path).unwrap();
     assert_eq!(content(path), before);
     let size = fs::metadata(path.join("42/events")).unwrap().len();
-    assert!(size < 65536 * 10, "{size}");
+    assert!(size <= UNIT + 4 * ROOM, "{size}");
     // Killed before the buffer was removed.
     fs::write(buffer(path), kept).unwrap();
     assert_eq!(content(path), before);
@@ -355,7 +360,7 @@ fn a_copy_in_the_making_does_not_confuse_a_reader() {
     let before = content(path);
     // Its second half is seen and its first is not yet.
     let target = path.join("42/events");
-    change(&target, 65536 * 4, &[0xda; 1000]);
+    change(&target, UNIT + ROOM + 65536, &[0xda; 1000]);
     assert_eq!(content(path), before);
     drop(runs);
 }
@@ -390,9 +395,9 @@ fn a_block_is_not_written_over_the_next_one() {
     // A shorter block of the second one's number is in `events`, behind the other thread's.
     let mut header = fs::read(path.join("42/events")).unwrap()[..64].to_vec();
     header[16..24].copy_from_slice(&1_u64.to_le_bytes());
-    change(&path.join("42/events"), 65536, &header);
+    change(&path.join("42/events"), UNIT, &header);
     let error = recover(path).unwrap_err().to_string();
-    let said = "block 1 has 131072 bytes, and fewer in `events`";
+    let said = "block 1 has 73728 bytes, and fewer in `events`";
     assert!(error.contains(said), "{error}");
     assert_eq!(content(path), before);
 }
@@ -405,15 +410,15 @@ fn a_block_that_its_thread_wrote_leaves_no_hole() {
     write(path, &[FULL; 3], 0, |_| ());
     let before = content(path);
     let slots = fs::read(buffer(path)).unwrap();
-    let block = &slots[4096..][..2 * 65536];
+    let block = &slots[4096..][..ROOM as usize];
     fs::write(path.join("42/events-2"), block).unwrap();
     set_slot(path, 0, 0);
     assert_eq!(content(path), before);
     recover(path).unwrap();
     assert_eq!(content(path), before);
-    // The other thread's block, and three of two units each.
+    // The other thread's block, and its own four.
     let length = fs::metadata(path.join("42/events")).unwrap().len();
-    assert_eq!(length.div_ceil(65536), 1 + 3 * 2);
+    assert_eq!(length.div_ceil(UNIT) * UNIT, UNIT + 3 * ROOM);
 }
 
 #[test]

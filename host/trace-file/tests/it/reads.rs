@@ -457,7 +457,7 @@ fn what_is_gone_is_missed() {
     assert_eq!(trace.processes()[0].missing_runs(), 0);
     let events = directory.path().join("runs/42/events");
     let mut bytes = fs::read(&events).unwrap();
-    bytes[65536..131072].fill(0);
+    bytes[4096..8192].fill(0);
     fs::write(&events, bytes).unwrap();
     let trace = Trace::open(&directory.path().join("runs")).unwrap();
     assert_eq!(trace.processes()[0].missing_runs(), 1);
@@ -634,7 +634,7 @@ fn of_blocks(path: &Path) -> std::path::PathBuf {
 
 #[test]
 fn what_is_whole_is_read_around_what_is_damaged() {
-    const BLOCK: usize = 64 << 10;
+    const BLOCK: usize = 4 << 10;
     // A block has a header, its run's record, and the records.
     let size = 64 + 128 + 100 * 24;
     let zeroes: &[u8] = &[0; 8];
@@ -673,7 +673,7 @@ fn what_is_whole_is_read_around_what_is_damaged() {
 
 #[test]
 fn what_a_cut_has_left_is_read() {
-    let cut = (2 << 16) + 64 + 128 + 30 * 24 + 4;
+    let cut = 2 * 4096 + 64 + 128 + 30 * 24 + 4;
     let directory = tempfile::tempdir().unwrap();
     let events = of_blocks(directory.path());
     let file = fs::File::options().write(true).open(&events).unwrap();
