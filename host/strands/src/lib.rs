@@ -31,6 +31,7 @@
 //! Memory is of the size of what is open or alive at once, not of the trace. What cannot be told is
 //! counted ([`Unresolved`]), and every event lies on exactly one strand.
 
+mod address_map;
 mod analysis;
 mod announced;
 mod answers;

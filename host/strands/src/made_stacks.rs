@@ -3,18 +3,18 @@
 //! both who made the fiber, and that two calls are the same fiber's.
 
 use crate::StrandId;
+use crate::address_map::AddressMap;
 use crate::running::Running;
 use crate::sink::Sink;
 use crate::stacks::REACH;
 use heddle_trace_file::Addr;
 use rustc_hash::FxHashMap;
-use std::collections::BTreeMap;
 
 /// The stacks that were made last at each place.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct MadeStacks {
     /// By the address behind the highest. They do not overlap.
-    stacks: BTreeMap<u64, MadeStack>,
+    stacks: AddressMap<MadeStack>,
     latest: u64,
     /// The fibers that made stacks before they made a call, by the number of their own stack.
     makers: FxHashMap<u64, StrandId>,
@@ -75,12 +75,12 @@ impl MadeStacks {
             return;
         }
         let maker = self.maker_at(running, context, by.0);
-        let overlapping = self.stacks.range(low.0 + 1..);
+        let overlapping = self.stacks.from(low.0 + 1);
         let overlapping = overlapping.take_while(|(_, stack)| stack.low < high.0);
-        let gone: Vec<u64> = overlapping.map(|(&end, _)| end).collect();
+        let gone: Vec<u64> = overlapping.map(|(end, _)| end).collect();
         let mut before = None;
         for end in gone {
-            if let Some(stack) = self.stacks.remove(&end) {
+            if let Some(stack) = self.stacks.remove(end) {
                 before = stack.fiber.or(stack.before).or(before);
             }
         }
@@ -125,12 +125,12 @@ impl MadeStacks {
     }
 
     fn at_mut(&mut self, sp: u64) -> Option<&mut MadeStack> {
-        let (_, made) = self.stacks.range_mut(sp + 1..).next()?;
+        let made = self.stacks.next_mut(sp + 1)?;
         (made.low <= sp).then_some(made)
     }
 
     fn at(&self, sp: u64) -> Option<&MadeStack> {
-        let (_, made) = self.stacks.range(sp + 1..).next()?;
+        let (_, made) = self.stacks.from(sp + 1).next()?;
         (made.low <= sp).then_some(made)
     }
 

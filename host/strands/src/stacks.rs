@@ -1,7 +1,6 @@
 //! The stacks of a group of threads: which calls are open on each, and where in memory that is.
 
-use rustc_hash::FxHashMap;
-use std::collections::BTreeMap;
+use crate::address_map::AddressMap;
 use std::ops::{Index, IndexMut};
 
 /// Bytes by which the first stack pointers of two outermost calls on one stack may differ: their
@@ -278,9 +277,9 @@ impl Stacks {
     /// Does not keep `stack` any more if it has no calls.
     pub fn forget_empty(&mut self, stack: u32) {
         let state = &self[stack];
-        if state.frames.is_empty() && self.resting.empty.get(&state.base) == Some(&stack) {
+        if state.frames.is_empty() && self.resting.empty.get(state.base) == Some(&stack) {
             let base = state.base;
-            self.resting.empty.remove(&base);
+            self.resting.empty.remove(base);
         }
     }
 }
@@ -289,52 +288,44 @@ impl Stacks {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Resting {
     /// Stacks with open calls, also those that run again: these stay where they rested last.
-    open: BTreeMap<u64, u32>,
-    /// The same stacks, for a look-up by the exact stack pointer.
-    exact: FxHashMap<u64, u32>,
+    open: AddressMap<u32>,
     /// Stacks whose outermost call has ended, by its stack pointer. Their code may call again, or
     /// be gone.
-    empty: BTreeMap<u64, u32>,
+    empty: AddressMap<u32>,
 }
 
 impl Resting {
     /// Keeps `stack` at `sp`; returns the stack that was kept there before.
     pub fn keep(&mut self, sp: u64, stack: u32) -> Option<u32> {
-        self.open.insert(sp, stack);
-        self.exact.insert(sp, stack)
+        self.open.insert(sp, stack)
     }
 
     /// Does not keep anything at `sp`.
     pub fn forget(&mut self, sp: u64) {
-        self.open.remove(&sp);
-        self.exact.remove(&sp);
+        self.open.remove(sp);
     }
 
     /// The stack that is kept at `sp`.
     #[inline]
     pub fn at(&self, sp: u64) -> Option<u32> {
-        self.exact.get(&sp).copied()
+        self.open.get(sp).copied()
     }
 
     /// The stacks that are kept at and above `sp`, the nearest first.
     pub fn above(&self, sp: u64) -> impl Iterator<Item = (u64, u32)> + '_ {
-        self.open.range(sp..).map(|(&top, &stack)| (top, stack))
+        self.open.from(sp).map(|(top, &stack)| (top, stack))
     }
 
     /// The stacks that are kept below `sp`, the nearest first.
     pub fn below(&self, sp: u64) -> impl Iterator<Item = (u64, u32)> + '_ {
-        self.open
-            .range(..sp)
-            .rev()
-            .map(|(&top, &stack)| (top, stack))
+        self.open.below(sp).map(|(top, &stack)| (top, stack))
     }
 
     /// The empty stack nearest to `sp`, within `reach`.
     pub fn empty_near(&self, sp: u64, reach: u64) -> Option<u32> {
-        let near = self
-            .empty
-            .range(sp.saturating_sub(reach)..=sp.saturating_add(reach));
-        near.min_by_key(|(base, _)| base.abs_diff(sp))
+        let near = self.empty.from(sp.saturating_sub(reach));
+        near.take_while(|&(base, _)| base <= sp.saturating_add(reach))
+            .min_by_key(|(base, _)| base.abs_diff(sp))
             .map(|(_, &stack)| stack)
     }
 }
