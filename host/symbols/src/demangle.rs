@@ -146,21 +146,30 @@ fn coroutine_apart(name: &str) -> (&str, &str) {
     name.split_at(function.len())
 }
 
+/// Functions that return pointers to functions that do so again, in a name: a name of more is no
+/// compiler's.
+const DEEPEST: usize = 16;
+
 /// Where the qualified name is in a readable one: behind the return type, before the parameters.
 fn qualified(name: &str) -> Range<usize> {
-    let Some(open) = parameter_list(name) else {
-        return 0..name.len();
-    };
-    let start = return_type(&name[..open]);
-    // `int (*pick<int>(bool))(char)` has the parameter `bool`, and returns a pointer to a function.
-    let declared = &name[start..open];
-    match declared.strip_suffix(')') {
-        Some(inner) if inner.starts_with("(*") || inner.starts_with("(&") => {
-            let inner = qualified(&inner[2..]);
-            start + 2 + inner.start..start + 2 + inner.end
+    let mut range = 0..name.len();
+    for _ in 0..DEEPEST {
+        let part = &name[range.clone()];
+        let Some(open) = parameter_list(part) else {
+            break;
+        };
+        let start = return_type(&part[..open]);
+        range = range.start + start..range.start + open;
+        // `int (*pick<int>(bool))(char)` has the parameter `bool`, and returns a pointer to a
+        // function.
+        match part[start..open].strip_suffix(')') {
+            Some(inner) if inner.starts_with("(*") || inner.starts_with("(&") => {
+                range = range.start + 2..range.end - 1;
+            }
+            _ => break,
         }
-        _ => start..open,
     }
+    range
 }
 
 /// Where the parameter list begins: the bracket that the last `)` at depth 0 closes; ` const`, ` &`
@@ -168,14 +177,7 @@ fn qualified(name: &str) -> Range<usize> {
 fn parameter_list(name: &str) -> Option<usize> {
     let end = name.rfind(')')?;
     let mut depth = 0;
-    for (index, byte) in name
-        .bytes()
-        .enumerate()
-        .take(end + 1)
-        .collect::<Vec<_>>()
-        .into_iter()
-        .rev()
-    {
+    for (index, byte) in name.as_bytes()[..=end].iter().enumerate().rev() {
         match byte {
             b')' => depth += 1,
             b'(' => {
@@ -210,6 +212,15 @@ fn return_type(name: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A program's symbols may have any names; these are no demangler's.
+    #[test]
+    fn a_name_of_functions_that_return_pointers_to_functions_without_end_is_read() {
+        let name = |depth| format!("{}f(int){}", "(*".repeat(depth), ")()".repeat(depth));
+        assert_eq!(without_parameters(&name(DEEPEST - 1)), "f");
+        let deep = name(200_000);
+        assert!(deep.contains(&without_parameters(&deep)));
+    }
 
     #[test]
     fn names_read_as_they_were_written() {

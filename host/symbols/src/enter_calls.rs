@@ -69,8 +69,10 @@ fn enter_calls(bytes: &[u8]) -> Vec<u64> {
             continue;
         }
         for at in memchr::memmem::find_iter(data, &JUMP_SLOT) {
-            let place = section.address() + at as u64;
-            if relative(&data[at + 2..], place + 2).is_some_and(|slot| slots.contains(&slot)) {
+            let place = section.address().wrapping_add(at as u64);
+            if relative(&data[at + 2..], place.wrapping_add(2))
+                .is_some_and(|slot| slots.contains(&slot))
+            {
                 // An entry is of 16 bytes, in .plt.got of 8; the jump is in its first half.
                 stubs.extend([place & !15, place & !7]);
             }
@@ -78,12 +80,12 @@ fn enter_calls(bytes: &[u8]) -> Vec<u64> {
     }
     let mut places = Vec::new();
     for (section, data) in code() {
-        let address = |at: usize| section.address() + at as u64;
+        let address = |at: usize| section.address().wrapping_add(at as u64);
         let direct = memchr::memchr_iter(CALL, data).filter(|&at| {
-            relative(&data[at + 1..], address(at) + 1).is_some_and(|to| stubs.contains(&to))
+            relative(&data[at + 1..], address(at + 1)).is_some_and(|to| stubs.contains(&to))
         });
         let by_slot = memchr::memmem::find_iter(data, &CALL_SLOT).filter(|&at| {
-            relative(&data[at + 2..], address(at) + 2).is_some_and(|slot| slots.contains(&slot))
+            relative(&data[at + 2..], address(at + 2)).is_some_and(|slot| slots.contains(&slot))
         });
         places.extend(direct.chain(by_slot).map(address));
     }

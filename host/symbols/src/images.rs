@@ -101,6 +101,9 @@ pub struct Images {
     lines: HashMap<PathBuf, Option<Lines>>,
     /// What is known of coroutines' frames, of the files that were asked for.
     recipes: HashMap<PathBuf, Vec<(Range<u64>, Recipe)>>,
+    /// Where coroutines' bodies begin and how long they are, by ramp, of the files that were asked
+    /// for.
+    bodies: HashMap<PathBuf, HashMap<String, (u64, u64)>>,
     /// The files of which a warning said that they are stripped.
     stripped: HashSet<PathBuf>,
 }
@@ -352,10 +355,8 @@ impl Images {
     /// index, and without an instruction where the line of that is a wrong one.
     fn suspensions(&mut self, module: &Module, ramp: &str) -> Option<Vec<(u16, Option<u64>)>> {
         let table = self.table(module)?;
-        let body = table
-            .stretches()
-            .find(|(_, _, name)| coroutine_part(name) == Some((ramp, CoroutinePart::Resume, "")));
-        let (start, length, _) = body?;
+        let bodies = self.bodies.entry(module.path.clone());
+        let &(start, length) = bodies.or_insert_with(|| bodies_in(&table)).get(ramp)?;
         if !self.recipes.contains_key(&module.path) {
             let recipes = self.recipes(module);
             self.recipes.insert(module.path.clone(), recipes);
@@ -428,6 +429,17 @@ pub(crate) fn with_file<T>(module: &Module, read: impl Fn(&[u8]) -> Vec<T>) -> V
         module.build_id.is_none() || SymbolTable::build_id_of(bytes) == module.build_id
     });
     same.map_or_else(Vec::new, |bytes| read(&bytes))
+}
+
+/// Where the functions that resume coroutines begin, and how long they are, by ramp.
+fn bodies_in(table: &SymbolTable) -> HashMap<String, (u64, u64)> {
+    let mut bodies = HashMap::new();
+    for (start, length, name) in table.stretches() {
+        if let Some((ramp, CoroutinePart::Resume, "")) = coroutine_part(name) {
+            bodies.entry(ramp.to_owned()).or_insert((start, length));
+        }
+    }
+    bodies
 }
 
 /// What the debug information of the file at `path` says of coroutines; it may be in a file of its

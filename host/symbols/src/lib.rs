@@ -20,6 +20,7 @@ mod resolver;
 mod signal_return;
 mod table;
 mod tail_jumps;
+mod unpack;
 mod unwinder;
 
 pub use coroutine_names::{CoroutinePart, coroutine_part};

@@ -1,8 +1,9 @@
 //! Source lines, where debug information tells them.
 
+use crate::unpack::Unpacking;
 use addr2line::Context;
 use gimli::{Dwarf, EndianRcSlice, RunTimeEndian, SectionId};
-use object::{Object, ObjectSection};
+use object::Object;
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -40,9 +41,10 @@ impl Lines {
     pub fn parse(bytes: &[u8]) -> Option<Self> {
         let file = object::File::parse(bytes).ok()?;
         file.section_by_name(".debug_line")?;
+        let mut unpacking = Unpacking::of(bytes);
         let load = |id: SectionId| -> Result<Reader, gimli::Error> {
             let section = file.section_by_name(id.name());
-            let data = section.and_then(|section| section.uncompressed_data().ok());
+            let data = section.and_then(|section| unpacking.data(&section).ok());
             let data: Rc<[u8]> = Rc::from(data.unwrap_or_default().as_ref());
             Ok(EndianRcSlice::new(data, RunTimeEndian::Little))
         };

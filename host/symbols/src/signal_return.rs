@@ -17,7 +17,8 @@ pub fn signal_returns(bytes: &[u8]) -> Vec<u64> {
         .filter(|section| section.kind() == SectionKind::Text);
     code.filter_map(|section| Some((section.address(), section.data().ok()?)))
         .flat_map(|(address, data)| {
-            memchr::memmem::find_iter(data, &CALL).map(move |at| address + at as u64)
+            let places = memchr::memmem::find_iter(data, &CALL);
+            places.map(move |at| address.wrapping_add(at as u64))
         })
         .collect()
 }

@@ -5,8 +5,9 @@ use object::read::elf::{ElfFile, ElfFile64, FileHeader};
 use object::{
     Object, ObjectSection, ObjectSymbol, ObjectSymbolTable, SectionKind, SymbolFlags, elf,
 };
-use std::collections::HashSet;
+use std::collections::{BinaryHeap, HashSet};
 use std::ops::Range;
+use std::sync::OnceLock;
 
 /// Why bytes are not a usable ELF file.
 #[derive(Debug, thiserror::Error)]
@@ -24,6 +25,8 @@ pub struct SymbolTable {
     symbols: Vec<Symbol>,
     /// The highest end among a symbol and all before it: where the search backwards may stop.
     reach: Vec<u64>,
+    /// Made when a search backwards was a long one.
+    flat: OnceLock<Vec<Stretch>>,
     /// All names, end to end.
     names: String,
     build_id: Option<String>,
@@ -32,6 +35,17 @@ pub struct SymbolTable {
     calls_hooks: bool,
     uses_cpp_heap: bool,
 }
+
+/// Addresses that one symbol covers, by its index, as the innermost one.
+#[derive(Clone, Copy, Debug)]
+struct Stretch {
+    start: u64,
+    length: u64,
+    symbol: usize,
+}
+
+/// Symbols that a search backwards looks at. They nest deeper in no compiler's file.
+const FEW: usize = 64;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Symbol {
@@ -110,7 +124,7 @@ impl SymbolTable {
             let function = match st_info & 0xf {
                 elf::STT_FUNC | elf::STT_GNU_IFUNC => true,
                 // Assembly often leaves the type out.
-                elf::STT_NOTYPE => code.iter().any(|range| range.contains(&address)),
+                elf::STT_NOTYPE => holds(code, &(address..address.saturating_add(1))),
                 _ => false,
             };
             let Ok(name) = symbol.name() else { continue };
@@ -174,6 +188,7 @@ impl SymbolTable {
             };
             key(a).cmp(&key(b)).then_with(|| text(a).cmp(text(b)))
         });
+        self.flat = OnceLock::new();
         // Aliases: the first is preferred, and the others say nothing more.
         self.symbols
             .dedup_by_key(|symbol| (symbol.address, symbol.size));
@@ -189,7 +204,7 @@ impl SymbolTable {
             .collect();
     }
 
-    /// The name of the innermost symbol that covers `address`. O(log n) unless symbols nest.
+    /// The name of the innermost symbol that covers `address`. O(log n).
     pub fn find(&self, address: u64) -> Option<&str> {
         self.covering(address).map(|(_, name)| name)
     }
@@ -198,7 +213,7 @@ impl SymbolTable {
         let after = self
             .symbols
             .partition_point(|symbol| symbol.address <= address);
-        for index in (0..after).rev() {
+        for index in (0..after).rev().take(FEW) {
             if self.reach[index] <= address {
                 return None;
             }
@@ -207,7 +222,14 @@ impl SymbolTable {
                 return Some((*symbol, self.name(symbol)));
             }
         }
-        None
+        if after <= FEW {
+            return None;
+        }
+        let flat = self.flat.get_or_init(|| self.flattened());
+        let after = flat.partition_point(|stretch| stretch.start <= address);
+        let last = flat[..after].last()?;
+        let symbol = &self.symbols[last.symbol];
+        (address - last.start < last.length).then(|| (*symbol, self.name(symbol)))
     }
 
     fn name(&self, symbol: &Symbol) -> &str {
@@ -217,19 +239,40 @@ impl SymbolTable {
     /// Every stretch of addresses that a symbol covers, in order and without overlaps: first
     /// address, length, and the name that [`SymbolTable::find`] has for it. O(n log n).
     pub fn stretches(&self) -> impl Iterator<Item = (u64, u64, &str)> {
-        let ends = self
-            .symbols
-            .iter()
-            .map(|symbol| symbol.address.saturating_add(symbol.size.max(1)));
+        self.flattened().into_iter().map(|stretch| {
+            let name = self.name(&self.symbols[stretch.symbol]);
+            (stretch.start, stretch.length, name)
+        })
+    }
+
+    fn flattened(&self) -> Vec<Stretch> {
+        let end = |symbol: &Symbol| symbol.address.saturating_add(symbol.size.max(1));
         let mut bounds: Vec<u64> = self.symbols.iter().map(|symbol| symbol.address).collect();
-        bounds.extend(ends);
+        bounds.extend(self.symbols.iter().map(end));
         bounds.sort_unstable();
         bounds.dedup();
-        let nexts: Vec<u64> = bounds.iter().copied().skip(1).collect();
-        bounds
-            .into_iter()
-            .zip(nexts)
-            .filter_map(|(start, next)| Some((start, next - start, self.find(start)?)))
+        let mut stretches = Vec::with_capacity(self.symbols.len());
+        // Of the symbols that have begun, the innermost is the one that comes last in order.
+        let (mut begun, mut open) = (0, BinaryHeap::new());
+        for bounds in bounds.windows(2) {
+            let &[start, next] = bounds else { continue };
+            while begun < self.symbols.len() && self.symbols[begun].address <= start {
+                open.push(begun);
+                begun += 1;
+            }
+            while open
+                .peek()
+                .is_some_and(|&last| end(&self.symbols[last]) <= start)
+            {
+                open.pop();
+            }
+            stretches.extend(open.peek().map(|&symbol| Stretch {
+                start,
+                length: next - start,
+                symbol,
+            }));
+        }
+        stretches
     }
 
     /// These symbols, and those of `other` where these cover nothing: a debug file's, then the
@@ -323,17 +366,74 @@ fn is_hook(name: &str) -> bool {
     name.starts_with("__cyg_profile_func_") || name.starts_with("__heddle_")
 }
 
-/// The sections that hold code.
+/// The addresses of the sections that hold code, in order and without overlaps.
 pub(crate) fn executable_ranges<H: FileHeader>(file: &ElfFile<'_, H>) -> Vec<Range<u64>> {
     let code = file
         .sections()
         .filter(|section| section.kind() == SectionKind::Text);
-    code.filter_map(|section| {
+    let code = code.filter_map(|section| {
         Some(section.address()..section.address().checked_add(section.size())?)
-    })
-    .collect()
+    });
+    let mut code: Vec<Range<u64>> = code.collect();
+    code.sort_unstable_by_key(|range| range.start);
+    code.dedup_by(|next, last| {
+        let joins = next.start <= last.end;
+        if joins {
+            last.end = last.end.max(next.end);
+        }
+        joins
+    });
+    code
+}
+
+/// Whether one of these ranges, which are in order, holds all of `part`.
+pub(crate) fn holds(ranges: &[Range<u64>], part: &Range<u64>) -> bool {
+    let after = ranges.partition_point(|range| range.start <= part.start);
+    ranges[..after]
+        .last()
+        .is_some_and(|range| part.end <= range.end)
 }
 
 fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Binding, SymbolTable};
+
+    /// Symbols within one another, each with its name's number.
+    fn nested(symbols: impl Iterator<Item = (u64, u64)>) -> SymbolTable {
+        let mut table = SymbolTable::named(None, true);
+        for (number, (address, size)) in symbols.enumerate() {
+            table.push(address, size, Binding::Global, &number.to_string());
+        }
+        table.sort();
+        table
+    }
+
+    #[test]
+    fn of_symbols_that_nest_deeply_the_innermost_is_found_behind_the_others_too() {
+        let depth = 300;
+        let table = nested((0..depth).map(|level| (level, 2 * (depth - level))));
+        for address in 0..2 * depth {
+            let level = address.min(2 * depth - 1 - address);
+            let name = level.to_string();
+            assert_eq!(table.find(address), Some(name.as_str()), "{address}");
+        }
+        assert_eq!(table.find(2 * depth), None);
+        let stretches: u64 = table.stretches().map(|(_, length, _)| length).sum();
+        assert_eq!(stretches, 2 * depth);
+    }
+
+    /// A search that looks at all symbols each time would take hours.
+    #[test]
+    fn a_symbol_around_a_million_others_costs_little() {
+        let inner = (1..1_000_000).map(|number| (16 * number, 8));
+        let table = nested([(0, 1 << 40)].into_iter().chain(inner));
+        assert_eq!(table.stretches().count(), 2_000_000 - 1);
+        for address in (0..16_000_000).step_by(160) {
+            assert_eq!(table.find(address + 8), Some("0"));
+        }
+    }
 }

@@ -26,12 +26,13 @@ pub fn tail_jumps(bytes: &[u8], hook: u64) -> Vec<TailJump> {
             continue;
         };
         let calls = memchr::memchr_iter(CALL, code).filter(|&at| {
-            let place = section.address() + at as u64;
-            relative(&code[at + 1..], place + 1) == Some(hook)
+            let behind = section.address().wrapping_add(at as u64 + 1);
+            relative(&code[at + 1..], behind) == Some(hook)
         });
         found.extend(calls.filter_map(|at| {
-            let (place, behind) = (section.address() + at as u64, at + CALL_BYTES);
-            let to = jump(code.get(behind..)?, place + CALL_BYTES as u64)?;
+            let place = section.address().wrapping_add(at as u64);
+            let behind = place.wrapping_add(CALL_BYTES as u64);
+            let to = jump(code.get(at + CALL_BYTES..)?, behind)?;
             Some(TailJump { at: place, to })
         }));
     }
@@ -48,12 +49,12 @@ fn jump(code: &[u8], address: u64) -> Option<Option<u64>> {
     const PREFIXES: [u8; 3] = [0xf2, 0x3e, 0x41];
     let prefixes = code.iter().take_while(|byte| PREFIXES.contains(byte));
     let prefixes = prefixes.count();
-    let (address, code) = (address + prefixes as u64, &code[prefixes..]);
+    let (address, code) = (address.wrapping_add(prefixes as u64), &code[prefixes..]);
     match *code {
-        [0xe9, ref distance @ ..] => Some(relative(distance, address + 1)),
+        [0xe9, ref distance @ ..] => Some(relative(distance, address.wrapping_add(1))),
         [0xeb, distance, ..] => {
             let distance = i64::from(distance as i8);
-            Some(Some((address + 2).wrapping_add_signed(distance)))
+            Some(Some(address.wrapping_add(2).wrapping_add_signed(distance)))
         }
         // The middle three bits say which of several instructions this is.
         [0xff, operand, ..] if operand >> 3 & 7 == 4 => Some(None),
@@ -64,7 +65,7 @@ fn jump(code: &[u8], address: u64) -> Option<Option<u64>> {
 /// The address that is as far behind the four bytes at `address` as they say.
 pub(crate) fn relative(bytes: &[u8], address: u64) -> Option<u64> {
     let distance = i32::from_le_bytes(bytes.first_chunk().copied()?);
-    Some((address + 4).wrapping_add_signed(distance.into()))
+    Some(address.wrapping_add(4).wrapping_add_signed(distance.into()))
 }
 
 #[cfg(test)]

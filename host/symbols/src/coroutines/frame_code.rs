@@ -98,11 +98,10 @@ fn constants(
             }
             _ => continue,
         };
-        let words = data.chunks_exact(8).zip((section.address()..).step_by(8));
-        for (bytes, address) in words {
+        for (number, bytes) in data.chunks_exact(8).enumerate() {
             let word = bytes.try_into().map_or(0, u64::from_le_bytes);
             if parts.hold(word) {
-                found.push(address);
+                found.push(section.address().wrapping_add(8 * number as u64));
             }
         }
     }

@@ -25,12 +25,13 @@ mod scopes;
 mod suspensions;
 mod units;
 
+use crate::unpack::{Unpackable, Unpacking};
 use crate::{SymbolTable, coroutine_part};
 pub(crate) use frame_code::{FrameCode, frame_code};
 use gimli::{DwarfSections, EndianSlice, LittleEndian, SectionId};
 use heddle_trace_file::{FramePlace, Recipe};
+use object::Object;
 use object::read::elf::ElfFile64;
-use object::{Object, ObjectSection};
 use std::borrow::Cow;
 use std::ops::Range;
 pub(crate) use suspensions::suspensions;
@@ -45,6 +46,8 @@ pub(crate) enum Unusable {
     Elf(#[from] object::Error),
     #[error("damaged debug information: {0}")]
     Dwarf(#[from] gimli::Error),
+    #[error("damaged debug information: {0}")]
+    Packed(#[from] Unpackable),
 }
 
 /// Return addresses of hooks, in the file's own address space, in order and without overlaps, and
@@ -55,9 +58,10 @@ pub(crate) enum Unusable {
 /// for which these are.
 pub(crate) fn recipes(program: &[u8], debug: &[u8]) -> Result<Vec<(Range<u64>, Recipe)>, Unusable> {
     let program = ElfFile64::<object::LittleEndian>::parse(program)?;
+    let mut unpacking = Unpacking::of(debug);
     let debug = ElfFile64::<object::LittleEndian>::parse(debug)?;
     let load = |id: SectionId| match debug.section_by_name(id.name()) {
-        Some(section) => section.uncompressed_data(),
+        Some(section) => unpacking.data(&section),
         None => Ok(Cow::default()),
     };
     let sections = DwarfSections::load(load)?;
@@ -74,10 +78,7 @@ pub(crate) fn recipes(program: &[u8], debug: &[u8]) -> Result<Vec<(Range<u64>, R
         ranges::add(&mut found, unit.unit_ref(&dwarf), scopes, &known, &cfa)?;
     }
     let code = crate::table::executable_ranges(&program);
-    found.retain(|(range, _)| {
-        code.iter()
-            .any(|section| section.start <= range.start && range.end <= section.end)
-    });
+    found.retain(|(range, _)| crate::table::holds(&code, range));
     Ok(ranges::in_order(found))
 }
 

@@ -16,7 +16,8 @@ pub fn suspensions(program: &[u8], function: &Range<u64>, offset: u32) -> Vec<(u
     };
     let mut found = Vec::new();
     for section in file.sections() {
-        let (begin, end) = (section.address(), section.address() + section.size());
+        let begin = section.address();
+        let end = begin.saturating_add(section.size());
         let inside = begin <= function.start && function.end <= end;
         if section.kind() != SectionKind::Text || !inside {
             continue;
