@@ -86,7 +86,8 @@ impl Job {
             note(format_args!("{text}"));
         }
         // The clock is noted down now and then, the samples always.
-        let spent: u64 = samples.iter().map(|sample| sample.process.wall_ns).sum();
+        let spent = samples.iter().map(|sample| sample.process.wall_ns);
+        let spent = spent.fold(0, u64::saturating_add);
         Ok(Self {
             experiments,
             earlier: Earlier {

@@ -74,6 +74,12 @@ fn each_mistake_is_named_with_its_line() {
         ("timeout_s = 1", "timeout_s = 0", 11, "must be above 0"),
         ("timeout_s = 1", "timeout_s = nan", 11, "must be above 0"),
         (
+            "timeout_s = 1",
+            "timeout_s = 1\nexpected_s = 1e20",
+            12,
+            "expected_s must be above 0 and at most 1000000000",
+        ),
+        (
             "size = 3 }\nsweep",
             "n = 3 }\nsweep",
             12,

@@ -12,6 +12,9 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use toml::Spanned;
 
+/// Seconds that nobody waits for: some thirty years.
+const LONGEST: f64 = 1e9;
+
 /// Finds the first thing that is wrong.
 pub(super) fn check(experiment: &Experiment, text: &str) -> Result<()> {
     Checker { experiment, text }.all()
@@ -134,8 +137,12 @@ impl Checker<'_> {
                 format!("timeout_s is {timeout_s}: it must be above 0"),
             );
         }
-        if expected_s.is_some_and(|seconds| !(seconds.is_finite() && seconds > 0.0)) {
-            return self.wrong(extent.span(), "expected_s", "expected_s must be above 0");
+        if expected_s.is_some_and(|seconds| !(seconds > 0.0 && seconds <= LONGEST)) {
+            return self.wrong(
+                extent.span(),
+                "expected_s",
+                format!("expected_s must be above 0 and at most {LONGEST}"),
+            );
         }
         self.values(extent.span(), params)?;
         let (size, most) = (sweep::size(sweep), sweep::MOST_POINTS);
