@@ -6,6 +6,7 @@ use memmap2::Mmap;
 use std::ffi::CString;
 use std::fs::{File, OpenOptions};
 use std::io::Read;
+use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, FromRawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
@@ -168,4 +169,17 @@ pub fn version_of(path: &Path, version: u32, ours: u32) -> Result<(), Error> {
         older if older < ours => Err(Error::Older { path, found }),
         _ => Err(Error::Newer { path, found }),
     }
+}
+
+/// Bytes that an unprivileged user may still write on the file system of `path`.
+pub fn free_bytes(path: &Path) -> Option<u64> {
+    let path = CString::new(path.as_os_str().as_bytes()).ok()?;
+    let mut about = MaybeUninit::<libc::statvfs>::uninit();
+    // SAFETY: a string that ends in zero, and room for the answer.
+    if unsafe { libc::statvfs(path.as_ptr(), about.as_mut_ptr()) } != 0 {
+        return None;
+    }
+    // SAFETY: the call succeeded, and so has filled it in.
+    let about = unsafe { about.assume_init() };
+    Some(about.f_bavail.saturating_mul(about.f_frsize))
 }

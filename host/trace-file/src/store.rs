@@ -99,6 +99,17 @@ pub struct Block {
     pub cut: bool,
 }
 
+/// A block of which a file has only the beginning. If another file has the whole, it was being
+/// written here when its writer was killed.
+#[derive(Debug)]
+pub struct Cut {
+    pub block: Block,
+    /// What is wrong with it if no other file has it.
+    error: Error,
+    /// How many of its bytes are not there.
+    missing: u64,
+}
+
 /// Events that a buffer's thread dropped.
 #[derive(Clone, Copy, Debug)]
 pub struct Dropped {
@@ -118,6 +129,8 @@ pub struct Store {
     pub dropped: Vec<Dropped>,
     /// The parts of the files of events that are no blocks.
     pub damages: Damages,
+    /// Blocks that their files end inside, until all files are read.
+    pub cut: Vec<Cut>,
 }
 
 /// Checks a block's header, which lies at `at` of `source`, and that `used` bytes, header included,
@@ -164,14 +177,32 @@ impl Store {
         }
         let end = running.unwrap_or(u64::MAX);
         let known = store.numbers();
-        store.read_events(&directory.join("events"), end, &known)?;
-        // A block that a thread was writing when it was killed may have been collected since.
-        let known = store.numbers();
         for path in buffer::numbered(directory, "events-")? {
             store.read_events(&path, end, &known)?;
         }
-        store.drop_repeated()?;
+        // Likewise: these are joined to `events` when the process has ended.
+        let known = store.numbers();
+        store.read_events(&directory.join("events"), end, &known)?;
+        store.settle()?;
         Ok(store)
+    }
+
+    /// The blocks of one file of events.
+    pub fn read_file(&mut self, path: &Path) -> Result<(), Error> {
+        self.read_events(path, u64::MAX, &HashSet::new())
+    }
+
+    /// When all files are read: a block counts once, and of one that is cut the rest is damage,
+    /// where no other file has the whole.
+    pub fn settle(&mut self) -> Result<(), Error> {
+        let mut known = self.numbers();
+        for cut in std::mem::take(&mut self.cut) {
+            if known.insert(cut.block.number) {
+                self.blocks.push(cut.block);
+                self.damages.add(cut.error, cut.missing)?;
+            }
+        }
+        self.drop_repeated()
     }
 
     fn numbers(&self) -> HashSet<u64> {
@@ -217,21 +248,26 @@ impl Store {
             let used = said.min(there);
             match verify(&source, at, used) {
                 Ok(header) => {
-                    self.blocks.push(Block {
+                    let block = Block {
                         source: self.sources.len() as u32,
                         begin: at,
                         used,
                         number: header.number.get(),
                         cut: used < said,
-                    });
+                    };
                     let room = header.room.get() as usize;
                     source.release(&source.bytes()[at..at + used]);
-                    if used < said {
+                    if block.cut {
                         let what = format!(
                             "the file ends inside a block of {said} bytes: it was cut short"
                         );
-                        self.damages
-                            .add(source.damaged(length, what), (said - used) as u64)?;
+                        self.cut.push(Cut {
+                            block,
+                            error: source.damaged(length, what),
+                            missing: (said - used) as u64,
+                        });
+                    } else {
+                        self.blocks.push(block);
                     }
                     at = at.saturating_add(room);
                 }

@@ -1,6 +1,7 @@
 //! Collects what processes have left that ended.
 
 use super::events_file::{EventsFile, Refused};
+use super::join::join;
 use crate::alive::alive;
 use crate::buffer::{self, filled};
 use crate::file::{Mapped, unborn};
@@ -34,9 +35,9 @@ pub struct Collected {
     pub trouble: Option<Error>,
 }
 
-/// Collects the buffers of every process of the trace that has ended, and takes its last stamp if
-/// it did not do so itself.
-pub fn collect_all(trace: &Path) -> Result<Collected, Error> {
+/// Collects the buffers of every process of the trace that has ended, takes its last stamp if it
+/// did not do so itself, and joins its files of events, if that copies at most so many bytes.
+pub fn collect_all(trace: &Path, most_joined: u64) -> Result<Collected, Error> {
     let mut collected = Collected::default();
     let images = images(trace)?;
     let newest = newest_images(images.iter().map(|(head, _)| head));
@@ -47,7 +48,7 @@ pub fn collect_all(trace: &Path) -> Result<Collected, Error> {
         }
         stamp::stamp_process(&directory.join("process"))?;
         match collect(directory, head, &mut collected) {
-            Ok(()) => {}
+            Ok(()) => join(directory, most_joined),
             Err(Refused::Damaged(error)) => return Err(error),
             Err(Refused::System(error)) => {
                 collected.trouble.get_or_insert(error);
@@ -72,7 +73,7 @@ fn collect(directory: &Path, head: &Head, collected: &mut Collected) -> Result<(
     if paths.is_empty() {
         return Ok(());
     }
-    let mut events = EventsFile::open(directory).map_err(Refused::System)?;
+    let mut events = EventsFile::open(&directory.join("events")).map_err(Refused::System)?;
     let mut dropped: u64 = 0;
     // A count that belongs to no thread of the trace has no other place.
     let mut kept = Vec::new();

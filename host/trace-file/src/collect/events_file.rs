@@ -33,21 +33,25 @@ pub enum Refused {
 }
 
 impl EventsFile {
-    /// The file of the process in `directory`; made if it is not there.
-    pub fn open(directory: &Path) -> Result<Self, Error> {
-        let path = directory.join("events");
-        let file = open_to_write(&path)?;
-        let length = file.metadata().map_err(Error::io(&path))?.len();
-        let blocks = blocks(&file, length).map_err(Error::io(&path))?;
+    /// The file at `path`; made if it is not there.
+    pub fn open(path: &Path) -> Result<Self, Error> {
+        let file = open_to_write(path)?;
+        let length = file.metadata().map_err(Error::io(path))?.len();
+        let blocks = blocks(&file, length).map_err(Error::io(path))?;
         // A block whose writer was killed may not have all its room yet.
         let ends = blocks.values().map(|block| block.end);
         let end = ends.fold(length.next_multiple_of(BLOCK_UNIT), u64::max);
         Ok(EventsFile {
-            path,
+            path: path.to_owned(),
             file,
             blocks,
             end,
         })
+    }
+
+    /// Whether a block of this number is there, or the beginning of one.
+    pub fn has(&self, number: u64) -> bool {
+        self.blocks.contains_key(&number)
     }
 
     /// Writes the block of `used` bytes that lies at `begin` of `source`: behind the others, or, if

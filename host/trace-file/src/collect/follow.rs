@@ -59,6 +59,9 @@ const LOOK: Duration = Duration::from_millis(20);
 /// that we do not know yet may be full within a millisecond, and while two wait for us, their
 /// thread writes one itself.
 const LOOK_AT_A_BELL: Duration = Duration::from_millis(1);
+/// Bytes of a process that are copied at the end to make one file of its events: who has recorded
+/// more would wait for seconds, and can run [`recover`](super::recover).
+const MOST_JOINED: u64 = 1 << 30;
 /// How long to wait after an error before trying again.
 const PAUSE: Duration = Duration::from_secs(1);
 
@@ -196,7 +199,7 @@ impl Collector {
             // Where this cannot be written either, the caller says so all the same.
             let _ = note_lost(&self.trace, lost, why_lost.unwrap_or(0));
         }
-        let collected = dead::collect_all(&self.trace).map(|collected| Collected {
+        let collected = dead::collect_all(&self.trace, MOST_JOINED).map(|collected| Collected {
             lost,
             why_lost,
             ..collected
@@ -291,7 +294,7 @@ impl Buffer {
                 continue;
             }
             if events.is_none() {
-                *events = Some(EventsFile::open(directory)?);
+                *events = Some(EventsFile::open(&directory.join("events"))?);
             }
             let Some(events) = events else { continue };
             let ours = self.atomic(entry).compare_exchange(

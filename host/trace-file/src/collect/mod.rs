@@ -19,6 +19,7 @@ mod control;
 mod dead;
 mod events_file;
 mod follow;
+mod join;
 mod requests;
 mod spare;
 
@@ -47,7 +48,7 @@ pub fn recover(path: &Path) -> Result<Collected, Error> {
     crate::trace::verify_marker(path)?;
     let control = Control::hold(path)?;
     spare::Spare::remove(path);
-    let collected = dead::collect_all(path)?;
+    let collected = dead::collect_all(path, u64::MAX)?;
     control.remove();
     Ok(collected)
 }

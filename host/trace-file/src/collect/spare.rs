@@ -1,12 +1,10 @@
 //! A process's directory that is made before the program begins, so that its first thread need not
 //! make files and give them room between its first calls.
 
-use crate::file::open_to_write;
+use crate::file::{free_bytes, open_to_write};
 use crate::layout::{HEADER_SIZE, SLOT_SIZE};
 use std::fs;
-use std::mem::MaybeUninit;
 use std::os::fd::AsRawFd;
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, FileExt};
 use std::path::{Path, PathBuf};
 
@@ -65,16 +63,4 @@ fn allocate(path: &Path, bytes: u64) -> Option<()> {
     }
     // In one piece, for which the kernel takes large folios: they are mapped by few page faults.
     file.write_all_at(&vec![0; bytes as usize], 0).ok()
-}
-
-fn free_bytes(path: &Path) -> Option<u64> {
-    let path = std::ffi::CString::new(path.as_os_str().as_bytes()).ok()?;
-    let mut about = MaybeUninit::<libc::statvfs>::uninit();
-    // SAFETY: a string that ends in zero, and room for the answer.
-    if unsafe { libc::statvfs(path.as_ptr(), about.as_mut_ptr()) } != 0 {
-        return None;
-    }
-    // SAFETY: the call succeeded, and so has filled it in.
-    let about = unsafe { about.assume_init() };
-    Some(about.f_bavail.saturating_mul(about.f_frsize))
 }

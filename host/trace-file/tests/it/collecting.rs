@@ -208,6 +208,115 @@ fn what_a_thread_wrote_itself_counts_once() {
     }
 }
 
+/// A process whose threads have written some blocks themselves, each to a file of its own; one was
+/// killed as it did so. Returns what one reads in it.
+fn write_own(path: &Path) -> Content {
+    write(path, &[FULL, FULL, BY_THREAD], 0, |_| ());
+    let before = content(path);
+    let buffered = fs::read(buffer(path)).unwrap();
+    let block = |index: usize| {
+        let slot = &buffered[2048 + 16 * index + 4..][..4];
+        let used = u32::from_le_bytes(slot.try_into().unwrap()) as usize;
+        let mut block = buffered[4096 + (index << 20)..][..used].to_vec();
+        block[12..16].copy_from_slice(slot);
+        block
+    };
+    let own = [path.join("42/events-2"), path.join("42/events-10")];
+    fs::write(&own[0], block(0)).unwrap();
+    change(&own[0], ROOM, &block(2)[..70_000]);
+    fs::write(&own[1], block(1)).unwrap();
+    set_slot(path, 0, 0);
+    set_slot(path, 1, 0);
+    assert_eq!(content(path), before);
+    before
+}
+
+fn names(path: &Path) -> Vec<String> {
+    let entries = fs::read_dir(path.join("42")).unwrap();
+    let name = |entry: std::io::Result<fs::DirEntry>| entry.unwrap().file_name();
+    let mut names: Vec<_> = entries
+        .map(|entry| name(entry).into_string().unwrap())
+        .collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn what_threads_wrote_themselves_is_joined_to_one_file() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let before = write_own(path);
+    recover(path).unwrap();
+    assert_eq!(names(path), ["events", "modules", "process"]);
+    assert_eq!(content(path), before);
+    let length = fs::metadata(path.join("42/events")).unwrap().len();
+    assert_eq!(length.div_ceil(UNIT) * UNIT, UNIT + 4 * ROOM);
+}
+
+/// Every state that a killed `heddle recover` may leave which was joining files, and what comes of
+/// it when it is run again.
+#[test]
+fn killed_while_it_joins_files_it_loses_nothing_and_doubles_nothing() {
+    let directory = tempfile::tempdir().unwrap();
+    let (path, copy) = (directory.path().join("it"), directory.path().join("copy"));
+    let before = write_own(&path);
+    let check = |step: &str| {
+        assert_eq!(content(&path), before, "{step}");
+        let trace = Trace::open(&path).unwrap();
+        assert_eq!(trace.processes()[0].damages().places, 0, "{step}");
+        let _ = fs::remove_dir_all(&copy);
+        let copied = std::process::Command::new("cp")
+            .arg("-r")
+            .args([&path, &copy])
+            .status();
+        assert!(copied.unwrap().success());
+        recover(&copy).unwrap();
+        assert_eq!(content(&copy), before, "{step}, then recovered");
+        assert_eq!(names(&copy), ["events", "modules", "process"], "{step}");
+    };
+    // The last two blocks come from the buffer.
+    let whole = fs::read(buffer(&path)).unwrap();
+    let (own, events) = (path.join("42/events-2"), path.join("42/events"));
+    let first = fs::read(&events).unwrap();
+    let block = |index: usize, used: usize| {
+        let mut block = whole[4096 + (index << 20)..][..used].to_vec();
+        block[12..16].copy_from_slice(&(used as u32).to_le_bytes());
+        block
+    };
+    let position = u64::from_le_bytes(whole[64..72].try_into().unwrap()) as usize;
+    let address = u64::from_le_bytes(whole[16..24].try_into().unwrap()) as usize;
+    let last = block(3, position - address - 4096 - (3 << 20));
+    let used = u32::from_le_bytes(whole[2048 + 32 + 4..][..4].try_into().unwrap());
+    let third = block(2, used as usize);
+    change(&events, UNIT, &third);
+    change(&events, UNIT + ROOM, &last);
+    fs::remove_file(buffer(&path)).unwrap();
+    check("collected");
+    // All of `events` goes behind the largest file, where one block is in part.
+    for part in [70_001, third.len()] {
+        change(&own, ROOM, &third[..part]);
+        check("written to its place");
+    }
+    for part in [64, 192, first.len()] {
+        change(&own, 2 * ROOM, &first[..part]);
+        check("the other thread's written");
+    }
+    for part in [64, 4096, last.len()] {
+        change(&own, 2 * ROOM + UNIT, &last[..part]);
+        check("the last block written");
+    }
+    fs::rename(&own, &events).unwrap();
+    check("renamed");
+    let own = path.join("42/events-10");
+    let second = fs::read(&own).unwrap();
+    for part in [64, 4096, 70_000, second.len()] {
+        change(&events, 3 * ROOM + UNIT, &second[..part]);
+        check("another file's block written");
+    }
+    fs::remove_file(own).unwrap();
+    check("removed");
+}
+
 #[test]
 fn a_flight_recorders_blocks_are_put_together_once() {
     let directory = tempfile::tempdir().unwrap();
@@ -418,7 +527,7 @@ fn a_block_that_its_thread_wrote_leaves_no_hole() {
     assert_eq!(content(path), before);
     // The other thread's block, and its own four.
     let length = fs::metadata(path.join("42/events")).unwrap().len();
-    assert_eq!(length.div_ceil(UNIT) * UNIT, UNIT + 3 * ROOM);
+    assert_eq!(length.div_ceil(UNIT) * UNIT, UNIT + 4 * ROOM);
 }
 
 #[test]
