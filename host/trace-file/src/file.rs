@@ -3,7 +3,7 @@
 use crate::Error;
 use crate::layout::HEADER_SIZE;
 use memmap2::Mmap;
-use std::ffi::CString;
+use std::ffi::{CString, OsStr};
 use std::fs::{File, OpenOptions};
 use std::io::Read;
 use std::mem::MaybeUninit;
@@ -70,27 +70,42 @@ pub fn open_to_write(path: &Path) -> Result<File, Error> {
     open_own(path, libc::O_RDWR | libc::O_CREAT)
 }
 
-/// Opens a file, and no link, in a directory of ours. The directory is opened first, and refused if
-/// another user owns it, who could put something else in the file's place.
+/// Opens a file, and no link, in a directory of ours, which is opened first.
 pub fn open_own(path: &Path, flags: libc::c_int) -> Result<File, Error> {
     let (parent, name) = match (path.parent(), path.file_name()) {
         (Some(parent), Some(name)) if parent == Path::new("") => (Path::new("."), name),
         (Some(parent), Some(name)) => (parent, name),
         _ => return Err(Error::io(path)(std::io::ErrorKind::IsADirectory.into())),
     };
+    open_in(&own_directory(parent)?, path, name, flags)
+}
+
+/// Opens a directory of ours. One that another user owns is refused, who could put something else
+/// in a file's place.
+pub fn own_directory(path: &Path) -> Result<File, Error> {
     let directory = OpenOptions::new()
         .read(true)
         .custom_flags(libc::O_PATH | libc::O_DIRECTORY)
-        .open(parent)
-        .map_err(Error::io(parent))?;
-    let owner = directory.metadata().map_err(Error::io(parent))?.uid();
+        .open(path)
+        .map_err(Error::io(path))?;
+    let owner = directory.metadata().map_err(Error::io(path))?.uid();
     // SAFETY: a system call without arguments.
     if owner != unsafe { libc::geteuid() } {
         return Err(Error::Others {
-            path: parent.to_owned(),
+            path: path.to_owned(),
             owner,
         });
     }
+    Ok(directory)
+}
+
+/// Opens the file of this name, and no link, in a directory; errors call it `path`.
+pub fn open_in(
+    directory: &File,
+    path: &Path,
+    name: &OsStr,
+    flags: libc::c_int,
+) -> Result<File, Error> {
     let name = CString::new(name.as_bytes()).map_err(|error| Error::io(path)(error.into()))?;
     let flags = flags | libc::O_NONBLOCK | libc::O_NOFOLLOW | libc::O_CLOEXEC;
     // SAFETY: the name is zero-terminated, and what is opened nobody else's.

@@ -4,9 +4,9 @@ use super::failure::Failure;
 use crate::notes::note;
 use heddle_trace_file::{Claim, Error, is_begun, is_trace};
 use std::ffi::OsString;
-use std::fs::{self, DirBuilder, File};
-use std::io::{ErrorKind, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::fs::{self, DirBuilder};
+use std::io::ErrorKind;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 /// A directory that is ours to record into.
@@ -34,7 +34,8 @@ pub fn prepare(path: &Path) -> Result<Prepared, Failure> {
             continue;
         };
         let marker = shown.join("heddle");
-        write(&marker, &heddle_trace_file::marker())
+        claim
+            .write("heddle", &heddle_trace_file::marker())
             .inspect_err(|_| _ = discard(&shown))
             .map_err(failed("write", &marker))?;
         let trace = std::path::absolute(&shown).map_err(failed("find", &shown))?;
@@ -110,18 +111,6 @@ fn make(path: &Path) -> std::io::Result<()> {
     }
 }
 
-/// Writes a file of the trace, and not what a link in its place leads to.
-fn write(path: &Path, text: &str) -> std::io::Result<()> {
-    let mut file = File::options()
-        .write(true)
-        .create(true)
-        .truncate(true)
-        .mode(0o600)
-        .custom_flags(libc::O_NOFOLLOW)
-        .open(path)?;
-    file.write_all(text.as_bytes())
-}
-
 /// Moves the trace at `path`, which is claimed, to its old name, and removes the one that was
 /// there. Returns whether that was possible: not if another process records into it.
 fn keep_as_old(path: &Path) -> Result<bool, Failure> {
@@ -155,15 +144,15 @@ fn failed(what: &str, path: &Path) -> impl FnOnce(std::io::Error) -> Failure + u
     }
 }
 
-/// Writes into the trace at `path` which options made it record less, if there are any.
-pub fn say_filters(path: &Path, options: &str) -> Result<(), Failure> {
+/// Writes into the claimed trace at `path` which options made it record less, if there are any.
+pub fn say_filters(claim: &Claim, path: &Path, options: &str) -> Result<(), Failure> {
     if options.is_empty() {
         return Ok(());
     }
-    let file = path.join("filters");
-    write(&file, &format!("{options}\n"))
+    claim
+        .write("filters", &format!("{options}\n"))
         .inspect_err(|_| _ = discard(path))
-        .map_err(|error| Failure::ours(format!("cannot write {}: {error}", file.display())))
+        .map_err(failed("write", &path.join("filters")))
 }
 
 /// Removes a trace directory in which nothing was recorded. Other files in it stay. Returns whether
@@ -197,4 +186,33 @@ fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = OsString::from(path);
     name.push(suffix);
     name.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{prepare, say_filters};
+    use std::fs;
+
+    #[test]
+    fn what_took_the_place_of_a_claimed_directory_is_not_written_to() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("trace");
+        let Ok(prepared) = prepare(&path) else {
+            panic!("no trace directory could be made");
+        };
+        let moved = directory.path().join("moved");
+        fs::rename(&path, &moved).unwrap();
+        fs::create_dir(&path).unwrap();
+        assert!(say_filters(&prepared.claim, &path, "--depth 3").is_ok());
+        let said = fs::read_to_string(moved.join("filters")).unwrap();
+        assert_eq!(said, "--depth 3\n");
+        assert_eq!(fs::read_dir(&path).unwrap().count(), 0);
+        // Nor is what a link leads to.
+        let target = directory.path().join("target");
+        fs::write(&target, "mine").unwrap();
+        fs::remove_file(moved.join("filters")).unwrap();
+        std::os::unix::fs::symlink(&target, moved.join("filters")).unwrap();
+        assert!(say_filters(&prepared.claim, &path, "--depth 3").is_err());
+        assert_eq!(fs::read_to_string(&target).unwrap(), "mine");
+    }
 }

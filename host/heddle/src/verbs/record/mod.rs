@@ -85,7 +85,7 @@ fn record(args: &Args) -> Result<ExitCode, Failure> {
         .env("HEDDLE_DIR", &trace);
     args.less.tell(&mut command);
     args.modes.tell(&mut command);
-    directory::say_filters(&trace, &args.less.typed())?;
+    directory::say_filters(&claim, &trace, &args.less.typed())?;
     file_limit::restored(&mut command);
     let collecting = collector::start(&trace, &shown, claim, args.modes.keep_everything())?;
     let planning = planning::start(&trace, &args.less, args.modes.plans_coroutines())

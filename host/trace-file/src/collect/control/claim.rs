@@ -1,10 +1,10 @@
 //! The lock by which a process owns a trace's directory.
 
 use crate::Error;
-use crate::file::open_to_write;
+use crate::file::{open_in, own_directory};
 use crate::layout::CONTROL_MAGIC;
 use std::fs::File;
-use std::io::{ErrorKind, Read};
+use std::io::{ErrorKind, Read, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 pub struct Claim {
     path: PathBuf,
     file: File,
+    directory: File,
 }
 
 impl Claim {
@@ -25,7 +26,9 @@ impl Claim {
     pub fn of(trace: &Path) -> Result<Self, Error> {
         let mut path = trace.join("control");
         loop {
-            let file = open_to_write(&path)?;
+            let directory = own_directory(trace)?;
+            let flags = libc::O_RDWR | libc::O_CREAT;
+            let file = open_in(&directory, &path, "control".as_ref(), flags)?;
             let opened = file.metadata().map_err(Error::io(&path))?;
             if !opened.is_file() {
                 return Err(Error::damaged(&path, 0, "expected a regular file"));
@@ -40,7 +43,11 @@ impl Claim {
             }
             // Another process may have removed or moved the file that was opened before it gave up
             // the lock.
-            let claim = Self { path, file };
+            let claim = Self {
+                path,
+                file,
+                directory,
+            };
             if claim.holds() {
                 return Ok(claim);
             }
@@ -55,6 +62,21 @@ impl Claim {
             return false;
         };
         (there.dev(), there.ino()) == (ours.dev(), ours.ino())
+    }
+
+    /// Writes a file of the directory, whatever is by now where that was, and not what a link in
+    /// the file's place leads to.
+    ///
+    /// # Errors
+    /// What the system refuses.
+    pub fn write(&self, name: &str, text: &str) -> std::io::Result<()> {
+        let flags = libc::O_WRONLY | libc::O_CREAT | libc::O_TRUNC;
+        let path = self.path.with_file_name(name);
+        match open_in(&self.directory, &path, name.as_ref(), flags) {
+            Ok(mut file) => file.write_all(text.as_bytes()),
+            Err(Error::Io { cause, .. }) => Err(cause),
+            Err(error) => Err(std::io::Error::other(error)),
+        }
     }
 
     /// Ends it, and removes the file, unless the directory was removed and another process has made
