@@ -126,9 +126,15 @@ fn tell_dropped(directory: &Path, head: &Head, events: &mut EventsFile) -> Resul
             continue;
         };
         let mut run = thread.last_run().map_err(Refused::Damaged)?;
-        number += 1;
+        let next = run.run.get().checked_add(1).zip(number.checked_add(1));
+        let Some((of_run, of_block)) = next else {
+            let path = directory.join("events");
+            let what = "a block or run has the highest number there is, so that none can follow";
+            return Err(Refused::Damaged(Error::damaged(&path, 0, what)));
+        };
+        number = of_block;
         run.bytes = 0.into();
-        run.run = (run.run.get() + 1).into();
+        run.run = of_run.into();
         let ticks = head.latest.ticks.0;
         let gap = [head_of_gap(), ticks, missing];
         let used = BLOCK_HEADER + RUN_SIZE + size_of_val(&gap);
