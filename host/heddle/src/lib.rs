@@ -17,3 +17,4 @@ mod trace_arg;
 mod verbs;
 
 pub use cli::{command, run};
+pub use filter::{Pattern, TimeRange};

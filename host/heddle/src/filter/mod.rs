@@ -20,4 +20,5 @@ pub use left_out::LeftOut;
 pub use options::CallOptions;
 pub use pattern::Pattern;
 pub use prepared::{Filter, Usage};
+pub use range::TimeRange;
 pub use sink::{Filterable, unwrap};

@@ -5,6 +5,7 @@ use heddle_trace_file::Nanos;
 /// From one time of the trace, included, to another, excluded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimeRange {
+    /// The first time in it.
     pub from: Nanos,
     /// `u64::MAX`: the trace's end.
     pub to: Nanos,

@@ -16,7 +16,7 @@ const CRATES: Layers = &[
     &["lab", "strands"],
     &["compare", "strand-truth"],
     &["heddle"],
-    &["manual"],
+    &["fuzz", "manual"],
 ];
 
 const STRANDS: Layers = &[
