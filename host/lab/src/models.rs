@@ -91,6 +91,7 @@ pub const KNOWN: &[&str] = &[
     "thread/nice",
     "thread/fifo",
     "hooks/sparse-ring",
+    "hooks/written-ring",
     "heddle/filtered-fentry",
     "heddle/deep",
     "heddle/deep-fentry",
