@@ -19,7 +19,7 @@ struct Site {
   std::uint64_t last;     ///< frame
   std::uint32_t frames;   ///< in a row that were found there and differed from their predecessors
   std::uint32_t visits;   ///< likewise, of all
-  std::uint32_t place;    ///< where it is, as far as is known; 0: not yet known
+  Learnt learnt;          ///< where it is, as far as is known; place 0: not yet known
   std::uint32_t planned;  ///< where the plan says it is; 0: it does not
   std::uint32_t index_offset;  ///< of the resume index in the frame; 0: unknown
   std::uint32_t misses;        ///< visits without a frame
@@ -117,6 +117,16 @@ std::uint64_t planned_frame(const HookState& state, std::uint32_t place) {
   return is_frame_quickly(state, frame) ? frame : 0;
 }
 
+// Whole: a place with another one's reach would be read where nothing is.
+Learnt learnt_of(const Site& site) {
+  Learnt learnt;
+  __atomic_load(&site.learnt, &learnt, __ATOMIC_RELAXED);
+  return learnt;
+}
+void set_learnt(Site& site, Learnt learnt) {
+  __atomic_store(&site.learnt, &learnt, __ATOMIC_RELAXED);
+}
+
 /// The site's place is not sure, or was wrong.
 FrameRecord look(const HookState& state, Site& site) {
   const std::uint32_t planned = site.planned;
@@ -135,15 +145,14 @@ FrameRecord look(const HookState& state, Site& site) {
     if (!as_planned && (found.places & site.places) == 0) {
       site.places = found.frame != 0 ? found.places : kAnyPlace;
       site.frames = site.visits = 0;
-      site.place = 0;
+      set_learnt(site, {});
     } else {
       if (!as_planned) site.places &= found.places;
       if (found.frame != site.last) ++site.frames;
       ++site.visits;
       if (site.frames >= kEnoughFrames || site.visits >= kEnoughVisits) {
         const auto lowest = static_cast<std::uint32_t>(__builtin_ctzll(site.places | 1ull << 63));
-        __atomic_store_n(&site.place, as_planned ? planned : place_number(lowest),
-                         __ATOMIC_RELAXED);
+        set_learnt(site, as_planned ? Learnt{planned, 0} : learn(state, place_number(lowest)));
       }
     }
     site.last = found.frame;
@@ -265,10 +274,10 @@ heddle::trace::FrameRecord heddle_find_frame(const heddle::trace::HookState* sta
     store_word(plain_site(state->site), state->site);
     return {};
   }
-  const std::uint32_t place = __atomic_load_n(&site->place, __ATOMIC_RELAXED);
-  if (place == 0) return look(*state, *site);
-  const std::uint64_t frame =
-      place == site->planned ? planned_frame(*state, place) : frame_in(*state, place);
+  const Learnt learnt = learnt_of(*site);
+  if (learnt.place == 0) return look(*state, *site);
+  const std::uint64_t frame = learnt.place == site->planned ? planned_frame(*state, learnt.place)
+                                                            : frame_in(*state, learnt);
   if (frame == 0) return look(*state, *site);
   const std::uint32_t index =
       site->index_offset == 0 ? kNoIndex

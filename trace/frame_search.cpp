@@ -2,6 +2,7 @@
 
 #include <sys/uio.h>
 
+#include "arch/x86_64_code.hpp"
 #include "load.hpp"
 #include "process.hpp"
 #include "words.hpp"
@@ -204,16 +205,39 @@ bool is_frame_quickly(const HookState& state, std::uint64_t value) {
   return frame_begins(state, value, words->first, words->second);
 }
 
-std::uint64_t frame_in(const HookState& state, std::uint32_t place) {
-  std::uint64_t value = 0;
+Learnt learn(const HookState& state, std::uint32_t place) {
+  // By the processor's numbers. The hooks of the first way do not preserve rdi.
+  constexpr std::uint32_t kNumbers[kRegisters] = {3, 5, 12, 13, 14, 15, 7};
+  constexpr std::uint32_t kRsp = 4, kRbp = 5;
+  arch::AddressPlace where{};
   if (is_register(place)) {
-    value = state.registers[place - 1];
+    if (place == kRdi && state.function != 0) return {place, 0};
+    where.base = kNumbers[place - 1];
   } else {
-    const std::uint64_t there = word_of(state, place);
-    if (there % 8 != 0 || (!same_page(there, state.stack_pointer) && !readable(there))) return 0;
+    const bool below = place < kAboveStack;
+    const std::uint64_t from = below ? state.registers[1] : state.stack_pointer;
+    where = {below ? kRbp : kRsp, true, static_cast<std::int32_t>(word_of(state, place) - from)};
+  }
+  std::uint8_t code[64];
+  const std::uint64_t bytes = read_safely(state.site, code, sizeof code);
+  const std::uint32_t access = arch::certain_access(code, bytes, where);
+  return {place, access == arch::kNoAccess ? 0 : access + 1};
+}
+
+std::uint64_t frame_in(const HookState& state, Learnt learnt) {
+  std::uint64_t value = 0;
+  if (is_register(learnt.place)) {
+    value = state.registers[learnt.place - 1];
+  } else {
+    const std::uint64_t there = word_of(state, learnt.place);
+    // The code that accesses the frame reads this word, too.
+    const bool read = learnt.reach != 0 || same_page(there, state.stack_pointer);
+    if (there % 8 != 0 || (!read && !readable(there))) return 0;
     value = *reinterpret_cast<const std::uint64_t*>(there);
   }
-  if (!may_be_frame(value) || !readable(value)) return 0;
+  if (!may_be_frame(value)) return 0;
+  const std::uint64_t accessed = learnt.reach != 0 ? value + learnt.reach - 1 : ~value;
+  if (!same_page(value, accessed) && !readable(value)) return 0;
   if (!same_page(value, value + 8) && !readable(value + 8)) return 0;
   const auto* const words = reinterpret_cast<const Words*>(value);
   return frame_begins(state, value, words->first, words->second) ? value : 0;

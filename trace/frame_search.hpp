@@ -42,6 +42,14 @@ constexpr std::uint64_t word_of(const HookState& state, std::uint32_t place) {
   return state.stack_pointer + 8 * (place - kAboveStack);
 }
 
+/// A place that was learnt, and how far it can be read: the code behind the hook accesses the byte
+/// that many bytes less one from the frame's beginning, before anything else. 0: not known.
+struct Learnt {
+  std::uint32_t place : 8;
+  std::uint32_t reach : 24;
+};
+[[nodiscard]] Learnt learn(const HookState& state, std::uint32_t place);
+
 struct Found {
   std::uint64_t frame;   ///< at the first of them; 0: nowhere
   std::uint64_t places;  ///< those that hold it, as bits
@@ -60,9 +68,10 @@ struct Found {
 [[nodiscard]] bool is_frame_quickly(const HookState& state, std::uint64_t value);
 
 /// Whether the value of a place is the frame of the coroutine that is entered, and the value; 0: it
-/// is not. For places that were learnt: what they hold this time may point nowhere, and a word of
-/// the stack may not be there. A system call or two, of a fifth of what copying costs.
-[[nodiscard]] std::uint64_t frame_in(const HookState& state, std::uint32_t place);
+/// is not. What the place holds this time may point nowhere, and a word of the stack may not be
+/// there: where the code does not say that they can be read, it takes a system call or two, of a
+/// fifth of what copying costs.
+[[nodiscard]] std::uint64_t frame_in(const HookState& state, Learnt learnt);
 
 /// Copies memory that may not be there. Bytes copied.
 [[nodiscard]] std::uint64_t read_safely(std::uint64_t from, void* to, std::uint64_t bytes);

@@ -36,7 +36,9 @@ fn main() -> Result<(), String> {
     println!("cargo::rerun-if-env-changed=CC");
     let flags = fs::read_to_string(trace.join("flags")).map_err(|error| error.to_string())?;
     let mut sources = files(&trace, "cpp")?;
-    sources.extend(files(&trace.join("arch"), "S")?);
+    for extension in ["cpp", "S"] {
+        sources.extend(files(&trace.join("arch"), extension)?);
+    }
     // The C driver, as the library is to be linked with libc alone.
     let compiler = env::var("CC").unwrap_or_else(|_| "cc".to_owned());
     let status = Command::new(&compiler)
