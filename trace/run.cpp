@@ -97,6 +97,24 @@ long make_room(Process& process, Thread& thread, std::uint64_t bytes, std::uint6
   return 0;
 }
 
+/// Appends what `write` puts at the next word, given the time, and of which it returns the end.
+template <typename Write>
+long append_with(Process& process, Thread& thread, std::uint64_t bytes, std::uint64_t stack_pointer,
+                 Write write) {
+  const std::uint64_t now = ticks();
+  const long error = make_room(process, thread, bytes, now, stack_pointer);
+  if (error != 0) return error;
+  commit(thread, write(at(thread.buffer.header->position), now));
+  return 0;
+}
+
+/// The same on the stack that is in use.
+template <typename Write>
+long append_here(Process& process, Thread& thread, std::uint64_t bytes, Write write) {
+  const auto here = reinterpret_cast<std::uint64_t>(__builtin_frame_address(0));
+  return append_with(process, thread, bytes, here, write);
+}
+
 /// A record of three words: the first's upper half, the time, a number.
 long append_words(Process& process, Thread& thread, RecordType type, std::uint64_t more,
                   std::uint64_t number) {
@@ -154,43 +172,32 @@ long append_making(Process& process, Thread& thread, Making what, std::uint32_t 
 }
 
 long append_stack(Process& process, Thread& thread, const MadeStack& made) {
-  const std::uint64_t now = ticks();
-  const long error = make_room(process, thread, kMostForCall, now, made.by);
-  if (error != 0) return error;
-  std::uint64_t* word = at(thread.buffer.header->position);
-  *word++ = first_word(RecordType::kStackMade, 5, 0);
-  *word++ = now;
-  *word++ = made.low;
-  // With its low bits gone, the last two words are never taken for a short call's enter.
-  *word++ = made.by & ~std::uint64_t{15};
-  *word++ = made.high;
-  commit(thread, word);
-  return 0;
+  return append_with(process, thread, kMostForCall, made.by, [&](auto* word, std::uint64_t now) {
+    *word++ = first_word(RecordType::kStackMade, 5, 0);
+    *word++ = now;
+    *word++ = made.low;
+    // With its low bits gone, the last two words are never taken for a short call's enter.
+    *word++ = made.by & ~std::uint64_t{15};
+    *word++ = made.high;
+    return word;
+  });
 }
 
 long append_record(Process& process, Thread& thread, std::uint64_t first, std::uint64_t third) {
-  const std::uint64_t now = ticks();
-  const long error =
-      make_room(process, thread, kMostForCall, now, reinterpret_cast<std::uint64_t>(&now));
-  if (error != 0) return error;
-  std::uint64_t* word = at(thread.buffer.header->position);
-  *word++ = first;
-  *word++ = now;
-  *word++ = third;
-  commit(thread, word);
-  return 0;
+  return append_here(process, thread, kMostForCall, [=](auto* word, std::uint64_t now) {
+    *word++ = first;
+    *word++ = now;
+    *word++ = third;
+    return word;
+  });
 }
 
 long append_frame(Process& process, Thread& thread, const FrameRecord& record) {
-  const std::uint64_t now = ticks();
-  const long error =
-      make_room(process, thread, kMostForCall, now, reinterpret_cast<std::uint64_t>(&now));
-  if (error != 0) return error;
-  std::uint64_t* word = at(thread.buffer.header->position);
-  *word++ = record.first;
-  *word++ = record.second;
-  commit(thread, word);
-  return 0;
+  return append_here(process, thread, kMostForCall, [&](auto* word, std::uint64_t) {
+    *word++ = record.first;
+    *word++ = record.second;
+    return word;
+  });
 }
 
 long append_text(Process& process, Thread& thread, RecordType type, std::uint64_t strand,
@@ -199,20 +206,16 @@ long append_text(Process& process, Thread& thread, RecordType type, std::uint64_
   std::uint64_t size = 0;
   while (size < kMostText && text[size] != '\0') ++size;
   const std::uint64_t words = 3 + (size + 7) / 8;
-  const std::uint64_t now = ticks();
-  const long error =
-      make_room(process, thread, words * 8, now, reinterpret_cast<std::uint64_t>(&now));
-  if (error != 0) return error;
-  std::uint64_t* word = at(thread.buffer.header->position);
-  *word++ = first_word(type, words, size);
-  *word++ = now;
-  *word++ = strand;
-  const std::uint64_t* const end = word + (words - 3);
-  if (size > 0) word[words - 4] = 0;
-  auto* const to = reinterpret_cast<char*>(word);
-  for (std::uint64_t i = 0; i < size; ++i) to[i] = text[i];
-  commit(thread, end);
-  return 0;
+  return append_here(process, thread, words * 8, [=](auto* word, std::uint64_t now) {
+    *word++ = first_word(type, words, size);
+    *word++ = now;
+    *word++ = strand;
+    auto* const end = word + (words - 3);
+    if (size > 0) end[-1] = 0;
+    auto* const to = reinterpret_cast<char*>(word);
+    for (std::uint64_t i = 0; i < size; ++i) to[i] = text[i];
+    return end;
+  });
 }
 
 }  // namespace heddle::trace

@@ -348,73 +348,54 @@ asking\name:
 	ENTRY_HOOK	__heddle_fentry__, 0, 16
 	ENTRY_HOOK	__heddle_return__, 1, 24
 
-// void heddle_trace_strand_switch(uint64_t strand) of include/heddle/trace.h: a runtime may call it as often as it switches.
-	.globl	heddle_trace_strand_switch
-	BEGIN	heddle_trace_strand_switch
-	FIND_WINDOW .Lstrand_none
+// Appends a record of three words: `first`, the time, `third`; both are registers, or `first` is a strand's word.
+.macro APPEND first, third, name, slowly
+	FIND_WINDOW .L\name\()_none
 	movq	HEDDLE_WINDOW_OWN_SEQUENCE(%rcx), %rdx
 	testq	%rdx, %rdx
-	je	.Lstrand_slow
-	ANNOUNCE .Lstrand
-.Lstrand_begin:
+	je	.L\name\()_slow
+	ANNOUNCE .L\name
+.L\name\()_begin:
 	movq	HEDDLE_WINDOW_POSITION(%rcx), %r8
 	testq	%r8, %r8
-	je	.Lstrand_slow
+	je	.L\name\()_slow
 	movq	(%r8), %r9
 	leaq	HEDDLE_STRAND_BYTES-16(%r9), %rax	// the limit is a call's
 	cmpq	HEDDLE_WINDOW_LIMIT(%rcx), %rax
-	ja	.Lstrand_slow
+	ja	.L\name\()_slow
 	rdtsc
 	shlq	$32, %rdx
 	orq	%rdx, %rax
+	.ifc	\first, strand
 	movabsq	$HEDDLE_STRAND_WORD, %rdx
 	movq	%rdx, (%r9)
+	.else
+	movq	\first, (%r9)
+	.endif
 	movq	%rax, 8(%r9)
-	movq	%rdi, 16(%r9)
+	movq	\third, 16(%r9)
 	addq	$HEDDLE_STRAND_BYTES, %r9
 	movq	%r9, (%r8)
-.Lstrand_commit:
-.Lstrand_none:
+.L\name\()_commit:
+.L\name\()_none:
 	ret
-.Lstrand_slow:
+.L\name\()_slow:
 	cmpq	$0, HEDDLE_WINDOW_DROPPED(%rcx)
-	jne	.Lstrand_none
-	jmp	heddle_strand_slowly
-	SEQUENCE .Lstrand, .Lstrand_begin, .Lstrand_commit, .Lstrand_slow
+	jne	.L\name\()_none
+	jmp	\slowly
+	SEQUENCE .L\name, .L\name\()_begin, .L\name\()_commit, .L\name\()_slow
+.endm
+
+// void heddle_trace_strand_switch(uint64_t strand) of include/heddle/trace.h: a runtime may call it as often as it switches.
+	.globl	heddle_trace_strand_switch
+	BEGIN	heddle_trace_strand_switch
+	APPEND	strand, %rdi, strand, heddle_strand_slowly
 	END	heddle_trace_strand_switch
 
 // void heddle_append(uint64_t first, uint64_t third) of frame_memory.hpp: as often as a coroutine is made and destroyed.
 	SHARED	heddle_append
 	BEGIN	heddle_append
-	FIND_WINDOW .Lappend_none
-	movq	HEDDLE_WINDOW_OWN_SEQUENCE(%rcx), %rdx
-	testq	%rdx, %rdx
-	je	.Lappend_slow
-	ANNOUNCE .Lappend
-.Lappend_begin:
-	movq	HEDDLE_WINDOW_POSITION(%rcx), %r8
-	testq	%r8, %r8
-	je	.Lappend_slow
-	movq	(%r8), %r9
-	leaq	HEDDLE_STRAND_BYTES-16(%r9), %rax	// the limit is a call's
-	cmpq	HEDDLE_WINDOW_LIMIT(%rcx), %rax
-	ja	.Lappend_slow
-	rdtsc
-	shlq	$32, %rdx
-	orq	%rdx, %rax
-	movq	%rdi, (%r9)
-	movq	%rax, 8(%r9)
-	movq	%rsi, 16(%r9)
-	addq	$HEDDLE_STRAND_BYTES, %r9
-	movq	%r9, (%r8)
-.Lappend_commit:
-.Lappend_none:
-	ret
-.Lappend_slow:
-	cmpq	$0, HEDDLE_WINDOW_DROPPED(%rcx)
-	jne	.Lappend_none
-	jmp	heddle_append_slowly
-	SEQUENCE .Lappend, .Lappend_begin, .Lappend_commit, .Lappend_slow
+	APPEND	%rdi, %rsi, append, heddle_append_slowly
 	END	heddle_append
 
 	SET	heddle_sparse_hooks, sparse, sparse
