@@ -171,7 +171,7 @@ impl<'a, S: Sink> OpenCalls<'a, S> {
             Some(outer) => outer.callees += ran,
             None => {
                 state.base = sp;
-                let ended = &mut self.map.threads[state.thread];
+                let ended = &mut self.map.threads[state.thread as usize];
                 ended.emptied = Some((ended.events, stack, number));
             }
         }
@@ -181,7 +181,7 @@ impl<'a, S: Sink> OpenCalls<'a, S> {
             End::Open => self.loose.open += 1,
         }
         let strand = self.strands[slot].strand.id;
-        let thread = state.thread;
+        let thread = state.thread as usize;
         let span = StrandSpan {
             strand,
             slot,
@@ -215,7 +215,7 @@ impl<'a, S: Sink> OpenCalls<'a, S> {
         if frame.is(Frame::CALLBACK) {
             self.callbacks.push((frame.caller, end));
         }
-        let context = self.map.stacks[stack].thread;
+        let context = self.map.stacks[stack].thread as usize;
         let (thread, events) = (
             self.map.threads[context].thread,
             self.map.threads[context].events,

@@ -173,13 +173,13 @@ impl<'a, S: Sink> Running<'a, S> {
         let state = &mut self.calls.map.stacks[stack];
         if ran {
             // It went away from a thread that has not been heard of since.
-            self.calls.map.threads[state.thread].current = None;
+            self.calls.map.threads[state.thread as usize].current = None;
         } else {
             state.suspended += time.saturating_sub(state.since);
             self.calls.map.stacks.forget_empty(stack);
         }
         let state = &mut self.calls.map.stacks[stack];
-        state.thread = context;
+        state.thread = context as u32;
         self.calls.map.threads[context].current = Some(stack);
         let (slot, own) = (state.innermost(), state.slot);
         let thread = self.calls.map.threads[context].thread;
@@ -213,7 +213,7 @@ impl<'a, S: Sink> Running<'a, S> {
                 self.discard(other);
             }
         }
-        let thread = self.calls.map.threads[thread].thread;
+        let thread = self.calls.map.threads[thread as usize].thread;
         self.calls.strands.sink().suspended(id, thread, Nanos(time));
     }
 
@@ -271,7 +271,7 @@ impl<'a, S: Sink> Running<'a, S> {
     /// Ends a stack, which a thread may run as far as was heard.
     pub fn end_stack(&mut self, stack: u32, time: u64) {
         match self.calls.map.stacks[stack].running {
-            true => self.discard_current(self.calls.map.stacks[stack].thread, time),
+            true => self.discard_current(self.calls.map.stacks[stack].thread as usize, time),
             false => self.discard(stack),
         }
     }
@@ -358,7 +358,7 @@ impl<'a, S: Sink> Running<'a, S> {
         let slot = self.calls.strands.add_fiber(thread, begins, time);
         self.calls.map.stacks.add(Stack {
             slot,
-            thread: context,
+            thread: context as u32,
             since: time,
             begun_before: doubts.holds(Doubts::BEGUN_BEFORE),
             ..Stack::default()
@@ -416,7 +416,7 @@ impl<'a, S: Sink> Running<'a, S> {
             }
             let until = match stack.owner {
                 Some(context) => {
-                    let thread = &self.calls.map.threads[context];
+                    let thread = &self.calls.map.threads[context as usize];
                     if thread.ended {
                         self.calls.strands[stack.slot]
                             .strand

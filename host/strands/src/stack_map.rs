@@ -20,8 +20,8 @@ impl StackMap {
         let context = self.threads.len();
         let own = self.stacks.add(Stack {
             slot,
-            owner: Some(context),
-            thread: context,
+            owner: Some(context as u32),
+            thread: context as u32,
             running: true,
             ..Stack::default()
         });
@@ -56,8 +56,8 @@ impl StackMap {
     pub fn inner_at(&self, sp: u64) -> Option<u32> {
         let holds = |&stack: &u32| {
             let state = &self.stacks[stack];
-            state.inner.is_some_and(|inner| {
-                inner.low < sp && sp < state.base + FRAMES && self.is_there(&inner)
+            state.inner.as_ref().is_some_and(|inner| {
+                inner.low < sp && sp < state.base + FRAMES && self.is_there(inner)
             })
         };
         let there = self.stacks.inner().iter().copied().filter(holds);

@@ -73,9 +73,9 @@ pub(crate) struct Stack {
     /// Slot of the strand whose stack it is.
     pub slot: u32,
     /// The thread whose own stack it is.
-    pub owner: Option<usize>,
-    /// The thread that runs it, or ran it last.
-    pub thread: usize,
+    pub owner: Option<u32>,
+    /// The thread that runs it, or ran it last: its index in the group.
+    pub thread: u32,
     pub running: bool,
     /// Where it is in [`Resting`]: it stays there while it runs, because it often comes back to
     /// where it was.
@@ -96,9 +96,12 @@ pub(crate) struct Stack {
     pub first_site: Option<u64>,
     /// Calls were open on it before the first that was seen.
     pub begun_before: bool,
-    /// If it lies within a thread's own stack: where.
-    pub inner: Option<Inner>,
+    /// If it lies within a thread's own stack, as few do: where.
+    pub inner: Option<Box<Inner>>,
 }
+
+// Hundreds of thousands of fibers may be alive at once.
+const _: () = assert!(size_of::<Stack>() <= 160);
 
 /// Where a fiber's stack is that lies within a thread's own: it is an array of a function.
 #[derive(Clone, Copy, Debug)]
@@ -203,7 +206,7 @@ impl Stacks {
 
     /// A stack lies within a thread's own.
     pub fn lies_within(&mut self, stack: u32, inner: Inner) {
-        self[stack].inner = Some(inner);
+        self[stack].inner = Some(Box::new(inner));
         self.inner.push(stack);
     }
 
