@@ -29,6 +29,8 @@ static inline void record(uint64_t function) {
     event->tsc = __rdtsc();
   }
   event->function = function;
+  /* Nothing reads the ring: without this, the compiler leaves the stores out. */
+  __asm__ volatile("" : : "m"(*event));
 }
 
 void __cyg_profile_func_enter(void* function, void* call_site) {
