@@ -55,6 +55,18 @@ fn a_start_that_fails_leaves_nothing_in_the_way_of_the_next() {
     }
 }
 
+#[test]
+fn where_no_more_files_can_be_opened_that_is_what_is_said() {
+    let directory = tempfile::tempdir().unwrap();
+    // Room for one file beside the standard streams, whatever was left open to us.
+    let only = "exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-; ulimit -n 4; ";
+    let output = shell(directory.path(), only, "record true", "");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(125), "{stderr}");
+    assert!(stderr.contains("Too many open files"), "{stderr}");
+    assert!(!stderr.contains("ELF"), "{stderr}");
+}
+
 /// Waits for what another process does, a minute at most.
 fn until(what: &str, done: impl Fn() -> bool) {
     for _ in 0..6000 {
