@@ -212,7 +212,7 @@ impl Sink for Trees<'_> {
         };
         self.done.push(Done {
             id: strand.id,
-            parent: strand.parent.filter(|_| strand.is_sure()),
+            parent: crate::strand_list::maker(strand),
             described,
             calls: growing.roots(),
         });

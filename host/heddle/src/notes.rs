@@ -234,21 +234,26 @@ pub fn unresolved_kinds(unresolved: &Unresolved) -> Vec<String> {
     kinds
 }
 
-/// Says how many calls are on fibers that are not sure, if any.
+/// Says how many calls are on strands that are not sure, if any.
 pub fn unsure(all: &[Unresolved]) {
     let mut sum = Unresolved::default();
     all.iter().for_each(|&one| sum += one);
     unsure_strands(&sum).into_iter().for_each(note);
 }
 
-/// A sentence about calls on fibers that are not sure, if there are such fibers.
+/// A sentence about calls on strands that are not sure, if there are such strands.
 pub fn unsure_strands(unresolved: &Unresolved) -> Option<String> {
+    let threads = unresolved.unsure_threads;
+    let fibers = unresolved.unsure - threads;
+    let fibers = (fibers > 0).then(|| format!("{} not known", are(fibers, "fiber")));
+    let threads = (threads > 0).then(|| format!("{} not sure", are(threads, "thread")));
+    let which: Vec<String> = fibers.into_iter().chain(threads).collect();
     (unresolved.unsure > 0).then(|| {
         format!(
-            "{:.1} % of calls are sure to be where they are shown; {} not known, with {}",
+            "{:.1} % of calls are sure to be where they are shown; {}, with {}",
             // Never more than there are.
             (unresolved.confidence() * 1000.0).floor() / 10.0,
-            are(unresolved.unsure, "fiber"),
+            which.join(" and "),
             counted(unresolved.unsure_calls, "call")
         )
     })

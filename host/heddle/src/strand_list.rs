@@ -172,9 +172,10 @@ pub fn is_first(trace: &Trace, strand: &Strand) -> bool {
 }
 
 /// The strand that made this one; `None` where that is not known, or not whether this is one
-/// strand.
+/// strand, as a thread always is.
 pub fn maker(strand: &Strand) -> Option<StrandId> {
-    strand.parent.filter(|_| strand.is_sure())
+    let is_one = strand.kind == Kind::Thread || strand.is_sure();
+    strand.parent.filter(|_| is_one)
 }
 
 /// Strands of one kind and name that strands of one node made.

@@ -77,7 +77,7 @@ impl Verdict {
         if decoded.kind != truth.kind {
             self.wrong_strand += 1;
             self.tell(
-                self.wrong_strand,
+                self.misleading(misled, self.wrong_strand),
                 format!(
                     "wrong kind: {at}: {truth}; decoded as a {}{sure}",
                     decoded.kind
@@ -95,7 +95,7 @@ impl Verdict {
         if let Err(other) = path {
             self.wrong_path += 1;
             self.tell(
-                self.wrong_path,
+                self.misleading(misled, self.wrong_path),
                 format!(
                     "wrong path: {at}: {truth}; decoded as {other} on strand {}{sure}",
                     decoded.strand
@@ -184,7 +184,7 @@ impl Verdict {
             });
             let theirs = theirs.map_or(String::new(), |theirs| format!("; which is {theirs}'s"));
             self.tell(
-                self.wrong_strand,
+                self.misleading(sure > 0, self.wrong_strand),
                 format!("wrong strand: {first}{theirs}{ours} ({marks} marks, {sure} of them sure)"),
             );
         }
@@ -206,6 +206,11 @@ impl Verdict {
     /// Marks that are wrong in some way.
     pub fn wrong(&self) -> u64 {
         self.wrong_strand + self.wrong_path + self.misplaced
+    }
+
+    /// Of differences of a kind so far: those count first that the decoder was sure of.
+    fn misleading(&self, sure: bool, all: u64) -> u64 {
+        if sure { self.wrong_sure.min(all) } else { all }
     }
 
     fn tell(&mut self, so_far: u64, detail: String) {

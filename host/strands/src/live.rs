@@ -188,6 +188,7 @@ impl Slots {
     fn note_doubts(&mut self, strand: &Strand) {
         if !strand.is_sure() {
             self.unsure.unsure += 1;
+            self.unsure.unsure_threads += u64::from(strand.kind == Kind::Thread);
             self.unsure.unsure_calls += strand.calls;
         }
     }

@@ -127,9 +127,39 @@ impl<'a, S: Sink> Running<'a, S> {
     /// An event that is neither an enter nor an exit; `gap`: events of the thread are missing
     /// before it.
     pub fn other(&mut self, context: usize, event: &Event<'_>, gap: bool) {
+        let has_fibers = self.calls.map.stacks.len() as usize > self.threads();
         self.calls.map.threads[context].gaps += u32::from(gap);
+        self.calls.map.threads.is_astray(context, gap && has_fibers);
         let thread = self.calls.map.threads[context].thread;
         let slot = self.calls.map.innermost(context);
+        self.calls.strands.other(slot, thread, event);
+    }
+
+    /// The same, of an event that tells what a strand does, where calls are missing. It has no
+    /// stack pointer, so the thread's latest call tells whose it is. If another thread was found on
+    /// that one's stack since, either that was a mistake, and this goes on there, or it has left
+    /// it, for its own stack or another: the strand is doubted.
+    pub fn other_of_part(&mut self, context: usize, event: &Event<'_>) {
+        let is_astray = self.calls.map.threads.is_astray(context, false);
+        let state = &self.calls.map.threads[context];
+        if is_astray && state.gaps == 0 && state.current == Some(state.own) {
+            // Recording began on another stack: of whom, none of its calls has told.
+            let begun = (Addr(0), None);
+            let stack = self.new_stack(context, begun, Doubts::BEGUN_BEFORE, event.time.0);
+            self.run(context, stack, event.time.0);
+        }
+        let state = &self.calls.map.threads[context];
+        let left = state.left_behind.filter(|_| state.current.is_none());
+        let there = left.filter(|&(stack, id)| {
+            let slot = self.calls.map.stacks[stack].slot;
+            slot != Stack::SPENT && self.calls.strands.holds(slot, id)
+        });
+        let there = there.map(|(stack, _)| stack).or(state.current);
+        let stack = &self.calls.map.stacks[there.unwrap_or(state.own)];
+        let (slot, strand, thread) = (stack.innermost(), stack.slot, state.thread);
+        if is_astray || left.is_some() {
+            self.calls.strands[strand].strand.doubt(Doubts::GAP);
+        }
         self.calls.strands.other(slot, thread, event);
     }
 
@@ -173,14 +203,17 @@ impl<'a, S: Sink> Running<'a, S> {
         let state = &mut self.calls.map.stacks[stack];
         if ran {
             // It went away from a thread that has not been heard of since.
-            self.calls.map.threads[state.thread as usize].current = None;
+            let other = &mut self.calls.map.threads[state.thread as usize];
+            other.current = None;
+            other.left_behind = Some((stack, self.calls.strands[state.slot].strand.id));
         } else {
             state.suspended += time.saturating_sub(state.since);
             self.calls.map.stacks.forget_empty(stack);
         }
         let state = &mut self.calls.map.stacks[stack];
         state.thread = context as u32;
-        self.calls.map.threads[context].current = Some(stack);
+        let thread = &mut self.calls.map.threads[context];
+        (thread.current, thread.left_behind) = (Some(stack), None);
         let (slot, own) = (state.innermost(), state.slot);
         let thread = self.calls.map.threads[context].thread;
         self.calls.strands[own].run_on(thread);
@@ -263,6 +296,9 @@ impl<'a, S: Sink> Running<'a, S> {
     /// another's now.
     pub fn discard_current(&mut self, context: usize, time: u64) {
         if let Some(stack) = self.calls.map.threads[context].current {
+            let slot = self.calls.map.stacks[stack].slot;
+            let gone = (stack, self.calls.strands[slot].strand.id);
+            self.calls.map.threads[context].left_behind = Some(gone);
             self.leave_current(context, time);
             self.discard(stack);
         }

@@ -20,11 +20,17 @@ pub(crate) struct Context {
     /// The time of its latest event.
     pub latest: u64,
     pub gaps: u32,
-    /// Its enters and exits so far.
+    /// Its events so far.
     pub events: u64,
     /// The activation that ended with the event of this number, and the stack pointer and caller of
     /// its call. If another activation begins in its place next, this one resumed it.
     pub left: Option<(u64, StrandId, u64, u64)>,
+    /// The stack and the strand that it ran until these were taken for another thread's, or gone:
+    /// it was not heard of since.
+    pub left_behind: Option<(u32, StrandId)>,
+    /// The number of its latest event, as long as it has made no call since events of it are
+    /// missing: it may run another strand by now.
+    pub astray: Option<u64>,
     /// The outermost call of a stack that ended with the event of this number, the stack, and the
     /// call's function.
     pub emptied: Option<(u64, u32, u32)>,
@@ -68,6 +74,11 @@ impl Threads {
             thread: index,
             settled: thread.stack().is_some(),
             ended: thread.ended(),
+            astray: thread
+                .runs()
+                .next()
+                .filter(|run| run.begins_elsewhere())
+                .map(|_| 0),
             latest: thread.first().0,
             ..Context::default()
         });
@@ -90,6 +101,15 @@ impl Threads {
     /// The stacks that threads run as far as was heard: another thread may have one of them by now.
     pub fn running(&self) -> impl Iterator<Item = u32> + '_ {
         self.contexts.iter().filter_map(|context| context.current)
+    }
+
+    /// Takes an event of the thread that is no call; `gap`: events are missing before it, in which
+    /// it may have gone to another strand. Whether that may be so since.
+    pub fn is_astray(&mut self, context: usize, gap: bool) -> bool {
+        let state = &mut self[context];
+        let astray = gap || state.astray.is_some_and(|last| last + 1 == state.events);
+        state.astray = astray.then_some(state.events);
+        astray
     }
 
     /// The threads that had their own stacks where `sp` is; several if stacks were used again.

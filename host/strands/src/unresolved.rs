@@ -21,8 +21,10 @@ pub struct Unresolved {
     /// Fibers whose maker is unknown: the tree has them below the strand that ran them first, or
     /// below that one's maker.
     pub fibers: u64,
-    /// Fibers that are not sure ([`crate::Strand::is_sure`]).
+    /// Strands that are not sure ([`crate::Strand::is_sure`]).
     pub unsure: u64,
+    /// Threads among them: marks on them may be another strand's.
+    pub unsure_threads: u64,
     /// Calls on those.
     pub unsure_calls: u64,
 }
@@ -49,6 +51,7 @@ impl std::ops::AddAssign for Unresolved {
         self.parents += other.parents;
         self.fibers += other.fibers;
         self.unsure += other.unsure;
+        self.unsure_threads += other.unsure_threads;
         self.unsure_calls += other.unsure_calls;
     }
 }

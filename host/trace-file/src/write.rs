@@ -431,6 +431,12 @@ impl ThreadWriter {
         self
     }
 
+    /// The runs before this one are missing, as a flight recorder overwrites them.
+    pub fn overwrite(&mut self) -> &mut Self {
+        self.done.clear();
+        self
+    }
+
     /// States the stack's bounds.
     pub fn stack(&mut self, low: u64, high: u64) -> &mut Self {
         (self.run.stack_low, self.run.stack_high) = (low.into(), high.into());

@@ -206,7 +206,17 @@ impl<'a, S: Sink> Decoder<'a, S> {
                 self.part = true;
                 self.running.doubt_living(Doubts::GAP);
             }
-            self.running.other(context, event, gap);
+            match event.kind {
+                EventKind::Mark { .. } | EventKind::Making { .. }
+                    if self.part && !self.announced.is_ever() =>
+                {
+                    if self.alone && self.running.thread(context).astray.is_some() {
+                        return Err(NotAlone);
+                    }
+                    self.running.other_of_part(context, event);
+                }
+                _ => self.running.other(context, event, gap),
+            }
             return Ok(());
         }
         if self.announced.is_new(context) {

@@ -4,6 +4,7 @@
 
 mod log;
 mod made_stacks;
+mod marks;
 mod part;
 mod random;
 mod shared;
