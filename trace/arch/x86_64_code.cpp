@@ -12,7 +12,8 @@ struct Instruction {
   std::uint32_t opcode;  ///< 0x0f00 and the second byte, of those of two bytes
   bool wide;             ///< REX.W: 8 bytes
   bool in_memory;        ///< the operand is in memory, at `offset` from the register `base`
-  bool indexed;          ///< or of another segment: it may be anywhere
+  bool indexed;          ///< by a register, too
+  bool elsewhere;        ///< of another segment: it may be anywhere
   std::uint32_t reg;     ///< the register operand, or more of the opcode
   std::uint32_t base;    ///< or the operand itself; kNoBase: the address is fixed
   std::int32_t offset;
@@ -42,10 +43,12 @@ class Reader {
       into.opcode = 0x50;
       return !over_;
     }
-    const std::int32_t immediate = immediate_bytes(into.opcode, small);
+    const std::int32_t immediate = immediate_bytes(into.opcode, small && !into.wide);
     if (immediate < 0) return false;
     read_operands(into, rex);
-    into.indexed |= elsewhere;
+    into.elsewhere = elsewhere;
+    // Others than mov begin a transaction.
+    if ((into.opcode == 0xc6 || into.opcode == 0xc7) && (into.reg & 7) != 0) return false;
     for (std::int32_t i = 0; i < immediate; ++i) take();
     return !over_;
   }
@@ -191,17 +194,18 @@ bool follow(const Instruction& what, Holders& holders) {
   if (what.opcode == 0xf6 && what.reg > 1) return false;  // not, neg, mul, div
   const bool address = what.opcode == 0x8d;
   if (what.in_memory && !address) {
+    if (what.indexed) return false;
     // A fixed address is there to be read: the stack protector's word, a constant.
     const bool fixed = what.base == kNoBase && what.opcode == 0x8b;
-    if (!fixed && (!holders.of_stack(what.base) || what.indexed)) return false;
+    if (!fixed && (!holders.of_stack(what.base) || what.elsewhere)) return false;
   }
   if (only_reads(what)) return true;
   // Of a register of 8 bits, the number does not say alone of which register it is a part.
   if (what.opcode == 0x8a || (changes_byte(what.opcode) && !what.in_memory)) return false;
   if (address || is_load(what.opcode) || (what.opcode == 0x33 && what.in_memory)) {
     const bool copies = what.opcode == 0x8b && what.wide;
-    const bool holds =
-        copies && (what.in_memory ? !what.indexed && holders.in_word(what) : holders.in(what.base));
+    const bool holds = copies && (what.in_memory ? !what.elsewhere && holders.in_word(what)
+                                                 : holders.in(what.base));
     holders.set(what.reg, holds);
     return what.reg != kRsp;
   }
@@ -231,8 +235,8 @@ std::uint32_t certain_access(const std::uint8_t* code, std::uint64_t bytes,
   for (int i = 0; i < kMostInstructions; ++i) {
     Instruction next;
     if (!reader.read(next)) return kNoAccess;
-    const bool reached = next.in_memory && !next.indexed && next.opcode != 0x8d &&
-                         next.base != kNoBase && holders.in(next.base);
+    const bool reached = next.in_memory && !next.indexed && !next.elsewhere &&
+                         next.opcode != 0x8d && next.base != kNoBase && holders.in(next.base);
     if (reached) {
       const bool inside = next.offset >= 0 && next.offset < kFar;
       return inside ? static_cast<std::uint32_t>(next.offset) : kNoAccess;

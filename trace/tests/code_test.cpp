@@ -78,6 +78,9 @@ TEST_CASE("what may not happen is not said to happen") {
       {0x48, 0x89, 0x45, 0x08},                    // mov %rax, 8(%rbp), which may be anything
       {0x64, 0x48, 0x89, 0x04, 0x25, 0, 0, 0, 0},  // mov %rax, %fs:0
       {0x48, 0x89, 0xc4},                          // mov %rax, %rsp
+      {0x48, 0x8b, 0x0c, 0xc5, 0, 0x10, 0, 0},     // mov 0x1000(,%rax,8), %rcx
+      {0x64, 0x48, 0x8b, 0x0c, 0xc5, 0, 0, 0, 0},  // mov %fs:0(,%rax,8), %rcx
+      {0xc7, 0xf8, 0, 0, 0, 0},                    // xbegin: a fault ends the transaction
   };
   for (const Code& code : in_front) {
     CAPTURE(int{code[0]});
@@ -91,6 +94,8 @@ TEST_CASE("what may not happen is not said to happen") {
   CHECK(access(kRbx, {0x0f, 0xb7, 0x0c, 0x03}) == kNoAccess);                    // (%rbx,%rax)
   CHECK(access(kRbx, {0x64, 0x0f, 0xb7, 0x4b, 0x30}) == kNoAccess);              // %fs:0x30(%rbx)
   CHECK(access(kRbx, {0x48, 0x8d, 0x4b, 0x30}) == kNoAccess);                    // lea
+  // One instruction, and no other behind it: data16 cmp $0x38b0000, %rcx
+  CHECK(access(kRbx, {0x66, 0x48, 0x81, 0xf9, 0x00, 0x00, 0x8b, 0x03}) == kNoAccess);
 }
 
 TEST_CASE("a word of the stack that was overwritten holds nothing") {
