@@ -122,6 +122,8 @@ long Snapshot::add_all_blocks() {
   if (fd < 0) return fd;
   long error = add_blocks(fd, process->threads);
   if (error == 0) error = add_blocks(fd, process->idle);
+  // The records of a last block that was given up meanwhile are there without their header.
+  if (error == 0) error = arch::syscall(SYS_ftruncate, fd, end);
   sys::close(fd);
   return error;
 }
