@@ -234,8 +234,8 @@ bool Buffer::wait_for_free() const {
   return false;
 }
 
-/// The slot whose block is given up: a flight recorder's oldest; else the one just filled, since it
-/// is still in the processor's caches. `kMostSlots` if none is full.
+/// The slot to empty: of a flight recorder the oldest block's, which is given up; else that of the
+/// block just filled, which is written from the processor's caches. `kMostSlots` if none is full.
 std::uint32_t Buffer::full_slot(const Process& process) const {
   std::uint32_t found = kMostSlots;
   for (std::uint32_t i = 0; i < header->slots; ++i) {

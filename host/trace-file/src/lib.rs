@@ -53,7 +53,7 @@ mod workers;
 pub mod write;
 
 pub use clock::{ClockKind, Rate, Stamp};
-pub use collect::{Claim, Collected, Collector, is_begun, recover};
+pub use collect::{Apart, Claim, Collected, Collector, is_begun, recover};
 pub use damage::{Damage, Damages};
 pub use error::Error;
 pub use event::{Callee, CoroutineFrame, Event, EventKind, Made, Way, Why};

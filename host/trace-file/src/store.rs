@@ -38,9 +38,14 @@ pub enum Bytes {
 impl Source {
     /// The whole file at `path`.
     pub fn map(path: &Path) -> Result<Self, Error> {
-        let file = open(path)?;
-        // SAFETY: as for `Mapped`: the file only ever grows, and bytes are plain.
-        let map = unsafe { Mmap::map(&file) }.map_err(Error::io(path))?;
+        Self::of(&open(path)?, path)
+    }
+
+    /// The whole of a file that was opened at `path`, where another may be since: files of events
+    /// are joined.
+    pub fn of(file: &File, path: &Path) -> Result<Self, Error> {
+        // SAFETY: bytes are plain, whatever becomes of them.
+        let map = unsafe { Mmap::map(file) }.map_err(Error::io(path))?;
         Ok(Source {
             path: path.to_owned(),
             first: 0,
@@ -217,7 +222,7 @@ impl Store {
             }
             other => other?,
         };
-        let source = Source::map(path)?;
+        let source = Source::of(&file, path)?;
         let length = source.bytes().len();
         let mut at = 0;
         while at < length {

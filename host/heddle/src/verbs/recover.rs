@@ -1,7 +1,7 @@
 //! `heddle recover`: docs/recover.md.
 
 use crate::notes::{counted, note, quoted, uncopied, warning};
-use heddle_trace_file::{Collected, recover};
+use heddle_trace_file::{Apart, Collected, recover};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -22,12 +22,14 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         bytes,
         processes,
         running,
+        joined,
+        apart,
         trouble,
         ..
     } = &collected;
     match *processes {
         // What is left, and why, is told below.
-        0 if trouble.is_some() => {}
+        0 if trouble.is_some() || apart.is_some() || *joined > 0 => {}
         0 => note(format_args!(
             "{shown}: no buffer of an ended process was left"
         )),
@@ -36,6 +38,23 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             counted(*blocks, "block"),
             counted_processes(processes.into())
         )),
+    }
+    if *joined > 0 {
+        note(format_args!(
+            "{shown}: joined the files of events of {}",
+            counted_processes((*joined).into())
+        ));
+    }
+    if let Some((process, why)) = apart {
+        let why = match why {
+            Apart::Much => "there is too much to copy".to_owned(),
+            Apart::NoRoom(bytes) => format!("the disk has no room for {} bytes", bytes * 2),
+            Apart::Error(error) => error.to_string(),
+        };
+        warning(format_args!(
+            "{}: its events stay in several files, which every command reads: {why}",
+            process.display()
+        ));
     }
     for pid in running {
         warning(format_args!(

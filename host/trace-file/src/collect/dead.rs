@@ -1,7 +1,7 @@
 //! Collects what processes have left that ended.
 
 use super::events_file::{EventsFile, Refused};
-use super::join::join;
+use super::join::{Apart, join};
 use crate::alive::alive;
 use crate::buffer::{self, filled};
 use crate::file::{Mapped, unborn};
@@ -10,7 +10,7 @@ use crate::process::{Head, Process};
 use crate::store::{Bytes, Source};
 use crate::trace::{images, is_replaced, newest_images};
 use crate::{Error, stamp};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use zerocopy::IntoBytes;
 
 /// What was done.
@@ -30,6 +30,10 @@ pub struct Collected {
     pub processes: u32,
     /// Processes that still run, and so keep their buffers.
     pub running: Vec<u32>,
+    /// Processes whose several files of events were joined.
+    pub joined: u32,
+    /// The first process whose files were not, and why.
+    pub apart: Option<(PathBuf, Apart)>,
     /// What stopped it, a full disk for one: buffers that were not collected are still there, and
     /// can be read and collected later.
     pub trouble: Option<Error>,
@@ -48,7 +52,10 @@ pub fn collect_all(trace: &Path, most_joined: u64) -> Result<Collected, Error> {
         }
         stamp::stamp_process(&directory.join("process"))?;
         match collect(directory, head, &mut collected) {
-            Ok(()) => join(directory, most_joined),
+            Ok(()) => match join(directory, most_joined) {
+                Ok(joined) => collected.joined += u32::from(joined),
+                Err(apart) => _ = collected.apart.get_or_insert((directory.clone(), apart)),
+            },
             Err(Refused::Damaged(error)) => return Err(error),
             Err(Refused::System(error)) => {
                 collected.trouble.get_or_insert(error);

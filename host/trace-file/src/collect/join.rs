@@ -1,6 +1,7 @@
 //! Makes one file of events of those that the threads of a process wrote themselves.
 //!
-//! Nothing is lost and nothing is there twice whenever this is killed. The steps, when the process
+//! Nothing is lost and nothing is there twice whenever this is killed. (A machine that stops
+//! may lose what was copied, as any file that nobody has synchronised.) The steps, when the process
 //! has ended and its buffers are empty:
 //!
 //! | step | what a reader finds |
@@ -11,6 +12,7 @@
 //! | that one is removed | all in `events` |
 
 use super::events_file::{EventsFile, Refused};
+use crate::Error;
 use crate::buffer::numbered;
 use crate::file::free_bytes;
 use crate::store::{Source, Store};
@@ -30,53 +32,81 @@ impl Part {
     }
 }
 
+/// Why a process keeps several files of events. To a reader they are as good.
+#[derive(Debug)]
+pub enum Apart {
+    /// More would be copied than was allowed.
+    Much,
+    /// The disk has no room for twice so many bytes as would be copied.
+    NoRoom(u64),
+    /// One cannot be read, or not be written.
+    Error(Error),
+}
+
 /// Joins the files of the process in `directory`, if that copies at most so many bytes, and the
-/// disk has room for them twice over. Where it cannot be, the trace stays as it is, which is as
-/// good to a reader.
-pub fn join(directory: &Path, most: u64) {
-    let Ok(own) = numbered(directory, "events-") else {
-        return;
-    };
+/// disk has room for them twice over. Says whether there were several.
+pub fn join(directory: &Path, most: u64) -> Result<bool, Apart> {
+    let own = numbered(directory, "events-").map_err(Apart::Error)?;
     let mut parts: Vec<Part> = own.into_iter().filter_map(Part::of).collect();
     let Some(largest) = (0..parts.len()).max_by_key(|&index| parts[index].bytes) else {
-        return;
+        return Ok(false);
     };
     let target = directory.join("events");
     let events = Part::of(target.clone());
     let has = events.as_ref().map_or(0, |events| events.bytes);
     let all = parts.iter().map(|part| part.bytes).sum::<u64>() + has;
     let copied = all - has.max(parts[largest].bytes);
-    if copied > most || free_bytes(directory).is_none_or(|free| free / 2 < copied) {
-        return;
+    if copied > most {
+        return Err(Apart::Much);
+    }
+    if free_bytes(directory).is_none_or(|free| free / 2 < copied) {
+        return Err(Apart::NoRoom(copied));
     }
     if has < parts[largest].bytes {
         let base = parts.swap_remove(largest);
-        let whole = events.is_none_or(|events| append(&events.path, &base.path).is_ok());
-        if !whole || rename(&base.path, &target).is_err() {
-            return;
+        if let Some(events) = events {
+            // What its thread wrote is whole, and a copy in `events` may not be.
+            append(&events.path, &base.path, true)?;
         }
+        rename(&base.path, &target).map_err(|error| Apart::Error(Error::io(&target)(error)))?;
     }
+    let mut apart = None;
     for part in parts {
-        if append(&part.path, &target).is_err() || remove_file(&part.path).is_err() {
-            return;
+        let joined = append(&part.path, &target, false).and_then(|()| {
+            let removed = remove_file(&part.path);
+            removed.map_err(|error| Apart::Error(Error::io(&part.path)(error)))
+        });
+        // The others need not wait for this one.
+        if let Err(error) = joined {
+            apart.get_or_insert(error);
         }
     }
+    apart.map_or(Ok(true), Err)
 }
 
-/// Writes the blocks of one file to the other, if all can be read.
-fn append(from: &Path, to: &Path) -> Result<(), Refused> {
+/// Writes the blocks of one file to the other, if all can be read; `keep`: but for those that are
+/// whole in it.
+fn append(from: &Path, to: &Path, keep: bool) -> Result<(), Apart> {
     let mut store = Store::default();
-    store.read_file(from).map_err(Refused::Damaged)?;
-    let mut events = EventsFile::open(to).map_err(Refused::System)?;
+    store.read_file(from).map_err(Apart::Error)?;
+    let mut events = EventsFile::open(to).map_err(Apart::Error)?;
     // The thread was killed as it wrote this block, which has come from its buffer since.
     store.cut.retain(|cut| !events.has(cut.block.number));
-    store.settle().map_err(Refused::Damaged)?;
+    store.settle().map_err(Apart::Error)?;
     if let Some(damage) = store.damages.error() {
-        return Err(Refused::Damaged(damage));
+        return Err(Apart::Error(damage));
     }
     for block in &store.blocks {
+        if keep && events.has_all(block.number) {
+            continue;
+        }
         let source: &Source = &store.sources[block.source as usize];
-        events.write(source, block.begin, block.used)?;
+        match events.write(source, block.begin, block.used) {
+            Ok(()) => {}
+            Err(Refused::System(error) | Refused::Damaged(error)) => {
+                return Err(Apart::Error(error));
+            }
+        }
         source.release(&source.bytes()[block.begin..block.begin + block.used]);
     }
     Ok(())

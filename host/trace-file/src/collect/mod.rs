@@ -26,6 +26,7 @@ mod spare;
 pub use control::{Claim, is_begun};
 pub use dead::Collected;
 pub use follow::Collector;
+pub use join::Apart;
 pub(crate) use requests::Requests;
 
 use crate::Error;

@@ -253,6 +253,31 @@ fn what_threads_wrote_themselves_is_joined_to_one_file() {
     assert_eq!(length.div_ceil(UNIT) * UNIT, UNIT + 4 * ROOM);
 }
 
+/// A full disk may have stopped the copy of a block, and its thread have written it since.
+#[test]
+fn a_copy_that_was_not_finished_replaces_nothing() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let before = write_own(path);
+    let whole = fs::read(buffer(path)).unwrap();
+    let (own, other) = (path.join("42/events-2"), path.join("42/events-10"));
+    // Now it has three blocks, and all that is behind the copy is shorter.
+    change(&own, ROOM, &fs::read(&other).unwrap());
+    let used = &whole[2048 + 32 + 4..][..4];
+    let bytes = u32::from_le_bytes(used.try_into().unwrap()) as usize;
+    let mut third = whole[4096 + (2 << 20)..][..bytes].to_vec();
+    third[12..16].copy_from_slice(used);
+    change(&own, 2 * ROOM, &third);
+    fs::remove_file(other).unwrap();
+    set_slot(path, 2, 0);
+    let begun = fs::read(&own).unwrap()[..200].to_vec();
+    change(&path.join("42/events"), UNIT, &begun);
+    assert_eq!(content(path), before);
+    recover(path).unwrap();
+    assert_eq!(names(path), ["events", "modules", "process"]);
+    assert_eq!(content(path), before);
+}
+
 /// Every state that a killed `heddle recover` may leave which was joining files, and what comes of
 /// it when it is run again.
 #[test]
@@ -506,7 +531,7 @@ fn a_block_is_not_written_over_the_next_one() {
     header[16..24].copy_from_slice(&1_u64.to_le_bytes());
     change(&path.join("42/events"), UNIT, &header);
     let error = recover(path).unwrap_err().to_string();
-    let said = "block 1 has 73728 bytes, and fewer in `events`";
+    let said = "block 1 has 73728 bytes, and fewer in the file of events";
     assert!(error.contains(said), "{error}");
     assert_eq!(content(path), before);
 }
