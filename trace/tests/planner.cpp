@@ -63,7 +63,7 @@ Planner::Planner(const std::filesystem::path& trace, Patterns patterns)
   }
   void* const mapped = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_, 0);
   control_ = static_cast<char*>(mapped);
-  *field(control_, 8) = 2;
+  *field(control_, 8) = 3;
   std::memcpy(control_, "HEDLCTRL", 8);
   thread_ = std::thread([this] {
     while (!end_) {
@@ -130,7 +130,7 @@ void Planner::answer(const std::filesystem::path& process) {
   }
   bytes = whole.size();
   std::string plan = "HEDLPLAN";
-  put(plan, std::uint32_t{2});
+  put(plan, std::uint32_t{3});
   put(plan, count);
   put(plan, bytes);
   put(plan, std::uint64_t{0});

@@ -323,7 +323,7 @@ std::uint64_t block_bytes(const std::filesystem::path& process) {
 }
 
 std::vector<RawProcess> read_trace(const std::filesystem::path& trace) {
-  if (contents(trace / "heddle") != "heddle trace 2\n") throw std::runtime_error("marker");
+  if (contents(trace / "heddle") != "heddle trace 3\n") throw std::runtime_error("marker");
   std::vector<RawProcess> processes;
   for (const auto& entry : std::filesystem::directory_iterator(trace)) {
     const bool snapshot = entry.path().filename().string().starts_with("snapshot-");

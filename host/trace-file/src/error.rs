@@ -15,7 +15,8 @@ pub enum Error {
     NotOurs(PathBuf),
     /// A later heddle wrote it.
     #[error(
-        "{path}: written in version {found} of the format; this heddle reads version {}: use a newer heddle",
+        "{path}: written in version {found} of the format; this heddle reads versions {} and {}: use a newer heddle",
+        crate::OLDEST,
         crate::VERSION
     )]
     Newer {
@@ -26,8 +27,9 @@ pub enum Error {
     },
     /// An earlier heddle wrote it.
     #[error(
-        "{path}: written in version {found} of the format, which only the heddle that recorded it reads (0.1.0 built before version {} was made); this one reads version {}: record the program again",
-        crate::VERSION,
+        "{path}: written in version {found} of the format, which only the heddle that recorded it reads (0.1.0 built before version {} was made); this one reads versions {} and {}: record the program again",
+        crate::OLDEST,
+        crate::OLDEST,
         crate::VERSION
     )]
     Older {

@@ -7,6 +7,7 @@ use std::ffi::{CString, OsStr};
 use std::fs::{File, OpenOptions};
 use std::io::Read;
 use std::mem::MaybeUninit;
+use std::ops::RangeInclusive;
 use std::os::fd::{AsRawFd, FromRawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
@@ -157,7 +158,7 @@ impl Mapped {
         &self.map
     }
 
-    /// Refuses a wrong magic number and any other version than ours.
+    /// Refuses a wrong magic number and any version that we do not read.
     pub fn verify(&self, magic: [u8; 8], expected: [u8; 8], version: u32) -> Result<(), Error> {
         if magic != expected {
             let (found, expected) = (magic.escape_ascii(), expected.escape_ascii());
@@ -167,21 +168,21 @@ impl Mapped {
                 format!("expected the magic number {expected}, found {found}"),
             ));
         }
-        version_of(&self.path, version, crate::VERSION)
+        version_of(&self.path, version, crate::OLDEST..=crate::VERSION)
     }
 }
 
-/// Refuses any other version than ours.
-pub fn version_of(path: &Path, version: u32, ours: u32) -> Result<(), Error> {
+/// Refuses any version that we do not read.
+pub fn version_of(path: &Path, version: u32, read: RangeInclusive<u32>) -> Result<(), Error> {
     let (path, found) = (path.to_owned(), version.into());
     match version {
-        _ if version == ours => Ok(()),
+        _ if read.contains(&version) => Ok(()),
         0 => Err(Error::damaged(
             &path,
             8,
             "version 0 is none; the first is 1",
         )),
-        older if older < ours => Err(Error::Older { path, found }),
+        older if older < *read.start() => Err(Error::Older { path, found }),
         _ => Err(Error::Newer { path, found }),
     }
 }

@@ -71,5 +71,7 @@ pub use trace::{Trace, Unrecordable, is_trace, marker};
 pub use units::{Addr, Nanos, Ticks};
 pub use workers::Workers;
 
-/// The format version that this crate reads.
-pub const VERSION: u32 = 2;
+/// The format version that this crate writes, and the newest that it reads.
+pub const VERSION: u32 = 3;
+/// The oldest that it reads: its blocks lie at multiples of 64 KiB in files of events.
+const OLDEST: u32 = 2;

@@ -309,7 +309,7 @@ mod tests {
             |bytes: &[u8], at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap());
         let plan = std::fs::read(process.join("plan-1")).unwrap();
         assert_eq!(plan.len(), 32 + 2 * 32 + 16);
-        assert_eq!(&plan[..16], b"HEDLPLAN\x02\0\0\0\x02\0\0\0");
+        assert_eq!(&plan[..16], b"HEDLPLAN\x03\0\0\0\x02\0\0\0");
         let words: Vec<u64> = (16..plan.len())
             .step_by(8)
             .map(|at| word(&plan, at))

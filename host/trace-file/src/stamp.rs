@@ -2,7 +2,7 @@
 
 use crate::layout::{ENDED, PROCESS_MAGIC, ProcessHeader, StampBytes};
 use crate::process::boot_id;
-use crate::{ClockKind, Error, Stamp, VERSION};
+use crate::{ClockKind, Error, OLDEST, Stamp, VERSION};
 use std::fs::OpenOptions;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
@@ -21,7 +21,7 @@ pub(crate) fn stamp_process(path: &Path) -> Result<bool, Error> {
         Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => return Ok(false),
         other => other.map_err(Error::io(path))?,
     }
-    let ours = header.magic == PROCESS_MAGIC && header.version.get() == VERSION;
+    let ours = header.magic == PROCESS_MAGIC && (OLDEST..=VERSION).contains(&header.version.get());
     // The clock of another boot, or of another machine, says nothing.
     let here = boot_id().is_some_and(|id| id == header.boot_id);
     if !ours || !here || header.flags.get() & ENDED != 0 {

@@ -5,7 +5,7 @@ use crate::file::{open, text_of, unborn};
 use crate::merge::in_order;
 use crate::pack::{Held, ModuleSymbols, unpack};
 use crate::process::{Head, Process, rate};
-use crate::{Error, Event, Lack, Nanos, Place, Rate, Remarks, VERSION};
+use crate::{Error, Event, Lack, Nanos, OLDEST, Place, Rate, Remarks, VERSION};
 use std::collections::{BTreeMap, HashMap};
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -30,6 +30,7 @@ pub(crate) const LOST: &str = "lost";
 #[derive(Debug)]
 pub struct Trace {
     path: PathBuf,
+    version: u32,
     symbols: Option<Vec<ModuleSymbols>>,
     filters: Option<String>,
     unrecorded: String,
@@ -71,8 +72,13 @@ impl Trace {
         Self::open_directory(path)
     }
 
+    /// The version of the format that it was written in.
+    pub fn version(&self) -> u32 {
+        self.version
+    }
+
     fn open_directory(path: &Path) -> Result<Self, Error> {
-        verify_marker(path)?;
+        let version = verify_marker(path)?;
         let filters = text_of(&path.join(FILTERS))?;
         let filters = filters.map(|text| String::from_utf8_lossy(&text).trim_end().to_owned());
         let headless = headless(path)?;
@@ -123,6 +129,7 @@ impl Trace {
         }
         Ok(Trace {
             path: path.to_owned(),
+            version,
             symbols: None,
             filters,
             unrecorded,
@@ -344,7 +351,8 @@ pub(crate) fn newest_images<'a>(heads: impl Iterator<Item = &'a Head>) -> HashMa
     newest
 }
 
-pub(crate) fn verify_marker(path: &Path) -> Result<(), Error> {
+/// The version of the trace at `path`, if we read it.
+pub(crate) fn verify_marker(path: &Path) -> Result<u32, Error> {
     let marker = path.join("heddle");
     match path.metadata() {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
@@ -374,7 +382,7 @@ pub(crate) fn verify_marker(path: &Path) -> Result<(), Error> {
             .ok()
     });
     match version {
-        Some(version) if version == u64::from(VERSION) => Ok(()),
+        Some(version) if (OLDEST.into()..=VERSION.into()).contains(&version) => Ok(version as u32),
         Some(found) if found > u64::from(VERSION) => Err(Error::Newer {
             path: marker,
             found,

@@ -44,7 +44,7 @@ pub fn unpack(path: &Path, most: Option<u64>, held: &Held) -> Result<Option<Unpa
     };
     let version = u32::from_le_bytes(*version);
     if version != WITHOUT_SUM {
-        version_of(path, version, VERSION)?;
+        version_of(path, version, VERSION..=VERSION)?;
     }
     let pieces = pieces(path, &map, version)?;
     let bytes = pieces.iter().map(Piece::unpacked_bytes).sum();

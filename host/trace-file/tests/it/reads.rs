@@ -368,14 +368,19 @@ fn wrong_directories_are_told_apart() {
     for (version, what) in [(7, "a newer heddle"), (1, "record the program again")] {
         fs::write(path.join("heddle"), format!("heddle trace {version}\n")).unwrap();
         let error = Trace::open(path).unwrap_err().to_string();
-        let both = [format!("version {version}"), "reads version 2".to_owned()];
+        let both = [
+            format!("version {version}"),
+            "reads versions 2 and 3".to_owned(),
+        ];
         assert!(
             both.iter().all(|text| error.contains(text)) && error.contains(what),
             "{error}"
         );
     }
-    fs::write(path.join("heddle"), "heddle trace 2\n").unwrap();
-    assert!(matches!(Trace::open(path), Err(Error::Empty(_))));
+    for version in [2, 3] {
+        fs::write(path.join("heddle"), format!("heddle trace {version}\n")).unwrap();
+        assert!(matches!(Trace::open(path), Err(Error::Empty(_))));
+    }
 }
 
 #[test]
@@ -385,11 +390,13 @@ fn a_newer_file_inside_is_refused_with_both_versions() {
         sample(directory.path());
         let file = directory.path().join("42").join(name);
         let mut bytes = fs::read(&file).unwrap();
-        bytes[8] = 3;
+        bytes[8] = 4;
         fs::write(&file, bytes).unwrap();
         let error = Trace::open(directory.path()).unwrap_err().to_string();
         assert!(
-            error.contains(name) && error.contains("version 3") && error.contains("version 2"),
+            error.contains(name)
+                && error.contains("version 4")
+                && error.contains("versions 2 and 3"),
             "{error}"
         );
     }

@@ -38,7 +38,7 @@ fn info(trace: &Trace, out: &mut dyn Write) -> anyhow::Result<()> {
         out,
         "trace      {}, format version {}",
         trace.path().display(),
-        heddle_trace_file::VERSION
+        trace.version()
     )?;
     writeln!(out, "host       {}", printable(first.host()))?;
     writeln!(
