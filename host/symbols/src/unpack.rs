@@ -50,8 +50,13 @@ impl Unpacking {
         match packed.format {
             // It reads to the end of the data, however much that is.
             CompressionFormat::Zstandard => {
-                let data = zstd::bulk::decompress(packed.data, size as usize);
-                Ok(Cow::Owned(data.map_err(Unpackable::Zstd)?))
+                let mut data = Vec::new();
+                data.try_reserve_exact(size as usize)
+                    .map_err(|_| Unpackable::Large(size))?;
+                zstd::bulk::Decompressor::new()
+                    .and_then(|mut zstd| zstd.decompress_to_buffer(packed.data, &mut data))
+                    .map_err(Unpackable::Zstd)?;
+                Ok(Cow::Owned(data))
             }
             _ => Ok(packed.decompress()?),
         }
