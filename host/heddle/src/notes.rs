@@ -241,21 +241,25 @@ pub fn unsure(all: &[Unresolved]) {
     unsure_strands(&sum).into_iter().for_each(note);
 }
 
-/// A sentence about calls on strands that are not sure, if there are such strands.
+/// A sentence about strands that are not sure, if there are such.
 pub fn unsure_strands(unresolved: &Unresolved) -> Option<String> {
     let threads = unresolved.unsure_threads;
     let fibers = unresolved.unsure - threads;
-    let fibers = (fibers > 0).then(|| format!("{} not known", are(fibers, "fiber")));
+    // A thread's calls are where they are shown all the same.
     let threads = (threads > 0).then(|| format!("{} not sure", are(threads, "thread")));
-    let which: Vec<String> = fibers.into_iter().chain(threads).collect();
-    (unresolved.unsure > 0).then(|| {
-        format!(
-            "{:.1} % of calls are sure to be where they are shown; {}, with {}",
-            // Never more than there are.
-            (unresolved.confidence() * 1000.0).floor() / 10.0,
-            which.join(" and "),
-            counted(unresolved.unsure_calls, "call")
-        )
+    if fibers == 0 {
+        return threads.map(|threads| format!("{threads}: a mark there may be another strand's"));
+    }
+    let said = format!(
+        "{:.1} % of calls are sure to be where they are shown; {} not known, with {}",
+        // Never more than there are.
+        (unresolved.confidence() * 1000.0).floor() / 10.0,
+        are(fibers, "fiber"),
+        counted(unresolved.unsure_calls, "call")
+    );
+    Some(match threads {
+        Some(threads) => format!("{said}, and {threads}"),
+        None => said,
     })
 }
 
@@ -343,4 +347,29 @@ pub fn uncopied(trouble: &Error, trace: &Path) {
         "{trouble}: what could not be copied is still in the buffers, and every command reads it there; {when}: heddle recover {}",
         quoted(trace)
     ));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_that_is_not_sure_has_its_calls_all_the_same() {
+        let of = |unsure, unsure_threads, unsure_calls| {
+            unsure_strands(&Unresolved {
+                calls: 1000,
+                unsure,
+                unsure_threads,
+                unsure_calls,
+                ..Unresolved::default()
+            })
+        };
+        assert_eq!(of(0, 0, 0), None);
+        let thread = "1 thread is not sure: a mark there may be another strand's";
+        assert_eq!(of(1, 1, 0).as_deref(), Some(thread));
+        let fibers = "97.9 % of calls are sure to be where they are shown; 2 fibers are not known, with 21 calls";
+        assert_eq!(of(2, 0, 21).as_deref(), Some(fibers));
+        let both = format!("{fibers}, and 1 thread is not sure");
+        assert_eq!(of(3, 1, 21), Some(both));
+    }
 }

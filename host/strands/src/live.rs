@@ -188,8 +188,11 @@ impl Slots {
     fn note_doubts(&mut self, strand: &Strand) {
         if !strand.is_sure() {
             self.unsure.unsure += 1;
-            self.unsure.unsure_threads += u64::from(strand.kind == Kind::Thread);
-            self.unsure.unsure_calls += strand.calls;
+            // Nobody else has made a thread's calls.
+            match strand.kind {
+                Kind::Thread => self.unsure.unsure_threads += 1,
+                _ => self.unsure.unsure_calls += strand.calls,
+            }
         }
     }
 

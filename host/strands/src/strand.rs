@@ -173,7 +173,8 @@ impl Strand {
         }
     }
 
-    /// Whether all its calls are its own, and none of its is another's, as far as the trace tells.
+    /// Whether all its calls and marks are its own, and none of its is another's, as far as the
+    /// trace tells.
     pub fn is_sure(&self) -> bool {
         self.doubts.is_none()
     }

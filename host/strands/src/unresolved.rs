@@ -25,7 +25,7 @@ pub struct Unresolved {
     pub unsure: u64,
     /// Threads among them: marks on them may be another strand's.
     pub unsure_threads: u64,
-    /// Calls on those.
+    /// Calls on the others.
     pub unsure_calls: u64,
 }
 
