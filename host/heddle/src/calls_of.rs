@@ -212,7 +212,7 @@ impl Sink for Trees<'_> {
         };
         self.done.push(Done {
             id: strand.id,
-            parent: crate::strand_list::maker(strand),
+            parent: strand.maker(),
             described,
             calls: growing.roots(),
         });

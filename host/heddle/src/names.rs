@@ -70,8 +70,7 @@ impl<'a> Names<'a> {
     /// outermost call. A coroutine has the name in its source, without the compiler's suffixes.
     /// [`NOT_KNOWN`], if it is not sure that its outermost call is its own.
     pub fn strand(&mut self, strand: &Strand) -> Rc<str> {
-        let is_one = strand.kind == Kind::Thread || strand.is_sure();
-        if strand.name().is_none() && !is_one {
+        if strand.name().is_none() && !strand.is_one() {
             return NOT_KNOWN.into();
         }
         self.strand_of(strand.id.process(), strand.name(), strand.entry())

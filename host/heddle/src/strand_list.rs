@@ -171,13 +171,6 @@ pub fn is_first(trace: &Trace, strand: &Strand) -> bool {
     strand.kind == Kind::Thread && process.threads()[strand.thread()].tid() == process.pid()
 }
 
-/// The strand that made this one; `None` where that is not known, or not whether this is one
-/// strand, as a thread always is.
-pub fn maker(strand: &Strand) -> Option<StrandId> {
-    let is_one = strand.kind == Kind::Thread || strand.is_sure();
-    strand.parent.filter(|_| is_one)
-}
-
 /// Strands of one kind and name that strands of one node made.
 pub struct Node {
     pub kind: Kind,
@@ -246,10 +239,10 @@ impl<'a, 'b> Family<'a, 'b> {
                 Kind::Fiber => strand.resumer.or_else(|| Some(thread())),
                 Kind::Coroutine => strand.resumer,
             };
-            let above = find(maker(strand).or(ran_by));
+            let above = find(strand.maker().or(ran_by));
             let beside = strands.get(above).filter(|by| {
                 let begun = |strand: &Strand| strand.entry().map(|(function, _)| function);
-                maker(strand).is_none()
+                strand.maker().is_none()
                     && (strand.kind, by.kind) == (Kind::Fiber, Kind::Fiber)
                     && begun(by) == begun(strand)
             });

@@ -179,6 +179,17 @@ impl Strand {
         self.doubts.is_none()
     }
 
+    /// Whether it is one strand, for certain. Where a thread is not sure, marks on it may be
+    /// another's, and nothing else.
+    pub fn is_one(&self) -> bool {
+        self.kind == Kind::Thread || self.is_sure()
+    }
+
+    /// The strand that made this one; `None` where that is not known, or not whether this is one.
+    pub fn maker(&self) -> Option<StrandId> {
+        self.parent.filter(|_| self.is_one())
+    }
+
     /// Why it is not sure, if it is not.
     pub fn doubts(&self) -> Doubts {
         self.doubts

@@ -117,7 +117,7 @@ fn line(trace: &Trace, names: &mut Names, strand: &Strand) -> [String; HEADINGS.
     [
         label(trace, strand.id),
         strand.kind.name().to_owned(),
-        match strand_list::maker(strand) {
+        match strand.maker() {
             Some(parent) => label(trace, parent),
             None if strand_list::is_first(trace, strand) => dash(),
             None => NOT_KNOWN.to_owned(),
@@ -161,7 +161,7 @@ fn object(trace: &Trace, names: &mut Names, strand: &Strand) -> Value {
         "kind": strand.kind.name(),
         "name": &*names.strand(strand),
         "sure": strand.is_sure(),
-        "parent": strand_list::maker(strand).map(StrandId::number),
+        "parent": strand.maker().map(StrandId::number),
         "resumer": strand.resumer.map(StrandId::number),
         "tid": process.threads()[strand.thread()].tid(),
         "threads": strand.threads,

@@ -155,7 +155,7 @@ fn one(
         format!("{name} #{}", label(trace, id))
     };
     writeln!(out, "{} {}", strand.kind.name(), named(strand.id))?;
-    match strand_list::maker(strand) {
+    match strand.maker() {
         Some(parent) => writeln!(out, "  made by      {}", named(parent))?,
         None if strand_list::is_first(trace, strand) => {}
         None => writeln!(out, "  made by      {NOT_KNOWN}")?,

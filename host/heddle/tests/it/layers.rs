@@ -20,7 +20,7 @@ const CRATES: Layers = &[
 ];
 
 const STRANDS: Layers = &[
-    &["doubts", "pipe"],
+    &["address_map", "doubts", "pipe"],
     &["strand", "unresolved"],
     &[
         "code", "entered", "frames", "offsets", "sink", "stacks", "threads",
