@@ -48,9 +48,10 @@ pub(crate) struct Instances<'a> {
     in_ramps: FxHashMap<RampCall, Addr>,
     /// Coroutines some of whose frames came from elsewhere than what was seen to be allocated.
     made_elsewhere: FxHashSet<u32>,
-    /// Instances that were destroyed, latest last. The compiler may have made the rest of a
-    /// destruction a tail call, which comes after its end.
-    destroyed: VecDeque<(u32, StrandId)>,
+    /// By thread: the instance that was destroyed there last. The compiler may have made the rest of
+    /// a destruction a tail call, which comes after its end, and is the thread's next call whatever
+    /// other threads do meanwhile.
+    destroyed: FxHashMap<usize, (u32, StrandId)>,
 }
 
 /// An open call of a ramp, which no other one equals: its stack pointer, and when it was entered.
@@ -132,9 +133,6 @@ pub(crate) struct Instance {
 /// Coroutines without symbols are numbered by their function, from here on.
 const NAMELESS: u32 = 1 << 31;
 
-/// Destroyed instances that may be heard of once more.
-const DESTROYED: usize = 32;
-
 /// Ramps of one coroutine that are remembered.
 const UNSEEN: usize = 1 << 20;
 
@@ -153,7 +151,7 @@ impl<'a> Instances<'a> {
             made: MadeFrames::default(),
             in_ramps: FxHashMap::default(),
             made_elsewhere: FxHashSet::default(),
-            destroyed: VecDeque::new(),
+            destroyed: FxHashMap::default(),
         }
     }
 
@@ -454,13 +452,19 @@ impl<'a> Instances<'a> {
         known.map_or(made(None, time), |ramp| made(ramp.maker, ramp.time))
     }
 
-    /// An instance was destroyed, and no call of it is open.
-    pub fn destroyed(&mut self, slots: &mut Slots, sink: &mut impl Sink, slot: u32, time: u64) {
+    /// An instance was destroyed on this thread, and no call of it is open.
+    pub fn destroyed(
+        &mut self,
+        slots: &mut Slots,
+        sink: &mut impl Sink,
+        slot: u32,
+        (thread, time): (usize, u64),
+    ) {
         let strand = &mut slots[slot].strand;
         strand.dies(Nanos(time));
-        self.destroyed.push_back((slot, strand.id));
-        if self.destroyed.len() > DESTROYED
-            && let Some((slot, id)) = self.destroyed.pop_front()
+        let destroyed = (slot, strand.id);
+        if let Some((slot, id)) = self.destroyed.insert(thread, destroyed)
+            && (slot, id) != destroyed
             && slots.holds(slot, id)
             && slots[slot].open == 0
         {

@@ -252,7 +252,7 @@ impl<'a, S: Sink> OpenCalls<'a, S> {
             self.map.threads[context].left = Some((events, id, frame.sp, frame.caller));
         }
         if destroyed {
-            self.strands.destroyed(frame.slot, time);
+            self.strands.destroyed(frame.slot, thread, time);
         }
     }
 

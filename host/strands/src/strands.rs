@@ -234,10 +234,10 @@ impl<'a, S: Sink> Strands<'a, S> {
         (id, destroyed)
     }
 
-    /// The coroutine's instance in `slot` was destroyed, and no call of it is open.
-    pub fn destroyed(&mut self, slot: u32, time: u64) {
+    /// The coroutine's instance in `slot` was destroyed on this thread, and no call of it is open.
+    pub fn destroyed(&mut self, slot: u32, thread: usize, time: u64) {
         let (slots, sink) = (&mut self.slots, &mut self.sink);
-        self.instances.destroyed(slots, sink, slot, time);
+        self.instances.destroyed(slots, sink, slot, (thread, time));
     }
 
     /// The strand in `slot` has ended.

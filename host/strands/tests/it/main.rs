@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+mod destroyed;
 mod log;
 mod made_stacks;
 mod marks;
