@@ -17,6 +17,9 @@ namespace heddle::trace {
 
 namespace {
 
+/// To open what may be anything: a FIFO without a writer would be waited for.
+constexpr int kLook = O_RDONLY | O_NONBLOCK | O_NOCTTY;
+
 bool read_at(long fd, void* to, std::size_t bytes, std::uint64_t offset) {
   return arch::syscall(SYS_pread64, fd, to, bytes, offset) == static_cast<long>(bytes);
 }
@@ -37,12 +40,15 @@ bool gains_rights(long fd, const struct stat& status) {
   return !ignored && arch::syscall(SYS_prctl, PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1;
 }
 
-/// Why an ELF file is not recorded.
+/// Why an ELF file is not recorded. One that the kernel refuses is none that is started.
 const char* why_elf(long fd, const Elf64_Ehdr& header) {
   if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != EM_X86_64) return "machine";
+  constexpr unsigned kMostBytes = 65536;  // as in Linux' load_elf_phdrs()
+  if (header.e_phentsize != sizeof(Elf64_Phdr)) return nullptr;
+  if (header.e_phnum > kMostBytes / sizeof(Elf64_Phdr)) return nullptr;
   for (unsigned i = 0; i < header.e_phnum; ++i) {
     Elf64_Phdr segment;
-    const std::uint64_t offset = header.e_phoff + std::uint64_t{i} * header.e_phentsize;
+    const std::uint64_t offset = header.e_phoff + i * sizeof segment;
     if (!read_at(fd, &segment, sizeof segment, offset)) return nullptr;
     if (segment.p_type == PT_INTERP) return nullptr;
   }
@@ -77,7 +83,7 @@ const char* why_file(long fd, int depth) {
   char line[256];
   const char* const path = depth > 0 ? interpreter(fd, line, sizeof line) : nullptr;
   if (path == nullptr) return nullptr;
-  const long next = sys::open(path, O_RDONLY);
+  const long next = sys::open(path, kLook);
   if (next < 0) return nullptr;
   const char* const why = why_file(next, depth - 1);
   sys::close(next);
@@ -91,7 +97,7 @@ constexpr int kMostScripts = 4;
 const char* Started::look(int directory, const char* path) {
   if (loaded.bare || loaded.barred || path == nullptr) return nullptr;
   if (*path == '\0') return why_file(directory, kMostScripts);
-  const long fd = arch::syscall(SYS_openat, directory, path, O_RDONLY | O_CLOEXEC, 0);
+  const long fd = arch::syscall(SYS_openat, directory, path, kLook | O_CLOEXEC, 0);
   if (fd < 0) return nullptr;
   const char* const why = why_file(fd, kMostScripts);
   sys::close(fd);

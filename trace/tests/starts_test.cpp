@@ -31,7 +31,10 @@ TEST_CASE("a program that is started and cannot be recorded is listed") {
     CAPTURE(how);
     CAPTURE(program);
     std::filesystem::remove_all(trace);
-    const auto in_path = [] { setenv("PATH", "/nowhere:" TRACED_PROGRAMS, 1); };
+    const auto in_path = [] {
+      setenv("PATH", "/nowhere:" TRACED_PROGRAMS, 1);
+      alarm(100);
+    };
     const Outcome outcome =
         run({.arguments = {"starts", how, program}, .trace = trace.string(), .in_child = in_path});
     CHECK(outcome.exit_code == code);
@@ -53,6 +56,14 @@ TEST_CASE("a program that is started and cannot be recorded is listed") {
   start("execve", TRACED_PROGRAMS "/abc", 0, {});
   start("posix_spawn", "/nowhere", 127, {});
   start("execve", "/nowhere", 127, {});
+  // A FIFO, which nobody writes to, is none, and no interpreter.
+  const auto fifo = scratch.path() / "fifo";
+  REQUIRE(mkfifo(fifo.c_str(), 0700) == 0);
+  std::ofstream(script) << "#!" << fifo.string() << '\n';
+  for (const auto& odd : {fifo, script}) {
+    start("execve", odd.string(), 127, {});
+    start("posix_spawn", odd.string(), 127, {});
+  }
   // One that cannot be started after all.
   const auto barred = scratch.path() / "barred";
   std::filesystem::copy_file(none, barred);
