@@ -98,12 +98,6 @@ constexpr std::uint64_t kPageBytes = 4096;
 
 bool same_page(std::uint64_t a, std::uint64_t b) { return a / kPageBytes == b / kPageBytes; }
 
-/// Whether the word there can be read. rt_sigprocmask(2) reads the set before it looks at what to
-/// do with it, and does nothing when that is nonsense.
-bool readable(std::uint64_t address) {
-  return arch::syscall(SYS_rt_sigprocmask, -1, address, nullptr, sizeof(std::uint64_t)) == -EINVAL;
-}
-
 bool may_be_frame(std::uint64_t value) {
   constexpr std::uint64_t kLowest = 1 << 16, kHighest = std::uint64_t{1} << 47;
   return value % 8 == 0 && value >= kLowest && value < kHighest;
@@ -232,13 +226,13 @@ std::uint64_t frame_in(const HookState& state, Learnt learnt) {
     const std::uint64_t there = word_of(state, learnt.place);
     // The code that accesses the frame reads this word, too.
     const bool read = learnt.reach != 0 || same_page(there, state.stack_pointer);
-    if (there % 8 != 0 || (!read && !readable(there))) return 0;
+    if (there % 8 != 0 || (!read && !sys::readable(there))) return 0;
     value = *reinterpret_cast<const std::uint64_t*>(there);
   }
   if (!may_be_frame(value)) return 0;
   const std::uint64_t accessed = learnt.reach != 0 ? value + learnt.reach - 1 : ~value;
-  if (!same_page(value, accessed) && !readable(value)) return 0;
-  if (!same_page(value, value + 8) && !readable(value + 8)) return 0;
+  if (!same_page(value, accessed) && !sys::readable(value)) return 0;
+  if (!same_page(value, value + 8) && !sys::readable(value + 8)) return 0;
   const auto* const words = reinterpret_cast<const Words*>(value);
   return frame_begins(state, value, words->first, words->second) ? value : 0;
 }

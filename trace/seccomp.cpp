@@ -3,15 +3,14 @@
 // takes the clock away, too (RDTSC is a SIGSEGV there). So what a filter says of these is looked up
 // before it is installed, and recording ends there.
 #include <linux/audit.h>
-#include <linux/filter.h>
 #include <linux/prctl.h>
-#include <linux/seccomp.h>
 
 #include "interpose.hpp"
 #include "load.hpp"
 #include "note.hpp"
 #include "quiet.hpp"
 #include "recording.hpp"
+#include "seccomp_filter.hpp"
 
 using SystemCall = long(long, ...);
 extern "C" {
@@ -49,99 +48,6 @@ constexpr Needed kNeeded[] = {
     {SYS_gettid, {}},
 };
 
-/// The action that a filter takes, as the kernel finds it: classic BPF over struct seccomp_data.
-std::uint32_t action_of(const sock_fprog& program, const seccomp_data& call) {
-  std::uint32_t a = 0, x = 0, memory[BPF_MEMWORDS] = {};
-  const auto* const words = reinterpret_cast<const std::uint32_t*>(&call);
-  for (std::uint32_t at = 0; at < program.len; ++at) {
-    const sock_filter& step = program.filter[at];
-    const std::uint32_t operand = BPF_SRC(step.code) == BPF_X ? x : step.k;
-    switch (BPF_CLASS(step.code)) {
-      case BPF_LD:
-      case BPF_LDX: {
-        std::uint32_t& to = BPF_CLASS(step.code) == BPF_LD ? a : x;
-        const auto mode = BPF_MODE(step.code);
-        to = mode == BPF_ABS && step.k + 4 <= sizeof call && step.k % 4 == 0 ? words[step.k / 4]
-             : mode == BPF_LEN                                               ? sizeof call
-             : mode == BPF_MEM ? memory[step.k % BPF_MEMWORDS]
-                               : step.k;
-        break;
-      }
-      case BPF_ST:
-        memory[step.k % BPF_MEMWORDS] = a;
-        break;
-      case BPF_STX:
-        memory[step.k % BPF_MEMWORDS] = x;
-        break;
-      case BPF_ALU:
-        switch (BPF_OP(step.code)) {
-          case BPF_ADD:
-            a += operand;
-            break;
-          case BPF_SUB:
-            a -= operand;
-            break;
-          case BPF_MUL:
-            a *= operand;
-            break;
-          case BPF_DIV:
-            a = operand != 0 ? a / operand : 0;
-            break;
-          case BPF_OR:
-            a |= operand;
-            break;
-          case BPF_AND:
-            a &= operand;
-            break;
-          case BPF_XOR:
-            a ^= operand;
-            break;
-          case BPF_LSH:
-            a = operand < 32 ? a << operand : 0;
-            break;
-          case BPF_RSH:
-            a = operand < 32 ? a >> operand : 0;
-            break;
-          case BPF_NEG:
-            a = -a;
-            break;
-          default:
-            return SECCOMP_RET_ALLOW;
-        }
-        break;
-      case BPF_JMP: {
-        bool holds = true;
-        switch (BPF_OP(step.code)) {
-          case BPF_JA:
-            at += step.k;
-            continue;
-          case BPF_JEQ:
-            holds = a == operand;
-            break;
-          case BPF_JGT:
-            holds = a > operand;
-            break;
-          case BPF_JGE:
-            holds = a >= operand;
-            break;
-          case BPF_JSET:
-            holds = (a & operand) != 0;
-            break;
-          default:
-            return SECCOMP_RET_ALLOW;
-        }
-        at += holds ? step.jt : step.jf;
-        break;
-      }
-      case BPF_RET:
-        return BPF_RVAL(step.code) == BPF_A ? a : step.k;
-      default:
-        (BPF_MISCOP(step.code) == BPF_TAX ? x : a) = BPF_MISCOP(step.code) == BPF_TAX ? a : x;
-    }
-  }
-  return SECCOMP_RET_ALLOW;  // the kernel refuses such a filter
-}
-
 /// A trap is no better: signals are blocked where the recorder makes most of its calls.
 bool kills(std::uint32_t action) {
   switch (action & SECCOMP_RET_ACTION_FULL) {
@@ -156,8 +62,22 @@ bool kills(std::uint32_t action) {
   }
 }
 
+/// Whether the filter is there to be read: for one that is not, the kernel's answer is EFAULT, by
+/// which programs ask whether filters can be had.
+bool there(const sock_fprog* program) {
+  const auto words = reinterpret_cast<std::uint64_t>(program);
+  if (!sys::readable(words) || !sys::readable(words + 8)) return false;
+  const std::uint32_t length = program->len;
+  if (length == 0 || length > BPF_MAXINSNS) return false;
+  constexpr std::uint32_t kPage = 4096 / sizeof(sock_filter);
+  for (std::uint32_t at = 0; at < length; at += kPage) {
+    if (!sys::readable(reinterpret_cast<std::uint64_t>(program->filter + at))) return false;
+  }
+  return sys::readable(reinterpret_cast<std::uint64_t>(program->filter + length - 1));
+}
+
 bool kills_us(const sock_fprog* program) {
-  if (program == nullptr || program->filter == nullptr) return false;
+  if (!there(program)) return false;
   // Without either the kernel refuses it.
   if (arch::syscall(SYS_prctl, PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1 &&
       arch::syscall(SYS_geteuid) != 0) {
@@ -168,7 +88,7 @@ bool kills_us(const sock_fprog* program) {
     call.nr = needed.number;
     call.arch = AUDIT_ARCH_X86_64;
     for (unsigned i = 0; i < 6; ++i) call.args[i] = needed.arguments[i];
-    if (kills(action_of(*program, call))) return true;
+    if (kills(seccomp_action(*program, call))) return true;
   }
   return false;
 }

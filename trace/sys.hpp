@@ -58,6 +58,12 @@ inline long madvise(void* at, std::size_t bytes, int advice) {
   return arch::syscall(SYS_madvise, at, bytes, advice);
 }
 
+/// Whether the 8 bytes there can be read. rt_sigprocmask(2) reads the set before it looks at what
+/// to do with it, and does nothing when that is nonsense.
+inline bool readable(std::uint64_t address) {
+  return arch::syscall(SYS_rt_sigprocmask, -1, address, nullptr, sizeof(std::uint64_t)) == -EINVAL;
+}
+
 inline std::uint64_t nanoseconds(clockid_t clock) {
   timespec now{};
   arch::syscall(SYS_clock_gettime, clock, &now);

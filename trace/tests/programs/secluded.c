@@ -1,7 +1,9 @@
-// usage: secluded strict|filter|seccomp|unseen|allowing CALLS
+// usage: secluded strict|filter|seccomp|unseen|allowing|refused CALLS
 // Calls once, gives up most of its system calls, and calls so often. Prints its calls. The filter
-// kills for all but a few; the allowing one kills for a call that nobody makes.
+// kills for all but a few; the allowing one kills for a call that nobody makes; those that the
+// kernel refuses change nothing.
 #define _GNU_SOURCE
+#include <errno.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -55,6 +57,24 @@ PLAIN static int forbid_one(void) {
   return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
 }
 
+PLAIN static int is_refused(const void* program, int error) {
+  return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, program) == -1 && errno == error;
+}
+
+PLAIN static int try_refused(void) {
+  const struct sock_filter allow = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+  struct sock_filter back[] = {BPF_STMT(BPF_JMP | BPF_JA, 0xffffffff), allow};
+  struct sock_filter outside[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0xfffffffc), allow};
+  const struct sock_fprog programs[] = {{2, back}, {2, outside}, {0, back}};
+  for (int i = 0; i < 3; i++) {
+    if (!is_refused(&programs[i], EINVAL)) return 1;
+  }
+  void* const nowhere = (void*)8;
+  const struct sock_fprog unreadable = {2, nowhere};
+  return !is_refused(NULL, EFAULT) || !is_refused(nowhere, EFAULT) ||
+         !is_refused(&unreadable, EFAULT);
+}
+
 PLAIN int main(int argc, char** argv) {
   if (argc < 3) return 2;
   call();
@@ -62,6 +82,7 @@ PLAIN int main(int argc, char** argv) {
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return 1;
   const int failed = strict                             ? prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT)
                      : strcmp(argv[1], "allowing") == 0 ? forbid_one()
+                     : strcmp(argv[1], "refused") == 0  ? try_refused()
                                                         : allow_few(argv[1]);
   if (failed) return 1;
   for (long i = atol(argv[2]); i > 0; i--) call();
