@@ -66,7 +66,9 @@ void prepare_answers(FollowedStack& stack) {
   };
   stack.levels = depth_limited() ? filter.depth : 1;
   stack.higher_enters = level(Answer::kTakeAsLevel);
-  stack.deepest_enters = level(depth_limited() ? Answer::kLeave : Answer::kTake);
+  // Below the deepest level it makes no difference what is excluded, so that the hooks need not
+  // look.
+  stack.deepest_enters = depth_limited() ? 0 : level(Answer::kTake);
   stack.level_exits[0] = depth_limited() ? Answer::kLeave : Answer::kTake;
   // A call that --min-time leaves out ends twice: its record and its frame.
   stack.level_exits[1] = filter.min_ticks != 0 ? Answer::kAsk : Answer::kTake;
@@ -103,6 +105,10 @@ bool enter_wanted(FollowedStack& stack, const Call& call, std::uint64_t readable
       count_inner(*top, call);
       return false;
     }
+    if (depth_limited() && count >= filter.depth) {
+      count_inner(*top, call);
+      return false;
+    }
     if ((bits & kExcluded) != 0) {
       if (push(stack, seen, call, Frame::Role::kExcluded)) return false;
       continue;
@@ -112,10 +118,6 @@ bool enter_wanted(FollowedStack& stack, const Call& call, std::uint64_t readable
     if (inside && !depth_limited()) {
       if (top != nullptr) count_inner(*top, call);
       return true;
-    }
-    if (depth_limited() && count >= filter.depth) {
-      count_inner(*top, call);
-      return false;
     }
     if (push(stack, seen, call, Frame::Role::kLevel)) return true;
   }

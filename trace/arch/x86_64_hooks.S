@@ -84,9 +84,9 @@ slow\name:
 	cmpq	$0, HEDDLE_WINDOW_POSITION(%rcx)
 	je	.L\name\()_slow
 	.if \exit
-	DECIDE_EXIT \name, 0
+	DECIDE_EXIT \name, 0, %r8, %r9
 	.else
-	DECIDE_ENTER \name, 0
+	DECIDE_ENTER \name, 0, %r8, %r9, %r11
 	.endif
 .L\name\()_wanted:
 	movq	HEDDLE_WINDOW_OWN_SEQUENCE(%rcx), %rdx
@@ -101,9 +101,9 @@ slow\name:
 .L\name\()_unwanted:
 	ret
 	.if \exit
-	DECIDE_EXIT_RARELY \name, 0
+	DECIDE_EXIT_RARELY \name, 0, %r8, %r9
 	.else
-	DECIDE_ENTER_RARELY \name, 0
+	DECIDE_ENTER_RARELY \name, 0, %r8, %r9, %r11
 	SHARED	asking\name
 asking\name:
 	cmpq	$0, HEDDLE_WINDOW_POSITION(%rcx)
@@ -250,11 +250,11 @@ slow\name:
 	SKIP_CALLER \exit
 	cmpq	$0, HEDDLE_WINDOW_POSITION(%rcx)
 	je	.L\name\()_slow
-	SAVE_MORE \exit
 	.if \exit
-	DECIDE_EXIT \name, 1
+	SAVE_MORE 1
+	DECIDE_EXIT \name, 1, %rsi, %r9
 	.else
-	DECIDE_ENTER \name, 1
+	DECIDE_ENTER \name, 1, %rsi, %r11, %r9
 	.endif
 .L\name\()_wanted:
 	movq	HEDDLE_WINDOW_OWN_SEQUENCE(%rcx), %rdx
@@ -262,7 +262,7 @@ slow\name:
 	je	.L\name\()_wanted_without
 	.if \exit
 	cmpq	$0, HEDDLE_WINDOW_MIN_TICKS(%rcx)
-	jne	.L\name\()_perhaps_brief
+	jne	.L\name\()_wanted_unless_brief
 	.endif
 	RESTORE_MORE \exit
 .L\name\()_store:
@@ -274,9 +274,9 @@ slow\name:
 	RESTORE	\exit
 	ret
 	.if \exit
-	DECIDE_EXIT_RARELY \name, 1
+	DECIDE_EXIT_RARELY \name, 1, %rsi, %r9
 	.else
-	DECIDE_ENTER_RARELY \name, 1
+	DECIDE_ENTER_RARELY \name, 1, %rsi, %r11, %r9
 	SHARED	asking\name
 asking\name:
 	cmpq	$0, HEDDLE_WINDOW_POSITION(%rcx)
@@ -324,13 +324,18 @@ asking\name:
 	movq	HEDDLE_WINDOW_OWN_SEQUENCE(%rcx), %rdx
 	testq	%rdx, %rdx
 	je	.L\name\()_ask_only
-	SAVE_MORE \exit
-.L\name\()_perhaps_brief:
-	STORE_UNLESS_BRIEF 1, .L\name\()_brief, .L\name\()_ask
-	RESTORE_MORE \exit
-	RESTORE	\exit
+	SAVE_MORE 1
+.L\name\()_wanted_unless_brief:
+	SAVE_BRIEF
+	STORE_UNLESS_BRIEF 1, .L\name\()_brief, .L\name\()_ask_after_all
+	RESTORE_BRIEF
+	RESTORE_MORE 1
+	RESTORE	1
 	ret
-	SEQUENCE .L\name\()_brief, .L\name\()_brief_begin, .L\name\()_brief_commit, .L\name\()_ask
+.L\name\()_ask_after_all:
+	RESTORE_BRIEF
+	jmp	.L\name\()_ask
+	SEQUENCE .L\name\()_brief, .L\name\()_brief_begin, .L\name\()_brief_commit, .L\name\()_ask_after_all
 	END	brief\name
 	.endif
 
