@@ -1,9 +1,9 @@
 #include "modules.hpp"
 
-#include <elf.h>
 #include <link.h>
 #include <sys/auxv.h>
 
+#include "build_id.hpp"
 #include "clock.hpp"
 #include "coroutines.hpp"
 #include "note.hpp"
@@ -75,40 +75,6 @@ bool make_room(Modules& modules) {
   modules.known = known;
   modules.room = room;
   return true;
-}
-
-/// Writes the GNU build id in hexadecimal, or `-`. Only notes within a loaded segment are read.
-void put_build_id(Text& line, const dl_phdr_info& info) {
-  for (unsigned i = 0; i < info.dlpi_phnum; ++i) {
-    const ElfW(Phdr)& note = info.dlpi_phdr[i];
-    if (note.p_type != PT_NOTE) continue;
-    bool mapped = false;
-    for (unsigned j = 0; j < info.dlpi_phnum; ++j) {
-      const ElfW(Phdr)& load = info.dlpi_phdr[j];
-      mapped |= load.p_type == PT_LOAD && note.p_vaddr >= load.p_vaddr &&
-                note.p_vaddr + note.p_memsz <= load.p_vaddr + load.p_memsz;
-    }
-    if (!mapped) continue;
-    const std::uint64_t align = note.p_align == 8 ? 8 : 4;
-    const char* at = reinterpret_cast<const char*>(info.dlpi_addr + note.p_vaddr);
-    const char* end = at + note.p_memsz;
-    while (at + sizeof(ElfW(Nhdr)) <= end) {
-      const auto* header = reinterpret_cast<const ElfW(Nhdr)*>(at);
-      const char* name = at + sizeof *header;
-      const char* content = name + ((header->n_namesz + align - 1) & -align);
-      if (content > end || content + header->n_descsz > end) break;
-      const bool gnu = header->n_namesz == 4 && name[0] == 'G' && name[1] == 'N' &&
-                       name[2] == 'U' && name[3] == '\0';
-      if (gnu && header->n_type == NT_GNU_BUILD_ID && header->n_descsz > 0) {
-        for (unsigned k = 0; k < header->n_descsz; ++k) {
-          line.hex_byte(static_cast<std::uint8_t>(content[k]));
-        }
-        return;
-      }
-      at = content + ((header->n_descsz + align - 1) & -align);
-    }
-  }
-  line << '-';
 }
 
 /// The module's absolute path, in `modules.name`. The loader names the program "".

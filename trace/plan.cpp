@@ -199,7 +199,7 @@ long take_plan(Process& process, char* path) {
     widen(ranges[i]);
   }
   if (--plan->users == 0) sys::munmap(mapped, bytes);
-  if (filter.patterns != 0) forget_decisions();
+  if (filter.patterns != 0 || frame_code.told) forget_decisions();
   return error;
 }
 

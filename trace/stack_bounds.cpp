@@ -2,6 +2,7 @@
 
 #include <sys/resource.h>
 
+#include "proc_text.hpp"
 #include "sys.hpp"
 
 namespace heddle::trace {
@@ -19,51 +20,6 @@ static_assert(sizeof(MapQuery) == 104);
 constexpr std::uint64_t kSmallestStack = 16384;      // PTHREAD_STACK_MIN
 constexpr unsigned long kProcmapQuery = 0xc0686611;  // _IOWR('f', 17, struct procmap_query)
 
-bool parse_hex(const char*& at, const char* end, std::uint64_t& value) {
-  value = 0;
-  const char* begin = at;
-  for (; at < end; ++at) {
-    const char c = *at;
-    if (c >= '0' && c <= '9') {
-      value = value * 16 + static_cast<std::uint64_t>(c - '0');
-    } else if (c >= 'a' && c <= 'f') {
-      value = value * 16 + static_cast<std::uint64_t>(c - 'a' + 10);
-    } else {
-      break;
-    }
-  }
-  return at > begin;
-}
-
-/// Reads `start-end …` lines until one holds the address.
-bool find_in_text(long fd, std::uint64_t address, StackBounds& found, char* text,
-                  std::uint64_t room) {
-  std::uint64_t held = 0;
-  while (true) {
-    const long n = sys::read(fd, text + held, room - held);
-    if (n <= 0) return false;
-    held += static_cast<std::uint64_t>(n);
-    const char* line = text;
-    const char* end = text + held;
-    while (true) {
-      const char* newline = line;
-      while (newline < end && *newline != '\n') ++newline;
-      if (newline == end) break;
-      const char* at = line;
-      std::uint64_t low, high;
-      if (parse_hex(at, newline, low) && at < newline && *at++ == '-' &&
-          parse_hex(at, newline, high) && address >= low && address < high) {
-        found = {low, high};
-        return true;
-      }
-      line = newline + 1;
-    }
-    held = static_cast<std::uint64_t>(end - line);
-    if (held == room) return false;
-    for (std::uint64_t i = 0; i < held; ++i) text[i] = line[i];
-  }
-}
-
 bool find_mapping(std::uint64_t address, StackBounds& found, char* scratch, std::uint64_t bytes) {
   const long fd = sys::open("/proc/self/maps", O_RDONLY);
   if (fd < 0) return false;
@@ -74,32 +30,16 @@ bool find_mapping(std::uint64_t address, StackBounds& found, char* scratch, std:
   if (ok) {
     found = {query.start, query.end};
   } else {
-    ok = find_in_text(fd, address, found, scratch, bytes);
+    ok = find_in_maps(fd, address, found, scratch, bytes);
   }
   sys::close(fd);
   return ok;
 }
 
-/// An address in the main thread's stack: field 28 of /proc/self/stat, counted behind the command's
-/// name, which may contain anything.
-std::uint64_t start_of_main_stack(char* scratch, std::uint64_t bytes) {
-  const std::uint64_t got = sys::read_file("/proc/self/stat", scratch, bytes);
-  std::uint64_t at = got;
-  while (at > 0 && scratch[at - 1] != ')') --at;
-  unsigned field = 2;
-  for (; at < got && field < 28; ++at) {
-    if (scratch[at] == ' ') ++field;
-  }
-  std::uint64_t value = 0;
-  for (; at < got && scratch[at] >= '0' && scratch[at] <= '9'; ++at) {
-    value = value * 10 + static_cast<std::uint64_t>(scratch[at] - '0');
-  }
-  return value;
-}
-
 StackBounds main_stack(char* scratch, std::uint64_t bytes) {
   StackBounds found{};
-  const std::uint64_t inside = start_of_main_stack(scratch, bytes);
+  const std::uint64_t read = sys::read_file("/proc/self/stat", scratch, bytes);
+  const std::uint64_t inside = start_of_main_stack(scratch, read);
   if (inside == 0 || !find_mapping(inside, found, scratch, bytes)) return {};
   // It grows on demand, down to its limit; without a limit only what it has now is known.
   rlimit limit{};
