@@ -16,6 +16,8 @@ struct Cli {
 enum Verb {
     /// Run the experiments and write a report
     Compare(heddle_compare::Args),
+    /// Write a folder with a workload of your own to begin with
+    New(verbs::new::Args),
     /// Run a program and record its calls
     Record(verbs::record::Args),
     /// Collect what a killed recording has left in its buffers
@@ -60,6 +62,7 @@ pub fn run() -> ExitCode {
     });
     let result = match verb {
         Verb::Compare(args) => heddle_compare::run(args),
+        Verb::New(args) => verbs::new::run(args),
         Verb::Record(args) => verbs::record::run(args),
         Verb::Recover(args) => verbs::recover::run(args),
         Verb::Pack(args) => verbs::pack::run(args),

@@ -164,13 +164,24 @@ fn read_path(path: &Path) -> Result<Vec<Experiment>> {
     files.iter().map(|file| Experiment::read(file)).collect()
 }
 
-/// The `.toml` files of a directory, by name, as people count.
+/// These files in the folder of a program are other tools', by names that are theirs alone.
+const NO_EXPERIMENTS: [&str; 6] = [
+    "Cargo.toml",
+    "clippy.toml",
+    "pyproject.toml",
+    "rust-toolchain.toml",
+    "rustfmt.toml",
+    "uv.toml",
+];
+
+/// The experiments' files of a directory, by name, as people count.
 fn files_in(path: &Path) -> Result<Vec<PathBuf>> {
     let entries =
         std::fs::read_dir(path).map_err(Error::io(format!("cannot read {}", path.display())))?;
     let mut files: Vec<PathBuf> = entries
         .filter_map(|entry| Some(entry.ok()?.path()))
         .filter(|path| path.extension().is_some_and(|ext| ext == "toml"))
+        .filter(|path| NO_EXPERIMENTS.iter().all(|name| !path.ends_with(name)))
         .collect();
     files.sort_by(|a, b| compare_str(stem(a), stem(b)));
     Ok(files)

@@ -5,6 +5,7 @@ pub mod check;
 pub mod export;
 pub mod flags;
 pub mod info;
+pub mod new;
 pub mod pack;
 pub mod record;
 pub mod recover;

@@ -48,6 +48,7 @@ const HEDDLE: Layers = &[
         "verbs::export",
         "verbs::flags",
         "verbs::info",
+        "verbs::new",
         "verbs::pack",
         "verbs::record",
         "verbs::recover",

@@ -12,7 +12,7 @@ mod flags;
 mod layers;
 mod leaving;
 mod makers;
-
+mod new;
 mod reopened;
 mod strands;
 mod tracing;
