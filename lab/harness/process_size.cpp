@@ -7,13 +7,18 @@
 namespace heddle::lab {
 namespace {
 
-// The line `name:   value kB`.
-std::int64_t read(const std::string& file, const std::string& name) {
+// The line `name:   value`.
+std::int64_t number(const std::string& file, const std::string& name) {
   std::ifstream lines(file);
   for (std::string line; std::getline(lines, line);) {
-    if (line.starts_with(name + ":")) return std::stoll(line.substr(name.size() + 1)) * 1024;
+    if (line.starts_with(name + ":")) return std::stoll(line.substr(name.size() + 1));
   }
   throw std::runtime_error(file + " does not say " + name);
+}
+
+// The line `name:   value kB`.
+std::int64_t read(const std::string& file, const std::string& name) {
+  return number(file, name) * 1024;
 }
 
 }  // namespace
@@ -22,7 +27,8 @@ process_size process_size::now() {
   const char* const status = "/proc/self/status";
   return {.resident = read(status, "VmRSS"),
           .page_tables = read(status, "VmPTE"),
-          .reserved = read(status, "VmSize")};
+          .reserved = read(status, "VmSize"),
+          .threads = number(status, "Threads")};
 }
 
 std::int64_t resident_bytes(pid_t process) {

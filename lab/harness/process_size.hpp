@@ -6,11 +6,12 @@
 
 namespace heddle::lab {
 
-/// The size of this process in bytes, from /proc/self/status.
+/// The size of this process, in bytes but for its threads, from /proc/self/status.
 struct process_size {
   std::int64_t resident = 0;     ///< VmRSS
   std::int64_t page_tables = 0;  ///< VmPTE: what maps it
   std::int64_t reserved = 0;     ///< VmSize: addresses, whether there is memory behind them or not
+  std::int64_t threads = 0;      ///< Threads: how many the kernel has for it
 
   /// Throws std::runtime_error if the kernel does not say.
   [[nodiscard]] static process_size now();

@@ -22,6 +22,16 @@ std::int64_t kernel_threads_now() {
   return slash == std::string::npos ? 0 : std::stoll(word.substr(slash + 1));
 }
 
+// What the kernel has for each thread: the machine's stacks are all of one size, a power of two of
+// pages. Its threads may come and go between the two looks, which the rounding takes away.
+std::int64_t kernel_stack_bytes() {
+  const std::int64_t each =
+      machine_bytes("KernelStack") / std::max<std::int64_t>(kernel_threads_now(), 1);
+  std::int64_t size = 4096;
+  while (size * 3 / 2 < each) size *= 2;
+  return size;
+}
+
 // On the whole machine.
 std::int64_t threads_allowed() {
   return std::min(number_in("/proc/sys/kernel/pid_max"), number_in("/proc/sys/kernel/threads-max"));
@@ -42,6 +52,11 @@ std::vector<parameter> problem::declare() {
 
 // Memory that a warm-up leaves behind would be missing from the growth that the run measures.
 parameters problem::small(const parameters& values) { return values.with("strands", 1); }
+
+problem::size problem::size::now() {
+  const process_size process = process_size::now();
+  return {process, process.threads * kernel_stack_bytes()};
+}
 
 problem::problem(const parameters& values) : strands_(values.integer("strands")) {}
 
@@ -84,14 +99,16 @@ void problem::report(const region& timed, results& out, const rerun&) const {
   const process_size& full = full_.process;
   const double resident = each(empty.resident, full.resident);
   const double page_tables = each(empty.page_tables, full.page_tables);
-  out.metrics.add("strand_bytes", resident + page_tables)
+  const double kernel_stacks = each(empty_.kernel_stacks, full_.kernel_stacks);
+  const double needed = resident + page_tables + kernel_stacks;
+  out.metrics.add("strand_bytes", needed)
       .add("rss_bytes", resident)
-      .add("waiting_bytes", (resident + page_tables) * strands)
+      .add("waiting_bytes", needed * strands)
       .add("strand_ns", static_cast<double>(timed.wall_ns()) / strands);
   out.counters.add("alive", alive_)
       .add("page_table_bytes", page_tables)
       .add("strand_reserved_bytes", each(empty.reserved, full.reserved))
-      .add("kernel_stack_bytes", each(empty_.kernel_stacks, full_.kernel_stacks))
+      .add("kernel_stack_bytes", kernel_stacks)
       .add("threads_allowed", threads_allowed())
       .add("stopped_by_errno", std::int64_t{stopped_by_})
       .add("left_to_others", std::int64_t{left_to_others_});

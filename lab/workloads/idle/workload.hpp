@@ -17,13 +17,13 @@ namespace heddle::lab::idling {
 /// Where the kernel refuses a thread before that, the error number is a counter. `alive` says how
 /// many there were.
 ///
-/// Metrics: `strand_bytes`, what the process has grown by for each strand alive while they wait,
-/// resident memory (`rss_bytes`) and page tables; `strand_ns`, its life; `waiting_bytes`,
-/// strand_bytes of all together.
+/// Metrics: `strand_bytes`, what each strand alive needs while they wait: what the process has
+/// grown by in resident memory (`rss_bytes`) and page tables, and the stacks that the kernel has
+/// for the process's threads, which are in no process's size; `strand_ns`, its life;
+/// `waiting_bytes`, strand_bytes of all together.
 ///
-/// Counters: `alive`; for each of them `page_table_bytes`, `strand_reserved_bytes`, addresses, and
-/// `kernel_stack_bytes`, what the kernel's stacks have grown by on the whole machine, which is in
-/// no process's size; `threads_allowed`, on the whole machine; `stopped_by_errno`;
+/// Counters: `alive`; for each of them `page_table_bytes`, `kernel_stack_bytes` and
+/// `strand_reserved_bytes`, addresses; `threads_allowed`, on the whole machine; `stopped_by_errno`;
 /// `left_to_others`, 1 if no more were made for that reason.
 class problem {
  public:
@@ -55,8 +55,8 @@ class problem {
  private:
   struct size {
     process_size process;
-    std::int64_t kernel_stacks;  // of the machine
-    static size now() { return {process_size::now(), machine_bytes("KernelStack")}; }
+    std::int64_t kernel_stacks;  // of the process's threads
+    static size now();
   };
 
   std::int64_t strands_;
