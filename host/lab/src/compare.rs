@@ -4,8 +4,8 @@ use crate::error::Result;
 use crate::experiment::Experiment;
 use crate::judge;
 use crate::run::{
-    Cell, Earlier, Load, Options, Plan, Runner, SecondLook, Watcher, interrupt, machine, now_ns,
-    plan,
+    Cell, Earlier, Load, Options, Plan, Runner, SecondLook, Watcher, busy_note, interrupt, machine,
+    now_ns, plan,
 };
 use heddle_results::text::wait;
 use heddle_results::{Report, Status};
@@ -62,7 +62,8 @@ pub fn compare(
             watcher,
         )?);
     }
-    notes.extend(load.and_then(|before| Load::now()?.note_since(before)));
+    let busy = load.and_then(|before| Load::now()?.share_since(before));
+    notes.extend(busy.map(busy_note));
     if interrupt::seen() {
         let taken = taken(&runner);
         let planned = u64::from(first) * runner.plan.cells.len() as u64;
@@ -88,6 +89,7 @@ pub fn compare(
         machine: (*machine).clone(),
         builds: builds(plan),
         notes,
+        busy,
         experiments: experiments
             .iter()
             .enumerate()

@@ -1,13 +1,14 @@
-//! A model's colour and shape: the same throughout a page, and from page to page for the models
-//! that we know.
+//! A model's colour and shape: hue says the family, shape the variant, the same on every page for
+//! the models that we know.
 
-use std::collections::BTreeMap;
+use heddle_results::family;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 /// Colours for a light and a dark page. The first is for references. All are readable as text
 /// (contrast ≥ 4.5 on their ground); neighbours differ in lightness as well as in hue, and what
 /// colours leave unclear for colour-blind eyes, shapes and labels settle.
-const COLOURS: [(&str, &str); 11] = [
+const COLOURS: [(&str, &str); 14] = [
     ("#5f6772", "#a3abb5"), // grey
     ("#0b62b8", "#63b1f7"), // blue
     ("#00795a", "#35cda0"), // green
@@ -19,6 +20,9 @@ const COLOURS: [(&str, &str); 11] = [
     ("#7d1f4a", "#f083ad"), // wine
     ("#656b00", "#cfd257"), // olive
     ("#6b4423", "#d9ab85"), // brown
+    ("#2e6b2e", "#8fd18f"), // leaf
+    ("#8a4f7d", "#d3a7cb"), // mauve
+    ("#3d5a73", "#9fbcd6"), // slate
 ];
 
 /// Page grounds the contrast is measured against; the style sheet uses the same.
@@ -37,33 +41,43 @@ pub(crate) const SHAPES: [&str; 8] = [
     "M-2.8-4.9h5.6L5.6 0L2.8 4.9h-5.6L-5.6 0z",
 ];
 
-/// The known models, with colour and shape. No pair occurs twice.
-const KNOWN: [(&str, usize, usize); 25] = [
+/// The known families with their colours, and the shape of the member without a variant.
+const FAMILIES: [(&str, usize, usize); 13] = [
     ("serial", 0, 0),
-    ("serial/syscall", 0, 1),
-    ("process/pipe", 4, 4),
-    ("process/futex", 4, 5),
     ("thread", 1, 1),
-    ("fiber/asm", 5, 3),
-    ("fiber/ucontext", 3, 2),
-    ("fiber/setjmp", 9, 6),
-    ("fiber/pthread", 8, 5),
-    ("fiber/boost", 10, 7),
-    ("fiber/pth", 7, 4),
     ("stackless", 2, 0),
-    ("stackless/duff", 9, 2),
-    ("hybrid", 7, 7),
     ("concurrent", 3, 1),
-    ("cooperative/asm", 5, 0),
-    ("cooperative/stackless", 2, 3),
-    ("parallel/asm", 8, 2),
-    ("parallel/stackless", 9, 3),
-    ("event-loop/single", 10, 1),
-    ("event-loop/pool", 10, 5),
+    ("process", 4, 4),
+    ("fiber", 5, 3),
     ("goroutine", 6, 7),
-    ("goroutine/net-http", 6, 2),
-    ("boost-fiber", 7, 6),
-    ("tokio", 4, 3),
+    ("hybrid", 7, 7),
+    ("parallel", 8, 2),
+    ("cooperative", 9, 3),
+    ("event-loop", 10, 1),
+    ("boost-fiber", 12, 6),
+    ("tokio", 13, 3),
+];
+
+/// The shapes of variants, whatever their family.
+const VARIANTS: [(&str, usize); 18] = [
+    ("asm", 3),
+    ("stackless", 0),
+    ("ucontext", 2),
+    ("setjmp", 6),
+    ("pthread", 5),
+    ("boost", 7),
+    ("pth", 4),
+    ("duff", 2),
+    ("syscall", 1),
+    ("pipe", 4),
+    ("futex", 5),
+    ("single", 1),
+    ("pool", 5),
+    ("net-http", 2),
+    ("traced", 6),
+    ("counted", 5),
+    ("groups", 2),
+    ("asm-watched", 4),
 ];
 
 /// How a model looks: numbers of a colour and of a shape.
@@ -77,49 +91,61 @@ pub(crate) struct Look {
 #[derive(Debug, Default)]
 pub(crate) struct Palette {
     looks: BTreeMap<String, Look>,
+    /// Colours of families.
+    families: BTreeMap<String, usize>,
 }
 
 impl Palette {
-    /// Known models get their own looks; the others, by name, first the colours that the page does
-    /// not use yet, then what pairs remain. Only a page with more than eighty models repeats a
-    /// pair.
+    /// Hue by family, shape by variant. Families and variants that we do not know get those that the
+    /// hash of their names says, or the next that are free on the page.
     pub(crate) fn assign<'a>(models: impl IntoIterator<Item = &'a str>) -> Self {
-        let mut looks = BTreeMap::new();
-        let mut unknown = std::collections::BTreeSet::new();
-        for model in models {
-            if let Some(&(name, colour, shape)) = KNOWN.iter().find(|(name, ..)| *name == model) {
-                looks.insert(name.to_string(), Look { colour, shape });
-            } else {
-                unknown.insert(model);
+        let models: BTreeSet<&str> = models.into_iter().collect();
+        let families: BTreeSet<&str> = models.iter().map(|model| family(model)).collect();
+        let mut colours: BTreeMap<&str, usize> = BTreeMap::new();
+        for name in &families {
+            if let Some((_, colour, _)) = FAMILIES.iter().find(|known| known.0 == *name) {
+                colours.insert(name, *colour);
             }
         }
-        for (number, model) in unknown.into_iter().enumerate() {
-            let uses = |colour: usize| {
-                looks
-                    .values()
-                    .filter(|look: &&Look| look.colour == colour)
-                    .count()
-            };
-            let taken = |look: Look| looks.values().any(|other| *other == look);
-            let pairs = (1..COLOURS.len())
-                .flat_map(|colour| (0..SHAPES.len()).map(move |shape| Look { colour, shape }));
-            // A known model's look stays its own even where that model is absent: readers know it
-            // from other pages.
-            let known = |look: &Look| {
-                KNOWN
-                    .iter()
-                    .any(|&(_, colour, shape)| (colour, shape) == (look.colour, look.shape))
-            };
-            let look = pairs
-                .filter(|look| !taken(*look))
-                .min_by_key(|look| (known(look), uses(look.colour)));
-            let look = look.unwrap_or(Look {
-                colour: 1 + number % (COLOURS.len() - 1),
-                shape: number % SHAPES.len(),
-            });
-            looks.insert(model.to_string(), look);
+        for name in &families {
+            let uses = |colour: usize| colours.values().filter(|other| **other == colour).count();
+            let first = hash(name) as usize;
+            let all = (0..COLOURS.len() - 1).map(|step| 1 + (first + step) % (COLOURS.len() - 1));
+            let free = all.min_by_key(|colour| uses(*colour)).unwrap_or_default();
+            colours.entry(name).or_insert(free);
         }
-        Self { looks }
+        let mut looks: BTreeMap<String, Look> = BTreeMap::new();
+        let (known, unknown): (Vec<&str>, Vec<&str>) = models
+            .iter()
+            .partition(|model| known_shape(model).is_some());
+        for model in known.into_iter().chain(unknown) {
+            let colour = colours.get(family(model)).copied().unwrap_or_default();
+            let taken = |shape: usize| looks.values().any(|look| *look == Look { colour, shape });
+            let first = known_shape(model).unwrap_or(hash(model) as usize % SHAPES.len());
+            let mut all = (0..SHAPES.len()).map(|step| (first + step) % SHAPES.len());
+            let shape = all.find(|shape| !taken(*shape)).unwrap_or(first);
+            looks.insert(model.to_owned(), Look { colour, shape });
+        }
+        let families = colours
+            .into_iter()
+            .map(|(name, colour)| (name.to_owned(), colour));
+        Self {
+            looks,
+            families: families.collect(),
+        }
+    }
+
+    /// What stands for a whole family: its colour, and the shape of the member without a variant.
+    pub(crate) fn look_of_family(&self, family: &str) -> Look {
+        Look {
+            colour: self.families.get(family).copied().unwrap_or_default(),
+            shape: known_shape(family).unwrap_or_default(),
+        }
+    }
+
+    /// The families of the page, in the order of their names.
+    pub(crate) fn families(&self) -> impl Iterator<Item = &str> {
+        self.families.keys().map(String::as_str)
     }
 
     /// A model's look; the reference's for one that the report does not list anywhere.
@@ -129,6 +155,27 @@ impl Palette {
             shape: 0,
         })
     }
+}
+
+/// The shape that a known variant, or a family's member without one, has.
+fn known_shape(model: &str) -> Option<usize> {
+    match model.split_once('/') {
+        Some((_, variant)) => VARIANTS
+            .iter()
+            .find(|known| known.0 == variant)
+            .map(|it| it.1),
+        None => FAMILIES
+            .iter()
+            .find(|known| known.0 == model)
+            .map(|it| it.2),
+    }
+}
+
+/// FNV-1a, because the standard library's hash may change from release to release.
+fn hash(name: &str) -> u32 {
+    name.bytes().fold(0x811c_9dc5, |hash, byte| {
+        (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
+    })
 }
 
 /// The style sheet's part that defines the colours, for light, dark and print.
@@ -197,39 +244,35 @@ mod tests {
         let alone = Palette::assign(["thread"]);
         let together = Palette::assign(["mine", "stackless", "thread", "aardvark"]);
         assert_eq!(alone.look("thread"), together.look("thread"));
-        let mine = together.look("mine");
-        assert!(
-            KNOWN
-                .iter()
-                .all(|&(_, colour, shape)| (colour, shape) != (mine.colour, mine.shape))
-        );
+        let colours =
+            ["mine", "stackless", "thread", "aardvark"].map(|it| together.look(it).colour);
+        assert_eq!(BTreeSet::from(colours).len(), 4, "{colours:?}");
+    }
+
+    #[test]
+    fn hue_is_the_family_and_shape_the_variant() {
+        let palette =
+            Palette::assign(["fiber/asm", "fiber/own", "cooperative/asm", "parallel/asm"]);
+        let look = |model| palette.look(model);
+        assert_eq!(look("fiber/asm").colour, look("fiber/own").colour);
+        assert_ne!(look("fiber/asm").shape, look("fiber/own").shape);
+        assert_eq!(look("cooperative/asm").shape, look("parallel/asm").shape);
+        assert_ne!(look("cooperative/asm").colour, look("parallel/asm").colour);
     }
 
     #[test]
     fn no_two_models_look_the_same() {
-        let names: Vec<String> = KNOWN
-            .iter()
-            .map(|known| known.0.to_string())
-            .chain((0..40).map(|number| format!("mine/{number}")))
-            .collect();
+        let families = FAMILIES.map(|known| known.0.to_owned());
+        let members = families.iter().flat_map(|family| {
+            let variants = VARIANTS.iter().take(SHAPES.len() - 1);
+            variants.map(move |(variant, _)| format!("{family}/{variant}"))
+        });
+        let names: Vec<String> = families.iter().cloned().chain(members).collect();
         let palette = Palette::assign(names.iter().map(String::as_str));
         for (at, a) in names.iter().enumerate() {
             for b in &names[at + 1..] {
                 assert_ne!(palette.look(a), palette.look(b), "{a}, {b}");
             }
         }
-    }
-
-    #[test]
-    fn an_unknown_model_takes_a_colour_that_nobody_has() {
-        let palette = Palette::assign(["thread", "stackless", "mine"]);
-        let (mine, thread, stackless) = (
-            palette.look("mine"),
-            palette.look("thread"),
-            palette.look("stackless"),
-        );
-        assert!(
-            mine.colour != thread.colour && mine.colour != stackless.colour && mine.colour != 0
-        );
     }
 }

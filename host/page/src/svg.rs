@@ -134,12 +134,13 @@ impl Svg {
         ));
     }
 
-    /// Dots: strokes of no length with round caps, ten bytes each, in one path.
+    /// Dots: strokes of no length with round caps, eight bytes each, in one path. They are wider than
+    /// a pixel is, so that whole pixels do.
     pub(crate) fn dots(&mut self, class: &str, points: &[(f64, f64)]) {
         if !points.is_empty() {
             let path: String = points
                 .iter()
-                .map(|(x, y)| format!("M{} {}h0", px(*x), px(*y)))
+                .map(|(x, y)| format!("M{x:.0} {y:.0}h0"))
                 .collect();
             self.raw(format_args!(r#"<path class="{class}" d="{path}"/>"#));
         }

@@ -1,16 +1,6 @@
 //! Labels of an axis' ticks, and parameters: round numbers without digits that say nothing.
 
-use heddle_results::text;
-
-/// Factors and names of a unit, largest first; the last one has factor 1.
-fn prefixes(unit: &str) -> &'static [(f64, &'static str)] {
-    match unit {
-        "ns" => &[(1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns")],
-        "bytes" => &[(1e9, "GB"), (1e6, "MB"), (1e3, "KB"), (1.0, "bytes")],
-        "per_s" => &[(1e9, "G/s"), (1e6, "M/s"), (1e3, "k/s"), (1.0, "/s")],
-        _ => &[(1.0, "")],
-    }
-}
+use heddle_results::text::{self, prefixes};
 
 /// The factor and the name that suit a value.
 fn suitable(value: f64, unit: &str) -> (f64, &'static str) {

@@ -137,6 +137,9 @@ pub struct ClaimReport {
     pub ours: String,
     /// Ours, where it is one number. Of a table, that of the cell that decides or comes nearest to.
     pub estimate: Option<Estimate>,
+    /// The cells whose samples decided it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub compared: Vec<Compared>,
     /// What was fitted on the way, in the metric's unit.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub coefficients: Vec<Coefficient>,
@@ -153,6 +156,15 @@ pub struct ClaimReport {
     pub note: String,
     /// The counters that say why, for people.
     pub why: String,
+}
+
+/// A cell of the experiment by its name.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Compared {
+    /// Model.
+    pub model: String,
+    /// All swept parameters.
+    pub point: Values,
 }
 
 /// A cell of a table that a source prints, beside what was measured.

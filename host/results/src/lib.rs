@@ -3,17 +3,21 @@
 //!
 //! `heddle-lab` fills these types, `heddle-page` draws them; neither knows the other.
 
+mod answer;
 mod claim;
 mod printed;
 mod report;
 mod sample;
 mod statement;
 mod tally;
+mod telling;
 pub mod text;
 
+pub use answer::*;
 pub use claim::*;
 pub use printed::*;
 pub use report::*;
 pub use sample::*;
 pub use statement::*;
 pub use tally::*;
+pub use telling::*;

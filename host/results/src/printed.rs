@@ -224,6 +224,7 @@ mod tests {
             within: Limits::default(),
             ours: String::new(),
             estimate: None,
+            compared: vec![],
             coefficients: vec![],
             cells: rows.iter().map(cell).collect(),
             verdict: Verdict::Skipped,

@@ -36,6 +36,9 @@ pub struct Report {
     /// samples than usual.
     #[serde(default)]
     pub notes: Vec<String>,
+    /// The share of the processors that other programs used meanwhile, where it was worth telling.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub busy: Option<f64>,
     /// The experiments, in the order in which they were asked for.
     pub experiments: Vec<ExperimentReport>,
 }
@@ -53,6 +56,39 @@ pub struct Metric {
     /// Which way is better.
     #[serde(default)]
     pub better: Better,
+}
+
+impl Metric {
+    /// `1.30 ns a switch` where the label is `time per switch`, else `1.30 MB (memory)`.
+    pub fn reading(&self, value: f64) -> String {
+        let value = crate::text::quantity(value, &self.unit);
+        match self.each() {
+            Some(each) => format!("{value} {each}"),
+            None if self.label.is_empty() => value,
+            None => format!("{value} ({})", self.label),
+        }
+    }
+
+    /// `a switch` where the label is `time per switch`.
+    pub fn each(&self) -> Option<String> {
+        self.label.strip_prefix("time per ").map(with_article)
+    }
+
+    /// `a switch` of `processor time per switch`; a label that says no such thing itself.
+    pub fn short(&self) -> String {
+        match self.label.split_once(" per ") {
+            Some((_, thing)) => with_article(thing),
+            None => self.label.clone(),
+        }
+    }
+}
+
+fn with_article(thing: &str) -> String {
+    let article = match thing.starts_with(['a', 'e', 'i', 'o', 'u']) {
+        true => "an",
+        false => "a",
+    };
+    format!("{article} {thing}")
 }
 
 /// Which way a metric is better.
@@ -102,6 +138,9 @@ pub struct ExperimentReport {
     pub question: String,
     /// Workload.
     pub workload: String,
+    /// What people build who ask that: `a server with a slow back end`. Empty: nothing is said.
+    #[serde(default, rename = "use", skip_serializing_if = "String::is_empty")]
+    pub usage: String,
     /// What it reproduces.
     pub source: Option<Source>,
     /// What was compared.
@@ -186,6 +225,9 @@ pub struct Winner {
     /// Runner-up over winner (how many times better the winner is, ≥ 1): the first model that
     /// differs from the best, if one does.
     pub lead: Option<Lead>,
+    /// The models at the front but for the best: how many times better the best may be.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ties: Vec<Lead>,
     /// Every model that is significantly behind the best, the nearest first: how many times better
     /// the best is.
     #[serde(default)]

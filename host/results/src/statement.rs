@@ -132,6 +132,7 @@ mod tests {
             within: Default::default(),
             ours: String::new(),
             estimate: None,
+            compared: vec![],
             coefficients: vec![],
             cells: vec![],
             verdict,

@@ -3,8 +3,10 @@
 //! The command and the page print the same numbers through the same functions.
 
 mod phrase;
+mod scaled;
 
 pub use phrase::phrase;
+pub use scaled::{BELOW_NOISE, Scaled, below_noise, measured, prefixes};
 
 use std::time::Duration;
 
@@ -60,21 +62,22 @@ pub fn count(value: f64) -> String {
 /// A value of a metric in the unit that suits it: `1.30 ns`, `4.12 ms`, `64.0 KB`, `3.10 M/s`,
 /// `17.0 items`.
 pub fn quantity(value: f64, unit: &str) -> String {
-    let scale: &[(f64, &str)] = match unit {
-        "ns" => &[(1e9, "s"), (1e6, "ms"), (1e3, "µs"), (0.0, "ns")],
-        "bytes" => &[(1e9, "GB"), (1e6, "MB"), (1e3, "KB"), (0.0, "bytes")],
-        "per_s" => &[(1e9, "G/s"), (1e6, "M/s"), (1e3, "k/s"), (0.0, "/s")],
-        "" => return number(value),
-        other => return format!("{} {other}", number(value)),
-    };
+    let scale = prefixes(unit);
+    if scale.is_empty() {
+        return match unit {
+            "" => number(value),
+            other => format!("{} {other}", number(value)),
+        };
+    }
     // 999.96 ns is 1.00 µs, not 1 000 ns.
     let shown = value.abs() * 1.0005;
+    let suits = |(least, _): &&(f64, &str)| shown >= *least;
     let (divisor, name) = scale
         .iter()
-        .find(|(least, _)| shown >= *least)
+        .find(suits)
+        .or(scale.last())
         .copied()
-        .unwrap_or((0.0, unit));
-    let divisor = if divisor == 0.0 { 1.0 } else { divisor };
+        .unwrap_or((1.0, unit));
     let text = number(value / divisor);
     if name.starts_with('/') {
         format!("{text}{name}")
@@ -172,6 +175,8 @@ pub fn words(name: &str) -> String {
 pub fn counter(name: &str, value: f64) -> String {
     match unit_of(name) {
         "" => count(value),
+        // A time or a size cannot be below zero: it was too small to be told from nothing.
+        _ if value < 0.0 => BELOW_NOISE.to_owned(),
         unit => quantity(value, unit),
     }
 }
@@ -231,6 +236,8 @@ mod tests {
         assert_eq!(counter("voluntary_switches", 9812.0), "9\u{202f}812");
         assert_eq!(counter("user_ns", 1_500_000.0), "1.50 ms");
         assert_eq!(counter("syscalls_per_switch", 1.01), "1.01");
+        assert_eq!(counter("grown_bytes", -2790.0), "below noise");
+        assert_eq!(counter("balance", -2.0), "−2");
         assert_eq!(words("peak_rss_bytes"), "peak rss");
         assert_eq!(words("blocked_p_operations"), "blocked P operations");
     }

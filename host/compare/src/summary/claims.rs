@@ -3,7 +3,7 @@
 
 use crate::layout::{Line, cut, length};
 use anstyle::{AnsiColor, Style};
-use heddle_results::{ClaimReport, Kind, Report, Statement, Tally, Verdict, statements};
+use heddle_results::{ClaimReport, Entry, Kind, Report, Tally, Verdict, statements, telling};
 use std::collections::BTreeSet;
 
 /// Claims that are quoted, at most.
@@ -19,14 +19,6 @@ const WIDEST_BOUND: usize = 22;
 const WIDEST_WORDS: usize = 60;
 /// From this width on there is a column for the bounds.
 const ROOMY: usize = 100;
-
-/// What is counted and may be quoted: a statement of a source by its most telling part, or a goal.
-struct Entry<'a> {
-    verdict: Verdict,
-    claim: &'a ClaimReport,
-    /// Samples a cell that would settle all that is open of it.
-    needed: u64,
-}
 
 /// The section on the sources' statements, on our questions or on goals; empty if there are none.
 pub fn lines(report: &Report, kind: Kind, width: usize) -> Vec<Line> {
@@ -58,37 +50,6 @@ pub fn lines(report: &Report, kind: Kind, width: usize) -> Vec<Line> {
     lines.extend(quoted(&entries, kind, width));
     lines.extend(open(&entries));
     lines
-}
-
-impl<'a> Entry<'a> {
-    fn of_claim(claim: &'a ClaimReport) -> Self {
-        Self {
-            verdict: claim.verdict,
-            claim,
-            needed: claim.needed.unwrap_or(u64::MAX),
-        }
-    }
-
-    fn of_statement(statement: &Statement<'a>) -> Option<Self> {
-        let verdict = statement.verdict();
-        let parts = statement
-            .parts
-            .iter()
-            .map(|part| Self::of_claim(part.claim));
-        let deciding = || parts.clone().filter(|part| part.verdict == verdict);
-        let needed = deciding().map(|part| part.needed).max()?;
-        let telling = deciding().max_by(|a, b| a.weight().total_cmp(&b.weight()))?;
-        Some(Self { needed, ..telling })
-    }
-
-    /// How much it says: the distance from its bound if it was not reproduced, else the boldness of
-    /// its figure.
-    fn weight(&self) -> f64 {
-        match self.verdict {
-            Verdict::NotReproduced => outside(self.claim),
-            _ => boldness(self.claim),
-        }
-    }
 }
 
 /// The most telling entries, a line each.
@@ -145,7 +106,7 @@ fn quoted(entries: &[Entry], kind: Kind, width: usize) -> Vec<Line> {
     let id_at = bound_at + bound_room;
     let quiet = Style::new().dimmed();
     let line = |(claim, sign, style): (&ClaimReport, &str, Style)| {
-        let quote = format!("\"{}\"", cut(words(claim).trim(), words_width));
+        let quote = format!("\"{}\"", cut(claim.brief().trim(), words_width));
         Line::default()
             .add(style, format!(" {sign} "))
             .add(Style::new(), quote)
@@ -191,62 +152,6 @@ fn head(kind: Kind, tally: &Tally, sources: usize, width: usize) -> Line {
     ];
     let fitting = forms.into_iter().find(|form| form.length() <= width);
     fitting.unwrap_or_else(|| form("", "", judged))
-}
-
-/// The entries of a verdict that say most, no words twice.
-fn telling<'a>(
-    entries: &[Entry<'a>],
-    verdict: Verdict,
-    most: usize,
-    seen: &mut BTreeSet<&'a str>,
-) -> Vec<&'a ClaimReport> {
-    let mut found: Vec<&Entry> = entries
-        .iter()
-        .filter(|entry| entry.verdict == verdict)
-        .collect();
-    found.sort_by(|a, b| b.weight().total_cmp(&a.weight()));
-    let fresh = found
-        .into_iter()
-        .filter(|entry| seen.insert(words(entry.claim)));
-    fresh.take(most).map(|entry| entry.claim).collect()
-}
-
-/// How far the estimate is from the bound, as the logarithm of a factor, or for what may be
-/// negative as a distance.
-fn outside(claim: &ClaimReport) -> f64 {
-    let Some(value) = claim.estimate.map(|estimate| estimate.value) else {
-        return 0.0;
-    };
-    let distance = |end: f64| {
-        if value > 0.0 && end > 0.0 {
-            (value / end).ln().abs()
-        } else {
-            (value - end).abs()
-        }
-    };
-    let below = claim.within.min.filter(|min| value < *min);
-    let above = claim.within.max.filter(|max| value > *max);
-    let found = below.or(above).map_or(0.0, distance);
-    if found.is_finite() { found } else { 0.0 }
-}
-
-/// How much a ratio differs from 1; a ratio for which the source prints a figure comes before all
-/// others.
-fn boldness(claim: &ClaimReport) -> f64 {
-    let value = claim.estimate.map_or(1.0, |estimate| estimate.value);
-    if !claim.value().ends_with('×') || value <= 0.0 || !value.is_finite() {
-        return 0.0;
-    }
-    let printed = if claim.figure.is_some() { 1000.0 } else { 0.0 };
-    printed + value.ln().abs()
-}
-
-fn words(claim: &ClaimReport) -> &str {
-    if claim.short.is_empty() {
-        &claim.words
-    } else {
-        &claim.short
-    }
 }
 
 /// ` ? 25 inconclusive: about 30 samples a cell would settle most (-n 30)`.

@@ -4,20 +4,8 @@
 use super::rest::gist;
 use crate::layout::{Line, cut, length};
 use anstyle::{AnsiColor, Style};
-use heddle_results::text::{quantity, times};
-use heddle_results::{Answer, Cell, ExperimentReport, Group, Report, Winner};
-
-/// The families that people ask for first. Others follow as they come.
-const ASKED_FIRST: [&str; 8] = [
-    "thread",
-    "goroutine",
-    "fiber",
-    "cooperative",
-    "stackless",
-    "event-loop",
-    "process",
-    "parallel",
-];
+use heddle_results::text::{measured, times};
+use heddle_results::{Place, Report, Row, family};
 
 /// What stands above the labels.
 const TITLE: &str = "WHICH MODEL?";
@@ -25,94 +13,10 @@ const TITLE: &str = "WHICH MODEL?";
 const TWO_OTHERS: usize = 28;
 const ONE_OTHER: usize = 12;
 
-/// A place of an experiment's sweep, with a label.
-pub struct Row<'a> {
-    pub label: String,
-    pub experiment: &'a ExperimentReport,
-    /// The counter that explains it.
-    pub why: Option<&'a str>,
-    /// None where no model ran.
-    pub place: Option<Place<'a>>,
-    /// The experiment names this row in an `[[answer]]`; other rows are derived from its sweep.
-    answered: bool,
-    order: u32,
-}
-
-/// What stands at a place of a sweep.
-#[derive(Clone, Copy)]
-pub struct Place<'a> {
-    group: &'a Group,
-    pub winner: &'a Winner,
-}
-
-impl<'a> Place<'a> {
-    /// The cell of a model.
-    pub fn cell(&self, model: &str) -> Option<&'a Cell> {
-        let series = self
-            .group
-            .series
-            .iter()
-            .find(|series| series.model == model)?;
-        series.cells.iter().find(|cell| cell.x == self.winner.x)
-    }
-
-    /// The best model of each family that has none at the front, in the order in which people ask.
-    pub fn others(&self) -> Vec<(&'a str, &'a str, f64)> {
-        let ahead: Vec<&str> = self
-            .winner
-            .models
-            .iter()
-            .map(|model| family(model))
-            .collect();
-        let mut others: Vec<(&str, &str, f64)> = Vec::new();
-        for lead in &self.winner.behind {
-            let own = family(&lead.over);
-            if !ahead.contains(&own) && !others.iter().any(|(other, ..)| *other == own) {
-                others.push((own, &lead.over, lead.times.value));
-            }
-        }
-        let rank = |name: &str| ASKED_FIRST.iter().position(|asked| *asked == name);
-        others.sort_by_key(|(name, ..)| rank(name).unwrap_or(ASKED_FIRST.len()));
-        others
-    }
-
-    /// The models at the front; a family all of whose members are there is `family/*`.
-    fn front(&self) -> Vec<String> {
-        let mut names: Vec<String> = Vec::new();
-        let own = &self.winner.models;
-        for model in own {
-            let name = family(model);
-            let ran: Vec<&str> = self
-                .group
-                .series
-                .iter()
-                .filter(|series| !series.reference && family(&series.model) == name)
-                .filter(|series| series.cells.iter().any(|cell| cell.x == self.winner.x))
-                .map(|series| series.model.as_str())
-                .collect();
-            let all = ran.len() > 1 && ran.iter().all(|other| own.iter().any(|it| it == other));
-            let text = if all {
-                format!("{name}/*")
-            } else {
-                model.clone()
-            };
-            if !names.contains(&text) {
-                names.push(text);
-            }
-        }
-        names
-    }
-}
-
-/// `fiber` of `fiber/asm`.
-pub fn family(model: &str) -> &str {
-    model.split('/').next().unwrap_or(model)
-}
-
 /// The table, at most `room` rows long besides its head and a line that says how many rows there
 /// are elsewhere.
 pub fn lines(report: &Report, width: usize, room: usize) -> Vec<Line> {
-    let mut rows = all(report);
+    let mut rows = heddle_results::rows(report);
     let count = rows.len();
     if count == 0 {
         return Vec::new();
@@ -171,79 +75,6 @@ pub fn lines(report: &Report, width: usize, room: usize) -> Vec<Line> {
     lines
 }
 
-/// All rows: those that experiments ask for, in their order, then those of experiments that ask for
-/// none.
-pub fn all(report: &Report) -> Vec<Row<'_>> {
-    let mut rows: Vec<Row> = report.experiments.iter().flat_map(of_experiment).collect();
-    rows.sort_by_key(|row| (!row.answered, row.order));
-    rows
-}
-
-fn of_experiment(experiment: &ExperimentReport) -> Vec<Row<'_>> {
-    if !experiment.answers.is_empty() {
-        let row = |answer| answered(experiment, answer);
-        return experiment.answers.iter().map(row).collect();
-    }
-    let rows = experiment.groups.iter().filter_map(|group| {
-        let winner = group.winners.last()?;
-        Some(Row {
-            label: label(experiment, group, winner),
-            experiment,
-            why: None,
-            place: Some(Place { group, winner }),
-            answered: false,
-            order: u32::MAX,
-        })
-    });
-    let rows: Vec<Row> = rows.collect();
-    if !rows.is_empty() {
-        return rows;
-    }
-    vec![Row {
-        label: experiment.id.clone(),
-        experiment,
-        why: None,
-        place: None,
-        answered: false,
-        order: u32::MAX,
-    }]
-}
-
-fn answered<'a>(experiment: &'a ExperimentReport, answer: &'a Answer) -> Row<'a> {
-    let axis = experiment.axis.as_ref();
-    let x = axis.and_then(|axis| answer.at.get(axis)?.as_f64());
-    let own = |group: &&Group| {
-        group
-            .at
-            .iter()
-            .all(|(name, value)| answer.at.get(name) == Some(value))
-    };
-    let place = experiment.groups.iter().find(own).and_then(|group| {
-        let winner = group.winners.iter().find(|winner| winner.x == x)?;
-        Some(Place { group, winner })
-    });
-    Row {
-        label: answer.label.clone(),
-        experiment,
-        why: answer.why.as_deref(),
-        place,
-        answered: true,
-        order: answer.order.unwrap_or(u32::MAX),
-    }
-}
-
-/// `a1-matrix, -O2, n=160`: the group, at its last place on the axis.
-fn label(experiment: &ExperimentReport, group: &Group, winner: &Winner) -> String {
-    let mut parts = vec![experiment.id.clone()];
-    if !group.label.is_empty() {
-        parts.push(group.label.clone());
-    }
-    if let (Some(axis), Some(x)) = (&experiment.axis, winner.x) {
-        parts.push(format!("{axis}={x}"));
-    }
-    parts.join(", ")
-}
-
 /// `event-loop/single 10.8 µs, cooperative/*`, with as many of those that tie as fit.
 fn best(row: &Row, usual: usize, room: usize) -> Line {
     let quiet = Style::new().dimmed();
@@ -260,7 +91,7 @@ fn best(row: &Row, usual: usize, room: usize) -> Line {
     };
     let cell = place.cell(first).and_then(|cell| cell.median);
     let value = cell.map_or_else(String::new, |median| {
-        format!(" {}", quantity(median.value, &row.experiment.metric.unit))
+        format!(" {}", measured(median, &row.experiment.metric.unit))
     });
     let full = place.front();
     // Where variants' names make it too long, families do.

@@ -233,7 +233,7 @@ fn costs_once_and_each_are_told_apart_and_a_model_is_set_against_itself() {
         model.ours
     );
     let small = &model.coefficients[1].text;
-    assert!(small.starts_with("18.0 µs (95 % 18.0–18.0 µs)"), "{small}");
+    assert!(small.starts_with("18.0 µs (95 % 18.0–18.0)"), "{small}");
     assert!(
         house.page().contains("each in large"),
         "the page has them, too"

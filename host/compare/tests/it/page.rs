@@ -1,7 +1,10 @@
 //! The page that `heddle compare` writes, in a browser: its verdicts can be read, and it neither
 //! complains nor fetches.
 
-#[allow(dead_code, reason = "no pictures are taken here")]
+#[allow(
+    dead_code,
+    reason = "no pictures are taken here, and nothing is printed"
+)]
 #[path = "../../../page/tests/it/chromium/mod.rs"]
 mod chromium;
 
@@ -68,6 +71,7 @@ fn the_written_page_shows_the_verdicts_of_a_users_workload() {
     let page = home.path().join("report/index.html");
     let mut browser = chromium::Browser::start();
     browser.open(&page, 1200, "light");
+    browser.evaluate("document.getElementById('all').click()");
     let wanted = serde_json::to_string(&verdicts).unwrap();
     let unseen = browser.evaluate(&format!(
         "{wanted}.filter(text => !document.body.innerText.includes(text))"

@@ -59,6 +59,9 @@ pub struct Experiment {
     /// The question that it answers, in one sentence.
     #[serde(default, rename = "asks")]
     pub question: String,
+    /// What people build who ask that: a heading that experiments share.
+    #[serde(default, rename = "use")]
+    pub usage: String,
     /// The suite that it belongs to; unset: what `heddle compare` runs when it is asked for nothing
     /// else.
     pub suite: Option<String>,

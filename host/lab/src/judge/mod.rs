@@ -70,6 +70,7 @@ pub fn report(
         title: experiment.title.clone(),
         question: experiment.question.clone(),
         workload: experiment.workload.clone(),
+        usage: experiment.usage.clone(),
         source: experiment.source.clone(),
         metric: experiment.metric.clone(),
         axis: experiment.axis.clone(),

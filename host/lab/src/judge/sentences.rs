@@ -2,7 +2,7 @@
 
 use super::winners::{Front, Place};
 use crate::experiment::Experiment;
-use heddle_results::text::{number, quantity, range, times};
+use heddle_results::text::{number, range, times};
 use heddle_results::{Estimate, Lead, Metric};
 use heddle_stats::FEWEST;
 
@@ -103,12 +103,13 @@ fn one(metric: &Metric, front: &Front, place: &str, end: Option<&str>) -> String
         }
         Front::Only { model, median } => format!(
             "there is nothing to compare {model} with{place}, {}{end}",
-            reading(metric, *median)
+            metric.reading(*median)
         ),
         Front::Found {
             models,
             median,
             behind,
+            ..
         } => match (models.as_slice(), behind.first()) {
             ([winner], Some(lead)) if place.is_empty() => {
                 format!("{winner} wins{}, {}", with(metric, *median), ahead(lead))
@@ -138,20 +139,7 @@ fn with(metric: &Metric, value: f64) -> String {
     } else {
         "with"
     };
-    format!(" {word} {}", reading(metric, value))
-}
-
-/// `1.30 ns a switch` where the label is `time per switch`, else `1.30 MB (memory)`.
-fn reading(metric: &Metric, value: f64) -> String {
-    let value = quantity(value, &metric.unit);
-    match metric.label.strip_prefix("time per ") {
-        Some(thing) if thing.starts_with(['a', 'e', 'i', 'o', 'u']) => {
-            format!("{value} an {thing}")
-        }
-        Some(thing) => format!("{value} a {thing}"),
-        None if metric.label.is_empty() => value,
-        None => format!("{value} ({})", metric.label),
-    }
+    format!(" {word} {}", metric.reading(value))
 }
 
 /// `a`, `a and b`, `a, b and c`.

@@ -24,6 +24,8 @@ pub enum Front {
     Found {
         models: Vec<String>,
         median: f64,
+        /// Those at the front but for the best.
+        ties: Vec<Lead>,
         /// All that are behind, in the order of their medians.
         behind: Vec<Lead>,
     },
@@ -50,15 +52,21 @@ impl Front {
 
 impl Place {
     pub fn into_winner(self) -> Winner {
-        let (models, behind) = match self.front {
-            Front::Nothing | Front::TooFew(_) => (Vec::new(), Vec::new()),
-            Front::Only { model, .. } => (vec![model], Vec::new()),
-            Front::Found { models, behind, .. } => (models, behind),
+        let (models, ties, behind) = match self.front {
+            Front::Nothing | Front::TooFew(_) => (Vec::new(), Vec::new(), Vec::new()),
+            Front::Only { model, .. } => (vec![model], Vec::new(), Vec::new()),
+            Front::Found {
+                models,
+                ties,
+                behind,
+                ..
+            } => (models, ties, behind),
         };
         Winner {
             x: self.x,
             models,
             lead: behind.first().cloned(),
+            ties,
             behind,
         }
     }
@@ -123,7 +131,7 @@ fn front(experiment: &Experiment, cells: &[&Judged]) -> Front {
         return Front::TooFew(few.count);
     }
     let mut models = vec![best.clone()];
-    let mut behind = Vec::new();
+    let (mut ties, mut behind) = (Vec::new(), Vec::new());
     for (model, other) in &able[1..] {
         // How many times better the best is.
         let (over, under): (&Resampled, &Resampled) = if higher {
@@ -132,17 +140,22 @@ fn front(experiment: &Experiment, cells: &[&Judged]) -> Front {
             (other, best_cell)
         };
         let told_apart = ratio_among(over, under, able.len() - 1).is_some_and(excludes_one);
-        match ratio(over, under) {
-            Some(times) if told_apart => behind.push(Lead {
-                over: model.clone(),
-                times,
-            }),
-            _ => models.push(model.clone()),
+        let lead = ratio(over, under).map(|times| Lead {
+            over: model.clone(),
+            times,
+        });
+        match lead {
+            Some(lead) if told_apart => behind.push(lead),
+            lead => {
+                models.push(model.clone());
+                ties.extend(lead);
+            }
         }
     }
     Front::Found {
         models,
         median,
+        ties,
         behind,
     }
 }

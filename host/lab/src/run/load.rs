@@ -29,19 +29,22 @@ impl Load {
         })
     }
 
-    /// What to tell the reader if others used much of the machine since `before`.
-    pub fn note_since(self, before: Self) -> Option<String> {
+    /// The share of the processors that others used since `before`, if it is worth telling.
+    pub fn share_since(self, before: Self) -> Option<f64> {
         let total = self.total - before.total;
         let others = (self.busy - before.busy) - (self.own - before.own);
         let share = others / total;
-        (total > 0.0 && share >= NOTICEABLE).then(|| {
-            format!(
-                "Other programs used {:.0} % of this machine's processors meanwhile. On a quiet machine times are shorter, \
-                 intervals narrower, and models of many threads lose the larger share that they get of a busy one.",
-                100.0 * share.min(1.0)
-            )
-        })
+        (total > 0.0 && share >= NOTICEABLE).then_some(share.min(1.0))
     }
+}
+
+/// What to tell the reader of the share that others used.
+pub fn note(share: f64) -> String {
+    format!(
+        "Other programs used {:.0} % of this machine's processors meanwhile. On a quiet machine times are shorter, \
+         intervals narrower, and models of many threads lose the larger share that they get of a busy one.",
+        100.0 * share
+    )
 }
 
 /// Ticks (all, busy) of the first line of /proc/stat: user nice system idle iowait irq softirq
@@ -79,9 +82,9 @@ mod tests {
         let at = |total, busy, own| Load { total, busy, own };
         let before = at(10.0, 5.0, 1.0);
         // In 10 s of processor time 6 s were busy, 4 s of them ours.
-        let note = at(20.0, 11.0, 5.0).note_since(before).unwrap();
-        assert!(note.contains("used 20 % of"), "{note}");
-        assert_eq!(at(20.0, 11.0, 6.5).note_since(before), None);
-        assert_eq!(before.note_since(before), None);
+        let share = at(20.0, 11.0, 5.0).share_since(before).unwrap();
+        assert!(note(share).contains("used 20 % of"), "{share}");
+        assert_eq!(at(20.0, 11.0, 6.5).share_since(before), None);
+        assert_eq!(before.share_since(before), None);
     }
 }

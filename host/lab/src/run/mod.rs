@@ -15,7 +15,7 @@ pub mod strays;
 mod take;
 
 pub use earlier::{Checkpoint, Earlier, SecondLook};
-pub use load::Load;
+pub use load::{Load, note as busy_note};
 pub use machine::machine;
 pub use plan::{Cell, Plan, lab_files, plan};
 pub use rounds::{Runner, Step, Watcher};

@@ -186,6 +186,25 @@ fn each_mistake_is_named_with_its_line() {
 }
 
 #[test]
+fn an_experiment_says_in_a_line_what_people_build_who_ask_it() {
+    let with = |usage: &str| parse(&GOOD.replacen("axis", &format!("use = \"{usage}\"\naxis"), 1));
+    assert_eq!(parse(GOOD).unwrap().usage, "");
+    assert_eq!(
+        with("many idle connections").unwrap().usage,
+        "many idle connections"
+    );
+    for wrong in [
+        "two\\nlines",
+        " around",
+        "a use that goes on for longer than the page has room",
+    ] {
+        let error = with(wrong).unwrap_err().to_string();
+        assert!(error.starts_with("/dir/e.toml:4: `use` has"), "{error}");
+        assert!(error.contains("in at most 40"), "{error}");
+    }
+}
+
+#[test]
 fn an_answer_has_a_label_that_fits_and_names_one_point() {
     let text = format!(
         "{GOOD}[[answer]]\nlabel = \"key-value, -O2\"\nat = {{ n = 3, opt = \"O2\" }}\nwhy = \"p_operations\"\norder = 10\n\

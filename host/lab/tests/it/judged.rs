@@ -3,7 +3,7 @@
 use super::contract::{Quiet, options};
 use heddle_lab::experiment::Experiment;
 use heddle_lab::run::Earlier;
-use heddle_results::{ClaimReport, Kind, Verdict};
+use heddle_results::{ClaimReport, ExperimentReport, Kind, Verdict};
 use std::path::Path;
 
 /// Model `a` takes n quarters of the time of `b`, both with some noise. `c` is as `a`, and crashes
@@ -30,13 +30,18 @@ echo "{\"model\":\"$1\",\"ran\":\"$ran\",\"oracle\":{\"ok\":true},\"metrics\":{\
 
 /// The claims of an experiment with these, judged by 8 samples a cell.
 fn judged(claims: &str) -> Vec<ClaimReport> {
+    reported(claims).claims
+}
+
+/// The whole experiment.
+fn reported(claims: &str) -> ExperimentReport {
     let text = format!("{HEAD}{claims}");
     let experiment = Experiment::parse(&text, Path::new("/e.toml"));
     let experiments = [experiment.unwrap_or_else(|error| panic!("{error}"))];
     let (options, earlier) = (options(Some(8)), Earlier::default());
     let report = heddle_lab::compare(&experiments, &options, vec![], &earlier, &mut Quiet);
     let mut report = report.unwrap();
-    report.experiments.swap_remove(0).claims
+    report.experiments.swap_remove(0)
 }
 
 /// A table of a model ÷ b, with a row for each n: figure and bound.
@@ -258,4 +263,55 @@ fn a_model_that_ran_anothers_code_is_not_compared_with_it() {
         table.note
     );
     assert_eq!(table.cells[0].note, reason);
+}
+
+#[test]
+fn ties_have_a_ratio_and_a_claim_names_the_cells_that_decided() {
+    let claim = "[[claim]]\nid = \"r\"\nwords = \"r\"\nreading = \"r\"\nform = \"ratio\"\n\
+                 says = \"difference\"\nnumerator = \"a\"\ndenominator = \"b\"\nat = { n = 1 }\n\
+                 bound = { max = 0.5 }\n";
+    let report = reported(claim);
+    let first = &report.groups[0].winners[0];
+    assert_eq!(first.models, ["a", "c", "d"]);
+    let ties: Vec<&str> = first.ties.iter().map(|tie| tie.over.as_str()).collect();
+    assert_eq!(ties, ["c", "d"]);
+    let even = |tie: &heddle_results::Lead| tie.times.low <= 1.0 && tie.times.high >= 1.0;
+    assert!(first.ties.iter().all(even), "{:?}", first.ties);
+    let compared = report.claims[0].compared.iter();
+    let compared = compared.map(|cell| (cell.model.as_str(), cell.point["n"].as_f64()));
+    assert_eq!(
+        compared.collect::<Vec<_>>(),
+        [("a", Some(1.0)), ("b", Some(1.0))]
+    );
+}
+
+#[test]
+fn a_value_stands_in_the_unit_of_its_bound() {
+    let value = |id: &str, bound: &str| {
+        format!(
+            "[[question]]\nid = \"{id}\"\nasks = \"{id}?\"\nform = \"value\"\nmodel = \"b\"\n\
+             at = {{ n = 1 }}\nbound = {bound}\n"
+        )
+    };
+    let found = judged(
+        &[
+            value("small", "{ max = 2e6 }"),
+            value("between", "{ min = 900, max = 1100 }"),
+        ]
+        .concat(),
+    );
+    let [small, between] = &found[..] else {
+        panic!("two questions");
+    };
+    // 1 000 ns and some, of 2 ms.
+    assert_eq!(small.bound, "≤ 2\u{202f}000 µs");
+    assert!(
+        small.ours.starts_with("1.01 µs (95 % 1.0"),
+        "{}",
+        small.ours
+    );
+    assert_eq!(between.bound, "900 … 1\u{202f}100 ns");
+    assert!(
+        between.ours.starts_with("1\u{202f}01") && between.ours.contains(" ns (95 % 1\u{202f}0")
+    );
 }

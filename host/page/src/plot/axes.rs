@@ -17,6 +17,11 @@ pub(crate) struct Frame {
 /// Ticks of the metric's axis with their labels.
 pub(crate) fn metric_ticks(plot: &Plot, scale: &Scale, most: usize) -> Vec<(f64, String)> {
     let values = scale.ticks(most);
+    if plot.relative() {
+        let labels = ticks::labels(&values, "", scale.logarithmic);
+        let times = labels.into_iter().map(|label| format!("{label}×"));
+        return values.into_iter().zip(times).collect();
+    }
     let labels = ticks::labels(&values, plot.unit(), scale.logarithmic);
     values.into_iter().zip(labels).collect()
 }

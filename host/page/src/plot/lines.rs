@@ -92,7 +92,8 @@ pub(crate) fn draw(plot: &Plot) -> String {
     svg.finish()
 }
 
-/// Models stand a little beside each other at each place, so that their dots can be told apart.
+/// The samples of models stand a little beside each other at each place, so that they can be told
+/// apart. Lines and medians stand where they were measured.
 struct Dodge {
     models: usize,
     step: f64,
@@ -106,7 +107,7 @@ impl Dodge {
         let nearest = gaps.fold(f64::INFINITY, f64::min);
         Self {
             models,
-            step: (nearest * 0.5 / models.max(1) as f64).min(5.0),
+            step: (nearest * 0.6 / models.max(1) as f64).min(6.0),
         }
     }
 
@@ -127,8 +128,11 @@ impl Lines<'_> {
     /// Samples, line and medians of one series, the `number`th from the back.
     fn one(&self, svg: &mut Svg, number: usize, series: &Series) {
         let look = self.plot.palette.look(&series.model);
-        let x_of = |cell: &Cell| Some(self.x.at(cell.x?) + self.dodge.of(number));
-        let at = |cell: &Cell, value: f64| Some((x_of(cell)?, self.y.at(value)));
+        let drawn = self.plot.drawn(self.plot.group);
+        let y_of = |cell: &Cell, value: f64| self.y.at(drawn(cell, value));
+        let x_of = |cell: &Cell| Some(self.x.at(cell.x?));
+        let at = |cell: &Cell, value: f64| Some((x_of(cell)?, y_of(cell, value)));
+        let beside = self.dodge.of(number);
 
         svg.open(&group_class(self.plot.palette, series));
         let known = |cell: &Cell| {
@@ -142,9 +146,8 @@ impl Lines<'_> {
             .cells
             .iter()
             .flat_map(|cell| {
-                known(cell)
-                    .into_iter()
-                    .filter_map(move |value| at(cell, value))
+                let places = known(cell).into_iter().filter_map(|value| at(cell, value));
+                places.map(|(x, y)| (x + beside, y)).collect::<Vec<_>>()
             })
             .collect();
         svg.dots("dots", &dots);
@@ -166,10 +169,10 @@ impl Lines<'_> {
             svg.tip(&self.plot.tip(series, cell));
             svg.line(
                 "interval",
-                (x, self.y.at(median.low)),
-                (x, self.y.at(median.high)),
+                (x, y_of(cell, median.low)),
+                (x, y_of(cell, median.high)),
             );
-            svg.shape(look.shape, (x, self.y.at(median.value)));
+            svg.shape(look.shape, (x, y_of(cell, median.value)));
             svg.close();
         }
         svg.close();
@@ -207,6 +210,7 @@ impl Lines<'_> {
 
     /// Names at the ends of the lines; beside the last point of a line that ends early.
     fn names(&self, svg: &mut Svg) {
+        let drawn = self.plot.drawn(self.plot.group);
         let ends: Vec<(&Series, f64, f64)> = back_to_front(self.plot.group)
             .filter_map(|series| {
                 let cell = series
@@ -214,7 +218,8 @@ impl Lines<'_> {
                     .iter()
                     .rev()
                     .find(|cell| cell.median.is_some())?;
-                Some((series, self.x.at(cell.x?), self.y.at(cell.median?.value)))
+                let y = self.y.at(drawn(cell, cell.median?.value));
+                Some((series, self.x.at(cell.x?), y))
             })
             .collect();
         let last = ends

@@ -1,18 +1,20 @@
 //! Plots as static SVG: every sample a dot, medians with their 95 % intervals, published figures as
 //! labelled lines.
 //!
-//! All plots of an experiment share the metric's scale, so that groups can be compared by eye. A
+//! All plots of an experiment share the metric's scale, so that groups can be compared by eye. Where
+//! the metric goes through decades along the axis, they show ratios to the best of each place. A
 //! plot is drawn for a width; the page holds a wide and a narrow one and shows the one that fits.
 
 mod axes;
 mod labels;
 mod lines;
+mod relative;
 mod strip;
 
 use crate::palette::Palette;
 use crate::scale::Scale;
 use crate::ticks::parameter;
-use heddle_results::text::quantity;
+use heddle_results::text::{BELOW_NOISE, Scaled, below_noise};
 use heddle_results::{Better, Cell, ExperimentReport, Group, Series};
 use std::collections::BTreeMap;
 
@@ -51,26 +53,37 @@ impl Plot<'_> {
         &self.experiment.metric.unit
     }
 
-    /// The metric's scale, the same for every group.
+    /// What is drawn of a value: itself, or the ratio to the best where ratios are drawn.
+    fn drawn(&self, group: &Group) -> impl Fn(&Cell, f64) -> f64 + use<> {
+        let best = self
+            .relative()
+            .then(|| relative::best(self.experiment, group))
+            .flatten();
+        let better = self.experiment.metric.better;
+        move |cell, value| match &best {
+            Some(best) => relative::times(best, better, cell, value),
+            None => value,
+        }
+    }
+
+    /// The scale of what is drawn, the same for every group.
     fn scale(&self, from: f64, to: f64) -> Scale {
-        let cells = self
-            .experiment
-            .groups
-            .iter()
-            .flat_map(|group| &group.series)
-            .flat_map(|series| &series.cells);
-        let measured = cells.flat_map(|cell| {
-            cell.values.iter().copied().chain(
-                cell.median
-                    .iter()
-                    .flat_map(|median| [median.low, median.high]),
-            )
-        });
-        Scale::fit(
-            measured.chain(self.experiment.figures.iter().map(|figure| figure.value)),
-            from,
-            to,
-        )
+        let mut shown: Vec<f64> = Vec::new();
+        for group in &self.experiment.groups {
+            let drawn = self.drawn(group);
+            for cell in group.series.iter().flat_map(|series| &series.cells) {
+                let ends = cell.median.iter().flat_map(|it| [it.low, it.high]);
+                let values = cell.values.iter().copied().chain(ends);
+                shown.extend(values.map(|value| drawn(cell, value)));
+            }
+        }
+        let figures = self.experiment.figures.iter().map(|figure| figure.value);
+        Scale::fit(shown.into_iter().chain(figures), from, to)
+    }
+
+    /// Whether ratios are drawn.
+    fn relative(&self) -> bool {
+        has_axis(self.experiment, self.group) && relative::suits(self.experiment)
     }
 
     /// What the metric's axis says of itself.
@@ -85,6 +98,10 @@ impl Plot<'_> {
             scale if !scale.begins_at_zero() => ", axis does not begin at zero",
             _ => "",
         };
+        if self.relative() {
+            let axis = self.experiment.axis.as_deref().unwrap_or_default();
+            return format!("{}, times the best at each {axis}{kind}", metric.label);
+        }
         // Units that we know stand at the ticks; a word of the experiment's own stands here, once.
         let unit = match metric.unit.as_str() {
             "" | "ns" | "bytes" | "per_s" => String::new(),
@@ -106,7 +123,7 @@ impl Plot<'_> {
             .filter(|_| has_axis(self.experiment, self.group))
             .map(|axis| format!(" over {axis}"));
         format!(
-            "{}{} by model{at}; the table below has the same numbers",
+            "{}{} by model{at}; the table of numbers has the same",
             self.experiment.metric.label,
             over.unwrap_or_default()
         )
@@ -118,15 +135,14 @@ impl Plot<'_> {
         if let (Some(axis), Some(x)) = (&self.experiment.axis, cell.x) {
             text += &format!(", {axis} = {}", parameter(x));
         }
-        let unit = self.unit();
         match cell.median {
             Some(median) => {
-                text += &format!(
-                    ": {} (95 % {} … {}), ",
-                    quantity(median.value, unit),
-                    quantity(median.low, unit),
-                    quantity(median.high, unit)
-                );
+                let unit = Scaled::of([median.value], self.unit());
+                let value = match below_noise(median, self.unit()) {
+                    true => BELOW_NOISE.to_owned(),
+                    false => unit.text(median.value),
+                };
+                text += &format!(": {value} (95 % {}), ", unit.ends(median));
                 text += &samples(cell.values.len());
             }
             None => text += ": no good sample",

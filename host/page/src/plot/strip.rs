@@ -5,13 +5,13 @@ use super::{Plot, failures, group_class};
 
 use crate::scale::Scale;
 use crate::svg::{Anchor, Svg, cut, width_of};
-use heddle_results::text::quantity;
-use heddle_results::{Better, Cell, Group, Series};
+use heddle_results::text::{below_noise, measured, times};
+use heddle_results::{Better, Cell, Estimate, Group, Series};
 
 /// Room for a model's name, at most.
 const LABEL_WIDTH: f64 = 190.0;
-/// Room for a median at the end of a row.
-const VALUE_WIDTH: f64 = 92.0;
+/// Room at the end of a row for a median and how many times the best it is.
+const VALUE_WIDTH: f64 = 150.0;
 
 pub(crate) fn draw(plot: &Plot) -> String {
     let rows = sorted(plot.group, plot.experiment.metric.better);
@@ -160,7 +160,7 @@ fn row(
                 value_x,
                 text_y,
                 Anchor::End,
-                &cut(&quantity(median.value, plot.unit()), VALUE_WIDTH),
+                &cut(&value(plot, series, median), VALUE_WIDTH),
             );
         }
         None => {
@@ -179,4 +179,27 @@ fn row(
         }
     }
     svg.close();
+}
+
+/// `54.2 ns · 23.8×`: a median, and how many times worse than the best it is.
+fn value(plot: &Plot, series: &Series, median: Estimate) -> String {
+    let metric = &plot.experiment.metric;
+    let text = measured(median, &metric.unit);
+    let best = sorted(plot.group, metric.better).into_iter();
+    let mut able = best.filter(|(other, _)| !other.reference);
+    let best = able.find_map(|(other, cell)| Some((other, cell.median?)));
+    match best {
+        Some((best, other)) if best.model != series.model && other.value > 0.0 => {
+            let ratio = match metric.better {
+                Better::Lower => median.value / other.value,
+                Better::Higher => other.value / median.value,
+            };
+            if ratio.is_finite() && ratio > 0.0 && !below_noise(median, &metric.unit) {
+                format!("{text} · {}", times(ratio))
+            } else {
+                text
+            }
+        }
+        _ => text,
+    }
 }

@@ -1,12 +1,56 @@
-//! Where claims and statements stand in the page.
+//! Where claims, statements and the samples of a cell stand in the page.
+//!
+//! An anchor that is folded up with an experiment begins with the experiment's and a `:` or `~`: so
+//! the page's script knows what to open.
 
 use super::{Link, slug};
-use heddle_results::{ClaimReport, Kind, Report, statements};
+use heddle_results::{ClaimReport, Compared, ExperimentReport, Kind, Report, statements};
 use std::collections::BTreeMap;
 
 /// Where a claim's entry stands.
 pub(super) fn anchor(claim: &ClaimReport, link: &Link) -> String {
     format!("{}:{}", link.anchor, slug(&claim.id))
+}
+
+/// Where the samples of a cell stand: by the numbers of its group, its series and its own.
+pub(super) fn cell_anchor(link: &Link, [group, series, cell]: [usize; 3]) -> String {
+    format!("{}~{group}.{series}.{cell}", link.anchor)
+}
+
+/// Where the samples of the cell with this name stand, if the experiment has it.
+pub(super) fn compared_anchor(
+    experiment: &ExperimentReport,
+    link: &Link,
+    name: &Compared,
+) -> Option<String> {
+    for (group, found) in experiment.groups.iter().enumerate() {
+        for (series, found) in found.series.iter().enumerate() {
+            let cells = &found.cells;
+            let own = cells.iter().position(|cell| cell.point == name.point);
+            if let (true, Some(cell)) = (found.model == name.model, own) {
+                return Some(cell_anchor(link, [group, series, cell]));
+            }
+        }
+    }
+    None
+}
+
+/// Where the experiments of a report stand.
+pub(super) struct Places<'a>(Vec<(&'a ExperimentReport, &'a Link)>);
+
+impl<'a> Places<'a> {
+    pub(super) fn new(report: &'a Report, links: &'a [Link]) -> Self {
+        Self(report.experiments.iter().zip(links).collect())
+    }
+
+    /// The place of an experiment of this report.
+    pub(super) fn link(&self, experiment: &ExperimentReport) -> Option<&'a Link> {
+        let own = self
+            .0
+            .iter()
+            .find(|(other, _)| std::ptr::eq(*other, experiment));
+        own.map(|(_, link)| *link)
+    }
 }
 
 /// Where statements stand: named by their first words, so that links stay valid from run to run.

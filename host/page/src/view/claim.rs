@@ -2,7 +2,7 @@
 //! verdict and why.
 
 use super::Link;
-use super::anchors::{Anchors, anchor};
+use super::anchors::{Anchors, anchor, compared_anchor};
 use heddle_results::{ClaimReport, Coefficient, ExperimentReport, Kind, Verdict};
 use serde::Serialize;
 
@@ -46,6 +46,8 @@ pub(super) struct Claim {
     verdict: Word,
     note: String,
     why: String,
+    /// The cells whose samples decided it, by model, and where those are.
+    samples: Vec<(String, String)>,
 }
 
 impl Claim {
@@ -53,11 +55,20 @@ impl Claim {
     pub(super) fn all(experiment: &ExperimentReport, link: &Link, anchors: &Anchors) -> Vec<Self> {
         let claims = experiment.claims.iter();
         claims
-            .map(|claim| Self::new(claim, link, anchors.statement(claim)))
+            .map(|claim| Self::new(experiment, claim, link, anchors.statement(claim)))
             .collect()
     }
 
-    pub(super) fn new(claim: &ClaimReport, link: &Link, statement: Option<String>) -> Self {
+    pub(super) fn new(
+        experiment: &ExperimentReport,
+        claim: &ClaimReport,
+        link: &Link,
+        statement: Option<String>,
+    ) -> Self {
+        let place = |cell: &heddle_results::Compared| {
+            let anchor = compared_anchor(experiment, link, cell)?;
+            Some((cell.model.clone(), anchor))
+        };
         let words = match (&statement, claim.short.as_str()) {
             (Some(_), short) if !short.is_empty() => short,
             _ => &claim.words,
@@ -77,6 +88,7 @@ impl Claim {
             verdict: Word::new(claim.verdict, claim.kind),
             note: claim.note.clone(),
             why: claim.why.clone(),
+            samples: claim.compared.iter().filter_map(place).collect(),
         }
     }
 }

@@ -1,13 +1,16 @@
-//! One experiment: question, source, verdicts, claims, plots, tables, what did not run, and how to
+//! One experiment: question, source, verdicts, plots, claims, tables, what did not run, and how to
 //! run a sample again.
 
-use super::anchors::Anchors;
+use super::anchors::{Anchors, cell_anchor};
 use super::claim::Claim;
-use super::{Link, Model};
+use super::ledger::{Count, counts_of};
+use super::map::Map;
+use super::{Link, Model, winners};
 use crate::palette::Palette;
 use crate::plot::{NARROW, Plot, WIDE, failures, has_axis};
 use crate::ticks::parameter;
-use heddle_results::{Better, Cell, ExperimentReport, Group, Series, Source, text};
+use heddle_results::text::{self, below_noise};
+use heddle_results::{Better, Cell, Estimate, ExperimentReport, Group, Metric, Series, Source};
 use serde::Serialize;
 use std::collections::BTreeSet;
 
@@ -19,9 +22,16 @@ pub(super) struct Section {
     question: String,
     source: Option<Source>,
     sentences: Vec<String>,
+    /// Who won where, as a strip of colours and in a few words.
+    strip: String,
+    won: String,
+    /// Who won where, with leads.
+    map: Map,
     claims: Vec<Claim>,
+    /// How many claims came out how.
+    counts: Vec<Count>,
     axis: Option<String>,
-    metric: String,
+    metric: Metric,
     groups: Vec<Panel>,
     /// Rows of all tables.
     rows: usize,
@@ -47,6 +57,9 @@ struct Panel {
 
 #[derive(Serialize)]
 struct Row {
+    anchor: String,
+    /// The swept parameters, as they stand in the samples' lines.
+    point: String,
     x: String,
     model: Model,
     reference: bool,
@@ -71,8 +84,10 @@ impl Section {
         let groups: Vec<Panel> = experiment
             .groups
             .iter()
-            .map(|group| Panel::new(experiment, group, palette, alone))
+            .enumerate()
+            .map(|(number, group)| Panel::new(experiment, link, (number, group), palette, alone))
             .collect();
+        let (strip, won) = winners::strip(experiment, palette);
         let places = groups.iter().flat_map(|group| &group.places);
         Self {
             link: link.clone(),
@@ -82,9 +97,13 @@ impl Section {
             question: experiment.question.clone(),
             source: experiment.source.clone(),
             sentences: super::sentences(experiment),
+            strip,
+            won,
+            map: Map::new(experiment, link, palette),
+            counts: counts_of(&experiment.claims),
             claims: Claim::all(experiment, link, anchors),
             axis: experiment.axis.clone(),
-            metric: experiment.metric.label.clone(),
+            metric: experiment.metric.clone(),
             groups,
             skipped: skipped(experiment, palette),
             troubles: experiment.troubles.clone(),
@@ -114,7 +133,20 @@ fn skipped(experiment: &ExperimentReport, palette: &Palette) -> Vec<(Vec<Model>,
 }
 
 impl Panel {
-    fn new(experiment: &ExperimentReport, group: &Group, palette: &Palette, alone: bool) -> Self {
+    fn new(
+        experiment: &ExperimentReport,
+        link: &Link,
+        (number, group): (usize, &Group),
+        palette: &Palette,
+        alone: bool,
+    ) -> Self {
+        let rows = Rows {
+            experiment,
+            link,
+            group,
+            number,
+            palette,
+        };
         let plot = |width| {
             Plot {
                 experiment,
@@ -139,7 +171,7 @@ impl Panel {
         places.dedup();
         let places: Vec<Vec<Row>> = places
             .into_iter()
-            .map(|place| rows(experiment, group, place, &counters, palette))
+            .map(|place| rows.at(place, &counters))
             .collect();
         Self {
             label: group.label.clone(),
@@ -160,80 +192,85 @@ impl Panel {
     }
 }
 
-/// The rows of one place, the best first; what has no median comes last.
-fn rows(
-    experiment: &ExperimentReport,
-    group: &Group,
-    place: Option<f64>,
-    counters: &[&str],
-    palette: &Palette,
-) -> Vec<Row> {
-    let metric = &experiment.metric;
-    let mut cells: Vec<(&Series, &Cell)> = group
-        .series
-        .iter()
-        .flat_map(|series| {
-            series
-                .cells
-                .iter()
-                .filter(|cell| cell.x == place)
-                .map(move |cell| (series, cell))
-        })
-        .collect();
-    let cost = |cell: &Cell| match (cell.median, metric.better) {
-        (None, _) => f64::INFINITY,
-        (Some(median), Better::Lower) => median.value,
-        (Some(median), Better::Higher) => -median.value,
-    };
-    cells.sort_by(|a, b| cost(a.1).total_cmp(&cost(b.1)));
-    let best = cells
-        .iter()
-        .find(|(series, _)| !series.reference)
-        .and_then(|(_, cell)| cell.median)
-        .map(|median| median.value);
-    let winner = group.winners.iter().find(|winner| winner.x == place);
+/// The rows of a group's table.
+struct Rows<'a> {
+    experiment: &'a ExperimentReport,
+    link: &'a Link,
+    group: &'a Group,
+    /// The group's number.
+    number: usize,
+    palette: &'a Palette,
+}
 
-    let row = |(series, cell): (&Series, &Cell)| Row {
-        x: place.map(parameter).unwrap_or_default(),
-        model: Model::new(&series.model, palette),
-        reference: series.reference,
-        standing: match winner {
-            Some(winner) if winner.models.contains(&series.model) => {
-                if winner.models.len() == 1 {
-                    "wins"
-                } else {
-                    "level"
+impl Rows<'_> {
+    /// Those of one place, the best first; what has no median comes last.
+    fn at(&self, place: Option<f64>, counters: &[&str]) -> Vec<Row> {
+        let metric = &self.experiment.metric;
+        let mut cells: Vec<([usize; 2], &Series, &Cell)> = Vec::new();
+        for (number, series) in self.group.series.iter().enumerate() {
+            for (index, cell) in series.cells.iter().enumerate() {
+                if cell.x == place {
+                    cells.push(([number, index], series, cell));
                 }
             }
+        }
+        let cost = |cell: &Cell| match (cell.median, metric.better) {
+            (None, _) => f64::INFINITY,
+            (Some(median), Better::Lower) => median.value,
+            (Some(median), Better::Higher) => -median.value,
+        };
+        cells.sort_by(|a, b| cost(a.2).total_cmp(&cost(b.2)));
+        let mut able = cells.iter().filter(|(_, series, _)| !series.reference);
+        let best = able.find_map(|(.., cell)| Some(cell.median?.value));
+        let rows = cells.iter();
+        rows.map(|(at, series, cell)| self.row(*at, series, cell, best, counters))
+            .collect()
+    }
+
+    fn row(
+        &self,
+        [series_number, cell_number]: [usize; 2],
+        series: &Series,
+        cell: &Cell,
+        best: Option<f64>,
+        counters: &[&str],
+    ) -> Row {
+        let metric = &self.experiment.metric;
+        let winner = self.group.winners.iter().find(|winner| winner.x == cell.x);
+        let front = winner.map_or(&[][..], |winner| &winner.models[..]);
+        let standing = match (front.contains(&series.model), front.len()) {
+            (true, 1) => "wins",
+            (true, _) => "level",
             _ => "",
-        },
-        median: cell
-            .median
-            .map(|median| text::quantity(median.value, &metric.unit))
-            .unwrap_or_default(),
-        interval: cell
-            .median
-            .map(|median| text::interval(median.low, median.high, &metric.unit))
-            .unwrap_or_default(),
-        ratio: cell
-            .median
-            .zip(best)
-            .and_then(|(median, best)| ratio(median.value, best, metric.better))
-            .map(text::times)
-            .unwrap_or_default(),
-        samples: cell.values.len(),
-        failures: failures(cell),
-        counters: counters
-            .iter()
-            .map(|name| {
-                cell.counters
-                    .get(*name)
-                    .map(|value| text::counter(name, *value))
-                    .unwrap_or_default()
-            })
-            .collect(),
-    };
-    cells.into_iter().map(row).collect()
+        };
+        let noise = cell.median.is_some_and(|it| below_noise(it, &metric.unit));
+        let medians = cell.median.zip(best).filter(|_| !noise);
+        let ratio = medians.and_then(|(median, best)| ratio(median.value, best, metric.better));
+        let counter = |name: &&str| {
+            let value = cell.counters.get(*name);
+            value
+                .map(|value| text::counter(name, *value))
+                .unwrap_or_default()
+        };
+        let interval = |median: Estimate| text::interval(median.low, median.high, &metric.unit);
+        Row {
+            anchor: cell_anchor(self.link, [self.number, series_number, cell_number]),
+            point: serde_json::to_string(&cell.point).unwrap_or_default(),
+            x: cell.x.map(parameter).unwrap_or_default(),
+            model: Model::new(&series.model, self.palette),
+            reference: series.reference,
+            standing,
+            median: cell
+                .median
+                .map(|median| text::measured(median, &metric.unit))
+                .unwrap_or_default(),
+            interval: cell.median.map(interval).unwrap_or_default(),
+            ratio: ratio.map(text::times).unwrap_or_default(),
+            samples: cell.values.len(),
+            failures: failures(cell),
+            counters: counters.iter().map(counter).collect(),
+        }
+    }
 }
 
 /// How many times worse than the best; nothing where a ratio says nothing.

@@ -1,89 +1,46 @@
 //! What was compared, where, when, and what came out.
 
-use super::Link;
+use super::answers::percent;
 use heddle_results::Report;
+use heddle_results::text::count;
 use serde::Serialize;
 use std::time::{Duration, UNIX_EPOCH};
 
 #[derive(Serialize)]
 pub(super) struct Head {
-    experiments: usize,
-    workloads: usize,
-    models: usize,
-    samples: usize,
+    samples: String,
     mode: String,
     started: String,
     took: String,
-    /// `host, cpu, 2 processors, Linux 6.18`.
-    machine: String,
+    /// `2 processors`.
+    processors: String,
     host: String,
+    /// The share of the processors that others used: `53 %`. Empty: too little to tell.
+    busy: String,
     notes: Vec<String>,
-    findings: Vec<Finding>,
-}
-
-#[derive(Serialize)]
-struct Finding {
-    link: Link,
-    question: String,
-    sentences: Vec<String>,
 }
 
 impl Head {
-    pub(super) fn new(report: &Report, links: &[Link]) -> Self {
-        let distinct = |words: &mut dyn Iterator<Item = &str>| {
-            words.collect::<std::collections::BTreeSet<_>>().len()
-        };
-        let series = || {
-            report
-                .experiments
-                .iter()
-                .flat_map(|experiment| &experiment.groups)
-                .flat_map(|group| &group.series)
-        };
-        let machine = &report.machine;
-        let processors = match machine.cpus {
+    pub(super) fn new(report: &Report) -> Self {
+        let groups = report.experiments.iter().flat_map(|it| &it.groups);
+        let cells = groups
+            .flat_map(|group| &group.series)
+            .flat_map(|series| &series.cells);
+        let taken = cells.map(|cell| cell.values.len() + cell.failures.len());
+        let processors = match report.machine.cpus {
             0 => String::new(),
             1 => "1 processor".into(),
             number => format!("{number} processors"),
         };
-        let parts = [
-            machine.cpu.as_str(),
-            processors.as_str(),
-            machine.kernel.as_str(),
-        ];
         Self {
-            experiments: report.experiments.len(),
-            workloads: distinct(
-                &mut report
-                    .experiments
-                    .iter()
-                    .map(|experiment| experiment.workload.as_str()),
-            ),
-            models: distinct(&mut series().map(|series| series.model.as_str())),
-            samples: series()
-                .flat_map(|series| &series.cells)
-                .map(|cell| cell.values.len() + cell.failures.len())
-                .sum(),
+            samples: count(taken.sum::<usize>() as f64),
             mode: report.mode.clone(),
             started: date(report.started_ns),
             took: duration(report.took_ns),
-            machine: parts
-                .into_iter()
-                .filter(|part| !part.is_empty())
-                .collect::<Vec<_>>()
-                .join(", "),
-            host: machine.host.clone(),
+            processors,
+            host: report.machine.host.clone(),
+            busy: report.busy.map(percent).unwrap_or_default(),
             notes: report.notes.clone(),
-            findings: report
-                .experiments
-                .iter()
-                .zip(links)
-                .map(|(experiment, link)| Finding {
-                    link: link.clone(),
-                    question: experiment.question.clone(),
-                    sentences: super::sentences(experiment),
-                })
-                .collect(),
         }
     }
 }

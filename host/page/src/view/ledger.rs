@@ -6,8 +6,8 @@ use super::Link;
 use super::anchors::{Anchors, anchor};
 use super::claim::{Claim, Word};
 use heddle_results::{
-    CellReport, ExperimentReport, Kind, Part, PrintedTable, Report, Statement, Tally, Verdict,
-    statements, tables,
+    CellReport, ClaimReport, ExperimentReport, Kind, Part, PrintedTable, Report, Statement, Tally,
+    Verdict, statements, tables,
 };
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -25,7 +25,7 @@ pub(super) struct Ledger {
 }
 
 #[derive(Serialize)]
-struct Count {
+pub(super) struct Count {
     verdict: Word,
     number: usize,
 }
@@ -45,6 +45,9 @@ struct Entry {
     anchor: String,
     words: String,
     verdict: Word,
+    /// What decided it: `4.90×`, against the bound.
+    value: String,
+    claimed: String,
     /// How many parts were judged, where some were not.
     partly: String,
     /// How the words were read, where all parts read them alike.
@@ -146,6 +149,20 @@ fn counts(kind: Kind, tally: &Tally) -> Vec<Count> {
     Verdict::ALL.map(count).into()
 }
 
+/// How an experiment's claims, questions and goals came out: only what there is.
+pub(super) fn counts_of(claims: &[ClaimReport]) -> Vec<Count> {
+    let kind = claims.iter().map(|claim| claim.kind).min();
+    let count = |verdict| Count {
+        verdict: Word::new(verdict, kind.unwrap_or_default()),
+        number: claims
+            .iter()
+            .filter(|claim| claim.verdict == verdict)
+            .count(),
+    };
+    let counts = Verdict::ALL.into_iter().map(count);
+    counts.filter(|count| count.number > 0).collect()
+}
+
 impl Entry {
     fn new<'a>(
         statement: &Statement,
@@ -186,7 +203,10 @@ impl Entry {
             })
         };
         let first = statement.parts.first().filter(|_| alike);
+        let decisive = statement.decisive().map(|part| part.claim);
         Self {
+            value: decisive.map_or_else(String::new, |claim| claim.value().to_owned()),
+            claimed: decisive.map_or_else(String::new, |claim| claim.bound.clone()),
             anchor: anchors
                 .of(statement.document, statement.words)
                 .unwrap_or_default(),
@@ -240,7 +260,9 @@ impl Ours {
     fn new(kind: Kind, report: &Report, links: &[Link]) -> Option<Self> {
         let of_kind = |(experiment, link): (&ExperimentReport, &Link)| {
             let own = experiment.claims.iter().filter(|claim| claim.kind == kind);
-            let claims: Vec<Claim> = own.map(|claim| Claim::new(claim, link, None)).collect();
+            let claims: Vec<Claim> = own
+                .map(|claim| Claim::new(experiment, claim, link, None))
+                .collect();
             (!claims.is_empty()).then(|| (link.clone(), claims))
         };
         let experiments: Vec<_> = report

@@ -1,4 +1,4 @@
-//! The winner map: who won where, one small table an experiment.
+//! Who won where in an experiment, with leads.
 
 use super::{Link, Model};
 use crate::palette::Palette;

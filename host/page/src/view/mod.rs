@@ -2,13 +2,18 @@
 //! the page, with a template of the same name.
 
 mod anchors;
+mod answers;
 mod claim;
+mod contents;
 mod environment;
 mod experiment;
 mod flow;
 mod head;
+mod kinds;
 mod ledger;
 mod map;
+mod told;
+mod winners;
 mod words;
 
 use crate::palette::{self, Look, Palette};
@@ -16,7 +21,7 @@ use crate::{Error, raw};
 use heddle_results::Report;
 use minijinja::{Environment, UndefinedBehavior, context};
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A model's name and how it looks.
 #[derive(Serialize)]
@@ -46,54 +51,95 @@ struct Link {
 pub(crate) fn page(report: &Report, raw_jsonl: &str) -> Result<String, Error> {
     let palette = Palette::assign(models(report));
     let links = links(report);
-    let with_links = || report.experiments.iter().zip(&links);
-    let maps: Vec<_> = with_links()
-        .map(|(experiment, link)| map::Map::new(experiment, link, &palette))
-        .collect();
+    let places = anchors::Places::new(report, &links);
     let anchors = anchors::Anchors::new(report);
-    let sections: Vec<_> = with_links()
-        .map(|(experiment, link)| experiment::Section::new(experiment, link, &anchors, &palette))
+    let section = |number: usize| {
+        let (experiment, link) = (report.experiments.get(number)?, links.get(number)?);
+        Some(experiment::Section::new(
+            experiment, link, &anchors, &palette,
+        ))
+    };
+    let chapters: Vec<_> = contents::chapters(report)
+        .into_iter()
+        .enumerate()
+        .map(|(number, chapter)| Chapter {
+            anchor: format!("use-{}", number + 1),
+            title: chapter.title,
+            experiments: chapter.members.into_iter().filter_map(section).collect(),
+        })
         .collect();
-    let page = environment()?.get_template("page.html")?.render(context! {
-        head => head::Head::new(report, &links),
-        map => maps,
-        ledger => ledger::Ledger::new(report, &links, &anchors),
-        experiments => sections,
-        environment => environment::Environment::new(report),
-        raw => raw::for_script(raw_jsonl)?,
-        raw_lines => raw_jsonl.lines().filter(|line| !line.trim().is_empty()).count(),
-        words => words::words(models(report).collect::<Vec<_>>().into_iter()),
-        shapes => palette::SHAPES,
-        palette => palette::css(),
-    })?;
+    let families = palette.families().map(|family| Model {
+        name: family.to_owned(),
+        look: palette.look_of_family(family),
+    });
+    let page = environment(report)?
+        .get_template("page.html")?
+        .render(context! {
+            head => head::Head::new(report),
+            answers => answers::Answers::new(report, &places, &palette),
+            told => told::quoted(report, &anchors),
+            ledger => ledger::Ledger::new(report, &links, &anchors),
+            families => families.collect::<Vec<_>>(),
+            chapters => chapters,
+            environment => environment::Environment::new(report),
+            raw => raw::for_script(raw_jsonl)?,
+            raw_lines => raw_jsonl.lines().filter(|line| !line.trim().is_empty()).count(),
+            words => words::words(models(report).collect::<Vec<_>>().into_iter()),
+            shapes => palette::SHAPES,
+            palette => palette::css(),
+        })?;
     Ok(page)
 }
 
-fn environment() -> Result<Environment<'static>, Error> {
+/// Experiments of one use.
+#[derive(Serialize)]
+struct Chapter {
+    anchor: String,
+    title: String,
+    experiments: Vec<experiment::Section>,
+}
+
+/// The templates and the files that they include.
+const FILES: [(&str, &str); 20] = [
+    ("page.html", include_str!("../../templates/page.html")),
+    ("macros.html", include_str!("../../templates/macros.html")),
+    (
+        "contents.html",
+        include_str!("../../templates/contents.html"),
+    ),
+    ("head.html", include_str!("../../templates/head.html")),
+    ("answers.html", include_str!("../../templates/answers.html")),
+    ("told.html", include_str!("../../templates/told.html")),
+    ("winners.html", include_str!("../../templates/winners.html")),
+    ("map.html", include_str!("../../templates/map.html")),
+    ("words.html", include_str!("../../templates/words.html")),
+    ("ledger.html", include_str!("../../templates/ledger.html")),
+    ("claims.html", include_str!("../../templates/claims.html")),
+    (
+        "experiment.html",
+        include_str!("../../templates/experiment.html"),
+    ),
+    ("numbers.html", include_str!("../../templates/numbers.html")),
+    (
+        "environment.html",
+        include_str!("../../templates/environment.html"),
+    ),
+    ("style.css", include_str!("../../templates/style.css")),
+    ("first.css", include_str!("../../templates/first.css")),
+    ("print.css", include_str!("../../templates/print.css")),
+    ("fold.js", include_str!("../../templates/fold.js")),
+    ("filter.js", include_str!("../../templates/filter.js")),
+    ("samples.js", include_str!("../../templates/samples.js")),
+];
+
+fn environment(report: &Report) -> Result<Environment<'static>, Error> {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     environment.set_trim_blocks(true);
     environment.set_lstrip_blocks(true);
-    environment.add_filter("flow", flow::flow);
-    for (name, source) in [
-        ("page.html", include_str!("../../templates/page.html")),
-        ("macros.html", include_str!("../../templates/macros.html")),
-        ("head.html", include_str!("../../templates/head.html")),
-        ("map.html", include_str!("../../templates/map.html")),
-        ("words.html", include_str!("../../templates/words.html")),
-        ("ledger.html", include_str!("../../templates/ledger.html")),
-        ("claims.html", include_str!("../../templates/claims.html")),
-        (
-            "experiment.html",
-            include_str!("../../templates/experiment.html"),
-        ),
-        (
-            "environment.html",
-            include_str!("../../templates/environment.html"),
-        ),
-        ("style.css", include_str!("../../templates/style.css")),
-        ("save.js", include_str!("../../templates/save.js")),
-    ] {
+    let models: BTreeSet<String> = models(report).map(str::to_owned).collect();
+    environment.add_filter("flow", move |text: String| flow::flow(&text, &models));
+    for (name, source) in FILES {
         environment.add_template(name, source)?;
     }
     Ok(environment)

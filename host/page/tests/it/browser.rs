@@ -1,7 +1,8 @@
 //! The page as a browser sees it: what is asserted here is what a reader gets, without a network.
 //!
 //! `HEDDLE_SCREENSHOTS=DIR` also leaves pictures there, light and dark, wide and narrow; with
-//! `HEDDLE_PAGE=FILE` of that page instead of the made-up one.
+//! `HEDDLE_PAGE=FILE` of that page instead of the made-up one (`examples/render.rs` draws a finished
+//! report's).
 
 use crate::chromium::Browser;
 use heddle_results::{CellReport, Limits, Verdict};
@@ -13,6 +14,15 @@ fn invisible(browser: &mut Browser, texts: &[&str]) -> Vec<String> {
     let found = browser.evaluate(&format!("(() => {{ const all = document.body.innerText; return {wanted}.filter(text => !all.includes(text)); }})()"));
     serde_json::from_value(found).unwrap()
 }
+
+/// Opens every fold, and what is folded in it; how many are left, after the page has heard of it.
+pub const OPEN_ALL: &str = "(async () => {
+    for (let turn = 0; turn < 5; turn++) {
+        document.querySelectorAll('details:not([open])').forEach(it => it.open = true);
+        await new Promise(done => setTimeout(done, 50));
+    }
+    return document.querySelectorAll('details:not([open])').length;
+})()";
 
 /// Presses the button; the text of the file that it offers.
 fn saved(browser: &mut Browser) -> String {
@@ -42,6 +52,9 @@ fn a_reader_sees_every_verdict_and_nothing_is_fetched_or_complained_of() {
 
     let mut browser = Browser::start();
     browser.open(&page, 1200, "light");
+    browser.evaluate("document.getElementById('all').click()");
+    let every_fold = OPEN_ALL;
+    browser.evaluate(every_fold);
     let verdicts: Vec<&str> = report
         .experiments
         .iter()
@@ -87,10 +100,13 @@ fn a_reader_sees_every_verdict_and_nothing_is_fetched_or_complained_of() {
         (400, "dark"),
     ] {
         browser.open(&page, width, scheme);
-        let beyond = browser.evaluate(
-            "document.documentElement.scrollWidth - document.documentElement.clientWidth",
-        );
-        assert_eq!(beyond, 0, "the page is wider than its window at {width} px");
+        for folds in ["0", every_fold] {
+            browser.evaluate(folds);
+            let beyond = browser.evaluate(
+                "document.documentElement.scrollWidth - document.documentElement.clientWidth",
+            );
+            assert_eq!(beyond, 0, "the page is wider than its window at {width} px");
+        }
     }
     assert_eq!(browser.complaints, [] as [String; 0]);
     assert_eq!(browser.requests_other_than(&page), [] as [String; 0]);
@@ -106,6 +122,7 @@ fn headings_tables_and_signs_can_be_heard() {
     std::fs::write(&page, text).unwrap();
     let mut browser = Browser::start();
     browser.open(&page, 400, "light");
+    assert_eq!(browser.evaluate(OPEN_ALL), 0, "folds that stay closed");
     for (faults, what) in [
         (
             "[...document.querySelectorAll('th:not([scope])')]",
@@ -270,6 +287,7 @@ fn a_picture_can_be_taken() {
         return;
     };
     std::fs::create_dir_all(&target).unwrap();
+    std::fs::copy(&page, target.join("page.html")).unwrap();
     let save = |name: &str, picture: Vec<u8>| {
         let path: &Path = &target.join(name);
         std::fs::write(path, picture).unwrap();
@@ -284,13 +302,11 @@ fn a_picture_can_be_taken() {
         browser.open(&page, width, scheme);
         save(&format!("{scheme}-{width}.png"), browser.picture(None));
     }
-    // For a README: the first plot that stands alone, with what is said of it.
-    browser.open(&page, 1000, "light");
-    let section = "const figure = [...document.querySelectorAll('figure')].find(figure => figure.querySelector('.plot.wide')) ?? document.body;\
-        const section = figure.closest('section') ?? figure;";
-    let rectangle = browser.evaluate(&format!(
-        "(() => {{ {section} const top = section.getBoundingClientRect().top + scrollY;\
-          return {{ x: 0, y: top, width: innerWidth, height: figure.getBoundingClientRect().bottom + scrollY - top + 8, scale: 1 }}; }})()"
-    ));
+    // For a README: the first screen.
+    browser.open(&page, 1280, "light");
+    let rectangle = browser.evaluate(
+        "(() => { const last = document.querySelector('#told .quoted') ?? document.querySelector('.answers');
+            return { x: 0, y: 0, width: innerWidth, height: last.getBoundingClientRect().bottom + 12, scale: 1 }; })()",
+    );
     save("readme.png", browser.picture_of(rectangle));
 }

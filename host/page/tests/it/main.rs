@@ -5,4 +5,5 @@
 mod browser;
 mod chromium;
 mod common;
+mod first_screen;
 mod page;

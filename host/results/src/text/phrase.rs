@@ -1,4 +1,4 @@
-use super::{count, number, quantity, unit_of, words};
+use super::{BELOW_NOISE, count, number, quantity, unit_of, words};
 
 /// A counter with its name in words: `no allocations`, `1 kernel thread`, `40.1 ms in the kernel`,
 /// `1.01 system calls a switch`.
@@ -34,6 +34,7 @@ pub fn phrase(name: &str, value: Option<f64>) -> String {
         return format!("{noun}{per} not counted");
     };
     match (known, unit_of(name)) {
+        (_, unit) if !unit.is_empty() && value < 0.0 => format!("{noun}{per} {BELOW_NOISE}"),
         (Some(what), unit) => format!("{} {what}", quantity(value, unit)),
         (None, "") if value == 0.0 => format!("no {noun}{per}"),
         (None, "") if value == 1.0 => format!("1 {}{per}", singular(&noun)),
@@ -94,6 +95,7 @@ mod tests {
             ("allocations_per_chain", Some(4.0), "4 allocations a chain"),
             ("p_operations_per_item", Some(2.0), "2 P operations an item"),
             ("queue_ns", Some(2e3), "2.00 µs of queue"),
+            ("grown_bytes", Some(-2790.0), "grown below noise"),
             ("blocked_p_operations", Some(7.0), "7 blocked P operations"),
             ("threads_left", Some(1.0), "1 thread left"),
             ("unwound", Some(1.0), "1 unwound"),

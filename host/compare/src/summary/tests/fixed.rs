@@ -54,6 +54,7 @@ fn group(label: &str, at: Values, x: Option<f64>, front: &[&str], behind: &[(&st
             x,
             models: front.iter().map(|model| (*model).into()).collect(),
             lead: behind.first().cloned(),
+            ties: vec![],
             behind,
         }],
     }
@@ -84,6 +85,7 @@ fn claim(
         },
         ours: ours.into(),
         estimate: Some(estimate(value)),
+        compared: vec![],
         coefficients: vec![],
         cells: vec![],
         verdict,

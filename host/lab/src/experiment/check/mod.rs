@@ -14,6 +14,8 @@ use toml::Spanned;
 
 /// Seconds that nobody waits for: some thirty years.
 const LONGEST: f64 = 1e9;
+/// Longest `use`, in characters: a heading of the page's contents.
+const LONGEST_USE: usize = 40;
 
 /// Finds the first thing that is wrong.
 pub(super) fn check(experiment: &Experiment, text: &str) -> Result<()> {
@@ -88,6 +90,7 @@ impl Checker<'_> {
             metric,
             reference,
             base,
+            usage,
             ..
         } = self.experiment;
         let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
@@ -108,6 +111,17 @@ impl Checker<'_> {
         }
         if metric.name.is_empty() {
             return self.wrong(0..0, "[metric]", "the metric needs a name");
+        }
+        let length = usage.chars().count();
+        if length > LONGEST_USE || usage.chars().any(char::is_control) || usage.trim() != usage {
+            return self.wrong(
+                0..0,
+                "use",
+                format!(
+                    "`use` has {length} characters: it says on one line, in at most \
+                     {LONGEST_USE}, what people build who ask this"
+                ),
+            );
         }
         let models: Vec<&str> = self.experiment.models().collect();
         for model in reference.iter().chain(base) {

@@ -1,7 +1,7 @@
 use super::{Case, Judgement};
 use crate::experiment::Form;
 use crate::judge::cells::Judged;
-use heddle_results::text::{interval, number, quantity, range};
+use heddle_results::text::{Scaled, number, range};
 use heddle_results::{Coefficient, Estimate};
 use heddle_stats::{Derived, Resampled, Scale, line};
 
@@ -81,12 +81,11 @@ impl<'a> Case<'a> {
 
     pub(super) fn coefficient(&self, name: String, value: &Derived) -> Result<Coefficient, String> {
         let estimate = estimate(value)?;
-        let Estimate { value, low, high } = estimate;
-        let unit = &self.experiment.metric.unit;
+        let unit = Scaled::of([estimate.value], &self.experiment.metric.unit);
         let text = format!(
             "{} (95 % {})",
-            quantity(value, unit),
-            interval(low, high, unit)
+            unit.text(estimate.value),
+            unit.ends(estimate)
         );
         Ok(Coefficient {
             name,

@@ -18,7 +18,7 @@ use super::why::why;
 use crate::experiment::{Claim, Experiment, Form, Mode, Slope, Trend};
 use columns::left_out;
 use heddle_results::{
-    CellReport, ClaimReport, Coefficient, Estimate, Kind, Limits, SkippedModel, Verdict,
+    CellReport, ClaimReport, Coefficient, Compared, Estimate, Kind, Limits, SkippedModel, Verdict,
 };
 use heddle_stats::FEWEST;
 
@@ -44,7 +44,7 @@ struct Judgement<'a> {
     /// Samples a cell that would settle it, if it is inconclusive and a number would do.
     needed: Option<u64>,
     note: String,
-    /// The cells whose counters say why.
+    /// The cells that decide, whose counters say why.
     why: Vec<&'a Judged<'a>>,
     /// Cells that would need more samples, and how many.
     wanted: Vec<(usize, u32)>,
@@ -81,13 +81,14 @@ pub fn judge(case: &Case) -> (ClaimReport, Vec<(usize, u32)>) {
         reading: claim.reading.clone(),
         figure: claim.figure.clone(),
         computed: case.computed(),
-        bound: case.bound_text(),
+        bound: case.bound_text(judgement.estimate),
         within: judgement.within.unwrap_or(Limits {
             min: claim.bound.min,
             max: claim.bound.max,
         }),
         ours: judgement.ours,
         estimate: judgement.estimate,
+        compared: compared(&judgement.why),
         coefficients: judgement.coefficients,
         cells: judgement.cells,
         verdict: judgement.verdict,
@@ -96,6 +97,15 @@ pub fn judge(case: &Case) -> (ClaimReport, Vec<(usize, u32)>) {
         why: why(&claim.why, &judgement.why),
     };
     (report, judgement.wanted)
+}
+
+/// The cells by name.
+fn compared(cells: &[&Judged]) -> Vec<Compared> {
+    let name = |cell: &&Judged| Compared {
+        model: cell.cell.model.clone(),
+        point: cell.cell.point.clone(),
+    };
+    cells.iter().map(name).collect()
 }
 
 impl<'a> Case<'a> {

@@ -81,8 +81,8 @@ impl<'a> Case<'a> {
             ours += &format!(
                 " at {}; {} to {} over {} points",
                 decisive.place,
-                self.text(least),
-                self.text(most),
+                self.text(least, Some(decisive.estimate)),
+                self.text(most, Some(decisive.estimate)),
                 points.len()
             );
         }

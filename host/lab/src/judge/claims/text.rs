@@ -2,35 +2,53 @@ use super::Case;
 use crate::experiment::{Account, Form, Mode, Pair, Settings, Single, Slope, SplitLines, Trend};
 use crate::judge::cells::label;
 use crate::judge::sentences::{plain_number, ratio};
-use heddle_results::text::{counter, quantity, range, times, words};
+use heddle_results::text::{Scaled, count, range, times, unit_of, words};
 use heddle_results::{Estimate, Values};
 
 impl Case<'_> {
-    /// A number at a point, for people: a ratio as `1.30×`, a value with its unit.
-    pub(super) fn text(&self, value: f64) -> String {
-        match &self.claim.form {
-            Form::Value(_) if self.claim.metric.is_none() => {
-                quantity(value, &self.experiment.metric.unit)
-            }
-            Form::Value(_) => counter(self.metric(), value),
+    /// The unit of a claim on a value, in which its bound, what was found and the interval stand;
+    /// none for ratios, and for counts, which have no unit.
+    fn unit(&self, found: Option<Estimate>) -> Option<Scaled<'_>> {
+        let Form::Value(_) = &self.claim.form else {
+            return None;
+        };
+        let unit = match &self.claim.metric {
+            None => self.experiment.metric.unit.as_str(),
+            Some(metric) => unit_of(metric),
+        };
+        let bound = self.claim.bound;
+        let values = [bound.min, bound.max, found.map(|found| found.value)];
+        (!unit.is_empty()).then(|| Scaled::of(values.into_iter().flatten(), unit))
+    }
+
+    /// A number at a point, for people: a ratio as `1.30×`, a value with its unit. `found` is what
+    /// decided.
+    pub(super) fn text(&self, value: f64, found: Option<Estimate>) -> String {
+        match (&self.claim.form, self.unit(found)) {
+            (_, Some(unit)) => unit.text(value),
+            (Form::Value(_), None) => count(value),
             _ => times(value),
         }
     }
 
     pub(super) fn estimate_text(&self, estimate: Estimate) -> String {
-        match &self.claim.form {
-            Form::Value(_) => {
-                let [value, low, high] =
-                    [estimate.value, estimate.low, estimate.high].map(|value| self.text(value));
-                format!("{value} (95 % {})", range(&low, &high))
+        let Form::Value(_) = &self.claim.form else {
+            return ratio(estimate);
+        };
+        let text = |value| self.text(value, Some(estimate));
+        let (value, ends) = match self.unit(Some(estimate)) {
+            Some(unit) => (text(estimate.value), unit.ends(estimate)),
+            None => {
+                let ends = range(&text(estimate.low), &text(estimate.high));
+                (text(estimate.value), ends)
             }
-            _ => ratio(estimate),
-        }
+        };
+        format!("{value} (95 % {ends})")
     }
 
-    /// The claim's bound: of a value in its unit, as the value beside it; of anything else the bare
-    /// numbers.
-    pub(super) fn bound_text(&self) -> String {
+    /// The claim's bound: of a value in the unit of what was found beside it; of anything else the
+    /// bare numbers.
+    pub(super) fn bound_text(&self, found: Option<Estimate>) -> String {
         let bound = self.claim.bound;
         if let Form::Table(_) = self.claim.form {
             return "each cell near its figure".into();
@@ -38,10 +56,14 @@ impl Case<'_> {
         if !matches!(self.claim.form, Form::Value(_)) {
             return bound.to_string();
         }
+        let text = |value| self.text(value, found);
         match (bound.min, bound.max) {
-            (Some(min), Some(max)) => format!("{} … {}", self.text(min), self.text(max)),
-            (Some(min), None) => format!("≥ {}", self.text(min)),
-            (None, Some(max)) => format!("≤ {}", self.text(max)),
+            (Some(min), Some(max)) => match self.unit(found) {
+                Some(unit) => format!("{} … {}", unit.number(min), unit.text(max)),
+                None => format!("{} … {}", text(min), text(max)),
+            },
+            (Some(min), None) => format!("≥ {}", text(min)),
+            (None, Some(max)) => format!("≤ {}", text(max)),
             (None, None) => bound.to_string(),
         }
     }

@@ -131,6 +131,19 @@ impl Browser {
         self.evaluate("0");
     }
 
+    /// The page as it is printed.
+    pub fn print_media(&mut self) {
+        self.call("Emulation.setEmulatedMedia", json!({"media": "print"}));
+    }
+
+    /// Pages that are opened from now on run no script of their own.
+    pub fn without_scripts(&mut self) {
+        self.call(
+            "Emulation.setScriptExecutionDisabled",
+            json!({"value": true}),
+        );
+    }
+
     /// A JavaScript expression's value; of a promise, what it brings.
     pub fn evaluate(&mut self, expression: &str) -> Value {
         let answer = self.call(

@@ -125,6 +125,7 @@ fn winner(x: Option<f64>, place: usize, series: &[Series]) -> Winner {
             x,
             models: vec![],
             lead: None,
+            ties: vec![],
             behind: vec![],
         };
     };
@@ -134,22 +135,21 @@ fn winner(x: Option<f64>, place: usize, series: &[Series]) -> Winner {
         .filter(level)
         .map(|(model, _)| model.to_string())
         .collect();
-    let lead = medians
-        .iter()
-        .find(|other| !level(other))
-        .map(|(model, other)| Lead {
-            over: model.to_string(),
-            times: Estimate {
-                value: other.value / best.1.value,
-                low: other.low / best.1.high,
-                high: other.high / best.1.low,
-            },
-        });
-    let behind = lead.iter().cloned().collect();
+    let lead = |(model, other): &(&str, Estimate)| Lead {
+        over: model.to_string(),
+        times: Estimate {
+            value: other.value / best.1.value,
+            low: other.low / best.1.high,
+            high: other.high / best.1.low,
+        },
+    };
+    let (ties, behind): (Vec<_>, Vec<_>) = medians.iter().skip(1).partition(level);
+    let behind: Vec<Lead> = behind.into_iter().map(lead).collect();
     Winner {
         x,
         models,
-        lead,
+        lead: behind.first().cloned(),
+        ties: ties.into_iter().map(lead).collect(),
         behind,
     }
 }
@@ -180,6 +180,7 @@ pub fn claim(
         within: Limits::default(),
         ours: ours.into(),
         estimate: None,
+        compared: vec![],
         coefficients: vec![],
         cells: vec![],
         verdict,
@@ -286,6 +287,7 @@ pub fn small() -> Report {
                     high: 2.15,
                 },
             }),
+            ties: vec![],
             behind: vec![],
         }],
     };
@@ -329,18 +331,50 @@ pub fn small() -> Report {
     }
 }
 
+/// Claims were decided by the first two models of their experiment.
+fn compare_ends(experiments: &mut [ExperimentReport]) {
+    for experiment in experiments {
+        let series = experiment.groups.iter().flat_map(|group| &group.series);
+        let compared = series.take(2).filter_map(|series| {
+            let point = series.cells.first()?.point.clone();
+            let model = series.model.clone();
+            Some(Compared { model, point })
+        });
+        let compared: Vec<Compared> = compared.collect();
+        for claim in &mut experiment.claims {
+            claim.compared.clone_from(&compared);
+        }
+    }
+}
+
+/// The large report many times over, with as many cells as a run of all experiments.
+pub fn large() -> Report {
+    let mut report = rich();
+    let own = report.experiments.clone();
+    for copy in 1..9 {
+        for experiment in &own {
+            let mut experiment = experiment.clone();
+            experiment.id += &format!("-{copy}");
+            experiment.usage = format!("something else {copy}");
+            for claim in &mut experiment.claims {
+                claim.words += &format!(", in work {copy}");
+            }
+            report.experiments.push(experiment);
+        }
+    }
+    report
+}
+
 /// `results.jsonl` of a report, as far as the page is concerned: a line a sample.
 pub fn jsonl(report: &Report) -> String {
     let mut lines = String::new();
     for experiment in &report.experiments {
-        for (group, series) in experiment
-            .groups
-            .iter()
-            .flat_map(|group| group.series.iter().map(move |series| (group, series)))
-        {
-            for value in series.cells.iter().flat_map(|cell| &cell.values) {
-                let line = json!({"experiment": experiment.id, "model": series.model, "point": group.at, "metrics": {&experiment.metric.name: value}});
-                lines += &format!("{line}\n");
+        for series in experiment.groups.iter().flat_map(|group| &group.series) {
+            for cell in &series.cells {
+                for value in &cell.values {
+                    let line = json!({"experiment": experiment.id, "model": series.model, "point": cell.point, "status": "ok", "metrics": {&experiment.metric.name: value}, "command": ["lab/it", "--once"]});
+                    lines += &format!("{line}\n");
+                }
             }
         }
     }
