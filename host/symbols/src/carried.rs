@@ -8,15 +8,19 @@
 //! 1143 0 enter-call -
 //! 1234 4 suspension _Z5fetchi
 //! 1234 2a line /src/fetch.cpp
+//! 4040 28 variable ledger
 //! ```
 //!
 //! A line a fact: address and a number in hexadecimal, a word, and what it leads to. A function
 //! ends by a jump behind this address, to that one or to where the code does not tell; a signal
 //! handler returns to this address; a function calls `__cyg_profile_func_enter` there; a coroutine
 //! suspends there, at the point with the number as resume index (0 as address: its line would be a
-//! wrong one); the instruction there is of the line with that number.
+//! wrong one); the instruction there is of the line with that number; a variable of that size is
+//! there.
 
+use crate::SymbolTable;
 use crate::lines::SourceLine;
+use crate::table::Binding;
 use crate::tail_jumps::TailJump;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
@@ -31,6 +35,8 @@ pub(crate) struct Carried {
     /// By ramp: resume indices, and the instructions if their lines tell.
     pub suspensions: HashMap<String, Vec<(u16, Option<u64>)>>,
     pub lines: BTreeMap<u64, SourceLine>,
+    /// Sizes and names, by address.
+    pub variables: BTreeMap<u64, (u64, String)>,
 }
 
 impl Carried {
@@ -62,6 +68,19 @@ impl Carried {
         for (&at, source) in &self.lines {
             line(at, source.line.into(), LINE, &source.file);
         }
+        for (&at, (size, name)) in &self.variables {
+            line(at, *size, VARIABLE, name);
+        }
+    }
+
+    /// The variables.
+    pub fn variables(&self) -> SymbolTable {
+        let mut table = SymbolTable::default();
+        for (&at, (size, name)) in &self.variables {
+            table.push(at, *size, Binding::Global, name);
+        }
+        table.sort();
+        table
     }
 
     /// The facts in a text; lines that are not of this form are left out.
@@ -100,6 +119,7 @@ impl Carried {
                 let file = rest.to_owned();
                 self.lines.insert(at, SourceLine { file, line });
             }
+            VARIABLE => _ = self.variables.insert(at, (number, rest.to_owned())),
             _ => {}
         }
         Some(())
@@ -111,6 +131,7 @@ const HANDLER_RETURN: &str = "handler-return";
 const ENTER_CALL: &str = "enter-call";
 const SUSPENSION: &str = "suspension";
 const LINE: &str = "line";
+const VARIABLE: &str = "variable";
 
 #[cfg(test)]
 mod tests {
@@ -120,14 +141,14 @@ mod tests {
     fn facts_are_read_as_they_were_written_and_no_symbol_is_one() {
         let text = "symtab 1\n1139 1c global _Z3addii\n1150 0 jump 1180\n1160 0 jump ?\n\
                     11f0 0 handler-return -\n1143 0 enter-call -\n0 2 suspension f\n1234 4 suspension f\n\
-                    1234 2a line /a b.cpp\n1 2 jump x\nz 1 line f\n1 1 line\n";
+                    1234 2a line /a b.cpp\n4040 28 variable ledger\n1 2 jump x\nz 1 line f\n1 1 line\n";
         let carried = Carried::read(text);
         assert_eq!(carried.jumps.len(), 2);
         assert_eq!(carried.suspensions["f"], [(2, None), (4, Some(0x1234))]);
         assert_eq!(carried.lines[&0x1234].short(), "a b.cpp:42");
         let mut again = String::new();
         carried.write(&mut again);
-        let facts: Vec<&str> = text.lines().skip(2).take(7).collect();
+        let facts: Vec<&str> = text.lines().skip(2).take(8).collect();
         assert_eq!(again.lines().collect::<Vec<_>>(), facts);
     }
 }

@@ -7,7 +7,7 @@ use crate::signal_return::signal_returns;
 use crate::tail_jumps::{TailJump, tail_jumps};
 use crate::{CoroutinePart, SymbolTable, coroutine_part, coroutines, files};
 use heddle_trace_file::{Addr, Kinds, Module, ModuleSymbols, Recipe};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
 use std::io;
 use std::ops::Range;
@@ -104,6 +104,8 @@ pub struct Images {
     /// Where coroutines' bodies begin and how long they are, by ramp, of the files that were asked
     /// for.
     bodies: HashMap<PathBuf, HashMap<String, (u64, u64)>>,
+    /// The variables of the files that were asked for.
+    variables: HashMap<PathBuf, Option<SymbolTable>>,
     /// The files of which a warning said that they are stripped.
     stripped: HashSet<PathBuf>,
 }
@@ -144,9 +146,10 @@ impl Images {
             let (ramp, ..) = coroutine_part(name)?;
             names.contains(ramp).then_some(start)
         }));
-        let mut text = table.to_text(wanted);
+        let mut text = table.to_text(wanted.iter().copied());
         let covered = SymbolTable::from_text(&text, None);
         let mut carried = Carried {
+            variables: self.variables_at(module, &wanted),
             jumps: self.tail_jumps(module),
             signal_returns: self.signal_returns(module),
             enter_calls: self.enter_calls(module).places().to_vec(),
@@ -260,6 +263,53 @@ impl Images {
             })
         });
         lines.as_ref()
+    }
+
+    /// The variable that `address` lies in, in the traced process: the linker's name, and how far
+    /// from its beginning. `None` for a file that was built anew.
+    pub fn variable(&mut self, module: &Module, address: Addr) -> Option<(String, u64)> {
+        let address = address.0.wrapping_sub(module.bias);
+        let variables = self.variables(module)?;
+        let (symbol, name) = variables.covering(address)?;
+        Some((name.to_owned(), address - symbol.address))
+    }
+
+    /// By address, sizes and names of those at these addresses.
+    fn variables_at(
+        &mut self,
+        module: &Module,
+        wanted: &HashSet<u64>,
+    ) -> BTreeMap<u64, (u64, String)> {
+        let Some(variables) = self.variables(module) else {
+            return BTreeMap::new();
+        };
+        let found = wanted.iter().filter_map(|&at| variables.covering(at));
+        found
+            .map(|(symbol, name)| (symbol.address, (symbol.size, name.to_owned())))
+            .collect()
+    }
+
+    fn variables(&mut self, module: &Module) -> Option<&SymbolTable> {
+        let carried = self.carried(module).map(Carried::variables);
+        let known = self.variables.entry(module.path.clone());
+        let variables = known.or_insert_with(|| {
+            carried.or_else(|| {
+                let program = files::map(&module.path).ok()?;
+                let own = SymbolTable::parse(&program).ok()?;
+                if module.build_id.is_some() && own.build_id() != module.build_id.as_deref() {
+                    return None;
+                }
+                let debug = match own.has_symtab() {
+                    true => None,
+                    false => files::debug_file(&module.path, &own),
+                };
+                match debug {
+                    Some((path, _)) => SymbolTable::variables(&files::map(&path).ok()?),
+                    None => SymbolTable::variables(&program),
+                }
+            })
+        });
+        variables.as_ref()
     }
 
     /// Whether the symbols are those that a packed trace carries.

@@ -99,6 +99,26 @@ impl SymbolTable {
         Ok(table)
     }
 
+    /// The variables of an ELF file's bytes, instead of its functions; those of each thread's own
+    /// are not among them, as they have no address in the file.
+    pub(crate) fn variables(bytes: &[u8]) -> Option<Self> {
+        let file = ElfFile64::<object::Endianness>::parse(bytes).ok()?;
+        let mut table = SymbolTable::default();
+        let tables = [file.symbol_table(), file.dynamic_symbol_table()];
+        let symbols = tables.iter().flatten().flat_map(|table| table.symbols());
+        for symbol in symbols.filter(|symbol| !symbol.is_undefined()) {
+            let SymbolFlags::Elf { st_info, .. } = symbol.flags() else {
+                continue;
+            };
+            let (binding, name) = (binding(st_info), symbol.name().unwrap_or_default());
+            if st_info & 0xf == elf::STT_OBJECT && !name.is_empty() {
+                table.push(symbol.address(), symbol.size(), binding, name);
+            }
+        }
+        table.sort();
+        Some(table)
+    }
+
     /// [`SymbolTable::calls_hooks`] of an ELF file's bytes alone; `None` if they are none.
     pub(crate) fn asks_for_hooks(bytes: &[u8]) -> Option<bool> {
         let file = ElfFile64::<object::Endianness>::parse(bytes).ok()?;
@@ -135,12 +155,7 @@ impl SymbolTable {
             {
                 continue;
             }
-            let binding = match st_info >> 4 {
-                elf::STB_LOCAL => Binding::Local,
-                elf::STB_WEAK => Binding::Weak,
-                _ => Binding::Global,
-            };
-            self.push(address, size, binding, name);
+            self.push(address, size, binding(st_info), name);
         }
     }
 
@@ -345,6 +360,14 @@ impl SymbolTable {
     /// The file name in `.gnu_debuglink`.
     pub fn debug_link(&self) -> Option<&str> {
         self.debug_link.as_deref()
+    }
+}
+
+fn binding(st_info: u8) -> Binding {
+    match st_info >> 4 {
+        elf::STB_LOCAL => Binding::Local,
+        elf::STB_WEAK => Binding::Weak,
+        _ => Binding::Global,
     }
 }
 

@@ -1,6 +1,6 @@
 //! One event, as everything beyond this crate sees it.
 
-use crate::{Addr, Nanos};
+use crate::{Addr, Nanos, ObjectKind, Wait};
 use std::fmt;
 use std::num::NonZeroU64;
 
@@ -133,6 +133,34 @@ pub enum EventKind<'a> {
         frame: CoroutineFrame,
         /// The function that destroys it.
         destroyer: Addr,
+    },
+    /// An object that may be waited for was met for the first time, by the thread.
+    ObjectMet {
+        /// Its address.
+        address: Addr,
+        /// Its number in [`Process::objects`](crate::Process::objects).
+        number: u32,
+        /// What it is.
+        kind: ObjectKind,
+        /// The thread initialises it.
+        made: bool,
+    },
+    /// The thread must wait.
+    Wait(Wait<'a>),
+    /// What it has waited for has come, or will not.
+    WaitEnded {
+        /// 0, or an error number: a time-out, for one.
+        error: i32,
+        /// The kernel's number of the thread that had the object before, if there was one.
+        from: Option<u32>,
+    },
+    /// The thread is about to wake those, or one of those, that wait for the object with this
+    /// number.
+    Wake {
+        /// Which object.
+        number: u32,
+        /// Where the function was called.
+        site: Addr,
     },
 }
 

@@ -12,8 +12,10 @@ use crate::layout::{
 use crate::position::Position;
 use crate::thread::Thread;
 use crate::untimed::Untimed;
+use crate::waits;
 use crate::{
-    Addr, Callee, CoroutineFrame, Error, Event, EventKind, Made, Nanos, Remarks, Ticks, Way, Why,
+    Addr, Callee, CoroutineFrame, Error, Event, EventKind, Made, Nanos, ObjectKind, Remarks, Ticks,
+    Wait, Way, Why,
 };
 use zerocopy::IntoBytes;
 use zerocopy::little_endian::U64;
@@ -368,6 +370,45 @@ impl<'a> Events<'a> {
                 let (low, by) = (Addr(record.word(2)?), Addr(record.word(3)?));
                 let high = Addr(record.word(4)?);
                 (Way::default(), EventKind::StackMade { low, high, by })
+            }
+            kind::OBJECT_MET => {
+                // A later recorder may know other objects.
+                let Some(kind) = ObjectKind::from_number(record.high as u8) else {
+                    return Ok(None);
+                };
+                let met = EventKind::ObjectMet {
+                    address: Addr(record.word(2)?),
+                    number: record.word(3)? as u32,
+                    kind,
+                    made: record.high & waits::MADE != 0,
+                };
+                (Way::default(), met)
+            }
+            kind::WAIT => match Wait::of(record.high, words) {
+                Some(wait) => (Way::default(), EventKind::Wait(wait)),
+                // So that its end does not end another.
+                None if words.len() < waits::WAIT_WORDS => {
+                    let what = format!("a wait of {} words", words.len());
+                    return Err(record.damaged(what));
+                }
+                None => return Ok(None),
+            },
+            kind::WAIT_ENDED => {
+                let ended = EventKind::WaitEnded {
+                    error: record.high as i32,
+                    from: waits::thread(record.word(2)?),
+                };
+                (Way::default(), ended)
+            }
+            kind::WAKE => {
+                self.addresses.advance(self.latest);
+                let (object, site) = waits::halves(record.word(2)?);
+                let site = self.addresses.caller(site);
+                let wake = EventKind::Wake {
+                    number: object,
+                    site,
+                };
+                (Way::default(), wake)
             }
             // The position has noted a base's content already. Unknown records are skipped.
             _ => return Ok(None),

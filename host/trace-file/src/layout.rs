@@ -8,6 +8,7 @@ pub const PROCESS_MAGIC: [u8; 8] = *b"HEDLPROC";
 pub const BUFFER_MAGIC: [u8; 8] = *b"HEDLBUFR";
 pub const CONTROL_MAGIC: [u8; 8] = *b"HEDLCTRL";
 pub const BLOCK_MAGIC: [u8; 8] = *b"HEDLBLCK";
+pub const OBJECTS_MAGIC: [u8; 8] = *b"HEDLOBJS";
 /// Bit 0 of the flags of a process or a run: the recorder saw its end.
 pub const ENDED: u32 = 1;
 /// The bits of a run's flags from this one up: the number of the making by which its thread was
@@ -63,6 +64,10 @@ pub mod kind {
     pub const STACK_MADE: u64 = 15;
     pub const STRAND_MADE: u64 = 16;
     pub const TIME: u64 = 17;
+    pub const OBJECT_MET: u64 = 24;
+    pub const WAIT: u64 = 25;
+    pub const WAIT_ENDED: u64 = 26;
+    pub const WAKE: u64 = 27;
 }
 
 /// What a thread makes, by its record of type making.
@@ -193,6 +198,39 @@ pub struct BlockHeader {
     pub unused: [u8; 40],
 }
 
+/// The beginning of a file of objects that are waited for.
+#[derive(FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+pub struct ObjectsHeader {
+    pub magic: [u8; 8],
+    pub version: U32,
+    /// Objects that the file has room for.
+    pub room: U32,
+    /// Those of the files before it.
+    pub before: U32,
+    pub unused: U32,
+    /// Operations on objects that had no room; in the first file.
+    pub uncounted: U64,
+    pub unused_too: [u8; 4064],
+}
+
+/// An object that is waited for.
+#[derive(Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+pub struct ObjectBytes {
+    /// Its address; with bit 0, another object has had that since.
+    pub key: U64,
+    /// Its kind, whether its initialisation was seen, the low half of a site.
+    pub about: U64,
+    pub taken: U64,
+    pub blocked: U64,
+    pub holder: U64,
+    pub given: U64,
+    pub unmet: U64,
+    pub fifth: U32,
+    pub waiting: U32,
+}
+
 /// The record that every run begins with.
 #[derive(Clone, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
 #[repr(C)]
@@ -229,6 +267,8 @@ const _: () = assert!(std::mem::offset_of!(BufferHeader, position) == 64);
 const _: () = assert!(std::mem::offset_of!(BufferHeader, table) == 2048);
 const _: () = assert!(size_of::<ControlHeader>() == HEADER_SIZE);
 const _: () = assert!(std::mem::offset_of!(ControlHeader, lost) == 24);
+const _: () = assert!(size_of::<ObjectsHeader>() == HEADER_SIZE);
+const _: () = assert!(size_of::<ObjectBytes>() == 64);
 const _: () = assert!(size_of::<BlockHeader>() == BLOCK_HEADER);
 const _: () = assert!(size_of::<RunRecord>() == RUN_SIZE);
 

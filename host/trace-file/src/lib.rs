@@ -36,6 +36,7 @@ mod lack;
 mod layout;
 mod merge;
 mod modules;
+mod objects;
 mod pack;
 mod plan;
 mod position;
@@ -49,6 +50,7 @@ mod thread;
 mod trace;
 mod units;
 mod untimed;
+mod waits;
 mod workers;
 pub mod write;
 
@@ -61,6 +63,7 @@ pub use events::Events;
 pub use lack::Lack;
 pub use merge::Place;
 pub use modules::{Module, Modules};
+pub use objects::{Object, Objects};
 pub use pack::{ModuleSymbols, Packed, pack};
 pub use plan::{Kinds, PlanRange, Planner};
 pub use process::Process;
@@ -69,6 +72,7 @@ pub use remarks::{Remarks, Uncertainty};
 pub use thread::{Run, Thread};
 pub use trace::{Trace, Unrecordable, is_trace, marker};
 pub use units::{Addr, Nanos, Ticks};
+pub use waits::{Holder, ObjectKind, Wait};
 pub use workers::Workers;
 
 /// The format version that this crate writes, and the newest that it reads.

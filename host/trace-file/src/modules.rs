@@ -76,6 +76,16 @@ impl Modules {
         }
     }
 
+    /// The address of code with these low 32 bits, at `time`; `None` where no module has any.
+    pub fn complete(&self, low: u32, time: Nanos) -> Option<Addr> {
+        self.all.iter().rev().find_map(|module| {
+            let begin = module.text.start.0;
+            let address = Addr(begin.checked_add(low.wrapping_sub(begin as u32).into())?);
+            let there = module.loaded <= time && module.unloaded.is_none_or(|gone| time <= gone);
+            (there && module.text.contains(&address)).then_some(address)
+        })
+    }
+
     /// A number that changes when addresses may have changed their meaning, so that results of
     /// [`Modules::find`] can be kept by (address, generation).
     #[inline]

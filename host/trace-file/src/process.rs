@@ -8,7 +8,9 @@ use crate::merge::in_order;
 use crate::run;
 use crate::store::Store;
 use crate::thread::{Shared, Thread};
-use crate::{ClockKind, Damages, Error, Event, Lack, Modules, Rate, Remarks, Stamp};
+use crate::{
+    ClockKind, Damages, Error, Event, Lack, Modules, Objects, Rate, Remarks, Stamp, objects,
+};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -26,6 +28,7 @@ pub struct Process {
     uncollected: usize,
     running: bool,
     damages: Damages,
+    objects: Option<Objects>,
 }
 
 /// The fork that made a process.
@@ -147,6 +150,7 @@ impl Process {
         let found = run::find(&store)?;
         let mut damages = store.damages.clone();
         damages += &found.damages;
+        let objects = objects::read(directory, &mut damages)?;
         // After the events, so that none is in a module that we have not heard of.
         let path = directory.join("modules");
         let text = text_of(&path)?;
@@ -197,6 +201,7 @@ impl Process {
             uncollected,
             running,
             damages,
+            objects,
         })
     }
 
@@ -314,6 +319,11 @@ impl Process {
     /// Its modules, and where they were mapped.
     pub fn modules(&self) -> &Modules {
         &self.shared.modules
+    }
+
+    /// What its threads may have waited for; `None` if that was not asked for (`--sync`).
+    pub fn objects(&self) -> Option<&Objects> {
+        self.objects.as_ref()
     }
 
     /// Its threads, in the order in which they recorded their first event.

@@ -26,7 +26,8 @@ pub struct Untimed {
 /// Whether a record that is not short has ticks in its second word. Of unknown types nothing is
 /// known.
 fn has_time(kind: u64) -> bool {
-    !matches!(kind, kind::BASE | kind::CAPTURE) && kind <= kind::TIME
+    let waits = kind::OBJECT_MET..=kind::WAKE;
+    !matches!(kind, kind::BASE | kind::CAPTURE) && kind <= kind::TIME || waits.contains(&kind)
 }
 
 impl Untimed {

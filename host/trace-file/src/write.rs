@@ -7,10 +7,10 @@
 
 use crate::layout::{
     BLOCK_HEADER, BLOCK_MAGIC, BLOCK_UNIT, BUFFER_MAGIC, BlockHeader, BufferHeader, ENDED,
-    FUNCTION_BITS, FUNCTION_SHIFT, ForkBytes, HEADER_SIZE, MADE_BY_SHIFT, PROCESS_MAGIC,
-    ProcessHeader, RUN_SIZE, RunRecord, SHORT, SHORT_ENTRY, SHORT_EXIT, SHORT_PREEMPTED,
-    SHORT_UNTIMED, SLOT_SIZE, SP_BITS, SP_SHIFT, StampBytes, TICKS_BITS, TICKS_SHIFT, head, kind,
-    making, slot,
+    FUNCTION_BITS, FUNCTION_SHIFT, ForkBytes, HEADER_SIZE, MADE_BY_SHIFT, OBJECTS_MAGIC,
+    ObjectsHeader, PROCESS_MAGIC, ProcessHeader, RUN_SIZE, RunRecord, SHORT, SHORT_ENTRY,
+    SHORT_EXIT, SHORT_PREEMPTED, SHORT_UNTIMED, SLOT_SIZE, SP_BITS, SP_SHIFT, StampBytes,
+    TICKS_BITS, TICKS_SHIFT, head, kind, making, slot,
 };
 use crate::{Made, Way, Why};
 use std::cell::Cell;
@@ -160,6 +160,19 @@ impl ProcessWriter {
             dropped: 0,
             buffered: None,
         }
+    }
+
+    /// Writes the first file of objects that are waited for, with these, numbered from 1, each as
+    /// its words.
+    pub fn objects(&mut self, objects: &[[u64; 8]], uncounted: u64) -> io::Result<&mut Self> {
+        let mut header = ObjectsHeader::new_zeroed();
+        header.magic = OBJECTS_MAGIC;
+        header.version = crate::VERSION.into();
+        header.room = (objects.len() as u32).into();
+        header.uncounted = uncounted.into();
+        let bytes = [header.as_bytes(), objects.as_bytes()].concat();
+        std::fs::write(self.directory.join("objects-1"), bytes)?;
+        Ok(self)
     }
 
     /// Marks the process as killed.
@@ -321,6 +334,37 @@ impl ThreadWriter {
             self.word(word);
         }
         self
+    }
+
+    /// Says at `time` ns that the object with this number and kind was met.
+    pub fn object_met(&mut self, time: u64, kind: u32, address: u64, number: u32) -> &mut Self {
+        let words = [START + time, address, number.into()];
+        self.long(kind::OBJECT_MET, kind, &words)
+    }
+
+    /// Adds a wait that begins at `time` ns, for the object with this number and kind: by a call
+    /// from `site`, while this thread has it, which took it in a call from the low bits `taken`.
+    pub fn wait(
+        &mut self,
+        time: u64,
+        (kind, address, number): (u32, u64, u32),
+        site: u64,
+        (holder, taken): (u32, u32),
+    ) -> &mut Self {
+        let holder = u64::from(holder) | u64::from(taken) << 32;
+        let words = [START + time, address, site, holder, 0, 0, number.into()];
+        self.long(kind::WAIT, kind, &words)
+    }
+
+    /// Ends the latest wait at `time` ns, with this error number, or 0.
+    pub fn wait_ended(&mut self, time: u64, error: u32, from: u32) -> &mut Self {
+        self.long(kind::WAIT_ENDED, error, &[START + time, from.into()])
+    }
+
+    /// Wakes, at `time` ns, those that wait for the object with this number and kind.
+    pub fn wake(&mut self, time: u64, kind: u32, number: u32, site: u32) -> &mut Self {
+        let word = u64::from(number) | u64::from(site) << 32;
+        self.long(kind::WAKE, kind, &[START + time, word])
     }
 
     /// Adds a gap at `time` ns.

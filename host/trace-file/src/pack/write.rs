@@ -5,7 +5,7 @@ use super::{ModuleSymbols, codec};
 use crate::layout::{BLOCK_HEADER, ProcessHeader};
 use crate::process::Process;
 use crate::trace::{FILTERS, UNRECORDED};
-use crate::{Error, Trace};
+use crate::{Error, Trace, objects};
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
@@ -89,6 +89,11 @@ fn write<W: Write>(
                 "modules",
                 &std::fs::read(&modules).map_err(Error::io(&modules))?,
             )?;
+        }
+        for objects in objects::paths(directory)? {
+            let name = objects.file_name().unwrap_or_default().to_string_lossy();
+            let content = std::fs::read(&objects).map_err(Error::io(&objects))?;
+            add(kind::FILE, &name, &content)?;
         }
         records += add_blocks(process, &format!("{name}/events"), &mut writer, path)?;
     }

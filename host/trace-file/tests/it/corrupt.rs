@@ -16,6 +16,10 @@ fn every_record(thread: &mut ThreadWriter) {
         .strand_switch(14, 9)
         .strand_name(14, 9, "nine")
         .capture(0x1010, 0x6000_0010, Some(2))
+        .object_met(15, 1, 0x5000, 1)
+        .wait(15, (1, 0x5000, 1), 0x1500, (43, 0x1500))
+        .wait_ended(16, 0, 43)
+        .wake(16, 1, 1, 0x1500)
         .next_run()
         .leave(1 << 40, 0x6ff8)
         .wide(true)
@@ -28,6 +32,9 @@ fn sample(path: &Path) {
     process
         .module(0x1000, 0x2000, 0x1000, Some("abcd"), "/bin/app")
         .module_line("unload 1000020 1000");
+    process
+        .objects(&[[0x5000, 1, 1, 1, 43, 0, 0, 0]], 0)
+        .unwrap();
     let mut stored = process.thread(42, "app");
     every_record(&mut stored);
     stored.finish().unwrap();
@@ -50,12 +57,13 @@ fn read_everything(path: &Path) {
     }
 }
 
-const FILES: [&str; 5] = [
+const FILES: [&str; 6] = [
     "heddle",
     "42/process",
     "42/modules",
     "42/events",
     "42/buffer-2",
+    "42/objects-1",
 ];
 
 /// What one reads in a trace, and whether it is said that something is missing.

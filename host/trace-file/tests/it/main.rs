@@ -6,3 +6,4 @@ mod collecting;
 mod corrupt;
 mod packing;
 mod reads;
+mod waits;

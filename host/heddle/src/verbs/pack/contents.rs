@@ -5,7 +5,7 @@ use crate::names::printable;
 use crate::notes;
 use heddle_symbols::Images;
 use heddle_trace_file::{
-    Addr, Callee, Error, Event, EventKind, Module, ModuleSymbols, Modules, Trace,
+    Addr, Callee, Error, Event, EventKind, Module, ModuleSymbols, Modules, Nanos, Trace,
 };
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -69,6 +69,21 @@ fn addresses(process: &heddle_trace_file::Process) -> Result<HashSet<(usize, Add
                     function: Callee::Known(function),
                     ..
                 } => (function, function),
+                EventKind::Wait(wait) => {
+                    let sites = wait.holder().map_or([0; 6], |holder| holder.sites);
+                    let sites = sites.into_iter().filter(|&site| site != 0);
+                    let modules = process.modules();
+                    let sites = sites.filter_map(|site| modules.complete(site, event.time));
+                    for site in sites.chain([wait.site()]) {
+                        add(&mut all, modules, &event, Addr(site.0.wrapping_sub(1)));
+                    }
+                    (wait.address(), wait.address())
+                }
+                EventKind::ObjectMet { address, .. } => (address, address),
+                EventKind::Wake { site, .. } => {
+                    let site = Addr(site.0.wrapping_sub(1));
+                    (site, site)
+                }
                 EventKind::FrameFreed { destroyer, .. }
                 | EventKind::FrameLeft { destroyer, .. } => (destroyer, destroyer),
                 _ => continue,
@@ -81,6 +96,19 @@ fn addresses(process: &heddle_trace_file::Process) -> Result<HashSet<(usize, Add
                 add(&mut all, process.modules(), &event, function);
                 add(&mut all, process.modules(), &event, caller);
             }
+        }
+    }
+    // Where objects were met that are waited for.
+    let (modules, end) = (process.modules(), Nanos(u64::MAX));
+    for object in process
+        .objects()
+        .into_iter()
+        .flat_map(|objects| &objects.all)
+    {
+        let site = modules.complete(object.site, end);
+        let site = site.map(|site| Addr(site.0.wrapping_sub(1)));
+        for address in site.into_iter().chain([object.address]) {
+            all.extend(modules.find(address, end).map(|module| (module, address)));
         }
     }
     Ok(all)

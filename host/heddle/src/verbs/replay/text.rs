@@ -45,14 +45,18 @@ pub fn line(out: &mut dyn Write, line: &Line, label: &str, style: Style) -> io::
 pub fn other(out: &mut dyn Write, event: &Event, label: &str, depth: usize) -> io::Result<()> {
     let text = |bytes| printable(&String::from_utf8_lossy(bytes));
     let (what, words) = match event.kind {
-        // What is made says itself by whom.
+        // What is made says itself by whom; waits are told elsewhere.
         EventKind::Enter { .. }
         | EventKind::Exit { .. }
         | EventKind::Making { .. }
         | EventKind::StackMade { .. }
         | EventKind::FrameMade { .. }
         | EventKind::FrameFreed { .. }
-        | EventKind::FrameLeft { .. } => return Ok(()),
+        | EventKind::FrameLeft { .. }
+        | EventKind::ObjectMet { .. }
+        | EventKind::Wait(_)
+        | EventKind::WaitEnded { .. }
+        | EventKind::Wake { .. } => return Ok(()),
         EventKind::Gap {
             why,
             missing: count,
@@ -72,7 +76,19 @@ pub fn other(out: &mut dyn Write, event: &Event, label: &str, depth: usize) -> i
             ("Strand", format!("{strand} waits: {}", text(reason)))
         }
     };
-    begin(out, event.time, label, what, depth)?;
+    self::words(out, event.time, label, what, depth, &words)
+}
+
+/// Prints a line of these words.
+pub fn words(
+    out: &mut dyn Write,
+    time: Nanos,
+    label: &str,
+    what: &str,
+    depth: usize,
+    words: &str,
+) -> io::Result<()> {
+    begin(out, time, label, what, depth)?;
     writeln!(out, "{words}")
 }
 

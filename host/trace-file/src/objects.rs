@@ -1,0 +1,114 @@
+//! The files `objects-1` …: what a process's threads may wait for, counted.
+
+use crate::buffer::numbered;
+use crate::file::{Mapped, unborn};
+use crate::layout::{HEADER_SIZE, OBJECTS_MAGIC, ObjectBytes, ObjectsHeader};
+use crate::waits::MADE;
+use crate::{Addr, Damages, Error, Holder, ObjectKind};
+use std::path::{Path, PathBuf};
+use zerocopy::FromBytes;
+
+/// The most objects that a recorder has room for, and some more: what says more is damaged.
+const MOST: u32 = 1 << 24;
+
+/// An object that was met.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Object {
+    /// By which waits and wakes name it.
+    pub number: u32,
+    /// Its address, which may be another's later.
+    pub address: Addr,
+    /// What it is.
+    pub kind: ObjectKind,
+    /// Its initialisation was seen.
+    pub made: bool,
+    /// The low half of where that was called, or the operation by which it was met.
+    pub site: u32,
+    /// Operations that got what they wanted.
+    pub taken: u64,
+    /// Operations that had to wait, whether they are over or not.
+    pub blocked: u64,
+    /// Operations that wake somebody up, where they are counted.
+    pub given: Option<u64>,
+    /// Of a condition's those that found nobody waiting.
+    pub unmet: u64,
+    /// Who has it, or had it last.
+    pub holder: Option<Holder>,
+}
+
+/// The objects of a process.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Objects {
+    /// In order of their numbers.
+    pub all: Vec<Object>,
+    /// Operations on objects for which there was no room.
+    pub uncounted: u64,
+}
+
+/// The files in a process's directory.
+pub fn paths(directory: &Path) -> Result<Vec<PathBuf>, Error> {
+    numbered(directory, "objects-")
+}
+
+/// Reads them; `None` if there are none: waits were not asked for. A file that contradicts the
+/// format is passed over.
+pub fn read(directory: &Path, damages: &mut Damages) -> Result<Option<Objects>, Error> {
+    let paths = paths(directory)?;
+    let mut objects = (!paths.is_empty()).then(Objects::default);
+    for path in paths {
+        if unborn(&path)? {
+            continue;
+        }
+        if let Err(error) = add(&path, objects.get_or_insert_default()) {
+            let bytes = path.metadata().map_or(0, |metadata| metadata.len());
+            damages.add(error, bytes)?;
+        }
+    }
+    Ok(objects)
+}
+
+fn add(path: &Path, objects: &mut Objects) -> Result<(), Error> {
+    let file = Mapped::open(path)?;
+    let header: &ObjectsHeader = file.header()?;
+    file.verify(header.magic, OBJECTS_MAGIC, header.version.get())?;
+    let (room, before) = (header.room.get(), header.before.get());
+    if room > MOST || before > MOST {
+        let what = format!("{room} objects behind {before}; expected at most {MOST}");
+        return Err(Error::damaged(path, 12, what));
+    }
+    let bytes = file.bytes().get(HEADER_SIZE..).unwrap_or_default();
+    let bytes = bytes.get(..room as usize * size_of::<ObjectBytes>());
+    let all = bytes.and_then(|bytes| <[ObjectBytes]>::ref_from_bytes(bytes).ok());
+    let Some(all) = all else {
+        let what = format!("{} bytes, too few for {room} objects", file.bytes().len());
+        return Err(Error::damaged(path, file.bytes().len() as u64, what));
+    };
+    objects.uncounted = objects.uncounted.saturating_add(header.uncounted.get());
+    let numbered = (before + 1..).zip(all);
+    objects
+        .all
+        .extend(numbered.filter_map(|(number, object)| decoded(number, object)));
+    Ok(())
+}
+
+fn decoded(number: u32, object: &ObjectBytes) -> Option<Object> {
+    let (key, about) = (object.key.get(), object.about.get());
+    let kind = ObjectKind::from_number(about as u8).filter(|_| key != 0)?;
+    let (given, unmet) = (object.given.get(), object.unmet.get());
+    let callers = match kind.is_held() {
+        true => (given, unmet, object.fifth.get()),
+        false => (0, 0, 0),
+    };
+    Some(Object {
+        number,
+        address: Addr(key & !1),
+        kind,
+        made: about as u32 & MADE != 0,
+        site: (about >> 32) as u32,
+        taken: object.taken.get(),
+        blocked: object.blocked.get(),
+        given: (!kind.is_held()).then_some(given),
+        unmet: if kind.is_held() { 0 } else { unmet },
+        holder: Holder::of(object.holder.get(), callers.0, callers.1, callers.2),
+    })
+}

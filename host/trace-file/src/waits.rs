@@ -1,0 +1,166 @@
+//! What `heddle record --sync` says of waits.
+
+use crate::Addr;
+use zerocopy::little_endian::U64;
+
+/// An object's initialisation was seen.
+pub const MADE: u32 = 1 << 8;
+const TIMED: u32 = 1 << 8;
+const WRITES: u32 = 1 << 9;
+/// The holder has let go of the object since.
+const RELEASED: u32 = 1 << 31;
+/// Words of a record of a wait.
+pub const WAIT_WORDS: usize = 8;
+
+/// What an object is that may be waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ObjectKind {
+    /// `pthread_mutex_t`, `mtx_t`, `std::mutex` and its like.
+    Mutex,
+    /// `pthread_rwlock_t`, `std::shared_mutex`.
+    RwLock,
+    /// `pthread_cond_t`, `cnd_t`, `std::condition_variable`.
+    Condition,
+    /// `sem_t`.
+    Semaphore,
+    /// `pthread_barrier_t`.
+    Barrier,
+    /// `pthread_spinlock_t`.
+    SpinLock,
+    /// `pthread_once_t`, `once_flag`, `std::once_flag`.
+    Once,
+    /// A thread, whose end is waited for.
+    Thread,
+    /// A word that is waited for by `syscall(SYS_futex, …)`: `std::atomic::wait` and what is built
+    /// on it.
+    Futex,
+}
+
+impl ObjectKind {
+    const ALL: [ObjectKind; 9] = [
+        ObjectKind::Mutex,
+        ObjectKind::RwLock,
+        ObjectKind::Condition,
+        ObjectKind::Semaphore,
+        ObjectKind::Barrier,
+        ObjectKind::SpinLock,
+        ObjectKind::Once,
+        ObjectKind::Thread,
+        ObjectKind::Futex,
+    ];
+
+    pub(crate) fn from_number(number: u8) -> Option<Self> {
+        let index = usize::from(number).checked_sub(1)?;
+        Self::ALL.get(index).copied()
+    }
+
+    /// One thread has it, or several readers, until they let go.
+    pub fn is_held(self) -> bool {
+        matches!(
+            self,
+            ObjectKind::Mutex | ObjectKind::RwLock | ObjectKind::SpinLock
+        )
+    }
+
+    /// For people: `mutex`.
+    pub fn name(self) -> &'static str {
+        match self {
+            ObjectKind::Mutex => "mutex",
+            ObjectKind::RwLock => "rwlock",
+            ObjectKind::Condition => "condition",
+            ObjectKind::Semaphore => "semaphore",
+            ObjectKind::Barrier => "barrier",
+            ObjectKind::SpinLock => "spin lock",
+            ObjectKind::Once => "once",
+            ObjectKind::Thread => "thread",
+            ObjectKind::Futex => "futex",
+        }
+    }
+}
+
+/// The number of a thread, 0 of none, without what else is in the word.
+pub fn thread(word: u64) -> Option<u32> {
+    Some(word as u32 & !RELEASED).filter(|&thread| thread != 0)
+}
+
+/// The low and the high half of a word.
+pub fn halves(word: u64) -> (u32, u32) {
+    (word as u32, (word >> 32) as u32)
+}
+
+/// An operation that must wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wait<'a> {
+    /// What it waits for.
+    pub kind: ObjectKind,
+    /// It ends at a time, if not before.
+    pub timed: bool,
+    /// It is to write what a rwlock guards.
+    pub writes: bool,
+    words: &'a [U64; WAIT_WORDS],
+}
+
+impl<'a> Wait<'a> {
+    /// From the upper half of its first word, and its words.
+    pub(crate) fn of(high: u32, words: &'a [U64]) -> Option<Self> {
+        Some(Wait {
+            kind: ObjectKind::from_number(high as u8)?,
+            timed: high & TIMED != 0,
+            writes: high & WRITES != 0,
+            words: words.first_chunk()?,
+        })
+    }
+
+    /// The object's address.
+    pub fn address(self) -> Addr {
+        Addr(self.words[2].get())
+    }
+
+    /// Where the function was called that waits.
+    pub fn site(self) -> Addr {
+        Addr(self.words[3].get())
+    }
+
+    /// The object's number in [`Process::objects`](crate::Process::objects); `None` if there was no
+    /// room for it.
+    pub fn number(self) -> Option<u32> {
+        Some(self.words[7].get() as u32).filter(|&number| number != 0)
+    }
+
+    /// The thread that has the object, or had it last.
+    pub fn holder(self) -> Option<Holder> {
+        let fifth = (self.words[7].get() >> 32) as u32;
+        Holder::of(
+            self.words[4].get(),
+            self.words[5].get(),
+            self.words[6].get(),
+            fifth,
+        )
+    }
+}
+
+/// The thread that has an object, or had it last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Holder {
+    /// The kernel's number of it.
+    pub tid: u32,
+    /// It has let go.
+    pub released: bool,
+    /// The low halves of return addresses, innermost first: where it took the object, and, as far
+    /// as the code keeps frame pointers, where its callers were called. 0 = not known. One behind a
+    /// caller that keeps none means nothing: [`Modules::complete`](crate::Modules::complete).
+    pub sites: [u32; 6],
+}
+
+impl Holder {
+    pub(crate) fn of(holder: u64, first: u64, second: u64, fifth: u32) -> Option<Self> {
+        let tid = thread(holder)?;
+        let (one, two) = halves(first);
+        let (three, four) = halves(second);
+        Some(Holder {
+            tid,
+            released: holder as u32 & RELEASED != 0,
+            sites: [halves(holder).1, one, two, three, four, fifth],
+        })
+    }
+}

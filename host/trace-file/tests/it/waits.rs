@@ -1,0 +1,203 @@
+//! What `heddle record --sync` writes is read, and what it does not write is passed over.
+
+use heddle_trace_file::write::TraceWriter;
+use heddle_trace_file::{Addr, EventKind, Nanos, Object, ObjectKind, Trace, Wait, pack};
+use std::fs;
+use std::path::Path;
+
+const RELEASED: u64 = 1 << 31;
+const MUTEX: u32 = 1;
+const CONDITION: u32 = 3;
+const UNKNOWN: u32 = 77;
+
+fn sample(path: &Path) {
+    let trace = TraceWriter::create(path).unwrap();
+    let mut process = trace.process(42, 1, "/bin/app").unwrap();
+    process.module(0x1_0000_1000, 0x1_0000_2000, 0, None, "/bin/app");
+    let site = 0x1234 << 32;
+    process
+        .objects(
+            &[
+                [
+                    0x5000,
+                    1 | 1 << 8 | site,
+                    7,
+                    2,
+                    43 | site,
+                    0x11 | 0x22 << 32,
+                    0x33,
+                    0x55,
+                ],
+                [0; 8],
+                [0x6000, UNKNOWN.into(), 1, 1, 0, 0, 0, 0],
+                [0x5001, 3, 4, 5, 43 | RELEASED, 6, 1, 0],
+            ],
+            9,
+        )
+        .unwrap();
+    process
+        .thread(42, "app")
+        .object_met(10, MUTEX, 0x5000, 1)
+        .object_met(11, UNKNOWN, 0x6000, 3)
+        .wait(20, (MUTEX | 1 << 8, 0x5000, 1), 0x1_0000_1500, (43, 0x1600))
+        .wait_ended(30, 110, 43)
+        .wait(40, (CONDITION, 0x7000, 0), 0x1_0000_1500, (0, 0))
+        .wait_ended(50, 0, 0)
+        .wake(60, MUTEX, 1, 0x1700)
+        .finish()
+        .unwrap();
+    process.finish().unwrap();
+}
+
+fn waits<'a>(events: &[EventKind<'a>]) -> Vec<Wait<'a>> {
+    let waits = events.iter().filter_map(|event| match event {
+        EventKind::Wait(wait) => Some(*wait),
+        _ => None,
+    });
+    waits.collect()
+}
+
+#[test]
+fn waits_and_wakes_are_events_with_all_that_they_say() {
+    let directory = tempfile::tempdir().unwrap();
+    sample(directory.path());
+    let trace = Trace::open(directory.path()).unwrap();
+    let events = trace.processes()[0].threads()[0].events();
+    let events: Vec<_> = events.map(|event| event.unwrap().kind).collect();
+    assert_eq!(events.len(), 6, "{events:?}");
+    let met = EventKind::ObjectMet {
+        address: Addr(0x5000),
+        number: 1,
+        kind: ObjectKind::Mutex,
+        made: false,
+    };
+    assert_eq!(events[0], met);
+    let ended = |error, from| EventKind::WaitEnded { error, from };
+    assert_eq!(
+        [events[2], events[4]],
+        [ended(110, Some(43)), ended(0, None)]
+    );
+    let wake = EventKind::Wake {
+        number: 1,
+        site: Addr(0x1_0000_1700),
+    };
+    assert_eq!(events[5], wake);
+    let [mutex, condition] = waits(&events)[..] else {
+        panic!("{events:?}");
+    };
+    assert_eq!(
+        (mutex.kind, mutex.timed, mutex.writes),
+        (ObjectKind::Mutex, true, false)
+    );
+    assert_eq!((mutex.address(), mutex.number()), (Addr(0x5000), Some(1)));
+    assert_eq!(mutex.site(), Addr(0x1_0000_1500));
+    let holder = mutex.holder().unwrap();
+    assert_eq!(
+        (holder.tid, holder.released, holder.sites),
+        (43, false, [0x1600, 0, 0, 0, 0, 0])
+    );
+    assert_eq!((condition.number(), condition.holder()), (None, None));
+    let modules = trace.processes()[0].modules();
+    assert_eq!(
+        modules.complete(0x1600, Nanos(20)),
+        Some(Addr(0x1_0000_1600))
+    );
+    assert_eq!(modules.complete(0x2600, Nanos(20)), None);
+}
+
+fn expected() -> [Object; 2] {
+    let holder = |tid, released, sites| heddle_trace_file::Holder {
+        tid,
+        released,
+        sites,
+    };
+    [
+        Object {
+            number: 1,
+            address: Addr(0x5000),
+            kind: ObjectKind::Mutex,
+            made: true,
+            site: 0x1234,
+            taken: 7,
+            blocked: 2,
+            given: None,
+            unmet: 0,
+            holder: Some(holder(43, false, [0x1234, 0x11, 0x22, 0x33, 0, 0x55])),
+        },
+        Object {
+            number: 4,
+            address: Addr(0x5000),
+            kind: ObjectKind::Condition,
+            made: false,
+            site: 0,
+            taken: 4,
+            blocked: 5,
+            given: Some(6),
+            unmet: 1,
+            holder: Some(holder(43, true, [0; 6])),
+        },
+    ]
+}
+
+#[test]
+fn objects_are_read_with_their_counts_also_from_a_packed_trace() {
+    let directory = tempfile::tempdir().unwrap();
+    let (path, packed) = (
+        directory.path().join("trace"),
+        directory.path().join("packed"),
+    );
+    sample(&path);
+    let trace = Trace::open(&path).unwrap();
+    pack(&trace, &[], &packed).unwrap();
+    for trace in [trace, Trace::open(&packed).unwrap()] {
+        let objects = trace.processes()[0].objects().unwrap();
+        assert_eq!((&objects.all[..], objects.uncounted), (&expected()[..], 9));
+    }
+}
+
+#[test]
+fn without_files_of_objects_waits_were_not_asked_for() {
+    let directory = tempfile::tempdir().unwrap();
+    sample(directory.path());
+    fs::remove_file(directory.path().join("42/objects-1")).unwrap();
+    let trace = Trace::open(directory.path()).unwrap();
+    assert_eq!(trace.processes()[0].objects(), None);
+    // One that a process has just made is none.
+    fs::write(directory.path().join("42/objects-1"), [0; 8192]).unwrap();
+    let trace = Trace::open(directory.path()).unwrap();
+    assert_eq!(trace.processes()[0].objects().unwrap().all, []);
+    assert_eq!(trace.processes()[0].damages().places, 0);
+}
+
+#[test]
+fn a_damaged_file_of_objects_is_told_of_with_its_offset_and_passed_over() {
+    for (at, byte, offset) in [(0, b'X', 0), (15, 0x70, 12), (12, 5, 4096 + 4 * 64)] {
+        let directory = tempfile::tempdir().unwrap();
+        sample(directory.path());
+        let path = directory.path().join("42/objects-1");
+        let mut bytes = fs::read(&path).unwrap();
+        bytes[at] = byte;
+        fs::write(&path, bytes).unwrap();
+        let trace = Trace::open(directory.path()).unwrap();
+        let first = trace.processes()[0].damages().first.clone().unwrap();
+        assert_eq!((first.path, first.offset), (path, offset), "byte {at}");
+        assert_eq!(trace.processes()[0].objects().unwrap().all, []);
+    }
+}
+
+#[test]
+fn a_wait_that_is_cut_short_is_damage_and_not_another_ones_end() {
+    let directory = tempfile::tempdir().unwrap();
+    let trace = TraceWriter::create(directory.path()).unwrap();
+    let mut process = trace.process(42, 1, "/bin/app").unwrap();
+    let mut thread = process.thread(42, "app");
+    thread
+        .long(25, MUTEX, &[1_000_020, 0x5000])
+        .wait_ended(30, 0, 0);
+    thread.finish().unwrap();
+    process.finish().unwrap();
+    let trace = Trace::open(directory.path()).unwrap();
+    let mut events = trace.processes()[0].threads()[0].events();
+    assert_eq!(events.by_ref().count(), 0);
+    assert_eq!(events.remarks().damages.places, 1);
+}
