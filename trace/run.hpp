@@ -58,6 +58,10 @@ enum class StrandEvent : std::uint32_t { kSwitch = 1, kEnd = 2 };
 [[nodiscard]] long append_record(Process& process, Thread& thread, std::uint64_t first,
                                  std::uint64_t third);
 
+/// Appends a record of up to eight words; the second is where the time goes.
+[[nodiscard]] long append_all(Process& process, Thread& thread, const std::uint64_t* words,
+                              std::uint64_t count);
+
 /// Appends the frame of the coroutine whose enter comes next (coroutines.hpp).
 struct FrameRecord;
 [[nodiscard]] long append_frame(Process& process, Thread& thread, const FrameRecord& record);

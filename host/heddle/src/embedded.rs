@@ -12,6 +12,9 @@ use std::path::{Path, PathBuf};
 /// libheddle.so, or nothing: build.rs says which.
 pub const LIBRARY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libheddle.so"));
 
+/// libheddle-sync.so, likewise.
+pub const WAITS_LIBRARY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libheddle-sync.so"));
+
 /// heddle/return.h.
 pub const RETURN_H: &[u8] = include_bytes!("../../../include/heddle/return.h");
 

@@ -6,7 +6,8 @@ use std::env;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-const NAME: &str = "libheddle.so";
+/// The library that records, and the one that records waits, too.
+const NAMES: [&str; 2] = ["libheddle.so", "libheddle-sync.so"];
 
 /// Where the library is installed, as seen from the directory of this command: beside `bin` in a
 /// directory that the system's kind decides, or, in a build, beside the command.
@@ -17,37 +18,52 @@ const MULTIARCH: &str = "../lib/x86_64-linux-gnu";
 #[cfg(not(target_arch = "x86_64"))]
 const MULTIARCH: &str = "../lib";
 
-/// `$HEDDLE_LIB`; else the first of [`PLACES`] that has it; else the one that is in this command,
-/// if it was built so.
-pub fn find() -> Result<PathBuf, Failure> {
+/// `$HEDDLE_LIB`, or for waits its neighbour; else the first of [`PLACES`] that has it; else the
+/// one that is in this command, if it was built so.
+pub fn find(waits: bool) -> Result<PathBuf, Failure> {
+    let name = NAMES[usize::from(waits)];
     if let Some(path) = env::var_os("HEDDLE_LIB").filter(|path| !path.is_empty()) {
         let path = PathBuf::from(path);
+        let path = match waits {
+            true => path.with_file_name(name),
+            false => path,
+        };
         return absolute(&path).ok_or_else(|| {
             Failure::ours(format!(
-                "HEDDLE_LIB names {}, which is no file: unset it or correct it",
+                "HEDDLE_LIB means {}, which is no file: unset it or correct it",
                 path.display()
             ))
         });
     }
     let command = env::current_exe().map_err(|error| {
         Failure::ours(format!(
-            "cannot tell where heddle itself is: {error}; set HEDDLE_LIB to {NAME}"
+            "cannot tell where heddle itself is: {error}; set HEDDLE_LIB to {}",
+            NAMES[0]
         ))
     })?;
     let directory = command.parent().unwrap_or(Path::new("/"));
     let installed = PLACES
         .iter()
-        .find_map(|place| absolute(&directory.join(place).join(NAME)));
+        .find_map(|place| absolute(&directory.join(place).join(name)));
     match installed {
         Some(path) => Ok(path),
-        None if embedded::LIBRARY.is_empty() => Err(Failure::ours(format!(
-            "{NAME} is not in {}: install the whole package, build it with `./dev build`, or set HEDDLE_LIB to it",
+        None if embedded(waits).is_empty() => Err(Failure::ours(format!(
+            "{name} is not in {}: install the whole package, build it with `./dev build`, or set HEDDLE_LIB to {}",
             PLACES
                 .map(|place| directory.join(place).display().to_string())
-                .join(", ")
+                .join(", "),
+            NAMES[0]
         ))),
-        None => embedded::file(NAME, embedded::LIBRARY)
-            .map_err(|error| Failure::ours(format!("{error:#}; or set HEDDLE_LIB to a {NAME}"))),
+        None => embedded::file(name, embedded(waits)).map_err(|error| {
+            Failure::ours(format!("{error:#}; or set HEDDLE_LIB to a {}", NAMES[0]))
+        }),
+    }
+}
+
+fn embedded(waits: bool) -> &'static [u8] {
+    match waits {
+        true => embedded::WAITS_LIBRARY,
+        false => embedded::LIBRARY,
     }
 }
 
@@ -77,7 +93,7 @@ pub fn preload(library: &Path) -> Result<OsString, Failure> {
         .any(|b| b" :".contains(b))
     {
         return Err(Failure::ours(format!(
-            "{}: a path with a space or a colon cannot be preloaded; copy {NAME} elsewhere and set HEDDLE_LIB to it",
+            "{}: a path with a space or a colon cannot be preloaded; copy it elsewhere and set HEDDLE_LIB to it",
             library.display()
         )));
     }

@@ -23,6 +23,10 @@ pub struct Modes {
     /// by looking at registers and stack alone
     #[arg(long, value_enum, default_value_t = Coroutines::Auto, help_heading = HEADING)]
     coroutines: Coroutines,
+    /// Record waits for mutexes, conditions, semaphores and their like, too, and count all
+    /// operations on these
+    #[arg(long, help_heading = HEADING)]
+    sync: bool,
     /// Record nothing until the program calls heddle_start() (heddle/trace.h)
     #[arg(long, help_heading = HEADING)]
     paused: bool,
@@ -51,6 +55,11 @@ impl Modes {
     /// Whether the library asks where coroutines have their frames.
     pub fn plans_coroutines(&self) -> bool {
         self.coroutines == Coroutines::Auto
+    }
+
+    /// Whether waits are recorded.
+    pub fn waits(&self) -> bool {
+        self.sync
     }
 
     /// Whether no event is given up.

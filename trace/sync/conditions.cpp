@@ -1,0 +1,158 @@
+// Condition variables of POSIX and C11; std::condition_variable is one, in libstdc++.
+#include <pthread.h>
+#include <threads.h>
+
+#include "functions.hpp"
+#include "mutexes.hpp"
+#include "waits.hpp"
+
+namespace heddle::trace {
+
+namespace {
+
+using Condition = pthread_cond_t;
+using Wait = int(Condition*, pthread_mutex_t*);
+using WaitUntil = int(Condition*, pthread_mutex_t*, const timespec*);
+using WaitUntilOf = int(Condition*, pthread_mutex_t*, clockid_t, const timespec*);
+using Wake = int(Condition*);
+using Init = int(Condition*, const pthread_condattr_t*);
+constinit Wait* real_wait = nullptr;
+constinit WaitUntil* real_timed = nullptr;
+constinit WaitUntilOf* real_clock = nullptr;
+constinit Wake* real_signal = nullptr;
+constinit Wake* real_broadcast = nullptr;
+constinit Init* real_init = nullptr;
+
+using WaitC = int(cnd_t*, mtx_t*);
+using WaitUntilC = int(cnd_t*, mtx_t*, const timespec*);
+using WakeC = int(cnd_t*);
+constinit WaitC* real_wait_c = nullptr;
+constinit WaitUntilC* real_timed_c = nullptr;
+constinit WakeC* real_signal_c = nullptr;
+constinit WakeC* real_broadcast_c = nullptr;
+constinit WakeC* real_init_c = nullptr;
+
+/// The function of this name, of the kind that has been in use since glibc 2.3.2: there is an older
+/// one of the same name, of another layout.
+template <typename Function>
+Function* condition_function(Function*& kept, const char* name) {
+  Function* found = __atomic_load_n(&kept, __ATOMIC_RELAXED);
+  if (found != nullptr) return found;
+  found = reinterpret_cast<Function*>(dlvsym(RTLD_NEXT, name, "GLIBC_2.3.2"));
+  if (found == nullptr) return next(kept, name);
+  __atomic_store_n(&kept, found, __ATOMIC_RELAXED);
+  return found;
+}
+
+/// Waits by `real`, whose result `error` makes an error number. The mutex is free meanwhile.
+template <typename Real>
+int wait(const void* condition, const void* mutex, std::uint32_t more, const Caller& caller,
+         int (*error)(int), Real real) {
+  Waiting waiting(condition, ObjectKind::kCondition, more, caller);
+  mutex_let_go(mutex, caller);
+  const int result = real();
+  mutex_taken_again(mutex, caller);
+  waiting.ended(error(result));
+  if (error(result) == 0 && waiting.object() != nullptr) count(waiting.object()->taken);
+  return result;
+}
+
+int same(int result) { return result; }
+
+/// Somebody is to be woken up.
+void give(const void* condition, const Caller& caller) {
+  Object* const object = object_at(condition, ObjectKind::kCondition, caller);
+  if (object == nullptr) return;
+  count(object->given);
+  if (!tell_wake(object, caller)) count(object->unmet);
+}
+
+}  // namespace
+
+void find_conditions() {
+  (void)condition_function(real_wait, "pthread_cond_wait");
+  (void)condition_function(real_timed, "pthread_cond_timedwait");
+  (void)next(real_clock, "pthread_cond_clockwait");
+  (void)condition_function(real_signal, "pthread_cond_signal");
+  (void)condition_function(real_broadcast, "pthread_cond_broadcast");
+  (void)condition_function(real_init, "pthread_cond_init");
+  (void)next(real_wait_c, "cnd_wait");
+  (void)next(real_timed_c, "cnd_timedwait");
+  (void)next(real_signal_c, "cnd_signal");
+  (void)next(real_broadcast_c, "cnd_broadcast");
+  (void)next(real_init_c, "cnd_init");
+}
+
+}  // namespace heddle::trace
+
+using namespace heddle::trace;
+
+extern "C" {
+
+[[gnu::visibility("default")]] int pthread_cond_init(
+    pthread_cond_t* condition, const pthread_condattr_t* attributes) noexcept {
+  const int result = condition_function(real_init, "pthread_cond_init")(condition, attributes);
+  if (result == 0) object_made(condition, ObjectKind::kCondition, HEDDLE_CALLER);
+  return result;
+}
+
+[[gnu::visibility("default")]] int pthread_cond_wait(pthread_cond_t* condition,
+                                                     pthread_mutex_t* mutex) {
+  auto* const real = condition_function(real_wait, "pthread_cond_wait");
+  return wait(condition, mutex, 0, HEDDLE_CALLER, same, [=] { return real(condition, mutex); });
+}
+
+[[gnu::visibility("default")]] int pthread_cond_timedwait(pthread_cond_t* condition,
+                                                          pthread_mutex_t* mutex,
+                                                          const timespec* until) {
+  auto* const real = condition_function(real_timed, "pthread_cond_timedwait");
+  return wait(condition, mutex, kTimed, HEDDLE_CALLER, same,
+              [=] { return real(condition, mutex, until); });
+}
+
+[[gnu::visibility("default")]] int pthread_cond_clockwait(pthread_cond_t* condition,
+                                                          pthread_mutex_t* mutex, clockid_t clock,
+                                                          const timespec* until) {
+  auto* const real = next(real_clock, "pthread_cond_clockwait");
+  return wait(condition, mutex, kTimed, HEDDLE_CALLER, same,
+              [=] { return real(condition, mutex, clock, until); });
+}
+
+[[gnu::visibility("default")]] int pthread_cond_signal(pthread_cond_t* condition) noexcept {
+  give(condition, HEDDLE_CALLER);
+  return condition_function(real_signal, "pthread_cond_signal")(condition);
+}
+
+[[gnu::visibility("default")]] int pthread_cond_broadcast(pthread_cond_t* condition) noexcept {
+  give(condition, HEDDLE_CALLER);
+  return condition_function(real_broadcast, "pthread_cond_broadcast")(condition);
+}
+
+[[gnu::visibility("default")]] int cnd_init(cnd_t* condition) noexcept {
+  const int result = next(real_init_c, "cnd_init")(condition);
+  if (result == thrd_success) object_made(condition, ObjectKind::kCondition, HEDDLE_CALLER);
+  return result;
+}
+
+[[gnu::visibility("default")]] int cnd_wait(cnd_t* condition, mtx_t* mutex) {
+  auto* const real = next(real_wait_c, "cnd_wait");
+  return wait(condition, mutex, 0, HEDDLE_CALLER, error_of, [=] { return real(condition, mutex); });
+}
+
+[[gnu::visibility("default")]] int cnd_timedwait(cnd_t* condition, mtx_t* mutex,
+                                                 const timespec* until) {
+  auto* const real = next(real_timed_c, "cnd_timedwait");
+  return wait(condition, mutex, kTimed, HEDDLE_CALLER, error_of,
+              [=] { return real(condition, mutex, until); });
+}
+
+[[gnu::visibility("default")]] int cnd_signal(cnd_t* condition) noexcept {
+  give(condition, HEDDLE_CALLER);
+  return next(real_signal_c, "cnd_signal")(condition);
+}
+
+[[gnu::visibility("default")]] int cnd_broadcast(cnd_t* condition) noexcept {
+  give(condition, HEDDLE_CALLER);
+  return next(real_broadcast_c, "cnd_broadcast")(condition);
+}
+}

@@ -1,0 +1,70 @@
+// What `heddle record --sync` adds to a trace (docs/trace-format.md, Waits), as structures.
+#pragma once
+
+#include "../format.hpp"
+
+namespace heddle::trace {
+
+inline constexpr std::uint64_t kObjectsMagic = 0x534a424f4c444548;  // "HEDLOBJS"
+inline constexpr RecordType kObjectMet{24}, kWait{25}, kWaitEnded{26}, kWake{27};
+
+enum class ObjectKind : std::uint8_t {
+  kMutex = 1,
+  kRwLock,
+  kCondition,
+  kSemaphore,
+  kBarrier,
+  kSpinLock,
+  kOnce,
+  kThread,  ///< its end is waited for
+  kFutex,   ///< of another runtime
+};
+
+/// Further bits of an object's `about` and of a record of type object: its initialisation was seen,
+/// and the site is where that was called.
+inline constexpr std::uint64_t kMade = 1 << 8;
+/// Further bits of the kind in a record of type wait: it ends at a time; a rwlock is to be written.
+inline constexpr std::uint32_t kTimed = 1 << 8, kWrites = 1 << 9;
+
+/// The highest bit of a holder's thread: it has let go of the object since.
+inline constexpr std::uint32_t kReleased = std::uint32_t{1} << 31;
+
+/// The low halves of the return addresses of the callers of a holder's site, innermost first: two
+/// in `given`, two in `unmet`, one in `fifth`.
+inline constexpr unsigned kCallers = 5;
+
+/// What is known of an object. Its number is its place in all files of objects, from 1.
+struct alignas(64) Object {
+  std::uint64_t key;      ///< its address; with bit 0, another object's address is the same now
+  std::uint64_t about;    ///< kind, kMade; from bit 32 up the low half of a site
+  std::uint64_t taken;    ///< operations that have got what they wanted
+  std::uint64_t blocked;  ///< operations that had to wait, whether they are over or not
+  std::uint64_t holder;   ///< the latest one's kernel thread, kReleased; from bit 32 up its site
+  std::uint64_t given;    ///< operations that wake somebody up; mutex, rwlock, spin lock: kCallers
+  std::uint64_t unmet;    ///< of a condition those that found nobody waiting; likewise
+  std::uint32_t fifth;    ///< likewise
+  std::uint32_t waiting;  ///< threads that wait, or were torn away while they did
+};
+static_assert(sizeof(Object) == 64);
+static_assert(offsetof(Object, holder) == 32 && offsetof(Object, given) == 40);
+static_assert(offsetof(Object, waiting) == 60);
+
+/// The file `objects-<n>`: a header, then objects.
+struct ObjectsHeader {
+  std::uint64_t magic;
+  std::uint32_t version;
+  std::uint32_t room;    ///< objects
+  std::uint32_t before;  ///< objects of the files before this one
+  std::uint32_t padding;
+  std::uint64_t uncounted;  ///< operations on objects that had no room; of the first file
+  char more_padding[4064];
+};
+static_assert(sizeof(ObjectsHeader) == kHeaderBytes);
+
+inline constexpr unsigned kObjectFiles = 8;
+inline constexpr unsigned kFirstObjectBits = 13;
+
+/// Objects of the file with this index.
+constexpr std::uint32_t objects_of(unsigned file) { return 1u << (kFirstObjectBits + file); }
+
+}  // namespace heddle::trace

@@ -1,0 +1,34 @@
+// What a thread says of an operation that waits, or that ends others' waits.
+#pragma once
+
+#include "objects.hpp"
+
+namespace heddle::trace {
+
+/// An operation that must wait: the records of its begin and end. Where the thread is cancelled, or
+/// a handler jumps away, the end is not recorded, which is what the calls around it tell.
+class [[nodiscard("ended() is to be called when the operation returns")]] Waiting {
+ public:
+  /// `holder`: the thread that has what is waited for, if the object does not know; `more`: kTimed,
+  /// kWrites.
+  Waiting(const void* at, ObjectKind kind, std::uint32_t more, const Caller& caller,
+          std::uint32_t holder = 0);
+
+  /// The operation has returned an error number, or 0. Errno is left alone.
+  void ended(int result);
+
+  /// Null: there is no room for it, or recording is paused.
+  [[nodiscard]] Object* object() const { return object_; }
+
+ private:
+  Object* object_;
+};
+
+/// The calling thread is about to wake up whoever waits for the object. False: nobody does.
+bool tell_wake(Object* object, const Caller& caller);
+
+/// An operation on an object that has no holder, or whose holder need not be the one that lets go:
+/// it got what it wanted, without waiting or after it.
+void note_taken(Object* object, const Caller& caller);
+
+}  // namespace heddle::trace
