@@ -15,6 +15,7 @@ mod strand_list;
 mod strand_look;
 mod trace_arg;
 mod verbs;
+mod waits;
 
 pub use cli::{command, run};
 pub use filter::{Pattern, TimeRange};

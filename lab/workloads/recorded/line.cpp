@@ -1,6 +1,7 @@
 #include "workloads/recorded/line.hpp"
 
 #include <cstdlib>
+#include <utility>
 
 namespace heddle::lab::recorded {
 namespace {
@@ -22,6 +23,12 @@ std::size_t behind(const std::string& line, std::string_view member) {
 
 }  // namespace
 
+std::string with_model(std::string line, std::string_view model) {
+  const std::size_t name = behind(line, model_member);
+  line.replace(name, line.find('"', name) - name, model);
+  return line;
+}
+
 std::string with_profile(std::string line, std::string_view model, const profile& traced) {
   const auto timer_ns = std::strtod(line.c_str() + behind(line, timer_member), nullptr);
   const double over_timer = static_cast<double>(traced.run_ns) / timer_ns;
@@ -29,9 +36,7 @@ std::string with_profile(std::string line, std::string_view model, const profile
                               ", \"traced_over_timer\": " + std::to_string(over_timer) +
                               ", \"traced_calls\": " + std::to_string(traced.calls) + ", ";
   line.insert(behind(line, metrics_member), metrics);
-  const std::size_t name = behind(line, model_member);
-  line.replace(name, line.find('"', name) - name, model);
-  return line;
+  return with_model(std::move(line), model);
 }
 
 }  // namespace heddle::lab::recorded

@@ -13,8 +13,11 @@ struct usage_error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// A lab program's line, with `model` instead of the model that it names, and the metrics
-/// `traced_ns`, `traced_over_timer` and `traced_calls`. Throws std::runtime_error if it is none.
+/// A lab program's line, with `model` instead of the model that it names. Throws std::runtime_error
+/// if it is none.
+[[nodiscard]] std::string with_model(std::string line, std::string_view model);
+
+/// The same, with the metrics `traced_ns`, `traced_over_timer` and `traced_calls`.
 [[nodiscard]] std::string with_profile(std::string line, std::string_view model,
                                        const profile& traced);
 

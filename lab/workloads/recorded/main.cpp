@@ -1,5 +1,8 @@
-// recorded PROGRAM --model=MODEL/traced [--NAME=VALUE …]: runs a lab program's MODEL under `heddle
-// record`, and prints its line with what the trace says of the same run:
+// recorded PROGRAM --model=MODEL/sync [--NAME=VALUE …]: runs a lab program's MODEL under `heddle
+// record --sync`, and prints its line.
+//
+// recorded PROGRAM --model=MODEL/traced [--NAME=VALUE …]: runs it under `heddle record`, and prints
+// its line with what the trace says of the same run:
 //
 //   traced_ns           the time between enter and exit of the model's function, run()
 //   traced_over_timer   the same over total_ns, which the program's own timer says
@@ -20,7 +23,8 @@ using namespace heddle::lab;
 namespace {
 
 constexpr std::string_view model_option = "--model=";
-constexpr std::string_view variant = "/traced";
+constexpr std::string_view traced = "/traced";
+constexpr std::string_view waits = "/sync";
 // The set-up and the oracle are not what is measured.
 constexpr const char* run_function =
     R"(^heddle::lab::\w+::\(anonymous namespace\)::run\([^()]*region&\)$)";
@@ -28,6 +32,7 @@ constexpr const char* run_function =
 struct request {
   tracing::command program;  // and its arguments
   std::string model;         // as it is to be printed
+  bool with_waits = false;
 };
 
 request parse(int argc, char** argv) {
@@ -37,16 +42,17 @@ request parse(int argc, char** argv) {
     std::string word = argv[i];
     if (word.starts_with(model_option)) {
       wanted.model = word.substr(model_option.size());
+      wanted.with_waits = word.ends_with(waits);
+      const std::string_view variant = wanted.with_waits ? waits : traced;
       if (!word.ends_with(variant)) {
-        throw recorded::usage_error("`" + word + "`: expected --model=MODEL" +
-                                    std::string(variant));
+        throw recorded::usage_error("`" + word + "`: expected --model=MODEL/traced or MODEL/sync");
       }
       word.resize(word.size() - variant.size());
     }
     (word.starts_with("--") ? arguments : wanted.program).push_back(word);
   }
   if (wanted.program.size() != 1 || wanted.model.empty()) {
-    throw recorded::usage_error("expected PROGRAM --model=MODEL/traced [--NAME=VALUE …]");
+    throw recorded::usage_error("expected PROGRAM --model=MODEL/traced|sync [--NAME=VALUE …]");
   }
   wanted.program.insert(wanted.program.end(), arguments.begin(), arguments.end());
   return wanted;
@@ -55,6 +61,11 @@ request parse(int argc, char** argv) {
 std::string run(const request& wanted) {
   const tracing::scratch place;
   const std::string trace = place.fresh("trace").string();
+  if (wanted.with_waits) {
+    tracing::command words{tracing::heddle_command(), "record", "--sync", "-o", trace, "--"};
+    words.insert(words.end(), wanted.program.begin(), wanted.program.end());
+    return recorded::with_model(tracing::run(words), wanted.model);
+  }
   tracing::command words{tracing::heddle_command(),
                          "record",
                          "-o",

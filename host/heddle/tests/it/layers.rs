@@ -42,6 +42,7 @@ const HEDDLE: Layers = &[
     &["names", "trace_arg"],
     &["filter"],
     &["calls_of", "coroutine_calls", "strand_list", "strand_look"],
+    &["waits"],
     // No verb knows another.
     &[
         "verbs::check",

@@ -4,6 +4,7 @@ mod line;
 mod source;
 mod steps;
 mod text;
+mod wait;
 
 use crate::filter::{Filter, FilterArgs, LeftOut};
 use crate::names::Names;
@@ -13,6 +14,7 @@ use crate::{notes, output};
 use line::Style;
 use std::process::ExitCode;
 use steps::{Replay, Step};
+use wait::WaitLines;
 
 /// Arguments of `heddle replay`.
 #[derive(clap::Args)]
@@ -72,6 +74,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         true => steps::By::Strand,
         false => steps::By::Thread,
     };
+    let mut waits = WaitLines::new(&trace, &mut names);
     let mut replay = Replay {
         trace: &trace,
         by,
@@ -90,7 +93,14 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
                         text::backtrace(out, names, place, open, style)?;
                     }
                 }
-                (Step::Other(event, depth), Format::Text) => text::other(out, event, label, depth)?,
+                (Step::Other(event, depth), Format::Text) => {
+                    match waits.line(names, place, event) {
+                        Some((what, words)) => {
+                            text::words(out, event.time, label, what, depth, &words)?;
+                        }
+                        None => text::other(out, event, label, depth)?,
+                    }
+                }
                 (Step::Other(..), Format::Source) => {}
             }
             Ok(())

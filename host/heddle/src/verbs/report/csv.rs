@@ -38,7 +38,8 @@ pub fn print(out: &mut dyn Write, rows: &[Row], by: By) -> io::Result<()> {
     Ok(())
 }
 
-fn quote(text: &str) -> Cow<'_, str> {
+/// A field.
+pub fn quote(text: &str) -> Cow<'_, str> {
     if text.contains(['"', ',', '\n', '\r']) {
         format!("\"{}\"", text.replace('"', "\"\"")).into()
     } else {

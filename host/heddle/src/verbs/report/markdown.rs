@@ -30,7 +30,7 @@ pub fn print(out: &mut dyn Write, rows: &[Row], by: By) -> io::Result<()> {
 }
 
 /// What Markdown or HTML would take for its own.
-fn escape(text: &str) -> String {
+pub fn escape(text: &str) -> String {
     let mut result = String::with_capacity(text.len());
     for character in text.chars() {
         if "\\`*_{}[]<>|&#".contains(character) {

@@ -1,7 +1,9 @@
 //! `heddle report`: docs/report.md. One file for each format of the table.
 
 mod csv;
+mod format;
 mod json;
+mod locks;
 mod markdown;
 mod profiles;
 mod row;
@@ -11,6 +13,8 @@ mod table;
 use crate::filter::{FilterArgs, LeftOut};
 use crate::trace_arg::TraceArg;
 use crate::{notes, output};
+use anyhow::bail;
+use format::Format;
 use row::{By, Column, Row, sort};
 use std::process::ExitCode;
 
@@ -20,9 +24,9 @@ pub struct Args {
     #[command(flatten)]
     trace: TraceArg,
     /// A row a function, or a row a function on each thread as if it had one stack, or on each kind
-    /// of strand
-    #[arg(long, value_enum, default_value_t = By::Function)]
-    by: By,
+    /// of strand; or a row a lock
+    #[arg(long, value_enum, default_value_t = Rows::Function)]
+    by: Rows,
     /// table and md are for people; in csv and json times are nanoseconds
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
@@ -37,18 +41,32 @@ pub struct Args {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Format {
-    Table,
-    Json,
-    Csv,
-    Md,
+enum Rows {
+    Function,
+    Thread,
+    /// Strands of one kind and name together: a coroutine's instances, fibers of one outermost
+    /// function
+    Strand,
+    /// Mutexes, conditions, semaphores and whatever else strands wait for (heddle record --sync)
+    Lock,
 }
 
 /// Runs `heddle report`.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let trace = args.trace.open()?;
-    let found = rows::read(&trace, args.by, &args.filter)?;
-    if args.by == By::Function && found.fibers > 0 {
+    let by = match args.by {
+        Rows::Function => By::Function,
+        Rows::Thread => By::Thread,
+        Rows::Strand => By::Strand,
+        Rows::Lock if args.filter.is_empty() => {
+            return locks::run(&trace, args.format, args.sort, args.limit);
+        }
+        Rows::Lock => bail!(
+            "--by lock counts all operations, and cannot leave out some: leave out the filters"
+        ),
+    };
+    let found = rows::read(&trace, by, &args.filter)?;
+    if by == By::Function && found.fibers > 0 {
         notes::goes_by_strand();
     }
     let rows = arrange(found.rows, args.sort, args.limit);
@@ -56,17 +74,17 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         match args.format {
             Format::Table => table::print(out, &rows)?,
             Format::Json => json::print(out, &rows)?,
-            Format::Csv => csv::print(out, &rows, args.by)?,
-            Format::Md => markdown::print(out, &rows, args.by)?,
+            Format::Csv => csv::print(out, &rows, by)?,
+            Format::Md => markdown::print(out, &rows, by)?,
         }
         Ok(())
     })?;
-    if args.by == By::Strand || found.fibers > 0 {
+    if by == By::Strand || found.fibers > 0 {
         notes::unresolved(&found.unresolved);
     }
     notes::incomplete(&trace, found.loose, &found.remarks);
     notes::unsure(&found.unresolved);
-    if args.by == By::Thread {
+    if by == By::Thread {
         notes::by_thread(found.loose);
     }
     found.left_out.iter().for_each(LeftOut::tell);

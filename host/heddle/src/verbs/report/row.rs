@@ -36,13 +36,11 @@ pub enum Who {
     Strands(Kind, u64),
 }
 
-/// What rows are by.
-#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+/// What rows of calls are by.
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub enum By {
     Function,
     Thread,
-    /// Strands of one kind and name together: a coroutine's instances, fibers of one outermost
-    /// function
     Strand,
 }
 

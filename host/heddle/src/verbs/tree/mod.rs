@@ -1,12 +1,14 @@
 //! `heddle tree`: docs/tree.md.
 
+mod blocked;
+
 use crate::calls_of::{self, Calls};
 use crate::filter::FilterArgs;
 use crate::names::{NOT_KNOWN, Names};
 use crate::strand_list::{self, Node, label};
 use crate::trace_arg::TraceArg;
 use crate::{notes, output};
-use anyhow::Context;
+use anyhow::{Context, ensure};
 use heddle_strands::{Kind, Strand, StrandId};
 use heddle_trace_file::{Nanos, Trace};
 use heddle_tree::Call;
@@ -22,6 +24,10 @@ pub struct Args {
     /// trace of several processes
     #[arg(long, value_name = "N")]
     strand: Option<String>,
+    /// Print what each strand waits for at the end, who has it, and who wait for one another
+    /// (heddle record --sync)
+    #[arg(long, conflicts_with_all = ["strand", "nested"])]
+    blocked: bool,
     /// Strands nested deeper than this are left out
     #[arg(long, value_name = "N", default_value_t = 50)]
     nested: usize,
@@ -36,6 +42,13 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 
 fn tree(args: &Args) -> anyhow::Result<ExitCode> {
     let trace = args.trace.open()?;
+    if args.blocked {
+        ensure!(
+            args.filter.is_empty(),
+            "--blocked looks at the end of all strands: leave out the filters"
+        );
+        return blocked::run(&trace);
+    }
     let mut names = Names::new(&trace);
     let found = match &args.strand {
         // One strand is there whether it has calls that are kept or not.

@@ -15,6 +15,7 @@ use super::spill::Spill;
 use crate::filter::{Filter, LeftOut, unwrap};
 use crate::names::{Names, printable, process_name};
 use crate::strand_list::Makers;
+use crate::waits::Labels;
 use ended::Ended;
 use heddle_perfetto::{Clock, Interned, Track, group};
 use heddle_strands::{Analysis, Decoded, Kind, StrandId};
@@ -59,6 +60,7 @@ pub fn write(
     let whole = Whole {
         spill,
         clock: clock(trace),
+        labels: Labels::of_all(trace, &mut names),
         created: created(trace, &selection),
         selection,
         sequences: sequences(trace),

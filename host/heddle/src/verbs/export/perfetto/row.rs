@@ -43,6 +43,8 @@ pub struct Leaf {
 pub enum Meanwhile {
     /// It does not run.
     Suspended,
+    /// Its thread waits.
+    Blocked,
     /// A thread runs this strand instead of its own stack.
     Hosts(StrandId, Kind),
     /// It resumed this coroutine, which runs on its stack.

@@ -18,6 +18,7 @@ use crate::notes;
 use crate::strand_list::Makers;
 use crate::verbs::export::selection::Selection;
 use crate::verbs::export::spill::{Spill, Stream};
+use crate::waits::Labels;
 use heddle_calls::{End, Functions, Key};
 use heddle_perfetto::{Annotation, Begin, Clock, Name, Sequence, Value};
 use heddle_strands::{Call, Kind, Sink, Strand, StrandId, StrandSpan};
@@ -36,6 +37,8 @@ pub struct Whole<'a> {
     pub selection: Selection,
     /// By process: the number of sequences before its own.
     pub sequences: Vec<u32>,
+    /// Names of what threads wait for.
+    pub labels: Labels,
     /// By process, of which all events are exported: the indices of its threads, by the numbers of
     /// the makings by which they were created.
     pub created: Vec<HashMap<u32, usize>>,
@@ -102,8 +105,8 @@ impl Pen<'_> {
         leaf.written = true;
         let text;
         let name = match (leaf.what, &row.waits) {
-            (Meanwhile::Suspended, None) => Name::Interned(numbers::SUSPENDED),
-            (Meanwhile::Suspended, Some(reason)) => {
+            (Meanwhile::Suspended | Meanwhile::Blocked, None) => Name::Interned(numbers::SUSPENDED),
+            (Meanwhile::Suspended | Meanwhile::Blocked, Some(reason)) => {
                 text = format!("waits: {}", printable(reason));
                 Name::Text(&text)
             }
@@ -257,7 +260,7 @@ impl Row {
             pen.end(time, self.id.unique());
         }
         self.leaf = None;
-        if what == Meanwhile::Suspended {
+        if matches!(what, Meanwhile::Suspended | Meanwhile::Blocked) {
             self.waits = None;
         }
     }
@@ -463,6 +466,22 @@ impl Sink for Rows<'_> {
             EventKind::StrandWaits { reason, .. } => {
                 if let Some(row) = self.rows.get_mut(&id) {
                     row.waits = Some(String::from_utf8_lossy(reason).into());
+                }
+                return;
+            }
+            EventKind::Wait(wait) => {
+                let label = self.whole.labels.of_wait(self.index, wait);
+                self.begin_leaf(id, Meanwhile::Blocked, event.time.0);
+                if let Some(row) = self.rows.get_mut(&id) {
+                    row.waits = Some(label.as_ref().into());
+                }
+                return;
+            }
+            EventKind::WaitEnded { .. } => {
+                let row = self.rows.get_mut(&id);
+                let blocked = row.filter(|row| row.does(|does| does == Meanwhile::Blocked));
+                if let Some(row) = blocked {
+                    row.settle(&mut self.pen, event.time.0);
                 }
                 return;
             }

@@ -1,0 +1,63 @@
+//! `heddle report --by lock`: a row an object, or objects of one name, that strands wait for.
+
+mod csv;
+mod json;
+mod markdown;
+mod shown;
+mod table;
+
+use super::format::Format;
+use super::row::Column;
+use crate::names::Names;
+use crate::waits::{self, Lock};
+use crate::{notes, output};
+use heddle_trace_file::Trace;
+use shown::average;
+use std::cmp::Reverse;
+use std::process::ExitCode;
+
+/// Prints the report.
+pub fn run(
+    trace: &Trace,
+    format: Format,
+    column: Column,
+    limit: Option<usize>,
+) -> anyhow::Result<ExitCode> {
+    let mut found = waits::read(trace, Names::new(trace))?;
+    let locks = &mut found.locks;
+    locks.sort_by_key(|lock| Reverse(number(lock, column)));
+    if column == Column::Function {
+        locks.sort_by(|a, b| (a.kind, &a.name).cmp(&(b.kind, &b.name)));
+    }
+    locks.truncate(limit.unwrap_or(usize::MAX));
+    let several = trace.processes().len() > 1;
+    output::print(|out| match format {
+        Format::Table => Ok(table::print(out, locks, several)?),
+        Format::Json => json::print(out, locks),
+        Format::Csv => Ok(csv::print(out, locks)?),
+        Format::Md => Ok(markdown::print(out, locks, several)?),
+    })?;
+    if found.uncounted > 0 {
+        notes::warning(format_args!(
+            "{} on objects for which the recorder had no room: they are in no row",
+            notes::counted(found.uncounted, "operation")
+        ));
+    }
+    notes::incomplete(trace, found.loose, &found.remarks);
+    notes::unsure(&found.unresolved);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What rows are sorted by, the largest first.
+fn number(lock: &Lock, column: Column) -> (u64, u64, u64) {
+    let all = &lock.sum.all;
+    let first = match column {
+        Column::Calls => lock.taken,
+        Column::Total | Column::Own => all.total.0,
+        Column::Min => all.shortest.map_or(0, |shortest| shortest.0),
+        Column::Avg => average(lock).map_or(0, |average| average.0),
+        Column::Max => all.worst.0,
+        Column::Function => 0,
+    };
+    (first, lock.blocked, lock.taken)
+}

@@ -1,0 +1,102 @@
+//! `heddle tree --blocked`: what each strand waits for when the records end.
+
+use crate::names::Names;
+use crate::notes;
+use crate::output;
+use crate::waits::{self, Blocked, cycles};
+use heddle_trace_file::{ObjectKind, Trace};
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+/// Prints the strands that wait, then the circles that they wait in.
+pub fn run(trace: &Trace) -> anyhow::Result<ExitCode> {
+    let found = waits::read(trace, Names::new(trace))?;
+    output::print(|out| Ok(print(out, &found.blocked)?))?;
+    notes::incomplete(trace, found.loose, &found.remarks);
+    notes::unsure(&found.unresolved);
+    Ok(ExitCode::SUCCESS)
+}
+
+fn print(out: &mut dyn Write, blocked: &[Blocked]) -> io::Result<()> {
+    if blocked.is_empty() {
+        return writeln!(out, "no strand waits at the end");
+    }
+    for wait in blocked {
+        one(out, wait)?;
+    }
+    for cycle in cycles(blocked) {
+        match cycle.len() {
+            1 => writeln!(out, "deadlock: a strand waits for itself")?,
+            several => writeln!(out, "deadlock: {several} strands wait for one another")?,
+        }
+        let next = cycle.iter().cycle().skip(1);
+        for (&index, &next) in cycle.iter().zip(next) {
+            let (wait, holder) = (&blocked[index], &blocked[next]);
+            writeln!(
+                out,
+                "    {} waits for {}, which {} has",
+                wait.label,
+                object(wait),
+                holder.label
+            )?;
+        }
+    }
+    Ok(())
+}
+
+/// What one strand waits for, and what is known of that.
+fn one(out: &mut dyn Write, wait: &Blocked) -> io::Result<()> {
+    let Some(kind) = wait.kind else {
+        return writeln!(
+            out,
+            "{} waits since {}: {}",
+            wait.label, wait.since, wait.object
+        );
+    };
+    let how = match (wait.writes, wait.timed) {
+        (true, true) => " to write it, until a certain time",
+        (true, false) => " to write it",
+        (false, true) => " until a certain time",
+        (false, false) => "",
+    };
+    writeln!(
+        out,
+        "{} waits since {} for {}{how}, in {}",
+        wait.label,
+        wait.since,
+        object(wait),
+        wait.function
+    )?;
+    match (&wait.held_by, &wait.taken_in) {
+        (Some((name, _)), Some(function)) => {
+            let verb = match kind {
+                ObjectKind::Semaphore => "taken last by",
+                ObjectKind::Once => "being done by",
+                _ => "held by",
+            };
+            writeln!(out, "    {verb} {name}, in {function}")?;
+        }
+        (None, _) if kind.is_held() => writeln!(out, "    nobody holds it any more")?,
+        _ => {}
+    }
+    if wait.unmet > 0 {
+        writeln!(
+            out,
+            "    {} when nobody waited",
+            match wait.unmet {
+                1 => "1 wake-up came".to_owned(),
+                several => format!("{several} wake-ups came"),
+            }
+        )?;
+    }
+    Ok(())
+}
+
+fn object(wait: &Blocked) -> String {
+    match (wait.kind, &wait.held_by) {
+        (Some(ObjectKind::Thread), Some((name, _))) => format!("the end of thread {name}"),
+        (Some(ObjectKind::Thread), None) => "the end of a thread".to_owned(),
+        (Some(kind), _) => format!("{} {}", kind.name(), wait.object),
+        (None, _) => wait.object.clone(),
+    }
+}

@@ -1,0 +1,317 @@
+//! Takes the events of one process in order of time, and puts each wait on the strand and in the
+//! call in which it was.
+
+use super::blocked::Blocked;
+use super::key::Key;
+use super::names::{Describe, Met, is_wrapper};
+use super::sum::Sum;
+use crate::names::Names;
+use heddle_calls::End;
+use heddle_strands::{Call, Kind, Sink, Strand, StrandId, StrandSpan};
+use heddle_symbols::Location;
+use heddle_trace_file::{Addr, Event, EventKind, Holder, Nanos, ObjectKind, Trace, Wait};
+use rustc_hash::FxHashMap;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+/// Result of the last one to come to a barrier, which has not waited.
+const LAST_TO_COME: i32 = -1;
+
+/// What a process's strands waited for.
+pub struct Collect<'a> {
+    trace: &'a Trace,
+    process: usize,
+    names: Rc<RefCell<Names<'a>>>,
+    describe: Describe<'a>,
+    /// The open calls of each strand, outermost first.
+    open: FxHashMap<StrandId, Vec<(Addr, Nanos)>>,
+    /// The waits that have not ended, by thread, innermost last: a handler may wait within one.
+    waiting: FxHashMap<usize, Vec<Open>>,
+    sums: BTreeMap<Key, Sum>,
+    blocked: Vec<Open>,
+    /// Labels of strands that waits had not ended of.
+    labels: FxHashMap<StrandId, Rc<str>>,
+    /// Strands that the program announced to wait.
+    announced: Vec<Blocked>,
+}
+
+/// A wait that has not ended.
+struct Open {
+    key: Key,
+    kind: ObjectKind,
+    address: Addr,
+    strand: StrandId,
+    thread: usize,
+    begin: Nanos,
+    /// Open calls of the strand then.
+    depth: usize,
+    function: Rc<str>,
+    holder: Option<Holder>,
+    timed: bool,
+    writes: bool,
+}
+
+impl<'a> Collect<'a> {
+    pub fn new(trace: &'a Trace, process: usize, names: Rc<RefCell<Names<'a>>>) -> Self {
+        Collect {
+            trace,
+            process,
+            describe: Describe::new(trace),
+            names,
+            open: FxHashMap::default(),
+            waiting: FxHashMap::default(),
+            sums: BTreeMap::new(),
+            blocked: Vec::new(),
+            labels: FxHashMap::default(),
+            announced: Vec::new(),
+        }
+    }
+
+    /// The function in whose code `site` is, if it is no wrapper and lies in another module than
+    /// the strand's innermost call: code without hooks. Else that call's, wrappers left out.
+    fn function(&self, strand: StrandId, site: Option<Addr>, time: Nanos) -> Rc<str> {
+        let names = &mut *self.names.borrow_mut();
+        let calls = self.open.get(&strand).into_iter().flatten().rev();
+        let calls = calls.map(|&(function, enter)| names.function(self.process, function, enter));
+        let mut outermost: Option<Rc<Location>> = None;
+        let mut own = None;
+        for location in calls {
+            if !is_wrapper(&location.symbol) {
+                own = Some(location);
+                break;
+            }
+            outermost = Some(location);
+        }
+        let at = site.map(|site| names.caller(self.process, site, time));
+        let at = at.filter(|at| at.known && !is_wrapper(&at.symbol));
+        let foreign = at.filter(|at| own.as_ref().is_none_or(|own| own.module != at.module));
+        let found = foreign.or(own).or(outermost);
+        match (found, site) {
+            (Some(found), _) => found.name.as_str().into(),
+            (None, Some(site)) => names.caller(self.process, site, time).name.as_str().into(),
+            (None, None) => "?".into(),
+        }
+    }
+
+    fn depth(&self, strand: StrandId) -> usize {
+        self.open.get(&strand).map_or(0, Vec::len)
+    }
+
+    fn sum(&mut self, key: Key, kind: ObjectKind, address: Addr) -> &mut Sum {
+        let sum = self.sums.entry(key);
+        sum.or_insert_with(|| Sum::new(kind, address))
+    }
+
+    fn begin(&mut self, strand: StrandId, thread: usize, time: Nanos, wait: Wait<'_>) {
+        // A wait within the same call: the one before was left by a jump or a cancellation.
+        let depth = self.depth(strand);
+        let waiting = self.waiting.entry(thread).or_default();
+        let left = pop_if(waiting, |open| open.strand == strand && open.depth >= depth);
+        if let Some(left) = left {
+            self.end(left, time, 0);
+        }
+        let process = self.process;
+        let key = match wait.number() {
+            Some(number) => Key::Number(process, number),
+            None => Key::Address(process, wait.address().0),
+        };
+        let open = Open {
+            key,
+            kind: wait.kind,
+            address: wait.address(),
+            strand,
+            thread,
+            begin: time,
+            depth,
+            function: self.function(strand, Some(wait.site()), time),
+            holder: wait.holder(),
+            timed: wait.timed,
+            writes: wait.writes,
+        };
+        self.waiting.entry(thread).or_default().push(open);
+    }
+
+    fn end(&mut self, open: Open, time: Nanos, error: i32) {
+        // Not a wait after all.
+        if [LAST_TO_COME, libc::EAGAIN, libc::EDEADLK, libc::EINVAL].contains(&error) {
+            return;
+        }
+        let took = time - open.begin;
+        let holder = open.holder.filter(|_| open.kind.is_held());
+        let names = &mut *self.names.borrow_mut();
+        let name = |holder| {
+            self.describe
+                .holder(names, self.process, &holder, open.begin)
+        };
+        let holder = holder.map(name);
+        let sum = self.sums.entry(open.key);
+        let sum = sum.or_insert_with(|| Sum::new(open.kind, open.address));
+        sum.all.add(took);
+        sum.timeouts += u64::from(error == libc::ETIMEDOUT);
+        sum.waiters.entry(open.function).or_default().add(took);
+        if let Some(holder) = holder {
+            sum.holders.entry(holder).or_default().add(took);
+        }
+    }
+
+    /// Gives what was found to those that sum up.
+    pub fn finish(
+        self,
+        describe: &mut Describe<'_>,
+        sums: &mut BTreeMap<Key, Sum>,
+        blocked: &mut Vec<Blocked>,
+    ) {
+        describe.met.extend(self.describe.met);
+        sums.extend(self.sums);
+        for open in self.blocked {
+            let sum = sums.entry(open.key);
+            let sum = sum.or_insert_with(|| Sum::new(open.kind, open.address));
+            sum.open += 1;
+            sum.waiters.entry(open.function.clone()).or_default();
+            let label = self.labels.get(&open.strand).cloned();
+            blocked.push(Blocked {
+                strand: open.strand,
+                thread: Some(open.thread),
+                label: label.unwrap_or_else(|| "?".into()),
+                since: open.begin,
+                function: open.function,
+                kind: Some(open.kind),
+                key: Some(open.key),
+                address: open.address,
+                holder: open.holder,
+                object: String::new(),
+                timed: open.timed,
+                writes: open.writes,
+                held_by: None,
+                taken_in: None,
+                unmet: 0,
+            });
+        }
+        blocked.extend(self.announced);
+    }
+}
+
+/// The innermost wait, if it is one of these.
+fn pop_if(waiting: &mut Vec<Open>, is: impl FnOnce(&Open) -> bool) -> Option<Open> {
+    let is = waiting.last().is_some_and(is);
+    is.then(|| waiting.pop()).flatten()
+}
+
+impl Sink for Collect<'_> {
+    fn enter(&mut self, call: &Call) {
+        let calls = self.open.entry(call.strand).or_default();
+        calls.push((call.function, call.enter));
+    }
+
+    fn leave(&mut self, span: &StrandSpan) {
+        if span.span.end == End::Open {
+            return;
+        }
+        let calls = self.open.entry(span.strand).or_default();
+        calls.pop();
+        let depth = calls.len();
+        // The call in which it waited has ended: it was cancelled, or left by a jump.
+        let Some(waiting) = self.waiting.get_mut(&span.thread) else {
+            return;
+        };
+        let left = pop_if(waiting, |open| {
+            open.strand == span.strand && open.depth > depth
+        });
+        if let Some(left) = left {
+            self.end(left, span.span.exit, 0);
+        }
+    }
+
+    fn other(&mut self, strand: StrandId, thread: usize, event: &Event<'_>) {
+        let time = event.time;
+        match event.kind {
+            EventKind::ObjectMet {
+                address,
+                number,
+                kind,
+                made,
+            } => {
+                let met = Met {
+                    address,
+                    kind,
+                    made,
+                    function: self.function(strand, None, time),
+                    time,
+                };
+                let key = Key::Number(self.process, number);
+                self.describe.met.insert(key, met);
+            }
+            EventKind::Wait(wait) => self.begin(strand, thread, time, wait),
+            EventKind::WaitEnded { error, .. } => {
+                let open = self.waiting.get_mut(&thread).and_then(Vec::pop);
+                if let Some(open) = open {
+                    self.end(open, time, error);
+                }
+            }
+            EventKind::Wake { number, site } => {
+                let function = self.function(strand, Some(site), time);
+                let key = Key::Number(self.process, number);
+                let met = self.describe.met.get(&key);
+                let met = met.map(|met| (met.kind, met.address));
+                if let Some((kind, address)) = met {
+                    let sum = self.sum(key, kind, address);
+                    *sum.wakers.entry(function).or_default() += 1;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn ended(&mut self, strand: &Strand) {
+        self.open.remove(&strand.id);
+        let label = |collect: &Self| {
+            let name = collect.names.borrow_mut().strand(strand);
+            let label = crate::strand_list::label(collect.trace, strand.id);
+            Rc::<str>::from(format!("{} {name} #{label}", strand.kind.name()))
+        };
+        if let (Some(waits), None) = (strand.waits(), strand.died()) {
+            let words = crate::names::printable(waits);
+            self.announced.push(Blocked {
+                strand: strand.id,
+                thread: None,
+                label: label(self),
+                since: strand.last,
+                function: "".into(),
+                kind: None,
+                key: None,
+                address: Addr(0),
+                holder: None,
+                object: words,
+                timed: false,
+                writes: false,
+                held_by: None,
+                taken_in: None,
+                unmet: 0,
+            });
+        }
+        if self
+            .waiting
+            .values()
+            .flatten()
+            .any(|open| open.strand == strand.id)
+        {
+            let label = label(self);
+            self.labels.insert(strand.id, label);
+        }
+        if strand.kind != Kind::Thread {
+            return;
+        }
+        let left = self.waiting.remove(&strand.thread());
+        let thread = &self.trace.processes()[self.process].threads()[strand.thread()];
+        for open in left.into_iter().flatten() {
+            if thread.ended() {
+                self.end(open, strand.last, 0);
+            } else {
+                let label = label(self);
+                self.labels.entry(open.strand).or_insert(label);
+                self.blocked.push(open);
+            }
+        }
+    }
+}

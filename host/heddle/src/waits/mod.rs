@@ -1,0 +1,74 @@
+//! Who waited for what, as `heddle record --sync` has it: every wait, by strand and call, and every
+//! object that may be waited for.
+
+mod blocked;
+mod collect;
+mod key;
+mod names;
+mod sum;
+
+pub use blocked::{Blocked, cycles};
+pub use names::{Describe, Labels};
+pub use sum::{Functions, Lock, Stat};
+
+use crate::names::Names;
+use anyhow::bail;
+use collect::Collect;
+use heddle_calls::Loose;
+use heddle_strands::{Analysis, Unresolved};
+use heddle_trace_file::{Objects, Process, Remarks, Trace};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+/// What a trace says of waits.
+pub struct Waits {
+    /// The objects, by process and name.
+    pub locks: Vec<Lock>,
+    /// The strands whose waits had not ended when the records did.
+    pub blocked: Vec<Blocked>,
+    /// Operations on objects for which there was no room.
+    pub uncounted: u64,
+    pub loose: Loose,
+    pub remarks: Remarks,
+    pub unresolved: Vec<Unresolved>,
+}
+
+/// Reads the whole trace, in order of time.
+///
+/// # Errors
+/// A trace in which waits were not recorded, and what reading it gives.
+pub fn read<'a>(trace: &'a Trace, names: Names<'a>) -> anyhow::Result<Waits> {
+    let counted = trace.processes().iter().map(Process::objects);
+    let asked = counted.clone().any(|objects| objects.is_some());
+    let counted: Vec<Objects> = counted
+        .map(|objects| objects.cloned().unwrap_or_default())
+        .collect();
+    if !asked {
+        bail!(
+            "{}: waits were not recorded; record again: heddle record --sync …",
+            trace.path().display()
+        );
+    }
+    let names = Rc::new(RefCell::new(names));
+    let analysis = Analysis::new(trace, names.borrow_mut().images());
+    let make = |process| Collect::new(trace, process, names.clone());
+    let decoded = analysis.stream(make, |_, _, _| true)?;
+    let mut blocked = Vec::new();
+    let mut sums = BTreeMap::new();
+    let mut describe = Describe::new(trace);
+    for (_, collect) in decoded.sinks {
+        collect.finish(&mut describe, &mut sums, &mut blocked);
+    }
+    let uncounted = counted.iter().map(|objects| objects.uncounted).sum();
+    let names = &mut names.borrow_mut();
+    blocked::complete(&mut blocked, &counted, names, &describe);
+    Ok(Waits {
+        locks: sum::locks(sums, &counted, names, &describe),
+        blocked,
+        uncounted,
+        loose: decoded.loose,
+        remarks: decoded.remarks,
+        unresolved: decoded.unresolved,
+    })
+}

@@ -1,0 +1,180 @@
+//! Names for objects, and for the code that takes them.
+
+use super::key::Key;
+use crate::names::{Names, printable, thread_label};
+use heddle_symbols::{Location, demangle};
+use heddle_trace_file::{Addr, Holder, Nanos, ObjectKind, Thread, Trace, Wait};
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// How an object was met.
+#[derive(Clone, Debug)]
+pub struct Met {
+    pub address: Addr,
+    pub kind: ObjectKind,
+    pub made: bool,
+    /// The call of the program's own code in which it was.
+    pub function: Rc<str>,
+    pub time: Nanos,
+}
+
+/// Describes what the records name by addresses.
+pub struct Describe<'a> {
+    pub trace: &'a Trace,
+    pub met: HashMap<Key, Met>,
+}
+
+/// Whether a function is a part of the C++ library's headers, in which a program's waits are
+/// wrapped, by the linker's name of it.
+pub fn is_wrapper(symbol: &str) -> bool {
+    const BEGINNINGS: [&str; 7] = [
+        "_ZNSt",
+        "_ZNKSt",
+        "_ZSt",
+        "_ZZNSt",
+        "_ZN9__gnu_cxx",
+        "_ZNVSt",
+        "_ZNVKSt",
+    ];
+    BEGINNINGS.iter().any(|begin| symbol.starts_with(begin)) || symbol.contains("__gthread_")
+}
+
+impl<'a> Describe<'a> {
+    pub fn new(trace: &'a Trace) -> Self {
+        Describe {
+            trace,
+            met: HashMap::new(),
+        }
+    }
+
+    /// Where a holder took what it has: in the innermost function that is no wrapper.
+    pub fn holder(
+        &self,
+        names: &mut Names<'_>,
+        process: usize,
+        holder: &Holder,
+        time: Nanos,
+    ) -> Rc<str> {
+        let modules = self.trace.processes()[process].modules();
+        let mut innermost: Option<Rc<Location>> = None;
+        for &site in holder.sites.iter().take_while(|&&site| site != 0) {
+            let Some(site) = modules.complete(site, time) else {
+                break;
+            };
+            let location = names.caller(process, site, time);
+            if !is_wrapper(&location.symbol) {
+                return location.name.as_str().into();
+            }
+            innermost.get_or_insert(location);
+        }
+        innermost.map_or("?".into(), |location| location.name.as_str().into())
+    }
+
+    /// The index of the thread with this number of the kernel's, at `time`.
+    pub fn thread(&self, process: usize, tid: u32, time: Nanos) -> Option<usize> {
+        let threads = self.trace.processes()[process].threads();
+        let begun = |thread: &Thread| thread.tid() == tid && thread.first() <= time;
+        let begun = threads.iter().rposition(begun);
+        begun.or_else(|| threads.iter().rposition(|thread| thread.tid() == tid))
+    }
+
+    /// `worker 4711`.
+    pub fn thread_name(&self, process: usize, tid: u32, time: Nanos) -> String {
+        let recorded = &self.trace.processes()[process];
+        match self.thread(process, tid, time) {
+            Some(index) => thread_label(self.trace, recorded, &recorded.threads()[index]),
+            None => format!("{tid}, of which nothing is recorded"),
+        }
+    }
+
+    /// What people call an object: the variable that it is or lies in, or who made it, or met it
+    /// first; its address, if nothing tells. `fallback`: the low half of such a site.
+    pub fn object(
+        &self,
+        names: &mut Names<'_>,
+        key: Key,
+        kind: ObjectKind,
+        address: Addr,
+        fallback: (bool, u32),
+    ) -> String {
+        let (Key::Number(process, _) | Key::Address(process, _)) = key;
+        let met = self.met.get(&key);
+        let time = met.map_or(Nanos(u64::MAX), |met| met.time);
+        if kind == ObjectKind::Thread {
+            return "(join)".to_owned();
+        }
+        if let Some(variable) = self.variable(names, process, address, time) {
+            return variable;
+        }
+        let made = |made| if made { "made in" } else { "first used in" };
+        if let Some(met) = met {
+            return format!("{} {}", made(met.made), met.function);
+        }
+        let (was_made, site) = fallback;
+        let modules = self.trace.processes()[process].modules();
+        let site = modules.complete(site, time).filter(|_| site != 0);
+        let function = site.map(|site| names.caller(process, site, time));
+        match function.filter(|function| !is_wrapper(&function.symbol)) {
+            Some(function) => format!("{} {}", made(was_made), function.name),
+            None => address.to_string(),
+        }
+    }
+
+    fn variable(
+        &self,
+        names: &mut Names<'_>,
+        process: usize,
+        address: Addr,
+        time: Nanos,
+    ) -> Option<String> {
+        let modules = self.trace.processes()[process].modules();
+        let module = modules.get(modules.find(address, time)?)?;
+        Some(match names.images().variable(module, address) {
+            Some((name, 0)) => printable(&demangle(&name)),
+            Some((name, offset)) => format!("{}+{offset:#x}", printable(&demangle(&name))),
+            None => {
+                let file = module.path.file_name().unwrap_or_default();
+                let offset = address.0.wrapping_sub(module.bias);
+                format!("{}+{offset:#x}", printable(&file.to_string_lossy()))
+            }
+        })
+    }
+}
+
+/// `mutex ledger`, by key, of the objects that the trace has counted.
+pub struct Labels(HashMap<Key, Arc<str>>);
+
+impl Labels {
+    /// Looks all names up.
+    pub fn of_all(trace: &Trace, names: &mut Names<'_>) -> Self {
+        let describe = Describe::new(trace);
+        let mut labels = HashMap::new();
+        for (process, recorded) in trace.processes().iter().enumerate() {
+            for object in recorded
+                .objects()
+                .into_iter()
+                .flat_map(|objects| &objects.all)
+            {
+                let key = Key::Number(process, object.number);
+                let fallback = (object.made, object.site);
+                let name = describe.object(names, key, object.kind, object.address, fallback);
+                let label = format!("{} {name}", object.kind.name());
+                labels.insert(key, label.into());
+            }
+        }
+        Labels(labels)
+    }
+
+    /// Of the object that is waited for.
+    pub fn of_wait(&self, process: usize, wait: Wait<'_>) -> Arc<str> {
+        let known = wait.number().and_then(|number| self.of(process, number));
+        let unknown = || format!("{} {}", wait.kind.name(), wait.address()).into();
+        known.unwrap_or_else(unknown)
+    }
+
+    /// Of the object with this number.
+    pub fn of(&self, process: usize, number: u32) -> Option<Arc<str>> {
+        self.0.get(&Key::Number(process, number)).cloned()
+    }
+}

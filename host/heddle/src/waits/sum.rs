@@ -1,0 +1,163 @@
+//! Waits added up by object.
+
+use super::key::Key;
+use super::names::Describe;
+use crate::names::Names;
+use heddle_trace_file::{Addr, Nanos, Object, ObjectKind, Objects};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+/// Some waits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stat {
+    pub waits: u64,
+    pub total: Nanos,
+    pub worst: Nanos,
+    pub shortest: Option<Nanos>,
+}
+
+impl Stat {
+    pub fn add(&mut self, time: Nanos) {
+        self.merge(&Stat {
+            waits: 1,
+            total: time,
+            worst: time,
+            shortest: Some(time),
+        });
+    }
+
+    pub fn merge(&mut self, other: &Stat) {
+        self.waits += other.waits;
+        self.total = Nanos(self.total.0.saturating_add(other.total.0));
+        self.worst = self.worst.max(other.worst);
+        self.shortest = match (self.shortest, other.shortest) {
+            (Some(mine), Some(others)) => Some(mine.min(others)),
+            (mine, others) => mine.or(others),
+        };
+    }
+}
+
+/// By function.
+pub type Functions = BTreeMap<Rc<str>, Stat>;
+
+/// The waits for one object.
+#[derive(Clone, Debug)]
+pub struct Sum {
+    pub kind: ObjectKind,
+    pub address: Addr,
+    /// Those that have ended.
+    pub all: Stat,
+    /// Those of them that ended by a time-out.
+    pub timeouts: u64,
+    /// Those that have not ended.
+    pub open: u64,
+    pub waiters: Functions,
+    /// Who had it when a wait began.
+    pub holders: Functions,
+    /// Who woke waiters, and how often.
+    pub wakers: BTreeMap<Rc<str>, u64>,
+}
+
+impl Sum {
+    pub fn new(kind: ObjectKind, address: Addr) -> Self {
+        Sum {
+            kind,
+            address,
+            all: Stat::default(),
+            timeouts: 0,
+            open: 0,
+            waiters: BTreeMap::new(),
+            holders: BTreeMap::new(),
+            wakers: BTreeMap::new(),
+        }
+    }
+}
+
+/// Objects of one process, kind and name.
+#[derive(Clone, Debug)]
+pub struct Lock {
+    pub pid: u32,
+    pub kind: ObjectKind,
+    pub name: String,
+    pub objects: u64,
+    /// Operations that got what they wanted.
+    pub taken: u64,
+    /// Operations that had to wait.
+    pub blocked: u64,
+    /// Operations that wake somebody up, where they are counted.
+    pub given: Option<u64>,
+    /// Those of them that found nobody waiting, of a condition.
+    pub unmet: u64,
+    pub sum: Sum,
+}
+
+/// The objects, in order of processes and names.
+pub fn locks(
+    mut sums: BTreeMap<Key, Sum>,
+    counted: &[Objects],
+    names: &mut Names<'_>,
+    describe: &Describe<'_>,
+) -> Vec<Lock> {
+    let mut locks: BTreeMap<(usize, ObjectKind, String), Lock> = BTreeMap::new();
+    let mut add = |process: usize, object: Option<&Object>, sum: Sum, name: String| {
+        let pid = describe.trace.processes()[process].pid();
+        let kind = sum.kind;
+        let lock = locks.entry((process, kind, name.clone()));
+        let lock = lock.or_insert_with(|| Lock {
+            pid,
+            kind,
+            name,
+            objects: 0,
+            taken: 0,
+            blocked: 0,
+            given: None,
+            unmet: 0,
+            sum: Sum::new(kind, sum.address),
+        });
+        lock.objects += 1;
+        if let Some(object) = object {
+            lock.taken += object.taken;
+            lock.blocked += object.blocked;
+            lock.given = object.given.map(|given| given + lock.given.unwrap_or(0));
+            lock.unmet += object.unmet;
+        } else {
+            lock.blocked += sum.all.waits + sum.open;
+        }
+        lock.sum.merge(sum);
+    };
+    for (process, objects) in counted.iter().enumerate() {
+        for object in &objects.all {
+            let key = Key::Number(process, object.number);
+            let sum = sums.remove(&key);
+            let sum = sum.unwrap_or_else(|| Sum::new(object.kind, object.address));
+            let fallback = (object.made, object.site);
+            let name = describe.object(names, key, object.kind, object.address, fallback);
+            add(process, Some(object), sum, name);
+        }
+    }
+    for (key, sum) in sums {
+        let (Key::Number(process, _) | Key::Address(process, _)) = key;
+        let name = describe.object(names, key, sum.kind, sum.address, (false, 0));
+        add(process, None, sum, name);
+    }
+    locks.into_values().collect()
+}
+
+impl Sum {
+    fn merge(&mut self, other: Sum) {
+        self.all.merge(&other.all);
+        self.timeouts += other.timeouts;
+        self.open += other.open;
+        for (mine, others) in [
+            (&mut self.waiters, other.waiters),
+            (&mut self.holders, other.holders),
+        ] {
+            for (function, stat) in others {
+                mine.entry(function).or_default().merge(&stat);
+            }
+        }
+        for (function, wakes) in other.wakers {
+            *self.wakers.entry(function).or_default() += wakes;
+        }
+    }
+}

@@ -1,0 +1,584 @@
+// Threads that wait for one another in known ways: waits SCENARIO. Prints, for each lock, how many
+// operations got what they wanted, as it has counted them itself.
+#define _GNU_SOURCE
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <threads.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { THREADS = 4, ROUNDS = 500 };
+
+static pthread_mutex_t ledger = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t chain[3] = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER,
+                                   PTHREAD_MUTEX_INITIALIZER};
+static pthread_cond_t news = PTHREAD_COND_INITIALIZER;
+static pthread_rwlock_t atlas = PTHREAD_RWLOCK_INITIALIZER;
+static pthread_barrier_t gate;
+static pthread_spinlock_t top;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static sem_t tokens;
+static mtx_t inkwell;
+static cnd_t ink;
+static once_flag first = ONCE_FLAG_INIT;
+
+static atomic_long taken, given, ready;
+static long inside;
+static int told;
+
+static void nap(long ms) {
+  struct timespec left = {ms / 1000, ms % 1000 * 1000000};
+  while (nanosleep(&left, &left) != 0) {
+  }
+}
+
+static void require(int condition, const char* what) {
+  if (condition) return;
+  fprintf(stderr, "waits: %s\n", what);
+  exit(1);
+}
+
+static void until(atomic_long* number, long value) {
+  while (atomic_load(number) < value) sched_yield();
+}
+
+// A thread tells its number, so that another can wait until it sleeps.
+static void tell(atomic_long* tid) { atomic_store(tid, gettid()); }
+
+// Until a thread that has nothing else to do than to wait sleeps in the kernel, three times in a
+// row: the recorder may have had to wait for something once.
+static void until_asleep(atomic_long* tid) {
+  until(tid, 1);
+  char path[64], text[512];
+  snprintf(path, sizeof path, "/proc/self/task/%ld/stat", atomic_load(tid));
+  for (int times = 0; times < 3; nap(5)) {
+    FILE* file = fopen(path, "r");
+    require(file != NULL, "the thread is gone");
+    const size_t size = fread(text, 1, sizeof text - 1, file);
+    fclose(file);
+    text[size] = 0;
+    const char* name_end = strrchr(text, ')');
+    times = name_end != NULL && name_end[2] == 'S' ? times + 1 : 0;
+  }
+}
+
+static atomic_long tids[THREADS];
+
+static void* (*routines[THREADS])(void*);
+
+static void run(int threads) {
+  pthread_t all[THREADS];
+  for (long i = 0; i < threads; ++i)
+    require(pthread_create(&all[i], NULL, routines[i], (void*)i) == 0, "no thread");
+  for (int i = 0; i < threads; ++i) require(pthread_join(all[i], NULL) == 0, "no join");
+}
+
+// A holder sleeps 50 ms under a mutex that another thread waits for.
+static void* sleep_under(void* number) {
+  (void)number;
+  pthread_mutex_lock(&ledger);
+  ++taken;
+  atomic_store(&ready, 1);
+  until_asleep(&tids[1]);
+  nap(50);
+  pthread_mutex_unlock(&ledger);
+  return NULL;
+}
+
+static void* wait_behind(void* number) {
+  (void)number;
+  until(&ready, 1);
+  tell(&tids[1]);
+  pthread_mutex_lock(&ledger);
+  ++taken;
+  pthread_mutex_unlock(&ledger);
+  return NULL;
+}
+
+static void holder(void) {
+  routines[0] = sleep_under;
+  routines[1] = wait_behind;
+  run(2);
+  printf("mutex ledger %ld\n", taken);
+}
+
+// Many threads, one mutex, and work under it.
+static void* convoy_member(void* number) {
+  (void)number;
+  for (int i = 0; i < ROUNDS; ++i) {
+    pthread_mutex_lock(&ledger);
+    require(inside++ == 0, "two at a time");
+    if (i % 50 == 0) sched_yield();
+    --inside;
+    ++taken;
+    pthread_mutex_unlock(&ledger);
+    if (i % 7 == 0 && pthread_mutex_trylock(&ledger) == 0) {
+      ++taken;
+      pthread_mutex_unlock(&ledger);
+    }
+  }
+  return NULL;
+}
+
+static void convoy(void) {
+  for (int i = 0; i < THREADS; ++i) routines[i] = convoy_member;
+  run(THREADS);
+  printf("mutex ledger %ld\n", taken);
+}
+
+// A signal comes before its only waiter, who waits for ever.
+static void* wait_for_news(void* number) {
+  (void)number;
+  pthread_mutex_lock(&ledger);
+  until(&ready, 1);
+  tell(&tids[0]);
+  pthread_cond_wait(&news, &ledger);
+  pthread_mutex_unlock(&ledger);
+  return NULL;
+}
+
+static void* tell_too_early(void* number) {
+  (void)number;
+  pthread_cond_signal(&news);
+  atomic_store(&ready, 1);
+  return NULL;
+}
+
+// When these threads wait, and nothing more will happen.
+static void die(int threads) {
+  for (int i = 0; i < threads; ++i) until_asleep(&tids[i]);
+  raise(SIGKILL);
+}
+
+static void missed(void) {
+  pthread_t waiter, teller;
+  pthread_create(&waiter, NULL, wait_for_news, NULL);
+  pthread_create(&teller, NULL, tell_too_early, NULL);
+  pthread_join(teller, NULL);
+  die(1);
+}
+
+// Three threads, three mutexes, each takes two of them in turn.
+static void* deadly(void* number) {
+  const long i = (long)number;
+  pthread_mutex_lock(&chain[i]);
+  atomic_fetch_add(&ready, 1);
+  until(&ready, 3);
+  tell(&tids[i]);
+  pthread_mutex_lock(&chain[(i + 1) % 3]);
+  return NULL;
+}
+
+static void deadlock(void) {
+  pthread_t all[3];
+  for (long i = 0; i < 3; ++i) pthread_create(&all[i], NULL, deadly, (void*)i);
+  die(3);
+}
+
+// An urgent thread waits for a lazy one, which holds what it needs as long as a third one is busy.
+static void* lazy(void* number) {
+  (void)number;
+  pthread_mutex_lock(&ledger);
+  ++taken;
+  atomic_store(&ready, 1);
+  until(&given, 1);
+  pthread_mutex_unlock(&ledger);
+  return NULL;
+}
+
+static void* busy(void* number) {
+  (void)number;
+  until_asleep(&tids[2]);
+  atomic_store(&given, 1);
+  return NULL;
+}
+
+static void* urgent(void* number) {
+  (void)number;
+  until(&ready, 1);
+  require(pthread_mutex_trylock(&ledger) == EBUSY, "the lazy one has let go");
+  tell(&tids[2]);
+  pthread_mutex_lock(&ledger);
+  ++taken;
+  pthread_mutex_unlock(&ledger);
+  return NULL;
+}
+
+static void inversion(void) {
+  routines[0] = lazy;
+  routines[1] = busy;
+  routines[2] = urgent;
+  run(3);
+  printf("mutex ledger %ld\n", taken);
+}
+
+static void* read_or_write(void* number) {
+  for (int i = 0; i < ROUNDS; ++i) {
+    if ((long)number == 0) {
+      pthread_rwlock_wrlock(&atlas);
+      require(inside++ == 0, "two writers");
+      if (i % 50 == 0) sched_yield();
+      --inside;
+    } else {
+      pthread_rwlock_rdlock(&atlas);
+      require(inside == 0, "a writer beside readers");
+      if (i % 50 == 0) sched_yield();
+    }
+    atomic_fetch_add(&taken, 1);
+    pthread_rwlock_unlock(&atlas);
+  }
+  return NULL;
+}
+
+static void rwlock(void) {
+  for (int i = 0; i < THREADS; ++i) routines[i] = read_or_write;
+  run(THREADS);
+  // A writer has to wait for a reader.
+  struct timespec soon;
+  pthread_rwlock_rdlock(&atlas);
+  clock_gettime(CLOCK_REALTIME, &soon);
+  soon.tv_nsec += 1000000;
+  if (soon.tv_nsec >= 1000000000) ++soon.tv_sec, soon.tv_nsec -= 1000000000;
+  require(pthread_rwlock_timedwrlock(&atlas, &soon) == ETIMEDOUT, "no time-out");
+  soon.tv_nsec = -1;
+  require(pthread_rwlock_timedwrlock(&atlas, &soon) == EINVAL, "a wrong time is taken");
+  pthread_rwlock_unlock(&atlas);
+  printf("rwlock atlas %ld\n", taken + 1);
+}
+
+static void* take_tokens(void* number) {
+  (void)number;
+  for (int i = 0; i < ROUNDS; ++i) {
+    while (sem_wait(&tokens) != 0) {
+    }
+    atomic_fetch_add(&taken, 1);
+  }
+  return NULL;
+}
+
+static void* give_tokens(void* number) {
+  (void)number;
+  for (int i = 0; i < 3 * ROUNDS; ++i) {
+    if (i % 100 == 0) sched_yield();
+    sem_post(&tokens);
+    atomic_fetch_add(&given, 1);
+  }
+  return NULL;
+}
+
+static void semaphore(void) {
+  sem_init(&tokens, 0, 0);
+  for (int i = 0; i < 3; ++i) routines[i] = take_tokens;
+  routines[3] = give_tokens;
+  run(4);
+  struct timespec past = {1, 0};
+  require(sem_trywait(&tokens) == -1 && errno == EAGAIN, "a token is left");
+  require(sem_timedwait(&tokens, &past) == -1 && errno == ETIMEDOUT, "no time-out");
+  sem_post(&tokens);
+  past.tv_nsec = 1000000000;
+  require(sem_timedwait(&tokens, &past) == -1 && errno == EINVAL, "a wrong time is taken");
+  errno = 17;
+  require(sem_wait(&tokens) == 0 && errno == 17, "errno has changed");
+  printf("semaphore tokens %ld\ngiven tokens %ld\n", taken + 1, given + 1);
+}
+
+static void* pass(void* number) {
+  (void)number;
+  for (int i = 0; i < ROUNDS; ++i) {
+    const int result = pthread_barrier_wait(&gate);
+    require(result == 0 || result == PTHREAD_BARRIER_SERIAL_THREAD, "no barrier");
+    atomic_fetch_add(&taken, 1);
+    if (result == PTHREAD_BARRIER_SERIAL_THREAD) atomic_fetch_add(&given, 1);
+  }
+  return NULL;
+}
+
+static void barrier(void) {
+  pthread_barrier_init(&gate, NULL, THREADS);
+  for (int i = 0; i < THREADS; ++i) routines[i] = pass;
+  run(THREADS);
+  require(given == ROUNDS, "not one a round");
+  printf("barrier gate %ld\nblocked gate %ld\n", taken, taken - given);
+}
+
+static void* spin(void* number) {
+  (void)number;
+  for (int i = 0; i < ROUNDS; ++i) {
+    pthread_spin_lock(&top);
+    require(inside++ == 0, "two at a time");
+    --inside;
+    ++taken;
+    pthread_spin_unlock(&top);
+  }
+  return NULL;
+}
+
+static void spinning(void) {
+  pthread_spin_init(&top, 0);
+  for (int i = 0; i < THREADS; ++i) routines[i] = spin;
+  run(THREADS);
+  printf("spin-lock top %ld\n", taken);
+}
+
+static void set_up(void) {
+  atomic_store(&ready, 1);
+  until_asleep(&tids[1]);
+  ++inside;
+}
+
+static void set_up_alone(void) { ++inside; }
+
+static void* first_of_all(void* number) {
+  if ((long)number != 0) {
+    until(&ready, 1);
+    tell(&tids[1]);
+  }
+  require(pthread_once(&once, set_up) == 0 && inside == 1, "not done");
+  return NULL;
+}
+
+static void done_once(void) {
+  for (int i = 0; i < 2; ++i) routines[i] = first_of_all;
+  run(2);
+  call_once(&first, set_up_alone);
+  require(inside == 2, "not done in C11's way");
+}
+
+static int write_letters(void* number) {
+  (void)number;
+  for (int i = 0; i < ROUNDS; ++i) {
+    require(mtx_lock(&inkwell) == thrd_success, "no lock");
+    require(inside++ == 0, "two at a time");
+    if (i % 50 == 0) sched_yield();
+    --inside;
+    ++taken;
+    mtx_unlock(&inkwell);
+  }
+  return 42;
+}
+
+static int wait_for_ink(void* number) {
+  (void)number;
+  mtx_lock(&inkwell);
+  ++taken;
+  atomic_store(&ready, 1);
+  while (!told) cnd_wait(&ink, &inkwell);
+  mtx_unlock(&inkwell);
+  return 7;
+}
+
+static void c11(void) {
+  thrd_t all[3];
+  int result = 0;
+  mtx_init(&inkwell, mtx_timed);
+  cnd_init(&ink);
+  for (int i = 0; i < 2; ++i) thrd_create(&all[i], write_letters, NULL);
+  thrd_create(&all[2], wait_for_ink, NULL);
+  for (int i = 0; i < 2; ++i)
+    require(thrd_join(all[i], &result) == thrd_success && result == 42, "no result");
+  // It has the mutex, or waits already.
+  until(&ready, 1);
+  mtx_lock(&inkwell);
+  ++taken;
+  told = 1;
+  cnd_signal(&ink);
+  mtx_unlock(&inkwell);
+  require(thrd_join(all[2], &result) == thrd_success && result == 7, "no result of the last");
+  mtx_lock(&inkwell);
+  ++taken;
+  struct timespec past = {1, 0};
+  require(mtx_timedlock(&inkwell, &past) == thrd_timedout, "no time-out");
+  require(mtx_trylock(&inkwell) == thrd_busy, "not busy");
+  mtx_unlock(&inkwell);
+  printf("mutex inkwell %ld\n", taken);
+}
+
+// What each kind of mutex gives must be what it gives without a recorder.
+static void kinds(void) {
+  pthread_mutexattr_t kind;
+  pthread_mutex_t mutex;
+  struct timespec past = {1, 0};
+  pthread_mutexattr_init(&kind);
+  pthread_mutexattr_settype(&kind, PTHREAD_MUTEX_ERRORCHECK);
+  pthread_mutex_init(&mutex, &kind);
+  require(pthread_mutex_lock(&mutex) == 0 && pthread_mutex_lock(&mutex) == EDEADLK, "no EDEADLK");
+  require(pthread_mutex_timedlock(&mutex, &past) == EDEADLK, "no EDEADLK with a time");
+  require(pthread_mutex_unlock(&mutex) == 0 && pthread_mutex_unlock(&mutex) == EPERM, "no EPERM");
+  pthread_mutex_destroy(&mutex);
+  pthread_mutexattr_settype(&kind, PTHREAD_MUTEX_RECURSIVE);
+  pthread_mutex_init(&mutex, &kind);
+  for (int i = 0; i < 3; ++i) require(pthread_mutex_lock(&mutex) == 0, "not recursive");
+  for (int i = 0; i < 3; ++i) require(pthread_mutex_unlock(&mutex) == 0, "unlocked too early");
+  require(pthread_mutex_unlock(&mutex) == EPERM, "no EPERM of a recursive one");
+  pthread_mutex_destroy(&mutex);
+  pthread_mutexattr_settype(&kind, PTHREAD_MUTEX_NORMAL);
+  pthread_mutex_init(&mutex, &kind);
+  require(pthread_mutex_lock(&mutex) == 0 && pthread_mutex_timedlock(&mutex, &past) == ETIMEDOUT,
+          "no time-out");
+  require(pthread_mutex_clocklock(&mutex, CLOCK_PROCESS_CPUTIME_ID, &past) == EINVAL,
+          "a clock that cannot be");
+  pthread_mutex_unlock(&mutex);
+  require(pthread_mutex_clocklock(&mutex, CLOCK_PROCESS_CPUTIME_ID, &past) == EINVAL,
+          "such a clock, and the mutex free");
+  pthread_mutex_destroy(&mutex);
+}
+
+static void* die_with_it(void* mutex) {
+  pthread_mutex_lock(mutex);
+  return NULL;
+}
+
+static void robust(void) {
+  pthread_mutexattr_t kind;
+  pthread_mutex_t mutex;
+  pthread_t thread;
+  pthread_mutexattr_init(&kind);
+  pthread_mutexattr_setrobust(&kind, PTHREAD_MUTEX_ROBUST);
+  for (int heal = 1; heal >= 0; --heal) {
+    pthread_mutex_init(&mutex, &kind);
+    pthread_create(&thread, NULL, die_with_it, &mutex);
+    pthread_join(thread, NULL);
+    require(pthread_mutex_lock(&mutex) == EOWNERDEAD, "no EOWNERDEAD");
+    if (heal) require(pthread_mutex_consistent(&mutex) == 0, "cannot be made consistent");
+    require(pthread_mutex_unlock(&mutex) == 0, "cannot be unlocked");
+    require(pthread_mutex_lock(&mutex) == (heal ? 0 : ENOTRECOVERABLE), "neither well nor lost");
+    if (heal) pthread_mutex_unlock(&mutex);
+    pthread_mutex_destroy(&mutex);
+  }
+}
+
+static void leave_it(void* mutex) {
+  ++told;
+  pthread_mutex_unlock(mutex);
+}
+
+static void* cancelled_wait(void* what) {
+  if (what == &news) {
+    pthread_mutex_lock(&ledger);
+    pthread_cleanup_push(leave_it, &ledger);
+    tell(&tids[0]);
+    pthread_cond_wait(&news, &ledger);
+    pthread_cleanup_pop(1);
+  } else if (what == &tokens) {
+    tell(&tids[0]);
+    sem_wait(&tokens);
+  } else {
+    tell(&tids[0]);
+    pthread_join(*(pthread_t*)what, NULL);
+  }
+  return NULL;
+}
+
+// Cancelled while they wait, and, last, before they would take what is there.
+static void cancel(void) {
+  pthread_t self = pthread_self();
+  void* what[] = {&news, &tokens, &self};
+  sem_init(&tokens, 0, 0);
+  for (int i = 0; i < 3; ++i) {
+    pthread_t thread;
+    void* result;
+    atomic_store(&tids[0], 0);
+    pthread_create(&thread, NULL, cancelled_wait, what[i]);
+    until_asleep(&tids[0]);
+    pthread_cancel(thread);
+    pthread_join(thread, &result);
+    require(result == PTHREAD_CANCELED, "not cancelled");
+  }
+  require(told == 1 && pthread_mutex_trylock(&ledger) == 0, "the mutex was not left");
+  sem_post(&tokens);
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+  pthread_cancel(self);
+  require(sem_wait(&tokens) == 0, "no token");
+}
+
+static void* nothing(void* number) { return number; }
+
+static void* end_later(void* number) {
+  until(&given, 1);
+  return number;
+}
+
+static void joins(void) {
+  pthread_t thread;
+  void* result = NULL;
+  pthread_create(&thread, NULL, nothing, &told);
+  require(pthread_join(thread, &result) == 0 && result == &told, "no result");
+  require(pthread_join(pthread_self(), NULL) == EDEADLK, "no EDEADLK");
+  struct timespec past = {1, 0};
+  pthread_create(&thread, NULL, end_later, NULL);
+  require(pthread_timedjoin_np(thread, NULL, &past) == ETIMEDOUT, "no time-out");
+  atomic_store(&given, 1);
+  require(pthread_join(thread, NULL) == 0, "no join");
+  printf("thread (join) 2\n");
+}
+
+// A semaphore's signal handler may post, at any time.
+static void on_alarm(int number) {
+  (void)number;
+  sem_post(&tokens);
+}
+
+static void handler(void) {
+  sem_init(&tokens, 0, 0);
+  signal(SIGUSR1, on_alarm);
+  for (int i = 0; i < ROUNDS; ++i) {
+    raise(SIGUSR1);
+    require(sem_wait(&tokens) == 0, "no token");
+  }
+  printf("semaphore tokens %d\ngiven tokens %d\n", ROUNDS, ROUNDS);
+}
+
+static void forked(void) {
+  pthread_mutex_lock(&ledger);
+  const pid_t child = fork();
+  if (child == 0) {
+    // The child's own counts, of which the parent has none.
+    pthread_mutex_unlock(&ledger);
+    for (int i = 0; i < 3; ++i) pthread_mutex_lock(&chain[1]), pthread_mutex_unlock(&chain[1]);
+    _exit(0);
+  }
+  pthread_mutex_unlock(&ledger);
+  int status = 1;
+  waitpid(child, &status, 0);
+  require(status == 0, "the child has failed");
+  printf("mutex ledger 1\nmutex chain+0x28 3\n");
+}
+
+int main(int count, char** arguments) {
+  static const struct {
+    const char* name;
+    void (*run)(void);
+  } all[] = {{"holder", holder},
+             {"convoy", convoy},
+             {"missed", missed},
+             {"deadlock", deadlock},
+             {"inversion", inversion},
+             {"rwlock", rwlock},
+             {"semaphore", semaphore},
+             {"barrier", barrier},
+             {"spinning", spinning},
+             {"once", done_once},
+             {"c11", c11},
+             {"kinds", kinds},
+             {"robust", robust},
+             {"cancel", cancel},
+             {"joins", joins},
+             {"handler", handler},
+             {"forked", forked}};
+  for (unsigned i = 0; i < sizeof all / sizeof *all; ++i) {
+    if (count > 1 && strcmp(arguments[1], all[i].name) == 0) {
+      all[i].run();
+      return 0;
+    }
+  }
+  fprintf(stderr, "usage: waits SCENARIO\n");
+  return 2;
+}
