@@ -48,9 +48,9 @@ pub(crate) struct Instances<'a> {
     in_ramps: FxHashMap<RampCall, Addr>,
     /// Coroutines some of whose frames came from elsewhere than what was seen to be allocated.
     made_elsewhere: FxHashSet<u32>,
-    /// By thread: the instance that was destroyed there last. The compiler may have made the rest of
-    /// a destruction a tail call, which comes after its end, and is the thread's next call whatever
-    /// other threads do meanwhile.
+    /// By thread: the instance that was destroyed there last. The compiler may have made the rest
+    /// of a destruction a tail call, which comes after its end, and is the thread's next call
+    /// whatever other threads do meanwhile.
     destroyed: FxHashMap<usize, (u32, StrandId)>,
 }
 
