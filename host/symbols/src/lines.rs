@@ -41,7 +41,7 @@ impl Lines {
     pub fn parse(bytes: &[u8]) -> Option<Self> {
         let file = object::File::parse(bytes).ok()?;
         file.section_by_name(".debug_line")?;
-        let mut unpacking = Unpacking::of(bytes);
+        let mut unpacking = Unpacking::new();
         let load = |id: SectionId| -> Result<Reader, gimli::Error> {
             let section = file.section_by_name(id.name());
             let data = section.and_then(|section| unpacking.data(&section).ok());

@@ -2,11 +2,12 @@
 //!
 //! What a section says of its size is any number, and a small one may be compressed of gigabytes.
 
+use heddle_trace_file::stored;
 use object::{CompressionFormat, ObjectSection};
 use std::borrow::Cow;
 
-/// Bytes that the sections of a file may unpack to beside what is usual for its size. Compilers'
-/// debug information takes some three to ten times its compressed size.
+/// Bytes that the sections of a file may unpack to beside what is usual for their own sizes.
+/// Compilers' debug information takes some three to ten times its compressed size.
 const MOST_BYTES: u64 = 32 << 20;
 const MOST_RATIO: u64 = 64;
 
@@ -17,7 +18,7 @@ pub(crate) enum Unpackable {
     Damaged(#[from] object::Error),
     #[error("a section does not decompress: {0}")]
     Zstd(std::io::Error),
-    #[error("compressed sections of {0} bytes and more: a file of this size has fewer")]
+    #[error("a section of {0} bytes: what is stored of it is too little for so many")]
     Large(u64),
 }
 
@@ -28,11 +29,9 @@ pub(crate) struct Unpacking {
 }
 
 impl Unpacking {
-    /// For a file of so many bytes.
-    pub fn of(bytes: &[u8]) -> Self {
-        Unpacking {
-            left: MOST_BYTES + MOST_RATIO * bytes.len() as u64,
-        }
+    /// For another file.
+    pub fn new() -> Self {
+        Unpacking { left: MOST_BYTES }
     }
 
     /// The contents of one.
@@ -42,11 +41,10 @@ impl Unpacking {
     ) -> Result<Cow<'a, [u8]>, Unpackable> {
         let packed = section.compressed_data()?;
         let size = packed.uncompressed_size;
+        self.allow(size, packed.data)?;
         if packed.format == CompressionFormat::None {
             return Ok(Cow::Borrowed(packed.data));
         }
-        let left = self.left.checked_sub(size);
-        self.left = left.ok_or(Unpackable::Large(size))?;
         match packed.format {
             // It reads to the end of the data, however much that is.
             CompressionFormat::Zstandard => {
@@ -60,5 +58,33 @@ impl Unpacking {
             }
             _ => Ok(packed.decompress()?),
         }
+    }
+
+    /// Whether so many bytes may be made of this data, which are then used up.
+    fn allow(&mut self, size: u64, data: &[u8]) -> Result<(), Unpackable> {
+        let stored = stored(data, size / MOST_RATIO + 1);
+        let left = self.left.saturating_add(MOST_RATIO * stored);
+        self.left = left.checked_sub(size).ok_or(Unpackable::Large(size))?;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Unpacking;
+
+    #[test]
+    fn what_a_file_does_not_store_does_not_count() {
+        // As of a sparse file, no page of it is there.
+        let sparse = vec![0; 256 << 20];
+        let (usual, large) = (16 << 20, 1 << 30);
+        let mut unpacking = Unpacking::new();
+        assert!(unpacking.allow(usual, &sparse).is_ok());
+        assert!(unpacking.allow(large, &sparse).is_err());
+        assert!(unpacking.allow(sparse.len() as u64, &sparse).is_err());
+        let stored = vec![1; 20 << 20];
+        assert!(unpacking.allow(large, &stored).is_ok());
+        assert!(unpacking.allow(usual, &sparse).is_ok());
+        assert!(unpacking.allow(usual, &sparse).is_err());
     }
 }

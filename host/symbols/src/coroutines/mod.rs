@@ -58,7 +58,7 @@ pub(crate) enum Unusable {
 /// for which these are.
 pub(crate) fn recipes(program: &[u8], debug: &[u8]) -> Result<Vec<(Range<u64>, Recipe)>, Unusable> {
     let program = ElfFile64::<object::LittleEndian>::parse(program)?;
-    let mut unpacking = Unpacking::of(debug);
+    let mut unpacking = Unpacking::new();
     let debug = ElfFile64::<object::LittleEndian>::parse(debug)?;
     let load = |id: SectionId| match debug.section_by_name(id.name()) {
         Some(section) => unpacking.data(&section),

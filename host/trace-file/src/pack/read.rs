@@ -5,7 +5,7 @@ use super::scratch::Scratch;
 use super::{Held, MAGIC, ModuleSymbols, VERSION, WITHOUT_SUM, codec};
 use crate::file::{open, version_of};
 use crate::layout::{BLOCK_HEADER, BLOCK_MAGIC, BlockHeader};
-use crate::{Error, Workers};
+use crate::{Error, Workers, stored};
 use memmap2::Mmap;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -47,8 +47,9 @@ pub fn unpack(path: &Path, most: Option<u64>, held: &Held) -> Result<Option<Unpa
         version_of(path, version, VERSION..=VERSION)?;
     }
     let pieces = pieces(path, &map, version)?;
-    let bytes = pieces.iter().map(Piece::unpacked_bytes).sum();
-    if bytes > most.unwrap_or(USUAL_BYTES + USUAL_RATIO * map.len() as u64) {
+    let bytes: u64 = pieces.iter().map(Piece::unpacked_bytes).sum();
+    let usual = || USUAL_BYTES + USUAL_RATIO * stored(&map, bytes / USUAL_RATIO + 1);
+    if bytes > most.unwrap_or_else(usual) {
         return Err(Error::TooLarge {
             path: path.to_owned(),
             packed: map.len() as u64,

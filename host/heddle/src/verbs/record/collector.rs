@@ -1,6 +1,6 @@
 //! The thread that moves full blocks out of the program's buffers while processors are idle.
 
-use super::directory;
+use super::directory::Opened;
 use super::failure::Failure;
 use crate::notes;
 use heddle_trace_file::{Claim, Collected, Collector, Error};
@@ -27,16 +27,16 @@ const AT_MOST: Duration = Duration::from_millis(100);
 /// this `claim`, everything or what flight recorders keep. To be called before the program begins.
 /// Where it fails, the trace is removed.
 pub fn start(
-    trace: &Path,
+    trace: &Opened,
     shown: &Path,
     claim: Claim,
     everything: bool,
 ) -> Result<Collecting, Failure> {
     let failed = |error: Error| {
-        directory::discard(trace);
+        trace.discard();
         Failure::ours(format!("cannot begin to record: {error}"))
     };
-    let mut collector = Collector::begin_in(trace, claim).map_err(failed)?;
+    let mut collector = Collector::begin_in(trace.path(), claim).map_err(failed)?;
     if everything {
         collector.make_spare();
     }
@@ -62,7 +62,7 @@ pub fn start(
     };
     let thread = std::thread::Builder::new().name("collector".into());
     let thread = thread.spawn(work).map_err(|error| {
-        directory::discard(trace);
+        trace.discard();
         Failure::ours(format!("cannot start a thread: {error}"))
     })?;
     let id = kernel_id

@@ -3,19 +3,41 @@
 use super::failure::Failure;
 use crate::notes::note;
 use heddle_trace_file::{Claim, Error, is_begun, is_trace};
-use std::ffi::OsString;
-use std::fs::{self, DirBuilder};
+use rustix::fs::{AtFlags, Dir, Mode, OFlags, openat, unlinkat};
+use rustix::path::Arg;
+use std::ffi::{CString, OsString};
+use std::fs::{self, DirBuilder, File};
 use std::io::ErrorKind;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 /// A directory that is ours to record into.
 pub struct Prepared {
-    /// Its absolute path.
-    pub trace: PathBuf,
+    pub trace: Opened,
     /// What the user calls it.
     pub shown: PathBuf,
     pub claim: Claim,
+}
+
+/// A trace directory that was claimed.
+pub struct Opened {
+    path: PathBuf,
+    directory: File,
+}
+
+impl Opened {
+    fn of(claim: &Claim, path: &Path) -> Result<Self, Failure> {
+        Ok(Opened {
+            path: std::path::absolute(path).map_err(failed("find", path))?,
+            directory: claim.directory().map_err(failed("open", path))?,
+        })
+    }
+
+    /// Its absolute path.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
 }
 
 /// Recordings that may go on at a time into directories of one name.
@@ -33,12 +55,11 @@ pub fn prepare(path: &Path) -> Result<Prepared, Failure> {
         let Some(claim) = claim(&shown)? else {
             continue;
         };
-        let marker = shown.join("heddle");
+        let trace = Opened::of(&claim, &shown)?;
         claim
             .write("heddle", &heddle_trace_file::marker())
-            .inspect_err(|_| _ = discard(&shown))
-            .map_err(failed("write", &marker))?;
-        let trace = std::path::absolute(&shown).map_err(failed("find", &shown))?;
+            .inspect_err(|_| _ = trace.discard())
+            .map_err(failed("write", &shown.join("heddle")))?;
         if number > 1 {
             note(format_args!(
                 "{} is being recorded; this recording goes to {}",
@@ -144,40 +165,68 @@ fn failed(what: &str, path: &Path) -> impl FnOnce(std::io::Error) -> Failure + u
     }
 }
 
-/// Writes into the claimed trace at `path` which options made it record less, if there are any.
-pub fn say_filters(claim: &Claim, path: &Path, options: &str) -> Result<(), Failure> {
+/// Writes into the claimed trace which options made it record less, if there are any.
+pub fn say_filters(claim: &Claim, trace: &Opened, options: &str) -> Result<(), Failure> {
     if options.is_empty() {
         return Ok(());
     }
     claim
         .write("filters", &format!("{options}\n"))
-        .inspect_err(|_| _ = discard(path))
-        .map_err(failed("write", &path.join("filters")))
+        .inspect_err(|_| _ = trace.discard())
+        .map_err(failed("write", &trace.path.join("filters")))
 }
 
-/// Removes a trace directory in which nothing was recorded. Other files in it stay. Returns whether
-/// no process had tried to record: a process that tries makes a directory of its own.
-pub fn discard(path: &Path) -> bool {
-    // Not removing it would only leave an empty trace, which says so when it is opened.
-    let _ = fs::remove_file(path.join("heddle"));
-    let _ = fs::remove_file(path.join("filters"));
-    let _ = fs::remove_dir_all(path.join("spare"));
-    let mut untried = true;
-    for entry in fs::read_dir(path).into_iter().flatten().flatten() {
-        let name = entry.file_name();
-        if name
-            .to_string_lossy()
-            .starts_with(|c: char| c.is_ascii_digit())
-        {
-            untried = false;
-            let _ = fs::remove_file(entry.path().join("process"));
-            let _ = fs::remove_dir(entry.path());
+impl Opened {
+    /// Removes a trace in which nothing was recorded, and nothing of what took its place. Other
+    /// files in it stay. Returns whether no process had tried to record: a process that tries makes
+    /// a directory of its own.
+    pub fn discard(&self) -> bool {
+        // What cannot be removed would only leave an empty trace, which says so when it is opened.
+        let Some(directory) = open(&self.directory, ".") else {
+            return true;
+        };
+        for name in ["heddle", "filters"] {
+            let _ = unlinkat(&directory, name, AtFlags::empty());
         }
+        let mut untried = true;
+        for name in names(&directory) {
+            let spare = name.as_bytes() == b"spare";
+            if !spare && !name.as_bytes()[0].is_ascii_digit() {
+                continue;
+            }
+            untried &= spare;
+            let Some(process) = open(&directory, &name) else {
+                continue;
+            };
+            let made = match spare {
+                true => names(&process),
+                false => vec![c"process".to_owned()],
+            };
+            for file in made {
+                let _ = unlinkat(&process, file, AtFlags::empty());
+            }
+            let _ = unlinkat(&directory, &name, AtFlags::REMOVEDIR);
+        }
+        // From here on it may be another recording's.
+        let _ = unlinkat(&directory, "control", AtFlags::empty());
+        let _ = fs::remove_dir(&self.path);
+        untried
     }
-    // From here on it may be another recording's.
-    let _ = fs::remove_file(path.join("control"));
-    let _ = fs::remove_dir(path);
-    untried
+}
+
+/// Opens a directory, and not one that a link leads to.
+fn open(within: impl AsFd, name: impl Arg) -> Option<OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    openat(within, name, flags, Mode::empty()).ok()
+}
+
+/// The names of what is in a directory.
+fn names(directory: &OwnedFd) -> Vec<CString> {
+    let entries = Dir::read_from(directory).into_iter().flatten();
+    let names = entries.filter_map(|entry| Some(entry.ok()?.file_name().to_owned()));
+    names
+        .filter(|name| !matches!(name.as_bytes(), b"." | b".."))
+        .collect()
 }
 
 fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
@@ -190,20 +239,23 @@ fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
 
 #[cfg(test)]
 mod tests {
-    use super::{prepare, say_filters};
+    use super::{Prepared, prepare, say_filters};
     use std::fs;
+    use std::path::Path;
+
+    fn prepared(path: &Path) -> Prepared {
+        prepare(path).unwrap_or_else(|_| panic!("no trace directory could be made"))
+    }
 
     #[test]
     fn what_took_the_place_of_a_claimed_directory_is_not_written_to() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("trace");
-        let Ok(prepared) = prepare(&path) else {
-            panic!("no trace directory could be made");
-        };
+        let prepared = prepared(&path);
         let moved = directory.path().join("moved");
         fs::rename(&path, &moved).unwrap();
         fs::create_dir(&path).unwrap();
-        assert!(say_filters(&prepared.claim, &path, "--depth 3").is_ok());
+        assert!(say_filters(&prepared.claim, &prepared.trace, "--depth 3").is_ok());
         let said = fs::read_to_string(moved.join("filters")).unwrap();
         assert_eq!(said, "--depth 3\n");
         assert_eq!(fs::read_dir(&path).unwrap().count(), 0);
@@ -212,7 +264,48 @@ mod tests {
         fs::write(&target, "mine").unwrap();
         fs::remove_file(moved.join("filters")).unwrap();
         std::os::unix::fs::symlink(&target, moved.join("filters")).unwrap();
-        assert!(say_filters(&prepared.claim, &path, "--depth 3").is_err());
+        assert!(say_filters(&prepared.claim, &prepared.trace, "--depth 3").is_err());
         assert_eq!(fs::read_to_string(&target).unwrap(), "mine");
+    }
+
+    #[test]
+    fn what_links_lead_to_is_not_removed_with_a_trace() {
+        let scratch = tempfile::tempdir().unwrap();
+        let (path, target) = (scratch.path().join("trace"), scratch.path().join("target"));
+        let prepared = prepared(&path);
+        let files = ["process", "buffer-1", "heddle", "filters"].map(|name| target.join(name));
+        fs::create_dir(&target).unwrap();
+        files
+            .iter()
+            .for_each(|file| fs::write(file, "mine").unwrap());
+        for name in ["42", "spare"] {
+            std::os::unix::fs::symlink(&target, path.join(name)).unwrap();
+        }
+        let moved = scratch.path().join("moved");
+        fs::rename(&path, &moved).unwrap();
+        std::os::unix::fs::symlink(&target, &path).unwrap();
+        assert!(!prepared.trace.discard());
+        for file in files {
+            assert_eq!(fs::read_to_string(file).unwrap(), "mine");
+        }
+        let left = fs::read_dir(&moved).unwrap().flatten();
+        let mut left: Vec<_> = left.map(|entry| entry.file_name()).collect();
+        left.sort();
+        assert_eq!(left, ["42", "spare"]);
+    }
+
+    #[test]
+    fn a_trace_in_which_nothing_was_recorded_is_removed() {
+        let scratch = tempfile::tempdir().unwrap();
+        let path = scratch.path().join("trace");
+        let prepared = prepared(&path);
+        for directory in ["spare", "42"] {
+            fs::create_dir(path.join(directory)).unwrap();
+        }
+        for file in ["filters", "42/process", "spare/modules"] {
+            fs::write(path.join(file), "").unwrap();
+        }
+        assert!(!prepared.trace.discard());
+        assert!(!path.exists());
     }
 }

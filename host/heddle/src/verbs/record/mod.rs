@@ -15,7 +15,7 @@ use crate::coroutine_calls::{ClangModules, Count};
 use crate::file_limit;
 use crate::names::printable;
 use crate::notes::{counted, error, note, quoted, reasons, warning, were};
-use directory::Prepared;
+use directory::{Opened, Prepared};
 use failure::Failure;
 use heddle_calls::{Profile, Source, Workers};
 use heddle_trace_file::{Collected, Error, Process, Thread, Trace};
@@ -82,20 +82,20 @@ fn record(args: &Args) -> Result<ExitCode, Failure> {
         .args(arguments)
         .env("LD_PRELOAD", preload)
         .env("ASAN_OPTIONS", library::sanitizer_options())
-        .env("HEDDLE_DIR", &trace);
+        .env("HEDDLE_DIR", trace.path());
     args.less.tell(&mut command);
     args.modes.tell(&mut command);
     directory::say_filters(&claim, &trace, &args.less.typed())?;
     file_limit::restored(&mut command);
     let collecting = collector::start(&trace, &shown, claim, args.modes.keep_everything())?;
-    let planning = planning::start(&trace, &args.less, args.modes.plans_coroutines())
-        .inspect_err(|_| _ = directory::discard(&trace))?;
+    let planning = planning::start(trace.path(), &args.less, args.modes.plans_coroutines())
+        .inspect_err(|_| _ = trace.discard())?;
     let status = run::run(&mut command);
     if let Some(planning) = planning {
         planning.finish();
     }
     let (collected, claim) = collecting.finish();
-    let status = status.inspect_err(|_| _ = directory::discard(&trace))?;
+    let status = status.inspect_err(|_| _ = trace.discard())?;
     if let Some(signal) = status.signal() {
         note(format_args!(
             "{} was killed by {}",
@@ -104,7 +104,7 @@ fn record(args: &Args) -> Result<ExitCode, Failure> {
         ));
     }
     if status.signal() == Some(libc::SIGSYS) {
-        blame(&trace, &program);
+        blame(trace.path(), &program);
     }
     conclude(&trace, &shown, &program, collected);
     claim.release();
@@ -143,21 +143,21 @@ const BYTES_AN_EVENT: u64 = 12;
 
 /// One line that says where the trace is. Whatever is wrong with the trace, the program's exit code
 /// stands.
-fn conclude(path: &Path, shown: &Path, program: &Path, collected: Result<Collected, Error>) {
+fn conclude(trace: &Opened, shown: &Path, program: &Path, collected: Result<Collected, Error>) {
     let collected = collected.unwrap_or_else(|failure| {
         error(failure);
         Collected::default()
     });
-    match Trace::open(path) {
+    match Trace::open(trace.path()) {
         Ok(trace) => tell(&trace, &collected, shown).unwrap_or_else(error),
-        Err(Error::Empty(_)) => nothing(path, shown, program, &collected),
+        Err(Error::Empty(_)) => nothing(trace, shown, program, &collected),
         Err(failure) => error(failure),
     }
 }
 
-fn nothing(path: &Path, shown: &Path, program: &Path, collected: &Collected) {
+fn nothing(trace: &Opened, shown: &Path, program: &Path, collected: &Collected) {
     let program = program.display();
-    let untried = directory::discard(path);
+    let untried = trace.discard();
     if let Some(why) = collected.why_lost {
         return error(format_args!(
             "nothing of {program} is recorded: {} lost ({}); record elsewhere: heddle record -o OTHER-DIRECTORY …",

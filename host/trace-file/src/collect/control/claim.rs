@@ -79,12 +79,21 @@ impl Claim {
         }
     }
 
+    /// The directory, opened, which it stays whatever takes its place.
+    ///
+    /// # Errors
+    /// There are too many open files.
+    pub fn directory(&self) -> std::io::Result<File> {
+        self.directory.try_clone()
+    }
+
     /// Ends it, and removes the file, unless the directory was removed and another process has made
     /// a new one there.
     pub fn release(self) {
         if self.holds() {
             // If the file cannot be removed, the next claim takes it over.
-            let _ = std::fs::remove_file(&self.path);
+            // SAFETY: the name is zero-terminated.
+            unsafe { libc::unlinkat(self.directory.as_raw_fd(), c"control".as_ptr(), 0) };
         }
     }
 
