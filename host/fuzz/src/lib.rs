@@ -1,7 +1,8 @@
 //! Everything that reads bytes which others may have written, as functions of those bytes.
 //!
-//! A [`Target`] gives one reader an input, in every way in which a command would use it. Whatever
-//! the input is, the reader ends in a result or an error: without a panic, and within the memory of
+//! A [`Target`] gives one reader an input, in every way in which a command would use it;
+//! `recorder` gives it to one of the readers in the traced process. Whatever the input is, the
+//! reader ends in a result or an error: without a panic, and within the memory of
 //! [`MOST_MEMORY`]. `tests/fuzz` lets libFuzzer choose inputs, guided by the edges that a reader
 //! takes; the inputs in `corpora` are read by the ordinary tests.
 
@@ -11,6 +12,8 @@ mod filters;
 mod memory;
 mod pack;
 mod plan;
+#[cfg(target_arch = "x86_64")]
+mod recorder;
 mod results;
 mod symbols;
 mod trace;
@@ -30,7 +33,7 @@ pub struct Target {
 }
 
 /// All of them.
-pub const TARGETS: [Target; 7] = [
+pub const TARGETS: &[Target] = &[
     Target {
         name: "experiments",
         read: experiments::read,
@@ -46,6 +49,11 @@ pub const TARGETS: [Target; 7] = [
     Target {
         name: "plan",
         read: plan::read,
+    },
+    #[cfg(target_arch = "x86_64")]
+    Target {
+        name: "recorder",
+        read: recorder::read,
     },
     Target {
         name: "results",
@@ -64,7 +72,7 @@ pub const TARGETS: [Target; 7] = [
 impl Target {
     /// The one with this name.
     pub fn named(name: &str) -> Option<Target> {
-        TARGETS.into_iter().find(|target| target.name == name)
+        TARGETS.iter().copied().find(|target| target.name == name)
     }
 
     /// Reads an input.

@@ -7,7 +7,8 @@ use std::sync::LazyLock;
 
 static TARGET: LazyLock<Target> = LazyLock::new(|| {
     let name = std::env::var("HEDDLE_FUZZ_TARGET").unwrap_or_default();
-    let names = TARGETS.map(|target| target.name).join(", ");
+    let names: Vec<&str> = TARGETS.iter().map(|target| target.name).collect();
+    let names = names.join(", ");
     Target::named(&name)
         .unwrap_or_else(|| panic!("HEDDLE_FUZZ_TARGET={name} names no target: there are {names}"))
 });

@@ -26,7 +26,7 @@ fn corpus(target: Target) -> Vec<(PathBuf, Vec<u8>)> {
 /// One after the other: memory is counted for the whole process.
 #[test]
 fn no_input_of_the_corpora_and_no_change_of_one_breaks_its_reader() {
-    for target in TARGETS {
+    for &target in TARGETS {
         let corpus = corpus(target);
         assert!(corpus.len() >= 2, "{} has no corpus", target.name);
         for (path, input) in &corpus {
@@ -41,14 +41,17 @@ fn no_input_of_the_corpora_and_no_change_of_one_breaks_its_reader() {
 }
 
 fn run(target: Target, input: &[u8], what: &str) {
+    // Written before: the recorder's readers are C++, and may end the process.
+    let process = std::process::id();
+    let kept = std::env::temp_dir().join(format!("heddle-fuzz-{}-{process}", target.name));
+    fs::write(&kept, input).unwrap();
     let read = std::panic::catch_unwind(|| target.run(input));
     if read.is_err() {
-        let kept = std::env::temp_dir().join(format!("heddle-fuzz-{}", target.name));
-        fs::write(&kept, input).unwrap();
         panic!(
             "{}: {what} breaks the reader (see above); it is in {}",
             target.name,
             kept.display()
         );
     }
+    fs::remove_file(&kept).unwrap();
 }

@@ -2,8 +2,8 @@
 
 use super::Slice;
 use gimli::{
-    BaseAddresses, CfaRule, EhFrame, EhFrameHdr, EndianSlice, LittleEndian, ParsedEhFrameHdr,
-    UnwindContext, UnwindSection,
+    BaseAddresses, CfaRule, EhFrame, EhFrameHdr, EhFrameOffset, EndianSlice, LittleEndian,
+    ParsedEhFrameHdr, UnwindContext, UnwindSection,
 };
 use object::read::elf::ElfFile64;
 use object::{Object, ObjectSection};
@@ -12,7 +12,10 @@ use std::ops::Range;
 /// `.eh_frame` and its index.
 pub struct Table<'a> {
     frames: EhFrame<Slice<'a>>,
-    index: Option<ParsedEhFrameHdr<Slice<'a>>>,
+    /// By a function's first address: where its entry lies in `frames`. Searching gimli's own table
+    /// overflows where a broken file's index has an address in front of `.eh_frame`, or a count
+    /// beyond its end.
+    index: Option<Vec<(u64, usize)>>,
     bases: BaseAddresses,
 }
 
@@ -39,6 +42,7 @@ impl<'a> Table<'a> {
             .set_eh_frame_hdr(index_at);
         // Without an index the section is walked.
         let index = EhFrameHdr::new(index, LittleEndian).parse(&bases, 8).ok();
+        let index = index.and_then(|index| sorted(&index, &bases));
         Ok(Table {
             frames: EndianSlice::new(frames, LittleEndian).into(),
             index,
@@ -50,13 +54,20 @@ impl<'a> Table<'a> {
     /// a register and a number, nothing is said.
     pub fn within(&self, code: &Range<u64>) -> gimli::Result<Vec<(Range<u64>, Cfa)>> {
         let cie = EhFrame::cie_from_offset;
-        let index = self.index.as_ref().and_then(ParsedEhFrameHdr::table);
-        let entry = match index {
-            Some(index) => index.fde_for_address(&self.frames, &self.bases, code.start, cie),
+        let entry = match &self.index {
+            Some(index) => {
+                let behind = index.partition_point(|&(start, _)| start <= code.start);
+                let Some(&(_, offset)) = index[..behind].last() else {
+                    return Ok(Vec::new());
+                };
+                let offset = EhFrameOffset(offset);
+                self.frames.fde_from_offset(&self.bases, offset, cie)
+            }
             None => self.frames.fde_for_address(&self.bases, code.start, cie),
         };
         let entry = match entry {
             Err(gimli::Error::NoUnwindInfoForAddress) => return Ok(Vec::new()),
+            Ok(entry) if !entry.contains(code.start) => return Ok(Vec::new()),
             entry => entry?,
         };
         let mut context = UnwindContext::new();
@@ -73,4 +84,18 @@ impl<'a> Table<'a> {
         }
         Ok(found)
     }
+}
+
+/// The rows of an index in order; `None`: it is none that can be used.
+fn sorted(index: &ParsedEhFrameHdr<Slice<'_>>, bases: &BaseAddresses) -> Option<Vec<(u64, usize)>> {
+    let frames_at = index.eh_frame_ptr().direct().ok()?;
+    let mut rows = Vec::new();
+    let table = index.table()?;
+    let mut next = table.iter(bases);
+    while let Some((start, entry)) = next.next().ok()? {
+        let offset = entry.direct().ok()?.checked_sub(frames_at)?;
+        rows.push((start.direct().ok()?, offset.try_into().ok()?));
+    }
+    rows.sort_unstable();
+    Some(rows)
 }

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "it is run by hand")]
 
 mod programs;
+mod recorder;
 mod texts;
 mod traces;
 
@@ -32,6 +33,7 @@ fn main() {
     texts::experiments(&Corpus::of(&all, "experiments"));
     texts::filters(&Corpus::of(&all, "filters"));
     texts::plans(&Corpus::of(&all, "plan"));
+    recorder::write(&Corpus::of(&all, "recorder"));
     texts::results(&Corpus::of(&all, "results"));
     programs::compile(scratch.path(), &Corpus::of(&all, "symbols"));
     let traces = Corpus::of(&all, "trace");
