@@ -9,7 +9,12 @@
 #include <string>
 #include <string_view>
 
+#include "heddle/coop/ext/sanitizer.hpp"
 #include "slab_registry.hpp"
+
+#if defined(HEDDLE_TSAN)
+extern const char heddle_coop_must_be_built_with_fsanitize_thread = 0;
+#endif
 
 namespace heddle::coop::detail {
 

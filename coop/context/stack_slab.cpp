@@ -9,9 +9,11 @@
 #include "heddle/coop/ext/sanitizer.hpp"
 #include "slab_registry.hpp"
 
-#if defined(HEDDLE_ASAN)
-#include <sanitizer/asan_interface.h>
-#endif
+extern "C" {
+// As sanitizer/asan_interface.h declares them.
+[[gnu::weak]] void __asan_poison_memory_region(void const volatile* address, std::size_t bytes);
+[[gnu::weak]] void __asan_unpoison_memory_region(void const volatile* address, std::size_t bytes);
+}
 
 #ifndef MADV_GUARD_INSTALL
 #define MADV_GUARD_INSTALL 102  // Linux 6.13
@@ -33,15 +35,14 @@ bool make_guard(std::byte* page, std::size_t bytes, guard_method method) noexcep
 
 // A free stack is poisoned, so that AddressSanitizer sees a use of a frame after the end of its
 // context. The marks of the frames that were left for good go with it.
-void mark([[maybe_unused]] const stack_slab::piece& stack, [[maybe_unused]] bool usable) noexcept {
-#if defined(HEDDLE_ASAN)
+void mark(const stack_slab::piece& stack, bool usable) noexcept {
+  if (!has_address_sanitizer()) return;
   const auto bytes = static_cast<std::size_t>(stack.top - stack.bottom);
   if (usable) {
     __asan_unpoison_memory_region(stack.bottom, bytes);
   } else {
     __asan_poison_memory_region(stack.bottom, bytes);
   }
-#endif
 }
 
 }  // namespace
@@ -82,9 +83,9 @@ stack_slab::stack_slab(const stack_shape& shape, std::size_t slots) : shape_(sha
 
 stack_slab::~stack_slab() {
   slab_registry::remove(base_);
-#if defined(HEDDLE_ASAN)
-  __asan_unpoison_memory_region(base_, shape_.slot_bytes * slots_);  // for the next mapping there
-#endif
+  if (has_address_sanitizer()) {  // for the next mapping there
+    __asan_unpoison_memory_region(base_, shape_.slot_bytes * slots_);
+  }
   munmap(base_, shape_.slot_bytes * slots_);
 }
 

@@ -34,8 +34,7 @@ stackful_context<Switch>::stackful_context(entry_function entry, void* argument,
 
 template <class Switch>
 stackful_context<Switch>::~stackful_context() {
-  if (entry_ == nullptr) return;
-  end();
+  if (entry_ != nullptr) end();
   sanitizer_.destroy();
 }
 

@@ -75,12 +75,11 @@ void frame_pool::return_surplus() noexcept {
 }
 
 void* frame_pool::allocate_new(std::size_t bytes) {
-#if !defined(HEDDLE_ASAN)
   // The first chunk of a size is a page: a thread with a strand or two takes little.
   constexpr std::size_t first_chunk = 4 * 1024;
   constexpr std::size_t largest_chunk = 256 * 1024;
   const std::size_t size_class = class_of(bytes);
-  if (size_class < classes) {
+  if (size_class < classes && !has_address_sanitizer()) {
     static thread_local const at_thread_end leave;
     static_cast<void>(leave);
     chunk_rest& rest = rests_[size_class];
@@ -97,7 +96,6 @@ void* frame_pool::allocate_new(std::size_t bytes) {
     }
     return std::exchange(rest.begin, rest.begin + rounded);
   }
-#endif
   return ::operator new(bytes, line);
 }
 

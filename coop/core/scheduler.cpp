@@ -129,7 +129,7 @@ void scheduler::start_on(strand_block& strand, detail::fiber& runner) noexcept {
 detail::fiber& scheduler::new_fiber(std::size_t size) {
   idle_fibers_.make_room(size);
   fibers_.emplace_back(detail::fiber::make(*this, size));
-  fibers_.back()->place = fibers_.size() - 1;
+  fibers_.back()->place = static_cast<std::uint32_t>(fibers_.size() - 1);
   return *fibers_.back();
 }
 

@@ -32,7 +32,7 @@ void scheduler::take_in(std::unique_ptr<detail::fiber> runner) {
   if (detail::fiber* const idle = idle_fibers_.take(runner->size)) let_go(*idle);
   idle_fibers_.make_room(runner->size);
   runner->belong_to(*this, main_);
-  runner->place = fibers_.size();
+  runner->place = static_cast<std::uint32_t>(fibers_.size());
   fibers_.push_back(std::move(runner));
 }
 

@@ -1,5 +1,4 @@
-// That a sanitizer, told of our stacks and frames, still finds what it is there for. Built under
-// one alone.
+// That a sanitizer, told of our stacks and frames, still finds what it is there for.
 #include <doctest/doctest.h>
 
 #include <string>
@@ -18,7 +17,7 @@ void finds(const char* way, const std::string& flaw) {
 
 }  // namespace
 
-#if defined(HEDDLE_ASAN)
+#if defined(HEDDLE_ASAN) || defined(HEDDLE_FINDS_BY_ASAN)
 
 TEST_CASE("AddressSanitizer sees an access beyond a local variable on a fiber's stack") {
   finds("beyond-local", "stack-buffer-overflow");
@@ -30,6 +29,13 @@ TEST_CASE("AddressSanitizer sees a use of a stack whose context is gone") {
 
 TEST_CASE("AddressSanitizer sees a use of the frame of a task that is gone") {
   finds("frame-after-end", "heap-use-after-free");
+}
+
+TEST_CASE("AddressSanitizer sees nothing in what is right: deep stacks, throws, moves, ends") {
+  const child_outcome result(HEDDLE_SANITIZER_PROGRAM, "nothing");
+  CAPTURE(result.output);
+  CHECK(result.output.empty());
+  CHECK(result.status == 0);
 }
 
 #endif

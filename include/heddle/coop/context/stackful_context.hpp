@@ -64,7 +64,7 @@ class stackful_context {
 
   Switch switch_;  // first: what jumps to us is told its address, which is ours
   detail::exception_state* thread_exceptions_ = nullptr;  // of the thread that runs us
-  [[no_unique_address]] detail::sanitizer_fiber sanitizer_;
+  detail::sanitizer_fiber sanitizer_;
   stackful_context* home_ = nullptr;
   entry_function entry_ = nullptr;
   void* argument_ = nullptr;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <new>
 #include <utility>
 
@@ -36,8 +37,8 @@ class alignas(64) fiber {  // a cache line: the registers saved are at its start
 
   fiber_context context;
   strand_block* job = nullptr;
-  std::size_t place = 0;   // among all fibers of its scheduler
-  const std::size_t size;  // of the strands that it runs: strand_block::stack_bytes
+  std::uint32_t place = 0;   // among all fibers of its scheduler
+  const std::uint32_t size;  // of the strands that it runs: strand_block::stack_bytes
 
   /// Near what it goes on with; to be prefetched, not read.
   [[nodiscard]] const void* suspended_at() const noexcept {
@@ -50,7 +51,11 @@ class alignas(64) fiber {  // a cache line: the registers saved are at its start
 
  private:
   fiber(scheduler& owner, std::size_t its_size, stack&& runs_on)
-      : context(&main, this, std::move(runs_on)), size(its_size), owner_(&owner) {}
+      : context(&main, this, std::move(runs_on)),
+        size(static_cast<std::uint32_t>(its_size)),
+        owner_(&owner) {
+    static_assert(stack::maximum_bytes <= UINT32_MAX);
+  }
 
   static void main(void* self);
 

@@ -34,7 +34,12 @@ class frame_pool {
     release_new(memory, bytes);  // so that a use after the end is seen
 #else
     const std::size_t size_class = class_of(bytes);
-    if (size_class >= classes) [[unlikely]] {
+#if defined(HEDDLE_BUILDS_COOP)
+    const bool recycles = size_class < classes && !has_address_sanitizer();
+#else
+    const bool recycles = size_class < classes;
+#endif
+    if (!recycles) [[unlikely]] {
       release_new(memory, bytes);
       return;
     }
