@@ -47,6 +47,31 @@ void cancel(strand_block& strand) {
   scheduler_access::cancel(strand);
 }
 
+std::string named(const strand_block& strand) {
+  std::string text = "strand " + std::to_string(scheduler_access::id(strand));
+  if (!strand.name().empty()) text.append(" \"").append(strand.name()) += '"';
+  return text;
+}
+
+void check_holder(const char* kind, const std::string& name, std::uint64_t holder) noexcept {
+  if (current_strand == nullptr && holder != nobody) return;
+  std::string text = current_strand != nullptr ? named(*current_strand) : "code outside of strands";
+  text.append(" unlocks ").append(kind);
+  text += name.empty() ? " (unnamed)" : " \"" + name + '"';
+  if (holder == nobody) {
+    text += ", which is not locked: is it unlocked twice?";
+  } else if (holder == outside) {
+    text += ", which was locked outside of strands: only what has locked it may unlock it";
+  } else {
+    const strand_block* const strand = scheduler_access::find(*current_strand->owner, holder);
+    text += ", which ";
+    text += strand != nullptr ? named(*strand)
+                              : "strand " + std::to_string(holder) + ", which has ended,";
+    text += " has locked: only the strand that has locked it may unlock it";
+  }
+  fatal(text.c_str());
+}
+
 void require_same_group(const strand_block& strand, const char* what) noexcept {
   if (current_scheduler == nullptr) return;  // while nothing runs, whoever made them may
   const scheduler_group* const its = scheduler_access::group(*strand.owner);

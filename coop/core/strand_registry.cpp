@@ -6,6 +6,15 @@
 
 namespace heddle::coop::detail {
 
+// The entries are in the order of their numbers, also those of strands that have ended.
+strand_block* strand_registry::find(std::uint64_t id) const noexcept {
+  const entry* const begin = entries_.get();
+  const entry* const end = begin + used_;
+  const entry* const found = std::lower_bound(
+      begin, end, id, [](const entry& each, std::uint64_t wanted) { return each.id < wanted; });
+  return found != end && found->id == id ? found->strand : nullptr;
+}
+
 // Moves those that are alive together, into more memory unless a quarter have ended: at least a
 // quarter of the room is free then, so that this is called once in so many strands.
 void strand_registry::make_room() {

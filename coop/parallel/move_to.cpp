@@ -14,13 +14,12 @@ void require_free() {
   }
   const coop::detail::strand_block& strand = *running;
   if (group::of(*strand.owner) != nullptr && scheduler_access::can_move(strand)) return;
-  std::string text = "strand " + std::to_string(scheduler_access::id(strand));
-  if (!strand.name().empty()) text.append(" \"").append(strand.name()) += '"';
   throw std::logic_error(
-      text + (group::of(*strand.owner) == nullptr
-                  ? " is in no group, and cannot move to one"
-                  : " cannot move to another group while others hold its handle, join it, or have "
-                    "it in a scope: they could not be told of its end there"));
+      coop::detail::named(strand) +
+      (group::of(*strand.owner) == nullptr
+           ? " is in no group, and cannot move to one"
+           : " cannot move to another group while others hold its handle, join it, or have "
+             "it in a scope: they could not be told of its end there"));
 }
 
 }  // namespace heddle::coop::parallel::detail

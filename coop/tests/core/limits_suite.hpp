@@ -73,8 +73,8 @@ struct nothing_comes {
 // Runs `with(wait)` for every wait: an expression over `w`, a nothing_comes.
 #define EVERY_WAIT(with)                                          \
   with(w.permits.P());                                            \
-  with(w.taken.lock());                                           \
-  with(w.lock.lock());                                            \
+  with(w.taken.scoped_lock());                                    \
+  with(w.lock.scoped_lock());                                     \
   with(w.both.arrive_and_wait());                                 \
   with(w.full.push(1));                                           \
   with(w.empty.pop());                                            \
@@ -112,7 +112,7 @@ TEST_CASE(KIND "every wait can be limited in time, and leaves nothing behind") {
     int waits = 0;
     int timed_out = 0;
     s.spawn(BODY(&) {
-      WAIT(w.lock.lock_shared());
+      WAIT(w.lock.scoped_lock_shared()).release();
 #define LIMITED(...)                                                       \
   s.spawn(BODY(&) {                                                        \
     ++waits;                                                               \
@@ -123,15 +123,13 @@ TEST_CASE(KIND "every wait can be limited in time, and leaves nothing behind") {
 #undef LIMITED
       s.spawn(BODY(&) {  // gives its mutex away, and has it again
         ++waits;
-        WAIT(w.free.lock());
+        const auto guard = WAIT(w.free.scoped_lock());
         timed_out += WAIT(within(1s, w.changed.wait(w.free))) ? 0 : 1;
-        w.free.unlock();
       });
       s.spawn(BODY(&) {  // behind a writer that waits, until that gives up
         WAIT(sleep_for(500ms));
-        REQUIRE(WAIT(within(1s, w.lock.lock_shared())));
+        REQUIRE(WAIT(within(1s, w.lock.scoped_lock_shared())));
         REQUIRE(s.now() == time_point{} + 1s);
-        w.lock.unlock_shared();
       });
     });
     s.run();
@@ -151,13 +149,13 @@ TEST_CASE(KIND "every wait can be cancelled, and leaves nothing behind") {
     int unwound = 0;
     std::vector<strand<>> all;
     s.spawn(BODY(&) {
-      WAIT(w.lock.lock_shared());
-#define CANCELLED(...)                 \
-  all.push_back(s.spawn(BODY(&) {      \
-    ++waits;                           \
-    const exit_counter guard{unwound}; \
-    WAIT(__VA_ARGS__);                 \
-    FAIL("came");                      \
+      WAIT(w.lock.scoped_lock_shared()).release();
+#define CANCELLED(...)                    \
+  all.push_back(s.spawn(BODY(&) {         \
+    ++waits;                              \
+    const exit_counter guard{unwound};    \
+    static_cast<void>(WAIT(__VA_ARGS__)); \
+    FAIL("came");                         \
   }))
       EVERY_WAIT(CANCELLED);
       CANCELLED(sleep_for(10s));
@@ -196,13 +194,13 @@ TEST_CASE(KIND "the scheduler may be destroyed during every wait") {
       w.sleeper = s.spawn(never_ends(never));
       w.sleepers = {w.sleeper, w.sleeper};
       w.children.spawn(never_ends(never));
-      WAIT(w.lock.lock_shared());
-#define DESTROYED(...)                 \
-  s.spawn(BODY(&) {                    \
-    ++waits;                           \
-    const exit_counter guard{unwound}; \
-    WAIT(__VA_ARGS__);                 \
-    FAIL("came");                      \
+      WAIT(w.lock.scoped_lock_shared()).release();
+#define DESTROYED(...)                    \
+  s.spawn(BODY(&) {                       \
+    ++waits;                              \
+    const exit_counter guard{unwound};    \
+    static_cast<void>(WAIT(__VA_ARGS__)); \
+    FAIL("came");                         \
   })
       EVERY_WAIT(DESTROYED);
 #undef DESTROYED

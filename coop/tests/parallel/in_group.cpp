@@ -45,9 +45,9 @@ void table::seat_fibers() {
         ++t.eaten;
         t.place.V();
         t.fork = true;
-        await(t.lock.lock());
+        auto held = await(t.lock.scoped_lock());
         t.changed.notify_all();
-        t.lock.unlock();
+        held.unlock();
         await(t.line.arrive_and_wait());
         await(wait_until([&t, i, k] { return t.turn == 2 * k + i; }, t.turn));
         ++t.turn;
@@ -73,9 +73,9 @@ void table::seat_tasks() {
         ++t.eaten;
         t.place.V();
         t.fork = true;
-        co_await t.lock.lock();
+        auto held = co_await t.lock.scoped_lock();
         t.changed.notify_all();
-        t.lock.unlock();
+        held.unlock();
         co_await t.line.arrive_and_wait();
         co_await wait_until([&t, i, k] { return t.turn == 2 * k + i; }, t.turn);
         ++t.turn;

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <memory>
-#include <mutex>
 #include <vector>
 
 #include "heddle/coop/parallel/barrier.hpp"
@@ -24,15 +23,13 @@ TEST_CASE(KIND "a mutex of groups keeps what it protects whole") {
     for (std::size_t i = 0; i < 3 * g.size(); ++i) {
       g[i % g.size()].spawn(BODY(&, i) {
         for (int k = 0; k < changes; ++k) {
-          if (k % 11 == 5) {
-            if (!WAIT(within(std::chrono::microseconds(k % 13), lock.lock()))) {
-              ++timeouts;
-              continue;
-            }
-          } else {
-            WAIT(lock.lock());
+          const auto limit = std::chrono::microseconds(k % 13);
+          const auto guard =
+              WAIT(within(k % 11 == 5 ? limit : duration::max(), lock.scoped_lock()));
+          if (!guard) {
+            ++timeouts;
+            continue;
           }
-          const std::lock_guard guard(lock, std::adopt_lock);
           const long read = account;
           if ((k + static_cast<int>(i)) % 7 == 0) WAIT(yield());
           account = read + 1;
@@ -182,15 +179,16 @@ TEST_CASE(KIND "what can be taken may be destroyed, though whoever gave it has n
       parallel::mutex lock{"lock"};
     };
     alignas(used) unsigned char memory[sizeof(used)] = {};
-    std::atomic<used*> locked{nullptr};  // by the other group
+    std::atomic<used*> made{nullptr};
+    std::atomic<int> in_lock{0};  // the other group has locked it
     std::atomic<int> in_vain{0};
     constexpr int rounds = 500;
     g[0].spawn(BODY(&) {
       for (int k = 0; k < rounds; ++k) {
         auto* const own = new (memory) used;
-        REQUIRE(own->lock.try_lock());
-        locked = own;
-        CHECK(!WAIT(within(1us, own->lock.lock())));
+        made = own;
+        while (in_lock != k + 1) sched_yield();
+        CHECK(!WAIT(within(1us, own->lock.scoped_lock())));
         ++in_vain;
         while (!own->lock.try_lock()) sched_yield();
         CHECK(!WAIT(within(1us, own->permit.P())));
@@ -204,8 +202,11 @@ TEST_CASE(KIND "what can be taken may be destroyed, though whoever gave it has n
     });
     g[1].spawn(BODY(&) {
       for (int k = 0; k < rounds; ++k) {
+        while (made == nullptr) sched_yield();
+        used& other = *made.exchange(nullptr);
+        REQUIRE(other.lock.try_lock());
+        ++in_lock;
         while (in_vain != 2 * k + 1) sched_yield();
-        used& other = *locked;
         other.lock.unlock();
         while (in_vain != 2 * k + 2) sched_yield();
         other.permit.V();
@@ -365,7 +366,7 @@ TEST_CASE(KIND "strands that wait for groups' variables are named, and outlive t
   parallel::barrier line(g, 1, "line");
   CHECK(lock.try_lock());
   g[0].spawn(BODY(&) { WAIT(wait_until([&] { return door.get(); }, door)); });
-  g[0].spawn(BODY(&) { WAIT(lock.lock()); });
+  g[0].spawn(BODY(&) { static_cast<void>(WAIT(lock.scoped_lock())); });
   g[1].spawn(BODY(&) { WAIT(values.pop()); });
   g[1].spawn(BODY(&) { WAIT(line.arrive_and_wait()); });
   CHECK_THROWS_WITH_AS(g.run(),
@@ -396,7 +397,7 @@ TEST_CASE(KIND "strands that wait for groups' variables can be cancelled") {
     }));
     all.push_back(own.spawn(BODY(&) {
       const exit_counter guard{unwound};
-      WAIT(lock.lock());
+      static_cast<void>(WAIT(lock.scoped_lock()));
     }));
     all.push_back(own.spawn(BODY(&) {
       const exit_counter guard{unwound};

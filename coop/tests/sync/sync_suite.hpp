@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <deque>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
@@ -114,8 +113,7 @@ TEST_CASE(KIND "a mutex keeps what is read and written across waits whole") {
     int account = 0;
     for (int i = 0; i < 5; ++i) {
       s.spawn(BODY(&) {
-        WAIT(lock.lock());
-        const std::lock_guard guard(lock, std::adopt_lock);
+        const auto guard = WAIT(lock.scoped_lock());
         const int read = account;
         WAIT(yield());
         account = read + 1;
@@ -128,20 +126,20 @@ TEST_CASE(KIND "a mutex keeps what is read and written across waits whole") {
 }
 
 TEST_CASE(KIND "a deadlock over two mutexes is reported by their names") {
-  scheduler s;
   heddle::coop::mutex left("left");
   heddle::coop::mutex right("right");
+  scheduler s;  // destroys strands that hold both
   s.spawn(
       BODY(&) {
-        WAIT(left.lock());
+        const auto first = WAIT(left.scoped_lock());
         WAIT(yield());
-        WAIT(right.lock());
+        const auto second = WAIT(right.scoped_lock());
       },
       "Plato");
   s.spawn(BODY(&) {
-    WAIT(right.lock());
+    const auto first = WAIT(right.scoped_lock());
     WAIT(yield());
-    WAIT(left.lock());
+    const auto second = WAIT(left.scoped_lock());
   });
   CHECK_THROWS_WITH_AS(s.run(),
                        "deadlock: nothing can run any more, but 2 strands have not ended\n"
@@ -161,8 +159,7 @@ TEST_CASE(KIND "a monitor with conditions is a bounded buffer") {
     for (int producer = 0; producer < 3; ++producer) {
       s.spawn(BODY(&, producer) {
         for (int i = 0; i < 4; ++i) {
-          WAIT(lock.lock());
-          const std::lock_guard guard(lock, std::adopt_lock);
+          const auto guard = WAIT(lock.scoped_lock());
           while (buffer.size() == 2) WAIT(not_full.wait(lock));
           buffer.push_back(4 * producer + i);
           not_empty.notify_one();
@@ -172,8 +169,7 @@ TEST_CASE(KIND "a monitor with conditions is a bounded buffer") {
     for (int consumer = 0; consumer < 2; ++consumer) {
       s.spawn(BODY(&) {
         for (int i = 0; i < 6; ++i) {
-          WAIT(lock.lock());
-          const std::lock_guard guard(lock, std::adopt_lock);
+          const auto guard = WAIT(lock.scoped_lock());
           while (buffer.empty()) WAIT(not_empty.wait(lock));
           ++taken[static_cast<std::size_t>(buffer.front())];
           buffer.pop_front();
@@ -194,8 +190,7 @@ TEST_CASE(KIND "a condition's wait has the mutex again after a timeout and a can
     bool held_by_third = false;
     int unwound = 0;
     auto limited = s.spawn(BODY(&) {
-      WAIT(lock.lock());
-      const std::lock_guard guard(lock, std::adopt_lock);
+      const auto guard = WAIT(lock.scoped_lock());
       REQUIRE_FALSE(WAIT(within(2ms, never.wait(lock))));
       REQUIRE(lock.locked());
       REQUIRE_FALSE(held_by_third);
@@ -209,15 +204,13 @@ TEST_CASE(KIND "a condition's wait has the mutex again after a timeout and a can
           if (checked.locked() && !held_by_another) ++count;
         }
       };
-      WAIT(lock.lock());
-      const std::lock_guard guard(lock, std::adopt_lock);
+      const auto guard = WAIT(lock.scoped_lock());
       const check unwinding{lock, held_by_third, unwound};
       WAIT(never.wait(lock));
     });
     s.spawn(BODY(&) {
       WAIT(sleep_for(1ms));
-      WAIT(lock.lock());
-      const std::lock_guard guard(lock, std::adopt_lock);
+      const auto guard = WAIT(lock.scoped_lock());
       held_by_third = true;
       victim.cancel();
       WAIT(sleep_for(5ms));  // past the limit: both want the mutex, and wait for it
@@ -238,8 +231,7 @@ TEST_CASE(KIND "notify_all ends all waits, notify_one the longest") {
   std::string trace;
   for (const char letter : {'a', 'b', 'c'}) {
     s.spawn(BODY(&, letter) {
-      WAIT(lock.lock());
-      const std::lock_guard guard(lock, std::adopt_lock);
+      const auto guard = WAIT(lock.scoped_lock());
       WAIT(changed.wait(lock));
       trace += letter;
     });
@@ -306,20 +298,18 @@ TEST_CASE(KIND "a reader-writer lock never has a writer beside another, and read
       s.spawn(BODY(&, i) {
         for (int round = 0; round < 2; ++round) {
           if (i % 3 == 0) {
-            WAIT(lock.lock());
+            const auto guard = WAIT(lock.scoped_lock());
             ++writers;
             REQUIRE(writers == 1);
             REQUIRE(readers == 0);
             WAIT(yield());
             --writers;
-            lock.unlock();
-          } else if (i % 3 == 1 || WAIT(within(1ms, lock.lock_shared()))) {
-            if (i % 3 == 1) WAIT(lock.lock_shared());
+          } else if (const auto guard = WAIT(
+                         within(i % 3 == 1 ? duration::max() : 1ms, lock.scoped_lock_shared()))) {
             most_readers = std::max(most_readers, ++readers);
             REQUIRE(writers == 0);
             WAIT(yield());
             --readers;
-            lock.unlock_shared();
           }
           WAIT(sleep_for(i * 1ms));
         }
@@ -337,20 +327,19 @@ TEST_CASE(KIND "a reader does not pass a waiting writer, unless the writer gives
   heddle::coop::rw_lock lock;
   std::string trace;
   s.spawn(BODY(&) {
-    WAIT(lock.lock_shared());
+    auto guard = WAIT(lock.scoped_lock_shared());
     WAIT(sleep_for(10s));
-    lock.unlock_shared();
+    guard.unlock();
     trace += 'r';
   });
   s.spawn(BODY(&) {
-    if (!WAIT(within(2s, lock.lock()))) trace += 'w';
+    if (!WAIT(within(2s, lock.scoped_lock()))) trace += 'w';
   });
   s.spawn(BODY(&) {
     WAIT(sleep_for(1s));
-    WAIT(lock.lock_shared());
+    const auto guard = WAIT(lock.scoped_lock_shared());
     CHECK(s.now() == time_point{} + 2s);
     trace += 'R';
-    lock.unlock_shared();
   });
   s.run();
   CHECK(trace == "Rwr");

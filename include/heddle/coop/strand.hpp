@@ -1,6 +1,7 @@
 #pragma once
 
 #include <coroutine>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <new>
@@ -35,6 +36,14 @@ void cancel(strand_block& strand);
 /// Ends the program with a message if `strand` is of another group than the one that runs, whose
 /// strand does with it what only its own group may.
 void require_same_group(const strand_block& strand, const char* what) noexcept;
+/// Who holds a lock, by the number of its strand: no strand has one of these.
+inline constexpr std::uint64_t nobody = 0;
+inline constexpr std::uint64_t outside = UINT64_MAX;  // code that runs outside of strands
+/// Ends the program with a message unless the one that unlocks it may: code outside of strands,
+/// such as what a scheduler destroys, may unlock what is locked.
+void check_holder(const char* kind, const std::string& name, std::uint64_t holder) noexcept;
+/// `strand 3 "reader"`, of one that has not ended.
+[[nodiscard]] std::string named(const strand_block& strand);
 /// Names the objects that the strand waits for, as reports do: `semaphore "door" or the end of
 /// strand (unnamed)`. Empty if it sleeps.
 [[nodiscard]] std::string waited_for(const strand_block& strand);

@@ -46,6 +46,9 @@ class strand_registry {
     return entries_[strand.place].id;
   }
 
+  /// The strand of that number; null if it has ended. O(log n).
+  [[nodiscard]] strand_block* find(std::uint64_t id) const noexcept;
+
   /// `visit(entry)` for each, the oldest first.
   template <class Visit>
   void for_each(const Visit& visit) const {

@@ -112,6 +112,16 @@ class scheduler_access {
   [[nodiscard]] static std::uint64_t id(const detail::strand_block& strand) noexcept {
     return strand.owner->all_.id(strand);
   }
+  /// The strand of that number; null if it has ended, or moved away.
+  [[nodiscard]] static detail::strand_block* find(const scheduler& its,
+                                                  std::uint64_t number) noexcept {
+    return its.all_.find(number);
+  }
+  /// The number of the strand that runs; detail::outside if none does.
+  [[nodiscard]] static std::uint64_t running_number() noexcept {
+    const detail::strand_block* const running = detail::this_strand();
+    return running != nullptr ? id(*running) : detail::outside;
+  }
 
   // For reactors.
 

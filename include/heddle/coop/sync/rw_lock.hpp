@@ -1,11 +1,13 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <utility>
 
 #include "heddle/coop/await.hpp"
 #include "heddle/coop/ext/scheduler_access.hpp"
+#include "heddle/coop/sync/held_lock.hpp"
 
 namespace heddle::coop {
 
@@ -22,21 +24,25 @@ class rw_lock {
   };
 
  public:
+  using guard = held_lock<rw_lock>;
+  using shared_guard = held_lock<rw_lock, true>;
+
+  template <bool Shared>
   class [[nodiscard("awaited: co_await it, or await(it) in a fiber")]] lock_awaitable
-      : public detail::awaitable<lock_awaitable> {
+      : public detail::awaitable<lock_awaitable<Shared>> {
    public:
-    lock_awaitable(rw_lock & its_lock, bool writes) noexcept : lock_(its_lock) {
-      node_.writes = writes;
+    explicit lock_awaitable(rw_lock & its_lock) noexcept : lock_(its_lock) {
+      node_.writes = !Shared;
     }
     bool ready() const noexcept {
       if (!lock_.waiters_.empty() || !lock_.admits(node_.writes)) return false;
-      lock_.enter(node_.writes);
+      lock_.enter(node_.writes, scheduler_access::running_number());
       return true;
     }
     void park(detail::strand_block & self) noexcept {
       detail::wait_in(self, node_, lock_.waiters_);
     }
-    void get() const noexcept {}
+    held_lock<rw_lock, Shared> get() const noexcept { return held_lock<rw_lock, Shared>(lock_); }
 
    private:
     rw_lock& lock_;
@@ -48,32 +54,43 @@ class rw_lock {
   rw_lock(const rw_lock&) = delete;
   rw_lock& operator=(const rw_lock&) = delete;
 
-  /// To write: suspends while anybody reads, writes or waits; made ready by the last to leave
-  /// before it, inside its unlock, on this thread. Timed out or cancelled while it waits: those
-  /// that it held back enter. Destroyed while it waits: it is out of the queue.
-  lock_awaitable lock() noexcept { return lock_awaitable(*this, true); }
-  /// To read: suspends while a strand writes or waits; made ready and destroyed as lock().
-  lock_awaitable lock_shared() noexcept { return lock_awaitable(*this, false); }
+  /// To write: results in a guard. Suspends while anybody reads, writes or waits; made ready by the
+  /// last to leave before it, inside its unlock, on this thread. Timed out or cancelled while it
+  /// waits: those that it held back enter. Destroyed while it waits: it is out of the queue.
+  lock_awaitable<false> scoped_lock() noexcept { return lock_awaitable<false>(*this); }
+  /// To read: suspends while a strand writes or waits; made ready and destroyed as scoped_lock().
+  lock_awaitable<true> scoped_lock_shared() noexcept { return lock_awaitable<true>(*this); }
 
-  /// By the writer. Does not switch.
+  // The guards of std:: would call them, and lock nothing, as a lock has to be waited for.
+  void lock() = delete;         // instead: auto guard = co_await l.scoped_lock();
+  void lock_shared() = delete;  // instead: auto guard = co_await l.scoped_lock_shared();
+
+  /// By the writer; by another strand, or of a lock that nobody writes, it ends the program with
+  /// the names of both. Does not switch.
   void unlock() {
-    writing_ = false;
+    if (writer_ != scheduler_access::running_number()) [[unlikely]] {
+      detail::check_holder("reader-writer lock", name_, writer_);
+    }
+    writer_ = detail::nobody;
     admit();
   }
-  /// By a reader. Does not switch.
+  /// By a reader; ends the program with a message if nobody reads. Does not switch.
   void unlock_shared() {
+    if (readers_ == 0) [[unlikely]] {
+      detail::check_holder("the readers' side of reader-writer lock", name_, detail::nobody);
+    }
     --readers_;
     admit();
   }
 
   [[nodiscard]] std::size_t readers() const noexcept { return readers_; }
-  [[nodiscard]] bool writing() const noexcept { return writing_; }
+  [[nodiscard]] bool writing() const noexcept { return writer_ != detail::nobody; }
 
  private:
-  bool admits(bool writes) const noexcept { return !writing_ && (!writes || readers_ == 0); }
-  void enter(bool writes) noexcept {
+  bool admits(bool writes) const noexcept { return !writing() && (!writes || readers_ == 0); }
+  void enter(bool writes, std::uint64_t who) noexcept {
     if (writes) {
-      writing_ = true;
+      writer_ = who;
     } else {
       ++readers_;
     }
@@ -81,7 +98,7 @@ class rw_lock {
   void admit() {
     while (auto* const first = static_cast<rw_node*>(waiters_.first())) {
       if (!admits(first->writes)) return;
-      enter(first->writes);
+      enter(first->writes, scheduler_access::id(*first->who));
       scheduler_access::wake(*first);
     }
   }
@@ -92,7 +109,7 @@ class rw_lock {
   }
 
   std::size_t readers_ = 0;
-  bool writing_ = false;
+  std::uint64_t writer_ = detail::nobody;  // the number of the strand that writes
   std::string name_;
   queue waiters_;
 };

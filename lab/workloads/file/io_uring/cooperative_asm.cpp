@@ -1,5 +1,3 @@
-#include <mutex>
-
 #include "heddle/coop/await.hpp"
 #include "heddle/coop/scheduler.hpp"
 #include "workloads/file/io_uring/shared.hpp"
@@ -44,8 +42,7 @@ void client(problem& work, shared& with, int strand) {
   outcome seen;
   work.for_each_of(strand, [&](const operation& each) {
     if (each.what == kind::search) return work.perform_on(data, each, strand, seen);
-    await(with.lock_of(each).lock());
-    const std::lock_guard held(with.lock_of(each), std::adopt_lock);
+    const auto held = await(with.lock_of(each).scoped_lock());
     work.perform_on(data, each, strand, seen);
   });
   work.outcome_of(strand) = seen;

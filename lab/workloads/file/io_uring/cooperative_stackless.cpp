@@ -1,5 +1,3 @@
-#include <mutex>
-
 #include "heddle/coop/scheduler.hpp"
 #include "heddle/coop/task.hpp"
 #include "workloads/file/io_uring/shared.hpp"
@@ -35,8 +33,7 @@ task<> client(problem& work, shared& with, int strand) {
     if (each.what == kind::search) {
       done = co_await search(with.data, id, work.search_from(id)) == id;
     } else {
-      co_await with.lock_of(each).lock();
-      const std::lock_guard held(with.lock_of(each), std::adopt_lock);
+      const auto held = co_await with.lock_of(each).scoped_lock();
       if (each.what == kind::read) {
         const std::size_t got = (co_await with.data.read_all(line, offset_of(id))).value();
         done = is_record(line.text(got), id, found);
