@@ -34,15 +34,18 @@ scheduler::scheduler(scheduler_options options)
 
 scheduler::~scheduler() {
   if (in_run_) detail::fatal("a scheduler is destroyed by one of its strands");
+  close_door();
   // Destructors of strands may wake others; none of them runs again, and none may wait. A strand of
   // another scheduler, which this one lives in, may afterwards.
   strand_block* const around = std::exchange(current_strand, nullptr);
   while (all_.size() != 0) destroy_strand(all_.youngest());
   current_strand = around;
+  door_.deliver(nullptr);  // what these have posted
   if (reactor_ != nullptr) reactor_->scheduler_gone();
 }
 
 void scheduler::run() {
+  require_own_thread("runs");
   if (in_run_ || current_strand != nullptr) {
     detail::fatal("scheduler::run() is called from a strand; spawn and join instead");
   }
@@ -60,13 +63,13 @@ void scheduler::run() {
 // Until nothing can run.
 void scheduler::run_strands() {
   struct running {
-    bool& flag;
-    running(bool& in_run, scheduler& self) : flag(in_run) {
-      flag = true;
+    std::atomic<bool>& flag;
+    running(std::atomic<bool>& in_run, scheduler& self) : flag(in_run) {
+      flag.store(true, std::memory_order_relaxed);
       detail::current_scheduler = &self;
     }
     ~running() {
-      flag = false;
+      flag.store(false, std::memory_order_relaxed);
       current_strand = nullptr;
       detail::current_scheduler = nullptr;
     }

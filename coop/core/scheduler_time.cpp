@@ -1,7 +1,6 @@
 // Turns that do not just run the next strand of the ready queue: timers, predicates, an empty
 // queue.
 #include <algorithm>
-#include <thread>
 
 #include "heddle/coop/ext/scheduler_access.hpp"
 #include "heddle/coop/scheduler.hpp"
@@ -68,6 +67,8 @@ strand_block* scheduler::next_after_timers() {
   if (group_ != nullptr) {
     if (leaving_.strand != nullptr) send_leaving();  // a task; fibers do so in run_strands()
     turns_ = std::min(turns_, group_->look());
+  } else if (!door_.empty()) [[unlikely]] {
+    door_.deliver(this);
   }
   if (!timers_.empty()) wake_due();
   if (reactor_ != nullptr && reactor_->expected() != expectation::nothing) reactor_->keep_up();
@@ -111,30 +112,27 @@ void scheduler_access::attach(scheduler& its, reactor& events) {
   its.reactor_ = &events;
 }
 
-// Waits on the steady clock: for events from outside if there may be any. `until`: not given only
-// if there may. Returns false if there is no sense in it any more.
+// Waits on the steady clock: for events and posts from outside too. `until`: not given only if
+// there may be any. Returns false if there is no sense in it any more.
 bool scheduler::nap(std::optional<time_point> until) {
   const bool events = reactor_ != nullptr && reactor_->expected() != expectation::nothing;
   if (group_ != nullptr) return group_->rest(until, events ? reactor_ : nullptr);
-  if (events) {
-    reactor_->wait(until);
-  } else {
-    std::this_thread::sleep_until(*until);
-  }
+  door_.sleep(until, events ? reactor_ : nullptr, options_.outside_events);
   return true;
 }
 
 // Lets time pass while nothing can run. Returns false if time would change nothing.
 bool scheduler::pass_time(bool polled) {
-  if (group_ != nullptr && group_->deliver()) return true;
-  const bool outside = polled && options_.outside_events;
+  if (deliver_posts()) return true;
+  const bool outside =
+      options_.outside_events && (polled || (group_ == nullptr && all_.size() != 0));
   const expectation expected = reactor_ != nullptr ? reactor_->expected() : expectation::nothing;
   if (timers_.empty() && !outside && expected == expectation::nothing) {
     return group_ != nullptr && group_->rest(std::nullopt, nullptr);
   }
 
   std::optional<time_point> until;
-  if (outside) until = std::chrono::steady_clock::now() + outside_nap;
+  if (outside && polled) until = std::chrono::steady_clock::now() + outside_nap;
   if (options_.clock == clock_policy::real) {
     if (!timers_.empty()) until = std::min(until.value_or(timers_.earliest()), timers_.earliest());
     if (!nap(until)) return false;

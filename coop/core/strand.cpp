@@ -43,6 +43,7 @@ void cancel(strand_block& strand) {
   if (strand.status == strand_status::finished) return;
   if (strand.owner != current_scheduler) [[unlikely]] {
     require_same_group(strand, "cancels");
+    scheduler_access::require_own_thread(*strand.owner, "cancels a strand of");
   }
   scheduler_access::cancel(strand);
 }

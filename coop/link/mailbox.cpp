@@ -90,10 +90,10 @@ void link_mailbox::ring() noexcept {
   }
 }
 
-void link_mailbox::deliver_bell(message& posted, parallel::group* to) noexcept {
+void link_mailbox::deliver_bell(message& posted, coop::scheduler* to) noexcept {
   auto& self = static_cast<link_mailbox&>(posted);
-  if (to != nullptr && self.owner() != &to->scheduler()) {
-    self.find_owner(*to);
+  if (to != nullptr && self.owner() != to) {
+    self.find_owner(*parallel::group::of(*to));
     return;
   }
   // Cleared first: what is pushed from now on rings again.

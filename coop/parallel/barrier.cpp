@@ -96,7 +96,7 @@ void barrier::park(coop::detail::strand_block& self, coop::detail::wait_node& no
   coop::detail::wait_in(self, node, own);
 }
 
-void barrier::deliver(message& self, group* to) noexcept {
+void barrier::deliver(message& self, coop::scheduler* to) noexcept {
   if (to != nullptr) static_cast<cell&>(self).wake_all();
 }
 

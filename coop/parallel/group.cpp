@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "futex.hpp"
+#include "core/futex.hpp"
 #include "team.hpp"
 
 namespace heddle::coop::parallel {
@@ -25,9 +25,9 @@ struct transfer final : message, coop::detail::strand_carrier {
   transfer(coop::detail::strand_block& chosen, group& its_new) noexcept
       : message(&deliver_it), strand(chosen), to(its_new) {}
   void post() noexcept override { to.post(*this); }
-  static void deliver_it(message& self, group* to) noexcept {
+  static void deliver_it(message& self, coop::scheduler* to) noexcept {
     auto& mine = static_cast<transfer&>(self);
-    if (to != nullptr) scheduler_access::arrive(to->scheduler(), mine.strand);
+    if (to != nullptr) scheduler_access::arrive(*to, mine.strand);
     coop::detail::frame_pool::release(&mine, sizeof(transfer));
   }
 };
@@ -70,7 +70,7 @@ bool group::receive() noexcept {
   do {
     message& posted = *each;
     each = each->next;  // before it may be posted again
-    posted.deliver(posted, this);
+    posted.deliver(posted, &*scheduler_);
     ++received_;
   } while (each != nullptr);
   // Memory that comes from other groups is usually freed here: messages that spawn, strands that
@@ -91,7 +91,7 @@ void group::wake() noexcept {
         return;
       case rest_state::asleep:
         if (!rest_.compare_exchange_weak(seen, rest_state::awake, std::memory_order_seq_cst)) break;
-        detail::futex_wake(rest_);
+        coop::detail::futex_wake(rest_);
         return;
       case rest_state::passive:
         // Counted before it can be passive again: else the count could be 0 while we run.
@@ -100,7 +100,7 @@ void group::wake() noexcept {
           team_.deactivate();
           break;
         }
-        detail::futex_wake(rest_);
+        coop::detail::futex_wake(rest_);
         return;
       case rest_state::in_reactor:
         if (!rest_.compare_exchange_weak(seen, rest_state::interrupting,
@@ -175,7 +175,7 @@ void group::rest_in_reactor(std::optional<time_point> until, reactor& events) no
 void group::rest_asleep(time_point until) noexcept {
   rest_.store(rest_state::asleep, std::memory_order_seq_cst);
   if (inbox_.empty_in_order() && !team_.over()) {
-    detail::futex_wait(rest_, rest_state::asleep, until);
+    coop::detail::futex_wait(rest_, rest_state::asleep, until);
   }
   rest_.store(rest_state::awake, std::memory_order_relaxed);
 }
@@ -191,7 +191,7 @@ void group::rest_passive() noexcept {
   }
   team_.deactivate();  // the thread that wakes us counts us again
   while (rest_.load(std::memory_order_acquire) == rest_state::passive) {
-    detail::futex_wait(rest_, rest_state::passive, std::nullopt);
+    coop::detail::futex_wait(rest_, rest_state::passive, std::nullopt);
   }
 }
 

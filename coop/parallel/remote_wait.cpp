@@ -66,12 +66,14 @@ void granted_waits::grant() noexcept {
 void remote_wait::grant() noexcept {
   if (is_here()) {
     arrived_(*this);
+  } else if (group* const its = group::of(*owner_)) {
+    its->post(*this);
   } else {
-    group::of(*owner_)->post(*this);
+    scheduler_access::post(*owner_, *this);
   }
 }
 
-void remote_wait::deliver_it(message& posted, group* to) noexcept {
+void remote_wait::deliver_it(message& posted, coop::scheduler* to) noexcept {
   auto& self = static_cast<remote_wait&>(posted);
   if (to != nullptr) self.arrived_(self);
 }
@@ -120,7 +122,7 @@ void remote_wait::leave() noexcept {
   group* const own = group::of(*owner_);
   const bool moved = group::current() != nullptr && group::current() != own;
   while (state_.load(std::memory_order_acquire) == remote_state::posted) {
-    if (own == nullptr || moved || !own->receive()) sched_yield();
+    if (moved || !scheduler_access::deliver_posts(*owner_)) sched_yield();
   }
 }
 

@@ -45,6 +45,7 @@
 #include "heddle/coop/scheduler.hpp"
 #include "heddle/coop/scope.hpp"
 #include "heddle/coop/select.hpp"
+#include "heddle/coop/stop_handle.hpp"
 #include "heddle/coop/strand.hpp"
 #include "heddle/coop/sync/barrier.hpp"
 #include "heddle/coop/sync/channel.hpp"

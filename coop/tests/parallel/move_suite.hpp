@@ -193,10 +193,10 @@ TEST_CASE(KIND "a balancer gives movable strands of a group that has many to one
 // change finds the wait not taken down yet, and so has a message under way, to the group in which
 // the strand waited, when the strand goes on in the other one.
 TEST_CASE(KIND "a strand that is moved after a wait leaves its old group's messages to that") {
-  struct probe final : parallel::message {
+  struct probe final : message {
     int thread = 0;
     probe() : message(&deliver_it) {}
-    static void deliver_it(message& self, parallel::group*) noexcept {
+    static void deliver_it(message& self, scheduler*) noexcept {
       static_cast<probe&>(self).thread = gettid();
     }
   } posted;

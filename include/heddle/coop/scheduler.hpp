@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -13,17 +14,31 @@
 #include <utility>
 #include <vector>
 
+#include "heddle/coop/detail/door.hpp"
 #include "heddle/coop/detail/fiber.hpp"
 #include "heddle/coop/detail/idle_fibers.hpp"
+#include "heddle/coop/detail/own_thread.hpp"
 #include "heddle/coop/detail/ready_queue.hpp"
 #include "heddle/coop/detail/scheduler_group.hpp"
 #include "heddle/coop/detail/scheduler_list.hpp"
+#include "heddle/coop/detail/spawn_message.hpp"
 #include "heddle/coop/detail/strand_block.hpp"
 #include "heddle/coop/detail/strand_registry.hpp"
 #include "heddle/coop/detail/timer_queue.hpp"
 #include "heddle/coop/ext/reactor.hpp"
+#include "heddle/coop/stop_handle.hpp"
 #include "heddle/coop/strand.hpp"
 #include "heddle/coop/task.hpp"
+
+// Whether each spawn and each wake-up is checked to be by the scheduler's own thread: in debugging
+// builds, which are not optimised, unless it is said.
+#if !defined(HEDDLE_THREAD_CHECKS)
+#if defined(NDEBUG) || defined(__OPTIMIZE__)
+#define HEDDLE_THREAD_CHECKS 0
+#else
+#define HEDDLE_THREAD_CHECKS 1
+#endif
+#endif
 
 namespace heddle::coop {
 
@@ -44,9 +59,10 @@ struct scheduler_options {
   std::size_t stack_bytes = 64 * 1024;
   /// Without one, fibers may have stacks smaller than a page: see `stack`.
   coop::stack_guard stack_guard = coop::stack_guard::page;
-  /// Whether the predicates of wait_for() depend on more than what strands do: on the real clock,
-  /// on another thread, on a device. If so, they are evaluated again every 50 µs while nothing else
-  /// is ready; if not, all of them false and no timer pending is a deadlock.
+  /// Whether strands wait for more than what strands do: for what other threads post() or give by
+  /// parallel:: types; in wait_for(), for the real clock, another thread's variable, a device. If
+  /// so, all of them waiting is no deadlock; the scheduler sleeps until something is posted, and
+  /// evaluates predicates of wait_for(), if there are any, again every 50 µs.
   bool outside_events = false;
 };
 
@@ -68,7 +84,10 @@ class deadlock : public std::runtime_error {
 /// Everything that waits is an awaitable: a task says `co_await x`, a fiber `await(x)`.
 ///
 /// The order is deterministic: first ready, first run. A scheduler, and everything that strands of
-/// it share, belongs to the thread that made it.
+/// it share, belongs to the thread that made it; other threads reach it by post(), by a stop_handle
+/// and by the types of parallel/. With HEDDLE_THREAD_CHECKS (by default in builds that are neither
+/// optimised nor define NDEBUG) a spawn or a wake-up by another thread ends the program with a
+/// message; one of run() or cancel() always does.
 class scheduler {
  public:
   /// Throws std::invalid_argument if the stacks are too small.
@@ -111,6 +130,25 @@ class scheduler {
     return add(detail::make_block(std::move(body)), name);
   }
 
+  /// Makes a strand that runs `body()`, as spawn() does, but from any thread, without a handle, and
+  /// soon: when the scheduler has nothing else to run, or after some tens of turns. One that sleeps
+  /// is woken, by one system call. The scheduler must not be destroyed meanwhile; if run() has
+  /// returned, the strand begins in the next one. Where all others wait, run() only waits for posts
+  /// if scheduler_options::outside_events says that there will be some.
+  ///
+  ///     std::thread other([&] { s.post([&] { finished.V(); }); });
+  template <class F>
+  void post(F&& body, std::string_view name = {}) {
+    post(detail::make_spawn_message(std::nullopt, std::forward<F>(body), name));
+  }
+  template <class F>
+  void post(stack_size stack, F&& body, std::string_view name = {}) {
+    static_assert(!detail::is_task<std::invoke_result_t<std::decay_t<F>&>>,
+                  "a task has no stack: it runs on that of run()");
+    static_cast<void>(fiber_size(stack));  // here, where it can throw
+    post(detail::make_spawn_message(stack, std::forward<F>(body), name));
+  }
+
   /// Runs until every strand has ended. May be called again after more were spawned; not from a
   /// strand. Throws `deadlock`; the exception of a strand to which no handle refers;
   /// std::system_error if there is no room for a stack.
@@ -133,6 +171,9 @@ class scheduler {
   template <class T>
   strand<T> add(detail::result_block<T>* block, std::string_view name) {
     strand<T> handle(block);  // frees it if there is no memory
+#if HEDDLE_THREAD_CHECKS
+    if (detail::this_scheduler() != this) require_own_thread("spawns a strand in");
+#endif
     block->owner = this;
     if (!name.empty()) block->extra().name = name;
     all_.add(*block);
@@ -203,6 +244,13 @@ class scheduler {
   void give_up(detail::strand_block& strand, detail::wake_reason reason);
   void leave_all(detail::strand_block& strand) noexcept;
   bool leave_others(detail::wait_node& woken, detail::strand_block& strand) noexcept;
+  void post(message& posted) noexcept;
+  bool deliver_posts() noexcept;
+  void close_door() noexcept;
+  [[nodiscard]] bool on_own_thread() const noexcept;
+  /// Ends the program with a message on a thread that may not use it.
+  void require_own_thread(const char* does) const noexcept;
+  stop_handle stopper_of(const detail::strand_block& strand);
 
   detail::ready_queue ready_;
   std::uint32_t turns_ = 1;  // left until next() takes the slow way
@@ -223,7 +271,10 @@ class scheduler {
   std::vector<std::unique_ptr<detail::fiber>> fibers_;
   detail::idle_fibers idle_fibers_;
   std::exception_ptr unhandled_;
-  bool in_run_ = false;
+  std::atomic<bool> in_run_{false};  // read by other threads to see whether they may use it
+  detail::own_thread thread_;
+  detail::door door_;
+  std::shared_ptr<detail::stop_line> stop_line_;  // once there is a stop_handle
   announcer announcer_;
   detail::scheduler_list_entry listed_{*this};
 };

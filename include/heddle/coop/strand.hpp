@@ -15,6 +15,7 @@
 #include "heddle/coop/detail/frame_pool.hpp"
 #include "heddle/coop/detail/strand_block.hpp"
 #include "heddle/coop/ext/awaitable.hpp"
+#include "heddle/coop/stop_handle.hpp"
 #include "heddle/coop/task.hpp"
 
 namespace heddle::coop {
@@ -33,6 +34,7 @@ void run_guarded(strand_block& strand, void (*code)(strand_block&));
 /// Throws what the strand ended with, if it ended with an exception.
 void rethrow_error(strand_block& strand);
 void cancel(strand_block& strand);
+[[nodiscard]] stop_handle stopper_of(const strand_block& strand);
 /// Ends the program with a message if `strand` is of another group than the one that runs, whose
 /// strand does with it what only its own group may.
 void require_same_group(const strand_block& strand, const char* what) noexcept;
@@ -295,6 +297,8 @@ class strand_ref {
   /// A wait that was already granted completes; the strand is cancelled at its next wait. A strand
   /// that has ended is not affected; one that never ran ends without running.
   void cancel() const { detail::cancel(*block_); }
+  /// By which other threads can ask the same; of no strand if this one has ended.
+  [[nodiscard]] stop_handle stopper() const { return detail::stopper_of(*block_); }
 
   /// For those who write awaitables.
   [[nodiscard]] detail::strand_block& block() const noexcept { return *block_; }

@@ -12,6 +12,9 @@
 namespace heddle::coop {
 
 class scheduler;
+namespace parallel {
+class group;
+}
 
 namespace detail {
 
@@ -60,7 +63,7 @@ class envelope_queue {
 ///
 /// Invariants: the bell is in at most one inbox, and `rung` is set while it is. Where the queue is
 /// not empty and the side is bound, the bell is rung, or its owner is about to look.
-class alignas(parallel::detail::line_bytes) link_mailbox : private parallel::message {
+class alignas(parallel::detail::line_bytes) link_mailbox : private message {
  public:
   link_mailbox(link_side& side, link_core& core) noexcept
       : message(&deliver_bell), side_(side), core_(core) {}
@@ -107,7 +110,7 @@ class alignas(parallel::detail::line_bytes) link_mailbox : private parallel::mes
   static constexpr std::uint32_t released = 2;  // the last one to hold the bell drops the core
 
   void ring() noexcept;
-  static void deliver_bell(message& self, parallel::group* to) noexcept;
+  static void deliver_bell(message& self, coop::scheduler* to) noexcept;
   void find_owner(parallel::group& here) noexcept;
 
   link_side& side_;

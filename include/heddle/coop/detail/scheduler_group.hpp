@@ -9,6 +9,7 @@
 namespace heddle::coop {
 
 class reactor;
+struct message;
 
 namespace detail {
 
@@ -20,7 +21,8 @@ inline constexpr std::uint32_t turns_between_timers = 64;
 /// what the scheduler is to do. A scheduler that runs alone has none. The layer `parallel`
 /// implements it, once.
 ///
-/// All calls come from the scheduler's thread, outside of any strand or while one gives way.
+/// All calls but post() come from the scheduler's thread, outside of any strand or while one gives
+/// way.
 class scheduler_group {
  public:
   /// Called now and then while strands run: delivers what was posted. Returns after how many turns
@@ -33,6 +35,9 @@ class scheduler_group {
   /// Called when nothing can run: waits until something was posted, and delivers it; or until
   /// `until`, or for `events`, if these are given. Returns false if nothing will ever be posted.
   virtual bool rest(std::optional<time_point> until, reactor* events) noexcept = 0;
+
+  /// Has the scheduler deliver `posted`, soon. From any thread.
+  virtual void post(message& posted) noexcept = 0;
 
   /// Which one it is among the groups that run together; for messages.
   [[nodiscard]] std::size_t index() const noexcept { return index_; }

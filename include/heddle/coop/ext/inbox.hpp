@@ -2,20 +2,22 @@
 
 #include <atomic>
 
-namespace heddle::coop::parallel {
+namespace heddle::coop {
 
-class group;
+class scheduler;
 
-/// Something for a group to do, posted by any thread: see group::post(). It lives in what it is
-/// about (an awaitable, as a rule), so that posting takes no memory.
+/// Something for a scheduler to do, posted by any thread: see group::post() and
+/// scheduler_access::post(). It lives in what it is about (an awaitable, as a rule), so that
+/// posting takes no memory.
 struct message {
-  /// Called by the group, on its thread, outside of any strand, once for each post: may wake and
-  /// spawn, must not wait or throw. From the moment of the call on the message may be posted again.
-  /// `to` is null if the group is gone: then what the message owns is to be freed, no more.
-  void (*deliver)(message& self, group* to) noexcept;
+  /// Called by the scheduler, on its thread, outside of any strand, once for each post: may wake
+  /// and spawn, must not wait or throw. From the moment of the call on the message may be posted
+  /// again. `to` is null if the scheduler is gone: then what the message owns is to be freed, no
+  /// more.
+  void (*deliver)(message& self, scheduler* to) noexcept;
   message* next = nullptr;  // in the inbox
 
-  explicit constexpr message(void (*deliver_function)(message&, group*) noexcept) noexcept
+  explicit constexpr message(void (*deliver_function)(message&, scheduler*) noexcept) noexcept
       : deliver(deliver_function) {}
   message(const message&) = delete;
   message& operator=(const message&) = delete;
@@ -23,7 +25,7 @@ struct message {
 
 namespace detail {
 
-/// The messages that were posted to a group, which takes all of them at once. Any number of
+/// The messages that were posted to a scheduler, which takes all of them at once. Any number of
 /// writers, one reader; none waits for another. Its line stays in the reader's cache while no
 /// message is posted.
 class inbox {
@@ -67,4 +69,4 @@ class inbox {
 };
 
 }  // namespace detail
-}  // namespace heddle::coop::parallel
+}  // namespace heddle::coop

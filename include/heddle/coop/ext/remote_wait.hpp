@@ -103,9 +103,11 @@ class remote_wait : public message, public coop::detail::wait_list {
   /// The caller must not access the wait any more.
   void grant() noexcept;
 
-  /// Whether the strand is one of the group or scheduler that is running.
+  /// Whether the strand is one of the group or scheduler that is running; or of one that runs alone
+  /// and belongs to this thread.
   [[nodiscard]] bool is_here() const noexcept {
-    return owner_ == coop::detail::this_scheduler() || group::of(*owner_) == nullptr;
+    return owner_ == coop::detail::this_scheduler() ||
+           (group::of(*owner_) == nullptr && scheduler_access::on_own_thread(*owner_));
   }
 
  protected:
@@ -128,7 +130,7 @@ class remote_wait : public message, public coop::detail::wait_list {
 
   /// Forgets the wait, whatever has become of it.
   void leave() noexcept;
-  static void deliver_it(message& self, group* to) noexcept;
+  static void deliver_it(message& self, coop::scheduler* to) noexcept;
   static bool on_given_up(wait_list& list, coop::detail::wait_node& node);
 
   arrival arrived_;

@@ -35,6 +35,11 @@ class scheduler_access {
   }
   /// Like wake(), for a node that was already taken out of its list.
   static void end_wait(detail::wait_node& node, detail::strand_block& strand) {
+#if HEDDLE_THREAD_CHECKS
+    if (detail::this_scheduler() != strand.owner) {
+      strand.owner->require_own_thread("wakes a strand of");
+    }
+#endif
     if (strand.timed || strand.several) [[unlikely]] {
       if (!strand.owner->leave_others(node, strand)) return;
     }
@@ -45,6 +50,24 @@ class scheduler_access {
   static void make_ready(detail::strand_block& strand) { strand.owner->make_ready(strand); }
   /// Cancels a strand, in whatever state it is.
   static void cancel(detail::strand_block& strand) { strand.owner->cancel(strand); }
+
+  // For other threads.
+
+  /// Has the scheduler deliver `posted`, soon: when it has nothing else to run, or after some tens
+  /// of turns. From any thread; never waits.
+  static void post(scheduler& to, message& posted) noexcept { to.post(posted); }
+  /// Delivers what was posted; returns whether there was anything. On its own thread.
+  static bool deliver_posts(scheduler& to) noexcept { return to.deliver_posts(); }
+  [[nodiscard]] static bool on_own_thread(const scheduler& its) noexcept {
+    return its.on_own_thread();
+  }
+  /// Ends the program with a message on another thread, which `does` something that it may not.
+  static void require_own_thread(const scheduler& its, const char* does) noexcept {
+    its.require_own_thread(does);
+  }
+  [[nodiscard]] static stop_handle stopper_of(const detail::strand_block& strand) {
+    return strand.owner->stopper_of(strand);
+  }
 
   // Parking the running strand, and suspending a fiber.
 

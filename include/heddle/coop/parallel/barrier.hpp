@@ -61,7 +61,7 @@ class barrier {
   bool arrive();
   void park(coop::detail::strand_block& self, coop::detail::wait_node& node) noexcept;
   static bool given_up(coop::detail::wait_list& list, coop::detail::wait_node& node);
-  static void deliver(message& self, group* to) noexcept;
+  static void deliver(message& self, coop::scheduler* to) noexcept;
 
   const std::string name_;
   std::uint32_t taking_part_ = 0;  // groups

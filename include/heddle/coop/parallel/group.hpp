@@ -12,8 +12,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "heddle/coop/detail/frame_pool.hpp"
 #include "heddle/coop/detail/scheduler_group.hpp"
+#include "heddle/coop/detail/spawn_message.hpp"
 #include "heddle/coop/ext/inbox.hpp"
 #include "heddle/coop/ext/scheduler_access.hpp"
 #include "heddle/coop/ext/spin.hpp"
@@ -99,7 +99,7 @@ class group final : private coop::detail::scheduler_group {
 
   /// Has the group deliver `posted`, soon: when it has nothing else to run, or after some tens of
   /// turns. From any thread; never waits. A group that sleeps is woken, by one system call.
-  void post(message& posted) noexcept {
+  void post(message& posted) noexcept override {
     // A sleeper says that it sleeps, then looks into the inbox; we do the opposite, and all four
     // are seq_cst: one of the two sees the other. Who finds the inbox filled leaves it to who
     // filled it.
@@ -151,36 +151,9 @@ class group final : private coop::detail::scheduler_group {
   /// handle refers, if any.
   std::exception_ptr run();
 
-  template <class Body>
-  struct spawn_message final : message {
-    Body body;
-    std::string name;
-    std::optional<stack_size> stack;
-
-    template <class F>
-    spawn_message(F&& its_body, std::string_view its_name, std::optional<stack_size> its_stack)
-        : message(&deliver_it), body(std::forward<F>(its_body)), name(its_name), stack(its_stack) {}
-    static void deliver_it(message& self, group* to) noexcept {
-      auto& mine = static_cast<spawn_message&>(self);
-      if (to != nullptr) {
-        if constexpr (coop::detail::is_task<std::invoke_result_t<Body&>>) {
-          to->scheduler().spawn(std::move(mine.body), mine.name);
-        } else {
-          to->scheduler().spawn(mine.stack.value_or(stack_size{}), std::move(mine.body), mine.name);
-        }
-      }
-      mine.~spawn_message();
-      coop::detail::frame_pool::release(&mine, sizeof(spawn_message));
-    }
-  };
-
   template <class F>
   void post_spawn(std::optional<stack_size> stack, F&& body, std::string_view name) {
-    using own = spawn_message<std::decay_t<F>>;
-    static_assert(alignof(own) <= coop::detail::frame_pool::alignment,
-                  "the body asks for too much alignment");
-    void* const memory = coop::detail::frame_pool::allocate(sizeof(own));
-    post(*new (memory) own(std::forward<F>(body), name, stack));
+    post(coop::detail::make_spawn_message(stack, std::forward<F>(body), name));
   }
 
   /// Reads a fast clock, in ticks of its own: see ticks_in().
@@ -216,7 +189,7 @@ class group final : private coop::detail::scheduler_group {
   std::uint64_t looked_at_ = 0;    // in ticks
 
   // On a line of their own: all that others write.
-  alignas(detail::line_bytes) detail::inbox inbox_;
+  alignas(detail::line_bytes) coop::detail::inbox inbox_;
   std::atomic<detail::rest_state> rest_{detail::rest_state::awake};
   // The fields that neighbours read, and add to, if the groups balance.
   alignas(detail::line_bytes) std::atomic<std::size_t> load_{0};  // strands ready, about

@@ -34,9 +34,9 @@ class [[nodiscard("awaited: co_await it, or await(it) in a fiber")]] move_awaita
 
  private:
   void post() noexcept override { to_.post(*this); }
-  static void deliver_it(message & self, group * to) noexcept {
+  static void deliver_it(message & self, coop::scheduler * to) noexcept {
     if (to == nullptr) return;
-    scheduler_access::arrive(to->scheduler(), *static_cast<move_awaitable&>(self).self_);
+    scheduler_access::arrive(*to, *static_cast<move_awaitable&>(self).self_);
   }
 
   group& to_;

@@ -13,7 +13,7 @@
 
 #include "heddle/coop/detail/timer_queue.hpp"
 
-namespace heddle::coop::parallel::detail {
+namespace heddle::coop::detail {
 
 /// Sleeps while `word` is `expected`, until `limit` on the steady clock at most. May return early.
 template <class Word>
@@ -38,4 +38,4 @@ void futex_wake(std::atomic<Word>& word) noexcept {
   syscall(SYS_futex, &word, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, nullptr, nullptr, 0);
 }
 
-}  // namespace heddle::coop::parallel::detail
+}  // namespace heddle::coop::detail
