@@ -1,5 +1,7 @@
 #include "heddle/coop/in_scope.hpp"
 
+#include <utility>
+
 namespace heddle::coop::detail {
 
 std::exception_ptr caught(void (*code)(void*), void* argument) {
@@ -14,3 +16,18 @@ std::exception_ptr caught(void (*code)(void*), void* argument) {
 }
 
 }  // namespace heddle::coop::detail
+
+namespace heddle::coop {
+
+std::exception_ptr scope::failure_or(std::exception_ptr thrown) noexcept {
+  if (!error_) return thrown;
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const cancelled&) {
+    return std::exchange(error_, nullptr);
+  } catch (...) {
+    return thrown;
+  }
+}
+
+}  // namespace heddle::coop

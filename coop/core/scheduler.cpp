@@ -39,6 +39,7 @@ scheduler::~scheduler() {
   // another scheduler, which this one lives in, may afterwards.
   strand_block* const around = std::exchange(current_strand, nullptr);
   while (all_.size() != 0) destroy_strand(all_.youngest());
+  while (!unseen_.empty()) forget_unseen(*unseen_.back());
   current_strand = around;
   door_.deliver(nullptr);  // what these have posted
   if (reactor_ != nullptr) reactor_->scheduler_gone();
@@ -53,11 +54,12 @@ void scheduler::run() {
     detail::fatal("scheduler::run() is called for one of several groups; use groups::run()");
   }
   run_strands();
-  if (unhandled_) std::rethrow_exception(std::exchange(unhandled_, nullptr));
-  if (alive() != 0) {
+  if (!unhandled_ && alive() != 0) {
     throw deadlock("deadlock: nothing can run any more, but " + std::to_string(alive()) +
-                   (alive() == 1 ? " strand has" : " strands have") + " not ended\n" + dump());
+                   (alive() == 1 ? " strand has" : " strands have") + " not ended\n" + dump() +
+                   dump_unseen());
   }
+  if (const std::exception_ptr error = take_unhandled()) std::rethrow_exception(error);
 }
 
 // Until nothing can run.
@@ -146,7 +148,11 @@ std::size_t scheduler::fiber_size(stack_size wanted) const {
 
 // Finishes a strand that has more than a body, or to which a handle refers.
 void scheduler::finish_rare(strand_block& strand) {
-  if (strand.cancelled) strand.extra().id = all_.id(strand);
+  if (detail::being_destroyed == &strand) [[unlikely]] {
+    // It has caught the exception that unwinds it and returned. From here it unwinds to its end.
+    detail::throw_forced_unwind();
+  }
+  if (strand.cancelled || strand.rare != nullptr) strand.extra().id = all_.id(strand);
   all_.remove(strand);
   detail::strand_extra* const rare = strand.rare;
   if (rare != nullptr) {
@@ -155,10 +161,55 @@ void scheduler::finish_rare(strand_block& strand) {
   strand.ask(block_call::clear);
   if (rare != nullptr && rare->parent != nullptr) {
     rare->parent->child_ended(*rare->parent, strand);
-  } else if (rare != nullptr && rare->error && strand.references == 1 && !unhandled_) {
-    unhandled_ = rare->error;
+  } else if (rare != nullptr && rare->error) {
+    if (strand.references != 1) {
+      note_unseen(strand);
+    } else if (!unhandled_) {
+      unhandled_ = rare->error;
+    }
   }
   detail::release(strand);
+}
+
+void scheduler::note_unseen(strand_block& failed) {
+  failed.rare->child_index = unseen_.size();
+  unseen_.push_back(&failed);
+  failed.rare->unseen = true;
+}
+
+void scheduler::forget_unseen(strand_block& failed) noexcept {
+  failed.rare->unseen = false;
+  strand_block* const last = unseen_.back();
+  last->rare->child_index = failed.rare->child_index;
+  unseen_[last->rare->child_index] = last;
+  unseen_.pop_back();
+}
+
+// Those of which no handle is joined by now: only another run() could do so.
+std::exception_ptr scheduler::take_unhandled() noexcept {
+  const strand_block* first = nullptr;
+  for (const strand_block* const each : unseen_) {
+    if (first == nullptr || each->rare->id < first->rare->id) first = each;
+  }
+  if (!unhandled_ && first != nullptr) unhandled_ = first->rare->error;
+  while (!unseen_.empty()) forget_unseen(*unseen_.back());
+  return std::exchange(unhandled_, nullptr);
+}
+
+std::string scheduler::dump_unseen() const {
+  std::string text;
+  for (const strand_block* const each : unseen_) {
+    text += "  " + detail::ended_name(*each) + " has ended by an exception, and nobody joins it: ";
+    try {
+      std::rethrow_exception(each->rare->error);
+    } catch (const std::exception& error) {
+      text += error.what();
+    } catch (...) {
+      text += "no std::exception";
+    }
+    text += '\n';
+  }
+  return text;
 }
 
 void scheduler::destroy_strand(strand_block& strand) noexcept {
@@ -167,10 +218,14 @@ void scheduler::destroy_strand(strand_block& strand) noexcept {
   ready_.remove(strand);
   strand.status = strand_status::finished;
   strand.cancelled = true;
+  const strand_block* const around = std::exchange(detail::being_destroyed, &strand);
   if (strand.kind == strand_kind::fiber && strand.runner != nullptr) {
+    ++strand.references;  // so that its end, if it does not unwind, takes the way of finish_rare()
     let_go(*std::exchange(strand.runner, nullptr));  // unwinds its stack
+    --strand.references;
   }
   strand.ask(block_call::clear);
+  detail::being_destroyed = around;
   if (detail::strand_extra* const rare = strand.rare) {
     while (!rare->joiners.empty()) {
       rare->joiners.first()->list = nullptr;  // which goes before those that wait in it
@@ -233,12 +288,14 @@ std::string scheduler::dump() const {
   std::string text;
   all_.for_each([&](const detail::strand_registry::entry& each) {
     const strand_block& strand = *each.strand;
-    text += "  strand " + std::to_string(each.id);
-    if (!strand.name().empty()) text.append(" \"").append(strand.name()) += '"';
+    text += "  " + detail::named(strand);
     if (&strand == current_strand) {
       text += " runs";
     } else if (strand.status == strand_status::ready && !strand.is_waiting()) {
-      text += " is ready";
+      text += ready_.holds(strand) || &strand == named_ || &strand == handed_
+                  ? " is ready"
+                  : " was suspended by an awaitable of another library, which this one cannot "
+                    "resume";
     } else if (strand.status == strand_status::unstarted) {
       text += " has not started";
     } else if (const std::string reason = detail::waited_for(strand); !reason.empty()) {

@@ -1,6 +1,8 @@
 #include "heddle/coop/strand.hpp"
 
+#include <exception>
 #include <new>
+#include <stdexcept>
 #include <string>
 
 #include "heddle/coop/ext/scheduler_access.hpp"
@@ -13,6 +15,7 @@ strand_extra& strand_block::make_extra() {
 }
 
 void strand_block::drop_extra() noexcept {
+  if (rare->unseen) scheduler_access::drop_unseen(*this);
   rare->~strand_extra();
   frame_pool::release(rare, sizeof(strand_extra));
 }
@@ -29,14 +32,37 @@ void run_guarded(strand_block& strand, void (*code)(strand_block&)) {
   }
 }
 
+std::string ended_name(const strand_block& strand) {
+  const std::uint64_t id = strand.rare != nullptr ? strand.rare->id : 0;
+  std::string text = id != 0 ? "strand " + std::to_string(id) : "a strand";
+  if (!strand.name().empty()) text.append(" \"").append(strand.name()) += '"';
+  return text;
+}
+
 void rethrow_error(strand_block& strand) {
-  if (const std::exception_ptr error = strand.error()) std::rethrow_exception(error);
-  if (strand.cancelled) {
-    const strand_extra& was = strand.extra();
-    throw strand_cancelled("strand " + std::to_string(was.id) +
-                           (was.name.empty() ? "" : " \"" + was.name + '"') +
-                           " was cancelled, so it has no result");
+  if (const std::exception_ptr error = strand.error()) {
+    mark_seen(strand);
+    std::rethrow_exception(error);
   }
+  if (strand.cancelled) {
+    throw strand_cancelled(ended_name(strand) + " was cancelled, so it has no result");
+  }
+}
+
+void forget_unseen(strand_block& strand) noexcept { scheduler_access::forget_unseen(strand); }
+
+void throw_joined_before(const strand_block& strand) {
+  throw std::logic_error(ended_name(strand) +
+                         " was joined before, and its result was moved out then: join it once");
+}
+
+void awaited_in_vain(bool empty) noexcept {
+  const std::string text =
+      (current_strand != nullptr ? named(*current_strand) : "code outside of strands") +
+      (empty ? " awaits or spawns a task that was moved from, which has nothing to run"
+             : " awaits or spawns a task a second time: a task runs once; call its function again "
+               "for another");
+  fatal(text.c_str());
 }
 
 void cancel(strand_block& strand) {
@@ -111,6 +137,14 @@ std::string waited_for(const strand_block& strand) {
 }
 
 void wait_by_wrong_kind(const strand_block* self, strand_kind wanted) noexcept {
+  if (self == nullptr && being_destroyed != nullptr) {
+    const std::string text =
+        named(*being_destroyed) +
+        " waits while it is destroyed with its scheduler: a destructor does, which must not wait "
+        "then; or a catch (...) has taken the exception that unwinds the strand, and must rethrow "
+        "it";
+    fatal(text.c_str());
+  }
   if (self == nullptr) {
     fatal(
         "waiting outside of a strand: only what scheduler::spawn() started can wait, while run() "

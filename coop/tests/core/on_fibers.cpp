@@ -1,5 +1,6 @@
 #define STACKFUL 1
 #include "concurrent_suite.hpp"
+#include "errors_suite.hpp"
 #include "extending_suite.hpp"
 #include "limits_suite.hpp"
 #include "scheduler_suite.hpp"

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <concepts>
+#include <functional>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -10,17 +11,47 @@
 
 namespace heddle::coop {
 
+namespace detail {
+
+template <class A>
+concept waits = requires(A& a, strand_block& self) {
+  a.await_ready();
+  a.begin(self);
+  a.get();
+};
+
+/// Says why `A` is nothing that await() takes.
+template <class A>
+constexpr void refuse() {
+  using type = std::remove_cvref_t<A>;
+  constexpr bool joined = requires(type & a) { a.join(); };
+  constexpr bool is_a_task = requires { typename type::promise_type; };
+  static_assert(!joined, "await(handle.join()) waits for the end of a strand, not await(handle)");
+  static_assert(
+      !is_a_task,
+      "await(std::move(t)) of a task is in heddle/coop/hybrid.hpp, which is not included here");
+  static_assert(joined || is_a_task,
+                "await(x) waits for the awaitables of this library and for tasks: for those of "
+                "another one, write an awaitable around them (docs/library.md)");
+}
+
+}  // namespace detail
+
 /// A fiber's co_await: waits for `what`, and returns its result. Ends the program with a message
 /// where there is no fiber to suspend: in a task, which has co_await, and outside of run().
 template <class Awaitable>
 [[gnu::always_inline]] inline decltype(auto) await(Awaitable&& what) {
-  if (!what.await_ready()) {
-    detail::strand_block& self = detail::waiting_strand(detail::strand_kind::fiber);
-    what.begin(self);
-    scheduler_access::leave_fiber(self);
-    what.end(*detail::this_strand());
+  if constexpr (detail::waits<Awaitable>) {
+    if (!what.await_ready()) {
+      detail::strand_block& self = detail::waiting_strand(detail::strand_kind::fiber);
+      what.begin(self);
+      scheduler_access::leave_fiber(self);
+      what.end(*detail::this_strand());
+    }
+    return what.get();
+  } else {
+    detail::refuse<Awaitable>();
   }
-  return what.get();
 }
 
 namespace detail {
@@ -31,6 +62,10 @@ concept limitable = std::derived_from<A, awaitable<A>> && A::limitable();
 template <class T>
 struct within_result {
   using type = std::optional<T>;
+};
+template <class T>
+struct within_result<T&> {
+  using type = std::optional<std::reference_wrapper<T>>;
 };
 template <>
 struct within_result<void> {
@@ -80,15 +115,17 @@ class [[nodiscard("awaited: co_await it, or await(it) in a fiber")]] within_awai
 };
 
 /// Waits for `limited`, an awaitable of this library, at most for `limit`: not a yield nor a move,
-/// which the compiler refuses. Results in an optional of its result, empty after a timeout; in a
-/// bool if it has none. (What has moved a part of its bytes by then is no timeout: it results in an
-/// error that tells how many, see io::detail::operation_awaitable.)
+/// which the compiler refuses. Results in an optional of its result (std::reference_wrapper for a
+/// reference), empty after a timeout; in a bool if it has none. (What has moved a part of its bytes
+/// by then is no timeout: it results in an error that tells how many, see
+/// io::detail::operation_awaitable.)
 ///
 /// Suspends when `limited` does; made ready by the strand that grants it, or by the scheduler when
-/// the time has come, whichever is first: a grant is never lost. duration::max() is no limit.
+/// the time has come, whichever is first: a grant is never lost. `limit` is a duration of any unit;
+/// duration::max(), or what is longer, is no limit.
 /// Destroyed while it waits: it waits no more.
 template <class A>
-within_awaitable<A> within(duration limit, A limited) {
+within_awaitable<A> within(detail::length limit, A limited) {
   return within_awaitable<A>(limit, std::move(limited));
 }
 

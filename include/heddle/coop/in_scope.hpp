@@ -67,7 +67,7 @@ task<T> task_in_scope(scheduler* on, scope_body<T> body,
   if (error) {
     children.cancel();
     co_await children.drain();
-    std::rethrow_exception(error);
+    std::rethrow_exception(children.failure_or(std::move(error)));
   }
   if constexpr (!std::is_void_v<T>) co_return std::move(*value);
 }
@@ -102,16 +102,30 @@ auto fiber_in_scope(scheduler& on, F& body) {
   if (error) {
     self.children.cancel();
     await(self.children.drain());
-    std::rethrow_exception(error);
+    std::rethrow_exception(self.children.failure_or(error));
   }
   if constexpr (!std::is_void_v<result>) return result(std::move(*self.value));
+}
+
+template <class F>
+auto in_scope_of(scheduler& on, F& body) {
+  using result = std::invoke_result_t<F&, scope&>;
+  if constexpr (is_task<result>) {
+    using value = typename task_value<result>::type;
+    return task_in_scope<value>(&on, scope_body<value>(std::move(body)));
+  } else {
+    static_assert(!std::is_reference_v<result>,
+                  "return a pointer: what is in the scope may be gone");
+    return fiber_in_scope(on, body);
+  }
 }
 
 }  // namespace detail
 
 /// Runs `body(scope&)`, waits until every strand that it spawned in the scope has ended, and
 /// results in what the body results in. If the body throws (a cancellation is a throw), the strands
-/// are cancelled and waited for first. In a fiber:
+/// are cancelled and waited for first. What a strand throws when the body was cancelled is thrown
+/// instead of the cancellation. In a fiber:
 ///
 ///     in_scope(s, [&](scope& all) { all.spawn(…); all.spawn(…); });
 ///
@@ -125,15 +139,9 @@ auto fiber_in_scope(scheduler& on, F& body) {
 /// which destroys the strands first.
 template <class F>
 auto in_scope(scheduler& on, F body) {
-  using result = std::invoke_result_t<F&, scope&>;
-  if constexpr (detail::is_task<result>) {
-    using value = typename detail::task_value<result>::type;
-    return detail::task_in_scope<value>(&on, detail::scope_body<value>(std::move(body)));
-  } else {
-    static_assert(!std::is_reference_v<result>,
-                  "return a pointer: what is in the scope may be gone");
-    return detail::fiber_in_scope(on, body);
-  }
+  static_assert(std::is_invocable_v<F&, scope&>,
+                "in_scope(s, body) calls body(scope): take it by reference, [&](scope& all) { … }");
+  if constexpr (std::is_invocable_v<F&, scope&>) return detail::in_scope_of(on, body);
 }
 
 }  // namespace heddle::coop

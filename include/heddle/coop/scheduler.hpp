@@ -102,8 +102,8 @@ class scheduler {
   /// task<T>, otherwise as a fiber, with a stack of its own from its first turn on. `body` lives
   /// until the strand has ended; so a lambda that is a coroutine may capture.
   ///
-  /// An exception that leaves the body goes to the strand that joins; if the handle was dropped
-  /// before the strand ended, run() throws it, the first if there are several.
+  /// An exception that leaves the body goes to the strand that joins; if none does, run() throws
+  /// it, when the others have ended, the first if there are several.
   template <class F>
   auto spawn(F&& body, std::string_view name = {})
       -> strand<detail::strand_result<std::decay_t<F>>> {
@@ -150,7 +150,7 @@ class scheduler {
   }
 
   /// Runs until every strand has ended. May be called again after more were spawned; not from a
-  /// strand. Throws `deadlock`; the exception of a strand to which no handle refers;
+  /// strand. Throws `deadlock`; the exception of a strand that nobody has joined;
   /// std::system_error if there is no room for a stack.
   void run();
 
@@ -251,6 +251,10 @@ class scheduler {
   /// Ends the program with a message on a thread that may not use it.
   void require_own_thread(const char* does) const noexcept;
   stop_handle stopper_of(const detail::strand_block& strand);
+  void note_unseen(detail::strand_block& failed);
+  void forget_unseen(detail::strand_block& failed) noexcept;
+  [[nodiscard]] std::string dump_unseen() const;
+  std::exception_ptr take_unhandled() noexcept;
 
   detail::ready_queue ready_;
   std::uint32_t turns_ = 1;  // left until next() takes the slow way
@@ -271,6 +275,8 @@ class scheduler {
   std::vector<std::unique_ptr<detail::fiber>> fibers_;
   detail::idle_fibers idle_fibers_;
   std::exception_ptr unhandled_;
+  // Those that ended by an exception and are not joined, while handles refer to them.
+  std::vector<detail::strand_block*> unseen_;
   std::atomic<bool> in_run_{false};  // read by other threads to see whether they may use it
   detail::own_thread thread_;
   detail::door door_;

@@ -109,6 +109,10 @@ class scope : private detail::strand_parent {
   /// alone, which destroys the strands first.
   drain_awaitable drain() noexcept { return drain_awaitable(*this); }
 
+  /// For in_scope(), which the body has left by `thrown`: what it is to throw. If it was cancelled,
+  /// and a strand has failed, perhaps while it was cancelled too, that counts for more.
+  [[nodiscard]] std::exception_ptr failure_or(std::exception_ptr thrown) noexcept;
+
   /// Strands in it that have not ended.
   [[nodiscard]] std::size_t alive() const noexcept { return children_.size(); }
 

@@ -31,8 +31,12 @@ namespace detail {
 /// Runs `code(strand)`; what it throws becomes the strand's error, except forced_unwind.
 /// Not inline, so that a program compiled without exceptions can use the scheduler.
 void run_guarded(strand_block& strand, void (*code)(strand_block&));
-/// Throws what the strand ended with, if it ended with an exception.
+/// Throws what the strand ended with, if it ended with an exception, which is seen then.
 void rethrow_error(strand_block& strand);
+/// Somebody who waited for the strand's end has been told of one error, this one or another.
+inline void mark_seen(strand_block& strand) noexcept;
+void forget_unseen(strand_block& strand) noexcept;
+[[noreturn]] void throw_joined_before(const strand_block& strand);
 void cancel(strand_block& strand);
 [[nodiscard]] stop_handle stopper_of(const strand_block& strand);
 /// Ends the program with a message if `strand` is of another group than the one that runs, whose
@@ -46,9 +50,17 @@ inline constexpr std::uint64_t outside = UINT64_MAX;  // code that runs outside 
 void check_holder(const char* kind, const std::string& name, std::uint64_t holder) noexcept;
 /// `strand 3 "reader"`, of one that has not ended.
 [[nodiscard]] std::string named(const strand_block& strand);
+/// The same of one that has ended, whose number may not be known any more.
+[[nodiscard]] std::string ended_name(const strand_block& strand);
 /// Names the objects that the strand waits for, as reports do: `semaphore "door" or the end of
 /// strand (unnamed)`. Empty if it sleeps.
 [[nodiscard]] std::string waited_for(const strand_block& strand);
+
+inline void mark_seen(strand_block& strand) noexcept {
+  if (strand.rare != nullptr && strand.rare->unseen) [[unlikely]] {
+    forget_unseen(strand);
+  }
+}
 
 inline void release(strand_block& strand) noexcept {
   if (--strand.references != 0) return;
@@ -101,8 +113,15 @@ struct result_block : strand_block {
     rethrow_error(*this);
     if constexpr (std::is_reference_v<T>) {
       return static_cast<T>(**value);
+    } else if constexpr (std::is_trivially_copyable_v<T>) {
+      return *value;
     } else if constexpr (!std::is_void_v<T>) {
-      return std::move(*value);
+      if (!value) [[unlikely]] {
+        throw_joined_before(*this);
+      }
+      stored taken(std::move(*value));
+      value.reset();
+      return taken;
     }
   }
 };
@@ -334,10 +353,13 @@ class strand : public strand_ref {
   };
 
   /// Awaits the end of the strand: its result, moved out, or its exception; strand_cancelled if it
-  /// was cancelled. To be joined once if the result can only be moved.
+  /// was cancelled. A result that is copied like plain memory, and a reference, can be joined any
+  /// number of times; of another one, a second join throws std::logic_error.
   /// Suspends if the strand has not ended; made ready by its end, on this thread, from inside the
   /// scheduler. Destroyed while it waits: it waits no more, the strand goes on.
   join_awaitable join() const noexcept { return join_awaitable(*this); }
+
+  void operator co_await() const = delete;  // instead: co_await handle.join()
 
  private:
   friend class scheduler;

@@ -19,6 +19,10 @@ class task;
 
 namespace detail {
 
+/// Ends the program with a message: what is awaited has been awaited before, or is `empty`, because
+/// the task was moved from.
+[[noreturn]] void awaited_in_vain(bool empty) noexcept;
+
 // The part of a task's promise that does not depend on the task's result.
 class task_promise_base : public pooled_frame {
  public:
@@ -42,6 +46,10 @@ class task_promise_base : public pooled_frame {
     return {true};
   }
 
+  /// Whether nobody has awaited it or started it for a strand.
+  [[nodiscard]] bool is_new() const noexcept {
+    return continuation_ == reinterpret_cast<std::uintptr_t>(std::noop_coroutine().address());
+  }
   void continue_with(std::coroutine_handle<> continuation) noexcept {
     continuation_ = reinterpret_cast<std::uintptr_t>(continuation.address());
   }
@@ -116,7 +124,8 @@ class task_promise<void> : public task_promise_base {
 }  // namespace detail
 
 /// A function that can wait: a coroutine that starts when it is awaited and hands its result, or
-/// its exception, to the one that awaits it. Move-only; awaited once.
+/// its exception, to the one that awaits it. Move-only; awaited once: a second time ends the
+/// program with a message.
 ///
 ///     task<int> twice(task<int> t) { co_return 2 * co_await std::move(t); }
 ///
@@ -131,6 +140,7 @@ class [[nodiscard("a task does nothing until it is awaited or resumed")]] task {
  public:
   using promise_type = detail::task_promise<T>;
 
+  task(const task&) = delete;  // instead: std::move(t), as it is awaited or spawned once
   task(task && other) noexcept : coroutine_(std::exchange(other.coroutine_, {})) {}
   task& operator=(task&& other) noexcept {
     std::swap(coroutine_, other.coroutine_);
@@ -142,6 +152,7 @@ class [[nodiscard("a task does nothing until it is awaited or resumed")]] task {
 
   /// Awaits the result.
   auto operator co_await()&& noexcept {
+    require_new();
     struct awaiter {
       std::coroutine_handle<promise_type> coroutine;
       bool await_ready() const noexcept { return false; }
@@ -153,14 +164,17 @@ class [[nodiscard("a task does nothing until it is awaited or resumed")]] task {
     };
     return awaiter{coroutine_};
   }
+  void operator co_await()& = delete;  // instead: co_await std::move(t), as it is awaited once
 
   /// For a scheduler: what to resume to start it; `continuation` is resumed when it has ended.
   std::coroutine_handle<> start(std::coroutine_handle<> continuation) const noexcept {
+    require_new();
     coroutine_.promise().continue_with(continuation);
     return coroutine_;
   }
   /// For a scheduler: gives the coroutine away; the caller must destroy it.
   [[nodiscard("it is never destroyed")]] std::coroutine_handle<promise_type> release()&& noexcept {
+    require_new();
     return std::exchange(coroutine_, {});
   }
   /// For a driver: runs on to the next suspension. Not after done().
@@ -172,6 +186,11 @@ class [[nodiscard("a task does nothing until it is awaited or resumed")]] task {
 
  private:
   friend promise_type;
+  void require_new() const noexcept {
+    if (!coroutine_ || !coroutine_.promise().is_new()) [[unlikely]] {
+      detail::awaited_in_vain(!coroutine_);
+    }
+  }
   explicit task(std::coroutine_handle<promise_type> coroutine) noexcept : coroutine_(coroutine) {}
 
   std::coroutine_handle<promise_type> coroutine_;

@@ -99,7 +99,11 @@ class [[nodiscard("awaited: co_await it, or await(it) in a fiber")]] when_all_aw
     return true;
   }
   void park(strand_block & self) { nodes_.park(self, refs_, &pending_); }
-  auto get() const { return take_each(handles_); }
+  auto get() const {
+    // One error is thrown, of which the others' may be the consequences.
+    for (const strand_ref& each : refs_) mark_seen(each.block());
+    return take_each(handles_);
+  }
 
  private:
   Refs refs_;

@@ -151,30 +151,47 @@ template <class T>
 
 namespace detail {
 
+inline task<> time_passes(duration length) { co_await sleep_for(length); }
+
 template <class T>
-task<typename within_result<T>::type> task_within(duration limit, task<T> limited) {
-  auto timer = [](duration length) -> task<> { co_await sleep_for(length); };
-  auto first = co_await when_any(std::move(limited), timer(limit));
-  if (first.index() == 1) co_return typename within_result<T>::type{};
-  if constexpr (std::is_void_v<T>) {
-    co_return true;
-  } else {
-    co_return std::move(std::get<0>(first));
+struct within_body {
+  duration limit;
+  task<T> limited;
+  using result = typename within_result<T>::type;
+
+  task<result> operator()(scope& in) {
+    const strand<T> work = in.spawn(std::move(limited));
+    const strand<> timer = in.spawn(time_passes(limit));
+    const bool late = co_await when_any(work, timer) == 1;
+    in.cancel();
+    co_await in.drain();
+    // An error of one that is late is no timeout.
+    if (late && !work.block().error()) co_return result{};
+    if constexpr (std::is_void_v<T>) {
+      take_result(work);
+      co_return true;
+    } else {
+      co_return take_result(work);
+    }
   }
-}
+};
 
 }  // namespace detail
 
 /// Runs a task, at most for `limit`: then it is cancelled, and waited for. Results in an optional
-/// of its result, empty after a timeout; in a bool if it has none. Costs two strands; a limit of a
+/// of its result (std::reference_wrapper for a reference), empty after a timeout; in a bool if it
+/// has none. What it throws, also while it is cancelled, is thrown. Costs two strands; a limit of a
 /// single wait inside it, `within(limit, wait)`, costs none.
 ///
 ///     std::optional<page> loaded = co_await within(2s, load(address));
 ///
 /// A task itself, that suspends, is made ready, cancelled and destroyed as when_any().
 template <class T>
-[[nodiscard]] auto within(duration limit, task<T> limited) {
-  return detail::task_within(limit, std::move(limited));
+[[nodiscard]] auto within(detail::length limit, task<T> limited) {
+  using body = detail::within_body<T>;
+  using result = typename body::result;
+  return detail::task_in_scope<result>(
+      nullptr, detail::scope_body<result>(body{limit, std::move(limited)}), on_failure::keep_on);
 }
 
 }  // namespace heddle::coop

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <chrono>
+
 #include "heddle/coop/await.hpp"
 #include "heddle/coop/ext/scheduler_access.hpp"
 #include "heddle/coop/strand.hpp"
@@ -101,18 +103,21 @@ class [[nodiscard("awaited: co_await it, or await(it) in a fiber")]] sleep_await
   return detail::yield_to_awaitable(target);
 }
 
-/// Waits for this long on the scheduler's clock.
+/// Waits for this long on the scheduler's clock: a duration of any unit, of which the longest never
+/// ends.
 ///
 /// Suspends always, for zero too; made ready by the scheduler once the time has come, at some
 /// strand's wait or when nothing else is ready, on this thread. Destroyed while it waits: its timer
 /// is dropped.
-[[nodiscard]] inline detail::sleep_awaitable sleep_for(duration length) noexcept {
+[[nodiscard]] inline detail::sleep_awaitable sleep_for(detail::length length) noexcept {
   return {length, {}, false};
 }
 
-/// Like sleep_for(), to a point in time.
-[[nodiscard]] inline detail::sleep_awaitable sleep_until(time_point until) noexcept {
-  return {{}, until, true};
+/// Like sleep_for(), to a point in time, of any unit.
+template <class Length>
+[[nodiscard]] detail::sleep_awaitable sleep_until(
+    std::chrono::time_point<time_point::clock, Length> until) noexcept {
+  return {{}, time_point(detail::length(until.time_since_epoch())), true};
 }
 
 }  // namespace heddle::coop

@@ -75,10 +75,11 @@ struct strand_extra {
   wait_list joiners{"the end of strand", name};
   std::exception_ptr error;  // what the strand ended with
   strand_parent* parent = nullptr;
-  std::size_t child_index = 0;     // for the parent
-  std::uint64_t id = 0;            // of a cancelled one that has ended
+  std::size_t child_index = 0;     // for the parent; or its place among the scheduler's unseen
+  std::uint64_t id = 0;            // of one that has ended
   std::uint32_t timer = no_timer;  // its place in the timer queue
   bool movable = false;            // by a balancer: see parallel/balance.hpp
+  bool unseen = false;             // it ended by `error`, of which nobody was told yet
 };
 
 /// The scheduler's record of a strand: one cache line, all of which a switch may touch. Behind it,

@@ -16,8 +16,32 @@ using duration = std::chrono::nanoseconds;
 
 namespace detail {
 
-/// So long after `now`, which is not negative; time_point::max() if it cannot be said.
+/// A length of time of any unit, as parameters take it: what is longer than a `duration` can say is
+/// the longest. (The conversion of std::chrono would overflow: of hours::max() into less than
+/// nothing.)
+class length {
+ public:
+  template <class Rep, class Period>
+  constexpr length(std::chrono::duration<Rep, Period> of_any_unit) noexcept  // NOLINT: converts
+      : value_(saturated(of_any_unit)) {}
+  constexpr operator duration() const noexcept { return value_; }  // NOLINT: converts
+
+ private:
+  template <class Rep, class Period>
+  static constexpr duration saturated(std::chrono::duration<Rep, Period> given) noexcept {
+    using wide = std::chrono::duration<long double, duration::period>;
+    if (wide(given) >= wide(duration::max())) return duration::max();
+    if (wide(given) <= wide(duration::min())) return duration::min();
+    return std::chrono::duration_cast<duration>(given);
+  }
+
+  duration value_;
+};
+
+/// So long after `now`, which is not negative; time_point::max() if it cannot be said, `now` if
+/// `length` is negative.
 inline time_point later(time_point now, duration length) noexcept {
+  if (length < duration::zero()) return now;
   return length < time_point::max() - now ? now + length : time_point::max();
 }
 

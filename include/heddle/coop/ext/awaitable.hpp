@@ -22,6 +22,9 @@ HEDDLE_THREAD_LOCAL inline constinit thread_local strand_block* current_strand =
 // strand to be known: so one switch does not wait for the one before.
 HEDDLE_THREAD_LOCAL inline constinit thread_local scheduler* current_scheduler = nullptr;
 
+// A strand that its scheduler is destroying; for messages.
+inline constinit thread_local const strand_block* being_destroyed = nullptr;
+
 // The same two, for code that a fiber runs before and after a switch, from which it may come back
 // on another thread: all code in headers, that is.
 HEDDLE_THREAD_ACCESS inline strand_block* this_strand() noexcept {

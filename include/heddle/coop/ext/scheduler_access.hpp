@@ -51,6 +51,17 @@ class scheduler_access {
   /// Cancels a strand, in whatever state it is.
   static void cancel(detail::strand_block& strand) { strand.owner->cancel(strand); }
 
+  /// The error with which a strand has ended has been told.
+  static void forget_unseen(detail::strand_block& failed) noexcept {
+    failed.owner->forget_unseen(failed);
+  }
+  /// The last handle of a strand goes, whose error was not told to anybody.
+  static void drop_unseen(detail::strand_block& failed) noexcept {
+    scheduler& owner = *failed.owner;
+    owner.forget_unseen(failed);
+    if (!owner.unhandled_) owner.unhandled_ = failed.rare->error;
+  }
+
   // For other threads.
 
   /// Has the scheduler deliver `posted`, soon: when it has nothing else to run, or after some tens
@@ -193,10 +204,10 @@ class scheduler_access {
     joining.group_ = &group;
   }
   /// Runs strands until nothing can run, and the group's rest() has said that nothing will. Returns
-  /// the exception of a strand to which no handle refers, if any.
+  /// the exception of a strand that nobody has joined, if any.
   [[nodiscard]] static std::exception_ptr run(scheduler& its) {
     its.run_strands();
-    return std::exchange(its.unhandled_, nullptr);
+    return its.take_unhandled();
   }
   /// Whether no strand but the running one is ready, and none waits in the reactor.
   [[nodiscard]] static bool is_idle(const scheduler& its) noexcept {

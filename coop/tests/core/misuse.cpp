@@ -1,0 +1,94 @@
+// That broken rules are told, with the names of those who broke them.
+#include "child_outcome.hpp"
+
+namespace {
+
+void ends_with(const char* misuse, const std::string& words) {
+  const child_outcome result(HEDDLE_MISUSE_PROGRAM, misuse);
+  CAPTURE(misuse);
+  CAPTURE(result.output);
+  CHECK(result.says("error: heddle: " + words));
+  CHECK(WIFSIGNALED(result.status));
+  CHECK(WTERMSIG(result.status) == SIGABRT);
+}
+
+}  // namespace
+
+TEST_CASE("a lock that is unlocked twice, or by a stranger, ends the program with both names") {
+  const std::string twice = ", which is not locked: is it unlocked twice?";
+  const std::string only = ": only the strand that has locked it may unlock it";
+  ends_with("unlock-twice", "strand 1 \"once\" unlocks mutex \"account\"" + twice);
+  ends_with(
+      "unlock-by-stranger",
+      "strand 2 \"thief\" unlocks mutex \"account\", which strand 1 \"owner\" has locked" + only);
+  ends_with("unlock-writer-twice",
+            "strand 1 \"once\" unlocks reader-writer lock \"account\"" + twice);
+  ends_with("unlock-writer-by-stranger",
+            "strand 2 \"thief\" unlocks reader-writer lock \"account\", which strand 1 \"owner\" "
+            "has locked" +
+                only);
+  ends_with("unlock-parallel-twice",
+            "strand 1 \"once\" unlocks parallel::mutex \"account\"" + twice);
+  ends_with("unlock-parallel-by-stranger",
+            "strand 2 \"thief\" unlocks parallel::mutex \"account\", which strand 1 \"owner\" has "
+            "locked" +
+                only);
+  ends_with("unlock-for-one-that-ended",
+            "strand 2 unlocks mutex (unnamed), which strand 1, which has ended, has locked" + only);
+  ends_with("unlock-in-another-group",
+            "strand 1 \"thief\" of group 1 unlocks parallel::mutex \"account\", which strand 1 of "
+            "group 0 has locked" +
+                only);
+  ends_with("unlock-readers",
+            "strand 1 unlocks the readers' side of reader-writer lock \"index\"" + twice);
+  ends_with("unlock-locked-outside",
+            "strand 1 unlocks mutex \"account\", which was locked outside of strands: only what "
+            "has locked it may unlock it");
+}
+
+TEST_CASE("a task that is awaited or spawned again ends the program with the strand's name") {
+  const std::string again = " awaits or spawns a task a second time: a task runs once";
+  ends_with("await-twice", "strand 1 \"again\"" + again);
+  ends_with("await-while-awaited", "strand 2 \"second\"" + again);
+  const std::string moved = " awaits or spawns a task that was moved from";
+  ends_with("await-twice-in-fiber", "strand 1" + moved);
+  ends_with("spawn-twice", "code outside of strands" + moved);
+}
+
+TEST_CASE("a wait of a strand that is destroyed with its scheduler is told with the true cause") {
+  const std::string cause =
+      " waits while it is destroyed with its scheduler: a destructor does, which must not wait "
+      "then; or a catch (...) has taken the exception that unwinds the strand, and must rethrow it";
+  ends_with("swallow", "strand 1 \"swallows\"" + cause);
+  ends_with("wait-in-destructor", "strand 1 \"tidies\"" + cause);
+  const child_outcome returns(HEDDLE_MISUSE_PROGRAM, "swallow-and-return");
+  CHECK(returns.status == 0);
+  CHECK(returns.says("3 returned\n"));
+}
+
+TEST_CASE("a task that another library's awaitable has suspended is named as the cause") {
+  ends_with("foreign-awaitable",
+            "deadlock: nothing can run any more, but 1 strand has not ended\n"
+            "  strand 1 \"foreign\" was suspended by an awaitable of another library, which this "
+            "one cannot resume");
+}
+
+TEST_CASE("a thread that uses another one's scheduler ends the program with the names of both") {
+  const auto by_worker = [](const char* misuse, const std::string& does) {
+    const child_outcome result(HEDDLE_MISUSE_PROGRAM, misuse);
+    CAPTURE(misuse);
+    CAPTURE(result.output);
+    CHECK(result.says("error: heddle: thread "));
+    CHECK(result.says(" \"worker\" " + does));
+    CHECK(
+        result.says(": other threads may use scheduler::post(), a stop_handle and the types of "
+                    "parallel/ alone"));
+    CHECK(WIFSIGNALED(result.status));
+  };
+  by_worker("spawn-from-thread", "spawns a strand in a scheduler, which belongs to thread ");
+  by_worker("cancel-from-thread", "cancels a strand of a scheduler, which belongs to thread ");
+  by_worker("wake-from-thread", "wakes a strand of a scheduler, which belongs to thread ");
+  by_worker("run-from-thread", "runs a scheduler, which belongs to thread ");
+  by_worker("spawn-in-group-from-thread",
+            "spawns a strand in a scheduler, that of group 0, which belongs to thread ");
+}
