@@ -1,6 +1,8 @@
 # Contexts on other libraries' mechanisms, each where its library is found; HEDDLE_OPTIONAL_BACKENDS
 # lists those, for the programs that test and time them.
 set(HEDDLE_OPTIONAL_BACKENDS "")
+set(HEDDLE_COOP_LIBRARIES "")
+include("${PROJECT_SOURCE_DIR}/cmake/HeddleLibraries.cmake")
 
 # heddle_optional_backend(NAME HEADER LIBRARY PACKAGE)
 macro(heddle_optional_backend name header library package)
@@ -12,9 +14,9 @@ macro(heddle_optional_backend name header library package)
     target_sources(heddle_coop PRIVATE "context/${name}_context.cpp")
     target_compile_definitions(heddle_coop PRIVATE "HEDDLE_BACKEND_${upper}")
     target_include_directories(heddle_coop SYSTEM PRIVATE "${HEDDLE_${upper}_INCLUDE}")
-    # By name, as the package may be used where the library lies elsewhere; in one piece, so that a
-    # program that makes no such context does not load it.
-    target_link_libraries(heddle_coop PRIVATE "-Wl,--push-state,--as-needed,-l${library},--pop-state")
+    heddle_library(${library} "${HEDDLE_${upper}_LIBRARY}" GLOBAL)
+    target_link_libraries(heddle_coop PRIVATE heddle::${library})
+    list(APPEND HEDDLE_COOP_LIBRARIES "${library}")
   else()
     message(STATUS "Heddle: ${package} not found, so there are no ${name} contexts (apt-get install ${package})")
   endif()
