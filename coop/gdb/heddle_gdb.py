@@ -8,6 +8,7 @@ with -g.
 """
 
 import gdb
+import gdb.unwinder
 
 LIST = "heddle::coop::detail::scheduler_list_entry::newest_"
 CURRENT = "heddle::coop::detail::current_strand"
@@ -85,32 +86,117 @@ def state(strand, running_now):
     return "waits, for what is not in this core file" if int(strand["waits"]) else "sleeps"
 
 
+def place(symtab, line):
+    return "%s:%d" % (symtab.filename.rsplit("/", 1)[-1], line)
+
+
+class SuspendedFiber(gdb.unwinder.Unwinder):
+    """Makes a suspended fiber's innermost frame the caller of the selected thread's, so that gdb unwinds its stack as any other. x86-64 alone."""
+
+    def __init__(self):
+        super().__init__("heddle::coop fiber")
+        self.enabled = False
+        gdb.unwinder.register_unwinder(None, self, replace=True)
+
+    def __call__(self, pending):
+        if not self.enabled or int(pending.read_register("rsp")) != self.thread_sp:
+            return None
+        # The lowest of stack pointers: a caller's is above, as gdb asks for.
+        lowest = gdb.Value(16).cast(pending.read_register("rsp").type)
+        info = pending.create_unwind_info(type("FrameId", (), {"sp": lowest, "pc": pending.read_register("rip")})())
+        for name in ("rip", "rsp", "rbp"):
+            info.add_saved_register(name, gdb.Value(self.saved[name]).cast(pending.read_register(name).type))
+        return info
+
+    def frames(self, strand):
+        """The frames of a fiber that is suspended, the innermost first."""
+        switch = strand["runner"]["context"]["switch_"]
+        self.saved = {"rip": int(switch["ip"]), "rsp": int(switch["sp"]), "rbp": int(switch["bp"])}
+        gdb.invalidate_cached_frames()
+        self.thread_sp = int(gdb.newest_frame().read_register("rsp"))
+        self.enabled = True
+        try:
+            gdb.invalidate_cached_frames()
+            frame = gdb.newest_frame()
+            while frame is not None and int(frame.read_register("rsp")) != self.saved["rsp"]:
+                frame = frame.older()
+            while frame is not None and frame.name() is not None:
+                sal = frame.find_sal()
+                where = place(sal.symtab, sal.line) if sal.symtab is not None else None
+                yield frame.name(), where, of_library(frame.name(), sal.symtab)
+                frame = frame.older()
+        finally:
+            self.enabled = False
+            gdb.invalidate_cached_frames()
+
+
+suspended_fiber = SuspendedFiber()
+
+
+def of_library(function, symtab):
+    return function.startswith(("heddle::coop::", "std::")) or (symtab is not None and "/heddle/coop/" in symtab.filename)
+
+
+def without_parameters(function):
+    """`f` of `f(f()::Frame*)`, as a coroutine's body is called."""
+    depth = 0
+    for i in range(len(function) - 1, -1, -1):
+        depth += {")": 1, "(": -1}.get(function[i], 0)
+        if depth == 0:
+            return function[:i] if function[i] == "(" else function
+    return function
+
+
 def source_of(address):
     begin = gdb.find_pc_line(address)
-    return "%s:%d" % (begin.symtab.filename.rsplit("/", 1)[-1], begin.line) if begin.symtab is not None else None
+    return place(begin.symtab, begin.line) if begin.symtab is not None else None
 
 
-def function_at(address):
-    """The program's own function, as FILE:LINE, that this code was compiled for: the innermost that is not a part of the library."""
-    block = gdb.block_for_pc(address)
-    while block is not None:
-        function = block.function
-        if function is not None and not function.print_name.startswith("heddle::coop::"):
-            return source_of(block.start)
-        block = block.superblock
-    return None
+def coroutines(frame):
+    """The coroutines that wait for each other, from the one at this address, whose frame begins with what is called to resume it, on."""
+    words = gdb.lookup_type("unsigned long").pointer()
+    while frame:
+        here = gdb.Value(frame).cast(words)
+        resume = int(here.dereference())
+        block = gdb.block_for_pc(resume)
+        function = block.function if block is not None else None
+        while function is None and block is not None:
+            block = block.superblock
+            function = block.function if block is not None else None
+        if function is None or "end_mark" in function.print_name:
+            return  # something else; or the fiber that awaits the outermost task
+        where = place(function.symtab, function.line) if function.line != 0 else source_of(resume)  # GCC gives some no line
+        yield without_parameters(function.print_name), where, of_library(function.print_name, None)
+        # The promise begins with the coroutine that continues; an odd one is a strand.
+        continued = int((here + 2).dereference())
+        frame = 0 if continued & 1 else continued
+
+
+def calls(strand):
+    """(function, FILE:LINE or None, whether it is of the library) of each frame of a strand that is suspended, the innermost first."""
+    if str(strand["kind"]).endswith("::task"):
+        yield from coroutines(int(strand["resume_at"]))
+        return
+    frames = list(suspended_fiber.frames(strand))
+    # A fiber that awaits a task waits where the task does.
+    for name, _, library in frames:
+        if not library:
+            break
+        if name.startswith("heddle::coop::detail::run_on_fiber"):
+            yield from coroutines(int(strand["resume_at"]))
+            break
+    yield from frames
 
 
 def stopped_in(strand):
-    """The function in which a strand that waits has stopped, as FILE:LINE; None if nobody knows."""
+    """The place at which a strand that waits has left its own code for the library, as FILE:LINE; None if nobody knows."""
     try:
-        if str(strand["kind"]).endswith("::task"):
-            # A frame begins with what is called to resume it.
-            frame = strand["resume_at"].cast(gdb.lookup_type("unsigned long").pointer())
-            return source_of(int(frame.dereference()))
-        return function_at(int(strand["runner"]["context"]["switch_"]["ip"]))
+        for _, where, library in calls(strand):
+            if not library and where is not None:
+                return where
     except gdb.error:  # another mechanism of switching, or memory that the core file lacks
-        return None
+        pass
+    return None
 
 
 class Heddle(gdb.Command):
@@ -120,45 +206,105 @@ class Heddle(gdb.Command):
         super().__init__("heddle", gdb.COMMAND_STACK, prefix=True)
 
 
+def in_cxx(code):
+    """Runs code() with C++ as gdb's language: where the program stopped may be C or assembly, in which gdb parses no C++ names."""
+    language = gdb.parameter("language")
+    gdb.execute("set language c++", to_string=True)
+    try:
+        code()
+    finally:
+        gdb.execute("set language " + language, to_string=True)
+
+
+def all_schedulers():
+    try:
+        return schedulers()
+    except gdb.error as error:
+        raise gdb.GdbError(
+            "no schedulers found (%s): is this program linked with heddle::coop, is that built with -g, and does it run, or is there a core file?" % error
+        )
+
+
+def description(number, strand, says):
+    line = "strand %d" % number
+    if int(strand["rare"]):
+        name = text_of(strand["rare"]["name"])
+        if name:
+            line += ' "%s"' % name
+    return line + " " + says
+
+
 class Strands(gdb.Command):
-    """Lists every strand that has not ended: its number, its name, what it waits for, and the function that it waits in."""
+    """Lists every strand that has not ended: its number, its name, what it waits for, and where."""
 
     def __init__(self):
         super().__init__("heddle strands", gdb.COMMAND_STACK)
 
     def invoke(self, argument, from_tty):
-        # Where the program stopped may be C or assembly, in which gdb parses no C++ names.
-        language = gdb.parameter("language")
-        gdb.execute("set language c++", to_string=True)
-        try:
-            self.list_all()
-        finally:
-            gdb.execute("set language " + language, to_string=True)
+        in_cxx(self.list_all)
 
     def list_all(self):
-        try:
-            all_of_them = schedulers()
-        except gdb.error as error:
-            raise gdb.GdbError(
-                "no schedulers found (%s): is this program linked with heddle::coop, is that built with -g, and does it run, or is there a core file?" % error
-            )
+        all_of_them = all_schedulers()
         running_now = running()
         for scheduler in all_of_them:
             found = list(strands(scheduler))
             print("scheduler %#x: %d strand%s" % (int(scheduler.address), len(found), "" if len(found) == 1 else "s"))
             for number, strand in found:
-                line = "  strand %d" % number
-                if int(strand["rare"]):
-                    name = text_of(strand["rare"]["name"])
-                    if name:
-                        line += ' "%s"' % name
                 says = state(strand, running_now)
-                line += " " + says
                 where = stopped_in(strand) if says.startswith(("waits", "sleeps")) else None
-                print(line + (", in " + where if where else ""))
+                print("  " + description(number, strand, says) + (", in " + where if where else ""))
         if not all_of_them:
             print("no schedulers")
 
 
+class Backtrace(gdb.Command):
+    """Prints the calls that a suspended strand has not returned from, the innermost first.
+
+    heddle backtrace NUMBER [SCHEDULER] [all]
+
+    NUMBER as `heddle strands` prints it, SCHEDULER the address there, if several have a strand of that number. Without `all`, calls inside
+    of the library are left out. A task's calls are the coroutines that await each other, each with the line where it begins."""
+
+    def __init__(self):
+        super().__init__("heddle backtrace", gdb.COMMAND_STACK)
+
+    def invoke(self, argument, from_tty):
+        words = argument.split()
+        with_library = "all" in words
+        numbers = [word for word in words if word != "all"]
+        if not 1 <= len(numbers) <= 2:
+            raise gdb.GdbError("usage: heddle backtrace NUMBER [SCHEDULER] [all]")
+        wanted = [int(number, 0) for number in numbers]
+        in_cxx(lambda: self.print_all(wanted[0], wanted[1] if len(wanted) == 2 else None, with_library))
+
+    def print_all(self, wanted, at, with_library):
+        running_now = running()
+        found = False
+        for scheduler in all_schedulers():
+            if at is not None and int(scheduler.address) != at:
+                continue
+            for number, strand in strands(scheduler):
+                if number == wanted:
+                    found = True
+                    self.print_one(scheduler, number, strand, state(strand, running_now), with_library)
+        if not found:
+            raise gdb.GdbError("no strand has the number %d; `heddle strands` lists them" % wanted)
+
+    def print_one(self, scheduler, number, strand, says, with_library):
+        print("scheduler %#x: %s" % (int(scheduler.address), description(number, strand, says)))
+        if says == "runs":
+            print("  it runs: the backtrace of its thread is its own")
+            return
+        if says == "has not started" or not int(strand["runner"]):
+            print("  it has no calls yet")
+            return
+        level = 0
+        for function, where, library in calls(strand):
+            if with_library or not library:
+                print("  #%-2d %s%s" % (level, function, " at " + where if where else ""))
+                level += 1
+
+
 Heddle()
 Strands()
+Backtrace()

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "heddle/coop/await.hpp"
+#include "heddle/coop/hybrid.hpp"
 #include "heddle/coop/io/service.hpp"
 #include "heddle/coop/scheduler.hpp"
 #include "heddle/coop/select.hpp"
@@ -24,7 +25,16 @@ semaphore door(0, "a door with a long name, longer than a string holds in itself
 watched<int> left(0, "left");
 watched<int> right(0, "right");
 
-void fiber_waits() { await(door.P()); }
+[[gnu::noinline]] void fiber_waits() {
+  volatile int local = 1;
+  await(door.P());  // of the fiber
+  local = local + 1;
+}
+[[gnu::noinline]] void fiber_calls() {
+  volatile int local = 1;
+  fiber_waits();
+  local = local + 1;
+}
 
 task<> task_waits() { co_await door.P(); }
 
@@ -33,8 +43,14 @@ task<> task_waits() { co_await door.P(); }
 int main() {
   scheduler empty;
   scheduler s;
-  s.spawn([] { fiber_waits(); }, "fiber");
-  const auto joined = s.spawn([]() { return task_waits(); }, "task");
+  s.spawn(
+      [] {
+        volatile int local = 1;
+        fiber_calls();
+        local = local + 1;
+      },
+      "fiber");
+  const auto joined = s.spawn([]() -> task<> { co_await task_waits(); }, "task");
   s.spawn([&]() -> task<> { co_await joined.join(); });
   s.spawn([] { await(wait_until([] { return left + right > 0; }, left, right)); });
   s.spawn([]() -> task<> { co_await wait_for([] { return false; }); }, "asks");
@@ -60,5 +76,12 @@ int main() {
         std::abort();
       },
       "aborts");
+  s.spawn(
+      [] {
+        volatile int local = 1;
+        await(task_waits());
+        local = local + 1;
+      },
+      "awaits a task");
   s.run();
 }
