@@ -181,3 +181,42 @@ TEST_CASE(KIND "a select that waits for ever is reported with all its channels")
       "  strand 1 \"chooser\" waits for a value from channel \"a\" or room in channel \"b\"\n",
       deadlock);
 }
+
+TEST_CASE(KIND "a fair selection does each of those that can be done once in as many") {
+  scheduler s;
+  channel<int> a(1);
+  channel<int> b(1);
+  channel<int> c(1);
+  channel<int> never(1);
+  int fair[3] = {};
+  int first[3] = {};
+  s.spawn(BODY(&) {
+    const auto fill = [&] {
+      static_cast<void>(try_select(a.push(0)));
+      static_cast<void>(try_select(b.push(1)));
+      static_cast<void>(try_select(c.push(2)));
+    };
+    for (int i = 0; i < 300; ++i) {
+      fill();
+      ++fair[WAIT(select_fair(a.pop(), b.pop(), c.pop())).index()];
+      fill();
+      ++first[WAIT(select(a.pop(), b.pop(), c.pop())).index()];
+    }
+    for (int i = 0; i < 8; ++i) {  // wherever it begins, it finds the one that can be done
+      static_cast<void>(try_select(c.push(2)));
+      static_cast<void>(try_select(a.pop()));
+      static_cast<void>(try_select(b.pop()));
+      CHECK(WAIT(select_fair(never.pop(), a.pop(), b.pop(), c.pop())).index() == 3);
+    }
+  });
+  s.run();
+  for (const int times : fair) CHECK(times == 100);
+  CHECK(first[0] == 300);
+  std::string trace;
+  s.spawn(BODY(&) {  // and waits, if none can be
+    trace += std::to_string(WAIT(select_fair(a.pop(), never.pop())).index());
+  });
+  s.spawn(BODY(&) { CHECK(WAIT(never.push(1))); });
+  s.run();
+  CHECK(trace == "1");
+}

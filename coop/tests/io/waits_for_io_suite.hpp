@@ -279,3 +279,35 @@ TEST_CASE(KIND "signals interrupt nothing that can be seen") {
   sigaction(SIGALRM, &before, nullptr);
   CHECK(signals > 10);
 }
+
+TEST_CASE(KIND "an operation with a limit of its own has one result, in time, late and in part") {
+  over_every_mechanism([](const io::service_options& options) {
+    const pipe_ends pipe;
+    scheduler s;
+    const io::service files(s, options);
+    const io::file from = files.adopt(pipe.from, "the pipe");
+    bool over = false;
+    s.spawn(BODY(&) {
+      const io::buffer nine(9);
+      const io::result<std::size_t> late = WAIT(from.read(nine).within(2ms));
+      CHECK(late.error() == std::errc::timed_out);
+      CHECK(late.reached() == 0);
+      CHECK_THROWS_WITH_AS(late.value(), doctest::Contains("a read of the pipe: "),
+                           std::system_error);
+      pipe.put("abc");
+      CHECK(WAIT(from.read(nine).within(std::chrono::hours::max())).value() == 3);
+      pipe.put("abcde");
+      auto part = WAIT(from.read_all(nine).within(2ms));
+      // On a busy machine the first bytes may take longer than that.
+      for (int more = 0; part.reached() == 0 && more < 500; ++more) {
+        CHECK(part.error() == std::errc::timed_out);
+        part = WAIT(from.read_all(nine).within(20ms));
+      }
+      CHECK(part.error() == std::errc::timed_out);
+      CHECK(part.reached() == 5);
+      over = true;
+    });
+    s.run();
+    CHECK(over);
+  });
+}

@@ -402,3 +402,24 @@ TEST_CASE(KIND "closing a channel ends waiting pushes and pops, a limit keeps th
   s.run();
   CHECK(trace == "1tccep.");
 }
+
+TEST_CASE(KIND "a semaphore's operations have everyday names, too") {
+  scheduler s;
+  heddle::coop::semaphore permits(0);
+  std::string trace;
+  s.spawn(BODY(&) {
+    WAIT(permits.acquire());
+    trace += 'a';
+    CHECK_FALSE(permits.try_acquire());
+  });
+  s.spawn(BODY(&) {
+    trace += 'r';
+    permits.release();
+    WAIT(yield());
+  });
+  s.run();
+  CHECK(trace == "ra");
+  permits.release();
+  CHECK(permits.try_acquire());
+  CHECK(permits.p_count() == 3);
+}

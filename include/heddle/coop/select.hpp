@@ -24,16 +24,27 @@ concept selectable = requires(A& a, const A& seen) {
   a.get();
 };
 
-/// Several waits, of which one is to happen.
-template <selectable... As>
+/// Fair selections of this thread so far: where the next one begins.
+inline constinit thread_local std::size_t fair_selections = 0;
+
+/// Several waits, of which one is to happen: the first that can, or, if `Fair`, that is asked first
+/// in turn.
+template <bool Fair, selectable... As>
 class [[nodiscard("awaited: co_await it, or await(it) in a fiber")]] select_awaitable
-    : public awaitable<select_awaitable<As...>> {
+    : public awaitable<select_awaitable<Fair, As...>> {
  public:
   using result = std::variant<decltype(std::declval<As&>().get())...>;
 
   explicit select_awaitable(As && ... cases) : cases_(std::move(cases)...) {}
   /// Does the first one that does not have to wait; false if all have to.
-  bool ready() { return ready_from<0>(); }
+  bool ready() {
+    if constexpr (Fair && sizeof...(As) > 1) {
+      const std::size_t first = fair_selections++ % sizeof...(As);
+      return ready_from<0>(first) || ready_from<0>(0, first);
+    } else {
+      return ready_from<0>();
+    }
+  }
   void park(strand_block & self) { park_each(self, std::index_sequence_for<As...>{}); }
   result get() {
     // One was granted, or one of the channels was closed, which it still is.
@@ -45,14 +56,15 @@ class [[nodiscard("awaited: co_await it, or await(it) in a fiber")]] select_awai
  private:
   static constexpr std::size_t none = sizeof...(As);
 
+  // Asks those whose place is in [first, end).
   template <std::size_t I>
-  bool ready_from() {
-    if (std::get<I>(cases_).ready()) {
+  bool ready_from(std::size_t first = 0, std::size_t end = none) {
+    if (I >= first && I < end && std::get<I>(cases_).ready()) {
       chosen_ = I;
       return true;
     }
     if constexpr (I + 1 < sizeof...(As)) {
-      return ready_from<I + 1>();
+      return ready_from<I + 1>(first, end);
     } else {
       return false;
     }
@@ -88,9 +100,10 @@ class [[nodiscard("awaited: co_await it, or await(it) in a fiber")]] select_awai
 ///     switch (chosen.index()) {
 ///       case 0: if (auto& request = std::get<0>(chosen)) serve(*request); …
 ///
-/// If several can be done, the first by position is: so they are in the order of their urgency. A
-/// closed channel can always be pushed to (false) and popped (nothing): leave it out. What push()
-/// holds is lost if another one is chosen; push_from() leaves it where it is.
+/// If several can be done, the first by position is: so they are in the order of their urgency, and
+/// a case that can always be done starves those behind it. select_fair() prefers none. A closed
+/// channel can always be pushed to (false) and popped (nothing): leave it out. What push() holds is
+/// lost if another one is chosen; push_from() leaves it where it is.
 ///
 /// With a limit in time: `within(1s, select(…))`. Without any waiting: try_select().
 ///
@@ -98,17 +111,25 @@ class [[nodiscard("awaited: co_await it, or await(it) in a fiber")]] select_awai
 /// its channel, inside that call, on this thread. Destroyed, timed out or cancelled while it waits:
 /// nothing is sent or taken. Costs O(number of cases).
 template <detail::selectable... Cases>
-detail::select_awaitable<Cases...> select(Cases... cases) {
+detail::select_awaitable<false, Cases...> select(Cases... cases) {
   static_assert(sizeof...(Cases) > 0, "name the pushes and pops to choose from");
-  return detail::select_awaitable<Cases...>(std::move(cases)...);
+  return detail::select_awaitable<false, Cases...>(std::move(cases)...);
+}
+
+/// Like select(), but if several can be done, each is the first in turn to be asked: of N that
+/// always can, each is done once in N selections of a thread that has no others.
+template <detail::selectable... Cases>
+detail::select_awaitable<true, Cases...> select_fair(Cases... cases) {
+  static_assert(sizeof...(Cases) > 0, "name the pushes and pops to choose from");
+  return detail::select_awaitable<true, Cases...>(std::move(cases)...);
 }
 
 /// Like select(), but does not wait: results in nothing where select() would wait. For any flow on
 /// the scheduler's thread, in a strand or not.
 template <detail::selectable... Cases>
 auto try_select(Cases... cases) {
-  detail::select_awaitable<Cases...> all(std::move(cases)...);
-  using result = typename detail::select_awaitable<Cases...>::result;
+  detail::select_awaitable<false, Cases...> all(std::move(cases)...);
+  using result = typename detail::select_awaitable<false, Cases...>::result;
   return all.ready() ? std::optional<result>(all.get()) : std::nullopt;
 }
 

@@ -12,7 +12,9 @@
 #include <utility>
 
 #include "heddle/coop/detail/frame_pool.hpp"
+#include "heddle/coop/detail/timer_queue.hpp"
 #include "heddle/coop/ext/awaitable.hpp"
+#include "heddle/coop/ext/scheduler_access.hpp"
 #include "heddle/coop/io/buffer.hpp"
 #include "heddle/coop/io/result.hpp"
 
@@ -212,6 +214,9 @@ void start(operation& wanted, coop::detail::strand_block& self);
 /// The awaitable is gone: frees the operation, now or when it is over.
 void drop(operation* unwanted) noexcept;
 
+template <class T>
+class limited_operation;
+
 /// Awaits the end of an operation.
 ///
 /// Suspends always, unless the file is closed, or a socket can do it without waiting (but at most
@@ -243,11 +248,22 @@ class [[nodiscard("awaited: co_await it, or await(it) in a fiber")]] operation_a
     return may && done_at_once(*operation_);
   }
   void park(coop::detail::strand_block & self) const { start(*operation_, self); }
-  result<T> get() const {
+
+  /// The same with a limit in time, after which its result is the error std::errc::timed_out: one
+  /// result for both, where `coop::within(limit, x)` has an optional of one. What was moved by then
+  /// is reached().
+  ///
+  ///     auto read = co_await peer.read(page).within(10s);
+  limited_operation<T> within(coop::detail::length limit)&& noexcept {
+    return limited_operation<T>(limit, std::move(*this));
+  }
+  result<T> get() const { return result_of(operation_->error); }
+  /// With another error than its own.
+  result<T> result_of(int error) const {
     const operation& over = *operation_;
     if constexpr (std::is_void_v<T>) {
-      if (over.error == 0) return {};
-      return {over.error, over.described()};
+      if (error == 0) return {};
+      return {error, over.described()};
     } else {
       T value{};
       if constexpr (std::is_same_v<T, std::size_t>) {
@@ -257,15 +273,45 @@ class [[nodiscard("awaited: co_await it, or await(it) in a fiber")]] operation_a
       } else {
         value = T(over.accepted.get() != nullptr ? over.accepted : over.file);
       }
-      if (over.error == 0) [[likely]] {
+      if (error == 0) [[likely]] {
         return result<T>(std::move(value));
       }
-      return result<T>(over.error, over.described(), std::move(value));
+      return result<T>(error, over.described(), std::move(value));
     }
   }
+  [[nodiscard]] int error() const noexcept { return operation_->error; }
 
  private:
   operation* operation_;
+};
+
+/// See operation_awaitable::within().
+template <class T>
+class [[nodiscard("awaited: co_await it, or await(it) in a fiber")]] limited_operation
+    : public coop::detail::awaitable<limited_operation<T>> {
+ public:
+  limited_operation(duration limit, operation_awaitable<T> && limited) noexcept
+      : limit_(limit), limited_(std::move(limited)) {}
+  bool ready() const noexcept { return limited_.ready(); }
+  void park(coop::detail::strand_block & self) {
+    limited_.park(self);
+    if (!self.is_waiting()) return;  // it was over while it parked
+    const time_point until = coop::detail::later(self.owner->now(), limit_);
+    if (scheduler_access::wake_before(self, until)) self_ = &self;
+  }
+  result<T> get() const {
+    if (self_ != nullptr && self_->reason == coop::detail::wake_reason::timed_out) {
+      self_->reason = coop::detail::wake_reason::granted;
+      return limited_.result_of(ETIMEDOUT);
+    }
+    // Out of time, too, after a part: see there.
+    return limited_.result_of(limited_.error() == ETIME ? ETIMEDOUT : limited_.error());
+  }
+
+ private:
+  duration limit_;
+  operation_awaitable<T> limited_;
+  coop::detail::strand_block* self_ = nullptr;  // once it waits
 };
 
 }  // namespace detail

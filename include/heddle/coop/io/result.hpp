@@ -43,7 +43,8 @@ class [[nodiscard("an error would pass unseen")]] result {
     check();
     return value_;
   }
-  /// The value also beside an error: the bytes that were moved before it.
+  /// What the operation reached: its value if there is no error, and beside an error the part of it
+  /// that was done before: the bytes that were moved. Never throws.
   const T& reached() const noexcept { return value_; }
 
  private:

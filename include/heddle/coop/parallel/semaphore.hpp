@@ -10,8 +10,8 @@
 
 namespace heddle::coop::parallel {
 
-/// A counting semaphore for strands of several groups. As coop::semaphore: first come, first served
-/// among those that wait.
+/// A counting semaphore for strands of several groups, and for other threads. As coop::semaphore:
+/// two names for each operation; first come, first served among those that wait.
 ///
 /// A strand that finds no permit, and whose group has nothing else to run, looks out for one for
 /// some microseconds before it waits: a hand-over between two groups that both run is one cache
@@ -52,15 +52,19 @@ class semaphore {
   /// permit counts. Destroyed while it waits: it is out of the queue, and no permit is lost to
   /// others.
   p_awaitable P() noexcept { return p_awaitable(*this); }
+  p_awaitable acquire() noexcept { return P(); }
 
   /// Takes a permit if there is one that no strand waits for. From any thread.
   [[nodiscard("without a permit nothing was taken")]] bool try_P() noexcept { return take(); }
+  [[nodiscard("without a permit nothing was taken")]] bool try_acquire() noexcept { return take(); }
 
-  /// Gives a permit. Never waits, and does not switch. From any thread, if groups_options says so.
+  /// Gives a permit. Never waits, and does not switch. From any thread, if groups_options, or the
+  /// scheduler_options of a lone scheduler, say so.
   void V() noexcept {
     // Release: what we did before, the one who takes the permit sees.
     if ((given_.fetch_add(one, std::memory_order_acq_rel) & queued) != 0) hand_over();
   }
+  void release() noexcept { V(); }
 
   /// At some moment during the call.
   [[nodiscard]] std::uint64_t permits() const noexcept {

@@ -9,9 +9,9 @@
 
 namespace heddle::coop {
 
-/// A counting semaphore with the textbooks' operations, P and V. First come, first served: a V
-/// gives its permit to the strand that has waited the longest, so no other strand can take it in
-/// between.
+/// A counting semaphore. Its operations have two names each, the textbooks' and the everyday ones:
+/// P and acquire take a permit, V and release give one. First come, first served: a V gives its
+/// permit to the strand that has waited the longest, so no other strand can take it in between.
 class semaphore {
  public:
   class [[nodiscard("awaited: co_await it, or await(it) in a fiber")]] p_awaitable
@@ -45,6 +45,7 @@ class semaphore {
   /// Suspends if there is none; made ready by the V that hands it one, inside that call, on this
   /// thread. Destroyed while it waits: it is out of the queue, and no permit is lost.
   p_awaitable P() noexcept { return p_awaitable(*this); }
+  p_awaitable acquire() noexcept { return P(); }
 
   /// Takes a permit if there is one.
   [[nodiscard("without a permit nothing was taken")]] bool try_P() noexcept {
@@ -52,6 +53,10 @@ class semaphore {
     if (permits_ == 0) return false;
     --permits_;
     return true;
+  }
+
+  [[nodiscard("without a permit nothing was taken")]] bool try_acquire() noexcept {
+    return try_P();
   }
 
   /// Gives a permit. Never waits, and does not switch.
@@ -62,6 +67,7 @@ class semaphore {
       ++permits_;
     }
   }
+  void release() { V(); }
 
   [[nodiscard]] std::uint64_t permits() const noexcept { return permits_; }
   /// P operations so far, tries included.
