@@ -104,6 +104,21 @@ TEST_CASE("a program may give up system calls that recording needs") {
   }
 }
 
+TEST_CASE("what a filter denies to the recorder is counted") {
+  for (const std::string& way : ways()) {
+    const Scratch scratch;
+    const auto trace = scratch.path() / "trace";
+    const Outcome outcome = run({.arguments = {way + "secluded", "denying", std::to_string(kCalls)},
+                                 .trace = trace.string()});
+    CHECK(outcome.exit_code == 0);
+    CHECK(outcome.out == std::to_string(kCalls + 1) + "\n");
+    CHECK(outcome.err.find("operation not permitted") != std::string::npos);
+    const RawProcess process = read_trace(trace).at(0);
+    CHECK(process.all_dropped() > 0);
+    CHECK(process.events() + process.all_dropped() == 2 * (kCalls + 1));
+  }
+}
+
 TEST_CASE("a process that is killed in the recorder says so") {
   for (const std::string& way : ways()) {
     const Scratch scratch;

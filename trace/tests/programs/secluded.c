@@ -1,7 +1,7 @@
-// usage: secluded strict|filter|seccomp|unseen|allowing|refused CALLS
+// usage: secluded strict|filter|seccomp|unseen|allowing|refused|denying CALLS
 // Calls once, gives up most of its system calls, and calls so often. Prints its calls. The filter
 // kills for all but a few; the allowing one kills for a call that nobody makes; those that the
-// kernel refuses change nothing.
+// kernel refuses change nothing; the denying one answers EPERM where a file is opened.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <linux/audit.h>
@@ -46,11 +46,12 @@ PLAIN static int allow_few(const char* way) {
   return (int)result;
 }
 
-PLAIN static int forbid_one(void) {
+/// Answers one call so, and allows all others.
+PLAIN static int answer_one(unsigned call, unsigned answer) {
   struct sock_filter steps[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_reboot, 0, 1),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, answer),
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
   };
   const struct sock_fprog program = {sizeof steps / sizeof *steps, steps};
@@ -80,10 +81,12 @@ PLAIN int main(int argc, char** argv) {
   call();
   const int strict = strcmp(argv[1], "strict") == 0;
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return 1;
-  const int failed = strict                             ? prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT)
-                     : strcmp(argv[1], "allowing") == 0 ? forbid_one()
-                     : strcmp(argv[1], "refused") == 0  ? try_refused()
-                                                        : allow_few(argv[1]);
+  const int failed =
+      strict                             ? prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT)
+      : strcmp(argv[1], "allowing") == 0 ? answer_one(SYS_reboot, SECCOMP_RET_KILL_PROCESS)
+      : strcmp(argv[1], "denying") == 0  ? answer_one(SYS_openat, SECCOMP_RET_ERRNO | EPERM)
+      : strcmp(argv[1], "refused") == 0  ? try_refused()
+                                         : allow_few(argv[1]);
   if (failed) return 1;
   for (long i = atol(argv[2]); i > 0; i--) call();
   char text[32];
