@@ -17,6 +17,9 @@
 
 enum { THREADS = 4, ROUNDS = 500 };
 
+// The function is told of.
+#define NOT_INLINED __attribute__((noinline))
+
 static pthread_mutex_t ledger = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t chain[3] = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER,
                                    PTHREAD_MUTEX_INITIALIZER};
@@ -74,7 +77,7 @@ static atomic_long tids[THREADS];
 
 static void* (*routines[THREADS])(void*);
 
-static void run(int threads) {
+NOT_INLINED static void run(int threads) {
   pthread_t all[THREADS];
   for (long i = 0; i < threads; ++i)
     require(pthread_create(&all[i], NULL, routines[i], (void*)i) == 0, "no thread");
@@ -375,7 +378,7 @@ static int wait_for_ink(void* number) {
   return 7;
 }
 
-static void c11(void) {
+NOT_INLINED static void c11(void) {
   thrd_t all[3];
   int result = 0;
   mtx_init(&inkwell, mtx_timed);
@@ -402,7 +405,7 @@ static void c11(void) {
 }
 
 // What each kind of mutex gives must be what it gives without a recorder.
-static void kinds(void) {
+NOT_INLINED static void kinds(void) {
   pthread_mutexattr_t kind;
   pthread_mutex_t mutex;
   struct timespec past = {1, 0};

@@ -23,6 +23,8 @@ enum class ObjectKind : std::uint8_t {
 /// Further bits of an object's `about` and of a record of type object: its initialisation was seen,
 /// and the site is where that was called.
 inline constexpr std::uint64_t kMade = 1 << 8;
+/// Where the number of an object is in the upper half of a record's first word, behind its kind.
+inline constexpr unsigned kNumberShift = 9;
 /// Further bits of the kind in a record of type wait: it ends at a time; a rwlock is to be written.
 inline constexpr std::uint32_t kTimed = 1 << 8, kWrites = 1 << 9;
 

@@ -103,9 +103,10 @@ Object* open_file(Objects& known, unsigned file) {
 
 /// Records where an object was met first, or made: what its calls say then is what it is known by.
 void record_object(const Object& object, ObjectKind kind, bool made, const Caller& caller) {
-  const std::uint64_t more = static_cast<std::uint64_t>(kind) | (made ? kMade : 0);
+  const std::uint64_t more = static_cast<std::uint64_t>(kind) | (made ? kMade : 0) |
+                             std::uint64_t{number_of(&object)} << kNumberShift;
   const std::uint64_t words[] = {first_word(kObjectMet, 4, more), 0, load_word(object.key),
-                                 number_of(&object) | (caller.site & 0xffffffff) << 32};
+                                 caller.site};
   with_this_thread([&words](Process& process, Thread& thread) {
     return append_all(process, thread, words, sizeof words / sizeof words[0]);
   });
@@ -119,8 +120,8 @@ bool settle(Object& object, std::uint64_t address, ObjectKind kind, bool made,
                                    __ATOMIC_RELAXED)) {
     return false;
   }
-  store_word(object.about, static_cast<std::uint64_t>(kind) | (made ? kMade : 0) |
-                               (caller.site & 0xffffffff) << 32);
+  store_word(object.about,
+             static_cast<std::uint64_t>(kind) | (made ? kMade : 0) | low_site(caller) << 32);
   record_object(object, kind, made, caller);
   return true;
 }
@@ -157,7 +158,7 @@ Object* find_or_settle(std::uint64_t address, ObjectKind kind, bool made, const 
       const ObjectKind there = kind_of(object);
       if (there == ObjectKind{} || (there == kind && !made)) return &object;
       // One that is made again and again at one place, by one call, stays what it is.
-      const std::uint64_t same = kMade | (caller.site & 0xffffffff) << 32;
+      const std::uint64_t same = kMade | low_site(caller) << 32;
       if (there == kind && (load_word(object.about) & ~std::uint64_t{0xff}) == same) return &object;
       retire(object, address);
     }
@@ -231,9 +232,10 @@ void find_callers(std::uint64_t (&callers)[kCallers], const Caller& caller) {
 }
 
 void now_holds(Object& object, std::uint32_t thread, const Caller& caller) {
-  store_word(object.holder, thread | (caller.site & 0xffffffff) << 32);
-  std::uint64_t callers[kCallers];
-  find_callers(callers, caller);
+  const std::uint64_t site = low_site(caller);
+  store_word(object.holder, thread | site << 32);
+  std::uint64_t callers[kCallers] = {};
+  if (site != 0) find_callers(callers, caller);
   store_word(object.given, callers[0] | callers[1] << 32);
   store_word(object.unmet, callers[2] | callers[3] << 32);
   __atomic_store_n(&object.fifth, static_cast<std::uint32_t>(callers[4]), __ATOMIC_RELAXED);

@@ -62,6 +62,12 @@ inline bool is_object(const Object& object, std::uint64_t address, ObjectKind ki
   return known != nullptr ? known : meet_object(reinterpret_cast<std::uint64_t>(at), kind, caller);
 }
 
+/// The low half of a site; 0 where two modules have code with the same low halves, so that it would
+/// say nothing. Only of an object that was met.
+inline std::uint64_t low_site(const Caller& caller) {
+  return known_objects->process->modules.overlap ? 0 : caller.site & 0xffffffff;
+}
+
 /// Its number, from 1; 0 of null.
 [[nodiscard]] std::uint32_t number_of(const Object* object);
 

@@ -53,13 +53,14 @@ void Waiting::ended(int result) {
 bool tell_wake(Object* object, const Caller& caller) {
   if (object == nullptr || __atomic_load_n(&object->waiting, __ATOMIC_RELAXED) == 0) return false;
   const std::uint64_t kind = load_word(object->about) & 0xff;
-  heddle_append(first_word(kWake, 3, kind), number_of(object) | (caller.site & 0xffffffff) << 32);
+  const std::uint64_t number = std::uint64_t{number_of(object)} << kNumberShift;
+  heddle_append(first_word(kWake, 3, kind | number), caller.site);
   return true;
 }
 
 void note_taken(Object* object, const Caller& caller) {
   if (object == nullptr) return;
-  store_word(object->holder, own_thread() | (caller.site & 0xffffffff) << 32);
+  store_word(object->holder, own_thread() | low_site(caller) << 32);
   count(object->taken);
 }
 

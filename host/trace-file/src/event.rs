@@ -144,6 +144,8 @@ pub enum EventKind<'a> {
         kind: ObjectKind,
         /// The thread initialises it.
         made: bool,
+        /// Where the function was called that does, or that meets it.
+        site: Addr,
     },
     /// The thread must wait.
     Wait(Wait<'a>),

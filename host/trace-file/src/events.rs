@@ -378,9 +378,10 @@ impl<'a> Events<'a> {
                 };
                 let met = EventKind::ObjectMet {
                     address: Addr(record.word(2)?),
-                    number: record.word(3)? as u32,
+                    number: record.high >> waits::NUMBER_SHIFT,
                     kind,
                     made: record.high & waits::MADE != 0,
+                    site: Addr(record.word(3)?),
                 };
                 (Way::default(), met)
             }
@@ -401,12 +402,9 @@ impl<'a> Events<'a> {
                 (Way::default(), ended)
             }
             kind::WAKE => {
-                self.addresses.advance(self.latest);
-                let (object, site) = waits::halves(record.word(2)?);
-                let site = self.addresses.caller(site);
                 let wake = EventKind::Wake {
-                    number: object,
-                    site,
+                    number: record.high >> waits::NUMBER_SHIFT,
+                    site: Addr(record.word(2)?),
                 };
                 (Way::default(), wake)
             }

@@ -5,6 +5,8 @@ use zerocopy::little_endian::U64;
 
 /// An object's initialisation was seen.
 pub const MADE: u32 = 1 << 8;
+/// The place of an object's number in the upper half of a first word.
+pub const NUMBER_SHIFT: u32 = 9;
 const TIMED: u32 = 1 << 8;
 const WRITES: u32 = 1 << 9;
 /// The holder has let go of the object since.

@@ -12,6 +12,7 @@ use crate::layout::{
     SHORT_EXIT, SHORT_PREEMPTED, SHORT_UNTIMED, SLOT_SIZE, SP_BITS, SP_SHIFT, StampBytes,
     TICKS_BITS, TICKS_SHIFT, head, kind, making, slot,
 };
+use crate::waits::NUMBER_SHIFT;
 use crate::{Made, Way, Why};
 use std::cell::Cell;
 use std::fmt::Write as _;
@@ -336,10 +337,15 @@ impl ThreadWriter {
         self
     }
 
-    /// Says at `time` ns that the object with this number and kind was met.
-    pub fn object_met(&mut self, time: u64, kind: u32, address: u64, number: u32) -> &mut Self {
-        let words = [START + time, address, number.into()];
-        self.long(kind::OBJECT_MET, kind, &words)
+    /// Says at `time` ns that the object with this number and kind was met, by a call from `site`.
+    pub fn object_met(
+        &mut self,
+        time: u64,
+        (kind, address, number): (u32, u64, u32),
+        site: u64,
+    ) -> &mut Self {
+        let high = kind | number << NUMBER_SHIFT;
+        self.long(kind::OBJECT_MET, high, &[START + time, address, site])
     }
 
     /// Adds a wait that begins at `time` ns, for the object with this number and kind: by a call
@@ -362,9 +368,9 @@ impl ThreadWriter {
     }
 
     /// Wakes, at `time` ns, those that wait for the object with this number and kind.
-    pub fn wake(&mut self, time: u64, kind: u32, number: u32, site: u32) -> &mut Self {
-        let word = u64::from(number) | u64::from(site) << 32;
-        self.long(kind::WAKE, kind, &[START + time, word])
+    pub fn wake(&mut self, time: u64, kind: u32, number: u32, site: u64) -> &mut Self {
+        let high = kind | number << NUMBER_SHIFT;
+        self.long(kind::WAKE, high, &[START + time, site])
     }
 
     /// Adds a gap at `time` ns.

@@ -70,7 +70,7 @@ impl<'a> Collect<'a> {
 
     /// The function in whose code `site` is, if it is no wrapper and lies in another module than
     /// the strand's innermost call: code without hooks. Else that call's, wrappers left out.
-    fn function(&self, strand: StrandId, site: Option<Addr>, time: Nanos) -> Rc<str> {
+    fn function(&self, strand: StrandId, site: Addr, time: Nanos) -> Rc<str> {
         let names = &mut *self.names.borrow_mut();
         let calls = self.open.get(&strand).into_iter().flatten().rev();
         let calls = calls.map(|&(function, enter)| names.function(self.process, function, enter));
@@ -83,15 +83,12 @@ impl<'a> Collect<'a> {
             }
             outermost = Some(location);
         }
-        let at = site.map(|site| names.caller(self.process, site, time));
-        let at = at.filter(|at| at.known && !is_wrapper(&at.symbol));
-        let foreign = at.filter(|at| own.as_ref().is_none_or(|own| own.module != at.module));
-        let found = foreign.or(own).or(outermost);
-        match (found, site) {
-            (Some(found), _) => found.name.as_str().into(),
-            (None, Some(site)) => names.caller(self.process, site, time).name.as_str().into(),
-            (None, None) => "?".into(),
-        }
+        let at = names.caller(self.process, site, time);
+        let is_foreign = own.as_ref().is_none_or(|own| own.module != at.module);
+        let foreign = at.known && !is_wrapper(&at.symbol) && is_foreign;
+        let foreign = foreign.then(|| at.clone());
+        let found = foreign.or(own).or(outermost).unwrap_or(at);
+        found.name.as_str().into()
     }
 
     fn depth(&self, strand: StrandId) -> usize {
@@ -124,7 +121,7 @@ impl<'a> Collect<'a> {
             thread,
             begin: time,
             depth,
-            function: self.function(strand, Some(wait.site()), time),
+            function: self.function(strand, wait.site(), time),
             holder: wait.holder(),
             timed: wait.timed,
             writes: wait.writes,
@@ -231,12 +228,13 @@ impl Sink for Collect<'_> {
                 number,
                 kind,
                 made,
+                site,
             } => {
                 let met = Met {
                     address,
                     kind,
                     made,
-                    function: self.function(strand, None, time),
+                    function: self.function(strand, site, time),
                     time,
                 };
                 let key = Key::Number(self.process, number);
@@ -250,7 +248,7 @@ impl Sink for Collect<'_> {
                 }
             }
             EventKind::Wake { number, site } => {
-                let function = self.function(strand, Some(site), time);
+                let function = self.function(strand, site, time);
                 let key = Key::Number(self.process, number);
                 let met = self.describe.met.get(&key);
                 let met = met.map(|met| (met.kind, met.address));

@@ -16,7 +16,7 @@ fn every_record(thread: &mut ThreadWriter) {
         .strand_switch(14, 9)
         .strand_name(14, 9, "nine")
         .capture(0x1010, 0x6000_0010, Some(2))
-        .object_met(15, 1, 0x5000, 1)
+        .object_met(15, (1, 0x5000, 1), 0x1500)
         .wait(15, (1, 0x5000, 1), 0x1500, (43, 0x1500))
         .wait_ended(16, 0, 43)
         .wake(16, 1, 1, 0x1500)

@@ -37,13 +37,13 @@ fn sample(path: &Path) {
         .unwrap();
     process
         .thread(42, "app")
-        .object_met(10, MUTEX, 0x5000, 1)
-        .object_met(11, UNKNOWN, 0x6000, 3)
+        .object_met(10, (MUTEX, 0x5000, 1), 0x1_0000_1100)
+        .object_met(11, (UNKNOWN, 0x6000, 3), 0x1_0000_1100)
         .wait(20, (MUTEX | 1 << 8, 0x5000, 1), 0x1_0000_1500, (43, 0x1600))
         .wait_ended(30, 110, 43)
         .wait(40, (CONDITION, 0x7000, 0), 0x1_0000_1500, (0, 0))
         .wait_ended(50, 0, 0)
-        .wake(60, MUTEX, 1, 0x1700)
+        .wake(60, MUTEX, 1, 0x1_0000_1700)
         .finish()
         .unwrap();
     process.finish().unwrap();
@@ -70,6 +70,7 @@ fn waits_and_wakes_are_events_with_all_that_they_say() {
         number: 1,
         kind: ObjectKind::Mutex,
         made: false,
+        site: Addr(0x1_0000_1100),
     };
     assert_eq!(events[0], met);
     let ended = |error, from| EventKind::WaitEnded { error, from };

@@ -79,7 +79,9 @@ fn addresses(process: &heddle_trace_file::Process) -> Result<HashSet<(usize, Add
                     }
                     (wait.address(), wait.address())
                 }
-                EventKind::ObjectMet { address, .. } => (address, address),
+                EventKind::ObjectMet { address, site, .. } => {
+                    (address, Addr(site.0.wrapping_sub(1)))
+                }
                 EventKind::Wake { site, .. } => {
                     let site = Addr(site.0.wrapping_sub(1));
                     (site, site)
