@@ -45,7 +45,10 @@ impl Hints {
 
     /// The whole command with these arguments.
     pub fn with(&self, arguments: &str) -> String {
-        format!("{} {arguments}{}", self.command, self.place)
+        match arguments {
+            "" => format!("{}{}", self.command, self.place),
+            _ => format!("{} {arguments}{}", self.command, self.place),
+        }
     }
 }
 

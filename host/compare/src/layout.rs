@@ -58,7 +58,8 @@ pub fn wrap(text: &str, width: usize, indent: usize) -> Vec<String> {
     let begin = text.len() - text.trim_start().len();
     line.push_str(&text[..begin]);
     let mut empty = true;
-    for word in text.split_whitespace() {
+    // Digits in groups have a space between them at which no line breaks.
+    for word in text.split_ascii_whitespace() {
         let gap = usize::from(!empty);
         if !empty && length(&line) + gap + length(word) > width {
             lines.push(std::mem::replace(&mut line, " ".repeat(indent)));

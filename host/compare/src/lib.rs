@@ -1,7 +1,8 @@
 //! The verb `heddle compare`: its arguments, what is printed while samples are taken, and the
-//! summary at the end.
+//! summary at the end; and `heddle choose`, which answers from what it found.
 
 mod args;
+mod choose;
 mod details;
 mod hints;
 mod job;
@@ -13,6 +14,7 @@ mod show;
 mod summary;
 
 pub use args::Args;
+pub use choose::{Args as ChooseArgs, run as choose};
 
 use anyhow::Context;
 use heddle_lab::run::{interrupt, lab_files, strays};
@@ -26,7 +28,12 @@ use std::process::ExitCode;
 
 /// Runs `heddle compare`.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
-    compare(&args).or_else(|error| match error.downcast_ref::<heddle_lab::Error>() {
+    or_usage(compare(&args))
+}
+
+/// What the user got wrong is said, and ends with 2.
+fn or_usage(result: anyhow::Result<ExitCode>) -> anyhow::Result<ExitCode> {
+    result.or_else(|error| match error.downcast_ref::<heddle_lab::Error>() {
         Some(cause) if cause.is_usage() => {
             print_error(&error);
             Ok(ExitCode::from(2))

@@ -9,10 +9,11 @@ use heddle_lab::output::REPORT;
 use heddle_lab::{Error, models};
 use heddle_results::Report;
 use std::io::ErrorKind;
+use std::path::Path;
 
 /// Prints them.
 pub fn run(args: &Args, hints: &Hints) -> anyhow::Result<()> {
-    let report = read(args, hints)?;
+    let report = read(&args.directory(), hints, &args.show.join(" "))?;
     let mut text = String::new();
     for name in &args.show {
         let found = report
@@ -32,19 +33,19 @@ pub fn run(args: &Args, hints: &Hints) -> anyhow::Result<()> {
 
 /// Prints the whole ledger as Markdown.
 pub fn ledger(args: &Args, hints: &Hints) -> anyhow::Result<()> {
-    print(&details::markdown(&read(args, hints)?))
+    let report = read(&args.directory(), hints, "")?;
+    print(&details::markdown(&report))
 }
 
-fn read(args: &Args, hints: &Hints) -> anyhow::Result<Report> {
-    let dir = args.directory();
+/// The finished report in a directory; `arguments` are those of a comparison that makes one.
+pub fn read(dir: &Path, hints: &Hints, arguments: &str) -> anyhow::Result<Report> {
     let path = dir.join(REPORT);
     let text = match std::fs::read_to_string(&path) {
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
-            let names = args.show.join(" ");
             return Err(Error::Usage(format!(
                 "there is no finished report in {}: `{}` makes one",
                 dir.display(),
-                hints.with(&names)
+                hints.with(arguments)
             ))
             .into());
         }
@@ -54,7 +55,7 @@ fn read(args: &Args, hints: &Hints) -> anyhow::Result<Report> {
         format!(
             "{} is not a report of this version: `{}` makes a new one",
             path.display(),
-            hints.with(&args.show.join(" "))
+            hints.with(arguments)
         )
     })
 }

@@ -16,6 +16,8 @@ struct Cli {
 enum Verb {
     /// Run the experiments and write a report
     Compare(heddle_compare::Args),
+    /// Choose a model by what your work is like, from the last report
+    Choose(heddle_compare::ChooseArgs),
     /// Write a folder with a workload of your own to begin with
     New(verbs::new::Args),
     /// Run a program and record its calls
@@ -62,6 +64,7 @@ pub fn run() -> ExitCode {
     });
     let result = match verb {
         Verb::Compare(args) => heddle_compare::run(args),
+        Verb::Choose(args) => heddle_compare::choose(&args),
         Verb::New(args) => verbs::new::run(args),
         Verb::Record(args) => verbs::record::run(args),
         Verb::Recover(args) => verbs::recover::run(args),

@@ -64,6 +64,18 @@ pub fn family(model: &str) -> &str {
     model.split('/').next().unwrap_or(model)
 }
 
+/// What a model is to somebody who chooses: a fiber has a stack of its own, a coroutine has none.
+/// A model of neither sort is its family.
+pub fn kind(model: &str) -> &str {
+    let variant = model.split_once('/').map_or("", |(_, variant)| variant);
+    match family(model) {
+        "cooperative" | "parallel" if variant.starts_with("stackless") => "coroutine",
+        "cooperative" | "parallel" | "concurrent" | "boost-fiber" | "pth" => "fiber",
+        "stackless" => "coroutine",
+        other => other,
+    }
+}
+
 /// All rows: those that experiments ask for, in their order, then those of experiments that ask for
 /// none.
 pub fn rows(report: &Report) -> Vec<Row<'_>> {
@@ -260,5 +272,28 @@ fn short(name: &str, value: f64) -> String {
         (0.0, _) => "none".into(),
         (value, "") if value.fract() != 0.0 => number(value),
         (value, _) => counter(name, value),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_model_is_of_the_kind_that_people_choose_between() {
+        for (model, expected) in [
+            ("thread/pool", "thread"),
+            ("goroutine/net-http", "goroutine"),
+            ("fiber/asm", "fiber"),
+            ("cooperative/asm", "fiber"),
+            ("parallel/asm-link", "fiber"),
+            ("boost-fiber", "fiber"),
+            ("stackless/duff", "coroutine"),
+            ("cooperative/stackless", "coroutine"),
+            ("event-loop/single", "event-loop"),
+            ("mine", "mine"),
+        ] {
+            assert_eq!(kind(model), expected, "{model}");
+        }
     }
 }

@@ -220,6 +220,9 @@ pub struct Group {
 pub struct Winner {
     /// Place on the axis.
     pub x: Option<f64>,
+    /// What the work is like there, where the experiment says it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub like: Option<Like>,
     /// The models that cannot be told apart at the front, the best median first; one entry: it won.
     pub models: Vec<String>,
     /// Runner-up over winner (how many times better the winner is, ≥ 1): the first model that
@@ -232,6 +235,31 @@ pub struct Winner {
     /// the best is.
     #[serde(default)]
     pub behind: Vec<Lead>,
+}
+
+/// What strands wait for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum WaitsOn {
+    /// Devices, sockets, other machines.
+    Io,
+    /// Each other: locks, semaphores, messages.
+    Locks,
+    /// They compute.
+    Nothing,
+}
+
+/// What the work is like at a place: what `heddle choose` compares by.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Like {
+    /// What strands wait for.
+    pub waits_on: WaitsOn,
+    /// How many are alive.
+    pub alive: f64,
+    /// Time between two waits of one, ns, as the best model has it, what the model costs included;
+    /// none: the metric does not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub work_ns: Option<f64>,
 }
 
 /// How far the winner is ahead.

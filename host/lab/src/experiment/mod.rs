@@ -3,6 +3,7 @@
 mod answer;
 mod check;
 mod claim;
+mod like;
 mod printed;
 mod range;
 mod read;
@@ -12,6 +13,7 @@ pub use answer::Answer;
 pub use claim::{
     Account, Claim, Form, Pair, Says, Settings, Single, Slope, SplitLines, TableCell, Trend,
 };
+pub use like::Nature;
 pub use range::Range;
 pub use sweep::Sweep;
 pub(crate) use sweep::has;
@@ -62,6 +64,8 @@ pub struct Experiment {
     /// What people build who ask that: a heading that experiments share.
     #[serde(default, rename = "use")]
     pub usage: String,
+    /// What kind of work it is.
+    pub like: Option<Spanned<Nature>>,
     /// The suite that it belongs to; unset: what `heddle compare` runs when it is asked for nothing
     /// else.
     pub suite: Option<String>,

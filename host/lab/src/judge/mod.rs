@@ -54,10 +54,14 @@ pub fn report(
         }
         let places = winners::places(experiment, &members);
         verdicts.push(sentences::verdict(experiment, &label, &places));
-        let winners = places
-            .into_iter()
-            .map(winners::Place::into_winner)
-            .collect();
+        let winner = |place: winners::Place| {
+            let here = members.iter().find(|cell| cell.x == place.x);
+            let best = place.front.median().filter(|_| experiment.times());
+            let nature = experiment.like.as_ref().zip(here);
+            let like = nature.and_then(|(it, here)| it.get_ref().like(&here.cell.params, best));
+            place.into_winner(like)
+        };
+        let winners = places.into_iter().map(winner).collect();
         groups.push(Group {
             label,
             at,

@@ -1,6 +1,6 @@
 use super::cells::Judged;
 use crate::experiment::Experiment;
-use heddle_results::{Better, Estimate, Lead, Winner};
+use heddle_results::{Better, Estimate, Lead, Like, Winner};
 use heddle_stats::{Resampled, ratio, ratio_among};
 
 /// Who is ahead at one place on the axis.
@@ -32,6 +32,14 @@ pub enum Front {
 }
 
 impl Front {
+    /// The best model's median.
+    pub fn median(&self) -> Option<f64> {
+        match self {
+            Self::Nothing | Self::TooFew(_) => None,
+            Self::Only { median, .. } | Self::Found { median, .. } => Some(*median),
+        }
+    }
+
     /// The same models are ahead.
     pub fn same(&self, other: &Self) -> bool {
         let sorted = |models: &[String]| {
@@ -51,7 +59,8 @@ impl Front {
 }
 
 impl Place {
-    pub fn into_winner(self) -> Winner {
+    /// `like` is what the work is like there.
+    pub fn into_winner(self, like: Option<Like>) -> Winner {
         let (models, ties, behind) = match self.front {
             Front::Nothing | Front::TooFew(_) => (Vec::new(), Vec::new(), Vec::new()),
             Front::Only { model, .. } => (vec![model], Vec::new(), Vec::new()),
@@ -64,6 +73,7 @@ impl Place {
         };
         Winner {
             x: self.x,
+            like,
             models,
             lead: behind.first().cloned(),
             ties,

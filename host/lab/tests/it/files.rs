@@ -205,6 +205,36 @@ fn an_experiment_says_in_a_line_what_people_build_who_ask_it() {
 }
 
 #[test]
+fn what_the_work_is_like_refers_to_parameters_and_times() {
+    let with =
+        |like: &str| parse(&GOOD.replacen("[metric]", &format!("[like]\n{like}\n[metric]"), 1));
+    let good = with("waits-on = \"locks\"\nalive = \"n\"\nwaits = \"size\"").unwrap();
+    let params = [("n".to_owned(), 8.into()), ("size".to_owned(), 4.into())].into();
+    let like = good
+        .like
+        .as_ref()
+        .unwrap()
+        .get_ref()
+        .like(&params, Some(200.0))
+        .unwrap();
+    assert_eq!((like.alive, like.work_ns), (8.0, Some(50.0)));
+    for (like, message) in [
+        (
+            "waits-on = \"locks\"\nalive = \"m\"",
+            "nothing gives `m` a value in quick",
+        ),
+        (
+            "waits-on = \"locks\"\nalive = 0",
+            "`alive` must be a number above 0",
+        ),
+        ("waits-on = \"love\"\nalive = 1", "unknown variant `love`"),
+    ] {
+        let error = with(like).unwrap_err().to_string();
+        assert!(error.contains(message), "{like}: {error}");
+    }
+}
+
+#[test]
 fn an_answer_has_a_label_that_fits_and_names_one_point() {
     let text = format!(
         "{GOOD}[[answer]]\nlabel = \"key-value, -O2\"\nat = {{ n = 3, opt = \"O2\" }}\nwhy = \"p_operations\"\norder = 10\n\

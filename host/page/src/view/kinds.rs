@@ -1,24 +1,12 @@
 //! The columns of the first table: the kinds of model that people choose between.
 
-use heddle_results::{Place, Row, family};
+use heddle_results::{Place, Row, kind};
 
 /// At most so many columns.
 const MOST: usize = 4;
 
 /// The kinds that Heddle's own models are of, in the order in which people ask.
 const KINDS: [&str; MOST] = ["thread", "goroutine", "fiber", "coroutine"];
-
-/// What a model is to somebody who chooses: a fiber has a stack of its own, a coroutine has none.
-/// A model of neither sort is its family.
-pub(super) fn kind(model: &str) -> &str {
-    let variant = model.split_once('/').map_or("", |(_, variant)| variant);
-    match family(model) {
-        "cooperative" | "parallel" if variant.starts_with("stackless") => "coroutine",
-        "cooperative" | "parallel" | "concurrent" | "boost-fiber" | "pth" => "fiber",
-        "stackless" => "coroutine",
-        other => other,
-    }
-}
 
 /// The columns for these rows: the known kinds that were compared anywhere, then other families,
 /// the most usual first.
@@ -47,27 +35,4 @@ pub(super) fn best<'a>(place: &Place<'a>, of_kind: &str) -> Option<&'a str> {
     let compared = own.filter_map(|model| Some((model, place.behind(model)?.0.value)));
     let best = compared.min_by(|a, b| a.1.total_cmp(&b.1))?;
     Some(best.0)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_model_is_of_the_kind_that_people_choose_between() {
-        for (model, expected) in [
-            ("thread/pool", "thread"),
-            ("goroutine/net-http", "goroutine"),
-            ("fiber/asm", "fiber"),
-            ("cooperative/asm", "fiber"),
-            ("parallel/asm-link", "fiber"),
-            ("boost-fiber", "fiber"),
-            ("stackless/duff", "coroutine"),
-            ("cooperative/stackless", "coroutine"),
-            ("event-loop/single", "event-loop"),
-            ("mine", "mine"),
-        ] {
-            assert_eq!(kind(model), expected, "{model}");
-        }
-    }
 }

@@ -83,7 +83,7 @@ prop_compose! {
         models in vec(model(), 0..5),
         behind in vec(lead(), 0..9),
     ) -> Winner {
-        Winner { x: x.map(f64::from), models, lead: behind.first().cloned(), ties: vec![], behind }
+        Winner { x: x.map(f64::from), models, lead: behind.first().cloned(), like: None, ties: vec![], behind }
     }
 }
 

@@ -54,6 +54,7 @@ fn group(label: &str, at: Values, x: Option<f64>, front: &[&str], behind: &[(&st
             x,
             models: front.iter().map(|model| (*model).into()).collect(),
             lead: behind.first().cloned(),
+            like: None,
             ties: vec![],
             behind,
         }],

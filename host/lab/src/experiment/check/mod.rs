@@ -2,6 +2,7 @@
 
 mod answers;
 mod claims;
+mod like;
 mod statements;
 
 use super::{Experiment, Extent, Mode, Program, line_at, sweep};
@@ -70,6 +71,7 @@ impl Checker<'_> {
         }
         self.programs()?;
         self.axis()?;
+        self.like()?;
         let mut ids = BTreeSet::new();
         for located in &self.experiment.claims {
             let id = &located.claim.id;

@@ -125,6 +125,7 @@ fn winner(x: Option<f64>, place: usize, series: &[Series]) -> Winner {
             x,
             models: vec![],
             lead: None,
+            like: None,
             ties: vec![],
             behind: vec![],
         };
@@ -149,6 +150,7 @@ fn winner(x: Option<f64>, place: usize, series: &[Series]) -> Winner {
         x,
         models,
         lead: behind.first().cloned(),
+        like: None,
         ties: ties.into_iter().map(lead).collect(),
         behind,
     }
@@ -287,6 +289,7 @@ pub fn small() -> Report {
                     high: 2.15,
                 },
             }),
+            like: None,
             ties: vec![],
             behind: vec![],
         }],

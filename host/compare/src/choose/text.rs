@@ -1,0 +1,160 @@
+//! What was found, for people: the choice or why there is none, then the cells that it comes from.
+
+use super::args::Work;
+use super::near::{Beyond, FARTHEST, Found, Near};
+use crate::hints::Hints;
+use crate::layout::wrap;
+use heddle_results::text::{count, interval, quantity, times};
+use heddle_results::{Report, WaitsOn};
+use std::fmt::Write;
+
+/// Where the texts begin.
+const COLUMN: usize = 10;
+
+/// The lines, each with a line end.
+pub fn of(report: &Report, work: Work, found: &Found, hints: &Hints, width: usize) -> String {
+    let mut text = String::new();
+    section(&mut text, "CHOOSE", &choice(work, found, hints), width);
+    for (number, near) in found.time.iter().enumerate() {
+        let title = if number == 0 { "NEAREST" } else { "" };
+        section(&mut text, title, &place(near), width);
+        section(&mut text, "", &format!("  {}", ahead(near)), width);
+        let behind = behind(near);
+        if !behind.is_empty() {
+            section(&mut text, "", &format!("  {behind}"), width);
+        }
+    }
+    if let Some(near) = &found.memory {
+        section(&mut text, "MEMORY", &place(near), width);
+        section(&mut text, "", &format!("  {}", ahead(near)), width);
+        section(&mut text, "", &format!("  {}", behind(near)), width);
+    }
+    if let Some(note) = report.notes.iter().find(|note| note.starts_with("Other")) {
+        let first = note
+            .split_once(". ")
+            .map_or(note.as_str(), |(first, _)| first);
+        section(&mut text, "BUSY", first, width);
+    }
+    text
+}
+
+fn section(text: &mut String, title: &str, words: &str, width: usize) {
+    let further = if title.is_empty() && words.starts_with(' ') {
+        2
+    } else {
+        0
+    };
+    let room = width.saturating_sub(COLUMN + further);
+    for (number, line) in wrap(words.trim_start(), room, 2).iter().enumerate() {
+        let title = if number == 0 { title } else { "" };
+        let _ = writeln!(text, "{title:COLUMN$}{:further$}{}", "", line.trim_end());
+    }
+}
+
+fn choice(work: Work, found: &Found, hints: &Hints) -> String {
+    if !found.any {
+        let what = match work.waits_on {
+            WaitsOn::Io => "I/O",
+            WaitsOn::Locks => "locks",
+            WaitsOn::Nothing => "nothing",
+        };
+        let command = hints.with("--all");
+        return format!(
+            "nothing: the report has no work that waits on {what}; `{command}` measures more"
+        );
+    }
+    if !found.beyond.is_empty() {
+        let parts: Vec<String> = found.beyond.iter().map(beyond).collect();
+        return format!(
+            "nothing, because nothing like it was measured: {}. `{}` measures more",
+            parts.join(", and "),
+            hints.with("--full")
+        );
+    }
+    if let Some(near) = found.time.first().filter(|near| near.factor > FARTHEST) {
+        return format!(
+            "nothing, because nothing like it was measured: the nearest cell is {} away. `{}` \
+             measures more",
+            times(near.factor),
+            hints.with("--full")
+        );
+    }
+    let cells = match found.time.len() {
+        1 => "the nearest cell".to_owned(),
+        several => format!("all of the {several} nearest cells"),
+    };
+    match &found.kinds[..] {
+        [] => format!("nothing surely: no kind of model is at the front in {cells}"),
+        [one] => format!("{one}, at the front in {cells}"),
+        [most @ .., last] => {
+            let all = most.join(", ");
+            format!("{all} or {last}, which cannot be told apart in {cells}")
+        }
+    }
+}
+
+fn beyond(it: &Beyond) -> String {
+    let say = |value: f64| match it.respect {
+        "alive" => count(value),
+        _ => quantity(value, "ns"),
+    };
+    let what = match it.respect {
+        "alive" => "alive",
+        _ => "between two waits",
+    };
+    format!(
+        "{} {what}, where {} to {} were measured",
+        say(it.asked),
+        say(it.least),
+        say(it.most)
+    )
+}
+
+/// `b4-http, back-ends=4, connections=256: 256 alive, 4.01 µs between two waits`.
+fn place(near: &Near) -> String {
+    let mut parts = vec![near.experiment.id.clone()];
+    if !near.place.group.label.is_empty() {
+        parts.push(near.place.group.label.clone());
+    }
+    if let (Some(axis), Some(x)) = (&near.experiment.axis, near.place.winner.x) {
+        parts.push(format!("{axis}={x}"));
+    }
+    let alive = count(near.like.alive);
+    let work = near.like.work_ns.map_or_else(String::new, |work| {
+        format!(", {} between two waits", quantity(work, "ns"))
+    });
+    format!("{}: {alive} alive{work}", parts.join(", "))
+}
+
+/// `best: event-loop/single 8.03 µs a request (95 % 7.91–8.12 µs), cooperative/*`.
+fn ahead(near: &Near) -> String {
+    let metric = &near.experiment.metric;
+    let models = &near.place.winner.models;
+    let median = models
+        .first()
+        .and_then(|best| near.place.cell(best)?.median);
+    let value = median.map_or_else(String::new, |it| {
+        let ends = interval(it.low, it.high, &metric.unit);
+        format!(" {} (95 % {ends})", metric.reading(it.value))
+    });
+    let front = near.place.front();
+    let (best, ties) = front
+        .split_first()
+        .map_or(("", &[][..]), |(best, ties)| (best.as_str(), ties));
+    let ties: String = ties.iter().map(|tie| format!(", {tie}")).collect();
+    format!("best: {best}{value}{ties}")
+}
+
+/// `behind: thread 2.93× (95 % 2.80–3.05), goroutine 1.52× (95 % 1.49–1.55)`.
+fn behind(near: &Near) -> String {
+    let one = |(name, model, _): (&str, &str, f64)| {
+        let (ratio, _) = near.place.behind(model)?;
+        let ends = interval(ratio.low, ratio.high, "");
+        Some(format!("{name} {} (95 % {ends})", times(ratio.value)))
+    };
+    let all: Vec<String> = near.place.others().into_iter().filter_map(one).collect();
+    match all.is_empty() {
+        true => String::new(),
+        false => format!("behind: {}", all.join(", ")),
+    }
+}
