@@ -90,6 +90,7 @@ pub const KNOWN: &[&str] = &[
     "thread/regions",
     "thread/nice",
     "thread/fifo",
+    "thread/sync",
     "hooks/sparse-ring",
     "hooks/written-ring",
     "heddle/filtered-fentry",
