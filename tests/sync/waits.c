@@ -555,6 +555,50 @@ static void forked(void) {
   printf("mutex ledger 1\nmutex chain+0x28 3\n");
 }
 
+static int is_child;
+
+static void fork_and_post(int number) {
+  (void)number;
+  const pid_t child = fork();
+  is_child = child == 0;
+  if (is_child) sem_post(&tokens);
+  if (!is_child) atomic_store(&given, child);
+}
+
+static void fork_once(void) { fork_and_post(0); }
+
+// The parent, of a child that goes on in the middle of a wait.
+static void child_is_well(void) {
+  int status = 1;
+  if (is_child) _exit(0);
+  waitpid((pid_t)given, &status, 0);
+  require(status == 0, "the child has failed");
+}
+
+static void* wait_and_fork(void* number) {
+  (void)number;
+  tell(&tids[0]);
+  while (sem_wait(&tokens) != 0) {
+  }
+  child_is_well();
+  return NULL;
+}
+
+// A child that goes on within what its parent began has not got what the parent has counted.
+static void forked_within(void) {
+  pthread_t thread;
+  sem_init(&tokens, 0, 0);
+  signal(SIGUSR1, fork_and_post);
+  pthread_create(&thread, NULL, wait_and_fork, NULL);
+  until_asleep(&tids[0]);
+  pthread_kill(thread, SIGUSR1);
+  until(&given, 1);
+  sem_post(&tokens);
+  require(pthread_join(thread, NULL) == 0, "no join");
+  require(pthread_once(&once, fork_once) == 0, "not done");
+  child_is_well();
+}
+
 int main(int count, char** arguments) {
   static const struct {
     const char* name;
@@ -575,7 +619,8 @@ int main(int count, char** arguments) {
              {"cancel", cancel},
              {"joins", joins},
              {"handler", handler},
-             {"forked", forked}};
+             {"forked", forked},
+             {"forked-within", forked_within}};
   for (unsigned i = 0; i < sizeof all / sizeof *all; ++i) {
     if (count > 1 && strcmp(arguments[1], all[i].name) == 0) {
       all[i].run();

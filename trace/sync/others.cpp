@@ -64,9 +64,10 @@ void once(const int* flag, const Caller& caller, Real real) {
     if (waiting.object() != nullptr) count(waiting.object()->taken);
     return;
   }
-  Object* const object = object_at(flag, ObjectKind::kOnce, caller);
-  note_taken(object, caller);
+  note_taken(object_at(flag, ObjectKind::kOnce, caller), caller);
   real();
+  // It may have forked, and this be the child, which has not got its parent's objects.
+  Object* const object = known_object(flag, ObjectKind::kOnce);
   if (object == nullptr) return;
   if (holds(*object, own_thread())) lets_go(*object);
   (void)tell_wake(object, caller);
@@ -138,10 +139,9 @@ extern "C" {
   const Caller caller = HEDDLE_CALLER;
   Waiting waiting(barrier, ObjectKind::kBarrier, 0, caller);
   const int result = next(real_wait_barrier, "pthread_barrier_wait")(barrier);
-  Object* const object = waiting.object();
   waiting.ended(result);
-  if (object == nullptr) return result;
-  if (result == 0 || result == PTHREAD_BARRIER_SERIAL_THREAD) count(object->taken);
+  const bool passed = result == 0 || result == PTHREAD_BARRIER_SERIAL_THREAD;
+  if (passed && waiting.object() != nullptr) count(waiting.object()->taken);
   return result;
 }
 

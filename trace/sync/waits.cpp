@@ -36,6 +36,8 @@ Waiting::Waiting(const void* at, ObjectKind kind, std::uint32_t more, const Call
 }
 
 void Waiting::ended(int result) {
+  // A handler may have forked, and this be the child, which has not got its parent's objects.
+  if (number_of(object_) == 0) object_ = nullptr;
   // The latest holder is the one that has let go.
   std::uint64_t last = 0;
   if (object_ != nullptr) {

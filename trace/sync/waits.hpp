@@ -14,7 +14,8 @@ class [[nodiscard("ended() is to be called when the operation returns")]] Waitin
   Waiting(const void* at, ObjectKind kind, std::uint32_t more, const Caller& caller,
           std::uint32_t holder = 0);
 
-  /// The operation has returned an error number, or 0. Errno is left alone.
+  /// The operation has returned an error number, or 0. Errno is left alone. From then on there may
+  /// be no object any more.
   void ended(int result);
 
   /// Null: there is no room for it, or recording is paused.

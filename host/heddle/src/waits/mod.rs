@@ -44,12 +44,6 @@ pub fn read<'a>(trace: &'a Trace, names: Names<'a>) -> anyhow::Result<Waits> {
     let counted: Vec<Objects> = counted
         .map(|objects| objects.cloned().unwrap_or_default())
         .collect();
-    if !asked {
-        bail!(
-            "{}: waits were not recorded; record again: heddle record --sync …",
-            trace.path().display()
-        );
-    }
     let names = Rc::new(RefCell::new(names));
     let analysis = Analysis::new(trace, names.borrow_mut().images());
     let make = |process| Collect::new(trace, process, names.clone());
@@ -59,6 +53,13 @@ pub fn read<'a>(trace: &'a Trace, names: Names<'a>) -> anyhow::Result<Waits> {
     let mut describe = Describe::new(trace);
     for (_, collect) in decoded.sinks {
         collect.finish(&mut describe, &mut sums, &mut blocked);
+    }
+    // A flight recorder's snapshot has waits, and no counts.
+    if !asked && sums.is_empty() && blocked.is_empty() {
+        bail!(
+            "{}: waits were not recorded; record again: heddle record --sync …",
+            trace.path().display()
+        );
     }
     let uncounted = counted.iter().map(|objects| objects.uncounted).sum();
     let names = &mut names.borrow_mut();
