@@ -2,6 +2,7 @@
 
 #include "quiet.hpp"
 #include "thread.hpp"
+#include "values.hpp"
 
 namespace heddle::trace {
 
@@ -61,14 +62,16 @@ void discard_if_last(Thread& thread) {
   __atomic_store_n(&position, position - kBaseBytes, __ATOMIC_RELEASE);
 }
 
-/// Whether the first word of a record is a capture's.
+/// Whether the first word of a record is a capture's, or one's of values: it belongs to the record
+/// behind it.
 bool is_capture(std::uint64_t first) {
-  return static_cast<std::uint32_t>(first) == first_word(RecordType::kCapture, 2, 0);
+  return static_cast<std::uint32_t>(first) == first_word(RecordType::kCapture, 2, 0) ||
+         is_values(first);
 }
 
 /// Where the captures begin that are the last records; the end where there are none.
 std::uint64_t last_captures(const Thread& thread, std::uint64_t end) {
-  if (!is_capture(*at(end - kCaptureBytes))) return end;
+  if (!is_capture(*at(end - kCaptureBytes)) && !is_values(at(end)[-1])) return end;
   // Perhaps these are no record's first words, which only reading from the front tells.
   std::uint64_t begin = end;
   for (std::uint64_t record = thread.window.base_end; record < end;) {

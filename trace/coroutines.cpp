@@ -4,6 +4,7 @@
 #include "load.hpp"
 #include "plan.hpp"
 #include "thread.hpp"
+#include "values.hpp"
 #include "words.hpp"
 
 constinit std::uint64_t heddle_plain_sites[1u << heddle::trace::kSiteBits]{};
@@ -222,6 +223,8 @@ void forget_words(std::uint64_t (&words)[Size], std::uint64_t start, std::uint64
 }  // namespace
 
 void look_from_the_first_event() {
+  if (loaded.values)
+    return __atomic_store_n(&unattached.hooks, &heddle_valued_hooks, __ATOMIC_RELAXED);
   if (loaded.coroutines == Coroutines::kOff) return;
   // Without a sequence, so the event itself takes the slow path.
   __atomic_store_n(&unattached.hooks, &heddle_capturing_hooks, __ATOMIC_RELAXED);
@@ -235,7 +238,12 @@ void choose_hooks(Process& process) {
     process.hooks = &heddle_sparse_hooks;
     process.header->sparse = kSparseBytes;
   }
-  if (loaded.coroutines != Coroutines::kOff && !asks_for_coroutines(process)) capture(process);
+  if (loaded.values) {
+    process.captures = true;
+    process.hooks = valued(process.hooks);
+  } else if (loaded.coroutines != Coroutines::kOff && !asks_for_coroutines(process)) {
+    capture(process);
+  }
 }
 
 bool asks_for_coroutines(const Process& process) {
@@ -255,7 +263,8 @@ void meet_planned_coroutines(Process& process) {
 }
 
 void forget_coroutines(std::uint64_t start, std::uint64_t end) {
-  if (loaded.coroutines == Coroutines::kOff) return;
+  forget_values(start, end);
+  if (loaded.coroutines == Coroutines::kOff && !loaded.values) return;
   forget_words(heddle_plain_sites, start, end);
   for (auto& set : plain_sets) forget_words(set, start, end);
   for (Site& site : sites) {

@@ -1,5 +1,7 @@
 #include "discard_enter.hpp"
 
+#include "values.hpp"
+
 namespace heddle::trace {
 
 namespace {
@@ -16,8 +18,12 @@ std::uint64_t first_record(const Thread& thread) {
 
 std::uint32_t low(std::uint64_t address) { return static_cast<std::uint32_t>(address); }
 
-/// Without the capture of an enter of this function, if it is what ends there.
+/// Without the arguments or the capture of an enter of this function, if they are what ends there.
 std::uint64_t before_capture(const Thread& thread, std::uint64_t end, std::uint32_t function) {
+  if (const std::uint64_t last = at(end)[-1]; is_values(last) && last >> 32 == function) {
+    const std::uint64_t from = end - 8 * (last >> 16 & 0xffff);
+    if (from >= first_record(thread) && from < end && at(from)[0] == last) end = from;
+  }
   const std::uint64_t begin = end - kCaptureBytes;
   if (begin < first_record(thread)) return end;
   return at(begin)[0] == first_word(RecordType::kCapture, 2, function) ? begin : end;

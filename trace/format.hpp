@@ -166,6 +166,8 @@ enum class RecordType : std::uint64_t {
   kStackMade,
   kStrandMade,
   kTime,
+  kArguments = 20,
+  kResult,
 };
 
 /// What a thread makes, by its record of type making.

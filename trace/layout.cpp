@@ -4,6 +4,7 @@
 #include "filter.hpp"
 #include "plan.hpp"
 #include "thread.hpp"
+#include "values.hpp"
 
 namespace heddle::trace {
 
@@ -35,6 +36,18 @@ static_assert(kStackShift == HEDDLE_STACK_SHIFT && (1u << kStackBits) - 1 == HED
 static_assert(kCalleeShift == HEDDLE_CALLEE_SHIFT &&
               (1u << kCalleeBits) - 1 == HEDDLE_CALLEE_MOST && HEDDLE_CALLEE_UNIT_SHIFT == 4);
 static_assert(kTicksShift == HEDDLE_TICKS_SHIFT && kTicksBits == HEDDLE_TICKS_BITS);
+
+static_assert(offsetof(VisitState, site) == HEDDLE_VISIT_SITE &&
+              offsetof(VisitState, function) == HEDDLE_VISIT_FUNCTION &&
+              offsetof(VisitState, call_site) == HEDDLE_VISIT_CALL_SITE &&
+              offsetof(VisitState, stack_pointer) == HEDDLE_VISIT_STACK &&
+              offsetof(VisitState, kind) == HEDDLE_VISIT_KIND &&
+              offsetof(VisitState, registers) == HEDDLE_VISIT_REGISTERS &&
+              offsetof(VisitState, vectors) == HEDDLE_VISIT_VECTORS &&
+              sizeof(VisitState) == HEDDLE_VISIT_BYTES && HEDDLE_VISIT_BYTES % 16 == 8);
+static_assert(static_cast<int>(Visited::kUnwanted) == HEDDLE_VISIT_UNWANTED &&
+              static_cast<int>(Visited::kStore) == HEDDLE_VISIT_STORE &&
+              Visited::kStore < Visited::kStoreSlowly && Visited::kGoOn < Visited::kUnwanted);
 
 static_assert(first_word(RecordType::kWideEnter, 5, 0) == HEDDLE_WIDE_ENTER_WORD);
 static_assert(first_word(RecordType::kCapture, 2, 0) == HEDDLE_CAPTURE_WORD);

@@ -20,8 +20,11 @@ struct PlanHeader {
   std::uint64_t magic;
   std::uint32_t version;
   std::uint32_t modules;
-  std::uint64_t covered;  ///< bytes of `modules` that this and the plans before it answer
-  std::uint64_t users;    ///< modules below that still use it; 0 in the file
+  /// In the file, the bytes of `modules` that this and the plans before it answer; once these are
+  /// taken over, the modules below that still use the plan.
+  std::uint64_t users;
+  std::uint32_t sites;  ///< of values, behind the ranges
+  std::uint32_t words;  ///< of their recipes, behind the sites
 };
 struct PlanModule {
   std::uint64_t start, end;
@@ -32,7 +35,8 @@ struct PlanRange {
   std::uint32_t size;
   std::uint32_t bits;
 };
-static_assert(sizeof(PlanHeader) == 32 && sizeof(PlanModule) == 32 && sizeof(PlanRange) == 16);
+static_assert(sizeof(PlanHeader) == 32 && sizeof(PlanModule) == 32 && sizeof(PlanRange) == 16 &&
+              sizeof(ValueSite) == 24);
 
 /// A module with functions that matched. Who finds its version odd, or changed behind him, passes
 /// it over: a module that comes or goes has no code running, so it is none that is being asked for.
@@ -55,6 +59,29 @@ constinit std::uint64_t planned_adds = 0;
 /// How often the decisions were thrown away.
 constinit std::uint32_t generation = 0;
 
+const PlanModule* modules_of(const PlanHeader* plan) {
+  return reinterpret_cast<const PlanModule*>(plan + 1);
+}
+
+/// Number of its ranges; its modules' counts are right.
+std::uint64_t ranges_of(const PlanHeader* plan) {
+  std::uint64_t ranges = 0;
+  for (std::uint32_t i = 0; i < plan->modules; ++i) ranges += modules_of(plan)[i].count;
+  return ranges;
+}
+
+/// Behind its ranges.
+ValueSite* sites_of(PlanHeader* plan) {
+  auto* const ranges = reinterpret_cast<const PlanRange*>(modules_of(plan) + plan->modules);
+  return reinterpret_cast<ValueSite*>(const_cast<PlanRange*>(ranges + ranges_of(plan)));
+}
+
+/// Bytes of a plan with so many ranges.
+std::uint64_t bytes_of(const PlanHeader& plan, std::uint64_t ranges) {
+  return sizeof plan + plan.modules * sizeof(PlanModule) + ranges * sizeof(PlanRange) +
+         plan.sites * sizeof(ValueSite) + plan.words * sizeof(std::uint64_t);
+}
+
 std::uint32_t find_range(const Slot& slot, std::uint64_t address) {
   std::uint64_t low = 0, high = slot.count;
   while (low < high) {
@@ -70,7 +97,9 @@ std::uint32_t find_range(const Slot& slot, std::uint64_t address) {
   return address - range.start < range.size ? range.bits : 0;
 }
 
-std::uint32_t look_up(std::uint64_t address) {
+/// What `find` says of the slot whose module holds the address; kNotPlanned or null if none does.
+template <typename Result, typename Find>
+Result look_up(std::uint64_t address, Result none, Find find) {
   const std::uint32_t used = __atomic_load_n(&used_slots, __ATOMIC_ACQUIRE);
   for (std::uint32_t i = 0; i < used; ++i) {
     const std::uint32_t version = __atomic_load_n(&slots[i].version, __ATOMIC_ACQUIRE);
@@ -78,9 +107,27 @@ std::uint32_t look_up(std::uint64_t address) {
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
     if (version % 2 != 0 || __atomic_load_n(&slots[i].version, __ATOMIC_RELAXED) != version)
       continue;
-    if (address >= copy.start && address < copy.end) return find_range(copy, address);
+    if (address >= copy.start && address < copy.end) return find(copy);
   }
-  return kNotPlanned;
+  return none;
+}
+
+std::uint32_t look_up(std::uint64_t address) {
+  return look_up(address, kNotPlanned, [=](const Slot& slot) { return find_range(slot, address); });
+}
+
+const ValueSite* find_site(PlanHeader* plan, std::uint64_t address) {
+  const ValueSite* const sites = sites_of(plan);
+  std::uint64_t low = 0, high = plan->sites;
+  while (low < high) {
+    const std::uint64_t middle = low + (high - low) / 2;
+    if (sites[middle].address < address) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low < plan->sites && sites[low].address == address ? &sites[low] : nullptr;
 }
 
 void change(Slot& slot, const PlanModule* module, PlanHeader* plan) {
@@ -99,11 +146,7 @@ void change(Slot& slot, const PlanModule* module, PlanHeader* plan) {
   __atomic_store_n(&slot.version, (slot.version | 1) + 1, __ATOMIC_RELEASE);
   if (plan != nullptr) ++plan->users;
   if (before != nullptr && --before->users == 0) {
-    const auto* const modules = reinterpret_cast<const PlanModule*>(before + 1);
-    std::uint64_t ranges = 0;
-    for (std::uint32_t i = 0; i < before->modules; ++i) ranges += modules[i].count;
-    sys::munmap(before,
-                sizeof *before + before->modules * sizeof *modules + ranges * sizeof(PlanRange));
+    sys::munmap(before, bytes_of(*before, ranges_of(before)));
   }
 }
 
@@ -115,8 +158,8 @@ bool install(const PlanModule& module, PlanHeader* plan) {
     if (slot.start < module.end && module.start < slot.end) change(slot, nullptr, nullptr);
     if (slot.end == 0 && free == nullptr) free = &slot;
   }
-  // Where frames are looked for it matters that there are none.
-  if (module.count == 0 && loaded.coroutines == Coroutines::kOff) return true;
+  // Where frames or values are looked for it matters that there are none.
+  if (module.count == 0 && loaded.coroutines == Coroutines::kOff && !loaded.values) return true;
   if (free == nullptr) {
     if (used_slots == kMostSlots) return false;
     free = &slots[used_slots];
@@ -154,7 +197,20 @@ bool valid(const PlanHeader& plan, std::uint64_t bytes) {
     if (modules[i].first != ranges || modules[i].count > bytes / sizeof(PlanRange)) return false;
     ranges += modules[i].count;
   }
-  return expected + ranges * sizeof(PlanRange) == bytes;
+  return bytes_of(plan, ranges) == bytes;
+}
+
+/// Makes pointers of the numbers by which sites refer to their recipes. False: there is a wrong
+/// one.
+bool settle_sites(PlanHeader* plan) {
+  ValueSite* const sites = sites_of(plan);
+  const auto* const words = reinterpret_cast<const std::uint64_t*>(sites + plan->sites);
+  for (std::uint32_t i = 0; i < plan->sites; ++i) {
+    const std::uint64_t first = sites[i].first;
+    if (first >= plan->words || first + recipe_words(words[first]) > plan->words) return false;
+    sites[i].recipe = words + first;
+  }
+  return true;
 }
 
 /// Who is looking a function up in the old state, and stores what it finds behind us, sees then
@@ -181,20 +237,21 @@ long take_plan(Process& process, char* path) {
   sys::close(fd);
   if (error != 0) return error;
   auto* const plan = static_cast<PlanHeader*>(mapped);
-  if (!valid(*plan, bytes)) {
+  if (!valid(*plan, bytes) || !settle_sites(plan)) {
     sys::munmap(mapped, bytes);
     return -EPROTO;
   }
   sys::unlink(path);
-  process.planned = plan->covered;
-  plan->users = 1;
+  process.planned = plan->users;
+  // Hooks keep the addresses of its sites, so that one with sites stays.
+  plan->users = plan->sites != 0 ? 2 : 1;
   const auto* const modules = reinterpret_cast<const PlanModule*>(plan + 1);
   for (std::uint32_t i = 0; i < plan->modules && error == 0; ++i) {
     if (!install(modules[i], plan)) error = -ENOMEM;
   }
   const auto* const ranges = reinterpret_cast<const PlanRange*>(modules + plan->modules);
-  for (std::uint64_t i = 0;
-       i < (bytes - sizeof *plan - plan->modules * sizeof *modules) / sizeof *ranges; ++i) {
+  const std::uint64_t all = ranges_of(plan);
+  for (std::uint64_t i = 0; i < all; ++i) {
     if (ranges[i].bits >> 8 != 0) __atomic_store_n(&coroutines, true, __ATOMIC_RELAXED);
     widen(ranges[i]);
   }
@@ -262,6 +319,14 @@ std::uint32_t planned_bits(std::uint64_t address) {
 }
 
 std::uint32_t planned_range(std::uint64_t address) { return look_up(address); }
+
+bool planned_site(std::uint64_t address, const ValueSite*& site) {
+  site = nullptr;
+  return look_up(address, false, [&](const auto& slot) {
+    site = find_site(slot.plan, address);
+    return true;
+  });
+}
 
 bool plan_has_coroutines() { return __atomic_load_n(&coroutines, __ATOMIC_RELAXED); }
 

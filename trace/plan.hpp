@@ -44,6 +44,25 @@ struct FrameCode {
 };
 extern FrameCode frame_code;
 
+/// A call of a hook of which the plan tells what values to record, by its return address.
+struct ValueSite {
+  std::uint64_t address;
+  /// The function as an enter records it. First way: the hook is called with it, or the values are
+  /// not its.
+  std::uint64_t function;
+  union {
+    std::uint64_t first;          ///< in the file: the number of the recipe's first word
+    const std::uint64_t* recipe;  ///< words that values.hpp explains
+  };
+};
+
+/// How long a recipe is, by its first word.
+constexpr std::uint64_t recipe_words(std::uint64_t first) { return 1 + (first >> 32 & 0xffff); }
+
+/// Finds the site at an address; null if the plan has none. Whether a plan knows the module there.
+/// The site stays where it is.
+[[nodiscard]] bool planned_site(std::uint64_t address, const ValueSite*& site);
+
 /// Whether any plan has told of a coroutine.
 [[nodiscard]] bool plan_has_coroutines();
 

@@ -31,7 +31,7 @@ struct Process {
   std::uint64_t flight_used;
   bool paused;            ///< calls are not recorded until heddle_start()
   const HookSet* hooks;   ///< other than the plain ones; null: those
-  bool captures;          ///< by them, coroutines' frames
+  bool captures;          ///< by them, coroutines' frames or values
   std::uint64_t stamped;  ///< ticks of the latest stamp
   std::uint64_t lost;     ///< events with no file to count them in
   Window losing;          ///< of threads that cannot record: their hooks only count

@@ -26,7 +26,9 @@ void record_time(Process& process, Thread& thread) {
   (void)append_record(process, thread, first_word(RecordType::kTime, 3, 0), 0);
 }
 
-void look_for_module(Process& process, Thread& thread) {
+}  // namespace
+
+void meet_new_module(Process& process, Thread& thread) {
   const bool found = modules_changed(process.modules);
   if (found) record_time(process, thread);
   if (found && !update_modules(process)) return;
@@ -35,6 +37,8 @@ void look_for_module(Process& process, Thread& thread) {
   if (found) thread.look_again = 0;
   publish(process, thread);
 }
+
+namespace {
 
 /// No more room: from here on the thread's hooks only count.
 void give_up(Process& process, Thread& thread, long error) {
@@ -106,7 +110,7 @@ bool update_modules(Process& process, bool wait) {
   const bool overlapped = process.modules.overlap;
   if (!scan_modules(process.modules, wait)) return false;
   const bool asks = asks_for_coroutines(process);
-  if (filter.patterns != 0 || asks) ask_for_plan(process);
+  if (filter.patterns != 0 || asks || loaded.values) ask_for_plan(process);
   if (asks) meet_planned_coroutines(process);
   if (overlapped == process.modules.overlap) return true;
   const Locked locked(process.lock);
@@ -224,7 +228,7 @@ void heddle_record_slowly(std::uint64_t function, std::uint64_t call_site,
     meet_modules(*current, self);
     if (early.count > 0) record_kept(*current, self);
   } else if (self.look_again > 0) {
-    look_for_module(*current, self);
+    meet_new_module(*current, self);
   }
   const Call call{function, call_site, stack_pointer, kind & ~kWanted};
   if (!filter.active || (kind & kWanted) != 0 || filter_wants(call, tail ? kTail : 0)) {

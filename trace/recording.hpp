@@ -23,6 +23,9 @@ bool update_modules(Process& process, bool wait = false);
 /// For a thread that has just got its buffer: the same, now or at its next event.
 void meet_modules(Process& process, Thread& thread);
 
+/// Looks for a module that dlopen may have loaded (expect_module). Signals blocked, Busy.
+void meet_new_module(Process& process, Thread& thread);
+
 /// Records the calls that were made before the library's constructor, if there are any (early.hpp).
 void record_early_calls();
 

@@ -2,6 +2,7 @@
 
 #include "coroutines.hpp"
 #include "filter.hpp"
+#include "values.hpp"
 
 namespace heddle::trace {
 
@@ -204,6 +205,15 @@ long append_frame(Process& process, Thread& thread, const FrameRecord& record) {
     *word++ = record.first;
     *word++ = record.second;
     return word;
+  });
+}
+
+long append_values(Process& process, Thread& thread, const std::uint64_t* words,
+                   std::uint64_t count) {
+  return append_here(process, thread, count * 8, [=](auto* word, std::uint64_t) {
+    volatile std::uint64_t* const to = word;
+    for (std::uint64_t i = 0; i < count; ++i) to[i] = words[i];
+    return word + count;
   });
 }
 

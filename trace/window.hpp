@@ -27,6 +27,12 @@ extern "C" {
 [[gnu::visibility("hidden")]] extern const HookSet heddle_sparse_capturing_hooks;
 [[gnu::visibility("hidden")]] extern const HookSet heddle_filtered_capturing_hooks;
 [[gnu::visibility("hidden")]] extern const HookSet heddle_brief_capturing_hooks;
+/// With --args or --retval: records of arguments and results come before the events of calls of
+/// which the plan tells any (values.hpp), and those of frames as above.
+[[gnu::visibility("hidden")]] extern const HookSet heddle_valued_hooks;
+[[gnu::visibility("hidden")]] extern const HookSet heddle_sparse_valued_hooks;
+[[gnu::visibility("hidden")]] extern const HookSet heddle_filtered_valued_hooks;
+[[gnu::visibility("hidden")]] extern const HookSet heddle_brief_valued_hooks;
 /// They count the event in a word that other threads count in, too: `dropped`.
 [[gnu::visibility("hidden")]] extern const HookSet heddle_losing_hooks;
 }

@@ -17,7 +17,7 @@
 // and goes on to another where the window has a set of hooks (struct HookSet in window.hpp) instead of a sequence; that one is \at bytes into
 // the set.
 //
-// With --coroutines, an enter first runs the code in x86_64_capturing.S.
+// With --coroutines, an enter first runs the code in x86_64_capturing.S; with --args or --retval, every event that in x86_64_values.S.
 //
 // The filtered form looks whether the event is wanted (x86_64_filtered.inc), or asks heddle_wanted (filter.hpp), before it stores the event as
 // the plain one does, unless there is something to be done first: the slow path asks then. The brief form, of exits, is for --min-time alone.
@@ -96,6 +96,8 @@ slow\name:
 	cmpq	$0, HEDDLE_WINDOW_MIN_TICKS(%rcx)
 	jne	.L\name\()_perhaps_brief
 	.endif
+	SHARED	store\name
+store\name:
 .L\name\()_store:
 	STORE_TIMED \exit, 0, %r8, .L\name\()_filtered, .L\name\()_wanted_slow
 .L\name\()_unwanted:
@@ -144,6 +146,8 @@ asking\name:
 	cmpq	$0, HEDDLE_WINDOW_MIN_TICKS(%rcx)
 	jne	.L\name\()_ask
 	.endif
+	SHARED	wanted_slow\name
+wanted_slow\name:
 .L\name\()_wanted_slow:
 	FIND_WINDOW .L\name\()_unwanted
 	movl	$HEDDLE_KIND_CALL+HEDDLE_KIND_EXIT*\exit+HEDDLE_KIND_WANTED, %r9d
@@ -265,6 +269,8 @@ slow\name:
 	jne	.L\name\()_wanted_unless_brief
 	.endif
 	RESTORE_MORE \exit
+	SHARED	store\name
+store\name:
 .L\name\()_store:
 	STORE_TIMED \exit, 1, %rsi, .L\name\()_filtered, .L\name\()_wanted_slow
 	RESTORE	\exit
@@ -308,6 +314,8 @@ asking\name:
 	jne	.L\name\()_ask
 	.endif
 	RESTORE_MORE \exit
+	SHARED	wanted_slow\name
+wanted_slow\name:
 .L\name\()_wanted_slow:
 	FIND_WINDOW .L\name\()_done
 	movl	$HEDDLE_KIND_CALL+HEDDLE_KIND_ENTRY_WAY+HEDDLE_KIND_EXIT*\exit+HEDDLE_KIND_WANTED, %edx

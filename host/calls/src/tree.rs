@@ -93,6 +93,18 @@ impl Growing {
         Ok(())
     }
 
+    /// The label of the innermost call.
+    pub fn label(&self) -> u32 {
+        self.open.last().map_or(0, |(label, _)| *label)
+    }
+
+    /// Names the innermost call anew.
+    pub fn relabel(&mut self, label: u32) {
+        if let Some((of_call, _)) = self.open.last_mut() {
+            *of_call = label;
+        }
+    }
+
     /// The innermost call ends.
     pub fn leave(&mut self, span: &Span) {
         close(&mut self.open, span);

@@ -1,7 +1,9 @@
 //! Plans: the lines of modules that a traced process writes, and the answer that it reads.
 
 use crate::{scratch, write};
-use heddle_trace_file::{Collector, FramePlace, Kinds, Module, PlanRange, Planner, Recipe};
+use heddle_trace_file::{
+    Collector, FramePlace, Kinds, Module, ModulePlan, PlanRange, Planner, Recipe, Step, ValueSite,
+};
 use std::time::Duration;
 
 /// Answers a process that has written the input as its `modules`: an answer is a whole plan.
@@ -20,7 +22,10 @@ pub fn read(input: &[u8]) {
     let mut modules = 0;
     let served = planner.serve(Duration::ZERO, go_on, |module| {
         modules += 1;
-        ranges(module)
+        Ok(ModulePlan {
+            ranges: ranges(module),
+            sites: sites(module),
+        })
     });
     if let (Ok(()), Ok(plan)) = (served, std::fs::read(process.join("plan-1"))) {
         verify(&plan, modules);
@@ -43,6 +48,17 @@ fn ranges(module: &Module) -> Vec<PlanRange> {
     vec![at(offset(module.start.0)), at(offset(module.end.0))]
 }
 
+/// Calls of hooks there, with one recipe.
+fn sites(module: &Module) -> Vec<ValueSite> {
+    let at = |address: u64| ValueSite {
+        address: address.wrapping_sub(module.bias),
+        function: module.bias,
+        shape: 1,
+        steps: vec![Step::Register(5, -8), Step::Put(4)],
+    };
+    vec![at(module.start.0), at(module.end.0)]
+}
+
 /// That the bytes are a plan for so many modules (docs/trace-format.md, Plans).
 fn verify(plan: &[u8], modules: usize) {
     let word = |at: usize| {
@@ -50,7 +66,8 @@ fn verify(plan: &[u8], modules: usize) {
         bytes.map(u64::from_le_bytes)
     };
     assert_eq!(plan.get(..8), Some(&b"HEDLPLAN"[..]));
-    assert_eq!(plan.len(), 32 + modules * (32 + 2 * 16));
+    let recipe = if modules > 0 { 3 * 8 } else { 0 };
+    assert_eq!(plan.len(), 32 + modules * (32 + 2 * 16 + 2 * 24) + recipe);
     let mut first = 0;
     for number in 0..modules {
         let at = 32 + number * 32;

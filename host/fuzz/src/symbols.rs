@@ -1,11 +1,14 @@
 //! Files of programs and libraries: their tables of sections and symbols, code and DWARF.
 
 use crate::{scratch, write};
-use heddle_symbols::{Images, SymbolTable};
+use heddle_symbols::{Images, SymbolTable, ValuesWanted};
 use heddle_trace_file::{Addr, Module, Nanos};
 
 /// So many functions of an input are asked about.
 const MOST_FUNCTIONS: usize = 64;
+
+/// The library has room for so many words of values in a record (trace/values.hpp).
+const MOST_WORDS: usize = 77;
 
 /// Where the module is mapped.
 const BIAS: u64 = 0x5555_0000_0000;
@@ -37,6 +40,16 @@ pub fn read(input: &[u8]) {
             .into_iter()
             .map(|(range, _)| range),
     );
+    let all = ValuesWanted {
+        arguments: true,
+        result: true,
+    };
+    let values = images.values(&module, &mut |_| all);
+    in_order(values.iter().map(|site| site.address..site.address));
+    for site in &values {
+        let words = site.steps.iter().map(|step| step.most_words());
+        assert!(words.sum::<usize>() <= MOST_WORDS, "a record without room");
+    }
     images.signal_returns(&module);
     images.tail_jumps(&module);
     let _ = images.enter_calls(&module).places();

@@ -7,7 +7,7 @@ use heddle_trace_file::{
 use std::path::Path;
 
 /// The files of a trace, by their numbers in an input.
-pub const NAMES: [&str; 9] = [
+pub const NAMES: [&str; 10] = [
     "heddle",
     "42/process",
     "42/modules",
@@ -17,6 +17,7 @@ pub const NAMES: [&str; 9] = [
     "filters",
     "unrecorded",
     "43/process",
+    "shapes",
 ];
 
 /// Reads a trace, collects what is in its buffers, and reads it again.
@@ -45,6 +46,12 @@ pub fn walk_all(path: &Path) {
         for thread in process.threads() {
             // An error is as good: what was given before it was in order.
             let _ = walk(thread);
+            for event in thread.events().map_while(Result::ok) {
+                if let EventKind::Values(values) = event.kind {
+                    let shape = trace.shapes().get(values.shape);
+                    let _ = shape.and_then(|shape| values.read(shape));
+                }
+            }
         }
     }
     let mut latest = Nanos(0);

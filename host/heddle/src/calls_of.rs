@@ -2,13 +2,14 @@
 
 use crate::filter::{Filter, FilterArgs, Filterable, LeftOut, unwrap};
 use crate::names::{Names, printable, process_name};
+use crate::values::{Waiting, argument_list, result_text};
 use anyhow::Context;
 use heddle_calls::{Growing, Loose, Node, TreeError};
 use heddle_strands::{
     Analysis, Call as StrandCall, Decoded, Kind, Sink, Strand, StrandId, StrandSpan, Unresolved,
 };
 use heddle_symbols::without_parameters;
-use heddle_trace_file::{Addr, Error, Remarks, Trace};
+use heddle_trace_file::{Addr, Callee, Error, Event, EventKind, Nanos, Remarks, Shapes, Trace};
 use heddle_tree::{Call, Foreign, Process, StrandKind};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
@@ -83,6 +84,8 @@ fn read(
     let names = Rc::new(RefCell::new(names));
     let trees = |process| Trees {
         names: names.clone(),
+        shapes: trace.shapes(),
+        waiting: Waiting::default(),
         labels: Labels::new(process),
         only,
         open: FxHashMap::default(),
@@ -152,6 +155,8 @@ struct Done {
 /// Grows the trees of one process's strands.
 struct Trees<'a> {
     names: Rc<RefCell<Names<'a>>>,
+    shapes: &'a Shapes,
+    waiting: Waiting,
     labels: Labels,
     only: Option<StrandId>,
     open: FxHashMap<StrandId, Growing>,
@@ -170,23 +175,52 @@ impl Trees<'_> {
 
 impl Sink for Trees<'_> {
     fn enter(&mut self, call: &StrandCall) {
+        let given = self.waiting.of_enter(call);
         if !self.takes(call.strand, call.body) {
             return;
         }
         let growing = self.open.entry(call.strand).or_default();
         let parent = call.around.filter(|_| call.depth > 0);
         let names = &mut self.names.borrow_mut();
-        let label = self.labels.number(names, call, parent);
+        let mut label = self.labels.number(names, call, parent);
+        if let Some(given) = given {
+            let process = call.strand.process();
+            let mut named = |address| names.function_at(process, Addr(address), call.enter);
+            let given = argument_list(&given, self.shapes, &mut named);
+            label = self.labels.with_values(label, &format!(" {{{given}}}"));
+        }
         if let Err(error) = growing.enter(label) {
             self.failed.get_or_insert(error);
         }
     }
 
     fn leave(&mut self, span: &StrandSpan) {
+        let result = self.waiting.of_leave(span);
         if self.takes(span.strand, span.body)
             && let Some(growing) = self.open.get_mut(&span.strand)
         {
+            let names = &mut self.names.borrow_mut();
+            let process = span.strand.process();
+            let time = span.span.exit;
+            let mut named = |address| names.function_at(process, Addr(address), time);
+            let result = result.and_then(|result| result_text(&result, self.shapes, &mut named));
+            if let Some(result) = result {
+                let label = self
+                    .labels
+                    .with_values(growing.label(), &format!(" = {result}"));
+                growing.relabel(label);
+            }
             growing.leave(&span.span);
+        }
+    }
+
+    fn unmatched(&mut self, _: StrandId, thread: usize, _: Callee, _: Nanos) {
+        self.waiting.clear(thread);
+    }
+
+    fn other(&mut self, _: StrandId, thread: usize, event: &Event<'_>) {
+        if let EventKind::Values(values) = event.kind {
+            self.waiting.take(thread, values);
         }
     }
 
@@ -231,8 +265,9 @@ impl Filterable for Trees<'_> {
     }
 }
 
-/// What tells one call from another: function, and the caller where it is not the call above.
-type Label = (String, Option<Foreign>);
+/// What tells one call from another: function, the caller where it is not the call above, and its
+/// values where they were recorded.
+type Label = (String, Option<Foreign>, String);
 
 /// Numbers for labels.
 struct Labels {
@@ -278,19 +313,33 @@ impl Labels {
                     name: String::new(),
                     module: foreign.module.clone(),
                 }),
+                String::new(),
             ),
             (name, foreign) => (
                 name.clone(),
                 foreign.as_ref().map(|(foreign, _)| foreign.clone()),
+                String::new(),
             ),
         };
-        let label = (label.0, label.1.map(|(foreign, _)| foreign));
+        let label = (label.0, label.1.map(|(foreign, _)| foreign), String::new());
         let next = self.labels.len() as u32;
         let number = *self.numbers.entry(key_of_label).or_insert(next);
         if number == next {
             self.labels.push(label);
         }
         self.seen.insert(key, number);
+        number
+    }
+
+    /// The number of a label with these values behind those that it has.
+    fn with_values(&mut self, label: u32, values: &str) -> u32 {
+        let (name, foreign, before) = self.labels[label as usize].clone();
+        let label = (name, foreign, before + values);
+        let next = self.labels.len() as u32;
+        let number = *self.numbers.entry(label.clone()).or_insert(next);
+        if number == next {
+            self.labels.push(label);
+        }
         number
     }
 
@@ -325,12 +374,13 @@ impl Labels {
 
     fn calls(&self, nodes: Vec<Node>) -> Vec<Call> {
         let call = |node: Node| {
-            let (name, foreign) = self.labels[node.label as usize].clone();
+            let (name, foreign, values) = self.labels[node.label as usize].clone();
             let short = without_parameters(&name);
             Call {
                 name,
                 short,
                 foreign,
+                values,
                 calls: node.calls,
                 min: node.min.0,
                 max: node.max.0,

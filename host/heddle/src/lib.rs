@@ -14,6 +14,7 @@ mod output;
 mod strand_list;
 mod strand_look;
 mod trace_arg;
+mod values;
 mod verbs;
 mod waits;
 

@@ -48,6 +48,12 @@ impl<'a> Names<'a> {
         location
     }
 
+    /// The name of the function that begins at `address`, as a pointer to it has it.
+    pub fn function_at(&mut self, process: usize, address: Addr, time: Nanos) -> Option<String> {
+        let location = self.function(process, address, time);
+        location.known.then(|| location.name.clone())
+    }
+
     /// The function that will be returned to at `address`.
     pub fn caller(&mut self, process: usize, address: Addr, time: Nanos) -> Rc<Location> {
         let location = self.resolvers[process].caller(&mut self.images, address, time);

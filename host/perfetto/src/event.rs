@@ -26,6 +26,17 @@ pub struct Begin<'a> {
     pub arriving: &'a [u64],
     /// What else is to be said.
     pub annotations: &'a [Annotation],
+    /// More, with their names, as text.
+    pub texts: &'a [(String, String)],
+}
+
+/// Appends text that is said about an event.
+pub(crate) fn write_texts(event: &mut Message<'_>, texts: &[(String, String)]) {
+    for (name, text) in texts {
+        event.message(4, |message| {
+            message.text(10, name).text(6, text);
+        });
+    }
 }
 
 /// A word about an event.
@@ -56,6 +67,7 @@ impl<'a> Begin<'a> {
             flows: &[],
             arriving: &[],
             annotations: &[],
+            texts: &[],
         }
     }
 
@@ -97,5 +109,6 @@ impl<'a> Begin<'a> {
                 };
             });
         }
+        write_texts(event, self.texts);
     }
 }

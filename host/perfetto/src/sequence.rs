@@ -1,7 +1,7 @@
 //! Packets that are written one after the other, and may say what is left out of those that follow.
 
 use crate::clock::{Clock, INCREMENTAL, MONOTONIC_RAW, PACKET, packet, reading};
-use crate::event::Begin;
+use crate::event::{Begin, write_texts};
 use crate::wire::{Message, append};
 
 /// The packets of one writer.
@@ -92,6 +92,17 @@ impl Sequence {
     #[inline]
     pub fn end(&mut self, file: &mut Vec<u8>, time: u64, track: u64) {
         self.event(file, time, track, END, |_| {});
+    }
+
+    /// The same, and what is to be said about it, as text: the slice has it then.
+    pub fn end_with(
+        &mut self,
+        file: &mut Vec<u8>,
+        time: u64,
+        track: u64,
+        texts: &[(String, String)],
+    ) {
+        self.event(file, time, track, END, |event| write_texts(event, texts));
     }
 
     /// Appends what takes no time.

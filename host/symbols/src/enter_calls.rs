@@ -46,14 +46,26 @@ const CALL_SLOT: [u8; 2] = [0xff, 0x15];
 /// `jmp *distance(%rip)`.
 const JUMP_SLOT: [u8; 2] = [0xff, 0x25];
 
-/// The calls of the hook in an ELF file, directly by its slot of the global offset table or by way
-/// of the procedure linkage table.
+/// The calls of the hook in an ELF file.
 fn enter_calls(bytes: &[u8]) -> Vec<u64> {
     let Ok(file) = ElfFile64::<object::Endianness>::parse(bytes) else {
         return Vec::new();
     };
-    let slots = slots(&file);
-    if slots.is_empty() {
+    let returns = returns_of(&file, HOOK, None);
+    returns.into_iter().map(|(place, _)| place).collect()
+}
+
+/// The calls of a hook in an ELF file, with the addresses that they return to, in order: directly,
+/// by its slot of the global offset table or by way of the procedure linkage table. `own`: where
+/// the file itself has the hook.
+pub(crate) fn returns_of<E: object::Endian>(
+    file: &ElfFile64<'_, E>,
+    hook: &[u8],
+    own: Option<u64>,
+) -> Vec<(u64, u64)> {
+    let slots = slots(file, hook);
+    let mut stubs: HashSet<u64> = own.into_iter().collect();
+    if slots.is_empty() && stubs.is_empty() {
         return Vec::new();
     }
     let code = || {
@@ -62,7 +74,6 @@ fn enter_calls(bytes: &[u8]) -> Vec<u64> {
             .filter(|section| section.kind() == SectionKind::Text)
             .filter_map(|section| section.data().ok().map(|data| (section, data)))
     };
-    let mut stubs = HashSet::new();
     for (section, data) in code() {
         let name = section.name().unwrap_or_default();
         if !name.starts_with(".plt") {
@@ -87,16 +98,17 @@ fn enter_calls(bytes: &[u8]) -> Vec<u64> {
         let by_slot = memchr::memmem::find_iter(data, &CALL_SLOT).filter(|&at| {
             relative(&data[at + 2..], address(at + 2)).is_some_and(|slot| slots.contains(&slot))
         });
-        places.extend(direct.chain(by_slot).map(address));
+        places.extend(direct.map(|at| (address(at), address(at + 5))));
+        places.extend(by_slot.map(|at| (address(at), address(at + 6))));
     }
     places.sort_unstable();
     places
 }
 
 /// Where the dynamic linker writes the hook's address.
-fn slots(file: &ElfFile64<'_>) -> HashSet<u64> {
+fn slots<E: object::Endian>(file: &ElfFile64<'_, E>, hook: &[u8]) -> HashSet<u64> {
     let hooks = file.dynamic_symbols();
-    let hooks = hooks.filter(|symbol| symbol.name_bytes() == Ok(HOOK));
+    let hooks = hooks.filter(|symbol| symbol.name_bytes() == Ok(hook));
     let hooks: HashSet<_> = hooks.map(|symbol| symbol.index()).collect();
     let Some(relocations) = file.dynamic_relocations() else {
         return HashSet::new();

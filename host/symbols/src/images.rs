@@ -5,9 +5,12 @@ use crate::enter_calls::EnterCalls;
 use crate::lines::{Lines, SourceLine};
 use crate::signal_return::signal_returns;
 use crate::tail_jumps::{TailJump, tail_jumps};
-use crate::{CoroutinePart, SymbolTable, coroutine_part, coroutines, files};
+use crate::{
+    CoroutinePart, FoundValues, SymbolTable, ValuesWanted, coroutine_part, coroutines, files,
+    values,
+};
 use heddle_trace_file::{Addr, Kinds, Module, ModuleSymbols, Recipe};
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt;
 use std::io;
 use std::ops::Range;
@@ -39,6 +42,21 @@ pub enum Warning {
         path: PathBuf,
         /// The system's or the parser's reason.
         reason: io::Error,
+    },
+    /// Values of its functions are wanted, and its debug information cannot be read.
+    Values {
+        /// The file.
+        path: PathBuf,
+        /// The system's or the parser's reason.
+        reason: io::Error,
+    },
+    /// Values of these functions are wanted, by the linker's names, and there is no debug
+    /// information of them.
+    Undescribed {
+        /// The file.
+        path: PathBuf,
+        /// The functions.
+        functions: Vec<String>,
     },
     /// A function of it was asked for, and its symbol table is gone.
     Stripped {
@@ -72,6 +90,24 @@ impl fmt::Display for Warning {
                 "{}: {reason}: the frames of its coroutines are sought where they usually are; compile with -g again to have them looked up",
                 path.display()
             ),
+            Warning::Values { path, reason } => write!(
+                f,
+                "{}: {reason}: arguments and results of its functions are not recorded; compile with -g again",
+                path.display()
+            ),
+            Warning::Undescribed { path, functions } => {
+                let first = functions.first().map_or("", String::as_str);
+                let more = match functions.len() {
+                    0 | 1 => String::new(),
+                    count => format!(" and {} more of its functions", count - 1),
+                };
+                write!(
+                    f,
+                    "{}: no debug information of {}{more}, so arguments and results are not recorded; compile with -g",
+                    path.display(),
+                    crate::demangle(first)
+                )
+            }
             Warning::Stripped { path } => {
                 let name = path
                     .file_name()
@@ -380,6 +416,34 @@ impl Images {
         coroutines::with_symbols(known, &table)
     }
 
+    /// What the library records of functions of the file that `module` was mapped from, by its
+    /// debug information: calls of hooks, in order. `wanted` is asked with symbols.
+    pub fn values(
+        &mut self,
+        module: &Module,
+        wanted: &mut dyn FnMut(&str) -> ValuesWanted,
+    ) -> Vec<FoundValues> {
+        let Some(table) = self.table(module).filter(|table| table.calls_hooks()) else {
+            return Vec::new();
+        };
+        let path = module.path.clone();
+        match described_values(&path, &table, wanted) {
+            Ok((found, lacking)) => {
+                if !lacking.is_empty() {
+                    self.warnings.push(Warning::Undescribed {
+                        path,
+                        functions: lacking.into_iter().collect(),
+                    });
+                }
+                found
+            }
+            Err(reason) => {
+                self.warnings.push(Warning::Values { path, reason });
+                Vec::new()
+            }
+        }
+    }
+
     /// Where the coroutine that `function` makes, runs or destroys suspends at the point with this
     /// resume index: the instruction's address in the traced process, as far as the file that
     /// `module` was mapped from and its debug information tell. `Some(None)`: the line of that
@@ -490,6 +554,26 @@ fn bodies_in(table: &SymbolTable) -> HashMap<String, (u64, u64)> {
         }
     }
     bodies
+}
+
+/// What the debug information of the file at `path`, whose symbols are `table`, says of wanted
+/// functions; it may be in a file of its own. The names are those of wanted functions without.
+fn described_values(
+    path: &Path,
+    table: &SymbolTable,
+    wanted: &mut dyn FnMut(&str) -> ValuesWanted,
+) -> io::Result<(Vec<FoundValues>, BTreeSet<String>)> {
+    let program = files::map(path)?;
+    let debug = match coroutines::is_described(&program) {
+        true => None,
+        false => {
+            let own = SymbolTable::parse(&program).map_err(io::Error::other)?;
+            files::debug_file(path, &own).map(|(debug, _)| debug)
+        }
+    };
+    let debug = debug.map(|debug| files::map(&debug)).transpose()?;
+    let debug = debug.as_deref().unwrap_or(&program);
+    values::recipes((&program, debug), table, wanted).map_err(io::Error::other)
 }
 
 /// What the debug information of the file at `path` says of coroutines; it may be in a file of its

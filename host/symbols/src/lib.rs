@@ -22,6 +22,7 @@ mod table;
 mod tail_jumps;
 mod unpack;
 mod unwinder;
+mod values;
 
 pub use coroutine_names::{CoroutinePart, coroutine_part};
 pub use demangle::{abbreviate, demangle, without_parameters, without_return_type};
@@ -31,3 +32,4 @@ pub use lines::SourceLine;
 pub use resolver::{Location, Resolver, printable};
 pub use table::{ParseError, SymbolTable};
 pub use tail_jumps::TailJump;
+pub use values::{FoundValues, ValuesWanted};

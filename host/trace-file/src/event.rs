@@ -1,6 +1,6 @@
 //! One event, as everything beyond this crate sees it.
 
-use crate::{Addr, Nanos, ObjectKind, Wait};
+use crate::{Addr, Nanos, ObjectKind, Values, Wait};
 use std::fmt;
 use std::num::NonZeroU64;
 
@@ -127,6 +127,9 @@ pub enum EventKind<'a> {
         /// The function that destroys the coroutine, as the frame names it.
         destroyer: Addr,
     },
+    /// What the call was given whose enter comes next on the thread, or gives back whose exit
+    /// comes next; the calls of a signal's handler may lie between.
+    Values(Values<'a>),
     /// A coroutine is suspended as the program exits.
     FrameLeft {
         /// Its frame.

@@ -14,8 +14,8 @@ use crate::thread::Thread;
 use crate::untimed::Untimed;
 use crate::waits;
 use crate::{
-    Addr, Callee, CoroutineFrame, Error, Event, EventKind, Made, Nanos, ObjectKind, Remarks, Ticks,
-    Wait, Way, Why,
+    Addr, Callee, CoroutineFrame, Error, Event, EventKind, Made, Nanos, ObjectKind, Of, Remarks,
+    Ticks, Values, Wait, Way, Why,
 };
 use zerocopy::IntoBytes;
 use zerocopy::little_endian::U64;
@@ -256,6 +256,47 @@ impl<'a> Events<'a> {
         Ok(Some(Event { time, way, kind }))
     }
 
+    /// Whether the next event is the enter, or an exit, that values of the function with these low
+    /// bits of its address belong to. It is not where a signal's handler came between, or where a
+    /// filter or a lack of room has left the call out.
+    fn call_follows(&self, of: Of, function: u32) -> bool {
+        let mut at = self.at.clone().unlimited();
+        loop {
+            let Some(word) = at.word() else {
+                match at.next_run() {
+                    Ok(true) => continue,
+                    Ok(false) | Err(_) => return false,
+                }
+            };
+            let exit = word & SHORT_EXIT != 0;
+            if word & SHORT != 0 {
+                return match of {
+                    Of::Arguments => {
+                        !exit
+                            && at
+                                .pass_enter()
+                                .is_ok_and(|second| (second >> 32) as u32 == function)
+                    }
+                    Of::Result => exit,
+                };
+            }
+            let Ok(record) = at.pass_record() else {
+                return false;
+            };
+            match record.kind {
+                kind::BASE | kind::CAPTURE => {}
+                kind::WIDE_ENTER => {
+                    let entered = record
+                        .word(3)
+                        .is_ok_and(|entered| entered as u32 == function);
+                    return of == Of::Arguments && entered;
+                }
+                kind::WIDE_EXIT => return of == Of::Result,
+                _ => return false,
+            }
+        }
+    }
+
     fn other(&mut self) -> Other<'a> {
         let record = self.at.pass_record()?;
         let way = |high| match high {
@@ -347,6 +388,26 @@ impl<'a> Events<'a> {
                     self.captures.push(record.high, frame);
                 }
                 return Ok(None);
+            }
+            kind::ARGUMENTS | kind::RESULT => {
+                let of = match record.kind {
+                    kind::ARGUMENTS => Of::Arguments,
+                    _ => Of::Result,
+                };
+                let what = record.word(1)?;
+                if !self.call_follows(of, record.high) {
+                    return Ok(None);
+                }
+                // The last word repeats the first.
+                let values = words.get(2..words.len().saturating_sub(1));
+                let values = EventKind::Values(Values {
+                    of,
+                    function: record.high,
+                    shape: what as u32,
+                    missing: (what >> 32) as u32,
+                    words: values.unwrap_or_default(),
+                });
+                return Ok(Some((self.latest, Way::default(), values)));
             }
             kind::FRAME_MADE => {
                 let (frame, sp) = (Addr(record.word(2)?), record.high);

@@ -64,6 +64,8 @@ pub mod kind {
     pub const STACK_MADE: u64 = 15;
     pub const STRAND_MADE: u64 = 16;
     pub const TIME: u64 = 17;
+    pub const ARGUMENTS: u64 = 20;
+    pub const RESULT: u64 = 21;
     pub const OBJECT_MET: u64 = 24;
     pub const WAIT: u64 = 25;
     pub const WAIT_ENDED: u64 = 26;

@@ -51,6 +51,7 @@ mod thread;
 mod trace;
 mod units;
 mod untimed;
+mod values;
 mod waits;
 mod workers;
 pub mod write;
@@ -66,7 +67,7 @@ pub use merge::Place;
 pub use modules::{Module, Modules};
 pub use objects::{Object, Objects};
 pub use pack::{ModuleSymbols, Packed, pack};
-pub use plan::{Kinds, PlanRange, Planner};
+pub use plan::{Kinds, ModulePlan, PlanRange, Planner, ValueSite};
 pub use process::Process;
 pub use recipe::{FramePlace, FrameRegister, Recipe};
 pub use remarks::{Remarks, Uncertainty};
@@ -74,6 +75,9 @@ pub use stored::stored;
 pub use thread::{Run, Thread};
 pub use trace::{Trace, Unrecordable, is_trace, marker};
 pub use units::{Addr, Nanos, Ticks};
+pub use values::{
+    Field, Kept, Member, Missing, Of, Part, Shape, Shapes, Source, Step, Type, Value, Values,
+};
 pub use waits::{Holder, ObjectKind, Wait};
 pub use workers::Workers;
 

@@ -3,7 +3,7 @@
 
 use crate::alive::written_by_someone;
 use crate::collect::Requests;
-use crate::{Addr, Error, Module, Modules, Recipe, trace};
+use crate::{Addr, Error, Module, Modules, Recipe, Step, trace};
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::Write;
@@ -66,6 +66,38 @@ pub struct PlanRange {
     pub recipe: Recipe,
 }
 
+/// A call of a hook before which the library records values.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ValueSite {
+    /// The address that the hook returns to, in the file's own address space.
+    pub address: u64,
+    /// The function as an enter records it: its address, or by `-mfentry` the one that the hook at
+    /// its beginning returns to.
+    pub function: u64,
+    /// The number of the [`Shape`](crate::Shape) that the steps fill.
+    pub shape: u32,
+    /// How the library finds the values.
+    pub steps: Vec<Step>,
+}
+
+/// What the library is told of a module.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ModulePlan {
+    /// In order, without overlaps.
+    pub ranges: Vec<PlanRange>,
+    /// In order of their addresses.
+    pub sites: Vec<ValueSite>,
+}
+
+impl From<Vec<PlanRange>> for ModulePlan {
+    fn from(ranges: Vec<PlanRange>) -> Self {
+        ModulePlan {
+            ranges,
+            sites: Vec::new(),
+        }
+    }
+}
+
 /// Answers the processes of a trace that ask for plans.
 #[derive(Debug)]
 pub struct Planner {
@@ -115,21 +147,21 @@ impl Planner {
         Ok(move || requests.wake())
     }
 
-    /// Answers until `go_on` says no; asks it at least every `at_most`. `ranges` tells what is to
-    /// be said of a module: in order, without overlaps.
+    /// Answers until `go_on` says no; asks it at least every `at_most`. `plan` tells what is to
+    /// be said of a module.
     ///
     /// # Errors
-    /// A plan cannot be written, or what a process has written is damaged. No process waits for one
+    /// What `plan` gives; a plan cannot be written, or what a process has written is damaged. No process waits for one
     /// any more then.
     pub fn serve(
         mut self,
         at_most: Duration,
         mut go_on: impl FnMut() -> bool,
-        mut ranges: impl FnMut(&Module) -> Vec<PlanRange>,
+        mut plan: impl FnMut(&Module) -> Result<ModulePlan, Error>,
     ) -> Result<(), Error> {
         while go_on() {
             let seen = self.requests.count();
-            match self.answer_all(&mut ranges) {
+            match self.answer_all(&mut plan) {
                 Ok(0) => self.requests.wait(seen, at_most),
                 Ok(_) => {}
                 Err(error) => {
@@ -144,7 +176,7 @@ impl Planner {
 
     fn answer_all(
         &mut self,
-        ranges: &mut impl FnMut(&Module) -> Vec<PlanRange>,
+        plan: &mut impl FnMut(&Module) -> Result<ModulePlan, Error>,
     ) -> Result<usize, Error> {
         let mut answers = 0;
         for (directory, _) in trace::image_directories(&self.trace)? {
@@ -152,7 +184,7 @@ impl Planner {
                 continue;
             }
             let process = self.processes.entry(directory.clone()).or_default();
-            if process.answer(&directory, ranges)? {
+            if process.answer(&directory, plan)? {
                 self.requests.answer();
                 answers += 1;
             }
@@ -187,7 +219,7 @@ impl Answered {
     fn answer(
         &mut self,
         directory: &Path,
-        ranges: &mut impl FnMut(&Module) -> Vec<PlanRange>,
+        plan: &mut impl FnMut(&Module) -> Result<ModulePlan, Error>,
     ) -> Result<bool, Error> {
         let path = directory.join("modules");
         let size = match std::fs::metadata(&path) {
@@ -214,13 +246,11 @@ impl Answered {
             return Ok(false);
         };
         let loads = Modules::loads(&path, self.bytes, news)?;
-        let parts: Vec<(Module, Vec<PlanRange>)> = loads
-            .into_iter()
-            .map(|module| {
-                let found = ranges(&module);
-                (module, found)
-            })
-            .collect();
+        let parts = loads.into_iter().map(|module| {
+            let plan = plan(&module)?;
+            Ok((module, plan))
+        });
+        let parts = parts.collect::<Result<Vec<(Module, ModulePlan)>, Error>>()?;
         self.bytes = complete;
         self.plans += 1;
         // Under its own name it is complete.
@@ -237,29 +267,56 @@ impl Answered {
 }
 
 /// The file's bytes (docs/trace-format.md, Plans).
-fn encode(covered: usize, parts: &[(Module, Vec<PlanRange>)]) -> Vec<u8> {
+fn encode(covered: usize, parts: &[(Module, ModulePlan)]) -> Vec<u8> {
+    let (sites, recipes) = encode_sites(parts);
     let mut bytes = b"HEDLPLAN".to_vec();
     bytes.extend(crate::VERSION.to_le_bytes());
     bytes.extend((parts.len() as u32).to_le_bytes());
     bytes.extend((covered as u64).to_le_bytes());
-    bytes.extend(0_u64.to_le_bytes());
+    bytes.extend((sites.len() as u32).to_le_bytes());
+    bytes.extend((recipes.len() as u32).to_le_bytes());
     let mut first = 0;
-    for (module, ranges) in parts {
-        let count = ranges.len() as u64;
+    for (module, plan) in parts {
+        let count = plan.ranges.len() as u64;
         for field in [module.start.0, module.end.0, first, count] {
             bytes.extend(field.to_le_bytes());
         }
         first += count;
     }
-    for (module, ranges) in parts {
-        for range in ranges {
+    for (module, plan) in parts {
+        for range in &plan.ranges {
             let Addr(start) = Addr(range.start.wrapping_add(module.bias));
             bytes.extend(start.to_le_bytes());
             bytes.extend(range.size.to_le_bytes());
             bytes.extend((range.kinds.bits() | range.recipe.bits()).to_le_bytes());
         }
     }
+    for word in sites.iter().flatten().chain(&recipes) {
+        bytes.extend(word.to_le_bytes());
+    }
     bytes
+}
+
+/// The sites in order of their addresses, and the words of their recipes, the same ones once.
+fn encode_sites(parts: &[(Module, ModulePlan)]) -> (Vec<[u64; 3]>, Vec<u64>) {
+    let (mut sites, mut recipes) = (Vec::new(), Vec::new());
+    let mut known: HashMap<Vec<u64>, u64> = HashMap::new();
+    for (module, plan) in parts {
+        for site in &plan.sites {
+            let count = site.steps.len() as u64;
+            let mut recipe = vec![u64::from(site.shape) | count << 32];
+            recipe.extend(site.steps.iter().map(|step| step.word()));
+            let first = *known.entry(recipe).or_insert_with_key(|recipe| {
+                let first = recipes.len() as u64;
+                recipes.extend(recipe);
+                first
+            });
+            let here = |address: u64| address.wrapping_add(module.bias);
+            sites.push([here(site.address), here(site.function), first]);
+        }
+    }
+    sites.sort_unstable();
+    (sites, recipes)
 }
 
 #[cfg(test)]
@@ -299,16 +356,24 @@ mod tests {
                     },
                 };
                 if module.path == Path::new("/b") {
-                    vec![]
-                } else {
-                    vec![range]
+                    return Ok(ModulePlan::default());
                 }
+                let site = |address| ValueSite {
+                    address,
+                    function: 0x20,
+                    shape: 9,
+                    steps: vec![Step::Register(5, -8), Step::Put(4)],
+                };
+                Ok(ModulePlan {
+                    ranges: vec![range],
+                    sites: vec![site(0x25), site(0x30)],
+                })
             })
             .unwrap();
         let word =
             |bytes: &[u8], at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap());
         let plan = std::fs::read(process.join("plan-1")).unwrap();
-        assert_eq!(plan.len(), 32 + 2 * 32 + 16);
+        assert_eq!(plan.len(), 32 + 2 * 32 + 16 + 2 * 24 + 3 * 8);
         assert_eq!(&plan[..16], b"HEDLPLAN\x03\0\0\0\x02\0\0\0");
         let words: Vec<u64> = (16..plan.len())
             .step_by(8)
@@ -318,7 +383,7 @@ mod tests {
             words,
             [
                 first.len() as u64,
-                0,
+                3 << 32 | 2,
                 0x1000,
                 0x3000,
                 0,
@@ -328,7 +393,16 @@ mod tests {
                 1,
                 0,
                 0x120,
-                (22 << 16 | 66 << 8 | 10) << 32 | 4
+                (22 << 16 | 66 << 8 | 10) << 32 | 4,
+                0x125,
+                0x120,
+                0,
+                0x130,
+                0x120,
+                0,
+                2 << 32 | 9,
+                0xffff_fff8_0000_0501,
+                0x0004_0003,
             ]
         );
         let plan = std::fs::read(process.join("plan-2")).unwrap();
@@ -359,7 +433,11 @@ mod tests {
             .write(true)
             .open(first.join("process"))
             .unwrap();
-        let mut answer = || planner.answer_all(&mut |_| Vec::new()).unwrap();
+        let mut answer = || {
+            planner
+                .answer_all(&mut |_| Ok(ModulePlan::default()))
+                .unwrap()
+        };
         assert_eq!(answer(), many);
         assert_eq!(answer(), 0);
         if written_by_someone(&first.join("process")).is_some() {

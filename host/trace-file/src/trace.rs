@@ -5,7 +5,8 @@ use crate::file::{open, text_of, unborn};
 use crate::merge::in_order;
 use crate::pack::{Held, ModuleSymbols, unpack};
 use crate::process::{Head, Process, rate};
-use crate::{Error, Event, Lack, Nanos, OLDEST, Place, Rate, Remarks, VERSION};
+use crate::values::SHAPES;
+use crate::{Error, Event, Lack, Nanos, OLDEST, Place, Rate, Remarks, Shapes, VERSION};
 use std::collections::{BTreeMap, HashMap};
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -34,11 +35,28 @@ pub struct Trace {
     symbols: Option<Vec<ModuleSymbols>>,
     filters: Option<String>,
     unrecorded: String,
+    shapes: Shapes,
     processes: Vec<Process>,
     /// The `process` files that are missing.
     headless: Vec<Lack>,
     epoch: Nanos,
     rate: Rate,
+}
+
+/// The shapes of the trace at `path`. Those of a snapshot are beside it.
+fn shapes_of(path: &Path) -> Result<Shapes, Error> {
+    let mut text = text_of(&path.join(SHAPES))?;
+    let is_snapshot = path
+        .file_name()
+        .is_some_and(|name| name.to_string_lossy().starts_with("snapshot-"));
+    if text.is_none()
+        && is_snapshot
+        && let Some(around) = path.parent()
+    {
+        text = text_of(&around.join(SHAPES))?;
+    }
+    let text = text.unwrap_or_default();
+    Ok(Shapes::parse(String::from_utf8_lossy(&text).into_owned()))
 }
 
 impl Trace {
@@ -84,6 +102,7 @@ impl Trace {
         let headless = headless(path)?;
         let unrecorded = text_of(&path.join(UNRECORDED))?.unwrap_or_default();
         let unrecorded = String::from_utf8_lossy(&unrecorded).into_owned();
+        let shapes = shapes_of(path)?;
         let mut found = images(path)?;
         found.sort_by_key(|(head, _)| (head.first.ticks, head.pid, head.image));
         let heads: Vec<Head> = found.iter().map(|(head, _)| head.clone()).collect();
@@ -133,6 +152,7 @@ impl Trace {
             symbols: None,
             filters,
             unrecorded,
+            shapes,
             processes,
             headless,
             epoch,
@@ -148,6 +168,11 @@ impl Trace {
     /// The options of `heddle record` that made it record less; `None` if there were none.
     pub fn filters(&self) -> Option<&str> {
         self.filters.as_deref()
+    }
+
+    /// The shapes of the values that were recorded; none where no values were asked for.
+    pub fn shapes(&self) -> &Shapes {
+        &self.shapes
     }
 
     /// The programs that were started and could not be recorded: why, the path, and how often.

@@ -67,6 +67,8 @@ pub struct Call {
     /// Who called, where that was not the call above: code that is not traced, such as libc calling
     /// a comparator.
     pub foreign: Option<Foreign>,
+    /// What they were given and gave back, where that was recorded: ` {n = 5} = 8`; else empty.
+    pub values: String,
     /// How many.
     pub calls: u64,
     /// The shortest of those that returned, in ns; `u64::MAX` if none did.
@@ -95,6 +97,7 @@ impl Call {
         Call {
             name: name.to_owned(),
             short: short.to_owned(),
+            values: String::new(),
             foreign: None,
             calls: 1,
             min: 0,

@@ -2,6 +2,7 @@
 
 use crate::glob::glob;
 use crate::{Call, Process, Strand, StrandKind};
+use std::borrow::Cow;
 
 /// An expected tree: the processes of a trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -174,7 +175,14 @@ impl CallPattern {
             (None, Some(parent)) => named(pattern, &parent.name, &parent.short),
             (None, None) => false,
         };
-        named(&self.name, &call.name, &call.short) && self.caller.as_ref().is_none_or(caller)
+        let (name, short) = match crate::line::has_values(&self.name) {
+            true => (
+                format!("{}{}", call.name, call.values).into(),
+                format!("{}{}", call.short, call.values).into(),
+            ),
+            false => (Cow::from(&call.name), Cow::from(&call.short)),
+        };
+        named(&self.name, &name, &short) && self.caller.as_ref().is_none_or(caller)
     }
 
     /// Whether every one of these calls took as long as it may. One that was still open at the end

@@ -3,6 +3,7 @@
 
 use crate::expected::Pattern;
 use crate::glob::glob;
+use crate::line::without_values;
 use crate::{Call, CallPattern, Expected, Item, Process, Strand, StrandKind};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -107,14 +108,14 @@ fn unknown(expected: &Expected, strands: &[&Strand]) -> Vec<String> {
     of_threads.for_each(|thread| required(&thread.calls, &mut patterns));
     let mut hints: Vec<String> = Vec::new();
     for pattern in patterns {
-        let named =
-            |&(name, short): &(&str, &str)| glob(&pattern.name, name) || glob(&pattern.name, short);
+        let wanted = without_values(&pattern.name);
+        let named = |&(name, short): &(&str, &str)| glob(wanted, name) || glob(wanted, short);
         if names.iter().any(named) {
             continue;
         }
-        let meant = nearest(&pattern.name, &names)
+        let meant = nearest(wanted, &names)
             .map_or(String::new(), |name| format!("; did you mean `{name}`?"));
-        let hint = format!("no call in the trace is named `{}`{meant}", pattern.name);
+        let hint = format!("no call in the trace is named `{wanted}`{meant}");
         if !hints.contains(&hint) {
             hints.push(hint);
         }

@@ -39,9 +39,33 @@ pub fn parts(text: &str) -> Result<Parts<'_>, String> {
     })
 }
 
+/// Where the values begin that stand behind a call's name, if there are any: `fib {n = 5} = 8`.
+fn values_at(name: &str) -> Option<usize> {
+    // `f<int, {lambda()#1}>`
+    let is_name = |rest: &str| rest.starts_with("lambda") || rest.starts_with("unnamed");
+    let mut braces = name.match_indices(" {");
+    let given = braces.find(|(at, brace)| !is_name(&name[at + brace.len()..]));
+    // No function's name has a lone sign: it is `operator=`.
+    let back = name.match_indices(" = ").next();
+    [given, back].into_iter().flatten().map(|(at, _)| at).min()
+}
+
+/// Whether a call's name has its values behind it.
+pub fn has_values(name: &str) -> bool {
+    values_at(name).is_some()
+}
+
+/// A call's name without its values.
+pub fn without_values(name: &str) -> &str {
+    &name[..values_at(name).unwrap_or(name.len())]
+}
+
 /// What is wrong with a call's name that looks like a count, a time or a caller written amiss; no
 /// function's name ends so.
 pub fn slip(name: &str) -> Option<String> {
+    if has_values(name) {
+        return None;
+    }
     if matches!(name, ".." | "...." | "…") {
         return Some("for any calls, write `...`".into());
     }

@@ -73,7 +73,8 @@ impl Shape for Strand {
 
 impl Shape for Call {
     fn same(&self, other: &Self) -> bool {
-        (&self.name, &self.foreign, self.calls) == (&other.name, &other.foreign, other.calls)
+        (&self.name, &self.values, &self.foreign, self.calls)
+            == (&other.name, &other.values, &other.foreign, other.calls)
             && same_all(&self.children, &other.children)
     }
 }
@@ -102,7 +103,7 @@ pub fn call_line(call: &Call, times: bool, root: bool) -> String {
     });
     format!(
         "{}{}",
-        function(&call.name),
+        function(&format!("{}{}", call.name, call.values)),
         suffix(
             Count {
                 low: call.calls,

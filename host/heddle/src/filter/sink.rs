@@ -8,9 +8,10 @@ use super::left_out::{By, LeftOut};
 use super::open::{Base, Change, Fate, Life, Open};
 use super::range::TimeRange;
 use super::rules::Rules;
+use crate::values::Waiting;
 use heddle_calls::End;
 use heddle_strands::{Call, Decoded, Kind, Sink, Strand, StrandId, StrandSpan};
-use heddle_trace_file::{Callee, Event, Kinds, Nanos};
+use heddle_trace_file::{Callee, Event, EventKind, Kinds, Nanos};
 use rustc_hash::FxHashMap;
 use std::collections::HashSet;
 
@@ -69,6 +70,8 @@ pub struct Filtered<'f, S> {
     begun: bool,
     turn: u64,
     left_out: LeftOut,
+    /// Values whose call comes next: of one that is left out, they are, too.
+    values: Waiting,
 }
 
 /// See [`Learned`], of one part of the trace.
@@ -115,6 +118,7 @@ impl<'f, S> Filtered<'f, S> {
             begun: rules.range.is_none_or(|range| range.from == Nanos(0)),
             turn: 0,
             left_out: LeftOut::default(),
+            values: Waiting::default(),
         }
     }
 
@@ -407,7 +411,12 @@ impl<S: Filterable> Sink for Filtered<'_, S> {
             outside: 0,
             holds: false,
         });
+        let values = self.values.of_enter(call);
         if tells {
+            if let Some(values) = values {
+                let event = values.event(call.enter);
+                self.inner.other(call.strand, call.thread, &event);
+            }
             self.inner.enter(&told);
         }
     }
@@ -422,7 +431,12 @@ impl<S: Filterable> Sink for Filtered<'_, S> {
         let own = span.span.own().0.saturating_add(open.left_out);
         let told = matches!(open.fate, Fate::Told);
         let mut holds = open.holds;
+        let values = self.values.of_leave(span);
         if told {
+            if let Some(values) = values {
+                let event = values.event(time);
+                self.inner.other(span.strand, span.thread, &event);
+            }
             self.tell_end(span, &open, own);
             let long = self.rules.min_time.is_none_or(|least| {
                 span.span.duration() >= least || span.span.end != End::Returned || holds
@@ -464,6 +478,7 @@ impl<S: Filterable> Sink for Filtered<'_, S> {
 
     fn unmatched(&mut self, strand: StrandId, thread: usize, function: Callee, time: Nanos) {
         self.reach(time);
+        self.values.clear(thread);
         let takes_thread = self.rules.takes_thread(self.process, thread);
         let limits = self.rules.limits;
         let around = self.life(strand).map(|life| life.around());
@@ -477,6 +492,10 @@ impl<S: Filterable> Sink for Filtered<'_, S> {
 
     fn other(&mut self, strand: StrandId, thread: usize, event: &Event<'_>) {
         self.reach(event.time);
+        if let EventKind::Values(values) = event.kind {
+            self.values.take(thread, values);
+            return;
+        }
         if let Some(top) = self.life(strand).and_then(|life| life.open.last_mut()) {
             top.holds = true;
         }

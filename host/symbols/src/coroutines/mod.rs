@@ -16,7 +16,7 @@
 //! coroutine still runs, link-time optimisation (functions in units of their own, called
 //! `<artificial>`, that refer to what they are in others').
 
-mod cfa;
+pub(crate) mod cfa;
 mod frame_code;
 mod frame_type;
 mod place;
@@ -37,7 +37,7 @@ use std::ops::Range;
 pub(crate) use suspensions::suspensions;
 
 /// DWARF as it lies in the file.
-type Slice<'a> = EndianSlice<'a, LittleEndian>;
+pub(crate) type Slice<'a> = EndianSlice<'a, LittleEndian>;
 
 /// Why there are no recipes.
 #[derive(Debug, thiserror::Error)]

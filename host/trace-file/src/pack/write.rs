@@ -5,6 +5,7 @@ use super::{ModuleSymbols, codec};
 use crate::layout::{BLOCK_HEADER, ProcessHeader};
 use crate::process::Process;
 use crate::trace::{FILTERS, UNRECORDED};
+use crate::values::SHAPES;
 use crate::{Error, Trace, objects};
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -62,6 +63,9 @@ fn write<W: Write>(
     }
     if !trace.unrecorded_text().is_empty() {
         add(kind::FILE, UNRECORDED, trace.unrecorded_text().as_bytes())?;
+    }
+    if !trace.shapes().is_empty() {
+        add(kind::FILE, SHAPES, trace.shapes().text.as_bytes())?;
     }
     for module in symbols {
         let name = format!(

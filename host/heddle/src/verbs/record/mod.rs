@@ -10,6 +10,7 @@ mod planning;
 mod preview;
 mod program;
 mod run;
+mod valuing;
 
 use crate::coroutine_calls::{ClangModules, Count};
 use crate::file_limit;
@@ -45,6 +46,8 @@ pub struct Args {
     /// Print the functions that -F, -N, --start-at and --stop-at mean, and run nothing
     #[arg(long, help_heading = "Recording less")]
     dry_run: bool,
+    #[command(flatten)]
+    values: valuing::ValueOptions,
     #[command(flatten)]
     modes: modes::Modes,
 }
@@ -85,11 +88,16 @@ fn record(args: &Args) -> Result<ExitCode, Failure> {
         .env("HEDDLE_DIR", trace.path());
     args.less.tell(&mut command);
     args.modes.tell(&mut command);
+    args.values.tell(&mut command);
     directory::say_filters(&claim, &trace, &args.less.typed())?;
     file_limit::restored(&mut command);
     let collecting = collector::start(&trace, &shown, claim, args.modes.keep_everything())?;
-    let planning = planning::start(trace.path(), &args.less, args.modes.plans_coroutines())
-        .inspect_err(|_| _ = trace.discard())?;
+    let wanted = planning::Wanted {
+        less: args.less.clone(),
+        values: args.values.clone(),
+        coroutines: args.modes.plans_coroutines(),
+    };
+    let planning = planning::start(trace.path(), wanted).inspect_err(|_| _ = trace.discard())?;
     let status = run::run(&mut command);
     if let Some(planning) = planning {
         planning.finish();

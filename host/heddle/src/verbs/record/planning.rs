@@ -3,10 +3,11 @@
 
 use super::failure::Failure;
 use super::filtering::{Options, Search};
+use super::valuing::{self, Valuing};
 use crate::names::printable;
 use crate::notes::warning;
 use heddle_symbols::Images;
-use heddle_trace_file::{Error, Kinds, Module, PlanRange, Planner, Recipe};
+use heddle_trace_file::{Error, Kinds, Module, ModulePlan, PlanRange, Planner, Recipe, ValueSite};
 use std::collections::HashMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -26,25 +27,32 @@ pub struct Planning {
 /// A request wakes us; this is for one that was killed before it could.
 const AT_MOST: Duration = Duration::from_secs(1);
 
-/// Starts to answer, if there are patterns or if `coroutines` are to be told of. To be called while
-/// the trace at `trace` is being collected, before the program begins.
-pub fn start(
-    trace: &Path,
-    options: &Options,
-    coroutines: bool,
-) -> Result<Option<Planning>, Failure> {
-    if options.patterns().next().is_none() && !coroutines {
+/// What the library is to be told.
+pub struct Wanted {
+    /// Which functions patterns mean.
+    pub less: Options,
+    /// Where the values of functions are.
+    pub values: valuing::ValueOptions,
+    /// Where coroutines have their frames.
+    pub coroutines: bool,
+}
+
+/// Starts to answer, if anything is wanted. To be called while the trace at `trace` is being
+/// collected, before the program begins.
+pub fn start(trace: &Path, wanted: Wanted) -> Result<Option<Planning>, Failure> {
+    let has_patterns = wanted.less.patterns().next().is_some();
+    if !has_patterns && !wanted.values.is_any() && !wanted.coroutines {
         return Ok(None);
     }
     let failed = |error: Error| Failure::ours(format!("cannot begin to record: {error}"));
     let planner = Planner::begin(trace).map_err(failed)?;
     let wake = planner.waker().map_err(failed)?;
     let stop = Arc::new(AtomicBool::new(false));
-    let (stopped, options) = (stop.clone(), options.clone());
+    let (stopped, trace) = (stop.clone(), trace.to_owned());
     let work = move || {
-        let mut modules = Modules::new(&options, coroutines);
+        let mut modules = Modules::new(&trace, &wanted);
         let go_on = || !stopped.load(SeqCst);
-        planner.serve(AT_MOST, go_on, |module| modules.ranges(module))?;
+        planner.serve(AT_MOST, go_on, |module| modules.plan(module))?;
         Ok(modules.warnings())
     };
     let thread = std::thread::Builder::new()
@@ -79,33 +87,49 @@ impl Planning {
 /// The files of the modules that were asked for.
 struct Modules<'a> {
     search: Search<'a>,
+    valuing: Valuing<'a>,
     coroutines: bool,
     images: Images,
-    known: HashMap<(PathBuf, Option<String>), Vec<PlanRange>>,
+    known: HashMap<(PathBuf, Option<String>), ModulePlan>,
 }
 
 impl<'a> Modules<'a> {
-    fn new(options: &'a Options, coroutines: bool) -> Self {
+    fn new(trace: &Path, wanted: &'a Wanted) -> Self {
         Modules {
-            search: Search::new(options),
-            coroutines,
+            search: Search::new(&wanted.less),
+            valuing: Valuing::new(trace, &wanted.values),
+            coroutines: wanted.coroutines,
             images: Images::new(),
             known: HashMap::new(),
         }
     }
 
-    fn ranges(&mut self, module: &Module) -> Vec<PlanRange> {
+    fn plan(&mut self, module: &Module) -> Result<ModulePlan, Error> {
         let key = (module.path.clone(), module.build_id.clone());
         if let Some(known) = self.known.get(&key) {
-            return known.clone();
+            return Ok(known.clone());
         }
-        let ranges = if self.images.may_call_hooks(module) {
-            self.sought(module)
+        let plan = if self.images.may_call_hooks(module) {
+            ModulePlan {
+                ranges: self.sought(module),
+                sites: self.values(module)?,
+            }
         } else {
-            Vec::new()
+            ModulePlan::default()
         };
-        self.known.insert(key, ranges.clone());
-        ranges
+        self.known.insert(key, plan.clone());
+        Ok(plan)
+    }
+
+    fn values(&mut self, module: &Module) -> Result<Vec<ValueSite>, Error> {
+        if !self.valuing.is_any() {
+            return Ok(Vec::new());
+        }
+        let valuing = &mut self.valuing;
+        let found = self
+            .images
+            .values(module, &mut |symbol| valuing.wanted(symbol));
+        self.valuing.numbered(found)
     }
 
     fn sought(&mut self, module: &Module) -> Vec<PlanRange> {
@@ -131,6 +155,7 @@ impl<'a> Modules<'a> {
             return Vec::new();
         }
         let mut all = self.search.unmatched();
+        all.extend(self.valuing.unmatched());
         let images = self.images.take_warnings();
         all.extend(images.iter().map(|warning| printable(&warning.to_string())));
         all

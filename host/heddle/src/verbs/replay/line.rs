@@ -1,9 +1,10 @@
 //! The lines that `heddle replay` prints, before a format writes them.
 
 use crate::names::{Names, may_have_frame};
+use crate::values::{Recorded, argument_list, result_text};
 use heddle_strands::{Call, StrandSpan};
 use heddle_symbols::Location;
-use heddle_trace_file::{Addr, Callee, CoroutineFrame, Nanos, Place};
+use heddle_trace_file::{Addr, Callee, CoroutineFrame, Nanos, Of, Place, Shapes};
 use std::rc::Rc;
 
 /// How names are printed.
@@ -44,6 +45,8 @@ pub struct Line {
     pub depth: usize,
     /// The coroutine's frame that was captured at an enter.
     pub frame: Option<CoroutineFrame>,
+    /// Of an enter, the call's arguments, of an exit its result, where they were recorded.
+    pub values: Option<String>,
 }
 
 /// The two answers to who called, which differ for an inlined function only.
@@ -106,7 +109,28 @@ impl Line {
             caller: None,
             depth,
             frame: None,
+            values: None,
         }
+    }
+
+    /// The same with the values that were recorded.
+    pub fn with(
+        mut self,
+        names: &mut Names,
+        place: Place,
+        recorded: Option<Recorded>,
+        shapes: &Shapes,
+    ) -> Self {
+        let Some(recorded) = recorded else {
+            return self;
+        };
+        let time = self.time;
+        let mut named = |address| names.function_at(place.process, Addr(address), time);
+        self.values = match recorded.values().of {
+            Of::Arguments => Some(argument_list(&recorded, shapes, &mut named)),
+            Of::Result => result_text(&recorded, shapes, &mut named),
+        };
+        self
     }
 }
 
@@ -156,6 +180,7 @@ impl Called {
             depth: self.depth,
             frame: frame.filter(|_| may_have_frame(&function.1)),
             function: Some(function),
+            values: None,
         }
     }
 

@@ -4,17 +4,18 @@ use super::line::{Line, OpenCall};
 use crate::filter::{Filter, Filterable, LeftOut, unwrap};
 use crate::names::{Names, thread_label};
 use crate::strand_list::label;
+use crate::values::{Recorded, Waiting};
 use heddle_calls::{End, Loose};
 use heddle_strands::{Analysis, Call, Kind, Sink, Strand, StrandId, StrandSpan, Unresolved};
-use heddle_trace_file::{Callee, Event, Nanos, Place, Remarks, Trace};
+use heddle_trace_file::{Callee, Event, EventKind, Nanos, Place, Remarks, Shapes, Trace};
 use std::collections::HashMap;
 
 /// What the last event became.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 enum Became {
     Nothing,
-    Enter(Call),
-    Exit(StrandSpan),
+    Enter(Call, Option<Recorded>),
+    Exit(StrandSpan, Option<Recorded>),
     Unmatched(StrandId, Callee, Nanos),
     Other(StrandId),
 }
@@ -22,6 +23,7 @@ enum Became {
 /// Remembers what the last event became, and who is alive.
 struct Latest {
     became: Became,
+    values: Waiting,
     depths: HashMap<StrandId, usize>,
     /// The open calls of each strand, outermost first, if they are wanted.
     open: Option<HashMap<StrandId, Vec<OpenCall>>>,
@@ -38,6 +40,7 @@ impl Latest {
     fn new(wants_open: bool) -> Self {
         Latest {
             became: Became::Nothing,
+            values: Waiting::default(),
             depths: HashMap::new(),
             open: wants_open.then(HashMap::new),
             strands: HashMap::new(),
@@ -65,25 +68,31 @@ impl Sink for Latest {
     }
 
     fn enter(&mut self, call: &Call) {
-        self.became = Became::Enter(*call);
+        let values = self.values.of_enter(call);
+        self.became = Became::Enter(*call, values);
         self.opened(call);
     }
 
     fn leave(&mut self, span: &StrandSpan) {
         self.depths.insert(span.strand, span.span.depth);
+        let values = self.values.of_leave(span);
         if span.span.end == End::Returned {
-            self.became = Became::Exit(*span);
+            self.became = Became::Exit(*span, values);
         }
         if let Some(open) = &mut self.open {
             open.entry(span.strand).or_default().pop();
         }
     }
 
-    fn unmatched(&mut self, strand: StrandId, _thread: usize, function: Callee, time: Nanos) {
+    fn unmatched(&mut self, strand: StrandId, thread: usize, function: Callee, time: Nanos) {
+        self.values.clear(thread);
         self.became = Became::Unmatched(strand, function, time);
     }
 
-    fn other(&mut self, strand: StrandId, _thread: usize, _event: &Event<'_>) {
+    fn other(&mut self, strand: StrandId, thread: usize, event: &Event<'_>) {
+        if let EventKind::Values(values) = event.kind {
+            return self.values.take(thread, values);
+        }
         self.became = Became::Other(strand);
     }
 
@@ -159,6 +168,7 @@ impl Replay<'_> {
         let mut lines = Lines {
             names,
             labels: Labels::new(self.trace, self.by),
+            shapes: self.trace.shapes(),
             each,
             failed: None,
         };
@@ -199,6 +209,7 @@ impl Replay<'_> {
 struct Lines<'a, 'b, 'n, F> {
     names: &'a mut Names<'n>,
     labels: Labels<'b>,
+    shapes: &'b Shapes,
     each: F,
     failed: Option<anyhow::Error>,
 }
@@ -212,14 +223,16 @@ where
         let names = &mut *self.names;
         let step = match std::mem::replace(&mut latest.became, Became::Nothing) {
             Became::Nothing => None,
-            Became::Enter(call) => {
+            Became::Enter(call, values) => {
                 let open = latest.open.as_ref().and_then(|open| open.get(&call.strand));
                 let open = open.map_or(&[][..], Vec::as_slice);
                 let line = Line::enter(names, place, &call);
+                let line = line.with(names, place, values, self.shapes);
                 Some((call.strand, Step::Line(line, open)))
             }
-            Became::Exit(span) => {
+            Became::Exit(span, values) => {
                 let line = Line::exit(names, place, &span);
+                let line = line.with(names, place, values, self.shapes);
                 Some((span.strand, Step::Line(line, &[])))
             }
             Became::Unmatched(id, function, time) => {

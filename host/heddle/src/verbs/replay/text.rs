@@ -26,6 +26,11 @@ pub fn line(out: &mut dyn Write, line: &Line, label: &str, style: Style) -> io::
     if let Some(frame) = line.frame {
         write!(out, " {{{frame}}}")?;
     }
+    match (&line.values, line.what) {
+        (None, _) => {}
+        (Some(arguments), What::Enter) => write!(out, " {{{arguments}}}")?,
+        (Some(result), What::Exit) => write!(out, " = {result}")?,
+    }
     match &line.caller {
         None => writeln!(out, "  <- (its enter was not recorded)"),
         Some(caller) => {
@@ -56,7 +61,9 @@ pub fn other(out: &mut dyn Write, event: &Event, label: &str, depth: usize) -> i
         | EventKind::ObjectMet { .. }
         | EventKind::Wait(_)
         | EventKind::WaitEnded { .. }
-        | EventKind::Wake { .. } => return Ok(()),
+        | EventKind::Wake { .. }
+        // They stand in the line of their call.
+        | EventKind::Values(_) => return Ok(()),
         EventKind::Gap {
             why,
             missing: count,

@@ -8,7 +8,7 @@ use std::io::{self, Write};
 /// Prints a header and the rows; by thread or strand, with columns more.
 pub fn print(out: &mut dyn Write, rows: &[Row], by: By) -> io::Result<()> {
     let columns = match by {
-        By::Function => "",
+        By::Function | By::Args => "",
         By::Thread => "pid,tid,thread,",
         By::Strand => "pid,kind,strands,strand,",
     };
@@ -16,7 +16,12 @@ pub fn print(out: &mut dyn Write, rows: &[Row], by: By) -> io::Result<()> {
     for (name, _) in TIMES {
         write!(out, ",{name}_ns")?;
     }
-    writeln!(out, ",function,module")?;
+    let values = if by == By::Args {
+        ",arguments,result"
+    } else {
+        ""
+    };
+    writeln!(out, ",function,module{values}")?;
     for row in rows {
         if let Some(group) = &row.group {
             write!(out, "{},", group.pid)?;
@@ -33,7 +38,13 @@ pub fn print(out: &mut dyn Write, rows: &[Row], by: By) -> io::Result<()> {
                 None => write!(out, ",")?,
             }
         }
-        writeln!(out, ",{},{}", quote(&row.function), quote(&row.module))?;
+        write!(out, ",{},{}", quote(&row.function), quote(&row.module))?;
+        if let Some(values) = &row.values {
+            for value in [&values.arguments, &values.result] {
+                write!(out, ",{}", quote(value.as_deref().unwrap_or_default()))?;
+            }
+        }
+        writeln!(out)?;
     }
     Ok(())
 }

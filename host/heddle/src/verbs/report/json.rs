@@ -30,6 +30,10 @@ fn object(row: &Row) -> Value {
     }
     object.insert("function".into(), json!(row.function));
     object.insert("module".into(), json!(row.module));
+    if let Some(values) = &row.values {
+        object.insert("arguments".into(), json!(values.arguments));
+        object.insert("result".into(), json!(values.result));
+    }
     object.insert("calls".into(), json!(row.stats.calls));
     for (name, column) in TIMES {
         object.insert(

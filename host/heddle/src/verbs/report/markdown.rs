@@ -6,7 +6,7 @@ use std::io::{self, Write};
 /// Prints the rows; by thread or strand, with a column more.
 pub fn print(out: &mut dyn Write, rows: &[Row], by: By) -> io::Result<()> {
     let (head, rule) = match by {
-        By::Function => ("", ""),
+        By::Function | By::Args => ("", ""),
         By::Thread => ("| thread ", "|---"),
         By::Strand => ("| strand ", "|---"),
     };
@@ -24,7 +24,7 @@ pub fn print(out: &mut dyn Write, rows: &[Row], by: By) -> io::Result<()> {
         for (_, column) in TIMES {
             write!(out, "| {} ", row.shown(column))?;
         }
-        writeln!(out, "| {} |", escape(&row.function))?;
+        writeln!(out, "| {} |", escape(&row.title()))?;
     }
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! `heddle report`: docs/report.md. One file for each format of the table.
 
+mod by_args;
 mod csv;
 mod format;
 mod json;
@@ -10,7 +11,7 @@ mod row;
 mod rows;
 mod table;
 
-use crate::filter::{FilterArgs, LeftOut};
+use crate::filter::{FilterArgs, LeftOut, Pattern};
 use crate::trace_arg::TraceArg;
 use crate::{notes, output};
 use anyhow::bail;
@@ -24,9 +25,13 @@ pub struct Args {
     #[command(flatten)]
     trace: TraceArg,
     /// A row a function, or a row a function on each thread as if it had one stack, or on each kind
-    /// of strand; or a row a lock
+    /// of strand; or a row a lock; args: a row for all calls of a function with the same arguments
+    /// and result
     #[arg(long, value_enum, default_value_t = Rows::Function)]
     by: Rows,
+    /// With --by args: only functions of this name; a name, a regular expression or glob:GLOB
+    #[arg(long, value_name = "PATTERN", value_parser = Pattern::parse)]
+    of: Vec<Pattern>,
     /// table and md are for people; in csv and json times are nanoseconds
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
@@ -49,15 +54,22 @@ enum Rows {
     Strand,
     /// Mutexes, conditions, semaphores and whatever else strands wait for (heddle record --sync)
     Lock,
+    /// Arguments and results, where they were recorded (heddle record --args)
+    Args,
 }
 
 /// Runs `heddle report`.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let trace = args.trace.open()?;
+    if !args.of.is_empty() && args.by != Rows::Args {
+        notes::error("--of goes with --by args only");
+        return Ok(ExitCode::from(2));
+    }
     let by = match args.by {
         Rows::Function => By::Function,
         Rows::Thread => By::Thread,
         Rows::Strand => By::Strand,
+        Rows::Args => By::Args,
         Rows::Lock if args.filter.is_empty() => {
             return locks::run(&trace, args.format, args.sort, args.limit);
         }
@@ -65,7 +77,10 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             "--by lock counts all operations, and cannot leave out some: leave out the filters"
         ),
     };
-    let found = rows::read(&trace, by, &args.filter)?;
+    let found = match by {
+        By::Args => by_args::read(&trace, &args.filter, &args.of)?,
+        by => rows::read(&trace, by, &args.filter)?,
+    };
     if by == By::Function && found.fibers > 0 {
         notes::goes_by_strand();
     }
@@ -79,7 +94,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         }
         Ok(())
     })?;
-    if by == By::Strand || found.fibers > 0 {
+    if matches!(by, By::Strand | By::Args) || found.fibers > 0 {
         notes::unresolved(&found.unresolved);
     }
     notes::incomplete(&trace, found.loose, &found.remarks);

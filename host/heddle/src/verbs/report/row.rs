@@ -13,8 +13,17 @@ pub struct Row {
     pub module: String,
     /// On which thread or strands, where rows are by them.
     pub group: Option<Group>,
+    /// What its calls were given and gave back, where rows are by that.
+    pub values: Option<Shown>,
     /// Its calls.
     pub stats: Stats,
+}
+
+/// Arguments and result of calls, as text; `None`: they were not recorded.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Shown {
+    pub arguments: Option<String>,
+    pub result: Option<String>,
 }
 
 /// Whose calls are rows of their own.
@@ -42,6 +51,8 @@ pub enum By {
     Function,
     Thread,
     Strand,
+    /// Arguments and results, where they were recorded
+    Args,
 }
 
 /// The numbers, in the order of the columns.
@@ -79,6 +90,21 @@ impl Row {
         }
     }
 
+    /// The function with its values, if rows are by them.
+    pub fn title(&self) -> String {
+        let mut title = self.function.clone();
+        let Some(values) = &self.values else {
+            return title;
+        };
+        if let Some(arguments) = &values.arguments {
+            title += &format!(" {{{arguments}}}");
+        }
+        if let Some(result) = &values.result {
+            title += &format!(" = {result}");
+        }
+        title
+    }
+
     /// The same for people.
     pub fn shown(&self, column: Column) -> String {
         self.time(column)
@@ -94,6 +120,7 @@ pub fn sort(rows: &mut [Row], column: Column) {
             Column::Calls => b.stats.calls.cmp(&a.stats.calls),
             time => b.time(time).cmp(&a.time(time)),
         };
-        by_number.then_with(|| (&a.function, &a.module).cmp(&(&b.function, &b.module)))
+        let name = |row: &Row| (row.function.clone(), row.module.clone(), row.values.clone());
+        by_number.then_with(|| name(a).cmp(&name(b)))
     });
 }

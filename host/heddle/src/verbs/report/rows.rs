@@ -51,7 +51,7 @@ struct Merged {
 pub fn read(trace: &Trace, by: By, filter: &FilterArgs) -> anyhow::Result<Rows> {
     let mut names = Names::new(trace);
     let wanted = match by {
-        By::Function => Wanted::OneStack,
+        By::Function | By::Args => Wanted::OneStack,
         By::Thread => Wanted::All,
         By::Strand => Wanted::OneStrand,
     };
@@ -100,6 +100,7 @@ pub fn read(trace: &Trace, by: By, filter: &FilterArgs) -> anyhow::Result<Rows> 
                 function,
                 module,
                 group: group.clone(),
+                values: None,
                 stats,
             }));
     }
@@ -133,7 +134,7 @@ fn owner_of(
     strand: &Strand,
 ) -> Owner {
     let name = match (by, strand.kind) {
-        (By::Function, _) => return Owner::All,
+        (By::Function | By::Args, _) => return Owner::All,
         (By::Thread, _) => return Owner::Thread(process, strand.thread()),
         (By::Strand, Kind::Thread) => {
             let process = &trace.processes()[process];

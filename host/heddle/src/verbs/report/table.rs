@@ -21,7 +21,7 @@ pub fn print(out: &mut dyn Write, rows: &[Row]) -> io::Result<()> {
         for (_, column) in TIMES {
             write!(out, "{:>12}", row.shown(column))?;
         }
-        writeln!(out, "  {}", row.function)?;
+        writeln!(out, "  {}", row.title())?;
     }
     Ok(())
 }

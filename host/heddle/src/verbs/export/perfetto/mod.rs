@@ -64,6 +64,7 @@ pub fn write(
         created: created(trace, &selection),
         selection,
         sequences: sequences(trace),
+        shapes: trace.shapes(),
     };
     let processes = trace.processes();
     let rows = |index: usize| Rows::new(&whole, &processes[index], index);

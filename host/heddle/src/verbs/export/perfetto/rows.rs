@@ -16,13 +16,14 @@ use crate::filter::Filterable;
 use crate::names::printable;
 use crate::notes;
 use crate::strand_list::Makers;
+use crate::values::{Waiting, named_values};
 use crate::verbs::export::selection::Selection;
 use crate::verbs::export::spill::{Spill, Stream};
 use crate::waits::Labels;
 use heddle_calls::{End, Functions, Key};
 use heddle_perfetto::{Annotation, Begin, Clock, Name, Sequence, Value};
 use heddle_strands::{Call, Kind, Sink, Strand, StrandId, StrandSpan};
-use heddle_trace_file::{Addr, Callee, Event, EventKind, Made, Nanos, Process};
+use heddle_trace_file::{Addr, Callee, Event, EventKind, Made, Nanos, Process, Shapes};
 use std::collections::{HashMap, HashSet};
 
 /// Calls that may be open on a track. Perfetto's trace processor drops what begins when 512 slices
@@ -42,6 +43,7 @@ pub struct Whole<'a> {
     /// By process, of which all events are exported: the indices of its threads, by the numbers of
     /// the makings by which they were created.
     pub created: Vec<HashMap<u32, usize>>,
+    pub shapes: &'a Shapes,
 }
 
 /// The tracks of a part of a process.
@@ -68,6 +70,7 @@ pub struct Rows<'a> {
     own: HashMap<usize, StrandId>,
     running: HashMap<usize, StrandId>,
     resumptions: u64,
+    waiting: Waiting,
 }
 
 /// Writes events.
@@ -88,6 +91,13 @@ impl Pen<'_> {
     fn end(&mut self, time: u64, track: u64) {
         let sequence = &mut self.sequence;
         self.events.append(|bytes| sequence.end(bytes, time, track));
+    }
+
+    #[cold]
+    fn end_with(&mut self, time: u64, track: u64, texts: &[(String, String)]) {
+        let sequence = &mut self.sequence;
+        self.events
+            .append(|bytes| sequence.end_with(bytes, time, track, texts));
     }
 
     fn instant(&mut self, time: u64, track: u64, what: &Begin<'_>) {
@@ -146,6 +156,7 @@ impl<'a> Rows<'a> {
             own: HashMap::new(),
             running: HashMap::new(),
             resumptions: 0,
+            waiting: Waiting::default(),
         }
     }
 
@@ -358,6 +369,7 @@ impl Sink for Rows<'_> {
     fn enter(&mut self, call: &Call) {
         let Nanos(time) = call.enter;
         let tid = call.frame.map(|_| self.tid(call.thread));
+        let given = self.waiting.of_enter(call);
         let Some(row) = self.rows.get_mut(&call.strand) else {
             return;
         };
@@ -390,11 +402,14 @@ impl Sink for Rows<'_> {
         }
         let arriving = std::mem::take(&mut row.arriving);
         what.arriving = &arriving;
+        let texts = given.map(|given| named_values(&given, self.whole.shapes));
+        what.texts = texts.as_deref().unwrap_or_default();
         self.pen.begin(time, call.strand.unique(), &what);
     }
 
     #[inline]
     fn leave(&mut self, span: &StrandSpan) {
+        let result = self.waiting.of_leave(span);
         let Some(row) = self.rows.get_mut(&span.strand) else {
             return;
         };
@@ -414,12 +429,20 @@ impl Sink for Rows<'_> {
         }
         row.returned = span.body && span.span.depth == 0;
         if row.shown && row.open <= DEEPEST {
-            self.pen.end(time, span.strand.unique());
+            let track = span.strand.unique();
+            match result {
+                None => self.pen.end(time, track),
+                Some(result) => {
+                    let texts = named_values(&result, self.whole.shapes);
+                    self.pen.end_with(time, track, &texts);
+                }
+            }
         }
         row.open -= 1;
     }
 
-    fn unmatched(&mut self, id: StrandId, _: usize, callee: Callee, time: Nanos) {
+    fn unmatched(&mut self, id: StrandId, thread: usize, callee: Callee, time: Nanos) {
+        self.waiting.clear(thread);
         let Some(row) = self.rows.get_mut(&id).filter(|row| row.shown) else {
             return;
         };
@@ -438,6 +461,9 @@ impl Sink for Rows<'_> {
     }
 
     fn other(&mut self, id: StrandId, thread: usize, event: &Event<'_>) {
+        if let EventKind::Values(values) = event.kind {
+            return self.waiting.take(thread, values);
+        }
         self.makers.note(id, thread, event);
         let text;
         let category = match event.kind {

@@ -1,0 +1,301 @@
+//! Where the ABI has arguments at a function's entry, and its result at its end.
+//!
+//! System V's for x86-64, 3.2.3: of objects up to 16 bytes each half is in a general register or in
+//! a vector register; larger ones, and those that cannot be copied as bytes, lie in memory. It is
+//! asked where debug information does not tell: without optimisation it names the place at which a
+//! parameter is stored by the function, which it is not yet at its entry.
+
+use super::place::{Place, RSP};
+use super::types::{Class, Described};
+use heddle_trace_file::{Missing, Step};
+
+/// rdi, rsi, rdx, rcx, r8, r9, by DWARF's numbers.
+const INTEGERS: [u8; 6] = [5, 4, 1, 2, 8, 9];
+const VECTORS: u8 = 8;
+
+/// How an object of a type is passed.
+enum Passed {
+    /// It is empty.
+    Nowhere,
+    /// Its halves are in registers of these classes.
+    Halves(Vec<Class>),
+    /// It lies on the stack.
+    Memory,
+    /// By its address, as an integer.
+    Address,
+}
+
+fn passed(described: &Described) -> Option<Passed> {
+    if described.by_reference {
+        return Some(Passed::Address);
+    }
+    let parts = described.parts.as_ref()?;
+    if described.bytes == 0 {
+        return None;
+    }
+    if parts.is_empty() {
+        return Some(Passed::Nowhere);
+    }
+    if described.bytes > 16 || parts.iter().any(|&(_, class)| class == Class::Memory) {
+        return Some(Passed::Memory);
+    }
+    let half = |from: u64| {
+        let mut here = parts.iter().filter(|&&(at, _)| at / 8 == from);
+        let all_sse = here.clone().all(|&(_, class)| class == Class::Sse);
+        here.next()?;
+        Some(if all_sse { Class::Sse } else { Class::Integer })
+    };
+    let first = half(0)?;
+    Some(match (described.bytes > 8).then(|| half(1)) {
+        None => Passed::Halves(vec![first]),
+        Some(second) => Passed::Halves(vec![first, second?]),
+    })
+}
+
+/// Gives out the places of a function's arguments, in order.
+pub struct Arguments {
+    integers: usize,
+    vectors: u8,
+    /// Bytes of arguments on the stack so far.
+    stack: i32,
+    /// Of one it is not known how it is passed, and so of none behind it where it is.
+    lost: bool,
+}
+
+impl Arguments {
+    /// Of a function that returns this.
+    pub fn of(result: Option<&Described>) -> Self {
+        let by_address =
+            result.map(|result| matches!(passed(result), Some(Passed::Memory | Passed::Address)));
+        Arguments {
+            // The address of the result is in front of the arguments.
+            integers: usize::from(by_address == Some(true)),
+            vectors: 0,
+            stack: 0,
+            lost: result.is_some_and(|result| passed(result).is_none()),
+        }
+    }
+
+    fn integer(&mut self) -> Option<Place> {
+        let register = *INTEGERS.get(self.integers)?;
+        self.integers += 1;
+        Some(Place::Register {
+            register,
+            offset: 0,
+        })
+    }
+
+    fn on_stack(&mut self, bytes: u64) -> Place {
+        // Behind the return address.
+        let offset = 8 + self.stack;
+        let bytes = i32::try_from(bytes.next_multiple_of(8)).unwrap_or(i32::MAX / 2);
+        self.stack = self.stack.saturating_add(bytes);
+        Place::Memory {
+            steps: vec![Step::Register(RSP, 0)],
+            offset,
+            in_frame: true,
+        }
+    }
+
+    /// The next argument's place.
+    pub fn next(&mut self, described: &Described) -> Place {
+        let not_known = Place::Missing(Missing::NotKnown);
+        let Some(passed) = passed(described).filter(|_| !self.lost) else {
+            self.lost = true;
+            return not_known;
+        };
+        match passed {
+            Passed::Nowhere => Place::Pieces(Vec::new()),
+            Passed::Memory => {
+                // What wants to lie at a multiple of 16 does.
+                let wide = described
+                    .parts
+                    .as_ref()
+                    .is_some_and(|parts| parts.contains(&(0, Class::Memory)));
+                if wide {
+                    self.stack = self.stack.saturating_add(15) & !15;
+                }
+                self.on_stack(described.bytes)
+            }
+            Passed::Address => match self.integer() {
+                Some(Place::Register { register, .. }) => Place::Memory {
+                    steps: vec![Step::Register(register, 0)],
+                    offset: 0,
+                    in_frame: false,
+                },
+                _ => match self.on_stack(8) {
+                    Place::Memory {
+                        mut steps,
+                        offset,
+                        in_frame,
+                    } => {
+                        steps.push(Step::Load { offset, in_frame });
+                        Place::Memory {
+                            steps,
+                            offset: 0,
+                            in_frame: false,
+                        }
+                    }
+                    other => other,
+                },
+            },
+            Passed::Halves(classes) => {
+                let integers = classes
+                    .iter()
+                    .filter(|class| **class == Class::Integer)
+                    .count();
+                let vectors = classes.len() - integers;
+                // All of it or nothing goes into registers.
+                if self.integers + integers > INTEGERS.len()
+                    || usize::from(self.vectors) + vectors > usize::from(VECTORS)
+                {
+                    return self.on_stack(described.bytes);
+                }
+                let halves = classes.iter().map(|class| match class {
+                    Class::Integer => self.integer().unwrap_or(Place::Missing(Missing::NotKnown)),
+                    _ => {
+                        self.vectors += 1;
+                        Place::Vector(self.vectors - 1)
+                    }
+                });
+                joined(halves.collect(), described.bytes)
+            }
+        }
+    }
+}
+
+/// One object in the places of its halves.
+fn joined(mut halves: Vec<Place>, bytes: u64) -> Place {
+    if halves.len() == 1 {
+        return halves.swap_remove(0);
+    }
+    let sizes = [8, bytes.saturating_sub(8).min(8) as u16];
+    Place::Pieces(halves.into_iter().zip(sizes).collect())
+}
+
+/// Where the result is at the function's end.
+pub fn result(described: &Described) -> Place {
+    const RAX: u8 = 0;
+    let mut integers = [RAX, 1].into_iter();
+    let mut vectors = 0..2;
+    match passed(described) {
+        Some(Passed::Nowhere) => Place::Pieces(Vec::new()),
+        Some(Passed::Memory) if described.bytes <= 16 => Place::Missing(Missing::NotKnown), // x87's
+        Some(Passed::Memory | Passed::Address) => Place::Memory {
+            steps: vec![Step::Register(RAX, 0)],
+            offset: 0,
+            in_frame: false,
+        },
+        Some(Passed::Halves(classes)) => {
+            let place = |class: &Class| match class {
+                Class::Integer => integers.next().map(|register| Place::Register {
+                    register,
+                    offset: 0,
+                }),
+                _ => vectors.next().map(Place::Vector),
+            };
+            let halves = classes.iter().map(place).collect::<Option<Vec<Place>>>();
+            halves.map_or(Place::Missing(Missing::NotKnown), |halves| {
+                joined(halves, described.bytes)
+            })
+        }
+        None => Place::Missing(Missing::NotKnown),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::types::Form;
+    use super::*;
+    use heddle_trace_file::Type;
+
+    fn object(bytes: u64, parts: &[(u64, Class)]) -> Described {
+        Described {
+            kind: Type::Pointer,
+            form: Form::Plain,
+            bytes,
+            by_reference: false,
+            parts: Some(parts.to_vec()),
+        }
+    }
+
+    fn register(register: u8) -> Place {
+        Place::Register {
+            register,
+            offset: 0,
+        }
+    }
+
+    #[test]
+    fn arguments_lie_where_the_abi_says() {
+        use Class::{Integer, Sse};
+        let int = object(4, &[(0, Integer)]);
+        let double = object(8, &[(0, Sse)]);
+        let mixed = object(16, &[(0, Integer), (8, Sse)]);
+        let floats_and_int = object(12, &[(0, Sse), (4, Integer), (8, Sse)]);
+        let large = object(24, &[(0, Integer), (8, Integer), (16, Integer)]);
+        let string = Described {
+            by_reference: true,
+            ..large.clone()
+        };
+        let mut arguments = Arguments::of(Some(&string));
+        assert_eq!(
+            arguments.next(&int),
+            register(4),
+            "rdi has the result's address"
+        );
+        assert_eq!(arguments.next(&double), Place::Vector(0));
+        assert_eq!(
+            arguments.next(&mixed),
+            Place::Pieces(vec![(register(1), 8), (Place::Vector(1), 8)])
+        );
+        assert_eq!(
+            arguments.next(&floats_and_int),
+            Place::Pieces(vec![(register(2), 8), (Place::Vector(2), 4)])
+        );
+        let on_stack = |offset| Place::Memory {
+            steps: vec![Step::Register(RSP, 0)],
+            offset,
+            in_frame: true,
+        };
+        assert_eq!(arguments.next(&large), on_stack(8));
+        let by_address = Place::Memory {
+            steps: vec![Step::Register(8, 0)],
+            offset: 0,
+            in_frame: false,
+        };
+        assert_eq!(arguments.next(&string), by_address);
+        let two = object(16, &[(0, Integer), (8, Integer)]);
+        assert_eq!(arguments.next(&two), on_stack(32), "r9 alone is left");
+        assert_eq!(arguments.next(&int), register(9));
+        assert_eq!(arguments.next(&int), on_stack(48));
+        let unknown = Described {
+            parts: None,
+            ..int.clone()
+        };
+        assert_eq!(arguments.next(&unknown), Place::Missing(Missing::NotKnown));
+        assert_eq!(arguments.next(&int), Place::Missing(Missing::NotKnown));
+    }
+
+    #[test]
+    fn results_lie_where_the_abi_says() {
+        use Class::{Integer, Memory, Sse};
+        assert_eq!(result(&object(4, &[(0, Integer)])), register(0));
+        assert_eq!(result(&object(8, &[(0, Sse)])), Place::Vector(0));
+        let mixed = object(16, &[(0, Sse), (8, Integer)]);
+        assert_eq!(
+            result(&mixed),
+            Place::Pieces(vec![(Place::Vector(0), 8), (register(0), 8)])
+        );
+        assert_eq!(
+            result(&object(16, &[(0, Memory)])),
+            Place::Missing(Missing::NotKnown)
+        );
+        let by_address = Place::Memory {
+            steps: vec![Step::Register(0, 0)],
+            offset: 0,
+            in_frame: false,
+        };
+        assert_eq!(result(&object(24, &[(0, Integer)])), by_address);
+    }
+}

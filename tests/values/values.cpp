@@ -1,0 +1,208 @@
+// Functions of many kinds of parameters and results; values.expected says what each call is given
+// and gives back.
+#include <cstdint>
+#include <cstdio>
+#include <string>
+#include <string_view>
+
+#define CALLED __attribute__((noinline, noipa))
+
+namespace {
+
+/// Has an effect, so that a call of it ends nothing early and is not optimised away.
+volatile long effects = 0;
+void effect() { effects = effects + 1; }
+
+}  // namespace
+
+enum class Color : unsigned char { kRed = 1, kGreen, kBlue = 7 };
+enum Access { kRead = 1, kWrite = 2, kExecute = 4 };
+struct Point {
+  int x, y;
+};
+struct Mixed {
+  long id;
+  double weight;
+};
+struct Triple {
+  float a, b, c;
+};
+struct Large {
+  long id;
+  char name[16];
+  Point at;
+  bool set;
+};
+struct Empty {};
+struct Flags {
+  unsigned low : 3;
+  int high : 5;
+};
+
+CALLED int integers(int a, long b, short c, std::uint8_t d) {
+  effect();
+  return a + static_cast<int>(b) + c + d;
+}
+CALLED unsigned unsigned_one(unsigned value) {
+  effect();
+  return value;
+}
+CALLED bool flip(bool value) {
+  effect();
+  return !value;
+}
+CALLED char next(char value) {
+  effect();
+  return static_cast<char>(value + 1);
+}
+CALLED float single(float value) {
+  effect();
+  return value;
+}
+CALLED double both(double a, float b) {
+  effect();
+  return a + static_cast<double>(b);
+}
+CALLED Color color(Color value) {
+  effect();
+  return value;
+}
+CALLED Access access(Access value) {
+  effect();
+  return value;
+}
+CALLED long many(int a, int b, int c, int d, int e, int f, int g, long h) {
+  effect();
+  return a + b + c + d + e + f + g + h;
+}
+CALLED const char* text(const char* value) {
+  effect();
+  return value;
+}
+CALLED int nothing(const char* value) {
+  effect();
+  return value == nullptr ? 0 : 1;
+}
+CALLED int nowhere(const char*) {
+  effect();
+  return 1;
+}
+CALLED std::string join(const std::string& a, std::string b) {
+  effect();
+  return a + b;
+}
+CALLED std::size_t view(std::string_view value) {
+  effect();
+  return value.size();
+}
+CALLED std::string_view tail(std::string_view value) {
+  effect();
+  return value.substr(1);
+}
+CALLED Point mirrored(Point value) {
+  effect();
+  return {value.y, value.x};
+}
+CALLED Mixed mixed(Mixed value) {
+  effect();
+  return {value.id + 1, value.weight};
+}
+CALLED Triple triple(Triple value) {
+  effect();
+  return value;
+}
+CALLED Large large(Large value, int behind) {
+  effect();
+  value.id += behind;
+  return value;
+}
+CALLED int empty(Empty, int value) {
+  effect();
+  return value;
+}
+CALLED int flags(Flags value) {
+  effect();
+  return value.low;
+}
+CALLED int& reference(int& value) {
+  effect();
+  ++value;
+  return value;
+}
+CALLED void nothing_back(int value) {
+  effect();
+  (void)value;
+}
+CALLED int called(int (*function)(Point), Point at) {
+  const int result = function(at);
+  effect();
+  return result;
+}
+CALLED int sum(Point at) {
+  effect();
+  return at.x + at.y;
+}
+CALLED long double wide(long double value) {
+  effect();
+  return value;
+}
+template <typename T>
+CALLED T twice(T value) {
+  effect();
+  return value + value;
+}
+
+class Shop {
+ public:
+  explicit Shop(int number);
+  int order(int count, bool fast) const;
+  static int open(int at);
+
+ private:
+  int number_;
+};
+CALLED Shop::Shop(int number) : number_(number) { effect(); }
+CALLED int Shop::order(int count, bool fast) const {
+  effect();
+  return fast ? count + number_ : count;
+}
+CALLED int Shop::open(int at) {
+  effect();
+  return at;
+}
+
+int main() {
+  integers(-1, 1L << 40, -7, 200);
+  unsigned_one(4294967295u);
+  flip(true);
+  next('a');
+  single(1.5f);
+  both(0.25, -2.5f);
+  color(Color::kBlue);
+  access(static_cast<Access>(kRead | kExecute));
+  many(1, 2, 3, 4, 5, 6, 7, -8);
+  text("hello \"you\"\n");
+  nothing(nullptr);
+  nowhere(reinterpret_cast<const char*>(16));
+  join("left",
+       "a text that is longer than the small ones that a string holds itself, so that it is cut");
+  view("view");
+  tail("xyz");
+  mirrored({3, -4});
+  mixed({9, 2.5});
+  triple({1, 2, 3});
+  large({1, "name", {5, 6}, true}, 41);
+  empty({}, 5);
+  flags({5, -3});
+  int value = 41;
+  reference(value);
+  nothing_back(3);
+  called(sum, {1, 2});
+  wide(-0.5L);
+  twice(21);
+  twice(0.125);
+  Shop shop(7);
+  shop.order(3, true);
+  Shop::open(8);
+  std::printf("%ld\n", effects);
+}
