@@ -30,7 +30,7 @@ constinit long hidden = 0;
 
 /// process_vm_readv(2) of this process; bytes copied.
 std::uint64_t copy(const iovec& here, const iovec* there, std::uint64_t count) {
-  if (loaded.barred) return 0;
+  if (loaded.barred || loaded.blind) return 0;
   const Process* const current = process();
   const long pid = current != nullptr && current->pid != 0 ? current->pid : sys::pid();
   const long result = arch::syscall(SYS_process_vm_readv, pid, &here, 1, there, count, 0);

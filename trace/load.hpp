@@ -46,6 +46,7 @@ enum class Coroutines : std::uint32_t { kOff, kPlanned, kLooked };
 struct Loaded {
   bool done;
   bool barred;  ///< the program has given up system calls that recording needs (seccomp.cpp)
+  bool blind;   ///< the same of the one that reads memory which may not be there (frame_search.cpp)
   bool secure;  ///< the program has other rights than who started it: nothing is recorded, or said
   bool bare;    ///< no HEDDLE_DIR: the trace goes into the directory of the time, and we say where
   bool sparse;  ///< HEDDLE_CLOCK=sparse

@@ -76,19 +76,23 @@ bool there(const sock_fprog* program) {
   return sys::readable(reinterpret_cast<std::uint64_t>(program->filter + length - 1));
 }
 
-bool kills_us(const sock_fprog* program) {
-  if (!there(program)) return false;
-  // Without either the kernel refuses it.
-  if (arch::syscall(SYS_prctl, PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1 &&
-      arch::syscall(SYS_geteuid) != 0) {
-    return false;
-  }
+/// Whether the kernel installs a filter: not without either of these.
+bool takes(const sock_fprog* program) {
+  return there(program) && (arch::syscall(SYS_prctl, PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1 ||
+                            arch::syscall(SYS_geteuid) == 0);
+}
+
+bool kills_for(const sock_fprog& program, const Needed& needed) {
+  seccomp_data call{};
+  call.nr = needed.number;
+  call.arch = AUDIT_ARCH_X86_64;
+  for (unsigned i = 0; i < 6; ++i) call.args[i] = needed.arguments[i];
+  return kills(seccomp_action(program, call));
+}
+
+bool kills_us(const sock_fprog& program) {
   for (const Needed& needed : kNeeded) {
-    seccomp_data call{};
-    call.nr = needed.number;
-    call.arch = AUDIT_ARCH_X86_64;
-    for (unsigned i = 0; i < 6; ++i) call.args[i] = needed.arguments[i];
-    if (kills(seccomp_action(*program, call))) return true;
+    if (kills_for(program, needed)) return true;
   }
   return false;
 }
@@ -115,7 +119,11 @@ void stop() {
 
 void before(unsigned long mode, const sock_fprog* program) {
   if (loaded.barred || loaded.secure) return;
-  if (mode == SECCOMP_MODE_STRICT || (mode == SECCOMP_MODE_FILTER && kills_us(program))) stop();
+  if (mode == SECCOMP_MODE_STRICT) return stop();
+  if (mode != SECCOMP_MODE_FILTER || !takes(program)) return;
+  if (kills_us(*program)) return stop();
+  // Recording goes on, but what pointers point to is not there any more.
+  if (kills_for(*program, {SYS_process_vm_readv, {}})) loaded.blind = true;
 }
 
 }  // namespace
