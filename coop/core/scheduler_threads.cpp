@@ -47,6 +47,8 @@ struct detail::stop_line {
   scheduler* to;  // null once it is gone
 };
 
+detail::stop_line_end::~stop_line_end() = default;
+
 detail::own_thread::own_thread() noexcept : self_(pthread_self()), number_(gettid()) {}
 
 bool scheduler::on_own_thread() const noexcept { return thread_.runs(); }
@@ -77,16 +79,16 @@ bool scheduler::deliver_posts() noexcept {
 
 // By a thread of another scheduler, for example, that a strand of this one made.
 void scheduler::close_door() noexcept {
-  if (stop_line_) {
-    const std::lock_guard held(stop_line_->lock);
-    stop_line_->to = nullptr;
+  if (detail::stop_line* const line = stop_line_.line.get()) {
+    const std::lock_guard held(line->lock);
+    line->to = nullptr;
   }
   deliver_posts();  // grants that are under way to strands that are to be destroyed
 }
 
 stop_handle scheduler::stopper_of(const detail::strand_block& strand) {
-  if (!stop_line_) stop_line_.reset(new detail::stop_line{{}, this});
-  return {stop_line_, all_.id(strand)};
+  if (!stop_line_.line) stop_line_.line.reset(new detail::stop_line{{}, this});
+  return {stop_line_.line, all_.id(strand)};
 }
 
 stop_handle detail::stopper_of(const strand_block& strand) {

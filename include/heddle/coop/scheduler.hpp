@@ -280,7 +280,7 @@ class scheduler {
   std::atomic<bool> in_run_{false};  // read by other threads to see whether they may use it
   detail::own_thread thread_;
   detail::door door_;
-  std::shared_ptr<detail::stop_line> stop_line_;  // once there is a stop_handle
+  detail::stop_line_end stop_line_;
   announcer announcer_;
   detail::scheduler_list_entry listed_{*this};
 };

@@ -13,6 +13,17 @@ namespace detail {
 /// From stop_handles to their scheduler, which may be gone.
 struct stop_line;
 
+/// The scheduler's end of it. Its end is out of line: no locked instruction is to be in the code
+/// that runs strands.
+struct stop_line_end {
+  std::shared_ptr<stop_line> line;  // once there is a stop_handle
+
+  stop_line_end() noexcept = default;
+  ~stop_line_end();
+  stop_line_end(const stop_line_end&) = delete;
+  stop_line_end& operator=(const stop_line_end&) = delete;
+};
+
 }  // namespace detail
 
 /// Asks a strand to end, from any thread: what strand_ref::cancel() does on the strand's own. Made
