@@ -40,6 +40,7 @@ const STRANDS: Layers = &[
 const HEDDLE: Layers = &[
     &["cut_short", "embedded", "file_limit", "notes", "output"],
     &["names", "trace_arg"],
+    &["values"],
     &["filter"],
     &["calls_of", "coroutine_calls", "strand_list", "strand_look"],
     &["waits"],
