@@ -2,7 +2,7 @@
 
 use crate::filter::{Filter, FilterArgs, Filterable, LeftOut, unwrap};
 use crate::names::Names;
-use heddle_strands::{Analysis, Decoded, Kind, Sink, Strand, StrandId};
+use heddle_strands::{Analysis, Decoded, Kind, Sink, Strand, StrandId, StrandList};
 use heddle_trace_file::{Error, Event, EventKind, Made, Nanos, Trace};
 use rustc_hash::FxHashMap;
 use std::collections::HashMap;
@@ -11,7 +11,7 @@ use std::rc::Rc;
 /// Every strand, and what else is to be said.
 pub struct Strands {
     /// In order of their numbers.
-    pub all: Vec<Strand>,
+    pub all: StrandList,
     pub unresolved: Vec<heddle_strands::Unresolved>,
     pub loose: heddle_calls::Loose,
     pub remarks: heddle_trace_file::Remarks,
@@ -21,19 +21,21 @@ pub struct Strands {
 
 #[derive(Default)]
 struct All {
-    strands: Vec<Strand>,
+    strands: StrandList,
     makers: Makers,
     /// Strands without calls that a filter keeps, with their makers.
     left_out: Vec<(StrandId, Option<StrandId>)>,
 }
 
 impl Sink for All {
+    const LIVES: bool = false;
+
     fn other(&mut self, strand: StrandId, thread: usize, event: &Event<'_>) {
         self.makers.note(strand, thread, event);
     }
 
     fn ended(&mut self, strand: &Strand) {
-        self.strands.push(strand.clone());
+        self.strands.push(strand);
     }
 }
 
@@ -119,34 +121,31 @@ fn listed(
     decoded: Decoded<All>,
     left_out: Option<LeftOut>,
 ) -> Strands {
-    let mut all: Vec<Strand> = Vec::new();
+    let mut all = StrandList::default();
     let mut makers = Makers::default();
     let mut gone = HashMap::new();
-    for (_, mut part) in decoded.sinks {
+    for (_, part) in decoded.sinks {
         makers.append(part.makers);
         gone.extend(part.left_out);
-        if all.is_empty() {
-            all = part.strands;
-        } else {
-            all.append(&mut part.strands);
+        all.append(part.strands);
+    }
+    all.sort();
+    all.change_each(|strand| {
+        let mut changes = false;
+        if strand.kind == Kind::Thread {
+            strand.parent = makers.of(trace, strand.id.process(), strand.thread());
+            changes = true;
         }
-    }
-    for thread in all.iter_mut().filter(|strand| strand.kind == Kind::Thread) {
-        thread.parent = makers.of(trace, thread.id.process(), thread.thread());
-    }
-    if !gone.is_empty() {
-        for strand in &mut all {
-            while let Some(&maker) = strand.parent.and_then(|parent| gone.get(&parent)) {
-                strand.parent = maker;
-            }
+        while let Some(&maker) = strand.parent.and_then(|parent| gone.get(&parent)) {
+            strand.parent = maker;
+            changes = true;
         }
-    }
-    all.sort_unstable_by_key(|strand| strand.id);
-    for strand in &mut all {
         if let Some(address) = names.left_at(strand) {
             strand.set_suspended_at(address);
+            changes = true;
         }
-    }
+        changes
+    });
     Strands {
         all,
         unresolved: decoded.unresolved,
@@ -192,7 +191,7 @@ pub struct Node {
 
 /// The asynchronous call tree: each strand below its maker, siblings of one kind and name merged.
 /// `strands` are in order of their numbers. O(strands × log strands).
-pub fn tree(strands: &[Strand], names: &mut Names<'_>) -> Vec<Node> {
+pub fn tree(strands: &StrandList, names: &mut Names<'_>) -> Vec<Node> {
     let mut family = Family::new(strands, names);
     let roots = family.roots().to_vec();
     family.merge(roots, 0)
@@ -204,7 +203,7 @@ const DEEPEST: usize = 2000;
 
 /// The strands by their makers.
 struct Family<'a, 'b> {
-    strands: &'a [Strand],
+    strands: &'a StrandList,
     /// Indices of strands: those that one made side by side, in order; those whose maker is not
     /// among the strands are last.
     children: Vec<u32>,
@@ -214,22 +213,19 @@ struct Family<'a, 'b> {
 }
 
 impl<'a, 'b> Family<'a, 'b> {
-    fn new(strands: &'a [Strand], names: &'a mut Names<'b>) -> Self {
+    fn new(strands: &'a StrandList, names: &'a mut Names<'b>) -> Self {
         let none = strands.len();
         let mut latest = (None, none);
         let mut find = |id: Option<StrandId>| {
             // Neighbours mostly have the same maker.
             if latest.0 != id {
-                let found = id.and_then(|id| {
-                    let found = strands.binary_search_by_key(&id, |strand| strand.id);
-                    found.ok()
-                });
+                let found = id.and_then(|id| strands.find(id));
                 latest = (id, found.unwrap_or(none));
             }
             latest.1
         };
         let mut made_by: Vec<u32> = Vec::with_capacity(none);
-        for strand in strands {
+        for strand in strands.iter() {
             // One whose maker is unknown stands below the strand that ran it first; a fiber beside
             // that one if both began in the same function: an uninstrumented scheduler runs them
             // one after another.
@@ -240,11 +236,11 @@ impl<'a, 'b> Family<'a, 'b> {
                 Kind::Coroutine => strand.resumer,
             };
             let above = find(strand.maker().or(ran_by));
-            let beside = strands.get(above).filter(|by| {
+            let by = (strand.maker().is_none() && strand.kind == Kind::Fiber && above < none)
+                .then(|| strands.get(above));
+            let beside = by.filter(|by| {
                 let begun = |strand: &Strand| strand.entry().map(|(function, _)| function);
-                strand.maker().is_none()
-                    && (strand.kind, by.kind) == (Kind::Fiber, Kind::Fiber)
-                    && begun(by) == begun(strand)
+                by.kind == Kind::Fiber && begun(by) == begun(&strand)
             });
             // It was met before, so that its place is known.
             let above = match beside.and_then(|_| made_by.get(above)) {
@@ -293,9 +289,9 @@ impl<'a, 'b> Family<'a, 'b> {
         let mut at: HashMap<(usize, Kind, Rc<str>), usize> = HashMap::new();
         let mut latest = 0;
         for index in strands {
-            let strand = &self.strands[index as usize];
+            let strand = self.strands.get(index as usize);
             let (process, kind) = (strand.id.process(), strand.kind);
-            let name = self.names.strand(strand);
+            let name = self.names.strand(&strand);
             let same = |node: &Node| {
                 (node.first.process(), node.kind) == (process, kind) && node.name == name
             };
@@ -319,7 +315,7 @@ impl<'a, 'b> Family<'a, 'b> {
                     nodes.len() - 1
                 });
             }
-            nodes[latest].add(strand);
+            nodes[latest].add(&strand);
             below[latest].extend_from_slice(self.children_of(index));
         }
         for (node, below) in nodes.iter_mut().zip(below) {

@@ -171,6 +171,16 @@ impl<V> AddressMap<V> {
         Some(value)
     }
 
+    /// The value of the next entry at or above `address`.
+    #[inline]
+    pub fn next(&self, address: u64) -> Option<&V> {
+        let ((mut piece, mut index), _) = self.find(address);
+        if index == self.pieces.get(piece)?.addresses.len() {
+            (piece, index) = (piece + 1, 0);
+        }
+        self.pieces.get(piece)?.values.get(index)
+    }
+
     /// The entries at and above `address`, the nearest first.
     pub fn from(&self, address: u64) -> impl Iterator<Item = (u64, &V)> {
         let ((mut piece, mut index), _) = self.find(address);
@@ -242,6 +252,8 @@ mod tests {
             let below = self.theirs.range(..at).map(|(&at, value)| (at, value));
             assert!(self.ours.from(at).take(80).eq(above.take(80)));
             assert!(self.ours.below(at).take(80).eq(below.rev().take(80)));
+            let next = self.theirs.range(at..).next().map(|(_, value)| value);
+            assert_eq!(self.ours.next(at), next);
             let next = self.theirs.range_mut(at..).next().map(|(_, value)| value);
             assert_eq!(self.ours.next_mut(at), next);
         }

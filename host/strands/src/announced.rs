@@ -1,11 +1,10 @@
 //! The program's own announcements of its strands (`include/heddle/trace.h`): names, and what they
 //! wait for. Its numbers are bound to the strands that the events show.
 
-use crate::live::Live;
 use crate::running::Running;
 use crate::sink::Sink;
 use crate::stacks::BASE;
-use crate::{Doubts, Kind, StrandId};
+use crate::{Doubts, Kind, Strand, StrandId};
 use heddle_trace_file::{Addr, Event, EventKind};
 use rustc_hash::FxHashMap;
 
@@ -87,14 +86,10 @@ impl Announced {
                 None => drop(self.names.insert(strand, text(name))),
             },
             EventKind::StrandWaits { strand, reason } => {
-                let live = self.live(running, strand);
-                live.into_iter()
-                    .for_each(|live| live.strand.set_waits(text(reason)));
+                self.change(running, strand, |strand| strand.set_waits(text(reason)));
             }
             EventKind::StrandEnd { strand } => {
-                let live = self.live(running, strand);
-                live.into_iter()
-                    .for_each(|live| live.strand.dies(event.time));
+                self.change(running, strand, |strand| strand.dies(event.time));
                 self.bound.remove(&strand);
                 self.makers.remove(&strand);
                 self.names.remove(&strand);
@@ -146,7 +141,7 @@ impl Announced {
             None => {
                 let own = running.thread(context).own;
                 let slot = running.stack(own).innermost();
-                Maker::Strand(running.strand(slot).id)
+                Maker::Strand(running.id(slot))
             }
         }
     }
@@ -230,13 +225,15 @@ impl Announced {
         running.holds(bound.slot, bound.id).then_some(*bound)
     }
 
-    fn live<'r, S: Sink>(
+    fn change<S: Sink>(
         &self,
-        running: &'r mut Running<'_, S>,
+        running: &mut Running<'_, S>,
         number: u64,
-    ) -> Option<&'r mut Live> {
-        let bound = self.bound.get(&number)?;
-        running.live(bound.slot, bound.id)
+        change: impl FnOnce(&mut Strand),
+    ) {
+        if let Some(bound) = self.bound.get(&number) {
+            running.change(bound.slot, bound.id, change);
+        }
     }
 }
 

@@ -21,7 +21,7 @@
 use crate::code::{Code, Role};
 use crate::entered::Entered;
 use crate::frames::{FrameTable, Made, MadeFrames};
-use crate::live::Slots;
+use crate::live::{Begun, Slots};
 use crate::sink::Sink;
 use crate::stacks::Frame;
 use crate::{Kind, StrandId};
@@ -139,6 +139,13 @@ const UNSEEN: usize = 1 << 20;
 /// Allocations that are remembered.
 const MADE: usize = 1 << 22;
 
+/// Tells the sink that the strand in this slot was born.
+fn tell_born<S: Sink>(slots: &Slots, sink: &mut S, slot: u32) {
+    if S::LIVES {
+        sink.born(&slots.strand(slot));
+    }
+}
+
 impl<'a> Instances<'a> {
     /// Starts without instances, for the process with this code. `capturing`: frames are captured.
     pub fn new(code: &'a Code, capturing: bool) -> Self {
@@ -233,7 +240,7 @@ impl<'a> Instances<'a> {
         call: Option<RampCall>,
     ) {
         self.capturing = true;
-        if let Some(old) = self.at.remove(frame, |slot| slots[slot].address()) {
+        if let Some(old) = self.at.remove(frame, |slot| slots.address(slot)) {
             self.replaced(slots, sink, old);
         }
         if self.made.len() >= MADE {
@@ -252,8 +259,8 @@ impl<'a> Instances<'a> {
         sink: &mut impl Sink,
         frame: Addr,
     ) -> Option<StrandId> {
-        if let Some(slot) = self.at.get(frame, |slot| slots[slot].address()) {
-            return Some(slots[slot].strand.id);
+        if let Some(slot) = self.at.get(frame, |slot| slots.address(slot)) {
+            return Some(slots.id(slot));
         }
         let made = *self.made.get(frame)?;
         let (ramp, function) = made.ramp?;
@@ -263,8 +270,8 @@ impl<'a> Instances<'a> {
         self.made.remove(frame);
         let frame = CoroutineFrame::at(frame);
         let slot = self.begin(slots, sink, frame, coroutine, &made, function);
-        slots[slot].fresh = true;
-        Some(slots[slot].strand.id)
+        slots.set_fresh(slot, true);
+        Some(slots.id(slot))
     }
 
     /// A new instance whose frame was allocated so, and which is named after `function`.
@@ -278,15 +285,17 @@ impl<'a> Instances<'a> {
         function: Addr,
     ) -> u32 {
         self.orphans += u64::from(made.maker.is_none());
-        let slot = slots.add(Kind::Coroutine, made.thread, Nanos(made.time));
-        let live = &mut slots[slot];
-        live.coroutine = coroutine;
-        live.strand.parent = made.maker;
-        live.strand.frame = frame;
-        live.strand.begins_with(function);
-        sink.born(&live.strand);
+        let begun = Begun {
+            coroutine,
+            parent: made.maker,
+            frame: frame.map(CoroutineFrame::address),
+            entry: function,
+            ..Begun::default()
+        };
+        let slot = slots.add(Kind::Coroutine, made.thread, Nanos(made.time), begun);
+        tell_born(slots, sink, slot);
         if let Some(frame) = frame {
-            let at = |slot: u32| slots[slot].address();
+            let at = |slot: u32| slots.address(slot);
             self.at.insert(frame.address(), slot, at);
         }
         slot
@@ -309,8 +318,9 @@ impl<'a> Instances<'a> {
             let frame = CoroutineFrame::at(address);
             self.begin(slots, sink, frame, coroutine, &made, destroyer);
         }
-        if let Some(slot) = self.at.get(address, |slot| slots[slot].address()) {
-            slots[slot].strand.is_left_behind(frame.resume_index());
+        if let Some(slot) = self.at.get(address, |slot| slots.address(slot)) {
+            let index = frame.resume_index();
+            slots.change(slot, |live| live.strand.is_left_behind(index));
         }
     }
 
@@ -331,11 +341,11 @@ impl<'a> Instances<'a> {
             let frame = CoroutineFrame::at(frame);
             self.begin(slots, sink, frame, coroutine, &made, destroyer);
         }
-        let Some(slot) = self.at.remove(frame, |slot| slots[slot].address()) else {
+        let Some(slot) = self.at.remove(frame, |slot| slots.address(slot)) else {
             return;
         };
-        slots[slot].dying = true;
-        if slots[slot].open == 0 {
+        slots.is_destroyed(slot);
+        if slots.open(slot) == 0 {
             slots.end(slot, time, sink);
         }
     }
@@ -362,7 +372,7 @@ impl<'a> Instances<'a> {
         };
         let address = frame.address();
         let index = frame.resume_index();
-        let known = self.at.get(address, |slot| slots[slot].address());
+        let known = self.at.get(address, |slot| slots.address(slot));
         // A call from elsewhere in an open ramp may resume another instance of the coroutine.
         let ramp = around.top.as_mut().filter(|outer| {
             outer.is(Frame::RAMP)
@@ -379,26 +389,22 @@ impl<'a> Instances<'a> {
         // Without a resume index, only a tail call from the destroying function says that a body
         // destroys.
         let rest_of = known.is_some_and(|slot| {
-            let live = &slots[slot];
-            index.is_none() && live.dying && around.jumped == Some(live.strand.id)
+            index.is_none() && slots.is_dying(slot) && around.jumped == Some(slots.id(slot))
         });
         let destroys =
             part != CoroutinePart::Resume || index.is_some_and(|index| index & 1 == 1) || rest_of;
         let same = known.filter(|&slot| {
-            let live = &slots[slot];
-            let before = live.strand.resume_index();
+            let before = slots.resume_index(slot);
             let begins = index == Some(0)
                 || in_ramp
                 || (index == Some(2) && before.is_some_and(|before| before != 0));
-            let fits = destroys || !begins || live.fresh;
-            live.coroutine == coroutine && !live.dying && fits
+            let fits = destroys || !begins || slots.is_fresh(slot);
+            slots.coroutine(slot) == coroutine && !slots.is_dying(slot) && fits
         });
         // The function that began to destroy the instance calls, or jumps to, the one that destroys
         // its locals.
-        let rest = known.filter(|&slot| {
-            let live = &slots[slot];
-            destroys && live.dying && live.coroutine == coroutine
-        });
+        let rest = known
+            .filter(|&slot| destroys && slots.is_dying(slot) && slots.coroutine(slot) == coroutine);
         let slot = match same.or(rest) {
             Some(slot) => slot,
             None => {
@@ -413,10 +419,9 @@ impl<'a> Instances<'a> {
                 self.begin(slots, sink, Some(frame), coroutine, &made, function)
             }
         };
-        slots[slot].fresh = false;
-        let strand = &mut slots[slot].strand;
+        slots.set_fresh(slot, false);
         if !destroys {
-            strand.goes_on_behind(index);
+            slots.goes_on_behind(slot, index);
         }
         let flags = Frame::COROUTINE | if destroys { Frame::DESTROYS } else { 0 };
         Some(Instance { slot, flags })
@@ -460,13 +465,12 @@ impl<'a> Instances<'a> {
         slot: u32,
         (thread, time): (usize, u64),
     ) {
-        let strand = &mut slots[slot].strand;
-        strand.dies(Nanos(time));
-        let destroyed = (slot, strand.id);
+        slots.dies(slot);
+        let destroyed = (slot, slots.id(slot));
         if let Some((slot, id)) = self.destroyed.insert(thread, destroyed)
             && (slot, id) != destroyed
             && slots.holds(slot, id)
-            && slots[slot].open == 0
+            && slots.open(slot) == 0
         {
             self.end(slots, sink, slot, time);
         }
@@ -474,18 +478,17 @@ impl<'a> Instances<'a> {
 
     /// An instance whose frame is another's now.
     fn replaced(&mut self, slots: &mut Slots, sink: &mut impl Sink, slot: u32) {
-        let live = &mut slots[slot];
-        live.dying = true;
-        if live.open == 0 {
-            let last = live.strand.last.0;
+        slots.is_destroyed(slot);
+        if slots.open(slot) == 0 {
+            let last = slots.last(slot);
             self.end(slots, sink, slot, last);
         }
     }
 
     /// This instance is no more.
     fn end(&mut self, slots: &mut Slots, sink: &mut impl Sink, slot: u32, time: u64) {
-        let address = slots[slot].address();
-        self.at.forget(address, slot, |slot| slots[slot].address());
+        let address = slots.address(slot);
+        self.at.forget(address, slot, |slot| slots.address(slot));
         slots.end(slot, time, sink);
     }
 }

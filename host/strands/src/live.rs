@@ -1,66 +1,84 @@
 //! The strands that live, in slots that are used again.
+//!
+//! A million coroutines may be alive at once, so that a strand is kept in few bytes ([`Live`]), as
+//! long as its numbers are not very large; else it is kept whole ([`Whole`]). What happens often is
+//! done to those bytes; everything else is done to the whole strand, which is made of them and put
+//! back ([`Slots::change`]).
 
+mod entries;
+mod often;
+mod packing;
+mod whole;
+
+use crate::short::Short;
 use crate::sink::Sink;
-use crate::{Kind, Strand, StrandId, Unresolved};
+use crate::strand::{NO_INDEX, Words};
+use crate::{Doubts, Kind, Strand, StrandId, Unresolved};
+use entries::Entries;
 use heddle_trace_file::{Addr, Nanos, Thread};
-use std::ops::{Index, IndexMut};
+use rustc_hash::FxHashMap;
+use whole::Whole;
 
-/// A strand that may be heard of again.
+/// A strand that may be heard of again, in few bytes.
 #[derive(Clone, Debug)]
-pub(crate) struct Live {
-    pub strand: Strand,
-    /// Open activations of a coroutine: more than one where it is destroyed from inside.
-    pub open: u32,
-    /// The coroutine that it is an instance of.
-    pub coroutine: u32,
+struct Live {
+    /// Its number in its process.
+    number: u32,
+    /// The numbers of strands of its process; 0: none.
+    parent: u32,
+    resumer: u32,
+    calls: u32,
+    activations: u32,
+    born: Short,
+    last: Short,
+    running: Short,
+    children: Short,
+    suspended: Short,
+    left_at: Short,
+    /// Of a coroutine, where its frame is; of another strand, when it died; 0: not known.
+    frame: Short,
+    resume_index: u16,
+    /// The number of its coroutine and entry, among those of [`Slots`].
+    entry: u16,
+    thread: u16,
     /// The thread that it ran on last, or [`NOWHERE`].
-    on: u32,
-    /// It has been destroyed, though calls of it may be open.
-    pub dying: bool,
-    /// It was made, but no call of it was entered yet.
-    pub fresh: bool,
+    on: u16,
+    /// Open activations of a coroutine: more than one where it is destroyed from inside.
+    open: u16,
+    kind: Kind,
+    doubts: Doubts,
+    state: u8,
 }
 
-const NOWHERE: u32 = u32::MAX;
-
 // A million coroutines may be alive at once.
-const _: () = assert!(size_of::<Option<Live>>() <= 152);
+const _: () = assert!(size_of::<Option<Live>>() <= 76);
 
-impl Live {
-    /// It goes on to run, on this thread.
-    pub fn run_on(&mut self, thread: usize) {
-        self.strand.activations += 1;
-        let thread = thread as u32;
-        match std::mem::replace(&mut self.on, thread) {
-            before if before == thread => {}
-            NOWHERE => self.strand.threads = 1,
-            before => {
-                let visited = &mut self.strand.words().visited;
-                // Most stay where they are.
-                if visited.is_empty() {
-                    visited.push(before);
-                }
-                if !visited.contains(&thread) {
-                    visited.push(thread);
-                    self.strand.threads = visited.len() as u32;
-                }
-            }
-        }
-    }
+const NOWHERE: u16 = u16::MAX;
+/// No slot.
+const NONE: u32 = u32::MAX;
 
-    /// Where a coroutine's frame is.
-    pub fn address(&self) -> Addr {
-        self.strand.frame.map_or(Addr(0), |frame| frame.address())
-    }
+/// It has been destroyed, though calls of it may be open.
+const DYING: u8 = 1;
+/// It was made, but no call of it was entered yet.
+const FRESH: u8 = 2;
+/// It was destroyed when it ran last.
+const DEAD: u8 = 4;
+/// It has [`Words`], which are in [`Slots::words`].
+const WORDY: u8 = 8;
+/// Its facts are in [`Slots::whole`], and the fields of [`Live`] mean nothing, but for the state.
+const WHOLE: u8 = 16;
 
-    /// Time of a strand with a stack of its own, when that is done with.
-    pub fn account(&mut self, until: u64, suspended: u64, nested: u64) {
-        let alive = until.saturating_sub(self.strand.born.0);
-        self.strand.suspended = Nanos(suspended.min(alive));
-        self.strand.children = Nanos(nested);
-        self.strand.running = Nanos(alive.saturating_sub(suspended).saturating_sub(nested));
-        self.strand.last = Nanos(until);
-    }
+/// The facts of a strand that has just begun.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Begun {
+    /// The coroutine that it is an instance of.
+    pub coroutine: u32,
+    pub parent: Option<StrandId>,
+    /// Where the frame of a coroutine is.
+    pub frame: Option<Addr>,
+    /// See [`Strand::entry`].
+    pub entry: Addr,
+    pub doubts: Doubts,
 }
 
 /// Live strands by slot. They lie in pieces of [`PIECE`] slots: when a million have been alive and
@@ -74,12 +92,20 @@ pub(crate) struct Slots {
     /// A piece without strands that is kept, because the next strand may need it.
     spare: Vec<Option<Live>>,
     free: Vec<u32>,
+    /// What few strands have, by slot.
+    words: FxHashMap<u32, Box<Words>>,
+    /// The strands that do not fit into few bytes, by slot.
+    whole: FxHashMap<u32, Box<Whole>>,
+    entries: Entries,
+    /// The slot of the strand on which calls are entered, and how many were since it was that: they
+    /// are not among its own yet.
+    entering: (u32, u32),
     next: StrandId,
     /// Those that have ended and are not sure.
     unsure: Unresolved,
 }
 
-/// Slots in a piece. Each has 10 MB: smaller ones might be kept by the allocator.
+/// Slots in a piece. Each has 5 MB: smaller ones might be kept by the allocator.
 const PIECE: usize = 1 << 16;
 
 impl Slots {
@@ -90,6 +116,10 @@ impl Slots {
             taken: Vec::new(),
             spare: Vec::new(),
             free: Vec::new(),
+            words: FxHashMap::default(),
+            whole: FxHashMap::default(),
+            entries: Entries::default(),
+            entering: (NONE, 0),
             next: first,
             unsure: Unresolved::default(),
         }
@@ -97,34 +127,100 @@ impl Slots {
 
     /// A thread, which has its number already.
     pub fn add_thread(&mut self, id: StrandId, index: usize, thread: &Thread) -> u32 {
-        self.put(index as u32, |slot| {
-            Strand::of_thread(id, index, thread, slot)
-        })
+        let slot = self.free_slot();
+        let whole = Whole {
+            strand: Strand::of_thread(id, index, thread, slot),
+            open: 0,
+            coroutine: 0,
+            on: Some(index as u32),
+        };
+        let live = self.packed(slot, whole, 0);
+        self.put(slot, live);
+        slot
     }
 
     /// A new strand of another kind.
-    pub fn add(&mut self, kind: Kind, thread: usize, born: Nanos) -> u32 {
+    pub fn add(&mut self, kind: Kind, thread: usize, born: Nanos, begun: Begun) -> u32 {
         let id = self.next;
         self.next = id.next();
-        self.put(NOWHERE, |slot| Strand::new(id, kind, thread, born, slot))
+        let slot = self.free_slot();
+        let live = match self.begun(id, (kind, thread, born), begun) {
+            Some(live) => live,
+            None => {
+                let mut strand = Strand::new(id, kind, thread, born, slot);
+                strand.parent = begun.parent;
+                strand.frame = begun.frame;
+                strand.begins_with(begun.entry);
+                strand.doubt(begun.doubts);
+                let (open, coroutine, on) = (0, begun.coroutine, None);
+                let whole = Whole {
+                    strand,
+                    open,
+                    coroutine,
+                    on,
+                };
+                self.packed(slot, whole, 0)
+            }
+        };
+        self.put(slot, live);
+        slot
     }
 
-    fn put(&mut self, on: u32, strand: impl FnOnce(u32) -> Strand) -> u32 {
-        let slot = self.free.pop().unwrap_or_else(|| self.one_more());
+    /// A new strand in few bytes, if it fits.
+    #[inline]
+    fn begun(
+        &mut self,
+        id: StrandId,
+        (kind, thread, born): (Kind, usize, Nanos),
+        begun: Begun,
+    ) -> Option<Live> {
+        let parent = match begun.parent {
+            None => 0,
+            Some(parent) if parent.process() == id.process() => {
+                u32::try_from(parent.number()).ok()?
+            }
+            Some(_) => return None,
+        };
+        let born = Short::new(born.0)?;
+        Some(Live {
+            number: u32::try_from(id.number()).ok()?,
+            parent,
+            resumer: 0,
+            calls: 0,
+            activations: 0,
+            born,
+            last: born,
+            running: Short::default(),
+            children: Short::default(),
+            suspended: Short::default(),
+            left_at: Short::default(),
+            frame: Short::new(begun.frame.map_or(0, |frame| frame.0))?,
+            resume_index: NO_INDEX,
+            entry: self.entries.number((begun.coroutine, begun.entry))?,
+            thread: u16::try_from(thread).ok().filter(|&at| at != NOWHERE)?,
+            on: NOWHERE,
+            open: 0,
+            kind,
+            doubts: begun.doubts,
+            state: 0,
+        })
+    }
+
+    /// Puts a strand into a slot that is free.
+    #[inline]
+    fn put(&mut self, slot: u32, live: Live) {
         let (piece, place) = (slot as usize / PIECE, slot as usize % PIECE);
+        self.taken[piece] += 1;
+        self.pieces[piece][place] = Some(live);
+    }
+
+    fn free_slot(&mut self) -> u32 {
+        let slot = self.free.pop().unwrap_or_else(|| self.one_more());
+        let piece = slot as usize / PIECE;
         if self.pieces[piece].is_empty() {
             self.pieces[piece] = std::mem::take(&mut self.spare);
             self.pieces[piece].resize(PIECE, None);
         }
-        self.taken[piece] += 1;
-        self.pieces[piece][place] = Some(Live {
-            strand: strand(slot),
-            open: 0,
-            coroutine: 0,
-            on,
-            dying: false,
-            fresh: false,
-        });
         slot
     }
 
@@ -135,7 +231,8 @@ impl Slots {
             .last()
             .is_none_or(|last| last.len() >= PIECE || last.is_empty())
         {
-            self.pieces.push(Vec::new());
+            // Memory that is not touched is not taken.
+            self.pieces.push(Vec::with_capacity(PIECE));
             self.taken.push(0);
         }
         let piece = self.pieces.len() - 1;
@@ -145,22 +242,32 @@ impl Slots {
     }
 
     /// Takes the strand out of this slot.
-    fn take(&mut self, slot: u32) -> Option<Live> {
+    #[inline]
+    fn take(&mut self, slot: u32) -> Option<Strand> {
+        self.settle(slot);
         let (piece, place) = (slot as usize / PIECE, slot as usize % PIECE);
         let live = self.pieces[piece].get_mut(place)?.take()?;
         self.taken[piece] -= 1;
         if self.taken[piece] == 0 && self.pieces[piece].len() == PIECE {
             self.spare = std::mem::take(&mut self.pieces[piece]);
         }
-        Some(live)
+        let mut strand = match live.state & (WHOLE | WORDY) {
+            0 => self.strand_of(slot, &live),
+            WORDY => self.unpacked(slot, &live).strand,
+            _ => self.whole.remove(&slot)?.strand,
+        };
+        if live.state & DEAD != 0 {
+            strand.is_gone(strand.last);
+        }
+        Some(strand)
     }
 
     /// The strand in this slot has ended.
     pub fn end(&mut self, slot: u32, died: u64, sink: &mut impl Sink) {
-        if let Some(mut live) = self.take(slot) {
-            live.strand.is_gone(Nanos(died));
-            self.note_doubts(&live.strand);
-            sink.ended(&live.strand);
+        if let Some(mut strand) = self.take(slot) {
+            strand.is_gone(Nanos(died));
+            self.note_doubts(&strand);
+            sink.ended(&strand);
             self.free.push(slot);
         }
     }
@@ -170,11 +277,14 @@ impl Slots {
     pub fn finish(&mut self, sink: &mut impl Sink) {
         let slots = 0..(self.pieces.len() * PIECE) as u32;
         let mut slots: Vec<u32> = slots.filter(|&slot| self.get(slot).is_some()).collect();
-        slots.sort_unstable_by_key(|&slot| self.get(slot).map(|live| live.strand.id));
+        let id = |&slot: &u32| self.id(slot);
+        if !slots.is_sorted_by_key(id) {
+            slots.sort_unstable_by_key(id);
+        }
         for slot in slots {
-            if let Some(live) = self.take(slot) {
-                self.note_doubts(&live.strand);
-                sink.ended(&live.strand);
+            if let Some(strand) = self.take(slot) {
+                self.note_doubts(&strand);
+                sink.ended(&strand);
             }
         }
     }
@@ -183,6 +293,22 @@ impl Slots {
     fn get(&self, slot: u32) -> Option<&Live> {
         let piece = &self.pieces[slot as usize / PIECE];
         piece.get(slot as usize % PIECE)?.as_ref()
+    }
+
+    #[inline]
+    fn at(&self, slot: u32) -> &Live {
+        match &self.pieces[slot as usize / PIECE][slot as usize % PIECE] {
+            Some(live) => live,
+            None => unreachable!("a slot is held as long as a call or a stack has its number"),
+        }
+    }
+
+    #[inline]
+    fn at_mut(&mut self, slot: u32) -> &mut Live {
+        match &mut self.pieces[slot as usize / PIECE][slot as usize % PIECE] {
+            Some(live) => live,
+            None => unreachable!("a slot is held as long as a call or a stack has its number"),
+        }
     }
 
     fn note_doubts(&mut self, strand: &Strand) {
@@ -203,29 +329,64 @@ impl Slots {
 
     /// Whether this strand is in this slot.
     pub fn holds(&self, slot: u32, id: StrandId) -> bool {
-        let live = self.get(slot);
-        live.is_some_and(|live| live.strand.id == id)
+        self.get(slot).is_some() && self.id(slot) == id
     }
-}
 
-impl Index<u32> for Slots {
-    type Output = Live;
-
+    /// The number of the strand in this slot.
     #[inline]
-    fn index(&self, slot: u32) -> &Live {
-        match &self.pieces[slot as usize / PIECE][slot as usize % PIECE] {
-            Some(live) => live,
-            None => unreachable!("a slot is held as long as a call or a stack has its number"),
+    pub fn id(&self, slot: u32) -> StrandId {
+        let live = self.at(slot);
+        match live.state & WHOLE {
+            0 => self.numbered(live.number),
+            _ => self.whole_at(slot).strand.id,
         }
     }
-}
 
-impl IndexMut<u32> for Slots {
+    /// The strand of this number, of the same process.
     #[inline]
-    fn index_mut(&mut self, slot: u32) -> &mut Live {
-        match &mut self.pieces[slot as usize / PIECE][slot as usize % PIECE] {
-            Some(live) => live,
-            None => unreachable!("a slot is held as long as a call or a stack has its number"),
+    fn numbered(&self, number: u32) -> StrandId {
+        StrandId::numbered(self.next.process(), number.into())
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn whole_at(&self, slot: u32) -> &Whole {
+        match self.whole.get(&slot) {
+            Some(whole) => whole,
+            None => unreachable!("what is marked so is kept there"),
         }
     }
+
+    /// The facts of the strand in this slot, but for the number of its calls.
+    pub fn strand(&self, slot: u32) -> Strand {
+        let live = self.at(slot);
+        match live.state & (WHOLE | WORDY) {
+            0 => self.strand_of(slot, live),
+            WORDY => {
+                let mut strand = self.strand_of(slot, live);
+                strand.words = self.words.get(&slot).cloned();
+                strand.threads = strand.threads_visited();
+                strand
+            }
+            _ => self.whole_at(slot).strand.clone(),
+        }
+    }
+
+    /// Has `change` change the strand in this slot.
+    pub fn change<T>(&mut self, slot: u32, change: impl FnOnce(&mut Whole) -> T) -> T {
+        self.settle(slot);
+        let live = self.at(slot).clone();
+        if live.state & WHOLE != 0
+            && let Some(whole) = self.whole.get_mut(&slot)
+        {
+            return change(whole);
+        }
+        let mut whole = self.unpacked(slot, &live);
+        let result = change(&mut whole);
+        *self.at_mut(slot) = self.packed(slot, whole, live.state);
+        result
+    }
 }
+
+#[cfg(test)]
+mod tests;

@@ -22,7 +22,7 @@ pub(crate) struct MadeStacks {
 
 /// A stack that was made for a fiber.
 #[derive(Clone, Copy, Debug)]
-struct MadeStack {
+pub(crate) struct MadeStack {
     low: u64,
     /// No other has it.
     number: u64,
@@ -59,6 +59,18 @@ impl Fiber {
     /// Whether it is still there.
     fn lives<S: Sink>(&self, running: &Running<'_, S>) -> bool {
         running.holds(self.slot, self.id)
+    }
+}
+
+impl MadeStack {
+    /// The fiber whose stack it is, if a call of it was seen.
+    pub fn fiber<S: Sink>(&self, running: &Running<'_, S>) -> Option<Fiber> {
+        self.fiber.filter(|fiber| fiber.lives(running))
+    }
+
+    /// The fiber that was there before.
+    pub fn before<S: Sink>(&self, running: &Running<'_, S>) -> Option<Fiber> {
+        self.before.filter(|fiber| fiber.lives(running))
     }
 }
 
@@ -100,7 +112,7 @@ impl MadeStacks {
     fn maker_at<S: Sink>(&mut self, running: &Running<'_, S>, context: usize, sp: u64) -> Maker {
         let strand = |stack: u32| {
             let slot = running.stack(stack).innermost();
-            Maker::Strand(running.strand(slot).id)
+            Maker::Strand(running.id(slot))
         };
         let map = running.map();
         if let Some(own) = map.own_stack_at(context, sp) {
@@ -129,35 +141,24 @@ impl MadeStacks {
         (made.low <= sp).then_some(made)
     }
 
-    fn at(&self, sp: u64) -> Option<&MadeStack> {
-        let (_, made) = self.stacks.from(sp + 1).next()?;
-        (made.low <= sp).then_some(made)
+    /// The stack that was made where `sp` is.
+    pub fn at(&self, sp: u64) -> Option<MadeStack> {
+        let made = self.stacks.next(sp + 1)?;
+        (made.low <= sp).then_some(*made)
     }
 
-    /// Whether a stack was made where `sp` is.
-    pub fn holds(&self, sp: u64) -> bool {
-        self.at(sp).is_some()
-    }
-
-    /// The fiber whose stack was made where `sp` is, if a call of it was seen.
-    pub fn fiber<S: Sink>(&self, running: &Running<'_, S>, sp: u64) -> Option<Fiber> {
-        let fiber = self.at(sp)?.fiber;
-        fiber.filter(|fiber| fiber.lives(running))
-    }
-
-    /// The fiber that was on the stack before that was made where `sp` is.
-    pub fn before<S: Sink>(&self, running: &Running<'_, S>, sp: u64) -> Option<Fiber> {
-        let before = self.at(sp)?.before;
-        before.filter(|fiber| fiber.lives(running))
-    }
-
-    /// The strand that made the stack where `sp` is; `None` if nothing tells.
-    pub fn maker(&self, sp: u64) -> Option<StrandId> {
-        match self.at(sp)?.maker {
+    /// The strand that made a stack; `None` if nothing tells.
+    pub fn maker_of(&self, made: &MadeStack) -> Option<StrandId> {
+        match made.maker {
             Maker::Strand(strand) => Some(strand),
             Maker::OnStack(number) => self.makers.get(&number).copied(),
             Maker::Unknown => None,
         }
+    }
+
+    /// The same, of the stack where `sp` is.
+    pub fn maker(&self, sp: u64) -> Option<StrandId> {
+        self.maker_of(&self.at(sp)?)
     }
 
     /// The first call was made on the stack where `sp` is: it is this fiber's.

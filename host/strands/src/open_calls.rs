@@ -65,7 +65,7 @@ impl<'a, S: Sink> OpenCalls<'a, S> {
         let (outer, depth) = match state.frames.last() {
             Some(below) => {
                 if below.is(Frame::COROUTINE) && flags & Frame::INLINED == 0 {
-                    self.strands[below.slot].strand.leaves_at(Addr(new.caller));
+                    self.strands.leaves_at(below.slot, Addr(new.caller));
                 }
                 (below.slot, below.depth + 1)
             }
@@ -75,7 +75,7 @@ impl<'a, S: Sink> OpenCalls<'a, S> {
         if let Some(frame) = new.frame {
             let around = Around {
                 thread: self.map.threads[context].thread,
-                strand: self.strands[outer].strand.id,
+                strand: self.strands.id(outer),
                 jumped: self.map.jumped_from(context, new),
                 event: self.map.threads[context].events,
                 top: self.map.stacks[stack].frames.last_mut(),
@@ -96,7 +96,10 @@ impl<'a, S: Sink> OpenCalls<'a, S> {
         }
         let gaps = self.map.threads[context].gaps;
         let state = &mut self.map.stacks[stack];
-        let around = state.frames.last().map(|outer| Addr(outer.function));
+        let around = match S::LIVES {
+            true => state.frames.last().map(|outer| Addr(outer.function)),
+            false => None,
+        };
         if flags & Frame::ACTIVATION != 0 {
             state.activations.push(0);
         }
@@ -114,11 +117,12 @@ impl<'a, S: Sink> OpenCalls<'a, S> {
             gaps,
             flags,
         });
-        let live = &mut self.strands[slot];
-        live.strand.calls += 1;
-        live.strand.begins_with(Addr(new.function));
+        self.strands.enters(slot, Addr(new.function));
+        if !S::LIVES {
+            return;
+        }
         let call = Call {
-            strand: live.strand.id,
+            strand: self.strands.id(slot),
             slot,
             thread: self.map.threads[context].thread,
             function: Addr(new.function),
@@ -134,11 +138,37 @@ impl<'a, S: Sink> OpenCalls<'a, S> {
         self.strands.sink().enter(&call);
     }
 
+    /// Takes a call of this function, with this number, on `stack`, which a thread runs, that calls
+    /// nothing and has taken so long, where nobody wants it alone. `from`: its call site, if it is
+    /// not inlined. Whether that is all it is: else nothing is done.
+    #[inline(always)]
+    pub fn leaf(
+        &mut self,
+        stack: u32,
+        (function, number): (Addr, u32),
+        from: Option<Addr>,
+        took: u64,
+    ) -> bool {
+        if S::LIVES || self.strands.makes_instance(number) {
+            return false;
+        }
+        let Some(outer) = self.map.stacks[stack].frames.last_mut() else {
+            return false;
+        };
+        outer.callees += took;
+        let slot = outer.slot;
+        if let Some(from) = from.filter(|_| outer.is(Frame::COROUTINE)) {
+            self.strands.leaves_at(slot, from);
+        }
+        self.strands.enters(slot, function);
+        true
+    }
+
     /// Begins an activation of the coroutine in `slot`.
     fn activate(&mut self, context: usize, slot: u32, outer: u32, new: &Entered) {
         let thread = self.map.threads[context].thread;
         let transferred = self.map.jumped_from(context, new);
-        let by = transferred.unwrap_or(self.strands[outer].strand.id);
+        let by = transferred.unwrap_or_else(|| self.strands.id(outer));
         self.strands.begin_activation(slot, by, thread, new.time);
     }
 
@@ -180,27 +210,29 @@ impl<'a, S: Sink> OpenCalls<'a, S> {
             End::Unwound => self.loose.unwound += 1,
             End::Open => self.loose.open += 1,
         }
-        let strand = self.strands[slot].strand.id;
-        let thread = state.thread as usize;
-        let span = StrandSpan {
-            strand,
-            slot,
-            thread: self.map.threads[thread].thread,
-            number,
-            span: Span {
-                function: Addr(function),
-                caller: Addr(caller),
-                inlined: flags & Frame::INLINED != 0,
-                depth: depth as usize,
-                enter: Nanos(enter),
-                exit: Nanos(time),
-                callees: Nanos((callees + suspended).min(whole)),
-                end,
-            },
-            around,
-            body: flags & Frame::COROUTINE != 0,
-        };
-        self.strands.sink().leave(&span);
+        if S::LIVES {
+            let strand = self.strands.id(slot);
+            let thread = state.thread as usize;
+            let span = StrandSpan {
+                strand,
+                slot,
+                thread: self.map.threads[thread].thread,
+                number,
+                span: Span {
+                    function: Addr(function),
+                    caller: Addr(caller),
+                    inlined: flags & Frame::INLINED != 0,
+                    depth: depth as usize,
+                    enter: Nanos(enter),
+                    exit: Nanos(time),
+                    callees: Nanos((callees + suspended).min(whole)),
+                    end,
+                },
+                around,
+                body: flags & Frame::COROUTINE != 0,
+            };
+            self.strands.sink().leave(&span);
+        }
         if let Some(frame) = noted {
             self.note_end(stack, &frame, ran, end);
         }
@@ -229,10 +261,9 @@ impl<'a, S: Sink> OpenCalls<'a, S> {
             self.strands.ramp_left(frame, left, returned, within);
         }
         if frame.is(Frame::DESTROYS) {
-            let live = &mut self.strands[frame.slot];
-            live.dying = true;
+            self.strands.is_destroyed(frame.slot);
             // A coroutine that destroys itself: what it jumps to is no activation either.
-            let left = (events, live.strand.id, frame.sp, frame.caller);
+            let left = (events, self.strands.id(frame.slot), frame.sp, frame.caller);
             if end == End::Returned {
                 self.map.threads[context].left = Some(left);
             }

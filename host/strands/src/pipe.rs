@@ -36,11 +36,11 @@ impl<T> Inlet<T> {
     }
 }
 
-/// Gives `each` what `read` puts, in that order, until it has enough; gives what `read` returns.
-/// Memory: that of five batches.
+/// Gives `take` what `read` puts, in that order: the next items that are there, of which it takes
+/// as many as it says, until that is none. Gives what `read` returns. Memory: that of five batches.
 pub(crate) fn piped<T: Send, R: Send>(
     read: impl FnOnce(&mut Inlet<T>) -> R + Send,
-    mut each: impl FnMut(&T) -> bool,
+    mut take: impl FnMut(&[T]) -> usize,
 ) -> R {
     let (full, batches) = sync_channel::<Vec<T>>(WAITING);
     let (used, empty) = channel();
@@ -57,9 +57,11 @@ pub(crate) fn piped<T: Send, R: Send>(
         });
         // The reader learns that nothing more is wanted when `batches` is gone.
         'all: for mut batch in batches {
-            for item in &batch {
-                if !each(item) {
-                    break 'all;
+            let mut rest = batch.as_slice();
+            while !rest.is_empty() {
+                match take(rest) {
+                    0 => break 'all,
+                    taken => rest = rest.get(taken..).unwrap_or_default(),
                 }
             }
             batch.clear();

@@ -1,7 +1,6 @@
 //! Threads run stacks, on which calls of strands are open. The sink is told of each change.
 
 use crate::code::Code;
-use crate::live::Live;
 use crate::lost::{Lost, Proof};
 use crate::open_calls::OpenCalls;
 use crate::sink::Sink;
@@ -64,11 +63,17 @@ impl<'a, S: Sink> Running<'a, S> {
     #[inline]
     pub fn begin_event(&mut self, thread: usize, time: u64) -> usize {
         let context = self.calls.map.threads.context(thread);
-        self.calls.latest = time;
-        let thread_state = &mut self.calls.map.threads[context];
-        thread_state.latest = time;
-        thread_state.events += 1;
+        self.note_events(context, 1, time);
         context
+    }
+
+    /// So many events of a thread are taken, the last of them of this time.
+    #[inline(always)]
+    pub fn note_events(&mut self, context: usize, events: u64, time: u64) {
+        self.calls.latest = time;
+        let state = &mut self.calls.map.threads[context];
+        state.latest = time;
+        state.events += events;
     }
 
     /// The state of a thread.
@@ -106,12 +111,11 @@ impl<'a, S: Sink> Running<'a, S> {
         self.calls.strands.holds(slot, id)
     }
 
-    /// The strand in this slot, if it is still this one.
-    pub fn live(&mut self, slot: u32, id: StrandId) -> Option<&mut Live> {
-        self.calls
-            .strands
-            .holds(slot, id)
-            .then(|| &mut self.calls.strands[slot])
+    /// Has `change` change the strand in this slot, if it is still this one.
+    pub fn change(&mut self, slot: u32, id: StrandId, change: impl FnOnce(&mut Strand)) {
+        if self.calls.strands.holds(slot, id) {
+            self.calls.strands.change(slot, change);
+        }
     }
 
     /// The strand in this slot has been given a name.
@@ -119,9 +123,15 @@ impl<'a, S: Sink> Running<'a, S> {
         self.calls.strands.name(slot, name);
     }
 
-    /// The strand in this slot.
-    pub fn strand(&self, slot: u32) -> &Strand {
-        &self.calls.strands[slot].strand
+    /// The number of the strand in this slot.
+    #[inline]
+    pub fn id(&self, slot: u32) -> StrandId {
+        self.calls.strands.id(slot)
+    }
+
+    /// The facts of the strand in this slot.
+    pub fn strand(&self, slot: u32) -> Strand {
+        self.calls.strands.strand(slot)
     }
 
     /// An event that is neither an enter nor an exit; `gap`: events of the thread are missing
@@ -158,7 +168,7 @@ impl<'a, S: Sink> Running<'a, S> {
         let stack = &self.calls.map.stacks[there.unwrap_or(state.own)];
         let (slot, strand, thread) = (stack.innermost(), stack.slot, state.thread);
         if is_astray || left.is_some() {
-            self.calls.strands[strand].strand.doubt(Doubts::GAP);
+            self.calls.strands.doubt(strand, Doubts::GAP);
         }
         self.calls.strands.other(slot, thread, event);
     }
@@ -193,7 +203,7 @@ impl<'a, S: Sink> Running<'a, S> {
         }
         let by = previous.map(|previous| {
             let slot = self.calls.map.stacks[previous].innermost();
-            self.calls.strands[slot].strand.id
+            self.calls.strands.id(slot)
         });
         // Before the other rests, which ends what is in its place and does not run.
         let ran = std::mem::replace(&mut self.calls.map.stacks[stack].running, true);
@@ -205,7 +215,7 @@ impl<'a, S: Sink> Running<'a, S> {
             // It went away from a thread that has not been heard of since.
             let other = &mut self.calls.map.threads[state.thread as usize];
             other.current = None;
-            other.left_behind = Some((stack, self.calls.strands[state.slot].strand.id));
+            other.left_behind = Some((stack, self.calls.strands.id(state.slot)));
         } else {
             state.suspended += time.saturating_sub(state.since);
             self.calls.map.stacks.forget_empty(stack);
@@ -216,7 +226,7 @@ impl<'a, S: Sink> Running<'a, S> {
         (thread.current, thread.left_behind) = (Some(stack), None);
         let (slot, own) = (state.innermost(), state.slot);
         let thread = self.calls.map.threads[context].thread;
-        self.calls.strands[own].run_on(thread);
+        self.calls.strands.run_on(own, thread);
         self.calls.strands.resumed(slot, by, thread, time);
     }
 
@@ -230,10 +240,9 @@ impl<'a, S: Sink> Running<'a, S> {
         let (base, owner) = (state.base, state.owner);
         let top = state.top().map(|top| (top.sp, top.function));
         let outermost = state.frames.first().map_or(base, |frame| frame.sp);
-        let id = self.calls.strands[slot].strand.id;
         if let Some((sp, function)) = top {
             let own = self.calls.map.stacks[stack].slot;
-            self.calls.strands[own].strand.leaves_at(Addr(function));
+            self.calls.strands.leaves_at(own, Addr(function));
             if self.calls.map.stacks.moves_to(stack, sp) {
                 self.clear(sp, outermost, stack);
                 self.calls.map.stacks.keep(stack, sp);
@@ -246,15 +255,20 @@ impl<'a, S: Sink> Running<'a, S> {
                 self.discard(other);
             }
         }
-        let thread = self.calls.map.threads[thread as usize].thread;
-        self.calls.strands.sink().suspended(id, thread, Nanos(time));
+        if S::LIVES {
+            let id = self.calls.strands.id(slot);
+            let thread = self.calls.map.threads[thread as usize].thread;
+            self.calls.strands.sink().suspended(id, thread, Nanos(time));
+        }
     }
 
     /// Ends stacks that have open calls from `low` to `high`, where `stack` has its own.
     fn clear(&mut self, low: u64, high: u64, stack: u32) {
-        let others = self.calls.map.resting_within(low, high, stack);
-        for other in others {
-            self.discard(other);
+        if self.calls.map.rests_within(low, high) {
+            let others = self.calls.map.resting_within(low, high, stack);
+            for other in others {
+                self.discard(other);
+            }
         }
         if let Some((_, other)) = self.calls.map.stacks.below(low)
             && other != stack
@@ -277,7 +291,7 @@ impl<'a, S: Sink> Running<'a, S> {
         if let Some(base) = state.frames.first().map(|first| first.sp)
             && state.owner.is_none()
         {
-            let fiber = self.calls.strands[state.slot].strand.id.unique();
+            let fiber = self.calls.strands.id(state.slot).unique();
             self.lost.add(&state.frames, Proof::Shared { base, fiber });
         }
         while self.calls.close(stack, End::Unwound).is_some() {}
@@ -287,7 +301,8 @@ impl<'a, S: Sink> Running<'a, S> {
             return;
         }
         let (slot, last) = (state.slot, state.since);
-        self.calls.strands[slot].account(last, state.suspended, state.nested);
+        let spent = (state.suspended, state.nested);
+        self.calls.strands.account(slot, last, spent);
         self.calls.strands.end(slot, last);
         self.calls.map.stacks.remove(stack);
     }
@@ -297,7 +312,7 @@ impl<'a, S: Sink> Running<'a, S> {
     pub fn discard_current(&mut self, context: usize, time: u64) {
         if let Some(stack) = self.calls.map.threads[context].current {
             let slot = self.calls.map.stacks[stack].slot;
-            let gone = (stack, self.calls.strands[slot].strand.id);
+            let gone = (stack, self.calls.strands.id(slot));
             self.calls.map.threads[context].left_behind = Some(gone);
             self.leave_current(context, time);
             self.discard(stack);
@@ -355,7 +370,7 @@ impl<'a, S: Sink> Running<'a, S> {
     pub fn doubt(&mut self, stack: u32, reasons: Doubts) {
         let state = &self.calls.map.stacks[stack];
         if state.owner.is_none() {
-            self.calls.strands[state.slot].strand.doubt(reasons);
+            self.calls.strands.doubt(state.slot, reasons);
         }
     }
 
@@ -370,7 +385,7 @@ impl<'a, S: Sink> Running<'a, S> {
         for stack in 0..self.calls.map.stacks.len() {
             let state = &self.calls.map.stacks[stack];
             if state.owner.is_none() && state.slot != Stack::SPENT {
-                self.calls.strands[state.slot].strand.doubt(reasons);
+                self.calls.strands.doubt(state.slot, reasons);
             }
         }
     }
@@ -397,6 +412,8 @@ impl<'a, S: Sink> Running<'a, S> {
             thread: context as u32,
             since: time,
             begun_before: doubts.holds(Doubts::BEGUN_BEFORE),
+            // Many fibers have few calls open.
+            frames: Vec::with_capacity(2),
             ..Stack::default()
         })
     }
@@ -441,7 +458,9 @@ impl<'a, S: Sink> Running<'a, S> {
                 } else {
                     since
                 };
-                self.calls.strands[slot].strand.is_gone(Nanos(last));
+                self.calls
+                    .strands
+                    .change(slot, |strand| strand.is_gone(Nanos(last)));
             }
             while self.calls.close(stack, End::Open).is_some() {}
         }
@@ -454,16 +473,18 @@ impl<'a, S: Sink> Running<'a, S> {
                 Some(context) => {
                     let thread = &self.calls.map.threads[context as usize];
                     if thread.ended {
-                        self.calls.strands[stack.slot]
-                            .strand
-                            .dies(Nanos(thread.latest));
+                        let latest = Nanos(thread.latest);
+                        self.calls
+                            .strands
+                            .change(stack.slot, |strand| strand.dies(latest));
                     }
                     thread.latest
                 }
                 None if stack.running => self.calls.latest,
                 None => stack.since,
             };
-            self.calls.strands[stack.slot].account(until, stack.suspended, stack.nested);
+            let spent = (stack.suspended, stack.nested);
+            self.calls.strands.account(stack.slot, until, spent);
         }
         let (sink, unresolved) = self.calls.strands.finish();
         Told {

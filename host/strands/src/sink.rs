@@ -57,6 +57,11 @@ pub struct StrandSpan {
 /// Takes what the decoder finds, in order of time. Every method does nothing unless it is
 /// overridden.
 pub trait Sink {
+    /// Whether it is told how strands live: of their births, runs and calls. Else it is told when
+    /// they get names and end, and of events that are neither enters nor exits. To find out what
+    /// nobody wants takes longer than all the rest.
+    const LIVES: bool = true;
+
     /// A strand was met for the first time.
     fn born(&mut self, _strand: &Strand) {}
     /// The program has given a strand a name.
@@ -88,4 +93,6 @@ pub trait Summing: Sink {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Ignore;
 
-impl Sink for Ignore {}
+impl Sink for Ignore {
+    const LIVES: bool = false;
+}

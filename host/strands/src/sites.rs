@@ -104,28 +104,29 @@ impl<'a> Sites<'a> {
     /// `-mfentry`. That has its static chain, the address of its container's frame, pushed on the
     /// stack before the call of `__fentry__`: the recorder takes that for the return address, and
     /// where it lies for the place of the return address. The call site is not in the trace.
-    #[inline]
-    pub fn corrected(&self, new: Entered) -> Entered {
+    // A copy of the whole would wait for its parts to be written.
+    #[inline(always)]
+    pub fn corrected(&self, mut new: Entered) -> Entered {
+        if Self::may_have_chain(new.way, new.caller, new.sp)
+            && self.has_chain(new.function, new.time)
+        {
+            (new.caller, new.sp) = (0, new.sp + 8);
+        }
+        new
+    }
+
+    /// Whether an enter may be one of a nested function: see [`Sites::corrected`].
+    #[inline(always)]
+    pub fn may_have_chain(way: Way, caller: u64, sp: u64) -> bool {
         /// A container's frame is so near, modulo 4 GiB. A text is hardly ever.
         const NEAR: u32 = 8 << 20;
-        let may_be_chain = (new.caller as u32).wrapping_sub(new.sp as u32) < NEAR;
-        match new.way == Way::Entry && may_be_chain {
-            true => self.without_chain(new),
-            false => new,
-        }
+        way == Way::Entry && (caller as u32).wrapping_sub(sp as u32) < NEAR
     }
 
     #[cold]
-    fn without_chain(&self, new: Entered) -> Entered {
-        let (function, time) = (Addr(new.function), Nanos(new.time));
-        match self.code.pushes_chain(self.modules, function, time) {
-            true => Entered {
-                caller: 0,
-                sp: new.sp + 8,
-                ..new
-            },
-            false => new,
-        }
+    fn has_chain(&self, function: u64, time: u64) -> bool {
+        self.code
+            .pushes_chain(self.modules, Addr(function), Nanos(time))
     }
 
     /// How far above a call of this function its caller's stack pointer usually is. By

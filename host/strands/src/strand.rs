@@ -1,7 +1,7 @@
 //! Facts about a strand.
 
 use crate::doubts::Doubts;
-use heddle_trace_file::{Addr, CoroutineFrame, Nanos, Thread};
+use heddle_trace_file::{Addr, Nanos, Thread};
 use std::num::NonZeroU64;
 
 /// A strand of a trace, by its process and its number there: first the threads, then the others in
@@ -20,6 +20,11 @@ impl StrandId {
     /// The thread with this index in its process.
     pub fn of_thread(process: usize, index: usize) -> Self {
         Self::new(process, index)
+    }
+
+    /// The strand with this number in the process with this index.
+    pub(crate) fn numbered(process: usize, number: u64) -> Self {
+        Self::new(process, number.saturating_sub(1) as usize)
     }
 
     pub(crate) fn next(self) -> Self {
@@ -75,8 +80,8 @@ pub struct Strand {
     pub parent: Option<StrandId>,
     /// The strand that ran it first.
     pub resumer: Option<StrandId>,
-    /// The frame of a coroutine, as it was first seen.
-    pub frame: Option<CoroutineFrame>,
+    /// Where the frame of a coroutine is.
+    pub frame: Option<Addr>,
     /// When it was made; where that was not seen, when it was first seen.
     pub born: Nanos,
     /// The time at which it was last seen to run.
@@ -92,23 +97,23 @@ pub struct Strand {
     /// Calls that were entered on it.
     pub calls: u64,
     /// [`NEVER`] while it lives.
-    died: u64,
+    pub(crate) died: u64,
     /// 0: none was seen.
-    entry: Addr,
+    pub(crate) entry: Addr,
     /// 0: it was not seen to be suspended.
-    left_at: Addr,
-    words: Option<Box<Words>>,
+    pub(crate) left_at: Addr,
+    pub(crate) words: Option<Box<Words>>,
     /// Index of the thread, among those of its process, that it ran on first.
-    thread: u32,
+    pub(crate) thread: u32,
     /// The number of threads that it ran on.
     pub threads: u32,
     /// Slot index, within its part of the process; reused after the strand ends.
     pub slot: u32,
     /// [`NO_INDEX`]: not known; with [`LEFT`], if it is suspended there.
-    resume_index: u16,
+    pub(crate) resume_index: u16,
     /// Whether it is a thread, a fiber or a coroutine.
     pub kind: Kind,
-    doubts: Doubts,
+    pub(crate) doubts: Doubts,
 }
 
 /// Facts that few strands have.
@@ -117,13 +122,27 @@ pub(crate) struct Words {
     name: Option<Box<str>>,
     waits: Option<Box<str>>,
     /// The threads that it ran on, if they were several.
-    pub visited: Vec<u32>,
+    visited: Vec<u32>,
 }
 
-const NEVER: u64 = u64::MAX;
+pub(crate) const NEVER: u64 = u64::MAX;
 const LEFT: u16 = 1 << 15;
 /// No coroutine has so many suspension points.
-const NO_INDEX: u16 = LEFT - 1;
+pub(crate) const NO_INDEX: u16 = LEFT - 1;
+
+impl Words {
+    /// The strand goes from a thread to another one; gives the number of those that it ran on.
+    pub fn visit(&mut self, before: u32, thread: u32) -> u32 {
+        // Most stay where they are.
+        if self.visited.is_empty() {
+            self.visited.push(before);
+        }
+        if !self.visited.contains(&thread) {
+            self.visited.push(thread);
+        }
+        self.visited.len() as u32
+    }
+}
 
 impl Strand {
     pub(crate) fn new(id: StrandId, kind: Kind, thread: usize, born: Nanos, slot: u32) -> Self {
@@ -269,14 +288,30 @@ impl Strand {
         self.left_at = address;
     }
 
+    /// The number of threads that it ran on, by its words, if these tell.
+    pub(crate) fn threads_visited(&self) -> u32 {
+        let visited = self.words.as_ref().map(|words| words.visited.len() as u32);
+        visited.filter(|&count| count > 0).unwrap_or(self.threads)
+    }
+
     /// GCC's number of the suspension point behind which a coroutine was last resumed.
     pub(crate) fn resume_index(&self) -> Option<u16> {
-        Some(self.resume_index & !LEFT).filter(|&index| index != NO_INDEX)
+        Self::index_of(self.resume_index)
+    }
+
+    /// The same, of [`Strand::resume_index`].
+    pub(crate) fn index_of(resume_index: u16) -> Option<u16> {
+        Some(resume_index & !LEFT).filter(|&index| index != NO_INDEX)
     }
 
     pub(crate) fn goes_on_behind(&mut self, index: Option<u16>) {
-        let index = index.or(self.resume_index()).unwrap_or(NO_INDEX);
-        self.resume_index = index.min(NO_INDEX);
+        self.resume_index = Self::index_behind(self.resume_index, index);
+    }
+
+    /// [`Strand::resume_index`] after that, by what it was before.
+    pub(crate) fn index_behind(before: u16, index: Option<u16>) -> u16 {
+        let index = index.or(Self::index_of(before)).unwrap_or(NO_INDEX);
+        index.min(NO_INDEX)
     }
 
     /// As the program exits, it is suspended at the point with this number.

@@ -4,12 +4,11 @@ use crate::code::Code;
 use crate::entered::Entered;
 use crate::frames::Made;
 use crate::instances::{Around, Instance, Instances, Ramp, RampCall, ramp_call};
-use crate::live::{Live, Slots};
+use crate::live::{Begun, Slots};
 use crate::sink::Sink;
 use crate::stacks::Frame;
-use crate::{Doubts, Kind, StrandId, Unresolved};
+use crate::{Doubts, Kind, Strand, StrandId, Unresolved};
 use heddle_trace_file::{Addr, Callee, CoroutineFrame, Event, Nanos, Process};
-use std::ops::{Index, IndexMut};
 
 /// The strands of a group, by slot.
 pub(crate) struct Strands<'a, S> {
@@ -18,22 +17,6 @@ pub(crate) struct Strands<'a, S> {
     sink: S,
     /// The number of fibers whose maker is unknown.
     unknown_makers: u64,
-}
-
-impl<S> Index<u32> for Strands<'_, S> {
-    type Output = Live;
-
-    #[inline(always)]
-    fn index(&self, slot: u32) -> &Live {
-        &self.slots[slot]
-    }
-}
-
-impl<S> IndexMut<u32> for Strands<'_, S> {
-    #[inline(always)]
-    fn index_mut(&mut self, slot: u32) -> &mut Live {
-        &mut self.slots[slot]
-    }
 }
 
 impl<'a, S: Sink> Strands<'a, S> {
@@ -62,7 +45,9 @@ impl<'a, S: Sink> Strands<'a, S> {
     pub fn add_thread(&mut self, process: &Process, number: usize, index: usize) -> u32 {
         let id = StrandId::new(number, index);
         let slot = self.slots.add_thread(id, index, &process.threads()[index]);
-        self.sink.born(&self.slots[slot].strand);
+        if S::LIVES {
+            self.sink.born(&self.slots.strand(slot));
+        }
         slot
     }
 
@@ -75,13 +60,17 @@ impl<'a, S: Sink> Strands<'a, S> {
         (function, maker, doubts): (Addr, Option<StrandId>, Doubts),
         time: u64,
     ) -> u32 {
-        let slot = self.slots.add(Kind::Fiber, thread, Nanos(time));
         self.unknown_makers += u64::from(maker.is_none());
-        let strand = &mut self.slots[slot].strand;
-        strand.parent = maker;
-        strand.begins_with(function);
-        strand.doubt(doubts);
-        self.sink.born(strand);
+        let begun = Begun {
+            parent: maker,
+            entry: function,
+            doubts,
+            ..Begun::default()
+        };
+        let slot = self.slots.add(Kind::Fiber, thread, Nanos(time), begun);
+        if S::LIVES {
+            self.sink.born(&self.slots.strand(slot));
+        }
         slot
     }
 
@@ -91,6 +80,55 @@ impl<'a, S: Sink> Strands<'a, S> {
         &mut self.sink
     }
 
+    /// The number of the strand in this slot.
+    #[inline(always)]
+    pub fn id(&self, slot: u32) -> StrandId {
+        self.slots.id(slot)
+    }
+
+    /// See [`Slots::strand`].
+    pub fn strand(&self, slot: u32) -> Strand {
+        self.slots.strand(slot)
+    }
+
+    /// Has `change` change the strand in this slot.
+    pub fn change(&mut self, slot: u32, change: impl FnOnce(&mut Strand)) {
+        self.slots.change(slot, |live| change(&mut live.strand));
+    }
+
+    /// See [`Slots::doubt`].
+    pub fn doubt(&mut self, slot: u32, reasons: Doubts) {
+        self.slots.doubt(slot, reasons);
+    }
+
+    /// See [`Slots::account`].
+    pub fn account(&mut self, slot: u32, until: u64, spent: (u64, u64)) {
+        self.slots.account(slot, until, spent);
+    }
+
+    /// See [`Slots::run_on`].
+    #[inline]
+    pub fn run_on(&mut self, slot: u32, thread: usize) {
+        self.slots.run_on(slot, thread);
+    }
+
+    /// See [`Slots::leaves_at`].
+    #[inline(always)]
+    pub fn leaves_at(&mut self, slot: u32, address: Addr) {
+        self.slots.leaves_at(slot, address);
+    }
+
+    /// A call of `function` is entered.
+    #[inline(always)]
+    pub fn enters(&mut self, slot: u32, function: Addr) {
+        self.slots.enters(slot, function);
+    }
+
+    /// The instance in this slot has been destroyed, though calls of it may be open.
+    pub fn is_destroyed(&mut self, slot: u32) {
+        self.slots.is_destroyed(slot);
+    }
+
     /// Whether this strand is in this slot.
     pub fn holds(&self, slot: u32, id: StrandId) -> bool {
         self.slots.holds(slot, id)
@@ -98,30 +136,33 @@ impl<'a, S: Sink> Strands<'a, S> {
 
     /// The strand in this slot has been given a name.
     pub fn name(&mut self, slot: u32, name: Box<str>) {
-        let strand = &mut self.slots[slot].strand;
-        strand.set_name(name);
-        self.sink.named(strand);
+        let sink = &mut self.sink;
+        self.slots.change(slot, |live| {
+            live.strand.set_name(name);
+            sink.named(&live.strand);
+        });
     }
 
     /// An event on the strand in `slot` that is neither an enter nor an exit.
     pub fn other(&mut self, slot: u32, thread: usize, event: &Event<'_>) {
-        self.sink.other(self.slots[slot].strand.id, thread, event);
+        self.sink.other(self.slots.id(slot), thread, event);
     }
 
     /// An exit on the strand in `slot` that belongs to no open call.
     pub fn unmatched(&mut self, slot: u32, thread: usize, function: Callee, time: Nanos) {
-        let strand = self.slots[slot].strand.id;
+        let strand = self.slots.id(slot);
         self.sink.unmatched(strand, thread, function, time);
     }
 
     /// The strand in `slot` goes on, on its own stack.
     pub fn resumed(&mut self, slot: u32, by: Option<StrandId>, thread: usize, time: u64) {
-        let strand = &mut self.slots[slot].strand;
-        // A fiber that was first run by a strand that is not known was not by the next one.
-        if strand.kind != Kind::Fiber || strand.activations <= 1 {
-            strand.resumer = strand.resumer.or(by);
+        if let Some(by) = by {
+            self.slots.goes_on_by(slot, by);
         }
-        self.sink.resumed(strand.id, by, thread, Nanos(time));
+        if S::LIVES {
+            let id = self.slots.id(slot);
+            self.sink.resumed(id, by, thread, Nanos(time));
+        }
     }
 
     /// Whether a call of this function makes an instance of a coroutine, as far as frames are
@@ -154,7 +195,7 @@ impl<'a, S: Sink> Strands<'a, S> {
         within: bool,
     ) {
         let ramp = Ramp {
-            maker: (!within).then(|| self.slots[frame.slot].strand.id),
+            maker: (!within).then(|| self.slots.id(frame.slot)),
             time: frame.enter,
             thread,
             function: Addr(frame.function),
@@ -182,7 +223,7 @@ impl<'a, S: Sink> Strands<'a, S> {
         let (slots, sink) = (&mut self.slots, &mut self.sink);
         let within = within.and_then(|frame| self.instances.instance_at(slots, sink, frame));
         let made = Made {
-            maker: within.or_else(|| slot.map(|slot| slots[slot].strand.id)),
+            maker: within.or_else(|| slot.map(|slot| slots.id(slot))),
             time,
             thread,
             ramp: in_ramp.map(|(_, number, function)| (number, function)),
@@ -205,13 +246,12 @@ impl<'a, S: Sink> Strands<'a, S> {
 
     /// The strand `by` begins an activation of the coroutine in `slot`.
     pub fn begin_activation(&mut self, slot: u32, by: StrandId, thread: usize, time: u64) {
-        let live = &mut self.slots[slot];
-        live.open += 1;
-        live.run_on(thread);
-        live.strand.suspended.0 += time.saturating_sub(live.strand.last.0);
-        let strand = &mut live.strand;
-        strand.resumer = strand.resumer.or(Some(by));
-        self.sink.resumed(strand.id, Some(by), thread, Nanos(time));
+        self.slots.begin_activation(slot, thread, time);
+        self.slots.was_run_by(slot, by);
+        if S::LIVES {
+            let id = self.slots.id(slot);
+            self.sink.resumed(id, Some(by), thread, Nanos(time));
+        }
     }
 
     /// Ends an activation that `ran` so long, others that it resumed included: those took `nested`.
@@ -224,13 +264,13 @@ impl<'a, S: Sink> Strands<'a, S> {
         thread: usize,
         time: u64,
     ) -> (StrandId, bool) {
-        let live = &mut self.slots[slot];
-        live.strand.running.0 += ran.saturating_sub(nested);
-        live.strand.children.0 += nested;
-        live.strand.last = Nanos(time);
-        live.open = live.open.saturating_sub(1);
-        let (id, destroyed) = (live.strand.id, live.dying && live.open == 0);
-        self.sink.suspended(id, thread, Nanos(time));
+        let slots = &mut self.slots;
+        slots.end_activation(slot, (ran, nested), time);
+        let destroyed = slots.is_dying(slot) && slots.open(slot) == 0;
+        let id = slots.id(slot);
+        if S::LIVES {
+            self.sink.suspended(id, thread, Nanos(time));
+        }
         (id, destroyed)
     }
 

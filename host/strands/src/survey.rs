@@ -358,6 +358,14 @@ impl Convergence {
         self.events >= self.next || self.events >= Self::LAST
     }
 
+    /// Counts all events before the one after which the first look has to be asked, when other
+    /// strands have begun; gives how many.
+    pub fn pass(&mut self) -> u64 {
+        let before = self.next.min(Self::LAST).saturating_sub(self.events + 1);
+        self.events += before;
+        before
+    }
+
     /// Whether the first look needs another event, when that is due to be asked: it ends when four
     /// times as many events as it had seen at some check have not changed the conclusions.
     #[cold]

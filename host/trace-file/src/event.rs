@@ -201,6 +201,13 @@ impl CoroutineFrame {
         inside.then(|| Self::from_word(word)).flatten()
     }
 
+    /// The same frame, with this resume index.
+    #[must_use]
+    pub fn with_resume_index(self, index: Option<u16>) -> Self {
+        let index = u64::from(index.unwrap_or(Self::UNKNOWN)) << 48;
+        Self::from_word(self.address().0 | index).unwrap_or(self)
+    }
+
     /// Where it is: what `std::coroutine_handle::address` gives.
     pub fn address(self) -> Addr {
         Addr(self.0.get() & Self::ADDRESS)

@@ -48,19 +48,19 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let trace = args.trace.open()?;
     let mut names = Names::new(&trace);
     let found = strand_list::read(&trace, &mut names)?;
-    let mut strands = found.all;
-    if let Some(kind) = args.kind {
-        strands.retain(|strand| strand.kind == kind.kind());
-    }
-    strands.truncate(args.limit.unwrap_or(usize::MAX));
+    let wanted = |strand: &Strand| args.kind.is_none_or(|kind| strand.kind == kind.kind());
+    let strands = || {
+        let wanted = found.all.iter().filter(wanted);
+        wanted.take(args.limit.unwrap_or(usize::MAX))
+    };
     output::print(|out| {
         if args.json {
-            for strand in &strands {
-                writeln!(out, "{}", object(&trace, &mut names, strand))?;
+            for strand in strands() {
+                writeln!(out, "{}", object(&trace, &mut names, &strand))?;
             }
             return Ok(());
         }
-        table(out, &trace, &mut names, &strands)?;
+        table(out, &trace, &mut names, strands)?;
         Ok(())
     })?;
     notes::unresolved(&found.unresolved);
@@ -69,23 +69,23 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn table(
+fn table<I: Iterator<Item = Strand>>(
     out: &mut dyn Write,
     trace: &Trace,
     names: &mut Names,
-    strands: &[Strand],
+    strands: impl Fn() -> I,
 ) -> io::Result<()> {
     let mut widths = HEADINGS.map(str::len);
     // Made twice and not kept: there may be millions.
-    for strand in strands {
-        let line = line(trace, names, strand);
+    for strand in strands() {
+        let line = line(trace, names, &strand);
         for (width, text) in widths.iter_mut().zip(&line) {
             *width = text.chars().count().max(*width);
         }
     }
     print_line(out, &widths, &HEADINGS)?;
-    for strand in strands {
-        let line = line(trace, names, strand);
+    for strand in strands() {
+        let line = line(trace, names, &strand);
         print_line(out, &widths, &line.each_ref().map(String::as_str))?;
     }
     Ok(())
@@ -175,6 +175,6 @@ fn object(trace: &Trace, names: &mut Names, strand: &Strand) -> Value {
         "calls": strand.calls,
         "suspended_at": suspended_at,
         "waits": strand.waits(),
-        "frame": strand.frame.map(|frame| frame.address().to_string()),
+        "frame": strand.frame.map(|frame| frame.to_string()),
     })
 }

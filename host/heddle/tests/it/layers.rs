@@ -20,10 +20,10 @@ const CRATES: Layers = &[
 ];
 
 const STRANDS: Layers = &[
-    &["address_map", "doubts", "pipe"],
+    &["address_map", "doubts", "pipe", "short"],
     &["strand", "unresolved"],
     &[
-        "code", "entered", "frames", "offsets", "sink", "stacks", "threads",
+        "code", "entered", "frames", "list", "offsets", "sink", "stacks", "threads",
     ],
     &["live", "lost", "sites", "stack_map", "survey"],
     &["answers"],

@@ -4,7 +4,7 @@
 //! ([`crate::answers`]). A first look that would have placed all as the second goes on as that.
 
 use super::decoded::Part;
-use super::events::each_event;
+use super::events::each_of_next;
 use super::forks::Inherited;
 use crate::code::Code;
 use crate::decoder::{Decoder, NotAlone};
@@ -13,7 +13,7 @@ use crate::survey::{Convergence, Survey};
 use heddle_trace_file::{Error, EventKind, Process};
 
 /// A first look that turns out so early not to go on as the second begins anew without a sink.
-const EARLY: u32 = 1 << 16;
+const EARLY: usize = 1 << 16;
 
 /// Threads of a process that are decoded together.
 pub(super) struct Group<'a> {
@@ -59,34 +59,37 @@ impl Group<'_> {
         self.begin_within(&mut decoder);
         let (mut look, mut settled) = (Some(Convergence::new()), false);
         let (mut early, mut may_settle) = (EARLY, true);
-        let remarks = each_event(
-            self.process,
-            self.threads,
-            self.is_piped,
-            |thread, event| {
-                let _: Result<(), NotAlone> = decoder.feed(thread, event);
-                if early > 0 {
-                    early -= 1;
-                    may_settle = decoder.may_settle();
-                    if !may_settle {
-                        return false;
-                    }
+        // So many events come before something is to be asked again.
+        let mut quiet = 0;
+        let remarks = each_of_next(self.process, self.threads, self.is_piped, |events| {
+            let taken = events.len().min(quiet.max(1));
+            decoder.feed_all(&events[..taken]);
+            if quiet > 0 {
+                quiet -= taken;
+                return taken;
+            }
+            if early > 0 {
+                early -= 1;
+                may_settle = decoder.may_settle();
+                if !may_settle {
+                    return 0;
                 }
-                let first = look.as_mut();
-                if !first.is_some_and(|look| look.is_due(decoder.has_begun())) {
-                    return true;
-                }
-                if look
-                    .as_mut()
-                    .is_some_and(|look| look.is_new(decoder.survey()))
-                {
-                    return true;
-                }
+            }
+            let Some(first) = look.as_mut() else {
+                quiet = usize::MAX;
+                return taken;
+            };
+            let begun = decoder.has_begun();
+            if first.is_due(begun) && !first.is_new(decoder.survey()) {
                 look = None;
                 settled = decoder.has_settled();
-                settled
-            },
-        )?;
+                return if settled { taken } else { 0 };
+            }
+            if begun && early == 0 {
+                quiet = first.pass() as usize;
+            }
+            taken
+        })?;
         if !may_settle {
             return Ok(Err(self.survey()?));
         }
@@ -108,18 +111,23 @@ impl Group<'_> {
         let mut decoder = Decoder::new(at, self.code, self.threads, false, known, sink);
         self.begin_within(&mut decoder);
         let mut look = known.is_none().then(Convergence::new);
-        let remarks = each_event(
-            self.process,
-            self.threads,
-            self.is_piped,
-            |thread, event| {
-                let _: Result<(), NotAlone> = decoder.feed(thread, event);
-                let due = look.as_mut();
-                let due = due.is_some_and(|look| look.is_due(decoder.has_begun()));
-                let look = look.as_mut().filter(|_| due);
-                look.is_none_or(|look| look.is_new(decoder.survey()))
-            },
-        )?;
+        let mut quiet = if look.is_none() { usize::MAX } else { 0 };
+        let remarks = each_of_next(self.process, self.threads, self.is_piped, |events| {
+            let taken = events.len().min(quiet.max(1));
+            decoder.feed_all(&events[..taken]);
+            let Some(look) = look.as_mut().filter(|_| quiet == 0) else {
+                quiet -= taken;
+                return taken;
+            };
+            let begun = decoder.has_begun();
+            if look.is_due(begun) && !look.is_new(decoder.survey()) {
+                return 0;
+            }
+            if begun {
+                quiet = look.pass() as usize;
+            }
+            taken
+        })?;
         let mut found = decoder.finish();
         let mut survey = std::mem::take(&mut found.survey);
         if let Some(filters) = self.filters {

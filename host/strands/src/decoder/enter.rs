@@ -77,8 +77,19 @@ impl<S: Sink> Decoder<'_, S> {
         self.enter_slowly(context, new, way)
     }
 
+    /// The stack that the thread runs, if its innermost call makes the new one for certain; the
+    /// number of the function that is called, and whether that is inlined.
+    #[inline(always)]
+    pub(super) fn known_caller(&self, context: usize, new: &Entered) -> Option<(u32, u32, bool)> {
+        let stack = self.running.thread(context).current?;
+        let top = self.running.stack(stack).frames.last()?;
+        let site = self.sites.of(new.caller, new.function, top.sp == new.sp)?;
+        let called = self.is_called_from(top, stack, site, context, new);
+        called.then_some((stack, site.callee, site.above == 0))
+    }
+
     /// Whether a call from this site can be made by `top`: at the distance that it had before.
-    #[inline]
+    #[inline(always)]
     fn is_called_from(
         &self,
         top: &Frame,
@@ -104,7 +115,7 @@ impl<S: Sink> Decoder<'_, S> {
     }
 
     /// Whether `top`, the innermost call of `stack`, has the new call inlined into it.
-    #[inline]
+    #[inline(always)]
     fn is_inlined_into(&self, top: &Frame, stack: u32, context: usize, new: &Entered) -> bool {
         if top.sp != new.sp || top.caller != new.caller || top.is(Frame::ENTRY) {
             return false;

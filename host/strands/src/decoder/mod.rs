@@ -23,7 +23,7 @@ use crate::sites::Sites;
 use crate::stacks::Frame;
 use crate::survey::Survey;
 use heddle_calls::Loose;
-use heddle_trace_file::{Addr, Event, EventKind, Nanos, Process, Way};
+use heddle_trace_file::{Addr, CoroutineFrame, Event, EventKind, Nanos, Process, Way};
 
 /// The group's threads cannot be decoded one by one: they run on other stacks than their own, or
 /// resume coroutines.
@@ -164,6 +164,11 @@ impl<'a, S: Sink> Decoder<'a, S> {
     /// The enter of an open call.
     fn enter_of(&self, frame: &Frame) -> Event<'static> {
         let coroutine = frame.is(Frame::COROUTINE);
+        let captured = coroutine.then(|| {
+            let strand = self.running.strand(frame.slot);
+            let frame = CoroutineFrame::at(strand.frame?)?;
+            Some(frame.with_resume_index(strand.resume_index()))
+        });
         Event {
             time: Nanos(frame.enter),
             way: match frame.is(Frame::ENTRY) {
@@ -174,9 +179,7 @@ impl<'a, S: Sink> Decoder<'a, S> {
                 function: Addr(frame.function),
                 caller: Addr(frame.caller),
                 sp: Addr(frame.sp),
-                frame: coroutine
-                    .then(|| self.running.strand(frame.slot).frame)
-                    .flatten(),
+                frame: captured.flatten(),
             },
         }
     }
@@ -223,6 +226,76 @@ impl<'a, S: Sink> Decoder<'a, S> {
             self.announced.bind(&mut self.running, context);
         }
         Ok(())
+    }
+
+    /// Takes these events, each with the index of its thread in the process.
+    pub fn feed_all(&mut self, events: &[(usize, Event<'_>)]) {
+        let mut rest = events;
+        while let [(thread, event), behind @ ..] = rest {
+            if let [(same, exit), after @ ..] = behind
+                && !S::LIVES
+                && thread == same
+                && self.is_leaf(*thread, event, exit)
+            {
+                rest = after;
+                continue;
+            }
+            let _: Result<(), NotAlone> = self.feed(*thread, event);
+            rest = behind;
+        }
+    }
+
+    /// Takes a call that calls nothing, if its caller is known at once, and nobody wants it alone.
+    #[inline(always)]
+    fn is_leaf(&mut self, thread: usize, enter: &Event<'_>, exit: &Event<'_>) -> bool {
+        let (
+            EventKind::Enter {
+                function,
+                caller,
+                sp,
+                frame: None,
+            },
+            EventKind::Exit {
+                function: left,
+                sp: left_at,
+            },
+        ) = (enter.kind, exit.kind)
+        else {
+            return false;
+        };
+        if left_at != sp
+            || exit.way != enter.way
+            || !(enter.way == Way::Entry || left.may_be(function))
+            || Sites::may_have_chain(enter.way, caller.0, sp.0)
+        {
+            return false;
+        }
+        let context = self.running.map().threads.context(thread);
+        if self.announced.is_new(context) {
+            return false;
+        }
+        self.sites.advance(enter.time);
+        let new = Entered {
+            function: function.0,
+            caller: caller.0,
+            sp: sp.0,
+            time: enter.time.0,
+            way: enter.way,
+            frame: None,
+        };
+        let Some((stack, callee, is_inlined)) = self.known_caller(context, &new) else {
+            return false;
+        };
+        let took = exit.time.0.saturating_sub(enter.time.0);
+        let from = (!is_inlined).then_some(caller);
+        let calls = &mut self.running.calls;
+        if !calls.leaf(stack, (function, callee), from, took) {
+            return false;
+        }
+        self.unresolved.events += 2;
+        self.unresolved.calls += 1;
+        self.running.note_events(context, 2, exit.time.0);
+        true
     }
 
     /// Takes an event that tells of the memory of a coroutine's frame or of a fiber's stack, if it

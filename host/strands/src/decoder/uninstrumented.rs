@@ -5,7 +5,7 @@ use super::Decoder;
 use crate::Doubts;
 use crate::entered::Entered;
 use crate::evidence::Start;
-use crate::made_stacks::Fiber;
+use crate::made_stacks::{Fiber, MadeStack};
 use crate::sink::Sink;
 use crate::stacks::{BASE, Frame, LITTLE, REACH};
 use crate::survey::Votes;
@@ -38,8 +38,8 @@ impl<S: Sink> Decoder<'_, S> {
         {
             return stack;
         }
-        if self.made_stacks.holds(new.sp) {
-            return self.on_made_stack(context, new, instrumented);
+        if let Some(made) = self.made_stacks.at(new.sp) {
+            return self.on_made_stack(context, new, &made, instrumented);
         }
         let current = self.running.thread(context).current;
         if !starts && let Some(stack) = self.jumped_on(context, new, callee) {
@@ -145,8 +145,14 @@ impl<S: Sink> Decoder<'_, S> {
 
     /// The stack of a call where the program made a stack: of the fiber that is there, or of a new
     /// one.
-    fn on_made_stack(&mut self, context: usize, new: &Entered, instrumented: bool) -> u32 {
-        if let Some(fiber) = self.made_stacks.fiber(&self.running, new.sp) {
+    fn on_made_stack(
+        &mut self,
+        context: usize,
+        new: &Entered,
+        made: &MadeStack,
+        instrumented: bool,
+    ) -> u32 {
+        if let Some(fiber) = made.fiber(&self.running) {
             let way = match new.way {
                 Way::Instrumented => 0,
                 Way::Entry => Frame::ENTRY,
@@ -159,7 +165,7 @@ impl<S: Sink> Decoder<'_, S> {
             }
             return fiber.stack;
         }
-        if let Some(before) = self.made_stacks.before(&self.running, new.sp) {
+        if let Some(before) = made.before(&self.running) {
             self.running.end_stack(before.stack, new.time);
         }
         self.take_over(context, new, instrumented);
@@ -177,11 +183,11 @@ impl<S: Sink> Decoder<'_, S> {
             doubts |= Doubts::SHARED;
         }
         let announced = self.announced.maker(&self.running, context);
-        let maker = announced.or_else(|| self.made_stacks.maker(new.sp));
+        let maker = announced.or_else(|| self.made_stacks.maker_of(made));
         let begun = (Addr(new.function), maker);
         let stack = self.running.new_stack(context, begun, doubts, new.time);
         let slot = self.running.stack(stack).slot;
-        let id = self.running.strand(slot).id;
+        let id = self.running.id(slot);
         let fiber = Fiber { stack, slot, id };
         self.made_stacks.begins(new.sp, fiber);
         stack

@@ -1,5 +1,6 @@
 //! However many workers decode a trace, they tell the same, in the same order.
 
+use crate::leaves::{Ends, ends};
 use crate::log::{Log, Told};
 use heddle_calls::{Wanted, Workers};
 use heddle_strands::Analysis;
@@ -89,6 +90,16 @@ fn all_agree(threads: &[(u64, u64)]) {
         // Not with assert_eq, which would print megabytes.
         let other = decode(count);
         assert!(other == one, "{count} workers tell otherwise than one");
+    }
+    // Whoever wants no single calls is told the same of strands.
+    for count in [1, 2] {
+        let workers = Workers::new(NonZeroUsize::new(count).unwrap());
+        let analysis = Analysis::new(&trace, &mut Images::new()).with_workers(workers);
+        let few = analysis.decode(|_| Ends::default()).unwrap();
+        assert_eq!((few.unresolved, few.loose), (one.1.clone(), one.2));
+        for ((_, few), (_, all)) in few.sinks.iter().zip(&one.0) {
+            assert!(ends(&few.0.0) == ends(all), "{count} workers");
+        }
     }
     // Whichever way a thread is read, each of its calls is counted once.
     let mut entered: BTreeMap<u64, u64> = BTreeMap::new();

@@ -24,6 +24,8 @@ struct Count {
 }
 
 impl Sink for Count {
+    const LIVES: bool = false;
+
     fn ended(&mut self, strand: &Strand) {
         match strand.kind {
             Kind::Thread => self.threads += 1,

@@ -9,7 +9,7 @@ use crate::strand_list::{self, Node, label};
 use crate::trace_arg::TraceArg;
 use crate::{notes, output};
 use anyhow::{Context, ensure};
-use heddle_strands::{Kind, Strand, StrandId};
+use heddle_strands::{Kind, StrandId, StrandList};
 use heddle_trace_file::{Nanos, Trace};
 use heddle_tree::Call;
 use std::io::{self, Write};
@@ -60,15 +60,15 @@ fn tree(args: &Args) -> anyhow::Result<ExitCode> {
         Some(wanted) => {
             let index = found
                 .all
-                .iter()
-                .position(|strand| label(&trace, strand.id) == *wanted)
+                .ids()
+                .position(|id| label(&trace, id) == *wanted)
                 .with_context(|| {
                     format!(
                         "{}: no strand {wanted}; `heddle strands` lists those that there are",
                         trace.path().display()
                     )
                 })?;
-            let only = Some(found.all[index].id);
+            let only = Some(found.all.get(index).id);
             let calls = Calls::by_strand(&trace, &args.filter, only)?;
             left_out = calls.left_out;
             let calls = calls
@@ -158,13 +158,13 @@ fn one(
     out: &mut dyn Write,
     trace: &Trace,
     names: &mut Names,
-    all: &[Strand],
+    all: &StrandList,
     index: usize,
 ) -> io::Result<()> {
-    let strand = &all[index];
+    let strand = &all.get(index);
     let mut named = |id: StrandId| {
-        let found = all.binary_search_by_key(&id, |strand| strand.id);
-        let name = found.map_or_else(|_| "?".into(), |index| names.strand(&all[index]));
+        let found = all.find(id).map(|index| all.get(index));
+        let name = found.map_or_else(|| "?".into(), |strand| names.strand(&strand));
         format!("{name} #{}", label(trace, id))
     };
     writeln!(out, "{} {}", strand.kind.name(), named(strand.id))?;
@@ -195,7 +195,7 @@ fn one(
         writeln!(out, "  waited for   {}", crate::names::printable(waits))?;
     }
     if let Some(frame) = strand.frame {
-        writeln!(out, "  frame        {}", frame.address())?;
+        writeln!(out, "  frame        {frame}")?;
     }
     writeln!(
         out,

@@ -1,0 +1,202 @@
+//! Strands in few bytes beside the same kept whole.
+
+use super::*;
+use std::collections::HashMap;
+
+/// Keeps all that have ended.
+#[derive(Default)]
+struct Ended(Vec<Strand>);
+
+impl Sink for Ended {
+    fn ended(&mut self, strand: &Strand) {
+        self.0.push(strand.clone());
+    }
+}
+
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, sides: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) % sides
+    }
+
+    /// Mostly a small number, now and then one that needs all bits.
+    fn number(&mut self, is_wild: bool) -> u64 {
+        match self.roll(50) {
+            0 if is_wild => (1 << 47) + self.roll(1 << 50),
+            _ => self.roll(1 << 40),
+        }
+    }
+}
+
+/// The same strands in slots, and whole, beside what the slots alone know of them.
+struct Both {
+    slots: Slots,
+    whole: HashMap<u32, Whole>,
+    dead: HashMap<u32, bool>,
+    ended: Ended,
+    told: Vec<Strand>,
+}
+
+fn text(strand: &Strand) -> String {
+    format!("{strand:?}")
+}
+
+impl Both {
+    fn add(&mut self, dice: &mut Dice, is_wild: bool) {
+        let kind = [Kind::Fiber, Kind::Coroutine][dice.roll(2) as usize];
+        let (thread, born) = (dice.roll(3) as usize, Nanos(dice.number(is_wild)));
+        let maker = StrandId::new(2, dice.number(is_wild) as usize % (1 << 39));
+        let frame = (kind == Kind::Coroutine).then(|| Addr(16 + dice.roll(1 << 40)));
+        let begun = Begun {
+            coroutine: dice.roll(5) as u32,
+            parent: (dice.roll(3) > 0).then_some(maker),
+            frame,
+            entry: Addr(dice.roll(3) * 0x5555_0000),
+            doubts: [Doubts::NONE, Doubts::GAP][dice.roll(2) as usize],
+        };
+        let id = self.slots.next;
+        let slot = self.slots.add(kind, thread, born, begun);
+        let mut strand = Strand::new(id, kind, thread, born, slot);
+        (strand.parent, strand.frame, strand.entry) = (begun.parent, frame, begun.entry);
+        strand.doubts = begun.doubts;
+        let (open, coroutine, on) = (0, begun.coroutine, None);
+        let whole = Whole {
+            strand,
+            open,
+            coroutine,
+            on,
+        };
+        assert!(self.whole.insert(slot, whole).is_none());
+        self.dead.insert(slot, false);
+    }
+
+    fn change(&mut self, dice: &mut Dice, slot: u32, is_wild: bool) {
+        let (slots, live) = (&mut self.slots, self.whole.get_mut(&slot).unwrap());
+        let number = dice.number(is_wild);
+        let (thread, time) = (dice.roll(3), number);
+        match dice.roll(14) {
+            0 => {
+                let function = Addr(number);
+                slots.enters(slot, function);
+                live.strand.calls += 1;
+                live.strand.begins_with(function);
+            }
+            1 => {
+                slots.leaves_at(slot, Addr(number));
+                live.strand.leaves_at(Addr(number));
+            }
+            2 => {
+                let index = (dice.roll(3) > 0).then(|| dice.roll(9) as u16);
+                slots.goes_on_behind(slot, index);
+                live.strand.goes_on_behind(index);
+            }
+            3 => {
+                slots.run_on(slot, thread as usize);
+                live.run_on(thread as u32);
+            }
+            4..7 => {
+                let by = StrandId::new(2, number as usize % (1 << 39));
+                slots.begin_activation(slot, thread as usize, time);
+                slots.was_run_by(slot, by);
+                live.begin_activation(thread as u32, time);
+                live.strand.resumer = live.strand.resumer.or(Some(by));
+            }
+            7..10 => {
+                let spent = (dice.number(is_wild), dice.number(false));
+                slots.end_activation(slot, spent, time);
+                live.end_activation(spent, time);
+            }
+            10 => {
+                let spent = (dice.number(is_wild), dice.number(false));
+                slots.account(slot, time, spent);
+                live.account(time, spent.0, spent.1);
+            }
+            11 => {
+                slots.doubt(slot, Doubts::START);
+                live.strand.doubt(Doubts::START);
+            }
+            12 => {
+                let set = |strand: &mut Strand| strand.set_waits("for something".into());
+                slots.change(slot, |whole| set(&mut whole.strand));
+                set(&mut live.strand);
+            }
+            _ if dice.roll(20) == 0 => {
+                slots.change(slot, |whole| whole.strand.dies(Nanos(time)));
+                live.strand.dies(Nanos(time));
+            }
+            _ => {
+                slots.dies(slot);
+                self.dead.insert(slot, true);
+            }
+        }
+    }
+
+    fn agree(&mut self, slot: u32) {
+        self.slots.settle(slot);
+        let (slots, live) = (&self.slots, &self.whole[&slot]);
+        assert_eq!(text(&slots.strand(slot)), text(&live.strand));
+        assert_eq!(slots.id(slot), live.strand.id);
+        assert_eq!(slots.open(slot), live.open);
+        assert_eq!(slots.coroutine(slot), live.coroutine);
+        assert_eq!(slots.resume_index(slot), live.strand.resume_index());
+        assert_eq!(slots.last(slot), live.strand.last.0);
+        let frame = live.strand.frame.unwrap_or(Addr(0));
+        assert_eq!(slots.address(slot), frame);
+    }
+
+    fn ends(&mut self, slot: u32, dies: Option<u64>) {
+        let mut strand = self.whole.remove(&slot).unwrap().strand;
+        if self.dead[&slot] {
+            strand.is_gone(strand.last);
+        }
+        if let Some(died) = dies {
+            strand.is_gone(Nanos(died));
+            self.slots.end(slot, died, &mut self.ended);
+        }
+        self.told.push(strand);
+    }
+}
+
+#[test]
+fn strands_in_few_bytes_are_as_whole_ones() {
+    for is_wild in [false, true] {
+        let mut dice = Dice(12345);
+        let mut both = Both {
+            slots: Slots::new(StrandId::new(2, 40)),
+            whole: HashMap::new(),
+            dead: HashMap::new(),
+            ended: Ended::default(),
+            told: Vec::new(),
+        };
+        for step in 0..60_000 {
+            let living: Vec<u32> = both.whole.keys().copied().collect();
+            let slot = living.get(dice.roll(living.len().max(1) as u64) as usize);
+            match (slot, dice.roll(40)) {
+                (None, _) => both.add(&mut dice, is_wild),
+                (_, 0) if living.len() < 60 => both.add(&mut dice, is_wild),
+                (Some(&slot), 1) if step % 3 == 0 => {
+                    let died = dice.number(is_wild);
+                    both.ends(slot, Some(died));
+                }
+                (Some(&slot), _) => {
+                    both.change(&mut dice, slot, is_wild);
+                    if dice.roll(4) == 0 {
+                        both.agree(slot);
+                    }
+                }
+            }
+        }
+        let mut left: Vec<u32> = both.whole.keys().copied().collect();
+        left.sort_unstable_by_key(|slot| both.whole[slot].strand.id);
+        both.slots.finish(&mut both.ended);
+        left.into_iter().for_each(|slot| both.ends(slot, None));
+        assert!(both.told.len() > 100);
+        assert!(both.slots.whole.is_empty() && both.slots.words.is_empty());
+        let (ended, told) = (both.ended.0.iter().map(text), both.told.iter().map(text));
+        assert!(ended.eq(told));
+    }
+}
