@@ -244,17 +244,27 @@ pub fn unsure(all: &[Unresolved]) {
 /// A sentence about strands that are not sure, if there are such.
 pub fn unsure_strands(unresolved: &Unresolved) -> Option<String> {
     let threads = unresolved.unsure_threads;
-    let fibers = unresolved.unsure - threads;
+    let coroutines = unresolved.unsure_coroutines;
+    let fibers = unresolved.unsure - threads - coroutines;
     // A thread's calls are where they are shown all the same.
     let threads = (threads > 0).then(|| format!("{} not sure", are(threads, "thread")));
-    if fibers == 0 {
+    let others = match (fibers, coroutines) {
+        (0, 0) => None,
+        (0, _) => Some(are(coroutines, "coroutine")),
+        (_, 0) => Some(are(fibers, "fiber")),
+        _ => Some(format!(
+            "{} and {} are",
+            counted(fibers, "fiber"),
+            counted(coroutines, "coroutine")
+        )),
+    };
+    let Some(others) = others else {
         return threads.map(|threads| format!("{threads}: a mark there may be another strand's"));
-    }
+    };
     let said = format!(
-        "{:.1} % of calls are sure to be where they are shown; {} not known, with {}",
+        "{:.1} % of calls are sure to be where they are shown; {others} not known, with {}",
         // Never more than there are.
         (unresolved.confidence() * 1000.0).floor() / 10.0,
-        are(fibers, "fiber"),
         counted(unresolved.unsure_calls, "call")
     );
     Some(match threads {
@@ -371,5 +381,14 @@ mod tests {
         assert_eq!(of(2, 0, 21).as_deref(), Some(fibers));
         let both = format!("{fibers}, and 1 thread is not sure");
         assert_eq!(of(3, 1, 21), Some(both));
+        let with_coroutine = unsure_strands(&Unresolved {
+            calls: 1000,
+            unsure: 3,
+            unsure_coroutines: 1,
+            unsure_calls: 21,
+            ..Unresolved::default()
+        });
+        let others = fibers.replace("2 fibers", "2 fibers and 1 coroutine");
+        assert_eq!(with_coroutine, Some(others));
     }
 }

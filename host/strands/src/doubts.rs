@@ -22,7 +22,8 @@ impl Doubts {
     /// Too little was seen of a call site to say whether a call from there was a callback on this
     /// stack, or another fiber's outermost call.
     pub const CALLBACK: Doubts = Doubts(16);
-    /// Fibers share its stack: they are copied there, or have calls there at the same time.
+    /// Others share its memory: fibers its stack, where they are copied or have calls at the same
+    /// time; instances of its coroutine its frame, one after another.
     pub const SHARED: Doubts = Doubts(32);
     /// The recording was filtered, and calls are missing that tell whose others are.
     pub const FILTERED: Doubts = Doubts(64);
@@ -38,7 +39,7 @@ impl Doubts {
         ),
         (
             Doubts::SHARED,
-            "fibers share its stack, or are copied there",
+            "others share its stack or frame, or are copied there",
         ),
         (Doubts::BEGUN_BEFORE, "recording began inside its calls"),
         (

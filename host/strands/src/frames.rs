@@ -176,6 +176,11 @@ impl MadeFrames {
         let (_, made) = all.pop()?;
         if all.capacity() > FEW && all.len() < all.capacity() / 2 {
             all.shrink_to(all.len() + all.len() / 2);
+            self.table = FrameTable::default();
+            for index in 0..all.len() {
+                let frame_of = |index: u32| all[index as usize].0;
+                self.table.insert(all[index].0, index as u32, frame_of);
+            }
         }
         Some(made)
     }

@@ -133,6 +133,10 @@ pub(crate) struct Instance {
 /// Coroutines without symbols are numbered by their function, from here on.
 const NAMELESS: u32 = 1 << 31;
 
+/// Bytes that a promise's `operator new` may keep for itself in front of a frame. Memory that is at
+/// least as far away may be another allocation: the least are so long.
+const HEADER: u64 = 32;
+
 /// Ramps of one coroutine that are remembered.
 const UNSEEN: usize = 1 << 20;
 
@@ -192,6 +196,10 @@ impl<'a> Instances<'a> {
         }
         for (coroutine, unseen) in std::mem::take(&mut self.unseen) {
             let guessed = unseen.guessed;
+            // They may have run where another one of which nothing else was seen is taken to run.
+            if let Some(first) = unseen.ramps.front() {
+                slots.doubt_instances(coroutine, first.time);
+            }
             last.extend(unseen.ramps.into_iter().map(|ramp| {
                 let made = Made {
                     maker: ramp.maker.filter(|_| !guessed),
@@ -379,13 +387,15 @@ impl<'a> Instances<'a> {
                 && self.code.role(outer.callee) == Role::Ramp(coroutine)
                 && self
                     .frame_in(ramp_call(outer))
-                    .is_none_or(|made| made == address)
+                    .is_none_or(|made| address.0.wrapping_sub(made.0) < HEADER)
+        });
+        // The time from which on memory may have been allocated for it in its ramp, and where.
+        let ramp = ramp.map(|outer| {
+            outer.flags &= !Frame::RAMP;
+            let made = self.in_ramps.remove(&ramp_call(outer));
+            (outer.enter, made.unwrap_or(address))
         });
         let in_ramp = ramp.is_some();
-        if let Some(outer) = ramp {
-            outer.flags &= !Frame::RAMP;
-            self.in_ramps.remove(&ramp_call(outer));
-        }
         // Without a resume index, only a tail call from the destroying function says that a body
         // destroys.
         let rest_of = known.is_some_and(|slot| {
@@ -405,13 +415,19 @@ impl<'a> Instances<'a> {
         // its locals.
         let rest = known
             .filter(|&slot| destroys && slots.is_dying(slot) && slots.coroutine(slot) == coroutine);
+        let mut elsewhere = false;
         let slot = match same.or(rest) {
             Some(slot) => slot,
             None => {
                 if let Some(old) = known {
                     self.replaced(slots, sink, old);
                 }
-                let made = self.made.remove(address).unwrap_or_else(|| {
+                // Memory that is older than the ramp was another thing, and is used again.
+                let (since, place) = ramp.unwrap_or((0, address));
+                let made = self.made.remove(place);
+                let made = made.filter(|made| made.time >= since);
+                elsewhere = made.is_none();
+                let made = made.unwrap_or_else(|| {
                     self.made_elsewhere.insert(coroutine);
                     self.maker(coroutine, in_ramp || index == Some(0), &around, new.time)
                 });
@@ -420,6 +436,9 @@ impl<'a> Instances<'a> {
             }
         };
         slots.set_fresh(slot, false);
+        if elsewhere {
+            slots.was_made_elsewhere(slot);
+        }
         if !destroys {
             slots.goes_on_behind(slot, index);
         }

@@ -63,6 +63,8 @@ const DYING: u8 = 1;
 const FRESH: u8 = 2;
 /// It was destroyed when it ran last.
 const DEAD: u8 = 4;
+/// It is an instance whose frame was not seen to be allocated.
+const ELSEWHERE: u8 = 32;
 /// It has [`Words`], which are in [`Slots::words`].
 const WORDY: u8 = 8;
 /// Its facts are in [`Slots::whole`], and the fields of [`Live`] mean nothing, but for the state.
@@ -105,8 +107,8 @@ pub(crate) struct Slots {
     unsure: Unresolved,
 }
 
-/// Slots in a piece. Each has 5 MB: smaller ones might be kept by the allocator.
-const PIECE: usize = 1 << 16;
+/// Slots in a piece. Each has 10 MB: smaller ones might be kept by the allocator.
+const PIECE: usize = 1 << 17;
 
 impl Slots {
     /// Makes slots whose strands are numbered from `first`.
@@ -231,8 +233,12 @@ impl Slots {
             .last()
             .is_none_or(|last| last.len() >= PIECE || last.is_empty())
         {
-            // Memory that is not touched is not taken.
-            self.pieces.push(Vec::with_capacity(PIECE));
+            // Most programs have few strands. Later ones are whole from the beginning, so that the
+            // allocator gives back each by itself.
+            self.pieces.push(match self.pieces.len() {
+                0 => Vec::new(),
+                _ => Vec::with_capacity(PIECE),
+            });
             self.taken.push(0);
         }
         let piece = self.pieces.len() - 1;
@@ -275,8 +281,7 @@ impl Slots {
     /// The strands that there are have not ended, but nothing more will be heard of them: in order
     /// of their numbers.
     pub fn finish(&mut self, sink: &mut impl Sink) {
-        let slots = 0..(self.pieces.len() * PIECE) as u32;
-        let mut slots: Vec<u32> = slots.filter(|&slot| self.get(slot).is_some()).collect();
+        let mut slots = self.taken_slots();
         let id = |&slot: &u32| self.id(slot);
         if !slots.is_sorted_by_key(id) {
             slots.sort_unstable_by_key(id);
@@ -287,6 +292,12 @@ impl Slots {
                 sink.ended(&strand);
             }
         }
+    }
+
+    /// The slots that have strands.
+    fn taken_slots(&self) -> Vec<u32> {
+        let slots = 0..(self.pieces.len() * PIECE) as u32;
+        slots.filter(|&slot| self.get(slot).is_some()).collect()
     }
 
     #[inline]
@@ -314,10 +325,12 @@ impl Slots {
     fn note_doubts(&mut self, strand: &Strand) {
         if !strand.is_sure() {
             self.unsure.unsure += 1;
+            let unsure = &mut self.unsure;
+            unsure.unsure_coroutines += u64::from(strand.kind == Kind::Coroutine);
             // Nobody else has made a thread's calls.
             match strand.kind {
-                Kind::Thread => self.unsure.unsure_threads += 1,
-                _ => self.unsure.unsure_calls += strand.calls,
+                Kind::Thread => unsure.unsure_threads += 1,
+                _ => unsure.unsure_calls += strand.calls,
             }
         }
     }

@@ -4,7 +4,7 @@ use std::sync::mpsc::{Receiver, SyncSender, channel, sync_channel};
 
 /// Items that are handed over together: so many that waking the other side costs nothing beside the
 /// work on them.
-const TOGETHER: usize = 16384;
+const TOGETHER: usize = 8192;
 
 /// The number of batches that may wait.
 const WAITING: usize = 2;

@@ -25,7 +25,9 @@ pub struct Unresolved {
     pub unsure: u64,
     /// Threads among them: marks on them may be another strand's.
     pub unsure_threads: u64,
-    /// Calls on the others.
+    /// Coroutines among them: their calls may be other instances'.
+    pub unsure_coroutines: u64,
+    /// Calls on those that are no threads.
     pub unsure_calls: u64,
 }
 
@@ -52,6 +54,7 @@ impl std::ops::AddAssign for Unresolved {
         self.fibers += other.fibers;
         self.unsure += other.unsure;
         self.unsure_threads += other.unsure_threads;
+        self.unsure_coroutines += other.unsure_coroutines;
         self.unsure_calls += other.unsure_calls;
     }
 }

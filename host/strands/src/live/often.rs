@@ -1,6 +1,6 @@
 //! What happens often to strands: to their few bytes, where these have room.
 
-use super::{DEAD, DYING, FRESH, NONE, NOWHERE, Slots, WHOLE, WORDY};
+use super::{DEAD, DYING, ELSEWHERE, FRESH, NONE, NOWHERE, Slots, WHOLE, WORDY};
 use crate::short::Short;
 use crate::{Doubts, Kind, Strand, StrandId};
 use heddle_trace_file::Addr;
@@ -269,6 +269,28 @@ impl Slots {
     #[inline]
     pub fn dies(&mut self, slot: u32) {
         self.at_mut(slot).state |= DEAD;
+    }
+
+    /// Its frame was not seen to be allocated.
+    pub fn was_made_elsewhere(&mut self, slot: u32) {
+        self.at_mut(slot).state |= ELSEWHERE;
+    }
+
+    /// Doubts the instances of a coroutine that have run later than `time`, if another one may have
+    /// been at the same place: neither was the frame's memory seen to be allocated, nor does its
+    /// resume index tell.
+    pub fn doubt_instances(&mut self, coroutine: u32, time: u64) {
+        for slot in self.taken_slots() {
+            let live = self.at(slot);
+            if live.kind == Kind::Coroutine
+                && live.state & ELSEWHERE != 0
+                && self.coroutine(slot) == coroutine
+                && self.resume_index(slot).is_none()
+                && self.last(slot) > time
+            {
+                self.doubt(slot, Doubts::SHARED);
+            }
+        }
     }
 
     /// Whether it was made, and no call of it was entered yet.

@@ -439,7 +439,8 @@ struct Placed {
 fn part(way: Way, several: bool) -> Placed {
     let mut sum = Placed::default();
     let mut worst = Vec::new();
-    for seed in 1..=seeds() {
+    // Of fewer, none is sure.
+    for seed in 1..=seeds().max(100) {
         for threads in [1, 3] {
             let shape = Shape {
                 threads,

@@ -1,0 +1,147 @@
+//! Instances of coroutines whose frames come from elsewhere than what was seen to be allocated.
+
+use crate::log::{Log, Told};
+use heddle_strands::{Analysis, Kind};
+use heddle_symbols::Images;
+use heddle_trace_file::write::{ThreadWriter, TraceWriter};
+use heddle_trace_file::{ModuleSymbols, Trace};
+use std::path::Path;
+
+const CODE: u64 = 0x40_0000;
+const MAIN: u64 = CODE;
+const RAMP: u64 = CODE + 0x100;
+const BODY: u64 = CODE + 0x200;
+const OWN: u64 = 0x7fff_7000;
+const MEMORY: u64 = 0x6000_0010;
+
+/// What the thread does within a call of `main`, by the second way in, which tells no resume index
+/// without debug information.
+fn written(path: &Path, does: impl FnOnce(&mut ThreadWriter, &mut dyn FnMut() -> u64)) -> Trace {
+    let writer = TraceWriter::create(path).unwrap();
+    let mut process = writer.process(4711, 1, "/nowhere/app").unwrap();
+    process.module(CODE, CODE + 0x1000, CODE, None, "/nowhere/app");
+    let mut thread = process.thread(4711, "app");
+    thread.stack(0x7fff_0000, 0x7fff_8000);
+    let mut time = 0;
+    let mut next = || {
+        time += 10;
+        time
+    };
+    thread.entry(next(), MAIN + 4, CODE + 0x900, OWN);
+    does(&mut thread, &mut next);
+    thread.leave(next(), OWN);
+    thread.finish().unwrap();
+    process.finish().unwrap();
+    Trace::open(path).unwrap()
+}
+
+/// Runs a coroutine's body with this frame, called from `caller` at `sp`.
+fn run(thread: &mut ThreadWriter, next: &mut dyn FnMut() -> u64, frame: u64, from: (u64, u64)) {
+    let (caller, sp) = from;
+    thread
+        .capture(BODY + 4, frame, None)
+        .entry(next(), BODY + 4, caller, sp)
+        .leave(next(), sp);
+}
+
+/// A coroutine, as its number, its maker's, the number of its calls, and whether it is sure.
+type Instance = (u64, Option<u64>, u64, bool);
+
+fn instances(trace: &Trace) -> Vec<Instance> {
+    let text = "symtab 1\n0 100 local main\n100 100 local _Z4workv\n\
+                200 100 local _Z4workPZ4workvE14_Z4workv.Frame.actor\n";
+    let symbols = ModuleSymbols {
+        path: "/nowhere/app".into(),
+        build_id: None,
+        text: text.into(),
+    };
+    let analysis = Analysis::new(trace, &mut Images::packed(&[symbols]));
+    let decoded = analysis.decode(|_| Log::default()).unwrap();
+    let told = decoded.sinks.into_iter().flat_map(|(_, log)| log.0);
+    let told: Vec<Told> = told.collect();
+    let ended = told.iter().filter_map(|ended| match ended {
+        Told::Strand("ended", id, Kind::Coroutine, maker, calls, _) => {
+            let sure = !told.contains(&Told::Unsure(*id));
+            let maker = maker.map(|maker| maker.number());
+            Some((id.number(), maker, *calls, sure))
+        }
+        _ => None,
+    });
+    let mut ended: Vec<Instance> = ended.collect();
+    ended.sort_unstable();
+    ended
+}
+
+/// The place of a call by `main`, and of one by a function that `main` calls.
+const BY_MAIN: (u64, u64) = (MAIN + 0x20, OWN - 0x40);
+const BY_RAMP: (u64, u64) = (RAMP + 0x20, OWN - 0x80);
+
+#[test]
+fn memory_that_is_older_than_its_ramp_was_another_thing() {
+    let directory = tempfile::tempdir().unwrap();
+    let trace = written(directory.path(), |thread, next| {
+        let body = OWN - 0x80;
+        thread
+            .entry(next(), RAMP + 4, BY_MAIN.0, BY_MAIN.1)
+            .frame_made(next(), MEMORY, BY_MAIN.1 - 0x20)
+            .capture(BODY + 4, MEMORY, None)
+            .entry(next(), BODY + 4, BY_RAMP.0, body)
+            // The first one allocates what no frame is.
+            .frame_made(next(), MEMORY + 0x100, body - 0x20)
+            .leave(next(), body)
+            .leave(next(), BY_MAIN.1);
+        // Nothing tells of the memory of the second one.
+        thread.entry(next(), RAMP + 4, BY_MAIN.0, BY_MAIN.1);
+        run(thread, next, MEMORY + 0x100, BY_RAMP);
+        thread.leave(next(), BY_MAIN.1);
+    });
+    let by_main = [(2, Some(1), 1, true), (3, Some(1), 1, true)];
+    assert_eq!(instances(&trace), by_main);
+}
+
+#[test]
+fn a_frame_may_lie_behind_what_its_operator_new_keeps_in_front() {
+    let directory = tempfile::tempdir().unwrap();
+    let trace = written(directory.path(), |thread, next| {
+        for _ in 0..4 {
+            thread
+                .entry(next(), RAMP + 4, BY_MAIN.0, BY_MAIN.1)
+                .frame_made(next(), MEMORY, BY_MAIN.1 - 0x20);
+            run(thread, next, MEMORY + 16, BY_RAMP);
+            thread.leave(next(), BY_MAIN.1);
+        }
+    });
+    let all: Vec<Instance> = (2..6).map(|number| (number, Some(1), 1, true)).collect();
+    assert_eq!(instances(&trace), all);
+}
+
+/// So many calls of the ramp, before the body runs four times with one frame.
+fn at_one_place(ramps: u64, index: Option<u16>) -> Vec<Instance> {
+    let directory = tempfile::tempdir().unwrap();
+    let trace = written(directory.path(), |thread, next| {
+        for _ in 0..ramps {
+            thread
+                .entry(next(), RAMP + 4, BY_MAIN.0, BY_MAIN.1)
+                .leave(next(), BY_MAIN.1);
+        }
+        for _ in 0..4 {
+            thread
+                .capture(BODY + 4, MEMORY, index)
+                .entry(next(), BODY + 4, BY_MAIN.0 + 0x20, BY_MAIN.1)
+                .leave(next(), BY_MAIN.1);
+        }
+    });
+    instances(&trace)
+}
+
+#[test]
+fn an_instance_that_may_be_several_is_not_sure() {
+    let without_calls = |number| (number, Some(1), 0, true);
+    let mut all = vec![(2, Some(1), 4, false)];
+    all.extend((3..6).map(without_calls));
+    assert_eq!(at_one_place(4, None), all);
+    assert_eq!(at_one_place(1, None), [(2, Some(1), 4, true)]);
+    // The index tells that it was the same one that went on.
+    all[0].3 = true;
+    assert_eq!(at_one_place(4, Some(4)), all);
+}
