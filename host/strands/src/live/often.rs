@@ -101,8 +101,8 @@ impl Slots {
         true
     }
 
-    /// It goes on on a stack of its own, where `by` ran. A fiber that was first run by a strand that
-    /// is not known was not by the next one.
+    /// It goes on on a stack of its own, where `by` ran. A fiber that was first run by a strand
+    /// that is not known was not by the next one.
     #[inline]
     pub fn goes_on_by(&mut self, slot: u32, by: StrandId) {
         let live = self.at(slot);
