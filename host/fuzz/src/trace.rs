@@ -7,7 +7,7 @@ use heddle_trace_file::{
 use std::path::Path;
 
 /// The files of a trace, by their numbers in an input.
-pub const NAMES: [&str; 10] = [
+pub const NAMES: [&str; 11] = [
     "heddle",
     "42/process",
     "42/modules",
@@ -18,6 +18,7 @@ pub const NAMES: [&str; 10] = [
     "unrecorded",
     "43/process",
     "shapes",
+    "42/objects-1",
 ];
 
 /// Reads a trace, collects what is in its buffers, and reads it again.
@@ -37,6 +38,8 @@ pub fn walk_all(path: &Path) {
     };
     let _ = (trace.filters(), trace.unrecorded(), trace.lost());
     for process in trace.processes() {
+        let objects = process.objects().map_or(&[][..], |objects| &objects.all);
+        assert!(objects.is_sorted_by_key(|object| object.number));
         let modules = process.modules();
         for module in modules.iter() {
             modules.find(module.start, module.loaded);

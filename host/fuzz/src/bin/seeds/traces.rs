@@ -17,7 +17,11 @@ const NAMES: [&str; 6] = [
     "42/buffer-2",
 ];
 
-/// Traces that were collected and not, killed in between, and the collected one as packed.
+/// The number of the file of objects that are waited for.
+const OBJECTS: u8 = 10;
+
+/// Traces that were collected and not, killed in between, and the collected one as packed; and one
+/// with waits.
 pub fn write(scratch: &Path, traces: &Corpus, packs: &Corpus) {
     let states: [Option<&[u32]>; 5] = [None, Some(&[]), Some(&[2]), Some(&[2, 3]), Some(&[4, 0])];
     for (number, states) in states.iter().enumerate() {
@@ -37,6 +41,47 @@ pub fn write(scratch: &Path, traces: &Corpus, packs: &Corpus) {
         }
     }
     packed(&scratch.join("0"), &scratch.join("packed"), packs);
+    let path = scratch.join("waits");
+    wait(&path);
+    let mut files = Files::default();
+    for (name, number) in NAMES[..4].iter().zip(0..) {
+        files.0.insert(number, fs::read(path.join(name)).unwrap());
+    }
+    let objects = fs::read(path.join("42/objects-1")).unwrap();
+    files.0.insert(OBJECTS, objects);
+    traces.add("waits", &files.to_input());
+}
+
+/// A thread that waits for a mutex, which another one has, and for a condition that has no number.
+fn wait(path: &Path) {
+    const MUTEX: u32 = 1;
+    const CONDITION: u32 = 3;
+    let trace = TraceWriter::create(path).unwrap();
+    let mut process = trace.process(42, 1, "/bin/app").unwrap();
+    process.module(0x1000, 0x2000, 0, None, "/bin/app");
+    let mutex = [
+        0x5000,
+        1 | 1 << 8 | 0x1234 << 32,
+        7,
+        2,
+        43,
+        0x11,
+        0x33,
+        0x55,
+    ];
+    let condition = [0x5001, 3, 4, 5, 43 | 1 << 31, 6, 1, 0];
+    process.objects(&[mutex, [0; 8], condition], 9).unwrap();
+    process
+        .thread(42, "app")
+        .object_met(10, (MUTEX, 0x5000, 1), 0x1510)
+        .wait(20, (MUTEX | 1 << 8, 0x5000, 1), 0x1500, (43, 0x1600))
+        .wait_ended(30, 110, 43)
+        .wait(40, (CONDITION, 0x7000, 0), 0x1500, (0, 0))
+        .wait_ended(50, 0, 0)
+        .wake(60, MUTEX, 1, 0x1700)
+        .finish()
+        .unwrap();
+    process.finish().unwrap();
 }
 
 fn packed(trace: &Path, to: &Path, packs: &Corpus) {
