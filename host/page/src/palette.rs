@@ -96,8 +96,8 @@ pub(crate) struct Palette {
 }
 
 impl Palette {
-    /// Hue by family, shape by variant. Families and variants that we do not know get those that the
-    /// hash of their names says, or the next that are free on the page.
+    /// Hue by family, shape by variant. Families and variants that we do not know get those that
+    /// the hash of their names says, or the next that are free on the page.
     pub(crate) fn assign<'a>(models: impl IntoIterator<Item = &'a str>) -> Self {
         let models: BTreeSet<&str> = models.into_iter().collect();
         let families: BTreeSet<&str> = models.iter().map(|model| family(model)).collect();

@@ -134,8 +134,8 @@ impl Svg {
         ));
     }
 
-    /// Dots: strokes of no length with round caps, eight bytes each, in one path. They are wider than
-    /// a pixel is, so that whole pixels do.
+    /// Dots: strokes of no length with round caps, eight bytes each, in one path. They are wider
+    /// than a pixel is, so that whole pixels do.
     pub(crate) fn dots(&mut self, class: &str, points: &[(f64, f64)]) {
         if !points.is_empty() {
             let path: String = points

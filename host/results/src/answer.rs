@@ -256,8 +256,8 @@ impl<'a> Row<'a> {
 }
 
 impl Contrast<'_> {
-    /// `1.03 kernel switches a request (thread), 0.044 (cooperative/asm)`; `named` says what a model
-    /// is called.
+    /// `1.03 kernel switches a request (thread), 0.044 (cooperative/asm)`; `named` says what a
+    /// model is called.
     pub fn text(&self, named: impl Fn(&str) -> String) -> String {
         let (more, less) = (self.more, self.less);
         let high = phrase(self.name, Some(more.1));

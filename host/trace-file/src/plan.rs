@@ -151,8 +151,8 @@ impl Planner {
     /// be said of a module.
     ///
     /// # Errors
-    /// What `plan` gives; a plan cannot be written, or what a process has written is damaged. No process waits for one
-    /// any more then.
+    /// What `plan` gives; a plan cannot be written, or what a process has written is damaged. No
+    /// process waits for one any more then.
     pub fn serve(
         mut self,
         at_most: Duration,

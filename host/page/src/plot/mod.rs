@@ -1,9 +1,10 @@
 //! Plots as static SVG: every sample a dot, medians with their 95 % intervals, published figures as
 //! labelled lines.
 //!
-//! All plots of an experiment share the metric's scale, so that groups can be compared by eye. Where
-//! the metric goes through decades along the axis, they show ratios to the best of each place. A
-//! plot is drawn for a width; the page holds a wide and a narrow one and shows the one that fits.
+//! All plots of an experiment share the metric's scale, so that groups can be compared by eye.
+//! Where the metric goes through decades along the axis, they show ratios to the best of each
+//! place. A plot is drawn for a width; the page holds a wide and a narrow one, and shows the one
+//! that fits.
 
 mod axes;
 mod labels;

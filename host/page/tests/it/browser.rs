@@ -1,8 +1,8 @@
 //! The page as a browser sees it: what is asserted here is what a reader gets, without a network.
 //!
 //! `HEDDLE_SCREENSHOTS=DIR` also leaves pictures there, light and dark, wide and narrow; with
-//! `HEDDLE_PAGE=FILE` of that page instead of the made-up one (`examples/render.rs` draws a finished
-//! report's).
+//! `HEDDLE_PAGE=FILE` of that page instead of the made-up one (`examples/render.rs` draws a
+//! finished report's).
 
 use crate::chromium::Browser;
 use heddle_results::{CellReport, Limits, Verdict};

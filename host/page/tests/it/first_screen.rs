@@ -38,7 +38,10 @@ fn the_first_screen_has_an_answer_for_each_use_and_what_the_sources_say() {
     let mut page = Page::of(&crate::common::rich());
     page.open(1400);
     let above = "(selector) => [...document.querySelectorAll(selector)]
-        .filter(it => { const place = it.getBoundingClientRect(); return place.width && place.bottom <= 900; })
+        .filter(it => {
+            const place = it.getBoundingClientRect();
+            return place.width && place.bottom <= 900;
+        })
         .map(it => (it.innerText ?? '').replace(/\\s+/g, ' ').trim())";
     let mut texts = |selector: &str| page.browser.evaluate(&format!("({above})('{selector}')"));
     assert_eq!(texts("h1"), json!(["What are you building?"]));
@@ -136,7 +139,8 @@ fn every_number_of_the_first_screen_leads_to_its_samples() {
                     await new Promise(done => setTimeout(done, 25));
                     items = row.nextElementSibling.querySelectorAll('.samples li');
                 }
-                const median = row.cells[row.closest('table').rows[0].cells[0].textContent === 'model' ? 1 : 2].textContent;
+                const first = row.closest('table').rows[0].cells[0].textContent;
+                const median = row.cells[first === 'model' ? 1 : 2].textContent;
                 const values = [...items].map(it => Number(it.textContent)).sort((a, b) => a - b);
                 const near = values[values.length >> 1] / parseFloat(median);
                 const place = row.getBoundingClientRect();
@@ -165,8 +169,14 @@ fn nothing_is_clipped_on_a_phone() {
     page.browser.evaluate(super::browser::OPEN_ALL);
     let clipped = page.browser.evaluate(
         "[...document.querySelectorAll('main *, nav *')]
-            .filter(it => !it.closest('.scroll') && !it.closest('svg') && !it.closest('.hidden, .answers thead') && it.getClientRects().length)
-            .filter(it => { const place = it.getBoundingClientRect(); return place.right > innerWidth + 0.5 || place.left < -0.5 || it.scrollWidth > it.clientWidth + 1 && getComputedStyle(it).overflowX === 'hidden'; })
+            .filter(it => !it.closest('.scroll, svg, .hidden, .answers thead'))
+            .filter(it => it.getClientRects().length)
+            .filter(it => {
+                const place = it.getBoundingClientRect();
+                const cut = it.scrollWidth > it.clientWidth + 1 &&
+                    getComputedStyle(it).overflowX === 'hidden';
+                return cut || place.right > innerWidth + 0.5 || place.left < -0.5;
+            })
             .map(it => it.outerHTML.slice(0, 120))",
     );
     assert_eq!(clipped, json!([]));

@@ -83,7 +83,8 @@ prop_compose! {
         models in vec(model(), 0..5),
         behind in vec(lead(), 0..9),
     ) -> Winner {
-        Winner { x: x.map(f64::from), models, lead: behind.first().cloned(), like: None, ties: vec![], behind }
+        let lead = behind.first().cloned();
+        Winner { x: x.map(f64::from), models, lead, like: None, ties: vec![], behind }
     }
 }
 
@@ -124,8 +125,8 @@ prop_compose! {
         ClaimReport {
             id, kind, words, short, document: String::new(), part: String::new(),
             reading: String::new(), figure: None, computed: String::new(), bound: String::new(),
-            cells: vec![], within: Limits { min, max }, ours, estimate, compared: vec![], coefficients: vec![],
-            verdict, needed, note, why: String::new(),
+            cells: vec![], within: Limits { min, max }, ours, estimate, compared: vec![],
+            coefficients: vec![], verdict, needed, note, why: String::new(),
         }
     }
 }
