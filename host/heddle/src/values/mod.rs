@@ -1,13 +1,15 @@
 //! What calls were given and gave back (`heddle record --args`, `--retval`): values find their
 //! call, and are printed.
 
+mod recorded;
 mod text;
 
+pub use recorded::Recorded;
 pub use text::{argument_list, named_values, result_text};
 
 use heddle_calls::End;
 use heddle_strands::{Call, StrandSpan};
-use heddle_trace_file::{Addr, Event, EventKind, Kept, Nanos, Of, Values, Way};
+use heddle_trace_file::{Addr, Of, Values};
 use rustc_hash::FxHashMap;
 
 /// Values that a thread has told, until its next call begins or ends: they are that one's.
@@ -17,30 +19,10 @@ pub struct Waiting {
     by_thread: FxHashMap<usize, Recorded>,
 }
 
-/// The values of a call.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Recorded(Kept);
-
-impl Recorded {
-    /// The values.
-    pub fn values(&self) -> Values<'_> {
-        self.0.values()
-    }
-
-    /// The event that told of them, at this time.
-    pub fn event(&self, time: Nanos) -> Event<'_> {
-        Event {
-            time,
-            way: Way::default(),
-            kind: EventKind::Values(self.values()),
-        }
-    }
-}
-
 impl Waiting {
     /// A thread has told these.
     pub fn take(&mut self, thread: usize, values: Values<'_>) {
-        self.by_thread.insert(thread, Recorded(values.keep()));
+        self.by_thread.insert(thread, Recorded::new(values));
     }
 
     /// What a call that begins now was given.

@@ -1,6 +1,6 @@
 //! Values as text: `n = 5, name = "abc"`.
 
-use super::Recorded;
+use super::recorded::Recorded;
 use heddle_trace_file::{Missing, Of, Shapes, Value};
 use std::fmt::Write;
 

@@ -29,8 +29,12 @@ pub fn find(waits: bool) -> Result<PathBuf, Failure> {
             false => path,
         };
         return absolute(&path).ok_or_else(|| {
+            let what = match waits {
+                true => "is set, and --sync needs its file's neighbour",
+                false => "names",
+            };
             Failure::ours(format!(
-                "HEDDLE_LIB means {}, which is no file: unset it or correct it",
+                "HEDDLE_LIB {what} {}, which is no file: unset it or correct it",
                 path.display()
             ))
         });
