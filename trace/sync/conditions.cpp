@@ -128,7 +128,7 @@ extern "C" {
   return condition_function(real_broadcast, "pthread_cond_broadcast")(condition);
 }
 
-[[gnu::visibility("default")]] int cnd_init(cnd_t* condition) noexcept {
+[[gnu::visibility("default")]] int cnd_init(cnd_t* condition) {
   const int result = next(real_init_c, "cnd_init")(condition);
   if (result == thrd_success) object_made(condition, ObjectKind::kCondition, HEDDLE_CALLER);
   return result;
@@ -146,12 +146,12 @@ extern "C" {
               [=] { return real(condition, mutex, until); });
 }
 
-[[gnu::visibility("default")]] int cnd_signal(cnd_t* condition) noexcept {
+[[gnu::visibility("default")]] int cnd_signal(cnd_t* condition) {
   give(condition, HEDDLE_CALLER);
   return next(real_signal_c, "cnd_signal")(condition);
 }
 
-[[gnu::visibility("default")]] int cnd_broadcast(cnd_t* condition) noexcept {
+[[gnu::visibility("default")]] int cnd_broadcast(cnd_t* condition) {
   give(condition, HEDDLE_CALLER);
   return next(real_broadcast_c, "cnd_broadcast")(condition);
 }

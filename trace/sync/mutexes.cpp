@@ -184,7 +184,7 @@ extern "C" {
   return next(real_unlock, "pthread_mutex_unlock")(mutex);
 }
 
-[[gnu::visibility("default")]] int mtx_init(mtx_t* mutex, int type) noexcept {
+[[gnu::visibility("default")]] int mtx_init(mtx_t* mutex, int type) {
   const int result = next(real_init_c, "mtx_init")(mutex, type);
   if (result == thrd_success) object_made(mutex, ObjectKind::kMutex, HEDDLE_CALLER);
   return result;
