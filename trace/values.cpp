@@ -74,8 +74,10 @@ class Steps {
         break;
       case Step::kLoad: {
         std::uint64_t word = 0;
-        failed_ = failed_ || !read(at(offset), &word, sizeof word, which == 1);
-        a_ = word;
+        const std::uint64_t from = at(offset);
+        if (failed_) break;
+        failed_ = !read(from, &word, sizeof word, which == 1);
+        a_ = failed_ ? from : word;  // the address that could not be read is told
         break;
       }
       case Step::kPut:
@@ -106,7 +108,7 @@ class Steps {
         std::uint64_t text = 0, length = 0;
         const bool read_both = !failed_ && read(half(32), &text, sizeof text, false) &&
                                read(half(48), &length, sizeof length, false);
-        put_text(text, n, length, !read_both);
+        put_text(read_both ? text : a_, n, length, !read_both);
         break;
       }
     }

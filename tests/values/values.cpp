@@ -87,6 +87,17 @@ CALLED int nowhere(const char*) {
   effect();
   return 1;
 }
+CALLED int astray(const std::string& name) {
+  effect();
+  return reinterpret_cast<std::uintptr_t>(&name) == 16 ? 1 : 0;
+}
+struct Letters {
+  char all[80];
+};
+CALLED char letters(const Letters& value) {
+  effect();
+  return value.all[79];
+}
 CALLED std::string join(const std::string& a, std::string b) {
   effect();
   return a + b;
@@ -184,6 +195,12 @@ int main() {
   text("hello \"you\"\n");
   nothing(nullptr);
   nowhere(reinterpret_cast<const char*>(16));
+  // Read at run time, so that the compiler does not see where it leads.
+  const std::string* volatile nowhere_at = reinterpret_cast<const std::string*>(16);
+  astray(*nowhere_at);
+  Letters many_letters;
+  for (char& letter : many_letters.all) letter = 'q';
+  letters(many_letters);
   join("left",
        "a text that is longer than the small ones that a string holds itself, so that it is cut");
   view("view");

@@ -178,10 +178,16 @@ fn value(kind: &Type, bytes: &[u8], depth: usize) -> Value {
                 true => signed(bytes),
                 false => integer(bytes) as i128,
             };
-            enumerator(number, names).map_or(Value::Signed(number), Value::Enumerator)
+            let name = enumerator(number, names);
+            // An unsigned one of 64 bits is negative in the list of names.
+            let name = name.or_else(|| match i64::try_from(number) {
+                Err(_) if !is_signed => enumerator(number as u64 as i64 as i128, names),
+                _ => None,
+            });
+            name.map_or(Value::Signed(number), Value::Enumerator)
         }),
         Type::Text | Type::Opaque(_) if depth == 0 => short,
-        Type::Text => text(bytes),
+        Type::Text => text(bytes, bytes.len()),
         Type::Record { members, .. } => {
             let Some(depth) = depth.checked_sub(1) else {
                 return short;
@@ -205,11 +211,8 @@ fn value(kind: &Type, bytes: &[u8], depth: usize) -> Value {
                 return short;
             };
             if let Type::Character { bytes: 1 } = **of {
-                return text(
-                    bytes
-                        .get(..(*count as usize).min(bytes.len()))
-                        .unwrap_or_default(),
-                );
+                let (here, all) = (bytes.len().min(*count as usize), *count as usize);
+                return text(&bytes[..here], all);
             }
             let size = (*size as usize).max(1);
             let here = bytes
@@ -224,12 +227,12 @@ fn value(kind: &Type, bytes: &[u8], depth: usize) -> Value {
     }
 }
 
-/// A text in the bytes of an array: up to its zero.
-fn text(bytes: &[u8]) -> Value {
+/// A text in the first bytes of an array of so many: up to its zero.
+fn text(bytes: &[u8], all: usize) -> Value {
     let end = bytes.iter().position(|&byte| byte == 0);
     Value::Text {
         bytes: bytes[..end.unwrap_or(bytes.len())].to_vec(),
-        more: false,
+        more: end.is_none() && bytes.len() < all,
     }
 }
 
@@ -344,6 +347,27 @@ mod tests {
         assert_eq!(one(color(), 4, 2), Value::Enumerator("blue".into()));
         assert_eq!(one(color(), 4, 3), Value::Enumerator("red|blue".into()));
         assert_eq!(one(color(), 4, 8), Value::Signed(8));
+        let far = Type::Enumeration {
+            bytes: 8,
+            signed: false,
+            names: vec![(i64::MIN, "far".to_owned())],
+        };
+        assert_eq!(one(far, 8, 1 << 63), Value::Enumerator("far".into()));
+        let letters = |count| Type::Array {
+            of: Box::new(Type::Character { bytes: 1 }),
+            bytes: 1,
+            count,
+        };
+        let text = |count, more| {
+            let bytes = b"abcdefgh".to_vec();
+            (
+                one(letters(count), 8, u64::from_le_bytes(*b"abcdefgh")),
+                Value::Text { bytes, more },
+            )
+        };
+        for (got, expected) in [text(8, false), text(9, true)] {
+            assert_eq!(got, expected, "an array of which eight bytes were recorded");
+        }
         let ten = read(
             Type::Float { bytes: 16 },
             vec![Part::Bytes(16)],
@@ -393,7 +417,7 @@ mod tests {
                 member("far", 16, None, int()),
             ],
         };
-        let word = 5 | 0b01010_111 << 32;
+        let word = 5 | 0b0101_0111 << 32;
         let read = read(kind, vec![Part::Bytes(8)], 0, &[word]);
         let named = |name: &str, value| (name.to_owned(), value);
         let expected = vec![
