@@ -1,5 +1,6 @@
 //! How the commands that are suggested are spelt where they can be typed.
 
+use heddle_lab::select;
 use std::path::Path;
 
 /// Set by a front door that builds the command and runs it from a place that is not in `PATH`: what
@@ -15,6 +16,9 @@ pub struct Hints {
     command: String,
     /// ` -o DIR`, if the user has chosen one.
     place: String,
+    /// What the user has named, where a folder or file of experiments is among it: their ids alone
+    /// are not found, or are other experiments.
+    named: Option<String>,
 }
 
 impl Hints {
@@ -40,7 +44,26 @@ impl Hints {
             let word = [dir.to_string_lossy().into_owned()];
             format!(" -o {}", heddle_lab::command::quote(&word))
         });
-        Self { command, place }
+        Self {
+            command,
+            place,
+            named: None,
+        }
+    }
+
+    /// The same where the user has named these experiments.
+    pub fn about(self, words: &[String]) -> Self {
+        let outside = |word: &String| select::is_path(word) || Path::new(word).is_dir();
+        let named = words.iter().any(outside);
+        Self {
+            named: named.then(|| heddle_lab::command::quote(words)),
+            ..self
+        }
+    }
+
+    /// How an experiment of the report is named on a command line.
+    pub fn experiment<'a>(&'a self, id: &'a str) -> &'a str {
+        self.named.as_deref().unwrap_or(id)
     }
 
     /// The whole command with these arguments.
@@ -69,6 +92,10 @@ mod tests {
             Hints::of(Some("./dev"), Some("speed"), None).with("s1 -n 30"),
             "./dev bench s1 -n 30"
         );
+        let outside = own.clone().about(&["./a b/mine".to_owned()]);
+        assert_eq!(outside.experiment("mine"), "'./a b/mine'");
+        let ours = own.about(&["b1-switch".to_owned()]);
+        assert_eq!(ours.experiment("b1-switch"), "b1-switch");
         assert_eq!(
             Hints::of(None, Some("mine"), None).with("x"),
             "heddle compare --suite mine x"

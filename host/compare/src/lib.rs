@@ -51,7 +51,7 @@ pub fn print_error(error: &anyhow::Error) {
 }
 
 fn compare(args: &Args) -> anyhow::Result<ExitCode> {
-    let hints = Hints::new(args.suite.as_deref(), args.output.as_deref());
+    let hints = Hints::new(args.suite.as_deref(), args.output.as_deref()).about(&args.what);
     if args.programs {
         print_programs(args)?;
         return Ok(ExitCode::SUCCESS);

@@ -20,6 +20,11 @@ pub fn lab_dir() -> PathBuf {
         .join("lab")
 }
 
+/// Whether a word is the path of a file or folder of experiments, whatever is there.
+pub fn is_path(word: &str) -> bool {
+    word.contains('/') || word.ends_with(".toml") || word == "." || word == ".."
+}
+
 /// Reads the experiments that `words` mean, in the order of their files; each word is
 /// - a path, if it has a `/` or ends in `.toml`: a directory of experiments or one file;
 /// - else the id or the workload of an experiment;
@@ -33,8 +38,6 @@ pub fn lab_dir() -> PathBuf {
 /// A name that nothing has (with the nearest and the list), a path that isn't there, two
 /// experiments with one id, a file that isn't valid.
 pub fn select(words: &[String], suite: Option<&str>, lab: &Path) -> Result<Vec<Experiment>> {
-    let is_path =
-        |word: &str| word.contains('/') || word.ends_with(".toml") || word == "." || word == "..";
     let (paths, names): (Vec<&String>, Vec<&String>) = words.iter().partition(|word| is_path(word));
     let mut added = Vec::new();
     for path in paths {

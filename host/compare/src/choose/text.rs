@@ -60,7 +60,8 @@ fn choice(work: Work, found: &Found, hints: &Hints) -> String {
         };
         let command = hints.with("--all");
         return format!(
-            "nothing: the report has no work that waits on {what}; `{command}` measures more"
+            "nothing: the report has no work that waits on {what}, by `[like]` of its experiments \
+             (docs/workloads.md); `{command}` measures more"
         );
     }
     if !found.beyond.is_empty() {

@@ -136,7 +136,10 @@ fn next(report: &Report, setting: &Setting) -> Vec<String> {
         )];
     }
     let mut next = Vec::new();
-    next.extend(settle(report).map(|arguments| setting.hints.with(&arguments)));
+    next.extend(settle(report).map(|(id, samples)| {
+        let name = setting.hints.experiment(&id);
+        setting.hints.with(&format!("{name} -n {samples}"))
+    }));
     if setting.main_only {
         next.push(setting.hints.with("--all"));
     }
@@ -145,9 +148,9 @@ fn next(report: &Report, setting: &Setting) -> Vec<String> {
     next
 }
 
-/// The command that settles most inconclusive claims of one experiment; none where each would take
-/// long.
-fn settle(report: &Report) -> Option<String> {
+/// The experiment, and its samples a cell, that settle most inconclusive claims; none where each
+/// would take long.
+fn settle(report: &Report) -> Option<(String, u64)> {
     let open = |experiment: &ExperimentReport| {
         let mut needed: Vec<u64> = experiment
             .claims
@@ -161,7 +164,7 @@ fn settle(report: &Report) -> Option<String> {
     };
     let all = report.experiments.iter().filter_map(open);
     let (_, Reverse(samples), id) = all.max()?;
-    Some(format!("{id} -n {samples}"))
+    Some((id, samples))
 }
 
 /// The first texts that fit into `room` characters, and how many more there are. A first text that
