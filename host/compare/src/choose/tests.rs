@@ -144,6 +144,19 @@ fn nothing_is_said_of_work_beyond_what_was_measured() {
         assert!(text.contains(&why), "{text}");
         assert!(find(&report, work).kinds.is_empty());
     }
+    let timeless = Report {
+        experiments: vec![experiment(
+            "idle",
+            "bytes",
+            vec![winner(10.0, None, &["thread"])],
+        )],
+        ..Report::default()
+    };
+    let text = told(&timeless, asked(WaitsOn::Io, 10.0, 20.0));
+    assert!(
+        text.starts_with("CHOOSE    nothing: no such work of the report"),
+        "{text}"
+    );
     // Memory has cells of its own.
     let many = told(&report, asked(WaitsOn::Io, 10_000.0, 20.0));
     assert!(

@@ -81,6 +81,11 @@ fn choice(work: Work, found: &Found, hints: &Hints) -> String {
         );
     }
     let cells = match found.time.len() {
+        0 => {
+            return "nothing: no such work of the report has a time between two waits, by `waits` \
+                    in `[like]` of its experiments (docs/workloads.md)"
+                .to_owned();
+        }
         1 => "the nearest cell".to_owned(),
         several => format!("all of the {several} nearest cells"),
     };

@@ -17,7 +17,7 @@ pub fn print(program: &Path, options: &Options) -> Result<(), Failure> {
     if options.patterns().next().is_none() {
         return Err(Failure {
             code: 2,
-            message: "--dry-run prints what patterns match, and there is none: add -F, -N, --start-at or --stop-at".to_owned(),
+            message: "--dry-run prints what patterns match, and there is none: add -F, -N, --start-at or --stop-at (-F with the PATTERN of --args or --retval prints what that matches)".to_owned(),
         });
     }
     let failed = |error: anyhow::Error| Failure::ours(format!("{error:#}"));

@@ -50,6 +50,11 @@ pub fn read(trace: &Trace, filter: &FilterArgs, of: &[Pattern]) -> anyhow::Resul
     for (process, sink) in &sinks {
         sink.merge(trace, *process, &mut names, of, &mut merged);
     }
+    if merged.is_empty() && !of.is_empty() {
+        anyhow::bail!(
+            "--of matched no function of which values were recorded; without it, `heddle report --by args` prints those that there are"
+        );
+    }
     let rows = merged.into_iter();
     let rows = rows.map(|((module, function, values), stats)| Row {
         function,
