@@ -103,7 +103,7 @@ impl fmt::Display for Warning {
                 };
                 write!(
                     f,
-                    "{}: no debug information of {}{more}, so arguments and results are not recorded; compile with -g",
+                    "{}: no debug information of {}{more}, so arguments and results are not recorded; compile with -g, which helps but for functions that the optimiser has made of others (.isra, .constprop)",
                     path.display(),
                     crate::demangle(first)
                 )
