@@ -342,33 +342,44 @@ TEST_CASE(KIND "no wake-up is lost, whenever it comes") {
     parallel::groups g(varied(round));
     parallel::semaphore there(0);
     parallel::semaphore back(0);
+    // Where other programs have the processors, a wake-up may take milliseconds.
     constexpr int trips = 3000;
+    const auto enough = std::chrono::steady_clock::now() + 1s;
+    int sent = 0;
     int arrived = 0;
+    bool over = false;
     const auto work = [](int amount) {
       for (int i = 0; i < amount; ++i) asm volatile("");
     };
     g[0].spawn(BODY(&) {
-      for (int i = 0; i < trips; ++i) {
-        work(i % 89 * 8);
+      while (sent < trips && std::chrono::steady_clock::now() < enough) {
+        work(sent % 89 * 8);
+        ++sent;
         there.V();
         WAIT(back.P());
       }
+      over = true;
+      there.V();
     });
+    bool ended = false;
     g[1].spawn(BODY(&) {
-      for (int i = 0; i < trips; ++i) {
+      for (int i = 0;; ++i) {
         WAIT(there.P());
+        if (over) break;
         ++arrived;
         work(i % 97 * 8);
         back.V();
       }
+      ended = true;
     });
     if (round % 3 == 1) {
       g[1].spawn(BODY(&) {
-        while (arrived < trips) WAIT(sleep_for(20us));
+        while (!ended) WAIT(sleep_for(20us));
       });
     }
     g.run();
-    REQUIRE(arrived == trips);
+    REQUIRE(arrived > 0);
+    REQUIRE(arrived == sent);
   });
 }
 

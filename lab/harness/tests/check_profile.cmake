@@ -19,8 +19,9 @@ endforeach()
 if(sum LESS 99990 OR sum GREATER 100000)
   message(FATAL_ERROR "the shares add up to ${sum} thousandths of a percent:\n${line}")
 endif()
-# A checkpoint is at each iteration of the work. The kernel's part is that of interrupts.
+# A checkpoint is at each iteration of the work. The kernel's part is that of interrupts, which a busy machine
+# has more of; so has it of what is no part of the program (libc's, the loader's).
 math(EXPR spent "${work} + ${checkpoints} + ${kernel}")
-if(work LESS 25000 OR spent LESS 98000)
+if(work LESS 25000 OR spent LESS 95000)
   message(FATAL_ERROR "expected work, checkpoints and little else:\n${line}")
 endif()
