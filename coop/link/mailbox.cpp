@@ -146,8 +146,8 @@ void settle(link_envelope& call, call_outcome outcome) noexcept {
 
 void give_back(link_envelope& unused) noexcept { unused.home->mailbox().give_back(unused); }
 
-void send_back(link_envelope& letter) noexcept {
-  letter.kind = envelope_kind::returned;
+void send_back(link_envelope& letter, envelope_kind why) noexcept {
+  letter.kind = why;
   if (!letter.home->mailbox().push(letter)) give_back(letter);
 }
 

@@ -38,7 +38,7 @@ void link_side::sort(link_envelope* oldest) noexcept {
       wake_all();
       peer_has_closed();
     } else if (each.home == this) {
-      each.kind == envelope_kind::returned ? arrive_returned(each) : arrive_over(each);
+      each.kind == envelope_kind::call ? arrive_over(each) : arrive_returned(each);
     } else {
       arrive(each);
     }
@@ -203,7 +203,7 @@ void link_side::refuse(link_envelope& letter) noexcept {
   if (letter.kind == envelope_kind::call) {
     settle(letter, call_outcome::closed);
   } else {
-    send_back(letter);
+    send_back(letter, envelope_kind::refused);
   }
 }
 

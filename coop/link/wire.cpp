@@ -71,7 +71,7 @@ void link_wire::arrive(link_envelope& letter) noexcept {
   } else if (is_call) {
     under_way_.emplace(number, &letter);
   } else if (too_many != 0) {
-    send_back(letter);
+    send_back(letter, envelope_kind::returned);
   } else {
     letter.clear();
     not_received_.append(letter);  // until the other process says so

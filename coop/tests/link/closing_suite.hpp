@@ -85,6 +85,32 @@ TEST_CASE(KIND "calls that wait fail when the other end closes before it takes t
   });
 }
 
+TEST_CASE(KIND "a push that waits ends when all messages before it have come back") {
+  in_each_place([](auto& here, auto& there, const auto& run) {
+    constexpr int messages = 2000;
+    auto [client, server] = make_link<int>("full");
+    std::vector<int> returned;
+    bool closed = false;
+    here.spawn(OWNER(&, end = std::move(client)) {
+      for (int i = 0; i < messages; ++i) end.send(i);
+      try {
+        WAIT(end.push(messages, messages));
+      } catch (const link_closed&) {
+        closed = true;
+      }
+      returned = end.take_returned();
+    });
+    there.spawn(OWNER(end = std::move(server)) {
+      while (end.queued() != messages) WAIT(sleep_for(50us));
+      end.close();
+    });
+    run();
+    CHECK(closed);
+    REQUIRE(returned.size() == messages + 1);
+    CHECK(std::is_sorted(returned.begin(), returned.end()));
+  });
+}
+
 TEST_CASE(KIND
           "what was sent before its sender closed is handled, or destroyed with the other end") {
   in_each_place([](auto& here, auto& there, const auto& run) {

@@ -15,7 +15,8 @@ struct link_wait;
 enum class envelope_kind : std::uint8_t {
   call,
   one_way,
-  returned,  // a one-way message that comes back, as nobody will take it
+  returned,  // a one-way message that comes back, as it cannot be sent on
+  refused,   // one that comes back as the other end is being closed: `closing` follows
   closing,   // the other end is closed; the last that comes from there
 };
 

@@ -128,8 +128,8 @@ class alignas(parallel::detail::line_bytes) link_mailbox : private message {
 void settle(link_envelope& call, call_outcome outcome) noexcept;
 /// It is not needed any more.
 void give_back(link_envelope& unused) noexcept;
-/// A one-way message that no handler will take goes back.
-void send_back(link_envelope& letter) noexcept;
+/// Sends a one-way message that no handler will take back, as `returned` or `refused`.
+void send_back(link_envelope& letter, envelope_kind why) noexcept;
 
 }  // namespace detail
 }  // namespace heddle::coop

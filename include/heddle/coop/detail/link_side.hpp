@@ -175,7 +175,9 @@ class link_side {
     if (!link_calls::end(call)) keep(call);
   }
   virtual void arrive_returned(link_envelope& letter) noexcept {
-    pacer_.count_received(1);
+    // A refused one makes no room: who waits for room would be sent to an end that is closed, and
+    // told so before the others have come back.
+    if (letter.kind == envelope_kind::returned) pacer_.count_received(1);
     returned_.append(letter);
   }
   /// So many of the one-way messages sent from here were received, as their envelopes say that came
