@@ -49,11 +49,42 @@ int outer(int n) { return inner(n) * inner(n + 1); }
 int last(int n) { return leaf(n + 2); }
 "#;
 
+/// What arguments and results may be: every class of value that a recipe finds.
+const VALUES: &str = r#"
+namespace std { namespace __cxx11 {
+template <class C, class T, class A> struct basic_string { char* data; unsigned long size; char room[16]; };
+}
+using string = __cxx11::basic_string<char, int, int>;
+}
+enum class Colour : short { red = -1, green, blue };
+struct Pair { int a; float b; };
+struct Wide { long a[3]; double b; Colour c; Pair in; const char* name; };
+struct Base { virtual int turn(bool, char); int held; };
+struct Derived : virtual Base { int turn(bool, char) override; };
+int Base::turn(bool yes, char c) { return yes ? c : held; }
+int Derived::turn(bool yes, char c) { return Base::turn(!yes, c); }
+template <class T> T twice(T value, T& out) { return out = value + value; }
+template long twice(long, long&);
+template double twice(double, double&);
+Pair swap(Pair p, const Wide& w, Colour c) { return {w.in.a + int(c), p.b}; }
+Wide widen(const char* text, std::string by_address, const std::string& kept, unsigned char small,
+           long double large, int many, int on, int stack) {
+  Wide made{};
+  made.a[0] = by_address.size + kept.size + small + many + on + stack + (large > 1);
+  made.name = text;
+  return made;
+}
+"#;
+
 /// Compiles each of them in some ways, with the compilers that are there.
 pub fn compile(scratch: &Path, corpus: &Corpus) {
     let hooks = "-finstrument-functions";
-    let sources = [("coroutine", COROUTINE), ("plain", PLAIN)];
-    let ways: [(&str, &[&str]); 6] = [
+    let sources = [
+        ("coroutine", COROUTINE),
+        ("plain", PLAIN),
+        ("values", VALUES),
+    ];
+    let ways: [(&str, &[&str]); 7] = [
         ("debug", &[hooks, "-g"]),
         ("fast", &[hooks, "-g", "-O2"]),
         ("dwarf4", &[hooks, "-gdwarf-4"]),
@@ -62,6 +93,10 @@ pub fn compile(scratch: &Path, corpus: &Corpus) {
         (
             "returns",
             &["-O2", "-pg", "-mfentry", "-minstrument-return=call"],
+        ),
+        (
+            "returns-debug",
+            &["-g", "-O1", "-pg", "-mfentry", "-minstrument-return=call"],
         ),
     ];
     for (name, source) in sources {
