@@ -10,7 +10,8 @@
 #include "slab_registry.hpp"
 
 extern "C" {
-// As sanitizer/asan_interface.h declares them.
+// AddressSanitizer's functions, which are there in a program that is built with it. The
+// declarations are those of sanitizer/asan_interface.h, which other compilers have not got.
 [[gnu::weak]] void __asan_poison_memory_region(void const volatile* address, std::size_t bytes);
 [[gnu::weak]] void __asan_unpoison_memory_region(void const volatile* address, std::size_t bytes);
 }

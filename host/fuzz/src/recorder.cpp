@@ -81,7 +81,7 @@ bool write_file(const char* path, const Input& bytes) {
   return whole;
 }
 
-/// Asks of an address what the plans say, by both ways.
+/// Looks an address up in the plans: in the table of ranges, and by the decision that is cached.
 const char* ask(std::uint64_t address) {
   if (address == 0 || address >> 47 != 0) return nullptr;  // of no function
   const std::uint32_t range = planned_range(address);

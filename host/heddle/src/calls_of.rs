@@ -265,8 +265,8 @@ impl Filterable for Trees<'_> {
     }
 }
 
-/// What tells one call from another: function, the caller where it is not the call above, and its
-/// values where they were recorded.
+/// A call's function, its caller where that is not the call above, and its values where they were
+/// recorded. Calls with the same label are counted together.
 type Label = (String, Option<Foreign>, String);
 
 /// Numbers for labels.
