@@ -2,7 +2,7 @@
 
 use crate::answers::Answers;
 use crate::offsets::Offsets;
-use crate::stacks::LITTLE;
+use crate::stacks::{DOUBTFUL, LITTLE};
 use crate::survey::{FirstCallSites, Places, Survey, Votes};
 use heddle_calls::End;
 use std::borrow::Cow;
@@ -212,6 +212,13 @@ impl<'a> Evidence<'a> {
         let known = self.facts().distances.get(&key);
         let least = known.and_then(|known| known.iter().min());
         distance >= LITTLE && least.is_some_and(|&least| distance > 2 * least)
+    }
+
+    /// Whether a call by uninstrumented code is far below the call above it, and another of the kind
+    /// was much nearer to its own: a frame may be that large, or it is on another stack.
+    pub fn is_further_than_others(&self, start: &Start, distance: u64) -> bool {
+        let nearest = self.facts().nearest.get(&(start.site, start.function));
+        distance >= DOUBTFUL && nearest.is_none_or(|&nearest| distance > 4 * nearest)
     }
 
     /// Whether enough was seen to say that a call from this site, taken for a callback, is one. The

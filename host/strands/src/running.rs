@@ -262,12 +262,18 @@ impl<'a, S: Sink> Running<'a, S> {
         }
     }
 
-    /// Ends stacks that have open calls from `low` to `high`, where `stack` has its own.
+    /// Ends stacks that have open calls from `low` to `high`, where `stack` has its own. If calls
+    /// were missing there, it may be two stacks, and others lie between them.
     fn clear(&mut self, low: u64, high: u64, stack: u32) {
         if self.calls.map.rests_within(low, high) {
             let others = self.calls.map.resting_within(low, high, stack);
+            let lacks_calls = self.lacks_calls(stack);
             for other in others {
-                self.discard(other);
+                if lacks_calls && !self.lacks_calls(other) {
+                    self.doubt(other, Doubts::GAP);
+                } else {
+                    self.discard(other);
+                }
             }
         }
         if let Some((_, other)) = self.calls.map.stacks.below(low)
@@ -281,6 +287,16 @@ impl<'a, S: Sink> Running<'a, S> {
         {
             self.discard(other);
         }
+    }
+
+    /// Whether calls are missing among those of this stack, as far as has been seen.
+    fn lacks_calls(&self, stack: u32) -> bool {
+        let state = &self.calls.map.stacks[stack];
+        let doubts = self.strand(state.slot).doubts();
+        state.owner.is_none()
+            && [Doubts::BEGUN_BEFORE, Doubts::CALLER]
+                .into_iter()
+                .any(|reason| doubts.holds(reason))
     }
 
     /// Ends a stack that does not run: its memory is another's now.

@@ -16,6 +16,10 @@ pub(crate) const FRAMES: u64 = 512;
 /// Bytes by which two calls of one stack often differ, and those of two stacks hardly ever.
 pub(crate) const LITTLE: u64 = 1024;
 
+/// Bytes between a call and its caller that few frames have: where the recording does not have all
+/// calls, the caller may be another.
+pub(crate) const DOUBTFUL: u64 = 4096;
+
 /// An open call. Times are nanoseconds, addresses are bare: there may be millions.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Frame {

@@ -34,7 +34,9 @@ pub(crate) struct Survey {
     /// By call site, function, and function of the innermost call above: how often it was called
     /// back from there.
     pub called_back: FxHashMap<(u64, u64, u32), u64>,
-    /// By call site and function: the most of those.
+    /// By call site and function: how far below the call above it the nearest such call began.
+    pub nearest: FxHashMap<(u64, u64), u64>,
+    /// By call site and function: the most of those that were called back from one function.
     pub most_called_back: FxHashMap<(u64, u64), u64>,
     /// By call site: how often a call from there turned out not to be the first of its stack,
     /// though it looked so.
@@ -301,6 +303,8 @@ impl Survey {
     /// takes the same room each time, or one of few.
     pub fn is_usual(&mut self, site: u64, function: u64, above: u32, distance: u64) -> bool {
         const FEW: usize = 8;
+        let nearest = self.nearest.entry((site, function)).or_insert(distance);
+        *nearest = distance.min(*nearest);
         let known = self.distances.entry((site, function, above)).or_default();
         let usual = known.contains(&distance);
         if !usual && known.len() < FEW {

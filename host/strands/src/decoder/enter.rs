@@ -25,12 +25,8 @@ use crate::Doubts;
 use crate::entered::Entered;
 use crate::sink::Sink;
 use crate::sites::Site;
-use crate::stacks::{Frame, REACH};
+use crate::stacks::{DOUBTFUL, Frame, REACH};
 use heddle_trace_file::{Addr, Way};
-
-/// Bytes between a call and its caller that few frames have: where the recording does not have all
-/// calls, the caller may be another.
-const DOUBTFUL: u64 = 4096;
 
 /// Stacks that are looked at in search of a caller.
 const STACKS: usize = 256;
@@ -198,10 +194,16 @@ impl<S: Sink> Decoder<'_, S> {
                 let (site, function) = (new.caller, new.function);
                 own || !self.is_part() || !self.evidence.is_far_below_caller(site, function, above)
             });
+            let container = found
+                .filter(|_| way == 0)
+                .and_then(|(stack, index)| self.grown(stack, index, context, new));
+            // Nor does a frame grow so much that the next one is on another stack.
+            let found = found.filter(|&(stack, _)| {
+                let by = container.map(|at| self.running.stack(stack).frames[at].sp - new.sp);
+                by.is_none_or(|by| !self.may_be_anothers(stack, by))
+            });
             if let Some((stack, index)) = found {
-                if way == 0
-                    && let Some(container) = self.grown(stack, index, context, new)
-                {
+                if let Some(container) = container {
                     let body = self.running.stack(stack).frames[container].body;
                     self.running.calls.unwind(stack, container + 1);
                     self.running.run(context, stack, new.time);
@@ -213,18 +215,20 @@ impl<S: Sink> Decoder<'_, S> {
                 self.leave_to_caller(stack, index + 1, new.sp);
                 self.running.run(context, stack, new.time);
                 let above = self.running.stack(stack).frames[index].sp - new.sp;
-                if self.is_part() && above >= DOUBTFUL {
-                    self.running.doubt(stack, Doubts::CALLER);
-                }
                 self.evidence.note_above(new.caller, new.function, above);
-                self.sites.is_usual(callee, above);
-                self.sites.note(Site {
-                    site: new.caller,
-                    function: new.function,
-                    above,
-                    caller: function,
-                    callee,
-                });
+                if self.may_be_anothers(stack, above) {
+                    // Stacks lie at equal distances, so another would fit the same way, unasked.
+                    self.running.doubt(stack, Doubts::CALLER);
+                } else {
+                    self.sites.is_usual(callee, above);
+                    self.sites.note(Site {
+                        site: new.caller,
+                        function: new.function,
+                        above,
+                        caller: function,
+                        callee,
+                    });
+                }
                 self.running
                     .calls
                     .push(context, stack, new, (callee, callee), way);
@@ -262,7 +266,12 @@ impl<S: Sink> Decoder<'_, S> {
                 flags |= Frame::CALLBACK;
                 self.evidence.note_guess();
             }
-            if instrumented.is_none() && !votes && top.sp > new.sp && top.sp - new.sp < REACH {
+            if instrumented.is_none()
+                && !votes
+                && top.sp > new.sp
+                && top.sp - new.sp < REACH
+                && !self.may_be_anothers(stack, top.sp - new.sp)
+            {
                 self.sites.note(Site {
                     site: new.caller,
                     function: new.function,
@@ -279,6 +288,12 @@ impl<S: Sink> Decoder<'_, S> {
             .calls
             .push(context, stack, new, (callee, callee), flags);
         Ok(())
+    }
+
+    /// Whether a call on `stack` that seems to have been made from so far above may be on another
+    /// stack, because the recording lacks calls.
+    fn may_be_anothers(&self, stack: u32, above: u64) -> bool {
+        self.is_part() && above >= DOUBTFUL && self.running.stack(stack).owner.is_none()
     }
 
     /// Ends what is open on `stack` above the first `count` calls, the last of which calls at `sp`.

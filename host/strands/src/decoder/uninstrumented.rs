@@ -219,7 +219,10 @@ impl<S: Sink> Decoder<'_, S> {
         }
         let told = match instrumented {
             true => true,
-            false if is_part => self.evidence.calls_back_often(start, above),
+            false if is_part => {
+                self.evidence.calls_back_often(start, above)
+                    && !self.evidence.is_further_than_others(start, distance)
+            }
             false => self.evidence.tells_callback(start, votes, distance),
         };
         if !told {

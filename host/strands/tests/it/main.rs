@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod destroyed;
+mod distances;
 mod instances;
 mod leaves;
 mod log;

@@ -19,7 +19,8 @@ const OWN: [u64; 2] = [0x7fff_0000, 0x7ffe_0000];
 /// When the first thread marks.
 const MARK: u64 = 5000;
 
-fn decoded(write: impl FnOnce(&mut ProcessWriter)) -> Decoded<Log> {
+/// Decodes what is written of a program with these functions.
+pub fn decoded(write: impl FnOnce(&mut ProcessWriter)) -> Decoded<Log> {
     let directory = tempfile::tempdir().unwrap();
     let writer = TraceWriter::create(directory.path()).unwrap();
     let mut process = writer.process(4711, 1, "/nowhere/app").unwrap();
@@ -29,7 +30,9 @@ fn decoded(write: impl FnOnce(&mut ProcessWriter)) -> Decoded<Log> {
     let symbols = ModuleSymbols {
         path: "/nowhere/app".into(),
         build_id: None,
-        text: "symtab 1\n0 100 local body\n100 100 local work\n200 100 local first\n".into(),
+        text: "symtab 1\n0 100 local body\n100 100 local work\n200 100 local first\n\
+               300 100 local leaf\n400 100 local inner\n"
+            .into(),
     };
     let trace = Trace::open(directory.path()).unwrap();
     let analysis = Analysis::new(&trace, &mut Images::packed(&[symbols]));
@@ -50,8 +53,8 @@ fn placed(decoded: &Decoded<Log>) -> (StrandId, Vec<StrandId>, u64) {
     (mark.unwrap(), unsure, decoded.unresolved[0].unsure_threads)
 }
 
-/// The strand that this function is first entered on.
-fn strand_of(decoded: &Decoded<Log>, entered: u64) -> StrandId {
+/// The strand that the call which is entered at this time is on.
+pub fn strand_of(decoded: &Decoded<Log>, entered: u64) -> StrandId {
     let mut log = decoded.sinks.iter().flat_map(|(_, log)| &log.0);
     let found = log.find_map(|told| match told {
         Told::Enter(strand, .., time) if time.0 == entered => Some(*strand),
