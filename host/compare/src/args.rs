@@ -79,6 +79,24 @@ pub struct Args {
     #[arg(short, long, value_name = "DIR")]
     pub output: Option<PathBuf>,
 
+    /// Keep what this run measures under this name, after the runs that it has already
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["show", "ledger", "list"])]
+    pub save: Option<String>,
+
+    /// Compare with the last run that was saved under this name on a machine like this one; 3 if
+    /// something has become worse
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["show", "ledger", "list"])]
+    pub against: Option<String>,
+
+    /// Percent up to which changes are not told [default: 5, or as much as two halves of a run
+    /// differ]
+    #[arg(long, value_name = "PERCENT", value_parser = percent, requires = "against", allow_negative_numbers = true)]
+    pub noise: Option<f64>,
+
+    /// Where saved runs are
+    #[arg(long, value_name = "DIR", default_value = "baselines")]
+    pub baselines: PathBuf,
+
     /// List the experiments and run nothing
     #[arg(long)]
     pub list: bool,
@@ -164,5 +182,13 @@ fn seconds(text: &str) -> Result<Duration, String> {
     match Duration::try_from_secs_f64(value) {
         Ok(time) if !time.is_zero() && value <= 1e9 => Ok(time),
         _ => Err("expected a time above 0 s and at most 1e9 s".into()),
+    }
+}
+
+/// A share in percent, `5` or `2.5%`.
+fn percent(text: &str) -> Result<f64, String> {
+    match text.trim_end_matches('%').trim_end().parse() {
+        Ok(value) if (0.0..=1000.0).contains(&value) => Ok(value / 100.0),
+        _ => Err("expected a percentage from 0 to 1000, such as 5 or 2.5".into()),
     }
 }

@@ -16,8 +16,8 @@ pub struct Hints {
     command: String,
     /// ` -o DIR`, if the user has chosen one.
     place: String,
-    /// What the user has named, where a folder or file of experiments is among it: their ids alone
-    /// are not found, or are other experiments.
+    /// The words on the command line, if one of them is a folder or file of experiments. An
+    /// experiment outside the lab is found by its path, not by its id.
     named: Option<String>,
 }
 

@@ -2,6 +2,7 @@
 //! summary at the end; and `heddle choose`, which answers from what it found.
 
 mod args;
+mod baseline;
 mod choose;
 mod details;
 mod hints;
@@ -17,7 +18,8 @@ pub use args::Args;
 pub use choose::{Args as ChooseArgs, run as choose};
 
 use anyhow::Context;
-use heddle_lab::run::{interrupt, lab_files, strays};
+use baseline::Baseline;
+use heddle_lab::run::{interrupt, lab_files, machine, strays};
 use heddle_lab::select;
 use heddle_results::Report;
 use hints::Hints;
@@ -65,7 +67,8 @@ fn compare(args: &Args) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     if args.resume {
-        return finish(args, hints, Job::resume(args)?);
+        let baseline = Baseline::open(args, &machine())?;
+        return finish(args, hints, &baseline, Job::resume(args)?);
     }
     let lab = select::lab_dir();
     let all = select::select(&args.what, args.suite.as_deref(), &lab)?;
@@ -78,7 +81,13 @@ fn compare(args: &Args) -> anyhow::Result<ExitCode> {
     let experiments = args.choose(all);
     select::check_models(&experiments, &args.model)?;
     let options = args.options(lab);
-    finish(args, hints, Job::begin(args, experiments, options)?)
+    let baseline = Baseline::open(args, &machine())?;
+    finish(
+        args,
+        hints,
+        &baseline,
+        Job::begin(args, experiments, options)?,
+    )
 }
 
 /// The files of the lab that a new run would use; what an interrupted run used is there.
@@ -98,7 +107,7 @@ fn print_programs(args: &Args) -> anyhow::Result<()> {
 }
 
 /// Runs it, and says what came of it.
-fn finish(args: &Args, hints: Hints, job: Job) -> anyhow::Result<ExitCode> {
+fn finish(args: &Args, hints: Hints, baseline: &Baseline, job: Job) -> anyhow::Result<ExitCode> {
     let main_only = job.main_only;
     let (report, page) = run_experiments(job, &hints)?;
     let interrupted = interrupt::exit_code();
@@ -132,8 +141,26 @@ fn finish(args: &Args, hints: Hints, job: Job) -> anyhow::Result<ExitCode> {
             "no program could be run: what is missing stands beside SKIPPED, and on the page"
         ));
     }
-    let code = interrupted.unwrap_or_else(|| heddle_lab::exit_code(&report));
-    Ok(ExitCode::from(code))
+    if let Some(code) = interrupted {
+        if args.save.is_some() || args.against.is_some() {
+            note(format_args!(
+                "interrupted: nothing was saved or compared with saved runs"
+            ));
+        }
+        return Ok(ExitCode::from(code));
+    }
+    let failed = heddle_lab::exit_code(&report);
+    if failed != 0 && args.save.is_some() {
+        note(format_args!(
+            "a program failed: the run is saved without the samples that did"
+        ));
+    }
+    let worse = baseline.settle(&report, args.json)?;
+    Ok(ExitCode::from(if failed == 0 && worse {
+        3
+    } else {
+        failed
+    }))
 }
 
 /// The report, and where its page is: nowhere if the user interrupted before there was a sample.

@@ -6,8 +6,8 @@
 use fastrand::Rng;
 use heddle_results::Estimate;
 use heddle_stats::{
-    Crossover, Derived, FEWEST, REPLICATES, Resampled, Run, Scale, account, crossover, line,
-    median, ratio, ratio_among, samples_to_settle, slope,
+    Crossover, Derived, FEWEST, REPLICATES, Resampled, Run, Scale, account, crossover, holm, line,
+    median, rank_test, ratio, ratio_among, samples_to_settle, slope,
 };
 use proptest::prelude::*;
 
@@ -90,6 +90,25 @@ fn the_interval_of_a_ratio_holds_it_about_95_times_in_100() {
             "{count} samples: {covered}"
         );
     }
+}
+
+#[test]
+fn the_rank_test_agrees_with_tables() {
+    // Complete separation of 10 and 10: U = 0, z = 49.5 / sqrt(175).
+    let low: Vec<f64> = (0..10).map(f64::from).collect();
+    let high: Vec<f64> = (10..20).map(f64::from).collect();
+    let p = rank_test(&low, &high).unwrap();
+    assert!((p - 1.827e-4).abs() < 1e-6, "{p}");
+    assert_eq!(rank_test(&high, &low), Some(p));
+    assert!(rank_test(&low, &low).unwrap() > 0.99);
+    assert_eq!(rank_test(&[3.0; 6], &[3.0; 6]), Some(1.0));
+    assert_eq!(rank_test(&[], &low), None);
+    assert_eq!(rank_test(&[f64::NAN], &low), None);
+    // 0.01 is below 0.05/4, 0.03 is not below 0.05/3, and so 0.005 alone does not carry it along.
+    assert_eq!(
+        holm(&[0.03, 0.01, 0.04, 0.005], 0.05),
+        [false, true, false, true]
+    );
 }
 
 #[test]

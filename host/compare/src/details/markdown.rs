@@ -235,7 +235,7 @@ fn plain(text: &str) -> String {
     escaped
 }
 
-/// The same inside a table.
-fn cell(text: &str) -> String {
+/// Text inside a table, in which nothing is markup.
+pub fn cell(text: &str) -> String {
     plain(text).replace('|', "\\|")
 }

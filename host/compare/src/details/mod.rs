@@ -10,7 +10,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-pub use markdown::markdown;
+pub use markdown::{cell, markdown};
 pub use show::show;
 
 use super::layout::wrap;

@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+mod baseline;
 mod claims;
 mod compare;
 mod house;

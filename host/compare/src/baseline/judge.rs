@@ -1,0 +1,195 @@
+//! What has changed between two runs.
+//!
+//! A change is told if it is significant and larger than the noise. Significant: the rank test of
+//! the two runs' samples, by Holm's method over all cells, so that a pair of runs without a change
+//! raises an alarm at most once in 100, as far as samples of one run are like those of another.
+//! They are not quite on a machine that is shared, which is what the noise is for.
+
+use super::saved::{Saved, SavedCell};
+use heddle_results::{Better, Estimate};
+use heddle_stats::{FEWEST, Resampled, holm, median, rank_test, ratio};
+
+/// The noise where the user names none and the runs show no more.
+pub const DEFAULT_NOISE: f64 = 0.05;
+/// How often any change of a comparison may be told wrongly: half of the times it is one for the
+/// worse, which is an alarm. With one alarm in 100 runs, more than 5 in 100 are next to impossible.
+const ALPHA: f64 = 0.02;
+
+/// A run beside an earlier one.
+pub struct Comparison<'a> {
+    /// The earlier run, which is the last one that was saved.
+    pub before: &'a Saved,
+    /// How many runs were saved.
+    pub runs: usize,
+    /// Changes up to this share are not told.
+    pub noise: f64,
+    /// By how much two halves of one run differ, if that could be told of one of the runs.
+    pub calibrated: Option<f64>,
+    /// Cells that are in both runs and have enough samples.
+    pub compared: usize,
+    /// Those of which a change is told.
+    pub changes: Vec<Change<'a>>,
+    /// Cells in both runs of which nothing can be said.
+    pub incomparable: usize,
+    /// Cells that only the run has.
+    pub new: usize,
+    /// Cells that only the earlier run has, of the experiments that were run.
+    pub gone: usize,
+}
+
+/// A significant change of a cell that is larger than the noise.
+pub struct Change<'a> {
+    /// The cell, as it is now.
+    pub cell: &'a SavedCell,
+    /// Medians of the metric.
+    pub before: f64,
+    pub now: f64,
+    /// How many times worse it is: below 1 is better.
+    pub worse: Estimate,
+    pub verdict: Verdict,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    Worse,
+    Better,
+}
+
+impl<'a> Comparison<'a> {
+    /// Compares a run with the last of `runs`, which are not empty.
+    pub fn new(runs: &'a [Saved], now: &'a Saved, noise: Option<f64>) -> Self {
+        let before = &runs[runs.len() - 1];
+        let calibrated = [calibration(before), calibration(now)];
+        let calibrated = calibrated.into_iter().flatten().reduce(f64::max);
+        let noise = noise.unwrap_or_else(|| calibrated.unwrap_or(0.0).max(DEFAULT_NOISE));
+        let mut pairs = Vec::new();
+        let (mut incomparable, mut new) = (0, 0);
+        // Quick and full runs pass other parameters to the same cells.
+        let earlier: &[SavedCell] = match before.mode == now.mode {
+            true => &before.cells,
+            false => &[],
+        };
+        for cell in &now.cells {
+            match earlier.iter().find(|old| old.is_same(cell)) {
+                None => new += 1,
+                Some(old) => match Pair::new(old, cell) {
+                    Some(pair) => pairs.push(pair),
+                    None => incomparable += 1,
+                },
+            }
+        }
+        let probabilities: Vec<f64> = pairs.iter().map(|pair| pair.probability).collect();
+        let changes = (pairs.iter().zip(holm(&probabilities, ALPHA)).enumerate())
+            .filter(|(_, (_, significant))| *significant)
+            .filter_map(|(number, (pair, _))| {
+                pair.change(noise, now.seed.wrapping_add(number as u64))
+            })
+            .collect();
+        let was_run =
+            |old: &&SavedCell| (now.cells.iter()).any(|cell| cell.experiment == old.experiment);
+        let is_gone = |old: &&SavedCell| !now.cells.iter().any(|cell| old.is_same(cell));
+        let gone = earlier.iter().filter(was_run).filter(is_gone).count();
+        Self {
+            before,
+            runs: runs.len(),
+            noise,
+            calibrated,
+            compared: pairs.len(),
+            changes,
+            incomparable,
+            new,
+            gone,
+        }
+    }
+
+    /// What has become worse, the worst first.
+    pub fn worse(&self) -> impl Iterator<Item = &Change<'a>> {
+        self.of(Verdict::Worse, |one, other| {
+            other.worse.value.total_cmp(&one.worse.value)
+        })
+    }
+
+    /// What has become better, the best first.
+    pub fn better(&self) -> impl Iterator<Item = &Change<'a>> {
+        self.of(Verdict::Better, |one, other| {
+            one.worse.value.total_cmp(&other.worse.value)
+        })
+    }
+
+    fn of(
+        &self,
+        verdict: Verdict,
+        order: impl FnMut(&&Change<'a>, &&Change<'a>) -> std::cmp::Ordering,
+    ) -> impl Iterator<Item = &Change<'a>> {
+        let is = |change: &&Change<'a>| change.verdict == verdict;
+        let mut changes: Vec<&Change<'a>> = self.changes.iter().filter(is).collect();
+        changes.sort_by(order);
+        changes.into_iter()
+    }
+}
+
+/// A cell in two runs, with enough samples in both, all above zero.
+struct Pair<'a> {
+    old: &'a SavedCell,
+    cell: &'a SavedCell,
+    /// That samples of the same distribution lie as far apart.
+    probability: f64,
+}
+
+impl<'a> Pair<'a> {
+    fn new(old: &'a SavedCell, cell: &'a SavedCell) -> Option<Self> {
+        let fits =
+            |values: &[f64]| values.len() >= FEWEST && values.iter().all(|value| *value > 0.0);
+        let probability = rank_test(&old.values, &cell.values)?;
+        (fits(&old.values) && fits(&cell.values)).then_some(Self {
+            old,
+            cell,
+            probability,
+        })
+    }
+
+    /// What has changed, if it is more than the noise.
+    fn change(&self, noise: f64, seed: u64) -> Option<Change<'a>> {
+        let before = Resampled::new(&self.old.values, seed)?;
+        let now = Resampled::new(&self.cell.values, !seed)?;
+        let worse = match self.cell.metric.better {
+            Better::Lower => ratio(&now, &before),
+            Better::Higher => ratio(&before, &now),
+        }?;
+        let verdict = match worse.value {
+            value if value > 1.0 + noise => Verdict::Worse,
+            value if 1.0 / value > 1.0 + noise => Verdict::Better,
+            _ => return None,
+        };
+        Some(Change {
+            cell: self.cell,
+            before: before.median.value,
+            now: now.median.value,
+            worse,
+            verdict,
+        })
+    }
+}
+
+/// By how much a run differs from itself: the first half of each cell's samples is compared with
+/// the second, and 95 of 100 cells differ by at most this share. Medians of halves scatter √2 times
+/// as far as medians of whole runs, which is taken off.
+///
+/// `None` if no cell has enough samples for two medians.
+pub fn calibration(run: &Saved) -> Option<f64> {
+    let mut all: Vec<f64> = run.cells.iter().filter_map(halves).collect();
+    all.sort_unstable_by(f64::total_cmp);
+    let last = all.len().checked_sub(1)?;
+    let at = (last as f64 * 0.95).ceil() as usize;
+    Some((all[at] / std::f64::consts::SQRT_2).exp() - 1.0)
+}
+
+/// The distance of the medians of a cell's two halves, on a logarithmic scale.
+fn halves(cell: &SavedCell) -> Option<f64> {
+    let half = cell.values.len() / 2;
+    if half < FEWEST || cell.values.iter().any(|value| *value <= 0.0) {
+        return None;
+    }
+    let (first, second) = cell.values.split_at(half);
+    Some((median(first)? / median(second)?).ln().abs())
+}

@@ -1,0 +1,205 @@
+//! Planted changes are found, and runs without one raise no alarm. All random numbers are seeded.
+
+use super::judge::{Comparison, Verdict, calibration};
+use super::saved::{Saved, SavedCell, Series};
+use super::{github, text};
+use fastrand::Rng;
+use heddle_results::{Better, Machine, Metric, Values};
+
+/// A run of 30 cells with 20 samples each, with noise of this share.
+fn run(random: &mut Rng, noise: f64) -> Saved {
+    let normal = |random: &mut Rng| {
+        let (u, v): (f64, f64) = (random.f64().max(1e-12), random.f64());
+        (-2.0 * u.ln()).sqrt() * (std::f64::consts::TAU * v).cos()
+    };
+    let cell = |number: u32, random: &mut Rng| SavedCell {
+        experiment: "mine".into(),
+        model: format!("model{number}"),
+        point: Values::from([("n".into(), 1.into())]),
+        metric: Metric {
+            name: "wall_ns".into(),
+            unit: "ns".into(),
+            ..Metric::default()
+        },
+        values: (0..20)
+            .map(|_| 1000.0 * (noise * normal(random)).exp())
+            .collect(),
+    };
+    Saved {
+        mode: "quick".into(),
+        cells: (0..30).map(|number| cell(number, random)).collect(),
+        ..Saved::default()
+    }
+}
+
+/// One cell by this factor.
+fn planted(mut run: Saved, factor: f64) -> Saved {
+    for value in &mut run.cells[7].values {
+        *value *= factor;
+    }
+    run
+}
+
+#[test]
+fn a_planted_tenth_is_found_at_a_noise_of_five_percent() {
+    let mut random = Rng::with_seed(1);
+    let (mut found, mut wrong) = (0, 0);
+    for _ in 0..50 {
+        let before = [run(&mut random, 0.05)];
+        let now = planted(run(&mut random, 0.05), 1.1);
+        let comparison = Comparison::new(&before, &now, None);
+        let worse: Vec<&str> = comparison
+            .worse()
+            .map(|change| change.cell.model.as_str())
+            .collect();
+        found += usize::from(worse.contains(&"model7"));
+        wrong += worse.iter().filter(|model| **model != "model7").count();
+    }
+    assert!(
+        found >= 47 && wrong <= 2,
+        "{found} of 50 found, {wrong} wrong"
+    );
+}
+
+#[test]
+fn a_hundred_pairs_without_a_change_raise_at_most_five_alarms() {
+    let mut random = Rng::with_seed(2);
+    for noise in [0.01, 0.05, 0.2] {
+        let alarms = (0..100).filter(|_| {
+            let before = [run(&mut random, noise)];
+            let now = run(&mut random, noise);
+            // With no noise granted, the test of significance stands alone.
+            let comparison = Comparison::new(&before, &now, Some(0.0));
+            comparison.worse().chain(comparison.better()).count() > 0
+        });
+        let alarms = alarms.count();
+        assert!(alarms <= 5, "{alarms} alarms of 100 at a noise of {noise}");
+    }
+}
+
+#[test]
+fn a_change_within_the_noise_is_not_told() {
+    let mut random = Rng::with_seed(3);
+    let before = [run(&mut random, 0.001)];
+    let now = planted(run(&mut random, 0.001), 1.04);
+    assert_eq!(Comparison::new(&before, &now, None).worse().count(), 0);
+    let close = Comparison::new(&before, &now, Some(0.03));
+    assert_eq!(close.worse().count(), 1);
+    // A machine whose halves of a run differ more gets more room.
+    let mut drifting = before[0].clone();
+    for cell in &mut drifting.cells {
+        for value in &mut cell.values[10..] {
+            *value *= 1.3;
+        }
+    }
+    let drift = calibration(&drifting).unwrap();
+    assert!((0.19..0.22).contains(&drift), "{drift}");
+    let before = [drifting];
+    let now = planted(before[0].clone(), 1.1);
+    let wide = Comparison::new(&before, &now, None);
+    assert!(wide.noise >= drift && wide.worse().count() == 0);
+}
+
+#[test]
+fn what_is_better_follows_the_metric() {
+    let mut random = Rng::with_seed(4);
+    let mut before = run(&mut random, 0.01);
+    before.cells[7].metric.better = Better::Higher;
+    let now = planted(before.clone(), 0.8);
+    let runs = [before];
+    let comparison = Comparison::new(&runs, &now, None);
+    let change = comparison.worse().next().unwrap();
+    assert!((change.worse.value - 1.25).abs() < 1e-9);
+    let back = [now.clone()];
+    let comparison = Comparison::new(&back, &runs[0], None);
+    assert_eq!(comparison.better().next().unwrap().verdict, Verdict::Better);
+}
+
+#[test]
+fn cells_that_are_not_in_both_runs_are_counted() {
+    let mut random = Rng::with_seed(5);
+    let before = run(&mut random, 0.01);
+    let mut now = before.clone();
+    now.cells[0].model = "another".into();
+    now.cells[1].values.truncate(3);
+    now.cells[2].values[0] = 0.0;
+    let runs = [before];
+    let comparison = Comparison::new(&runs, &now, None);
+    let counts = (
+        comparison.compared,
+        comparison.incomparable,
+        comparison.new,
+        comparison.gone,
+    );
+    assert_eq!(counts, (27, 2, 1, 1));
+    let told = text::same(&comparison);
+    assert!(
+        told.starts_with("27 of 27 cells: no significant change")
+            && told.contains("2 have too few"),
+        "{told}"
+    );
+    // The same points of a full run have other parameters.
+    now.mode = "full".into();
+    let comparison = Comparison::new(&runs, &now, None);
+    assert_eq!((comparison.compared, comparison.new), (0, 30));
+}
+
+#[test]
+fn github_gets_text_in_which_nothing_is_markup() {
+    let mut random = Rng::with_seed(6);
+    let mut before = run(&mut random, 0.01);
+    before.cells[7].model = "a|b%*".into();
+    let now = planted(before.clone(), 1.5);
+    let runs = [before];
+    let comparison = Comparison::new(&runs, &now, None);
+    let annotations = github::annotations(&comparison);
+    assert!(
+        annotations
+            .starts_with("::error title=heddle compare::mine a|b%25* n=1: 1.50× worse (95 %25 "),
+        "{annotations}"
+    );
+    let summary = github::summary("main", &comparison);
+    assert!(
+        summary.contains("| mine a\\|b%\\* n=1 | 1.50× worse (95 % "),
+        "{summary}"
+    );
+    assert_eq!(summary.matches("\n| ").count(), 2, "{summary}");
+}
+
+#[test]
+fn runs_are_kept_in_order_and_machines_apart() {
+    let home = tempfile::tempdir().unwrap();
+    let series = Series::new(&home.path().join("a/b"), "main").unwrap();
+    assert!(series.read().unwrap().is_empty());
+    let here = Machine {
+        cpu: "here".into(),
+        cpus: 2,
+        ..Machine::default()
+    };
+    let there = Machine {
+        cpu: "there".into(),
+        ..here.clone()
+    };
+    for (number, machine) in [&here, &there, &here].into_iter().enumerate() {
+        let run = Saved {
+            seed: number as u64,
+            machine: machine.clone(),
+            ..Saved::default()
+        };
+        assert_eq!(series.append(&run).unwrap(), number + 1);
+    }
+    let seeds = |runs: Vec<Saved>| runs.iter().map(|run| run.seed).collect::<Vec<_>>();
+    assert_eq!(seeds(series.read_like(&here).unwrap()), [0, 2]);
+    let more = Machine { cpus: 4, ..here };
+    let error = series.read_like(&more).unwrap_err();
+    assert!(
+        error.is_usage() && error.to_string().contains("none of the 3 saved runs"),
+        "{error}"
+    );
+    std::fs::write(series.path(), "{}\n").unwrap();
+    let error = series.read().unwrap_err().to_string();
+    assert!(error.contains("main.jsonl:1: not a saved run"), "{error}");
+    for name in ["", ".", "../x", "a b"] {
+        assert!(Series::new(home.path(), name).is_err(), "{name}");
+    }
+}

@@ -1,0 +1,149 @@
+//! What has changed, for a terminal.
+
+use super::judge::{Change, Comparison};
+use crate::layout::wrap;
+use heddle_results::text::{number, quantity, times};
+use heddle_results::{Value, Values};
+use std::fmt::Write;
+use std::time::{Duration, UNIX_EPOCH};
+
+/// Where the texts begin.
+const COLUMN: usize = 10;
+/// Changes of a kind that are named.
+const MOST: usize = 10;
+
+/// The lines, each with a line end.
+pub fn of(name: &str, comparison: &Comparison, width: usize) -> String {
+    let mut text = String::from("\n");
+    section(&mut text, "AGAINST", &against(name, comparison), width);
+    section(&mut text, "NOISE", &noise(comparison), width);
+    let kinds: [(_, Vec<&Change>); 2] = [
+        ("WORSE", comparison.worse().collect()),
+        ("BETTER", comparison.better().collect()),
+    ];
+    for (title, changes) in kinds {
+        for (index, change) in changes.iter().take(MOST).enumerate() {
+            let title = if index == 0 { title } else { "" };
+            section(&mut text, title, &line(change), width);
+        }
+        if let Some(more @ 1..) = changes.len().checked_sub(MOST) {
+            section(&mut text, "", &format!("and {more} more"), width);
+        }
+    }
+    section(&mut text, "SAME", &same(comparison), width);
+    text
+}
+
+fn section(text: &mut String, title: &str, words: &str, width: usize) {
+    for (index, line) in wrap(words, width.saturating_sub(COLUMN), 2)
+        .iter()
+        .enumerate()
+    {
+        let title = if index == 0 { title } else { "" };
+        let _ = writeln!(text, "{title:COLUMN$}{}", line.trim_end());
+    }
+}
+
+/// Which run it is compared with.
+pub fn against(name: &str, comparison: &Comparison) -> String {
+    let began = UNIX_EPOCH + Duration::from_nanos(comparison.before.started_ns);
+    format!(
+        "{name}, the last of {} saved runs: {}, Heddle {}",
+        comparison.runs,
+        humantime::format_rfc3339_seconds(began),
+        comparison.before.version
+    )
+}
+
+/// Which changes are told.
+pub fn noise(comparison: &Comparison) -> String {
+    let halves = match comparison.calibrated {
+        Some(share) => format!("two halves of one run differ by up to {}", percent(share)),
+        None => "too few samples to compare two halves of a run".into(),
+    };
+    format!(
+        "changes up to {} are not told; {halves}",
+        percent(comparison.noise)
+    )
+}
+
+/// Of how many cells no change is told.
+pub fn same(comparison: &Comparison) -> String {
+    let mut text = format!(
+        "{} of {} cells: no significant change larger than that",
+        comparison.compared - comparison.changes.len(),
+        comparison.compared
+    );
+    for (count, what) in [
+        (
+            comparison.incomparable,
+            "have too few samples, or values not above 0",
+        ),
+        (comparison.new, "are not in the saved run"),
+        (comparison.gone, "are only in the saved run"),
+    ] {
+        if count > 0 {
+            let _ = write!(text, "; {count} {what}");
+        }
+    }
+    text
+}
+
+fn line(change: &Change) -> String {
+    format!("{}: {}, {}", place(change), factor(change), values(change))
+}
+
+/// `mine fast n=1`.
+pub fn place(change: &Change) -> String {
+    let cell = change.cell;
+    let point = point(&cell.point);
+    let gap = if point.is_empty() { "" } else { " " };
+    format!("{} {}{gap}{point}", cell.experiment, cell.model)
+}
+
+fn point(point: &Values) -> String {
+    let word = |value: &Value| match value {
+        Value::String(word) => word.clone(),
+        other => other.to_string(),
+    };
+    let pairs = point
+        .iter()
+        .map(|(name, value)| format!("{name}={}", word(value)));
+    pairs.collect::<Vec<_>>().join(", ")
+}
+
+/// `1.10× worse (95 % 1.08–1.12)`.
+pub fn factor(change: &Change) -> String {
+    let worse = change.worse;
+    let (word, value, low, high) = if worse.value >= 1.0 {
+        ("worse", worse.value, worse.low, worse.high)
+    } else {
+        (
+            "better",
+            1.0 / worse.value,
+            1.0 / worse.high,
+            1.0 / worse.low,
+        )
+    };
+    format!(
+        "{} {word} (95 % {}–{})",
+        times(value),
+        number(low),
+        number(high)
+    )
+}
+
+/// `1.00 µs → 1.10 µs`.
+pub fn values(change: &Change) -> String {
+    let unit = &change.cell.metric.unit;
+    format!(
+        "{} → {}",
+        quantity(change.before, unit),
+        quantity(change.now, unit)
+    )
+}
+
+/// `5.0 %`.
+pub fn percent(share: f64) -> String {
+    format!("{:.1} %", 100.0 * share)
+}

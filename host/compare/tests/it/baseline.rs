@@ -1,0 +1,96 @@
+//! `--save` and `--against`: a change that makes a program slower is told, with exit code 3.
+
+use crate::house::House;
+use predicates::prelude::{PredicateBooleanExt, predicate::str::contains};
+
+/// `fast` takes 1000 and `slow` 2000, and a little more from sample to sample.
+const PROGRAM: &str = "b=1000; [ $m = slow ] && b=2000; line $(( b + noise ))\n";
+
+#[test]
+fn a_program_that_has_become_slower_is_told() {
+    let house = House::new();
+    house.mine(PROGRAM, "'fast', 'slow'", "");
+    let none = ["own/", "-n", "12", "--against", "main"];
+    house.compare(&none).assert().code(2).stderr(contains(
+        "there is no saved run in baselines/main.jsonl: `--save main` instead of `--against main`",
+    ));
+    assert!(!house.path("report").exists(), "nothing was run");
+
+    let save = house.compare(&["own/", "-n", "12", "--save", "main"]);
+    { save }.assert().success().stderr(contains(
+        "saved as run 1 of baselines/main.jsonl; two halves of this run differ by up to 0.",
+    ));
+    let same = ["own/", "-n", "12", "--against", "main", "--save", "main"];
+    house
+        .compare(&same)
+        .assert()
+        .success()
+        .stdout(
+            contains("AGAINST   main, the last of 1 saved runs: ").and(contains(
+                "SAME      2 of 2 cells: no significant change larger than that",
+            )),
+        )
+        .stderr(contains("saved as run 2 of baselines/main.jsonl\n"));
+
+    let slower = PROGRAM.replace("b=2000", "b=2200");
+    house.mine(&slower, "'fast', 'slow'", "");
+    let against = ["own/", "-n", "12", "--against", "main"];
+    let mut here = house.compare(&against);
+    here.env("GITHUB_ACTIONS", "true")
+        .env("GITHUB_STEP_SUMMARY", house.path("summary.md"));
+    here.assert().code(3).stdout(
+        contains("WORSE     mine slow: 1.10× worse (95 % ")
+            .and(contains("::error title=heddle compare::mine slow: 1.10×"))
+            .and(contains("the last of 2 saved runs")),
+    );
+    let summary = std::fs::read_to_string(house.path("summary.md")).unwrap();
+    assert!(summary.contains("| mine slow | 1.10× worse"), "{summary}");
+
+    // The user grants more noise, or another model is asked about.
+    let wide = [&against[..], &["--noise", "20"]].concat();
+    house.compare(&wide).assert().success();
+    let other = [&against[..], &["--model", "fast"]].concat();
+    house.compare(&other).assert().success();
+    // Standard output is JSON, and nothing else.
+    let json = [&against[..], &["--json"]].concat();
+    let output = house.compare(&json).assert().code(3).get_output().clone();
+    serde_json::from_slice::<serde_json::Value>(&output.stdout).unwrap();
+    assert!(String::from_utf8_lossy(&output.stderr).contains("1.10× worse"));
+}
+
+#[test]
+fn a_check_that_compares_nothing_does_not_pass() {
+    let house = House::new();
+    house.mine(PROGRAM, "'fast', 'slow'", "");
+    let save = ["own/", "-n", "6", "--model", "fast", "--save", "main"];
+    house.compare(&save).assert().success();
+    let other = ["own/", "-n", "6", "--model", "slow", "--against", "main"];
+    house.compare(&other).assert().code(1).stderr(
+        contains("nothing was compared with `main`, whose last run was quick")
+            .and(contains("1 are not in the saved run")),
+    );
+}
+
+#[test]
+fn a_damaged_file_of_saved_runs_is_told_before_anything_runs() {
+    let house = House::new();
+    house.mine(PROGRAM, "'fast', 'slow'", "");
+    house.write("mine/main.jsonl", "half a li");
+    let save = ["own/", "--save", "main", "--baselines", "mine"];
+    house
+        .compare(&save)
+        .assert()
+        .code(2)
+        .stderr(contains("mine/main.jsonl:1: not a saved run").and(contains("remove that line")));
+    assert!(!house.path("report").exists(), "nothing was run");
+    house
+        .compare(&["own/", "--save", "../main"])
+        .assert()
+        .code(2)
+        .stderr(contains("a baseline cannot be called `../main`"));
+    house
+        .compare(&["own/", "--noise", "5"])
+        .assert()
+        .code(2)
+        .stderr(contains("--against"));
+}
