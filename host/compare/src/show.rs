@@ -51,13 +51,14 @@ pub fn read(dir: &Path, hints: &Hints, arguments: &str) -> anyhow::Result<Report
         }
         other => other.with_context(|| format!("cannot read {}", path.display()))?,
     };
-    serde_json::from_str(&text).with_context(|| {
-        format!(
-            "{} is not a report of this version: `{}` makes a new one",
+    let report = serde_json::from_str(&text).map_err(|cause| {
+        Error::Usage(format!(
+            "{} is not a report of this version: `{}` makes a new one: {cause}",
             path.display(),
             hints.with(arguments)
-        )
-    })
+        ))
+    })?;
+    Ok(report)
 }
 
 fn unknown(name: &str, report: &Report) -> Error {

@@ -27,6 +27,9 @@ pub fn lines(report: &Report, setting: &Setting) -> Vec<Line> {
     let troubles: Vec<String> = report.experiments.iter().flat_map(troubles).collect();
     if !troubles.is_empty() {
         lines.push(line("TROUBLE", red, some(&troubles, room)));
+        if let Some(reason) = report.experiments.iter().find_map(reason) {
+            lines.push(line("", red, cut(&format!("first: {reason}"), room)));
+        }
     }
     let skipped = skipped(report);
     if !skipped.is_empty() {
@@ -77,6 +80,18 @@ fn troubles(experiment: &ExperimentReport) -> Vec<String> {
         found.push(format!("{}: values that are not above 0", experiment.id));
     }
     found
+}
+
+/// Why the first samples that failed did: `exit code 1; stderr: cannot open the file`.
+fn reason(experiment: &ExperimentReport) -> Option<&str> {
+    // A sentence of the judge: `id: thread: 3 of 3 samples crashed: exit code 1; no more …`.
+    let sentence = experiment.troubles.first()?;
+    let (_, end) = sentence.split_once(" samples ")?;
+    let (_, reason) = end.split_once(": ")?;
+    let reason = reason
+        .strip_suffix("; no more were taken")
+        .unwrap_or(reason);
+    (reason != "no detail").then_some(reason)
 }
 
 /// `goroutine: Go is missing`: models by the beginning of the reason; what the user left out needs

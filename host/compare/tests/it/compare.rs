@@ -1,6 +1,6 @@
 //! How `heddle compare` runs: what it chooses, takes, writes and survives.
 
-use crate::house::{House, RATIO, TWICE};
+use crate::house::{House, RATIO, TWICE, is_match};
 use assert_cmd::Command;
 use predicates::prelude::*;
 use predicates::str::contains;
@@ -118,6 +118,17 @@ fn crashes_and_garbage_are_reported_and_fail_the_comparison() {
             .assert()
             .code(1)
             .stdout(contains(text).and(contains("there is nothing to compare fast with")));
+        // The summary has the reason, too, as far as its line goes.
+        let (verb, reason) = text.split_once(": ").unwrap();
+        let reason: String = reason.chars().take(40).collect();
+        let end = reason.rfind(' ').map_or("", |end| &reason[..end]);
+        house
+            .compare(&["own/", "-n", "6"])
+            .assert()
+            .stdout(is_match(&format!(
+                "(?m)^TROUBLE +mine: slow {verb}\n +first: {}",
+                regex::escape(end)
+            )));
     }
 }
 

@@ -129,6 +129,13 @@ fn an_experiment_of_the_last_report_is_shown_without_running_it() {
             contains("the last report has no experiment `c3-othr`; did you mean `c3-other`?")
                 .and(contains("c1-first, c2-second, c3-other")),
         );
+    // One that cannot be read is told as one that is not there.
+    house.write("report/report.json", "{");
+    house
+        .compare(&["--show", "c1-first"])
+        .assert()
+        .code(2)
+        .stderr(contains("report.json is not a report of this version: `heddle compare c1-first` makes a new one"));
     // A report of an earlier version has none.
     std::fs::remove_file(house.path("report/report.json")).unwrap();
     let mut command = house.compare(&["--show", "c1-first", "-o", "report"]);
