@@ -6,6 +6,7 @@
 //! replicate. Cells are drawn independently of one another, so no pairing of samples is assumed.
 
 mod account;
+mod change_point;
 mod crossover;
 mod least_squares;
 mod lines;
@@ -16,6 +17,7 @@ mod settle;
 mod slope;
 
 pub use account::{Account, Run, account};
+pub use change_point::{ChangePoint, SHORTEST_SERIES, change_point};
 pub use crossover::{Crossover, crossover};
 pub use lines::{Derived, Line, line};
 pub use rank::{holm, rank_test};

@@ -6,8 +6,8 @@
 use fastrand::Rng;
 use heddle_results::Estimate;
 use heddle_stats::{
-    Crossover, Derived, FEWEST, REPLICATES, Resampled, Run, Scale, account, crossover, holm, line,
-    median, rank_test, ratio, ratio_among, samples_to_settle, slope,
+    Crossover, Derived, FEWEST, REPLICATES, Resampled, Run, Scale, account, change_point,
+    crossover, holm, line, median, rank_test, ratio, ratio_among, samples_to_settle, slope,
 };
 use proptest::prelude::*;
 
@@ -108,6 +108,26 @@ fn the_rank_test_agrees_with_tables() {
     assert_eq!(
         holm(&[0.03, 0.01, 0.04, 0.005], 0.05),
         [false, true, false, true]
+    );
+}
+
+#[test]
+fn a_step_is_found_where_it_is_and_noise_has_none_about_95_times_in_100() {
+    let step = [1.0, 2.0, 1.5, 1.2, 1.1, 5.0, 5.2, 5.1, 6.0, 5.5];
+    let found = change_point(&step, 1).unwrap();
+    // 2 of the 252 ways to choose five of ten, and a little by other splits.
+    assert_eq!(found.at, 5);
+    assert!((0.004..0.02).contains(&found.probability), "{found:?}");
+    assert_eq!(change_point(&step[..7], 1), None);
+    assert_eq!(change_point(&[4.0; 10], 1), None);
+    assert_eq!(change_point(&[f64::NAN; 10], 1), None);
+    let quiet = share(|random, seed| {
+        let found = change_point(&times(random, 15, 1000.0), seed).unwrap();
+        found.probability > 0.05
+    });
+    assert!(
+        (0.92 - slack()..=0.98 + slack()).contains(&quiet),
+        "{quiet}"
     );
 }
 

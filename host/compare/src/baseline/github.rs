@@ -2,7 +2,7 @@
 //! in Markdown, which it shows on the page of the run.
 
 use super::judge::Comparison;
-use super::text::{against, factor, noise, place, same, values};
+use super::text::{against, factor, noise, place, same, since, values};
 use crate::details::cell;
 use anyhow::Context;
 use std::fmt::Write as _;
@@ -52,6 +52,9 @@ pub fn summary(name: &str, comparison: &Comparison) -> String {
             let _ = writeln!(text, "| {} |", columns.join(" | "));
         }
         text.push('\n');
+    }
+    for step in &comparison.steps {
+        let _ = writeln!(text, "- {}", cell(&since(step)));
     }
     for sentence in [
         same(comparison),

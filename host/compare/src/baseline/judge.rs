@@ -6,6 +6,7 @@
 //! They are not quite on a machine that is shared, which is what the noise is for.
 
 use super::saved::{Saved, SavedCell};
+use super::steps::{Step, steps};
 use heddle_results::{Better, Estimate};
 use heddle_stats::{FEWEST, Resampled, holm, median, rank_test, ratio};
 
@@ -29,6 +30,8 @@ pub struct Comparison<'a> {
     pub compared: usize,
     /// Those of which a change is told.
     pub changes: Vec<Change<'a>>,
+    /// Steps in the series of all saved runs and this one.
+    pub steps: Vec<Step<'a>>,
     /// Cells in both runs of which nothing can be said.
     pub incomparable: usize,
     /// Cells that only the run has.
@@ -96,6 +99,7 @@ impl<'a> Comparison<'a> {
             calibrated,
             compared: pairs.len(),
             changes,
+            steps: steps(runs, now, noise),
             incomparable,
             new,
             gone,

@@ -4,6 +4,7 @@
 mod github;
 mod judge;
 mod saved;
+mod steps;
 #[cfg(test)]
 mod tests;
 mod text;

@@ -101,6 +101,39 @@ fn a_change_within_the_noise_is_not_told() {
 }
 
 #[test]
+fn a_step_in_a_series_is_dated_and_a_steady_series_has_none() {
+    let mut random = Rng::with_seed(7);
+    let mut series = |at: usize, factor: f64| -> Vec<Saved> {
+        (0..20)
+            .map(|number| {
+                let steady = run(&mut random, 0.05);
+                planted(steady, if number < at { 1.0 } else { factor })
+            })
+            .collect()
+    };
+    let stepped = series(12, 1.1);
+    let (now, runs) = stepped.split_last().unwrap();
+    let comparison = Comparison::new(runs, now, Some(0.05));
+    let told: Vec<(&str, usize)> = (comparison.steps.iter())
+        .map(|step| (step.cell.model.as_str(), step.number))
+        .collect();
+    assert_eq!(told, [("model7", 13)]);
+    let told = text::since(&comparison.steps[0]);
+    assert!(
+        told.starts_with("run 13 of 20, 1970-01-01T00:00:00Z: mine model7 n=1 is 1."),
+        "{told}"
+    );
+    let alarms: usize = (0..20)
+        .map(|_| {
+            let steady = series(0, 1.0);
+            let (now, runs) = steady.split_last().unwrap();
+            Comparison::new(runs, now, Some(0.0)).steps.len()
+        })
+        .sum();
+    assert!(alarms <= 2, "{alarms} steps in 20 steady series");
+}
+
+#[test]
 fn what_is_better_follows_the_metric() {
     let mut random = Rng::with_seed(4);
     let mut before = run(&mut random, 0.01);

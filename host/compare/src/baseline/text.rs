@@ -1,6 +1,8 @@
 //! What has changed, for a terminal.
 
 use super::judge::{Change, Comparison};
+use super::saved::SavedCell;
+use super::steps::Step;
 use crate::layout::wrap;
 use heddle_results::text::{number, quantity, times};
 use heddle_results::{Value, Values};
@@ -31,7 +33,30 @@ pub fn of(name: &str, comparison: &Comparison, width: usize) -> String {
         }
     }
     section(&mut text, "SAME", &same(comparison), width);
+    for (index, step) in comparison.steps.iter().take(MOST).enumerate() {
+        let title = if index == 0 { "SINCE" } else { "" };
+        section(&mut text, title, &since(step), width);
+    }
+    if let Some(more @ 1..) = comparison.steps.len().checked_sub(MOST) {
+        section(&mut text, "", &format!("and {more} more"), width);
+    }
     text
+}
+
+/// `run 7 of 12, 2026-11-24T18:02:11Z: mine fast n=1 is 1.12× worse than before it`.
+pub fn since(step: &Step) -> String {
+    let (word, factor) = match step.worse {
+        worse if worse >= 1.0 => ("worse", worse),
+        worse => ("better", 1.0 / worse),
+    };
+    format!(
+        "run {} of {}, {}: {} is {} {word} than before it",
+        step.number,
+        step.runs,
+        day(step.run.started_ns),
+        name(step.cell),
+        times(factor)
+    )
 }
 
 fn section(text: &mut String, title: &str, words: &str, width: usize) {
@@ -46,13 +71,16 @@ fn section(text: &mut String, title: &str, words: &str, width: usize) {
 
 /// Which run it is compared with.
 pub fn against(name: &str, comparison: &Comparison) -> String {
-    let began = UNIX_EPOCH + Duration::from_nanos(comparison.before.started_ns);
     format!(
         "{name}, the last of {} saved runs: {}, Heddle {}",
         comparison.runs,
-        humantime::format_rfc3339_seconds(began),
+        day(comparison.before.started_ns),
         comparison.before.version
     )
+}
+
+fn day(started_ns: u64) -> String {
+    humantime::format_rfc3339_seconds(UNIX_EPOCH + Duration::from_nanos(started_ns)).to_string()
 }
 
 /// Which changes are told.
@@ -95,7 +123,10 @@ fn line(change: &Change) -> String {
 
 /// `mine fast n=1`.
 pub fn place(change: &Change) -> String {
-    let cell = change.cell;
+    name(change.cell)
+}
+
+fn name(cell: &SavedCell) -> String {
     let point = point(&cell.point);
     let gap = if point.is_empty() { "" } else { " " };
     format!("{} {}{gap}{point}", cell.experiment, cell.model)
