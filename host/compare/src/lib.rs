@@ -28,6 +28,12 @@ use print::{note, print};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+/// Whether one of Heddle's own experiments has this id.
+pub fn is_own_experiment(id: &str) -> bool {
+    let file = format!("{id}.toml");
+    select::lab_dir().join("experiments").join(file).is_file()
+}
+
 /// Runs `heddle compare`.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     or_usage(compare(&args))

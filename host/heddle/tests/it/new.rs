@@ -49,6 +49,23 @@ fn a_folder_names_its_workload_and_leaves_no_place_open() {
 }
 
 #[test]
+fn the_id_of_an_experiment_of_ours_is_taken() {
+    let directory = tempfile::tempdir().unwrap();
+    let lab = directory.path().join("lab/experiments");
+    fs::create_dir_all(&lab).unwrap();
+    fs::write(lab.join("b1-switch.toml"), "").unwrap();
+    heddle(directory.path())
+        .args(["new", "b1-switch"])
+        .env("HEDDLE_LAB", directory.path().join("lab"))
+        .assert()
+        .code(1)
+        .stderr(contains(
+            "`b1-switch` is the id of one of Heddle's own experiments",
+        ));
+    assert!(!directory.path().join("b1-switch").exists());
+}
+
+#[test]
 fn a_folder_that_is_there_is_left_as_it_is() {
     let directory = tempfile::tempdir().unwrap();
     fs::create_dir(directory.path().join("mine")).unwrap();

@@ -59,6 +59,11 @@ const LONGEST: usize = 22;
 /// Runs `heddle new`.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let Folder { path, name } = args.folder;
+    if heddle_compare::is_own_experiment(&name) {
+        bail!(
+            "`{name}` is the id of one of Heddle's own experiments, so the two could not be compared at once: call it something else"
+        );
+    }
     let starter = args.lang.starter();
     write(&path, &name, &starter)?;
     let folder = shell_word(&path);
