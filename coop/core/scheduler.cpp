@@ -2,6 +2,7 @@
 
 #include "context/stack_overflow.hpp"
 #include "context/stack_pool.hpp"
+#include "heddle/coop/detail/strand_attachments.hpp"
 #include "heddle/coop/ext/scheduler_access.hpp"
 
 namespace heddle::coop {
@@ -30,6 +31,7 @@ scheduler::scheduler(scheduler_options options)
   detail::require_stack_bytes(options.stack_bytes, fiber_context::minimum_stack_bytes(),
                               fiber_context::name);
   detail::name_overflows_by(&running_strand);
+  is_told_of_spawns_ = announcer_.on;
 }
 
 scheduler::~scheduler() {
@@ -60,6 +62,11 @@ void scheduler::run() {
                    dump_unseen());
   }
   if (const std::exception_ptr error = take_unhandled()) std::rethrow_exception(error);
+}
+
+void scheduler::note_spawned(strand_block& spawned) {
+  if (announcer_.on) announce_made(spawned);
+  detail::inherit_context(spawned);
 }
 
 // Until nothing can run.
@@ -159,6 +166,7 @@ void scheduler::finish_rare(strand_block& strand) {
     while (!rare->joiners.empty()) scheduler_access::wake_first(rare->joiners);
   }
   strand.ask(block_call::clear);
+  if (rare != nullptr && rare->attached != nullptr) detail::drop_attachments(strand);
   if (rare != nullptr && rare->parent != nullptr) {
     rare->parent->child_ended(*rare->parent, strand);
   } else if (rare != nullptr && rare->error) {
@@ -218,13 +226,14 @@ void scheduler::destroy_strand(strand_block& strand) noexcept {
   ready_.remove(strand);
   strand.status = strand_status::finished;
   strand.cancelled = true;
-  const strand_block* const around = std::exchange(detail::being_destroyed, &strand);
+  strand_block* const around = std::exchange(detail::being_destroyed, &strand);
   if (strand.kind == strand_kind::fiber && strand.runner != nullptr) {
     ++strand.references;  // so that its end, if it does not unwind, takes the way of finish_rare()
     let_go(*std::exchange(strand.runner, nullptr));  // unwinds its stack
     --strand.references;
   }
   strand.ask(block_call::clear);
+  if (strand.rare != nullptr && strand.rare->attached != nullptr) drop_attachments(strand);
   detail::being_destroyed = around;
   if (detail::strand_extra* const rare = strand.rare) {
     while (!rare->joiners.empty()) {

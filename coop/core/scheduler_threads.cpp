@@ -93,6 +93,10 @@ stop_handle scheduler::stopper_of(const detail::strand_block& strand) {
 
 stop_handle detail::stopper_of(const strand_block& strand) {
   if (strand.status == strand_status::finished) return {};
+  if (strand.owner != current_scheduler) [[unlikely]] {
+    require_same_group(strand, "asks for the stop handle of");
+    scheduler_access::require_own_thread(*strand.owner, "asks for the stop handle of a strand of");
+  }
   return scheduler_access::stopper_of(strand);
 }
 

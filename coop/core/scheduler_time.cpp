@@ -2,6 +2,7 @@
 // queue.
 #include <algorithm>
 
+#include "core/watch.hpp"
 #include "heddle/coop/ext/scheduler_access.hpp"
 #include "heddle/coop/scheduler.hpp"
 
@@ -15,6 +16,7 @@ using expectation = reactor::expectation;
 namespace {
 
 constexpr duration outside_nap = std::chrono::microseconds(50);
+constexpr duration long_nap = std::chrono::hours(1);
 
 }  // namespace
 
@@ -38,7 +40,13 @@ bool scheduler_access::wake_before(strand_block& strand, time_point at) {
 void scheduler::wake_due() {
   const time_point time = now();
   while (!timers_.empty() && timers_.earliest() <= time) {
-    give_up(timers_.first(), wake_reason::timed_out);
+    strand_block& due = timers_.first();
+    if (due.kind == detail::strand_kind::none) {  // a strand_context's deadline
+      timers_.remove(due);
+      due.resume(&due);
+    } else {
+      give_up(due, wake_reason::timed_out);
+    }
   }
 }
 
@@ -64,6 +72,9 @@ strand_block* scheduler::next_slow(strand_block* leaving) {
 
 strand_block* scheduler::next_after_timers() {
   turns_ = options_.random_seed ? 1 : detail::turns_between_timers;
+  if (watch_ != nullptr) [[unlikely]] {
+    watch_->gives_way();
+  }
   if (group_ != nullptr) {
     if (leaving_.strand != nullptr) send_leaving();  // a task; fibers do so in run_strands()
     turns_ = std::min(turns_, group_->look());
@@ -73,7 +84,12 @@ strand_block* scheduler::next_after_timers() {
   if (!timers_.empty()) wake_due();
   if (reactor_ != nullptr && reactor_->expected() != expectation::nothing) reactor_->keep_up();
   strand_block* const named = std::exchange(named_, nullptr);
-  return next_polled(named != nullptr ? named : pop());
+  strand_block* const chosen = next_polled(named != nullptr ? named : pop());
+  if (watch_ != nullptr) [[unlikely]] {
+    turns_ = 1;  // each turn comes here
+    if (chosen != nullptr) watch_->takes_turn(all_.id(*chosen), chosen->name());
+  }
+  return chosen;
 }
 
 // Evaluates predicates until one holds or a strand without one has its turn. `fruitless` counts the
@@ -116,8 +132,12 @@ void scheduler_access::attach(scheduler& its, reactor& events) {
 // there may be any. Returns false if there is no sense in it any more.
 bool scheduler::nap(std::optional<time_point> until) {
   const bool events = reactor_ != nullptr && reactor_->expected() != expectation::nothing;
-  if (group_ != nullptr) return group_->rest(until, events ? reactor_ : nullptr);
-  door_.sleep(until, events ? reactor_ : nullptr, options_.outside_events);
+  if (group_ != nullptr) {
+    // Groups that all rest until something is posted have come to the end of their run.
+    if (expected_posts_ != 0 && !until) until = std::chrono::steady_clock::now() + long_nap;
+    return group_->rest(until, events ? reactor_ : nullptr);
+  }
+  door_.sleep(until, events ? reactor_ : nullptr, options_.outside_events || expected_posts_ != 0);
   return true;
 }
 
@@ -126,7 +146,9 @@ bool scheduler::pass_time(bool polled) {
   if (deliver_posts()) return true;
   const bool outside =
       options_.outside_events && (polled || (group_ == nullptr && all_.size() != 0));
-  const expectation expected = reactor_ != nullptr ? reactor_->expected() : expectation::nothing;
+  const expectation expected = expected_posts_ != 0  ? expectation::prompt
+                               : reactor_ != nullptr ? reactor_->expected()
+                                                     : expectation::nothing;
   if (timers_.empty() && !outside && expected == expectation::nothing) {
     return group_ != nullptr && group_->rest(std::nullopt, nullptr);
   }

@@ -4,6 +4,7 @@
 #include <new>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "heddle/coop/ext/scheduler_access.hpp"
 
@@ -74,6 +75,12 @@ void cancel(strand_block& strand) {
   scheduler_access::cancel(strand);
 }
 
+void cancel_child(strand_block& strand) {
+  strand_extra& child = strand.extra();
+  child.told_by_scope = true;
+  if (!std::exchange(child.told_by_context, false)) cancel(strand);
+}
+
 std::string named(const strand_block& strand) {
   std::string text = "strand " + std::to_string(scheduler_access::id(strand));
   if (!strand.name().empty()) text.append(" \"").append(strand.name()) += '"';
@@ -96,6 +103,13 @@ void check_holder(const char* kind, const std::string& name, std::uint64_t holde
                               : "strand " + std::to_string(holder) + ", which has ended,";
     text += " has locked: only the strand that has locked it may unlock it";
   }
+  fatal(text.c_str());
+}
+
+void relocked(const char* kind, const std::string& name) noexcept {
+  std::string text = named(*current_strand).append(" locks ").append(kind);
+  text += (name.empty() ? " (unnamed)" : " \"" + name + '"') +
+          ", which it has locked itself, and would wait for forever: it is not recursive";
   fatal(text.c_str());
 }
 

@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/signals_blocked.hpp"
 #include "polled.hpp"
-#include "signals_blocked.hpp"
 
 namespace heddle::coop::io::detail {
 namespace {
@@ -117,7 +117,7 @@ bool resolver::start(operation& wanted, engine& to_wake) noexcept try {
       {++shared_->started, &wanted, wanted.connect->host, wanted.connect->port});
   if (shared_->threads == shared::most_threads) return true;
   try {
-    const signals_blocked inherited;
+    const coop::detail::signals_blocked inherited;
     std::thread([mine = shared_] { mine->work(); }).detach();
     ++shared_->threads;
   } catch (const std::system_error&) {

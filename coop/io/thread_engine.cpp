@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <system_error>
 
+#include "core/signals_blocked.hpp"
 #include "engines.hpp"
 #include "perform.hpp"
-#include "signals_blocked.hpp"
 
 namespace heddle::coop::io::detail {
 namespace {
@@ -30,7 +30,7 @@ thread_engine::~thread_engine() {
 }
 
 void thread_engine::add_worker() {
-  const signals_blocked inherited;
+  const coop::detail::signals_blocked inherited;
   auto added = std::make_unique<worker>();
   workers_.reserve(workers_.size() + 1);
   added->thread = std::thread([this, self = added.get()] { work(*self); });

@@ -67,12 +67,15 @@ std::exception_ptr group::run() { return scheduler_access::run(*scheduler_); }
 bool group::receive() noexcept {
   message* each = inbox_.take_all();
   if (each == nullptr) return false;
+  // It is delivered outside of any strand: a fiber may be giving way just now.
+  coop::detail::strand_block* const leaving = std::exchange(coop::detail::current_strand, nullptr);
   do {
     message& posted = *each;
     each = each->next;  // before it may be posted again
     posted.deliver(posted, &*scheduler_);
     ++received_;
   } while (each != nullptr);
+  coop::detail::current_strand = leaving;
   // Memory that comes from other groups is usually freed here: messages that spawn, strands that
   // move.
   if (received_ >= messages_between_returns) {

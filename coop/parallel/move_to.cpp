@@ -19,7 +19,7 @@ void require_free() {
       (group::of(*strand.owner) == nullptr
            ? " is in no group, and cannot move to one"
            : " cannot move to another group while others hold its handle, join it, or have "
-             "it in a scope: they could not be told of its end there"));
+             "it in a scope or a context: they could not be told of its end there"));
 }
 
 }  // namespace heddle::coop::parallel::detail

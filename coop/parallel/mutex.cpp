@@ -6,6 +6,9 @@
 namespace heddle::coop::parallel {
 
 void mutex::park(detail::remote_wait& wait, coop::detail::strand_block& self) {
+  if (holder_.load(std::memory_order_relaxed) == &self) {
+    coop::detail::relocked("parallel::mutex", name_);
+  }
   wait.park(self);
   std::unique_lock held(lock_);
   std::uint32_t seen = state_.load(std::memory_order_relaxed);

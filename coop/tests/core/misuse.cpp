@@ -46,6 +46,16 @@ TEST_CASE("a lock that is unlocked twice, or by a stranger, ends the program wit
             "has locked it may unlock it");
 }
 
+TEST_CASE("a lock that its holder waits for ends the program with the holder's name") {
+  const std::string itself =
+      ", which it has locked itself, and would wait for forever: it is not recursive";
+  ends_with("lock-again", "strand 1 \"owner\" locks mutex \"account\"" + itself);
+  ends_with("lock-writer-again",
+            "strand 1 \"owner\" locks reader-writer lock \"account\"" + itself);
+  ends_with("lock-parallel-again", "strand 1 \"owner\" locks parallel::mutex \"account\"" + itself);
+  ends_with("lock-to-read-what-is-written", "strand 1 locks reader-writer lock \"index\"" + itself);
+}
+
 TEST_CASE("a task that is awaited or spawned again ends the program with the strand's name") {
   const std::string again = " awaits or spawns a task a second time: a task runs once";
   ends_with("await-twice", "strand 1 \"again\"" + again);
@@ -87,6 +97,8 @@ TEST_CASE("a thread that uses another one's scheduler ends the program with the 
   };
   by_worker("spawn-from-thread", "spawns a strand in a scheduler, which belongs to thread ");
   by_worker("cancel-from-thread", "cancels a strand of a scheduler, which belongs to thread ");
+  by_worker("stopper-from-thread",
+            "asks for the stop handle of a strand of a scheduler, which belongs to thread ");
   by_worker("wake-from-thread", "wakes a strand of a scheduler, which belongs to thread ");
   by_worker("run-from-thread", "runs a scheduler, which belongs to thread ");
   by_worker("spawn-in-group-from-thread",

@@ -50,6 +50,29 @@ void unlock_by_stranger() {
   s.run();
 }
 
+template <class Mutex>
+void lock_again() {
+  scheduler s;
+  Mutex m("account");
+  s.spawn(
+      [&]() -> task<> {
+        const auto guard = co_await m.scoped_lock();
+        const auto again = co_await m.scoped_lock();
+      },
+      "owner");
+  s.run();
+}
+
+void lock_to_read_what_is_written() {
+  scheduler s;
+  rw_lock l("index");
+  s.spawn([&] {
+    const auto guard = await(l.scoped_lock());
+    const auto again = await(l.scoped_lock_shared());
+  });
+  s.run();
+}
+
 void unlock_for_one_that_ended() {
   scheduler s;
   heddle::coop::mutex m;
@@ -219,6 +242,12 @@ void cancel_from_thread() {
   from_thread(s, [&] { victim.cancel(); });
 }
 
+void stopper_from_thread() {
+  scheduler s;
+  const strand<> victim = s.spawn([] { await(sleep_for(std::chrono::hours(1))); });
+  from_thread(s, [&] { victim.stopper().request_stop(); });
+}
+
 void wake_from_thread() {
   scheduler s;
   semaphore door(0);
@@ -250,6 +279,10 @@ const std::map<std::string, void (*)()> misuses = {
     {"unlock-writer-by-stranger", &unlock_by_stranger<rw_lock>},
     {"unlock-parallel-twice", &unlock_twice<parallel::mutex>},
     {"unlock-parallel-by-stranger", &unlock_by_stranger<parallel::mutex>},
+    {"lock-again", &lock_again<heddle::coop::mutex>},
+    {"lock-writer-again", &lock_again<rw_lock>},
+    {"lock-parallel-again", &lock_again<parallel::mutex>},
+    {"lock-to-read-what-is-written", &lock_to_read_what_is_written},
     {"unlock-for-one-that-ended", &unlock_for_one_that_ended},
     {"unlock-in-another-group", &unlock_in_another_group},
     {"unlock-readers", &unlock_readers},
@@ -264,6 +297,7 @@ const std::map<std::string, void (*)()> misuses = {
     {"foreign-awaitable", &foreign_awaitable},
     {"spawn-from-thread", &spawn_from_thread},
     {"cancel-from-thread", &cancel_from_thread},
+    {"stopper-from-thread", &stopper_from_thread},
     {"wake-from-thread", &wake_from_thread},
     {"run-from-thread", &run_from_thread},
     {"spawn-in-group-from-thread", &spawn_in_group_from_thread},

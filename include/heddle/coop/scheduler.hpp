@@ -42,6 +42,10 @@
 
 namespace heddle::coop {
 
+namespace detail {
+class watch;
+}
+
 /// The clock of a scheduler.
 enum class clock_policy {
   real,       // the steady clock; with nothing ready, the thread sleeps until the next timer
@@ -178,8 +182,8 @@ class scheduler {
     if (!name.empty()) block->extra().name = name;
     all_.add(*block);
     block->references = 2;
-    if (announcer_.on) [[unlikely]]
-      announce_made(*block);
+    if (is_told_of_spawns_) [[unlikely]]
+      note_spawned(*block);
     ready_.push(*block);
     return handle;
   }
@@ -217,6 +221,7 @@ class scheduler {
   void announce_end(const detail::strand_block& strand) const noexcept;
   void announce_turn(const detail::strand_block* to);
 
+  void note_spawned(detail::strand_block& spawned);
   void run_strands();
   detail::strand_block* next_after_timers();
   void wake_due();
@@ -277,11 +282,14 @@ class scheduler {
   std::exception_ptr unhandled_;
   // Those that ended by an exception and are not joined, while handles refer to them.
   std::vector<detail::strand_block*> unseen_;
-  std::atomic<bool> in_run_{false};  // read by other threads to see whether they may use it
+  std::atomic<bool> in_run_{false};   // read by other threads to see whether they may use it
+  std::uint32_t expected_posts_ = 0;  // see scheduler_access::expect_post()
   detail::own_thread thread_;
   detail::door door_;
   detail::stop_line_end stop_line_;
   announcer announcer_;
+  bool is_told_of_spawns_ = false;  // by note_spawned(): a recorder, or strands in contexts
+  detail::watch* watch_ = nullptr;  // of a watchdog
   detail::scheduler_list_entry listed_{*this};
 };
 

@@ -95,7 +95,7 @@ class scope : private detail::strand_parent {
   void cancel() {
     for (std::size_t i = children_.size(); i-- > 0;) {
       // One that never ran ends at once, and the last takes its place: that was asked before.
-      if (i < children_.size()) detail::cancel(*children_[i]);
+      if (i < children_.size()) detail::cancel_child(*children_[i]);
     }
   }
 

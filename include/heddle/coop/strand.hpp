@@ -38,6 +38,8 @@ inline void mark_seen(strand_block& strand) noexcept;
 void forget_unseen(strand_block& strand) noexcept;
 [[noreturn]] void throw_joined_before(const strand_block& strand);
 void cancel(strand_block& strand);
+/// By its scope.
+void cancel_child(strand_block& strand);
 [[nodiscard]] stop_handle stopper_of(const strand_block& strand);
 /// Ends the program with a message if `strand` is of another group than the one that runs, whose
 /// strand does with it what only its own group may.
@@ -48,6 +50,8 @@ inline constexpr std::uint64_t outside = UINT64_MAX;  // code that runs outside 
 /// Ends the program with a message unless the one that unlocks it may: code outside of strands,
 /// such as what a scheduler destroys, may unlock what is locked.
 void check_holder(const char* kind, const std::string& name, std::uint64_t holder) noexcept;
+/// Ends the program with a message: the running strand is about to wait for a lock that it holds.
+[[noreturn]] void relocked(const char* kind, const std::string& name) noexcept;
 /// `strand 3 "reader"`, of one that has not ended.
 [[nodiscard]] std::string named(const strand_block& strand);
 /// The same of one that has ended, whose number may not be known any more.
@@ -316,7 +320,8 @@ class strand_ref {
   /// A wait that was already granted completes; the strand is cancelled at its next wait. A strand
   /// that has ended is not affected; one that never ran ends without running.
   void cancel() const { detail::cancel(*block_); }
-  /// By which other threads can ask the same; of no strand if this one has ended.
+  /// By which other threads can ask the same; of no strand if this one has ended. Made on the
+  /// strand's own thread: one that another thread asks for ends the program with both their names.
   [[nodiscard]] stop_handle stopper() const { return detail::stopper_of(*block_); }
 
   /// For those who write awaitables.

@@ -16,6 +16,7 @@ class scheduler;
 namespace detail {
 
 class fiber;
+struct strand_attachments;
 struct strand_block;
 
 /// Is notified when a strand has ended, or was destroyed. Usually a scope.
@@ -80,7 +81,11 @@ struct strand_extra {
   std::uint32_t timer = no_timer;  // its place in the timer queue
   bool movable = false;            // by a balancer: see parallel/balance.hpp
   bool unseen = false;             // it ended by `error`, of which nobody was told yet
+  bool told_by_scope = false;      // to end; each of the two does not tell again what the other
+  bool told_by_context = false;    // has told, so that one cancellation is thrown once
+  strand_attachments* attached = nullptr;
 };
+static_assert(sizeof(void*) != 8 || sizeof(strand_extra) <= 128);
 
 /// The scheduler's record of a strand: one cache line, all of which a switch may touch. Behind it,
 /// in the same piece of memory, are the body and the result, if they are not empty.

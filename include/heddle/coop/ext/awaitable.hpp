@@ -1,6 +1,7 @@
 #pragma once
 
 #include <coroutine>
+#include <new>
 #include <utility>
 
 #include "heddle/coop/detail/strand_block.hpp"
@@ -23,7 +24,7 @@ HEDDLE_THREAD_LOCAL inline constinit thread_local strand_block* current_strand =
 HEDDLE_THREAD_LOCAL inline constinit thread_local scheduler* current_scheduler = nullptr;
 
 // A strand that its scheduler is destroying; for messages.
-inline constinit thread_local const strand_block* being_destroyed = nullptr;
+inline constinit thread_local strand_block* being_destroyed = nullptr;
 
 // The same two, for code that a fiber runs before and after a switch, from which it may come back
 // on another thread: all code in headers, that is.
@@ -74,6 +75,32 @@ inline void wait_in_several(strand_block& self, wait_node& node, wait_list& list
   self.several = true;
   wait_in(self, node, list);
 }
+
+/// A wait that is made when its strand parks: most waits turn out not to be necessary. An awaitable
+/// that is moved, as by within(), has none yet.
+template <class Wait>
+class made_at_park {
+ public:
+  made_at_park() noexcept {}
+  made_at_park(made_at_park&&) noexcept {}
+  made_at_park& operator=(made_at_park&&) = delete;
+  ~made_at_park() {
+    if (made_) wait_.~Wait();
+  }
+
+  template <class... Arguments>
+  Wait& make(Arguments&&... arguments) {
+    new (&wait_) Wait(std::forward<Arguments>(arguments)...);
+    made_ = true;
+    return wait_;
+  }
+
+ private:
+  union {
+    Wait wait_;
+  };
+  bool made_ = false;
+};
 
 /// The common base of every awaitable. `A` has
 /// - `bool ready()`: try to get it without waiting;

@@ -2,7 +2,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <new>
 #include <string>
 #include <utility>
 
@@ -144,30 +143,6 @@ class remote_wait : public message, public coop::detail::wait_list {
   std::atomic<remote_state> state_{remote_state::idle};
 };
 
-/// A wait that is made when its strand parks: most waits turn out not to be necessary. An awaitable
-/// that is moved, as by within(), has none yet.
-template <class Wait>
-class made_at_park {
- public:
-  made_at_park() noexcept {}
-  made_at_park(made_at_park&&) noexcept {}
-  made_at_park& operator=(made_at_park&&) = delete;
-  ~made_at_park() {
-    if (made_) wait_.~Wait();
-  }
-
-  template <class... Arguments>
-  Wait& make(Arguments&&... arguments) {
-    new (&wait_) Wait(std::forward<Arguments>(arguments)...);
-    made_ = true;
-    return wait_;
-  }
-
- private:
-  union {
-    Wait wait_;
-  };
-  bool made_ = false;
-};
+using coop::detail::made_at_park;
 
 }  // namespace heddle::coop::parallel::detail

@@ -7,6 +7,7 @@
 
 #include "heddle/coop/detail/ready_queue.hpp"
 #include "heddle/coop/detail/scheduler_group.hpp"
+#include "heddle/coop/detail/strand_attachments.hpp"
 #include "heddle/coop/ext/awaitable.hpp"
 #include "heddle/coop/ext/reactor.hpp"
 #include "heddle/coop/ext/wait_list.hpp"
@@ -69,6 +70,10 @@ class scheduler_access {
   static void post(scheduler& to, message& posted) noexcept { to.post(posted); }
   /// Delivers what was posted; returns whether there was anything. On its own thread.
   static bool deliver_posts(scheduler& to) noexcept { return to.deliver_posts(); }
+  /// Something that is under way will be posted: until expected_post_came(), that nothing can run
+  /// is no deadlock, and virtual time stands still.
+  static void expect_post(scheduler& to) noexcept { ++to.expected_posts_; }
+  static void expected_post_came(scheduler& to) noexcept { --to.expected_posts_; }
   [[nodiscard]] static bool on_own_thread(const scheduler& its) noexcept {
     return its.on_own_thread();
   }
@@ -127,6 +132,14 @@ class scheduler_access {
     owner.switch_fiber(self, to);
   }
 
+  /// From now on new strands inherit the context of the strand that spawns them.
+  static void has_contexts(scheduler& its) noexcept { its.is_told_of_spawns_ = true; }
+  /// Tells `watch` of each turn; null: nobody. Returns the one that was told before.
+  static detail::watch* set_watch(scheduler& its, detail::watch* watch) noexcept {
+    its.turns_ = 1;
+    return std::exchange(its.watch_, watch);
+  }
+
   // The order of turns.
 
   /// Whether `strand` is in the ready queue.
@@ -172,10 +185,12 @@ class scheduler_access {
 
   // Strands that move to another scheduler.
 
-  /// Whether no handle, joiner or scope refers to the strand, so that it can move.
+  /// Whether no handle, joiner, scope or context refers to the strand, so that it can move.
   [[nodiscard]] static bool can_move(const detail::strand_block& strand) noexcept {
-    return strand.references == 1 && (strand.rare == nullptr || (strand.rare->joiners.empty() &&
-                                                                 strand.rare->parent == nullptr));
+    if (strand.references != 1) return false;
+    const detail::strand_extra* const rare = strand.rare;
+    return rare == nullptr || (rare->joiners.empty() && rare->parent == nullptr &&
+                               (rare->attached == nullptr || rare->attached->context == nullptr));
   }
   /// Has the running strand continue in another scheduler: `carrier` brings it there once it has
   /// switched away. For awaitables' park(); afterwards the strand has to suspend.

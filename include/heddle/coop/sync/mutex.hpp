@@ -24,6 +24,9 @@ class mutex {
     explicit lock_awaitable(mutex & its_mutex) noexcept : mutex_(its_mutex) {}
     bool ready() const noexcept { return mutex_.try_lock(); }
     void park(detail::strand_block & self) noexcept {
+      if (mutex_.holder_ == scheduler_access::id(self)) [[unlikely]] {
+        detail::relocked("mutex", mutex_.name_);
+      }
       detail::wait_in(self, node_, mutex_.waiters_);
     }
     guard get() const noexcept { return guard(mutex_); }
@@ -38,7 +41,8 @@ class mutex {
   mutex(const mutex&) = delete;
   mutex& operator=(const mutex&) = delete;
 
-  /// Locks it, and results in a guard that unlocks it.
+  /// Locks it, and results in a guard that unlocks it. By the strand that has locked it already, it
+  /// ends the program with that strand's name.
   /// Suspends while it is locked; made ready by the unlock() that hands it over, inside that call,
   /// on this thread. Destroyed while it waits: it is out of the queue.
   lock_awaitable scoped_lock() noexcept { return lock_awaitable(*this); }

@@ -40,6 +40,9 @@ class rw_lock {
       return true;
     }
     void park(detail::strand_block & self) noexcept {
+      if (lock_.writer_ == scheduler_access::id(self)) [[unlikely]] {
+        detail::relocked("reader-writer lock", lock_.name_);
+      }
       detail::wait_in(self, node_, lock_.waiters_);
     }
     held_lock<rw_lock, Shared> get() const noexcept { return held_lock<rw_lock, Shared>(lock_); }
@@ -54,7 +57,8 @@ class rw_lock {
   rw_lock(const rw_lock&) = delete;
   rw_lock& operator=(const rw_lock&) = delete;
 
-  /// To write: results in a guard. Suspends while anybody reads, writes or waits; made ready by the
+  /// To write: results in a guard. By the strand that writes already, either ends the program with
+  /// that strand's name. Suspends while anybody reads, writes or waits; made ready by the
   /// last to leave before it, inside its unlock, on this thread. Timed out or cancelled while it
   /// waits: those that it held back enter. Destroyed while it waits: it is out of the queue.
   lock_awaitable<false> scoped_lock() noexcept { return lock_awaitable<false>(*this); }

@@ -3,7 +3,7 @@
 #include <pthread.h>
 #include <signal.h>
 
-namespace heddle::coop::io::detail {
+namespace heddle::coop::detail {
 
 /// While it lives, threads are made with all signals blocked: those are for the program's own.
 class signals_blocked {
@@ -21,4 +21,4 @@ class signals_blocked {
   sigset_t before_;
 };
 
-}  // namespace heddle::coop::io::detail
+}  // namespace heddle::coop::detail
