@@ -134,7 +134,7 @@ pub fn without_return_type(name: &str) -> &str {
 }
 
 /// A readable name, and what follows it if it is that of a part of a coroutine: ` [resume]`.
-fn coroutine_apart(name: &str) -> (&str, &str) {
+pub(crate) fn coroutine_apart(name: &str) -> (&str, &str) {
     let function = [
         CoroutinePart::Resume,
         CoroutinePart::Destroy,
@@ -151,7 +151,7 @@ fn coroutine_apart(name: &str) -> (&str, &str) {
 const DEEPEST: usize = 16;
 
 /// Where the qualified name is in a readable one: behind the return type, before the parameters.
-fn qualified(name: &str) -> Range<usize> {
+pub(crate) fn qualified(name: &str) -> Range<usize> {
     let mut range = 0..name.len();
     for _ in 0..DEEPEST {
         let part = &name[range.clone()];
@@ -201,6 +201,8 @@ fn return_type(name: &str) -> usize {
     for (index, byte) in name[..limit].bytes().enumerate() {
         match byte {
             b'(' | b'<' | b'{' | b'[' => depth += 1,
+            // An arrow in a `decltype`.
+            b'>' if index > 0 && name.as_bytes()[index - 1] == b'-' => {}
             b')' | b'>' | b'}' | b']' => depth -= 1,
             b' ' if depth == 0 => after = index + 1,
             _ => {}

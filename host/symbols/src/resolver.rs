@@ -1,6 +1,6 @@
 //! Names for the addresses of one process.
 
-use crate::{Images, SymbolTable, demangle};
+use crate::{Images, SymbolTable, demangle, short_name};
 use heddle_trace_file::{Addr, Modules, Nanos};
 use std::collections::HashMap;
 use std::path::Path;
@@ -16,6 +16,8 @@ pub struct Location {
     pub symbol: String,
     /// The readable name, the same as `symbol` where that is no mangled name.
     pub name: String,
+    /// The name that people look at ([`short_name`]).
+    pub short: String,
     /// Whether a symbol covers the address.
     pub known: bool,
 }
@@ -103,6 +105,7 @@ impl<'a> Resolver<'a> {
             return Location {
                 module: String::new(),
                 name: symbol.clone(),
+                short: symbol.clone(),
                 symbol,
                 known: false,
             };
@@ -113,12 +116,16 @@ impl<'a> Resolver<'a> {
             .as_ref()
             .and_then(|table| table.find(address.0.wrapping_sub(module.bias)));
         match symbol {
-            Some(symbol) => Location {
-                module: file,
-                name: printable(&demangle(symbol)),
-                symbol: printable(symbol),
-                known: true,
-            },
+            Some(symbol) => {
+                let name = printable(&demangle(symbol));
+                Location {
+                    module: file,
+                    short: short_name(&name),
+                    name,
+                    symbol: printable(symbol),
+                    known: true,
+                }
+            }
             None => {
                 if let Some(table) = table.as_ref().filter(|_| address == shown) {
                     images.nameless(module, table);
@@ -127,6 +134,7 @@ impl<'a> Resolver<'a> {
                 Location {
                     module: file,
                     name: symbol.clone(),
+                    short: symbol.clone(),
                     symbol,
                     known: false,
                 }
