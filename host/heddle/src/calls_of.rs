@@ -45,20 +45,16 @@ pub struct Calls {
 }
 
 impl Calls {
-    /// By strand: the trees of threads, fibers and coroutines; of one strand alone, or of all.
+    /// By strand: the trees of threads, fibers and coroutines.
     ///
     /// # Errors
     /// What reading the trace gives, options that do not fit it, and calls that are nested too
     /// deeply.
-    pub fn by_strand(
-        trace: &Trace,
-        filter: &FilterArgs,
-        only: Option<StrandId>,
-    ) -> anyhow::Result<Self> {
+    pub fn by_strand(trace: &Trace, filter: &FilterArgs) -> anyhow::Result<Self> {
         let mut names = Names::new(trace);
         let filter = Filter::new(filter, trace, &mut names)?;
         let analysis = Analysis::new(trace, names.images());
-        read(trace, &analysis, names, filter, only)
+        read(trace, &analysis, names, filter)
     }
 
     /// By thread, each as if it had one stack.
@@ -69,7 +65,7 @@ impl Calls {
         let mut names = Names::new(trace);
         let filter = Filter::new(filter, trace, &mut names)?;
         let analysis = Analysis::by_thread(trace, names.images());
-        read(trace, &analysis, names, filter, None)
+        read(trace, &analysis, names, filter)
     }
 }
 
@@ -79,7 +75,6 @@ fn read(
     analysis: &Analysis<'_>,
     names: Names<'_>,
     filter: Option<Filter<'_>>,
-    only: Option<StrandId>,
 ) -> anyhow::Result<Calls> {
     let names = Rc::new(RefCell::new(names));
     let trees = |process| Trees {
@@ -87,7 +82,6 @@ fn read(
         shapes: trace.shapes(),
         waiting: Waiting::default(),
         labels: Labels::new(process),
-        only,
         open: FxHashMap::default(),
         known: HashMap::new(),
         done: Vec::new(),
@@ -158,7 +152,6 @@ struct Trees<'a> {
     shapes: &'a Shapes,
     waiting: Waiting,
     labels: Labels,
-    only: Option<StrandId>,
     open: FxHashMap<StrandId, Growing>,
     /// Names of strands, for those that they made.
     known: HashMap<StrandId, String>,
@@ -166,17 +159,11 @@ struct Trees<'a> {
     failed: Option<TreeError>,
 }
 
-impl Trees<'_> {
-    fn takes(&self, strand: StrandId, body: bool) -> bool {
-        // What runs a coroutine is no call of it, but the coroutine itself.
-        !body && self.only.is_none_or(|only| only == strand)
-    }
-}
-
 impl Sink for Trees<'_> {
     fn enter(&mut self, call: &StrandCall) {
         let given = self.waiting.of_enter(call);
-        if !self.takes(call.strand, call.body) {
+        // What runs a coroutine is no call of it, but the coroutine itself.
+        if call.body {
             return;
         }
         let growing = self.open.entry(call.strand).or_default();
@@ -196,7 +183,7 @@ impl Sink for Trees<'_> {
 
     fn leave(&mut self, span: &StrandSpan) {
         let result = self.waiting.of_leave(span);
-        if self.takes(span.strand, span.body)
+        if !span.body
             && let Some(growing) = self.open.get_mut(&span.strand)
         {
             let names = &mut self.names.borrow_mut();
@@ -230,9 +217,6 @@ impl Sink for Trees<'_> {
             _ => self.names.borrow_mut().strand(strand).to_string(),
         };
         self.known.insert(strand.id, name.clone());
-        if self.only.is_some_and(|only| only != strand.id) {
-            return;
-        }
         let growing = self.open.remove(&strand.id).unwrap_or_default();
         let described = heddle_tree::Strand {
             kind: match strand.kind {

@@ -8,8 +8,29 @@ use std::process::ExitCode;
 #[derive(Parser)]
 #[command(name = "heddle", version, arg_required_else_help = true)]
 struct Cli {
+    /// Colours: on a terminal without NO_COLOR, always, or never
+    #[arg(long, global = true, value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
+    color: Color,
     #[command(subcommand)]
     verb: Verb,
+}
+
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum Color {
+    Auto,
+    Always,
+    Never,
+}
+
+impl Color {
+    /// What is printed from now on follows it.
+    fn apply(self) {
+        match self {
+            Color::Auto => {}
+            Color::Always => anstream::ColorChoice::AlwaysAnsi.write_global(),
+            Color::Never => anstream::ColorChoice::Never.write_global(),
+        }
+    }
 }
 
 #[derive(Subcommand)]
@@ -52,7 +73,8 @@ pub fn command() -> Command {
 /// Runs the verb. 0 ok, 1 failed, 2 usage, 3 wrong result or regression; `record` passes the
 /// program's code through and uses 125–127 for its own failures.
 pub fn run() -> ExitCode {
-    let verb = Cli::parse().verb;
+    let Cli { color, verb } = Cli::parse();
+    color.apply();
     // The comparison's children would inherit it; `record` gives its own child what it had.
     if !matches!(verb, Verb::Compare(_)) {
         file_limit::is_an_error();

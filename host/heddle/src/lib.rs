@@ -2,6 +2,7 @@
 //! from.
 
 mod calls_of;
+mod cells;
 mod cli;
 mod coroutine_calls;
 mod cut_short;
@@ -11,8 +12,10 @@ mod filter;
 mod names;
 mod notes;
 mod output;
+mod screen;
 mod strand_list;
 mod strand_look;
+mod strand_name;
 mod trace_arg;
 mod values;
 mod verbs;

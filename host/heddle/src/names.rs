@@ -2,7 +2,7 @@
 
 use crate::notes;
 use heddle_strands::{Kind, Strand};
-use heddle_symbols::{Images, Location, Resolver, coroutine_part, demangle};
+use heddle_symbols::{Images, Location, Resolver, coroutine_part, demangle, short_name};
 use heddle_trace_file::{Addr, Nanos, Process, Thread, Trace};
 use rustc_hash::FxHashMap;
 use std::collections::HashMap;
@@ -14,9 +14,28 @@ use std::rc::Rc;
 /// whose calls may be another's.
 pub const NOT_KNOWN: &str = "not known";
 
+/// How much of a function's name is printed for people.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Length {
+    /// Without template arguments and return types
+    #[default]
+    Short,
+    /// As the demangler gives it
+    Full,
+}
+
+/// The option of verbs that print names for people.
+#[derive(clap::Args, Clone, Copy, Debug)]
+pub struct NamesArg {
+    /// Print names without template arguments and return types, or whole
+    #[arg(long, value_enum, default_value_t = Length::Short, value_name = "LENGTH")]
+    pub names: Length,
+}
+
 /// Resolves addresses by process.
 pub struct Names<'a> {
     images: Images,
+    length: Length,
     resolvers: Vec<Resolver<'a>>,
     /// By module, function and resume index.
     suspensions: HashMap<(PathBuf, Addr, u16), Option<Option<Addr>>>,
@@ -26,7 +45,7 @@ pub struct Names<'a> {
 }
 
 impl<'a> Names<'a> {
-    /// Names for the processes of `trace`.
+    /// Names for the processes of `trace`, printed whole.
     pub fn new(trace: &'a Trace) -> Self {
         let resolvers = trace
             .processes()
@@ -35,9 +54,23 @@ impl<'a> Names<'a> {
             .collect();
         Names {
             images: trace.symbols().map_or_else(Images::new, Images::packed),
+            length: Length::Full,
             resolvers,
             suspensions: HashMap::new(),
             strands: FxHashMap::default(),
+        }
+    }
+
+    /// The same, printed at this length.
+    pub fn of_length(self, length: Length) -> Self {
+        Names { length, ..self }
+    }
+
+    /// What is printed of a location's name.
+    pub fn shown<'l>(&self, location: &'l Location) -> &'l str {
+        match self.length {
+            Length::Short => &location.short,
+            Length::Full => &location.name,
         }
     }
 
@@ -101,8 +134,14 @@ impl<'a> Names<'a> {
         }
         let location = self.function(process, function, time);
         let name: Rc<str> = match coroutine_part(&location.symbol) {
-            Some((ramp, ..)) => printable(&demangle(ramp)).into(),
-            None => location.name.as_str().into(),
+            Some((ramp, ..)) => {
+                let name = printable(&demangle(ramp));
+                match self.length {
+                    Length::Short => short_name(&name).into(),
+                    Length::Full => name.into(),
+                }
+            }
+            None => self.shown(&location).into(),
         };
         self.strands.insert(key, name.clone());
         name
@@ -114,7 +153,19 @@ impl<'a> Names<'a> {
     pub fn left_at(&mut self, strand: &Strand) -> Option<Option<Addr>> {
         let index = strand.left_behind()?;
         let (function, time) = strand.entry()?;
-        let modules = self.resolvers[strand.id.process()].modules();
+        self.suspension(strand.id.process(), function, index, time)
+    }
+
+    /// Where the coroutine of this function is suspended when its resume index is `index`; the same
+    /// answers.
+    pub fn suspension(
+        &mut self,
+        process: usize,
+        function: Addr,
+        index: u16,
+        time: Nanos,
+    ) -> Option<Option<Addr>> {
+        let modules = self.resolvers[process].modules();
         let module = modules.get(modules.find(function, time)?)?;
         let key = (module.path.clone(), function, index);
         if let Some(&known) = self.suspensions.get(&key) {
@@ -136,17 +187,34 @@ impl<'a> Names<'a> {
         time: Nanos,
     ) -> String {
         if kind != Kind::Coroutine {
-            return self.function(process, address, time).name.clone();
+            let location = self.function(process, address, time);
+            return self.shown(&location).to_owned();
         }
+        match self.line(process, address, time) {
+            Some(line) => line,
+            None => {
+                let location = self.caller(process, address, time);
+                self.shown(&location).to_owned()
+            }
+        }
+    }
+
+    /// The source line of a call, by its return address: `fetch.cpp:12`.
+    pub fn line(&mut self, process: usize, address: Addr, time: Nanos) -> Option<String> {
         let before = Addr(address.0.wrapping_sub(1));
         let modules = self.resolvers[process].modules();
         let module = modules
             .find(before, time)
             .and_then(|index| modules.get(index));
-        match module.and_then(|module| self.images.line(module, before)) {
-            Some(line) => printable(&line.short()),
-            None => self.caller(process, address, time).name.clone(),
-        }
+        let line = self.images.line(module?, before)?;
+        Some(printable(&line.short()))
+    }
+
+    /// The path of the source file that a function is in, as the compiler was given it.
+    pub fn source(&mut self, process: usize, function: Addr, time: Nanos) -> Option<String> {
+        let modules = self.resolvers[process].modules();
+        let module = modules.get(modules.find(function, time)?)?;
+        Some(self.images.line(module, function)?.file)
     }
 
     fn warn(&mut self) {

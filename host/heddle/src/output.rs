@@ -18,10 +18,8 @@ extern "C" fn look() {
 #[unsafe(link_section = ".init_array")]
 static LOOK: extern "C" fn() = look;
 
-/// Standard output, written in large pieces. Its errors say that they are its.
-pub fn stdout() -> BufWriter<impl Write> {
-    BufWriter::with_capacity(1 << 16, Stdout(io::stdout().lock()))
-}
+/// Bytes that are written at once.
+const PIECE: usize = 1 << 16;
 
 /// Runs `write` on stdout. A reader that has seen enough (`| head`) is no failure: the rest is not
 /// printed.
@@ -30,7 +28,15 @@ pub fn print(write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>) -> anyhow
         !CLOSED.load(Relaxed),
         "standard output: closed (`>&-`); to throw the result away: > /dev/null"
     );
-    let mut out = stdout();
+    print_to(Stdout(io::stdout().lock()), write)
+}
+
+/// Runs `write` on what stands for stdout, in large pieces.
+pub fn print_to(
+    out: impl Write,
+    write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    let mut out = BufWriter::with_capacity(PIECE, out);
     match write(&mut out).and_then(|()| Ok(out.flush()?)) {
         Err(error) if closed(&error) => {
             // What is left in the buffer has no reader either.

@@ -1,7 +1,8 @@
 //! The options of the verbs that read a trace.
 
-use super::CallOptions;
 use super::range::TimeRange;
+use super::{CallOptions, Pattern};
+use std::ffi::OsString;
 
 /// Which calls of the trace are left out: docs/report.md.
 #[derive(clap::Args, Clone, Debug, Default)]
@@ -16,6 +17,14 @@ pub struct FilterArgs {
     /// Only calls that this thread made, by number or name; may be given several times
     #[arg(long, value_name = "TID|NAME")]
     pub(super) thread: Vec<String>,
+    /// Leave functions of this name out, but keep what they call: boost::*; a name, a glob, a
+    /// regular expression after re:; may be given several times
+    #[arg(long, value_name = "PATTERN", value_parser = Pattern::parse_glob)]
+    pub(super) hide: Vec<Pattern>,
+    /// Leave functions out whose source is not one's own, but keep what they call: one's own is
+    /// what is not below /usr or /opt, or what is below PATH; may be given several times
+    #[arg(long, value_name = "PATH", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    pub(super) mine: Vec<OsString>,
 }
 
 impl FilterArgs {
@@ -27,5 +36,7 @@ impl FilterArgs {
             && calls.min_time().is_none()
             && self.time_range.is_none()
             && self.thread.is_empty()
+            && self.hide.is_empty()
+            && self.mine.is_empty()
     }
 }

@@ -5,21 +5,25 @@ use std::fmt;
 use std::ops::AddAssign;
 
 /// The first option, in this order, that a call did not pass.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum By {
     Thread,
     Exclude,
     Filter,
     Depth,
+    Hide,
+    Mine,
     TimeRange,
     MinTime,
 }
 
-const OPTIONS: [(By, &str); 6] = [
+const OPTIONS: [(By, &str); 8] = [
     (By::Thread, "--thread"),
     (By::Exclude, "--exclude"),
     (By::Filter, "--filter"),
     (By::Depth, "--depth"),
+    (By::Hide, "--hide"),
+    (By::Mine, "--mine"),
     (By::TimeRange, "--time-range"),
     (By::MinTime, "--min-time"),
 ];

@@ -6,6 +6,7 @@
 mod args;
 mod learned;
 mod left_out;
+mod mine;
 mod open;
 mod options;
 mod pattern;

@@ -1,13 +1,14 @@
 //! What the user says of functions' names.
 
-use heddle_symbols::{without_parameters, without_return_type};
+use heddle_symbols::{short_path, without_parameters, without_return_type};
 use heddle_tree::glob;
 use regex::Regex;
 
 /// A name, a glob or a regular expression. It is compared with the qualified name of a function,
 /// without return type and parameters: readable names of template functions begin with their return
-/// type, those of other C++ functions end with `)`. One that has a bracket is compared with the
-/// parameters, too, so that overloads can be told apart.
+/// type, those of other C++ functions end with `)`; and with the same without template arguments,
+/// as it is printed. One that has a bracket is compared with the parameters, too, so that overloads
+/// can be told apart.
 #[derive(Clone, Debug)]
 pub struct Pattern {
     text: String,
@@ -58,6 +59,24 @@ impl Pattern {
         })
     }
 
+    /// The same, but that `*` and `?` alone make a glob: `boost::*`.
+    ///
+    /// # Errors
+    /// The same.
+    pub fn parse_glob(text: &str) -> Result<Self, String> {
+        let is_special = |c| SPECIAL.contains(c) && c != '*' && c != '?';
+        let is_glob = text.contains(['*', '?']) && !text.contains(is_special);
+        let is_told = text.starts_with("re:") || text.starts_with("glob:");
+        if !is_glob || is_told {
+            return Self::parse(text);
+        }
+        let parsed = Self::parse(&format!("glob:{text}"))?;
+        Ok(Pattern {
+            text: text.to_owned(),
+            ..parsed
+        })
+    }
+
     /// The pattern as it was typed.
     pub fn text(&self) -> &str {
         &self.text
@@ -78,7 +97,9 @@ impl Pattern {
             How::Glob(pattern) => glob(pattern, name),
             How::Regex(regex) => regex.is_match(name),
         };
-        is_meant(&without_parameters(name)) || self.brackets && is_meant(without_return_type(name))
+        is_meant(&without_parameters(name))
+            || is_meant(&short_path(name))
+            || self.brackets && is_meant(without_return_type(name))
     }
 }
 
@@ -127,10 +148,28 @@ mod tests {
             ("glob:push", "std::push", false),
             ("glob:a.b", "a.b", true),
             ("glob:a.b", "acb", false),
+            // As it is printed.
+            ("pick", "int pick<int>(int)", true),
+            ("S::f", "ns::S<int>::f()", false),
+            ("ns::S::f", "ns::S<int>::f()", true),
+            ("run", "(anonymous namespace)::run()", true),
         ] {
             let parsed = Pattern::parse(pattern).unwrap();
             assert_eq!(parsed.matches(name), expected, "{pattern} {name}");
         }
+    }
+
+    #[test]
+    fn stars_alone_make_a_glob_where_that_is_asked_for() {
+        let mine = "mine::f<boost::asio::ip::tcp>(int)";
+        let theirs = "void boost::asio::post<int>(int)";
+        for (pattern, theirs_too) in [("boost::*", true), ("re:boost::.*", true), ("post", false)] {
+            let parsed = Pattern::parse_glob(pattern).unwrap();
+            assert_eq!(parsed.matches(theirs), theirs_too, "{pattern}");
+        }
+        assert!(!Pattern::parse_glob("boost::*").unwrap().matches(mine));
+        assert!(Pattern::parse("boost::*").unwrap().matches(mine));
+        assert!(Pattern::parse_glob("^f.*g$").unwrap().matches("fog()"));
     }
 
     #[test]

@@ -1,9 +1,11 @@
 //! What the options mean for a trace: names are looked up once for each function.
 
 use super::learned::Learned;
+use super::left_out::By;
+use super::mine::{Mine, Sources};
 use super::rules::Rules;
 use super::sink::{Filtered, Nothing};
-use super::verdict::Limits;
+use super::verdict::{Limits, Meant};
 use super::{FilterArgs, Pattern};
 use crate::names::Names;
 use crate::notes::quoted;
@@ -47,7 +49,7 @@ impl<'a> Filter<'a> {
         let patterns: Vec<_> = args.calls.patterns().collect();
         let mut rules = Rules {
             trace,
-            kinds: vec![FxHashMap::default(); trace.processes().len()],
+            meant: vec![FxHashMap::default(); trace.processes().len()],
             limits: Limits {
                 filters: patterns.iter().any(|(kind, ..)| *kind == Kinds::FILTER),
                 depth: args.calls.depth(),
@@ -57,8 +59,14 @@ impl<'a> Filter<'a> {
             threads: threads(trace, &args.thread)?,
             learned: None,
         };
-        if !patterns.is_empty() {
-            rules.kinds = kinds(trace, names, &patterns)?;
+        if !patterns.is_empty() || !args.hide.is_empty() || !args.mine.is_empty() {
+            let mut all: Vec<_> = patterns.into_iter().map(kept).collect();
+            all.extend(args.hide.iter().map(|pattern| Asked {
+                kinds: Kinds::default(),
+                option: "--hide",
+                pattern,
+            }));
+            rules.meant = meant(trace, names, &all, Mine::new(&args.mine).as_ref())?;
         }
         Ok(Some(Filter { rules }))
     }
@@ -104,41 +112,69 @@ impl<'f> FromIterator<(usize, Filtered<'f, Nothing>)> for Found {
     }
 }
 
-/// What the patterns mean of each function that was called, by process.
-fn kinds(
+/// A pattern, with its option. One without kinds hides.
+struct Asked<'p> {
+    kinds: Kinds,
+    option: &'static str,
+    pattern: &'p Pattern,
+}
+
+fn kept<'p>((kinds, option, pattern): (Kinds, &'static str, &'p Pattern)) -> Asked<'p> {
+    Asked {
+        kinds,
+        option,
+        pattern,
+    }
+}
+
+/// What the options mean of each function that was called, by process.
+fn meant(
     trace: &Trace,
     names: &mut Names<'_>,
-    patterns: &[(Kinds, &'static str, &Pattern)],
-) -> anyhow::Result<Vec<FxHashMap<Key, Kinds>>> {
+    patterns: &[Asked<'_>],
+    mine: Option<&Mine>,
+) -> anyhow::Result<Vec<FxHashMap<Key, Meant>>> {
     let called = called(trace)?;
     let mut matched = vec![false; patterns.len()];
     let mut known = BTreeSet::new();
+    let mut sources = Sources::default();
     let mut all = Vec::new();
     for (index, (process, keys)) in trace.processes().iter().zip(&called).enumerate() {
-        let mut kinds = FxHashMap::default();
+        let mut functions = FxHashMap::default();
         for key in keys {
             let time = process.modules().time_of(key.address, key.generation);
             let location = names.function(index, key.address, time);
-            if !location.known {
-                continue;
-            }
-            let mut sum = Kinds::default();
-            for ((kind, _, pattern), matched) in patterns.iter().zip(&mut matched) {
-                if pattern.matches(&location.name) {
-                    sum |= *kind;
+            let mut sum = Meant::default();
+            for (asked, matched) in patterns.iter().zip(&mut matched) {
+                if location.known && asked.pattern.matches(&location.name) {
                     *matched = true;
+                    sum.kinds |= asked.kinds;
+                    if asked.kinds.is_empty() {
+                        sum.hidden = Some(By::Hide);
+                    }
                 }
             }
-            if !sum.is_empty() {
-                kinds.insert(*key, sum);
+            if let Some(mine) = mine {
+                let source = names.source(index, key.address, time);
+                if !sources.is_mine(mine, source) && sum.hidden.is_none() {
+                    sum.hidden = Some(By::Mine);
+                }
             }
-            known.insert(location.name.clone());
+            if sum != Meant::default() {
+                functions.insert(*key, sum);
+            }
+            if location.known {
+                known.insert(location.name.clone());
+            }
         }
-        all.push(kinds);
+        all.push(functions);
     }
     let idle = patterns.iter().zip(matched).find(|(_, matched)| !matched);
-    match idle {
-        Some(((_, option, pattern), _)) => Err(unknown(option, pattern, &known).into()),
+    if let Some((asked, _)) = idle {
+        return Err(unknown(asked.option, asked.pattern, &known).into());
+    }
+    match mine.and_then(|mine| sources.trouble(mine)) {
+        Some(trouble) => Err(Usage(trouble).into()),
         None => Ok(all),
     }
 }

@@ -2,16 +2,16 @@
 
 use super::learned::Learned;
 use super::range::TimeRange;
-use super::verdict::Limits;
+use super::verdict::{Limits, Meant};
 use heddle_calls::Key;
-use heddle_trace_file::{Addr, Kinds, Nanos, Trace};
+use heddle_trace_file::{Addr, Nanos, Trace};
 use rustc_hash::FxHashMap;
 
 /// The options, as far as they concern the calls of a trace.
 pub struct Rules<'a> {
     pub(super) trace: &'a Trace,
     /// By process; a function that no pattern means is not there.
-    pub(super) kinds: Vec<FxHashMap<Key, Kinds>>,
+    pub(super) meant: Vec<FxHashMap<Key, Meant>>,
     pub(super) limits: Limits,
     pub(super) min_time: Option<Nanos>,
     pub(super) range: Option<TimeRange>,
@@ -23,14 +23,14 @@ pub struct Rules<'a> {
 
 impl Rules<'_> {
     /// What the patterns mean of a function.
-    pub(super) fn kinds_of(&self, process: usize, address: Addr, time: Nanos) -> Kinds {
+    pub(super) fn meant(&self, process: usize, address: Addr, time: Nanos) -> Meant {
         let modules = self.trace.processes()[process].modules();
         let generation = modules.generation(time);
         let key = Key {
             address,
             generation,
         };
-        self.kinds[process].get(&key).copied().unwrap_or_default()
+        self.meant[process].get(&key).copied().unwrap_or_default()
     }
 
     /// Whether calls are kept that begin on this thread of the process.

@@ -8,10 +8,11 @@ use super::left_out::{By, LeftOut};
 use super::open::{Base, Change, Fate, Life, Open};
 use super::range::TimeRange;
 use super::rules::Rules;
+use super::verdict::Meant;
 use crate::values::Waiting;
 use heddle_calls::End;
 use heddle_strands::{Call, Decoded, Kind, Sink, Strand, StrandId, StrandSpan};
-use heddle_trace_file::{Callee, Event, EventKind, Kinds, Nanos};
+use heddle_trace_file::{Callee, Event, EventKind, Nanos};
 use rustc_hash::FxHashMap;
 use std::collections::HashSet;
 
@@ -57,7 +58,7 @@ pub struct Filtered<'f, S> {
     process: usize,
     inner: S,
     /// By [`Call::number`].
-    kinds: Vec<Option<Kinds>>,
+    meant: Vec<Option<Meant>>,
     /// By slot.
     lives: Vec<Option<Life>>,
     slots: FxHashMap<StrandId, u32>,
@@ -109,7 +110,7 @@ impl<'f, S> Filtered<'f, S> {
             rules,
             process,
             inner,
-            kinds: Vec::new(),
+            meant: Vec::new(),
             lives: Vec::new(),
             slots: FxHashMap::default(),
             part: None,
@@ -139,17 +140,17 @@ impl<'f, S> Filtered<'f, S> {
         &mut self.inner
     }
 
-    fn kinds_of(&mut self, call: &Call) -> Kinds {
+    fn meant(&mut self, call: &Call) -> Meant {
         let index = call.number as usize;
-        if let Some(Some(kinds)) = self.kinds.get(index) {
-            return *kinds;
+        if let Some(Some(meant)) = self.meant.get(index) {
+            return *meant;
         }
-        let kinds = self.rules.kinds_of(self.process, call.function, call.enter);
-        if index >= self.kinds.len() {
-            self.kinds.resize(index + 1, None);
+        let meant = self.rules.meant(self.process, call.function, call.enter);
+        if index >= self.meant.len() {
+            self.meant.resize(index + 1, None);
         }
-        self.kinds[index] = Some(kinds);
-        kinds
+        self.meant[index] = Some(meant);
+        meant
     }
 
     fn life(&mut self, strand: StrandId) -> Option<&mut Life> {
@@ -358,7 +359,7 @@ impl<S: Filterable> Sink for Filtered<'_, S> {
 
     fn enter(&mut self, call: &Call) {
         self.reach(call.enter);
-        let kinds = self.kinds_of(call);
+        let meant = self.meant(call);
         let number = self.left_out.calls;
         self.left_out.calls += 1;
         let turn = self.next_turn();
@@ -378,7 +379,7 @@ impl<S: Filterable> Sink for Filtered<'_, S> {
             }
             None => (life.base.around, life.base.under, 0),
         };
-        let (mut inside, by_pattern) = self.rules.limits.enter(around, kinds, call.function);
+        let (mut inside, by_pattern) = self.rules.limits.enter(around, meant, call.function);
         let takes_thread = self.rules.takes_thread(self.process, call.thread);
         let by = (!takes_thread).then_some(By::Thread);
         let by = by.or(by_pattern).or(beside);

@@ -30,6 +30,14 @@ impl Around {
     };
 }
 
+/// What the options say of a function.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Meant {
+    pub kinds: Kinds,
+    /// Its calls are left out, and not what they call.
+    pub hidden: Option<By>,
+}
+
 /// The patterns' kinds, and the depth.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
@@ -39,8 +47,10 @@ pub(super) struct Limits {
 }
 
 impl Limits {
-    /// What is inside a call of `function`, which the patterns mean so, and what leaves that out.
-    pub fn enter(self, around: Around, kinds: Kinds, function: Addr) -> (Around, Option<By>) {
+    /// What is inside a call of `function`, of which the options say this, and what leaves that
+    /// out.
+    pub fn enter(self, around: Around, meant: Meant, function: Addr) -> (Around, Option<By>) {
+        let Meant { kinds, hidden } = meant;
         let has = |kind: Kinds| kinds.bits() & kind.bits() != 0;
         let excluded = around.excluded || has(Kinds::EXCLUDE);
         let included = around.included || has(Kinds::FILTER);
@@ -48,6 +58,8 @@ impl Limits {
             Some(By::Exclude)
         } else if self.filters && !included {
             Some(By::Filter)
+        } else if hidden.is_some() {
+            hidden
         } else if self.depth.is_some_and(|depth| around.levels >= depth) {
             Some(By::Depth)
         } else {
@@ -75,11 +87,41 @@ impl Limits {
 mod tests {
     use super::*;
 
+    fn of_kinds(kinds: Kinds) -> Meant {
+        Meant {
+            kinds,
+            hidden: None,
+        }
+    }
+
+    #[test]
+    fn what_a_hidden_function_calls_is_kept_and_moves_up() {
+        let limits = Limits {
+            filters: false,
+            depth: Some(2),
+        };
+        let hidden = Meant {
+            kinds: Kinds::default(),
+            hidden: Some(By::Hide),
+        };
+        let shown = Meant::default();
+        let (inside, by) = limits.enter(Around::NOTHING, shown, Addr(1));
+        assert_eq!(by, None);
+        let (inside, by) = limits.enter(inside, hidden, Addr(2));
+        assert_eq!(by, Some(By::Hide));
+        assert_eq!((inside.nearest, inside.direct), (Some(Addr(1)), false));
+        // It is no level.
+        let (inside, by) = limits.enter(inside, shown, Addr(3));
+        assert_eq!((by, inside.nearest), (None, Some(Addr(3))));
+        assert_eq!(limits.enter(inside, hidden, Addr(2)).1, Some(By::Hide));
+        assert_eq!(limits.enter(inside, shown, Addr(4)).1, Some(By::Depth));
+    }
+
     /// The reasons for which a chain of calls is left out, the outermost first.
     fn chain(limits: Limits, kinds: &[Kinds]) -> Vec<Option<By>> {
         let mut around = Around::NOTHING;
         let each = kinds.iter().map(|&kinds| {
-            let (inside, by) = limits.enter(around, kinds, Addr(1));
+            let (inside, by) = limits.enter(around, of_kinds(kinds), Addr(1));
             around = inside;
             by
         });
@@ -120,7 +162,10 @@ mod tests {
     #[test]
     fn an_exit_without_an_enter_is_taken_where_the_recorder_takes_it() {
         let limits = |filters, depth| Limits { filters, depth };
-        let inside = |kinds| limits(true, None).enter(Around::NOTHING, kinds, Addr(1)).0;
+        let inside = |kinds| {
+            let limits = limits(true, None);
+            limits.enter(Around::NOTHING, of_kinds(kinds), Addr(1)).0
+        };
         assert!(limits(false, None).takes_exit(Around::NOTHING));
         assert!(!limits(true, None).takes_exit(Around::NOTHING));
         assert!(!limits(false, Some(3)).takes_exit(Around::NOTHING));

@@ -112,10 +112,10 @@ fn calls(args: &Args, trace: &Trace, expected: Option<&Expected>) -> anyhow::Res
     match args.by {
         Some(By::Thread) => return Ok((Calls::by_thread(trace, filter)?, false)),
         None if !told => {}
-        _ => return Ok((Calls::by_strand(trace, filter, None)?, true)),
+        _ => return Ok((Calls::by_strand(trace, filter)?, true)),
     }
     if has_more_than_threads(trace)? {
-        let found = Calls::by_strand(trace, filter, None)?;
+        let found = Calls::by_strand(trace, filter)?;
         let wanted = |kind| match kind {
             StrandKind::Thread => false,
             StrandKind::Fiber => true,

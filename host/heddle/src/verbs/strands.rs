@@ -1,6 +1,7 @@
 //! `heddle strands`: docs/strands.md.
 
-use crate::names::{NOT_KNOWN, Names, printable};
+use crate::names::{Length, NOT_KNOWN, Names, NamesArg, printable};
+use crate::screen::{self, HEADING, Look};
 use crate::strand_list::{self, label};
 use crate::trace_arg::TraceArg;
 use crate::{notes, output};
@@ -24,6 +25,8 @@ pub struct Args {
     /// Print only the first N
     #[arg(short = 'n', long, value_name = "N")]
     limit: Option<usize>,
+    #[command(flatten)]
+    names: NamesArg,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -46,23 +49,29 @@ impl KindArg {
 /// Runs `heddle strands`.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let trace = args.trace.open()?;
-    let mut names = Names::new(&trace);
+    // What programs read has whole names.
+    let length = if args.json {
+        Length::Full
+    } else {
+        args.names.names
+    };
+    let mut names = Names::new(&trace).of_length(length);
     let found = strand_list::read(&trace, &mut names)?;
     let wanted = |strand: &Strand| args.kind.is_none_or(|kind| strand.kind == kind.kind());
     let strands = || {
         let wanted = found.all.iter().filter(wanted);
         wanted.take(args.limit.unwrap_or(usize::MAX))
     };
-    output::print(|out| {
-        if args.json {
+    if args.json {
+        output::print(|out| {
             for strand in strands() {
                 writeln!(out, "{}", object(&trace, &mut names, &strand))?;
             }
-            return Ok(());
-        }
-        table(out, &trace, &mut names, strands)?;
-        Ok(())
-    })?;
+            Ok(())
+        })?;
+    } else {
+        screen::show(|out, look| Ok(table(out, look, &trace, &mut names, strands)?))?;
+    }
     notes::unresolved(&found.unresolved);
     notes::incomplete(&trace, found.loose, &found.remarks);
     notes::unsure(&found.unresolved);
@@ -71,6 +80,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 
 fn table<I: Iterator<Item = Strand>>(
     out: &mut dyn Write,
+    look: &Look,
     trace: &Trace,
     names: &mut Names,
     strands: impl Fn() -> I,
@@ -83,13 +93,24 @@ fn table<I: Iterator<Item = Strand>>(
             *width = text.chars().count().max(*width);
         }
     }
-    print_line(out, &widths, &HEADINGS)?;
+    // The name is last, and as long as it is.
+    let last = HEADINGS.len() - 1;
+    let taken: [usize; HEADINGS.len()] =
+        std::array::from_fn(|index| if index == last { 0 } else { widths[index] + 2 });
+    let shown = look.columns(taken, &LESS, NAME);
+    let heading = text(&widths, &shown, &HEADINGS);
+    writeln!(out, "{}", look.paint(HEADING, heading))?;
     for strand in strands() {
         let line = line(trace, names, &strand);
-        print_line(out, &widths, &line.each_ref().map(String::as_str))?;
+        let cells = line.each_ref().map(String::as_str);
+        writeln!(out, "{}", text(&widths, &shown, &cells))?;
     }
     Ok(())
 }
+
+/// On a narrow terminal these columns are left out, until so many characters are left for the name.
+const LESS: [usize; 6] = [6, 4, 3, 8, 5, 2];
+const NAME: usize = 24;
 
 const HEADINGS: [&str; 12] = [
     "strand",
@@ -134,18 +155,17 @@ fn line(trace: &Trace, names: &mut Names, strand: &Strand) -> [String; HEADINGS.
     ]
 }
 
-fn print_line(out: &mut dyn Write, widths: &[usize], line: &[&str]) -> io::Result<()> {
-    let [columns @ .., name] = line else {
-        return Ok(());
-    };
-    for (column, (text, width)) in columns.iter().zip(widths).enumerate() {
-        if HEADINGS[column] == "kind" {
-            write!(out, "{text:<width$}  ")?;
-        } else {
-            write!(out, "{text:>width$}  ")?;
+fn text(widths: &[usize], shown: &[bool], line: &[&str]) -> String {
+    let mut text = String::new();
+    for (column, cell) in line.iter().enumerate().filter(|(column, _)| shown[*column]) {
+        let width = widths[column];
+        match HEADINGS[column] {
+            "kind" => text += &format!("{cell:<width$}  "),
+            "name" => text += cell,
+            _ => text += &format!("{cell:>width$}  "),
         }
     }
-    writeln!(out, "{name}")
+    text
 }
 
 fn object(trace: &Trace, names: &mut Names, strand: &Strand) -> Value {

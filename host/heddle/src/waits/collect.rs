@@ -88,7 +88,7 @@ impl<'a> Collect<'a> {
         let foreign = at.known && !is_wrapper(&at.symbol) && is_foreign;
         let foreign = foreign.then(|| at.clone());
         let found = foreign.or(own).or(outermost).unwrap_or(at);
-        found.name.as_str().into()
+        names.shown(&found).into()
     }
 
     fn depth(&self, strand: StrandId) -> usize {

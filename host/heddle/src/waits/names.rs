@@ -64,11 +64,11 @@ impl<'a> Describe<'a> {
             };
             let location = names.caller(process, site, time);
             if !is_wrapper(&location.symbol) {
-                return location.name.as_str().into();
+                return names.shown(&location).into();
             }
             innermost.get_or_insert(location);
         }
-        innermost.map_or("?".into(), |location| location.name.as_str().into())
+        innermost.map_or("?".into(), |location| names.shown(&location).into())
     }
 
     /// The index of the thread with this number of the kernel's, at `time`.
@@ -116,7 +116,7 @@ impl<'a> Describe<'a> {
         let site = modules.complete(site, time).filter(|_| site != 0);
         let function = site.map(|site| names.caller(process, site, time));
         match function.filter(|function| !is_wrapper(&function.symbol)) {
-            Some(function) => format!("{} {}", made(was_made), function.name),
+            Some(function) => format!("{} {}", made(was_made), names.shown(&function)),
             None => address.to_string(),
         }
     }

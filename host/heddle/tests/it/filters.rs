@@ -308,11 +308,11 @@ fn a_coroutine_is_inside_what_resumes_it_and_a_fiber_on_its_own() {
     assert_eq!(last, "heddle: left out 4 of 12 calls: 4 by --filter");
     let (tree, notes) = said(path, &["tree", "-F", "step"]);
     assert!(
-        tree.contains("coroutine leaf(int) #2") && tree.contains("fiber body() ×2"),
+        tree.contains("coroutine #2 leaf(int)") && tree.contains("fiber ×2 body()"),
         "{tree}"
     );
     assert!(
-        !tree.contains("thread app"),
+        !tree.contains("thread #1 app"),
         "app calls no step() itself: {tree}"
     );
     assert!(

@@ -38,8 +38,15 @@ const STRANDS: Layers = &[
 ];
 
 const HEDDLE: Layers = &[
-    &["cut_short", "embedded", "file_limit", "notes", "output"],
-    &["names", "trace_arg"],
+    &[
+        "cells",
+        "cut_short",
+        "embedded",
+        "file_limit",
+        "notes",
+        "output",
+    ],
+    &["names", "screen", "strand_name", "trace_arg"],
     &["values"],
     &["filter"],
     &["calls_of", "coroutine_calls", "strand_list", "strand_look"],

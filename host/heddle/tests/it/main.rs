@@ -16,3 +16,4 @@ mod new;
 mod reopened;
 mod strands;
 mod tracing;
+mod viewing;

@@ -182,13 +182,13 @@ fn a_thread_stands_below_the_strand_that_created_it() {
         "lost null".to_owned(),
     ];
     assert_eq!(parents[..6], expected);
-    let nested = is_match("(?m)  thread app #1$")
-        .and(is_match("(?m)    thread first #2$"))
-        .and(is_match("(?m)    fiber 0x4030 #7$"))
-        .and(is_match("(?m)      thread second #3$"))
-        .and(is_match("(?m)        thread third #4$"))
-        .and(is_match("(?m)\\d  thread timer #5$"))
-        .and(is_match("(?m)\\d  thread lost #6$"));
+    let nested = is_match("(?m)  thread #1 app$")
+        .and(is_match("(?m)    thread #2 first$"))
+        .and(is_match("(?m)    fiber #7.* 0x4030$"))
+        .and(is_match("(?m)      thread #3 second$"))
+        .and(is_match("(?m)        thread #4 third$"))
+        .and(is_match("(?m)\\d  thread #5 timer$"))
+        .and(is_match("(?m)\\d  thread #6 lost$"));
     heddle(path).arg("tree").assert().success().stdout(nested);
     heddle(path)
         .arg("strands")

@@ -1,6 +1,6 @@
 //! The lines that `heddle replay` prints, before a format writes them.
 
-use crate::names::{Names, may_have_frame};
+use crate::names::{Length, Names, may_have_frame};
 use crate::values::{Recorded, argument_list, result_text};
 use heddle_strands::{Call, StrandSpan};
 use heddle_symbols::Location;
@@ -14,15 +14,16 @@ pub struct Style {
     pub mangled: bool,
     /// Addresses behind them.
     pub addresses: bool,
+    pub length: Length,
 }
 
 impl Style {
     /// The name in this style, without the address.
     pub fn name(self, location: &Location) -> &str {
-        if self.mangled {
-            &location.symbol
-        } else {
-            &location.name
+        match self.length {
+            _ if self.mangled => &location.symbol,
+            Length::Short => &location.short,
+            Length::Full => &location.name,
         }
     }
 }
@@ -45,6 +46,8 @@ pub struct Line {
     pub depth: usize,
     /// The coroutine's frame that was captured at an enter.
     pub frame: Option<CoroutineFrame>,
+    /// Of the exit that ended a call, how long that took.
+    pub took: Option<Nanos>,
     /// Of an enter, the call's arguments, of an exit its result, where they were recorded.
     pub values: Option<String>,
 }
@@ -87,7 +90,10 @@ impl Line {
             inlined: span.inlined,
             depth: span.depth,
         };
-        called.line(names, place, What::Exit, span.exit, None)
+        Line {
+            took: Some(span.duration()),
+            ..called.line(names, place, What::Exit, span.exit, None)
+        }
     }
 
     /// An exit that belongs to no open call.
@@ -109,6 +115,7 @@ impl Line {
             caller: None,
             depth,
             frame: None,
+            took: None,
             values: None,
         }
     }
@@ -180,6 +187,7 @@ impl Called {
             depth: self.depth,
             frame: frame.filter(|_| may_have_frame(&function.1)),
             function: Some(function),
+            took: None,
             values: None,
         }
     }

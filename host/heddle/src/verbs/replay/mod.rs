@@ -4,16 +4,20 @@ mod line;
 mod source;
 mod steps;
 mod text;
+mod tree;
 mod wait;
 
 use crate::filter::{Filter, FilterArgs, LeftOut};
-use crate::names::Names;
+use crate::names::{Length, Names, NamesArg};
 use crate::strand_look::finds_more_than_threads;
+use crate::strand_name::StrandName;
 use crate::trace_arg::TraceArg;
-use crate::{notes, output};
+use crate::{notes, screen};
+use anyhow::ensure;
 use line::Style;
 use std::process::ExitCode;
 use steps::{Replay, Step};
+use tree::Tree;
 use wait::WaitLines;
 
 /// Arguments of `heddle replay`.
@@ -21,8 +25,8 @@ use wait::WaitLines;
 pub struct Args {
     #[command(flatten)]
     trace: TraceArg,
-    /// text: aligned and indented; source: `seconds.µs - Enter: callee called: caller`, the
-    /// linker's names
+    /// text: a line an event; tree: `f() { … }` with how long each call took; source:
+    /// `seconds.µs - Enter: callee called: caller`, the linker's names
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
     /// Print the linker's names
@@ -38,6 +42,11 @@ pub struct Args {
     /// thread itself. Without this: the strand, if the trace begins with others than threads
     #[arg(long, value_enum)]
     by: Option<By>,
+    /// Only the events of the strand with this number, as `heddle strands` prints it
+    #[arg(long, value_name = "N", conflicts_with = "by")]
+    strand: Option<StrandName>,
+    #[command(flatten)]
+    names: NamesArg,
     #[command(flatten)]
     filter: FilterArgs,
 }
@@ -45,6 +54,7 @@ pub struct Args {
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Format {
     Text,
+    Tree,
     Source,
 }
 
@@ -60,14 +70,21 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let style = Style {
         mangled: args.no_demangle || args.format == Format::Source,
         addresses: args.addresses,
+        length: args.names.names,
     };
-    let mut names = Names::new(&trace);
+    let length = if style.mangled {
+        Length::Full
+    } else {
+        args.names.names
+    };
+    let mut names = Names::new(&trace).of_length(length);
     let filter = Filter::new(&args.filter, &trace, &mut names)?;
     let by_strand = match args.by {
         Some(by) => by == By::Strand,
+        None if args.strand.is_some() => true,
         None => finds_more_than_threads(&trace, &mut names)?,
     };
-    if by_strand && args.by.is_none() {
+    if by_strand && args.by.is_none() && args.strand.is_none() {
         notes::goes_by_strand();
     }
     let by = match by_strand {
@@ -79,15 +96,33 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         trace: &trace,
         by,
         wants_open: args.backtrace,
+        only: args.strand,
         filter,
     };
-    output::print(|out| {
+    let mut told = None;
+    screen::show(|out, look| {
+        let mut tree = Tree::new(style);
+        if args.format == Format::Tree {
+            tree.heading(out, look)?;
+        }
         let each = |names: &mut Names<'_>, place, label: &str, step: Step<'_>| {
             match (step, args.format) {
+                (Step::Line(line, _), Format::Tree) => tree.line(out, line, label)?,
+                (Step::Other(event, depth), Format::Tree) => {
+                    let said = match waits.line(names, place, event) {
+                        Some((what, words)) => Some(format!("{} {words}", what.to_lowercase())),
+                        None => text::said(event).map(|(what, words)| {
+                            format!("{} {words}", what.trim_end().to_lowercase())
+                        }),
+                    };
+                    if let Some(said) = said {
+                        tree.other(out, label, depth, &said)?;
+                    }
+                }
                 (Step::Line(line, open), format) => {
                     match format {
                         Format::Text => text::line(out, &line, label, style)?,
-                        Format::Source => source::line(out, &line, trace.epoch(), style)?,
+                        _ => source::line(out, &line, trace.epoch(), style)?,
                     }
                     if !open.is_empty() {
                         text::backtrace(out, names, place, open, style)?;
@@ -105,15 +140,25 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             }
             Ok(())
         };
-        let told = replay.run(&mut names, each)?;
-        out.flush()?;
-        notes::unresolved(&told.unresolved);
-        notes::incomplete(&trace, told.loose, &told.remarks);
-        if !by_strand {
-            notes::by_thread(told.loose);
-        }
-        told.left_out.iter().for_each(LeftOut::tell);
-        Ok(())
+        told = Some(replay.run(&mut names, each)?);
+        Ok(tree.finish(out)?)
     })?;
+    // Nobody wants to know what else is to be said of what was not looked at to its end.
+    let Some(told) = told else {
+        return Ok(ExitCode::SUCCESS);
+    };
+    if let Some(strand) = args.strand {
+        ensure!(
+            told.shown > 0 || !args.filter.is_empty(),
+            "{}: no strand {strand}; `heddle strands` lists those that there are",
+            trace.path().display()
+        );
+    }
+    notes::unresolved(&told.unresolved);
+    notes::incomplete(&trace, told.loose, &told.remarks);
+    if !by_strand {
+        notes::by_thread(told.loose);
+    }
+    told.left_out.iter().for_each(LeftOut::tell);
     Ok(ExitCode::SUCCESS)
 }

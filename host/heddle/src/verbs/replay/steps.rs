@@ -4,6 +4,7 @@ use super::line::{Line, OpenCall};
 use crate::filter::{Filter, Filterable, LeftOut, unwrap};
 use crate::names::{Names, thread_label};
 use crate::strand_list::label;
+use crate::strand_name::StrandName;
 use crate::values::{Recorded, Waiting};
 use heddle_calls::{End, Loose};
 use heddle_strands::{Analysis, Call, Kind, Sink, Strand, StrandId, StrandSpan, Unresolved};
@@ -53,6 +54,19 @@ impl Latest {
         self.depths.insert(call.strand, call.depth + 1);
         if let Some(open) = &mut self.open {
             open.entry(call.strand).or_default().push(call.into());
+        }
+    }
+}
+
+impl Latest {
+    /// Labels that are others now, and strands that have ended.
+    fn forget(&mut self, labels: &mut Labels<'_>) {
+        for id in self.changed.drain(..) {
+            labels.known.remove(&id);
+        }
+        for id in self.ended.drain(..) {
+            labels.known.remove(&id);
+            self.strands.remove(&id);
         }
     }
 }
@@ -123,6 +137,8 @@ pub struct Told {
     pub unresolved: Vec<Unresolved>,
     /// The number of calls that a filter left out, if there is one.
     pub left_out: Option<LeftOut>,
+    /// The number of events that were shown.
+    pub shown: u64,
 }
 
 /// One event of a strand.
@@ -147,6 +163,8 @@ pub struct Replay<'a> {
     pub by: By,
     /// The open calls are wanted.
     pub wants_open: bool,
+    /// Only the events of this strand.
+    pub only: Option<StrandName>,
     pub filter: Option<Filter<'a>>,
 }
 
@@ -168,6 +186,8 @@ impl Replay<'_> {
         let mut lines = Lines {
             names,
             labels: Labels::new(self.trace, self.by),
+            only: self.only,
+            shown: 0,
             shapes: self.trace.shapes(),
             each,
             failed: None,
@@ -195,12 +215,14 @@ impl Replay<'_> {
                 (decoded, Some(left_out))
             }
         };
+        let shown = lines.shown;
         lines.failed.map_or(Ok(()), Err)?;
         Ok(Told {
             loose: decoded.loose,
             remarks: decoded.remarks,
             unresolved: decoded.unresolved,
             left_out,
+            shown,
         })
     }
 }
@@ -209,6 +231,9 @@ impl Replay<'_> {
 struct Lines<'a, 'b, 'n, F> {
     names: &'a mut Names<'n>,
     labels: Labels<'b>,
+    only: Option<StrandName>,
+    /// Events that were shown.
+    shown: u64,
     shapes: &'b Shapes,
     each: F,
     failed: Option<anyhow::Error>,
@@ -246,15 +271,15 @@ where
             }
         };
         let Some((id, step)) = step else { return true };
+        let trace = self.labels.trace;
+        if self.only.is_some_and(|only| !only.means(trace, id)) {
+            latest.forget(&mut self.labels);
+            return true;
+        }
+        self.shown += 1;
         let label = self.labels.of(names, id, latest.strands.get(&id));
         self.failed = (self.each)(names, place, label, step).err();
-        for id in latest.changed.drain(..) {
-            self.labels.known.remove(&id);
-        }
-        for id in latest.ended.drain(..) {
-            self.labels.known.remove(&id);
-            latest.strands.remove(&id);
-        }
+        latest.forget(&mut self.labels);
         self.failed.is_none()
     }
 }

@@ -48,8 +48,16 @@ pub fn line(out: &mut dyn Write, line: &Line, label: &str, style: Style) -> io::
 
 /// Prints an event that is neither an enter nor an exit.
 pub fn other(out: &mut dyn Write, event: &Event, label: &str, depth: usize) -> io::Result<()> {
+    match said(event) {
+        Some((what, words)) => self::words(out, event.time, label, what, depth, &words),
+        None => Ok(()),
+    }
+}
+
+/// The two parts of such an event's line; `None`: other lines tell of it.
+pub fn said(event: &Event) -> Option<(&'static str, String)> {
     let text = |bytes| printable(&String::from_utf8_lossy(bytes));
-    let (what, words) = match event.kind {
+    Some(match event.kind {
         // What is made says itself by whom; waits are told elsewhere.
         EventKind::Enter { .. }
         | EventKind::Exit { .. }
@@ -63,7 +71,7 @@ pub fn other(out: &mut dyn Write, event: &Event, label: &str, depth: usize) -> i
         | EventKind::WaitEnded { .. }
         | EventKind::Wake { .. }
         // They stand in the line of their call.
-        | EventKind::Values(_) => return Ok(()),
+        | EventKind::Values(_) => return None,
         EventKind::Gap {
             why,
             missing: count,
@@ -82,8 +90,7 @@ pub fn other(out: &mut dyn Write, event: &Event, label: &str, depth: usize) -> i
         EventKind::StrandWaits { strand, reason } => {
             ("Strand", format!("{strand} waits: {}", text(reason)))
         }
-    };
-    self::words(out, event.time, label, what, depth, &words)
+    })
 }
 
 /// Prints a line of these words.

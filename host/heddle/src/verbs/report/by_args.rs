@@ -7,6 +7,7 @@ use crate::names::Names;
 use crate::values::{Recorded, Waiting, argument_list, result_text};
 use heddle_calls::{End, Functions, Key, Stats};
 use heddle_strands::{Analysis, Call, Decoded, Sink, Strand, StrandSpan};
+use heddle_symbols::short_name;
 use heddle_trace_file::{Addr, Event, EventKind, Modules, Trace};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
@@ -57,10 +58,12 @@ pub fn read(trace: &Trace, filter: &FilterArgs, of: &[Pattern]) -> anyhow::Resul
     }
     let rows = merged.into_iter();
     let rows = rows.map(|((module, function, values), stats)| Row {
+        short: short_name(&function),
         function,
         module,
         group: None,
         values: Some(values),
+        from: None,
         stats,
     });
     Ok(Rows {

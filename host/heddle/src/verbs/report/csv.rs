@@ -2,26 +2,27 @@
 //! where there is none.
 
 use super::row::{By, Row, TIMES, Who};
-use std::borrow::Cow;
+use crate::cells::quote;
 use std::io::{self, Write};
 
 /// Prints a header and the rows; by thread or strand, with columns more.
 pub fn print(out: &mut dyn Write, rows: &[Row], by: By) -> io::Result<()> {
     let columns = match by {
-        By::Function | By::Args => "",
         By::Thread => "pid,tid,thread,",
         By::Strand => "pid,kind,strands,strand,",
+        _ => "",
     };
     write!(out, "{columns}calls")?;
     for (name, _) in TIMES {
         write!(out, ",{name}_ns")?;
     }
-    let values = if by == By::Args {
-        ",arguments,result"
-    } else {
-        ""
+    let more = match by {
+        By::Args => ",arguments,result",
+        By::Caller => ",caller",
+        By::Line => ",line",
+        _ => "",
     };
-    writeln!(out, ",function,module{values}")?;
+    writeln!(out, ",function,module{more}")?;
     for row in rows {
         if let Some(group) = &row.group {
             write!(out, "{},", group.pid)?;
@@ -44,16 +45,10 @@ pub fn print(out: &mut dyn Write, rows: &[Row], by: By) -> io::Result<()> {
                 write!(out, ",{}", quote(value.as_deref().unwrap_or_default()))?;
             }
         }
+        if let Some(from) = &row.from {
+            write!(out, ",{}", quote(from))?;
+        }
         writeln!(out)?;
     }
     Ok(())
-}
-
-/// A field.
-pub fn quote(text: &str) -> Cow<'_, str> {
-    if text.contains(['"', ',', '\n', '\r']) {
-        format!("\"{}\"", text.replace('"', "\"\"")).into()
-    } else {
-        text.into()
-    }
 }

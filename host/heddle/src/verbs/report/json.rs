@@ -1,18 +1,18 @@
 //! A JSON array, one object a row; times in nanoseconds, null where there is none.
 
-use super::row::{Row, TIMES, Who};
+use super::row::{By, Row, TIMES, Who};
 use serde_json::{Map, Value, json};
 use std::io::Write;
 
 /// Prints the rows.
-pub fn print(out: &mut dyn Write, rows: &[Row]) -> anyhow::Result<()> {
-    let objects: Vec<Value> = rows.iter().map(object).collect();
+pub fn print(out: &mut dyn Write, rows: &[Row], by: By) -> anyhow::Result<()> {
+    let objects: Vec<Value> = rows.iter().map(|row| object(row, by)).collect();
     serde_json::to_writer_pretty(&mut *out, &objects)?;
     writeln!(out)?;
     Ok(())
 }
 
-fn object(row: &Row) -> Value {
+fn object(row: &Row, by: By) -> Value {
     let mut object = Map::new();
     if let Some(group) = &row.group {
         object.insert("pid".into(), json!(group.pid));
@@ -33,6 +33,9 @@ fn object(row: &Row) -> Value {
     if let Some(values) = &row.values {
         object.insert("arguments".into(), json!(values.arguments));
         object.insert("result".into(), json!(values.result));
+    }
+    if let Some(name) = by.from() {
+        object.insert(name.into(), json!(row.from));
     }
     object.insert("calls".into(), json!(row.stats.calls));
     for (name, column) in TIMES {

@@ -1,14 +1,16 @@
 //! A Markdown table.
 
 use super::row::{By, Row, TIMES};
+use crate::cells::escape;
+use crate::names::Length;
 use std::io::{self, Write};
 
 /// Prints the rows; by thread or strand, with a column more.
-pub fn print(out: &mut dyn Write, rows: &[Row], by: By) -> io::Result<()> {
+pub fn print(out: &mut dyn Write, rows: &[Row], by: By, length: Length) -> io::Result<()> {
     let (head, rule) = match by {
-        By::Function | By::Args => ("", ""),
         By::Thread => ("| thread ", "|---"),
         By::Strand => ("| strand ", "|---"),
+        _ => ("", ""),
     };
     writeln!(
         out,
@@ -24,19 +26,7 @@ pub fn print(out: &mut dyn Write, rows: &[Row], by: By) -> io::Result<()> {
         for (_, column) in TIMES {
             write!(out, "| {} ", row.shown(column))?;
         }
-        writeln!(out, "| {} |", escape(&row.title()))?;
+        writeln!(out, "| {} |", escape(&row.title(length)))?;
     }
     Ok(())
-}
-
-/// What Markdown or HTML would take for its own.
-pub fn escape(text: &str) -> String {
-    let mut result = String::with_capacity(text.len());
-    for character in text.chars() {
-        if "\\`*_{}[]<>|&#".contains(character) {
-            result.push('\\');
-        }
-        result.push(character);
-    }
-    result
 }

@@ -9,14 +9,16 @@ mod markdown;
 mod profiles;
 mod row;
 mod rows;
+mod sites;
 mod table;
 
 use crate::filter::{FilterArgs, LeftOut, Pattern};
+use crate::names::{Length, NamesArg};
 use crate::trace_arg::TraceArg;
-use crate::{notes, output};
+use crate::{notes, output, screen};
 use anyhow::bail;
 use format::Format;
-use row::{By, Column, Row, sort};
+use row::{By, Column, Row, sort, tell_apart};
 use std::process::ExitCode;
 
 /// Arguments of `heddle report`.
@@ -24,9 +26,7 @@ use std::process::ExitCode;
 pub struct Args {
     #[command(flatten)]
     trace: TraceArg,
-    /// A row a function, or a row a function on each thread as if it had one stack, or on each kind
-    /// of strand; or a row a lock; args: a row for all calls of a function with the same arguments
-    /// and result
+    /// What a row is about
     #[arg(long, value_enum, default_value_t = Rows::Function)]
     by: Rows,
     /// With --by args: only functions of this name; a name, a regular expression or glob:GLOB
@@ -42,15 +42,25 @@ pub struct Args {
     #[arg(short = 'n', long, value_name = "N")]
     limit: Option<usize>,
     #[command(flatten)]
+    names: NamesArg,
+    #[command(flatten)]
     filter: FilterArgs,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Rows {
+    /// A function
     Function,
+    /// A function, and who called it
+    Caller,
+    /// A function, and the source line that called it (debug information)
+    Line,
+    /// All functions of a module: the program, or a library
+    Module,
+    /// A function on each thread, as if that had one stack
     Thread,
-    /// Strands of one kind and name together: a coroutine's instances, fibers of one outermost
-    /// function
+    /// A function on strands of one kind and name together: a coroutine's instances, fibers of one
+    /// outermost function
     Strand,
     /// Mutexes, conditions, semaphores and whatever else strands wait for (heddle record --sync)
     Lock,
@@ -65,13 +75,21 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         notes::error("--of goes with --by args only");
         return Ok(ExitCode::from(2));
     }
+    let length = match args.format {
+        Format::Table | Format::Md => args.names.names,
+        // What programs read has whole names.
+        Format::Json | Format::Csv => Length::Full,
+    };
     let by = match args.by {
         Rows::Function => By::Function,
         Rows::Thread => By::Thread,
         Rows::Strand => By::Strand,
         Rows::Args => By::Args,
+        Rows::Caller => By::Caller,
+        Rows::Line => By::Line,
+        Rows::Module => By::Module,
         Rows::Lock if args.filter.is_empty() => {
-            return locks::run(&trace, args.format, args.sort, args.limit);
+            return locks::run(&trace, args.format, args.sort, args.limit, length);
         }
         Rows::Lock => bail!(
             "--by lock counts all operations, and cannot leave out some: leave out the filters"
@@ -79,21 +97,22 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     };
     let found = match by {
         By::Args => by_args::read(&trace, &args.filter, &args.of)?,
-        by => rows::read(&trace, by, &args.filter)?,
+        By::Caller | By::Line | By::Module => sites::read(&trace, by, &args.filter, length)?,
+        by => rows::read(&trace, by, &args.filter, length)?,
     };
-    if by == By::Function && found.fibers > 0 {
+    if !matches!(by, By::Thread | By::Strand | By::Args) && found.fibers > 0 {
         notes::goes_by_strand();
     }
-    let rows = arrange(found.rows, args.sort, args.limit);
-    output::print(|out| {
-        match args.format {
-            Format::Table => table::print(out, &rows)?,
-            Format::Json => json::print(out, &rows)?,
-            Format::Csv => csv::print(out, &rows, by)?,
-            Format::Md => markdown::print(out, &rows, by)?,
-        }
-        Ok(())
-    })?;
+    let mut rows = arrange(found.rows, args.sort, args.limit);
+    if length == Length::Short {
+        tell_apart(&mut rows);
+    }
+    match args.format {
+        Format::Table => screen::show(|out, look| Ok(table::print(out, look, &rows, length)?))?,
+        Format::Json => output::print(|out| json::print(out, &rows, by))?,
+        Format::Csv => output::print(|out| Ok(csv::print(out, &rows, by)?))?,
+        Format::Md => output::print(|out| Ok(markdown::print(out, &rows, by, length)?))?,
+    }
     if matches!(by, By::Strand | By::Args) || found.fibers > 0 {
         notes::unresolved(&found.unresolved);
     }

@@ -1,20 +1,27 @@
 //! The rows of the table that `heddle report` prints.
 
+use crate::names::Length;
 use heddle_calls::Stats;
 use heddle_strands::Kind;
+use heddle_symbols::without_return_type;
 use heddle_trace_file::Nanos;
+use std::collections::{BTreeSet, HashMap};
 
 /// One row: a function, or a function on one thread.
 #[derive(Clone, Debug)]
 pub struct Row {
     /// The readable name.
     pub function: String,
+    /// The same as people look at it.
+    pub short: String,
     /// File name of its module.
     pub module: String,
     /// On which thread or strands, where rows are by them.
     pub group: Option<Group>,
     /// What its calls were given and gave back, where rows are by that.
     pub values: Option<Shown>,
+    /// Who called, or from which source line, where rows are by that.
+    pub from: Option<String>,
     /// Its calls.
     pub stats: Stats,
 }
@@ -53,6 +60,23 @@ pub enum By {
     Strand,
     /// Arguments and results, where they were recorded
     Args,
+    /// The function, and who called it
+    Caller,
+    /// The function, and the source line that called it
+    Line,
+    /// The module that functions are in
+    Module,
+}
+
+impl By {
+    /// What `csv` and `json` call [`Row::from`].
+    pub fn from(self) -> Option<&'static str> {
+        match self {
+            By::Caller => Some("caller"),
+            By::Line => Some("line"),
+            _ => None,
+        }
+    }
 }
 
 /// The numbers, in the order of the columns.
@@ -91,8 +115,14 @@ impl Row {
     }
 
     /// The function with its values, if rows are by them.
-    pub fn title(&self) -> String {
-        let mut title = self.function.clone();
+    pub fn title(&self, length: Length) -> String {
+        let mut title = match length {
+            Length::Short => self.short.clone(),
+            Length::Full => self.function.clone(),
+        };
+        if let Some(from) = &self.from {
+            title += &format!("  <- {from}");
+        }
         let Some(values) = &self.values else {
             return title;
         };
@@ -112,6 +142,28 @@ impl Row {
     }
 }
 
+/// Gives rows that would look the same in their group their whole names, but for the return type.
+pub fn tell_apart(rows: &mut [Row]) {
+    let mut names: HashMap<(Option<String>, String), BTreeSet<String>> = HashMap::new();
+    let key = |row: &Row| {
+        (
+            row.group.as_ref().map(|group| group.label.clone()),
+            row.short.clone(),
+        )
+    };
+    for row in rows.iter() {
+        names
+            .entry(key(row))
+            .or_default()
+            .insert(row.function.clone());
+    }
+    for row in rows {
+        if names.get(&key(row)).is_some_and(|all| all.len() > 1) {
+            row.short = without_return_type(&row.function).to_owned();
+        }
+    }
+}
+
 /// Largest first, what has no such time last; functions by name. Equal rows stay in order of name.
 pub fn sort(rows: &mut [Row], column: Column) {
     rows.sort_by(|a, b| {
@@ -120,7 +172,10 @@ pub fn sort(rows: &mut [Row], column: Column) {
             Column::Calls => b.stats.calls.cmp(&a.stats.calls),
             time => b.time(time).cmp(&a.time(time)),
         };
-        let name = |row: &Row| (row.function.clone(), row.module.clone(), row.values.clone());
+        let name = |row: &Row| {
+            let row = row.clone();
+            (row.function, row.module, row.from, row.values)
+        };
         by_number.then_with(|| name(a).cmp(&name(b)))
     });
 }

@@ -2,11 +2,11 @@
 
 use super::profiles::Profiles;
 use super::row::{By, Group, Row, Who};
-use crate::filter::{Filter, FilterArgs, LeftOut, unwrap};
-use crate::names::{Names, printable, thread_label};
+use crate::filter::{Filter, FilterArgs, Filterable, LeftOut, unwrap};
+use crate::names::{Length, Names, printable, thread_label};
 use heddle_calls::{Loose, Stats, Wanted};
 use heddle_strands::{Analysis, Decoded, Kind, Strand, Unresolved};
-use heddle_symbols::Images;
+use heddle_symbols::{Images, short_name};
 use heddle_trace_file::{Error, Remarks, Trace};
 use std::collections::BTreeMap;
 
@@ -48,10 +48,10 @@ struct Merged {
 ///
 /// # Errors
 /// What reading the trace gives, and options that do not fit it.
-pub fn read(trace: &Trace, by: By, filter: &FilterArgs) -> anyhow::Result<Rows> {
-    let mut names = Names::new(trace);
+pub fn read(trace: &Trace, by: By, filter: &FilterArgs, length: Length) -> anyhow::Result<Rows> {
+    let mut names = Names::new(trace).of_length(length);
     let wanted = match by {
-        By::Function | By::Args => Wanted::OneStack,
+        By::Function | By::Args | By::Caller | By::Line | By::Module => Wanted::OneStack,
         By::Thread => Wanted::All,
         By::Strand => Wanted::OneStrand,
     };
@@ -97,31 +97,36 @@ pub fn read(trace: &Trace, by: By, filter: &FilterArgs) -> anyhow::Result<Rows> 
         result
             .rows
             .extend(rows.map(|((module, function), stats)| Row {
+                short: short_name(&function),
                 function,
                 module,
                 group: group.clone(),
                 values: None,
+                from: None,
                 stats,
             }));
     }
     Ok(result)
 }
 
-/// The profiles of the calls that the filter keeps.
-fn filtered<'a>(
-    trace: &'a Trace,
+/// What sinks make of the calls that the filter keeps.
+///
+/// # Errors
+/// What reading the trace gives.
+pub fn filtered<S: Filterable + Send>(
+    trace: &Trace,
     images: &mut Images,
     wanted: Wanted,
     mut filter: Filter<'_>,
-    profiles: impl Fn(usize) -> Profiles<'a> + Sync,
-) -> Result<(Decoded<Profiles<'a>>, LeftOut), Error> {
+    sink: impl Fn(usize) -> S + Sync,
+) -> Result<(Decoded<S>, LeftOut), Error> {
     if filter.must_learn() {
         let learning = |process| filter.learning(process);
         let learned = Analysis::each_call(trace, images, wanted, learning)?;
         let learned = learned.sinks.into_iter().collect();
         filter.learn(learned);
     }
-    let over = |process| filter.over(process, profiles(process));
+    let over = |process| filter.over(process, sink(process));
     Ok(unwrap(Analysis::each_call(trace, images, wanted, over)?))
 }
 
@@ -134,13 +139,13 @@ fn owner_of(
     strand: &Strand,
 ) -> Owner {
     let name = match (by, strand.kind) {
-        (By::Function | By::Args, _) => return Owner::All,
         (By::Thread, _) => return Owner::Thread(process, strand.thread()),
         (By::Strand, Kind::Thread) => {
             let process = &trace.processes()[process];
             thread_label(trace, process, &process.threads()[strand.thread()])
         }
         (By::Strand, _) => names.strand(strand).to_string(),
+        _ => return Owner::All,
     };
     Owner::Strands(process, strand.kind, name)
 }

@@ -1,17 +1,17 @@
 //! `heddle tree --blocked`: what each strand waits for when the records end.
 
-use crate::names::Names;
+use crate::names::{Length, Names};
 use crate::notes;
-use crate::output;
+use crate::screen;
 use crate::waits::{self, Blocked, cycles};
 use heddle_trace_file::{ObjectKind, Trace};
 use std::io::{self, Write};
 use std::process::ExitCode;
 
 /// Prints the strands that wait, then the circles that they wait in.
-pub fn run(trace: &Trace) -> anyhow::Result<ExitCode> {
-    let found = waits::read(trace, Names::new(trace))?;
-    output::print(|out| Ok(print(out, &found.blocked)?))?;
+pub fn run(trace: &Trace, length: Length) -> anyhow::Result<ExitCode> {
+    let found = waits::read(trace, Names::new(trace).of_length(length))?;
+    screen::show(|out, _| Ok(print(out, &found.blocked)?))?;
     notes::incomplete(trace, found.loose, &found.remarks);
     notes::unsure(&found.unresolved);
     Ok(ExitCode::SUCCESS)

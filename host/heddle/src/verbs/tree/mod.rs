@@ -1,17 +1,21 @@
 //! `heddle tree`: docs/tree.md.
 
 mod blocked;
+mod fold;
+mod life;
 
-use crate::calls_of::{self, Calls};
+use crate::calls_of;
 use crate::filter::FilterArgs;
-use crate::names::{NOT_KNOWN, Names};
+use crate::names::{NOT_KNOWN, Names, NamesArg};
+use crate::notes;
+use crate::screen::{self, FAINT, HEADING, Look, SUBJECT, WAITING};
 use crate::strand_list::{self, Node, label};
 use crate::trace_arg::TraceArg;
-use crate::{notes, output};
 use anyhow::{Context, ensure};
+use fold::Item;
 use heddle_strands::{Kind, StrandId, StrandList};
-use heddle_trace_file::{Nanos, Trace};
-use heddle_tree::Call;
+use heddle_trace_file::Trace;
+use life::{Label, Life};
 use std::io::{self, Write};
 use std::process::ExitCode;
 
@@ -32,6 +36,8 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value_t = 50)]
     nested: usize,
     #[command(flatten)]
+    names: NamesArg,
+    #[command(flatten)]
     filter: FilterArgs,
 }
 
@@ -47,9 +53,10 @@ fn tree(args: &Args) -> anyhow::Result<ExitCode> {
             args.filter.is_empty(),
             "--blocked looks at the end of all strands: leave out the filters"
         );
-        return blocked::run(&trace);
+        return blocked::run(&trace, args.names.names);
     }
-    let mut names = Names::new(&trace);
+    let named = || Names::new(&trace).of_length(args.names.names);
+    let mut names = named();
     let found = match &args.strand {
         // One strand is there whether it has calls that are kept or not.
         Some(_) => strand_list::read(&trace, &mut names)?,
@@ -68,30 +75,30 @@ fn tree(args: &Args) -> anyhow::Result<ExitCode> {
                         trace.path().display()
                     )
                 })?;
-            let only = Some(found.all.get(index).id);
-            let calls = Calls::by_strand(&trace, &args.filter, only)?;
-            left_out = calls.left_out;
-            let calls = calls
-                .processes
-                .into_iter()
-                .flat_map(|process| process.strands);
-            let calls: Vec<Call> = calls.flat_map(|strand| strand.calls).collect();
-            output::print(|out| {
-                one(out, &trace, &mut names, &found.all, index)?;
-                print_calls(out, &calls, 0)?;
+            let id = found.all.get(index).id;
+            let life = life::read(&trace, named(), &found.all, &args.filter, id)?;
+            left_out = life.left_out;
+            screen::show(|out, look| {
+                one(out, look, &trace, &mut names, &found.all, index, &life)?;
+                let items = fold::fold(life.calls.clone());
+                print_items(out, look, &life.labels, &items, 0)?;
                 Ok(())
             })?;
         }
         None => {
             let nodes = strand_list::tree(&found.all, &mut names);
-            output::print(|out| {
-                writeln!(
+            screen::show(|out, look| {
+                let mut table = Table {
+                    shown: look.columns(WIDTHS, &LESS, NAME),
                     out,
-                    "{:>11} {:>11} {:>11} {:>9} {:>10}  strand",
-                    "elapsed", "in children", "suspended", "runs", "calls"
-                )?;
+                    look,
+                    trace: &trace,
+                    names: &mut names,
+                    deepest: args.nested,
+                };
+                table.heading()?;
                 for node in &nodes {
-                    line(out, &trace, &mut names, node, 0, args.nested)?;
+                    table.node(node, 0)?;
                 }
                 Ok(())
             })?;
@@ -107,59 +114,96 @@ fn tree(args: &Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn line(
-    out: &mut dyn Write,
-    trace: &Trace,
-    names: &mut Names,
-    node: &Node,
-    depth: usize,
+/// The columns before the strand, with the space behind each.
+const HEADINGS: [&str; 5] = ["elapsed", "in children", "suspended", "runs", "calls"];
+const WIDTHS: [usize; 5] = [12, 12, 12, 10, 12];
+/// On a narrow terminal these are left out, until so many columns are left for the strand.
+const LESS: [usize; 2] = [1, 3];
+const NAME: usize = 40;
+
+/// Prints the asynchronous call tree.
+struct Table<'a, 'n> {
+    shown: [bool; 5],
+    out: &'a mut dyn Write,
+    look: &'a Look,
+    trace: &'a Trace,
+    names: &'a mut Names<'n>,
     deepest: usize,
-) -> io::Result<()> {
-    write!(
-        out,
-        "{:>11} {:>11} {:>11} {:>9} {:>10}  {:indent$}{} {}",
-        node.running.to_string(),
-        node.nested.to_string(),
-        node.suspended.to_string(),
-        node.activations,
-        node.calls,
-        "",
-        node.kind.name(),
-        node.name,
-        indent = 2 * depth,
-    )?;
-    match node.count {
-        1 => write!(out, " #{}", label(trace, node.first))?,
-        count => write!(out, " \u{d7}{count}")?,
+}
+
+impl Table<'_, '_> {
+    fn heading(&mut self) -> io::Result<()> {
+        let cells = self.cells(HEADINGS.map(str::to_owned));
+        writeln!(
+            self.out,
+            "{}",
+            self.look.paint(HEADING, format_args!("{cells}strand"))
+        )
     }
-    let waits = node
-        .suspended_at
-        .iter()
-        .max_by_key(|(at, (count, _))| (*count, std::cmp::Reverse(**at)));
-    if let Some((&(process, address), &(count, time))) = waits {
-        let place = names.suspended_at(process, node.kind, heddle_trace_file::Addr(address), time);
-        match node.count {
-            1 => write!(out, ", left at {place}")?,
-            _ => write!(out, ", {count} left at {place}")?,
+
+    fn cells(&self, cells: [String; 5]) -> String {
+        let mut text = String::new();
+        for (index, cell) in cells
+            .iter()
+            .enumerate()
+            .filter(|(index, _)| self.shown[*index])
+        {
+            let width = WIDTHS[index] - 1 - usize::from(index == 4);
+            text += &format!("{cell:>width$} ");
         }
+        text + " "
     }
-    writeln!(out)?;
-    if depth + 1 >= deepest && !node.children.is_empty() {
-        return writeln!(out, "{:>58}{:indent$}…", "", "", indent = 2 * (depth + 1));
+
+    fn node(&mut self, node: &Node, depth: usize) -> io::Result<()> {
+        let cells = self.cells([
+            node.running.to_string(),
+            node.nested.to_string(),
+            node.suspended.to_string(),
+            node.activations.to_string(),
+            node.calls.to_string(),
+        ]);
+        let indent = 2 * depth;
+        let kind = self.look.paint(SUBJECT, node.kind.name());
+        write!(self.out, "{cells}{:indent$}{kind} ", "")?;
+        match node.count {
+            1 => write!(self.out, "#{}", label(self.trace, node.first))?,
+            count => write!(self.out, "\u{d7}{count}")?,
+        }
+        let waits = node
+            .suspended_at
+            .iter()
+            .max_by_key(|(at, (count, _))| (*count, std::cmp::Reverse(**at)));
+        if let Some((&(process, address), &(count, time))) = waits {
+            let address = heddle_trace_file::Addr(address);
+            let place = self.names.suspended_at(process, node.kind, address, time);
+            let number = match node.count {
+                1 => String::new(),
+                _ => format!("{count} "),
+            };
+            let left = format!("{number}left at {place}");
+            write!(self.out, ", {}:", self.look.paint(WAITING, left))?;
+        }
+        writeln!(self.out, " {}", node.name)?;
+        if depth + 1 >= self.deepest && !node.children.is_empty() {
+            let before = self.cells(Default::default()).len() + 2 * (depth + 1);
+            return writeln!(self.out, "{:before$}…", "");
+        }
+        for child in &node.children {
+            self.node(child, depth + 1)?;
+        }
+        Ok(())
     }
-    for child in &node.children {
-        line(out, trace, names, child, depth + 1, deepest)?;
-    }
-    Ok(())
 }
 
 /// What is known of one strand.
 fn one(
     out: &mut dyn Write,
+    look: &Look,
     trace: &Trace,
     names: &mut Names,
     all: &StrandList,
     index: usize,
+    life: &Life,
 ) -> io::Result<()> {
     let strand = &all.get(index);
     let mut named = |id: StrandId| {
@@ -167,11 +211,15 @@ fn one(
         let name = found.map_or_else(|| "?".into(), |strand| names.strand(&strand));
         format!("{name} #{}", label(trace, id))
     };
-    writeln!(out, "{} {}", strand.kind.name(), named(strand.id))?;
+    let title = format!("{} {}", strand.kind.name(), named(strand.id));
+    writeln!(out, "{}", look.paint(HEADING, title))?;
     match strand.maker() {
         Some(parent) => writeln!(out, "  made by      {}", named(parent))?,
         None if strand_list::is_first(trace, strand) => {}
         None => writeln!(out, "  made by      {NOT_KNOWN}")?,
+    }
+    if let Some(by) = life.awaited_by {
+        writeln!(out, "  awaited by   {}", named(by))?;
     }
     if let Some(resumer) = strand.resumer.filter(|&by| Some(by) != strand.parent) {
         writeln!(out, "  first run by {}", named(resumer))?;
@@ -208,20 +256,36 @@ fn one(
     )
 }
 
-fn print_calls(out: &mut dyn Write, calls: &[Call], depth: usize) -> io::Result<()> {
-    for call in calls {
-        write!(out, "{:indent$}{}", "", call.name, indent = 2 * (depth + 2))?;
-        if call.calls > 1 {
-            write!(out, " \u{d7}{}", call.calls)?;
+/// How often, what, and how long the shortest and the longest took.
+fn print_items(
+    out: &mut dyn Write,
+    look: &Look,
+    labels: &[Label],
+    items: &[Item],
+    depth: usize,
+) -> io::Result<()> {
+    for item in items {
+        write!(out, "{:indent$}", "", indent = 2 * (depth + 2))?;
+        let times = match item.times {
+            (1, 1) => String::new(),
+            (low, high) if low == high => format!("\u{d7}{low} "),
+            (low, high) => format!("\u{d7}{low}–{high} "),
+        };
+        write!(out, "{}", look.paint(SUBJECT, times))?;
+        let label = item.label.and_then(|label| labels.get(label as usize));
+        match label {
+            Some(Label::Call(name)) => write!(out, "{name}")?,
+            Some(Label::Suspended(what)) => write!(out, "{}", look.paint(WAITING, what))?,
+            None => write!(out, "{}", look.paint(FAINT, "loop"))?,
         }
-        if call.max >= call.min {
-            match call.calls {
-                1 => write!(out, "  {}", Nanos(call.max))?,
-                _ => write!(out, "  {}–{}", Nanos(call.min), Nanos(call.max))?,
+        if item.max >= item.min {
+            match item.min == item.max {
+                true => write!(out, "  {}", item.max)?,
+                false => write!(out, "  {}–{}", item.min, item.max)?,
             }
         }
         writeln!(out)?;
-        print_calls(out, &call.children, depth + 1)?;
+        print_items(out, look, labels, &item.below, depth + 1)?;
     }
     Ok(())
 }

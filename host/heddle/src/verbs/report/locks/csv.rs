@@ -1,8 +1,8 @@
 //! Comma-separated values; times in nanoseconds, empty where there is none. Functions are in one
 //! field, the most important first, each with its number of waits or wake-ups.
 
-use super::super::csv::quote;
 use super::shown::{average, by_number, by_time};
+use crate::cells::quote;
 use crate::waits::{Functions, Lock};
 use std::io::{self, Write};
 

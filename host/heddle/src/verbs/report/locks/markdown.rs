@@ -1,7 +1,7 @@
 //! A Markdown table.
 
-use super::super::markdown::escape;
 use super::shown::{average, by_number, by_time, label};
+use crate::cells::escape;
 use crate::waits::{Functions, Lock};
 use heddle_trace_file::Nanos;
 use std::io::{self, Write};

@@ -8,9 +8,9 @@ mod table;
 
 use super::format::Format;
 use super::row::Column;
-use crate::names::Names;
+use crate::names::{Length, Names};
 use crate::waits::{self, Lock};
-use crate::{notes, output};
+use crate::{notes, output, screen};
 use heddle_trace_file::Trace;
 use shown::average;
 use std::cmp::Reverse;
@@ -22,8 +22,9 @@ pub fn run(
     format: Format,
     column: Column,
     limit: Option<usize>,
+    length: Length,
 ) -> anyhow::Result<ExitCode> {
-    let mut found = waits::read(trace, Names::new(trace))?;
+    let mut found = waits::read(trace, Names::new(trace).of_length(length))?;
     let locks = &mut found.locks;
     locks.sort_by_key(|lock| Reverse(number(lock, column)));
     if column == Column::Function {
@@ -31,12 +32,12 @@ pub fn run(
     }
     locks.truncate(limit.unwrap_or(usize::MAX));
     let several = trace.processes().len() > 1;
-    output::print(|out| match format {
-        Format::Table => Ok(table::print(out, locks, several)?),
-        Format::Json => json::print(out, locks),
-        Format::Csv => Ok(csv::print(out, locks)?),
-        Format::Md => Ok(markdown::print(out, locks, several)?),
-    })?;
+    match format {
+        Format::Table => screen::show(|out, _| Ok(table::print(out, locks, several)?))?,
+        Format::Json => output::print(|out| json::print(out, locks))?,
+        Format::Csv => output::print(|out| Ok(csv::print(out, locks)?))?,
+        Format::Md => output::print(|out| Ok(markdown::print(out, locks, several)?))?,
+    }
     if found.uncounted > 0 {
         notes::warning(format_args!(
             "{} on objects for which the recorder had no room: they are in no row",

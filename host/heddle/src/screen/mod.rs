@@ -1,0 +1,141 @@
+//! What people read. On a terminal lines fit its width, have colours, and go through a pager;
+//! elsewhere they are whole and plain.
+
+mod cut;
+mod pager;
+
+use crate::output;
+use anstyle::Style;
+use cut::Cut;
+use pager::Pager;
+use rustix::termios::tcgetwinsize;
+use std::fmt;
+use std::io::{self, IsTerminal, Write};
+
+/// Headings.
+pub const HEADING: Style = Style::new().bold();
+/// What a reader may pass over.
+pub const FAINT: Style = Style::new().dimmed();
+/// What waits.
+pub const WAITING: Style = anstyle::AnsiColor::Yellow.on_default();
+/// What a line is about.
+pub const SUBJECT: Style = anstyle::AnsiColor::Cyan.on_default();
+
+/// How a result looks.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Look {
+    /// Colours are wanted.
+    color: bool,
+    /// Columns of the terminal; `None`: lines may have any length.
+    width: Option<usize>,
+}
+
+impl Look {
+    /// The text in this style.
+    pub fn paint<T: fmt::Display>(&self, style: Style, text: T) -> Painted<T> {
+        Painted {
+            style: self.color.then_some(style),
+            text,
+        }
+    }
+
+    /// Which of the columns are shown, so that `rest` characters are left behind them: those that
+    /// `less` names, in this order, are given up first.
+    pub fn columns<const N: usize>(
+        &self,
+        widths: [usize; N],
+        less: &[usize],
+        rest: usize,
+    ) -> [bool; N] {
+        let mut shown = [true; N];
+        let Some(width) = self.width else {
+            return shown;
+        };
+        let mut taken: usize = widths.iter().sum();
+        for &column in less {
+            if taken + rest > width {
+                shown[column] = false;
+                taken -= widths[column];
+            }
+        }
+        shown
+    }
+}
+
+/// Text in a style.
+pub struct Painted<T> {
+    style: Option<Style>,
+    text: T,
+}
+
+impl<T: fmt::Display> fmt::Display for Painted<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.style {
+            Some(style) => write!(f, "{style}{}{style:#}", self.text),
+            None => self.text.fmt(f),
+        }
+    }
+}
+
+/// Runs `write` on stdout, for people to read.
+///
+/// # Errors
+/// What `write` gives, and a standard output that cannot be written.
+pub fn show(write: impl FnOnce(&mut dyn Write, &Look) -> anyhow::Result<()>) -> anyhow::Result<()> {
+    let stdout = io::stdout();
+    let choice = anstream::AutoStream::choice(&stdout);
+    let color = choice != anstream::ColorChoice::Never;
+    if !stdout.is_terminal() {
+        let look = Look { color, width: None };
+        return output::print(|out| write(out, &look));
+    }
+    let columns = tcgetwinsize(&stdout).map_or(0, |size| usize::from(size.ws_col));
+    let width = if columns > 0 { columns } else { 80 };
+    let look = Look {
+        color,
+        width: Some(width),
+    };
+    match Pager::from_environment() {
+        Some(mut pager) => {
+            let written = output::print_to(&mut pager, |out| write(out, &look));
+            pager.finish()?;
+            written
+        }
+        None => output::print(|out| {
+            let mut cut = Cut::new(out, width);
+            write(&mut cut, &look)?;
+            Ok(cut.flush()?)
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_given_up_until_the_rest_has_room() {
+        let shown = |width| {
+            let look = Look {
+                color: false,
+                width,
+            };
+            look.columns([10, 10, 10], &[1, 0], 20)
+        };
+        assert_eq!(shown(None), [true; 3]);
+        assert_eq!(shown(Some(50)), [true; 3]);
+        assert_eq!(shown(Some(49)), [true, false, true]);
+        assert_eq!(shown(Some(39)), [false, false, true]);
+        assert_eq!(shown(Some(1)), [false, false, true]);
+    }
+
+    #[test]
+    fn text_is_plain_without_colours() {
+        let look = |color| Look { color, width: None };
+        assert_eq!(look(false).paint(WAITING, "a").to_string(), "a");
+        assert_eq!(
+            look(true).paint(WAITING, "a").to_string(),
+            "\u{1b}[33ma\u{1b}[0m"
+        );
+    }
+}

@@ -1,0 +1,137 @@
+//! Calls as C writes them, `f() { … }`, with how long each took in front: a call that made no other
+//! is one line.
+
+use super::line::{Line, Style, What};
+use crate::screen::{HEADING, Look};
+use heddle_trace_file::Nanos;
+use std::io::{self, Write};
+
+/// As deep as lines are indented; the depth of what is deeper is printed.
+const DEEPEST: usize = 50;
+
+/// Prints lines. The latest enter waits until it is known whether the next event is its exit.
+pub struct Tree {
+    style: Style,
+    waiting: Option<(Line, String)>,
+}
+
+impl Tree {
+    /// No event yet.
+    pub fn new(style: Style) -> Self {
+        Tree {
+            style,
+            waiting: None,
+        }
+    }
+
+    /// The columns.
+    pub fn heading(&mut self, out: &mut dyn Write, look: &Look) -> io::Result<()> {
+        let heading = format!("{:>11}  thread or strand, call", "took");
+        writeln!(out, "{}", look.paint(HEADING, heading))
+    }
+
+    /// Takes an enter or an exit.
+    pub fn line(&mut self, out: &mut dyn Write, line: Line, label: &str) -> io::Result<()> {
+        if line.what == What::Enter {
+            self.finish(out)?;
+            self.waiting = Some((line, label.to_owned()));
+            return Ok(());
+        }
+        let address = |line: &Line| line.function.as_ref().map(|(address, _)| *address);
+        let ends = |(enter, of): &(Line, String)| {
+            of == label && enter.depth == line.depth && address(enter) == address(&line)
+        };
+        if self.waiting.as_ref().is_some_and(ends)
+            && let Some((enter, _)) = self.waiting.take()
+        {
+            self.begin(out, line.took, label, line.depth)?;
+            self.call(out, &enter)?;
+            if let Some(result) = &line.values {
+                write!(out, " = {result}")?;
+            }
+            return writeln!(out, ";");
+        }
+        self.finish(out)?;
+        self.begin(out, line.took, label, line.depth)?;
+        out.write_all(b"}")?;
+        if let Some(result) = &line.values {
+            write!(out, " = {result}")?;
+        }
+        write!(out, " /* ")?;
+        self.name(out, &line)?;
+        if line.caller.is_none() {
+            write!(out, ", whose enter was not recorded")?;
+        }
+        writeln!(out, " */")
+    }
+
+    /// Takes another event.
+    pub fn other(
+        &mut self,
+        out: &mut dyn Write,
+        label: &str,
+        depth: usize,
+        said: &str,
+    ) -> io::Result<()> {
+        self.finish(out)?;
+        self.begin(out, None, label, depth)?;
+        writeln!(out, "/* {said} */")
+    }
+
+    /// Prints the enter that waits.
+    pub fn finish(&mut self, out: &mut dyn Write) -> io::Result<()> {
+        let Some((line, label)) = self.waiting.take() else {
+            return Ok(());
+        };
+        self.begin(out, None, &label, line.depth)?;
+        self.call(out, &line)?;
+        writeln!(out, " {{")
+    }
+
+    fn begin(
+        &self,
+        out: &mut dyn Write,
+        took: Option<Nanos>,
+        label: &str,
+        depth: usize,
+    ) -> io::Result<()> {
+        match took {
+            Some(took) => write!(out, "{took:>11}")?,
+            None => write!(out, "{:>11}", "")?,
+        }
+        let indent = 2 * depth.min(DEEPEST);
+        write!(out, "  {label}  {:indent$}", "")?;
+        match depth > DEEPEST {
+            true => write!(out, "({depth}) "),
+            false => Ok(()),
+        }
+    }
+
+    /// The function, and what it was given.
+    fn call(&self, out: &mut dyn Write, line: &Line) -> io::Result<()> {
+        self.name(out, line)?;
+        if let Some(frame) = line.frame {
+            write!(out, " {{{frame}}}")?;
+        }
+        match &line.values {
+            Some(arguments) => write!(out, " {{{arguments}}}"),
+            None => Ok(()),
+        }
+    }
+
+    fn name(&self, out: &mut dyn Write, line: &Line) -> io::Result<()> {
+        let Some((address, location)) = &line.function else {
+            return out.write_all(b"?");
+        };
+        let name = self.style.name(location);
+        out.write_all(name.as_bytes())?;
+        // C's names are without brackets.
+        if location.known && !name.contains('(') {
+            out.write_all(b"()")?;
+        }
+        match self.style.addresses && !location.module.is_empty() {
+            true => write!(out, " [{address}]"),
+            false => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,423 @@
+//! What is done for people who look at a trace: names that can be read, one's own code alone,
+//! suspensions as lines of their own.
+
+#[allow(dead_code, reason = "other tests use the rest")]
+use crate::common::{LIBC, Program, TASK, heddle};
+use crate::strands::written;
+use heddle_trace_file::write::TraceWriter;
+use std::fs;
+use std::path::Path;
+
+/// What a command prints that succeeds, and its notes.
+pub fn said(directory: &Path, arguments: &[&str]) -> (String, String) {
+    let output = heddle(directory).args(arguments).output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    let (out, notes) = (text(output.stdout), text(output.stderr));
+    assert!(output.status.success(), "{arguments:?}: {notes}");
+    (out, notes)
+}
+
+pub fn lines_with<'a>(text: &'a str, part: &str) -> Vec<&'a str> {
+    text.lines().filter(|line| line.contains(part)).collect()
+}
+
+const TEMPLATES: &str = r"
+namespace lib {
+template <class T> struct box { void put(T) {} };
+template <class F> void each(F f) { f(1); f(2); }
+}
+template <class T> void take(T) {}
+void mine(int) {}
+int main() {
+  lib::box<int>().put(1);
+  lib::each([](int n) { mine(n); });
+  take(1);
+  take('a');
+}
+";
+
+/// A program with templates, and a trace in which `main` calls each function of its namespace, and
+/// those call `mine`.
+fn templates(directory: &Path) -> Program {
+    let flags = ["-O0", "-g", "-finstrument-functions"];
+    let program = Program::compile(directory, "templates", TEMPLATES, &flags);
+    program.trace(|thread, at| {
+        let (main, put) = (at("main"), at("_ZN3lib3boxIiE3putEi"));
+        let (each, lambda) = (
+            at("_ZN3lib4eachIZ4mainEUliE_EEvT_"),
+            at("_ZZ4mainENKUliE_clEi"),
+        );
+        let (mine, ints, chars) = (at("_Z4minei"), at("_Z4takeIiEvT_"), at("_Z4takeIcEvT_"));
+        thread.enter(0, main, LIBC + 5, 900);
+        thread
+            .enter(10, put, main + 5, 800)
+            .exit(30, put, main + 5, 800);
+        thread.enter(100, each, main + 9, 800);
+        for time in [110, 150] {
+            thread
+                .enter(time, lambda, each + 5, 700)
+                .enter(time + 5, mine, lambda + 5, 600)
+                .exit(time + 10, mine, lambda + 5, 600)
+                .exit(time + 15, lambda, each + 5, 700);
+        }
+        thread.exit(200, each, main + 9, 800);
+        thread
+            .enter(300, ints, main + 13, 800)
+            .exit(310, ints, main + 13, 800);
+        thread
+            .enter(400, chars, main + 17, 800)
+            .exit(420, chars, main + 17, 800);
+        thread.exit(1000, main, LIBC + 5, 900);
+    });
+    program
+}
+
+#[test]
+fn names_are_short_unless_two_would_look_the_same_or_they_are_asked_for_whole() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    templates(path);
+    let (table, _) = said(path, &["report", "-s", "function"]);
+    for name in [
+        "lib::box::put(int)",
+        "lib::each(main::{lambda#1})",
+        "main::{lambda#1}(int)",
+    ] {
+        assert_eq!(
+            lines_with(&table, &format!("  {name}")).len(),
+            1,
+            "{name}: {table}"
+        );
+    }
+    // take(int) and take(char) differ by their parameters; each of them is told.
+    assert!(
+        table.contains("  take(int)\n") && table.contains("  take(char)\n"),
+        "{table}"
+    );
+    let (full, _) = said(path, &["report", "--names", "full"]);
+    assert!(full.contains("  lib::box<int>::put(int)\n"), "{full}");
+    assert!(full.contains("  void take<int>(int)\n"), "{full}");
+    // What programs read is whole.
+    let (csv, _) = said(path, &["report", "--format", "csv"]);
+    assert!(csv.contains(",lib::box<int>::put(int),"), "{csv}");
+    let (log, _) = said(path, &["replay"]);
+    assert!(log.contains("Enter     main::{lambda#1}(int)  <- lib::each(main::{lambda#1})\n"));
+    // A pattern means what is printed, too.
+    let (filtered, _) = said(path, &["report", "-F", "lib::box::put"]);
+    assert_eq!(filtered.lines().count(), 2, "{filtered}");
+}
+
+#[test]
+fn what_looks_the_same_is_told_apart() {
+    let directory = tempfile::tempdir().unwrap();
+    let source = "template <int N> void f() {}\nint main() { f<1>(); f<2>(); }\n";
+    let flags = ["-O0", "-finstrument-functions"];
+    let program = Program::compile(directory.path(), "same", source, &flags);
+    program.trace(|thread, at| {
+        for (time, function) in [(0, at("_Z1fILi1EEvv")), (10, at("_Z1fILi2EEvv"))] {
+            thread
+                .enter(time, function, LIBC + 5, 900)
+                .exit(time + 5, function, LIBC + 5, 900);
+        }
+    });
+    let (table, _) = said(directory.path(), &["report"]);
+    assert!(
+        table.contains("  f<1>()\n") && table.contains("  f<2>()\n"),
+        "{table}"
+    );
+}
+
+#[test]
+fn what_is_hidden_leaves_what_it_calls() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    templates(path);
+    let (tree, notes) = said(path, &["tree", "--strand", "1", "--hide", "lib::*"]);
+    assert!(
+        tree.contains("    main  1.000 µs\n      ×2 main::{lambda#1}(int)  15 ns\n"),
+        "{tree}"
+    );
+    assert!(tree.contains("        mine(int)  5 ns\n"), "{tree}");
+    assert!(
+        notes.ends_with("left out 2 of 9 calls: 2 by --hide\n"),
+        "{notes}"
+    );
+    // Its own time is its caller's.
+    let (csv, _) = said(path, &["report", "--hide", "lib::*", "--format", "csv"]);
+    assert!(
+        csv.contains("1,1000,940,1000,1000,1000,main,templates\n"),
+        "{csv}"
+    );
+    heddle(path)
+        .args(["report", "--hide", "nobody::*"])
+        .assert()
+        .code(2)
+        .stderr(predicates::str::contains(
+            "--hide 'nobody::*' matches no function",
+        ));
+}
+
+#[test]
+fn what_is_ones_own_is_told_by_the_source() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    fs::create_dir(path.join("library")).unwrap();
+    fs::write(
+        path.join("library/lib.hpp"),
+        "template <class F> void each(F f) { f(); f(); }\n",
+    )
+    .unwrap();
+    let source = "#include \"library/lib.hpp\"\nvoid mine() {}\nint main() { each(mine); }\n";
+    let flags = ["-O0", "-g", "-finstrument-functions"];
+    let program = Program::compile(path, "own", source, &flags);
+    program.trace(|thread, at| {
+        let (main, each, mine) = (at("main"), at("_Z4eachIPFvvEEvT_"), at("_Z4minev"));
+        thread
+            .enter(0, main, LIBC + 5, 900)
+            .enter(10, each, main + 5, 800);
+        for time in [20, 40] {
+            thread
+                .enter(time, mine, each + 5, 700)
+                .exit(time + 10, mine, each + 5, 700);
+        }
+        thread
+            .exit(100, each, main + 5, 800)
+            .exit(200, main, LIBC + 5, 900);
+    });
+    let functions = |mine: &str| {
+        let (csv, _) = said(path, &["report", "-s", "function", "--format", "csv", mine]);
+        let names = csv
+            .lines()
+            .skip(1)
+            .map(|line| line.split(',').nth(6).unwrap().to_owned());
+        names.collect::<Vec<_>>()
+    };
+    // Nothing of it is the system's.
+    assert_eq!(functions("--mine").len(), 3);
+    assert_eq!(
+        functions("--mine=library"),
+        ["void each<void (*)()>(void (*)())"]
+    );
+    let (log, _) = said(path, &["replay", "--exclude", "nothing|each"]);
+    assert!(
+        !log.contains("mine"),
+        "an --exclude leaves out what is inside: {log}"
+    );
+    heddle(path)
+        .args(["report", "--mine=elsewhere"])
+        .assert()
+        .code(2)
+        .stderr(predicates::str::contains(
+            "--mine: no function's source is below",
+        ));
+}
+
+#[test]
+fn a_suspension_is_a_line_with_its_place_and_who_resumed_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    written(path);
+    let (tree, _) = said(path, &["tree", "--strand", "2"]);
+    let line = TASK.lines().count() + 3;
+    let first = format!(
+        "    suspended at app.cpp:{line}, resumed by thread app  180 ns\n    step()  50 ns\n"
+    );
+    assert!(tree.contains(&first), "{tree}");
+    // The fiber is suspended in a call, and it is said in which.
+    let (tree, _) = said(path, &["tree", "--strand", "4"]);
+    let expected = "    body()  105 ns\n      step()  95 ns\n        suspended in step(), resumed by fiber body() on thread app  80 ns";
+    assert!(tree.contains(expected), "{tree}");
+}
+
+#[test]
+fn loops_are_there_once() {
+    let directory = tempfile::tempdir().unwrap();
+    let program = Program::build(directory.path());
+    program.trace(|thread, at| {
+        let (main, a, b) = (at("main"), at("_Z1Av"), at("_Z1Bv"));
+        thread.enter(0, main, LIBC + 5, 900);
+        for time in (10..310).step_by(30) {
+            thread
+                .enter(time, a, main + 5, 800)
+                .exit(time + 5, a, main + 5, 800)
+                .enter(time + 10, b, main + 9, 800)
+                .exit(time + 20, b, main + 9, 800);
+        }
+        thread.exit(400, main, LIBC + 5, 900);
+    });
+    let (tree, _) = said(directory.path(), &["tree", "--strand", "1"]);
+    let expected = "    main  400 ns\n      ×10 loop\n        A()  5 ns\n        B()  10 ns\n";
+    assert!(tree.ends_with(expected), "{tree}");
+}
+
+#[test]
+fn a_replay_may_be_of_one_strand_and_look_like_c() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    written(path);
+    let (tree, _) = said(path, &["replay", "--format", "tree", "--strand", "2"]);
+    assert!(
+        lines_with(&tree, "  50 ns  ")
+            .iter()
+            .any(|line| line.ends_with("step();")),
+        "{tree}"
+    );
+    assert!(lines_with(&tree, "1 app").is_empty(), "{tree}");
+    let (whole, _) = said(path, &["replay", "--format", "tree"]);
+    assert!(
+        whole.contains("  1 app ") && whole.contains("main() {\n"),
+        "{whole}"
+    );
+    let end = lines_with(&whole, "} /* main() */");
+    assert_eq!(end.len(), 1, "{whole}");
+    assert!(end[0].starts_with("     900 ns  "), "{whole}");
+    // As many calls begin as end.
+    assert_eq!(lines_with(&whole, " {\n").len(), 0);
+    let begun = whole.lines().filter(|line| line.ends_with(" {")).count();
+    assert_eq!(begun, lines_with(&whole, "} /*").len(), "{whole}");
+    heddle(path)
+        .args(["replay", "--strand", "77"])
+        .assert()
+        .code(1)
+        .stderr(predicates::str::contains(
+            "no strand 77; `heddle strands` lists",
+        ));
+}
+
+#[test]
+fn rows_are_by_caller_line_and_module() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let program = templates(path);
+    let csv = |by: &str| {
+        said(
+            path,
+            &["report", "--by", by, "-s", "function", "--format", "csv"],
+        )
+        .0
+    };
+    let callers = csv("caller");
+    assert!(
+        callers.starts_with("calls,total_ns,self_ns,min_ns,avg_ns,max_ns,function,module,caller\n")
+    );
+    let mine = "2,10,10,5,5,5,mine(int),templates,main::{lambda(int)#1}::operator()(int) const\n";
+    assert!(callers.contains(mine), "{callers}");
+    assert!(
+        callers.contains(",main,templates,[libc.so.6]+0x5\n"),
+        "{callers}"
+    );
+    let lines = csv("line");
+    let call = lines
+        .lines()
+        .find(|line| line.contains(",mine(int),"))
+        .unwrap();
+    let place = call.rsplit(',').next().unwrap();
+    assert!(place.starts_with("templates.cpp:"), "{lines}");
+    // All calls are within main's, which is of the same module.
+    assert_eq!(
+        csv("module").lines().nth(1).unwrap(),
+        "9,1000,1000,5,132,1000,templates,templates"
+    );
+    let (table, _) = said(path, &["report", "--by", "caller"]);
+    assert!(
+        table.contains("  mine(int)  <- main::{lambda#1}(int)\n"),
+        "{table}"
+    );
+    drop(program);
+}
+
+/// A function that calls itself from two places: its time is there once.
+#[test]
+fn a_recursion_from_several_lines_is_counted_once() {
+    let directory = tempfile::tempdir().unwrap();
+    let program = Program::build(directory.path());
+    program.trace(|thread, at| {
+        let a = at("_Z1Av");
+        thread
+            .enter(0, a, LIBC + 5, 900)
+            .enter(10, a, a + 5, 800)
+            .enter(20, a, a + 9, 700)
+            .exit(30, a, a + 9, 700)
+            .exit(50, a, a + 5, 800)
+            .exit(100, a, LIBC + 5, 900);
+    });
+    let arguments = ["report", "--by", "caller", "--format", "csv", "-s", "calls"];
+    let (csv, _) = said(directory.path(), &arguments);
+    // 40 of the outer one, and the inner one is within that.
+    assert!(csv.contains("2,40,40,10,25,40,A(),abc,A()\n"), "{csv}");
+}
+
+#[test]
+fn colours_are_there_when_they_are_asked_for() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    templates(path);
+    let plain = said(path, &["report"]).0;
+    assert!(!plain.contains('\x1b'));
+    let colored = said(path, &["report", "--color", "always"]).0;
+    assert!(colored.starts_with("\x1b[1m"), "{colored}");
+    assert!(
+        !said(path, &["report", "--color", "never"])
+            .0
+            .contains('\x1b')
+    );
+    // csv is for programs.
+    assert!(
+        !said(path, &["report", "--color", "always", "--format", "csv"])
+            .0
+            .contains('\x1b')
+    );
+}
+
+/// Two strands, of which one hands over to the other as it ends: that awaited it.
+#[test]
+fn who_awaits_is_who_goes_on_where_it_ends() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let source = "task inner() { co_return; }\ntask outer() { co_return; }\nint main() { inner(); outer(); }\n";
+    let flags = ["-std=c++20", "-g", "-finstrument-functions"];
+    let program = Program::compile(path, "app", &format!("{TASK}{source}"), &flags);
+    let [main, outer, inner, destroy] = [
+        " main",
+        "outerv.Frame.actor",
+        "innerv.Frame.actor",
+        "innerv.Frame.destroy",
+    ]
+    .map(|name| program.place(name));
+    let trace = TraceWriter::create(&path.join("heddle.trace")).unwrap();
+    let mut process = trace.process(4711, 1, program.path()).unwrap();
+    process.module(0, 0x100_0000, 0, None, program.path());
+    let (of_outer, of_inner) = (0x5581_0010, 0x5581_0090);
+    process
+        .thread(4711, "app")
+        .enter(0, main, 0, 900)
+        .capture(outer, of_outer, Some(0))
+        .enter(10, outer, main + 9, 800)
+        .exit(20, outer, 0, 800)
+        .capture(inner, of_inner, Some(0))
+        .enter(30, inner, main + 9, 800)
+        .exit(40, inner, 0, 800)
+        .capture(inner, of_inner, Some(2))
+        .enter(50, inner, main + 9, 800)
+        .exit(60, inner, 0, 800)
+        // A jump from one coroutine to the other: no call lies between.
+        .capture(outer, of_outer, Some(2))
+        .enter(61, outer, main + 9, 800)
+        .capture(destroy, of_inner, Some(4))
+        .enter(65, destroy, outer + 9, 700)
+        .exit(68, destroy, 0, 700)
+        .exit(70, outer, 0, 800)
+        .exit(100, main, 0, 900)
+        .finish()
+        .unwrap();
+    process.finish().unwrap();
+    let (tree, _) = said(path, &["tree", "--strand", "3"]);
+    assert!(tree.starts_with("coroutine inner() #3\n"), "{tree}");
+    assert!(tree.contains("  awaited by   outer() #2\n"), "{tree}");
+    let (tree, _) = said(path, &["tree", "--strand", "2"]);
+    assert!(!tree.contains("awaited by"), "{tree}");
+    assert!(
+        tree.contains("resumed by coroutine inner() on thread app  41 ns\n"),
+        "{tree}"
+    );
+}
