@@ -51,6 +51,8 @@ enum Verb {
     Replay(verbs::replay::Args),
     /// Print calls and times by function
     Report(verbs::report::Args),
+    /// Print calls and times by the calls that they are in: the call graph
+    Graph(verbs::graph::Args),
     /// List the threads, fibers and coroutines of a trace
     Strands(verbs::strands::Args),
     /// Print who made which strand: the asynchronous call tree
@@ -93,6 +95,7 @@ pub fn run() -> ExitCode {
         Verb::Pack(args) => verbs::pack::run(args),
         Verb::Replay(args) => verbs::replay::run(args),
         Verb::Report(args) => verbs::report::run(args),
+        Verb::Graph(args) => verbs::graph::run(args),
         Verb::Strands(args) => verbs::strands::run(args),
         Verb::Tree(args) => verbs::tree::run(args),
         Verb::Export(args) => verbs::export::run(args),

@@ -4,6 +4,7 @@
 pub mod check;
 pub mod export;
 pub mod flags;
+pub mod graph;
 pub mod info;
 pub mod new;
 pub mod pack;

@@ -56,6 +56,7 @@ const HEDDLE: Layers = &[
         "verbs::check",
         "verbs::export",
         "verbs::flags",
+        "verbs::graph",
         "verbs::info",
         "verbs::new",
         "verbs::pack",

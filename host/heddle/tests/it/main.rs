@@ -9,6 +9,7 @@ mod disturbed;
 mod export;
 mod filters;
 mod flags;
+mod graph;
 mod layers;
 mod leaving;
 mod makers;

@@ -1,0 +1,337 @@
+//! Calls added up by the calls that they are in.
+
+use crate::filter::{Filter, FilterArgs, Filterable, LeftOut, unwrap};
+use crate::names::{Names, printable};
+use heddle_calls::{Functions, Key, Loose, Span, Wanted};
+use heddle_strands::{Analysis, Call, Kind, Sink, Strand, StrandSpan, Unresolved};
+use heddle_trace_file::{Addr, Modules, Nanos, Remarks, Trace};
+use rustc_hash::FxHashMap;
+use std::collections::HashMap;
+
+/// Calls within so many others are not told apart: their time is that of the one around.
+pub const DEEPEST: usize = 1000;
+
+/// The calls of one function within the same calls; or strands of one kind and name, which hold
+/// their outermost calls.
+#[derive(Clone, Debug, Default)]
+pub struct Node {
+    pub name: String,
+    /// Calls, or strands.
+    pub calls: u64,
+    pub total: Nanos,
+    pub own: Nanos,
+    /// By total time, the longest first.
+    pub callees: Vec<Node>,
+}
+
+impl Node {
+    /// Adds what has the same name.
+    pub fn merge(&mut self, other: Node) {
+        self.calls += other.calls;
+        self.total.0 = self.total.0.saturating_add(other.total.0);
+        self.own.0 = self.own.0.saturating_add(other.own.0);
+        merge(&mut self.callees, other.callees);
+    }
+
+    /// Puts those that took long first.
+    pub fn sort(&mut self) {
+        sort(&mut self.callees);
+    }
+}
+
+/// Adds nodes to those of the same names.
+pub fn merge(all: &mut Vec<Node>, more: Vec<Node>) {
+    let at = all.iter().enumerate();
+    let mut at: HashMap<String, usize> =
+        at.map(|(index, node)| (node.name.clone(), index)).collect();
+    for node in more {
+        match at.get(&node.name) {
+            Some(&index) => all[index].merge(node),
+            None => {
+                at.insert(node.name.clone(), all.len());
+                all.push(node);
+            }
+        }
+    }
+}
+
+/// Puts nodes that took long first, all the way down.
+pub fn sort(nodes: &mut [Node]) {
+    nodes.sort_by(|a, b| b.total.cmp(&a.total).then_with(|| a.name.cmp(&b.name)));
+    nodes.iter_mut().for_each(Node::sort);
+}
+
+/// The graph, and what else is to be said.
+pub struct Graph {
+    /// Strands by kind and name.
+    pub strands: Vec<Node>,
+    /// Calls that are deeper than [`DEEPEST`].
+    pub deep: u64,
+    pub loose: Loose,
+    pub remarks: Remarks,
+    pub unresolved: Vec<Unresolved>,
+    pub left_out: Option<LeftOut>,
+}
+
+/// Reads the trace.
+///
+/// # Errors
+/// What reading the trace gives, and options that do not fit it.
+pub fn read(trace: &Trace, names: &mut Names<'_>, filter: &FilterArgs) -> anyhow::Result<Graph> {
+    let filter = Filter::new(filter, trace, names)?;
+    let wanted = Wanted::OneStrand;
+    let sink = |process: usize| Paths::new(trace.processes()[process].modules());
+    let (decoded, left_out) = match filter {
+        None => (
+            Analysis::each_call(trace, names.images(), wanted, sink)?,
+            None,
+        ),
+        Some(mut filter) => {
+            if filter.must_learn() {
+                let learning = |process| filter.learning(process);
+                let learned = Analysis::each_call(trace, names.images(), wanted, learning)?;
+                filter.learn(learned.sinks.into_iter().collect());
+            }
+            let over = |process| filter.over(process, sink(process));
+            let decoded = Analysis::each_call(trace, names.images(), wanted, over)?;
+            let (decoded, left_out) = unwrap(decoded);
+            (decoded, Some(left_out))
+        }
+    };
+    let mut graph = Graph {
+        strands: Vec::new(),
+        deep: 0,
+        loose: decoded.loose,
+        remarks: decoded.remarks,
+        unresolved: decoded.unresolved,
+        left_out,
+    };
+    for (process, paths) in decoded.sinks {
+        graph.deep += paths.deep;
+        let strands = paths.nodes(trace, process, names);
+        merge(&mut graph.strands, strands);
+    }
+    sort(&mut graph.strands);
+    Ok(graph)
+}
+
+/// What strands are named after.
+#[derive(PartialEq, Eq, Hash)]
+enum Named {
+    Given(Box<str>),
+    Entry(Option<Key>),
+    Unsure,
+}
+
+/// A place in the graph; the first are strands.
+struct Path {
+    function: u32,
+    calls: u64,
+    total: u64,
+    own: u64,
+    /// In the order of first calls.
+    callees: Vec<u32>,
+}
+
+/// The calls of a part of a process.
+struct Paths<'a> {
+    modules: &'a Modules,
+    functions: Functions,
+    /// By [`Call::number`].
+    numbers: Vec<u32>,
+    paths: Vec<Path>,
+    below: FxHashMap<(u32, u32), u32>,
+    roots: HashMap<(Kind, Named), u32>,
+    /// One strand of each root.
+    examples: Vec<(u32, Strand)>,
+    /// By slot: the root, and the open calls.
+    lives: Vec<(u32, Vec<u32>)>,
+    deep: u64,
+}
+
+const UNKNOWN: u32 = u32::MAX;
+
+impl<'a> Paths<'a> {
+    fn new(modules: &'a Modules) -> Self {
+        Paths {
+            modules,
+            functions: Functions::default(),
+            numbers: Vec::new(),
+            paths: Vec::new(),
+            below: FxHashMap::default(),
+            roots: HashMap::new(),
+            examples: Vec::new(),
+            lives: Vec::new(),
+            deep: 0,
+        }
+    }
+
+    fn key(&self, address: Addr, time: Nanos) -> Key {
+        Key {
+            address,
+            generation: self.modules.generation(time),
+        }
+    }
+
+    fn path(&mut self, function: u32) -> u32 {
+        self.paths.push(Path {
+            function,
+            calls: 0,
+            total: 0,
+            own: 0,
+            callees: Vec::new(),
+        });
+        self.paths.len() as u32 - 1
+    }
+
+    fn function(&mut self, call: &Call) -> u32 {
+        let index = call.number as usize;
+        if let Some(&known) = self.numbers.get(index).filter(|&&known| known != UNKNOWN) {
+            return known;
+        }
+        let id = self.functions.id(self.key(call.function, call.enter)).0;
+        if index >= self.numbers.len() {
+            self.numbers.resize(index + 1, UNKNOWN);
+        }
+        self.numbers[index] = id;
+        id
+    }
+
+    /// The strand's calls are from now on below the root of its name.
+    fn join(&mut self, strand: &Strand) {
+        let named = match strand.name() {
+            Some(name) => Named::Given(name.into()),
+            None if !strand.is_one() => Named::Unsure,
+            None => Named::Entry(
+                strand
+                    .entry()
+                    .map(|(address, time)| self.key(address, time)),
+            ),
+        };
+        let key = (strand.kind, named);
+        let root = match self.roots.get(&key) {
+            Some(&root) => root,
+            None => {
+                let root = self.path(UNKNOWN);
+                self.roots.insert(key, root);
+                self.examples.push((root, strand.clone()));
+                root
+            }
+        };
+        let slot = strand.slot as usize;
+        if slot >= self.lives.len() {
+            self.lives.resize_with(slot + 1, Default::default);
+        }
+        self.lives[slot].0 = root;
+    }
+
+    fn add(&mut self, path: u32, span: &Span) {
+        let path = &mut self.paths[path as usize];
+        path.calls += 1;
+        path.total = path.total.saturating_add(span.duration().0);
+        path.own = path.own.saturating_add(span.own().0);
+    }
+
+    /// The strands, with names.
+    fn nodes(&self, trace: &Trace, process: usize, names: &mut Names<'_>) -> Vec<Node> {
+        let several = trace.processes().len() > 1;
+        let mut strands: Vec<Node> = Vec::new();
+        for (root, example) in &self.examples {
+            let callees = self.below(*root, process, names);
+            let name = match example.kind {
+                Kind::Thread => printable(example.name().unwrap_or("?")),
+                _ => names.strand(example).to_string(),
+            };
+            let pid = match several {
+                true => format!(" of {}", trace.processes()[process].pid()),
+                false => String::new(),
+            };
+            let sum = |time: fn(&Node) -> Nanos| callees.iter().map(|node| time(node).0).sum();
+            let node = Node {
+                name: format!("{} {name}{pid}", example.kind.name()),
+                calls: self.paths[*root as usize].calls,
+                total: Nanos(sum(|node| node.total)),
+                own: Nanos(0),
+                callees,
+            };
+            merge(&mut strands, vec![node]);
+        }
+        strands.retain(|strand| !strand.callees.is_empty());
+        strands
+    }
+
+    fn below(&self, path: u32, process: usize, names: &mut Names<'_>) -> Vec<Node> {
+        let mut callees = Vec::new();
+        for &callee in &self.paths[path as usize].callees {
+            let path = &self.paths[callee as usize];
+            let key = self.functions.keys()[path.function as usize];
+            let time = self.modules.time_of(key.address, key.generation);
+            let location = names.function(process, key.address, time);
+            callees.push(Node {
+                name: names.shown(&location).to_owned(),
+                calls: path.calls,
+                total: Nanos(path.total),
+                own: Nanos(path.own),
+                callees: self.below(callee, process, names),
+            });
+        }
+        // Two functions may have one name.
+        let mut merged = Vec::new();
+        merge(&mut merged, callees);
+        merged
+    }
+}
+
+impl Sink for Paths<'_> {
+    fn born(&mut self, strand: &Strand) {
+        self.join(strand);
+    }
+
+    fn named(&mut self, strand: &Strand) {
+        self.join(strand);
+    }
+
+    fn enter(&mut self, call: &Call) {
+        let function = self.function(call);
+        let (root, open) = &self.lives[call.slot as usize];
+        let around = open.last().copied().unwrap_or(*root);
+        let depth = open.len();
+        let path = if depth >= DEEPEST {
+            self.deep += 1;
+            around
+        } else if let Some(&known) = self.below.get(&(around, function)) {
+            known
+        } else {
+            let path = self.path(function);
+            self.below.insert((around, function), path);
+            self.paths[around as usize].callees.push(path);
+            path
+        };
+        self.lives[call.slot as usize].1.push(path);
+    }
+
+    fn leave(&mut self, span: &StrandSpan) {
+        let open = &mut self.lives[span.slot as usize].1;
+        let Some(path) = open.pop() else { return };
+        if open.len() < DEEPEST {
+            self.add(path, &span.span);
+        } else {
+            // Its caller's time, which has it not.
+            let own = span.span.own().0;
+            let path = &mut self.paths[path as usize];
+            path.own = path.own.saturating_add(own);
+        }
+    }
+
+    fn ended(&mut self, strand: &Strand) {
+        let root = self.lives[strand.slot as usize].0;
+        self.paths[root as usize].calls += 1;
+        self.had_no_calls(strand);
+    }
+}
+
+impl Filterable for Paths<'_> {
+    fn had_no_calls(&mut self, strand: &Strand) {
+        self.lives[strand.slot as usize].1.clear();
+    }
+}
