@@ -53,6 +53,8 @@ enum Verb {
     Report(verbs::report::Args),
     /// Print calls and times by the calls that they are in: the call graph
     Graph(verbs::graph::Args),
+    /// Compare the calls of two traces by function
+    Diff(verbs::diff::Args),
     /// List the threads, fibers and coroutines of a trace
     Strands(verbs::strands::Args),
     /// Print who made which strand: the asynchronous call tree
@@ -96,6 +98,7 @@ pub fn run() -> ExitCode {
         Verb::Replay(args) => verbs::replay::run(args),
         Verb::Report(args) => verbs::report::run(args),
         Verb::Graph(args) => verbs::graph::run(args),
+        Verb::Diff(args) => verbs::diff::run(args),
         Verb::Strands(args) => verbs::strands::run(args),
         Verb::Tree(args) => verbs::tree::run(args),
         Verb::Export(args) => verbs::export::run(args),

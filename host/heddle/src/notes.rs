@@ -318,7 +318,7 @@ pub fn were(number: u64, thing: &str) -> String {
 }
 
 /// `1 fiber is`, `2 fibers are`.
-fn are(number: u64, thing: &str) -> String {
+pub fn are(number: u64, thing: &str) -> String {
     format!(
         "{} {}",
         counted(number, thing),

@@ -20,6 +20,9 @@ pub const FAINT: Style = Style::new().dimmed();
 pub const WAITING: Style = anstyle::AnsiColor::Yellow.on_default();
 /// What a line is about.
 pub const SUBJECT: Style = anstyle::AnsiColor::Cyan.on_default();
+/// What got worse, and what got better.
+pub const WORSE: Style = anstyle::AnsiColor::Red.on_default();
+pub const BETTER: Style = anstyle::AnsiColor::Green.on_default();
 
 /// How a result looks.
 #[derive(Clone, Copy, Debug, Default)]

@@ -5,6 +5,7 @@
 mod answers;
 mod common;
 mod coroutines;
+mod diff;
 mod disturbed;
 mod export;
 mod filters;

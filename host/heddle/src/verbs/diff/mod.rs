@@ -1,0 +1,91 @@
+//! `heddle diff`: docs/diff.md.
+
+mod print;
+mod read;
+mod row;
+mod spread;
+
+use crate::filter::FilterArgs;
+use crate::names::NamesArg;
+use crate::trace_arg::Unpacking;
+use crate::{notes, output, screen};
+use row::Row;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Arguments of `heddle diff`.
+#[derive(clap::Args)]
+pub struct Args {
+    /// The trace of the run before
+    before: PathBuf,
+    /// The trace of the run after
+    after: PathBuf,
+    #[command(flatten)]
+    unpacking: Unpacking,
+    /// table and md are for people; in csv and json times are nanoseconds
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    format: Format,
+    /// Print only the first N rows
+    #[arg(short = 'n', long, value_name = "N")]
+    limit: Option<usize>,
+    /// End with exit code 3 if a function that has a hundredth of the time or more takes longer by
+    /// more than this, and that is no noise
+    #[arg(long, value_name = "PERCENT")]
+    fail_if_slower: Option<f64>,
+    #[command(flatten)]
+    names: NamesArg,
+    #[command(flatten)]
+    filter: FilterArgs,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    Table,
+    Json,
+    Csv,
+    Md,
+}
+
+/// Runs `heddle diff`.
+pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let read = |path: &PathBuf| -> anyhow::Result<_> {
+        let trace = args.unpacking.open(path)?;
+        read::read(&trace, &args.filter)
+    };
+    let (before, after) = (read(&args.before)?, read(&args.after)?);
+    let rows = row::rows(&before, &after);
+    let shown = &rows[..rows.len().min(args.limit.unwrap_or(usize::MAX))];
+    match args.format {
+        Format::Table => {
+            screen::show(|out, look| Ok(print::table(out, look, shown, &rows, args.names.names)?))?;
+        }
+        Format::Json => output::print(|out| print::json(out, shown))?,
+        Format::Csv => output::print(|out| Ok(print::csv(out, shown)?))?,
+        Format::Md => output::print(|out| Ok(print::markdown(out, shown, args.names.names)?))?,
+    }
+    let Some(most) = args.fail_if_slower else {
+        return Ok(ExitCode::SUCCESS);
+    };
+    let slower = too_slow(&rows, most);
+    let Some(worst) = slower.first() else {
+        return Ok(ExitCode::SUCCESS);
+    };
+    notes::error(format_args!(
+        "{} slower by more than {most} %: `{}` took {}, and {} before",
+        notes::are(slower.len() as u64, "function"),
+        worst.function,
+        worst.own[1],
+        worst.own[0]
+    ));
+    Ok(ExitCode::from(3))
+}
+
+/// The functions that are slower by more than this, and count.
+fn too_slow(rows: &[Row], percent: f64) -> Vec<&Row> {
+    let all: u64 = rows.iter().map(|row| row.own[1].0).sum();
+    let slower = rows.iter().filter(|row| {
+        let counts = u128::from(row.own[1].0) * 100 >= u128::from(all);
+        counts && row.slower_by().is_some_and(|by| by > percent)
+    });
+    slower.collect()
+}

@@ -1,0 +1,153 @@
+//! Rows as a table, JSON, CSV and Markdown.
+
+use super::row::{Row, What};
+use crate::cells::{escape, quote};
+use crate::names::Length;
+use crate::screen::{BETTER, FAINT, HEADING, Look, WORSE};
+use heddle_symbols::short_name;
+use heddle_trace_file::Nanos;
+use serde_json::{Value, json};
+use std::io::{self, Write};
+
+const HEADINGS: [&str; 8] = [
+    "calls", "then", "self", "then", "change", "each", "then", "",
+];
+const WIDTHS: [usize; 8] = [10, 10, 12, 12, 10, 12, 12, 13];
+/// On a narrow terminal these are left out, until so many characters are left for the function.
+const LESS: [usize; 4] = [5, 6, 0, 1];
+const NAME: usize = 24;
+
+fn cells(row: &Row) -> [String; 8] {
+    let time = |time: Option<Nanos>| time.map_or_else(|| "-".to_owned(), |time| time.to_string());
+    let change = match row.percent() {
+        Some(percent) if percent.abs() < 10_000.0 => format!("{percent:+.1} %"),
+        Some(_) => "> 100×".to_owned(),
+        None => "-".to_owned(),
+    };
+    [
+        row.calls[0].to_string(),
+        row.calls[1].to_string(),
+        row.own[0].to_string(),
+        row.own[1].to_string(),
+        change,
+        time(row.each[0]),
+        time(row.each[1]),
+        row.what.word().to_owned(),
+    ]
+}
+
+fn name(row: &Row, length: Length) -> String {
+    match length {
+        Length::Short => short_name(&row.function),
+        Length::Full => row.function.clone(),
+    }
+}
+
+/// Aligned columns; the last line is of `all` rows.
+pub fn table(
+    out: &mut dyn Write,
+    look: &Look,
+    rows: &[Row],
+    all: &[Row],
+    length: Length,
+) -> io::Result<()> {
+    let shown = look.columns(WIDTHS, &LESS, NAME);
+    let line = |cells: [String; 8]| {
+        let shown = (0..8).filter(|&index| shown[index]);
+        let padded = shown.map(|index| {
+            let width = WIDTHS[index];
+            format!("{:>width$}", cells[index])
+        });
+        padded.collect::<String>()
+    };
+    let heading = line(HEADINGS.map(str::to_owned)) + "  function";
+    writeln!(out, "{}", look.paint(HEADING, heading))?;
+    for row in rows {
+        let text = line(cells(row));
+        match row.what {
+            What::Slower | What::More | What::New => write!(out, "{}", look.paint(WORSE, text))?,
+            What::Faster | What::Fewer | What::Gone => write!(out, "{}", look.paint(BETTER, text))?,
+            What::Noise | What::Unknown => write!(out, "{}", look.paint(FAINT, text))?,
+        }
+        writeln!(out, "  {}", name(row, length))?;
+    }
+    let sum = |figure: &dyn Fn(&Row) -> u64| all.iter().map(figure).sum::<u64>();
+    let mut whole = Row {
+        function: "all".to_owned(),
+        calls: [0, 1].map(|run| sum(&|row| row.calls[run])),
+        own: [0, 1].map(|run| Nanos(sum(&|row| row.own[run].0))),
+        each: [None; 2],
+        what: What::Unknown,
+    };
+    whole.function = format!(
+        "all {}",
+        crate::notes::counted(all.len() as u64, "function")
+    );
+    let mut cells = cells(&whole);
+    cells[7].clear();
+    writeln!(out, "{}  {}", line(cells), whole.function)
+}
+
+/// A JSON array, an object a row.
+pub fn json(out: &mut dyn Write, rows: &[Row]) -> anyhow::Result<()> {
+    let object = |row: &Row| {
+        let each = row.each.map(|time| time.map(|time| time.0));
+        json!({
+            "function": row.function,
+            "calls_before": row.calls[0],
+            "calls_after": row.calls[1],
+            "self_before_ns": row.own[0].0,
+            "self_after_ns": row.own[1].0,
+            "avg_before_ns": each[0],
+            "avg_after_ns": each[1],
+            "change_percent": row.percent(),
+            "what": row.what.word(),
+        })
+    };
+    let all: Vec<Value> = rows.iter().map(object).collect();
+    serde_json::to_writer_pretty(&mut *out, &all)?;
+    writeln!(out)?;
+    Ok(())
+}
+
+/// Comma-separated values; empty where there is none.
+pub fn csv(out: &mut dyn Write, rows: &[Row]) -> io::Result<()> {
+    writeln!(
+        out,
+        "calls_before,calls_after,self_before_ns,self_after_ns,avg_before_ns,avg_after_ns,change_percent,what,function"
+    )?;
+    for row in rows {
+        let [before, after] = row
+            .each
+            .map(|time| time.map_or(String::new(), |time| time.0.to_string()));
+        let percent = row
+            .percent()
+            .map_or(String::new(), |percent| format!("{percent:.2}"));
+        writeln!(
+            out,
+            "{},{},{},{},{before},{after},{percent},{},{}",
+            row.calls[0],
+            row.calls[1],
+            row.own[0].0,
+            row.own[1].0,
+            row.what.word(),
+            quote(&row.function)
+        )?;
+    }
+    Ok(())
+}
+
+/// A Markdown table.
+pub fn markdown(out: &mut dyn Write, rows: &[Row], length: Length) -> io::Result<()> {
+    writeln!(out, "| {} | function |", HEADINGS.join(" | "))?;
+    writeln!(out, "|{}---|", "--:|".repeat(HEADINGS.len()))?;
+    for row in rows {
+        writeln!(
+            out,
+            "| {} | {} |",
+            cells(row).join(" | "),
+            escape(&name(row, length))
+        )?;
+    }
+    Ok(())
+}
