@@ -67,6 +67,8 @@ enum Verb {
     Info(verbs::info::Args),
     /// Print the compiler flags that make a program recordable
     Flags(verbs::flags::Args),
+    /// Print what completes this command's words in a shell
+    Completions(verbs::completions::Args),
 }
 
 /// The command line as clap describes it, for manual pages and completions.
@@ -105,6 +107,7 @@ pub fn run() -> ExitCode {
         Verb::Check(args) => verbs::check::run(args),
         Verb::Info(args) => verbs::info::run(args),
         Verb::Flags(args) => verbs::flags::run(args),
+        Verb::Completions(args) => verbs::completions::run(&args, command()),
     };
     result.unwrap_or_else(|error| {
         notes::error(format_args!("{error:#}"));

@@ -2,6 +2,7 @@
 //! a crate of its own, host/compare.
 
 pub mod check;
+pub mod completions;
 pub mod diff;
 pub mod export;
 pub mod flags;

@@ -54,6 +54,7 @@ const HEDDLE: Layers = &[
     // No verb knows another.
     &[
         "verbs::check",
+        "verbs::completions",
         "verbs::diff",
         "verbs::export",
         "verbs::flags",

@@ -421,3 +421,24 @@ fn who_awaits_is_who_goes_on_where_it_ends() {
         "{tree}"
     );
 }
+
+#[test]
+fn completions_know_every_command() {
+    let directory = tempfile::tempdir().unwrap();
+    for shell in ["bash", "zsh", "fish"] {
+        let (text, _) = said(directory.path(), &["completions", shell]);
+        for command in ["record", "graph", "fail-if-slower", "completions"] {
+            assert!(text.contains(command), "{shell}: {command}");
+        }
+    }
+    // The shell itself takes them.
+    let (text, _) = said(directory.path(), &["completions", "bash"]);
+    let script = format!(
+        "{text}\nCOMP_WORDS=(heddle gra) COMP_CWORD=1; _heddle heddle gra heddle; echo \"${{COMPREPLY[@]}}\""
+    );
+    let output = std::process::Command::new("bash")
+        .args(["-c", &script])
+        .output()
+        .unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), "graph");
+}
