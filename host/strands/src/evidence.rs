@@ -214,8 +214,8 @@ impl<'a> Evidence<'a> {
         distance >= LITTLE && least.is_some_and(|&least| distance > 2 * least)
     }
 
-    /// Whether a call by uninstrumented code is far below the call above it, and another of the kind
-    /// was much nearer to its own: a frame may be that large, or it is on another stack.
+    /// Whether a call by uninstrumented code is far below the call above it, and another of the
+    /// kind was much nearer to its own: a frame may be that large, or it is on another stack.
     pub fn is_further_than_others(&self, start: &Start, distance: u64) -> bool {
         let nearest = self.facts().nearest.get(&(start.site, start.function));
         distance >= DOUBTFUL && nearest.is_none_or(|&nearest| distance > 4 * nearest)

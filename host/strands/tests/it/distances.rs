@@ -1,5 +1,5 @@
-//! Stacks often lie at equal distances: where calls are missing, a call of another stack must not be
-//! put below one that happens to be as far above.
+//! Stacks often lie at equal distances: where calls are missing, a call of another stack must not
+//! be put below one that happens to be as far above.
 
 use crate::log::{Log, Told};
 use crate::marks::{decoded, strand_of};

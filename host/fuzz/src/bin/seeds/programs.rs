@@ -52,7 +52,11 @@ int last(int n) { return leaf(n + 2); }
 /// What arguments and results may be: every class of value that a recipe finds.
 const VALUES: &str = r#"
 namespace std { namespace __cxx11 {
-template <class C, class T, class A> struct basic_string { char* data; unsigned long size; char room[16]; };
+template <class C, class T, class A> struct basic_string {
+  char* data;
+  unsigned long size;
+  char room[16];
+};
 }
 using string = __cxx11::basic_string<char, int, int>;
 }
