@@ -151,9 +151,9 @@ class Holders {
 
   /// A store to the stack, which may be to a part of the word.
   void store(const Instruction& what, bool holds) {
-    constexpr std::int32_t kLongest = 8;
-    const bool apart = what.base == base_ &&
-                       (what.offset - offset_ >= kLongest || offset_ - what.offset >= kLongest);
+    constexpr std::int64_t kLongest = 8;
+    const std::int64_t above = std::int64_t{what.offset} - offset_;
+    const bool apart = what.base == base_ && (above >= kLongest || -above >= kLongest);
     if (!apart) base_ = kNoBase;
     if (!holds || !what.wide) return;
     base_ = what.base;
