@@ -599,6 +599,164 @@ static void forked_within(void) {
   child_is_well();
 }
 
+// A thread waits for `ledger` while it holds `outer`, for which another one waits.
+static pthread_mutex_t outer = PTHREAD_MUTEX_INITIALIZER;
+
+static void* hold_ledger(void* number) {
+  (void)number;
+  pthread_mutex_lock(&ledger);
+  atomic_store(&ready, 1);
+  until_asleep(&tids[2]);
+  pthread_mutex_unlock(&ledger);
+  return NULL;
+}
+
+static void* hold_outer(void* number) {
+  (void)number;
+  until(&ready, 1);
+  pthread_mutex_lock(&outer);
+  tell(&tids[1]);
+  pthread_mutex_lock(&ledger);
+  pthread_mutex_unlock(&ledger);
+  pthread_mutex_unlock(&outer);
+  return NULL;
+}
+
+static void* wait_for_outer(void* number) {
+  (void)number;
+  until_asleep(&tids[1]);
+  tell(&tids[2]);
+  pthread_mutex_lock(&outer);
+  pthread_mutex_unlock(&outer);
+  return NULL;
+}
+
+static void nested(void) {
+  routines[0] = hold_ledger;
+  routines[1] = hold_outer;
+  routines[2] = wait_for_outer;
+  run(3);
+}
+
+// In each of so many turns, one thread has the mutex until the other waits for it.
+enum { TURNS = 20 };
+
+static void* hold_in_turns(void* number) {
+  (void)number;
+  for (long turn = 0; turn < TURNS; ++turn) {
+    until(&given, turn);
+    atomic_store(&tids[1], 0);
+    pthread_mutex_lock(&ledger);
+    atomic_store(&ready, turn + 1);
+    until_asleep(&tids[1]);
+    pthread_mutex_unlock(&ledger);
+  }
+  return NULL;
+}
+
+static void* wait_in_turns(void* number) {
+  (void)number;
+  for (long turn = 0; turn < TURNS; ++turn) {
+    until(&ready, turn + 1);
+    tell(&tids[1]);
+    pthread_mutex_lock(&ledger);
+    pthread_mutex_unlock(&ledger);
+    atomic_store(&given, turn + 1);
+  }
+  return NULL;
+}
+
+static void turns(void) {
+  routines[0] = hold_in_turns;
+  routines[1] = wait_in_turns;
+  run(2);
+}
+
+// In each of so many turns, a thread has a mutex until another waits for it, and waits within it
+// itself only then.
+static void* hold_and_wait_later(void* number) {
+  (void)number;
+  for (long turn = 0; turn < TURNS; ++turn) {
+    until(&given, turn);
+    atomic_store(&tids[1], 0);
+    pthread_mutex_lock(&ledger);
+    atomic_store(&ready, turn + 1);
+    until_asleep(&tids[1]);
+    tell(&tids[0]);
+    sem_wait(&tokens);
+    atomic_store(&tids[0], 0);
+    pthread_mutex_unlock(&ledger);
+  }
+  return NULL;
+}
+
+static void* wake_holder(void* number) {
+  (void)number;
+  for (long turn = 0; turn < TURNS; ++turn) {
+    until_asleep(&tids[0]);
+    sem_post(&tokens);
+    until(&given, turn + 1);
+  }
+  return NULL;
+}
+
+static void later(void) {
+  sem_init(&tokens, 0, 0);
+  routines[0] = hold_and_wait_later;
+  routines[1] = wait_in_turns;
+  routines[2] = wake_holder;
+  run(3);
+}
+
+// Three threads wait at once, 50 ms.
+static void* hold_for_three(void* number) {
+  (void)number;
+  pthread_mutex_lock(&ledger);
+  atomic_store(&ready, 1);
+  for (int i = 1; i < THREADS; ++i) until_asleep(&tids[i]);
+  nap(50);
+  pthread_mutex_unlock(&ledger);
+  return NULL;
+}
+
+static void* wait_with_others(void* number) {
+  until(&ready, 1);
+  tell(&tids[(long)number]);
+  pthread_mutex_lock(&ledger);
+  pthread_mutex_unlock(&ledger);
+  return NULL;
+}
+
+static void together(void) {
+  routines[0] = hold_for_three;
+  for (int i = 1; i < THREADS; ++i) routines[i] = wait_with_others;
+  run(THREADS);
+  // The run is longer than their waits are together, which would limit what is said of these.
+  nap(400);
+}
+
+// Threads that disturb one another without any lock, and as many of them as you like.
+static atomic_long neighbours[THREADS];
+
+static void* count_beside(void* number) {
+  for (int i = 0; i < 1000 * ROUNDS; ++i)
+    atomic_fetch_add_explicit(&neighbours[(long)number], 1, memory_order_relaxed);
+  return NULL;
+}
+
+static void sharing(void) {
+  for (int i = 0; i < 2; ++i) routines[i] = count_beside;
+  run(2);
+}
+
+static void crowded(void) {
+  enum { CROWD = 64 };
+  pthread_t all[CROWD];
+  for (long i = 0; i < CROWD; ++i)
+    require(pthread_create(&all[i], NULL, count_beside, (void*)(i % THREADS)) == 0, "no thread");
+  for (int i = 0; i < CROWD; ++i) require(pthread_join(all[i], NULL) == 0, "no join");
+}
+
 int main(int count, char** arguments) {
   static const struct {
     const char* name;
@@ -620,7 +778,13 @@ int main(int count, char** arguments) {
              {"joins", joins},
              {"handler", handler},
              {"forked", forked},
-             {"forked-within", forked_within}};
+             {"forked-within", forked_within},
+             {"nested", nested},
+             {"turns", turns},
+             {"later", later},
+             {"together", together},
+             {"sharing", sharing},
+             {"crowded", crowded}};
   for (unsigned i = 0; i < sizeof all / sizeof *all; ++i) {
     if (count > 1 && strcmp(arguments[1], all[i].name) == 0) {
       all[i].run();

@@ -63,6 +63,8 @@ enum Verb {
     Export(verbs::export::Args),
     /// Compare a trace with an expected call tree
     Check(verbs::check::Args),
+    /// Say what waits tell about locks: what they can cost, and which a scheduler could replace
+    Advise(verbs::advise::Args),
     /// Print what a trace holds
     Info(verbs::info::Args),
     /// Print the compiler flags that make a program recordable
@@ -105,6 +107,7 @@ pub fn run() -> ExitCode {
         Verb::Tree(args) => verbs::tree::run(args),
         Verb::Export(args) => verbs::export::run(args),
         Verb::Check(args) => verbs::check::run(args),
+        Verb::Advise(args) => verbs::advise::run(args),
         Verb::Info(args) => verbs::info::run(args),
         Verb::Flags(args) => verbs::flags::run(args),
         Verb::Completions(args) => verbs::completions::run(&args, command()),

@@ -1,6 +1,7 @@
 //! One file or folder for each verb: its arguments (clap stops here) and what it does. `compare` is
 //! a crate of its own, host/compare.
 
+pub mod advise;
 pub mod check;
 pub mod completions;
 pub mod diff;

@@ -5,6 +5,7 @@ use super::blocked::Blocked;
 use super::key::Key;
 use super::names::{Describe, Met, is_wrapper};
 use super::sum::Sum;
+use super::waiters::{Latest, Waiters};
 use crate::names::Names;
 use heddle_calls::End;
 use heddle_strands::{Call, Kind, Sink, Strand, StrandId, StrandSpan};
@@ -29,6 +30,12 @@ pub struct Collect<'a> {
     /// The waits that have not ended, by thread, innermost last: a handler may wait within one.
     waiting: FxHashMap<usize, Vec<Open>>,
     sums: BTreeMap<Key, Sum>,
+    waiters: Waiters,
+    /// The waits of each thread that began last.
+    latest: FxHashMap<usize, Latest>,
+    /// Of the process's first event and its last.
+    first: Nanos,
+    last: Nanos,
     blocked: Vec<Open>,
     /// Labels of strands that waits had not ended of.
     labels: FxHashMap<StrandId, Rc<str>>,
@@ -50,6 +57,17 @@ struct Open {
     holder: Option<Holder>,
     timed: bool,
     writes: bool,
+    /// What the holder did when it began: not known of what was free.
+    holder_was: Option<HolderWas>,
+}
+
+/// What the holder of an object did when another began to wait for that.
+#[derive(Clone, Copy)]
+enum HolderWas {
+    /// This thread ran, or waited for something that is not recorded.
+    NotWaiting(usize),
+    /// Its thread waited for another object, since a time.
+    Waiting(usize, Nanos),
 }
 
 impl<'a> Collect<'a> {
@@ -62,6 +80,10 @@ impl<'a> Collect<'a> {
             open: FxHashMap::default(),
             waiting: FxHashMap::default(),
             sums: BTreeMap::new(),
+            waiters: Waiters::default(),
+            latest: FxHashMap::default(),
+            first: Nanos(u64::MAX),
+            last: Nanos(0),
             blocked: Vec::new(),
             labels: FxHashMap::default(),
             announced: Vec::new(),
@@ -113,6 +135,10 @@ impl<'a> Collect<'a> {
             Some(number) => Key::Number(process, number),
             None => Key::Address(process, wait.address().0),
         };
+        let holder_was = self.holder_was(key, &wait, time);
+        self.waiters.begin(key, time);
+        let latest = self.latest.entry(thread).or_default();
+        latest.begin(key, time);
         let open = Open {
             key,
             kind: wait.kind,
@@ -125,16 +151,66 @@ impl<'a> Collect<'a> {
             holder: wait.holder(),
             timed: wait.timed,
             writes: wait.writes,
+            holder_was,
         };
         self.waiting.entry(thread).or_default().push(open);
     }
 
+    /// A condition's wait lets its mutex go, so it says nothing of what its thread holds; nor does
+    /// a reader of several, of whom the latest alone is known.
+    fn holder_was(&self, key: Key, wait: &Wait<'_>, time: Nanos) -> Option<HolderWas> {
+        if !matches!(wait.kind, ObjectKind::Mutex | ObjectKind::SpinLock) {
+            return None;
+        }
+        let holder = wait.holder().filter(|holder| !holder.released)?;
+        let thread = self.describe.thread(self.process, holder.tid, time)?;
+        match self.waiting.get(&thread).and_then(|waits| waits.last()) {
+            None => Some(HolderWas::NotWaiting(thread)),
+            Some(open) if open.kind == ObjectKind::Condition || open.key == key => None,
+            Some(open) => Some(HolderWas::Waiting(thread, open.begin)),
+        }
+    }
+
+    /// Whether the holder waited for another object all through a wait that has ended; `None`: that
+    /// is not known. A holder that still waits has let go before it began to, unless the waiter has
+    /// given up. One that began to wait meanwhile may have done so before it let go or after.
+    fn is_nested(&self, open: &Open, error: i32) -> Option<bool> {
+        let (thread, begin) = match open.holder_was? {
+            HolderWas::NotWaiting(thread) => {
+                let latest = self.latest.get(&thread);
+                let begin = latest.and_then(|latest| latest.for_other_than(open.key));
+                return begin
+                    .is_none_or(|begin| begin < open.begin)
+                    .then_some(false);
+            }
+            HolderWas::Waiting(thread, begin) => (thread, begin),
+        };
+        let waits = self.waiting.get(&thread).into_iter().flatten();
+        let still = waits.into_iter().any(|wait| wait.begin == begin);
+        (!still || error == libc::ETIMEDOUT).then_some(true)
+    }
+
+    /// From the first event to the last.
+    pub fn span(&self) -> Nanos {
+        Nanos(self.last.0.saturating_sub(self.first.0))
+    }
+
+    /// Adds the time in which somebody waited, if this was the last one to do so.
+    fn cover(&mut self, open: &Open, time: Nanos) {
+        if let Some(took) = self.waiters.end(open.key, time) {
+            let sum = self.sum(open.key, open.kind, open.address);
+            sum.covered = Nanos(sum.covered.0.saturating_add(took.0));
+        }
+    }
+
     fn end(&mut self, open: Open, time: Nanos, error: i32) {
+        self.cover(&open, time);
         // Not a wait after all.
         if [LAST_TO_COME, libc::EAGAIN, libc::EDEADLK, libc::EINVAL].contains(&error) {
             return;
         }
         let took = time - open.begin;
+        let nested = self.is_nested(&open, error);
         let holder = open.holder.filter(|_| open.kind.is_held());
         let names = &mut *self.names.borrow_mut();
         let name = |holder| {
@@ -146,6 +222,8 @@ impl<'a> Collect<'a> {
         let sum = sum.or_insert_with(|| Sum::new(open.kind, open.address));
         sum.all.add(took);
         sum.timeouts += u64::from(error == libc::ETIMEDOUT);
+        sum.looks += u64::from(nested.is_some());
+        sum.nested += u64::from(nested == Some(true));
         sum.waiters.entry(open.function).or_default().add(took);
         if let Some(holder) = holder {
             sum.holders.entry(holder).or_default().add(took);
@@ -302,12 +380,15 @@ impl Sink for Collect<'_> {
         }
         let left = self.waiting.remove(&strand.thread());
         let thread = &self.trace.processes()[self.process].threads()[strand.thread()];
+        self.first = self.first.min(thread.first());
+        self.last = self.last.max(strand.last);
         for open in left.into_iter().flatten() {
             if thread.ended() {
                 self.end(open, strand.last, 0);
             } else {
                 let label = label(self);
                 self.labels.entry(open.strand).or_insert(label);
+                self.cover(&open, strand.last);
                 self.blocked.push(open);
             }
         }

@@ -6,6 +6,7 @@ mod collect;
 mod key;
 mod names;
 mod sum;
+mod waiters;
 
 pub use blocked::{Blocked, cycles};
 pub use names::{Describe, Labels};
@@ -16,7 +17,7 @@ use anyhow::bail;
 use collect::Collect;
 use heddle_calls::Loose;
 use heddle_strands::{Analysis, Unresolved};
-use heddle_trace_file::{Objects, Process, Remarks, Trace};
+use heddle_trace_file::{Nanos, Objects, Process, Remarks, Trace};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -25,6 +26,8 @@ use std::rc::Rc;
 pub struct Waits {
     /// The objects, by process and name.
     pub locks: Vec<Lock>,
+    /// From each process's first event to its last.
+    pub spans: Vec<Nanos>,
     /// The strands whose waits had not ended when the records did.
     pub blocked: Vec<Blocked>,
     /// Operations on objects for which there was no room.
@@ -51,7 +54,9 @@ pub fn read<'a>(trace: &'a Trace, names: Names<'a>) -> anyhow::Result<Waits> {
     let mut blocked = Vec::new();
     let mut sums = BTreeMap::new();
     let mut describe = Describe::new(trace);
-    for (_, collect) in decoded.sinks {
+    let mut spans = vec![Nanos(0); trace.processes().len()];
+    for (process, collect) in decoded.sinks {
+        spans[process] = spans[process].max(collect.span());
         collect.finish(&mut describe, &mut sums, &mut blocked);
     }
     // A flight recorder's snapshot has waits, and no counts.
@@ -66,6 +71,7 @@ pub fn read<'a>(trace: &'a Trace, names: Names<'a>) -> anyhow::Result<Waits> {
     blocked::complete(&mut blocked, &counted, names, &describe);
     Ok(Waits {
         locks: sum::locks(sums, &counted, names, &describe),
+        spans,
         blocked,
         uncounted,
         loose: decoded.loose,

@@ -56,6 +56,12 @@ pub struct Sum {
     pub holders: Functions,
     /// Who woke waiters, and how often.
     pub wakers: BTreeMap<Rc<str>, u64>,
+    /// Time in which at least one thread waited.
+    pub covered: Nanos,
+    /// Waits that began while it was held, and that tell whether the holder waited, too.
+    pub looks: u64,
+    /// Those of them through which the holder waited for another object.
+    pub nested: u64,
 }
 
 impl Sum {
@@ -69,6 +75,9 @@ impl Sum {
             waiters: BTreeMap::new(),
             holders: BTreeMap::new(),
             wakers: BTreeMap::new(),
+            covered: Nanos(0),
+            looks: 0,
+            nested: 0,
         }
     }
 }
@@ -148,6 +157,9 @@ impl Sum {
         self.all.merge(&other.all);
         self.timeouts += other.timeouts;
         self.open += other.open;
+        self.covered = Nanos(self.covered.0.saturating_add(other.covered.0));
+        self.looks += other.looks;
+        self.nested += other.nested;
         for (mine, others) in [
             (&mut self.waiters, other.waiters),
             (&mut self.holders, other.holders),

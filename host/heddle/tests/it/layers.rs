@@ -53,6 +53,7 @@ const HEDDLE: Layers = &[
     &["waits"],
     // No verb knows another.
     &[
+        "verbs::advise",
         "verbs::check",
         "verbs::completions",
         "verbs::diff",

@@ -1,0 +1,267 @@
+//! `heddle advise`: docs/advise.md.
+
+mod lock;
+
+use crate::names::Names;
+use crate::notes::{self, counted};
+use crate::trace_arg::TraceArg;
+use crate::waits::{self, Waits};
+use crate::{calls_of, output};
+use heddle_trace_file::{Nanos, ObjectKind, Process, Trace};
+use lock::{Advice, Inside};
+use serde_json::{Value, json};
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+/// What these waits do not say.
+const NOT_SAID: [(&str, &str); 5] = [
+    (
+        "what fibers, coroutines or cooperative strands would cost",
+        "measure them: heddle new, heddle compare",
+    ),
+    (
+        "what is gained by fewer threads",
+        "whether a thread that could run had no processor is not recorded",
+    ),
+    (
+        "sleep, input and output within a critical section",
+        "only waits for other threads are recorded",
+    ),
+    (
+        "allocation",
+        "the locks within the C library's malloc are not seen",
+    ),
+    (
+        "false sharing, caches and memory",
+        "nothing that is recorded depends on them alone",
+    ),
+];
+
+/// Arguments of `heddle advise`.
+#[derive(clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    trace: TraceArg,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+    /// The first N locks
+    #[arg(short = 'n', long, value_name = "N")]
+    limit: Option<usize>,
+}
+
+/// Runs `heddle advise`.
+pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    calls_of::with_deep_stack(move || {
+        let trace = args.trace.open()?;
+        let found = waits::read(&trace, Names::new(&trace))?;
+        let mut all = lock::of_all(&trace, &found);
+        all.truncate(args.limit.unwrap_or(usize::MAX));
+        output::print(|out| match args.json {
+            true => print_json(out, &trace, &found, &all),
+            false => Ok(print(out, &trace, &found, &all)?),
+        })?;
+        if !is_whole(&trace, &found) {
+            notes::warning("parts of the run are not recorded: the limits hold without them");
+        }
+        notes::incomplete(&trace, found.loose, &found.remarks);
+        notes::unsure(&found.unresolved);
+        Ok(ExitCode::SUCCESS)
+    })
+}
+
+/// Whether nothing of the run is known to be missing.
+fn is_whole(trace: &Trace, found: &Waits) -> bool {
+    let remarks = &found.remarks;
+    let mut processes = trace.processes().iter();
+    remarks.dropped == 0
+        && remarks.pauses == 0
+        && processes.all(|process| process.dropped() == 0 && process.flight().is_none())
+}
+
+fn print(out: &mut dyn Write, trace: &Trace, found: &Waits, all: &[Advice<'_>]) -> io::Result<()> {
+    for (process, span) in trace.processes().iter().zip(&found.spans) {
+        let threads = counted(process.threads().len() as u64, "thread");
+        writeln!(
+            out,
+            "process {}: {threads}, recorded for {span}",
+            process.pid()
+        )?;
+    }
+    if all.is_empty() {
+        writeln!(out, "\nno mutex, rwlock or spin lock was used")?;
+    }
+    let several = trace.processes().len() > 1;
+    for advice in all {
+        one(out, advice, several)?;
+    }
+    let order = order(found);
+    if !order.is_empty() {
+        writeln!(
+            out,
+            "\nother waits: {}\n    no advice: they say in what order the work must be done, which every model has to keep",
+            order.join(", ")
+        )?;
+    }
+    writeln!(out, "\nnot told by this trace")?;
+    NOT_SAID
+        .iter()
+        .try_for_each(|(what, why)| writeln!(out, "    {what}: {why}"))
+}
+
+/// `3 for condition news`, of what is waited for and not held.
+fn order(found: &Waits) -> Vec<String> {
+    let locks = found.locks.iter();
+    let order = locks.filter(|lock| !lock.kind.is_held() && lock.blocked > 0);
+    let order = order.map(|lock| match lock.kind {
+        ObjectKind::Thread => format!("{} for the end of a thread", lock.blocked),
+        kind => format!("{} for {} {}", lock.blocked, kind.name(), lock.name),
+    });
+    order.collect()
+}
+
+fn one(out: &mut dyn Write, advice: &Advice<'_>, several: bool) -> io::Result<()> {
+    let lock = advice.lock;
+    let process = match several {
+        true => format!("{}/", lock.pid),
+        false => String::new(),
+    };
+    let count = match lock.objects {
+        1 => String::new(),
+        count => format!(" \u{d7}{count}"),
+    };
+    let (kind, name) = (lock.kind.name(), &lock.name);
+    writeln!(out, "\n{process}{kind} {name}{count}")?;
+    writeln!(
+        out,
+        "    taken {}, {} had to wait",
+        times(lock.taken),
+        counted(lock.blocked, "operation")
+    )?;
+    gain(out, advice)?;
+    match advice.inside {
+        Inside::NeverSeen => writeln!(
+            out,
+            "    within it: not known, as no wait tells what its holder did"
+        ),
+        Inside::Several => writeln!(
+            out,
+            "    within it: not known, as of several readers only the latest is"
+        ),
+        Inside::Waits { nested, looks } => writeln!(
+            out,
+            "    within it: its holder waited for another lock or thread in {nested} of {looks} looks: \
+             under a cooperative scheduler it must stay a lock"
+        ),
+        Inside::TooFew { looks } => writeln!(
+            out,
+            "    within it: its holder was not seen waiting, but {} {} too few to tell",
+            counted(looks, "look"),
+            if looks == 1 { "is" } else { "are" }
+        ),
+        Inside::NoneSeen { looks, most } => {
+            writeln!(
+                out,
+                "    within it: its holder was not seen waiting in {looks} looks: it waits in fewer than {:.1} % (95 %)",
+                most * 100.0
+            )?;
+            writeln!(
+                out,
+                "    could go under one cooperative scheduler, if nothing within it sleeps, reads or writes"
+            )?;
+            functions(out, advice)
+        }
+    }
+}
+
+fn gain(out: &mut dyn Write, advice: &Advice<'_>) -> io::Result<()> {
+    let Some(limit) = advice.limit else {
+        return writeln!(
+            out,
+            "    gain without it: not known, as no time was recorded"
+        );
+    };
+    let with = match advice.conditions {
+        Nanos(0) => String::new(),
+        time => format!(", {time} of it in conditions, which take a mutex again"),
+    };
+    if advice.lock.blocked == 0 && limit == Nanos(0) {
+        return writeln!(
+            out,
+            "    gain without it: no wait, so none from waiting less"
+        );
+    }
+    writeln!(
+        out,
+        "    gain without it: at most {limit} of {}, {:.1} %{with}",
+        advice.span,
+        advice.share() * 100.0
+    )
+}
+
+/// Where to look.
+fn functions(out: &mut dyn Write, advice: &Advice<'_>) -> io::Result<()> {
+    const MOST: usize = 5;
+    let holders = &advice.lock.sum.holders;
+    let mut all: Vec<_> = holders.iter().collect();
+    all.sort_by_key(|(_, stat)| std::cmp::Reverse(stat.total));
+    for (function, _) in all.iter().take(MOST) {
+        writeln!(out, "        look at {function}")?;
+    }
+    match all.len().checked_sub(MOST) {
+        None | Some(0) => Ok(()),
+        Some(more) => writeln!(out, "        \u{2026} {more} more"),
+    }
+}
+
+fn times(count: u64) -> String {
+    match count {
+        1 => "once".to_owned(),
+        count => format!("{count} times"),
+    }
+}
+
+fn print_json(
+    out: &mut dyn Write,
+    trace: &Trace,
+    found: &Waits,
+    all: &[Advice<'_>],
+) -> anyhow::Result<()> {
+    let processes = trace.processes().iter().zip(&found.spans);
+    let processes = processes.map(|(process, span): (&Process, &Nanos)| {
+        json!({ "pid": process.pid(), "threads": process.threads().len(), "span_ns": span.0 })
+    });
+    let not_said = NOT_SAID.iter();
+    let not_said = not_said.map(|(what, why)| json!({ "what": what, "why": why }));
+    let value = json!({
+        "whole": is_whole(trace, found),
+        "processes": processes.collect::<Vec<Value>>(),
+        "locks": all.iter().map(object).collect::<Vec<Value>>(),
+        "not_told": not_said.collect::<Vec<Value>>(),
+    });
+    serde_json::to_writer_pretty(&mut *out, &value)?;
+    writeln!(out)?;
+    Ok(())
+}
+
+fn object(advice: &Advice<'_>) -> Value {
+    let lock = advice.lock;
+    let most = match advice.inside {
+        Inside::NoneSeen { most, .. } => Some(most),
+        _ => None,
+    };
+    json!({
+        "pid": lock.pid,
+        "kind": lock.kind.name(),
+        "name": lock.name,
+        "objects": lock.objects,
+        "taken": lock.taken,
+        "blocked": lock.blocked,
+        "gain_at_most_ns": advice.limit.map(|limit| limit.0),
+        "of_it_conditions_ns": advice.conditions.0,
+        "inside": advice.inside.word(),
+        "looks": lock.sum.looks,
+        "holder_waited": lock.sum.nested,
+        "holder_waits_at_most": most,
+    })
+}
