@@ -69,7 +69,7 @@ impl<'a> Names<'a> {
     /// What is printed of a location's name.
     pub fn shown<'l>(&self, location: &'l Location) -> &'l str {
         match self.length {
-            Length::Short => &location.short,
+            Length::Short => location.short(),
             Length::Full => &location.name,
         }
     }

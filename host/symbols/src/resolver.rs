@@ -2,12 +2,13 @@
 
 use crate::{Images, SymbolTable, demangle, short_name};
 use heddle_trace_file::{Addr, Modules, Nanos};
+use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::path::Path;
 use std::rc::Rc;
 
 /// What is known about an address.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Location {
     /// File name of the module, without directories; empty for an address outside every module.
     pub module: String,
@@ -16,10 +17,19 @@ pub struct Location {
     pub symbol: String,
     /// The readable name, the same as `symbol` where that is no mangled name.
     pub name: String,
-    /// The name that people look at ([`short_name`]).
-    pub short: String,
     /// Whether a symbol covers the address.
     pub known: bool,
+    short: OnceCell<String>,
+}
+
+impl Location {
+    /// The name that people look at ([`short_name`]), made when it is first asked for.
+    pub fn short(&self) -> &str {
+        self.short.get_or_init(|| match self.known {
+            true => short_name(&self.name),
+            false => self.name.clone(),
+        })
+    }
 }
 
 /// Looks addresses of one process up, each once.
@@ -105,9 +115,9 @@ impl<'a> Resolver<'a> {
             return Location {
                 module: String::new(),
                 name: symbol.clone(),
-                short: symbol.clone(),
                 symbol,
                 known: false,
+                short: OnceCell::new(),
             };
         };
         let table = self.tables[index].get_or_insert_with(|| images.table(module));
@@ -116,16 +126,13 @@ impl<'a> Resolver<'a> {
             .as_ref()
             .and_then(|table| table.find(address.0.wrapping_sub(module.bias)));
         match symbol {
-            Some(symbol) => {
-                let name = printable(&demangle(symbol));
-                Location {
-                    module: file,
-                    short: short_name(&name),
-                    name,
-                    symbol: printable(symbol),
-                    known: true,
-                }
-            }
+            Some(symbol) => Location {
+                module: file,
+                name: printable(&demangle(symbol)),
+                symbol: printable(symbol),
+                known: true,
+                short: OnceCell::new(),
+            },
             None => {
                 if let Some(table) = table.as_ref().filter(|_| address == shown) {
                     images.nameless(module, table);
@@ -134,9 +141,9 @@ impl<'a> Resolver<'a> {
                 Location {
                     module: file,
                     name: symbol.clone(),
-                    short: symbol.clone(),
                     symbol,
                     known: false,
+                    short: OnceCell::new(),
                 }
             }
         }

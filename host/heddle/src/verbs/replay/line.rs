@@ -22,7 +22,7 @@ impl Style {
     pub fn name(self, location: &Location) -> &str {
         match self.length {
             _ if self.mangled => &location.symbol,
-            Length::Short => &location.short,
+            Length::Short => location.short(),
             Length::Full => &location.name,
         }
     }
