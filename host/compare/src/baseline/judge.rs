@@ -34,6 +34,9 @@ pub struct Comparison<'a> {
     pub steps: Vec<Step<'a>>,
     /// Cells in both runs of which nothing can be said.
     pub incomparable: usize,
+    /// Cells that were compared, though with so few samples that the clearest change alone would
+    /// not be told among so many cells.
+    pub blunt: usize,
     /// Cells that only the run has.
     pub new: usize,
     /// Cells that only the earlier run has, of the experiments that were run.
@@ -81,6 +84,15 @@ impl<'a> Comparison<'a> {
                 },
             }
         }
+        let level = ALPHA / pairs.len().max(1) as f64;
+        let is_blunt = |pair: &&Pair| pair.least_probability() > level;
+        let mut blunt = pairs.iter().filter(is_blunt).count();
+        if blunt == pairs.len() {
+            // A comparison that cannot tell anything has compared nothing.
+            incomparable += blunt;
+            blunt = 0;
+            pairs.clear();
+        }
         let probabilities: Vec<f64> = pairs.iter().map(|pair| pair.probability).collect();
         let changes = (pairs.iter().zip(holm(&probabilities, ALPHA)).enumerate())
             .filter(|(_, (_, significant))| *significant)
@@ -101,6 +113,7 @@ impl<'a> Comparison<'a> {
             changes,
             steps: steps(runs, now, noise),
             incomparable,
+            blunt,
             new,
             gone,
         }
@@ -150,6 +163,18 @@ impl<'a> Pair<'a> {
             cell,
             probability,
         })
+    }
+
+    /// The least that the probability can be with so many samples: where none of one run lies
+    /// among those of the other.
+    fn least_probability(&self) -> f64 {
+        let count = |from: usize, values: &[f64]| -> Vec<f64> {
+            (from..from + values.len())
+                .map(|rank| rank as f64)
+                .collect()
+        };
+        let (old, new) = (&self.old.values, &self.cell.values);
+        rank_test(&count(0, old), &count(old.len(), new)).unwrap_or(1.0)
     }
 
     /// What has changed, if it is more than the noise.

@@ -178,6 +178,34 @@ fn cells_that_are_not_in_both_runs_are_counted() {
 }
 
 #[test]
+fn what_so_few_samples_cannot_tell_is_said() {
+    let mut random = Rng::with_seed(6);
+    let mut before = run(&mut random, 0.01);
+    let shorten = |run: &mut Saved, cells: std::ops::Range<usize>| {
+        (run.cells[cells].iter_mut()).for_each(|cell| cell.values.truncate(6));
+    };
+    shorten(&mut before, 0..10);
+    let twice = |run: &Saved| {
+        let mut run = run.clone();
+        (run.cells.iter_mut().flat_map(|cell| &mut cell.values)).for_each(|value| *value *= 2.0);
+        run
+    };
+    let (now, runs) = (twice(&before), [before.clone()]);
+    let comparison = Comparison::new(&runs, &now, None);
+    assert_eq!((comparison.compared, comparison.blunt), (30, 10));
+    assert!(text::same(&comparison).contains("10 of these have too few samples"));
+    // Where no cell has enough, nothing was compared.
+    shorten(&mut before, 0..30);
+    let (now, runs) = (twice(&before), [before.clone()]);
+    let comparison = Comparison::new(&runs, &now, None);
+    assert_eq!((comparison.compared, comparison.incomparable), (0, 30));
+    // With fewer cells they suffice.
+    before.cells.truncate(3);
+    let (now, runs) = (twice(&before), [before.clone()]);
+    assert_eq!(Comparison::new(&runs, &now, None).worse().count(), 3);
+}
+
+#[test]
 fn github_gets_text_in_which_nothing_is_markup() {
     let mut random = Rng::with_seed(6);
     let mut before = run(&mut random, 0.01);

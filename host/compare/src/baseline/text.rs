@@ -105,7 +105,11 @@ pub fn same(comparison: &Comparison) -> String {
     for (count, what) in [
         (
             comparison.incomparable,
-            "have too few samples, or values not above 0",
+            "have too few samples for so many cells (`-n 20`), or values not above 0",
+        ),
+        (
+            comparison.blunt,
+            "of these have too few samples to tell a change alone (`-n 20`)",
         ),
         (comparison.new, "are not in the saved run"),
         (comparison.gone, "are only in the saved run"),
