@@ -281,23 +281,36 @@ impl Slots {
     /// The strands that there are have not ended, but nothing more will be heard of them: in order
     /// of their numbers.
     pub fn finish(&mut self, sink: &mut impl Sink) {
-        let mut slots = self.taken_slots();
-        let id = |&slot: &u32| self.id(slot);
-        if !slots.is_sorted_by_key(id) {
-            slots.sort_unstable_by_key(id);
+        let slots = self.taken_slots();
+        if slots.is_sorted_by_key(|slot| self.id(slot)) {
+            (0..self.slots()).for_each(|slot| self.finish_slot(slot, sink));
+            return;
         }
-        for slot in slots {
-            if let Some(strand) = self.take(slot) {
-                self.note_doubts(&strand);
-                sink.ended(&strand);
-            }
+        let mut slots: Vec<u32> = self.taken_slots().collect();
+        slots.sort_unstable_by_key(|&slot| self.id(slot));
+        slots
+            .into_iter()
+            .for_each(|slot| self.finish_slot(slot, sink));
+    }
+
+    /// Tells of the strand in this slot, if there is one. No strand comes after it, so that no
+    /// piece is kept for one.
+    fn finish_slot(&mut self, slot: u32, sink: &mut impl Sink) {
+        if let Some(strand) = self.take(slot) {
+            self.spare = Vec::new();
+            self.note_doubts(&strand);
+            sink.ended(&strand);
         }
     }
 
+    /// The number of slots that there may be.
+    fn slots(&self) -> u32 {
+        (self.pieces.len() * PIECE) as u32
+    }
+
     /// The slots that have strands.
-    fn taken_slots(&self) -> Vec<u32> {
-        let slots = 0..(self.pieces.len() * PIECE) as u32;
-        slots.filter(|&slot| self.get(slot).is_some()).collect()
+    fn taken_slots(&self) -> impl Iterator<Item = u32> + '_ {
+        (0..self.slots()).filter(|&slot| self.get(slot).is_some())
     }
 
     #[inline]

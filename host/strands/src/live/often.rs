@@ -280,7 +280,7 @@ impl Slots {
     /// been at the same place: neither was the frame's memory seen to be allocated, nor does its
     /// resume index tell.
     pub fn doubt_instances(&mut self, coroutine: u32, time: u64) {
-        for slot in self.taken_slots() {
+        for slot in self.taken_slots().collect::<Vec<u32>>() {
             let live = self.at(slot);
             if live.kind == Kind::Coroutine
                 && live.state & ELSEWHERE != 0
