@@ -107,8 +107,8 @@ pub(crate) struct Slots {
     unsure: Unresolved,
 }
 
-/// Slots in a piece. Each has 10 MB: smaller ones might be kept by the allocator.
-const PIECE: usize = 1 << 17;
+/// Slots in a piece. Each has 5 MB: those of half as many are kept by the allocator.
+const PIECE: usize = 1 << 16;
 
 impl Slots {
     /// Makes slots whose strands are numbered from `first`.
