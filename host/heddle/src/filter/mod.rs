@@ -4,6 +4,7 @@
 //! (`Filtered`) serves all of them, and a verb without a filter gives the engine its own sink.
 
 mod args;
+mod decode;
 mod learned;
 mod left_out;
 mod mine;
@@ -17,6 +18,7 @@ mod sink;
 mod verdict;
 
 pub use args::FilterArgs;
+pub use decode::{decode, decode_kept};
 pub use left_out::LeftOut;
 pub use options::CallOptions;
 pub use pattern::Pattern;

@@ -148,7 +148,7 @@ mod tests {
             ("glob:push", "std::push", false),
             ("glob:a.b", "a.b", true),
             ("glob:a.b", "acb", false),
-            // As it is printed.
+            // A name may also be given as `heddle report` prints it.
             ("pick", "int pick<int>(int)", true),
             ("S::f", "ns::S<int>::f()", false),
             ("ns::S::f", "ns::S<int>::f()", true),

@@ -47,8 +47,8 @@ pub(super) struct Limits {
 }
 
 impl Limits {
-    /// What is inside a call of `function`, of which the options say this, and what leaves that
-    /// out.
+    /// The state inside a call of `function`, which the options mean as `meant` says; and which
+    /// option leaves the call out, if one does.
     pub fn enter(self, around: Around, meant: Meant, function: Addr) -> (Around, Option<By>) {
         let Meant { kinds, hidden } = meant;
         let has = |kind: Kinds| kinds.bits() & kind.bits() != 0;

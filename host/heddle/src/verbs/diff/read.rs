@@ -1,11 +1,11 @@
 //! A trace's calls by function, each without its callees.
 
 use super::spread::Spread;
-use crate::filter::{Filter, FilterArgs, Filterable, LeftOut, unwrap};
+use crate::filter::{Filter, FilterArgs, Filterable, LeftOut, decode};
 use crate::names::Names;
 use crate::notes;
 use heddle_calls::{End, Functions, Key, Loose, Wanted};
-use heddle_strands::{Analysis, Sink, StrandSpan};
+use heddle_strands::{Sink, StrandSpan};
 use heddle_trace_file::{Modules, Nanos, Process, Trace};
 use std::collections::BTreeMap;
 
@@ -28,23 +28,7 @@ pub fn read(trace: &Trace, filter: &FilterArgs) -> anyhow::Result<BTreeMap<Strin
     let filter = Filter::new(filter, trace, &mut names)?;
     let sink = |process: usize| ByFunction::new(trace.processes()[process].modules());
     let wanted = Wanted::OneStack;
-    let (decoded, left_out) = match filter {
-        None => (
-            Analysis::each_call(trace, names.images(), wanted, sink)?,
-            None,
-        ),
-        Some(mut filter) => {
-            if filter.must_learn() {
-                let learning = |process| filter.learning(process);
-                let learned = Analysis::each_call(trace, names.images(), wanted, learning)?;
-                filter.learn(learned.sinks.into_iter().collect());
-            }
-            let over = |process| filter.over(process, sink(process));
-            let decoded = Analysis::each_call(trace, names.images(), wanted, over)?;
-            let (decoded, left_out) = unwrap(decoded);
-            (decoded, Some(left_out))
-        }
-    };
+    let (decoded, left_out) = decode(trace, names.images(), wanted, filter, sink)?;
     // Of which of the two traces the notes are.
     let lost = trace.lost().0 > 0 || trace.processes().iter().any(|of| Process::dropped(of) > 0);
     let remarks = &decoded.remarks;

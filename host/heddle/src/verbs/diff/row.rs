@@ -34,7 +34,7 @@ pub enum What {
 }
 
 impl What {
-    /// As it is printed.
+    /// The word that is printed for it.
     pub fn word(self) -> &'static str {
         match self {
             What::Slower => "slower",

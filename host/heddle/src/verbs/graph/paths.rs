@@ -1,9 +1,9 @@
 //! Calls added up by the calls that they are in.
 
-use crate::filter::{Filter, FilterArgs, Filterable, LeftOut, unwrap};
+use crate::filter::{Filter, FilterArgs, Filterable, LeftOut, decode};
 use crate::names::{Names, printable};
 use heddle_calls::{Functions, Key, Loose, Span, Wanted};
-use heddle_strands::{Analysis, Call, Kind, Sink, Strand, StrandSpan, Unresolved};
+use heddle_strands::{Call, Kind, Sink, Strand, StrandSpan, Unresolved};
 use heddle_trace_file::{Addr, Modules, Nanos, Remarks, Trace};
 use rustc_hash::FxHashMap;
 use std::collections::HashMap;
@@ -81,23 +81,7 @@ pub fn read(trace: &Trace, names: &mut Names<'_>, filter: &FilterArgs) -> anyhow
     let filter = Filter::new(filter, trace, names)?;
     let wanted = Wanted::OneStrand;
     let sink = |process: usize| Paths::new(trace.processes()[process].modules());
-    let (decoded, left_out) = match filter {
-        None => (
-            Analysis::each_call(trace, names.images(), wanted, sink)?,
-            None,
-        ),
-        Some(mut filter) => {
-            if filter.must_learn() {
-                let learning = |process| filter.learning(process);
-                let learned = Analysis::each_call(trace, names.images(), wanted, learning)?;
-                filter.learn(learned.sinks.into_iter().collect());
-            }
-            let over = |process| filter.over(process, sink(process));
-            let decoded = Analysis::each_call(trace, names.images(), wanted, over)?;
-            let (decoded, left_out) = unwrap(decoded);
-            (decoded, Some(left_out))
-        }
-    };
+    let (decoded, left_out) = decode(trace, names.images(), wanted, filter, sink)?;
     let mut graph = Graph {
         strands: Vec::new(),
         deep: 0,

@@ -2,12 +2,12 @@
 
 use super::profiles::Profiles;
 use super::row::{By, Group, Row, Who};
-use crate::filter::{Filter, FilterArgs, Filterable, LeftOut, unwrap};
+use crate::filter::{Filter, FilterArgs, LeftOut, decode_kept};
 use crate::names::{Length, Names, printable, thread_label};
 use heddle_calls::{Loose, Stats, Wanted};
-use heddle_strands::{Analysis, Decoded, Kind, Strand, Unresolved};
-use heddle_symbols::{Images, short_name};
-use heddle_trace_file::{Error, Remarks, Trace};
+use heddle_strands::{Analysis, Kind, Strand, Unresolved};
+use heddle_symbols::short_name;
+use heddle_trace_file::{Remarks, Trace};
 use std::collections::BTreeMap;
 
 /// The rows, unsorted, and what is to be said about the trace.
@@ -63,7 +63,7 @@ pub fn read(trace: &Trace, by: By, filter: &FilterArgs, length: Length) -> anyho
             None,
         ),
         Some(filter) => {
-            let (decoded, left_out) = filtered(trace, names.images(), wanted, filter, profiles)?;
+            let (decoded, left_out) = decode_kept(trace, names.images(), wanted, filter, profiles)?;
             (decoded, Some(left_out))
         }
     };
@@ -107,27 +107,6 @@ pub fn read(trace: &Trace, by: By, filter: &FilterArgs, length: Length) -> anyho
             }));
     }
     Ok(result)
-}
-
-/// What sinks make of the calls that the filter keeps.
-///
-/// # Errors
-/// What reading the trace gives.
-pub fn filtered<S: Filterable + Send>(
-    trace: &Trace,
-    images: &mut Images,
-    wanted: Wanted,
-    mut filter: Filter<'_>,
-    sink: impl Fn(usize) -> S + Sync,
-) -> Result<(Decoded<S>, LeftOut), Error> {
-    if filter.must_learn() {
-        let learning = |process| filter.learning(process);
-        let learned = Analysis::each_call(trace, images, wanted, learning)?;
-        let learned = learned.sinks.into_iter().collect();
-        filter.learn(learned);
-    }
-    let over = |process| filter.over(process, sink(process));
-    Ok(unwrap(Analysis::each_call(trace, images, wanted, over)?))
 }
 
 /// The group whose rows the calls of a strand are counted in.

@@ -2,11 +2,11 @@
 //! module that they are in.
 
 use super::row::{By, Row};
-use super::rows::{Rows, filtered};
-use crate::filter::{Filter, FilterArgs, Filterable};
+use super::rows::Rows;
+use crate::filter::{Filter, FilterArgs, Filterable, decode};
 use crate::names::{Length, Names};
 use heddle_calls::{End, Functions, Key, Stats, Wanted};
-use heddle_strands::{Analysis, Call, Decoded, Kind, Sink, Strand, StrandSpan};
+use heddle_strands::{Call, Decoded, Kind, Sink, Strand, StrandSpan};
 use heddle_symbols::short_name;
 use heddle_trace_file::{Addr, Modules, Nanos, Trace};
 use rustc_hash::FxHashMap;
@@ -21,16 +21,7 @@ pub fn read(trace: &Trace, by: By, filter: &FilterArgs, length: Length) -> anyho
     let filter = Filter::new(filter, trace, &mut names)?;
     let sink = |process: usize| Sites::new(trace.processes()[process].modules(), by);
     let wanted = Wanted::OneStack;
-    let (decoded, left_out) = match filter {
-        None => (
-            Analysis::each_call(trace, names.images(), wanted, sink)?,
-            None,
-        ),
-        Some(filter) => {
-            let (decoded, left_out) = filtered(trace, names.images(), wanted, filter, sink)?;
-            (decoded, Some(left_out))
-        }
-    };
+    let (decoded, left_out) = decode(trace, names.images(), wanted, filter, sink)?;
     let Decoded {
         sinks,
         loose,
