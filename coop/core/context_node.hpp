@@ -34,7 +34,7 @@ struct context_node : std::enable_shared_from_this<context_node> {
 
   /// It is over: it cancels what runs in it.
   void end(int why);
-  /// Of this one or one that it is made of; 0 if none is over.
+  /// Why this context is over, or one that it is made of; 0 if none is.
   [[nodiscard]] int error_of_all() const noexcept;
 
   void add(strand_attachments& strand);

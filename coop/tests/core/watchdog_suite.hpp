@@ -11,8 +11,8 @@
 
 namespace {
 
-/// What a watchdog has said of a strand of this name. (On a busy machine it may also name others,
-/// which are preempted for long.)
+/// Keeps what a watchdog reports of one strand, told by its name. On a busy machine the watchdog
+/// may name others, too, which are preempted for long.
 class reports {
  public:
   explicit reports(std::string name) : name_(std::move(name)) {}

@@ -1,4 +1,4 @@
-//! What has changed, for GitHub: annotations, which its runner reads from the output, and a summary
+//! Texts that tell GitHub what has changed: annotations, which its runner reads from the output, and a summary
 //! in Markdown, which it shows on the page of the run.
 
 use super::judge::Comparison;

@@ -27,7 +27,7 @@ pub struct Baseline {
 /// The runs to compare with.
 struct Against {
     name: String,
-    /// Of machines like this one, the earliest first; never empty.
+    /// The saved runs of machines like this one, the earliest first; there is one at least.
     runs: Vec<Saved>,
 }
 

@@ -124,7 +124,7 @@ impl Series {
     /// The runs of machines with the processor and the number of processors of this one.
     ///
     /// # Errors
-    /// As [`Self::read`]; if there is none.
+    /// If [`Self::read`] fails, or no saved run is of such a machine.
     pub fn read_like(&self, machine: &Machine) -> heddle_lab::Result<Vec<Saved>> {
         let all = self.read()?;
         let is_like =

@@ -95,7 +95,7 @@ pub fn noise(comparison: &Comparison) -> String {
     )
 }
 
-/// Of how many cells no change is told.
+/// The number of cells of which no change is told, and of those that were not compared.
 pub fn same(comparison: &Comparison) -> String {
     let mut text = format!(
         "{} of {} cells: no significant change larger than that",
