@@ -1,5 +1,5 @@
-//! Texts that tell GitHub what has changed: annotations, which its runner reads from the output, and a summary
-//! in Markdown, which it shows on the page of the run.
+//! Texts that tell GitHub what has changed: annotations, which its runner reads from the output,
+//! and a summary in Markdown, which it shows on the page of the run.
 
 use super::judge::Comparison;
 use super::text::{against, factor, noise, place, same, since, values};
