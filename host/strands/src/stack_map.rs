@@ -36,13 +36,19 @@ impl StackMap {
 
     /// The thread's own stack that holds `sp`: this thread's if it is one of several that had
     /// theirs there.
+    #[inline]
     pub fn own_stack_at(&self, context: usize, sp: u64) -> Option<u32> {
+        match self.threads.owns(context, sp) {
+            true => Some(self.threads[context].own),
+            false => self.others_stack_at(sp),
+        }
+    }
+
+    /// The own stack of a thread that holds `sp`.
+    fn others_stack_at(&self, sp: u64) -> Option<u32> {
         let mut latest = None;
         for owner in self.threads.owners_at(sp) {
             let own = self.threads[owner].own;
-            if owner == context {
-                return Some(own);
-            }
             // Several threads may have had their stacks here. The one with open calls is in use.
             if latest.is_none() || self.stacks[own].top().is_some() {
                 latest = Some(own);

@@ -15,6 +15,8 @@ pub(crate) struct Context {
     pub thread: usize,
     /// Whether the place of its own stack is known.
     settled: bool,
+    /// Where that is; empty if it is not known.
+    place: Range<u64>,
     /// The recorder saw its end.
     pub ended: bool,
     /// The time of its latest event.
@@ -83,7 +85,7 @@ impl Threads {
             ..Context::default()
         });
         if let Some(range) = thread.stack() {
-            self.own_stacks.add(range.start.0..range.end.0, context);
+            self.place(context, range.start.0..range.end.0);
         }
     }
 
@@ -112,6 +114,12 @@ impl Threads {
         astray
     }
 
+    /// Whether the thread has its own stack where `sp` is.
+    #[inline]
+    pub fn owns(&self, context: usize, sp: u64) -> bool {
+        self[context].place.contains(&sp)
+    }
+
     /// The threads that had their own stacks where `sp` is; several if stacks were used again.
     pub fn owners_at(&self, sp: u64) -> impl Iterator<Item = usize> + '_ {
         self.own_stacks.at(sp)
@@ -123,9 +131,14 @@ impl Threads {
         const ABOVE: u64 = 64 << 10;
         if !self[context].settled {
             self[context].settled = true;
-            let range = sp.saturating_sub(BELOW)..sp.saturating_add(ABOVE);
-            self.own_stacks.add(range, context);
+            self.place(context, sp.saturating_sub(BELOW)..sp.saturating_add(ABOVE));
         }
+    }
+
+    /// The thread's own stack is there.
+    fn place(&mut self, context: usize, range: Range<u64>) {
+        self[context].place = range.clone();
+        self.own_stacks.add(range, context);
     }
 }
 

@@ -36,13 +36,35 @@ impl<S: Sink> Decoder<'_, S> {
     ) -> Result<(), NotAlone> {
         if let Some(stack) = self.running.thread(context).current
             && let Some(top) = self.running.stack(stack).frames.last()
-            && top.sp == sp
             && fits(top, function, way)
+            && (top.sp == sp || self.is_innermost_on_own(context, stack, sp, way))
         {
             self.running.calls.close(stack, End::Returned);
             return Ok(());
         }
         self.exit_slowly(context, function, sp, way, time)
+    }
+
+    /// Whether the innermost call on `stack`, which the thread runs, is what ends at `sp`, though it
+    /// was not entered with that: what [`Self::exit_slowly`] would find on the thread's own stack,
+    /// where most hooks are tail-called.
+    #[inline]
+    fn is_innermost_on_own(&self, context: usize, stack: u32, sp: u64, way: Way) -> bool {
+        let map = self.running.map();
+        let [.., outer, top] = map.stacks[stack].frames.as_slice() else {
+            return false;
+        };
+        way == Way::Instrumented
+            && map.threads[context].own == stack
+            && map.threads.owns(context, sp)
+            && (outer.sp != top.sp && sp <= outer.sp)
+            && map.stacks.inner().is_empty()
+            && !self.announced.is_ever()
+            && map.stacks.resting_at(sp).is_none()
+            && map.threads.running().all(|other| {
+                let top = map.stacks[other].top();
+                top.is_none_or(|top| top.sp != sp)
+            })
     }
 
     #[inline(never)]
