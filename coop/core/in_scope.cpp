@@ -20,14 +20,7 @@ std::exception_ptr caught(void (*code)(void*), void* argument) {
 namespace heddle::coop {
 
 std::exception_ptr scope::failure_or(std::exception_ptr thrown) noexcept {
-  if (!error_) return thrown;
-  try {
-    std::rethrow_exception(thrown);
-  } catch (const cancelled&) {
-    return std::exchange(error_, nullptr);
-  } catch (...) {
-    return thrown;
-  }
+  return error_ && detail::is_cancellation(thrown) ? std::exchange(error_, nullptr) : thrown;
 }
 
 }  // namespace heddle::coop

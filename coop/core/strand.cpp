@@ -4,6 +4,7 @@
 #include <new>
 #include <stdexcept>
 #include <string>
+#include <typeinfo>
 #include <utility>
 
 #include "heddle/coop/ext/scheduler_access.hpp"
@@ -30,6 +31,30 @@ void run_guarded(strand_block& strand, void (*code)(strand_block&)) {
     strand.cancelled = true;
   } catch (...) {
     strand.extra().error = std::current_exception();
+  }
+}
+
+// A throw costs some thousand instructions for each frame of the stack, and as many strands as are
+// alive may be cancelled at once.
+bool is_cancellation(const std::exception_ptr& error) noexcept {
+#if defined(__GLIBCXX__)
+  return error != nullptr && *error.__cxa_exception_type() == typeid(cancelled);
+#else
+  try {
+    if (error != nullptr) std::rethrow_exception(error);
+  } catch (const cancelled&) {
+    return true;
+  } catch (...) {
+  }
+  return false;
+#endif
+}
+
+void fail_by(strand_block& strand, std::exception_ptr error) {
+  if (is_cancellation(error)) {
+    strand.cancelled = true;
+  } else {
+    strand.extra().error = std::move(error);
   }
 }
 

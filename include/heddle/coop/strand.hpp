@@ -2,6 +2,7 @@
 
 #include <coroutine>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <new>
@@ -31,6 +32,10 @@ namespace detail {
 /// Runs `code(strand)`; what it throws becomes the strand's error, except forced_unwind.
 /// Not inline, so that a program compiled without exceptions can use the scheduler.
 void run_guarded(strand_block& strand, void (*code)(strand_block&));
+/// Whether it is `cancelled`.
+[[nodiscard]] bool is_cancellation(const std::exception_ptr& error) noexcept;
+/// The strand has ended by `error`: as run_guarded(), without another throw.
+void fail_by(strand_block& strand, std::exception_ptr error);
 /// Throws what the strand ended with, if it ended with an exception, which is seen then.
 void rethrow_error(strand_block& strand);
 /// Somebody who waited for the strand's end has been told of one error, this one or another.
@@ -215,7 +220,9 @@ struct task_result : result_block<T> {
     frame().promise().tell(*this);
   }
   void take_result() {
-    if (!moves_without_throwing || frame().promise().failed()) {
+    if (frame().promise().failed()) [[unlikely]] {
+      fail();
+    } else if (!moves_without_throwing) {
       take_guarded();
     } else {
       this->store([this]() -> T { return frame().promise().take(); });
@@ -233,6 +240,7 @@ struct task_result : result_block<T> {
   static constexpr bool moves_without_throwing =
       std::is_void_v<T> || std::is_nothrow_move_constructible_v<T>;
 
+  [[gnu::noinline]] void fail() { fail_by(*this, frame().promise().take_error()); }
   [[gnu::noinline]] void take_guarded() {
     run_guarded(*this, [](strand_block& strand) {
       auto& self = static_cast<task_result&>(strand);

@@ -80,6 +80,7 @@ class task_promise : public task_promise_base {
   }
   void unhandled_exception() noexcept { result_.template emplace<2>(std::current_exception()); }
   [[nodiscard]] bool failed() const noexcept { return result_.index() == 2; }
+  std::exception_ptr take_error() noexcept { return std::get<2>(std::move(result_)); }
   T take() {
     if (auto* error = std::get_if<2>(&result_)) std::rethrow_exception(*error);
     return std::move(std::get<1>(result_));
@@ -96,6 +97,7 @@ class task_promise<T&> : public task_promise_base {
   void return_value(T& value) noexcept { value_ = std::addressof(value); }
   void unhandled_exception() noexcept { error_ = std::current_exception(); }
   [[nodiscard]] bool failed() const noexcept { return error_ != nullptr; }
+  std::exception_ptr take_error() noexcept { return std::move(error_); }
   T& take() {
     if (error_) std::rethrow_exception(error_);
     return *value_;
@@ -113,6 +115,7 @@ class task_promise<void> : public task_promise_base {
   void return_void() const noexcept {}
   void unhandled_exception() noexcept { error_ = std::current_exception(); }
   [[nodiscard]] bool failed() const noexcept { return error_ != nullptr; }
+  std::exception_ptr take_error() noexcept { return std::move(error_); }
   void take() {
     if (error_) std::rethrow_exception(error_);
   }

@@ -12,7 +12,7 @@ namespace heddle::coop {
 /// Thrown at a wait of a strand that was cancelled, so that it ends and its destructors run. Not
 /// derived from anything: only `catch (...)` meets it. Thrown once: a destructor or a handler on
 /// the way may wait again.
-struct cancelled {};
+struct cancelled final {};
 
 namespace detail {
 
