@@ -1,53 +1,14 @@
 // Included once for each kind of strand.
-#include <sys/resource.h>
-#include <unistd.h>
-
 #include <atomic>
-#include <fstream>
 #include <memory>
 #include <stdexcept>
 #include <string>
 #include <system_error>
 #include <thread>
 
-#include "heddle/coop/context/stack.hpp"
+#include "blocking.hpp"
 #include "heddle/coop/offload.hpp"
 #include "strand_kinds.hpp"
-
-namespace {
-
-/// Something that another thread waits for, by blocking.
-class latch {
- public:
-  void open() {
-    is_open_ = true;
-    is_open_.notify_all();
-  }
-  void pass() { is_open_.wait(false); }
-
- private:
-  std::atomic<bool> is_open_{false};
-};
-
-/// While it lives, the process gets no more than some address space.
-class address_limit {
- public:
-  address_limit() {
-    getrlimit(RLIMIT_AS, &before_);
-    std::size_t pages = 0;
-    std::ifstream("/proc/self/statm") >> pages;
-    REQUIRE(pages != 0);
-    rlimit limit = before_;
-    limit.rlim_cur = pages * static_cast<std::size_t>(getpagesize()) + stack::maximum_bytes / 2;
-    REQUIRE(setrlimit(RLIMIT_AS, &limit) == 0);
-  }
-  ~address_limit() { setrlimit(RLIMIT_AS, &before_); }
-
- private:
-  rlimit before_;
-};
-
-}  // namespace
 
 TEST_CASE(KIND "an offloaded call runs on another thread, and results in what it returns") {
   scheduler s;
