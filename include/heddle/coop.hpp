@@ -54,6 +54,7 @@
 #include "heddle/coop/sync/channel.hpp"
 #include "heddle/coop/sync/condition.hpp"
 #include "heddle/coop/sync/held_lock.hpp"
+#include "heddle/coop/sync/held_permit.hpp"
 #include "heddle/coop/sync/mutex.hpp"
 #include "heddle/coop/sync/rw_lock.hpp"
 #include "heddle/coop/sync/semaphore.hpp"

@@ -159,3 +159,26 @@ TEST_CASE(KIND "a semaphore of groups serves a scheduler that is alone") {
   s.run();
   CHECK(trace == "aabb");
 }
+
+TEST_CASE(KIND "guards of permits admit as many strands of groups as there are permits") {
+  stress(4, [](int round) {
+    parallel::groups g(varied(round));
+    parallel::semaphore places(2, "places");
+    std::atomic<int> inside{0};
+    std::atomic<int> most{0};
+    for (std::size_t i = 0; i < 3 * g.size(); ++i) {
+      g[i % g.size()].spawn(BODY(&, i) {
+        for (int entry = 0; entry < 50; ++entry) {
+          const auto place = WAIT(places.scoped_acquire());
+          const int now = ++inside;
+          if (now > most) most = now;
+          if (static_cast<std::size_t>(entry) % 3 == i % 3) WAIT(yield());
+          --inside;
+        }
+      });
+    }
+    g.run();
+    REQUIRE(most <= 2);
+    REQUIRE(places.permits() == 2);
+  });
+}

@@ -423,3 +423,37 @@ TEST_CASE(KIND "a semaphore's operations have everyday names, too") {
   CHECK(permits.try_acquire());
   CHECK(permits.p_count() == 3);
 }
+
+TEST_CASE(KIND "a permit that is kept by a guard is given back once, also by a strand that ends") {
+  scheduler s;
+  heddle::coop::semaphore slots(2);
+  s.spawn(BODY(&) {
+    auto first = WAIT(slots.scoped_acquire());
+    auto moved = std::move(first);
+    {
+      const auto second = WAIT(within(1h, slots.scoped_acquire()));
+      CHECK(second.has_value());
+      CHECK(slots.permits() == 0);
+      CHECK_FALSE(WAIT(within(1ms, slots.scoped_acquire())));
+    }
+    CHECK(slots.permits() == 1);
+    first.give_back();
+    CHECK(slots.permits() == 1);
+    moved.give_back();
+    moved.give_back();
+    CHECK(slots.permits() == 2);
+  });
+  s.run();
+  const auto cancelled_in_between = s.spawn(BODY(&) {
+    const auto slot = WAIT(slots.scoped_acquire());
+    WAIT(sleep_for(1h));
+  });
+  s.spawn(BODY(&) {
+    WAIT(yield());
+    CHECK(slots.permits() == 1);
+    cancelled_in_between.cancel();
+  });
+  s.run();
+  CHECK(cancelled_in_between.done());
+  CHECK(slots.permits() == 2);
+}

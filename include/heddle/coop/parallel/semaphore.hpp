@@ -7,6 +7,7 @@
 
 #include "heddle/coop/await.hpp"
 #include "heddle/coop/ext/remote_wait.hpp"
+#include "heddle/coop/sync/held_permit.hpp"
 
 namespace heddle::coop::parallel {
 
@@ -21,21 +22,28 @@ namespace heddle::coop::parallel {
 /// Invariant: taken_ ≤ permits given; where strands are queued, no permit is left for long: a V
 /// then hands its permit to the first of them.
 class semaphore {
- public:
-  class [[nodiscard("awaited: co_await it, or await(it) in a fiber")]] p_awaitable
-      : public coop::detail::awaitable<p_awaitable> {
+  // `Scoped`: it results in what gives the permit back.
+  template <bool Scoped>
+  class [[nodiscard("awaited: co_await it, or await(it) in a fiber")]] basic_p
+      : public coop::detail::awaitable<basic_p<Scoped>> {
    public:
-    explicit p_awaitable(semaphore & its_semaphore) noexcept : semaphore_(its_semaphore) {}
+    explicit basic_p(semaphore & its_semaphore) noexcept : semaphore_(its_semaphore) {}
     bool ready() const noexcept { return semaphore_.take() || semaphore_.take_soon(); }
     void park(coop::detail::strand_block & self) {
       semaphore_.park(wait_.make("semaphore", semaphore_.name_), self);
     }
-    void get() const noexcept {}
+    auto get() const noexcept {
+      if constexpr (Scoped) return held_permit<semaphore>(semaphore_);
+    }
 
    private:
     semaphore& semaphore_;
     detail::made_at_park<detail::remote_wait> wait_;
   };
+
+ public:
+  using p_awaitable = basic_p<false>;
+  using scoped_p_awaitable = basic_p<true>;
 
   /// `name` is for the report of a deadlock.
   explicit semaphore(std::uint64_t permits, std::string name = {})
@@ -53,6 +61,8 @@ class semaphore {
   /// others.
   p_awaitable P() noexcept { return p_awaitable(*this); }
   p_awaitable acquire() noexcept { return P(); }
+  /// The same, and results in a guard that gives the permit back.
+  scoped_p_awaitable scoped_acquire() noexcept { return scoped_p_awaitable(*this); }
 
   /// Takes a permit if there is one that no strand waits for. From any thread.
   [[nodiscard("without a permit nothing was taken")]] bool try_P() noexcept { return take(); }

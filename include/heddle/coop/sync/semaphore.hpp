@@ -6,6 +6,7 @@
 
 #include "heddle/coop/await.hpp"
 #include "heddle/coop/ext/scheduler_access.hpp"
+#include "heddle/coop/sync/held_permit.hpp"
 
 namespace heddle::coop {
 
@@ -13,11 +14,12 @@ namespace heddle::coop {
 /// P and acquire take a permit, V and release give one. First come, first served: a V gives its
 /// permit to the strand that has waited the longest, so no other strand can take it in between.
 class semaphore {
- public:
-  class [[nodiscard("awaited: co_await it, or await(it) in a fiber")]] p_awaitable
-      : public detail::awaitable<p_awaitable> {
+  // `Scoped`: it results in what gives the permit back.
+  template <bool Scoped>
+  class [[nodiscard("awaited: co_await it, or await(it) in a fiber")]] basic_p
+      : public detail::awaitable<basic_p<Scoped>> {
    public:
-    explicit p_awaitable(semaphore & its_semaphore) noexcept : semaphore_(its_semaphore) {}
+    explicit basic_p(semaphore & its_semaphore) noexcept : semaphore_(its_semaphore) {}
     bool ready() const noexcept {
       if (semaphore_.permits_ == 0) return false;
       --semaphore_.permits_;
@@ -28,12 +30,18 @@ class semaphore {
       ++semaphore_.blocked_p_count_;
       detail::wait_in(self, node_, semaphore_.waiters_);
     }
-    void get() const noexcept {}
+    auto get() const noexcept {
+      if constexpr (Scoped) return held_permit<semaphore>(semaphore_);
+    }
 
    private:
     semaphore& semaphore_;
     detail::wait_node node_;
   };
+
+ public:
+  using p_awaitable = basic_p<false>;
+  using scoped_p_awaitable = basic_p<true>;
 
   /// `name` is for the report of a deadlock.
   explicit semaphore(std::uint64_t permits, std::string name = {})
@@ -46,6 +54,8 @@ class semaphore {
   /// thread. Destroyed while it waits: it is out of the queue, and no permit is lost.
   p_awaitable P() noexcept { return p_awaitable(*this); }
   p_awaitable acquire() noexcept { return P(); }
+  /// The same, and results in a guard that gives the permit back.
+  scoped_p_awaitable scoped_acquire() noexcept { return scoped_p_awaitable(*this); }
 
   /// Takes a permit if there is one.
   [[nodiscard("without a permit nothing was taken")]] bool try_P() noexcept {
