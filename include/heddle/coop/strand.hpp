@@ -222,30 +222,44 @@ struct task_result : result_block<T> {
   void take_result() {
     if (frame().promise().failed()) [[unlikely]] {
       fail();
-    } else if (!moves_without_throwing) {
+    } else if constexpr (!moves_without_throwing) {
       take_guarded();
     } else {
       this->store([this]() -> T { return frame().promise().take(); });
+      end();
     }
-    this->coroutine = nullptr;
-    this->status = strand_status::finished;
   }
   void clear() noexcept {
-    if (this->coroutine == nullptr) return;
-    frame().destroy();
-    this->coroutine = nullptr;
+    if (this->coroutine != nullptr) [[unlikely]] {
+      destroy();
+    }
   }
 
  private:
   static constexpr bool moves_without_throwing =
       std::is_void_v<T> || std::is_nothrow_move_constructible_v<T>;
 
-  [[gnu::noinline]] void fail() { fail_by(*this, frame().promise().take_error()); }
+  // The coroutine destroys itself when it has told of its end.
+  void end() noexcept {
+    this->coroutine = nullptr;
+    this->status = strand_status::finished;
+  }
+  // These are out of line, and the last thing that their callers do: so the plain way saves no
+  // register.
+  [[gnu::noinline]] void fail() {
+    fail_by(*this, frame().promise().take_error());
+    end();
+  }
   [[gnu::noinline]] void take_guarded() {
     run_guarded(*this, [](strand_block& strand) {
       auto& self = static_cast<task_result&>(strand);
       self.store([&self]() -> T { return self.frame().promise().take(); });
     });
+    end();
+  }
+  [[gnu::noinline]] void destroy() noexcept {
+    frame().destroy();
+    this->coroutine = nullptr;
   }
 };
 
