@@ -9,7 +9,7 @@
 namespace heddle::coop::detail {
 namespace {
 
-constexpr std::size_t line_bytes = 64;
+constexpr std::size_t line_bytes = frame_pool::alignment;
 constexpr std::align_val_t line{line_bytes};
 
 }  // namespace
@@ -54,7 +54,7 @@ class frame_pool::depot {
 struct frame_pool::at_thread_end {
   ~at_thread_end() {
     for (std::size_t size_class = 0; size_class < classes; ++size_class) {
-      const std::size_t bytes = (size_class + 1) * alignment;
+      const std::size_t bytes = (size_class + 1) * granularity;
       chunk_rest& rest = rests_[size_class];
       while (rest.begin != rest.end) {
         rest.end -= bytes;
@@ -83,7 +83,7 @@ void* frame_pool::allocate_new(std::size_t bytes) {
     static thread_local const at_thread_end leave;
     static_cast<void>(leave);
     chunk_rest& rest = rests_[size_class];
-    const std::size_t rounded = (size_class + 1) * alignment;
+    const std::size_t rounded = (size_class + 1) * granularity;
     if (rest.begin == rest.end) {
       if (piece* const left = depot::process().take(size_class)) {
         lists_[size_class] = left->next;

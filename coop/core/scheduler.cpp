@@ -262,7 +262,8 @@ void scheduler::leave_all(strand_block& strand) noexcept {
 bool scheduler::leave_others(detail::wait_node& woken, strand_block& strand) noexcept {
   if (strand.several) {
     woken.list = nullptr;
-    if (woken.pending != nullptr && --*woken.pending != 0) return false;
+    std::size_t* const pending = static_cast<detail::several_node&>(woken).pending;
+    if (pending != nullptr && --*pending != 0) return false;
   } else {
     strand.waits = nullptr;
   }

@@ -26,6 +26,14 @@ def chain(node, link):
         node = node[link]
 
 
+def siblings(node):
+    """The nodes of a wait in several lists."""
+    several = gdb.lookup_type("heddle::coop::detail::several_node").pointer()
+    while int(node):
+        yield node
+        node = node.cast(several)["sibling"]
+
+
 def schedulers():
     """All of the process, the oldest first."""
     entries = list(chain(gdb.parse_and_eval(LIST), "older_"))
@@ -72,7 +80,7 @@ def state(strand, running_now):
     if status == "polling":
         return "waits for its predicate to hold"
     reasons = []
-    nodes = chain(strand["waits"], "sibling") if int(strand["several"]) else [strand["waits"]] if int(strand["waits"]) else []
+    nodes = siblings(strand["waits"]) if int(strand["several"]) else [strand["waits"]] if int(strand["waits"]) else []
     for node in nodes:
         if not int(node["list"]):
             continue

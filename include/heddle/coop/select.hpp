@@ -18,7 +18,7 @@ namespace detail {
 template <class A>
 concept selectable = requires(A& a, const A& seen) {
   { a.ready() } -> std::same_as<bool>;
-  { a.node() } -> std::same_as<wait_node&>;
+  { a.node() } -> std::same_as<several_node&>;
   { a.list() } -> std::same_as<wait_list&>;
   { seen.granted() } -> std::same_as<bool>;
   a.get();

@@ -46,7 +46,7 @@ class end_nodes {
   }
 
  private:
-  using nodes = for_each_of<wait_node, Strands>;
+  using nodes = for_each_of<several_node, Strands>;
   typename nodes::type nodes_;
 };
 

@@ -16,8 +16,11 @@ namespace heddle::coop::detail {
 /// fetch ahead. Chunks are kept until the process ends.
 class frame_pool {
  public:
-  /// In bytes, of each piece. Those whose size is a multiple of a cache line begin on one.
-  static constexpr std::size_t alignment = 32;
+  /// A piece takes a multiple of so many bytes, and begins at one.
+  static constexpr std::size_t granularity = 16;
+  /// The largest alignment that a type may ask for: a piece whose size is a multiple of it, or of a
+  /// smaller power of two, begins at such a multiple.
+  static constexpr std::size_t alignment = 64;
 
   [[nodiscard]] static void* allocate(std::size_t bytes) {
     const std::size_t size_class = class_of(bytes);
@@ -66,10 +69,10 @@ class frame_pool {
   };
   class depot;
   struct at_thread_end;
-  static constexpr std::size_t classes = 32;  // up to 1 KB
+  static constexpr std::size_t classes = 64;  // up to 1 KB
 
   static constexpr std::size_t class_of(std::size_t bytes) noexcept {
-    return (bytes + alignment - 1) / alignment - 1;
+    return (bytes + granularity - 1) / granularity - 1;
   }
   static void* allocate_new(std::size_t bytes);
   static void release_new(void* memory, std::size_t bytes) noexcept;

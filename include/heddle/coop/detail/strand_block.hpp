@@ -134,9 +134,9 @@ struct strand_block : frame_header {  //  0: 8 bytes, what to call: see block_ca
     return waits != nullptr || status == strand_status::waiting;
   }
 
-  /// The next in the chain at `waits`.
+  /// The next in the chain at `waits`, which are several_nodes if there are `several`.
   [[nodiscard]] wait_node* next_wait(const wait_node& node) const noexcept {
-    return several ? node.sibling : nullptr;
+    return several ? static_cast<const several_node&>(node).sibling : nullptr;
   }
 
   strand_extra& extra() { return rare != nullptr ? *rare : make_extra(); }

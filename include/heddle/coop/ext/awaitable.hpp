@@ -68,7 +68,7 @@ inline void wait_in(strand_block& self, wait_node& node, wait_list& list) noexce
 
 /// Parks the strand in one of several lists, for one wait: call it for each. The wait ends when one
 /// of the nodes is woken, or, if that is given, as many as `*pending` says.
-inline void wait_in_several(strand_block& self, wait_node& node, wait_list& list,
+inline void wait_in_several(strand_block& self, several_node& node, wait_list& list,
                             std::size_t* pending = nullptr) noexcept {
   node.sibling = self.waits;
   node.pending = pending;

@@ -133,7 +133,7 @@ class remote_wait : public message, public coop::detail::wait_list {
   static bool on_given_up(wait_list& list, coop::detail::wait_node& node);
 
   arrival arrived_;
-  coop::detail::wait_node node_;
+  coop::detail::several_node node_;
   coop::scheduler* owner_ = nullptr;
   wait_queue* queue_ = nullptr;
   remote_wait* next_ = nullptr;      // under the queue's lock; or in granted_waits

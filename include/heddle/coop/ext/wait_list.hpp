@@ -18,7 +18,10 @@ struct wait_node {
   wait_node* next;
   wait_node* previous;  // not of a list's first
   wait_list* list;      // null: that is gone, or the node was woken and its strand waits for more
-  // Only for a wait in several lists, see wait_in_several():
+};
+
+/// One of the nodes of a wait in several lists. See wait_in_several().
+struct several_node : wait_node {
   wait_node* sibling;    // the node in the next list
   std::size_t* pending;  // the wait ends when this many nodes are woken; null: at the first
 };

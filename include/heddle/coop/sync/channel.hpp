@@ -16,11 +16,11 @@ namespace heddle::coop {
 /// wait on several channels at once: select(), of select.hpp.
 template <class T>
 class channel {
-  struct push_node : detail::wait_node {
+  struct push_node : detail::several_node {
     T* value = nullptr;  // still the pusher's
     bool sent = false;
   };
-  struct pop_node : detail::wait_node {
+  struct pop_node : detail::several_node {
     std::optional<T> value;
   };
 
@@ -40,7 +40,7 @@ class channel {
     bool get() const noexcept { return node_.sent; }
 
     // For select(): where it waits, and whether that was granted.
-    detail::wait_node& node() noexcept {
+    detail::several_node& node() noexcept {
       node_.value = std::addressof(value_);
       return node_;
     }
@@ -65,7 +65,7 @@ class channel {
     void park(detail::strand_block & self) noexcept { detail::wait_in(self, node(), list()); }
     std::optional<T> get() noexcept { return std::move(node_.value); }
 
-    detail::wait_node& node() noexcept { return node_; }
+    detail::several_node& node() noexcept { return node_; }
     detail::wait_list& list() const noexcept { return from_.popping_; }
     bool granted() const noexcept { return node_.value.has_value(); }
 

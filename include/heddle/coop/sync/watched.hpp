@@ -14,7 +14,7 @@ namespace heddle::coop {
 namespace detail {
 
 // A strand in wait_until(): its node in the list of one variable, and how to ask its predicate.
-struct watch_node : wait_node {
+struct watch_node : several_node {
   const poll_function* condition = nullptr;
 };
 
