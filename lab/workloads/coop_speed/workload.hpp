@@ -21,8 +21,8 @@ namespace heddle::lab::coop_speed {
 /// - `idle`: `strands` strands that have started wait for a semaphore; `strand_bytes` is what the
 ///   process has grown by, page tables included, for each. An operation is the life of one.
 ///
-/// The models without a scheduler, `fiber/asm` (a bare switch) and `stackless` (a bare C++20
-/// resume), know how to yield only: what there is to reach.
+/// The models without a scheduler are what there is to reach: `fiber/asm` (a bare switch) knows
+/// how to yield only, `stackless` (bare C++20 coroutines) how to yield, spawn and be idle.
 ///
 /// Metrics: `op_ns` = wall / operations; `op_cpu_ns` = processor time / operations; `strand_bytes`
 /// (idle only).
