@@ -11,6 +11,11 @@
 
 namespace {
 
+/// A report, and when it came.
+struct dated : held_up {
+  time_point came;
+};
+
 /// Keeps what a watchdog reports of one strand, told by its name. On a busy machine the watchdog
 /// may name others, too, which are preempted for long.
 class reports {
@@ -20,10 +25,10 @@ class reports {
     return [this](const held_up& what) {
       if (what.name != name_) return;
       const std::lock_guard held(lock_);
-      all_.push_back(what);
+      all_.push_back({what, time_point::clock::now()});
     };
   }
-  [[nodiscard]] std::vector<held_up> all() {
+  [[nodiscard]] std::vector<dated> all() {
     const std::lock_guard held(lock_);
     return all_;
   }
@@ -35,7 +40,7 @@ class reports {
  private:
   const std::string name_;
   std::mutex lock_;
-  std::vector<held_up> all_;
+  std::vector<dated> all_;
 };
 
 }  // namespace
@@ -44,23 +49,29 @@ TEST_CASE(KIND "a watchdog names the strand that does not give way, once a turn"
   reports said("holds");
   scheduler s;
   const watchdog barks(s, 5ms, said.reporter());
+  // No turn begins before the one before it has ended.
+  const time_point first = time_point::clock::now();
+  time_point second{};
   s.spawn(BODY(&) { WAIT(yield()); });
   s.spawn(
       BODY(&) {
         said.wait_for(1);
         std::this_thread::sleep_for(20ms);
         CHECK(said.all().size() == 1);
+        second = time_point::clock::now();
         WAIT(yield());
         said.wait_for(2);
       },
       "holds");
   s.run();
-  const std::vector<held_up> all = said.all();
-  CHECK(all.size() >= 2);
-  for (const held_up& each : all) {
+  const std::vector<dated> all = said.all();
+  REQUIRE(all.size() == 2);
+  for (const dated& each : all) {
     CHECK(each.strand == 2);
     CHECK(each.so_far >= 5ms);
   }
+  CHECK(all[0].so_far <= all[0].came - first);
+  CHECK(all[1].so_far <= all[1].came - second);
 }
 
 TEST_CASE(KIND "a watchdog says nothing of strands that wait") {

@@ -35,6 +35,8 @@ TEST_CASE("a strand that does with another group's what only that may is told so
             "a strand of group 0 joins strand \"other\" of group 1, which only strands of that "
             "group can; spawn one there that does");
   ends_with("cancel", "a strand of group 0 cancels strand \"other\" of group 1");
+  ends_with("stopper",
+            "a strand of group 0 asks for the stop handle of strand \"other\" of group 1");
   ends_with(
       "scheduler",
       "a strand of group 0 asks for the scheduler of group 1, which only that group's strands "

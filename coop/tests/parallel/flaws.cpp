@@ -38,11 +38,13 @@ int main(int, char** arguments) {
     }
     g.run();
     return *eaten == 2 ? 0 : 1;
-  } else if (flaw == "join" || flaw == "cancel") {
+  } else if (flaw == "join" || flaw == "cancel" || flaw == "stopper") {
     auto other = g[1].scheduler().spawn([&] { await(touched.P()); }, "other");
     g[0].spawn([&] {
       if (flaw == "join") {
         await(other.join());
+      } else if (flaw == "stopper") {
+        other.stopper().request_stop();
       } else {
         other.cancel();
       }
