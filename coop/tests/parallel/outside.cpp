@@ -3,7 +3,10 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cstddef>
+#include <cstring>
 #include <memory>
+#include <new>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -154,10 +157,35 @@ TEST_CASE("a stop handle cancels from any thread, and outlives the strand and th
     stop.request_stop();  // it has ended
     s.spawn([] { await(yield()); });
     s.run();
-    late = s.spawn([] {}).stopper();
     stop_handle().request_stop();
   }
+  // Memory of a scheduler that is gone is not touched: what is in it then would be no address.
+  struct alignas(scheduler) memory {
+    std::byte bytes[sizeof(scheduler)];
+  };
+  const auto room = std::make_unique<memory>();
+  auto* const gone = new (room.get()) scheduler;
+  late = gone->spawn([] {}).stopper();
+  gone->~scheduler();
+  std::memset(room.get(), 0x5a, sizeof(memory));
   late.request_stop();
+  for (const std::byte each : room->bytes) REQUIRE(each == std::byte{0x5a});
+}
+
+TEST_CASE("a stop handle of a strand that has ended stops no other one") {
+  scheduler s;
+  const auto ended = s.spawn([] {});
+  s.run();
+  bool went_on = false;
+  // In the place that the other one had.
+  s.spawn([&] {
+    ended.stopper().request_stop();
+    await(yield());
+    await(sleep_for(1ms));
+    went_on = true;
+  });
+  s.run();
+  CHECK(went_on);
 }
 
 TEST_CASE("a stop handle and post() reach a strand of a group") {
