@@ -6,7 +6,6 @@ namespace heddle::coop::parallel {
 
 void semaphore::park(detail::remote_wait& wait, coop::detail::strand_block& self) {
   wait.park(self);
-  blocked_p_count_.fetch_add(1, std::memory_order_relaxed);
   std::unique_lock held(lock_);
   if (queue_.empty()) {
     // From here on every V comes to the lock. The permits given before that, we see; those given
@@ -23,6 +22,8 @@ void semaphore::park(detail::remote_wait& wait, coop::detail::strand_block& self
       }
     }
   }
+  // Under the lock: who sees the count and comes then is queued behind this one.
+  blocked_p_count_.fetch_add(1, std::memory_order_relaxed);
   queue_.append(wait);
 }
 
