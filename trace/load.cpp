@@ -134,6 +134,8 @@ void load() {
   loaded.redact = redact != nullptr && equal(redact, "1");
   const char* values = value_of(Variable::kValues);
   loaded.values = values != nullptr && equal(values, "1");
+  const char* sched = value_of(Variable::kSched);
+  loaded.sched = sched != nullptr && equal(sched, "1");
   const char* coroutines = value_of(Variable::kCoroutines);
   if (coroutines != nullptr && equal(coroutines, "auto")) loaded.coroutines = Coroutines::kPlanned;
   if (coroutines != nullptr && equal(coroutines, "scan")) loaded.coroutines = Coroutines::kLooked;

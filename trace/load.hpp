@@ -23,6 +23,7 @@ enum class Variable : std::uint32_t {
   kMinTime,
   kRedact,
   kValues,
+  kSched,
   kCount,
 };
 
@@ -34,7 +35,7 @@ constexpr const char* name_of(Variable variable) {
       "HEDDLE_DIR=",        "HEDDLE_CLOCK=",           "HEDDLE_PAUSED=",
       "HEDDLE_COROUTINES=", "HEDDLE_SNAPSHOT_SIGNAL=", "HEDDLE_FLIGHT=",
       "HEDDLE_PATTERNS=",   "HEDDLE_DEPTH=",           "HEDDLE_MIN_TIME=",
-      "HEDDLE_REDACT=",     "HEDDLE_VALUES="};
+      "HEDDLE_REDACT=",     "HEDDLE_VALUES=",          "HEDDLE_SCHED="};
   static_assert(sizeof kNames / sizeof kNames[0] == kVariables);
   return kNames[static_cast<std::size_t>(variable)];
 }
@@ -53,6 +54,7 @@ struct Loaded {
   bool paused;  ///< HEDDLE_PAUSED=1: until heddle_start()
   bool redact;  ///< HEDDLE_REDACT=1: the program's arguments are not written
   bool values;  ///< HEDDLE_VALUES=1: the plan tells of arguments and results
+  bool sched;   ///< HEDDLE_SCHED=1: calls into the kernel that took long are told of
   std::uint32_t snapshot_signal;  ///< HEDDLE_SNAPSHOT_SIGNAL, 0 = none
   std::uint32_t patterns;         ///< HEDDLE_PATTERNS, kIncluded … of filter.hpp
   std::uint32_t depth;            ///< HEDDLE_DEPTH, 0 = no limit

@@ -7,6 +7,8 @@ namespace heddle::trace {
 
 inline constexpr std::uint64_t kObjectsMagic = 0x534a424f4c444548;  // "HEDLOBJS"
 inline constexpr RecordType kObjectMet{24}, kWait{25}, kWaitEnded{26}, kWake{27};
+/// Of `heddle record --sched`.
+inline constexpr RecordType kLongCall{28};
 
 enum class ObjectKind : std::uint8_t {
   kMutex = 1,

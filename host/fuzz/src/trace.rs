@@ -7,7 +7,7 @@ use heddle_trace_file::{
 use std::path::Path;
 
 /// The files of a trace, by their numbers in an input.
-pub const NAMES: [&str; 11] = [
+pub const NAMES: [&str; 12] = [
     "heddle",
     "42/process",
     "42/modules",
@@ -19,6 +19,7 @@ pub const NAMES: [&str; 11] = [
     "43/process",
     "shapes",
     "42/objects-1",
+    "switches",
 ];
 
 /// Reads a trace, collects what is in its buffers, and reads it again.
@@ -37,6 +38,13 @@ pub fn walk_all(path: &Path) {
         return;
     };
     let _ = (trace.filters(), trace.unrecorded(), trace.lost());
+    if let Ok(Some(switches)) = trace.switches() {
+        for tid in switches.threads() {
+            let all = switches.of(tid, Nanos(0)..Nanos(u64::MAX));
+            assert!(all.iter().all(|off| off.from < off.to));
+            assert!(all.is_sorted_by_key(|off| off.from));
+        }
+    }
     for process in trace.processes() {
         let objects = process.objects().map_or(&[][..], |objects| &objects.all);
         assert!(objects.is_sorted_by_key(|object| object.number));

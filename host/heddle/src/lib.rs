@@ -12,6 +12,7 @@ mod filter;
 mod names;
 mod notes;
 mod output;
+mod sched;
 mod screen;
 mod strand_list;
 mod strand_look;

@@ -2,7 +2,7 @@
 
 use heddle_calls::Loose;
 use heddle_strands::Unresolved;
-use heddle_trace_file::{Damages, Error, Process, Remarks, Trace, Uncertainty, Why};
+use heddle_trace_file::{Damages, Error, Process, Refusal, Remarks, Trace, Uncertainty, Why};
 use std::fmt::Display;
 use std::io::Write as _;
 use std::path::Path;
@@ -164,6 +164,31 @@ pub fn reasons(errors: impl Iterator<Item = i32>) -> String {
     match all.is_empty() {
         true => "for lack of space or memory".to_owned(),
         false => all.join("; "),
+    }
+}
+
+/// Why the kernel does not tell when threads are off their processors, and what would help.
+pub fn refusal(Refusal { error, paranoid }: Refusal) -> String {
+    let why = reason(error);
+    match (error, paranoid) {
+        (libc::EACCES | libc::EPERM, Some(level @ 3..)) => format!(
+            "the kernel refuses perf_event_open ({why}), as kernel.perf_event_paranoid is {level}; up to 2 everybody may: sudo sysctl kernel.perf_event_paranoid=2, or record as root or with CAP_PERFMON"
+        ),
+        (libc::EACCES | libc::EPERM, _) => format!(
+            "perf_event_open is refused ({why}): a sandbox or container forbids it (seccomp); let it allow that system call, or record outside of it"
+        ),
+        (libc::ENOSYS | libc::ENOENT | libc::EOPNOTSUPP, _) => {
+            format!(
+                "this kernel has no perf events ({why}): it was built without CONFIG_PERF_EVENTS"
+            )
+        }
+        (libc::EMFILE, _) => {
+            format!("perf_event_open fails ({why}); raise the limit: ulimit -n 65536")
+        }
+        (libc::ENOMEM, _) => format!(
+            "there is no room for the kernel's records ({why}); raise kernel.perf_event_mlock_kb"
+        ),
+        _ => format!("perf_event_open fails ({why})"),
     }
 }
 

@@ -56,16 +56,7 @@ impl From<Stamp> for StampBytes {
 impl Stamp {
     /// Reads the clocks now; `None` where this machine does not have the clock.
     pub fn now(clock: ClockKind) -> Option<Self> {
-        let read = |id| {
-            let mut time = libc::timespec {
-                tv_sec: 0,
-                tv_nsec: 0,
-            };
-            // SAFETY: `time` is a valid timespec to write to.
-            unsafe { libc::clock_gettime(id, &mut time) };
-            Nanos(time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
-        };
-        let monotonic_raw = read(libc::CLOCK_MONOTONIC_RAW);
+        let monotonic_raw = Self::monotonic_raw_now();
         let ticks = match clock {
             ClockKind::MonotonicRaw => Ticks(monotonic_raw.0),
             ClockKind::Tsc => tsc()?,
@@ -76,6 +67,21 @@ impl Stamp {
             monotonic_raw,
         })
     }
+
+    /// CLOCK_MONOTONIC_RAW now.
+    pub(crate) fn monotonic_raw_now() -> Nanos {
+        read(libc::CLOCK_MONOTONIC_RAW)
+    }
+}
+
+fn read(clock: libc::clockid_t) -> Nanos {
+    let mut time = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    // SAFETY: `time` is a valid timespec to write to.
+    unsafe { libc::clock_gettime(clock, &mut time) };
+    Nanos(time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
 }
 
 #[cfg(target_arch = "x86_64")]

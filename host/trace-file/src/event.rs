@@ -167,6 +167,14 @@ pub enum EventKind<'a> {
         /// Where the function was called.
         site: Addr,
     },
+    /// A call of the C library's that asks the kernel for something has returned, and took long
+    /// enough to have been blocked: [`SwitchKind::Blocks`](crate::SwitchKind::Blocks).
+    LongCall {
+        /// When it began.
+        since: Nanos,
+        /// The function, the file descriptor if there is one, and what that is: `read 3 pipe:[5]`.
+        text: &'a [u8],
+    },
 }
 
 /// What a thread makes.

@@ -374,6 +374,11 @@ impl<'a> Events<'a> {
                 let (strand, reason) = (record.word(2)?, text(words)?);
                 (Way::default(), EventKind::StrandWaits { strand, reason })
             }
+            kind::LONG_CALL => {
+                let since = self.thread.shared.line.at(Ticks(record.word(2)?));
+                let text = text(words)?;
+                (Way::default(), EventKind::LongCall { since, text })
+            }
             kind::MAKING => {
                 let made = match record.high {
                     making::PROCESS => Made::Process,

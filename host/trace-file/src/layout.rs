@@ -9,6 +9,7 @@ pub const BUFFER_MAGIC: [u8; 8] = *b"HEDLBUFR";
 pub const CONTROL_MAGIC: [u8; 8] = *b"HEDLCTRL";
 pub const BLOCK_MAGIC: [u8; 8] = *b"HEDLBLCK";
 pub const OBJECTS_MAGIC: [u8; 8] = *b"HEDLOBJS";
+pub const SWITCHES_MAGIC: [u8; 8] = *b"HEDLSWCH";
 /// Bit 0 of the flags of a process or a run: the recorder saw its end.
 pub const ENDED: u32 = 1;
 /// The bits of a run's flags from this one up: the number of the making by which its thread was
@@ -70,6 +71,7 @@ pub mod kind {
     pub const WAIT: u64 = 25;
     pub const WAIT_ENDED: u64 = 26;
     pub const WAKE: u64 = 27;
+    pub const LONG_CALL: u64 = 28;
 }
 
 /// What a thread makes, by its record of type making.
@@ -233,6 +235,36 @@ pub struct ObjectBytes {
     pub waiting: U32,
 }
 
+/// The beginning of the file of switches.
+#[derive(Debug, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+pub struct SwitchesHeader {
+    pub magic: [u8; 8],
+    pub version: U32,
+    /// Why the kernel tells of no switch, an error number; 0 = it does.
+    pub error: U32,
+    /// `kernel.perf_event_paranoid` then, and 1000; 0 = not known.
+    pub paranoid: U32,
+    pub unused: U32,
+    /// CLOCK_MONOTONIC_RAW, ns: switches are told from then on.
+    pub begin: U64,
+    /// Likewise: all up to then are there; 0 = not known.
+    pub until: U64,
+    pub unused_too: [u8; 4056],
+}
+
+/// A thread leaves its processor, or comes back.
+#[derive(Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+pub struct SwitchBytes {
+    /// CLOCK_MONOTONIC_RAW, ns.
+    pub time: U64,
+    pub pid: U32,
+    pub tid: U32,
+    pub cpu: U32,
+    pub what: U32,
+}
+
 /// The record that every run begins with.
 #[derive(Clone, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
 #[repr(C)]
@@ -271,6 +303,8 @@ const _: () = assert!(size_of::<ControlHeader>() == HEADER_SIZE);
 const _: () = assert!(std::mem::offset_of!(ControlHeader, lost) == 24);
 const _: () = assert!(size_of::<ObjectsHeader>() == HEADER_SIZE);
 const _: () = assert!(size_of::<ObjectBytes>() == 64);
+const _: () = assert!(size_of::<SwitchesHeader>() == HEADER_SIZE);
+const _: () = assert!(size_of::<SwitchBytes>() == 24);
 const _: () = assert!(size_of::<BlockHeader>() == BLOCK_HEADER);
 const _: () = assert!(size_of::<RunRecord>() == RUN_SIZE);
 

@@ -1,12 +1,14 @@
 //! A trace: a directory, or a packed file.
 
 use crate::clock::TimeLine;
-use crate::file::{open, text_of, unborn};
+use crate::file::{Mapped, open, text_of, unborn};
 use crate::merge::in_order;
 use crate::pack::{Held, ModuleSymbols, unpack};
 use crate::process::{Head, Process, rate};
 use crate::values::SHAPES;
-use crate::{Error, Event, Lack, Nanos, OLDEST, Place, Rate, Remarks, Shapes, VERSION};
+use crate::{
+    Error, Event, Lack, Nanos, OLDEST, Place, Rate, Remarks, Shapes, Switches, VERSION, switches,
+};
 use std::collections::{BTreeMap, HashMap};
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -36,8 +38,9 @@ pub struct Trace {
     filters: Option<String>,
     unrecorded: String,
     shapes: Shapes,
+    switches: Option<Mapped>,
     processes: Vec<Process>,
-    /// The `process` files that are missing.
+    /// The `process` files that are missing, and whatever else is not there or not whole.
     headless: Vec<Lack>,
     epoch: Nanos,
     rate: Rate,
@@ -99,7 +102,8 @@ impl Trace {
         let version = verify_marker(path)?;
         let filters = text_of(&path.join(FILTERS))?;
         let filters = filters.map(|text| String::from_utf8_lossy(&text).trim_end().to_owned());
-        let headless = headless(path)?;
+        let mut headless = headless(path)?;
+        let switches = switches::open(path, &mut headless)?;
         let unrecorded = text_of(&path.join(UNRECORDED))?.unwrap_or_default();
         let unrecorded = String::from_utf8_lossy(&unrecorded).into_owned();
         let shapes = shapes_of(path)?;
@@ -153,6 +157,7 @@ impl Trace {
             filters,
             unrecorded,
             shapes,
+            switches,
             processes,
             headless,
             epoch,
@@ -173,6 +178,21 @@ impl Trace {
     /// The shapes of the values that were recorded; none where no values were asked for.
     pub fn shapes(&self) -> &Shapes {
         &self.shapes
+    }
+
+    /// When threads were off their processors, read now; `None` if that was not asked for.
+    ///
+    /// # Errors
+    /// The file has changed since it was opened.
+    pub fn switches(&self) -> Result<Option<Switches>, Error> {
+        let zero = self.processes[0].first_stamp().monotonic_raw;
+        let switches = self.switches.as_ref();
+        switches.map(|file| Switches::read(file, zero)).transpose()
+    }
+
+    /// The file of [`Trace::switches`].
+    pub(crate) fn switch_bytes(&self) -> Option<&[u8]> {
+        self.switches.as_ref().map(Mapped::bytes)
     }
 
     /// The programs that were started and could not be recorded: why, the path, and how often.

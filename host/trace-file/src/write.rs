@@ -9,11 +9,11 @@ use crate::layout::{
     BLOCK_HEADER, BLOCK_MAGIC, BLOCK_UNIT, BUFFER_MAGIC, BlockHeader, BufferHeader, ENDED,
     FUNCTION_BITS, FUNCTION_SHIFT, ForkBytes, HEADER_SIZE, MADE_BY_SHIFT, OBJECTS_MAGIC,
     ObjectsHeader, PROCESS_MAGIC, ProcessHeader, RUN_SIZE, RunRecord, SHORT, SHORT_ENTRY,
-    SHORT_EXIT, SHORT_PREEMPTED, SHORT_UNTIMED, SLOT_SIZE, SP_BITS, SP_SHIFT, StampBytes,
-    TICKS_BITS, TICKS_SHIFT, head, kind, making, slot,
+    SHORT_EXIT, SHORT_PREEMPTED, SHORT_UNTIMED, SLOT_SIZE, SP_BITS, SP_SHIFT, SWITCHES_MAGIC,
+    StampBytes, SwitchBytes, SwitchesHeader, TICKS_BITS, TICKS_SHIFT, head, kind, making, slot,
 };
 use crate::waits::NUMBER_SHIFT;
-use crate::{Made, Way, Why};
+use crate::{Made, Nanos, Switch, Way, Why};
 use std::cell::Cell;
 use std::fmt::Write as _;
 use std::fs::File;
@@ -81,6 +81,21 @@ impl TraceWriter {
         Ok(TraceWriter {
             path: path.to_owned(),
         })
+    }
+
+    /// Writes the file of switches with these, whose times count from the beginning of the trace;
+    /// all up to the time `until` are there.
+    pub fn switches(&self, switches: &[Switch], until: Option<u64>) -> io::Result<()> {
+        let mut header = SwitchesHeader::new_zeroed();
+        header.magic = SWITCHES_MAGIC;
+        header.version = crate::VERSION.into();
+        header.until = until.map_or(0, |until| START + until).into();
+        let mut bytes = header.as_bytes().to_vec();
+        for switch in switches {
+            let time = Nanos(START + switch.time.0);
+            bytes.extend(SwitchBytes::from(Switch { time, ..*switch }).as_bytes());
+        }
+        std::fs::write(self.path.join(crate::switches::SWITCHES), bytes)
     }
 
     /// Begins a process that ran `executable` and ended as it should.
@@ -371,6 +386,11 @@ impl ThreadWriter {
     pub fn wake(&mut self, time: u64, kind: u32, number: u32, site: u64) -> &mut Self {
         let high = kind | number << NUMBER_SHIFT;
         self.long(kind::WAKE, high, &[START + time, site])
+    }
+
+    /// Says at `time` ns that a call into the kernel has returned that began at `since` ns.
+    pub fn long_call(&mut self, time: u64, since: u64, text: &str) -> &mut Self {
+        self.text(kind::LONG_CALL, time, START + since, text)
     }
 
     /// Adds a gap at `time` ns.

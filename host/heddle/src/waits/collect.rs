@@ -3,13 +3,12 @@
 
 use super::blocked::Blocked;
 use super::key::Key;
-use super::names::{Describe, Met, is_wrapper};
+use super::names::{Describe, Met, own_function};
 use super::sum::Sum;
 use super::waiters::{Latest, Waiters};
 use crate::names::Names;
 use heddle_calls::End;
 use heddle_strands::{Call, Kind, Sink, Strand, StrandId, StrandSpan};
-use heddle_symbols::Location;
 use heddle_trace_file::{Addr, Event, EventKind, Holder, Nanos, ObjectKind, Trace, Wait};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
@@ -90,27 +89,11 @@ impl<'a> Collect<'a> {
         }
     }
 
-    /// The function in whose code `site` is, if it is no wrapper and lies in another module than
-    /// the strand's innermost call: code without hooks. Else that call's, wrappers left out.
+    /// The function that waits, by where it calls libc's.
     fn function(&self, strand: StrandId, site: Addr, time: Nanos) -> Rc<str> {
         let names = &mut *self.names.borrow_mut();
-        let calls = self.open.get(&strand).into_iter().flatten().rev();
-        let calls = calls.map(|&(function, enter)| names.function(self.process, function, enter));
-        let mut outermost: Option<Rc<Location>> = None;
-        let mut own = None;
-        for location in calls {
-            if !is_wrapper(&location.symbol) {
-                own = Some(location);
-                break;
-            }
-            outermost = Some(location);
-        }
-        let at = names.caller(self.process, site, time);
-        let is_foreign = own.as_ref().is_none_or(|own| own.module != at.module);
-        let foreign = at.known && !is_wrapper(&at.symbol) && is_foreign;
-        let foreign = foreign.then(|| at.clone());
-        let found = foreign.or(own).or(outermost).unwrap_or(at);
-        names.shown(&found).into()
+        let calls = self.open.get(&strand).into_iter().flatten().rev().copied();
+        own_function(names, self.process, calls, Some((site, time)))
     }
 
     fn depth(&self, strand: StrandId) -> usize {
@@ -284,7 +267,12 @@ impl Sink for Collect<'_> {
             return;
         }
         let calls = self.open.entry(span.strand).or_default();
-        calls.pop();
+        // A coroutine may go on elsewhere before the call that suspended it has returned.
+        let call = (span.span.function, span.span.enter);
+        match calls.iter().rposition(|&open| open == call) {
+            Some(index) => _ = calls.remove(index),
+            None => _ = calls.pop(),
+        }
         let depth = calls.len();
         // The call in which it waited has ended: it was cancelled, or left by a jump.
         let Some(waiting) = self.waiting.get_mut(&span.thread) else {

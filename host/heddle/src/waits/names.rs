@@ -40,6 +40,35 @@ pub fn is_wrapper(symbol: &str) -> bool {
     BEGINNINGS.iter().any(|begin| symbol.starts_with(begin)) || symbol.contains("__gthread_")
 }
 
+/// The function in whose code `site` is, if it is no wrapper and lies in another module than the
+/// innermost of the open `calls`, which come innermost first: code without hooks. Else that call's,
+/// wrappers left out. Empty, if nothing is known.
+pub fn own_function(
+    names: &mut Names<'_>,
+    process: usize,
+    calls: impl Iterator<Item = (Addr, Nanos)>,
+    site: Option<(Addr, Nanos)>,
+) -> Rc<str> {
+    let mut innermost: Option<Rc<Location>> = None;
+    let mut own = None;
+    for (function, enter) in calls {
+        let location = names.function(process, function, enter);
+        if !is_wrapper(&location.symbol) {
+            own = Some(location);
+            break;
+        }
+        innermost = Some(location);
+    }
+    let at = site.map(|(site, time)| names.caller(process, site, time));
+    let is_foreign = |at: &Rc<Location>| {
+        let elsewhere = own.as_ref().is_none_or(|own| own.module != at.module);
+        at.known && !is_wrapper(&at.symbol) && elsewhere
+    };
+    let foreign = at.clone().filter(is_foreign);
+    let found = foreign.or(own).or(innermost).or(at);
+    found.map_or("".into(), |found| names.shown(&found).into())
+}
+
 impl<'a> Describe<'a> {
     pub fn new(trace: &'a Trace) -> Self {
         Describe {

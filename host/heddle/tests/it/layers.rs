@@ -51,6 +51,7 @@ const HEDDLE: Layers = &[
     &["filter"],
     &["calls_of", "coroutine_calls", "strand_list", "strand_look"],
     &["waits"],
+    &["sched"],
     // No verb knows another.
     &[
         "verbs::advise",

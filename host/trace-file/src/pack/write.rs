@@ -4,6 +4,7 @@ use super::piece::{PLACE_UNIT, PieceWriter, header, kind};
 use super::{ModuleSymbols, codec};
 use crate::layout::{BLOCK_HEADER, ProcessHeader};
 use crate::process::Process;
+use crate::switches::SWITCHES;
 use crate::trace::{FILTERS, UNRECORDED};
 use crate::values::SHAPES;
 use crate::{Error, Trace, objects};
@@ -66,6 +67,9 @@ fn write<W: Write>(
     }
     if !trace.shapes().is_empty() {
         add(kind::FILE, SHAPES, trace.shapes().text.as_bytes())?;
+    }
+    if let Some(switches) = trace.switch_bytes() {
+        add(kind::FILE, SWITCHES, switches)?;
     }
     for module in symbols {
         let name = format!(

@@ -6,4 +6,5 @@ mod collecting;
 mod corrupt;
 mod packing;
 mod reads;
+mod switches;
 mod waits;

@@ -5,13 +5,14 @@ mod strands;
 use crate::coroutine_calls::{ClangModules, Count};
 use crate::names::printable;
 use crate::notes::counted;
+use crate::sched::Between;
 use crate::trace_arg::TraceArg;
-use crate::{notes, output};
+use crate::{notes, output, sched};
 use heddle_calls::{Loose, Profile, Source, Workers};
 use heddle_strands::Inherited;
 use heddle_symbols::Images;
-use heddle_trace_file::{ClockKind, Nanos, Process, Remarks, Trace, Unrecordable};
-use std::io::Write;
+use heddle_trace_file::{ClockKind, Nanos, Process, Remarks, Switches, Trace, Unrecordable};
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 /// Arguments of `heddle info`.
@@ -77,6 +78,11 @@ fn info(trace: &Trace, out: &mut dyn Write) -> anyhow::Result<()> {
             counted(events, "event")
         )?;
     }
+    let switches = trace.switches()?;
+    if let Some(switches) = &switches {
+        switches_info(out, switches)?;
+    }
+    let off = sched::stretches(trace)?;
     let mut loose = Loose::default();
     let mut remarks = Remarks::default();
     let mut images = trace.symbols().map_or_else(Images::new, Images::packed);
@@ -89,10 +95,62 @@ fn info(trace: &Trace, out: &mut dyn Write) -> anyhow::Result<()> {
         let sums = (&mut loose, &mut remarks);
         let inherited = strands.inherited(index);
         process_info(out, trace, process, replaced, one_stack, inherited, sums)?;
+        if let Some(off) = &off {
+            off_info(out, process, &Between::new(off, index))?;
+        }
         strands.print(out, index)?;
     }
     out.flush()?;
     notes::incomplete(trace, strands.loose(loose), &remarks);
+    Ok(())
+}
+
+/// What the kernel told of threads and processors.
+fn switches_info(out: &mut dyn Write, switches: &Switches) -> io::Result<()> {
+    if let Some(refused) = switches.refused {
+        let why = notes::refusal(refused);
+        return writeln!(out, "switches   not known: {why}");
+    }
+    let mut line = format!(
+        "switches   of {}",
+        counted(switches.threads().count() as u64, "thread")
+    );
+    for (number, what) in [
+        (switches.lost, "lost"),
+        (switches.unpaired, "without a partner"),
+    ] {
+        if number > 0 {
+            line += &format!(", {number} {what}");
+        }
+    }
+    if switches.until.is_none() {
+        line += ", the latest missing (heddle record was killed, or still records)";
+    }
+    writeln!(out, "{line}")
+}
+
+/// How often and how long each thread was off its processor.
+fn off_info(out: &mut dyn Write, process: &Process, off: &Between) -> io::Result<()> {
+    for (index, thread) in process.threads().iter().enumerate() {
+        let (mut ready, mut blocked) = ((0u64, Nanos(0)), (0u64, Nanos(0)));
+        for off in off.all(index) {
+            let sum = match off.preempted {
+                true => &mut ready,
+                false => &mut blocked,
+            };
+            *sum = (sum.0 + 1, Nanos(sum.1.0.saturating_add(off.took().0)));
+        }
+        writeln!(
+            out,
+            "off        {:<7} {:<16} preempted {} times, {}; blocked {} times, {}",
+            thread.tid(),
+            printable(thread.name()),
+            ready.0,
+            ready.1,
+            blocked.0,
+            blocked.1
+        )?;
+    }
     Ok(())
 }
 

@@ -185,7 +185,7 @@ impl Opened {
         let Some(directory) = open(&self.directory, ".") else {
             return true;
         };
-        for name in ["heddle", "filters"] {
+        for name in ["heddle", "filters", "switches"] {
             let _ = unlinkat(&directory, name, AtFlags::empty());
         }
         let mut untried = true;

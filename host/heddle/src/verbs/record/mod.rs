@@ -10,6 +10,7 @@ mod planning;
 mod preview;
 mod program;
 mod run;
+mod switches;
 mod valuing;
 
 use crate::coroutine_calls::{ClangModules, Count};
@@ -91,6 +92,10 @@ fn record(args: &Args) -> Result<ExitCode, Failure> {
     args.values.tell(&mut command);
     directory::say_filters(&claim, &trace, &args.less.typed())?;
     file_limit::restored(&mut command);
+    let watching = match args.modes.switches() {
+        true => switches::start(&claim).inspect_err(|_| _ = trace.discard())?,
+        false => None,
+    };
     let collecting = collector::start(&trace, &shown, claim, args.modes.keep_everything())?;
     let wanted = planning::Wanted {
         less: args.less.clone(),
@@ -99,6 +104,9 @@ fn record(args: &Args) -> Result<ExitCode, Failure> {
     };
     let planning = planning::start(trace.path(), wanted).inspect_err(|_| _ = trace.discard())?;
     let status = run::run(&mut command);
+    if let Some(watching) = watching {
+        watching.finish();
+    }
     if let Some(planning) = planning {
         planning.finish();
     }

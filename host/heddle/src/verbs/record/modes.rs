@@ -27,6 +27,10 @@ pub struct Modes {
     /// operations on these
     #[arg(long, help_heading = HEADING)]
     sync: bool,
+    /// Record when threads are off their processors, too: whether others had these, or what was
+    /// waited for; has all that --sync has
+    #[arg(long, conflicts_with = "flight", help_heading = HEADING)]
+    sched: bool,
     /// Record nothing until the program calls heddle_start() (heddle/trace.h)
     #[arg(long, help_heading = HEADING)]
     paused: bool,
@@ -59,7 +63,12 @@ impl Modes {
 
     /// Whether waits are recorded.
     pub fn waits(&self) -> bool {
-        self.sync
+        self.sync || self.sched
+    }
+
+    /// Whether it is recorded when threads are off their processors.
+    pub fn switches(&self) -> bool {
+        self.sched
     }
 
     /// Whether no event is given up.
@@ -87,6 +96,11 @@ impl Modes {
         }
         if self.paused {
             command.env("HEDDLE_PAUSED", "1");
+        }
+        // Likewise.
+        command.env_remove("HEDDLE_SCHED");
+        if self.sched {
+            command.env("HEDDLE_SCHED", "1");
         }
         if self.redact_arguments {
             command.env("HEDDLE_REDACT", "1");

@@ -12,7 +12,7 @@ use crate::names::{Length, Names, NamesArg};
 use crate::strand_look::finds_more_than_threads;
 use crate::strand_name::StrandName;
 use crate::trace_arg::TraceArg;
-use crate::{notes, screen};
+use crate::{notes, sched, screen};
 use anyhow::ensure;
 use line::Style;
 use std::process::ExitCode;
@@ -98,6 +98,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         wants_open: args.backtrace,
         only: args.strand,
         filter,
+        off: sched::stretches(&trace)?,
     };
     let mut told = None;
     screen::show(|out, look| {
@@ -136,7 +137,13 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
                         None => text::other(out, event, label, depth)?,
                     }
                 }
-                (Step::Other(..), Format::Source) => {}
+                (Step::Off(off, time, depth), Format::Text) => {
+                    text::words(out, time, label, "Back ", depth, &text::back(off))?;
+                }
+                (Step::Off(off, _, depth), Format::Tree) => {
+                    tree.other(out, label, depth, &format!("back {}", text::back(off)))?;
+                }
+                (Step::Other(..) | Step::Off(..), Format::Source) => {}
             }
             Ok(())
         };

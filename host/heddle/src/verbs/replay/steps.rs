@@ -3,13 +3,15 @@
 use super::line::{Line, OpenCall};
 use crate::filter::{Filter, Filterable, LeftOut, unwrap};
 use crate::names::{Names, thread_label};
+use crate::sched::{Between, Stretches};
 use crate::strand_list::label;
 use crate::strand_name::StrandName;
 use crate::values::{Recorded, Waiting};
 use heddle_calls::{End, Loose};
 use heddle_strands::{Analysis, Call, Kind, Sink, Strand, StrandId, StrandSpan, Unresolved};
-use heddle_trace_file::{Callee, Event, EventKind, Nanos, Place, Remarks, Shapes, Trace};
+use heddle_trace_file::{Callee, Event, EventKind, Nanos, OffCpu, Place, Remarks, Shapes, Trace};
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// What the last event became.
 #[derive(Clone, Debug)]
@@ -148,6 +150,9 @@ pub enum Step<'a> {
     Line(Line, &'a [OpenCall]),
     /// Another event, and the depth at which it was.
     Other(&'a Event<'a>, usize),
+    /// Before the event that comes next, the thread was off its processor; with that event's time
+    /// and depth.
+    Off(OffCpu, Nanos, usize),
 }
 
 /// What each line says of whose event it is.
@@ -166,6 +171,8 @@ pub struct Replay<'a> {
     /// Only the events of this strand.
     pub only: Option<StrandName>,
     pub filter: Option<Filter<'a>>,
+    /// When threads were off their processors, if that is known.
+    pub off: Option<Arc<Stretches>>,
 }
 
 impl Replay<'_> {
@@ -189,6 +196,10 @@ impl Replay<'_> {
             only: self.only,
             shown: 0,
             shapes: self.trace.shapes(),
+            off: self.off.as_ref().map_or_else(Vec::new, |all| {
+                let processes = 0..self.trace.processes().len();
+                processes.map(|index| Between::new(all, index)).collect()
+            }),
             each,
             failed: None,
         };
@@ -235,6 +246,8 @@ struct Lines<'a, 'b, 'n, F> {
     /// Events that were shown.
     shown: u64,
     shapes: &'b Shapes,
+    /// By process; none if it is not known.
+    off: Vec<Between>,
     each: F,
     failed: Option<anyhow::Error>,
 }
@@ -245,6 +258,12 @@ where
 {
     /// Takes an event, of which the sink was told before; whether to go on.
     fn take(&mut self, place: Place, event: &Event<'_>, latest: &mut Latest) -> bool {
+        let mut off = Vec::new();
+        if let Some(between) = self.off.get_mut(place.process) {
+            off.extend(std::iter::from_fn(|| {
+                between.next(place.thread, event.time)
+            }));
+        }
         let names = &mut *self.names;
         let step = match std::mem::replace(&mut latest.became, Became::Nothing) {
             Became::Nothing => None,
@@ -278,7 +297,14 @@ where
         }
         self.shown += 1;
         let label = self.labels.of(names, id, latest.strands.get(&id));
-        self.failed = (self.each)(names, place, label, step).err();
+        let depth = match &step {
+            Step::Line(line, _) => line.depth,
+            Step::Other(_, depth) | Step::Off(.., depth) => *depth,
+        };
+        let mut give = |step| (self.each)(names, place, label, step);
+        let mut off = off.into_iter();
+        let given = off.try_for_each(|off| give(Step::Off(off, event.time, depth)));
+        self.failed = given.and_then(|()| give(step)).err();
         latest.forget(&mut self.labels);
         self.failed.is_none()
     }

@@ -5,7 +5,7 @@ use super::line::{Line, OpenCall, Style, What};
 use crate::names::{Names, printable};
 use crate::notes;
 use heddle_symbols::Location;
-use heddle_trace_file::{Addr, Event, EventKind, Nanos, Place};
+use heddle_trace_file::{Addr, Event, EventKind, Nanos, OffCpu, Place};
 use std::io::{self, Write};
 
 /// Beyond this depth the indentation stops growing, so that deep recursion does not make lines of
@@ -90,7 +90,21 @@ pub fn said(event: &Event) -> Option<(&'static str, String)> {
         EventKind::StrandWaits { strand, reason } => {
             ("Strand", format!("{strand} waits: {}", text(reason)))
         }
+        EventKind::LongCall { since, text: call } => {
+            let took = event.time - since;
+            ("Kernel", format!("{}: {took}", text(call)))
+        }
     })
+}
+
+/// `since 0.067215004: was blocked for 50.090 ms`: that the thread is on a processor again.
+pub fn back(off: OffCpu) -> String {
+    let state = match off.preempted {
+        true => "ready",
+        false => "blocked",
+    };
+    let (seconds, nanos) = (off.to.0 / 1_000_000_000, off.to.0 % 1_000_000_000);
+    format!("since {seconds}.{nanos:09}: was {state} for {}", off.took())
 }
 
 /// Prints a line of these words.

@@ -9,6 +9,7 @@ mod markdown;
 mod profiles;
 mod row;
 mod rows;
+mod sched;
 mod sites;
 mod table;
 
@@ -64,6 +65,8 @@ enum Rows {
     Strand,
     /// Mutexes, conditions, semaphores and whatever else strands wait for (heddle record --sync)
     Lock,
+    /// How long strands ran, were ready, and were blocked, and on what (heddle record --sched)
+    Sched,
     /// Arguments and results, where they were recorded (heddle record --args)
     Args,
 }
@@ -91,6 +94,12 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         Rows::Lock if args.filter.is_empty() => {
             return locks::run(&trace, args.format, args.sort, args.limit, length);
         }
+        Rows::Sched if args.filter.is_empty() => {
+            return sched::run(&trace, args.format, args.sort, args.limit, length);
+        }
+        Rows::Sched => bail!(
+            "--by sched adds up all that strands did, and cannot leave out some: leave out the filters"
+        ),
         Rows::Lock => bail!(
             "--by lock counts all operations, and cannot leave out some: leave out the filters"
         ),

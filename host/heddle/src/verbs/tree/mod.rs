@@ -8,6 +8,7 @@ use crate::calls_of;
 use crate::filter::FilterArgs;
 use crate::names::{NOT_KNOWN, Names, NamesArg};
 use crate::notes;
+use crate::sched::{self, Split, State};
 use crate::screen::{self, FAINT, HEADING, Look, SUBJECT, WAITING};
 use crate::strand_list::{self, Node, label};
 use crate::trace_arg::TraceArg;
@@ -78,8 +79,15 @@ fn tree(args: &Args) -> anyhow::Result<ExitCode> {
             let id = found.all.get(index).id;
             let life = life::read(&trace, named(), &found.all, &args.filter, id)?;
             left_out = life.left_out;
+            let split = match sched::stretches(&trace)?.is_some() {
+                true => sched::read(&trace, named(), Some(id))?.one,
+                false => None,
+            };
             screen::show(|out, look| {
                 one(out, look, &trace, &mut names, &found.all, index, &life)?;
+                if let Some(split) = &split {
+                    processors(out, look, split)?;
+                }
                 let items = fold::fold(life.calls.clone());
                 print_items(out, look, &life.labels, &items, 0)?;
                 Ok(())
@@ -254,6 +262,24 @@ fn one(
         strand.children,
         strand.suspended
     )
+}
+
+/// Causes of time off a processor that are printed.
+const MOST: usize = 8;
+
+/// Where the time went that a thread ran it.
+fn processors(out: &mut dyn Write, look: &Look, split: &Split) -> io::Result<()> {
+    let [running, ready, blocked] =
+        [State::Running, State::Ready, State::Blocked].map(|state| split.of(state).total);
+    writeln!(
+        out,
+        "  of that      {running} on a processor, {ready} ready, {blocked} blocked"
+    )?;
+    for (cause, stat) in split.off().into_iter().take(MOST) {
+        let said = look.paint(WAITING, cause);
+        writeln!(out, "    \u{d7}{} {said}  {}", stat.waits, stat.total)?;
+    }
+    Ok(())
 }
 
 /// How often, what, and how long the shortest and the longest took.

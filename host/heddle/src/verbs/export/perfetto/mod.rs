@@ -14,6 +14,7 @@ use super::selection::Selection;
 use super::spill::Spill;
 use crate::filter::{Filter, LeftOut, unwrap};
 use crate::names::{Names, printable, process_name};
+use crate::sched;
 use crate::strand_list::Makers;
 use crate::waits::Labels;
 use ended::Ended;
@@ -65,6 +66,7 @@ pub fn write(
         selection,
         sequences: sequences(trace),
         shapes: trace.shapes(),
+        off: sched::stretches(trace)?,
     };
     let processes = trace.processes();
     let rows = |index: usize| Rows::new(&whole, &processes[index], index);

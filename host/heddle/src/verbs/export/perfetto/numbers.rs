@@ -47,6 +47,7 @@ pub const STRAND: Option<u64> = Some(2);
 pub const MARK: Option<u64> = Some(3);
 pub const GAP: Option<u64> = Some(4);
 pub const UNMATCHED: Option<u64> = Some(5);
+pub const PROCESSOR: Option<u64> = Some(6);
 
 /// Annotations.
 pub const FRAME: u64 = 1;
@@ -54,7 +55,7 @@ pub const RESUME_INDEX: u64 = 2;
 pub const THREAD: u64 = 3;
 
 /// What they all stand for, but for the functions.
-pub const INTERNED: [Interned<'static>; 10] = [
+pub const INTERNED: [Interned<'static>; 11] = [
     Interned::Name(SUSPENDED, "suspended"),
     Interned::Name(RESUMED, "resumed"),
     Interned::Category(1, "call"),
@@ -62,6 +63,7 @@ pub const INTERNED: [Interned<'static>; 10] = [
     Interned::Category(3, "mark"),
     Interned::Category(4, "gap"),
     Interned::Category(5, "exit without enter"),
+    Interned::Category(6, "processor"),
     Interned::Annotation(FRAME, "frame"),
     Interned::Annotation(RESUME_INDEX, "resume index"),
     Interned::Annotation(THREAD, "thread"),

@@ -15,6 +15,7 @@ use super::row::{Leaf, Meanwhile, Row, label};
 use crate::filter::Filterable;
 use crate::names::printable;
 use crate::notes;
+use crate::sched::{Between, Stretches};
 use crate::strand_list::Makers;
 use crate::values::{Waiting, named_values};
 use crate::verbs::export::selection::Selection;
@@ -25,6 +26,7 @@ use heddle_perfetto::{Annotation, Begin, Clock, Name, Sequence, Value};
 use heddle_strands::{Call, Kind, Sink, Strand, StrandId, StrandSpan};
 use heddle_trace_file::{Addr, Callee, Event, EventKind, Made, Nanos, Process, Shapes};
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 /// Calls that may be open on a track. Perfetto's trace processor drops what begins when 512 slices
 /// are open, and takes the end of what it dropped for that of another; within the innermost call
@@ -44,6 +46,8 @@ pub struct Whole<'a> {
     /// the makings by which they were created.
     pub created: Vec<HashMap<u32, usize>>,
     pub shapes: &'a Shapes,
+    /// When threads were off their processors, if that is known.
+    pub off: Option<Arc<Stretches>>,
 }
 
 /// The tracks of a part of a process.
@@ -71,6 +75,7 @@ pub struct Rows<'a> {
     running: HashMap<usize, StrandId>,
     resumptions: u64,
     waiting: Waiting,
+    off: Option<Between>,
 }
 
 /// Writes events.
@@ -157,6 +162,7 @@ impl<'a> Rows<'a> {
             running: HashMap::new(),
             resumptions: 0,
             waiting: Waiting::default(),
+            off: whole.off.as_ref().map(|off| Between::new(off, index)),
         }
     }
 
@@ -229,6 +235,34 @@ impl<'a> Rows<'a> {
             self.keys = functions.map_or_else(Vec::new, |functions| functions.keys().to_vec());
             self.pen.events.rest();
             self.ended.rest();
+        }
+    }
+
+    /// Writes when the thread was off its processor before `time`, but for what is shown anyway:
+    /// that it waits, or that its strand is suspended. `call`: since when it was in which call into
+    /// the kernel.
+    fn processor(&mut self, thread: usize, time: Nanos, call: Option<(Nanos, &[u8])>) {
+        let Some(off) = &mut self.off else { return };
+        while let Some(stretch) = off.next(thread, time) {
+            let row = self.running.get(&thread).and_then(|id| self.rows.get(id));
+            let Some(row) = row.filter(|row| row.shown && row.leaf.is_none()) else {
+                continue;
+            };
+            let call = call.filter(|(since, _)| *since <= stretch.from);
+            let text = match (stretch.preempted, call) {
+                (true, _) => "ready".to_owned(),
+                (false, None) => "blocked".to_owned(),
+                (false, Some((_, call))) => {
+                    format!("blocked: {}", printable(&String::from_utf8_lossy(call)))
+                }
+            };
+            let what = Begin {
+                category: numbers::PROCESSOR,
+                ..Begin::named(Name::Text(&text))
+            };
+            let track = row.id.unique();
+            self.pen.begin(stretch.from.0, track, &what);
+            self.pen.end(stretch.to.min(time).0, track);
         }
     }
 
@@ -307,6 +341,7 @@ impl Sink for Rows<'_> {
     }
 
     fn resumed(&mut self, id: StrandId, by: Option<StrandId>, thread: usize, Nanos(time): Nanos) {
+        self.processor(thread, Nanos(time), None);
         let Some(row) = self.rows.get(&id) else {
             return;
         };
@@ -346,6 +381,7 @@ impl Sink for Rows<'_> {
     }
 
     fn suspended(&mut self, id: StrandId, thread: usize, Nanos(time): Nanos) {
+        self.processor(thread, Nanos(time), None);
         let Some(row) = self.rows.get_mut(&id).filter(|row| !row.cut) else {
             return;
         };
@@ -367,6 +403,7 @@ impl Sink for Rows<'_> {
 
     #[inline]
     fn enter(&mut self, call: &Call) {
+        self.processor(call.thread, call.enter, None);
         let Nanos(time) = call.enter;
         let tid = call.frame.map(|_| self.tid(call.thread));
         let given = self.waiting.of_enter(call);
@@ -409,6 +446,9 @@ impl Sink for Rows<'_> {
 
     #[inline]
     fn leave(&mut self, span: &StrandSpan) {
+        if span.span.end != End::Open {
+            self.processor(span.thread, span.span.exit, None);
+        }
         let result = self.waiting.of_leave(span);
         let Some(row) = self.rows.get_mut(&span.strand) else {
             return;
@@ -443,6 +483,7 @@ impl Sink for Rows<'_> {
 
     fn unmatched(&mut self, id: StrandId, thread: usize, callee: Callee, time: Nanos) {
         self.waiting.clear(thread);
+        self.processor(thread, time, None);
         let Some(row) = self.rows.get_mut(&id).filter(|row| row.shown) else {
             return;
         };
@@ -464,6 +505,11 @@ impl Sink for Rows<'_> {
         if let EventKind::Values(values) = event.kind {
             return self.waiting.take(thread, values);
         }
+        let call = match event.kind {
+            EventKind::LongCall { since, text } => Some((since, text)),
+            _ => None,
+        };
+        self.processor(thread, event.time, call);
         self.makers.note(id, thread, event);
         let text;
         let category = match event.kind {
@@ -525,6 +571,11 @@ impl Sink for Rows<'_> {
     }
 
     fn ended(&mut self, strand: &Strand) {
+        // Its calls are open still: it was blocked in one until it was killed, or is still.
+        let cut = self.rows.get(&strand.id).is_some_and(|row| row.cut);
+        if strand.kind == Kind::Thread && cut {
+            self.processor(strand.thread(), Nanos(u64::MAX), None);
+        }
         self.end(strand, strand.died());
     }
 }

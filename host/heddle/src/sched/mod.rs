@@ -1,0 +1,114 @@
+//! Where threads and strands spent their time, as `heddle record --sched` has it: on a processor,
+//! ready and without one, or blocked, and on what.
+
+mod between;
+mod collect;
+mod sum;
+
+pub use between::{Between, Stretches};
+pub use sum::{Cause, Group, Split, State};
+
+use crate::names::Names;
+use crate::notes;
+use crate::waits::Labels;
+use anyhow::{Context, bail};
+use collect::Collect;
+use heddle_calls::Loose;
+use heddle_strands::{Analysis, StrandId, Unresolved};
+use heddle_trace_file::{Remarks, Switches, Trace};
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// What a trace says of processors.
+pub struct Sched {
+    /// Strands of one process, kind and name; each thread by itself.
+    pub groups: Vec<Group>,
+    /// Of the strand that was asked for.
+    pub one: Option<Split>,
+    pub loose: Loose,
+    pub remarks: Remarks,
+    pub unresolved: Vec<Unresolved>,
+}
+
+/// The switches of a trace.
+///
+/// # Errors
+/// They were not asked for, or the kernel has refused them.
+pub fn switches(trace: &Trace) -> anyhow::Result<Switches> {
+    let path = trace.path().display();
+    let switches = trace.switches()?.with_context(|| {
+        format!(
+            "{path}: when threads were off their processors was not recorded; record again: heddle record --sched …"
+        )
+    })?;
+    if let Some(refused) = switches.refused {
+        bail!(
+            "{path}: when threads were off their processors is not known: {}",
+            notes::refusal(refused)
+        );
+    }
+    Ok(switches)
+}
+
+/// The stretches off a processor of all threads, where they are known.
+///
+/// # Errors
+/// What reading them gives.
+pub fn stretches(trace: &Trace) -> anyhow::Result<Option<Arc<Stretches>>> {
+    let known = trace
+        .switches()?
+        .filter(|switches| switches.refused.is_none());
+    Ok(known.map(|switches| Arc::new(Stretches::new(trace, switches))))
+}
+
+/// Reads the whole trace, in order of time; `one`: a strand of which the split is wanted by itself.
+///
+/// # Errors
+/// Those of [`switches`], and what reading the trace gives.
+pub fn read<'a>(
+    trace: &'a Trace,
+    mut names: Names<'a>,
+    one: Option<StrandId>,
+) -> anyhow::Result<Sched> {
+    let switches = switches(trace)?;
+    tell_incomplete(&switches);
+    let stretches = Arc::new(Stretches::new(trace, switches));
+    let labels = Rc::new(Labels::of_all(trace, &mut names));
+    let names = Rc::new(RefCell::new(names));
+    let analysis = Analysis::new(trace, names.borrow_mut().images());
+    let make = |process| {
+        let (names, labels) = (names.clone(), labels.clone());
+        let off = Between::new(&stretches, process);
+        Collect::new(trace, process, off, names, labels, one)
+    };
+    let decoded = analysis.stream(make, |_, _, _| true)?;
+    let (mut groups, mut split) = (Vec::new(), None);
+    for (_, collect) in decoded.sinks {
+        let found = collect.finish();
+        groups.extend(found.0);
+        split = split.or(found.1);
+    }
+    Ok(Sched {
+        groups,
+        one: split,
+        loose: decoded.loose,
+        remarks: decoded.remarks,
+        unresolved: decoded.unresolved,
+    })
+}
+
+/// Warns of what is missing among the switches.
+fn tell_incomplete(switches: &Switches) {
+    if switches.lost > 0 {
+        notes::warning(format_args!(
+            "{} lost: the kernel's records came faster than heddle record could take them, and what was not seen counts as running",
+            notes::were(switches.lost, "switch record")
+        ));
+    }
+    if switches.until.is_none() {
+        notes::warning(
+            "heddle record was killed, or still records: the latest switches of threads are missing, and count as running",
+        );
+    }
+}

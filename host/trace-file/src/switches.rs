@@ -1,0 +1,304 @@
+//! The file `switches`: when threads left their processors and came back, as the kernel told
+//! `heddle record --sched`.
+
+use crate::clock::Stamp;
+use crate::file::{Mapped, open_in, unborn};
+use crate::layout::{HEADER_SIZE, SWITCHES_MAGIC, SwitchBytes, SwitchesHeader};
+use crate::{Claim, Error, Lack, Nanos};
+use rustc_hash::FxHashMap;
+use std::fs::File;
+use std::io::Write;
+use std::ops::Range;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use zerocopy::{FromBytes, FromZeros, IntoBytes};
+
+/// The file's name in a trace.
+pub(crate) const SWITCHES: &str = "switches";
+
+/// What happened to a thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum SwitchKind {
+    /// A processor runs it from now on.
+    Runs,
+    /// It does not run from now on, as it waits for something.
+    Blocks,
+    /// It does not run from now on, though it could: another thread has its processor.
+    Preempted,
+    /// So many switches could not be told of, of whatever threads; the number is in the place of
+    /// the thread's.
+    Lost,
+    /// It has ended.
+    Ended,
+}
+
+impl SwitchKind {
+    const ALL: [SwitchKind; 5] = [
+        SwitchKind::Runs,
+        SwitchKind::Blocks,
+        SwitchKind::Preempted,
+        SwitchKind::Lost,
+        SwitchKind::Ended,
+    ];
+
+    fn from_number(number: u32) -> Option<Self> {
+        let index = (number as usize).checked_sub(1)?;
+        Self::ALL.get(index).copied()
+    }
+}
+
+/// One record of the kernel's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Switch {
+    /// By CLOCK_MONOTONIC_RAW.
+    pub time: Nanos,
+    /// The process of the thread.
+    pub pid: u32,
+    /// The kernel's number of the thread.
+    pub tid: u32,
+    /// The processor.
+    pub cpu: u32,
+    /// What happened.
+    pub kind: SwitchKind,
+}
+
+/// Why the kernel told nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// The error number of perf_event_open(2), or of the mapping of its ring.
+    pub error: i32,
+    /// `kernel.perf_event_paranoid` then; `None` if that could not be read.
+    pub paranoid: Option<i32>,
+}
+
+/// Writes the file, while the program runs.
+#[derive(Debug)]
+pub struct SwitchWriter {
+    file: File,
+    header: SwitchesHeader,
+    bytes: Vec<u8>,
+}
+
+impl SwitchWriter {
+    /// Makes the file in a claimed trace: switches are told from now on, or not at all.
+    ///
+    /// # Errors
+    /// What the system refuses.
+    pub fn begin(claim: &Claim, refused: Option<Refusal>) -> Result<Self, Error> {
+        let mut header = SwitchesHeader::new_zeroed();
+        header.magic = SWITCHES_MAGIC;
+        header.version = crate::VERSION.into();
+        header.begin = Stamp::monotonic_raw_now().0.into();
+        if let Some(refused) = refused {
+            header.error = (refused.error as u32).into();
+            let shifted = refused
+                .paranoid
+                .map_or(0, |level| level.wrapping_add(KNOWN));
+            header.paranoid = (shifted as u32).into();
+        }
+        let directory = claim.directory().map_err(Error::io(Path::new(SWITCHES)))?;
+        let flags = libc::O_WRONLY | libc::O_CREAT | libc::O_TRUNC;
+        let path = Path::new(SWITCHES);
+        let mut file = open_in(&directory, path, path.as_os_str(), flags)?;
+        file.write_all(header.as_bytes()).map_err(Error::io(path))?;
+        Ok(SwitchWriter {
+            file,
+            header,
+            bytes: Vec::new(),
+        })
+    }
+
+    /// Appends records.
+    ///
+    /// # Errors
+    /// What the system refuses.
+    pub fn add(&mut self, switches: &[Switch]) -> std::io::Result<()> {
+        self.bytes.clear();
+        for switch in switches {
+            self.bytes.extend(SwitchBytes::from(*switch).as_bytes());
+        }
+        self.file.write_all(&self.bytes)
+    }
+
+    /// All switches up to now were added.
+    ///
+    /// # Errors
+    /// What the system refuses.
+    pub fn finish(mut self) -> std::io::Result<()> {
+        self.header.until = Stamp::monotonic_raw_now().0.into();
+        self.file.write_all_at(self.header.as_bytes(), 0)
+    }
+}
+
+/// A level of `kernel.perf_event_paranoid` is stored with this added, so that 0 is none.
+const KNOWN: i32 = 1000;
+
+impl From<Switch> for SwitchBytes {
+    fn from(switch: Switch) -> Self {
+        SwitchBytes {
+            time: switch.time.0.into(),
+            pid: switch.pid.into(),
+            tid: switch.tid.into(),
+            cpu: switch.cpu.into(),
+            what: (switch.kind as u32 + 1).into(),
+        }
+    }
+}
+
+/// The file of the trace at `path`, if it is there. One that is damaged is as good as none, which
+/// is told of.
+pub(crate) fn open(path: &Path, lacks: &mut Vec<Lack>) -> Result<Option<Mapped>, Error> {
+    let path = path.join(SWITCHES);
+    if !path.exists() || unborn(&path)? {
+        return Ok(None);
+    }
+    let mapped = Mapped::open(&path).and_then(|file| {
+        let header: &SwitchesHeader = file.header()?;
+        file.verify(header.magic, SWITCHES_MAGIC, header.version.get())?;
+        Ok(file)
+    });
+    match mapped {
+        Ok(file) => Ok(Some(file)),
+        Err(Error::Damaged { .. }) => {
+            let what = "is damaged: when threads were off their processors is not known";
+            lacks.push(Lack { path, what });
+            Ok(None)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// A stretch of time in which a thread ran on no processor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OffCpu {
+    /// When it left its processor.
+    pub from: Nanos,
+    /// When it came back; where it had not when recording ended, that time.
+    pub to: Nanos,
+    /// It could have run all the time; else it was blocked, and may have been ready for the last
+    /// part of it.
+    pub preempted: bool,
+    /// It had not come back when recording ended.
+    pub open: bool,
+}
+
+impl OffCpu {
+    /// How long it is.
+    pub fn took(self) -> Nanos {
+        self.to - self.from
+    }
+}
+
+/// When the threads of a trace were off their processors. Times are those of the trace.
+#[derive(Clone, Debug, Default)]
+pub struct Switches {
+    threads: FxHashMap<u32, Vec<OffCpu>>,
+    /// Switches that the kernel had no room for.
+    pub lost: u64,
+    /// Ends of stretches without a beginning, and beginnings without an end.
+    pub unpaired: u64,
+    /// Why the kernel told nothing, if it did not.
+    pub refused: Option<Refusal>,
+    /// All switches up to then are there; `None`: `heddle record` was killed, or still records.
+    pub until: Option<Nanos>,
+}
+
+impl Switches {
+    /// Reads them; `zero`: CLOCK_MONOTONIC_RAW at the beginning of the trace's time line.
+    pub(crate) fn read(file: &Mapped, zero: Nanos) -> Result<Self, Error> {
+        let header: &SwitchesHeader = file.header()?;
+        let bytes = file.bytes().get(HEADER_SIZE..).unwrap_or_default();
+        // The last record may be being written.
+        let whole = bytes.len() / size_of::<SwitchBytes>() * size_of::<SwitchBytes>();
+        let records = <[SwitchBytes]>::ref_from_bytes(&bytes[..whole]).unwrap_or_default();
+        let mut switches = Switches::default();
+        if let Some(error) = Some(header.error.get() as i32).filter(|&error| error != 0) {
+            let paranoid = Some(header.paranoid.get() as i32).filter(|&level| level != 0);
+            switches.refused = Some(Refusal {
+                error,
+                paranoid: paranoid.map(|level| level.wrapping_sub(KNOWN)),
+            });
+        }
+        let until = Some(Nanos(header.until.get())).filter(|until| until.0 != 0);
+        switches.until = until.map(|until| until - zero);
+        let mut by_thread: FxHashMap<u32, Vec<(Nanos, SwitchKind)>> = FxHashMap::default();
+        for record in records {
+            let Some(kind) = SwitchKind::from_number(record.what.get()) else {
+                continue;
+            };
+            if kind == SwitchKind::Lost {
+                switches.lost = switches.lost.saturating_add(record.tid.get().into());
+                continue;
+            }
+            let time = Nanos(record.time.get());
+            let of_thread = by_thread.entry(record.tid.get()).or_default();
+            of_thread.push((time, kind));
+        }
+        for (tid, mut all) in by_thread {
+            // Each processor has its own order.
+            all.sort_by_key(|&(time, _)| time);
+            let stretches = switches.paired(&all, until, zero);
+            switches.threads.insert(tid, stretches);
+        }
+        Ok(switches)
+    }
+
+    fn paired(
+        &mut self,
+        all: &[(Nanos, SwitchKind)],
+        until: Option<Nanos>,
+        zero: Nanos,
+    ) -> Vec<OffCpu> {
+        let mut stretches = Vec::new();
+        let mut left: Option<(Nanos, bool)> = None;
+        let stretch = |(from, preempted): (Nanos, bool), to: Nanos, open| OffCpu {
+            from: from - zero,
+            to: to - zero,
+            preempted,
+            open,
+        };
+        let mut runs_at_first = true;
+        for &(time, kind) in all {
+            match kind {
+                SwitchKind::Runs => match left.take() {
+                    Some(left) => stretches.push(stretch(left, time, false)),
+                    // It began.
+                    None if runs_at_first => {}
+                    None => self.unpaired += 1,
+                },
+                SwitchKind::Blocks | SwitchKind::Preempted => {
+                    let since = (time, kind == SwitchKind::Preempted);
+                    self.unpaired += u64::from(left.replace(since).is_some());
+                }
+                // The number may be another thread's later.
+                SwitchKind::Ended => {
+                    left = None;
+                    runs_at_first = true;
+                    continue;
+                }
+                SwitchKind::Lost => {}
+            }
+            runs_at_first = false;
+        }
+        let end = until.or(all.last().map(|&(time, _)| time));
+        if let (Some(left), Some(end)) = (left, end) {
+            stretches.push(stretch(left, end, true));
+        }
+        stretches.retain(|stretch| stretch.to > stretch.from);
+        stretches
+    }
+
+    /// The stretches of the thread with this number of the kernel's that end within this time, in
+    /// order; the first may have begun before.
+    pub fn of(&self, tid: u32, within: Range<Nanos>) -> &[OffCpu] {
+        let all = self.threads.get(&tid).map_or(&[][..], Vec::as_slice);
+        let begin = all.partition_point(|stretch| stretch.to <= within.start);
+        let end = all.partition_point(|stretch| stretch.to <= within.end);
+        &all[begin..end.max(begin)]
+    }
+
+    /// The numbers of all threads that were off a processor.
+    pub fn threads(&self) -> impl Iterator<Item = u32> {
+        self.threads.keys().copied()
+    }
+}
