@@ -1,5 +1,6 @@
-// recorded PROGRAM --model=MODEL/sync [--NAME=VALUE …]: runs a lab program's MODEL under `heddle
-// record --sync`, and prints its line.
+// recorded PROGRAM --model=MODEL/VARIANT [--NAME=VALUE …]: runs a lab program's MODEL under `heddle
+// record`, and prints its line. VARIANT is what is recorded: `calls`, or besides them `sync`,
+// `sched`, or `args`, of all functions.
 //
 // recorded PROGRAM --model=MODEL/traced [--NAME=VALUE …]: runs it under `heddle record`, and prints
 // its line with what the trace says of the same run:
@@ -24,15 +25,21 @@ namespace {
 
 constexpr std::string_view model_option = "--model=";
 constexpr std::string_view traced = "/traced";
-constexpr std::string_view waits = "/sync";
+// What a variant is, and what is asked of `heddle record` for it.
+struct variant {
+  std::string_view name;
+  tracing::command options;
+};
+const variant variants[] = {
+    {"/calls", {}}, {"/sync", {"--sync"}}, {"/sched", {"--sched"}}, {"/args", {"--args", "."}}};
 // The set-up and the oracle are not what is measured.
 constexpr const char* run_function =
     R"(^heddle::lab::\w+::\(anonymous namespace\)::run\([^()]*region&\)$)";
 
 struct request {
-  tracing::command program;  // and its arguments
-  std::string model;         // as it is to be printed
-  bool with_waits = false;
+  tracing::command program;     // and its arguments
+  std::string model;            // as it is to be printed
+  const variant* as = nullptr;  // traced if there is none
 };
 
 request parse(int argc, char** argv) {
@@ -42,17 +49,21 @@ request parse(int argc, char** argv) {
     std::string word = argv[i];
     if (word.starts_with(model_option)) {
       wanted.model = word.substr(model_option.size());
-      wanted.with_waits = word.ends_with(waits);
-      const std::string_view variant = wanted.with_waits ? waits : traced;
-      if (!word.ends_with(variant)) {
-        throw recorded::usage_error("`" + word + "`: expected --model=MODEL/traced or MODEL/sync");
+      for (const variant& one : variants) {
+        if (word.ends_with(one.name)) wanted.as = &one;
       }
-      word.resize(word.size() - variant.size());
+      const std::string_view name = wanted.as != nullptr ? wanted.as->name : traced;
+      if (!word.ends_with(name)) {
+        throw recorded::usage_error("`" + word +
+                                    "`: expected --model=MODEL/traced|calls|sync|sched|args");
+      }
+      word.resize(word.size() - name.size());
     }
     (word.starts_with("--") ? arguments : wanted.program).push_back(word);
   }
   if (wanted.program.size() != 1 || wanted.model.empty()) {
-    throw recorded::usage_error("expected PROGRAM --model=MODEL/traced|sync [--NAME=VALUE …]");
+    throw recorded::usage_error(
+        "expected PROGRAM --model=MODEL/traced|calls|sync|sched|args [--NAME=VALUE …]");
   }
   wanted.program.insert(wanted.program.end(), arguments.begin(), arguments.end());
   return wanted;
@@ -61,8 +72,10 @@ request parse(int argc, char** argv) {
 std::string run(const request& wanted) {
   const tracing::scratch place;
   const std::string trace = place.fresh("trace").string();
-  if (wanted.with_waits) {
-    tracing::command words{tracing::heddle_command(), "record", "--sync", "-o", trace, "--"};
+  if (wanted.as != nullptr) {
+    tracing::command words{tracing::heddle_command(), "record", "-o", trace};
+    words.insert(words.end(), wanted.as->options.begin(), wanted.as->options.end());
+    words.emplace_back("--");
     words.insert(words.end(), wanted.program.begin(), wanted.program.end());
     return recorded::with_model(tracing::run(words), wanted.model);
   }
