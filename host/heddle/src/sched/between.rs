@@ -40,6 +40,27 @@ impl Stretches {
     }
 }
 
+impl Stretches {
+    /// How long the threads of a process were ready without a processor, after they were preempted:
+    /// added up, and the time in which at least one of them was.
+    pub fn ready(&self, process: usize) -> (Nanos, Nanos) {
+        let threads = self.threads.get(process).map_or(0, Vec::len);
+        let all = (0..threads).flat_map(|thread| self.of(process, thread));
+        let mut ready: Vec<(Nanos, Nanos)> = all
+            .filter(|off| off.preempted)
+            .map(|off| (off.from, off.to))
+            .collect();
+        ready.sort_unstable();
+        let (mut sum, mut covered, mut end) = (0u64, 0u64, Nanos(0));
+        for (from, to) in ready {
+            sum = sum.saturating_add((to - from).0);
+            covered = covered.saturating_add((to - from.max(end)).0);
+            end = end.max(to);
+        }
+        (Nanos(sum), Nanos(covered))
+    }
+}
+
 /// Gives the stretches of a process's threads, each once.
 #[derive(Clone)]
 pub struct Between {
@@ -71,5 +92,50 @@ impl Between {
     /// All stretches of a thread.
     pub fn all(&self, thread: usize) -> &[OffCpu] {
         self.all.of(self.process, thread)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use heddle_trace_file::write::TraceWriter;
+    use heddle_trace_file::{Switch, SwitchKind};
+
+    #[test]
+    fn time_in_which_two_threads_are_ready_counts_once() {
+        let directory = tempfile::tempdir().unwrap();
+        let writer = TraceWriter::create(directory.path()).unwrap();
+        let mut process = writer.process(42, 1, "/bin/app").unwrap();
+        for tid in [42, 43] {
+            process
+                .thread(tid, "app")
+                .mark(1, 0, "here")
+                .finish()
+                .unwrap();
+        }
+        process.finish().unwrap();
+        let switch = |time, tid, kind| Switch {
+            time: Nanos(time),
+            pid: 42,
+            tid,
+            cpu: 0,
+            kind,
+        };
+        use SwitchKind::{Blocks, Preempted, Runs};
+        let all = [
+            switch(10, 42, Preempted),
+            switch(30, 42, Runs),
+            switch(20, 43, Preempted),
+            switch(35, 43, Runs),
+            switch(40, 43, Blocks),
+            switch(90, 43, Runs),
+            switch(50, 42, Preempted),
+            switch(51, 42, Runs),
+        ];
+        writer.switches(&all, Some(100)).unwrap();
+        let trace = Trace::open(directory.path()).unwrap();
+        let switches = trace.switches().unwrap().unwrap();
+        let stretches = Stretches::new(&trace, switches);
+        assert_eq!(stretches.ready(0), (Nanos(36), Nanos(26)));
     }
 }

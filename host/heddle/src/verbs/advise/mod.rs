@@ -4,6 +4,7 @@ mod lock;
 
 use crate::names::Names;
 use crate::notes::{self, counted};
+use crate::sched::{self, Stretches};
 use crate::trace_arg::TraceArg;
 use crate::waits::{self, Waits};
 use crate::{calls_of, output};
@@ -13,19 +14,21 @@ use serde_json::{Value, json};
 use std::io::{self, Write};
 use std::process::ExitCode;
 
+/// What is gained by fewer threads is not said either, unless processors are known.
+const FEWER: (&str, &str) = (
+    "what is gained by fewer threads",
+    "whether a thread that could run had no processor is not recorded: heddle record --sched",
+);
+
 /// What these waits do not say.
-const NOT_SAID: [(&str, &str); 5] = [
+const NOT_SAID: [(&str, &str); 4] = [
     (
         "what fibers, coroutines or cooperative strands would cost",
         "measure them: heddle new, heddle compare",
     ),
     (
-        "what is gained by fewer threads",
-        "whether a thread that could run had no processor is not recorded",
-    ),
-    (
         "sleep, input and output within a critical section",
-        "only waits for other threads are recorded",
+        "only waits for other threads are looked at",
     ),
     (
         "allocation",
@@ -55,11 +58,13 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     calls_of::with_deep_stack(move || {
         let trace = args.trace.open()?;
         let found = waits::read(&trace, Names::new(&trace))?;
+        let off = sched::stretches(&trace)?;
+        let off = off.as_deref();
         let mut all = lock::of_all(&trace, &found);
         all.truncate(args.limit.unwrap_or(usize::MAX));
         output::print(|out| match args.json {
-            true => print_json(out, &trace, &found, &all),
-            false => Ok(print(out, &trace, &found, &all)?),
+            true => print_json(out, &trace, &found, &all, off),
+            false => Ok(print(out, &trace, &found, &all, off)?),
         })?;
         if !is_whole(&trace, &found) {
             notes::warning("parts of the run are not recorded: the limits hold without them");
@@ -79,14 +84,23 @@ fn is_whole(trace: &Trace, found: &Waits) -> bool {
         && processes.all(|process| process.dropped() == 0 && process.flight().is_none())
 }
 
-fn print(out: &mut dyn Write, trace: &Trace, found: &Waits, all: &[Advice<'_>]) -> io::Result<()> {
-    for (process, span) in trace.processes().iter().zip(&found.spans) {
+fn print(
+    out: &mut dyn Write,
+    trace: &Trace,
+    found: &Waits,
+    all: &[Advice<'_>],
+    off: Option<&Stretches>,
+) -> io::Result<()> {
+    for (index, (process, span)) in trace.processes().iter().zip(&found.spans).enumerate() {
         let threads = counted(process.threads().len() as u64, "thread");
         writeln!(
             out,
             "process {}: {threads}, recorded for {span}",
             process.pid()
         )?;
+        if let Some((sum, covered)) = off.map(|off| off.ready(index)) {
+            processors(out, sum, covered, *span)?;
+        }
     }
     if all.is_empty() {
         writeln!(out, "\nno mutex, rwlock or spin lock was used")?;
@@ -104,9 +118,31 @@ fn print(out: &mut dyn Write, trace: &Trace, found: &Waits, all: &[Advice<'_>]) 
         )?;
     }
     writeln!(out, "\nnot told by this trace")?;
-    NOT_SAID
-        .iter()
-        .try_for_each(|(what, why)| writeln!(out, "    {what}: {why}"))
+    not_said(off).try_for_each(|(what, why)| writeln!(out, "    {what}: {why}"))
+}
+
+fn not_said(
+    off: Option<&Stretches>,
+) -> impl Iterator<Item = &'static (&'static str, &'static str)> {
+    let fewer = off.is_none().then_some(&FEWER);
+    NOT_SAID[..1].iter().chain(fewer).chain(&NOT_SAID[1..])
+}
+
+/// Whether there were more threads that could run than processors.
+fn processors(out: &mut dyn Write, sum: Nanos, covered: Nanos, span: Nanos) -> io::Result<()> {
+    if sum == Nanos(0) {
+        return writeln!(out, "    processors: no thread was preempted");
+    }
+    let share = covered.0 as f64 / span.0.max(1) as f64;
+    writeln!(
+        out,
+        "    processors: a thread that could run had none for {covered} of {span}, {:.1} % ({sum} of all threads together)",
+        share.min(1.0) * 100.0
+    )?;
+    writeln!(
+        out,
+        "        preempted by this program's threads or by others; what a thread waits for a processor after it was blocked is not known"
+    )
 }
 
 /// `3 for condition news`, of what is waited for and not held.
@@ -226,13 +262,20 @@ fn print_json(
     trace: &Trace,
     found: &Waits,
     all: &[Advice<'_>],
+    off: Option<&Stretches>,
 ) -> anyhow::Result<()> {
-    let processes = trace.processes().iter().zip(&found.spans);
-    let processes = processes.map(|(process, span): (&Process, &Nanos)| {
-        json!({ "pid": process.pid(), "threads": process.threads().len(), "span_ns": span.0 })
+    let processes = trace.processes().iter().zip(&found.spans).enumerate();
+    let processes = processes.map(|(index, (process, span)): (usize, (&Process, &Nanos))| {
+        let ready = off.map(|off| off.ready(index));
+        json!({
+            "pid": process.pid(),
+            "threads": process.threads().len(),
+            "span_ns": span.0,
+            "ready_ns": ready.map(|(sum, _)| sum.0),
+            "some_ready_ns": ready.map(|(_, covered)| covered.0),
+        })
     });
-    let not_said = NOT_SAID.iter();
-    let not_said = not_said.map(|(what, why)| json!({ "what": what, "why": why }));
+    let not_said = not_said(off).map(|(what, why)| json!({ "what": what, "why": why }));
     let value = json!({
         "whole": is_whole(trace, found),
         "processes": processes.collect::<Vec<Value>>(),
