@@ -39,6 +39,8 @@ pub struct Names<'a> {
     resolvers: Vec<Resolver<'a>>,
     /// By module, function and resume index.
     suspensions: HashMap<(PathBuf, Addr, u16), Option<Option<Addr>>>,
+    /// Types of awaiters, likewise.
+    awaiters: HashMap<(PathBuf, Addr, u16), Option<Rc<str>>>,
     /// The names of strands that the program has not named, by process, outermost call and
     /// generation: a million strands may begin with one function.
     strands: FxHashMap<(usize, Addr, u32), Rc<str>>,
@@ -57,6 +59,7 @@ impl<'a> Names<'a> {
             length: Length::Full,
             resolvers,
             suspensions: HashMap::new(),
+            awaiters: HashMap::new(),
             strands: FxHashMap::default(),
         }
     }
@@ -177,6 +180,34 @@ impl<'a> Names<'a> {
         found
     }
 
+    /// The type of what the coroutine of this function awaits at the suspension point with this
+    /// resume index, if the code tells.
+    pub fn awaiter(
+        &mut self,
+        process: usize,
+        function: Addr,
+        index: u16,
+        time: Nanos,
+    ) -> Option<Rc<str>> {
+        let modules = self.resolvers[process].modules();
+        let module = modules.get(modules.find(function, time)?)?;
+        let key = (module.path.clone(), function, index);
+        if let Some(known) = self.awaiters.get(&key) {
+            return known.clone();
+        }
+        let found = self.images.await_suspend(module, function, index);
+        let found = found.and_then(|symbol| {
+            let name = printable(&demangle(&symbol));
+            let name = match self.length {
+                Length::Short => short_name(&name),
+                Length::Full => name,
+            };
+            awaiter_of(&name).map(Rc::from)
+        });
+        self.awaiters.insert(key, found.clone());
+        found
+    }
+
     /// Where a strand is suspended, or was last: of a coroutine, the source line of the `co_await`
     /// if debug information tells, else the function; of a fiber, the function that switched away.
     pub fn suspended_at(
@@ -210,6 +241,16 @@ impl<'a> Names<'a> {
         Some(printable(&line.short()))
     }
 
+    /// The source line of the program's own code that makes a call, by its return address: where
+    /// the call is in a function of the system's headers that is inlined, that is its caller's.
+    pub fn own_line(&mut self, process: usize, address: Addr, time: Nanos) -> Option<String> {
+        let before = Addr(address.0.wrapping_sub(1));
+        let modules = self.resolvers[process].modules();
+        let module = modules.get(modules.find(before, time)?)?;
+        let line = self.images.own_line(module, before)?;
+        Some(printable(&line.short()))
+    }
+
     /// The path of the source file that a function is in, as the compiler was given it.
     pub fn source(&mut self, process: usize, function: Addr, time: Nanos) -> Option<String> {
         let modules = self.resolvers[process].modules();
@@ -222,6 +263,15 @@ impl<'a> Names<'a> {
             notes::warning(printable(&warning.to_string()));
         }
     }
+}
+
+/// The type before `::await_suspend` in a function's readable name.
+pub fn awaiter_of(name: &str) -> Option<&str> {
+    let (kind, rest) = name.split_once("::await_suspend")?;
+    let is_member = rest.starts_with(['(', '<']);
+    // A parameter may be of such a member.
+    let is_path = !kind.replace("(anonymous namespace)", "").contains('(');
+    (is_member && is_path).then_some(kind)
 }
 
 /// Text from a program, which may hold anything: a newline or an escape sequence must not end up in

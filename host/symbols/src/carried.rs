@@ -7,6 +7,7 @@
 //! 11f0 0 handler-return -
 //! 1143 0 enter-call -
 //! 1234 4 suspension _Z5fetchi
+//! 0 4 awaits _Z5fetchi _ZN4wait13await_suspendEv
 //! 1234 2a line /src/fetch.cpp
 //! 4040 28 variable ledger
 //! ```
@@ -15,8 +16,8 @@
 //! ends by a jump behind this address, to that one or to where the code does not tell; a signal
 //! handler returns to this address; a function calls `__cyg_profile_func_enter` there; a coroutine
 //! suspends there, at the point with the number as resume index (0 as address: its line would be a
-//! wrong one); the instruction there is of the line with that number; a variable of that size is
-//! there.
+//! wrong one), where it awaits what has that function; the instruction there is of the line with
+//! that number; a variable of that size is there.
 
 use crate::SymbolTable;
 use crate::lines::SourceLine;
@@ -34,6 +35,8 @@ pub(crate) struct Carried {
     pub enter_calls: Vec<u64>,
     /// By ramp: resume indices, and the instructions if their lines tell.
     pub suspensions: HashMap<String, Vec<(u16, Option<u64>)>>,
+    /// By ramp: resume indices, and the awaiter's `await_suspend`.
+    pub awaiters: HashMap<String, Vec<(u16, String)>>,
     pub lines: BTreeMap<u64, SourceLine>,
     /// Sizes and names, by address.
     pub variables: BTreeMap<u64, (u64, String)>,
@@ -63,6 +66,13 @@ impl Carried {
         for (ramp, points) in ramps {
             for &(index, at) in points {
                 line(at.unwrap_or(0), index.into(), SUSPENSION, ramp);
+            }
+        }
+        let mut ramps: Vec<_> = self.awaiters.iter().collect();
+        ramps.sort_unstable();
+        for (ramp, awaiters) in ramps {
+            for (index, name) in awaiters {
+                line(0, (*index).into(), AWAITS, &format!("{ramp} {name}"));
             }
         }
         for (&at, source) in &self.lines {
@@ -114,6 +124,12 @@ impl Carried {
                 let points = self.suspensions.entry(rest.to_owned()).or_default();
                 points.push(point);
             }
+            AWAITS => {
+                let (ramp, name) = rest.split_once(' ')?;
+                let awaiter = (u16::try_from(number).ok()?, name.to_owned());
+                let awaiters = self.awaiters.entry(ramp.to_owned()).or_default();
+                awaiters.push(awaiter);
+            }
             LINE => {
                 let line = u32::try_from(number).ok()?;
                 let file = rest.to_owned();
@@ -130,6 +146,7 @@ const JUMP: &str = "jump";
 const HANDLER_RETURN: &str = "handler-return";
 const ENTER_CALL: &str = "enter-call";
 const SUSPENSION: &str = "suspension";
+const AWAITS: &str = "awaits";
 const LINE: &str = "line";
 const VARIABLE: &str = "variable";
 
@@ -141,14 +158,17 @@ mod tests {
     fn facts_are_read_as_they_were_written_and_no_symbol_is_one() {
         let text = "symtab 1\n1139 1c global _Z3addii\n1150 0 jump 1180\n1160 0 jump ?\n\
                     11f0 0 handler-return -\n1143 0 enter-call -\n0 2 suspension f\n1234 4 suspension f\n\
+                    0 4 awaits f _ZN1w13await_suspendEv\n\
                     1234 2a line /a b.cpp\n4040 28 variable ledger\n1 2 jump x\nz 1 line f\n1 1 line\n";
         let carried = Carried::read(text);
         assert_eq!(carried.jumps.len(), 2);
         assert_eq!(carried.suspensions["f"], [(2, None), (4, Some(0x1234))]);
+        let awaits = (4, "_ZN1w13await_suspendEv".to_owned());
+        assert_eq!(carried.awaiters["f"], [awaits]);
         assert_eq!(carried.lines[&0x1234].short(), "a b.cpp:42");
         let mut again = String::new();
         carried.write(&mut again);
-        let facts: Vec<&str> = text.lines().skip(2).take(8).collect();
+        let facts: Vec<&str> = text.lines().skip(2).take(9).collect();
         assert_eq!(again.lines().collect::<Vec<_>>(), facts);
     }
 }

@@ -203,6 +203,8 @@ impl Images {
             let lines = known.filter_map(|at| Some((at, lines.as_ref()?.find(at)?)));
             carried.lines.extend(lines);
             carried.suspensions.insert(ramp.to_owned(), points);
+            let awaiters = self.awaiters(module, ramp, None);
+            carried.awaiters.insert(ramp.to_owned(), awaiters);
         }
         carried.write(&mut text);
         Some(text)
@@ -280,6 +282,13 @@ impl Images {
             return Some(line.clone());
         }
         self.lines(module)?.find(address)
+    }
+
+    /// The line of the program's own code that `address` is of, in which headers of the system may
+    /// be inlined. Not of a packed trace's module that is not here.
+    pub fn own_line(&mut self, module: &Module, address: Addr) -> Option<SourceLine> {
+        let address = address.0.wrapping_sub(module.bias);
+        self.lines(module)?.find_own(address)
     }
 
     fn lines(&mut self, module: &Module) -> Option<&Lines> {
@@ -465,9 +474,46 @@ impl Images {
         Some(at.map(|at| Addr(at.wrapping_add(module.bias))))
     }
 
-    /// Where the coroutine with this ramp suspends, in the file's own address space: by resume
-    /// index, and without an instruction where the line of that is a wrong one.
-    fn suspensions(&mut self, module: &Module, ramp: &str) -> Option<Vec<(u16, Option<u64>)>> {
+    /// What the coroutine of this function awaits at the suspension point with this resume index:
+    /// the linker's name of the awaiter's `await_suspend`, if the code tells.
+    pub fn await_suspend(&mut self, module: &Module, function: Addr, index: u16) -> Option<String> {
+        let table = self.table(module)?;
+        let name = table.find(function.0.wrapping_sub(module.bias))?;
+        let ramp = coroutine_part(name).map_or(name, |(ramp, ..)| ramp);
+        let all = match &self.packed {
+            Some(_) => self.carried(module)?.awaiters.get(ramp)?.clone(),
+            None => self.awaiters(module, ramp, Some(index)),
+        };
+        let found = all.into_iter().find(|&(number, _)| number == index);
+        found.map(|(_, name)| name)
+    }
+
+    /// The awaiters' `await_suspend` of the coroutine with this ramp by resume index, of all or of
+    /// one.
+    fn awaiters(&mut self, module: &Module, ramp: &str, only: Option<u16>) -> Vec<(u16, String)> {
+        let Some((code, mut all)) = self.stores(module, ramp) else {
+            return Vec::new();
+        };
+        let Some(table) = self.table(module) else {
+            return Vec::new();
+        };
+        all.sort_unstable();
+        let lines = self.lines(module);
+        let known = (&*table, lines);
+        let wanted = all.iter().enumerate();
+        let wanted = wanted.filter(|(_, (_, index))| only.is_none_or(|only| only == *index));
+        with_file(module, |bytes| {
+            let found = wanted.clone().filter_map(|(at, &(store, index))| {
+                let next = all.get(at + 1).map_or(code.end, |&(next, _)| next);
+                let name = coroutines::await_suspend(bytes, known, store, next)?;
+                Some((index, name))
+            });
+            found.collect()
+        })
+    }
+
+    /// Where the coroutine with this ramp stores its resume index, and what, and the code of it.
+    fn stores(&mut self, module: &Module, ramp: &str) -> Option<(Range<u64>, Stores)> {
         let table = self.table(module)?;
         let bodies = self.bodies.entry(module.path.clone());
         let &(start, length) = bodies.or_insert_with(|| bodies_in(&table)).get(ramp)?;
@@ -483,6 +529,13 @@ impl Images {
         let all = with_file(module, |bytes| {
             coroutines::suspensions(bytes, &code, offset)
         });
+        Some((code, all))
+    }
+
+    /// Where the coroutine with this ramp suspends, in the file's own address space: by resume
+    /// index, and without an instruction where the line of that is a wrong one.
+    fn suspensions(&mut self, module: &Module, ramp: &str) -> Option<Vec<(u16, Option<u64>)>> {
+        let (code, all) = self.stores(module, ramp)?;
         let lines = self.lines(module)?;
         let ends = lines.ends(code);
         let last = all.iter().map(|&(_, number)| number).max();
@@ -531,6 +584,9 @@ impl Images {
         std::mem::take(&mut self.warnings)
     }
 }
+
+/// Where resume indices are stored, and which.
+type Stores = Vec<(u64, u16)>;
 
 /// What `read` finds in the bytes of the file that `module` was mapped from: nothing in one that is
 /// gone, or is another now.

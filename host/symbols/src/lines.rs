@@ -2,7 +2,10 @@
 
 use crate::unpack::Unpacking;
 use addr2line::Context;
-use gimli::{Dwarf, EndianRcSlice, RunTimeEndian, SectionId};
+use gimli::{
+    AttributeValue, Dwarf, EndianRcSlice, Reader as _, RunTimeEndian, SectionId, UnitOffset,
+    UnitRef, constants,
+};
 use object::Object;
 use std::ops::Range;
 use std::rc::Rc;
@@ -69,6 +72,53 @@ impl Lines {
         })
     }
 
+    /// The first member function of this name that is inlined in this code, and where: by the
+    /// linker's name, or, as classes in unnamed namespaces have none there, by its readable one.
+    pub fn inlined(&self, code: Range<u64>, member: &str) -> Option<(u64, String)> {
+        let mangled = format!("{}{member}", member.len());
+        let mut rows = self.0.find_location_range(code.start, code.end).ok()?;
+        rows.find_map(|(address, _, _)| {
+            let address = address.max(code.start);
+            let mut frames = self.0.find_frames(address).skip_all_loads().ok()?;
+            while let Ok(Some(frame)) = frames.next() {
+                let Some(name) = frame
+                    .function
+                    .and_then(|it| Some(it.raw_name().ok()?.into_owned()))
+                else {
+                    continue;
+                };
+                if name.contains(&mangled) {
+                    return Some((address, name));
+                }
+                if name == member {
+                    let unit = self.0.find_dwarf_and_unit(address).skip_all_loads()?;
+                    let path = qualified(unit, frame.dw_die_offset?)?;
+                    return Some((address, format!("{path}()")));
+                }
+            }
+            None
+        })
+    }
+
+    /// The line of the instruction at `address` that is in the program's own code: of what is
+    /// inlined there, the system's headers are left out.
+    pub fn find_own(&self, address: u64) -> Option<SourceLine> {
+        let mut frames = self.0.find_frames(address).skip_all_loads().ok()?;
+        while let Ok(Some(frame)) = frames.next() {
+            let Some(location) = frame.location else {
+                continue;
+            };
+            let (Some(file), Some(line)) = (location.file, location.line) else {
+                continue;
+            };
+            if line > 0 && !file.starts_with("/usr/") {
+                let file = file.to_owned();
+                return Some(SourceLine { file, line });
+            }
+        }
+        None
+    }
+
     /// The line of the instruction at `address`, in the file's own address space.
     pub fn find(&self, address: u64) -> Option<SourceLine> {
         let location = self.0.find_location(address).ok()??;
@@ -77,4 +127,52 @@ impl Lines {
             line: location.line.filter(|&line| line > 0)?,
         })
     }
+}
+
+/// `(anonymous namespace)::Elsewhere::await_suspend`, of a function or of a place where it is
+/// inlined.
+fn qualified(unit: UnitRef<'_, Reader>, mut entry: UnitOffset) -> Option<String> {
+    // What is inlined refers to the function, and that to its declaration in the class.
+    const MOST: usize = 4;
+    for _ in 0..MOST {
+        let refers = unit.entry(entry).ok()?;
+        let to = |at| match refers.attr_value(at) {
+            Ok(Some(AttributeValue::UnitRef(to))) => Some(to),
+            _ => None,
+        };
+        match to(constants::DW_AT_abstract_origin).or_else(|| to(constants::DW_AT_specification)) {
+            Some(next) => entry = next,
+            None => break,
+        }
+    }
+    // Entries do not know in which they are.
+    let mut around: Vec<(isize, String)> = Vec::new();
+    let mut entries = unit.entries();
+    let mut depth = 0;
+    while let Ok(Some((deeper, each))) = entries.next_dfs() {
+        depth += deeper;
+        around.retain(|&(of, _)| of < depth);
+        let is_path = matches!(
+            each.tag(),
+            constants::DW_TAG_namespace
+                | constants::DW_TAG_class_type
+                | constants::DW_TAG_structure_type
+                | constants::DW_TAG_union_type
+        );
+        if !is_path && each.offset() != entry {
+            continue;
+        }
+        let name = each.attr_value(constants::DW_AT_name).ok()?;
+        let name = name.and_then(|name| unit.attr_string(name).ok());
+        let name = match name {
+            Some(name) => name.to_string_lossy().ok()?.into_owned(),
+            None => "(anonymous namespace)".to_owned(),
+        };
+        around.push((depth, name));
+        if each.offset() == entry {
+            let path: Vec<String> = around.into_iter().map(|(_, name)| name).collect();
+            return Some(path.join("::"));
+        }
+    }
+    None
 }

@@ -220,7 +220,7 @@ fn a_suspension_is_a_line_with_its_place_and_who_resumed_it() {
     let (tree, _) = said(path, &["tree", "--strand", "2"]);
     let line = TASK.lines().count() + 3;
     let first = format!(
-        "    suspended at app.cpp:{line}, resumed by thread app  180 ns\n    step()  50 ns\n"
+        "    suspended at app.cpp:{line} on std::suspend_always, resumed by thread app, in main at app.cpp:17  180 ns\n    step()  50 ns\n"
     );
     assert!(tree.contains(&first), "{tree}");
     // The fiber is suspended in a call, and it is said in which.

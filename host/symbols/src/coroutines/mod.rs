@@ -16,6 +16,7 @@
 //! coroutine still runs, link-time optimisation (functions in units of their own, called
 //! `<artificial>`, that refer to what they are in others').
 
+mod awaiters;
 pub(crate) mod cfa;
 mod frame_code;
 mod frame_type;
@@ -27,6 +28,7 @@ mod units;
 
 use crate::unpack::{Unpackable, Unpacking};
 use crate::{SymbolTable, coroutine_part};
+pub(crate) use awaiters::await_suspend;
 pub(crate) use frame_code::{FrameCode, frame_code};
 use gimli::{DwarfSections, EndianSlice, LittleEndian, SectionId};
 use heddle_trace_file::{FramePlace, Recipe};

@@ -2,7 +2,7 @@
 //! or in which function, and who resumed it on which thread.
 
 use crate::filter::{Filter, FilterArgs, Filterable, LeftOut, unwrap};
-use crate::names::{Names, printable};
+use crate::names::{Names, awaiter_of, printable};
 use crate::values::{Waiting, argument_list, result_text};
 use heddle_calls::{End, Growing, Node, Span, TreeError};
 use heddle_strands::{
@@ -61,6 +61,11 @@ pub fn read<'a>(
         open: Vec::new(),
         site: None,
         pause: None,
+        awaiter: None,
+        wakes: HashMap::new(),
+        waits: HashMap::new(),
+        woken: HashMap::new(),
+        thread: None,
         handed_over: None,
         destroyed: false,
         failed: None,
@@ -117,6 +122,15 @@ struct Pause {
     since: Nanos,
     /// Who resumed it, on which thread, when.
     resumed: Option<(Option<StrandId>, usize, Nanos)>,
+    /// The wake-up by which that thread came to do so.
+    woken: Option<Wake>,
+}
+
+/// A thread wakes others that wait (`heddle record --sync`).
+#[derive(Clone, Copy)]
+struct Wake {
+    time: Nanos,
+    by: StrandId,
 }
 
 /// Takes the events of the strand's process.
@@ -135,6 +149,15 @@ struct Living<'a> {
     site: Option<(Addr, Nanos)>,
     /// The latest suspension, until what follows it tells where it was.
     pause: Option<Pause>,
+    /// The type of what it awaits, by the last call that its own code made.
+    awaiter: Option<String>,
+    /// The latest wake-ups, by the number of the object that was waited for.
+    wakes: HashMap<u32, Wake>,
+    /// Since when each thread waits for which object, and, when it waits no more, who woke it.
+    waits: HashMap<usize, (u32, Nanos)>,
+    woken: HashMap<usize, Wake>,
+    /// The thread that runs it, or ran it last.
+    thread: Option<usize>,
     /// Whom it resumed as it was suspended last.
     handed_over: Option<StrandId>,
     /// What runs it, destroys it.
@@ -164,13 +187,75 @@ impl Living<'_> {
         let Some(Pause {
             since,
             resumed: Some((by, thread, until)),
+            woken,
         }) = self.pause.take()
         else {
             return;
         };
         let place = self.place(resumes, since);
-        let by = self.resumer(by, thread);
-        self.suspended(since, until, format!("suspended{place}{by}"));
+        let on = self.awaits(resumes);
+        let resumed = self.resumer(by, thread);
+        let from = self.resumed_from(by, resumes);
+        let Some(wake) = woken.filter(|wake| wake.time < until) else {
+            return self.suspended(since, until, format!("suspended{place}{on}{resumed}{from}"));
+        };
+        let ready = wake.time.max(since);
+        let by = self.strand(wake.by);
+        self.suspended(
+            since,
+            ready,
+            format!("suspended{place}{on}, made ready by {by}"),
+        );
+        self.suspended(ready, until, format!("ready{resumed}{from}"));
+    }
+
+    /// ` on Elsewhere`: the type of what was awaited, by the code at the resume index that the call
+    /// behind it has, else by the last call before.
+    fn awaits(&mut self, resumes: Option<&Call>) -> String {
+        let names = &mut *self.names.borrow_mut();
+        let told = resumes.and_then(|call| {
+            let index = call.frame?.resume_index()? & !1;
+            names.awaiter(self.id.process(), call.function, index, call.enter)
+        });
+        let called = self.awaiter.take();
+        let kind = told.map(|kind| kind.to_string()).or(called);
+        kind.map_or(String::new(), |kind| format!(" on {kind}"))
+    }
+
+    /// `, in loop() at echo.cpp:80`: where the resumer was. A coroutine that hands over to another
+    /// as it is suspended itself has no call of that.
+    fn resumed_from(&self, by: Option<StrandId>, resumes: Option<&Call>) -> String {
+        let Some(call) = resumes else {
+            return String::new();
+        };
+        let names = &mut *self.names.borrow_mut();
+        let process = self.id.process();
+        let by = by.and_then(|by| self.all.find(by));
+        let by_coroutine = by.is_some_and(|by| self.all.get(by).kind == Kind::Coroutine);
+        let site = names.caller(process, call.caller, call.enter);
+        if by_coroutine && coroutine_part(&site.symbol).is_none() {
+            return String::new();
+        }
+        let line = names.own_line(process, call.caller, call.enter);
+        let line = line.map_or(String::new(), |line| format!(" at {line}"));
+        let around = call.around.filter(|_| !by_coroutine);
+        let around = around.map(|around| names.function(process, around, call.enter));
+        match around {
+            Some(around) => format!(", in {}{line}", names.shown(&around)),
+            None => line,
+        }
+    }
+
+    /// `coroutine sums(long)`, `thread app`.
+    fn strand(&self, id: StrandId) -> String {
+        let found = self.all.find(id).map(|index| self.all.get(index));
+        match found {
+            Some(strand) => {
+                let name = self.names.borrow_mut().strand(&strand);
+                format!("{} {name}", strand.kind.name())
+            }
+            None => "another strand".to_owned(),
+        }
     }
 
     fn suspended(&mut self, since: Nanos, until: Nanos, text: String) {
@@ -244,9 +329,22 @@ impl Living<'_> {
 
 impl Sink for Living<'_> {
     fn resumed(&mut self, strand: StrandId, by: Option<StrandId>, thread: usize, time: Nanos) {
+        // Whatever the thread runs first is what it was woken for.
+        let woken = self.woken.remove(&thread);
         if strand == self.id {
+            // Another thread may go on with a coroutine before the call of await_suspend returns by
+            // which it was given away: then the end of that activation comes too late.
+            let elsewhere = self.thread.replace(thread).is_some_and(|on| on != thread);
+            if self.pause.is_none() && elsewhere {
+                self.pause = Some(Pause {
+                    since: time,
+                    resumed: None,
+                    woken: None,
+                });
+            }
             if let Some(pause) = &mut self.pause {
                 pause.resumed = Some((by, thread, time));
+                pause.woken = woken;
             }
         } else if by == Some(self.id) && self.pause.is_some() && !self.destroyed {
             // Others may follow: what goes on then, may still be taken for run by it.
@@ -254,12 +352,13 @@ impl Sink for Living<'_> {
         }
     }
 
-    fn suspended(&mut self, strand: StrandId, _: usize, time: Nanos) {
-        if strand == self.id {
+    fn suspended(&mut self, strand: StrandId, thread: usize, time: Nanos) {
+        if strand == self.id && self.thread.is_none_or(|on| on == thread) {
             self.end_pause(None);
             self.pause = Some(Pause {
                 since: time,
                 resumed: None,
+                woken: None,
             });
         }
     }
@@ -284,7 +383,11 @@ impl Sink for Living<'_> {
                 self.handed_over = None;
             }
             self.site = None;
+            self.awaiter = None;
             return;
+        }
+        if self.open.is_empty() {
+            self.awaiter = awaiter_of(names.shown(&location)).map(str::to_owned);
         }
         if self.open.is_empty() && !call.inlined {
             self.site = Some((call.caller, call.enter)).filter(|(site, _)| site.0 != 0);
@@ -333,9 +436,27 @@ impl Sink for Living<'_> {
         self.waiting.clear(thread);
     }
 
-    fn other(&mut self, _: StrandId, thread: usize, event: &Event<'_>) {
-        if let EventKind::Values(values) = event.kind {
-            self.waiting.take(thread, values);
+    fn other(&mut self, strand: StrandId, thread: usize, event: &Event<'_>) {
+        let time = event.time;
+        match event.kind {
+            EventKind::Values(values) => self.waiting.take(thread, values),
+            EventKind::Wake { number, .. } => {
+                self.wakes.insert(number, Wake { time, by: strand });
+            }
+            EventKind::Wait(wait) => {
+                self.woken.remove(&thread);
+                let number = wait.number();
+                number.map(|number| self.waits.insert(thread, (number, time)));
+            }
+            EventKind::WaitEnded { .. } => {
+                let waited = self.waits.remove(&thread);
+                let woken = waited.and_then(|(number, since)| {
+                    let wake = self.wakes.get(&number);
+                    wake.filter(|wake| wake.time >= since).copied()
+                });
+                woken.map(|wake| self.woken.insert(thread, wake));
+            }
+            _ => {}
         }
     }
 
