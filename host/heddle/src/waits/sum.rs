@@ -82,6 +82,9 @@ impl Sum {
     }
 }
 
+/// Addresses that are kept of objects of one name: there may be millions of these.
+const MOST_ADDRESSES: usize = 64;
+
 /// Objects of one process, kind and name.
 #[derive(Clone, Debug)]
 pub struct Lock {
@@ -89,6 +92,8 @@ pub struct Lock {
     pub kind: ObjectKind,
     pub name: String,
     pub objects: u64,
+    /// Where they are, of the first [`MOST_ADDRESSES`].
+    pub addresses: Vec<Addr>,
     /// Operations that got what they wanted.
     pub taken: u64,
     /// Operations that had to wait.
@@ -117,6 +122,7 @@ pub fn locks(
             kind,
             name,
             objects: 0,
+            addresses: Vec::new(),
             taken: 0,
             blocked: 0,
             given: None,
@@ -124,6 +130,9 @@ pub fn locks(
             sum: Sum::new(kind, sum.address),
         });
         lock.objects += 1;
+        if lock.addresses.len() < MOST_ADDRESSES {
+            lock.addresses.push(sum.address);
+        }
         if let Some(object) = object {
             lock.taken += object.taken;
             lock.blocked += object.blocked;

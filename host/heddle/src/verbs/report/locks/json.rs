@@ -22,6 +22,7 @@ fn object(lock: &Lock) -> Value {
         "kind": lock.kind.name(),
         "name": lock.name,
         "objects": lock.objects,
+        "addresses": lock.addresses.iter().map(ToString::to_string).collect::<Vec<String>>(),
         "taken": lock.taken,
         "blocked": lock.blocked,
         "given": lock.given,
