@@ -208,6 +208,13 @@ impl<'a> Names<'a> {
         found
     }
 
+    /// What a coroutine awaits as the program exits; see [`Names::left_at`].
+    pub fn left_on(&mut self, strand: &Strand) -> Option<Rc<str>> {
+        let index = strand.left_behind()?;
+        let (function, time) = strand.entry()?;
+        self.awaiter(strand.id.process(), function, index, time)
+    }
+
     /// Where a strand is suspended, or was last: of a coroutine, the source line of the `co_await`
     /// if debug information tells, else the function; of a fiber, the function that switched away.
     pub fn suspended_at(

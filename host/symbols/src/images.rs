@@ -498,14 +498,21 @@ impl Images {
             return Vec::new();
         };
         all.sort_unstable();
+        let points = self.suspensions(module, ramp).unwrap_or_default();
         let lines = self.lines(module);
         let known = (&*table, lines);
         let wanted = all.iter().enumerate();
         let wanted = wanted.filter(|(_, (_, index))| only.is_none_or(|only| only == *index));
         with_file(module, |bytes| {
-            let found = wanted.clone().filter_map(|(at, &(store, index))| {
-                let next = all.get(at + 1).map_or(code.end, |&(next, _)| next);
-                let name = coroutines::await_suspend(bytes, known, store, next)?;
+            let found = wanted.clone().filter_map(|(number, &(at, index))| {
+                let before = number.checked_sub(1).map_or(code.start, |it| all[it].0 + 1);
+                let next = all.get(number + 1).map_or(code.end, |&(next, _)| next);
+                let store = coroutines::Store {
+                    at,
+                    between: before..next,
+                    line_is_known: points.contains(&(index, Some(at))),
+                };
+                let name = coroutines::await_suspend(bytes, known, &store)?;
                 Some((index, name))
             });
             found.collect()

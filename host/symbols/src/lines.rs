@@ -72,32 +72,35 @@ impl Lines {
         })
     }
 
-    /// The first member function of this name that is inlined in this code, and where: by the
-    /// linker's name, or, as classes in unnamed namespaces have none there, by its readable one.
-    pub fn inlined(&self, code: Range<u64>, member: &str) -> Option<(u64, String)> {
+    /// The member functions of this name that are inlined in this code: where, the line of their
+    /// call, and the linker's name, or, as classes in unnamed namespaces have none there, the
+    /// readable one.
+    pub fn inlined(&self, code: Range<u64>, member: &str) -> Vec<(u64, u32, String)> {
         let mangled = format!("{}{member}", member.len());
-        let mut rows = self.0.find_location_range(code.start, code.end).ok()?;
-        rows.find_map(|(address, _, _)| {
+        let Ok(rows) = self.0.find_location_range(code.start, code.end) else {
+            return Vec::new();
+        };
+        let found = rows.filter_map(|(address, _, _)| {
             let address = address.max(code.start);
             let mut frames = self.0.find_frames(address).skip_all_loads().ok()?;
             while let Ok(Some(frame)) = frames.next() {
-                let Some(name) = frame
-                    .function
-                    .and_then(|it| Some(it.raw_name().ok()?.into_owned()))
+                let function = frame.function.as_ref();
+                let name = function.and_then(|it| Some(it.raw_name().ok()?.into_owned()));
+                let Some(name) = name.filter(|name| name.contains(&mangled) || name == member)
                 else {
                     continue;
                 };
-                if name.contains(&mangled) {
-                    return Some((address, name));
+                let line = frames.next().ok()??.location?.line?;
+                if name != member {
+                    return Some((address, line, name));
                 }
-                if name == member {
-                    let unit = self.0.find_dwarf_and_unit(address).skip_all_loads()?;
-                    let path = qualified(unit, frame.dw_die_offset?)?;
-                    return Some((address, format!("{path}()")));
-                }
+                let unit = self.0.find_dwarf_and_unit(address).skip_all_loads()?;
+                let path = qualified(unit, frame.dw_die_offset?)?;
+                return Some((address, line, format!("{path}()")));
             }
             None
-        })
+        });
+        found.collect()
     }
 
     /// The line of the instruction at `address` that is in the program's own code: of what is

@@ -9,7 +9,7 @@ mod sum;
 mod waiters;
 
 pub use blocked::{Blocked, cycles};
-pub use names::{Describe, Labels, own_function};
+pub use names::{Describe, Labels, is_wrapper, own_function};
 pub use sum::{Functions, Lock, Stat};
 
 use crate::names::Names;

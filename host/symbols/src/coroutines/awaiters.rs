@@ -1,7 +1,7 @@
 //! What a coroutine awaits, by its suspension points.
 //!
 //! Behind the store of a suspension point's number ([`super::suspensions`]) GCC's code calls the
-//! awaiter's `await_suspend`, or has it inlined. Its name begins with the awaiter's type.
+//! awaiter's `await_suspend`, or has it inlined there. Its name begins with the awaiter's type.
 
 use crate::SymbolTable;
 use crate::lines::Lines;
@@ -16,25 +16,45 @@ const NEAR: u64 = 256;
 const MEMBER: &str = "await_suspend";
 const MANGLED: &str = "13await_suspend";
 
-/// The linker's name, or the readable one, of the `await_suspend` behind the store at the address,
-/// where the next store is no nearer than `next`, in the ELF file with these bytes.
+/// A store of a resume index.
+pub struct Store {
+    pub at: u64,
+    /// Where the stores before and behind it are, or the function begins and ends.
+    pub between: Range<u64>,
+    /// The line that the debug information says of it is the right one.
+    pub line_is_known: bool,
+}
+
+/// The linker's name, or the readable one, of the `await_suspend` that is called, or inlined, at
+/// this store in the ELF file with these bytes.
 pub fn await_suspend(
     program: &[u8],
     (table, lines): (&SymbolTable, Option<&Lines>),
-    store: u64,
-    next: u64,
+    store: &Store,
 ) -> Option<String> {
-    let range = store..next.min(store.saturating_add(NEAR));
-    let called = call(program, table, range.clone());
-    let inlined = lines.and_then(|lines| lines.inlined(range, MEMBER));
-    match (called, inlined) {
-        (Some(called), Some(inlined)) => Some(called.min(inlined).1),
-        (one, other) => one.or(other).map(|(_, name)| name),
+    let near = store.between.end.min(store.at.saturating_add(NEAR));
+    if let Some(called) = call(program, table, store.at..near) {
+        return Some(called);
     }
+    let lines = lines?;
+    let line = lines.find(store.at)?.line;
+    // An optimiser puts parts of it in front of the store, and parts of others' behind it.
+    let all = lines.inlined(store.between.clone(), MEMBER);
+    let far = |&(at, ..): &(u64, u32, String)| at.abs_diff(store.at);
+    let same_line = all
+        .iter()
+        .filter(|(_, of, _)| *of == line)
+        .min_by_key(|&it| far(it));
+    let behind = all
+        .iter()
+        .filter(|(at, ..)| *at >= store.at)
+        .min_by_key(|&it| far(it));
+    let found = same_line.or(behind.filter(|_| !store.line_is_known));
+    found.map(|(_, _, name)| name.clone())
 }
 
-/// The first call of such a function, and where it is.
-fn call(program: &[u8], table: &SymbolTable, range: Range<u64>) -> Option<(u64, String)> {
+/// The first call of such a function.
+fn call(program: &[u8], table: &SymbolTable, range: Range<u64>) -> Option<String> {
     const CALL: u8 = 0xe8;
     const BYTES: usize = 5;
     let file = object::File::parse(program).ok()?;
@@ -51,6 +71,6 @@ fn call(program: &[u8], table: &SymbolTable, range: Range<u64>) -> Option<(u64, 
         let behind = range.start + (at + BYTES) as u64;
         let to = behind.wrapping_add_signed(i32::from_le_bytes(*distance).into());
         let name = table.find(to).filter(|name| name.contains(MANGLED))?;
-        Some((behind, name.to_owned()))
+        Some(name.to_owned())
     })
 }

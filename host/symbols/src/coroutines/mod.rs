@@ -28,7 +28,7 @@ mod units;
 
 use crate::unpack::{Unpackable, Unpacking};
 use crate::{SymbolTable, coroutine_part};
-pub(crate) use awaiters::await_suspend;
+pub(crate) use awaiters::{Store, await_suspend};
 pub(crate) use frame_code::{FrameCode, frame_code};
 use gimli::{DwarfSections, EndianSlice, LittleEndian, SectionId};
 use heddle_trace_file::{FramePlace, Recipe};

@@ -4,6 +4,7 @@
 use crate::filter::{Filter, FilterArgs, Filterable, LeftOut, unwrap};
 use crate::names::{Names, awaiter_of, printable};
 use crate::values::{Waiting, argument_list, result_text};
+use crate::waits::is_wrapper;
 use heddle_calls::{End, Growing, Node, Span, TreeError};
 use heddle_strands::{
     Analysis, Call, Decoded, Kind, Sink, Strand, StrandId, StrandList, StrandSpan,
@@ -240,6 +241,7 @@ impl Living<'_> {
         let line = line.map_or(String::new(), |line| format!(" at {line}"));
         let around = call.around.filter(|_| !by_coroutine);
         let around = around.map(|around| names.function(process, around, call.enter));
+        let around = around.filter(|around| !is_wrapper(&around.symbol));
         match around {
             Some(around) => format!(", in {}{line}", names.shown(&around)),
             None => line,
@@ -331,6 +333,8 @@ impl Sink for Living<'_> {
     fn resumed(&mut self, strand: StrandId, by: Option<StrandId>, thread: usize, time: Nanos) {
         // Whatever the thread runs first is what it was woken for.
         let woken = self.woken.remove(&thread);
+        // What runs does not resume itself: its thread has, and nothing of that was recorded.
+        let by = by.filter(|&by| by != strand);
         if strand == self.id {
             // Another thread may go on with a coroutine before the call of await_suspend returns by
             // which it was given away: then the end of that activation comes too late.
@@ -470,7 +474,16 @@ impl Sink for Living<'_> {
             && strand.kind != Kind::Thread
         {
             let until = strand.last.max(pause.since);
-            self.suspended(pause.since, until, "suspended, and not resumed".to_owned());
+            let left = self.names.borrow_mut().left_on(strand);
+            let on = match left.map(|kind| kind.to_string()).or(self.awaiter.take()) {
+                Some(kind) => format!(" on {kind}"),
+                None => String::new(),
+            };
+            self.suspended(
+                pause.since,
+                until,
+                format!("suspended{on}, and not resumed"),
+            );
         }
     }
 }

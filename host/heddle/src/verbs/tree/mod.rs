@@ -245,7 +245,9 @@ fn one(
         && let Some((address, time)) = strand.suspended_at()
     {
         let place = names.suspended_at(strand.id.process(), strand.kind, address, time);
-        writeln!(out, "  left at      {place}")?;
+        let on = names.left_on(strand);
+        let on = on.map_or(String::new(), |on| format!(" on {on}"));
+        writeln!(out, "  left at      {place}{on}")?;
     }
     if let Some(waits) = strand.waits() {
         writeln!(out, "  waited for   {}", crate::names::printable(waits))?;
