@@ -1,7 +1,7 @@
 //! The command line of `heddle compare`.
 
 use heddle_lab::experiment::{Experiment, Mode};
-use heddle_lab::run::Options;
+use heddle_lab::run::{Options, Shard};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -52,18 +52,30 @@ pub struct Args {
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
 
+    /// Take only the I-th of N parts of the cells; the seed, which all parts must share, says which
+    #[arg(long, value_name = "I/N", requires = "seed", conflicts_with_all = ["save", "against"])]
+    pub shard: Option<Shard>,
+
     /// Go on with an interrupted run, as it was begun
     #[arg(long)]
     pub resume: bool,
 
+    /// Put finished runs together: parts of one run are what the whole would have been, machines
+    /// stand side by side
+    #[arg(long, value_name = "DIR", num_args = 1.., conflicts_with_all = [
+        "what", "suite", "all", "model", "quick", "full", "samples", "timeout", "budget", "seed",
+        "shard", "resume", "list",
+    ])]
+    pub merge: Vec<PathBuf>,
+
     /// Print tables, claims and counters of this experiment from the last finished report, and run
     /// nothing (repeatable)
-    #[arg(long, value_name = "EXPERIMENT", value_delimiter = ',', conflicts_with_all = ["what", "resume", "json", "list"])]
+    #[arg(long, value_name = "EXPERIMENT", value_delimiter = ',', conflicts_with_all = ["what", "resume", "json", "list", "merge"])]
     pub show: Vec<String>,
 
     /// Print the statements of the sources and our questions, with their verdicts, from the last
     /// finished report as Markdown, and run nothing
-    #[arg(long, conflicts_with_all = ["what", "resume", "json", "list", "show"])]
+    #[arg(long, conflicts_with_all = ["what", "resume", "json", "list", "show", "merge"])]
     pub ledger: bool,
 
     /// Print tables, every claim and every sentence before the summary
@@ -75,7 +87,7 @@ pub struct Args {
     pub json: bool,
 
     /// Where index.html, report.json and results.jsonl go [default: report, with --suite NAME
-    /// report-NAME]
+    /// report-NAME, with --shard I/N report-I-of-N]
     #[arg(short, long, value_name = "DIR")]
     pub output: Option<PathBuf>,
 
@@ -110,11 +122,14 @@ pub struct Args {
 impl Args {
     /// Where the report goes.
     pub fn directory(&self) -> PathBuf {
-        match (&self.output, &self.suite) {
-            (Some(dir), _) => dir.clone(),
-            (None, Some(suite)) => format!("report-{suite}").into(),
-            (None, None) => "report".into(),
+        let mut name = "report".to_owned();
+        if let Some(suite) = &self.suite {
+            name += &format!("-{suite}");
         }
+        if let Some(Shard { number, of }) = self.shard {
+            name += &format!("-{number}-of-{of}");
+        }
+        self.output.clone().unwrap_or_else(|| name.into())
     }
 
     /// Quick or full.
@@ -151,6 +166,7 @@ impl Args {
             budget: self.budget.unwrap_or(Duration::from_secs(budget)),
             // Short, because people type it again.
             seed: self.seed.unwrap_or_else(|| u64::from(fastrand::u32(..))),
+            shard: self.shard,
             lab,
         }
     }
@@ -166,6 +182,7 @@ impl Args {
             (self.samples.is_some(), "--samples"),
             (self.timeout.is_some(), "--timeout"),
             (self.budget.is_some(), "--budget"),
+            (self.shard.is_some(), "--shard"),
             (self.seed.is_some(), "--seed"),
             (self.list, "--list"),
         ];

@@ -66,6 +66,11 @@ impl Hints {
         self.named.as_deref().unwrap_or(id)
     }
 
+    /// A command with these arguments that does not write where this run does.
+    pub fn elsewhere(&self, arguments: &str) -> String {
+        format!("{} {arguments}", self.command)
+    }
+
     /// The whole command with these arguments.
     pub fn with(&self, arguments: &str) -> String {
         match arguments {

@@ -9,6 +9,7 @@ mod hints;
 mod job;
 mod layout;
 mod list;
+mod merge;
 mod print;
 mod progress;
 mod show;
@@ -19,7 +20,7 @@ pub use choose::{Args as ChooseArgs, run as choose};
 
 use anyhow::Context;
 use baseline::Baseline;
-use heddle_lab::run::{interrupt, lab_files, machine, strays};
+use heddle_lab::run::{check_shard, interrupt, lab_files, machine, strays};
 use heddle_lab::select;
 use heddle_results::Report;
 use hints::Hints;
@@ -72,6 +73,9 @@ fn compare(args: &Args) -> anyhow::Result<ExitCode> {
         show::ledger(args, &hints)?;
         return Ok(ExitCode::SUCCESS);
     }
+    if !args.merge.is_empty() {
+        return merge::run(args, hints);
+    }
     if args.resume {
         let baseline = Baseline::open(args, &machine())?;
         return finish(args, hints, &baseline, Job::resume(args)?);
@@ -87,6 +91,7 @@ fn compare(args: &Args) -> anyhow::Result<ExitCode> {
     let experiments = args.choose(all);
     select::check_models(&experiments, &args.model)?;
     let options = args.options(lab);
+    check_shard(&experiments, &options)?;
     let baseline = Baseline::open(args, &machine())?;
     finish(
         args,
@@ -114,7 +119,7 @@ fn print_programs(args: &Args) -> anyhow::Result<()> {
 
 /// Runs it, and says what came of it.
 fn finish(args: &Args, hints: Hints, baseline: &Baseline, job: Job) -> anyhow::Result<ExitCode> {
-    let main_only = job.main_only;
+    let (main_only, is_part) = (job.main_only, job.options.shard.is_some());
     let (report, page) = run_experiments(job, &hints)?;
     let interrupted = interrupt::exit_code();
     if let (Some(code), None) = (interrupted, &page) {
@@ -123,30 +128,18 @@ fn finish(args: &Args, hints: Hints, baseline: &Baseline, job: Job) -> anyhow::R
         ));
         return Ok(ExitCode::from(code));
     }
-    if args.json {
-        print(&format!("{}\n", serde_json::to_string_pretty(&report)?))?;
-        if let Some(page) = &page {
-            note(format_args!("report: {}", page.display()));
-        }
-    } else {
-        if args.verbose {
-            print(&details::of(&report, details::Wide::here()))?;
-        }
-        let (width, _) = layout::width();
-        let setting = summary::Setting {
-            width,
+    tell(
+        args,
+        &report,
+        summary::Setting {
+            width: layout::width().0,
             hints,
             page: page.map(|page| page.display().to_string()),
             resumable: interrupted.is_some(),
             main_only,
-        };
-        print(&summary::of(&report, &setting))?;
-    }
-    if heddle_lab::nothing_ran(&report) {
-        note(format_args!(
-            "no program could be run: what is missing stands beside SKIPPED, and on the page"
-        ));
-    }
+            is_part,
+        },
+    )?;
     if let Some(code) = interrupted {
         if args.save.is_some() || args.against.is_some() {
             note(format_args!(
@@ -155,13 +148,39 @@ fn finish(args: &Args, hints: Hints, baseline: &Baseline, job: Job) -> anyhow::R
         }
         return Ok(ExitCode::from(code));
     }
-    let failed = heddle_lab::exit_code(&report);
+    settle(args, baseline, &report)
+}
+
+/// Prints a report as the user wants it.
+fn tell(args: &Args, report: &Report, setting: summary::Setting) -> anyhow::Result<()> {
+    if args.json {
+        print(&format!("{}\n", serde_json::to_string_pretty(report)?))?;
+        if let Some(page) = &setting.page {
+            note(format_args!("report: {page}"));
+        }
+    } else {
+        if args.verbose {
+            print(&details::of(report, details::Wide::here()))?;
+        }
+        print(&summary::of(report, &setting))?;
+    }
+    if heddle_lab::nothing_ran(report) {
+        note(format_args!(
+            "no program could be run: what is missing stands beside SKIPPED, and on the page"
+        ));
+    }
+    Ok(())
+}
+
+/// Compares a finished report with saved runs and saves it; what it means to the shell.
+fn settle(args: &Args, baseline: &Baseline, report: &Report) -> anyhow::Result<ExitCode> {
+    let failed = heddle_lab::exit_code(report);
     if failed != 0 && args.save.is_some() {
         note(format_args!(
             "a program failed: the run is saved without the samples that did"
         ));
     }
-    let worse = baseline.settle(&report, args.json)?;
+    let worse = baseline.settle(report, args.json)?;
     Ok(ExitCode::from(if failed == 0 && worse {
         3
     } else {

@@ -28,6 +28,10 @@ pub fn announce(job: &Job) {
         [one] => one.id.clone(),
         all => format!("{} experiments", all.len()),
     };
+    let count = match options.shard {
+        Some(shard) => format!("{count}, shard {shard}"),
+        None => count,
+    };
     let what = match there {
         0 => format!("comparing {count}"),
         there => format!("going on with {count}, {there} samples are there"),

@@ -51,6 +51,14 @@ pub fn read(dir: &Path, hints: &Hints, arguments: &str) -> anyhow::Result<Report
         }
         other => other.with_context(|| format!("cannot read {}", path.display()))?,
     };
+    let several = serde_json::from_str::<Several>(&text).map(|it| it.machines.len());
+    if let Ok(several) = several {
+        return Err(Error::Usage(format!(
+            "{} is a report of {several} machines: name, by `-o DIR`, one of the runs that it was put together from",
+            dir.display()
+        ))
+        .into());
+    }
     let report = serde_json::from_str(&text).map_err(|cause| {
         Error::Usage(format!(
             "{} is not a report of this version: `{}` makes a new one: {cause}",
@@ -59,6 +67,12 @@ pub fn read(dir: &Path, hints: &Hints, arguments: &str) -> anyhow::Result<Report
         ))
     })?;
     Ok(report)
+}
+
+/// What `--merge` writes for several machines.
+#[derive(serde::Deserialize)]
+struct Several {
+    machines: Vec<serde::de::IgnoredAny>,
 }
 
 fn unknown(name: &str, report: &Report) -> Error {

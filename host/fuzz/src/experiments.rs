@@ -47,6 +47,7 @@ fn options(mode: Mode) -> Options {
         timeout: None,
         budget: Duration::from_secs(60),
         seed: 1,
+        shard: None,
         lab: "/nonexistent/lab".into(),
     }
 }

@@ -4,11 +4,11 @@ use crate::error::Result;
 use crate::experiment::Experiment;
 use crate::judge;
 use crate::run::{
-    Cell, Earlier, Load, Options, Plan, Runner, SecondLook, Watcher, busy_note, interrupt, machine,
-    now_ns, plan,
+    Cell, Earlier, Load, Options, Plan, Runner, SecondLook, Share, Watcher, busy_note, interrupt,
+    machine, now_ns, plan,
 };
 use heddle_results::text::wait;
-use heddle_results::{Report, Status};
+use heddle_results::{ExperimentReport, Report, Status, Values};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -42,7 +42,9 @@ pub fn compare(
         Arc::clone(&machine),
         earlier,
     )?;
+    let share = Share::new(experiments, options);
     let mut notes = earlier.notes.clone();
+    notes.extend(part_note(options, &share));
     let load = Load::now();
     runner.warm_up();
     let first = first_samples(&mut runner, options, watcher)?;
@@ -53,7 +55,9 @@ pub fn compare(
             wait(options.budget)
         ));
     }
-    if options.samples.is_none() && !interrupt::seen() {
+    // What a claim needs is known where all of its cells are.
+    let may_look = options.samples.is_none() && options.shard.is_none();
+    if may_look && !interrupt::seen() {
         notes.extend(second_look(
             &mut runner,
             experiments,
@@ -79,6 +83,10 @@ pub fn compare(
     }
     runner.note_down(watcher)?;
     let plan = &runner.plan;
+    let mut reports = judged(experiments, plan, options);
+    if options.shard.is_some() {
+        leave_part(&mut reports, experiments, options, &share);
+    }
     Ok(Report {
         version: env!("CARGO_PKG_VERSION").into(),
         command,
@@ -90,14 +98,59 @@ pub fn compare(
         builds: builds(plan),
         notes,
         busy,
-        experiments: experiments
-            .iter()
-            .enumerate()
-            .map(|(number, experiment)| {
-                judge::report(number, experiment, plan, options.mode, options.seed)
-            })
-            .collect(),
+        experiments: reports,
     })
+}
+
+/// What all samples of a plan say.
+pub(crate) fn judged(
+    experiments: &[Experiment],
+    plan: &Plan,
+    options: &Options,
+) -> Vec<ExperimentReport> {
+    (experiments.iter().enumerate())
+        .map(|(number, experiment)| {
+            judge::report(number, experiment, plan, options.mode, options.seed)
+        })
+        .collect()
+}
+
+/// How the note begins that a report is one part of a run.
+pub(crate) const PART: &str = "Shard ";
+
+/// What to tell the reader of a part of a run.
+fn part_note(options: &Options, share: &Share) -> Option<String> {
+    let shard = options.shard?;
+    Some(format!(
+        "{PART}{shard}: {} of {} places of the sweeps. `heddle compare --merge` puts the parts together, and judges claims.",
+        share.count(),
+        share.all
+    ))
+}
+
+/// Leaves what a part of a run can say: of the places that it measured, and nothing of claims,
+/// which may speak of others.
+fn leave_part(
+    reports: &mut Vec<ExperimentReport>,
+    experiments: &[Experiment],
+    options: &Options,
+    share: &Share,
+) {
+    for (number, (report, experiment)) in reports.iter_mut().zip(experiments).enumerate() {
+        let points = experiment.points(options.mode);
+        let is_own = |at: &Values| {
+            let place = points.iter().position(|point| point == at);
+            place.is_some_and(|place| share.has(number, place))
+        };
+        report.claims.clear();
+        report.answers.retain(|answer| is_own(&answer.at));
+    }
+    let mut numbers = 0..;
+    reports.retain(|_| {
+        numbers
+            .next()
+            .is_some_and(|number| share.points(number) > 0)
+    });
 }
 
 /// What a run takes by what the experiments say, if all of them say it. What they say is meant for
@@ -111,6 +164,8 @@ pub fn expected(experiments: &[Experiment], options: &Options) -> Option<Duratio
         ..options.clone()
     };
     let share = f64::from(options.first_samples()) / f64::from(usual.first_samples());
+    let part = Share::new(experiments, options);
+    let share = share * part.count() as f64 / part.all.max(1) as f64;
     let seconds = experiments
         .iter()
         .map(|experiment| experiment.extent(options.mode).expected_s);
@@ -260,7 +315,7 @@ pub fn nothing_ran(report: &Report) -> bool {
 }
 
 /// Every distinct (compiler, flags), in order of appearance.
-fn builds(plan: &Plan) -> Vec<BTreeMap<String, String>> {
+pub(crate) fn builds(plan: &Plan) -> Vec<BTreeMap<String, String>> {
     let mut builds: Vec<BTreeMap<String, String>> = Vec::new();
     for sample in plan.cells.iter().flat_map(|cell| &cell.samples) {
         if !sample.build.is_empty() && !builds.contains(&sample.build) {

@@ -9,6 +9,7 @@ mod error;
 pub mod experiment;
 mod file_lock;
 pub mod judge;
+pub mod merge;
 pub mod models;
 pub mod output;
 pub mod run;

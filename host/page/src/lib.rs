@@ -38,3 +38,22 @@ pub enum Error {
 pub fn render(report: &Report, raw_jsonl: &str) -> Result<String, Error> {
     view::page(report, raw_jsonl)
 }
+
+/// One of several machines.
+#[derive(Clone, Copy, Debug)]
+pub struct Side<'a> {
+    /// What it is called.
+    pub name: &'a str,
+    /// What was found there.
+    pub report: &'a Report,
+    /// Where its own page is, seen from the common one.
+    pub page: &'a str,
+}
+
+/// The page that puts machines side by side, a column each; their samples are in their own pages.
+///
+/// # Errors
+/// Only if a template is defective.
+pub fn render_machines(sides: &[Side]) -> Result<String, Error> {
+    view::of_machines(sides)
+}

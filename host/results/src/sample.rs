@@ -58,6 +58,13 @@ pub struct Machine {
     pub system: String,
 }
 
+impl Machine {
+    /// Whether both have as many processors of one name: times of other machines are not compared.
+    pub fn is_like(&self, other: &Self) -> bool {
+        self.cpu == other.cpu && self.cpus == other.cpus
+    }
+}
+
 /// One run of a lab program: one line of `results.jsonl`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Sample {

@@ -127,8 +127,7 @@ impl Series {
     /// If [`Self::read`] fails, or no saved run is of such a machine.
     pub fn read_like(&self, machine: &Machine) -> heddle_lab::Result<Vec<Saved>> {
         let all = self.read()?;
-        let is_like =
-            |run: &Saved| run.machine.cpu == machine.cpu && run.machine.cpus == machine.cpus;
+        let is_like = |run: &Saved| run.machine.is_like(machine);
         let (count, like): (usize, Vec<Saved>) =
             (all.len(), all.into_iter().filter(is_like).collect());
         if !like.is_empty() {

@@ -31,6 +31,8 @@ pub struct Setting {
     pub resumable: bool,
     /// Only the main questions were asked.
     pub main_only: bool,
+    /// It is one part of a run.
+    pub is_part: bool,
 }
 
 /// The lines, each with a line end.

@@ -150,6 +150,10 @@ fn next(report: &Report, setting: &Setting) -> Vec<String> {
             setting.hints.with("--resume")
         )];
     }
+    if setting.is_part {
+        let merge = setting.hints.elsewhere("--merge DIR…");
+        return vec![format!("{merge} puts the parts together")];
+    }
     let mut next = Vec::new();
     next.extend(settle(report).map(|(id, samples)| {
         let name = setting.hints.experiment(&id);

@@ -76,6 +76,13 @@ impl House {
     }
 
     pub fn compare(&self, arguments: &[&str]) -> Command {
+        let mut command = self.unseeded(arguments);
+        command.args(["--seed", "1"]);
+        command
+    }
+
+    /// One whose seed is drawn, or known already.
+    pub fn unseeded(&self, arguments: &[&str]) -> Command {
         let mut command =
             std::process::Command::new(assert_cmd::cargo::cargo_bin("heddle-compare"));
         // A shell that starts the tests in the background ignores some of these, and they would
@@ -90,8 +97,8 @@ impl House {
         // SAFETY: between fork and exec only `signal` is called.
         unsafe { std::os::unix::process::CommandExt::pre_exec(&mut command, set) };
         let mut command = Command::from_std(command);
-        command.args(arguments).args(["--seed", "1"]);
         command
+            .args(arguments)
             .current_dir(self.home.path())
             .env("HEDDLE_LAB", self.path("lab"));
         command

@@ -9,5 +9,6 @@ mod compare;
 mod house;
 mod page;
 mod resuming;
+mod sharding;
 mod stopping;
 mod summary;

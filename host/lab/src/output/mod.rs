@@ -5,6 +5,7 @@
 //! was there to `<dir>.old`. A run that was interrupted or killed leaves `<dir>` as it was, and can
 //! be resumed.
 
+mod finished;
 mod places;
 mod record;
 mod resume;
@@ -12,6 +13,7 @@ mod rotate;
 #[cfg(test)]
 mod tests;
 
+pub use finished::{Finished, MACHINES};
 pub use record::{Identity, Record};
 pub use resume::Resumed;
 
@@ -30,7 +32,7 @@ pub const RAW: &str = "results.jsonl";
 pub const PAGE: &str = "index.html";
 /// What is on the page, as data.
 pub const REPORT: &str = "report.json";
-/// What a run needs to go on.
+/// What was asked for: what a run needs to go on, and `--merge` to judge samples.
 const RECORD: &str = "run.json";
 
 /// A comparison's directory, being written.
@@ -154,6 +156,16 @@ impl Output {
         self.places.partial().join(RAW)
     }
 
+    /// Writes the page of one of the machines that a report puts side by side, from 1; its name.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn write_page(&self, number: usize, page: &str) -> Result<String> {
+        let name = places::page_of_machine(number);
+        self.write(&name, page)?;
+        Ok(name)
+    }
+
     /// Puts the page and the report in place, and the earlier report out of the way; where the page
     /// is, and what to tell the user.
     ///
@@ -164,8 +176,6 @@ impl Output {
         self.write(PAGE, page)?;
         self.write(REPORT, report)?;
         let notes = rotate::finish(&self.places)?;
-        // A finished run does not go on. If this fails, the file does no harm.
-        let _ = std::fs::remove_file(self.places.dir.join(RECORD));
         Ok((self.places.dir.join(PAGE), notes))
     }
 

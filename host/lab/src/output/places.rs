@@ -152,7 +152,7 @@ pub(super) fn remove(path: &Path) -> Result<bool> {
     let ours = [PAGE, RAW, RECORD, REPORT];
     let is_ours = |name: &String| {
         let name = name.strip_suffix(NEW).unwrap_or(name);
-        ours.contains(&name)
+        ours.contains(&name) || is_page_of_machine(name)
     };
     let names = names(path)?;
     if !names.iter().all(is_ours) {
@@ -164,6 +164,18 @@ pub(super) fn remove(path: &Path) -> Result<bool> {
     }
     std::fs::remove_dir(path).map_err(Error::io(what()))?;
     Ok(true)
+}
+
+/// The page of one of the machines that a report puts side by side, from 1.
+pub(super) fn page_of_machine(number: usize) -> String {
+    format!("machine-{number}.html")
+}
+
+fn is_page_of_machine(name: &str) -> bool {
+    let number = name
+        .strip_prefix("machine-")
+        .and_then(|rest| rest.strip_suffix(".html"));
+    number.is_some_and(|number| number.parse().is_ok_and(|it| page_of_machine(it) == name))
 }
 
 pub(super) fn is_empty(path: &Path) -> bool {

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::experiment::{Experiment, Mode};
-use crate::run::{Options, SecondLook};
+use crate::run::{Options, SecondLook, Shard};
 use heddle_results::Machine;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -33,6 +33,9 @@ pub struct Record {
     pub budget_s: f64,
     /// Seed of the order and of the resampling.
     pub seed: u64,
+    /// Only this part of the cells.
+    #[serde(default)]
+    pub shard: Option<Shard>,
     /// Where Heddle's own lab programs are.
     pub lab: PathBuf,
     /// Where it began.
@@ -54,6 +57,9 @@ pub struct Identity {
     pub path: PathBuf,
     /// Hash of the file's text.
     pub hash: String,
+    /// The file's text: a finished run is read where the file need not be.
+    #[serde(default)]
+    pub text: String,
 }
 
 impl Record {
@@ -68,10 +74,12 @@ impl Record {
         command: Vec<String>,
     ) -> Result<Self> {
         let identity = |experiment: &Experiment| {
+            let text = read(&experiment.path)?;
             Ok(Identity {
                 id: experiment.id.clone(),
                 path: experiment.path.clone(),
-                hash: hash(&experiment.path)?,
+                hash: hash(&text),
+                text,
             })
         };
         Ok(Self {
@@ -86,6 +94,7 @@ impl Record {
             timeout_s: options.timeout.map(|time| time.as_secs_f64()),
             budget_s: options.budget.as_secs_f64(),
             seed: options.seed,
+            shard: options.shard,
             lab: options.lab.clone(),
             machine: crate::run::machine(),
             started_ns: crate::run::now_ns(),
@@ -104,6 +113,7 @@ impl Record {
             timeout: self.timeout_s.map(seconds),
             budget: seconds(self.budget_s),
             seed: self.seed,
+            shard: self.shard,
             lab: self.lab.clone(),
         }
     }
@@ -114,7 +124,7 @@ impl Record {
     /// If a file is gone, or says something else than when the run began.
     pub fn experiments(&self) -> Result<Vec<Experiment>> {
         let one = |identity: &Identity| {
-            if hash(&identity.path)? != identity.hash {
+            if hash(&read(&identity.path)?) != identity.hash {
                 return Err(Error::Usage(format!(
                     "{} has changed since this run began, so its samples cannot be added to: begin anew, without --resume",
                     identity.path.display()
@@ -143,10 +153,13 @@ impl Record {
 }
 
 /// FNV-1a of a file's text, because the standard library's hash may change from release to release.
-fn hash(path: &std::path::Path) -> Result<String> {
-    let text = std::fs::read(path).map_err(Error::io(format!("cannot read {}", path.display())))?;
-    let hash = text.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+fn hash(text: &str) -> String {
+    let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
     });
-    Ok(format!("{hash:016x}"))
+    format!("{hash:016x}")
+}
+
+fn read(path: &std::path::Path) -> Result<String> {
+    std::fs::read_to_string(path).map_err(Error::io(format!("cannot read {}", path.display())))
 }

@@ -36,11 +36,14 @@ impl Output {
         let Some(lock) = locked(&places)? else {
             return Err(nothing(&places));
         };
-        let record = read_record(&partial.join(RECORD))?;
+        let record = read_record(
+            &partial.join(RECORD),
+            "run cannot be resumed: begin anew, without --resume",
+        )?;
         let path = partial.join(RAW);
         let file = places::open_as(File::options().read(true).write(true), &path)
             .map_err(Error::io(format!("cannot write {}", path.display())))?;
-        let (samples, whole, dropped) = read_samples(&file, &path)?;
+        let (samples, whole, dropped) = read_samples(&file, &path, "begin anew, without --resume")?;
         let mut notes = Vec::new();
         if dropped {
             notes.push(format!(
@@ -86,20 +89,21 @@ fn nothing(places: &Places) -> Error {
     ))
 }
 
-fn read_record(path: &Path) -> Result<Record> {
-    let unusable = |cause: String| {
-        Error::Usage(format!(
-            "{}: {cause}, so this run cannot be resumed: begin anew, without --resume",
-            path.display()
-        ))
-    };
+/// What a run was asked to do; where it cannot be read, `so` says what follows.
+pub(super) fn read_record(path: &Path, so: &str) -> Result<Record> {
+    let unusable =
+        |cause: String| Error::Usage(format!("{}: {cause}, so this {so}", path.display()));
     let file = places::open(path).map_err(|error| unusable(error.to_string()))?;
     serde_json::from_reader(BufReader::new(file)).map_err(|error| unusable(error.to_string()))
 }
 
 /// The samples, the length of their lines, and whether there was a piece of a line after them: a
-/// run that was killed may have written one.
-fn read_samples(file: &File, path: &Path) -> Result<(Vec<Sample>, u64, bool)> {
+/// run that was killed may have written one. Where a line is no sample, `hint` says what to do.
+pub(super) fn read_samples(
+    file: &File,
+    path: &Path,
+    hint: &str,
+) -> Result<(Vec<Sample>, u64, bool)> {
     let mut reader = BufReader::new(file);
     let (mut samples, mut whole) = (Vec::new(), 0_u64);
     let mut line = Vec::new();
@@ -116,7 +120,7 @@ fn read_samples(file: &File, path: &Path) -> Result<(Vec<Sample>, u64, bool)> {
         }
         let sample = serde_json::from_slice(&line).map_err(|error| {
             Error::Usage(format!(
-                "{}:{}: not a sample: {error}; begin anew, without --resume",
+                "{}:{}: not a sample: {error}; {hint}",
                 path.display(),
                 samples.len() + 1
             ))

@@ -15,6 +15,7 @@ fn record() -> Record {
         timeout: None,
         budget: Duration::from_secs(240),
         seed: 7,
+        shard: None,
         lab: "/nowhere".into(),
     };
     Record::new(&[], &options, (None, true), vec![]).unwrap()
@@ -112,7 +113,10 @@ fn a_run_is_seen_at_its_place_only_when_it_is_finished() {
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
         .collect();
     names.sort();
-    assert_eq!(names, ["index.html", "report.json", "results.jsonl"]);
+    assert_eq!(
+        names,
+        ["index.html", "report.json", "results.jsonl", "run.json"]
+    );
     assert!(!home.at("a/report.partial").exists());
 }
 

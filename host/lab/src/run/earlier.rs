@@ -42,7 +42,7 @@ pub struct Checkpoint<'a> {
 
 impl Earlier {
     /// Gives the plan's cells their samples; how many found their cell.
-    pub(super) fn fill(&self, experiments: &[Experiment], plan: &mut Plan) -> u64 {
+    pub(crate) fn fill(&self, experiments: &[Experiment], plan: &mut Plan) -> u64 {
         let mut found = 0;
         for sample in &self.samples {
             let own = |cell: &&mut super::Cell| {

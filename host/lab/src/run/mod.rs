@@ -11,6 +11,7 @@ mod plan;
 mod process;
 mod rounds;
 mod scratch;
+mod shard;
 pub mod strays;
 mod take;
 
@@ -18,7 +19,9 @@ pub use earlier::{Checkpoint, Earlier, SecondLook};
 pub use load::{Load, note as busy_note};
 pub use machine::machine;
 pub use plan::{Cell, Plan, lab_files, plan};
+pub(crate) use plan::{all_cells, partly, without_part};
 pub use rounds::{Runner, Step, Watcher};
+pub use shard::{Shard, Share, check_shard};
 
 use crate::experiment::Mode;
 use crate::models::selects;
@@ -43,6 +46,8 @@ pub struct Options {
     pub budget: Duration,
     /// Seed of the order and of the resampling.
     pub seed: u64,
+    /// Only this part of the cells.
+    pub shard: Option<Shard>,
     /// Where Heddle's own lab programs are.
     pub lab: PathBuf,
 }

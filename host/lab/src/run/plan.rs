@@ -1,4 +1,4 @@
-use super::Options;
+use super::{Options, Share};
 use crate::command::{self, Fill};
 use crate::experiment::{Experiment, Program};
 use heddle_results::{Sample, SkippedModel, Status, Values};
@@ -67,12 +67,28 @@ impl Plan {
 }
 
 /// ` (at 2 of 5 points)`, or nothing where it is all of them.
-fn partly(missing: usize, count: usize) -> String {
+pub(crate) fn partly(missing: usize, count: usize) -> String {
     if missing < count {
         format!(" (at {missing} of {count} points)")
     } else {
         String::new()
     }
+}
+
+/// A reason without what [`partly`] has added to it.
+pub(crate) fn without_part(reason: &str) -> String {
+    let begin = " (at ";
+    let added = |at: usize| {
+        let (missing, rest) = reason[at + begin.len()..].split_once(" of ")?;
+        let (count, _) = rest.split_once(" points)")?;
+        Some(partly(missing.parse().ok()?, count.parse().ok()?))
+    };
+    for (at, _) in reason.match_indices(begin) {
+        if let Some(part) = added(at).filter(|part| !part.is_empty()) {
+            return reason.replacen(&part, "", 1);
+        }
+    }
+    reason.to_owned()
 }
 
 impl Cell {
@@ -166,10 +182,15 @@ impl Cell {
 /// The files in the directory of Heddle's own lab programs that the experiments use, built or not,
 /// seen from there.
 pub fn lab_files(experiments: &[Experiment], options: &Options) -> BTreeSet<String> {
-    let mut files = BTreeSet::new();
+    let (mut files, share) = (BTreeSet::new(), Share::new(experiments, options));
     for (number, experiment) in experiments.iter().enumerate() {
         for (program_number, program) in experiment.programs().enumerate() {
-            for cell in cells(number, experiment, program_number, program, options) {
+            for cell in cells(
+                (number, experiment),
+                (program_number, program),
+                options,
+                &share,
+            ) {
                 let filling = cell.filling(experiment, options);
                 let words = cell.command(experiment, program, options);
                 let needs = program.needs.iter();
@@ -185,16 +206,18 @@ pub fn lab_files(experiments: &[Experiment], options: &Options) -> BTreeSet<Stri
     files
 }
 
-/// The cells of one program's models, without those that the user has left out.
+/// The cells of one program's models at the places of a share, without those that the user has left
+/// out.
 fn cells<'a>(
-    number: usize,
-    experiment: &'a Experiment,
-    program_number: usize,
-    program: &'a Program,
+    (number, experiment): (usize, &'a Experiment),
+    (program_number, program): (usize, &'a Program),
     options: &'a Options,
+    share: &Share,
 ) -> impl Iterator<Item = Cell> + 'a {
     let wanted = |model: &&String| options.wants(model);
-    let points = experiment.points(options.mode);
+    let mut points = experiment.points(options.mode);
+    let mut place = 0..;
+    points.retain(|_| place.next().is_some_and(|place| share.has(number, place)));
     let params = |point: &Values| {
         let mut params = experiment.extent(options.mode).params.clone();
         params.extend(program.params(options.mode).clone());
@@ -216,9 +239,24 @@ fn cells<'a>(
     })
 }
 
+/// Lays out every cell of a run, whether it can run here or not.
+pub(crate) fn all_cells(experiments: &[Experiment], options: &Options) -> Vec<Cell> {
+    let share = Share::new(experiments, options);
+    let of_experiment = |(number, experiment)| {
+        let programs = Experiment::programs(experiment).enumerate();
+        let of_program = |program| cells((number, experiment), program, options, &share);
+        programs.flat_map(of_program).collect::<Vec<_>>()
+    };
+    experiments
+        .iter()
+        .enumerate()
+        .flat_map(of_experiment)
+        .collect()
+}
+
 /// Lays out every cell that can run.
 pub fn plan(experiments: &[Experiment], options: &Options) -> Plan {
-    let mut plan = Plan::default();
+    let (mut plan, share) = (Plan::default(), Share::new(experiments, options));
     for (number, experiment) in experiments.iter().enumerate() {
         let mut skipped = Vec::new();
         let mut commands = BTreeMap::new();
@@ -230,7 +268,12 @@ pub fn plan(experiments: &[Experiment], options: &Options) -> Plan {
             }));
             // How many points a model has, and what is missing first at how many of them.
             let mut missing: BTreeMap<String, (usize, usize, String)> = BTreeMap::new();
-            for cell in cells(number, experiment, program_number, program, options) {
+            for cell in cells(
+                (number, experiment),
+                (program_number, program),
+                options,
+                &share,
+            ) {
                 let of_model = missing.entry(cell.model.clone()).or_default();
                 of_model.0 += 1;
                 match cell.absent(experiment, program, options) {
@@ -271,5 +314,26 @@ fn why_missing(program: &Program, absent: &str, partly: &str) -> String {
             format!("{absent}{partly}: build it with `./dev build` or `./dev compare`")
         }
         None => format!("{absent}{partly}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_said_of_points_can_be_taken_back() {
+        for reason in [
+            "no ring (in /lib)",
+            "a (at 3 of 2 points) b",
+            "at (at once)",
+        ] {
+            for (head, tail) in [(reason, ""), (reason, ": build it with `./dev build`")] {
+                let said = format!("{head}{}{tail}", partly(1, 12));
+                assert_eq!(without_part(&said), format!("{head}{tail}"));
+                let whole = format!("{head}{}{tail}", partly(12, 12));
+                assert_eq!(without_part(&whole), whole);
+            }
+        }
     }
 }

@@ -53,8 +53,8 @@ pub trait Watcher {
 /// How often it is noted down how far the run is, within a round.
 const NOTE_EVERY: Duration = Duration::from_secs(5);
 
-/// The generator of a round's order: each round has one of its own.
-fn random(seed: u64, round: u32) -> fastrand::Rng {
+/// The generator of a round's order: each round, from 1, has one of its own.
+pub(super) fn random(seed: u64, round: u32) -> fastrand::Rng {
     let step = 0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(u64::from(round));
     fastrand::Rng::with_seed(seed.wrapping_add(step))
 }

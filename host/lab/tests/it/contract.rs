@@ -149,6 +149,7 @@ pub fn options(samples: Option<u32>) -> heddle_lab::run::Options {
         timeout: None,
         budget: std::time::Duration::from_secs(240),
         seed: 1,
+        shard: None,
         lab: "/nowhere".into(),
     }
 }

@@ -150,7 +150,7 @@ impl Sheet<'_> {
             front: front
                 .iter()
                 .take(NAMED)
-                .map(|name| self.front(name))
+                .map(|name| Model::of_front(name, self.palette))
                 .collect(),
             value: median.map_or_else(String::new, |it| measured(it, &metric.unit)),
             each: metric.short(),
@@ -164,17 +164,6 @@ impl Sheet<'_> {
             because: because(row),
             also,
         })
-    }
-
-    /// A model at the front, or all variants of a family: `cooperative/*`.
-    fn front(&self, name: &str) -> Model {
-        match name.strip_suffix("/*") {
-            Some(family) => Model {
-                name: name.to_owned(),
-                look: self.palette.look_of_family(family),
-            },
-            None => Model::new(name, self.palette),
-        }
     }
 
     fn also(&self, row: &Row) -> Option<Also> {

@@ -24,6 +24,10 @@ impl Word {
         let word = verdict.word(kind);
         Self { word, class }
     }
+
+    pub(super) fn word(self) -> &'static str {
+        self.word
+    }
 }
 
 /// A claim with all that is to be said of it.

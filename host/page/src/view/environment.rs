@@ -16,35 +16,8 @@ pub(super) struct Environment {
 
 impl Environment {
     pub(super) fn new(report: &Report) -> Self {
-        let machine = &report.machine;
-        let known = |number: u64, text: String| if number == 0 { String::new() } else { text };
-        let facts = [
-            ("host", machine.host.clone()),
-            ("processor", machine.cpu.clone()),
-            (
-                "processors used",
-                known(machine.cpus.into(), machine.cpus.to_string()),
-            ),
-            (
-                "memory",
-                known(
-                    machine.memory_bytes,
-                    text::quantity(machine.memory_bytes as f64, "bytes"),
-                ),
-            ),
-            ("kernel", machine.kernel.clone()),
-            ("system", machine.system.clone()),
-            ("Heddle", report.version.clone()),
-            ("mode", report.mode.clone()),
-            ("seed", report.seed.to_string()),
-            ("started", date(report.started_ns)),
-            ("took", duration(report.took_ns)),
-        ];
         Self {
-            facts: facts
-                .into_iter()
-                .filter(|(_, value)| !value.is_empty())
-                .collect(),
+            facts: facts(report),
             command: report
                 .command
                 .iter()
@@ -55,6 +28,38 @@ impl Environment {
             builds: report.builds.clone(),
         }
     }
+}
+
+/// What tells a machine and its run, by name: only what is known.
+pub(super) fn facts(report: &Report) -> Vec<(&'static str, String)> {
+    let machine = &report.machine;
+    let known = |number: u64, text: String| if number == 0 { String::new() } else { text };
+    let facts = [
+        ("host", machine.host.clone()),
+        ("processor", machine.cpu.clone()),
+        (
+            "processors used",
+            known(machine.cpus.into(), machine.cpus.to_string()),
+        ),
+        (
+            "memory",
+            known(
+                machine.memory_bytes,
+                text::quantity(machine.memory_bytes as f64, "bytes"),
+            ),
+        ),
+        ("kernel", machine.kernel.clone()),
+        ("system", machine.system.clone()),
+        ("Heddle", report.version.clone()),
+        ("mode", report.mode.clone()),
+        ("seed", report.seed.to_string()),
+        ("started", date(report.started_ns)),
+        ("took", duration(report.took_ns)),
+    ];
+    facts
+        .into_iter()
+        .filter(|(_, value)| !value.is_empty())
+        .collect()
 }
 
 /// A word as a POSIX shell wants it.

@@ -11,10 +11,13 @@ mod flow;
 mod head;
 mod kinds;
 mod ledger;
+mod machines;
 mod map;
 mod told;
 mod winners;
 mod words;
+
+pub(crate) use machines::page as of_machines;
 
 use crate::palette::{self, Look, Palette};
 use crate::{Error, raw};
@@ -35,6 +38,17 @@ impl Model {
         Self {
             name: name.to_string(),
             look: palette.look(name),
+        }
+    }
+
+    /// A model at the front, or all variants of a family: `cooperative/*`.
+    fn of_front(name: &str, palette: &Palette) -> Self {
+        match name.strip_suffix("/*") {
+            Some(family) => Self {
+                name: name.to_owned(),
+                look: palette.look_of_family(family),
+            },
+            None => Self::new(name, palette),
         }
     }
 }
@@ -72,7 +86,7 @@ pub(crate) fn page(report: &Report, raw_jsonl: &str) -> Result<String, Error> {
         name: family.to_owned(),
         look: palette.look_of_family(family),
     });
-    let page = environment(report)?
+    let page = environment(models(report).map(str::to_owned).collect())?
         .get_template("page.html")?
         .render(context! {
             head => head::Head::new(report),
@@ -100,9 +114,15 @@ struct Chapter {
 }
 
 /// The templates and the files that they include.
-const FILES: [(&str, &str); 20] = [
+const FILES: [(&str, &str); 23] = [
     ("page.html", include_str!("../../templates/page.html")),
     ("macros.html", include_str!("../../templates/macros.html")),
+    ("shapes.html", include_str!("../../templates/shapes.html")),
+    (
+        "machines.html",
+        include_str!("../../templates/machines.html"),
+    ),
+    ("machines.css", include_str!("../../templates/machines.css")),
     (
         "contents.html",
         include_str!("../../templates/contents.html"),
@@ -132,12 +152,11 @@ const FILES: [(&str, &str); 20] = [
     ("samples.js", include_str!("../../templates/samples.js")),
 ];
 
-fn environment(report: &Report) -> Result<Environment<'static>, Error> {
+fn environment(models: BTreeSet<String>) -> Result<Environment<'static>, Error> {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     environment.set_trim_blocks(true);
     environment.set_lstrip_blocks(true);
-    let models: BTreeSet<String> = models(report).map(str::to_owned).collect();
     environment.add_filter("flow", move |text: String| flow::flow(&text, &models));
     for (name, source) in FILES {
         environment.add_template(name, source)?;

@@ -6,4 +6,5 @@ mod browser;
 mod chromium;
 mod common;
 mod first_screen;
+mod machines;
 mod page;

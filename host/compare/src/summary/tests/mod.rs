@@ -16,6 +16,7 @@ fn setting(width: usize) -> Setting {
         page: Some("report/index.html".into()),
         resumable: false,
         main_only: true,
+        is_part: false,
     }
 }
 

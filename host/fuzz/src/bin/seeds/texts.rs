@@ -63,6 +63,7 @@ pub fn results(corpus: &Corpus) {
             timeout: Some(Duration::from_secs(2)),
             budget: Duration::from_secs(60),
             seed: 7,
+            shard: None,
             lab: "/lab".into(),
         };
         let command = vec!["heddle".to_owned(), "compare".to_owned()];
