@@ -2,7 +2,8 @@
 
 use crate::{experiments, scratch, write};
 use heddle_lab::experiment::Experiment;
-use heddle_lab::output::Output;
+use heddle_lab::merge::merge;
+use heddle_lab::output::{Finished, Output};
 use heddle_lab::run::plan;
 use std::path::Path;
 use std::sync::LazyLock;
@@ -16,7 +17,7 @@ static PARSED: LazyLock<Experiment> = LazyLock::new(|| {
 });
 
 /// Goes on with a run: `run.json`, an empty line, `results.jsonl`. Judges the samples, and writes a
-/// page of them.
+/// page of them; then reads it as a finished one, and puts it together with itself.
 pub fn read(input: &[u8]) {
     let at = input.windows(2).position(|two| two == b"\n\n");
     let (record, lines) = at.map_or((&b""[..], input), |at| (&input[..at], &input[at + 2..]));
@@ -45,4 +46,10 @@ pub fn read(input: &[u8]) {
     heddle_page::render(&report, &raw).unwrap_or_else(|error| panic!("{error}"));
     let written = serde_json::to_string(&report).unwrap_or_else(|error| panic!("{error}"));
     let _ = serde_json::from_str::<heddle_results::Report>(&written);
+    write(&partial.join("report.json"), written.as_bytes());
+    let runs: Result<Vec<Finished>, _> = (0..2).map(|_| Finished::read(&partial)).collect();
+    let Ok(mut runs) = runs else { return };
+    let _ = merge(vec![runs.swap_remove(0)], &[]);
+    runs.extend(Finished::read(&partial));
+    let _ = merge(runs, &[]);
 }

@@ -12,6 +12,9 @@ use crate::run::{Earlier, Options, Plan, Shard, Share, all_cells, partly, withou
 use heddle_results::{Report, Sample, SkippedModel};
 use std::collections::{BTreeMap, BTreeSet};
 
+/// Missing parts that are named.
+const NAMED: usize = 10;
+
 /// One machine's samples and what they say.
 #[derive(Debug)]
 pub struct Column {
@@ -300,13 +303,15 @@ fn plan(
 fn notes_of(parts: &[Finished], missing: &[Shard], share: &Share) -> Vec<String> {
     let mut notes = Vec::new();
     if !missing.is_empty() {
-        let names: Vec<String> = missing.iter().map(Shard::to_string).collect();
+        let names: Vec<String> = missing.iter().take(NAMED).map(Shard::to_string).collect();
+        let more = match missing.len() - names.len() {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let is = if missing.len() == 1 { "is" } else { "are" };
         notes.push(format!(
-            "Partial: shard {} missing, and with it {} of {} places of the sweeps.",
-            match &names[..] {
-                [one] => format!("{one} is"),
-                all => format!("{} are", all.join(", ")),
-            },
+            "Partial: shard {}{more} {is} missing, and with it {} of {} places of the sweeps.",
+            names.join(", "),
             share.all - share.count(),
             share.all
         ));
