@@ -295,6 +295,9 @@ pub struct Cell {
     pub median: Option<Estimate>,
     /// Median of every counter (the program's own and the kernel's).
     pub counters: BTreeMap<String, f64>,
+    /// The parameters that are not swept.
+    #[serde(default, skip_serializing_if = "Values::is_empty")]
+    pub fixed: Values,
     /// Its median over that of the table's base at the same point.
     #[serde(default)]
     pub to_base: Option<Estimate>,

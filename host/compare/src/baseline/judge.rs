@@ -37,6 +37,8 @@ pub struct Comparison<'a> {
     /// Cells that were compared, though with so few samples that the clearest change alone would
     /// not be told among so many cells.
     pub blunt: usize,
+    /// Cells in both runs that fix other parameters, and so do other work.
+    pub other_work: usize,
     /// Cells that only the run has.
     pub new: usize,
     /// Cells that only the earlier run has, of the experiments that were run.
@@ -69,7 +71,7 @@ impl<'a> Comparison<'a> {
         let calibrated = calibrated.into_iter().flatten().reduce(f64::max);
         let noise = noise.unwrap_or_else(|| calibrated.unwrap_or(0.0).max(DEFAULT_NOISE));
         let mut pairs = Vec::new();
-        let (mut incomparable, mut new) = (0, 0);
+        let (mut incomparable, mut other_work, mut new) = (0, 0, 0);
         // Quick and full runs pass other parameters to the same cells.
         let earlier: &[SavedCell] = match before.mode == now.mode {
             true => &before.cells,
@@ -78,6 +80,7 @@ impl<'a> Comparison<'a> {
         for cell in &now.cells {
             match earlier.iter().find(|old| old.is_same(cell)) {
                 None => new += 1,
+                Some(old) if old.is_of_other_work(cell) => other_work += 1,
                 Some(old) => match Pair::new(old, cell) {
                     Some(pair) => pairs.push(pair),
                     None => incomparable += 1,
@@ -114,6 +117,7 @@ impl<'a> Comparison<'a> {
             steps: steps(runs, now, noise),
             incomparable,
             blunt,
+            other_work,
             new,
             gone,
         }

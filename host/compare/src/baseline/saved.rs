@@ -1,6 +1,6 @@
 //! Runs that were saved under a name: one file, one line of JSON a run, the earliest first.
 
-use heddle_lab::Error;
+use heddle_lab::{Error, models};
 use heddle_results::{Machine, Metric, Report, Values};
 use serde::{Deserialize, Serialize};
 use std::fs::OpenOptions;
@@ -33,6 +33,9 @@ pub struct SavedCell {
     pub model: String,
     /// All swept parameters.
     pub point: Values,
+    /// The other parameters; none: an earlier Heddle did not keep them.
+    #[serde(default)]
+    pub fixed: Option<Values>,
     /// What the values are of.
     pub metric: Metric,
     /// In the order taken.
@@ -48,6 +51,12 @@ impl SavedCell {
             && self.metric.name == other.metric.name
             && self.metric.unit == other.metric.unit
     }
+
+    /// Whether a parameter that is not swept is known to have been another.
+    pub fn is_of_other_work(&self, other: &Self) -> bool {
+        let known = self.fixed.as_ref().zip(other.fixed.as_ref());
+        known.is_some_and(|(one, other)| one != other)
+    }
 }
 
 impl Saved {
@@ -60,6 +69,7 @@ impl Saved {
                     experiment: experiment.id.clone(),
                     model: series.model.clone(),
                     point: cell.point.clone(),
+                    fixed: Some(cell.fixed.clone()),
                     metric: experiment.metric.clone(),
                     values: cell.values.clone(),
                 }));
@@ -135,7 +145,11 @@ impl Series {
         }
         let name = self.path.file_stem().unwrap_or_default().to_string_lossy();
         let what = match count {
-            0 => format!("there is no saved run in {}", self.path.display()),
+            0 => format!(
+                "there is no saved run in {}{}",
+                self.path.display(),
+                self.others()
+            ),
             _ => format!(
                 "none of the {count} saved runs in {} is of {} processors `{}`, and times of different machines are not compared",
                 self.path.display(),
@@ -146,6 +160,26 @@ impl Series {
         Err(Error::Usage(format!(
             "{what}: `--save {name}` instead of `--against {name}` saves one"
         )))
+    }
+
+    /// What to say of the other names in the directory, where the name has no run: the nearest, and
+    /// all that there are.
+    fn others(&self) -> String {
+        let directory = self.path.parent().unwrap_or(Path::new("."));
+        let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
+        let name = |entry: std::fs::DirEntry| {
+            let name = entry.file_name().into_string().ok()?;
+            Some(name.strip_suffix(".jsonl")?.to_owned())
+        };
+        let mut names: Vec<String> = entries.filter_map(name).collect();
+        names.sort();
+        if names.is_empty() {
+            return String::new();
+        }
+        let own = self.path.file_stem().unwrap_or_default().to_string_lossy();
+        let near = models::nearest(&own, names.iter().map(String::as_str));
+        let near = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+        format!("{near} (saved here: {})", names.join(", "))
     }
 
     /// Adds a run; its number, from 1.

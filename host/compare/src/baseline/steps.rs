@@ -25,7 +25,8 @@ pub fn steps<'a>(runs: &'a [Saved], now: &'a Saved, noise: f64) -> Vec<Step<'a>>
     let (mut steps, mut probabilities) = (Vec::new(), Vec::new());
     for (number, cell) in now.cells.iter().enumerate() {
         let at_run = |run: &'a Saved| {
-            let same = run.cells.iter().find(|old| old.is_same(cell))?;
+            let mut same = run.cells.iter().filter(|old| old.is_same(cell));
+            let same = same.find(|old| !old.is_of_other_work(cell))?;
             Some((run, median(&same.values)?))
         };
         let is_like = |run: &&Saved| run.mode == now.mode;

@@ -16,6 +16,7 @@ fn run(random: &mut Rng, noise: f64) -> Saved {
         experiment: "mine".into(),
         model: format!("model{number}"),
         point: Values::from([("n".into(), 1.into())]),
+        fixed: None,
         metric: Metric {
             name: "wall_ns".into(),
             unit: "ns".into(),
@@ -42,11 +43,17 @@ fn planted(mut run: Saved, factor: f64) -> Saved {
 
 #[test]
 fn a_planted_tenth_is_found_at_a_noise_of_five_percent() {
-    let mut random = Rng::with_seed(1);
+    for seed in 0..4 {
+        planted_tenth(&mut Rng::with_seed(seed));
+    }
+}
+
+/// 50 comparisons in which one cell of 30 has become a tenth slower.
+fn planted_tenth(random: &mut Rng) {
     let (mut found, mut wrong) = (0, 0);
     for _ in 0..50 {
-        let before = [run(&mut random, 0.05)];
-        let now = planted(run(&mut random, 0.05), 1.1);
+        let before = [run(random, 0.05)];
+        let now = planted(run(random, 0.05), 1.1);
         let comparison = Comparison::new(&before, &now, None);
         let worse: Vec<&str> = comparison
             .worse()
@@ -63,18 +70,29 @@ fn a_planted_tenth_is_found_at_a_noise_of_five_percent() {
 
 #[test]
 fn a_hundred_pairs_without_a_change_raise_at_most_five_alarms() {
-    let mut random = Rng::with_seed(2);
+    // Five hundreds at each noise. Each hundred keeps the promise, and all together the level: of
+    // 500 comparisons at 2 %, more than 19 tell a change 7 times in 1000.
     for noise in [0.01, 0.05, 0.2] {
-        let alarms = (0..100).filter(|_| {
-            let before = [run(&mut random, noise)];
-            let now = run(&mut random, noise);
-            // With no noise granted, the test of significance stands alone.
-            let comparison = Comparison::new(&before, &now, Some(0.0));
-            comparison.worse().chain(comparison.better()).count() > 0
-        });
-        let alarms = alarms.count();
-        assert!(alarms <= 5, "{alarms} alarms of 100 at a noise of {noise}");
+        let alarms: Vec<usize> = (0..5).map(|seed| alarms(seed, noise)).collect();
+        let sum: usize = alarms.iter().sum();
+        assert!(
+            alarms.iter().all(|count| *count <= 5) && sum <= 19,
+            "{alarms:?} alarms of 100 at a noise of {noise}"
+        );
     }
+}
+
+/// Of 100 comparisons without a change, those that tell one.
+fn alarms(seed: u64, noise: f64) -> usize {
+    let mut random = Rng::with_seed(seed);
+    let alarms = (0..100).filter(|_| {
+        let before = [run(&mut random, noise)];
+        let now = run(&mut random, noise);
+        // With no noise granted, the test of significance stands alone.
+        let comparison = Comparison::new(&before, &now, Some(0.0));
+        comparison.worse().chain(comparison.better()).count() > 0
+    });
+    alarms.count()
 }
 
 #[test]

@@ -111,6 +111,10 @@ pub fn same(comparison: &Comparison) -> String {
             comparison.blunt,
             "of these have too few samples to tell a change alone (`-n 20`)",
         ),
+        (
+            comparison.other_work,
+            "fix other parameters than in the saved run",
+        ),
         (comparison.new, "are not in the saved run"),
         (comparison.gone, "are only in the saved run"),
     ] {

@@ -16,6 +16,13 @@ fn a_program_that_has_become_slower_is_told() {
     ));
     assert!(!house.path("report").exists(), "nothing was run");
 
+    for name in ["mian", "release-2"] {
+        house.write(&format!("baselines/{name}.jsonl"), "");
+    }
+    house.compare(&none).assert().code(2).stderr(contains(
+        "no saved run in baselines/main.jsonl; did you mean `mian`? (saved here: mian, release-2)",
+    ));
+
     let save = house.compare(&["own/", "-n", "12", "--save", "main"]);
     { save }.assert().success().stderr(contains(
         "saved as run 1 of baselines/main.jsonl; two halves of this run differ by up to 0.",
@@ -69,6 +76,29 @@ fn a_check_that_compares_nothing_does_not_pass() {
         contains("nothing was compared with `main`, whose last run was quick")
             .and(contains("1 are not in the saved run")),
     );
+}
+
+#[test]
+fn a_parameter_that_is_fixed_otherwise_makes_other_work() {
+    let house = House::new();
+    house.mine(PROGRAM, "'fast', 'slow'", "");
+    house.edit("timeout_s = 20", "timeout_s = 20, params = { work = 10 }");
+    let save = ["own/", "-n", "12", "--save", "main"];
+    house.compare(&save).assert().success();
+    house.edit("work = 10", "work = 20");
+    let against = ["own/", "-n", "12", "--against", "main"];
+    house
+        .compare(&against)
+        .assert()
+        .code(1)
+        .stderr(contains("2 fix other parameters than in the saved run"));
+    // What an earlier Heddle saved has no parameters, and is compared.
+    let path = house.path("baselines/main.jsonl");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let earlier = text.replace("\"fixed\":{\"work\":10},", "");
+    assert_ne!(text, earlier);
+    std::fs::write(&path, earlier).unwrap();
+    house.compare(&against).assert().success();
 }
 
 #[test]

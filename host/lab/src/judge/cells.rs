@@ -1,7 +1,7 @@
 use crate::command::plain;
 use crate::experiment::Experiment;
 use crate::run::Cell;
-use heddle_results::{ProcessUsage, Status, Values};
+use heddle_results::{ProcessUsage, Status, Value, Values};
 use heddle_stats::{Resampled, median, ratio};
 use std::collections::BTreeMap;
 
@@ -63,11 +63,19 @@ impl<'a> Judged<'a> {
             values: self.cell.values(&experiment.metric.name),
             median: self.resampled.as_ref().map(|resampled| resampled.median),
             counters: self.counters.clone(),
+            fixed: fixed(self.cell),
             to_base: to_base(),
             columns: experiment.columns.iter().map(column).collect(),
             failures: self.cell.failures(),
         }
     }
+}
+
+/// The parameters that are not swept.
+fn fixed(cell: &Cell) -> Values {
+    let is_fixed = |(name, _): &(&String, &Value)| !cell.point.contains_key(*name);
+    let fixed = cell.params.iter().filter(is_fixed);
+    fixed.map(|(name, it)| (name.clone(), it.clone())).collect()
 }
 
 /// Each cell has a generator of its own, so that what one cell says doesn't depend on which others

@@ -95,6 +95,7 @@ mod tests {
                 high: value,
             }),
             counters: Default::default(),
+            fixed: Default::default(),
             to_base: None,
             columns: vec![],
             failures: vec![],

@@ -65,7 +65,8 @@ prop_compose! {
         failures in vec(status(), 0..3),
     ) -> Cell {
         Cell {
-            x: x.map(f64::from), point, values, median, counters, to_base: None, columns: vec![],
+            x: x.map(f64::from), point, values, median, counters, fixed: Values::new(),
+            to_base: None, columns: vec![],
             failures,
         }
     }

@@ -2,8 +2,8 @@
 
 use super::Corpus;
 use heddle_lab::experiment::Mode;
-use heddle_lab::output::Record;
-use heddle_lab::run::Options;
+use heddle_lab::output::{Identity, Record};
+use heddle_lab::run::{Options, Shard};
 use heddle_results::{ProcessUsage, Sample, Status};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -53,9 +53,14 @@ pub fn plans(corpus: &Corpus) {
     corpus.add("whole", lines.rsplit_once('\n').unwrap().0.as_bytes());
 }
 
-/// Runs that can be resumed, with samples of every end.
+/// Runs that can be resumed or put together, with samples of every end.
 pub fn results(corpus: &Corpus) {
-    for (name, full, each) in [("quick", false, 12), ("full", true, 4)] {
+    let part = Shard { number: 2, of: 3 };
+    for (name, full, each, shard) in [
+        ("quick", false, 12, None),
+        ("full", true, 4, None),
+        ("part", false, 2, Some(part)),
+    ] {
         let options = Options {
             mode: if full { Mode::Full } else { Mode::Quick },
             models: Vec::new(),
@@ -63,12 +68,18 @@ pub fn results(corpus: &Corpus) {
             timeout: Some(Duration::from_secs(2)),
             budget: Duration::from_secs(60),
             seed: 7,
-            shard: None,
+            shard,
             lab: "/lab".into(),
         };
         let command = vec!["heddle".to_owned(), "compare".to_owned()];
         let mut record = Record::new(&[], &options, (None, true), command).unwrap();
         record.machine = Default::default();
+        record.experiments = vec![Identity {
+            id: "e".into(),
+            path: "/e.toml".into(),
+            hash: "0".into(),
+            text: include_str!("../../e.toml").into(),
+        }];
         let mut text = serde_json::to_string_pretty(&record).unwrap() + "\n\n";
         for (number, model) in ["serial", "thread", "stackless"].into_iter().enumerate() {
             for n in 1..=3 {
