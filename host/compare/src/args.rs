@@ -100,9 +100,16 @@ pub struct Args {
     #[arg(long, value_name = "NAME", conflicts_with_all = ["show", "ledger", "list"])]
     pub against: Option<String>,
 
+    /// Measure the experiments as they are in this folder or file, an earlier checkout, too: in
+    /// turns, and compared in pairs; 3 if something has become worse
+    #[arg(long, value_name = "PATH", conflicts_with_all = [
+        "show", "ledger", "list", "save", "against", "shard", "merge", "suite", "all",
+    ])]
+    pub beside: Option<PathBuf>,
+
     /// Percent up to which changes are not told [default: 5, or as much as two halves of a run
     /// differ]
-    #[arg(long, value_name = "PERCENT", value_parser = percent, requires = "against", allow_negative_numbers = true)]
+    #[arg(long, value_name = "PERCENT", value_parser = percent, allow_negative_numbers = true)]
     pub noise: Option<f64>,
 
     /// Where saved runs are
@@ -183,6 +190,7 @@ impl Args {
             (self.timeout.is_some(), "--timeout"),
             (self.budget.is_some(), "--budget"),
             (self.shard.is_some(), "--shard"),
+            (self.beside.is_some(), "--beside"),
             (self.seed.is_some(), "--seed"),
             (self.list, "--list"),
         ];

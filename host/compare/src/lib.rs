@@ -73,6 +73,12 @@ fn compare(args: &Args) -> anyhow::Result<ExitCode> {
         show::ledger(args, &hints)?;
         return Ok(ExitCode::SUCCESS);
     }
+    if args.noise.is_some() && args.against.is_none() && args.beside.is_none() {
+        return Err(heddle_lab::Error::Usage(
+            "--noise says which changes are told: name a saved run to compare with, by --against, or an earlier checkout, by --beside".into(),
+        )
+        .into());
+    }
     if !args.merge.is_empty() {
         return merge::run(args, hints);
     }
@@ -90,6 +96,10 @@ fn compare(args: &Args) -> anyhow::Result<ExitCode> {
     }
     let experiments = args.choose(all);
     select::check_models(&experiments, &args.model)?;
+    let experiments = match &args.beside {
+        Some(place) => baseline::beside::join(experiments, place)?,
+        None => experiments,
+    };
     let options = args.options(lab);
     check_shard(&experiments, &options)?;
     let baseline = Baseline::open(args, &machine())?;

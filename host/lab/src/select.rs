@@ -147,7 +147,10 @@ fn unknown(name: &str, all: &[Experiment]) -> Error {
 }
 
 /// The experiments of a directory, by file name, or of one file.
-fn read_path(path: &Path) -> Result<Vec<Experiment>> {
+///
+/// # Errors
+/// If there is none, or a file is not valid.
+pub fn read_path(path: &Path) -> Result<Vec<Experiment>> {
     if !path.is_dir() {
         if !path.exists() {
             return Err(Error::Usage(format!(

@@ -14,6 +14,7 @@ mod rank;
 mod ratio;
 mod resample;
 mod settle;
+mod signed_rank;
 mod slope;
 
 pub use account::{Account, Run, account};
@@ -24,6 +25,7 @@ pub use rank::{holm, rank_test};
 pub use ratio::{median_among, ratio, ratio_among};
 pub use resample::{Resampled, median};
 pub use settle::{Scale, samples_to_settle};
+pub use signed_rank::signed_rank_test;
 pub use slope::{Slope, slope};
 
 /// Resamples a cell.

@@ -51,7 +51,7 @@ pub fn holm(probabilities: &[f64], alpha: f64) -> Vec<bool> {
 /// The probability that a standard normal value lies above `z` ≥ 0: Abramowitz and Stegun, Handbook
 /// of Mathematical Functions, 26.2.17, off by less than 7.5e-8. Beyond 5 the error would exceed the
 /// value, so Mills's bound, which is never below the probability, stands in.
-fn upper_tail(z: f64) -> f64 {
+pub(super) fn upper_tail(z: f64) -> f64 {
     let density = (-z * z / 2.0).exp() / std::f64::consts::TAU.sqrt();
     if z > 5.0 {
         return density / z;

@@ -7,7 +7,8 @@ use fastrand::Rng;
 use heddle_results::Estimate;
 use heddle_stats::{
     Crossover, Derived, FEWEST, REPLICATES, Resampled, Run, Scale, account, change_point,
-    crossover, holm, line, median, rank_test, ratio, ratio_among, samples_to_settle, slope,
+    crossover, holm, line, median, rank_test, ratio, ratio_among, samples_to_settle,
+    signed_rank_test, slope,
 };
 use proptest::prelude::*;
 
@@ -529,4 +530,42 @@ proptest! {
             prop_assert!(needed > taken);
         }
     }
+}
+
+#[test]
+fn signed_ranks_are_those_of_the_tables() {
+    // Wilcoxon's tables: of 8 pairs a sum of 3 has 5 of 256 sums at or below it, of 10 a sum of 8
+    // has 25 of 1024.
+    let signed = |n: u32, negative: &[u32]| -> Vec<f64> {
+        (1..=n)
+            .map(|rank| match negative.contains(&rank) {
+                true => -f64::from(rank),
+                false => f64::from(rank),
+            })
+            .collect()
+    };
+    for (n, negative, probability) in [
+        (6, &[][..], 2.0 / 64.0),
+        (8, &[3], 2.0 * 5.0 / 256.0),
+        (10, &[8], 2.0 * 25.0 / 1024.0),
+        (20, &[], 2.0 / 1_048_576.0),
+    ] {
+        let found = signed_rank_test(&signed(n, negative)).unwrap();
+        assert!((found - probability).abs() < 1e-12, "{n}: {found}");
+    }
+    // Pairs without a difference say nothing; equal differences share ranks.
+    assert_eq!(signed_rank_test(&[0.0, 0.0]), Some(1.0));
+    assert_eq!(signed_rank_test(&[1.0, 1.0, -1.0, 1.0]), Some(10.0 / 16.0));
+    assert_eq!(signed_rank_test(&[]), None);
+    assert_eq!(signed_rank_test(&[f64::NAN]), None);
+    // Beyond 60 pairs it is approximated: both agree where they meet.
+    let mut random = fastrand::Rng::with_seed(9);
+    let all: Vec<f64> = (0..60).map(|_| random.f64() - 0.4).collect();
+    let mut more = all.clone();
+    more.push(0.001);
+    let (exact, near) = (
+        signed_rank_test(&all).unwrap(),
+        signed_rank_test(&more).unwrap(),
+    );
+    assert!((exact / near).ln().abs() < 0.2, "{exact} {near}");
 }

@@ -8,7 +8,7 @@
 use super::saved::{Saved, SavedCell};
 use super::steps::{Step, steps};
 use heddle_results::{Better, Estimate};
-use heddle_stats::{FEWEST, Resampled, holm, median, rank_test, ratio};
+use heddle_stats::{FEWEST, Resampled, holm, median, rank_test, ratio, signed_rank_test};
 
 /// The noise where the user names none and the runs show no more.
 pub const DEFAULT_NOISE: f64 = 0.05;
@@ -16,12 +16,19 @@ pub const DEFAULT_NOISE: f64 = 0.05;
 /// worse, which is an alarm. With one alarm in 100 runs, more than 5 in 100 are next to impossible.
 const ALPHA: f64 = 0.02;
 
+/// What a run is compared with.
+#[derive(Clone, Copy)]
+pub enum Origin<'a> {
+    /// The last of so many saved runs.
+    Saved { last: &'a Saved, runs: usize },
+    /// The same experiments as they are in this place, measured in turns: samples are pairs.
+    Beside { place: &'a str },
+}
+
 /// A run beside an earlier one.
 pub struct Comparison<'a> {
-    /// The earlier run, which is the last one that was saved.
-    pub before: &'a Saved,
-    /// How many runs were saved.
-    pub runs: usize,
+    /// What it is compared with.
+    pub origin: Origin<'a>,
     /// Changes up to this share are not told.
     pub noise: f64,
     /// By how much two halves of one run differ, if that could be told of one of the runs.
@@ -66,9 +73,34 @@ pub enum Verdict {
 impl<'a> Comparison<'a> {
     /// Compares a run with the last of `runs`, which are not empty.
     pub fn new(runs: &'a [Saved], now: &'a Saved, noise: Option<f64>) -> Self {
-        let before = &runs[runs.len() - 1];
-        let calibrated = [calibration(before), calibration(now)];
+        let last = &runs[runs.len() - 1];
+        let calibrated = [calibration(last), calibration(now)];
         let calibrated = calibrated.into_iter().flatten().reduce(f64::max);
+        let count = runs.len();
+        let origin = Origin::Saved { last, runs: count };
+        let mut comparison = Self::judged(origin, last, now, calibrated, noise);
+        comparison.steps = steps(runs, now, comparison.noise);
+        comparison
+    }
+
+    /// Compares cells with those of `before`, which were measured in turns with them.
+    pub fn beside(place: &'a str, before: &'a Saved, now: &'a Saved, noise: Option<f64>) -> Self {
+        let pairs = now.cells.iter().filter_map(|cell| {
+            let old = before.cells.iter().find(|old| old.is_same(cell))?;
+            halves(&ratios(old, cell)?)
+        });
+        let calibrated = typical(pairs.collect());
+        Self::judged(Origin::Beside { place }, before, now, calibrated, noise)
+    }
+
+    fn judged(
+        origin: Origin<'a>,
+        before: &'a Saved,
+        now: &'a Saved,
+        calibrated: Option<f64>,
+        noise: Option<f64>,
+    ) -> Self {
+        let paired = matches!(origin, Origin::Beside { .. });
         let noise = noise.unwrap_or_else(|| calibrated.unwrap_or(0.0).max(DEFAULT_NOISE));
         let mut pairs = Vec::new();
         let (mut incomparable, mut other_work, mut new) = (0, 0, 0);
@@ -81,7 +113,7 @@ impl<'a> Comparison<'a> {
             match earlier.iter().find(|old| old.is_same(cell)) {
                 None => new += 1,
                 Some(old) if old.is_of_other_work(cell) => other_work += 1,
-                Some(old) => match Pair::new(old, cell) {
+                Some(old) => match Pair::new(old, cell, paired) {
                     Some(pair) => pairs.push(pair),
                     None => incomparable += 1,
                 },
@@ -108,13 +140,12 @@ impl<'a> Comparison<'a> {
         let is_gone = |old: &&SavedCell| !now.cells.iter().any(|cell| old.is_same(cell));
         let gone = earlier.iter().filter(was_run).filter(is_gone).count();
         Self {
-            before,
-            runs: runs.len(),
+            origin,
             noise,
             calibrated,
             compared: pairs.len(),
             changes,
-            steps: steps(runs, now, noise),
+            steps: Vec::new(),
             incomparable,
             blunt,
             other_work,
@@ -153,18 +184,44 @@ impl<'a> Comparison<'a> {
 struct Pair<'a> {
     old: &'a SavedCell,
     cell: &'a SavedCell,
+    /// How many times larger each sample is than the one that was taken beside it, if one was.
+    ratios: Option<Vec<f64>>,
     /// That samples of the same distribution lie as far apart.
     probability: f64,
 }
 
+/// How many times larger each sample of a cell is than the one that was taken beside it; `None` if
+/// one is not above zero.
+fn ratios(old: &SavedCell, cell: &SavedCell) -> Option<Vec<f64>> {
+    let all = old.values.iter().chain(&cell.values);
+    let pairs = old.values.iter().zip(&cell.values);
+    (all.min_by(|a, b| a.total_cmp(b))
+        .is_some_and(|least| *least > 0.0))
+    .then(|| pairs.map(|(old, new)| new / old).collect())
+}
+
+fn logarithms(ratios: &[f64]) -> Vec<f64> {
+    ratios.iter().map(|ratio| ratio.ln()).collect()
+}
+
 impl<'a> Pair<'a> {
-    fn new(old: &'a SavedCell, cell: &'a SavedCell) -> Option<Self> {
+    fn new(old: &'a SavedCell, cell: &'a SavedCell, paired: bool) -> Option<Self> {
         let fits =
             |values: &[f64]| values.len() >= FEWEST && values.iter().all(|value| *value > 0.0);
-        let probability = rank_test(&old.values, &cell.values)?;
+        // A sample that failed has none beside it, and so whose pair is whose is not known.
+        let whole = old.failed == 0 && cell.failed == 0;
+        let ratios = match paired && whole {
+            true => Some(ratios(old, cell)?),
+            false => None,
+        };
+        let probability = match &ratios {
+            Some(ratios) => signed_rank_test(&logarithms(ratios))?,
+            None => rank_test(&old.values, &cell.values)?,
+        };
         (fits(&old.values) && fits(&cell.values)).then_some(Self {
             old,
             cell,
+            ratios,
             probability,
         })
     }
@@ -172,6 +229,10 @@ impl<'a> Pair<'a> {
     /// The least that the probability can be with so many samples: where none of one run lies
     /// among those of the other.
     fn least_probability(&self) -> f64 {
+        if let Some(ratios) = &self.ratios {
+            let all: Vec<f64> = (1..=ratios.len()).map(|rank| rank as f64).collect();
+            return signed_rank_test(&all).unwrap_or(1.0);
+        }
         let count = |from: usize, values: &[f64]| -> Vec<f64> {
             (from..from + values.len())
                 .map(|rank| rank as f64)
@@ -185,10 +246,16 @@ impl<'a> Pair<'a> {
     fn change(&self, noise: f64, seed: u64) -> Option<Change<'a>> {
         let before = Resampled::new(&self.old.values, seed)?;
         let now = Resampled::new(&self.cell.values, !seed)?;
-        let worse = match self.cell.metric.better {
-            Better::Lower => ratio(&now, &before),
-            Better::Higher => ratio(&before, &now),
-        }?;
+        let lower = self.cell.metric.better == Better::Lower;
+        let worse = match &self.ratios {
+            Some(ratios) => {
+                let each = ratios.iter();
+                let worse = each.map(|it| if lower { *it } else { 1.0 / it });
+                Resampled::new(&worse.collect::<Vec<_>>(), seed)?.median
+            }
+            None if lower => ratio(&now, &before)?,
+            None => ratio(&before, &now)?,
+        };
         let verdict = match worse.value {
             value if value > 1.0 + noise => Verdict::Worse,
             value if 1.0 / value > 1.0 + noise => Verdict::Better,
@@ -210,19 +277,27 @@ impl<'a> Pair<'a> {
 ///
 /// `None` if no cell has enough samples for two medians.
 pub fn calibration(run: &Saved) -> Option<f64> {
-    let mut all: Vec<f64> = run.cells.iter().filter_map(halves).collect();
+    typical(
+        (run.cells.iter())
+            .filter_map(|cell| halves(&cell.values))
+            .collect(),
+    )
+}
+
+/// What 95 of 100 distances of halves are at most, as a share.
+fn typical(mut all: Vec<f64>) -> Option<f64> {
     all.sort_unstable_by(f64::total_cmp);
     let last = all.len().checked_sub(1)?;
     let at = (last as f64 * 0.95).ceil() as usize;
     Some((all[at] / std::f64::consts::SQRT_2).exp() - 1.0)
 }
 
-/// The distance of the medians of a cell's two halves, on a logarithmic scale.
-fn halves(cell: &SavedCell) -> Option<f64> {
-    let half = cell.values.len() / 2;
-    if half < FEWEST || cell.values.iter().any(|value| *value <= 0.0) {
+/// The distance of the medians of two halves, on a logarithmic scale.
+fn halves(values: &[f64]) -> Option<f64> {
+    let half = values.len() / 2;
+    if half < FEWEST || values.iter().any(|value| *value <= 0.0) {
         return None;
     }
-    let (first, second) = cell.values.split_at(half);
+    let (first, second) = values.split_at(half);
     Some((median(first)? / median(second)?).ln().abs())
 }

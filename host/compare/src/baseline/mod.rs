@@ -1,6 +1,7 @@
 //! `--save` and `--against`: what was measured is kept under a name, and later runs are compared
-//! with it.
+//! with it. `--beside`: the same experiments as they were before are measured, too, in turns.
 
+pub mod beside;
 mod github;
 mod judge;
 mod saved;
@@ -21,6 +22,8 @@ use saved::{Saved, Series};
 pub struct Baseline {
     save: Option<Series>,
     against: Option<Against>,
+    /// The place of the experiments as they were before, which the run has measured, too.
+    beside: Option<String>,
     noise: Option<f64>,
 }
 
@@ -55,6 +58,7 @@ impl Baseline {
         Ok(Self {
             save: save.transpose()?,
             against: against.transpose()?,
+            beside: (args.beside.as_ref()).map(|place| place.display().to_string()),
             noise: args.noise,
         })
     }
@@ -65,7 +69,6 @@ impl Baseline {
     /// # Errors
     /// If the report cannot be saved, nothing can be printed, or no cell is in both runs.
     pub fn settle(&self, report: &Report, json: bool) -> anyhow::Result<bool> {
-        let now = Saved::of(report);
         let say = |text: &str| match json {
             true => {
                 note(format_args!("{}", text.trim_end()));
@@ -73,22 +76,37 @@ impl Baseline {
             }
             false => print(text),
         };
-        let (mut worse, mut nothing) = (false, None);
-        if let Some(Against { name, runs }) = &self.against {
-            let comparison = Comparison::new(runs, &now, self.noise);
+        let tell = |name: &str, comparison: &Comparison| -> anyhow::Result<bool> {
             let (width, _) = layout::width();
-            say(&text::of(name, &comparison, width))?;
+            say(&text::of(name, comparison, width))?;
             if github::is_here() {
-                say(&github::annotations(&comparison))?;
+                say(&github::annotations(comparison))?;
             }
             if let Some(file) = github::summary_file() {
-                github::append(&file, &github::summary(name, &comparison))?;
+                github::append(&file, &github::summary(name, comparison))?;
             }
-            worse = comparison.worse().next().is_some();
+            Ok(comparison.worse().next().is_some())
+        };
+        let (mut worse, mut nothing) = (false, None);
+        let (before, now) = saved::before_and_now(report);
+        // A resumed run has forgotten the place, and measures what it began with.
+        let place = self.beside.as_deref().unwrap_or("the earlier checkout");
+        if !before.cells.is_empty() || self.beside.is_some() {
+            let comparison = Comparison::beside(place, &before, &now, self.noise);
+            worse = tell(place, &comparison)?;
+            if comparison.compared == 0 {
+                let told = text::same(&comparison);
+                nothing = Some(format!("nothing was compared with {place}: {told}"));
+            }
+        }
+        let now = Saved::of(report);
+        if let Some(Against { name, runs }) = &self.against {
+            let comparison = Comparison::new(runs, &now, self.noise);
+            worse = tell(name, &comparison)?;
             if comparison.compared == 0 {
                 nothing = Some(format!(
                     "nothing was compared with `{name}`, whose last run was {}: {}; `--save {name}` saves a run like this one",
-                    comparison.before.mode,
+                    runs.last().map_or("", |last| &last.mode),
                     text::same(&comparison)
                 ));
             }

@@ -1,5 +1,6 @@
 //! Runs that were saved under a name: one file, one line of JSON a run, the earliest first.
 
+use heddle_lab::experiment::BEFORE;
 use heddle_lab::{Error, models};
 use heddle_results::{Machine, Metric, Report, Values};
 use serde::{Deserialize, Serialize};
@@ -40,6 +41,13 @@ pub struct SavedCell {
     pub metric: Metric,
     /// In the order taken.
     pub values: Vec<f64>,
+    /// Samples that were not good.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub failed: usize,
+}
+
+fn is_zero(number: &usize) -> bool {
+    *number == 0
 }
 
 impl SavedCell {
@@ -72,6 +80,7 @@ impl Saved {
                     fixed: Some(cell.fixed.clone()),
                     metric: experiment.metric.clone(),
                     values: cell.values.clone(),
+                    failed: cell.failures.len(),
                 }));
             }
         }
@@ -84,6 +93,23 @@ impl Saved {
             cells,
         }
     }
+}
+
+/// A run's cells as they were before a change, and those of now.
+pub fn before_and_now(report: &Report) -> (Saved, Saved) {
+    let mut now = Saved::of(report);
+    let all = std::mem::take(&mut now.cells);
+    let mut before = now.clone();
+    for mut cell in all {
+        match cell.experiment.strip_suffix(BEFORE) {
+            Some(id) => {
+                cell.experiment = id.to_owned();
+                before.cells.push(cell);
+            }
+            None => now.cells.push(cell),
+        }
+    }
+    (before, now)
 }
 
 /// The file of a name.

@@ -17,6 +17,7 @@ fn run(random: &mut Rng, noise: f64) -> Saved {
         model: format!("model{number}"),
         point: Values::from([("n".into(), 1.into())]),
         fixed: None,
+        failed: 0,
         metric: Metric {
             name: "wall_ns".into(),
             unit: "ns".into(),
@@ -149,6 +150,62 @@ fn a_step_in_a_series_is_dated_and_a_steady_series_has_none() {
         })
         .sum();
     assert!(alarms <= 2, "{alarms} steps in 20 steady series");
+}
+
+/// Two runs whose samples were taken in pairs, on a machine that is up to twice as slow for a
+/// while.
+fn pair_of_runs(random: &mut Rng, noise: f64) -> [Saved; 2] {
+    let mut runs = [run(random, noise), run(random, noise)];
+    for cell in 0..runs[0].cells.len() {
+        for sample in 0..20 {
+            let slow = 1.0 + random.f64();
+            for run in &mut runs {
+                run.cells[cell].values[sample] *= slow;
+            }
+        }
+    }
+    runs
+}
+
+#[test]
+fn pairs_find_a_tenth_on_a_machine_whose_phases_are_a_factor_of_two() {
+    for seed in 0..4 {
+        let mut random = Rng::with_seed(seed);
+        let (mut found, mut unpaired, mut wrong) = (0, 0, 0);
+        for _ in 0..50 {
+            let [before, now] = pair_of_runs(&mut random, 0.03);
+            let now = planted(now, 1.1);
+            let is_planted = |change: &super::judge::Change| change.cell.model == "model7";
+            let comparison = Comparison::beside("../before", &before, &now, None);
+            found += usize::from(comparison.worse().any(is_planted));
+            wrong += comparison.worse().filter(|it| !is_planted(it)).count();
+            let saved = [before.clone()];
+            let comparison = Comparison::new(&saved, &now, None);
+            unpaired += usize::from(comparison.worse().any(is_planted));
+        }
+        assert!(
+            found >= 47 && wrong <= 2 && unpaired <= 5,
+            "{found} of 50 found, {wrong} wrong, {unpaired} without pairs"
+        );
+        let alarms = (0..100).filter(|_| {
+            let [before, now] = pair_of_runs(&mut random, 0.03);
+            let comparison = Comparison::beside("../before", &before, &now, Some(0.0));
+            comparison.worse().chain(comparison.better()).count() > 0
+        });
+        let alarms = alarms.count();
+        assert!(alarms <= 5, "{alarms} alarms of 100 pairs of runs");
+    }
+}
+
+#[test]
+fn samples_that_failed_leave_no_pairs() {
+    let mut random = Rng::with_seed(8);
+    let [mut before, now] = pair_of_runs(&mut random, 0.03);
+    let now = planted(now, 1.1);
+    before.cells[7].values.remove(3);
+    before.cells[7].failed = 1;
+    let comparison = Comparison::beside("../before", &before, &now, None);
+    assert_eq!((comparison.compared, comparison.worse().count()), (30, 0));
 }
 
 #[test]

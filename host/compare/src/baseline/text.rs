@@ -1,6 +1,6 @@
 //! What has changed, for a terminal.
 
-use super::judge::{Change, Comparison};
+use super::judge::{Change, Comparison, Origin};
 use super::saved::SavedCell;
 use super::steps::Step;
 use crate::layout::wrap;
@@ -71,12 +71,14 @@ fn section(text: &mut String, title: &str, words: &str, width: usize) {
 
 /// Which run it is compared with.
 pub fn against(name: &str, comparison: &Comparison) -> String {
-    format!(
-        "{name}, the last of {} saved runs: {}, Heddle {}",
-        comparison.runs,
-        day(comparison.before.started_ns),
-        comparison.before.version
-    )
+    match comparison.origin {
+        Origin::Saved { last, runs } => format!(
+            "{name}, the last of {runs} saved runs: {}, Heddle {}",
+            day(last.started_ns),
+            last.version
+        ),
+        Origin::Beside { place } => format!("{place}, measured in turns with this: in pairs"),
+    }
 }
 
 fn day(started_ns: u64) -> String {
@@ -85,9 +87,15 @@ fn day(started_ns: u64) -> String {
 
 /// Which changes are told.
 pub fn noise(comparison: &Comparison) -> String {
-    let halves = match comparison.calibrated {
-        Some(share) => format!("two halves of one run differ by up to {}", percent(share)),
-        None => "too few samples to compare two halves of a run".into(),
+    let halves = match (comparison.calibrated, comparison.origin) {
+        (Some(share), Origin::Saved { .. }) => {
+            format!("two halves of one run differ by up to {}", percent(share))
+        }
+        (Some(share), Origin::Beside { .. }) => format!(
+            "ratios of two halves of the pairs differ by up to {}",
+            percent(share)
+        ),
+        (None, _) => "too few samples to compare two halves of a run".into(),
     };
     format!(
         "changes up to {} are not told; {halves}",
@@ -102,21 +110,25 @@ pub fn same(comparison: &Comparison) -> String {
         comparison.compared - comparison.changes.len(),
         comparison.compared
     );
+    let other = match comparison.origin {
+        Origin::Saved { .. } => "in the saved run".to_owned(),
+        Origin::Beside { place } => format!("in {place}"),
+    };
     for (count, what) in [
         (
             comparison.incomparable,
-            "have too few samples for so many cells (`-n 20`), or values not above 0",
+            "have too few samples for so many cells (`-n 20`), or values not above 0".to_owned(),
         ),
         (
             comparison.blunt,
-            "of these have too few samples to tell a change alone (`-n 20`)",
+            "of these have too few samples to tell a change alone (`-n 20`)".to_owned(),
         ),
         (
             comparison.other_work,
-            "fix other parameters than in the saved run",
+            format!("fix other parameters than {other}"),
         ),
-        (comparison.new, "are not in the saved run"),
-        (comparison.gone, "are only in the saved run"),
+        (comparison.new, format!("are not {other}")),
+        (comparison.gone, format!("are only {other}")),
     ] {
         if count > 0 {
             let _ = write!(text, "; {count} {what}");

@@ -102,6 +102,70 @@ fn a_parameter_that_is_fixed_otherwise_makes_other_work() {
 }
 
 #[test]
+fn an_earlier_checkout_is_measured_in_turns_and_compared_in_pairs() {
+    let house = House::new();
+    // The machine is slow for a while: a sample takes up to four times as long, and so does the one
+    // after it. The file is of both programs.
+    let script = |base: u32| {
+        format!(
+            "echo >> ../taken; t=$(wc -l < ../taken); b={base}; [ $m = slow ] && b=$(( 2 * b ))\n\
+             line $(( b * (1 + ((t - 1) / 2 * 7) % 4) + noise ))\n"
+        )
+    };
+    house.mine(&script(100000), "'fast', 'slow'", "");
+    let status = std::process::Command::new("cp")
+        .args(["-r", "own", "before"])
+        .current_dir(house.home.path())
+        .status();
+    assert!(status.unwrap().success());
+    // The warm-up has run each program once.
+    let same = ["own/", "-n", "12", "--beside", "before"];
+    let stdout = contains("AGAINST   before, measured in turns with this: in pairs")
+        .and(contains(
+            "NOISE     changes up to 5.0 % are not told; ratios of two halves",
+        ))
+        .and(contains("SAME      2 of 2 cells: no significant change"));
+    house.compare(&same).assert().code(0).stdout(stdout);
+    // Pairs are next to each other.
+    let samples = house.samples();
+    for pair in samples.chunks(2) {
+        let id = |at: usize| pair[at]["experiment"].as_str().unwrap().to_owned();
+        let ids = std::collections::BTreeSet::from([id(0), id(1)]);
+        assert_eq!(ids.into_iter().collect::<Vec<_>>(), ["mine", "mine@before"]);
+        assert_eq!(pair[0]["model"], pair[1]["model"]);
+    }
+    let first = samples.iter().step_by(2);
+    let firsts = first.filter(|it| it["experiment"] == "mine").count();
+    assert!((4..=20).contains(&firsts), "{firsts} of 24 begin with ours");
+
+    std::fs::remove_file(house.path("taken")).unwrap();
+    house.mine(&script(110000), "'fast', 'slow'", "");
+    house.compare(&same).assert().code(3).stdout(
+        contains("WORSE     mine slow: 1.10× worse").and(contains("mine fast: 1.10× worse")),
+    );
+    for (place, error) in [
+        ("own", "mine is the same file"),
+        ("nowhere", "nowhere does not exist"),
+        (
+            "lab/experiments",
+            "mine is not there, but a1-matrix, b1-switch",
+        ),
+    ] {
+        let wrong = ["own/", "--beside", place];
+        house
+            .compare(&wrong)
+            .assert()
+            .code(2)
+            .stderr(contains(error));
+    }
+    let lab = ["b1-switch", "--beside", "elsewhere"];
+    let text = std::fs::read_to_string(house.path("lab/experiments/b1-switch.toml")).unwrap();
+    house.write("elsewhere/b1-switch.toml", &text);
+    let error = "b1-switch runs a program of the lab ({lab}), of which there is one for both";
+    house.compare(&lab).assert().code(2).stderr(contains(error));
+}
+
+#[test]
 fn a_damaged_file_of_saved_runs_is_told_before_anything_runs() {
     let house = House::new();
     house.mine(PROGRAM, "'fast', 'slow'", "");

@@ -28,6 +28,9 @@ use std::path::{Path, PathBuf};
 use toml::Spanned;
 use toml::de::{DeTable, Deserializer};
 
+/// How the id of an experiment ends that is measured as it was before a change.
+pub const BEFORE: &str = "@before";
+
 /// Quick or full.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
@@ -188,6 +191,21 @@ impl Experiment {
         experiment.path = path.to_owned();
         check::check(&experiment, text)?;
         Ok(experiment)
+    }
+
+    /// The same as it was before a change, to be measured beside the changed one: another name, and
+    /// nothing that is said of it.
+    #[must_use = "the experiment is changed"]
+    pub fn before(self) -> Self {
+        Self {
+            id: self.id + BEFORE,
+            title: self.title + ", before",
+            usage: String::new(),
+            like: None,
+            answers: Vec::new(),
+            claims: Vec::new(),
+            ..self
+        }
     }
 
     /// The directory of the file.

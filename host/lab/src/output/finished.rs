@@ -72,8 +72,11 @@ impl Finished {
     /// If the text of one is not kept, or not valid.
     pub fn experiments(&self) -> Result<Vec<Experiment>> {
         let kept = self.record.experiments.iter();
-        kept.map(|identity| Experiment::parse(&identity.text, &identity.path))
-            .collect()
+        kept.map(|identity| {
+            let experiment = Experiment::parse(&identity.text, &identity.path)?;
+            Ok(identity.named(experiment))
+        })
+        .collect()
     }
 }
 

@@ -1,7 +1,7 @@
 //! `run.json`: what an interrupted run needs to go on.
 
 use crate::error::{Error, Result};
-use crate::experiment::{Experiment, Mode};
+use crate::experiment::{BEFORE, Experiment, Mode};
 use crate::run::{Options, SecondLook, Shard};
 use heddle_results::Machine;
 use serde::{Deserialize, Serialize};
@@ -60,6 +60,16 @@ pub struct Identity {
     /// The file's text: a finished run is read where the file need not be.
     #[serde(default)]
     pub text: String,
+}
+
+impl Identity {
+    /// An experiment of that file, as this one of the run: perhaps as it was before a change.
+    pub(super) fn named(&self, experiment: Experiment) -> Experiment {
+        match self.id.ends_with(BEFORE) && !experiment.id.ends_with(BEFORE) {
+            true => experiment.before(),
+            false => experiment,
+        }
+    }
 }
 
 impl Record {
@@ -130,7 +140,7 @@ impl Record {
                     identity.path.display()
                 )));
             }
-            Experiment::read(&identity.path)
+            Ok(identity.named(Experiment::read(&identity.path)?))
         };
         self.experiments.iter().map(one).collect()
     }

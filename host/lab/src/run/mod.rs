@@ -7,6 +7,7 @@ pub mod interrupt;
 mod line;
 mod load;
 mod machine;
+mod pairs;
 mod plan;
 mod process;
 mod rounds;

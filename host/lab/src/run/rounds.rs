@@ -1,4 +1,5 @@
 use super::agreement;
+use super::pairs;
 use super::plan::Cell;
 use super::scratch::Scratch;
 use super::take::{Taken, take};
@@ -169,7 +170,7 @@ impl<'a> Runner<'a> {
         order.retain(|cell| {
             self.wants(*cell, targets) > 0 && self.plan.cells[*cell].samples.len() < number as usize
         });
-        for cell in order {
+        for cell in pairs::join(order, &self.plan.cells, self.experiments) {
             let each = self.each(cell).unwrap_or_default();
             if within_budget && self.elapsed() + each > self.options.budget {
                 return Ok(false);
