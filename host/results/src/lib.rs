@@ -5,6 +5,7 @@
 
 mod answer;
 mod claim;
+mod near;
 mod printed;
 mod report;
 mod sample;
@@ -16,6 +17,7 @@ pub mod text;
 
 pub use answer::*;
 pub use claim::*;
+pub use near::*;
 pub use printed::*;
 pub use report::*;
 pub use sample::*;

@@ -2,7 +2,7 @@
 
 use anyhow::Context;
 use heddle_lab::Error;
-use heddle_results::WaitsOn;
+use heddle_results::{WaitsOn, Work};
 use std::io::{BufRead, IsTerminal, Write};
 use std::path::PathBuf;
 
@@ -29,14 +29,6 @@ pub struct Args {
     /// Where the report is [default: report]
     #[arg(short, long, value_name = "DIR")]
     pub output: Option<PathBuf>,
-}
-
-/// What the work is like that a model is looked for.
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
-pub struct Work {
-    pub waits_on: WaitsOn,
-    pub alive: f64,
-    pub work_ns: f64,
 }
 
 impl Args {

@@ -5,7 +5,6 @@
 //! what was measured gets no answer.
 
 mod args;
-mod near;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -16,7 +15,7 @@ use crate::hints::Hints;
 use crate::layout;
 use crate::print::print;
 use crate::show::read;
-use near::{Found, Near};
+use heddle_results::{Found, Near, Work, find_near};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::process::ExitCode;
@@ -31,7 +30,7 @@ fn choose(args: &Args) -> anyhow::Result<ExitCode> {
     let work = args.work()?;
     let directory = args.output.as_deref().unwrap_or(Path::new("report"));
     let report = read(directory, &hints, "")?;
-    let found = near::find(&report, work);
+    let found = find_near(&report, work);
     if args.json {
         let value = json(work, &found);
         print(&format!("{}\n", serde_json::to_string_pretty(&value)?))?;
@@ -42,7 +41,7 @@ fn choose(args: &Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::from(u8::from(found.kinds.is_empty())))
 }
 
-fn json(work: args::Work, found: &Found) -> Value {
+fn json(work: Work, found: &Found) -> Value {
     json!({
         "asked": work,
         "kinds": found.kinds,
@@ -59,7 +58,7 @@ fn cell(near: &Near) -> Value {
         "x": near.place.winner.x,
         "like": near.like,
         "factor": near.factor,
-        "kinds": near::front(near),
+        "kinds": near.front(),
         "winner": near.place.winner,
     })
 }

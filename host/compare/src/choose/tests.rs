@@ -1,11 +1,10 @@
 //! A made-up report: I/O from 10 to 1000 alive and 1 to 100 µs, and one place for memory.
 
-use super::args::Work;
-use super::near::{Found, find};
 use super::text;
 use crate::hints::Hints;
 use heddle_results::{
-    ExperimentReport, Group, Lead, Like, Metric, Report, Values, WaitsOn, Winner,
+    ExperimentReport, Found, Group, Lead, Like, Metric, Report, Values, WaitsOn, Winner, Work,
+    find_near,
 };
 
 fn estimate(value: f64) -> heddle_results::Estimate {
@@ -83,7 +82,7 @@ fn asked(waits_on: WaitsOn, alive: f64, work_us: f64) -> Work {
 }
 
 fn told(report: &Report, work: Work) -> String {
-    let found: Found = find(report, work);
+    let found: Found = find_near(report, work);
     text::of(report, work, &found, &Hints::of(None, None, None), 100)
 }
 
@@ -142,7 +141,7 @@ fn nothing_is_said_of_work_beyond_what_was_measured() {
         let (text, why) = (plain(&told(&report, work)), plain(why));
         assert!(text.starts_with("CHOOSE nothing"), "{text}");
         assert!(text.contains(&why), "{text}");
-        assert!(find(&report, work).kinds.is_empty());
+        assert!(find_near(&report, work).kinds.is_empty());
     }
     let timeless = Report {
         experiments: vec![experiment(
@@ -164,7 +163,7 @@ fn nothing_is_said_of_work_beyond_what_was_measured() {
         "{many}"
     );
     assert!(
-        find(&report, asked(WaitsOn::Io, 100.0, 20.0))
+        find_near(&report, asked(WaitsOn::Io, 100.0, 20.0))
             .memory
             .is_none()
     );

@@ -1,11 +1,9 @@
 //! What was found, for people: the choice or why there is none, then the cells that it comes from.
 
-use super::args::Work;
-use super::near::{Beyond, FARTHEST, Found, Near};
 use crate::hints::Hints;
 use crate::layout::wrap;
-use heddle_results::text::{count, interval, quantity, times};
-use heddle_results::{Report, WaitsOn};
+use heddle_results::text::{count, quantity, times};
+use heddle_results::{Beyond, FARTHEST, Found, Report, WaitsOn, Work};
 use std::fmt::Write;
 
 /// Where the texts begin.
@@ -17,17 +15,17 @@ pub fn of(report: &Report, work: Work, found: &Found, hints: &Hints, width: usiz
     section(&mut text, "CHOOSE", &choice(work, found, hints), width);
     for (number, near) in found.time.iter().enumerate() {
         let title = if number == 0 { "NEAREST" } else { "" };
-        section(&mut text, title, &place(near), width);
-        section(&mut text, "", &format!("  {}", ahead(near)), width);
-        let behind = behind(near);
+        section(&mut text, title, &near.name(), width);
+        section(&mut text, "", &format!("  {}", near.ahead()), width);
+        let behind = near.behind();
         if !behind.is_empty() {
             section(&mut text, "", &format!("  {behind}"), width);
         }
     }
     if let Some(near) = &found.memory {
-        section(&mut text, "MEMORY", &place(near), width);
-        section(&mut text, "", &format!("  {}", ahead(near)), width);
-        section(&mut text, "", &format!("  {}", behind(near)), width);
+        section(&mut text, "MEMORY", &near.name(), width);
+        section(&mut text, "", &format!("  {}", near.ahead()), width);
+        section(&mut text, "", &format!("  {}", near.behind()), width);
     }
     if let Some(note) = report.notes.iter().find(|note| note.starts_with("Other")) {
         let first = note
@@ -114,53 +112,4 @@ fn beyond(it: &Beyond) -> String {
         say(it.least),
         say(it.most)
     )
-}
-
-/// `b4-http, back-ends=4, connections=256: 256 alive, 4.01 µs between two waits`.
-fn place(near: &Near) -> String {
-    let mut parts = vec![near.experiment.id.clone()];
-    if !near.place.group.label.is_empty() {
-        parts.push(near.place.group.label.clone());
-    }
-    if let (Some(axis), Some(x)) = (&near.experiment.axis, near.place.winner.x) {
-        parts.push(format!("{axis}={x}"));
-    }
-    let alive = count(near.like.alive);
-    let work = near.like.work_ns.map_or_else(String::new, |work| {
-        format!(", {} between two waits", quantity(work, "ns"))
-    });
-    format!("{}: {alive} alive{work}", parts.join(", "))
-}
-
-/// `best: event-loop/single 8.03 µs a request (95 % 7.91–8.12 µs), cooperative/*`.
-fn ahead(near: &Near) -> String {
-    let metric = &near.experiment.metric;
-    let models = &near.place.winner.models;
-    let median = models
-        .first()
-        .and_then(|best| near.place.cell(best)?.median);
-    let value = median.map_or_else(String::new, |it| {
-        let ends = interval(it.low, it.high, &metric.unit);
-        format!(" {} (95 % {ends})", metric.reading(it.value))
-    });
-    let front = near.place.front();
-    let (best, ties) = front
-        .split_first()
-        .map_or(("", &[][..]), |(best, ties)| (best.as_str(), ties));
-    let ties: String = ties.iter().map(|tie| format!(", {tie}")).collect();
-    format!("best: {best}{value}{ties}")
-}
-
-/// `behind: thread 2.93× (95 % 2.80–3.05), goroutine 1.52× (95 % 1.49–1.55)`.
-fn behind(near: &Near) -> String {
-    let one = |(name, model, _): (&str, &str, f64)| {
-        let (ratio, _) = near.place.behind(model)?;
-        let ends = interval(ratio.low, ratio.high, "");
-        Some(format!("{name} {} (95 % {ends})", times(ratio.value)))
-    };
-    let all: Vec<String> = near.place.others().into_iter().filter_map(one).collect();
-    match all.is_empty() {
-        true => String::new(),
-        false => format!("behind: {}", all.join(", ")),
-    }
 }

@@ -4,7 +4,7 @@
 //! the page's script knows what to open.
 
 use super::{Link, slug};
-use heddle_results::{ClaimReport, Compared, ExperimentReport, Kind, Report, statements};
+use heddle_results::{ClaimReport, Compared, ExperimentReport, Kind, Place, Report, statements};
 use std::collections::BTreeMap;
 
 /// Where a claim's entry stands.
@@ -15,6 +15,33 @@ pub(super) fn anchor(claim: &ClaimReport, link: &Link) -> String {
 /// Where the samples of a cell stand: by the numbers of its group, its series and its own.
 pub(super) fn cell_anchor(link: &Link, [group, series, cell]: [usize; 3]) -> String {
     format!("{}~{group}.{series}.{cell}", link.anchor)
+}
+
+/// Where the samples of a model at a place stand, if it has a cell there.
+pub(super) fn model_anchor(
+    places: &Places,
+    experiment: &ExperimentReport,
+    place: Place,
+    model: &str,
+) -> Option<String> {
+    let mut groups = experiment.groups.iter().enumerate();
+    let (group, _) = groups.find(|(_, group)| std::ptr::eq(*group, place.group))?;
+    let mut all = place.group.series.iter().enumerate();
+    let (series, found) = all.find(|(_, series)| series.model == model)?;
+    let cell = found
+        .cells
+        .iter()
+        .position(|cell| cell.x == place.winner.x)?;
+    Some(cell_anchor(places.link(experiment)?, [group, series, cell]))
+}
+
+/// Where the samples of the best model of a place stand.
+pub(super) fn place_anchor(
+    places: &Places,
+    experiment: &ExperimentReport,
+    place: Place,
+) -> Option<String> {
+    model_anchor(places, experiment, place, place.winner.models.first()?)
 }
 
 /// Where the samples of the cell with this name stand, if the experiment has it.

@@ -1,7 +1,7 @@
 //! The first screen's table: what are you building? A row for each use, with the best model, how
 //! far the kinds of model are from it, and the reason.
 
-use super::anchors::{Places, cell_anchor};
+use super::anchors::{Places, model_anchor};
 use super::kinds::{best, columns};
 use super::{Link, Model};
 use crate::palette::Palette;
@@ -237,21 +237,9 @@ impl Sheet<'_> {
     }
 
     fn anchor(&self, row: &Row, model: &str) -> String {
-        let x = row.place.map(|place| (place.group, place.winner.x));
-        let found = x.and_then(|(group, x)| {
-            let number = row.experiment.groups.iter();
-            let number = number
-                .enumerate()
-                .find(|(_, it)| std::ptr::eq(*it, group))?
-                .0;
-            let all = group.series.iter().enumerate();
-            let (series, found) = all.clone().find(|(_, series)| series.model == model)?;
-            let cell = found.cells.iter().position(|cell| cell.x == x)?;
-            Some(cell_anchor(
-                self.places.link(row.experiment)?,
-                [number, series, cell],
-            ))
-        });
+        let found = row
+            .place
+            .and_then(|place| model_anchor(self.places, row.experiment, place, model));
         found.unwrap_or_default()
     }
 }

@@ -3,6 +3,7 @@
 
 mod anchors;
 mod answers;
+mod choose;
 mod claim;
 mod contents;
 mod environment;
@@ -91,6 +92,7 @@ pub(crate) fn page(report: &Report, raw_jsonl: &str) -> Result<String, Error> {
         .render(context! {
             head => head::Head::new(report),
             answers => answers::Answers::new(report, &places, &palette),
+            choose => choose::Choose::new(report, &places).map_err(std::io::Error::from)?,
             told => told::quoted(report, &anchors),
             ledger => ledger::Ledger::new(report, &links, &anchors),
             families => families.collect::<Vec<_>>(),
@@ -114,7 +116,7 @@ struct Chapter {
 }
 
 /// The templates and the files that they include.
-const FILES: [(&str, &str); 23] = [
+const FILES: [(&str, &str); 25] = [
     ("page.html", include_str!("../../templates/page.html")),
     ("macros.html", include_str!("../../templates/macros.html")),
     ("shapes.html", include_str!("../../templates/shapes.html")),
@@ -129,6 +131,8 @@ const FILES: [(&str, &str); 23] = [
     ),
     ("head.html", include_str!("../../templates/head.html")),
     ("answers.html", include_str!("../../templates/answers.html")),
+    ("choose.html", include_str!("../../templates/choose.html")),
+    ("choose.js", include_str!("../../templates/choose.js")),
     ("told.html", include_str!("../../templates/told.html")),
     ("winners.html", include_str!("../../templates/winners.html")),
     ("map.html", include_str!("../../templates/map.html")),

@@ -2,7 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+mod axe;
 mod browser;
+mod choose;
 mod chromium;
 mod common;
 mod first_screen;
