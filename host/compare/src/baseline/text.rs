@@ -88,14 +88,9 @@ fn day(started_ns: u64) -> String {
 /// Which changes are told.
 pub fn noise(comparison: &Comparison) -> String {
     let halves = match (comparison.calibrated, comparison.origin) {
-        (Some(share), Origin::Saved { .. }) => {
-            format!("two halves of one run differ by up to {}", percent(share))
-        }
-        (Some(share), Origin::Beside { .. }) => format!(
-            "ratios of two halves of the pairs differ by up to {}",
-            percent(share)
-        ),
-        (None, _) => "too few samples to compare two halves of a run".into(),
+        (Some(share), _) => format!("two halves of one run differ by up to {}", percent(share)),
+        (None, Origin::Saved { .. }) => "too few samples to compare two halves of a run".into(),
+        (None, Origin::Beside { .. }) => "what lasts longer than a pair does not count".into(),
     };
     format!(
         "changes up to {} are not told; {halves}",

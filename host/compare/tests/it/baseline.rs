@@ -122,7 +122,7 @@ fn an_earlier_checkout_is_measured_in_turns_and_compared_in_pairs() {
     let same = ["own/", "-n", "12", "--beside", "before"];
     let stdout = contains("AGAINST   before, measured in turns with this: in pairs")
         .and(contains(
-            "NOISE     changes up to 5.0 % are not told; ratios of two halves",
+            "NOISE     changes up to 5.0 % are not told; what lasts longer",
         ))
         .and(contains("SAME      2 of 2 cells: no significant change"));
     house.compare(&same).assert().code(0).stdout(stdout);
