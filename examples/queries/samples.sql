@@ -14,6 +14,7 @@ SELECT * FROM read_json(getvariable('results'), format = 'newline_delimited', co
   metrics: 'MAP(VARCHAR, DOUBLE)', counters: 'MAP(VARCHAR, DOUBLE)',
   process: 'STRUCT(wall_ns BIGINT, user_ns BIGINT, sys_ns BIGINT, peak_rss_bytes BIGINT,
                    voluntary_switches BIGINT, involuntary_switches BIGINT)',
+  around: 'STRUCT(wake_ns DOUBLE, ghz DOUBLE, steal DOUBLE, others DOUBLE)',
   build: 'MAP(VARCHAR, VARCHAR)',
   machine: 'STRUCT(host VARCHAR, cpu VARCHAR, cpus BIGINT, memory_bytes BIGINT, kernel VARCHAR,
                    "system" VARCHAR)'

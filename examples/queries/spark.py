@@ -18,6 +18,7 @@ SAMPLES = """
     metrics map<string, double>, counters map<string, double>,
     process struct<wall_ns: bigint, user_ns: bigint, sys_ns: bigint, peak_rss_bytes: bigint,
                    voluntary_switches: bigint, involuntary_switches: bigint>,
+    around struct<wake_ns: double, ghz: double, steal: double, others: double>,
     build map<string, string>,
     machine struct<host: string, cpu: string, cpus: bigint, memory_bytes: bigint, kernel: string,
                    system: string>

@@ -8,7 +8,7 @@ use crate::run::{
     machine, now_ns, plan,
 };
 use heddle_results::text::wait;
-use heddle_results::{ExperimentReport, Report, Status, Values};
+use heddle_results::{ExperimentReport, Report, Status, Surroundings, Values};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -98,6 +98,7 @@ pub fn compare(
         builds: builds(plan),
         notes,
         busy,
+        around: Surroundings::of(plan.cells.iter().flat_map(|cell| &cell.samples)),
         experiments: reports,
     })
 }

@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::experiment::Experiment;
 use crate::output::{Finished, Record};
 use crate::run::{Earlier, Options, Plan, Shard, Share, all_cells, partly, without_part};
-use heddle_results::{Report, Sample, SkippedModel};
+use heddle_results::{Report, Sample, SkippedModel, Surroundings};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Missing parts that are named.
@@ -213,6 +213,7 @@ impl Column {
                     .iter()
                     .filter_map(|part| part.report.busy)
                     .reduce(f64::max),
+                around: Surroundings::of(&samples),
                 experiments: judged(&experiments, &plan, &options),
             },
             record,

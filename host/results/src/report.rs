@@ -1,4 +1,4 @@
-use crate::{ClaimReport, Machine, Status, Values};
+use crate::{ClaimReport, Machine, Status, Surroundings, Values};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -39,6 +39,9 @@ pub struct Report {
     /// The share of the processors that other programs used meanwhile, where it was worth telling.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub busy: Option<f64>,
+    /// What the machine was like meanwhile.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub around: Option<Surroundings>,
     /// The experiments, in the order in which they were asked for.
     pub experiments: Vec<ExperimentReport>,
 }

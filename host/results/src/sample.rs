@@ -41,6 +41,23 @@ pub struct ProcessUsage {
     pub involuntary_switches: u64,
 }
 
+/// What the machine was like while a sample was taken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Around {
+    /// What it cost to wake a thread on another processor right before it, ns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wake_ns: Option<f64>,
+    /// The clock rate right before it, cycles a ns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ghz: Option<f64>,
+    /// The share of the processors' time that the host gave to others meanwhile.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steal: Option<f64>,
+    /// The share that other programs here used meanwhile.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub others: Option<f64>,
+}
+
 /// Where a sample was taken.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Machine {
@@ -108,6 +125,9 @@ pub struct Sample {
     pub counters: BTreeMap<String, f64>,
     /// What the kernel says of the process.
     pub process: ProcessUsage,
+    /// What the machine was like meanwhile.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub around: Option<Around>,
     /// Compiler and flags, as printed by the program.
     #[serde(default)]
     pub build: BTreeMap<String, String>,

@@ -7,6 +7,7 @@
 
 mod account;
 mod change_point;
+mod correlation;
 mod crossover;
 mod least_squares;
 mod lines;
@@ -19,6 +20,7 @@ mod slope;
 
 pub use account::{Account, Run, account};
 pub use change_point::{ChangePoint, SHORTEST_SERIES, change_point};
+pub use correlation::rank_correlation;
 pub use crossover::{Crossover, crossover};
 pub use lines::{Derived, Line, line};
 pub use rank::{holm, rank_test};

@@ -7,8 +7,8 @@ use fastrand::Rng;
 use heddle_results::Estimate;
 use heddle_stats::{
     Crossover, Derived, FEWEST, REPLICATES, Resampled, Run, Scale, account, change_point,
-    crossover, holm, line, median, rank_test, ratio, ratio_among, samples_to_settle,
-    signed_rank_test, slope,
+    crossover, holm, line, median, rank_correlation, rank_test, ratio, ratio_among,
+    samples_to_settle, signed_rank_test, slope,
 };
 use proptest::prelude::*;
 
@@ -568,4 +568,20 @@ fn signed_ranks_are_those_of_the_tables() {
         signed_rank_test(&more).unwrap(),
     );
     assert!((exact / near).ln().abs() < 0.2, "{exact} {near}");
+}
+
+#[test]
+fn ranks_that_go_together_correlate() {
+    let pairs = |f: &dyn Fn(f64) -> f64| -> Vec<(f64, f64)> {
+        (0..20).map(|x| (f64::from(x), f(f64::from(x)))).collect()
+    };
+    let close = |found: Option<f64>, to: f64| (found.unwrap() - to).abs() < 1e-12;
+    assert!(close(rank_correlation(&pairs(&|x| x.exp())), 1.0));
+    assert!(close(rank_correlation(&pairs(&|x| -x * x)), -1.0));
+    // Of five pairs of which two neighbours are swapped: 1 - 6 * 2 / (5 * 24).
+    let swapped = [(1.0, 2.0), (2.0, 1.0), (3.0, 3.0), (4.0, 4.0), (5.0, 5.0)];
+    assert!(close(rank_correlation(&swapped), 0.9));
+    assert_eq!(rank_correlation(&pairs(&|_| 1.0)), None);
+    assert_eq!(rank_correlation(&[(1.0, f64::NAN), (2.0, 1.0)]), None);
+    assert_eq!(rank_correlation(&[(1.0, 1.0)]), None);
 }

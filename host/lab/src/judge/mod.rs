@@ -2,6 +2,7 @@
 
 mod cells;
 mod claims;
+mod phases;
 mod sentences;
 mod troubles;
 mod why;

@@ -41,6 +41,7 @@ fn sample(number: u32) -> Sample {
         metrics: BTreeMap::new(),
         counters: BTreeMap::new(),
         process: ProcessUsage::default(),
+        around: None,
         build: BTreeMap::new(),
         machine: Arc::new(Machine::default()),
     }

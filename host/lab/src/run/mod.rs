@@ -2,6 +2,7 @@
 //! after round.
 
 mod agreement;
+mod around;
 mod earlier;
 pub mod interrupt;
 mod line;

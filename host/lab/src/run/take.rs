@@ -1,3 +1,4 @@
+use super::around::Before;
 use super::line;
 use super::plan::Cell;
 use super::process::{self, End};
@@ -58,7 +59,7 @@ pub(super) fn take(
         sample: number,
         order,
         seed: options.seed,
-        started_ns: super::now_ns(),
+        started_ns: 0,
         status: Status::Crashed,
         detail: None,
         checked: None,
@@ -68,10 +69,15 @@ pub(super) fn take(
         metrics: BTreeMap::new(),
         counters: BTreeMap::new(),
         process: ProcessUsage::default(),
+        around: None,
         build: BTreeMap::new(),
         machine: Arc::clone(machine),
     };
-    match process::run(&sample.command, experiment.dir(), &variables, limit) {
+    let before = Before::now();
+    sample.started_ns = super::now_ns();
+    let finished = process::run(&sample.command, experiment.dir(), &variables, limit);
+    sample.around = Some(before.after());
+    match finished {
         Ok(finished) if finished.end == End::Interrupted => return Taken::Interrupted,
         // Only at first: what ran once can run.
         Ok(finished) if finished.end == End::Exit(CANNOT_RUN) && number == 0 => {

@@ -1,7 +1,7 @@
 //! How tables and questions are judged, by programs whose times are made up.
 
 use super::contract::{Quiet, options};
-use heddle_lab::experiment::Experiment;
+use heddle_lab::experiment::{Experiment, Mode};
 use heddle_lab::run::Earlier;
 use heddle_results::{ClaimReport, ExperimentReport, Kind, Verdict};
 use std::path::Path;
@@ -283,6 +283,49 @@ fn ties_have_a_ratio_and_a_claim_names_the_cells_that_decided() {
         compared.collect::<Vec<_>>(),
         [("a", Some(1.0)), ("b", Some(1.0))]
     );
+}
+
+/// What a claim says when each sample of `a` takes as long as its wake times `a`, and those of `b`
+/// are as they are.
+fn noted(follows: bool) -> String {
+    let claim = "[[claim]]\nid = \"r\"\nwords = \"r\"\nreading = \"r\"\nform = \"ratio\"\n\
+                 says = \"difference\"\nnumerator = \"a\"\ndenominator = \"b\"\nat = { n = 1 }\n\
+                 bound = { min = 1.4 }\n";
+    let experiment = Experiment::parse(&format!("{HEAD}{claim}"), Path::new("/e.toml")).unwrap();
+    let experiments = [experiment];
+    let options = options(Some(20));
+    let mut plan = heddle_lab::run::plan(&experiments, &options);
+    for cell in &mut plan.cells {
+        for number in 0..20_u32 {
+            // Phases of five samples: the host is slow in every other one.
+            let wake = if number / 5 % 2 == 0 { 3000.0 } else { 6000.0 } + f64::from(number);
+            let steady = 3000.0 + f64::from(number * 7 % 20 * 150);
+            let value = if follows { wake } else { steady };
+            let sample = serde_json::json!({
+                "experiment": "e", "workload": "w", "model": cell.model, "point": cell.point,
+                "params": cell.params, "sample": number, "order": number, "seed": 1,
+                "started_ns": 1, "status": "ok", "command": [], "counters": {},
+                "metrics": { "wall_ns": if cell.model == "b" { 3000.0 } else { value } },
+                "process": heddle_results::ProcessUsage::default(),
+                "around": { "wake_ns": wake, "ghz": 3.0 },
+                "machine": heddle_results::Machine::default(),
+            });
+            cell.samples.push(serde_json::from_value(sample).unwrap());
+        }
+    }
+    let claim = heddle_lab::judge::claims(0, &experiments[0], &plan, Mode::Quick, 1);
+    let claim = &claim.claims[0];
+    assert_eq!(claim.verdict, Verdict::Inconclusive, "{}", claim.ours);
+    claim.note.clone()
+}
+
+#[test]
+fn a_claim_that_goes_with_the_hosts_phases_says_that_this_machine_cannot_settle_it() {
+    let note = noted(true);
+    let told = "a goes with what waking another processor costs, which changed 2.01× meanwhile";
+    assert!(note.contains(told), "{note}");
+    let note = noted(false);
+    assert!(!note.contains("waking"), "{note}");
 }
 
 #[test]

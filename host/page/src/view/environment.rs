@@ -1,7 +1,7 @@
 //! Where and how it was measured: the facts that are needed to get the same numbers.
 
 use super::head::{date, duration};
-use heddle_results::{Report, text};
+use heddle_results::{Report, Spread, Surroundings, text};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -53,6 +53,19 @@ pub(super) fn facts(report: &Report) -> Vec<(&'static str, String)> {
         ("Heddle", report.version.clone()),
         ("mode", report.mode.clone()),
         ("seed", report.seed.to_string()),
+        (
+            "waking a processor",
+            spread(report, |it| it.wake_ns, |ns| text::quantity(ns, "ns")),
+        ),
+        (
+            "clock rate",
+            spread(
+                report,
+                |it| it.ghz,
+                |ghz| format!("{} GHz", text::number(ghz)),
+            ),
+        ),
+        ("host took", steal(report)),
         ("started", date(report.started_ns)),
         ("took", duration(report.took_ns)),
     ];
@@ -60,6 +73,28 @@ pub(super) fn facts(report: &Report) -> Vec<(&'static str, String)> {
         .into_iter()
         .filter(|(_, value)| !value.is_empty())
         .collect()
+}
+
+/// `4.20 µs; in nine of ten samples 3.10 µs to 8.00 µs`.
+fn spread(
+    report: &Report,
+    of: impl Fn(&Surroundings) -> Option<Spread>,
+    say: impl Fn(f64) -> String,
+) -> String {
+    let found = report.around.as_ref().and_then(of);
+    found.map_or_else(String::new, |it| {
+        let [median, low, high] = [it.median, it.low, it.high].map(say);
+        format!("{median}; in nine of ten samples {low} to {high}")
+    })
+}
+
+/// `0.4 % of the processors' time`, where the host took any.
+fn steal(report: &Report) -> String {
+    let share = report.around.and_then(|around| around.steal);
+    let share = share.filter(|share| *share >= 0.0005);
+    share.map_or_else(String::new, |share| {
+        format!("{:.1} % of the processors' time", 100.0 * share)
+    })
 }
 
 /// A word as a POSIX shell wants it.

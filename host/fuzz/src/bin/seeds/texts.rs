@@ -122,6 +122,7 @@ fn taken(model: &str, n: u32, sample: u32, factor: u32) -> Sample {
         metrics: values(&[("wall_ns", time)]),
         counters: values(&[("switches", 4.0)]),
         process: ProcessUsage::default(),
+        around: None,
         build: [("compiler".to_owned(), "g++ 12".to_owned())].into(),
         machine: Arc::default(),
     }

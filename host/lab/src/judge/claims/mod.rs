@@ -14,9 +14,11 @@ mod table;
 mod text;
 
 use super::cells::Judged;
+use super::phases::follows;
 use super::why::why;
 use crate::experiment::{Claim, Experiment, Form, Mode, Slope, Trend};
 use columns::left_out;
+use heddle_results::text::times;
 use heddle_results::{
     CellReport, ClaimReport, Coefficient, Compared, Estimate, Kind, Limits, SkippedModel, Verdict,
 };
@@ -71,6 +73,10 @@ impl Judgement<'_> {
 pub fn judge(case: &Case) -> (ClaimReport, Vec<(usize, u32)>) {
     let claim = case.claim;
     let judgement = case.judgement().unwrap_or_else(Judgement::skipped);
+    let phases = match judgement.verdict {
+        Verdict::Inconclusive => case.phases(&judgement.why),
+        _ => String::new(),
+    };
     let report = ClaimReport {
         id: claim.id.clone(),
         kind: claim.kind,
@@ -93,7 +99,11 @@ pub fn judge(case: &Case) -> (ClaimReport, Vec<(usize, u32)>) {
         cells: judgement.cells,
         verdict: judgement.verdict,
         needed: judgement.needed,
-        note: judgement.note,
+        note: [judgement.note, phases]
+            .into_iter()
+            .filter(|note| !note.is_empty())
+            .collect::<Vec<_>>()
+            .join("; "),
         why: why(&claim.why, &judgement.why),
     };
     (report, judgement.wanted)
@@ -109,6 +119,32 @@ fn compared(cells: &[&Judged]) -> Vec<Compared> {
 }
 
 impl<'a> Case<'a> {
+    /// Which of the cells that decide follow what waking another processor costs, where that has
+    /// changed: this machine cannot settle what depends on it.
+    fn phases(&self, cells: &[&Judged]) -> String {
+        let mut models: Vec<&str> = Vec::new();
+        let mut most = 1.0_f64;
+        for cell in cells {
+            if let Some(factor) = follows(cell.cell, self.metric()) {
+                most = most.max(factor);
+                if !models.contains(&cell.cell.model.as_str()) {
+                    models.push(&cell.cell.model);
+                }
+            }
+        }
+        match &models[..] {
+            [] => String::new(),
+            models => format!(
+                "{} with what waking another processor costs, which changed {} meanwhile: a machine where it is steady settles this, more samples here need not",
+                match models {
+                    [one] => format!("{one} goes"),
+                    several => format!("{} go", several.join(", ")),
+                },
+                times(most)
+            ),
+        }
+    }
+
     /// `Err`: why it could not be judged.
     fn judgement(&self) -> Result<Judgement<'a>, String> {
         // Each cell of a table has a column of its own, or none.

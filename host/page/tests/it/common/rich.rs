@@ -397,6 +397,7 @@ pub fn rich() -> Report {
             "Other programs used 23 % of this machine's processors meanwhile.",
         )],
         busy: Some(0.23),
+        around: None,
         experiments,
     }
 }
