@@ -60,7 +60,9 @@ pub fn print_error(error: &anyhow::Error) {
 }
 
 fn compare(args: &Args) -> anyhow::Result<ExitCode> {
-    let hints = Hints::new(args.suite.as_deref(), args.output.as_deref()).about(&args.what);
+    // A part of a run has a place of its own, which no other command would find.
+    let place = args.output.clone().or(args.shard.map(|_| args.directory()));
+    let hints = Hints::new(args.suite.as_deref(), place.as_deref()).about(&args.what);
     if args.programs {
         print_programs(args)?;
         return Ok(ExitCode::SUCCESS);
@@ -113,7 +115,8 @@ fn compare(args: &Args) -> anyhow::Result<ExitCode> {
 
 /// The files of the lab that a new run would use; what an interrupted run used is there.
 fn print_programs(args: &Args) -> anyhow::Result<()> {
-    if args.list || args.resume || args.ledger || !args.show.is_empty() {
+    let runs_nothing = args.list || args.ledger || !args.show.is_empty() || !args.merge.is_empty();
+    if runs_nothing || args.resume {
         return Ok(());
     }
     let lab = select::lab_dir();

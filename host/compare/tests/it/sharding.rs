@@ -118,6 +118,46 @@ fn parts_of_one_machine_are_what_the_whole_run_would_be() {
 }
 
 #[test]
+fn a_part_names_the_commands_that_go_on_with_it() {
+    let house = House::new();
+    swept(&house, TWICE);
+    let part = ["own/", "-n", "6", "--shard", "1/2"];
+    house
+        .compare(&part)
+        .assert()
+        .code(0)
+        .stderr(contains(
+            "comparing mine, shard 1/2, 6 samples a cell (seed 1)",
+        ))
+        .stdout(contains(
+            "heddle compare --merge DIR… puts the parts together",
+        ));
+    assert!(house.path("report-1-of-2/index.html").exists());
+    // Ended within its fifth sample, and gone on with as it says.
+    let ended =
+        format!("echo >> taken; [ $(wc -l < taken) = 5 ] && kill -INT $PPID && sleep 600\n{TWICE}");
+    swept(&house, &ended);
+    let goes_on = "heddle compare --resume -o report-2-of-2 goes on from here";
+    let part = ["own/", "-n", "6", "--shard", "2/2"];
+    house
+        .compare(&part)
+        .assert()
+        .code(130)
+        .stdout(contains(goes_on));
+    house
+        .unseeded(&["--resume", "-o", "report-2-of-2"])
+        .assert()
+        .code(0)
+        .stderr(contains("going on with mine, shard 2/2"));
+    assert_eq!(places(&house, "report-2-of-2").len(), 3);
+    // Nothing of the lab is built to put runs together.
+    let programs = house
+        .unseeded(&["--merge", "report-1-of-2", "--programs"])
+        .assert();
+    programs.code(0).stdout("");
+}
+
+#[test]
 fn another_seed_deals_otherwise_and_a_part_that_is_missing_is_told() {
     let house = House::new();
     swept(&house, TWICE);
