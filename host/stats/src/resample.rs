@@ -15,8 +15,20 @@ pub struct Resampled {
 }
 
 impl Resampled {
-    /// Resamples `values`. `None` if there are none or if one isn't finite.
+    /// Resamples `values`, whose order does not matter. `None` if there are none or if one isn't
+    /// finite.
     pub fn new(values: &[f64], seed: u64) -> Option<Self> {
+        let mut sorted = values.to_vec();
+        sorted.sort_unstable_by(f64::total_cmp);
+        Self::in_rounds(&sorted, seed)
+    }
+
+    /// Resamples the rounds in which `values` were taken, one in each: cells of as many rounds that
+    /// are resampled with one seed have the same rounds in each resample. What the machine was like
+    /// in a round then is in both sides of a ratio, and like is compared with like.
+    ///
+    /// `None` if there are no values or if one isn't finite.
+    pub fn in_rounds(values: &[f64], seed: u64) -> Option<Self> {
         if values.is_empty() || values.iter().any(|value| !value.is_finite()) {
             return None;
         }
@@ -29,7 +41,7 @@ impl Resampled {
             let mut drawn = vec![0.0; sorted.len()];
             (0..REPLICATES)
                 .map(|_| {
-                    drawn.fill_with(|| sorted[random.usize(..sorted.len())]);
+                    drawn.fill_with(|| values[random.usize(..values.len())]);
                     middle(&mut drawn)
                 })
                 .collect()

@@ -6,8 +6,8 @@
 use fastrand::Rng;
 use heddle_results::Estimate;
 use heddle_stats::{
-    Crossover, Derived, FEWEST, REPLICATES, Resampled, Run, Scale, account, change_point,
-    crossover, holm, line, median, rank_correlation, rank_test, ratio, ratio_among,
+    Crossover, Derived, FEWEST, FEWEST_ROUNDS, REPLICATES, Resampled, Run, Scale, account,
+    change_point, crossover, holm, line, median, rank_correlation, rank_test, ratio, ratio_among,
     samples_to_settle, signed_rank_test, slope,
 };
 use proptest::prelude::*;
@@ -584,4 +584,40 @@ fn ranks_that_go_together_correlate() {
     assert_eq!(rank_correlation(&pairs(&|_| 1.0)), None);
     assert_eq!(rank_correlation(&[(1.0, f64::NAN), (2.0, 1.0)]), None);
     assert_eq!(rank_correlation(&[(1.0, 1.0)]), None);
+}
+
+/// The ratio of two models, which is 2, on a machine that is up to `phases` times as slow in some
+/// rounds: resampled in rounds, and apart.
+fn in_phases(random: &mut Rng, count: usize, phases: f64, seed: u64) -> (Estimate, Estimate) {
+    let (mut over, mut under) = (times(random, count, 2000.0), times(random, count, 1000.0));
+    for round in 0..count {
+        let slow = phases.powf(random.f64());
+        over[round] *= slow;
+        under[round] *= slow;
+    }
+    let rounds = |values: &[f64]| Resampled::in_rounds(values, seed).unwrap();
+    let apart = ratio(
+        &resampled(&over, 2 * seed),
+        &resampled(&under, 2 * seed + 1),
+    );
+    (
+        ratio(&rounds(&over), &rounds(&under)).unwrap(),
+        apart.unwrap(),
+    )
+}
+
+#[test]
+fn the_interval_of_a_ratio_in_rounds_holds_it_and_is_narrower_where_rounds_differ() {
+    for (phases, at_most) in [(1.0, 1.0), (2.0, 0.8), (4.0, 0.6)] {
+        let (mut wide, mut apart) = (0.0, 0.0);
+        let covered = share(|random, seed| {
+            let (together, alone) = in_phases(random, FEWEST_ROUNDS, phases, seed);
+            wide += (together.high / together.low).ln();
+            apart += (alone.high / alone.low).ln();
+            holds(together, 2.0)
+        });
+        assert!(covered >= 0.93 - slack(), "phases of {phases}: {covered}");
+        let narrower = wide / apart;
+        assert!(narrower < at_most, "phases of {phases}: {narrower} as wide");
+    }
 }

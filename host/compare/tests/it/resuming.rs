@@ -204,13 +204,14 @@ fn the_time_that_was_spent_counts() {
 #[test]
 fn more_samples_for_open_claims_are_decided_once() {
     let house = House::new();
-    // 3.5 % apart with noise of 6 %, against a bound of 2.6 %.
+    // 3.5 % apart with noise of 6 %, which is large for one model where it is small for the other,
+    // against a bound of 3.4 %.
     let script = "echo >> taken; [ -e stop ] && [ $(wc -l < taken) = 46 ] && { kill -KILL $PPID; sleep 600; }\n\
-                  b=1000; [ $m = slow ] && b=1035; line $(( b + (s * s * 7) % 61 ))\n";
+                  d=$(( (s * s * 7) % 61 )); b=$(( 1000 + d )); [ $m = slow ] && b=$(( 1095 - d )); line $b\n";
     house.mine(
         script,
         "'fast', 'slow'",
-        &RATIO.replace("min = 1.8, max = 2.2", "min = 1.026"),
+        &RATIO.replace("min = 1.8, max = 2.2", "min = 1.034"),
     );
     house.write("own/stop", "");
     house.compare(&["own/"]).assert().interrupted();

@@ -2,7 +2,7 @@ use crate::command::plain;
 use crate::experiment::Experiment;
 use crate::run::Cell;
 use heddle_results::{ProcessUsage, Status, Value, Values};
-use heddle_stats::{Resampled, median, ratio};
+use heddle_stats::{FEWEST_ROUNDS, Resampled, median, ratio};
 use std::collections::BTreeMap;
 
 /// A cell with what its samples say.
@@ -33,12 +33,17 @@ impl<'a> Judged<'a> {
             .axis
             .as_ref()
             .and_then(|axis| cell.point.get(axis)?.as_f64());
-        let seed = cell_seed(seed, &experiment.id, cell);
+        // The samples are one of each round if none is missing.
+        let in_rounds = values.len() >= FEWEST_ROUNDS && values.len() == cell.samples.len();
+        let resampled = match in_rounds {
+            true => Resampled::in_rounds(&values, seed),
+            false => Resampled::new(&values, cell_seed(seed, &experiment.id, cell)),
+        };
         Self {
             index,
             cell,
             x,
-            resampled: Resampled::new(&values, seed),
+            resampled,
             counters: counters(cell),
         }
     }
@@ -78,8 +83,9 @@ fn fixed(cell: &Cell) -> Values {
     fixed.map(|(name, it)| (name.clone(), it.clone())).collect()
 }
 
-/// Each cell has a generator of its own, so that what one cell says doesn't depend on which others
-/// ran. FNV-1a, because the standard library's hash may change from release to release.
+/// A cell of few samples has a generator of its own, so that what one cell says doesn't depend on
+/// which others ran. FNV-1a, because the standard library's hash may change from one release to the
+/// next.
 fn cell_seed(seed: u64, experiment: &str, cell: &Cell) -> u64 {
     let point = cell
         .point
