@@ -59,7 +59,7 @@ enum Verb {
     Strands(verbs::strands::Args),
     /// Print who made which strand: the asynchronous call tree
     Tree(verbs::tree::Args),
-    /// Write a trace as another program's file: Perfetto's
+    /// Write a trace as another program's file: Perfetto's, Chrome's, a flame graph
     Export(verbs::export::Args),
     /// Compare a trace with an expected call tree
     Check(verbs::check::Args),

@@ -12,6 +12,7 @@ mod filter;
 mod names;
 mod notes;
 mod output;
+mod paths;
 mod sched;
 mod screen;
 mod strand_list;

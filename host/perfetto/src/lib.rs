@@ -25,11 +25,13 @@
 
 mod clock;
 mod event;
+mod read;
 mod sequence;
 mod track;
 mod wire;
 
 pub use clock::Clock;
 pub use event::{Annotation, Begin, Name, Value};
+pub use read::{Kind, Read};
 pub use sequence::{Interned, Sequence};
 pub use track::{Track, group};

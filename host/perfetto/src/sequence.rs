@@ -48,6 +48,29 @@ impl Sequence {
         }
     }
 
+    /// The same sequence as it was before its first event, to read its events.
+    #[must_use]
+    pub fn from_start(&self) -> Self {
+        Sequence {
+            latest: 0,
+            ..self.clone()
+        }
+    }
+
+    /// The track of events that do not say theirs.
+    pub(crate) fn track(&self) -> u64 {
+        self.track
+    }
+
+    /// When a packet was, by what it says.
+    pub(crate) fn time_of(&mut self, said: u64, absolute: bool) -> u64 {
+        if absolute {
+            return said.saturating_sub(self.clock.monotonic_raw);
+        }
+        self.latest = self.latest.saturating_add(said);
+        self.latest
+    }
+
     /// Appends its first packet.
     pub fn open(&self, file: &mut Vec<u8>) {
         append(file, PACKET, |message| {

@@ -65,6 +65,59 @@ pub(crate) fn append(buffer: &mut Vec<u8>, field: u64, write: impl FnOnce(&mut M
     }
 }
 
+/// The fields of a message, as far as it is one.
+pub(crate) struct Fields<'a>(pub &'a [u8]);
+
+/// A field's value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Field<'a> {
+    /// An integer, of whatever encoding.
+    Number(u64),
+    /// Text, or a message.
+    Bytes(&'a [u8]),
+}
+
+impl<'a> Iterator for Fields<'a> {
+    type Item = (u64, Field<'a>);
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        let mut rest = self.0;
+        let key = take_varint(&mut rest)?;
+        let value = match key & 7 {
+            VARINT => Field::Number(take_varint(&mut rest)?),
+            FIXED64 => {
+                let (bytes, behind) = rest.split_first_chunk()?;
+                rest = behind;
+                Field::Number(u64::from_le_bytes(*bytes))
+            }
+            LENGTH => {
+                let length = take_varint(&mut rest)?;
+                let (bytes, behind) = rest.split_at_checked(length.try_into().ok()?)?;
+                rest = behind;
+                Field::Bytes(bytes)
+            }
+            _ => return None,
+        };
+        self.0 = rest;
+        Some((key >> 3, value))
+    }
+}
+
+#[inline]
+fn take_varint(bytes: &mut &[u8]) -> Option<u64> {
+    let mut value = 0;
+    for shift in (0..64).step_by(7) {
+        let (&byte, rest) = bytes.split_first()?;
+        *bytes = rest;
+        value |= u64::from(byte & 0x7f) << shift;
+        if byte < 0x80 {
+            return Some(value);
+        }
+    }
+    None
+}
+
 #[inline]
 fn varint(buffer: &mut Vec<u8>, mut value: u64) {
     while value >= 0x80 {

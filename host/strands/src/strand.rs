@@ -11,6 +11,8 @@ pub struct StrandId(NonZeroU64);
 
 impl StrandId {
     const BITS: u32 = 40;
+    /// The bits of [`StrandId::unique`] that are the strand's number in its process.
+    pub const NUMBER: u64 = (1 << Self::BITS) - 1;
 
     pub(crate) fn new(process: usize, index: usize) -> Self {
         let number = (process as u64) << Self::BITS | (index as u64 + 1);
@@ -38,7 +40,7 @@ impl StrandId {
 
     /// Its number in its process, from 1.
     pub fn number(self) -> u64 {
-        self.0.get() & ((1 << Self::BITS) - 1)
+        self.0.get() & Self::NUMBER
     }
 
     /// One number for both, unique in the trace and never 0.

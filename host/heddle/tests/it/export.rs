@@ -113,6 +113,102 @@ fn a_fiber_has_a_track_on_which_its_suspension_and_its_resumptions_lie() {
 }
 
 #[test]
+fn chrome_s_events_are_those_of_perfetto_s_file() {
+    let directory = tempfile::tempdir().unwrap();
+    let program = Program::build(directory.path());
+    fiber(&program);
+    let bytes = exported(directory.path(), &["--format", "chrome"]);
+    let text = String::from_utf8(bytes).unwrap();
+    let read: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(read["displayTimeUnit"], "ns");
+    let version = env!("CARGO_PKG_VERSION");
+    insta::assert_snapshot!(text.replace(version, "VERSION"));
+}
+
+#[test]
+fn folded_stacks_have_the_time_on_top_of_them_and_are_drawn() {
+    let (directory, _program) = abc();
+    let path = directory.path();
+    let folded = |arguments: &[&str]| {
+        let all = [&["--format", "folded"], arguments].concat();
+        String::from_utf8(exported(path, &all)).unwrap()
+    };
+    assert_eq!(
+        folded(&[]),
+        "thread abc;main 35000\n\
+         thread abc;main;A() 1999987000\n\
+         thread abc;main;A();B() 5000048000\n\
+         thread abc;main;A();B();C() 7000000000\n"
+    );
+    // What a filter leaves out is its caller's time.
+    assert_eq!(
+        folded(&["-N", "B", "-N", "C"]),
+        "thread abc;main 35000\nthread abc;main;A() 14000035000\n"
+    );
+    let svg = String::from_utf8(exported(path, &["--format", "svg"])).unwrap();
+    assert!(
+        svg.contains("<title>C() (7,000,000,000 ns, 50.00%)</title>"),
+        "{svg}"
+    );
+    assert!(
+        svg.contains("<title>A() (14,000,035,000 ns, 100.00%)</title>"),
+        "{svg}"
+    );
+    let run = heddle(path)
+        .args(["export", "--format", "svg"])
+        .assert()
+        .success();
+    run.stderr(contains(
+        "exported 4 calls of 1 strand to heddle.trace.svg; next: ",
+    ));
+    assert!(path.join("heddle.trace.svg").exists());
+    let one = ["export", "--format", "folded", "--strand", "1"];
+    let usage = heddle(path).args(one).assert().code(2);
+    usage.stderr(contains("--strand: folded and svg add all strands up"));
+    let nothing = [
+        "export",
+        "--format",
+        "svg",
+        "-F",
+        "C",
+        "--time-range",
+        "..1us",
+    ];
+    heddle(path)
+        .args(nothing)
+        .assert()
+        .code(1)
+        .stderr(contains("nothing to draw"));
+}
+
+#[test]
+fn names_are_whole_but_in_the_picture_unless_it_is_said() {
+    let directory = tempfile::tempdir().unwrap();
+    let source = "template <class T> int f(T t) { return t; }\nint main() { return f(0L); }\n";
+    let program = Program::compile(directory.path(), "abc", source, &["-O0"]);
+    program.trace(|thread, at| {
+        let f = at("_Z1fIlEiT_");
+        thread
+            .enter(100, f, LIBC + 5, 0x7_f000)
+            .exit(200, f, LIBC + 5, 0x7_f000);
+    });
+    let has = |arguments: &[&str], name: &str| {
+        let bytes = exported(directory.path(), arguments);
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        assert!(text.contains(name), "{arguments:?}: {text}");
+    };
+    for format in ["perfetto", "chrome", "folded"] {
+        has(&["--format", format], "int f<long>(long)");
+        has(&["--format", format, "--names", "short"], "f(long)");
+    }
+    has(&["--format", "svg"], "<title>f(long) (100 ns");
+    has(
+        &["--format", "svg", "--names", "full"],
+        "<title>int f&lt;long&gt;(long) (100 ns",
+    );
+}
+
+#[test]
 fn the_file_is_the_same_from_a_packed_trace_and_beside_the_trace_by_default() {
     let directory = tempfile::tempdir().unwrap();
     let program = Program::build(directory.path());

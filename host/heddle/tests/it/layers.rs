@@ -49,7 +49,13 @@ const HEDDLE: Layers = &[
     &["names", "screen", "strand_name", "trace_arg"],
     &["values"],
     &["filter"],
-    &["calls_of", "coroutine_calls", "strand_list", "strand_look"],
+    &[
+        "calls_of",
+        "coroutine_calls",
+        "paths",
+        "strand_list",
+        "strand_look",
+    ],
     &["waits"],
     &["sched"],
     // No verb knows another.

@@ -1,138 +1,192 @@
 //! `heddle export`: docs/export.md. One folder for each format.
 
+mod chrome;
+mod destination;
+mod folded;
+mod json_text;
 mod perfetto;
 mod selection;
 mod spill;
+mod tracks;
 mod unnamed;
+mod written;
 
 use crate::filter::{Filter, FilterArgs, LeftOut};
-use crate::names::Names;
+use crate::names::{Length, Names};
 use crate::notes::{counted, were};
 use crate::strand_name::StrandName;
 use crate::trace_arg::TraceArg;
-use crate::{notes, output};
-use anyhow::Context;
+use crate::{calls_of, notes};
 use heddle_strands::Decoded;
+use heddle_trace_file::Trace;
 use selection::Selection;
 use spill::Spill;
-use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use unnamed::Unnamed;
+use tracks::Wanted;
+use written::Written;
 
 /// Arguments of `heddle export`.
 #[derive(clap::Args)]
 pub struct Args {
     #[command(flatten)]
     trace: TraceArg,
-    /// perfetto: for https://ui.perfetto.dev, a track a strand
+    /// The program that is to read the file
     #[arg(long, value_enum, default_value_t = Format::Perfetto)]
     format: Format,
-    /// File to write, - for standard output; without it, the trace's name with `.perfetto-trace`
-    /// behind it
+    /// File to write, - for standard output; without it, the trace's name with the format's ending
+    /// behind it, such as `.perfetto-trace`
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Only the strand with this number, as `heddle strands` prints it; may be given several times
+    /// Only the strand with this number, as `heddle strands` prints it; may be given several times.
+    /// Not for folded and svg
     #[arg(long = "strand", value_name = "N")]
     strands: Vec<StrandName>,
+    /// Write names without template arguments and return types, or whole; svg has short names
+    /// without this
+    #[arg(long, value_enum, value_name = "LENGTH")]
+    names: Option<Length>,
     #[command(flatten)]
     filter: FilterArgs,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Format {
+    /// For https://ui.perfetto.dev: a track a strand, flows
     Perfetto,
+    /// Chrome's trace events, for chrome://tracing, Perfetto and speedscope: the same, larger
+    Chrome,
+    /// A line a stack with its nanoseconds, for speedscope, inferno and flamegraph.pl
+    Folded,
+    /// A flame graph, for any browser
+    Svg,
 }
 
-/// What was written, and what is to be said about it.
-type Exported = (perfetto::Written, Decoded<()>);
+impl Format {
+    /// What a file's name ends in.
+    fn ending(self) -> &'static str {
+        match self {
+            Format::Perfetto => ".perfetto-trace",
+            Format::Chrome => ".events.json",
+            Format::Folded => ".folded",
+            Format::Svg => ".svg",
+        }
+    }
+
+    /// What to do with the file.
+    fn next(self) -> &'static str {
+        match self {
+            Format::Perfetto => "open it at https://ui.perfetto.dev",
+            Format::Chrome => {
+                "open it at https://ui.perfetto.dev, chrome://tracing or https://speedscope.app"
+            }
+            Format::Folded => {
+                "open it at https://speedscope.app, or draw it: inferno-flamegraph FILE > FILE.svg"
+            }
+            Format::Svg => "open it in a browser",
+        }
+    }
+}
+
+/// What was written, and what is to be said about the trace.
+type Exported = (Written, Decoded<()>);
 
 /// Runs `heddle export`.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    if matches!(args.format, Format::Folded | Format::Svg) && !args.strands.is_empty() {
+        notes::error(
+            "--strand: folded and svg add all strands up; `--thread N` takes those of a thread, `-F FUNCTION` the calls of a function",
+        );
+        return Ok(ExitCode::from(2));
+    }
+    // Stacks that are walked recursively may be deep.
+    calls_of::with_deep_stack(move || export(&args))
+}
+
+fn export(args: &Args) -> anyhow::Result<ExitCode> {
     let trace = args.trace.open()?;
     let output = match &args.output {
         Some(output) => output.clone(),
-        None => args.trace.beside(".perfetto-trace")?,
+        None => args.trace.beside(args.format.ending())?,
     };
-    let mut names = Names::new(&trace);
-    let filter = Filter::new(&args.filter, &trace, &mut names)?;
-    let export = |spill: &Path, out: &mut dyn Write| -> anyhow::Result<Exported> {
-        let Format::Perfetto = args.format;
-        let spill = Spill::new(spill)?;
-        let selection = Selection::new(&trace, &args.strands);
-        let exported = perfetto::write((&trace, names), selection, filter, &spill, out)?;
-        anyhow::ensure!(
-            exported.0.strands > 0 || args.strands.is_empty() || !args.filter.is_empty(),
-            "{}: none of these strands is there; to see which are: heddle strands {}",
-            trace.path().display(),
-            notes::quoted(&args.trace.trace)
-        );
-        Ok(exported)
-    };
-    let (written, decoded) = if output == Path::new("-") {
-        let mut result = None;
-        output::print(|out| {
-            result = Some(export(&std::env::temp_dir(), out)?);
-            Ok(())
-        })?;
-        // Without a result, who was to read it had seen enough.
-        let Some(result) = result else {
-            return Ok(ExitCode::SUCCESS);
-        };
-        result
-    } else {
-        to_file(&output, export)?
+    let written = destination::write(&output, |beside, out| write(args, &trace, beside, out))?;
+    let Some((written, decoded)) = written else {
+        return Ok(ExitCode::SUCCESS);
     };
     notes::unresolved(&decoded.unresolved);
     notes::incomplete(&trace, decoded.loose, &decoded.remarks);
     if written.deep > 0 {
-        notes::warning(format_args!(
-            "{} left out, within {} others: Perfetto takes 512 slices in one another",
-            were(written.deep, "call"),
-            perfetto::DEEPEST
-        ));
+        deep(args.format, written.deep);
     }
     written.left_out.iter().for_each(LeftOut::tell);
-    if output != Path::new("-") {
+    if !destination::is_stdout(&output) {
         notes::note(format_args!(
-            "exported {} of {} to {}; next: open it at https://ui.perfetto.dev",
+            "exported {} of {} to {}; next: {}",
             counted(written.calls, "call"),
             counted(written.strands, "strand"),
-            output.display()
+            output.display(),
+            args.format.next()
         ));
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// Has `export` write the file at `path`. What was there stays until the new file is whole; a
-/// device or a pipe is written as it is.
-fn to_file(
-    path: &Path,
-    export: impl FnOnce(&Path, &mut dyn Write) -> anyhow::Result<Exported>,
+/// Writes the file; `beside` is a directory with room for as much again.
+fn write(
+    args: &Args,
+    trace: &Trace,
+    beside: &Path,
+    out: &mut dyn Write,
 ) -> anyhow::Result<Exported> {
-    let told = || path.display().to_string();
-    let write = |file: &File, spill: &Path| -> anyhow::Result<Exported> {
-        let mut out = BufWriter::new(file);
-        let exported = export(spill, &mut out)?;
-        out.flush()?;
-        Ok(exported)
-    };
-    if path
-        .metadata()
-        .is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
-    {
-        let file = File::options().write(true).open(path);
-        return write(&file.with_context(told)?, &std::env::temp_dir()).with_context(told);
+    let length = args.names.unwrap_or(match args.format {
+        Format::Svg => Length::Short,
+        _ => Length::Full,
+    });
+    let mut names = Names::new(trace).of_length(length);
+    let stacks = |names, what, out| folded::write(trace, names, &args.filter, what, out);
+    match args.format {
+        Format::Folded => return stacks(names, folded::As::Text, out),
+        Format::Svg => return stacks(names, folded::As::Svg, out),
+        Format::Perfetto | Format::Chrome => {}
     }
-    // What a link leads to is written, not the link.
-    let path = &path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    let directory = match path.parent() {
-        Some(parent) if parent != Path::new("") => parent,
-        _ => Path::new("."),
+    let spill = Spill::new(beside)?;
+    let wanted = Wanted {
+        selection: Selection::new(trace, &args.strands),
+        filter: Filter::new(&args.filter, trace, &mut names)?,
+        deepest: tracks::DEEPEST,
     };
-    let file = Unnamed::new(directory).with_context(told)?;
-    let exported = write(file.as_file(), directory).with_context(told)?;
-    file.name(path).with_context(told)?;
-    Ok(exported)
+    let ((), written, decoded) = tracks::with(
+        trace,
+        &mut names,
+        wanted,
+        &spill,
+        |names, tracks| match args.format {
+            Format::Chrome => chrome::write(trace, names, tracks, out),
+            _ => perfetto::write(trace, names, tracks, out),
+        },
+    )?;
+    anyhow::ensure!(
+        written.strands > 0 || args.strands.is_empty() || !args.filter.is_empty(),
+        "{}: none of these strands is there; to see which are: heddle strands {}",
+        trace.path().display(),
+        notes::quoted(&args.trace.trace)
+    );
+    Ok((written, decoded))
+}
+
+/// Says what became of calls that are within too many others.
+fn deep(format: Format, calls: u64) {
+    match format {
+        Format::Folded | Format::Svg => notes::warning(format_args!(
+            "{} within {} others: their time is that of the call around them",
+            were(calls, "call"),
+            folded::DEEPEST_STACK
+        )),
+        Format::Perfetto | Format::Chrome => notes::warning(format_args!(
+            "{} left out, within {} others: Perfetto takes 512 slices in one another",
+            were(calls, "call"),
+            tracks::DEEPEST
+        )),
+    }
 }

@@ -1,7 +1,7 @@
 //! One function in the graph: who calls it, and what it calls.
 
-use super::paths::{Node, merge, sort};
 use crate::filter::Pattern;
+use crate::paths::{Node, merge, sort};
 use heddle_trace_file::Nanos;
 
 /// The calls of the functions that a pattern matches.

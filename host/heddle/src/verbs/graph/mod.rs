@@ -1,17 +1,16 @@
 //! `heddle graph`: docs/graph.md.
 
 mod around;
-mod paths;
 
 use crate::calls_of;
 use crate::filter::{FilterArgs, LeftOut, Pattern};
 use crate::names::{Length, Names, NamesArg};
+use crate::paths::{self, DEEPEST, Graph, Node};
 use crate::screen::{self, FAINT, HEADING, Look};
 use crate::trace_arg::Unpacking;
 use crate::{notes, output};
 use anyhow::bail;
 use heddle_trace_file::{Nanos, Trace};
-use paths::{DEEPEST, Graph, Node};
 use serde_json::{Value, json};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};

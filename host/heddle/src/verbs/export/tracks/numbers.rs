@@ -68,3 +68,41 @@ pub const INTERNED: [Interned<'static>; 11] = [
     Interned::Annotation(RESUME_INDEX, "resume index"),
     Interned::Annotation(THREAD, "thread"),
 ];
+
+/// The index of the function with this name's number.
+pub fn function_of(number: u64) -> Option<usize> {
+    Some(number.checked_sub(function(0))? as usize)
+}
+
+/// The text of a name that is no function's.
+pub fn name(number: u64) -> &'static str {
+    interned(|one| match *one {
+        Interned::Name(known, text) if known == number => Some(text),
+        _ => None,
+    })
+}
+
+/// The text of a category.
+pub fn category(number: u64) -> &'static str {
+    interned(|one| match *one {
+        Interned::Category(known, text) if known == number => Some(text),
+        _ => None,
+    })
+}
+
+/// The text of an annotation's name.
+pub fn annotation(number: u64) -> &'static str {
+    interned(|one| match *one {
+        Interned::Annotation(known, text) if known == number => Some(text),
+        _ => None,
+    })
+}
+
+fn interned(text: impl FnMut(&Interned<'static>) -> Option<&'static str>) -> &'static str {
+    INTERNED.iter().find_map(text).unwrap_or("?")
+}
+
+/// Whether a flow leads from a strand's maker to it, not from who resumed it.
+pub fn is_birth(flow: u64) -> bool {
+    flow & 1 == 0
+}

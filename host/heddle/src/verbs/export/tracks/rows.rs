@@ -48,6 +48,8 @@ pub struct Whole<'a> {
     pub shapes: &'a Shapes,
     /// When threads were off their processors, if that is known.
     pub off: Option<Arc<Stretches>>,
+    /// Calls that may be open on a track: see [`DEEPEST`].
+    pub deepest: u64,
 }
 
 /// The tracks of a part of a process.
@@ -65,7 +67,9 @@ pub struct Rows<'a> {
     pub calls: u64,
     /// Calls that were left out because they are too deep.
     pub deep: u64,
-    /// Kinds of the strands that were.
+    /// Strands that were exported.
+    pub strands: u64,
+    /// Their kinds.
     pub kinds: HashSet<Kind>,
     /// Who creates threads.
     pub makers: Makers,
@@ -155,6 +159,7 @@ impl<'a> Rows<'a> {
             keys: Vec::new(),
             calls: 0,
             deep: 0,
+            strands: 0,
             kinds: HashSet::new(),
             makers: Makers::default(),
             rows: HashMap::new(),
@@ -225,6 +230,7 @@ impl<'a> Rows<'a> {
                 None => {}
             }
             if row.shown {
+                self.strands += 1;
                 self.kinds.insert(row.kind);
                 self.ended.append(|bytes| Ended::new(strand).write(bytes));
             }
@@ -417,7 +423,7 @@ impl Sink for Rows<'_> {
         if !row.shown {
             return;
         }
-        if row.open > DEEPEST {
+        if row.open > self.whole.deepest {
             self.deep += 1;
             return;
         }
@@ -468,7 +474,7 @@ impl Sink for Rows<'_> {
             _ => row.settle(&mut self.pen, time),
         }
         row.returned = span.body && span.span.depth == 0;
-        if row.shown && row.open <= DEEPEST {
+        if row.shown && row.open <= self.whole.deepest {
             let track = span.strand.unique();
             match result {
                 None => self.pen.end(time, track),

@@ -1,0 +1,65 @@
+//! Where an exported file goes.
+
+use super::unnamed::Unnamed;
+use crate::output;
+use anyhow::Context;
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+/// Bytes that go to a file at once.
+const PIECE: usize = 256 << 10;
+
+/// Whether it is standard output.
+pub fn is_stdout(path: &Path) -> bool {
+    path == Path::new("-")
+}
+
+/// Has `export` write to `path`; it is told where there is room for as much again. `None`: who was
+/// to read it had seen enough.
+pub fn write<T>(
+    path: &Path,
+    export: impl FnOnce(&Path, &mut dyn Write) -> anyhow::Result<T>,
+) -> anyhow::Result<Option<T>> {
+    if !is_stdout(path) {
+        return to_file(path, export).map(Some);
+    }
+    let mut result = None;
+    output::print(|out| {
+        result = Some(export(&std::env::temp_dir(), out)?);
+        Ok(())
+    })?;
+    Ok(result)
+}
+
+/// Has `export` write the file at `path`. What was there stays until the new file is whole; a
+/// device or a pipe is written as it is.
+fn to_file<T>(
+    path: &Path,
+    export: impl FnOnce(&Path, &mut dyn Write) -> anyhow::Result<T>,
+) -> anyhow::Result<T> {
+    let told = || path.display().to_string();
+    let write = |file: &File, spill: &Path| -> anyhow::Result<T> {
+        let mut out = BufWriter::with_capacity(PIECE, file);
+        let exported = export(spill, &mut out)?;
+        out.flush()?;
+        Ok(exported)
+    };
+    if path
+        .metadata()
+        .is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
+    {
+        let file = File::options().write(true).open(path);
+        return write(&file.with_context(told)?, &std::env::temp_dir()).with_context(told);
+    }
+    // What a link leads to is written, not the link.
+    let path = &path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let directory = match path.parent() {
+        Some(parent) if parent != Path::new("") => parent,
+        _ => Path::new("."),
+    };
+    let file = Unnamed::new(directory).with_context(told)?;
+    let exported = write(file.as_file(), directory).with_context(told)?;
+    file.name(path).with_context(told)?;
+    Ok(exported)
+}
