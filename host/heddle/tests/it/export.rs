@@ -126,6 +126,33 @@ fn chrome_s_events_are_those_of_perfetto_s_file() {
 }
 
 #[test]
+fn json_has_a_row_for_each_call_pause_and_event() {
+    let directory = tempfile::tempdir().unwrap();
+    let program = Program::build(directory.path());
+    fiber(&program);
+    let rows = |arguments: &[&str]| {
+        let all = [&["--format", "json"], arguments].concat();
+        String::from_utf8(exported(directory.path(), &all)).unwrap()
+    };
+    let text = rows(&[]);
+    let lines = text.lines().map(serde_json::from_str::<serde_json::Value>);
+    assert!(
+        lines
+            .into_iter()
+            .all(|line| line.unwrap()["row"].is_string())
+    );
+    let here = directory.path().to_str().unwrap();
+    insta::assert_snapshot!(text.replace(here, "HERE"));
+    let of_one = rows(&["--strand", "2"]);
+    assert!(of_one.contains(r#""for":"the door""#), "{of_one}");
+    assert!(!of_one.contains(r#""strand":1,"#), "{of_one}");
+    // A call that is left out is no row, and its time is that of the call around it.
+    let without = rows(&["-N", "B"]);
+    assert!(!without.contains(r#""function":"B()""#), "{without}");
+    assert!(without.contains(r#""function":"A()""#), "{without}");
+}
+
+#[test]
 fn folded_stacks_have_the_time_on_top_of_them_and_are_drawn() {
     let (directory, _program) = abc();
     let path = directory.path();

@@ -3,10 +3,12 @@
 mod chrome;
 mod destination;
 mod folded;
+mod json;
 mod json_text;
 mod perfetto;
 mod selection;
 mod spill;
+mod tables;
 mod tracks;
 mod unnamed;
 mod written;
@@ -61,6 +63,8 @@ enum Format {
     Folded,
     /// A flame graph, for any browser
     Svg,
+    /// Rows of tables, one a line, for DuckDB, Spark, jq and programs of one's own
+    Json,
 }
 
 impl Format {
@@ -71,6 +75,7 @@ impl Format {
             Format::Chrome => ".events.json",
             Format::Folded => ".folded",
             Format::Svg => ".svg",
+            Format::Json => ".jsonl",
         }
     }
 
@@ -85,6 +90,7 @@ impl Format {
                 "open it at https://speedscope.app, or draw it: inferno-flamegraph FILE > FILE.svg"
             }
             Format::Svg => "open it in a browser",
+            Format::Json => "ask it: duckdb -c \"select * from read_json_auto('FILE')\"",
         }
     }
 }
@@ -148,24 +154,31 @@ fn write(
     match args.format {
         Format::Folded => return stacks(names, folded::As::Text, out),
         Format::Svg => return stacks(names, folded::As::Svg, out),
-        Format::Perfetto | Format::Chrome => {}
+        Format::Perfetto | Format::Chrome | Format::Json => {}
     }
     let spill = Spill::new(beside)?;
-    let wanted = Wanted {
-        selection: Selection::new(trace, &args.strands),
-        filter: Filter::new(&args.filter, trace, &mut names)?,
-        deepest: tracks::DEEPEST,
+    let selection = Selection::new(trace, &args.strands);
+    let filter = Filter::new(&args.filter, trace, &mut names)?;
+    let (written, decoded) = if args.format == Format::Json {
+        let mut rows = json::Json::new(trace, out)?;
+        tables::read(trace, &mut names, (selection, filter), &spill, &mut rows)?
+    } else {
+        let wanted = Wanted {
+            selection,
+            filter,
+            deepest: tracks::DEEPEST,
+        };
+        tracks::with(
+            trace,
+            &mut names,
+            wanted,
+            &spill,
+            |names, tracks| match args.format {
+                Format::Chrome => chrome::write(trace, names, tracks, out),
+                _ => perfetto::write(trace, names, tracks, out),
+            },
+        )?
     };
-    let ((), written, decoded) = tracks::with(
-        trace,
-        &mut names,
-        wanted,
-        &spill,
-        |names, tracks| match args.format {
-            Format::Chrome => chrome::write(trace, names, tracks, out),
-            _ => perfetto::write(trace, names, tracks, out),
-        },
-    )?;
     anyhow::ensure!(
         written.strands > 0 || args.strands.is_empty() || !args.filter.is_empty(),
         "{}: none of these strands is there; to see which are: heddle strands {}",
@@ -183,7 +196,7 @@ fn deep(format: Format, calls: u64) {
             were(calls, "call"),
             folded::DEEPEST_STACK
         )),
-        Format::Perfetto | Format::Chrome => notes::warning(format_args!(
+        _ => notes::warning(format_args!(
             "{} left out, within {} others: Perfetto takes 512 slices in one another",
             were(calls, "call"),
             tracks::DEEPEST

@@ -23,10 +23,15 @@ pub struct Ended {
     pub calls: u64,
     pub running: Nanos,
     pub suspended: Nanos,
+    /// Time that coroutines took which it resumed.
+    pub children: Nanos,
+    pub born: Nanos,
+    /// `None`: it lived at the end of the trace.
+    pub died: Option<Nanos>,
 }
 
 const KINDS: [Kind; 3] = [Kind::Thread, Kind::Fiber, Kind::Coroutine];
-const WORDS: usize = 14;
+const WORDS: usize = 17;
 const NONE: u64 = u64::MAX;
 
 impl Ended {
@@ -45,6 +50,9 @@ impl Ended {
             calls: strand.calls,
             running: strand.running,
             suspended: strand.suspended,
+            children: strand.children,
+            born: strand.born,
+            died: strand.died(),
         }
     }
 
@@ -68,6 +76,9 @@ impl Ended {
             self.calls,
             self.running.0,
             self.suspended.0,
+            self.children.0,
+            self.born.0,
+            self.died.map_or(NONE, |died| died.0),
             name.map_or(NONE, |name| name.len() as u64),
         ];
         words
@@ -103,6 +114,9 @@ impl Ended {
             calls: word(10),
             running: Nanos(word(11)),
             suspended: Nanos(word(12)),
+            children: Nanos(word(13)),
+            born: Nanos(word(14)),
+            died: some(15).map(Nanos),
         })
     }
 
@@ -151,6 +165,9 @@ mod tests {
             calls: 0,
             running: Nanos(5),
             suspended: Nanos(0),
+            children: Nanos(3),
+            born: Nanos(2),
+            died: None,
         };
         let full = Ended {
             uuid: (3 << 40) + 12,
@@ -160,6 +177,7 @@ mod tests {
             entry: Some((Addr(0x5555_0010), Nanos(7))),
             parent: Some(1),
             resumer: Some(2),
+            died: Some(Nanos(9)),
             ..bare.clone()
         };
         let unnamed = Ended {

@@ -61,13 +61,13 @@ pub struct Wanted<'a> {
 
 /// Has `write` make a file of the tracks of the strands that are wanted, with their calls. The
 /// decoder's result is returned without its sinks.
-pub fn with<T>(
+pub fn with(
     trace: &Trace,
     names: &mut Names<'_>,
     wanted: Wanted<'_>,
     spill: &Spill,
-    write: impl FnOnce(&mut Names<'_>, Tracks<'_>) -> anyhow::Result<T>,
-) -> anyhow::Result<(T, Written, Decoded<()>)> {
+    write: impl FnOnce(&mut Names<'_>, Tracks<'_>) -> anyhow::Result<()>,
+) -> anyhow::Result<(Written, Decoded<()>)> {
     let Wanted {
         mut selection,
         mut filter,
@@ -127,14 +127,14 @@ pub fn with<T>(
             events: rows.pen.events,
         });
     }
-    let result = write(names, tracks)?;
+    write(names, tracks)?;
     let decoded = Decoded {
         sinks: Vec::new(),
         unresolved: decoded.unresolved,
         loose: decoded.loose,
         remarks: decoded.remarks,
     };
-    Ok((result, written, decoded))
+    Ok((written, decoded))
 }
 
 impl<'a> Tracks<'a> {
