@@ -9,6 +9,7 @@ mod diff;
 mod disturbed;
 mod export;
 mod filters;
+mod firefox;
 mod flags;
 mod graph;
 mod layers;

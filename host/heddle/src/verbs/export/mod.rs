@@ -2,6 +2,7 @@
 
 mod chrome;
 mod destination;
+mod firefox;
 mod folded;
 mod json;
 mod json_text;
@@ -26,7 +27,7 @@ use spill::Spill;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use tracks::Wanted;
+use tracks::{Tracks, Wanted};
 use written::Written;
 
 /// Arguments of `heddle export`.
@@ -59,6 +60,8 @@ enum Format {
     Perfetto,
     /// Chrome's trace events, for chrome://tracing, Perfetto and speedscope: the same, larger
     Chrome,
+    /// Firefox Profiler's processed profile, for https://profiler.firefox.com: a row a strand
+    Firefox,
     /// A line a stack with its nanoseconds, for speedscope, inferno and flamegraph.pl
     Folded,
     /// A flame graph, for any browser
@@ -73,6 +76,7 @@ impl Format {
         match self {
             Format::Perfetto => ".perfetto-trace",
             Format::Chrome => ".events.json",
+            Format::Firefox => ".firefox.json",
             Format::Folded => ".folded",
             Format::Svg => ".svg",
             Format::Json => ".jsonl",
@@ -86,6 +90,7 @@ impl Format {
             Format::Chrome => {
                 "open it at https://ui.perfetto.dev, chrome://tracing or https://speedscope.app"
             }
+            Format::Firefox => "open it at https://profiler.firefox.com",
             Format::Folded => {
                 "open it at https://speedscope.app, or draw it: inferno-flamegraph FILE > FILE.svg"
             }
@@ -154,7 +159,7 @@ fn write(
     match args.format {
         Format::Folded => return stacks(names, folded::As::Text, out),
         Format::Svg => return stacks(names, folded::As::Svg, out),
-        Format::Perfetto | Format::Chrome | Format::Json => {}
+        Format::Perfetto | Format::Chrome | Format::Firefox | Format::Json => {}
     }
     let spill = Spill::new(beside)?;
     let selection = Selection::new(trace, &args.strands);
@@ -166,18 +171,30 @@ fn write(
         let wanted = Wanted {
             selection,
             filter,
-            deepest: tracks::DEEPEST,
-        };
-        tracks::with(
-            trace,
-            &mut names,
-            wanted,
-            &spill,
-            |names, tracks| match args.format {
-                Format::Chrome => chrome::write(trace, names, tracks, out),
-                _ => perfetto::write(trace, names, tracks, out),
+            deepest: match args.format {
+                Format::Firefox => u64::MAX,
+                _ => tracks::DEEPEST,
             },
-        )?
+        };
+        let mut more = 0;
+        let write = |names: &mut Names<'_>, tracks: Tracks<'_>| {
+            match args.format {
+                Format::Chrome => chrome::write(trace, names, tracks, out)?,
+                Format::Firefox => more = firefox::write(trace, names, tracks, &spill, out)?,
+                _ => perfetto::write(trace, names, tracks, out)?,
+            }
+            Ok(())
+        };
+        let (mut written, decoded) = tracks::with(trace, &mut names, wanted, &spill, write)?;
+        if more > 0 {
+            written.strands -= more;
+            notes::warning(format_args!(
+                "{} left out: Firefox Profiler has a row for each, and here are {}; choose some: --strand N, --thread N, -F FUNCTION",
+                were(more, "strand"),
+                firefox::MOST
+            ));
+        }
+        (written, decoded)
     };
     anyhow::ensure!(
         written.strands > 0 || args.strands.is_empty() || !args.filter.is_empty(),

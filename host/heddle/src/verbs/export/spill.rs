@@ -94,13 +94,21 @@ impl Stream<'_> {
     }
 
     /// Gives all bytes to `take`, some records at a time.
-    pub fn read(self, mut take: impl FnMut(&[u8]) -> anyhow::Result<()>) -> anyhow::Result<()> {
+    pub fn read(mut self, take: impl FnMut(&[u8]) -> anyhow::Result<()>) -> anyhow::Result<()> {
+        if let Some(error) = self.failed.take() {
+            return Err(error).with_context(|| told(&self.spill.directory));
+        }
+        self.each(take)
+    }
+
+    /// The same, of a stream that will be read again.
+    pub fn each(&self, mut take: impl FnMut(&[u8]) -> anyhow::Result<()>) -> anyhow::Result<()> {
         let told = || told(&self.spill.directory);
-        if let Some(error) = self.failed {
-            return Err(error).with_context(told);
+        if let Some(error) = &self.failed {
+            return Err(anyhow::anyhow!("{error}")).with_context(told);
         }
         let mut bytes = Vec::new();
-        for (at, length) in self.extents {
+        for &(at, length) in &self.extents {
             bytes.resize(length, 0);
             let read = self.spill.file.read_exact_at(&mut bytes, at);
             read.with_context(told)?;
