@@ -69,6 +69,8 @@ enum Verb {
     Info(verbs::info::Args),
     /// Print the compiler flags that make a program recordable
     Flags(verbs::flags::Args),
+    /// Say what keeps a program from being recorded well, and what to do
+    Doctor(verbs::doctor::Args),
     /// Print what completes this command's words in a shell
     Completions(verbs::completions::Args),
 }
@@ -110,6 +112,7 @@ pub fn run() -> ExitCode {
         Verb::Advise(args) => verbs::advise::run(args),
         Verb::Info(args) => verbs::info::run(args),
         Verb::Flags(args) => verbs::flags::run(args),
+        Verb::Doctor(args) => verbs::doctor::run(&args),
         Verb::Completions(args) => verbs::completions::run(&args, command()),
     };
     result.unwrap_or_else(|error| {

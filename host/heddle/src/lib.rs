@@ -13,6 +13,7 @@ mod names;
 mod notes;
 mod output;
 mod paths;
+mod preparing;
 mod sched;
 mod screen;
 mod strand_list;

@@ -4,6 +4,7 @@ use crate::carried::Carried;
 use crate::enter_calls::EnterCalls;
 use crate::lines::{Lines, SourceLine};
 use crate::signal_return::signal_returns;
+use crate::table::Hooks;
 use crate::tail_jumps::{TailJump, tail_jumps};
 use crate::{
     CoroutinePart, FoundValues, SymbolTable, ValuesWanted, coroutine_part, coroutines, files,
@@ -271,6 +272,15 @@ impl Images {
                 .ok()
                 .and_then(|bytes| SymbolTable::asks_for_hooks(&bytes))
                 .unwrap_or(true)
+    }
+
+    /// By which ways in the functions of the file that `module` was mapped from call hooks. None of
+    /// a file that cannot be read.
+    pub fn hooks(&self, module: &Module) -> Hooks {
+        let bytes = files::map(&module.path).ok();
+        bytes
+            .and_then(|bytes| SymbolTable::hooks_of(&bytes))
+            .unwrap_or_default()
     }
 
     /// Where in the source the instruction at `address` is, in the traced process, as far as debug

@@ -32,6 +32,6 @@ pub use images::{Images, Warning};
 pub use lines::SourceLine;
 pub use resolver::{Location, Resolver, printable};
 pub use short::{short_name, short_path};
-pub use table::{ParseError, SymbolTable};
+pub use table::{Hooks, ParseError, SymbolTable};
 pub use tail_jumps::TailJump;
 pub use values::{FoundValues, ValuesWanted};

@@ -125,6 +125,19 @@ impl SymbolTable {
         Some(calls_hooks(&file))
     }
 
+    /// By which ways in the functions of an ELF file with these bytes call hooks; `None` if it is
+    /// none.
+    pub(crate) fn hooks_of(bytes: &[u8]) -> Option<Hooks> {
+        let file = ElfFile64::<object::Endianness>::parse(bytes).ok()?;
+        let mut hooks = Hooks::default();
+        for symbol in file.dynamic_symbols().filter(ObjectSymbol::is_undefined) {
+            let name = symbol.name().unwrap_or_default();
+            hooks.functions |= name.starts_with(FUNCTIONS);
+            hooks.entry |= name.starts_with(ENTRY);
+        }
+        Some(hooks)
+    }
+
     /// [`SymbolTable::build_id`] of an ELF file's bytes alone.
     pub(crate) fn build_id_of(bytes: &[u8]) -> Option<String> {
         let file = ElfFile64::<object::Endianness>::parse(bytes).ok()?;
@@ -384,9 +397,22 @@ fn uses_cpp_heap<H: FileHeader>(file: &ElfFile<'_, H>) -> bool {
         .any(|symbol| symbol.is_undefined() && symbol.name().is_ok_and(is_of_heap))
 }
 
+/// What the names of hooks begin with: of `-finstrument-functions`, and of `heddle/return.h`.
+const FUNCTIONS: &str = "__cyg_profile_func_";
+const ENTRY: &str = "__heddle_";
+
+/// The ways in by which functions of a file call hooks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Hooks {
+    /// `-finstrument-functions`.
+    pub functions: bool,
+    /// `-mfentry -minstrument-return=call`.
+    pub entry: bool,
+}
+
 /// Whether this is a hook of `-finstrument-functions` or of `heddle/return.h`.
 fn is_hook(name: &str) -> bool {
-    name.starts_with("__cyg_profile_func_") || name.starts_with("__heddle_")
+    name.starts_with(FUNCTIONS) || name.starts_with(ENTRY)
 }
 
 /// The addresses of the sections that hold code, in order and without overlaps.

@@ -42,6 +42,11 @@ impl Look {
         }
     }
 
+    /// Columns of the terminal; `None`: lines may have any length.
+    pub fn width(&self) -> Option<usize> {
+        self.width
+    }
+
     /// Which of the columns are shown, so that `rest` characters are left behind them: those that
     /// `less` names, in this order, are given up first.
     pub fn columns<const N: usize>(

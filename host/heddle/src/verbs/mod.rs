@@ -5,6 +5,7 @@ pub mod advise;
 pub mod check;
 pub mod completions;
 pub mod diff;
+pub mod doctor;
 pub mod export;
 pub mod flags;
 pub mod graph;

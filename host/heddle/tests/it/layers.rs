@@ -46,7 +46,7 @@ const HEDDLE: Layers = &[
         "notes",
         "output",
     ],
-    &["names", "screen", "strand_name", "trace_arg"],
+    &["names", "preparing", "screen", "strand_name", "trace_arg"],
     &["values"],
     &["filter"],
     &[
@@ -64,6 +64,7 @@ const HEDDLE: Layers = &[
         "verbs::check",
         "verbs::completions",
         "verbs::diff",
+        "verbs::doctor",
         "verbs::export",
         "verbs::flags",
         "verbs::graph",

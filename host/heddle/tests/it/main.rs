@@ -7,6 +7,7 @@ mod common;
 mod coroutines;
 mod diff;
 mod disturbed;
+mod doctor;
 mod export;
 mod filters;
 mod firefox;

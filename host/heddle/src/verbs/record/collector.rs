@@ -1,8 +1,8 @@
 //! The thread that moves full blocks out of the program's buffers while processors are idle.
 
 use super::directory::Opened;
-use super::failure::Failure;
 use crate::notes;
+use crate::preparing::failure::Failure;
 use heddle_trace_file::{Claim, Collected, Collector, Error};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

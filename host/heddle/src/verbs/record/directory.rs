@@ -1,7 +1,7 @@
 //! The directory that a new trace goes into.
 
-use super::failure::Failure;
 use crate::notes::note;
+use crate::preparing::failure::Failure;
 use heddle_trace_file::{Claim, Error, is_begun, is_trace};
 use rustix::fs::{AtFlags, Dir, Mode, OFlags, openat, unlinkat};
 use rustix::path::Arg;

@@ -2,13 +2,10 @@
 
 mod collector;
 mod directory;
-mod failure;
 mod filtering;
-mod library;
 mod modes;
 mod planning;
 mod preview;
-mod program;
 mod run;
 mod switches;
 mod valuing;
@@ -17,8 +14,9 @@ use crate::coroutine_calls::{ClangModules, Count};
 use crate::file_limit;
 use crate::names::printable;
 use crate::notes::{counted, error, note, quoted, reasons, warning, were};
+use crate::preparing::failure::Failure;
+use crate::preparing::{library, program};
 use directory::{Opened, Prepared};
-use failure::Failure;
 use heddle_calls::{Profile, Source, Workers};
 use heddle_trace_file::{Collected, Error, Process, Thread, Trace};
 use std::ffi::OsString;

@@ -1,11 +1,11 @@
 //! Plans (docs/trace-format.md): the library in the traced program asks `heddle record` which
 //! functions the user's patterns mean, and where coroutines have their frames.
 
-use super::failure::Failure;
 use super::filtering::{Options, Search};
 use super::valuing::{self, Valuing};
 use crate::names::printable;
 use crate::notes::warning;
+use crate::preparing::failure::Failure;
 use heddle_symbols::Images;
 use heddle_trace_file::{Error, Kinds, Module, ModulePlan, PlanRange, Planner, Recipe, ValueSite};
 use std::collections::HashMap;

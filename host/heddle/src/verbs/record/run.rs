@@ -4,7 +4,7 @@
 //! only must not die of it, as we have to finish the trace. A signal sent to us alone (`kill PID`,
 //! a job scheduler) is passed on.
 
-use super::failure::Failure;
+use crate::preparing::failure::Failure;
 use libc::c_int;
 use std::io;
 use std::process::{Command, ExitStatus};

@@ -7,7 +7,7 @@
 
 mod perf;
 
-use super::failure::Failure;
+use crate::preparing::failure::Failure;
 use crate::notes;
 use heddle_trace_file::{Claim, Refusal, SwitchWriter};
 use perf::Event;

@@ -1,0 +1,9 @@
+//! What must be right before a program is recorded: the compiler and its flags, the program's file,
+//! the recorder's library.
+
+pub mod compiler;
+pub mod failure;
+pub mod header;
+pub mod library;
+pub mod modules;
+pub mod program;
