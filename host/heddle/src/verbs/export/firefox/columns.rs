@@ -1,6 +1,6 @@
 //! A table of the profile: an object with an array for each column.
 
-use crate::verbs::export::json_text::in_units;
+use crate::verbs::export::json_text::{in_units, number};
 use std::io::{self, Write};
 
 /// Writes `"name":{"length":…` and then columns.
@@ -27,10 +27,14 @@ impl<'a> Table<'a> {
         cells: impl FnOnce(&mut Cells<'_>) -> anyhow::Result<()>,
     ) -> anyhow::Result<()> {
         write!(self.out, ",\"{name}\":[")?;
-        cells(&mut Cells {
+        let mut column = Cells {
             out: self.out,
-            first: true,
-        })?;
+            bytes: Vec::new(),
+        };
+        cells(&mut column)?;
+        // The last comma is one too many.
+        let cells = column.bytes.len().saturating_sub(1);
+        column.out.write_all(&column.bytes[..cells])?;
         Ok(self.out.write_all(b"]")?)
     }
 
@@ -50,33 +54,45 @@ impl<'a> Table<'a> {
 /// A column that is being written.
 pub struct Cells<'a> {
     out: &'a mut dyn Write,
-    first: bool,
+    /// Cells that are not written yet, a comma behind each; never none, once there is one.
+    bytes: Vec<u8>,
 }
+
+/// Bytes that are written at once.
+const PIECE: usize = 64 << 10;
 
 impl Cells<'_> {
     /// Appends a cell, in JSON.
     pub fn push(&mut self, json: &[u8]) -> anyhow::Result<()> {
-        if !std::mem::take(&mut self.first) {
-            self.out.write_all(b",")?;
-        }
-        Ok(self.out.write_all(json)?)
+        self.cell(|bytes| bytes.extend_from_slice(json))
     }
 
     /// Appends a number, or null.
-    pub fn number(&mut self, number: Option<u64>) -> anyhow::Result<()> {
-        match number {
-            Some(number) => self.push(itoa::Buffer::new().format(number).as_bytes()),
-            None => self.push(b"null"),
-        }
+    #[inline]
+    pub fn number(&mut self, value: Option<u64>) -> anyhow::Result<()> {
+        self.cell(|bytes| match value {
+            Some(value) => number(bytes, value),
+            None => bytes.extend_from_slice(b"null"),
+        })
     }
 
     /// Appends nanoseconds as milliseconds, or null.
+    #[inline]
     pub fn millis(&mut self, nanos: Option<u64>) -> anyhow::Result<()> {
-        let mut bytes = Vec::new();
-        match nanos {
-            Some(nanos) => in_units(&mut bytes, nanos, 6),
+        self.cell(|bytes| match nanos {
+            Some(nanos) => in_units(bytes, nanos, 6),
             None => bytes.extend_from_slice(b"null"),
+        })
+    }
+
+    #[inline]
+    fn cell(&mut self, write: impl FnOnce(&mut Vec<u8>)) -> anyhow::Result<()> {
+        if self.bytes.len() >= PIECE {
+            self.out.write_all(&self.bytes)?;
+            self.bytes.clear();
         }
-        self.push(&bytes)
+        write(&mut self.bytes);
+        self.bytes.push(b',');
+        Ok(())
     }
 }
