@@ -34,6 +34,8 @@ fn a_diff_tells_changes_from_noise_and_fails_where_it_is_asked_to() {
         ("b", 1010, 100),
         ("c", 1500, 100),
         ("d", 1000, 150),
+        // Each call is slower by what is noise, and there are some more.
+        ("e", 1030, 108),
     ] {
         timed(&path.join(name), &program, time, calls);
     }
@@ -76,9 +78,17 @@ fn a_diff_tells_changes_from_noise_and_fails_where_it_is_asked_to() {
     assert_eq!(diff(&["a", "c", "--fail-if-slower", "60"]).0, 0);
     let (_, text, _) = diff(&["c", "a"]);
     assert!(of(&text, " A()").contains(" faster "), "{text}");
-    let (code, text, _) = diff(&["a", "d", "--fail-if-slower", "40"]);
+    let (code, text, said) = diff(&["a", "d", "--fail-if-slower", "40"]);
     assert!(of(&text, " A()").contains(" more calls "), "{text}");
     assert_eq!(code, 3);
+    let made = "more than 40 %: `A()` was called 150 times, and 100 before";
+    assert!(said.contains(made), "{said}");
+    // That a whole run was slower is not the calls' number.
+    let (code, text, said) = diff(&["a", "e", "--fail-if-slower", "10"]);
+    assert!(of(&text, " A()").contains("+11.2 % "), "{text}");
+    assert!(of(&text, " A()").contains(" more calls "), "{text}");
+    assert_eq!(code, 0, "{said}");
+    assert_eq!(diff(&["a", "e", "--fail-if-slower", "7"]).0, 3);
     let (_, csv, _) = diff(&["a", "c", "--format", "csv", "-n", "1"]);
     assert!(
         csv.ends_with(",slower,A()\n") && csv.lines().count() == 2,

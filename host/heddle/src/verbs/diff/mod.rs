@@ -9,7 +9,7 @@ use crate::filter::FilterArgs;
 use crate::names::NamesArg;
 use crate::trace_arg::Unpacking;
 use crate::{notes, output, screen};
-use row::Row;
+use row::{Row, What};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -70,12 +70,17 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let Some(worst) = slower.first() else {
         return Ok(ExitCode::SUCCESS);
     };
+    let how = match worst.what {
+        What::More => format!(
+            "was called {} times, and {} before",
+            worst.calls[1], worst.calls[0]
+        ),
+        _ => format!("took {}, and {} before", worst.own[1], worst.own[0]),
+    };
     notes::error(format_args!(
-        "{} slower by more than {most} %: `{}` took {}, and {} before",
+        "{} slower by more than {most} %: `{}` {how}",
         notes::are(slower.len() as u64, "function"),
-        worst.function,
-        worst.own[1],
-        worst.own[0]
+        worst.function
     ));
     Ok(ExitCode::from(3))
 }

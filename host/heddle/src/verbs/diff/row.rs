@@ -85,11 +85,14 @@ impl Row {
     }
 
     /// The change that is no noise and makes the program slower, in percent; a new function's is
-    /// without bounds.
+    /// without bounds. Of a function that has more calls, it is their number: how long each took is
+    /// noise, and may be that of the whole run.
     pub fn slower_by(&self) -> Option<f64> {
         match self.what {
-            What::Slower | What::More if self.change() > 0 => {
-                Some(self.percent().unwrap_or(f64::INFINITY))
+            What::Slower if self.change() > 0 => Some(self.percent().unwrap_or(f64::INFINITY)),
+            What::More => {
+                let [before, after] = self.calls.map(|calls| calls as f64);
+                Some((after - before) * 100.0 / before)
             }
             What::New => Some(f64::INFINITY),
             _ => None,
