@@ -9,6 +9,7 @@ use anstyle::Style;
 use cut::Cut;
 use pager::Pager;
 use rustix::termios::tcgetwinsize;
+use std::borrow::Cow;
 use std::fmt;
 use std::io::{self, IsTerminal, Write};
 
@@ -23,6 +24,11 @@ pub const SUBJECT: Style = anstyle::AnsiColor::Cyan.on_default();
 /// What got worse, and what got better.
 pub const WORSE: Style = anstyle::AnsiColor::Red.on_default();
 pub const BETTER: Style = anstyle::AnsiColor::Green.on_default();
+
+/// What stands behind the name of a coroutine's part.
+const PARTS: [&str; 3] = [" [resume]", " [destroy]", " [cleanup]"];
+/// Characters of a name that are left at least.
+const LEAST: usize = 8;
 
 /// How a result looks.
 #[derive(Clone, Copy, Debug, Default)]
@@ -45,6 +51,22 @@ impl Look {
     /// Columns of the terminal; `None`: lines may have any length.
     pub fn width(&self) -> Option<usize> {
         self.width
+    }
+
+    /// A function's name, where so many columns of its line are others'. If it has no room, it is
+    /// cut before what says which part of a coroutine it is: `echo(tcp::socke… [resume]`.
+    pub fn fit<'t>(&self, name: &'t str, others: usize) -> Cow<'t, str> {
+        let part = PARTS.iter().find(|part| name.ends_with(*part));
+        let (Some(width), Some(part)) = (self.width, part) else {
+            return name.into();
+        };
+        let room = width.saturating_sub(others);
+        if name.chars().count() <= room {
+            return name.into();
+        }
+        let kept = room.saturating_sub(part.len() + 1).max(LEAST);
+        let name: String = name[..name.len() - part.len()].chars().take(kept).collect();
+        format!("{name}…{part}").into()
     }
 
     /// Which of the columns are shown, so that `rest` characters are left behind them: those that
@@ -135,6 +157,26 @@ mod tests {
         assert_eq!(shown(Some(49)), [true, false, true]);
         assert_eq!(shown(Some(39)), [false, false, true]);
         assert_eq!(shown(Some(1)), [false, false, true]);
+    }
+
+    #[test]
+    fn a_name_that_has_no_room_keeps_which_part_of_a_coroutine_it_is() {
+        let fit = |name, others, width| {
+            let look = Look {
+                color: false,
+                width,
+            };
+            look.fit(name, others).into_owned()
+        };
+        let name = "echo(tcp::socket) [resume]";
+        assert_eq!(fit(name, 100, None), name);
+        assert_eq!(fit(name, 4, Some(30)), name);
+        assert_eq!(fit(name, 5, Some(30)), "echo(tcp::socke… [resume]");
+        assert_eq!(fit(name, 40, Some(30)), "echo(tcp… [resume]");
+        assert_eq!(
+            fit("long_name_of_a_function()", 20, Some(30)),
+            "long_name_of_a_function()"
+        );
     }
 
     #[test]

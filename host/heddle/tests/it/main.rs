@@ -19,5 +19,6 @@ mod makers;
 mod new;
 mod reopened;
 mod strands;
+mod terminal;
 mod tracing;
 mod viewing;

@@ -168,7 +168,8 @@ impl<'a> Table<'a> {
         let indent = 2 * depth;
         for node in &nodes[..shown] {
             let (total, own) = (node.total.to_string(), node.own.to_string());
-            let (calls, name) = (node.calls, &node.name);
+            let calls = node.calls;
+            let name = self.look.fit(&node.name, 38 + indent);
             writeln!(
                 self.out,
                 "{total:>12}{own:>12}{calls:>12}  {:indent$}{name}",

@@ -7,8 +7,8 @@
 
 mod perf;
 
-use crate::preparing::failure::Failure;
 use crate::notes;
+use crate::preparing::failure::Failure;
 use heddle_trace_file::{Claim, Refusal, SwitchWriter};
 use perf::Event;
 use std::io;

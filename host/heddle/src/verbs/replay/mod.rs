@@ -102,9 +102,9 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     };
     let mut told = None;
     screen::show(|out, look| {
-        let mut tree = Tree::new(style);
+        let mut tree = Tree::new(style, *look);
         if args.format == Format::Tree {
-            tree.heading(out, look)?;
+            tree.heading(out)?;
         }
         let each = |names: &mut Names<'_>, place, label: &str, step: Step<'_>| {
             match (step, args.format) {

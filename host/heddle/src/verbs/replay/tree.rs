@@ -12,22 +12,27 @@ const DEEPEST: usize = 50;
 /// Prints lines. The latest enter waits until it is known whether the next event is its exit.
 pub struct Tree {
     style: Style,
+    look: Look,
+    /// Columns of the line before the function's name.
+    taken: usize,
     waiting: Option<(Line, String)>,
 }
 
 impl Tree {
     /// No event yet.
-    pub fn new(style: Style) -> Self {
+    pub fn new(style: Style, look: Look) -> Self {
         Tree {
             style,
+            look,
+            taken: 0,
             waiting: None,
         }
     }
 
     /// The columns.
-    pub fn heading(&mut self, out: &mut dyn Write, look: &Look) -> io::Result<()> {
+    pub fn heading(&mut self, out: &mut dyn Write) -> io::Result<()> {
         let heading = format!("{:>11}  thread or strand, call", "took");
-        writeln!(out, "{}", look.paint(HEADING, heading))
+        writeln!(out, "{}", self.look.paint(HEADING, heading))
     }
 
     /// Takes an enter or an exit.
@@ -89,7 +94,7 @@ impl Tree {
     }
 
     fn begin(
-        &self,
+        &mut self,
         out: &mut dyn Write,
         took: Option<Nanos>,
         label: &str,
@@ -101,6 +106,8 @@ impl Tree {
         }
         let indent = 2 * depth.min(DEEPEST);
         write!(out, "  {label}  {:indent$}", "")?;
+        // The brace behind it is a part of the call.
+        self.taken = 11 + 2 + label.chars().count() + 2 + indent + 2;
         match depth > DEEPEST {
             true => write!(out, "({depth}) "),
             false => Ok(()),
@@ -124,6 +131,7 @@ impl Tree {
             return out.write_all(b"?");
         };
         let name = self.style.name(location);
+        let name = self.look.fit(name, self.taken);
         out.write_all(name.as_bytes())?;
         // C's names are without brackets.
         if location.known && !name.contains('(') {

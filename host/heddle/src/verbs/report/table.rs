@@ -35,7 +35,8 @@ pub fn print(out: &mut dyn Write, look: &Look, rows: &[Row], length: Length) -> 
                 write!(out, "{:>WIDTH$}", row.shown(*column))?;
             }
         }
-        writeln!(out, "  {}", row.title(length))?;
+        let taken = WIDTH * shown.iter().filter(|shown| **shown).count() + 2;
+        writeln!(out, "  {}", look.fit(&row.title(length), taken))?;
     }
     Ok(())
 }

@@ -284,6 +284,9 @@ fn processors(out: &mut dyn Write, look: &Look, split: &Split) -> io::Result<()>
     Ok(())
 }
 
+/// Columns of the time behind a call.
+const TOOK: usize = 12;
+
 /// How often, what, and how long the shortest and the longest took.
 fn print_items(
     out: &mut dyn Write,
@@ -293,16 +296,18 @@ fn print_items(
     depth: usize,
 ) -> io::Result<()> {
     for item in items {
-        write!(out, "{:indent$}", "", indent = 2 * (depth + 2))?;
+        let indent = 2 * (depth + 2);
+        write!(out, "{:indent$}", "")?;
         let times = match item.times {
             (1, 1) => String::new(),
             (low, high) if low == high => format!("\u{d7}{low} "),
             (low, high) => format!("\u{d7}{low}–{high} "),
         };
+        let taken = indent + times.chars().count() + TOOK;
         write!(out, "{}", look.paint(SUBJECT, times))?;
         let label = item.label.and_then(|label| labels.get(label as usize));
         match label {
-            Some(Label::Call(name)) => write!(out, "{name}")?,
+            Some(Label::Call(name)) => write!(out, "{}", look.fit(name, taken))?,
             Some(Label::Suspended(what)) => write!(out, "{}", look.paint(WAITING, what))?,
             None => write!(out, "{}", look.paint(FAINT, "loop"))?,
         }
