@@ -1,6 +1,6 @@
 //! The command line: which verb, and what its end means to the shell.
 
-use crate::{cut_short, file_limit, filter, notes, verbs};
+use crate::{cut_short, file_limit, filter, notes, progress, verbs};
 use clap::{Command, CommandFactory, Parser, Subcommand};
 use std::process::ExitCode;
 
@@ -115,6 +115,7 @@ pub fn run() -> ExitCode {
         Verb::Doctor(args) => verbs::doctor::run(&args),
         Verb::Completions(args) => verbs::completions::run(&args, command()),
     };
+    progress::end();
     result.unwrap_or_else(|error| {
         notes::error(format_args!("{error:#}"));
         ExitCode::from(if error.is::<filter::Usage>() { 2 } else { 1 })

@@ -14,6 +14,7 @@ mod notes;
 mod output;
 mod paths;
 mod preparing;
+mod progress;
 mod sched;
 mod screen;
 mod strand_list;

@@ -1,5 +1,6 @@
 //! What is said on stderr beside the result.
 
+use crate::progress;
 use heddle_calls::Loose;
 use heddle_strands::Unresolved;
 use heddle_trace_file::{Damages, Error, Process, Refusal, Remarks, Trace, Uncertainty, Why};
@@ -10,6 +11,7 @@ use std::path::Path;
 /// Writes a line to standard error. One that cannot be written (a full disk, a closed reader) is
 /// lost: the result does not depend on it, nor may a traced program. `eprintln!` would panic.
 fn say(line: impl Display) {
+    let _aside = progress::aside();
     let _ = writeln!(anstream::stderr(), "{line}");
 }
 

@@ -1,6 +1,7 @@
 //! Results go to stdout.
 
-use std::io::{self, BufWriter, ErrorKind, Write};
+use crate::progress;
+use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// Whether we were started without a standard output (`>&-`). Rust puts /dev/null in its place
@@ -28,6 +29,9 @@ pub fn print(write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>) -> anyhow
         !CLOSED.load(Relaxed),
         "standard output: closed (`>&-`); to throw the result away: > /dev/null"
     );
+    if io::stdout().is_terminal() {
+        progress::end();
+    }
     print_to(Stdout(io::stdout().lock()), write)
 }
 

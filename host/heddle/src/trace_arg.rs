@@ -1,6 +1,6 @@
 //! The argument that most verbs share.
 
-use crate::notes;
+use crate::{notes, progress};
 use anyhow::Context;
 use heddle_trace_file::{Error, Trace};
 use std::path::{Path, PathBuf};
@@ -29,6 +29,7 @@ impl Unpacking {
     pub fn open(&self, path: &Path) -> Result<Trace, Error> {
         let trace = Trace::open_within(path, self.max_size)?;
         notes::missing(&trace);
+        progress::reads(&trace);
         Ok(trace)
     }
 }

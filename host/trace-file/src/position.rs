@@ -2,6 +2,7 @@
 
 use crate::layout::{TICKS_BITS, head, kind};
 use crate::run::RunPlace;
+use crate::so_far::count_read;
 use crate::store::{RELEASED, Source, Store};
 use crate::{CoroutineFrame, Error};
 use zerocopy::FromBytes;
@@ -137,6 +138,7 @@ impl<'a> Position<'a> {
         };
         let record = run.record(self.store)?;
         let (source, bytes) = run.records(self.store);
+        count_read(bytes.len());
         self.next += 1;
         self.source = Some(source);
         self.rest = <[U64]>::ref_from_bytes(bytes).unwrap_or_default();

@@ -4,7 +4,7 @@
 mod cut;
 mod pager;
 
-use crate::output;
+use crate::{output, progress};
 use anstyle::Style;
 use cut::Cut;
 use pager::Pager;
@@ -119,6 +119,7 @@ pub fn show(write: impl FnOnce(&mut dyn Write, &Look) -> anyhow::Result<()>) -> 
         let look = Look { color, width: None };
         return output::print(|out| write(out, &look));
     }
+    progress::end();
     let columns = tcgetwinsize(&stdout).map_or(0, |size| usize::from(size.ws_col));
     let width = if columns > 0 { columns } else { 80 };
     let look = Look {

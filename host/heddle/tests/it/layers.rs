@@ -38,6 +38,7 @@ const STRANDS: Layers = &[
 ];
 
 const HEDDLE: Layers = &[
+    &["progress"],
     &[
         "cells",
         "cut_short",

@@ -10,9 +10,14 @@ use std::process::{Command, Output, Stdio};
 /// Runs `heddle` with these words on a terminal.
 fn on_terminal(directory: &Path, words: &str, pager: Option<&str>) -> (i32, String) {
     let heddle = env!("CARGO_BIN_EXE_heddle");
+    shell_on_terminal(directory, &format!("{heddle} {words}"), pager)
+}
+
+/// Runs a shell's command there.
+fn shell_on_terminal(directory: &Path, line: &str, pager: Option<&str>) -> (i32, String) {
     let mut script = Command::new("script");
     script
-        .args(["-qec", &format!("{heddle} {words}"), "/dev/null"])
+        .args(["-qec", line, "/dev/null"])
         .current_dir(directory)
         .stdin(Stdio::null())
         .env("TERM", "xterm")
@@ -131,4 +136,52 @@ fn which_part_of_a_coroutine_a_function_is_stays_in_a_line_of_80_columns() {
     // Where no width bounds it, it is whole.
     let (_, text) = on_terminal(path, "report | cat", None);
     assert!(text.contains(&format!("{long}(int) [resume]")), "{text}");
+}
+
+#[test]
+fn long_work_shows_how_far_it_is_on_a_terminal_and_nowhere_else() {
+    let (directory, _program) = abc();
+    let path = directory.path();
+    let reading = "\r\u{1b}[Kheddle: reading heddle.trace: 0 %";
+    let now = |words: &str| {
+        let heddle = env!("CARGO_BIN_EXE_heddle");
+        let words = words.replace("heddle ", &format!("HEDDLE_PROGRESS=now {heddle} "));
+        let (code, text) = shell_on_terminal(path, &words, Some("cat"));
+        assert_eq!(code, 0, "{words}: {text}");
+        text
+    };
+    // It is gone before anything else is said, on either stream.
+    for words in [
+        "heddle report",
+        "heddle replay",
+        "heddle replay >file",
+        "heddle export",
+    ] {
+        let text = now(words);
+        assert!(
+            text.starts_with(&format!("{reading}\r\u{1b}[K")),
+            "{words}: {text:?}"
+        );
+        assert_eq!(text.matches("reading").count(), 1, "{words}: {text:?}");
+    }
+    assert!(
+        !fs::read_to_string(path.join("file"))
+            .unwrap()
+            .contains("reading")
+    );
+    for words in [
+        "heddle report 2>said",
+        "heddle replay | cat",
+        "heddle replay | tail -n 1",
+    ] {
+        assert!(!now(words).contains("reading"), "{words}");
+    }
+    assert!(
+        !fs::read_to_string(path.join("said"))
+            .unwrap()
+            .contains("reading")
+    );
+    // Nobody waits a second for this.
+    let (_, text) = on_terminal(path, "report", Some("cat"));
+    assert!(!text.contains("reading"), "{text:?}");
 }

@@ -1,10 +1,10 @@
 //! Where an exported file goes.
 
 use super::unnamed::Unnamed;
-use crate::output;
+use crate::{output, progress};
 use anyhow::Context;
 use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 /// Bytes that go to a file at once.
@@ -40,7 +40,7 @@ fn to_file<T>(
 ) -> anyhow::Result<T> {
     let told = || path.display().to_string();
     let write = |file: &File, spill: &Path| -> anyhow::Result<T> {
-        let mut out = BufWriter::with_capacity(PIECE, file);
+        let mut out = BufWriter::with_capacity(PIECE, Counted(file));
         let exported = export(spill, &mut out)?;
         out.flush()?;
         Ok(exported)
@@ -62,4 +62,19 @@ fn to_file<T>(
     let exported = write(file.as_file(), directory).with_context(told)?;
     file.name(path).with_context(told)?;
     Ok(exported)
+}
+
+/// A file whose bytes are counted.
+struct Counted<'a>(&'a File);
+
+impl Write for Counted<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.0.write(bytes)?;
+        progress::wrote(written);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
 }
