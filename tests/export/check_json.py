@@ -44,9 +44,13 @@ def main(queries, exported, strands_path, replay_path):
     check(sorted(ends) == sorted((time,) for time, _ in exits), "exits that are not replay's")
     own = rows.execute("select count(*) from rows where row = 'call' and (self_ns > exit_ns - enter_ns or self_ns < 0)").fetchone()
     check(own == (0,), "calls with more time of their own than they took:", own)
+    parquet = f"{exported}.calls"
     for query in queries[1:]:
-        answer = rows.execute(query.replace("'heddle.trace.jsonl'", f"'{exported}'")).fetchall()
-        check(answer, "no answer to", query)
+        query = query.replace("'heddle.trace.jsonl'", f"'{exported}'").replace("'calls'", f"'{parquet}'")
+        check(rows.execute(query).fetchall(), "no answer to", query)
+    copied = rows.execute(f"select pid, strand, enter_ns from read_parquet('{parquet}/host=*/run=*/*.parquet') order by all").fetchall()
+    there = rows.execute("select pid, strand, enter_ns from rows where row = 'call' order by all").fetchall()
+    check(copied == there, "calls in Parquet:", len(copied))
     print(f"json: {len(strands)} strands, {len(calls)} calls, {len(queries) - 1} queries")
 
 
