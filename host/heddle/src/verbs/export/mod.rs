@@ -121,7 +121,17 @@ fn export(args: &Args) -> anyhow::Result<ExitCode> {
         Some(output) => output.clone(),
         None => args.trace.beside(args.format.ending())?,
     };
-    let written = destination::write(&output, |beside, out| write(args, &trace, beside, out))?;
+    let length = args.names.unwrap_or(match args.format {
+        Format::Svg => Length::Short,
+        _ => Length::Full,
+    });
+    let mut names = Names::new(&trace).of_length(length);
+    // What is wrong with it is not the file's fault.
+    let filter = Filter::new(&args.filter, &trace, &mut names)?;
+    let with = (names, filter);
+    let written = destination::write(&output, |beside, out| {
+        write(args, &trace, with, beside, out)
+    })?;
     let Some((written, decoded)) = written else {
         return Ok(ExitCode::SUCCESS);
     };
@@ -147,14 +157,10 @@ fn export(args: &Args) -> anyhow::Result<ExitCode> {
 fn write(
     args: &Args,
     trace: &Trace,
+    (mut names, filter): (Names<'_>, Option<Filter<'_>>),
     beside: &Path,
     out: &mut dyn Write,
 ) -> anyhow::Result<Exported> {
-    let length = args.names.unwrap_or(match args.format {
-        Format::Svg => Length::Short,
-        _ => Length::Full,
-    });
-    let mut names = Names::new(trace).of_length(length);
     let stacks = |names, what, out| folded::write(trace, names, &args.filter, what, out);
     match args.format {
         Format::Folded => return stacks(names, folded::As::Text, out),
@@ -163,7 +169,6 @@ fn write(
     }
     let spill = Spill::new(beside)?;
     let selection = Selection::new(trace, &args.strands);
-    let filter = Filter::new(&args.filter, trace, &mut names)?;
     let (written, decoded) = if args.format == Format::Json {
         let mut rows = json::Json::new(trace, out)?;
         tables::read(trace, &mut names, (selection, filter), &spill, &mut rows)?
