@@ -30,9 +30,10 @@ impl FrameTable {
     const NONE: u32 = u32::MAX;
     const LEAST: usize = 16;
 
-    /// Where the search for a frame begins. What `malloc` gives is at a multiple of 16, and frames of
-    /// one coroutine are often at equal distances: of a product with the golden ratio, the highest
-    /// bits lie evenly then (Knuth, The Art of Computer Programming 3, 6.4), and others do not.
+    /// Where the search for a frame begins. What `malloc` gives is at a multiple of 16, and frames
+    /// of one coroutine are often at equal distances: of a product with the golden ratio, the
+    /// highest bits lie evenly then (Knuth, The Art of Computer Programming 3, 6.4), and others do
+    /// not.
     fn home(&self, frame: Addr) -> usize {
         let mixed = (frame.0 >> 4).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         (mixed >> (u64::BITS - self.cells.len().trailing_zeros())) as usize

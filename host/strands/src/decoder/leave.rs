@@ -45,9 +45,9 @@ impl<S: Sink> Decoder<'_, S> {
         self.exit_slowly(context, function, sp, way, time)
     }
 
-    /// Whether the innermost call on `stack`, which the thread runs, is what ends at `sp`, though it
-    /// was not entered with that: what [`Self::exit_slowly`] would find on the thread's own stack,
-    /// where most hooks are tail-called.
+    /// Whether the innermost call on `stack`, which the thread runs, is what ends at `sp`, though
+    /// it was not entered with that: what [`Self::exit_slowly`] would find on the thread's own
+    /// stack, where most hooks are tail-called.
     #[inline]
     fn is_innermost_on_own(&self, context: usize, stack: u32, sp: u64, way: Way) -> bool {
         let map = self.running.map();
