@@ -39,7 +39,7 @@ void deadlocks() {
   s.run();
 }
 
-// Nobody closes the channel.
+// A strand waits for a channel that nobody closes.
 void waits_for_more() {
   scheduler s;
   channel<int> numbers(8, "numbers");

@@ -98,8 +98,8 @@ task<> serve_all(scheduler& s, const io::listener& door, counts& count) {
 
 // ---- its clients -------------------------------------------------------------------------------
 
-// Asks a hundred questions. On a busy machine the server may take it for a silent client in between
-// and hang up; then it connects again.
+// A client asks a hundred questions. On a busy machine the server may take it for a silent one in
+// between and hang up; then it connects again.
 task<int> ask_politely(const io::service& net, io::endpoint server) {
   int right = 0;
   std::optional<line_socket> own;
@@ -125,7 +125,7 @@ task<bool> say_nothing(const io::service& net, io::endpoint server) {
   co_return line&& line.reached().empty();
 }
 
-// Asks what takes an hour, and waits 20 ms.
+// A client asks what takes an hour to answer, and waits 20 ms.
 task<bool> lose_patience(const io::service& net, io::endpoint server) {
   line_socket own((co_await net.connect(server)).value());
   (co_await own.peer.write_all(io::buffer::copy_of("ponder\n"))).value();

@@ -188,8 +188,8 @@ impl Series {
         )))
     }
 
-    /// What to say of the other names in the directory, where the name has no run: the nearest, and
-    /// all that there are.
+    /// A sentence for a name that has no run: it tells the nearest of the other names in the
+    /// directory, and all that there are.
     fn others(&self) -> String {
         let directory = self.path.parent().unwrap_or(Path::new("."));
         let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();

@@ -83,7 +83,7 @@ fn a_hundred_pairs_without_a_change_raise_at_most_five_alarms() {
     }
 }
 
-/// Of 100 comparisons without a change, those that tell one.
+/// The number of comparisons, of 100 without a change, that tell one.
 fn alarms(seed: u64, noise: f64) -> usize {
     let mut random = Rng::with_seed(seed);
     let alarms = (0..100).filter(|_| {

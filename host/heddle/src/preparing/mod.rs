@@ -1,5 +1,5 @@
-//! What must be right before a program is recorded: the compiler and its flags, the program's file,
-//! the recorder's library.
+//! Checks of what a recording needs: the compiler and its flags, the program's file, the recorder's
+//! library.
 
 pub mod compiler;
 pub mod failure;

@@ -71,7 +71,7 @@ pub struct Between {
 }
 
 impl Between {
-    /// Of the process with this index.
+    /// Begins before the first stretch of the process with this index.
     pub fn new(all: &Arc<Stretches>, process: usize) -> Self {
         Between {
             all: all.clone(),
