@@ -9,6 +9,7 @@ mod cut_short;
 mod embedded;
 mod file_limit;
 mod filter;
+mod memory;
 mod names;
 mod notes;
 mod output;
@@ -27,3 +28,4 @@ mod waits;
 
 pub use cli::{command, run};
 pub use filter::{Pattern, TimeRange};
+pub use memory::Memory;

@@ -1,0 +1,178 @@
+//! Memory for the command: large tables are mapped by themselves, in huge pages where the kernel
+//! has them for who asks.
+//!
+//! A table of all strands grows to some ten or hundred megabytes. By the C library's allocator each
+//! growth copied it, and each of its pages of 4 KB was a page fault: together 40 of the 95 ms in
+//! which a trace of 100 000 fibers is read. Here a large table grows by having its pages moved, and
+//! a fault gives 2 MB. What is small stays with the C library, so that small traces take no more
+//! memory; a machine without huge pages has the same in small ones.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::ptr::null_mut;
+
+/// The size of a huge page.
+const HUGE: usize = 2 << 20;
+/// Memory from this size on is mapped by itself.
+const LARGE: usize = 1 << 20;
+
+/// The command's allocator.
+pub struct Memory;
+
+/// Whether memory of this layout is mapped by itself.
+fn is_large(layout: Layout) -> bool {
+    layout.size() >= LARGE && layout.align() <= HUGE
+}
+
+// SAFETY: memory of one layout is always had and given back in the same way: [`is_large`] asks
+// nothing else. Mapped memory begins at a multiple of `HUGE`, is zero, and is as long as asked.
+unsafe impl GlobalAlloc for Memory {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        match is_large(layout) {
+            true => mapped(layout.size(), false),
+            // SAFETY: the caller's.
+            false => unsafe { System.alloc(layout) },
+        }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        match is_large(layout) {
+            true => mapped(layout.size(), false),
+            // SAFETY: the caller's.
+            false => unsafe { System.alloc_zeroed(layout) },
+        }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        match is_large(layout) {
+            // SAFETY: it was mapped in this size, and nobody has it any more.
+            true => unsafe {
+                libc::munmap(pointer.cast(), length(layout.size()));
+            },
+            // SAFETY: the caller's.
+            false => unsafe { System.dealloc(pointer, layout) },
+        }
+    }
+
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        // SAFETY: the caller has seen to it that the size is one for this alignment.
+        let new = unsafe { Layout::from_size_align_unchecked(size, layout.align()) };
+        match (is_large(layout), is_large(new)) {
+            // SAFETY: the caller's.
+            (false, false) => unsafe { System.realloc(pointer, layout, size) },
+            // SAFETY: it was mapped in this size.
+            (true, true) => unsafe { remapped(pointer, layout.size(), size) },
+            // SAFETY: both are as long as what is copied; what is left belongs to nobody.
+            (was_large, _) => unsafe {
+                let there = match was_large {
+                    true => System.alloc(new),
+                    // What has grown will go on to.
+                    false => mapped(size, true),
+                };
+                if !there.is_null() {
+                    pointer.copy_to_nonoverlapping(there, layout.size().min(size));
+                    self.dealloc(pointer, layout);
+                }
+                there
+            },
+        }
+    }
+}
+
+/// So much memory, from a multiple of [`HUGE`] on; null if there are no addresses for it. It is a
+/// multiple of `HUGE` itself, so that it may grow; if it `is_growing`, in huge pages.
+fn mapped(size: usize, is_growing: bool) -> *mut u8 {
+    let end = length(size);
+    let (access, flags) = (
+        libc::PROT_READ | libc::PROT_WRITE,
+        libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
+    );
+    // SAFETY: new addresses, of which nobody else knows; what is before and behind the memory is
+    // given back.
+    unsafe {
+        let all = libc::mmap(null_mut(), end + HUGE, access, flags, -1, 0);
+        if all == libc::MAP_FAILED {
+            return null_mut();
+        }
+        let before = all.align_offset(HUGE);
+        if before > 0 {
+            libc::munmap(all, before);
+        }
+        let memory = all.add(before);
+        libc::munmap(memory.add(end), HUGE - before);
+        // Of a buffer that stays as it is, huge pages must not take much that is never used.
+        if is_growing || end - size < HUGE / 16 {
+            libc::madvise(memory, end, libc::MADV_HUGEPAGE);
+        }
+        memory.cast()
+    }
+}
+
+/// The bytes that are mapped for memory of this size, which is at most half of all there are.
+fn length(size: usize) -> usize {
+    size.next_multiple_of(HUGE)
+}
+
+/// The same memory, of another size; null if there are no addresses for it.
+unsafe fn remapped(pointer: *mut u8, from: usize, to: usize) -> *mut u8 {
+    let (from, to) = (length(from), length(to));
+    if from == to {
+        return pointer;
+    }
+    // SAFETY: the pages are the caller's. Where there is no room behind them, they move to
+    // addresses that are theirs alone, a multiple of `HUGE` again: so huge pages stay whole. They
+    // are always advised as one, because what is two to the kernel cannot move.
+    unsafe {
+        libc::madvise(pointer.cast(), from, libc::MADV_HUGEPAGE);
+        if libc::mremap(pointer.cast(), from, to, 0) != libc::MAP_FAILED {
+            return pointer;
+        }
+        let there = mapped(to, true);
+        if there.is_null() {
+            return there;
+        }
+        let flags = libc::MREMAP_MAYMOVE | libc::MREMAP_FIXED;
+        if libc::mremap(pointer.cast(), from, to, flags, there) == libc::MAP_FAILED {
+            libc::munmap(there.cast(), to);
+            return null_mut();
+        }
+        there
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[global_allocator]
+    static MEMORY: Memory = Memory;
+
+    #[test]
+    fn tables_keep_what_they_hold_however_large_they_become() {
+        let (mut table, mut other) = (Vec::new(), Vec::new());
+        for number in 0..3_000_000_u64 {
+            table.push(number);
+            // What lies behind a table, so that it has to move.
+            if number % 100_000 == 0 {
+                other.push(vec![number; 150_000]);
+            }
+        }
+        assert!(table.iter().copied().eq(0..3_000_000));
+        for (number, part) in other.iter().enumerate() {
+            assert!(part.iter().all(|&at| at == number as u64 * 100_000));
+        }
+        for length in [1_000_000, 200_000, 100_000, 10] {
+            table.truncate(length);
+            table.shrink_to_fit();
+            assert!(table.iter().copied().eq(0..length as u64));
+        }
+        assert!(vec![0_u64; 500_000].iter().all(|&zero| zero == 0));
+    }
+
+    #[test]
+    fn large_memory_begins_at_a_huge_page() {
+        for size in [LARGE, HUGE - 1, HUGE, 5 * LARGE + 3] {
+            let memory: Vec<u8> = Vec::with_capacity(size);
+            assert_eq!(memory.as_ptr().align_offset(HUGE), 0);
+        }
+    }
+}
