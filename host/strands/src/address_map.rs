@@ -1,9 +1,9 @@
 //! Values by address, in order: what is asked for is mostly near what was asked for before.
 //!
 //! The entries lie in pieces of at most [`PIECE`], each in order, and the pieces in order. A search
-//! begins in the piece of the search before it, so that a walk over neighbours (fibers whose stacks
-//! lie side by side, resumed in turn) costs a comparison of bounds and a search among a few
-//! addresses in one place. Else it is one binary search more, among the pieces' lowest addresses.
+//! begins where the search before it has ended, so that a walk over neighbours (fibers whose stacks
+//! lie side by side, resumed in turn) costs a few comparisons. Else it is a binary search in the
+//! same piece, or one more, among the pieces' lowest addresses.
 
 use std::cell::Cell;
 
@@ -13,68 +13,114 @@ const PIECE: usize = 64;
 /// Values by address.
 #[derive(Clone, Debug)]
 pub(crate) struct AddressMap<V> {
+    /// All pieces, in one table: an allocation for each would cost as much as what is done to them.
     pieces: Vec<Piece<V>>,
-    /// The lowest address of each piece.
+    /// The indices of those that have entries, in order of their addresses.
+    order: Vec<u32>,
+    /// The lowest address of each, in the same order.
     lowest: Vec<u64>,
-    /// The piece that was searched last.
+    /// The indices of the others.
+    free: Vec<u32>,
+    /// The piece that was searched last, by its place in the order.
     recent: Cell<usize>,
+    /// The index that was found in it.
+    found: Cell<usize>,
 }
 
-/// Some entries, never none: addresses in order, and their values.
+/// Some entries: addresses in order, and their values.
 #[derive(Clone, Debug)]
 struct Piece<V> {
-    addresses: Vec<u64>,
-    values: Vec<V>,
+    len: usize,
+    addresses: [u64; PIECE],
+    values: [V; PIECE],
 }
 
-/// A place between two entries: the piece, and the index in it of the entry behind the place.
+/// A place between two entries: the piece, by its place in the order, and the index in it of the
+/// entry behind the place.
 type Gap = (usize, usize);
 
 impl<V> Default for AddressMap<V> {
     fn default() -> Self {
         AddressMap {
             pieces: Vec::new(),
+            order: Vec::new(),
             lowest: Vec::new(),
+            free: Vec::new(),
             recent: Cell::new(0),
+            found: Cell::new(0),
         }
     }
 }
 
-impl<V> Piece<V> {
+impl<V: Copy> Piece<V> {
     fn of(address: u64, value: V) -> Self {
-        let mut piece = Piece {
-            addresses: Vec::with_capacity(PIECE),
-            values: Vec::with_capacity(PIECE),
-        };
-        piece.insert(0, address, value);
-        piece
+        Piece {
+            len: 1,
+            addresses: [address; PIECE],
+            values: [value; PIECE],
+        }
     }
 
+    fn addresses(&self) -> &[u64] {
+        self.addresses.get(..self.len).unwrap_or_default()
+    }
+
+    /// The index of the next entry at or above `address`; `near`: that of the search before.
+    #[inline]
+    fn search(&self, address: u64, near: usize) -> usize {
+        let all = self.addresses();
+        // One after another asks for the same, or for the next one.
+        for index in [near, near + 1] {
+            let above = all.get(index).is_none_or(|&at| address <= at);
+            if above && index <= all.len() && (index == 0 || all[index - 1] < address) {
+                return index;
+            }
+        }
+        all.partition_point(|&at| at < address)
+    }
+
+    /// There must be room.
+    #[inline]
     fn insert(&mut self, index: usize, address: u64, value: V) {
-        self.addresses.insert(index, address);
-        self.values.insert(index, value);
+        if index < self.len {
+            self.addresses.copy_within(index..self.len, index + 1);
+            self.values.copy_within(index..self.len, index + 1);
+        }
+        (self.addresses[index], self.values[index]) = (address, value);
+        self.len += 1;
+    }
+
+    fn remove(&mut self, index: usize) -> V {
+        let value = self.values[index];
+        self.addresses.copy_within(index + 1..self.len, index);
+        self.values.copy_within(index + 1..self.len, index);
+        self.len -= 1;
+        value
     }
 
     /// Takes the upper half away.
     fn split(&mut self) -> Self {
-        let half = self.addresses.len() / 2;
-        let mut upper = Piece {
-            addresses: Vec::with_capacity(PIECE),
-            values: Vec::with_capacity(PIECE),
-        };
-        upper.addresses.extend(self.addresses.drain(half..));
-        upper.values.extend(self.values.drain(half..));
+        let mut upper = self.clone();
+        let half = self.len / 2;
+        upper.addresses.copy_within(half.., 0);
+        upper.values.copy_within(half.., 0);
+        upper.len = self.len - half;
+        self.len = half;
         upper
     }
 
-    fn append(&mut self, mut other: Self) {
-        self.addresses.append(&mut other.addresses);
-        self.values.append(&mut other.values);
+    /// Adds the entries of the next piece, for which there must be room.
+    fn append(&mut self, next: &Self) {
+        let all = self.len..self.len + next.len;
+        self.addresses[all.clone()].copy_from_slice(&next.addresses[..next.len]);
+        self.values[all.clone()].copy_from_slice(&next.values[..next.len]);
+        self.len = all.end;
     }
 }
 
-impl<V> AddressMap<V> {
-    /// The piece that has `address`, if any has: the last that begins at or below it, or the first.
+impl<V: Copy> AddressMap<V> {
+    /// The place in the order of the piece that has `address`, if any has: of the last that begins
+    /// at or below it, or of the first.
     #[inline]
     fn piece(&self, address: u64) -> usize {
         let recent = self.recent.get();
@@ -89,40 +135,57 @@ impl<V> AddressMap<V> {
         found
     }
 
+    /// The piece at this place in the order.
+    #[inline]
+    fn at(&self, place: usize) -> Option<&Piece<V>> {
+        let &index = self.order.get(place)?;
+        self.pieces.get(index as usize)
+    }
+
+    #[inline]
+    fn at_mut(&mut self, place: usize) -> Option<&mut Piece<V>> {
+        let &index = self.order.get(place)?;
+        self.pieces.get_mut(index as usize)
+    }
+
     /// The place right before the entry at `address`, or where that would be; and whether there is
     /// one. The entry behind the place is the next at or above `address`.
     #[inline]
     fn find(&self, address: u64) -> (Gap, bool) {
-        let piece = self.piece(address);
-        let Some(entries) = self.pieces.get(piece) else {
+        let place = self.piece(address);
+        let Some(piece) = self.at(place) else {
             return ((0, 0), false);
         };
-        let index = entries.addresses.partition_point(|&at| at < address);
-        let found = entries.addresses.get(index) == Some(&address);
-        ((piece, index), found)
+        let index = piece.search(address, self.found.get());
+        self.found.set(index);
+        let found = piece.addresses().get(index) == Some(&address);
+        ((place, index), found)
     }
 
     /// The value at this address.
     #[inline]
     pub fn get(&self, address: u64) -> Option<&V> {
-        let ((piece, index), found) = self.find(address);
-        found.then(|| &self.pieces[piece].values[index])
+        let ((place, index), found) = self.find(address);
+        self.at(place)
+            .filter(|_| found)
+            .map(|piece| &piece.values[index])
     }
 
     /// Has `value` be the one at this address; gives the one that was there.
     pub fn insert(&mut self, address: u64, value: V) -> Option<V> {
         let ((at, index), found) = self.find(address);
-        let last = self.pieces.len().saturating_sub(1);
-        let Some(piece) = self.pieces.get_mut(at) else {
+        let last = self.order.len().saturating_sub(1);
+        let Some(piece) = self.at_mut(at) else {
             self.add(0, Piece::of(address, value));
             return None;
         };
         if found {
             return Some(std::mem::replace(&mut piece.values[index], value));
         }
-        if piece.addresses.len() < PIECE {
+        if piece.len < PIECE {
             piece.insert(index, address, value);
-            self.lowest[at] = piece.addresses[0];
+            let low = piece.addresses[0];
+            self.lowest[at] = low;
             return None;
         }
         // Stacks are often made in order of their addresses, upwards or downwards.
@@ -138,11 +201,29 @@ impl<V> AddressMap<V> {
         None
     }
 
-    /// Adds a piece before the one with this index.
+    /// Adds a piece at this place in the order.
     fn add(&mut self, at: usize, piece: Piece<V>) {
         self.lowest.insert(at, piece.addresses[0]);
-        self.pieces.insert(at, piece);
+        let index = match self.free.pop() {
+            Some(index) => {
+                self.pieces[index as usize] = piece;
+                index
+            }
+            None => {
+                self.pieces.push(piece);
+                self.pieces.len() as u32 - 1
+            }
+        };
+        self.order.insert(at, index);
         self.recent.set(at);
+    }
+
+    /// Takes the piece at this place away from the others; gives its index.
+    fn drop_piece(&mut self, at: usize) -> usize {
+        self.lowest.remove(at);
+        let index = self.order.remove(at);
+        self.free.push(index);
+        index as usize
     }
 
     /// Removes the value at this address.
@@ -150,72 +231,74 @@ impl<V> AddressMap<V> {
         let ((at, index), true) = self.find(address) else {
             return None;
         };
-        let piece = &mut self.pieces[at];
-        piece.addresses.remove(index);
-        let value = piece.values.remove(index);
-        let left = piece.addresses.len();
-        match piece.addresses.first() {
-            Some(&low) => self.lowest[at] = low,
-            None => {
-                self.pieces.remove(at);
-                self.lowest.remove(at);
+        let piece = self.at_mut(at)?;
+        let value = piece.remove(index);
+        let (left, low) = (piece.len, piece.addresses[0]);
+        match left {
+            0 => {
+                self.drop_piece(at);
             }
+            _ => self.lowest[at] = low,
         }
         // Pieces that have become small would make many.
-        let next = self.pieces.get(at + 1).map(|next| next.addresses.len());
+        let next = self.at(at + 1).map(|next| next.len);
         if left > 0 && next.is_some_and(|next| left + next <= PIECE / 2) {
-            let next = self.pieces.remove(at + 1);
-            self.lowest.remove(at + 1);
-            self.pieces[at].append(next);
+            let next = self.drop_piece(at + 1);
+            let next = self.pieces[next].clone();
+            self.at_mut(at)?.append(&next);
         }
         Some(value)
+    }
+
+    /// The place right before the next entry at or above `address`, which may be in the next piece.
+    #[inline]
+    fn next_gap(&self, address: u64) -> Option<Gap> {
+        let ((place, index), _) = self.find(address);
+        match index == self.at(place)?.len {
+            true => Some((place + 1, 0)),
+            false => Some((place, index)),
+        }
     }
 
     /// The value of the next entry at or above `address`.
     #[inline]
     pub fn next(&self, address: u64) -> Option<&V> {
-        let ((mut piece, mut index), _) = self.find(address);
-        if index == self.pieces.get(piece)?.addresses.len() {
-            (piece, index) = (piece + 1, 0);
-        }
-        self.pieces.get(piece)?.values.get(index)
+        let (place, index) = self.next_gap(address)?;
+        self.at(place).map(|piece| &piece.values[index])
+    }
+
+    /// The value of the next entry at or above `address`, to be changed.
+    pub fn next_mut(&mut self, address: u64) -> Option<&mut V> {
+        let (place, index) = self.next_gap(address)?;
+        self.at_mut(place).map(|piece| &mut piece.values[index])
     }
 
     /// The entries at and above `address`, the nearest first.
     pub fn from(&self, address: u64) -> impl Iterator<Item = (u64, &V)> {
-        let ((mut piece, mut index), _) = self.find(address);
+        let ((mut place, mut index), _) = self.find(address);
         std::iter::from_fn(move || {
-            let mut entries = self.pieces.get(piece)?;
-            if index == entries.addresses.len() {
-                (piece, index) = (piece + 1, 0);
-                entries = self.pieces.get(piece)?;
+            let mut piece = self.at(place)?;
+            if index == piece.len {
+                (place, index) = (place + 1, 0);
+                piece = self.at(place)?;
             }
             index += 1;
-            Some((entries.addresses[index - 1], &entries.values[index - 1]))
+            Some((piece.addresses[index - 1], &piece.values[index - 1]))
         })
     }
 
     /// The entries below `address`, the nearest first.
     pub fn below(&self, address: u64) -> impl Iterator<Item = (u64, &V)> {
-        let ((mut piece, mut index), _) = self.find(address);
+        let ((mut place, mut index), _) = self.find(address);
         std::iter::from_fn(move || {
             if index == 0 {
-                piece = piece.checked_sub(1)?;
-                index = self.pieces[piece].addresses.len();
+                place = place.checked_sub(1)?;
+                index = self.at(place)?.len;
             }
-            let entries = self.pieces.get(piece)?;
+            let piece = self.at(place)?;
             index -= 1;
-            Some((entries.addresses[index], &entries.values[index]))
+            Some((piece.addresses[index], &piece.values[index]))
         })
-    }
-
-    /// The value of the next entry at or above `address`, to be changed.
-    pub fn next_mut(&mut self, address: u64) -> Option<&mut V> {
-        let ((mut piece, mut index), _) = self.find(address);
-        if index == self.pieces.get(piece)?.addresses.len() {
-            (piece, index) = (piece + 1, 0);
-        }
-        self.pieces.get_mut(piece)?.values.get_mut(index)
     }
 
     /// Removes all.
@@ -289,7 +372,7 @@ mod tests {
                 both.insert(place << 13, number as u32);
                 both.are_alike_near(place << 13);
             }
-            assert_eq!(both.ours.pieces.len(), 10);
+            assert_eq!(both.ours.order.len(), 10);
         }
     }
 }

@@ -40,6 +40,7 @@ mod decoder;
 mod doubts;
 mod entered;
 mod evidence;
+mod frame_list;
 mod frames;
 mod instances;
 mod list;

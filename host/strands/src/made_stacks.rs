@@ -27,13 +27,16 @@ pub(crate) struct MadeStack {
     /// No other has it.
     number: u64,
     maker: Maker,
-    /// The fiber that it is, since its first call was seen.
-    fiber: Option<Fiber>,
-    /// The fiber that was here before.
-    before: Option<Fiber>,
+    /// The fiber that it is, or that was here before its first call was seen.
+    latest: Option<Fiber>,
+    /// Its first call was seen.
+    has_begun: bool,
     /// Its fiber has made a stack before its own first call.
     has_made: bool,
 }
+
+// Hundreds of thousands may have been made.
+const _: () = assert!(size_of::<MadeStack>() <= 56);
 
 /// The strand that made a stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,12 +68,18 @@ impl Fiber {
 impl MadeStack {
     /// The fiber whose stack it is, if a call of it was seen.
     pub fn fiber<S: Sink>(&self, running: &Running<'_, S>) -> Option<Fiber> {
-        self.fiber.filter(|fiber| fiber.lives(running))
+        self.begun().filter(|fiber| fiber.lives(running))
     }
 
     /// The fiber that was there before.
     pub fn before<S: Sink>(&self, running: &Running<'_, S>) -> Option<Fiber> {
-        self.before.filter(|fiber| fiber.lives(running))
+        let before = self.latest.filter(|_| !self.has_begun);
+        before.filter(|fiber| fiber.lives(running))
+    }
+
+    /// The fiber whose stack it is, if a call of it was seen, whether it lives or not.
+    fn begun(&self) -> Option<Fiber> {
+        self.latest.filter(|_| self.has_begun)
     }
 }
 
@@ -93,7 +102,7 @@ impl MadeStacks {
         let mut before = None;
         for end in gone {
             if let Some(stack) = self.stacks.remove(end) {
-                before = stack.fiber.or(stack.before).or(before);
+                before = stack.latest.or(before);
             }
         }
         self.latest += 1;
@@ -101,8 +110,8 @@ impl MadeStacks {
             low: low.0,
             number: self.latest,
             maker,
-            fiber: None,
-            before,
+            latest: before,
+            has_begun: false,
             has_made: false,
         };
         self.stacks.insert(high.0, made);
@@ -119,7 +128,7 @@ impl MadeStacks {
             return strand(map.inner_at(sp).unwrap_or(own));
         }
         if let Some(made) = self.at_mut(sp) {
-            return match made.fiber {
+            return match made.begun() {
                 Some(fiber) if fiber.lives(running) => strand(fiber.stack),
                 Some(_) => Maker::Unknown,
                 None => {
@@ -166,7 +175,7 @@ impl MadeStacks {
         let Some(made) = self.at_mut(sp) else {
             return;
         };
-        (made.fiber, made.before) = (Some(fiber), None);
+        (made.latest, made.has_begun) = (Some(fiber), true);
         let (number, has_made) = (made.number, made.has_made);
         if has_made {
             self.makers.insert(number, fiber.id);

@@ -101,7 +101,7 @@ impl<'a, S: Sink> OpenCalls<'a, S> {
             false => None,
         };
         if flags & Frame::ACTIVATION != 0 {
-            state.activations.push(0);
+            state.activations.get_or_insert_default().0.push(0);
         }
         state.frames.push(Frame {
             function: new.function,
@@ -194,7 +194,7 @@ impl<'a, S: Sink> OpenCalls<'a, S> {
             0 => None,
             _ => Some(*frame),
         };
-        state.frames.truncate(state.frames.len() - 1);
+        state.frames.pop();
         let whole = time.saturating_sub(enter);
         let ran = whole.saturating_sub(suspended);
         match state.frames.last_mut() {
@@ -272,8 +272,9 @@ impl<'a, S: Sink> OpenCalls<'a, S> {
             return;
         }
         let state = &mut self.map.stacks[stack];
-        let nested = state.activations.pop().unwrap_or(0);
-        match state.activations.last_mut() {
+        let activations = &mut state.activations.get_or_insert_default().0;
+        let nested = activations.pop().unwrap_or(0);
+        match activations.last_mut() {
             Some(outer) => *outer += ran,
             None => state.nested += ran,
         }

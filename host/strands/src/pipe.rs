@@ -2,9 +2,12 @@
 
 use std::sync::mpsc::{Receiver, SyncSender, channel, sync_channel};
 
-/// Items that are handed over together: so many that waking the other side costs nothing beside the
-/// work on them.
-const TOGETHER: usize = 8192;
+/// Items that are handed over together at most: so many that waking the other side costs nothing
+/// beside the work on them.
+const TOGETHER: usize = 4096;
+
+/// Items that are handed over together first. Who takes few does not wait for many to be read.
+const FIRST: usize = 256;
 
 /// The number of batches that may wait.
 const WAITING: usize = 2;
@@ -12,6 +15,8 @@ const WAITING: usize = 2;
 /// Where the reader puts items.
 pub(crate) struct Inlet<T> {
     batch: Vec<T>,
+    /// Its items when it is handed over: each time twice as many, up to [`TOGETHER`].
+    enough: usize,
     full: SyncSender<Vec<T>>,
     /// Batches that have been worked on, to be filled again.
     empty: Receiver<Vec<T>>,
@@ -22,14 +27,15 @@ impl<T> Inlet<T> {
     #[inline]
     pub fn put(&mut self, item: T) -> bool {
         self.batch.push(item);
-        self.batch.len() < TOGETHER || self.flush()
+        self.batch.len() < self.enough || self.flush()
     }
 
     #[cold]
     #[inline(never)]
     fn flush(&mut self) -> bool {
         let empty = self.empty.try_recv();
-        let empty = empty.unwrap_or_else(|_| Vec::with_capacity(TOGETHER));
+        self.enough = (self.enough * 2).min(TOGETHER);
+        let empty = empty.unwrap_or_else(|_| Vec::with_capacity(self.enough));
         self.full
             .send(std::mem::replace(&mut self.batch, empty))
             .is_ok()
@@ -47,7 +53,8 @@ pub(crate) fn piped<T: Send, R: Send>(
     std::thread::scope(|scope| {
         let reader = scope.spawn(move || {
             let mut inlet = Inlet {
-                batch: Vec::with_capacity(TOGETHER),
+                batch: Vec::with_capacity(FIRST),
+                enough: FIRST,
                 full,
                 empty,
             };

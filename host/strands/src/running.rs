@@ -377,7 +377,9 @@ impl<'a, S: Sink> Running<'a, S> {
             // a tail call later ones may be in another function.
             state.root = state.root.or(holder);
             state.root_site = site;
-            state.first_site = state.first_site.or(Some(site));
+            if state.first_site.get().is_none() {
+                state.first_site.replace(site);
+            }
         }
     }
 
@@ -428,8 +430,6 @@ impl<'a, S: Sink> Running<'a, S> {
             thread: context as u32,
             since: time,
             begun_before: doubts.holds(Doubts::BEGUN_BEFORE),
-            // Many fibers have few calls open.
-            frames: Vec::with_capacity(2),
             ..Stack::default()
         })
     }
@@ -466,41 +466,31 @@ impl<'a, S: Sink> Running<'a, S> {
     pub fn finish(mut self) -> Told<S> {
         for stack in 0..self.calls.map.stacks.len() {
             let state = &self.calls.map.stacks[stack];
-            if state.owner.is_none() && state.slot != Stack::SPENT && state.frames.is_empty() {
-                // Its outermost call has returned, and nothing was heard of it since.
-                let (slot, since) = (state.slot, state.since);
-                let last = if state.running {
-                    self.calls.latest
-                } else {
-                    since
-                };
-                self.calls
-                    .strands
-                    .change(slot, |strand| strand.is_gone(Nanos(last)));
-            }
-            while self.calls.close(stack, End::Open).is_some() {}
-        }
-        for stack in 0..self.calls.map.stacks.len() {
-            let stack = &self.calls.map.stacks[stack];
-            if stack.slot == Stack::SPENT {
+            let slot = state.slot;
+            if slot == Stack::SPENT {
                 continue;
             }
-            let until = match stack.owner {
-                Some(context) => {
-                    let thread = &self.calls.map.threads[context as usize];
-                    if thread.ended {
-                        let latest = Nanos(thread.latest);
-                        self.calls
-                            .strands
-                            .change(stack.slot, |strand| strand.dies(latest));
-                    }
-                    thread.latest
-                }
-                None if stack.running => self.calls.latest,
-                None => stack.since,
+            let until = match state.owner {
+                Some(context) => self.calls.map.threads[context as usize].latest,
+                None if state.running => self.calls.latest,
+                None => state.since,
             };
-            let spent = (stack.suspended, stack.nested);
-            self.calls.strands.account(stack.slot, until, spent);
+            let has_ended = match state.owner {
+                Some(context) => self.calls.map.threads[context as usize].ended,
+                // Its outermost call has returned, and nothing was heard of it since.
+                None => state.frames.is_empty(),
+            };
+            let is_thread = state.owner.is_some();
+            while self.calls.close(stack, End::Open).is_some() {}
+            if has_ended {
+                self.calls.strands.change(slot, |strand| match is_thread {
+                    true => strand.dies(Nanos(until)),
+                    false => strand.is_gone(Nanos(until)),
+                });
+            }
+            let state = &self.calls.map.stacks[stack];
+            let spent = (state.suspended, state.nested);
+            self.calls.strands.account(slot, until, spent);
         }
         let (sink, unresolved) = self.calls.strands.finish();
         Told {

@@ -1,6 +1,8 @@
 //! The stacks of a group of threads: which calls are open on each, and where in memory that is.
 
 use crate::address_map::AddressMap;
+pub(crate) use crate::frame_list::Frame;
+use crate::frame_list::FrameList;
 use std::ops::{Index, IndexMut};
 
 /// Bytes by which the first stack pointers of two outermost calls on one stack may differ: their
@@ -20,60 +22,13 @@ pub(crate) const LITTLE: u64 = 1024;
 /// calls, the caller may be another.
 pub(crate) const DOUBTFUL: u64 = 4096;
 
-/// An open call. Times are nanoseconds, addresses are bare: there may be millions.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Frame {
-    pub function: u64,
-    pub caller: u64,
-    pub sp: u64,
-    pub enter: u64,
-    /// Time that its callees ran.
-    pub callees: u64,
-    /// [`Stack::suspended`] when it was entered.
-    pub suspended: u64,
-    /// The function whose machine code runs: an inlined call's is its container's.
-    pub body: u32,
-    /// The function's number.
-    pub callee: u32,
-    /// The strand's slot.
-    pub slot: u32,
-    pub depth: u32,
-    /// Gaps that its thread had had by then.
-    pub gaps: u32,
-    pub flags: u8,
-}
-
-impl Frame {
-    /// Told of by `-mfentry`.
-    pub const ENTRY: u8 = 1;
-    pub const INLINED: u8 = 2;
-    /// A coroutine runs from its enter to its exit.
-    pub const ACTIVATION: u8 = 4;
-    /// It is the body of a coroutine.
-    pub const COROUTINE: u8 = 8;
-    /// It makes a coroutine, and none that was made in it has been seen yet.
-    pub const RAMP: u8 = 16;
-    /// It destroys its coroutine.
-    pub const DESTROYS: u8 = 32;
-    /// The call is a signal's handler, which may run on any stack.
-    pub const HANDLER: u8 = 64;
-    /// The call was taken for a callback: the first look counts how these end.
-    pub const CALLBACK: u8 = 128;
-    /// The flags of calls whose end has to be looked at.
-    pub const NOTED_AT_END: u8 = Self::ACTIVATION | Self::RAMP | Self::DESTROYS | Self::CALLBACK;
-
-    pub fn is(&self, flag: u8) -> bool {
-        self.flags & flag != 0
-    }
-}
-
 /// One stack.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Stack {
     /// Outermost first.
-    pub frames: Vec<Frame>,
-    /// For each open activation, outermost first, the time of other strands that it resumed.
-    pub activations: Vec<u64>,
+    pub frames: FrameList,
+    /// Its open activations, if it ever had any: few fibers run coroutines.
+    pub activations: Option<Box<Activations>>,
     /// Slot of the strand whose stack it is.
     pub slot: u32,
     /// The thread whose own stack it is.
@@ -83,7 +38,7 @@ pub(crate) struct Stack {
     pub running: bool,
     /// Where it is in [`Resting`]: it stays there while it runs, because it often comes back to
     /// where it was.
-    pub kept_at: Option<u64>,
+    pub kept_at: Place,
     /// Time that it did not run, up to when it ran last.
     pub suspended: u64,
     /// Since when it does not run.
@@ -97,7 +52,7 @@ pub(crate) struct Stack {
     /// Call site of its latest outermost call.
     pub root_site: u64,
     /// Call site of its first outermost call.
-    pub first_site: Option<u64>,
+    pub first_site: Place,
     /// Calls were open on it before the first that was seen.
     pub begun_before: bool,
     /// If it lies within a thread's own stack, as few do: where.
@@ -105,7 +60,38 @@ pub(crate) struct Stack {
 }
 
 // Hundreds of thousands of fibers may be alive at once.
-const _: () = assert!(size_of::<Stack>() <= 160);
+const _: () = assert!(size_of::<Stack>() <= 280);
+
+/// An address or none, in eight bytes: the highest address is no call's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place(u64);
+
+impl Default for Place {
+    fn default() -> Self {
+        Place(u64::MAX)
+    }
+}
+
+impl Place {
+    pub fn get(self) -> Option<u64> {
+        Some(self.0).filter(|&address| address != u64::MAX)
+    }
+
+    /// Has it be this address; gives what it was before.
+    pub fn replace(&mut self, address: u64) -> Option<u64> {
+        std::mem::replace(self, Place(address)).get()
+    }
+
+    /// Has it be none; gives what it was before.
+    pub fn take(&mut self) -> Option<u64> {
+        std::mem::take(self).get()
+    }
+}
+
+/// For each open activation of coroutines, outermost first, the time of other strands that it
+/// resumed.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Activations(pub Vec<u64>);
 
 /// Where a fiber's stack is that lies within a thread's own: it is an array of a function.
 #[derive(Clone, Copy, Debug)]
@@ -123,6 +109,7 @@ impl Stack {
     /// The slot of a stack that no strand has any more.
     pub const SPENT: u32 = u32::MAX;
 
+    #[inline]
     pub fn top(&self) -> Option<&Frame> {
         self.frames.last()
     }
@@ -145,6 +132,7 @@ impl Stack {
     }
 
     /// The slot of the strand that runs on it.
+    #[inline]
     pub fn innermost(&self) -> u32 {
         self.frames.last().map_or(self.slot, |frame| frame.slot)
     }
@@ -225,6 +213,7 @@ impl Stacks {
     }
 
     /// The stack that does not run whose innermost call is at or next above `sp`, and where.
+    #[inline]
     pub fn above(&self, sp: u64) -> Option<(u64, u32)> {
         self.resting
             .above(sp)
@@ -232,6 +221,7 @@ impl Stacks {
     }
 
     /// The stack that does not run whose innermost call is next below `sp`, and where.
+    #[inline]
     pub fn below(&self, sp: u64) -> Option<(u64, u32)> {
         self.resting
             .below(sp)
@@ -252,6 +242,7 @@ impl Stacks {
 
     /// Has `stack` be kept at `sp`. Whether it was not kept there before: then what is in its place
     /// is to be cleared, and [`Stacks::keep`] called.
+    #[inline]
     pub fn moves_to(&mut self, stack: u32, sp: u64) -> bool {
         let kept = self[stack].kept_at.replace(sp);
         if let Some(kept) = kept.filter(|&kept| kept != sp) {
@@ -261,9 +252,10 @@ impl Stacks {
     }
 
     /// Keeps `stack` at `sp`, instead of what was there.
+    #[inline]
     pub fn keep(&mut self, stack: u32, sp: u64) {
         if let Some(other) = self.resting.keep(sp, stack) {
-            self[other].kept_at = None;
+            self[other].kept_at = Place::default();
         }
     }
 
@@ -282,6 +274,7 @@ impl Stacks {
     }
 
     /// Does not keep `stack` any more if it has no calls.
+    #[inline]
     pub fn forget_empty(&mut self, stack: u32) {
         let state = &self[stack];
         if state.frames.is_empty() && self.resting.empty.get(state.base) == Some(&stack) {
@@ -303,6 +296,7 @@ pub(crate) struct Resting {
 
 impl Resting {
     /// Keeps `stack` at `sp`; returns the stack that was kept there before.
+    #[inline]
     pub fn keep(&mut self, sp: u64, stack: u32) -> Option<u32> {
         self.open.insert(sp, stack)
     }

@@ -20,7 +20,7 @@ const CRATES: Layers = &[
 ];
 
 const STRANDS: Layers = &[
-    &["address_map", "doubts", "pipe", "short"],
+    &["address_map", "doubts", "frame_list", "pipe", "short"],
     &["strand", "unresolved"],
     &[
         "code", "entered", "frames", "list", "offsets", "sink", "stacks", "threads",
@@ -38,7 +38,7 @@ const STRANDS: Layers = &[
 ];
 
 const HEDDLE: Layers = &[
-    &["progress"],
+    &["memory", "progress"],
     &[
         "cells",
         "cut_short",

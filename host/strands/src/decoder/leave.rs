@@ -51,7 +51,7 @@ impl<S: Sink> Decoder<'_, S> {
     #[inline]
     fn is_innermost_on_own(&self, context: usize, stack: u32, sp: u64, way: Way) -> bool {
         let map = self.running.map();
-        let [.., outer, top] = map.stacks[stack].frames.as_slice() else {
+        let [.., outer, top] = &*map.stacks[stack].frames else {
             return false;
         };
         way == Way::Instrumented

@@ -72,7 +72,7 @@ impl<S: Sink> Decoder<'_, S> {
             && !(starts && self.running.is_announced(stack))
         {
             self.evidence.note_further(new.caller);
-            let first = self.running.stack(stack).first_site;
+            let first = self.running.stack(stack).first_site.get();
             if !self.evidence.tells_further(first, new.caller) {
                 self.running.doubt(stack, Doubts::START);
             }
@@ -365,7 +365,10 @@ impl<S: Sink> Decoder<'_, S> {
         let state = self.running.stack(stack);
         let ended = state.frames.is_empty();
         let entry = self.running.strand(state.slot).entry();
-        let other = state.first_site.is_some_and(|site| site != new.caller)
+        let other = state
+            .first_site
+            .get()
+            .is_some_and(|site| site != new.caller)
             || entry.is_some_and(|(function, _)| function.0 != new.function);
         let may_go_on = other && !self.evidence.first_call_sites().is_only(new.caller);
         match instrumented {
@@ -380,7 +383,7 @@ impl<S: Sink> Decoder<'_, S> {
 
     /// The first call on this stack that was recorded is not its outermost one.
     pub(super) fn doubt_beginning(&mut self, stack: u32) {
-        if let Some(site) = self.running.stack(stack).first_site {
+        if let Some(site) = self.running.stack(stack).first_site.get() {
             self.evidence.note_mistaken(site);
         }
         self.running.doubt(stack, Doubts::BEGUN_BEFORE);
