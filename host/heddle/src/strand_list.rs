@@ -130,7 +130,9 @@ fn listed(
         all.append(part.strands);
     }
     all.sort();
-    all.change_each(|strand| {
+    // Of a fiber, only a filter changes something.
+    let changing = |kind: Kind| kind != Kind::Fiber || !gone.is_empty();
+    all.change_each(changing, |strand| {
         let mut changes = false;
         if strand.kind == Kind::Thread {
             strand.parent = makers.of(trace, strand.id.process(), strand.thread());
@@ -193,8 +195,8 @@ pub struct Node {
 /// `strands` are in order of their numbers. O(strands × log strands).
 pub fn tree(strands: &StrandList, names: &mut Names<'_>) -> Vec<Node> {
     let mut family = Family::new(strands, names);
-    let roots = family.roots().to_vec();
-    family.merge(roots, 0)
+    let roots = family.first_of(strands.len() as u32);
+    family.merge(roots.into_iter().collect(), 0)
 }
 
 /// Merged level by level: a chain of strands may be as long as there are strands, and its depth is
@@ -204,11 +206,11 @@ const DEEPEST: usize = 2000;
 /// The strands by their makers.
 struct Family<'a, 'b> {
     strands: &'a StrandList,
-    /// Indices of strands: those that one made side by side, in order; those whose maker is not
-    /// among the strands are last.
-    children: Vec<u32>,
-    /// By index of the maker, where in `children` its own begin.
+    /// By index of a strand, the first that it made; last of all, the first of those whose maker is
+    /// not among the strands. [`Family::NONE`], if there is none.
     first: Vec<u32>,
+    /// By index of a strand, the next one that its maker made.
+    next: Vec<u32>,
     names: &'a mut Names<'b>,
 }
 
@@ -249,46 +251,43 @@ impl<'a, 'b> Family<'a, 'b> {
             };
             made_by.push(above);
         }
-        let mut first = vec![0; none + 2];
-        for &maker in &made_by {
-            first[maker as usize + 1] += 1;
+        let mut first = vec![Self::NONE; none + 1];
+        // The place of a strand's maker is that of its next sibling from here on.
+        for (index, place) in made_by.iter_mut().enumerate().rev() {
+            let maker = *place as usize;
+            *place = std::mem::replace(&mut first[maker], index as u32);
         }
-        for maker in 0..=none {
-            first[maker + 1] += first[maker];
-        }
-        let mut children = vec![0; none];
-        for (index, &maker) in made_by.iter().enumerate() {
-            let next = &mut first[maker as usize];
-            children[*next as usize] = index as u32;
-            *next += 1;
-        }
-        // Each has moved on to where the next one's begin.
-        first.rotate_right(1);
-        first[0] = 0;
         Family {
             strands,
-            children,
             first,
+            next: made_by,
             names,
         }
     }
 
-    /// The strands whose maker is not among them.
-    fn roots(&self) -> &[u32] {
-        self.children_of(self.strands.len() as u32)
+    /// Stands for no strand.
+    const NONE: u32 = u32::MAX;
+
+    /// The first that the strand with this index made; for the number of all strands, of those
+    /// whose maker is not among them.
+    fn first_of(&self, maker: u32) -> Option<u32> {
+        let first = self.first[maker as usize];
+        (first != Self::NONE).then_some(first)
     }
 
-    fn children_of(&self, maker: u32) -> &[u32] {
-        let maker = maker as usize;
-        &self.children[self.first[maker] as usize..self.first[maker + 1] as usize]
-    }
-
-    fn merge(&mut self, strands: Vec<u32>, depth: usize) -> Vec<Node> {
+    /// The nodes of these strands and of those that the makers of these made after them.
+    fn merge(&mut self, firsts: Vec<u32>, depth: usize) -> Vec<Node> {
         let mut nodes: Vec<Node> = Vec::new();
         let mut below: Vec<Vec<u32>> = Vec::new();
         let mut at: HashMap<(usize, Kind, Rc<str>), usize> = HashMap::new();
         let mut latest = 0;
-        for index in strands {
+        let mut firsts = firsts.into_iter();
+        let mut next = Self::NONE;
+        while let Some(index) = Some(next)
+            .filter(|&next| next != Self::NONE)
+            .or_else(|| firsts.next())
+        {
+            next = self.next[index as usize];
             let strand = self.strands.get(index as usize);
             let (process, kind) = (strand.id.process(), strand.kind);
             let name = self.names.strand(&strand);
@@ -316,7 +315,8 @@ impl<'a, 'b> Family<'a, 'b> {
                 });
             }
             nodes[latest].add(&strand);
-            below[latest].extend_from_slice(self.children_of(index));
+            // Most have made none.
+            below[latest].extend(self.first_of(index));
         }
         for (node, below) in nodes.iter_mut().zip(below) {
             if depth < DEEPEST {

@@ -75,6 +75,7 @@ impl Default for Addresses {
 
 impl Addresses {
     /// The number of an address; `None` if there are too many.
+    #[inline]
     fn number(&mut self, address: Addr) -> Option<u16> {
         if self.latest.0 == address {
             return Some(self.latest.1);
@@ -109,6 +110,7 @@ impl StrandList {
     }
 
     /// Adds a strand behind the others.
+    #[inline]
     pub fn push(&mut self, strand: &Strand) {
         let record = self.record(strand);
         self.records.push(record);
@@ -128,10 +130,12 @@ impl StrandList {
     ///
     /// # Panics
     /// If there are not so many.
+    #[inline(always)]
     pub fn get(&self, index: usize) -> Strand {
         let record = &self.records[index];
         match record.thread {
             WHOLE => self.whole[record.calls as usize].clone(),
+            // Inlined: of a million, a caller mostly wants a few facts each.
             _ => self.strand(record),
         }
     }
@@ -146,9 +150,16 @@ impl StrandList {
         self.records.iter().map(|record| self.id(record))
     }
 
-    /// Has `change` change each, in their order; it says whether it has.
-    pub fn change_each(&mut self, mut change: impl FnMut(&mut Strand) -> bool) {
+    /// Has `change` change each of these kinds, in their order; it says whether it has.
+    pub fn change_each(
+        &mut self,
+        kinds: impl Fn(Kind) -> bool,
+        mut change: impl FnMut(&mut Strand) -> bool,
+    ) {
         for index in 0..self.len() {
+            if !kinds(self.records[index].kind) {
+                continue;
+            }
             let mut strand = self.get(index);
             if change(&mut strand) {
                 self.put(index, strand);
@@ -182,6 +193,7 @@ impl StrandList {
         found.ok()
     }
 
+    #[inline]
     fn id(&self, record: &Record) -> StrandId {
         match record.thread {
             WHOLE => self.whole[record.calls as usize].id,
@@ -190,34 +202,43 @@ impl StrandList {
     }
 
     /// The record of a strand, which is put among the whole ones if that has no room for it.
+    #[inline]
     fn record(&mut self, strand: &Strand) -> Record {
-        self.packed(strand).unwrap_or_else(|| {
-            self.whole.push(strand.clone());
-            Record {
-                number: 0,
-                parent: 0,
-                resumer: 0,
-                calls: self.whole.len() as u32 - 1,
-                activations: 0,
-                more: 0,
-                born: Short::default(),
-                running: Short::default(),
-                children: Short::default(),
-                suspended: Short::default(),
-                rested: Short::default(),
-                frame: Short::default(),
-                entry: 0,
-                left_at: 0,
-                thread: WHOLE,
-                resume_index: 0,
-                process: 0,
-                threads: 0,
-                kind: strand.kind,
-                doubts: strand.doubts,
-            }
-        })
+        match self.packed(strand) {
+            Some(record) => record,
+            None => self.kept_whole(strand),
+        }
     }
 
+    #[cold]
+    #[inline(never)]
+    fn kept_whole(&mut self, strand: &Strand) -> Record {
+        self.whole.push(strand.clone());
+        Record {
+            number: 0,
+            parent: 0,
+            resumer: 0,
+            calls: self.whole.len() as u32 - 1,
+            activations: 0,
+            more: 0,
+            born: Short::default(),
+            running: Short::default(),
+            children: Short::default(),
+            suspended: Short::default(),
+            rested: Short::default(),
+            frame: Short::default(),
+            entry: 0,
+            left_at: 0,
+            thread: WHOLE,
+            resume_index: 0,
+            process: 0,
+            threads: 0,
+            kind: strand.kind,
+            doubts: strand.doubts,
+        }
+    }
+
+    #[inline]
     fn packed(&mut self, strand: &Strand) -> Option<Record> {
         let &Strand {
             id,
@@ -282,6 +303,7 @@ impl StrandList {
         })
     }
 
+    #[inline(always)]
     fn strand(&self, record: &Record) -> Strand {
         let process = usize::from(record.process);
         let other = |number: u32| (number != 0).then(|| StrandId::numbered(process, number.into()));
@@ -395,21 +417,30 @@ mod tests {
             same(&list.get(0), &changed);
             assert_eq!(list.ids().next(), Some(changed.id));
             assert_eq!(list.whole.is_empty(), is_small, "{changed:?}");
-            list.change_each(|strand| {
-                strand.calls += 1;
-                true
-            });
+            list.change_each(
+                |_| true,
+                |strand| {
+                    strand.calls += 1;
+                    true
+                },
+            );
             changed.calls += 1;
             same(&list.get(0), &changed);
-            list.change_each(|strand| {
-                strand.calls = 0;
-                false
-            });
+            list.change_each(
+                |_| true,
+                |strand| {
+                    strand.calls = 0;
+                    false
+                },
+            );
             same(&list.get(0), &changed);
-            list.change_each(|strand| {
-                strand.calls = u64::MAX;
-                true
-            });
+            list.change_each(
+                |_| true,
+                |strand| {
+                    strand.calls = u64::MAX;
+                    true
+                },
+            );
             changed.calls = u64::MAX;
             same(&list.get(0), &changed);
         }

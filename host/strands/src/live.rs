@@ -20,7 +20,8 @@ use rustc_hash::FxHashMap;
 use whole::Whole;
 
 /// A strand that may be heard of again, in few bytes.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
+#[repr(Rust, packed(2))]
 struct Live {
     /// Its number in its process.
     number: u32,
@@ -44,14 +45,14 @@ struct Live {
     /// The thread that it ran on last, or [`NOWHERE`].
     on: u16,
     /// Open activations of a coroutine: more than one where it is destroyed from inside.
-    open: u16,
+    open: u8,
     kind: Kind,
     doubts: Doubts,
     state: u8,
 }
 
 // A million coroutines may be alive at once.
-const _: () = assert!(size_of::<Option<Live>>() <= 76);
+const _: () = assert!(size_of::<Option<Live>>() <= 74);
 
 const NOWHERE: u16 = u16::MAX;
 /// No slot.
@@ -87,13 +88,23 @@ pub(crate) struct Begun {
 /// end one after another, the memory of each piece is given back while a sink takes more for them.
 #[derive(Clone, Debug)]
 pub(crate) struct Slots {
-    /// All but the last are whole, or given back: then they are empty.
+    /// A piece that was given back is empty.
     pieces: Vec<Vec<Option<Live>>>,
     /// The number of strands in each.
     taken: Vec<u32>,
-    /// A piece without strands that is kept, because the next strand may need it.
+    /// The slots of each piece whose strands have ended, by their places in it: none of one that
+    /// was given back.
+    free: Vec<Vec<u16>>,
+    /// The pieces that have such slots; some may have been given back since.
+    open: Vec<usize>,
+    /// The pieces that were given back.
+    gone: Vec<usize>,
+    /// The piece that has slots which were never used, if one has.
+    unused: Option<usize>,
+    /// The memory of a piece that was given back: the next strand may need it, once one has.
     spare: Vec<Option<Live>>,
-    free: Vec<u32>,
+    /// A piece was needed again that had been given back.
+    has_spare: bool,
     /// What few strands have, by slot.
     words: FxHashMap<u32, Box<Words>>,
     /// The strands that do not fit into few bytes, by slot.
@@ -107,8 +118,14 @@ pub(crate) struct Slots {
     unsure: Unresolved,
 }
 
-/// Slots in a piece. Each has 5 MB: those of half as many are kept by the allocator.
-const PIECE: usize = 1 << 16;
+/// Slots in a piece: as many as a huge page has room for.
+const PIECE: usize = (2 << 20) / size_of::<Option<Live>>();
+const _: () = assert!(PIECE <= u16::MAX as usize);
+
+/// The slot at this place in a piece.
+fn slot_at(piece: usize, place: usize) -> u32 {
+    (piece * PIECE + place) as u32
+}
 
 impl Slots {
     /// Makes slots whose strands are numbered from `first`.
@@ -116,8 +133,12 @@ impl Slots {
         Slots {
             pieces: Vec::new(),
             taken: Vec::new(),
-            spare: Vec::new(),
             free: Vec::new(),
+            open: Vec::new(),
+            gone: Vec::new(),
+            unused: None,
+            spare: Vec::new(),
+            has_spare: false,
             words: FxHashMap::default(),
             whole: FxHashMap::default(),
             entries: Entries::default(),
@@ -217,46 +238,86 @@ impl Slots {
     }
 
     fn free_slot(&mut self) -> u32 {
-        let slot = self.free.pop().unwrap_or_else(|| self.one_more());
-        let piece = slot as usize / PIECE;
-        if self.pieces[piece].is_empty() {
-            self.pieces[piece] = std::mem::take(&mut self.spare);
-            self.pieces[piece].resize(PIECE, None);
+        while let Some(&piece) = self.open.last() {
+            let places = &mut self.free[piece];
+            let place = places.pop();
+            if places.is_empty() {
+                self.open.pop();
+            }
+            if let Some(place) = place {
+                return slot_at(piece, place.into());
+            }
         }
-        slot
+        self.one_more()
     }
 
-    /// A slot that was never used.
+    /// A slot that was never used since its piece is there.
     fn one_more(&mut self) -> u32 {
-        if self
-            .pieces
-            .last()
-            .is_none_or(|last| last.len() >= PIECE || last.is_empty())
-        {
-            // Most programs have few strands. Later ones are whole from the beginning, so that the
-            // allocator gives back each by itself.
-            self.pieces.push(match self.pieces.len() {
-                0 => Vec::new(),
-                _ => Vec::with_capacity(PIECE),
-            });
-            self.taken.push(0);
+        let piece = match self.unused {
+            Some(piece) => piece,
+            None => self.one_more_piece(),
+        };
+        let cells = &mut self.pieces[piece];
+        if cells.len() == cells.capacity() && cells.len() > PIECE / 8 {
+            cells.reserve_exact(PIECE - cells.len());
         }
-        let piece = self.pieces.len() - 1;
-        let last = &mut self.pieces[piece];
-        last.push(None);
-        (piece * PIECE + last.len() - 1) as u32
+        cells.push(None);
+        let place = cells.len() - 1;
+        self.unused = Some(piece).filter(|_| place + 1 < PIECE);
+        slot_at(piece, place)
+    }
+
+    /// A piece without strands.
+    fn one_more_piece(&mut self) -> usize {
+        // Most programs have few strands. Later pieces are whole from the beginning, so that the
+        // allocator gives back each by itself.
+        let mut cells = std::mem::take(&mut self.spare);
+        if !self.pieces.is_empty() && cells.capacity() < PIECE {
+            cells = Vec::with_capacity(PIECE);
+        }
+        match self.gone.pop() {
+            Some(piece) => {
+                self.has_spare = true;
+                self.pieces[piece] = cells;
+                piece
+            }
+            None => {
+                self.pieces.push(cells);
+                self.taken.push(0);
+                self.free.push(Vec::new());
+                self.pieces.len() - 1
+            }
+        }
+    }
+
+    /// The strand in this slot is gone.
+    #[inline]
+    fn release(&mut self, slot: u32) {
+        let (piece, place) = (slot as usize / PIECE, slot as usize % PIECE);
+        self.taken[piece] -= 1;
+        if self.taken[piece] == 0 && self.pieces[piece].len() == PIECE {
+            let mut cells = std::mem::take(&mut self.pieces[piece]);
+            if self.has_spare {
+                cells.clear();
+                self.spare = cells;
+            }
+            self.free[piece] = Vec::new();
+            self.gone.push(piece);
+            return;
+        }
+        if self.free[piece].is_empty() {
+            self.open.push(piece);
+        }
+        self.free[piece].push(place as u16);
     }
 
     /// Takes the strand out of this slot.
-    #[inline]
+    #[inline(always)]
     fn take(&mut self, slot: u32) -> Option<Strand> {
         self.settle(slot);
         let (piece, place) = (slot as usize / PIECE, slot as usize % PIECE);
         let live = self.pieces[piece].get_mut(place)?.take()?;
-        self.taken[piece] -= 1;
-        if self.taken[piece] == 0 && self.pieces[piece].len() == PIECE {
-            self.spare = std::mem::take(&mut self.pieces[piece]);
-        }
+        self.release(slot);
         let mut strand = match live.state & (WHOLE | WORDY) {
             0 => self.strand_of(slot, &live),
             WORDY => self.unpacked(slot, &live).strand,
@@ -274,13 +335,13 @@ impl Slots {
             strand.is_gone(Nanos(died));
             self.note_doubts(&strand);
             sink.ended(&strand);
-            self.free.push(slot);
         }
     }
 
     /// The strands that there are have not ended, but nothing more will be heard of them: in order
     /// of their numbers.
     pub fn finish(&mut self, sink: &mut impl Sink) {
+        (self.has_spare, self.spare) = (false, Vec::new());
         let slots = self.taken_slots();
         if slots.is_sorted_by_key(|slot| self.id(slot)) {
             (0..self.slots()).for_each(|slot| self.finish_slot(slot, sink));
@@ -293,11 +354,9 @@ impl Slots {
             .for_each(|slot| self.finish_slot(slot, sink));
     }
 
-    /// Tells of the strand in this slot, if there is one. No strand comes after it, so that no
-    /// piece is kept for one.
+    /// Tells of the strand in this slot, if there is one.
     fn finish_slot(&mut self, slot: u32, sink: &mut impl Sink) {
         if let Some(strand) = self.take(slot) {
-            self.spare = Vec::new();
             self.note_doubts(&strand);
             sink.ended(&strand);
         }
@@ -335,6 +394,7 @@ impl Slots {
         }
     }
 
+    #[inline]
     fn note_doubts(&mut self, strand: &Strand) {
         if !strand.is_sure() {
             self.unsure.unsure += 1;
@@ -401,7 +461,7 @@ impl Slots {
     /// Has `change` change the strand in this slot.
     pub fn change<T>(&mut self, slot: u32, change: impl FnOnce(&mut Whole) -> T) -> T {
         self.settle(slot);
-        let live = self.at(slot).clone();
+        let live = *self.at(slot);
         if live.state & WHOLE != 0
             && let Some(whole) = self.whole.get_mut(&slot)
         {

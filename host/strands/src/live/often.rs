@@ -139,7 +139,7 @@ impl Slots {
     pub fn begin_activation(&mut self, slot: u32, thread: usize, time: u64) {
         let live = self.at(slot);
         let rested = time.saturating_sub(live.last.get());
-        if live.open < u16::MAX
+        if live.open < u8::MAX
             && let Some(suspended) = Short::new(live.suspended.get() + rested)
             && self.goes_on(slot, thread)
         {

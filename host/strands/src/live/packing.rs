@@ -75,7 +75,7 @@ impl Slots {
             entry: self.entries.number((coroutine, strand.entry))?,
             thread: thread(strand.thread)?,
             on: on.map_or(Some(NOWHERE), thread)?,
-            open: u16::try_from(open).ok()?,
+            open: u8::try_from(open).ok()?,
             kind: strand.kind,
             doubts: strand.doubts,
             state,

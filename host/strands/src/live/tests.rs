@@ -200,3 +200,78 @@ fn strands_in_few_bytes_are_as_whole_ones() {
         assert!(ended.eq(told));
     }
 }
+
+/// Slots with so many coroutines.
+fn filled(count: usize) -> (Slots, Vec<u32>) {
+    let mut slots = Slots::new(StrandId::new(2, 1));
+    let begun = Begun {
+        frame: Some(Addr(16)),
+        ..Begun::default()
+    };
+    let added = (0..count).map(|_| slots.add(Kind::Coroutine, 0, Nanos(1), begun));
+    let added = added.collect();
+    (slots, added)
+}
+
+/// The slots that there is memory for.
+fn room(slots: &Slots) -> usize {
+    let pieces = slots.pieces.iter().map(Vec::capacity);
+    pieces.sum::<usize>() + slots.spare.capacity()
+}
+
+#[test]
+fn a_slot_is_one_strands_and_memory_is_given_back_whatever_the_order() {
+    const COUNT: usize = 3 * PIECE + 100;
+    let mut dice = Dice(1);
+    for order in 0..3 {
+        let (mut slots, mut added) = filled(COUNT);
+        match order {
+            0 => {}
+            1 => added.reverse(),
+            _ => (1..COUNT).for_each(|at| added.swap(at, dice.roll(at as u64 + 1) as usize)),
+        }
+        let mut sink = Ended::default();
+        for (index, &slot) in added[..COUNT / 2].iter().enumerate() {
+            slots.end(slot, 9, &mut sink);
+            // What ended is half of all by now, and lies together but for the last order.
+            if order < 2 && index == COUNT / 2 - 1 {
+                assert!(room(&slots) <= COUNT / 2 + 2 * PIECE);
+            }
+        }
+        let mut all: Vec<u32> = added.split_off(COUNT / 2);
+        for _ in 0..COUNT {
+            all.push(slots.add(Kind::Coroutine, 0, Nanos(2), Begun::default()));
+        }
+        all.sort_unstable();
+        assert!(all.windows(2).all(|pair| pair[0] < pair[1]));
+        assert!(room(&slots) <= all.len() + 2 * PIECE);
+        for slot in all {
+            slots.end(slot, 9, &mut sink);
+        }
+        assert_eq!(sink.0.len(), 2 * COUNT);
+        assert!(room(&slots) <= 2 * PIECE);
+        let numbers: std::collections::HashSet<StrandId> =
+            sink.0.iter().map(|strand| strand.id).collect();
+        assert_eq!(numbers.len(), 2 * COUNT);
+    }
+}
+
+#[test]
+fn a_piece_that_is_needed_again_and_again_is_not_given_back() {
+    let (mut slots, _) = filled(PIECE);
+    let mut sink = Ended::default();
+    let mut lowest = usize::MAX;
+    for round in 0..10 {
+        let mut all: Vec<u32> = Vec::new();
+        for _ in 0..PIECE {
+            all.push(slots.add(Kind::Coroutine, 0, Nanos(2), Begun::default()));
+        }
+        for slot in all {
+            slots.end(slot, 9, &mut sink);
+        }
+        if round > 1 {
+            lowest = lowest.min(room(&slots));
+        }
+    }
+    assert!(lowest >= 2 * PIECE, "{lowest} slots");
+}
