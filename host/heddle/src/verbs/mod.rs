@@ -18,3 +18,4 @@ pub mod replay;
 pub mod report;
 pub mod strands;
 pub mod tree;
+pub mod view;

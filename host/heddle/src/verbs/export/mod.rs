@@ -1,18 +1,18 @@
 //! `heddle export`: docs/export.md. One folder for each format.
 
 mod chrome;
-mod destination;
+pub mod destination;
 mod firefox;
 mod folded;
 mod json;
 mod json_text;
 mod perfetto;
-mod selection;
-mod spill;
-mod tables;
-mod tracks;
+pub mod selection;
+pub mod spill;
+pub mod tables;
+pub mod tracks;
 mod unnamed;
-mod written;
+pub mod written;
 
 use crate::filter::{Filter, FilterArgs, LeftOut};
 use crate::names::{Length, Names};
@@ -171,7 +171,12 @@ fn write(
     let selection = Selection::new(trace, &args.strands);
     let (written, decoded) = if args.format == Format::Json {
         let mut rows = json::Json::new(trace, out)?;
-        tables::read(trace, &mut names, (selection, filter), &spill, &mut rows)?
+        let wanted = tables::Wanted {
+            selection,
+            filter,
+            lives: false,
+        };
+        tables::read(trace, &mut names, wanted, &spill, &mut rows)?
     } else {
         let wanted = Wanted {
             selection,

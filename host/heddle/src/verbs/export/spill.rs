@@ -72,6 +72,11 @@ impl Stream<'_> {
         }
     }
 
+    /// What was appended so far, as a stream of its own.
+    pub fn take(&mut self) -> Self {
+        std::mem::replace(self, self.spill.stream())
+    }
+
     /// Nothing will be appended for long, or ever.
     pub fn rest(&mut self) {
         if self.pending.len() > FEW {

@@ -122,6 +122,7 @@ impl Pen {
             Record::Call(call) => self.call(call),
             Record::Pause(pause) => self.pause(pause),
             Record::Event(event) => self.event(event),
+            Record::Run(_) => return,
         }
         self.bytes.extend_from_slice(b"}\n");
     }

@@ -39,14 +39,27 @@ pub trait Take {
     fn part(&mut self, names: &mut Names<'_>, part: Part<'_>) -> anyhow::Result<()>;
 }
 
+/// Which rows are wanted.
+pub struct Wanted<'a> {
+    pub selection: Selection,
+    pub filter: Option<Filter<'a>>,
+    /// Also when fibers and coroutines run, and where strands are that do not.
+    pub lives: bool,
+}
+
 /// Gives `take` the rows of the strands that are selected, with the calls that the filter keeps.
 pub fn read(
     trace: &Trace,
     names: &mut Names<'_>,
-    (mut selection, mut filter): (Selection, Option<Filter<'_>>),
+    wanted: Wanted<'_>,
     spill: &Spill,
     take: &mut impl Take,
 ) -> anyhow::Result<(Written, Decoded<()>)> {
+    let Wanted {
+        mut selection,
+        mut filter,
+        lives,
+    } = wanted;
     let analysis = Analysis::new(trace, names.images());
     if let Some(filter) = &mut filter {
         let learned = analysis.decode(|process| filter.learning(process))?;
@@ -59,6 +72,7 @@ pub fn read(
         selection,
         labels: Labels::of_all(trace, names),
         shapes: trace.shapes(),
+        lives,
     };
     let processes = trace.processes();
     let rows = |index: usize| Rows::new(&whole, &processes[index], index);
@@ -122,6 +136,40 @@ impl Part<'_> {
             names.function(self.process, key.address, time)
         };
         self.functions.iter().map(location).collect()
+    }
+
+    /// Where a strand is that does not run: of a coroutine the line of its `co_await`, else that of
+    /// the call behind which it is, else the function; and the type of what a coroutine awaits.
+    pub fn place(
+        &self,
+        trace: &Trace,
+        names: &mut Names<'_>,
+        place: record::Place,
+    ) -> (Option<String>, Option<Rc<str>>) {
+        let modules = trace.processes()[self.process].modules();
+        let timed = |key: &Key| (key.address, modules.time_of(key.address, key.generation));
+        let key = |keys: &[Key], index: Option<u32>| {
+            index.and_then(|index| keys.get(index as usize).map(timed))
+        };
+        let function = key(&self.functions, place.function);
+        let indexed = function.zip(place.index.map(|index| index & !1));
+        let process = self.process;
+        let awaited =
+            indexed.and_then(|((at, time), index)| names.awaiter(process, at, index, time));
+        let exact = indexed.and_then(|((at, time), index)| {
+            Some((names.suspension(process, at, index, time)?, time))
+        });
+        let at = match exact {
+            Some((exact, time)) => exact.map(|at| (at, time)),
+            None => key(&self.sites, place.site),
+        };
+        let line = at.and_then(|(at, time)| names.line(process, at, time));
+        let within = || {
+            let (at, time) = function?;
+            let location = names.function(process, at, time);
+            Some(names.shown(&location).to_owned())
+        };
+        (line.or_else(within), awaited)
     }
 
     /// The functions that the part's calls were made in, and the lines, by their indices.

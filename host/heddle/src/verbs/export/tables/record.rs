@@ -9,6 +9,7 @@ pub enum Record<'a> {
     Call(Call),
     Pause(Pause<'a>),
     Event(Event<'a>),
+    Run(Run),
 }
 
 /// A call that has ended, or had not when the trace did.
@@ -45,6 +46,35 @@ pub struct Pause<'a> {
     pub reason: &'a str,
     /// The number of the strand that ran before it went on.
     pub by: Option<u64>,
+    /// The kernel's number of the thread that held what is waited for, if that was asked for and is
+    /// known.
+    pub holder: Option<u32>,
+    /// Where the strand is meanwhile, likewise.
+    pub place: Place,
+}
+
+/// Where a strand is that does not run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    /// Index among the part's functions: of a coroutine its own, else that of the innermost call.
+    pub function: Option<u32>,
+    /// Index among the part's call sites: the call behind which the strand does not run.
+    pub site: Option<u32>,
+    /// The coroutine's resume index.
+    pub index: Option<u16>,
+}
+
+/// A time during which a fiber or coroutine runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// Number of its strand in the process.
+    pub strand: u64,
+    /// Index of the thread that runs it.
+    pub thread: u32,
+    pub from: Nanos,
+    pub to: Nanos,
+    /// The number of the strand that ran before.
+    pub by: Option<u64>,
 }
 
 /// What takes no time.
@@ -79,9 +109,26 @@ impl Record<'_> {
                         pause.to.map_or(NONE, |to| to.0),
                         pause.blocked.into(),
                         pause.by.unwrap_or(NONE),
+                        pause.holder.map_or(NONE, u64::from),
+                        pause.place.function.map_or(NONE, u64::from),
+                        pause.place.site.map_or(NONE, u64::from),
+                        pause.place.index.map_or(NONE, u64::from),
                     ],
                 );
                 text(bytes, pause.reason);
+            }
+            Record::Run(run) => {
+                bytes.push(3);
+                words(
+                    bytes,
+                    &[
+                        run.strand,
+                        run.thread.into(),
+                        run.from.0,
+                        run.to.0,
+                        run.by.unwrap_or(NONE),
+                    ],
+                );
             }
             Record::Event(event) => {
                 bytes.push(2);
@@ -103,15 +150,32 @@ impl Record<'_> {
         Some(match kind {
             0 => Record::Call(Call::read(bytes)?),
             1 => {
-                let [strand, thread, from, to, blocked, by] = take_words(bytes)?;
+                let [strand, thread, from, to, blocked, by, rest @ ..] = take_words::<10>(bytes)?;
+                let [holder, function, site, index] = rest.map(some);
                 Record::Pause(Pause {
                     strand,
                     thread: thread as u32,
                     from: Nanos(from),
-                    to: Some(to).filter(|&to| to != NONE).map(Nanos),
+                    to: some(to).map(Nanos),
                     blocked: blocked != 0,
                     reason: take_text(bytes)?,
-                    by: Some(by).filter(|&by| by != NONE),
+                    by: some(by),
+                    holder: holder.map(|tid| tid as u32),
+                    place: Place {
+                        function: function.map(|function| function as u32),
+                        site: site.map(|site| site as u32),
+                        index: index.map(|index| index as u16),
+                    },
+                })
+            }
+            3 => {
+                let [strand, thread, from, to, by] = take_words(bytes)?;
+                Record::Run(Run {
+                    strand,
+                    thread: thread as u32,
+                    from: Nanos(from),
+                    to: Nanos(to),
+                    by: some(by),
                 })
             }
             _ => {
@@ -175,6 +239,11 @@ impl Call {
     }
 }
 
+/// What a word says that may say nothing.
+fn some(word: u64) -> Option<u64> {
+    Some(word).filter(|&word| word != NONE)
+}
+
 #[inline]
 fn words(bytes: &mut Vec<u8>, words: &[u64]) {
     for word in words {
@@ -235,6 +304,8 @@ mod tests {
             blocked: true,
             reason: "mutex é",
             by: None,
+            holder: None,
+            place: Place::default(),
         };
         let all = [
             Record::Call(call.clone()),
@@ -250,7 +321,20 @@ mod tests {
                 blocked: false,
                 reason: "",
                 by: Some(1),
+                holder: Some(4711),
+                place: Place {
+                    function: Some(0),
+                    site: Some(u32::MAX),
+                    index: Some(4),
+                },
                 ..pause
+            }),
+            Record::Run(Run {
+                strand: 3,
+                thread: 1,
+                from: Nanos(8),
+                to: Nanos(9),
+                by: Some(2),
             }),
             Record::Event(Event {
                 strand: 1,

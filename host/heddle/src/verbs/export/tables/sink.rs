@@ -1,6 +1,6 @@
 //! From what the decoder tells to rows.
 
-use super::record::{self, KINDS, Pause, Record};
+use super::record::{self, KINDS, Pause, Place, Record, Run};
 use crate::filter::Filterable;
 use crate::names::printable;
 use crate::notes;
@@ -21,6 +21,8 @@ pub struct Whole<'a> {
     pub selection: Selection,
     pub labels: Labels,
     pub shapes: &'a Shapes,
+    /// Whether it is wanted when fibers and coroutines run, and where strands are that do not.
+    pub lives: bool,
 }
 
 /// The rows of a part of a process.
@@ -58,6 +60,27 @@ struct Life {
     /// What it is about to wait for, or waits for.
     reason: Option<Box<str>>,
     thread: usize,
+    /// Whether it is a thread's own.
+    is_thread: bool,
+    /// Whether it is a coroutine.
+    is_coroutine: bool,
+    /// Since when a fiber or coroutine runs, on which thread, and who ran before.
+    runs: Option<(Nanos, usize, Option<StrandId>)>,
+    /// A pause that has ended, until what follows it tells where the coroutine was.
+    held: Option<Box<Held>>,
+    /// Functions and call sites of the calls that are open, if that is wanted.
+    open: Vec<(Addr, Addr, Nanos)>,
+    /// The last call that a coroutine's own code made: where it is suspended, if nothing better
+    /// tells.
+    site: Option<(Addr, Nanos)>,
+    /// Who has what it waits for, and the place where it waits.
+    waits: Option<(Option<u32>, Addr)>,
+}
+
+/// A pause with what it owns.
+struct Held {
+    pause: Pause<'static>,
+    reason: Box<str>,
 }
 
 /// What a call was given.
@@ -88,6 +111,73 @@ impl<'a> Rows<'a> {
         }
     }
 
+    /// Indices among functions (`of_function`) or call sites.
+    fn met(&mut self, of_function: bool, (address, time): (Addr, Nanos)) -> u32 {
+        let generation = self.modules.generation(time);
+        let met = self.met.get_or_insert_default();
+        let of = match of_function {
+            true => &mut met.functions,
+            false => &mut met.sites,
+        };
+        let key = Key {
+            address,
+            generation,
+        };
+        of.id(key).0
+    }
+
+    /// Where a strand is that does not run since `from`.
+    fn place(&mut self, id: StrandId, from: Nanos) -> Place {
+        let Some(life) = self.lives.get(&id).filter(|_| self.whole.lives) else {
+            return Place::default();
+        };
+        let inner = life.open.last().copied();
+        let site = match (life.waits, life.is_coroutine) {
+            (Some((_, site)), _) => Some((site, from)),
+            (None, true) => life.site,
+            (None, false) => inner.map(|(_, site, time)| (site, time)),
+        };
+        let site = site.filter(|(site, _)| site.0 != 0);
+        Place {
+            function: inner.map(|(function, _, time)| self.met(true, (function, time))),
+            site: site.map(|site| self.met(false, site)),
+            index: None,
+        }
+    }
+
+    /// Writes the pause that was held back; `resumes`: the call that goes on behind it.
+    fn release(&mut self, id: StrandId, resumes: Option<&Call>) {
+        let life = self.lives.get_mut(&id);
+        let Some(mut held) = life.and_then(|life| life.held.take()) else {
+            return;
+        };
+        let index = resumes.and_then(|call| call.frame?.resume_index());
+        if let Some((call, index)) = resumes.zip(index) {
+            held.pause.place.function = Some(self.met(true, (call.function, call.enter)));
+            held.pause.place.index = Some(index);
+        }
+        self.write(&Record::Pause(Pause {
+            reason: &held.reason,
+            ..held.pause
+        }));
+    }
+
+    /// Writes until when a fiber or coroutine ran.
+    fn ran(&mut self, id: StrandId, to: Nanos) {
+        let runs = self.lives.get_mut(&id).and_then(|life| life.runs.take());
+        if let Some((from, thread, by)) = runs
+            && self.whole.selection.has(id)
+        {
+            self.write(&Record::Run(Run {
+                strand: id.number(),
+                thread: thread as u32,
+                from,
+                to: to.max(from),
+                by: by.map(StrandId::number),
+            }));
+        }
+    }
+
     fn write(&mut self, record: &Record<'_>) {
         self.records.append(|bytes| record.write(bytes));
     }
@@ -109,17 +199,31 @@ impl<'a> Rows<'a> {
             return;
         };
         let reason = life.reason.take();
+        let (holds, place) = (self.whole.lives, self.place(id, from));
+        let waits = self.lives.get_mut(&id).and_then(|life| life.waits.take());
         if to.is_some_and(|to| to <= from) || !self.whole.selection.has(id) {
             return;
         }
-        self.write(&Record::Pause(Pause {
+        let pause = Pause {
             strand: id.number(),
             thread: thread as u32,
             from,
             to,
             blocked,
-            reason: reason.as_deref().unwrap_or_default(),
+            reason: "",
             by: by.map(StrandId::number),
+            holder: waits.and_then(|(holder, _)| holder),
+            place,
+        };
+        let life = self.lives.get_mut(&id);
+        if let Some(life) = life.filter(|life| holds && life.is_coroutine) {
+            let reason = reason.unwrap_or_default();
+            life.held = Some(Box::new(Held { pause, reason }));
+            return;
+        }
+        self.write(&Record::Pause(Pause {
+            reason: reason.as_deref().unwrap_or_default(),
+            ..pause
         }));
     }
 
@@ -137,7 +241,12 @@ impl<'a> Rows<'a> {
 
     fn end(&mut self, strand: &Strand, died: Option<Nanos>) {
         let thread = self.lives.get(&strand.id).map_or(0, |life| life.thread);
+        if self.whole.lives {
+            self.ran(strand.id, died.unwrap_or(strand.last));
+            self.release(strand.id, None);
+        }
         self.goes_on(strand.id, thread, died, None);
+        self.release(strand.id, None);
         self.given.remove(&strand.id);
         if self.lives.remove(&strand.id).is_some() && self.whole.selection.has(strand.id) {
             self.strands += 1;
@@ -160,20 +269,46 @@ impl Sink for Rows<'_> {
             // Until it runs, it is suspended.
             pause: (strand.kind != Kind::Thread).then_some((strand.born, false)),
             thread: strand.thread(),
+            is_thread: strand.kind == Kind::Thread,
+            is_coroutine: strand.kind == Kind::Coroutine,
             ..Life::default()
         };
         self.lives.insert(strand.id, life);
     }
 
     fn resumed(&mut self, id: StrandId, by: Option<StrandId>, thread: usize, time: Nanos) {
-        self.goes_on(id, thread, Some(time), by.filter(|&by| by != id));
+        let by = by.filter(|&by| by != id);
+        if self.whole.lives {
+            self.release(id, None);
+            self.ran(id, time);
+            let life = self.lives.get_mut(&id);
+            if let Some(life) = life.filter(|life| !life.is_thread) {
+                life.runs = Some((time, thread, by));
+            }
+        }
+        self.goes_on(id, thread, Some(time), by);
     }
 
     fn suspended(&mut self, id: StrandId, thread: usize, time: Nanos) {
+        if self.whole.lives {
+            self.release(id, None);
+            self.ran(id, time);
+        }
         self.pause(id, thread, time, false);
     }
 
     fn enter(&mut self, call: &Call) {
+        if self.whole.lives {
+            self.release(call.strand, Some(call).filter(|call| call.body));
+            if let Some(life) = self.lives.get_mut(&call.strand) {
+                if call.body {
+                    life.site = None;
+                } else if life.open.len() == 1 && !call.inlined {
+                    life.site = Some((call.caller, call.enter));
+                }
+                life.open.push((call.function, call.caller, call.enter));
+            }
+        }
         let Some(given) = self.waiting.of_enter(call) else {
             return;
         };
@@ -187,6 +322,11 @@ impl Sink for Rows<'_> {
     #[inline]
     fn leave(&mut self, span: &StrandSpan) {
         let result = self.waiting.of_leave(span);
+        if self.whole.lives
+            && let Some(life) = self.lives.get_mut(&span.strand)
+        {
+            life.open.pop();
+        }
         if !self.whole.selection.has(span.strand) {
             return;
         }
@@ -260,6 +400,8 @@ impl Sink for Rows<'_> {
                 self.pause(id, thread, event.time, true);
                 if let Some(life) = self.lives.get_mut(&id) {
                     life.reason = Some(label.as_ref().into());
+                    let holder = wait.holder().filter(|holder| !holder.released);
+                    life.waits = Some((holder.map(|holder| holder.tid), wait.site()));
                 }
             }
             EventKind::WaitEnded { .. } => {

@@ -1,0 +1,583 @@
+//! From any number of calls to as many as a page can show.
+
+use crate::cells::{Cells, Key};
+use crate::kept::{Kept, Lasts};
+use crate::model::{
+    Call, Data, Event, Function, Group, Head, Held, Pause, Process, Run, Strand, StrandKind, Total,
+};
+use rustc_hash::FxHashMap;
+
+/// How much a page may hold.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Calls that are kept one by one.
+    pub calls: usize,
+    /// Pauses, and runs, likewise.
+    pub pauses: usize,
+    /// Strands that are listed.
+    pub strands: usize,
+    /// Rows of sums: with more strands than this, all but threads are summed up by group.
+    pub rows: usize,
+    /// Sums of each kind.
+    pub cells: usize,
+    /// Marks and gaps.
+    pub events: usize,
+}
+
+impl Default for Limits {
+    /// For some five to eight megabytes.
+    fn default() -> Self {
+        Limits {
+            calls: 250_000,
+            pauses: 100_000,
+            strands: 50_000,
+            rows: 512,
+            cells: 100_000,
+            events: 20_000,
+        }
+    }
+}
+
+impl Lasts for Call {
+    fn duration(&self) -> u64 {
+        self.exit - self.enter
+    }
+}
+
+impl Lasts for Pause {
+    fn duration(&self) -> u64 {
+        self.to - self.from
+    }
+}
+
+impl Lasts for Run {
+    fn duration(&self) -> u64 {
+        self.to - self.from
+    }
+}
+
+/// Takes a trace: first its strands ([`Builder::new`]), then the rest in any order. The result does
+/// not depend on that order, and memory does not grow with the number of calls.
+#[derive(Debug)]
+pub struct Builder {
+    head: Head,
+    processes: Vec<Process>,
+    strands: Vec<(Strand, u32)>,
+    groups: Vec<Group>,
+    /// By process and number: where a strand is.
+    places: Vec<Vec<u32>>,
+    /// Whether each strand has a row of sums of its own.
+    rows_of_strands: bool,
+    functions: Vec<(Function, Total)>,
+    known_functions: FxHashMap<Function, u32>,
+    texts: Vec<String>,
+    known_texts: FxHashMap<String, u32>,
+    calls: Sums<Call>,
+    pauses: Sums<Pause>,
+    /// Those that had not ended when the trace did: one a strand.
+    open: Vec<Pause>,
+    runs: Sums<Run>,
+    events: Vec<Event>,
+    more_events: u64,
+    most_events: usize,
+    end: u64,
+}
+
+/// Places of strands that are not listed are groups' from here on.
+pub(crate) const GROUP: u32 = 1 << 31;
+/// Nothing is known of a strand.
+const NONE: u32 = u32::MAX;
+
+/// What is kept of one kind, and what is summed up.
+#[derive(Debug)]
+struct Sums<T> {
+    kept: Kept<T>,
+    cells: Cells,
+    summed: Total,
+}
+
+impl<T: Lasts> Sums<T> {
+    fn new(most: usize, cells: usize) -> Self {
+        Sums {
+            kept: Kept::new(most),
+            cells: Cells::new(cells, 10),
+            summed: Total::default(),
+        }
+    }
+
+    /// `key`: in which cell it is, when it begins, and how long it took itself.
+    #[inline]
+    fn add(&mut self, item: T, keeps: bool, key: impl Fn(&T) -> (Key, u64, u64)) {
+        let (cells, summed) = (&mut self.cells, &mut self.summed);
+        let mut short = |item: &T| sum_up(item, cells, summed, &key);
+        match keeps {
+            true => self.kept.add(item, &mut short),
+            false => short(&item),
+        }
+    }
+
+    fn finish(mut self, key: impl Fn(&T) -> (Key, u64, u64)) -> Held<T> {
+        let (cells, summed) = (&mut self.cells, &mut self.summed);
+        let mut short = |item: &T| sum_up(item, cells, summed, &key);
+        let (kept, threshold) = self.kept.finish(&mut short);
+        let (cells, shift) = self.cells.finish(threshold);
+        Held {
+            kept,
+            threshold,
+            summed: self.summed,
+            cells,
+            shift,
+        }
+    }
+}
+
+fn sum_up<T: Lasts>(
+    item: &T,
+    cells: &mut Cells,
+    summed: &mut Total,
+    key: &impl Fn(&T) -> (Key, u64, u64),
+) {
+    let (key, time, own) = key(item);
+    let duration = item.duration();
+    summed.calls += 1;
+    summed.time += duration;
+    summed.own += own;
+    summed.longest = summed.longest.max(duration);
+    cells.add(key, time, (duration, own));
+}
+
+impl Builder {
+    /// For these strands. Beyond `limits.strands` the threads, and then those are listed that were
+    /// suspended or ran longest; the others are in their groups.
+    pub fn new(
+        head: Head,
+        processes: Vec<Process>,
+        mut strands: Vec<Strand>,
+        limits: &Limits,
+    ) -> Self {
+        strands.sort_by_key(|strand| (strand.process, strand.number));
+        let listed = listed(&strands, limits.strands);
+        let mut groups: Vec<Group> = Vec::new();
+        let mut known: FxHashMap<(usize, StrandKind, String), u32> = FxHashMap::default();
+        let mut places = vec![Vec::new(); processes.len()];
+        let mut kept = Vec::new();
+        let all = strands.len();
+        for (strand, listed) in strands.into_iter().zip(listed) {
+            let key = (strand.process, strand.kind, strand.name.clone());
+            let group = *known.entry(key).or_insert_with(|| {
+                groups.push(Group {
+                    process: strand.process,
+                    kind: strand.kind,
+                    name: strand.name.clone(),
+                    strands: 0,
+                    listed: 0,
+                    running: 0,
+                    suspended: 0,
+                    calls: 0,
+                });
+                groups.len() as u32 - 1
+            });
+            let sum = &mut groups[group as usize];
+            sum.strands += 1;
+            sum.listed += u64::from(listed);
+            sum.running += strand.running;
+            sum.suspended += strand.suspended;
+            sum.calls += strand.calls;
+            if let Some(places) = places.get_mut(strand.process) {
+                let number = strand.number as usize;
+                if places.len() <= number {
+                    places.resize(number + 1, NONE);
+                }
+                places[number] = match listed {
+                    true => kept.len() as u32,
+                    false => GROUP + group,
+                };
+            }
+            if listed {
+                kept.push((strand, group));
+            }
+        }
+        let mut builder = Builder {
+            head,
+            processes,
+            rows_of_strands: all <= limits.rows,
+            strands: kept,
+            groups,
+            places,
+            functions: Vec::new(),
+            known_functions: FxHashMap::default(),
+            texts: Vec::new(),
+            known_texts: FxHashMap::default(),
+            calls: Sums::new(limits.calls, limits.cells),
+            pauses: Sums::new(limits.pauses, limits.cells),
+            open: Vec::new(),
+            runs: Sums::new(limits.pauses, limits.cells),
+            events: Vec::new(),
+            more_events: 0,
+            most_events: limits.events,
+            end: 0,
+        };
+        builder.text("");
+        let ends = |(strand, _): &(Strand, u32)| strand.died.unwrap_or(strand.born);
+        builder.end = builder.strands.iter().map(ends).max().unwrap_or(0);
+        builder
+    }
+
+    /// The strand of this number in its process, for the things that happen on it; `None`: it is
+    /// not known.
+    #[inline]
+    pub fn find(&self, process: usize, number: u64) -> Option<u32> {
+        let place = *self.places.get(process)?.get(number as usize)?;
+        Some(place).filter(|&place| place != NONE)
+    }
+
+    /// A function's index. A clone, or an address in another load of its module, is the same.
+    pub fn function(&mut self, function: Function) -> u32 {
+        if let Some(&known) = self.known_functions.get(&function) {
+            return known;
+        }
+        let index = self.functions.len() as u32;
+        self.functions.push((function.clone(), Total::default()));
+        self.known_functions.insert(function, index);
+        index
+    }
+
+    /// A text's index; 0 of the empty one.
+    pub fn text(&mut self, text: &str) -> u32 {
+        if let Some(&known) = self.known_texts.get(text) {
+            return known;
+        }
+        let index = self.texts.len() as u32;
+        self.texts.push(text.to_owned());
+        self.known_texts.insert(text.to_owned(), index);
+        index
+    }
+
+    /// Takes a call.
+    #[inline]
+    pub fn call(&mut self, call: Call) {
+        self.end = self.end.max(call.exit);
+        let duration = call.duration();
+        if let Some((_, total)) = self.functions.get_mut(call.function as usize) {
+            total.calls += 1;
+            total.time += duration;
+            total.own += call.own;
+            total.longest = total.longest.max(duration);
+        }
+        let row = Rows::of(&self.strands, self.rows_of_strands);
+        self.calls
+            .add(call, call.strand < GROUP, |call| row.of_call(call));
+    }
+
+    /// Takes a pause; one that is open lasts until the trace ends.
+    pub fn pause(&mut self, pause: Pause) {
+        self.end = self.end.max(pause.to);
+        if pause.open {
+            self.open.push(pause);
+            return;
+        }
+        let row = Rows::of(&self.strands, self.rows_of_strands);
+        self.pauses
+            .add(pause, pause.strand < GROUP, |pause| row.of_pause(pause));
+    }
+
+    /// Takes a run.
+    pub fn run(&mut self, run: Run) {
+        self.end = self.end.max(run.to);
+        let row = Rows::of(&self.strands, self.rows_of_strands);
+        self.runs
+            .add(run, run.strand < GROUP, |run| row.of_run(run));
+    }
+
+    /// Takes a mark or gap.
+    pub fn event(&mut self, event: Event) {
+        self.end = self.end.max(event.time);
+        if self.events.len() < self.most_events && event.strand < GROUP {
+            self.events.push(event);
+        } else {
+            self.more_events += 1;
+        }
+    }
+
+    /// What a page shows of it.
+    pub fn finish(mut self) -> Data {
+        for mut pause in std::mem::take(&mut self.open) {
+            pause.to = self.end.max(pause.from);
+            let row = Rows::of(&self.strands, self.rows_of_strands);
+            self.pauses
+                .add(pause, pause.strand < GROUP, |pause| row.of_pause(pause));
+        }
+        let row = Rows::of(&self.strands, self.rows_of_strands);
+        let mut calls = self.calls.finish(|call| row.of_call(call));
+        let mut pauses = self.pauses.finish(|pause| row.of_pause(pause));
+        let mut runs = self.runs.finish(|run| row.of_run(run));
+        let key = |call: &Call| {
+            (
+                call.strand,
+                call.depth,
+                call.enter,
+                call.exit,
+                call.function,
+            )
+        };
+        calls.kept.sort_unstable_by_key(key);
+        pauses
+            .kept
+            .sort_unstable_by_key(|pause| (pause.strand, pause.from, pause.to));
+        runs.kept
+            .sort_unstable_by_key(|run| (run.thread, run.from, run.to, run.strand));
+        Data {
+            head: self.head,
+            processes: self.processes,
+            strands: self.strands,
+            groups: self.groups,
+            functions: self.functions,
+            texts: self.texts,
+            calls,
+            pauses,
+            runs,
+            events: self.events,
+            more_events: self.more_events,
+            end: self.end,
+        }
+    }
+}
+
+/// Which rows sums are in: below the number of listed strands a strand's, else a group's.
+#[derive(Clone, Copy)]
+struct Rows<'a> {
+    strands: &'a [(Strand, u32)],
+    of_strands: bool,
+}
+
+impl<'a> Rows<'a> {
+    fn of(strands: &'a [(Strand, u32)], of_strands: bool) -> Self {
+        Rows {
+            strands,
+            of_strands,
+        }
+    }
+
+    #[inline]
+    fn row(&self, place: u32) -> u32 {
+        let listed = self.strands.len() as u32;
+        if place >= GROUP {
+            return listed + (place - GROUP);
+        }
+        match self.strands.get(place as usize) {
+            Some((strand, group)) if !self.of_strands && strand.kind != StrandKind::Thread => {
+                listed + group
+            }
+            _ => place,
+        }
+    }
+
+    fn group(&self, place: u32) -> u32 {
+        match place >= GROUP {
+            true => place - GROUP,
+            false => self
+                .strands
+                .get(place as usize)
+                .map_or(0, |(_, group)| *group),
+        }
+    }
+
+    #[inline]
+    fn of_call(&self, call: &Call) -> (Key, u64, u64) {
+        let key = Key {
+            row: self.row(call.strand),
+            depth: call.depth,
+            column: 0,
+            what: call.function,
+        };
+        (key, call.enter, call.own)
+    }
+
+    fn of_pause(&self, pause: &Pause) -> (Key, u64, u64) {
+        let key = Key {
+            row: self.row(pause.strand),
+            depth: 0,
+            column: 0,
+            what: pause.why as u32,
+        };
+        (key, pause.from, 0)
+    }
+
+    /// Runs are summed up by the thread that runs them.
+    fn of_run(&self, run: &Run) -> (Key, u64, u64) {
+        let key = Key {
+            row: self.row(run.thread),
+            depth: 0,
+            column: 0,
+            what: self.group(run.strand),
+        };
+        (key, run.from, 0)
+    }
+}
+
+/// Which are listed: all, or the threads and then the ones that were suspended longest, and half as
+/// many of those that ran longest.
+fn listed(strands: &[Strand], most: usize) -> Vec<bool> {
+    if strands.len() <= most {
+        return vec![true; strands.len()];
+    }
+    let mut listed = vec![false; strands.len()];
+    let mut left = most;
+    let mut take = |order: &[usize], share: usize| {
+        let mut share = share.min(left);
+        for &index in order {
+            if share == 0 {
+                break;
+            }
+            if !std::mem::replace(&mut listed[index], true) {
+                share -= 1;
+                left -= 1;
+            }
+        }
+    };
+    let threads = |index: &usize| strands[*index].kind == StrandKind::Thread;
+    let threads: Vec<usize> = (0..strands.len()).filter(threads).collect();
+    take(&threads, most);
+    let mut order: Vec<usize> = (0..strands.len()).collect();
+    order.sort_by_key(|&index| std::cmp::Reverse(strands[index].running));
+    take(&order, most / 3);
+    order.sort_by_key(|&index| std::cmp::Reverse(strands[index].suspended));
+    take(&order, most);
+    listed
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test may panic")]
+mod tests {
+    use super::*;
+    use crate::model::Why;
+    use proptest::prelude::*;
+
+    fn strand(number: u64, kind: StrandKind, suspended: u64) -> Strand {
+        Strand {
+            process: 0,
+            number,
+            kind,
+            tid: None,
+            thread: 0,
+            name: format!("f{}", number % 3),
+            parent: None,
+            resumer: None,
+            born: 0,
+            died: None,
+            running: number,
+            suspended,
+            activations: 1,
+            calls: 1,
+        }
+    }
+
+    fn builder(strands: u64, limits: &Limits) -> Builder {
+        let kind = |number| match number {
+            1 => StrandKind::Thread,
+            _ => StrandKind::Fiber,
+        };
+        let strands = (1..=strands).map(|number| strand(number, kind(number), number % 7));
+        let process = Process {
+            pid: 1,
+            name: "p".to_owned(),
+        };
+        let mut builder = Builder::new(Head::default(), vec![process], strands.collect(), limits);
+        for name in ["a", "b", "c"] {
+            builder.function(Function {
+                name: name.to_owned(),
+                module: String::new(),
+            });
+        }
+        builder
+    }
+
+    const TIGHT: Limits = Limits {
+        calls: 20,
+        pauses: 10,
+        strands: 8,
+        rows: 4,
+        cells: 12,
+        events: 3,
+    };
+
+    proptest! {
+        /// Over what is kept and what is summed up: all calls, and all their time, of each
+        /// function.
+        #[test]
+        fn totals_are_conserved(
+            all in prop::collection::vec(
+                (1u64..20, 0u32..3, 0u64..1 << 40, 0u64..1 << 20, 0u32..100), 0..300)
+        ) {
+            let mut builder = builder(20, &TIGHT);
+            let mut expected = [(0u64, 0u64, 0u64); 3];
+            for &(number, function, enter, duration, depth) in &all {
+                let strand = builder.find(0, number).unwrap();
+                let (exit, own) = (enter + duration, duration / 2);
+                builder.call(Call {
+                    strand, thread: 0, function, site: 0, enter, exit, own, depth, open: false,
+                });
+                let sum = &mut expected[function as usize];
+                *sum = (sum.0 + 1, sum.1 + duration, sum.2 + own);
+            }
+            let data = builder.finish();
+            prop_assert!(data.calls.kept.len() <= TIGHT.calls);
+            let mut found = [(0u64, 0u64, 0u64); 3];
+            for call in &data.calls.kept {
+                let sum = &mut found[call.function as usize];
+                *sum = (sum.0 + 1, sum.1 + call.duration(), sum.2 + call.own);
+            }
+            for cell in &data.calls.cells {
+                let sum = &mut found[cell.key.what as usize];
+                *sum = (sum.0 + cell.count, sum.1 + cell.time, sum.2 + cell.own);
+            }
+            prop_assert_eq!(found, expected);
+            let totals = data.functions.iter().map(|(_, t)| (t.calls, t.time, t.own));
+            prop_assert_eq!(totals.collect::<Vec<_>>(), expected.to_vec());
+        }
+
+        /// The order in which things come changes nothing.
+        #[test]
+        fn order_does_not_matter(
+            all in prop::collection::vec((1u64..20, 0u32..3, 0u64..1 << 30, 0u64..1 << 20), 0..120)
+        ) {
+            let build = |all: &[(u64, u32, u64, u64)]| {
+                let mut builder = builder(20, &TIGHT);
+                for &(number, what, from, duration) in all {
+                    let strand = builder.find(0, number).unwrap();
+                    let to = from + duration;
+                    builder.call(Call {
+                        strand, thread: 0, function: what, site: 0, enter: from, exit: to, own: 0,
+                        depth: 0, open: false,
+                    });
+                    builder.pause(Pause {
+                        strand, from, to, open: false, why: Why::Lock, reason: 0, place: 0,
+                        by: None, holder: None, thread: 0,
+                    });
+                }
+                let data = builder.finish();
+                (data.calls.kept, data.calls.cells, data.pauses.kept, data.pauses.cells)
+            };
+            let mut backwards = all.clone();
+            backwards.reverse();
+            prop_assert_eq!(build(&all), build(&backwards));
+        }
+    }
+
+    #[test]
+    fn the_longest_suspended_strands_are_listed_and_the_others_are_in_their_groups() {
+        let data = builder(1000, &TIGHT).finish();
+        assert_eq!(data.strands.len(), 8);
+        assert_eq!(data.strands[0].0.kind, StrandKind::Thread);
+        assert!(
+            data.strands
+                .iter()
+                .filter(|(strand, _)| strand.suspended == 6)
+                .count()
+                >= 5
+        );
+        let all: u64 = data.groups.iter().map(|group| group.strands).sum();
+        let listed: u64 = data.groups.iter().map(|group| group.listed).sum();
+        assert_eq!((all, listed), (1000, 8));
+    }
+}
