@@ -22,13 +22,14 @@ function ordered(trace) {
 }
 
 /**
- * Adds the calls of some strands up by stack, between two times. Time in which a strand does not
- * run is a frame of its own, or nobody's.
+ * Adds the calls of some strands up by stack, between two times: what each took itself, so that no
+ * time counts twice, and none in which its strand did not run. Short calls are below a frame of
+ * their own; what strands wait for is, too, where that is asked for.
  * @param {Trace} trace
  * @param {{strands: Iterable<number>, from: number, to: number, async: boolean, waits: boolean,
- *   depthOf: Int16Array}} what
+ *   depthOf: Int16Array, short: {f: number, calls: number, self: number}[]}} what
  */
-function stacks(trace, { strands, from, to, async, waits, depthOf }) {
+function stacks(trace, { strands, from, to, async, waits, depthOf, short }) {
   const root = frame("", "all");
   const { calls, pauses } = trace;
   const order = ordered(trace);
@@ -44,25 +45,9 @@ function stacks(trace, { strands, from, to, async, waits, depthOf }) {
       base = child(base, `g${of}`, `${KINDS[group.kind]} ${group.name}`);
     }
     const open = [];
-    const leave = (until) => {
-      while (open.length && open[open.length - 1].end <= until) {
-        const { node, parent, time, own } = open.pop();
-        const self = Math.max(own, 0);
-        node.self += self;
-        if (parent) parent.own -= time;
-      }
-    };
-    const enter = (begin, end, key, name, f, why) => {
-      leave(begin);
-      const a = Math.max(begin, from);
-      const b = Math.min(end, to);
-      const parent = open[open.length - 1];
-      const node = child(parent ? parent.node : base, key, name, f, why);
-      const time = Math.max(b - a, 0);
-      node.time += time;
-      node.calls++;
-      open.push({ node, parent, end, time, own: time });
-      if (why >= 0 && !waits) for (const around of open.slice(0, -1)) around.node.time -= time;
+    const around = (begin) => {
+      while (open.length && open[open.length - 1].end <= begin) open.pop();
+      return open.length ? open[open.length - 1].node : base;
     };
     let p = trace.pausesOf[s];
     const lastPause = trace.pausesOf[s + 1];
@@ -70,11 +55,18 @@ function stacks(trace, { strands, from, to, async, waits, depthOf }) {
       for (; p < lastPause; p++) {
         const begin = pauses.from[p];
         if (begin > time || (begin === time && depthOf[p] > depth)) return;
-        const end = begin + pauses.time[p];
-        if (end < from || begin > to) continue;
+        const lasts = Math.min(begin + pauses.time[p], to) - Math.max(begin, from);
         const why = pauses.why[p];
+        // A thread that runs a fiber instead does not wait.
+        if (lasts <= 0 || (why === 0 && trace.kind(s) === 0)) continue;
+        const outer = around(begin);
+        // A thread that is blocked is in its call; a strand that is suspended is not.
+        if (why !== 0) outer.self -= lasts;
+        if (!waits) continue;
         const name = trace.text(pauses.reason[p]) || WHY_TEXT[why];
-        enter(begin, end, `w${why}${name}`, `⏸ ${name}`, -1, why);
+        const node = child(outer, `w${why}${name}`, `⏸ ${name}`, -1, why);
+        node.self += lasts;
+        node.calls++;
       }
     };
     for (let k = trace.callsOf[s]; k < trace.callsOf[s + 1]; k++) {
@@ -83,14 +75,25 @@ function stacks(trace, { strands, from, to, async, waits, depthOf }) {
       const end = begin + calls.time[i];
       if (end < from || begin > to) continue;
       pausesUntil(begin, calls.depth[i]);
-      enter(begin, end, `f${calls.function[i]}`, trace.function(calls.function[i]),
-        calls.function[i], -1);
+      const f = calls.function[i];
+      const node = child(around(begin), `f${f}`, trace.function(f), f, -1);
+      const part = Math.min(end, to) - Math.max(begin, from);
+      node.self += calls.self[i] * (calls.time[i] ? part / calls.time[i] : 1);
+      node.calls++;
+      open.push({ node, end });
     }
     pausesUntil(to, 1e9);
-    leave(Infinity);
   }
-  if (!waits) drop(root);
-  sum(root, async);
+  if (short.length) {
+    const below = duration(trace.held.calls.threshold);
+    const all = child(root, "short", `calls shorter than ${below}`);
+    for (const { f, calls, self } of short) {
+      const node = child(all, `f${f}`, trace.function(f), f, -1);
+      node.self += self;
+      node.calls += calls;
+    }
+  }
+  sum(root);
   return root;
 }
 
@@ -105,22 +108,14 @@ function makers(trace, strand) {
   return chain.reverse();
 }
 
-/** Takes waits out. */
-function drop(node) {
-  for (const [key, child] of node.children) {
-    if (child.why >= 0) node.children.delete(key);
-    else drop(child);
-  }
-}
-
-/** Times of frames that are no calls: those of what is in them. */
+/** Times: a frame's own, and those of what is in it. */
 function sum(node) {
-  let time = 0;
+  node.self = Math.max(node.self, 0);
+  node.time = node.self;
   for (const child of node.children.values()) {
     sum(child);
-    time += child.time;
+    node.time += child.time;
   }
-  if (node.f < 0 && node.why < 0) node.time = time;
 }
 
 /** Draws a tree of stacks. */
@@ -137,9 +132,9 @@ class Flame {
   }
 
   /** @param {HTMLElement} body */
-  show(body, scope, again, choose) {
+  show(body, scope, { short, says }, again, choose) {
     const { trace, timeline } = this;
-    const root = stacks(trace, { ...scope, async: this.async, waits: this.waits,
+    const root = stacks(trace, { ...scope, short, async: this.async, waits: this.waits,
       depthOf: timeline.depthOf });
     const tick = (name, label) => {
       const box = el("input", { type: "checkbox", id: `flame-${name}` });
@@ -178,7 +173,8 @@ class Flame {
       const percent = `${(100 * node.time / Math.max(root.time, 1e-9)).toFixed(1)} %`;
       const says = `${node.name}: ${duration(node.time)} (${percent}), self ${
         duration(node.self)}, ${plural(node.calls, node.why >= 0 ? "wait" : "call")}`;
-      const item = el("div", { class: "frame", role: "treeitem", title: says, "aria-label": says,
+      const tail = node.f < 0 && node.why < 0 ? " group" : "";
+      const item = el("div", { class: `frame${tail}`, role: "treeitem", title: says, "aria-label": says,
         tabindex: "-1" }, node.name);
       item.style.cssText = `left:${100 * left}%;width:calc(${100 * share}% - 1px);background:${
         colour}`;
@@ -201,12 +197,7 @@ class Flame {
     };
     place(top, 0, 0);
     all.append(...(this.icicle ? rows : rows.reverse()).filter(Boolean));
-    const held = trace.held.calls;
-    const note = held.count
-      ? `${plural(held.count, "call")} shorter than ${duration(held.threshold)} ${
-        held.count === 1 ? "is" : "are"} part of the calls around ${
-        held.count === 1 ? "it" : "them"} here.` : "";
     body.replaceChildren(bar, root.time > 0 ? all : el("p", { class: "quiet" }, "No calls here."),
-      el("p", { class: "quiet" }, note));
+      el("p", { class: "quiet" }, says));
   }
 }

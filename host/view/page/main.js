@@ -37,7 +37,7 @@ class App {
     };
     summed(held.calls, "call", "; tables of the whole trace count every call");
     summed(held.pauses, "wait", "");
-    summed(held.runs, "run of a fiber or coroutine".replace(/^run/, "run"), "");
+    summed(held.runs, "activation", "");
     if (head.moreEvents) notes.push(`${plural(head.moreEvents, "mark")} more are not shown.`);
     if (!all) notes.push("The trace has no calls: see heddle info.");
     byId("notes").replaceChildren(...notes.map((note) => el("li", {}, note)));

@@ -118,7 +118,12 @@ class Tables {
     else if (this.tab === "strands") body.replaceChildren(...this.strands(scope));
     else if (this.tab === "waits") body.replaceChildren(...this.waits(scope));
     else {
-      this.flame.show(body, scope, () => this.show(), (node, path) => {
+      /** @type {{f: number, calls: number, self: number}[]} */
+      const short = [];
+      const says = this.shortCalls(scope, (f, calls, total, self) => {
+        short.push({ f, calls, self });
+      });
+      this.flame.show(body, scope, { short, says }, () => this.show(), (node, path) => {
         this.flame.path = path;
         if (node.f >= 0) this.app.match((f) => f === node.f);
         this.show();
@@ -451,6 +456,14 @@ class Tables {
     if (made.length) {
       facts.append(el("dt", {}, "Made"), el("dd", {}, ...made, made.length >= 12 ? "…" : ""));
     }
+    let kept = 0;
+    for (const i of rows) kept += pauses.time[i];
+    const held = trace.held.pauses;
+    const lacks = held.count && trace.kind(s) !== 0 && kept < t.suspended[s];
+    const caption = lacks ? `Its life: when it did not run, for ${duration(held.threshold)} and more;
+      ${duration(t.suspended[s] - kept)} more in shorter waits` : "Its life: when it did not run";
+    if (lacks && !rows.length) facts.append(el("dt", {}, "Waits"), el("dd", {},
+      `each shorter than ${duration(held.threshold)}, summed up in its group's row`));
     const life = rows.length ? sortable([
       { name: "from", label: "From", value: (i) => pauses.from[i],
         text: (i) => duration(pauses.from[i]) },
@@ -466,7 +479,7 @@ class Tables {
         text: (i) => pauses.open[i] ? "" : this.link(pauses.thread[i]) },
       { name: "held", label: "Held by", value: (i) => pauses.holder[i],
         text: (i) => pauses.holder[i] ? this.link(pauses.holder[i]) : "" },
-    ], rows, { sort: "from", caption: "Its life: when it did not run", state: {},
+    ], rows, { sort: "from", caption, state: {},
       click: (i) => this.app.select({ type: "pause", i }, true) }) : "";
     return [el("h2", {}, trace.label(s)), facts, life];
   }

@@ -1,5 +1,6 @@
 /** `1.234 ms`: four digits, and the unit. */
 function duration(ns) {
+  if (ns >= 1e12) return `${counted(ns / 1e9)} s`;
   const units = [["s", 1e9], ["ms", 1e6], ["µs", 1e3]];
   for (const [unit, size] of /** @type {[string, number][]} */ (units)) {
     if (ns >= size) {

@@ -580,8 +580,22 @@ class Timeline {
         add(waits[pauses.why[i]], pauses.from[i], pauses.from[i] + pauses.time[i]);
       }
     }
+    // Waits that are summed up, of strands that are not listed too.
+    const row = trace.count + group.index;
+    const { pauses: cells } = trace.cells;
+    const { width } = trace.held.pauses;
+    for (let i = group.index < 0 ? 0 : trace.cellsOf.pauses[row];
+      group.index >= 0 && i < trace.cellsOf.pauses[row + 1]; i++) {
+      const from = cells.column[i] * width;
+      const to = Math.min(from + width, trace.end);
+      const many = cells.time[i] / Math.max(to - from, 1);
+      const last = Math.min(Math.floor(to / step), count - 1);
+      for (let bin = Math.floor(from / step); bin <= last; bin++) waits[cells.what[i]][bin] += many;
+    }
     let most = 1e-9;
-    for (let i = 0; i < count; i++) most = Math.max(most, alive[i]);
+    for (let i = 0; i < count; i++) {
+      most = Math.max(most, alive[i], waits.reduce((sum, of) => sum + of[i], 0));
+    }
     group.bins = { count, alive, waits, most };
     return group.bins;
   }

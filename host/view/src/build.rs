@@ -29,7 +29,7 @@ impl Default for Limits {
     fn default() -> Self {
         Limits {
             calls: 250_000,
-            pauses: 100_000,
+            pauses: 200_000,
             strands: 50_000,
             rows: 512,
             cells: 100_000,
