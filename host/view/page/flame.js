@@ -64,7 +64,7 @@ function stacks(trace, { strands, from, to, async, waits, depthOf, short }) {
         if (why !== 0) outer.self -= lasts;
         if (!waits) continue;
         const name = trace.text(pauses.reason[p]) || WHY_TEXT[why];
-        const node = child(outer, `w${why}${name}`, `⏸ ${name}`, -1, why);
+        const node = child(outer, `w${why}${name}`, `wait: ${name}`, -1, why);
         node.self += lasts;
         node.calls++;
       }

@@ -20,13 +20,13 @@ class App {
   }
 
   header() {
-    const { head, strands, calls } = { head: this.trace.head, strands: 0, calls: 0 };
+    const { head } = this.trace;
     const all = this.trace.groups.reduce((sum, group) => sum + group.strands, 0);
     const made = this.trace.groups.reduce((sum, group) => sum + group.calls, 0);
     byId("title").textContent = head.title;
     const when = head.since ? new Date(head.since).toISOString().slice(0, 19).replace("T", " ") : "";
     byId("facts").textContent = [head.command, head.host, when && `${when} UTC`,
-      duration(this.trace.end), plural(all + strands, "strand"), plural(made + calls, "call")]
+      duration(this.trace.end), plural(all, "strand"), plural(made, "call")]
       .filter(Boolean).join(" · ");
     const notes = head.notes.slice();
     const { held } = this.trace;
@@ -39,7 +39,7 @@ class App {
     summed(held.pauses, "wait", "");
     summed(held.runs, "activation", "");
     if (head.moreEvents) notes.push(`${plural(head.moreEvents, "mark")} more are not shown.`);
-    if (!all) notes.push("The trace has no calls: see heddle info.");
+    if (!made) notes.push("The trace has no calls: see heddle info.");
     byId("notes").replaceChildren(...notes.map((note) => el("li", {}, note)));
   }
 

@@ -20,5 +20,6 @@ mod new;
 mod reopened;
 mod strands;
 mod terminal;
+mod trace_page;
 mod tracing;
 mod viewing;

@@ -297,8 +297,14 @@ impl Known {
     }
 }
 
-/// Whether a thread waits for a lock, by the name of the kind of what it waits for.
+/// Why a thread waits, by the name of the kind of what it waits for.
 fn why(reason: &str) -> Why {
+    if reason == record::READY {
+        return Why::Ready;
+    }
+    if reason.starts_with(record::BLOCKED) {
+        return Why::Kernel;
+    }
     let held = [
         ObjectKind::Mutex,
         ObjectKind::RwLock,

@@ -154,6 +154,26 @@ impl Browser {
         answer["result"]["value"].clone()
     }
 
+    /// Clicks with the mouse.
+    pub fn click(&mut self, x: f64, y: f64) {
+        for kind in ["mouseMoved", "mousePressed", "mouseReleased"] {
+            let button = json!({"type": kind, "x": x, "y": y, "button": "left", "clickCount": 1});
+            self.call("Input.dispatchMouseEvent", button);
+        }
+    }
+
+    /// Presses keys one after the other: a letter each.
+    pub fn press(&mut self, keys: &str) {
+        for key in keys.chars() {
+            let down = json!({"type": "keyDown", "text": key, "key": key});
+            self.call("Input.dispatchKeyEvent", down);
+            self.call(
+                "Input.dispatchKeyEvent",
+                json!({"type": "keyUp", "key": key}),
+            );
+        }
+    }
+
     /// A PNG of the page down to `height`, or of all of it.
     pub fn picture(&mut self, height: Option<u32>) -> Vec<u8> {
         let size = self.call("Page.getLayoutMetrics", json!({}))["cssContentSize"].clone();

@@ -12,8 +12,9 @@ use super::tracks::Ended;
 use super::written::Written;
 use crate::filter::{Filter, unwrap};
 use crate::names::Names;
+use crate::sched;
 use crate::strand_list::Makers;
-use crate::waits::Labels;
+use crate::waits::{Labels, is_wrapper};
 use heddle_calls::Key;
 use heddle_strands::{Analysis, Decoded, Kind, StrandId};
 use heddle_symbols::Location;
@@ -73,6 +74,10 @@ pub fn read(
         labels: Labels::of_all(trace, names),
         shapes: trace.shapes(),
         lives,
+        off: match lives {
+            true => sched::stretches(trace)?,
+            false => None,
+        },
     };
     let processes = trace.processes();
     let rows = |index: usize| Rows::new(&whole, &processes[index], index);
@@ -163,7 +168,9 @@ impl Part<'_> {
             Some((exact, time)) => exact.map(|at| (at, time)),
             None => key(&self.sites, place.site),
         };
-        let line = at.and_then(|(at, time)| names.line(process, at, time));
+        // Where the program's own code waits says more than where the C++ library's does.
+        let at = at.filter(|&(at, time)| !is_wrapper(&names.caller(process, at, time).symbol));
+        let line = at.and_then(|(at, time)| names.own_line(process, at, time));
         let within = || {
             let (at, time) = function?;
             let location = names.function(process, at, time);

@@ -4,16 +4,18 @@ use super::record::{self, KINDS, Pause, Place, Record, Run};
 use crate::filter::Filterable;
 use crate::names::printable;
 use crate::notes;
+use crate::sched::{Between, Stretches};
 use crate::strand_list::Makers;
 use crate::values::{Waiting, named_values};
 use crate::verbs::export::selection::Selection;
 use crate::verbs::export::spill::{Spill, Stream};
 use crate::verbs::export::tracks::Ended;
 use crate::waits::Labels;
-use heddle_calls::{Functions, Key};
+use heddle_calls::{End, Functions, Key};
 use heddle_strands::{Call, Kind, Sink, Strand, StrandId, StrandSpan};
 use heddle_trace_file::{Addr, Callee, Event, EventKind, Modules, Nanos, Process, Shapes};
 use rustc_hash::FxHashMap;
+use std::sync::Arc;
 
 /// What all parts have in common.
 pub struct Whole<'a> {
@@ -23,6 +25,8 @@ pub struct Whole<'a> {
     pub shapes: &'a Shapes,
     /// Whether it is wanted when fibers and coroutines run, and where strands are that do not.
     pub lives: bool,
+    /// When threads were off their processors, if that is known and wanted.
+    pub off: Option<Arc<Stretches>>,
 }
 
 /// The rows of a part of a process.
@@ -41,6 +45,9 @@ pub struct Rows<'a> {
     pub makers: Makers,
     lives: FxHashMap<StrandId, Life>,
     waiting: Waiting,
+    off: Option<Between>,
+    /// By thread: the strand that it runs, where stretches off the processor are wanted.
+    running: FxHashMap<usize, StrandId>,
     /// By strand: what calls that are open were given.
     given: FxHashMap<StrandId, Vec<Given>>,
 }
@@ -107,6 +114,8 @@ impl<'a> Rows<'a> {
             makers: Makers::default(),
             lives: FxHashMap::default(),
             waiting: Waiting::default(),
+            off: whole.off.as_ref().map(|off| Between::new(off, index)),
+            running: FxHashMap::default(),
             given: FxHashMap::default(),
         }
     }
@@ -160,6 +169,47 @@ impl<'a> Rows<'a> {
             reason: &held.reason,
             ..held.pause
         }));
+    }
+
+    /// Writes when the thread was off its processor before `time`, but for what is written anyway:
+    /// that it waits, or that its strand is suspended. `call`: since when it was in which call into
+    /// the kernel.
+    fn processor(&mut self, thread: usize, time: Nanos, call: Option<(Nanos, &[u8])>) {
+        let Some(off) = &mut self.off else { return };
+        let mut stretches = Vec::new();
+        while let Some(stretch) = off.next(thread, time) {
+            stretches.push(stretch);
+        }
+        let Some(&id) = self.running.get(&thread) else {
+            return;
+        };
+        let pauses = self.lives.get(&id).is_none_or(|life| life.pause.is_some());
+        for stretch in stretches {
+            if pauses || !self.whole.selection.has(id) {
+                continue;
+            }
+            let call = call.filter(|(since, _)| *since <= stretch.from);
+            let text = match (stretch.preempted, call) {
+                (true, _) => record::READY.to_owned(),
+                (false, None) => record::BLOCKED.to_owned(),
+                (false, Some((_, call))) => {
+                    let call = printable(&String::from_utf8_lossy(call));
+                    format!("{}: {call}", record::BLOCKED)
+                }
+            };
+            let place = self.place(id, stretch.from);
+            self.write(&Record::Pause(Pause {
+                strand: id.number(),
+                thread: thread as u32,
+                from: stretch.from,
+                to: Some(stretch.to.min(time)),
+                blocked: true,
+                reason: &text,
+                by: None,
+                holder: None,
+                place,
+            }));
+        }
     }
 
     /// Writes until when a fiber or coroutine ran.
@@ -265,6 +315,9 @@ impl<'a> Rows<'a> {
 
 impl Sink for Rows<'_> {
     fn born(&mut self, strand: &Strand) {
+        if strand.kind == Kind::Thread {
+            self.running.insert(strand.thread(), strand.id);
+        }
         let life = Life {
             // Until it runs, it is suspended.
             pause: (strand.kind != Kind::Thread).then_some((strand.born, false)),
@@ -279,6 +332,8 @@ impl Sink for Rows<'_> {
     fn resumed(&mut self, id: StrandId, by: Option<StrandId>, thread: usize, time: Nanos) {
         let by = by.filter(|&by| by != id);
         if self.whole.lives {
+            self.processor(thread, time, None);
+            self.running.insert(thread, id);
             self.release(id, None);
             self.ran(id, time);
             let life = self.lives.get_mut(&id);
@@ -291,6 +346,7 @@ impl Sink for Rows<'_> {
 
     fn suspended(&mut self, id: StrandId, thread: usize, time: Nanos) {
         if self.whole.lives {
+            self.processor(thread, time, None);
             self.release(id, None);
             self.ran(id, time);
         }
@@ -299,6 +355,10 @@ impl Sink for Rows<'_> {
 
     fn enter(&mut self, call: &Call) {
         if self.whole.lives {
+            self.processor(call.thread, call.enter, None);
+            if self.off.is_some() {
+                self.running.insert(call.thread, call.strand);
+            }
             self.release(call.strand, Some(call).filter(|call| call.body));
             if let Some(life) = self.lives.get_mut(&call.strand) {
                 if call.body {
@@ -321,6 +381,9 @@ impl Sink for Rows<'_> {
 
     #[inline]
     fn leave(&mut self, span: &StrandSpan) {
+        if self.off.is_some() && span.span.end != End::Open {
+            self.processor(span.thread, span.span.exit, None);
+        }
         let result = self.waiting.of_leave(span);
         if self.whole.lives
             && let Some(life) = self.lives.get_mut(&span.strand)
@@ -380,6 +443,13 @@ impl Sink for Rows<'_> {
     fn other(&mut self, id: StrandId, thread: usize, event: &Event<'_>) {
         if let EventKind::Values(values) = event.kind {
             return self.waiting.take(thread, values);
+        }
+        if self.off.is_some() {
+            let call = match event.kind {
+                EventKind::LongCall { since, text } => Some((since, text)),
+                _ => None,
+            };
+            self.processor(thread, event.time, call);
         }
         self.makers.note(id, thread, event);
         match event.kind {

@@ -1,0 +1,359 @@
+//! `heddle view`: its page, opened in Chromium and read as it is shown.
+
+#[allow(dead_code, reason = "other tests use the rest")]
+#[path = "../../../page/tests/it/chromium/mod.rs"]
+mod chromium;
+
+use crate::common::{LIBC, Program, abc, heddle};
+use chromium::Browser;
+use predicates::str::contains;
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A page that is open.
+struct Page {
+    browser: Browser,
+    path: PathBuf,
+}
+
+impl Page {
+    /// Opens a page, and waits until it has unpacked its trace.
+    fn open(path: &Path) -> Self {
+        Self::open_as(path, 1400, "light")
+    }
+
+    fn open_as(path: &Path, width: u32, scheme: &str) -> Self {
+        let mut browser = Browser::start();
+        browser.open(path, width, scheme);
+        let ready = "new Promise(done => { const look = () =>
+            document.documentElement.dataset.ready
+            ? done(document.documentElement.dataset.ready) : setTimeout(look, 10); look(); })";
+        let ready = browser.evaluate(ready);
+        assert_ne!(ready, "failed");
+        let path = path.to_owned();
+        Page { browser, path }
+    }
+
+    /// The text of an element, as it is shown.
+    fn text(&mut self, id: &str) -> String {
+        let text = format!("document.getElementById('{id}').innerText");
+        self.browser.evaluate(&text).as_str().unwrap().to_owned()
+    }
+
+    /// Has a table be shown, and reads it.
+    fn tab(&mut self, name: &str) -> String {
+        let click = format!("document.querySelector('[data-tab={name}]').click()");
+        self.browser.evaluate(&click);
+        self.text("body")
+    }
+
+    /// The cells of a row of the table that is shown.
+    fn row(&mut self, index: usize) -> Vec<String> {
+        let cells = format!(
+            "[...document.querySelectorAll('#body tbody tr')[{index}].cells].map(c => c.innerText)"
+        );
+        let cells = self.browser.evaluate(&cells);
+        let cells = cells.as_array().unwrap().iter();
+        cells
+            .map(|cell| cell.as_str().unwrap().trim().to_owned())
+            .collect()
+    }
+
+    /// Clicks a button of the tables, or a row, by what it says.
+    fn follow(&mut self, selector: &str, text: &str) {
+        let follow = format!(
+            "(() => {{ const all = [...document.querySelectorAll({})];
+            all.find(one => one.innerText.includes({})).click(); }})()",
+            Value::from(selector),
+            Value::from(text)
+        );
+        self.browser.evaluate(&follow);
+    }
+
+    /// What is on the timeline, when that has rested.
+    fn visible(&mut self) -> String {
+        let rest = "new Promise(done => setTimeout(() =>
+            done(document.getElementById('mirror').tBodies[0].textContent), 400))";
+        self.browser.evaluate(rest).as_str().unwrap().to_owned()
+    }
+
+    /// Nothing was complained about, and nothing asked for.
+    fn is_clean(&self) {
+        assert_eq!(self.browser.complaints, Vec::<String>::new());
+        assert_eq!(self.browser.requests_other_than(&self.path), [""; 0]);
+    }
+}
+
+fn view(directory: &Path, arguments: &[&str]) -> PathBuf {
+    let mut command = heddle(directory);
+    command.arg("view").args(arguments).assert().success();
+    directory.join("heddle.trace.html")
+}
+
+#[test]
+fn calls_are_on_the_timeline_and_in_the_tables() {
+    let (directory, _program) = abc();
+    let mut page = Page::open(&view(directory.path(), &[]));
+    assert!(page.text("facts").contains("1 strand · 4 calls"));
+    let visible = page.visible();
+    for call in ["main 14.00 s", "A() 14.00 s", "B() 12.00 s", "C() 7.000 s"] {
+        assert!(visible.contains(call), "{call} in {visible}");
+    }
+    page.tab("functions");
+    assert_eq!(page.row(0)[..4], ["C()", "1", "7.000 s", "7.000 s"]);
+    assert_eq!(page.row(1)[..4], ["B()", "1", "5.000 s", "12.00 s"]);
+    // A click leads to the longest call.
+    page.follow("#body tbody tr", "B()");
+    let details = page.text("body");
+    assert!(
+        details.contains("B()") && details.contains("12.00 s"),
+        "{details}"
+    );
+    assert!(
+        details.contains("Within\n\nA()") || details.contains("Within\nA()"),
+        "{details}"
+    );
+    page.is_clean();
+}
+
+#[test]
+fn the_timeline_answers_to_the_mouse_and_to_keys() {
+    let (directory, _program) = abc();
+    let mut page = Page::open(&view(directory.path(), &[]));
+    let place = "(() => { const t = heddle.timeline; const box = t.canvas.getBoundingClientRect();
+        return [box.x + t.x(10e9), box.y + 22 + 7 + 3.5 * 15]; })()";
+    let place = page.browser.evaluate(place);
+    let [x, y] = [&place[0], &place[1]].map(|number| number.as_f64().unwrap());
+    page.browser.click(x, y);
+    assert!(page.text("body").starts_with("C()"));
+    let shown = |page: &mut Page| {
+        let span = page
+            .browser
+            .evaluate("heddle.timeline.to - heddle.timeline.from");
+        span.as_f64().unwrap()
+    };
+    let before = shown(&mut page);
+    page.browser.press("+");
+    assert!(shown(&mut page) < 0.7 * before);
+    page.browser.press("0");
+    assert!(shown(&mut page) >= 0.99 * before);
+    page.browser.press("j");
+    assert!(page.text("body").contains("abc"), "the row's strand");
+    page.browser.press("/B()");
+    assert!(page.text("found").starts_with("1 match"));
+    page.is_clean();
+}
+
+#[test]
+fn names_of_any_kind_are_text() {
+    let directory = tempfile::tempdir().unwrap();
+    let evil = "<img src=x onerror=document.title=1>";
+    let source = format!(
+        "extern \"C\" void evil() __asm__(\"\\\"{evil}\\\"\");
+        void evil() {{}}
+        int main() {{ evil(); }}"
+    );
+    let program = Program::compile(directory.path(), "abc", &source, &["-O0"]);
+    program.trace(|thread, at| {
+        let (main, evil) = (at("main"), at(evil));
+        thread
+            .enter(100, main, LIBC + 5, 900)
+            .enter(200, evil, main + 5, 800)
+            .mark(250, 0, "</script><script>document.title = 2</script>")
+            .exit(300, evil, main + 5, 800)
+            .exit(400, main, LIBC + 5, 900);
+    });
+    let mut page = Page::open(&view(directory.path(), &["--names", "full"]));
+    assert!(page.tab("functions").contains(evil));
+    assert!(page.tab("flame").contains("main"));
+    assert!(page.visible().contains(evil));
+    let foreign = "document.title + document.querySelectorAll('img, #body script').length";
+    assert_eq!(page.browser.evaluate(foreign), "heddle.trace · Heddle0");
+    page.is_clean();
+}
+
+#[test]
+fn a_trace_without_calls_says_so() {
+    let directory = tempfile::tempdir().unwrap();
+    let program = Program::build(directory.path());
+    program.trace(|_, _| {});
+    let mut page = Page::open(&view(directory.path(), &[]));
+    assert!(page.text("notes").contains("no calls"));
+    for tab in ["details", "functions", "strands", "waits", "flame"] {
+        page.tab(tab);
+    }
+    page.browser.press("jkg0+-n");
+    page.is_clean();
+}
+
+#[test]
+fn short_calls_are_summed_up_and_the_page_says_so() {
+    let directory = tempfile::tempdir().unwrap();
+    let program = Program::build(directory.path());
+    let calls: u64 = 300_000;
+    program.trace(|thread, at| {
+        let (main, a) = (at("main"), at("_Z1Av"));
+        thread.enter(1000, main, LIBC + 0x29d68, 900);
+        for call in 0..calls {
+            let begin = 2000 + call * 3000;
+            // A tenth of them is long.
+            let took = if call % 10 == 0 {
+                2000
+            } else {
+                100 + call % 50
+            };
+            thread
+                .enter(begin, a, main + 5, 800)
+                .exit(begin + took, a, main + 5, 800);
+        }
+        thread.exit(3000 + calls * 3000, main, LIBC + 0x29d68, 900);
+    });
+    let path = view(directory.path(), &[]);
+    let mut page = Page::open(&path);
+    let notes = page.text("notes");
+    assert!(notes.contains("are summed up here"), "{notes}");
+    page.tab("functions");
+    // All calls of A count, whether they are drawn one by one or not.
+    let rows = [page.row(0), page.row(1)];
+    let a = rows.iter().find(|row| row[0] == "A()").unwrap();
+    assert_eq!(a[1].replace('\u{202f}', ""), calls.to_string());
+    let kept = page
+        .browser
+        .evaluate("heddle.trace.calls.rows")
+        .as_u64()
+        .unwrap();
+    let summed = page
+        .browser
+        .evaluate("heddle.trace.held.calls.count")
+        .as_u64()
+        .unwrap();
+    assert_eq!(kept + summed, calls + 1);
+    assert!(kept <= 250_000);
+    assert!(fs::metadata(&path).unwrap().len() < 4 << 20);
+    page.is_clean();
+}
+
+#[test]
+fn what_had_not_ended_is_marked() {
+    let directory = tempfile::tempdir().unwrap();
+    let program = Program::build(directory.path());
+    program.trace(|thread, at| {
+        let (main, a) = (at("main"), at("_Z1Av"));
+        thread
+            .enter(1000, main, LIBC + 0x29d68, 900)
+            .enter(2000, a, main + 5, 800)
+            .mark(9000, 0, "late");
+    });
+    let mut page = Page::open_as(&view(directory.path(), &[]), 400, "dark");
+    page.tab("functions");
+    page.follow("#body tbody tr", "A()");
+    assert!(page.text("body").contains("not ended when the trace did"));
+    let wide = page
+        .browser
+        .evaluate("document.documentElement.scrollWidth");
+    assert!(wide.as_u64().unwrap() <= 400, "it is as wide as the window");
+    page.is_clean();
+}
+
+#[test]
+fn filters_and_the_file_are_those_of_other_verbs() {
+    let (directory, _program) = abc();
+    let mut page = Page::open(&view(directory.path(), &["-F", "B"]));
+    let functions = page.tab("functions");
+    assert!(
+        functions.contains("C()") && !functions.contains("A()"),
+        "{functions}"
+    );
+    let mut command = heddle(directory.path());
+    let output = command.args(["view", "-o", "-"]).assert().success();
+    let out = String::from_utf8(output.get_output().stdout.clone()).unwrap();
+    assert!(out.starts_with("<!doctype html>") && out.contains("default-src 'none'"));
+    let mut command = heddle(directory.path());
+    let told = command.args(["view", "missing"]).assert().failure();
+    told.stderr(contains("missing"));
+}
+
+/// What `tests/view/check-page` records: `HEDDLE_VIEW` is the folder of its pages.
+#[test]
+#[ignore = "tests/view/check-page runs it, with pages of programs that it has recorded"]
+fn pages_of_recorded_programs_answer_three_questions() {
+    let folder = PathBuf::from(std::env::var_os("HEDDLE_VIEW").unwrap());
+    let mut page = Page::open(&folder.join("mixed.html"));
+    // Which function is slow?
+    page.tab("functions");
+    let slow = page.row(0);
+    assert_eq!(slow[..2], ["slow()", "1"], "{slow:?}");
+    // Which strand waited longest, and for what?
+    page.tab("strands");
+    let longest = page.row(0);
+    assert!(
+        longest[0].starts_with("coroutine fetch(int)"),
+        "{longest:?}"
+    );
+    assert!(longest[6].starts_with("answer "), "{longest:?}");
+    // Who started this coroutine, where was it suspended, and who resumed it on which thread?
+    page.follow("#body tbody tr", "coroutine fetch(int)");
+    let life = page.text("body");
+    assert!(life.contains("Made by\nthread mixed"), "{life}");
+    let other = page.row(1);
+    assert!(other[4].starts_with("mixed.cpp:"), "{other:?}");
+    assert!(
+        other[5].starts_with("thread mixed") && other[5] == other[6],
+        "{other:?}"
+    );
+    // Who had the lock? One click from the wait.
+    page.browser.press("\u{1b}");
+    page.browser.evaluate("heddle.select(null)");
+    page.tab("waits");
+    page.follow("#body tbody tr", "ledger");
+    let wait = page.text("body");
+    assert!(
+        wait.contains("waits for a lock") && wait.contains("Held by"),
+        "{wait}"
+    );
+    let holder = "[...document.querySelectorAll('#body dt')].find(dt => dt.innerText === 'Held by')
+        .nextSibling.querySelector('button').click()";
+    page.browser.evaluate(holder);
+    let holder = page.text("body");
+    let calls = "heddle.trace.callsOf[heddle.timeline.selected.i + 1]
+        - heddle.trace.callsOf[heddle.timeline.selected.i]";
+    assert!(page.browser.evaluate(calls).as_u64().unwrap() > 0);
+    assert!(holder.starts_with("thread mixed"), "{holder}");
+    let visible = page.visible();
+    for what in ["book()", "::ledger", "suspended answer", "fiber cook()"] {
+        assert!(visible.contains(what), "{what} in {visible}");
+    }
+    page.is_clean();
+
+    let mut page = Page::open(&folder.join("killed.html"));
+    let notes = page.text("notes");
+    assert!(notes.contains("was killed or still ran"), "{notes}");
+    page.is_clean();
+
+    let path = folder.join("fibers.html");
+    assert!(fs::metadata(&path).unwrap().len() < 10 << 20);
+    let mut page = Page::open(&path);
+    assert!(
+        page.visible().contains("100\u{202f}000 fibers"),
+        "{}",
+        page.visible()
+    );
+    page.browser.press("jj\r");
+    let rows = page
+        .browser
+        .evaluate("heddle.rows.rows.length")
+        .as_u64()
+        .unwrap();
+    assert!(rows > 10_000, "{rows}");
+    let frames = "(async () => { const t = heddle.timeline; const all = []; t.zoom(0.3);
+        for (let i = 0, last = performance.now(); i < 120; i++) {
+          await new Promise(requestAnimationFrame);
+          const now = performance.now(); all.push(now - last); last = now;
+          t.move(t.from + (t.to - t.from) * 0.01); t.scroll(t.top + 20); }
+        all.sort((a, b) => a - b);
+        return `ready after ${document.documentElement.dataset.ready} ms; frames while panning: ` +
+          `median ${all[60].toFixed(1)} ms, of 100 the 95th ${all[114].toFixed(1)} ms`; })()";
+    println!("{}", page.browser.evaluate(frames).as_str().unwrap());
+    page.is_clean();
+}
