@@ -1,6 +1,7 @@
 // fibers COUNT: so many fibers, each of which runs four times, for the page of many strands.
-#include <cstdlib>
 #include <ucontext.h>
+
+#include <cstdlib>
 #include <vector>
 
 namespace {
@@ -27,14 +28,14 @@ void work(int index) {
   step(index);
 }
 
-} // namespace
+}  // namespace
 
-int main(int, char **words) {
+int main(int, char** words) {
   int count = std::atoi(words[1]);
   fibers.resize(count);
   std::vector<char> stacks(count * STACK);
   for (int index = 0; index < count; index++) {
-    ucontext_t &fiber = fibers[index];
+    ucontext_t& fiber = fibers[index];
     getcontext(&fiber);
     fiber.uc_stack.ss_sp = &stacks[index * STACK];
     fiber.uc_stack.ss_size = STACK;

@@ -1,12 +1,13 @@
 // Threads, a fiber and a coroutine in one program, whose page is asked: which function is slow,
 // which strand waited longest and for what, who started this coroutine?
+#include <ucontext.h>
+
 #include <chrono>
 #include <coroutine>
 #include <csignal>
 #include <cstring>
 #include <mutex>
 #include <thread>
-#include <ucontext.h>
 
 namespace {
 
@@ -77,10 +78,10 @@ void work_as_fiber() {
   for (int part = 0; part < 2; part++) swapcontext(&outside, &inside);
 }
 
-} // namespace
+}  // namespace
 
 // mixed [killed]
-int main(int count, char **words) {
+int main(int count, char** words) {
   task one = serve();
   std::thread worker(book);
   while (!is_booked) std::this_thread::yield();

@@ -89,7 +89,7 @@ class App {
   all() {
     const { timeline } = this;
     timeline.range = null;
-    timeline.move(0, this.trace.end);
+    timeline.move(-0.01 * this.trace.end, 1.02 * this.trace.end);
     this.tables.show();
   }
 

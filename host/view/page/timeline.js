@@ -18,8 +18,8 @@ class Timeline {
     this.context = /** @type {CanvasRenderingContext2D} */ (
       this.canvas.getContext("2d", { alpha: false }));
     this.paint = new Paint(trace, this.context);
-    this.from = 0;
-    this.to = trace.end;
+    this.from = -0.01 * trace.end;
+    this.to = 1.01 * trace.end;
     this.top = 0;
     this.cursor = 0;
     /** @type {Selected | null} */

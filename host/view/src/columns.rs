@@ -22,12 +22,15 @@ pub struct Columns {
     bytes: Vec<u8>,
 }
 
+/// A column: its name, and its value in a row.
+type Column<'a, T> = (&'a str, &'a dyn Fn(&T) -> u64);
+
 /// The largest number that a script can tell from the one before.
 const MOST: u64 = (1 << 53) - 1;
 
 impl Columns {
     /// Adds a table of these columns, each with the values of all rows.
-    pub fn table<T>(&mut self, name: &str, rows: &[T], columns: &[(&str, &dyn Fn(&T) -> u64)]) {
+    pub fn table<T>(&mut self, name: &str, rows: &[T], columns: &[Column<'_, T>]) {
         let mut names = Vec::new();
         for (name, value) in columns {
             names.push(*name);

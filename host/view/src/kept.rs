@@ -54,7 +54,7 @@ impl<T: Lasts> Kept<T> {
         }
     }
 
-    /// Takes a thing. Those that are not among the longest go to `short`, this one or others, now or
+    /// Takes a thing. What is not among the longest goes to `short`: this one or others, now or
     /// later. Constant time, amortised.
     #[inline]
     pub fn add(&mut self, item: T, short: &mut impl FnMut(&T)) {

@@ -5,6 +5,7 @@
 mod axe;
 mod browser;
 mod choose;
+#[allow(dead_code, reason = "the tests of `heddle view` use the rest")]
 mod chromium;
 mod common;
 mod first_screen;

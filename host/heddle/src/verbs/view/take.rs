@@ -30,8 +30,11 @@ struct Known {
     threads: Vec<u32>,
     /// By the kernel's number.
     tids: HashMap<u32, u32>,
-    places: HashMap<(Option<u32>, Option<u32>, Option<u16>), (u32, Option<String>)>,
+    places: HashMap<Place, Found>,
 }
+
+/// Where a strand is that does not run, as a text's index, and what it awaits.
+type Found = (u32, Option<String>);
 
 impl<'a> ToPage<'a> {
     /// Of nothing yet.
@@ -252,15 +255,14 @@ impl Known {
         (trace, names): (&Trace, &mut Names<'_>),
         part: &Part<'_>,
         place: Place,
-    ) -> (u32, Option<String>) {
-        let key = (place.function, place.site, place.index);
-        if let Some(known) = self.places.get(&key) {
+    ) -> Found {
+        if let Some(known) = self.places.get(&place) {
             return known.clone();
         }
         let (text, awaits) = part.place(trace, names, place);
         let text = builder.text(&text.unwrap_or_default());
         let found = (text, awaits.map(|awaits| awaits.to_string()));
-        self.places.insert(key, found.clone());
+        self.places.insert(place, found.clone());
         found
     }
 
@@ -269,7 +271,7 @@ impl Known {
         builder: &mut Builder,
         process: usize,
         pause: &record::Pause<'_>,
-        (place, awaits): (u32, Option<String>),
+        (place, awaits): Found,
     ) {
         let Some(strand) = builder.find(process, pause.strand) else {
             return;
@@ -280,7 +282,7 @@ impl Known {
         };
         let reason = match (pause.reason, awaits) {
             ("", Some(awaits)) => builder.text(&awaits),
-            (reason, _) => builder.text(reason),
+            (reason, _) => builder.text(kernel_s(reason)),
         };
         builder.pause(Pause {
             strand,
@@ -294,6 +296,16 @@ impl Known {
             holder: pause.holder.and_then(|tid| self.tids.get(&tid).copied()),
             thread: self.thread(pause.thread),
         });
+    }
+}
+
+/// The reason without what its kind says.
+fn kernel_s(reason: &str) -> &str {
+    let blocked = reason.strip_prefix(record::BLOCKED);
+    match blocked.and_then(|rest| rest.strip_prefix(": ").or(rest.is_empty().then_some(""))) {
+        Some(rest) => rest,
+        None if reason == record::READY => "",
+        None => reason,
     }
 }
 

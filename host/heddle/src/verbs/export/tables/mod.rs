@@ -174,7 +174,7 @@ impl Part<'_> {
         let within = || {
             let (at, time) = function?;
             let location = names.function(process, at, time);
-            Some(names.shown(&location).to_owned())
+            Some(format!("in {}", names.shown(&location)))
         };
         (line.or_else(within), awaited)
     }

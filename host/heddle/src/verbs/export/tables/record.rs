@@ -54,7 +54,7 @@ pub struct Pause<'a> {
 }
 
 /// Where a strand is that does not run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Place {
     /// Index among the part's functions: of a coroutine its own, else that of the innermost call.
     pub function: Option<u32>,

@@ -75,8 +75,8 @@ struct Life {
     runs: Option<(Nanos, usize, Option<StrandId>)>,
     /// A pause that has ended, until what follows it tells where the coroutine was.
     held: Option<Box<Held>>,
-    /// Functions and call sites of the calls that are open, if that is wanted.
-    open: Vec<(Addr, Addr, Nanos)>,
+    /// Functions of the calls that are open, and when they began, if that is wanted.
+    open: Vec<(Addr, Nanos)>,
     /// The last call that a coroutine's own code made: where it is suspended, if nothing better
     /// tells.
     site: Option<(Addr, Nanos)>,
@@ -141,14 +141,13 @@ impl<'a> Rows<'a> {
             return Place::default();
         };
         let inner = life.open.last().copied();
-        let site = match (life.waits, life.is_coroutine) {
-            (Some((_, site)), _) => Some((site, from)),
-            (None, true) => life.site,
-            (None, false) => inner.map(|(_, site, time)| (site, time)),
+        let site = match life.waits {
+            Some((_, site)) => Some((site, from)),
+            None => life.site,
         };
         let site = site.filter(|(site, _)| site.0 != 0);
         Place {
-            function: inner.map(|(function, _, time)| self.met(true, (function, time))),
+            function: inner.map(|inner| self.met(true, inner)),
             site: site.map(|site| self.met(false, site)),
             index: None,
         }
@@ -363,10 +362,10 @@ impl Sink for Rows<'_> {
             if let Some(life) = self.lives.get_mut(&call.strand) {
                 if call.body {
                     life.site = None;
-                } else if life.open.len() == 1 && !call.inlined {
+                } else if life.is_coroutine && life.open.len() == 1 && !call.inlined {
                     life.site = Some((call.caller, call.enter));
                 }
-                life.open.push((call.function, call.caller, call.enter));
+                life.open.push((call.function, call.enter));
             }
         }
         let Some(given) = self.waiting.of_enter(call) else {
