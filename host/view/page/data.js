@@ -157,6 +157,17 @@ class Trace {
     return i >= low && from[i] + lasts[i] >= time ? i : -1;
   }
 
+  /** `calls shorter than 2 µs`: which are summed up; empty, if none are. */
+  summed(what, thing) {
+    const { threshold, count } = this.held[what];
+    if (!count) return "";
+    const things = plural(count, thing);
+    const lacks = this.groups.some((group) => group.listed < group.strands);
+    const of = lacks ? "of strands that are not listed" : "";
+    if (!threshold) return `${things} ${of}`;
+    return `${things} ${lacks ? `${of} or ` : ""}shorter than ${duration(threshold)}`;
+  }
+
   group(strand) { return this.groups[this.strands.group[strand]]; }
   kind(strand) { return this.group(strand).kind; }
   name(strand) { return this.group(strand).name; }
@@ -179,6 +190,11 @@ class Trace {
     if (place <= this.count) return this.label(place - 1);
     const group = this.groups[place - 1 - this.count];
     return `one of ${group.strands} ${KINDS[group.kind]}s ${group.name}`;
+  }
+  /** The outermost function of a thread, if its call is kept. */
+  entry(strand) {
+    const i = this.callsOf[strand];
+    return i < this.callsOf[strand + 1] ? this.function(this.calls.function[i]) : "";
   }
   function(index) { return this.head.functions[index] ? this.head.functions[index][0] : "?"; }
   module(index) { return this.head.functions[index] ? this.head.functions[index][1] : "?"; }

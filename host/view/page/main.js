@@ -30,14 +30,14 @@ class App {
       .filter(Boolean).join(" · ");
     const notes = head.notes.slice();
     const { held } = this.trace;
-    const summed = (what, one, all) => {
-      if (what.count) notes.push(`${plural(what.count, one)} shorter than ${
-        duration(what.threshold)} ${what.count === 1 ? "is" : "are"} summed up here by ${
-        duration(what.width)}: ${duration(what.time)} in all${all}.`);
+    const summed = (what, one, more) => {
+      const text = this.trace.summed(what, one);
+      if (text) notes.push(`${text}: summed up by ${duration(held[what].width)}, ${
+        duration(held[what].time)} in all${more}.`);
     };
-    summed(held.calls, "call", "; tables of the whole trace count every call");
-    summed(held.pauses, "wait", "");
-    summed(held.runs, "activation", "");
+    summed("calls", "call", "; tables of the whole trace count every call");
+    summed("pauses", "wait", "");
+    summed("runs", "activation", "");
     if (head.moreEvents) notes.push(`${plural(head.moreEvents, "mark")} more are not shown.`);
     if (!made) notes.push("The trace has no calls: see heddle info.");
     byId("notes").replaceChildren(...notes.map((note) => el("li", {}, note)));
@@ -250,10 +250,9 @@ class App {
     canvas.addEventListener("pointerup", (event) => {
       if (drag && !drag.moved) {
         const picked = timeline.pick(event.offsetX, event.offsetY);
-        if (picked && picked.type === "group") {
-          this.rows.toggle(picked.i);
-          timeline.scroll(timeline.top);
-        }
+        const row = timeline.rowAt(event.offsetY);
+        const opens = picked && (picked.type === "group" || timeline.onMore(event, row));
+        if (opens && this.rows.toggle(row)) timeline.scroll(timeline.top);
         this.select(picked);
       } else if (drag && drag.range) this.tables.show();
       drag = null;
@@ -405,7 +404,9 @@ class App {
         ArrowUp: keys.k,
         Enter: () => {
           if (target.tagName === "BUTTON") return;
-          if (this.rows.toggle(cursor)) timeline.scroll(timeline.top);
+          const { selected } = timeline;
+          const isRow = !selected || ["group", "strand"].includes(selected.type);
+          if (isRow && this.rows.toggle(cursor)) timeline.scroll(timeline.top);
           else this.zoomTo();
         },
       });

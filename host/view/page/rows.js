@@ -2,14 +2,16 @@
 const LANE = 15;
 const STRIP = 7;
 const PAD = 5;
-const MOST_LANES = 32;
+/** Lanes of a row: of one that is opened, and of others. */
+const MOST_LANES = 64;
+const FEW_LANES = 7;
 const GROUP_HEIGHT = 30;
 /** A group of at most so many strands is open at first. */
 const FEW = 8;
 
 /**
  * @typedef {{type: string, strand: number, group?: any, indent: number, lanes: number,
- *   strip: boolean, height: number}} Row
+ *   strip: boolean, height: number, deeper?: number, open?: boolean, hosts?: boolean}} Row
  */
 
 /** Which rows there are, from top to bottom. */
@@ -20,6 +22,8 @@ class Rows {
     this.mode = "both";
     this.by = "name";
     this.opened = new Map();
+    /** Strands whose rows show all lanes. */
+    this.tall = new Set();
     const { count } = trace;
     this.threads = [];
     for (let s = 0; s < count; s++) if (trace.kind(s) === 0) this.threads.push(s);
@@ -98,15 +102,17 @@ class Rows {
     const { trace } = this;
     /** @type {Row[]} */
     const rows = [];
+    const most = (s) => this.tall.has(s) ? MOST_LANES : FEW_LANES;
     const strand = (s, indent) => {
-      const lanes = Math.min(this.depths[s], MOST_LANES);
+      const lanes = Math.min(this.depths[s], most(s));
       rows.push({ type: "strand", strand: s, indent, lanes, strip: true,
-        height: STRIP + lanes * LANE + PAD });
+        deeper: this.depths[s] - lanes, height: STRIP + lanes * LANE + PAD });
     };
     const thread = (s) => {
       const hosts = this.hosts[s] === 1;
-      const lanes = Math.min(this.mode === "strands" ? this.depths[s] : this.hosted[s], MOST_LANES);
-      rows.push({ type: "thread", strand: s, indent: 0, lanes, strip: true,
+      const all = this.mode === "strands" ? this.depths[s] : this.hosted[s];
+      const lanes = Math.min(all, most(s));
+      rows.push({ type: "thread", strand: s, indent: 0, lanes, strip: true, deeper: all - lanes,
         height: Math.max(STRIP + lanes * LANE + PAD, 20), hosts });
     };
     for (const s of this.threads) thread(s);
@@ -138,10 +144,14 @@ class Rows {
     return Math.min(i, this.rows.length - 1);
   }
 
+  /** Opens or closes a group, or the lanes of a strand that are not shown. */
   toggle(i) {
     const row = this.rows[i];
-    if (!row || row.type !== "group") return false;
-    this.opened.set(row.group.id, !row.open);
+    if (!row) return false;
+    if (row.type === "group") this.opened.set(row.group.id, !row.open);
+    else if (this.tall.has(row.strand)) this.tall.delete(row.strand);
+    else if (row.deeper > 0) this.tall.add(row.strand);
+    else return false;
     this.build();
     return true;
   }

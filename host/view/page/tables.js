@@ -208,10 +208,9 @@ class Tables {
         add(cells.what[i], cells.count[i], cells.time[i], cells.self[i], 0);
       }
     }
-    return shared
-      ? `Calls of at least ${duration(threshold)}: shorter ones are summed up with those of the
-         other strands of this group.`
-      : `Calls shorter than ${duration(threshold)} count by columns of ${duration(width)}.`;
+    if (!shared) return `With ${trace.summed("calls", "call")}, by columns of ${duration(width)}.`;
+    return `Calls of at least ${duration(threshold)}: shorter ones are summed up with those of the ` +
+      "other strands of this group.";
   }
 
   strands(scope) {
@@ -222,8 +221,8 @@ class Tables {
       : t.parentNumber[s] ? `strand #${t.parentNumber[s]}` : "";
     const more = trace.groups.reduce((sum, g) => sum + g.strands - g.listed, 0);
     const says = more
-      ? `${plural(more, "strand")} more are in their groups' sums: listed are those that were
-         suspended or ran longest.` : "";
+      ? `${plural(more, "strand")} more are in their groups' sums: listed are those that were ` +
+        "suspended or ran longest." : "";
     return [sortable([
       { name: "strand", label: "Strand", value: (row) => trace.label(row.s) },
       { name: "maker", label: "Made by", value: (row) => maker(row.s) },
@@ -299,10 +298,8 @@ class Tables {
         sums.set(key, row);
       }
     }
-    const { threshold, count } = trace.held.pauses;
-    const says = count ? `${plural(count, "wait")} shorter than ${duration(threshold)} ${
-      count === 1 ? "is" : "are"} summed up, not listed here: ${
-      duration(trace.held.pauses.time)} in all.` : "";
+    const summed = trace.summed("pauses", "wait");
+    const says = summed ? `Without ${summed}: ${duration(trace.held.pauses.time)} in all.` : "";
     return [sortable([
       { name: "why", label: "Why", value: (row) => row.why, text: (row) => this.why(row.why) },
       { name: "for", label: "For", value: (row) => trace.text(row.reason) },
@@ -451,17 +448,18 @@ class Tables {
     }
     const made = [];
     for (let child = 0; child < trace.count && made.length < 12; child++) {
-      if (t.parent[child] - 1 === s) made.push(this.link(child + 1), " ");
+      if (t.parent[child] - 1 === s) made.push(this.link(child + 1), "  ");
     }
     if (made.length) {
-      facts.append(el("dt", {}, "Made"), el("dd", {}, ...made, made.length >= 12 ? "…" : ""));
+      facts.append(el("dt", {}, "Made"), el("dd", { class: "wide" }, ...made, made.length >= 12 ? "…" : ""));
     }
     let kept = 0;
     for (const i of rows) kept += pauses.time[i];
     const held = trace.held.pauses;
     const lacks = held.count && trace.kind(s) !== 0 && kept < t.suspended[s];
-    const caption = lacks ? `Its life: when it did not run, for ${duration(held.threshold)} and more;
-      ${duration(t.suspended[s] - kept)} more in shorter waits` : "Its life: when it did not run";
+    const caption = "Its life: when it did not run" + (lacks
+      ? `, for ${duration(held.threshold)} and more; ${
+        duration(t.suspended[s] - kept)} more in shorter waits` : "");
     if (lacks && !rows.length) facts.append(el("dt", {}, "Waits"), el("dd", {},
       `each shorter than ${duration(held.threshold)}, summed up in its group's row`));
     const life = rows.length ? sortable([

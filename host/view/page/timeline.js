@@ -3,6 +3,9 @@ const FONT = "11px system-ui, -apple-system, 'Segoe UI', Roboto, 'Liberation San
 /** Narrower things are drawn as one. */
 const LEAST = 0.75;
 
+/** Arrows of one strand are so many pixels apart. */
+const APART = 28;
+
 /**
  * What is selected: a call, pause or run by index, a strand, a group by row, or a sum of short
  * ones.
@@ -265,10 +268,15 @@ class Timeline {
     c.fillText(right, this.left - 8, middle);
     c.textAlign = "left";
     if (row.height >= 34) {
-      const kind = KINDS[trace.kind(s)];
       const of = trace.head.processes.length > 1 ? `${trace.process(s).name} ` : "";
-      c.fillText(this.fit(`${of}${kind}, ran ${duration(trace.strands.running[s])}`, room), x,
-        y + 22);
+      const kind = trace.kind(s) === 0 ? trace.entry(s) || "thread" : KINDS[trace.kind(s)];
+      const ran = duration(trace.strands.running[s]);
+      c.fillText(this.fit(`${of}${kind}, ran ${ran}`, room), x, y + 22);
+      const tall = this.rows.tall.has(s);
+      if (row.height >= 48 && (row.deeper || tall)) {
+        const more = tall ? "▴ fewer" : `▾ ${row.deeper} deeper`;
+        c.fillText(this.fit(more, room), x, y + 35);
+      }
     }
   }
 
@@ -553,7 +561,7 @@ class Timeline {
     }
   }
 
-  /** How many of a group's listed strands live and wait, over time. */
+  /** How many of a group's strands live and wait, over time. */
   bins(group) {
     if (group.bins) return group.bins;
     const { trace } = this;
@@ -580,17 +588,35 @@ class Timeline {
         add(waits[pauses.why[i]], pauses.from[i], pauses.from[i] + pauses.time[i]);
       }
     }
-    // Waits that are summed up, of strands that are not listed too.
+    // What is summed up counts where it begins and where it ends.
     const row = trace.count + group.index;
     const { pauses: cells } = trace.cells;
     const { width } = trace.held.pauses;
-    for (let i = group.index < 0 ? 0 : trace.cellsOf.pauses[row];
-      group.index >= 0 && i < trace.cellsOf.pauses[row + 1]; i++) {
-      const from = cells.column[i] * width;
-      const to = Math.min(from + width, trace.end);
-      const many = cells.time[i] / Math.max(to - from, 1);
-      const last = Math.min(Math.floor(to / step), count - 1);
-      for (let bin = Math.floor(from / step); bin <= last; bin++) waits[cells.what[i]][bin] += many;
+    if (group.index >= 0) {
+      const now = new Float64Array(18);
+      let before = 0;
+      const addMany = (sums, from, to, many) => {
+        const last = Math.min(Math.floor(to / step), count - 1);
+        for (let bin = Math.floor(from / step); bin <= last; bin++) {
+          const part = Math.min(to, (bin + 1) * step) - Math.max(from, bin * step);
+          sums[bin] += (many * Math.max(part, 0)) / step;
+        }
+      };
+      const until = (/** @type {number} */ time) => {
+        const to = Math.min(time, trace.end);
+        for (let why = 0; why < WHY.length; why++) {
+          const many = now[why] - now[8 + why];
+          if (many > 0) addMany(waits[why], before, to, many);
+        }
+        if (now[16] > now[17]) addMany(alive, before, to, now[16] - now[17]);
+        before = to;
+      };
+      for (let i = trace.cellsOf.pauses[row]; i < trace.cellsOf.pauses[row + 1]; i++) {
+        const time = (cells.column[i] + 0.5) * width;
+        if (time > before) until(time);
+        now[cells.what[i]] += cells.count[i];
+      }
+      until(trace.end);
     }
     let most = 1e-9;
     for (let i = 0; i < count; i++) {
@@ -625,14 +651,22 @@ class Timeline {
       const from = trace.runs.from[selected.i];
       if (by && by <= trace.count) this.arrow(by - 1, from, s, from, "resumed");
     } else {
-      let drawn = 0;
+      // Those that are far enough apart to be told apart; a closer look shows the others.
       const end = trace.pausesOf[s + 1];
       let i = first(trace.pausesOf[s], end, (i) => pauses.from[i] + pauses.time[i] >= this.from);
-      for (; i < end && drawn < 100 && pauses.from[i] <= this.to; i++, drawn++) one(i);
+      for (let free = -1; i < end && pauses.from[i] <= this.to; i++) {
+        const x = this.x(pauses.from[i] + pauses.time[i]);
+        if (x < free) continue;
+        one(i);
+        free = x + APART;
+      }
     }
-    for (let child = 0, drawn = 0; child < trace.count && drawn < 60; child++) {
-      if (strands.parent[child] - 1 !== s || selected.type !== "strand") continue;
-      if (this.arrow(s, trace.born(child), child, this.firstRun(child), "made")) drawn++;
+    if (selected.type !== "strand") return;
+    for (let child = 0, free = -1; child < trace.count; child++) {
+      if (strands.parent[child] - 1 !== s || this.x(trace.born(child)) < free) continue;
+      if (this.arrow(s, trace.born(child), child, this.firstRun(child), "made")) {
+        free = this.x(trace.born(child)) + APART;
+      }
     }
   }
 
@@ -667,7 +701,8 @@ class Timeline {
     const bend = Math.max(18, Math.abs(z - x) / 2);
     c.strokeStyle = c.fillStyle = what === "made" ? paint.soft : paint.link;
     c.setLineDash(what === "made" ? [4, 3] : what === "holds" ? [1, 3] : []);
-    c.lineWidth = 1.5;
+    c.lineWidth = 1.25;
+    c.globalAlpha = 0.8;
     c.beginPath();
     c.moveTo(x, a);
     c.bezierCurveTo(x + bend, a, z - bend, b, z - 2, b);
@@ -678,6 +713,7 @@ class Timeline {
     c.lineTo(z - 6, b - 3.5);
     c.lineTo(z - 6, b + 3.5);
     c.fill();
+    c.globalAlpha = 1;
     c.lineWidth = 1;
     return true;
   }
@@ -693,6 +729,15 @@ class Timeline {
       case "strand": return selected.i;
       default: return -1;
     }
+  }
+
+  /** The row at a height of the canvas. */
+  rowAt(y) { return this.rows.at(y - AXIS + this.top); }
+
+  /** Whether a click is on the words that open a row's lanes. */
+  onMore(event, row) {
+    const top = AXIS + this.rows.tops[row] - this.top;
+    return event.offsetX < this.left && event.offsetY > top + 28 && event.offsetY < top + 44;
   }
 
   /** What is at a place of the canvas. @returns {Selected | null} */

@@ -96,6 +96,24 @@ struct Sums<T> {
     summed: Total,
 }
 
+/// In which cell a thing is.
+struct Place {
+    key: Key,
+    /// When it begins.
+    time: u64,
+    /// How long it took itself.
+    own: u64,
+    /// Where its end is counted, if it is: as what, and when.
+    end: Option<(u32, u64)>,
+}
+
+/// Cells of pauses count in this order, by why: those that begin, those that end; then strands that
+/// are not listed, and such that die. So their sums up to a time say how many there are then, and
+/// columns may be narrower than what they count lasts.
+const ENDS: u32 = 8;
+const BIRTHS: u32 = 16;
+const DEATHS: u32 = 17;
+
 impl<T: Lasts> Sums<T> {
     fn new(most: usize, cells: usize) -> Self {
         Sums {
@@ -107,7 +125,7 @@ impl<T: Lasts> Sums<T> {
 
     /// `key`: in which cell it is, when it begins, and how long it took itself.
     #[inline]
-    fn add(&mut self, item: T, keeps: bool, key: impl Fn(&T) -> (Key, u64, u64)) {
+    fn add(&mut self, item: T, keeps: bool, key: impl Fn(&T) -> Place) {
         let (cells, summed) = (&mut self.cells, &mut self.summed);
         let mut short = |item: &T| sum_up(item, cells, summed, &key);
         match keeps {
@@ -116,11 +134,11 @@ impl<T: Lasts> Sums<T> {
         }
     }
 
-    fn finish(mut self, key: impl Fn(&T) -> (Key, u64, u64)) -> Held<T> {
+    fn finish(mut self, narrow: bool, key: impl Fn(&T) -> Place) -> Held<T> {
         let (cells, summed) = (&mut self.cells, &mut self.summed);
         let mut short = |item: &T| sum_up(item, cells, summed, &key);
         let (kept, threshold) = self.kept.finish(&mut short);
-        let (cells, shift) = self.cells.finish(threshold);
+        let (cells, shift) = self.cells.finish(if narrow { 0 } else { threshold });
         Held {
             kept,
             threshold,
@@ -131,19 +149,22 @@ impl<T: Lasts> Sums<T> {
     }
 }
 
-fn sum_up<T: Lasts>(
-    item: &T,
-    cells: &mut Cells,
-    summed: &mut Total,
-    key: &impl Fn(&T) -> (Key, u64, u64),
-) {
-    let (key, time, own) = key(item);
+fn sum_up<T: Lasts>(item: &T, cells: &mut Cells, summed: &mut Total, key: &impl Fn(&T) -> Place) {
+    let Place {
+        key,
+        time,
+        own,
+        end,
+    } = key(item);
     let duration = item.duration();
     summed.calls += 1;
     summed.time += duration;
     summed.own += own;
     summed.longest = summed.longest.max(duration);
     cells.add(key, time, (duration, own));
+    if let Some((what, time)) = end {
+        cells.add(Key { what, ..key }, time, (0, 0));
+    }
 }
 
 impl Builder {
@@ -161,7 +182,11 @@ impl Builder {
         let mut known: FxHashMap<(usize, StrandKind, String), u32> = FxHashMap::default();
         let mut places = vec![Vec::new(); processes.len()];
         let mut kept = Vec::new();
-        let all = strands.len();
+        let mut pauses = Sums::new(limits.pauses, limits.cells);
+        let (all, rows) = (
+            strands.len(),
+            listed.iter().filter(|&&listed| listed).count(),
+        );
         for (strand, listed) in strands.into_iter().zip(listed) {
             let key = (strand.process, strand.kind, strand.name.clone());
             let group = *known.entry(key).or_insert_with(|| {
@@ -195,6 +220,20 @@ impl Builder {
             }
             if listed {
                 kept.push((strand, group));
+                continue;
+            }
+            let mut count = |what, time| {
+                let key = Key {
+                    row: rows as u32 + group,
+                    depth: 0,
+                    column: 0,
+                    what,
+                };
+                pauses.cells.add(key, time, (0, 0));
+            };
+            count(BIRTHS, strand.born);
+            if let Some(died) = strand.died {
+                count(DEATHS, died);
             }
         }
         let mut builder = Builder {
@@ -209,7 +248,7 @@ impl Builder {
             texts: Vec::new(),
             known_texts: FxHashMap::default(),
             calls: Sums::new(limits.calls, limits.cells),
-            pauses: Sums::new(limits.pauses, limits.cells),
+            pauses,
             open: Vec::new(),
             runs: Sums::new(limits.pauses, limits.cells),
             events: Vec::new(),
@@ -308,9 +347,9 @@ impl Builder {
                 .add(pause, pause.strand < GROUP, |pause| row.of_pause(pause));
         }
         let row = Rows::of(&self.strands, self.rows_of_strands);
-        let mut calls = self.calls.finish(|call| row.of_call(call));
-        let mut pauses = self.pauses.finish(|pause| row.of_pause(pause));
-        let mut runs = self.runs.finish(|run| row.of_run(run));
+        let mut calls = self.calls.finish(false, |call| row.of_call(call));
+        let mut pauses = self.pauses.finish(true, |pause| row.of_pause(pause));
+        let mut runs = self.runs.finish(false, |run| row.of_run(run));
         let key = |call: &Call| {
             (
                 call.strand,
@@ -383,35 +422,50 @@ impl<'a> Rows<'a> {
     }
 
     #[inline]
-    fn of_call(&self, call: &Call) -> (Key, u64, u64) {
+    fn of_call(&self, call: &Call) -> Place {
         let key = Key {
             row: self.row(call.strand),
             depth: call.depth,
             column: 0,
             what: call.function,
         };
-        (key, call.enter, call.own)
+        Place {
+            key,
+            time: call.enter,
+            own: call.own,
+            end: None,
+        }
     }
 
-    fn of_pause(&self, pause: &Pause) -> (Key, u64, u64) {
+    fn of_pause(&self, pause: &Pause) -> Place {
         let key = Key {
             row: self.row(pause.strand),
             depth: 0,
             column: 0,
             what: pause.why as u32,
         };
-        (key, pause.from, 0)
+        Place {
+            key,
+            time: pause.from,
+            own: 0,
+            end: Some((key.what + ENDS, pause.to)),
+        }
     }
 
     /// Runs are summed up by the thread that runs them.
-    fn of_run(&self, run: &Run) -> (Key, u64, u64) {
+    fn of_run(&self, run: &Run) -> Place {
         let key = Key {
             row: self.row(run.thread),
             depth: 0,
             column: 0,
             what: self.group(run.strand),
         };
-        (key, run.from, 0)
+        Place {
+            key,
+            time: run.from,
+            own: 0,
+            end: None,
+        }
     }
 }
 

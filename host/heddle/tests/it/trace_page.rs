@@ -212,7 +212,10 @@ fn short_calls_are_summed_up_and_the_page_says_so() {
     let path = view(directory.path(), &[]);
     let mut page = Page::open(&path);
     let notes = page.text("notes");
-    assert!(notes.contains("are summed up here"), "{notes}");
+    assert!(
+        notes.contains("shorter than") && notes.contains("summed up by"),
+        "{notes}"
+    );
     page.tab("functions");
     // All calls of A count, whether they are drawn one by one or not.
     let rows = [page.row(0), page.row(1)];
