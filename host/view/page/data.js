@@ -85,6 +85,7 @@ class Trace {
     this.callsOf = starts(t.calls.strand, count);
     this.pausesOf = starts(t.pauses.strand, count);
     this.runsOn = starts(t.runs.thread.map((place) => place - 1), count);
+    this.entries = new Map();
     this.eventsOf = new Map();
     for (let i = 0; i < t.events.rows; i++) {
       const of = this.eventsOf.get(t.events.strand[i]);
@@ -191,10 +192,18 @@ class Trace {
     const group = this.groups[place - 1 - this.count];
     return `one of ${group.strands} ${KINDS[group.kind]}s ${group.name}`;
   }
-  /** The outermost function of a thread, if its call is kept. */
+  /** The outermost function of a thread that took longest, if its call is kept. */
   entry(strand) {
-    const i = this.callsOf[strand];
-    return i < this.callsOf[strand + 1] ? this.function(this.calls.function[i]) : "";
+    const known = this.entries.get(strand);
+    if (known !== undefined) return known;
+    const { calls } = this;
+    let longest = -1;
+    for (let i = this.callsOf[strand]; i < this.callsOf[strand + 1] && !calls.depth[i]; i++) {
+      if (longest < 0 || calls.time[i] > calls.time[longest]) longest = i;
+    }
+    const name = longest < 0 ? "" : this.function(calls.function[longest]);
+    this.entries.set(strand, name);
+    return name;
   }
   function(index) { return this.head.functions[index] ? this.head.functions[index][0] : "?"; }
   module(index) { return this.head.functions[index] ? this.head.functions[index][1] : "?"; }

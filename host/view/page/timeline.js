@@ -253,7 +253,7 @@ class Timeline {
       c.fillText(this.fit(`${row.open ? "▾" : "▸"} ${row.group.label}`, room), x, y + 9);
       c.fillStyle = paint.soft;
       const { strands, listed, kind } = row.group;
-      const more = listed < strands ? `, ${counted(listed)} of them listed` : "";
+      const more = listed < strands ? `, ${counted(listed)} listed` : "";
       c.fillText(this.fit(`${plural(strands, kind)}${more}`, room - 12), x + 12, y + 21);
       return;
     }

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 type Layers = &'static [&'static [&'static str]];
 
 const CRATES: Layers = &[
-    &["perfetto", "results", "trace-file", "tree"],
+    &["perfetto", "results", "trace-file", "tree", "view"],
     &["calls", "page", "stats", "symbols"],
     &["lab", "strands"],
     &["compare", "strand-truth"],
