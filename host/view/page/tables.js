@@ -139,13 +139,14 @@ class Tables {
     if (scope.everything) {
       for (let f = 0; f < all.rows; f++) {
         if (all.calls[f]) rows.push({ f, calls: all.calls[f], total: all.total[f],
-          self: all.self[f], longest: all.longest[f] });
+          self: Math.max(all.self[f] - all.waited[f], 0), waited: all.waited[f],
+          longest: all.longest[f] });
       }
       says = "All calls, short ones included.";
     } else {
       const sums = new Map();
       const add = (f, calls, total, self, longest) => {
-        const row = sums.get(f) || { f, calls: 0, total: 0, self: 0, longest: 0 };
+        const row = sums.get(f) || { f, calls: 0, total: 0, self: 0, waited: 0, longest: 0 };
         row.calls += calls;
         row.total += total;
         row.self += self;
@@ -164,6 +165,12 @@ class Tables {
         }
       }
       const short = this.shortCalls(scope, add);
+      this.waitsWithin(scope, (f, time) => {
+        const row = sums.get(f);
+        if (!row) return;
+        row.waited += time;
+        row.self = Math.max(row.self - time, 0);
+      });
       rows = [...sums.values()];
       says = short;
     }
@@ -173,6 +180,8 @@ class Tables {
         text: (row) => counted(row.calls) },
       { name: "self", label: "Self", right: true, value: (row) => row.self,
         text: (row) => duration(row.self) },
+      { name: "waited", label: "Waited", right: true, value: (row) => row.waited,
+        text: (row) => row.waited ? duration(row.waited) : "" },
       { name: "total", label: "Total", right: true, value: (row) => row.total,
         text: (row) => duration(row.total) },
       { name: "mean", label: "Mean", right: true, value: (row) => row.total / row.calls,
@@ -182,6 +191,22 @@ class Tables {
       { name: "module", label: "Module", value: (row) => trace.module(row.f) },
     ], rows, { sort: "self", caption: says, state: this.states.functions,
       click: (row) => this.app.longestCall(row.f, scope) })];
+  }
+
+  /** Gives each wait of a thread, and the innermost call's function, as far as both are kept. */
+  waitsWithin(scope, take) {
+    const { trace, timeline } = this;
+    const { pauses } = trace;
+    for (const s of scope.strands) {
+      for (let i = trace.pausesOf[s]; i < trace.pausesOf[s + 1]; i++) {
+        if (pauses.why[i] === 0) continue;
+        const begin = Math.max(pauses.from[i], scope.from);
+        const end = Math.min(pauses.from[i] + pauses.time[i], scope.to);
+        if (end <= begin) continue;
+        const call = timeline.callOf(s, timeline.depthOf[i] - 1, pauses.from[i], 0);
+        if (call >= 0) take(trace.calls.function[call], end - begin);
+      }
+    }
   }
 
   /** Adds short calls; says which. */

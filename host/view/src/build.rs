@@ -4,6 +4,7 @@ use crate::cells::{Cells, Key};
 use crate::kept::{Kept, Lasts};
 use crate::model::{
     Call, Data, Event, Function, Group, Head, Held, Pause, Process, Run, Strand, StrandKind, Total,
+    Why,
 };
 use rustc_hash::FxHashMap;
 
@@ -315,9 +316,19 @@ impl Builder {
             self.open.push(pause);
             return;
         }
+        self.waited(&pause);
         let row = Rows::of(&self.strands, self.rows_of_strands);
         self.pauses
             .add(pause, pause.strand < GROUP, |pause| row.of_pause(pause));
+    }
+
+    /// Adds to what its function's calls waited.
+    fn waited(&mut self, pause: &Pause) {
+        let function = pause.function.filter(|_| pause.why != Why::Suspended);
+        let function = function.and_then(|function| self.functions.get_mut(function as usize));
+        if let Some((_, total)) = function {
+            total.waited += pause.duration();
+        }
     }
 
     /// Takes a run.
@@ -342,6 +353,7 @@ impl Builder {
     pub fn finish(mut self) -> Data {
         for mut pause in std::mem::take(&mut self.open) {
             pause.to = self.end.max(pause.from);
+            self.waited(&pause);
             let row = Rows::of(&self.strands, self.rows_of_strands);
             self.pauses
                 .add(pause, pause.strand < GROUP, |pause| row.of_pause(pause));
@@ -504,7 +516,6 @@ fn listed(strands: &[Strand], most: usize) -> Vec<bool> {
 #[allow(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use super::*;
-    use crate::model::Why;
     use proptest::prelude::*;
 
     fn strand(number: u64, kind: StrandKind, suspended: u64) -> Strand {
@@ -605,7 +616,7 @@ mod tests {
                         depth: 0, open: false,
                     });
                     builder.pause(Pause {
-                        strand, from, to, open: false, why: Why::Lock, reason: 0, place: 0,
+                        strand, from, to, open: false, why: Why::Lock, reason: 0, place: 0, function: None,
                         by: None, holder: None, thread: 0,
                     });
                 }

@@ -132,6 +132,8 @@ pub struct Pause {
     pub reason: u32,
     /// Where in the source, likewise.
     pub place: u32,
+    /// The innermost call's function, as [`crate::Builder::function`] gives it, if a thread waits.
+    pub function: Option<u32>,
     /// The strand that ran before it went on, if it is known.
     pub by: Option<u32>,
     /// Index, among strands, of the thread that held what it waits for, if it is known.
@@ -175,6 +177,8 @@ pub struct Total {
     pub time: u64,
     /// In neither callees nor suspensions.
     pub own: u64,
+    /// The part of `own` in which its thread waited.
+    pub waited: u64,
     /// The longest call.
     pub longest: u64,
 }

@@ -103,6 +103,7 @@ fn pack(data: &Data) -> io::Result<Vec<u8>> {
             ("calls", &|(_, total)| total.calls),
             ("total", &|(_, total)| total.time),
             ("self", &|(_, total)| total.own),
+            ("waited", &|(_, total)| total.waited),
             ("longest", &|(_, total)| total.longest),
         ],
     );

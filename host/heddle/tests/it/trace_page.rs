@@ -101,8 +101,8 @@ fn calls_are_on_the_timeline_and_in_the_tables() {
         assert!(visible.contains(call), "{call} in {visible}");
     }
     page.tab("functions");
-    assert_eq!(page.row(0)[..4], ["C()", "1", "7.000 s", "7.000 s"]);
-    assert_eq!(page.row(1)[..4], ["B()", "1", "5.000 s", "12.00 s"]);
+    assert_eq!(page.row(0)[..5], ["C()", "1", "7.000 s", "", "7.000 s"]);
+    assert_eq!(page.row(1)[..5], ["B()", "1", "5.000 s", "", "12.00 s"]);
     // A click leads to the longest call.
     page.follow("#body tbody tr", "B()");
     let details = page.text("body");
@@ -287,6 +287,11 @@ fn pages_of_recorded_programs_answer_three_questions() {
     page.tab("functions");
     let slow = page.row(0);
     assert_eq!(slow[..2], ["slow()", "1"], "{slow:?}");
+    // What waits for it is not slow itself.
+    let pays = "[...document.querySelectorAll('#body tbody tr')]
+        .find(row => row.cells[0].innerText === 'pay()').cells[3].innerText";
+    let waited = page.browser.evaluate(pays);
+    assert!(waited.as_str().unwrap().ends_with(" ms"), "pay() waited");
     // Which strand waited longest, and for what?
     page.tab("strands");
     let longest = page.row(0);

@@ -276,6 +276,8 @@ impl Known {
         let Some(strand) = builder.find(process, pause.strand) else {
             return;
         };
+        let of = |function: u32| self.functions.get(function as usize).copied();
+        let innermost = pause.place.function.and_then(of).filter(|_| pause.blocked);
         let why = match pause.blocked {
             true => why(pause.reason),
             false => Why::Suspended,
@@ -292,6 +294,7 @@ impl Known {
             why,
             reason,
             place,
+            function: innermost,
             by: pause.by.and_then(|by| builder.find(process, by)),
             holder: pause.holder.and_then(|tid| self.tids.get(&tid).copied()),
             thread: self.thread(pause.thread),
