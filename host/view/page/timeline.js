@@ -21,8 +21,7 @@ class Timeline {
     this.context = /** @type {CanvasRenderingContext2D} */ (
       this.canvas.getContext("2d", { alpha: false }));
     this.paint = new Paint(trace, this.context);
-    this.from = -0.01 * trace.end;
-    this.to = 1.01 * trace.end;
+    [this.from, this.to] = this.begin();
     this.top = 0;
     this.cursor = 0;
     /** @type {Selected | null} */
@@ -41,6 +40,20 @@ class Timeline {
       this.ask();
     });
     this.resize();
+  }
+
+  /** What is shown first: the whole trace; where a filter has kept calls of a part, that part. */
+  begin() {
+    const { calls, held, end } = this.trace;
+    let [from, to] = [end, 0];
+    for (let i = 0; i < calls.rows; i++) {
+      from = Math.min(from, calls.from[i]);
+      to = Math.max(to, calls.from[i] + calls.time[i]);
+    }
+    const part = calls.rows > 0 && !held.calls.count && to - from < end / 4;
+    if (!part) [from, to] = [0, end];
+    const margin = Math.max(to - from, 20) * (part ? 0.05 : 0.01);
+    return [from - margin, to + margin];
   }
 
   /** The lane in which a pause is drawn: within the calls that are open meanwhile. */
@@ -268,7 +281,8 @@ class Timeline {
     c.fillText(right, this.left - 8, middle);
     c.textAlign = "left";
     if (row.height >= 34) {
-      const of = trace.head.processes.length > 1 ? `${trace.process(s).name} ` : "";
+      const { name, pid } = trace.process(s);
+      const of = trace.head.processes.length > 1 ? `${name} ${pid}, ` : "";
       const kind = trace.kind(s) === 0 ? trace.entry(s) || "thread" : KINDS[trace.kind(s)];
       const ran = duration(trace.strands.running[s]);
       c.fillText(this.fit(`${of}${kind}, ran ${ran}`, room), x, y + 22);

@@ -616,8 +616,8 @@ mod tests {
                         depth: 0, open: false,
                     });
                     builder.pause(Pause {
-                        strand, from, to, open: false, why: Why::Lock, reason: 0, place: 0, function: None,
-                        by: None, holder: None, thread: 0,
+                        strand, from, to, open: false, why: Why::Lock, reason: 0, place: 0,
+                        function: None, by: None, holder: None, thread: 0,
                     });
                 }
                 let data = builder.finish();

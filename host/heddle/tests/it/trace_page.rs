@@ -336,7 +336,7 @@ fn pages_of_recorded_programs_answer_three_questions() {
 
     let mut page = Page::open(&folder.join("killed.html"));
     let notes = page.text("notes");
-    assert!(notes.contains("was killed or still ran"), "{notes}");
+    assert!(notes.contains("was killed"), "{notes}");
     page.is_clean();
 
     let path = folder.join("fibers.html");

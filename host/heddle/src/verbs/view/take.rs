@@ -71,8 +71,8 @@ fn head(trace: &Trace) -> Head {
         let (name, pid) = (process_name(process), process.pid());
         if !process.ended() {
             notes.push(format!(
-                "{name} ({pid}) was killed or still ran: what had not ended is drawn up to its \
-                 last event, and marked as open."
+                "{name} ({pid}) was killed, ended by _exit, or still ran: what had not ended is \
+                 drawn up to its last event, and marked."
             ));
         }
         if process.dropped() > 0 {
