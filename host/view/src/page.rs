@@ -14,11 +14,12 @@ const VERSION: u32 = 1;
 const STYLE: &str = include_str!("../page/style.css");
 const BODY: &str = include_str!("../page/body.html");
 /// The scripts, in the order in which they build on one another.
-const SCRIPTS: [&str; 8] = [
+const SCRIPTS: [&str; 9] = [
     include_str!("../page/data.js"),
     include_str!("../page/text.js"),
     include_str!("../page/rows.js"),
     include_str!("../page/paint.js"),
+    include_str!("../page/crowd.js"),
     include_str!("../page/timeline.js"),
     include_str!("../page/flame.js"),
     include_str!("../page/tables.js"),
