@@ -248,8 +248,15 @@ impl<'a> Rows<'a> {
             return;
         };
         let reason = life.reason.take();
-        let (holds, place) = (self.whole.lives, self.place(id, from));
-        let waits = self.lives.get_mut(&id).and_then(|life| life.waits.take());
+        let holds = self.whole.lives && life.is_coroutine;
+        let (place, waits) = match self.whole.lives {
+            true => {
+                let place = self.place(id, from);
+                let life = self.lives.get_mut(&id);
+                (place, life.and_then(|life| life.waits.take()))
+            }
+            false => (Place::default(), None),
+        };
         if to.is_some_and(|to| to <= from) || !self.whole.selection.has(id) {
             return;
         }
@@ -264,8 +271,7 @@ impl<'a> Rows<'a> {
             holder: waits.and_then(|(holder, _)| holder),
             place,
         };
-        let life = self.lives.get_mut(&id);
-        if let Some(life) = life.filter(|life| holds && life.is_coroutine) {
+        if holds && let Some(life) = self.lives.get_mut(&id) {
             let reason = reason.unwrap_or_default();
             life.held = Some(Box::new(Held { pause, reason }));
             return;
@@ -295,7 +301,9 @@ impl<'a> Rows<'a> {
             self.release(strand.id, None);
         }
         self.goes_on(strand.id, thread, died, None);
-        self.release(strand.id, None);
+        if self.whole.lives {
+            self.release(strand.id, None);
+        }
         self.given.remove(&strand.id);
         if self.lives.remove(&strand.id).is_some() && self.whole.selection.has(strand.id) {
             self.strands += 1;
