@@ -45,7 +45,8 @@ struct alignas(64) Object {
   std::uint64_t blocked;  ///< operations that had to wait, whether they are over or not
   std::uint64_t holder;   ///< the latest one's kernel thread, kReleased; from bit 32 up its site
   std::uint64_t given;    ///< operations that wake somebody up; mutex, rwlock, spin lock: kCallers
-  std::uint64_t unmet;    ///< of a condition those that found nobody waiting; likewise
+  std::uint64_t unmet;    ///< of a condition those that found nobody waiting, of a semaphore those
+                          ///< by its holder; likewise
   std::uint32_t fifth;    ///< likewise
   std::uint32_t waiting;  ///< threads that wait, or were torn away while they did
 };

@@ -100,7 +100,13 @@ extern "C" {
   Object* const object = object_at(semaphore, ObjectKind::kSemaphore, caller);
   if (object != nullptr) {
     count(object->given);
-    if (holds(*object, own_thread())) lets_go(*object);
+    // A semaphore whose every V is by the thread that has taken it is used as a lock. Of a lock
+    // this is the only thread here, so that nothing atomic is needed; of others one too few says
+    // the same.
+    if (holds(*object, own_thread())) {
+      store_word(object->unmet, load_word(object->unmet) + 1);
+      lets_go(*object);
+    }
     (void)tell_wake(object, caller);
   }
   return next(real_post, "sem_post")(semaphore);

@@ -32,6 +32,9 @@ pub struct Object {
     pub given: Option<u64>,
     /// Of a condition's those that found nobody waiting.
     pub unmet: u64,
+    /// Of a semaphore's those by the thread that had taken it last; 0: none, or an older recorder
+    /// did not count them.
+    pub returned: u64,
     /// Who has it, or had it last.
     pub holder: Option<Holder>,
 }
@@ -95,6 +98,7 @@ fn decoded(number: u32, object: &ObjectBytes) -> Option<Object> {
     let (key, about) = (object.key.get(), object.about.get());
     let kind = ObjectKind::from_number(about as u8).filter(|_| key != 0)?;
     let (given, unmet) = (object.given.get(), object.unmet.get());
+    let is_semaphore = kind == ObjectKind::Semaphore;
     let callers = match kind.is_held() {
         true => (given, unmet, object.fifth.get()),
         false => (0, 0, 0),
@@ -108,7 +112,12 @@ fn decoded(number: u32, object: &ObjectBytes) -> Option<Object> {
         taken: object.taken.get(),
         blocked: object.blocked.get(),
         given: (!kind.is_held()).then_some(given),
-        unmet: if kind.is_held() { 0 } else { unmet },
+        unmet: if is_semaphore || kind.is_held() {
+            0
+        } else {
+            unmet
+        },
+        returned: if is_semaphore { unmet } else { 0 },
         holder: Holder::of(object.holder.get(), callers.0, callers.1, callers.2),
     })
 }

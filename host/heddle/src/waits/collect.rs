@@ -142,7 +142,10 @@ impl<'a> Collect<'a> {
     /// A condition's wait lets its mutex go, so it says nothing of what its thread holds; nor does
     /// a reader of several, of whom the latest alone is known.
     fn holder_was(&self, key: Key, wait: &Wait<'_>, time: Nanos) -> Option<HolderWas> {
-        if !matches!(wait.kind, ObjectKind::Mutex | ObjectKind::SpinLock) {
+        if !matches!(
+            wait.kind,
+            ObjectKind::Mutex | ObjectKind::SpinLock | ObjectKind::Semaphore
+        ) {
             return None;
         }
         let holder = wait.holder().filter(|holder| !holder.released)?;

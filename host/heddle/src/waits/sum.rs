@@ -102,7 +102,17 @@ pub struct Lock {
     pub given: Option<u64>,
     /// Those of them that found nobody waiting, of a condition.
     pub unmet: u64,
+    /// Of a semaphore: those of them by the thread that had taken it last.
+    pub returned: u64,
     pub sum: Sum,
+}
+
+impl Lock {
+    /// Whether it is used as a lock: a mutex and its like always are, a semaphore if each V was by
+    /// the thread whose P came before it.
+    pub fn is_held(&self) -> bool {
+        self.kind.is_held() || (self.returned > 0 && self.given == Some(self.returned))
+    }
 }
 
 /// The objects, in order of processes and names.
@@ -127,6 +137,7 @@ pub fn locks(
             blocked: 0,
             given: None,
             unmet: 0,
+            returned: 0,
             sum: Sum::new(kind, sum.address),
         });
         lock.objects += 1;
@@ -138,6 +149,7 @@ pub fn locks(
             lock.blocked += object.blocked;
             lock.given = object.given.map(|given| given + lock.given.unwrap_or(0));
             lock.unmet += object.unmet;
+            lock.returned += object.returned;
         } else {
             lock.blocked += sum.all.waits + sum.open;
         }

@@ -31,6 +31,7 @@ fn sample(path: &Path) {
                 [0; 8],
                 [0x6000, UNKNOWN.into(), 1, 1, 0, 0, 0, 0],
                 [0x5001, 3, 4, 5, 43 | RELEASED, 6, 1, 0],
+                [0x7000, 4, 3, 1, 0, 2, 1, 0],
             ],
             9,
         )
@@ -106,7 +107,7 @@ fn waits_and_wakes_are_events_with_all_that_they_say() {
     assert_eq!(modules.complete(0x2600, Nanos(20)), None);
 }
 
-fn expected() -> [Object; 2] {
+fn expected() -> [Object; 3] {
     let holder = |tid, released, sites| heddle_trace_file::Holder {
         tid,
         released,
@@ -123,6 +124,7 @@ fn expected() -> [Object; 2] {
             blocked: 2,
             given: None,
             unmet: 0,
+            returned: 0,
             holder: Some(holder(43, false, [0x1234, 0x11, 0x22, 0x33, 0, 0x55])),
         },
         Object {
@@ -135,7 +137,21 @@ fn expected() -> [Object; 2] {
             blocked: 5,
             given: Some(6),
             unmet: 1,
+            returned: 0,
             holder: Some(holder(43, true, [0; 6])),
+        },
+        Object {
+            number: 5,
+            address: Addr(0x7000),
+            kind: ObjectKind::Semaphore,
+            made: false,
+            site: 0,
+            taken: 3,
+            blocked: 1,
+            given: Some(2),
+            unmet: 0,
+            returned: 1,
+            holder: None,
         },
     ]
 }
@@ -172,7 +188,7 @@ fn without_files_of_objects_waits_were_not_asked_for() {
 
 #[test]
 fn a_damaged_file_of_objects_is_told_of_with_its_offset_and_passed_over() {
-    for (at, byte, offset) in [(0, b'X', 0), (15, 0x70, 12), (12, 5, 4096 + 4 * 64)] {
+    for (at, byte, offset) in [(0, b'X', 0), (15, 0x70, 12), (12, 6, 4096 + 5 * 64)] {
         let directory = tempfile::tempdir().unwrap();
         sample(directory.path());
         let path = directory.path().join("42/objects-1");
