@@ -672,6 +672,47 @@ static void turns(void) {
   run(2);
 }
 
+// The same by a semaphore that is used as a lock; at the end the first waits for a token of the
+// second.
+static sem_t guard;
+
+static void* guard_in_turns(void* number) {
+  (void)number;
+  for (long turn = 0; turn < TURNS; ++turn) {
+    until(&given, turn);
+    atomic_store(&tids[1], 0);
+    sem_wait(&guard);
+    atomic_store(&ready, turn + 1);
+    until_asleep(&tids[1]);
+    sem_post(&guard);
+  }
+  tell(&tids[0]);
+  sem_wait(&tokens);
+  return NULL;
+}
+
+static void* wait_for_guard(void* number) {
+  (void)number;
+  for (long turn = 0; turn < TURNS; ++turn) {
+    until(&ready, turn + 1);
+    tell(&tids[1]);
+    sem_wait(&guard);
+    sem_post(&guard);
+    atomic_store(&given, turn + 1);
+  }
+  until_asleep(&tids[0]);
+  sem_post(&tokens);
+  return NULL;
+}
+
+static void semaphores(void) {
+  sem_init(&guard, 0, 1);
+  sem_init(&tokens, 0, 0);
+  routines[0] = guard_in_turns;
+  routines[1] = wait_for_guard;
+  run(2);
+}
+
 // In each of so many turns, a thread has a mutex until another waits for it, and waits within it
 // itself only then.
 static void* hold_and_wait_later(void* number) {
@@ -782,6 +823,7 @@ int main(int count, char** arguments) {
              {"nested", nested},
              {"turns", turns},
              {"later", later},
+             {"semaphores", semaphores},
              {"together", together},
              {"sharing", sharing},
              {"crowded", crowded}};

@@ -4,6 +4,7 @@
 mod args;
 mod baseline;
 mod choose;
+pub mod costs;
 mod details;
 mod hints;
 mod job;

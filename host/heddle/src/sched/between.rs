@@ -41,6 +41,13 @@ impl Stretches {
 }
 
 impl Stretches {
+    /// How often the threads of a process lost a processor that they could have used on.
+    pub fn preempted(&self, process: usize) -> u64 {
+        let threads = self.threads.get(process).map_or(0, Vec::len);
+        let all = (0..threads).flat_map(|thread| self.of(process, thread));
+        all.filter(|off| off.preempted).count() as u64
+    }
+
     /// How long the threads of a process were ready without a processor, after they were preempted:
     /// added up, and the time in which at least one of them was.
     pub fn ready(&self, process: usize) -> (Nanos, Nanos) {

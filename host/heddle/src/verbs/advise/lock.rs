@@ -87,7 +87,7 @@ pub fn of_all<'a>(trace: &Trace, found: &'a Waits) -> Vec<Advice<'a>> {
         let covered = all.map(|lock| lock.sum.covered.0);
         Nanos(covered.fold(0, u64::saturating_add))
     };
-    let held = found.locks.iter().filter(|lock| lock.kind.is_held());
+    let held = found.locks.iter().filter(|lock| lock.is_held());
     let mut all: Vec<_> = held
         .map(|lock| {
             let span = span(lock.pid);

@@ -1,6 +1,8 @@
 //! `heddle advise`: docs/advise.md.
 
 mod lock;
+mod models;
+mod told;
 
 use crate::names::Names;
 use crate::notes::{self, counted};
@@ -12,7 +14,9 @@ use heddle_trace_file::{Nanos, ObjectKind, Process, Trace};
 use lock::{Advice, Inside};
 use serde_json::{Value, json};
 use std::io::{self, Write};
+use std::path::PathBuf;
 use std::process::ExitCode;
+use told::Told;
 
 /// What is gained by fewer threads is not said either, unless processors are known.
 const FEWER: (&str, &str) = (
@@ -23,7 +27,7 @@ const FEWER: (&str, &str) = (
 /// What these waits do not say.
 const NOT_SAID: [(&str, &str); 4] = [
     (
-        "what fibers, coroutines or cooperative strands would cost",
+        "what fibers, coroutines or other work would cost",
         "measure them: heddle new, heddle compare",
     ),
     (
@@ -48,6 +52,9 @@ pub struct Args {
     /// Print JSON
     #[arg(long)]
     json: bool,
+    /// Where a report is whose samples say what operations cost on this machine [default: report]
+    #[arg(long, value_name = "REPORT")]
+    costs: Option<PathBuf>,
     /// The first N locks
     #[arg(short = 'n', long, value_name = "N")]
     limit: Option<usize>,
@@ -61,12 +68,14 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         let off = sched::stretches(&trace)?;
         let off = off.as_deref();
         let mut all = lock::of_all(&trace, &found);
+        let whole = is_whole(&trace, &found);
+        let told = Told::new(&trace, &found, &all, off, args.costs.as_deref(), whole)?;
         all.truncate(args.limit.unwrap_or(usize::MAX));
         output::print(|out| match args.json {
-            true => print_json(out, &trace, &found, &all, off),
-            false => Ok(print(out, &trace, &found, &all, off)?),
+            true => print_json(out, &trace, &found, &all, &told, off),
+            false => Ok(print(out, &trace, &found, &all, &told, off)?),
         })?;
-        if !is_whole(&trace, &found) {
+        if !whole {
             notes::warning("parts of the run are not recorded: the limits hold without them");
         }
         notes::incomplete(&trace, found.loose, &found.remarks);
@@ -89,6 +98,7 @@ fn print(
     trace: &Trace,
     found: &Waits,
     all: &[Advice<'_>],
+    told: &Told,
     off: Option<&Stretches>,
 ) -> io::Result<()> {
     for (index, (process, span)) in trace.processes().iter().zip(&found.spans).enumerate() {
@@ -103,7 +113,10 @@ fn print(
         }
     }
     if all.is_empty() {
-        writeln!(out, "\nno mutex, rwlock or spin lock was used")?;
+        writeln!(
+            out,
+            "\nno mutex, rwlock or spin lock was used, nor a semaphore as one"
+        )?;
     }
     let several = trace.processes().len() > 1;
     for advice in all {
@@ -117,6 +130,7 @@ fn print(
             order.join(", ")
         )?;
     }
+    told.print(out)?;
     writeln!(out, "\nnot told by this trace")?;
     not_said(off).try_for_each(|(what, why)| writeln!(out, "    {what}: {why}"))
 }
@@ -148,7 +162,7 @@ fn processors(out: &mut dyn Write, sum: Nanos, covered: Nanos, span: Nanos) -> i
 /// `3 for condition news`, of what is waited for and not held.
 fn order(found: &Waits) -> Vec<String> {
     let locks = found.locks.iter();
-    let order = locks.filter(|lock| !lock.kind.is_held() && lock.blocked > 0);
+    let order = locks.filter(|lock| !lock.is_held() && lock.blocked > 0);
     let order = order.map(|lock| match lock.kind {
         ObjectKind::Thread => format!("{} for the end of a thread", lock.blocked),
         kind => format!("{} for {} {}", lock.blocked, kind.name(), lock.name),
@@ -238,7 +252,12 @@ fn gain(out: &mut dyn Write, advice: &Advice<'_>) -> io::Result<()> {
 /// Where to look.
 fn functions(out: &mut dyn Write, advice: &Advice<'_>) -> io::Result<()> {
     const MOST: usize = 5;
-    let holders = &advice.lock.sum.holders;
+    // Who has a semaphore is not told by name; those who wait for a lock are those who take it.
+    let sum = &advice.lock.sum;
+    let holders = match sum.holders.is_empty() {
+        true => &sum.waiters,
+        false => &sum.holders,
+    };
     let mut all: Vec<_> = holders.iter().collect();
     all.sort_by_key(|(_, stat)| std::cmp::Reverse(stat.total));
     for (function, _) in all.iter().take(MOST) {
@@ -262,6 +281,7 @@ fn print_json(
     trace: &Trace,
     found: &Waits,
     all: &[Advice<'_>],
+    told: &Told,
     off: Option<&Stretches>,
 ) -> anyhow::Result<()> {
     let processes = trace.processes().iter().zip(&found.spans).enumerate();
@@ -280,6 +300,7 @@ fn print_json(
         "whole": is_whole(trace, found),
         "processes": processes.collect::<Vec<Value>>(),
         "locks": all.iter().map(object).collect::<Vec<Value>>(),
+        "models": told.json(),
         "not_told": not_said.collect::<Vec<Value>>(),
     });
     serde_json::to_writer_pretty(&mut *out, &value)?;

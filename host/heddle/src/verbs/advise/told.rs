@@ -1,0 +1,314 @@
+//! What is said of other models.
+
+use super::lock::Advice;
+use super::models::{self, Counted, Operations, Prediction, Range};
+use crate::names::Names;
+use crate::notes::counted;
+use crate::sched::{self, Stretches};
+use crate::waits::Waits;
+use anyhow::bail;
+use heddle_compare::costs::{Costs, MEASURE};
+use heddle_strands::Kind;
+use heddle_trace_file::{Nanos, Trace};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// Where costs are looked for that were not asked for.
+const REPORT: &str = "report";
+
+/// What holds for all predictions.
+const ASSUMED: [&str; 4] = [
+    "the work takes as long as it does, and as many operations have to wait without the recorder",
+    "an operation costs what it does in a loop, on one processor: a wake-up on another costs more",
+    "a strand that waits is woken when it can go on; it does not look again and again",
+    "making and ending threads costs nothing",
+];
+/// The kernel may switch to each thread that is woken, too.
+const NOT_RECORDED: &str =
+    "threads lose their processor only where they wait: heddle record --sched tells";
+const MUTEXES: &str = "mutexes and spin locks cost what semaphores do";
+
+/// Of all processes.
+pub struct Told {
+    place: PathBuf,
+    processors: u64,
+    pub processes: Vec<Process>,
+}
+
+/// Of one.
+pub struct Process {
+    pid: u32,
+    counted: Counted,
+    found: Result<Prediction, String>,
+    /// Processor time of all threads, the recorder's within them included; `None`: not recorded.
+    running: Option<Nanos>,
+}
+
+impl Told {
+    /// Predicts by the costs at a place, or else in `report`. `whole`: nothing of the run is
+    /// missing.
+    ///
+    /// # Errors
+    /// There is no such place, or what is there cannot be read.
+    pub fn new(
+        trace: &Trace,
+        found: &Waits,
+        advice: &[Advice<'_>],
+        off: Option<&Stretches>,
+        place: Option<&Path>,
+        whole: bool,
+    ) -> anyhow::Result<Self> {
+        let costs = Costs::read(place.unwrap_or(Path::new(REPORT)))?;
+        if let (Some(place), None) = (place, &costs) {
+            bail!(
+                "there are no samples in {}: `{MEASURE}` takes them",
+                place.display()
+            );
+        }
+        let costs = costs.unwrap_or_default();
+        let running = match off {
+            Some(_) => running(trace)?,
+            None => BTreeMap::new(),
+        };
+        let whole = whole && found.uncounted == 0;
+        let mut processes: Vec<Process> = Vec::new();
+        for pid in trace.processes().iter().map(|process| process.pid()) {
+            if processes.iter().any(|process| process.pid == pid) {
+                continue;
+            }
+            let mut counted = models::count(pid, &found.locks, advice);
+            counted.preempted = off.map(|off| {
+                let all = trace.processes().iter().enumerate();
+                let own = all.filter(|(_, process)| process.pid() == pid);
+                own.map(|(index, _)| off.preempted(index)).sum()
+            });
+            processes.push(Process {
+                pid,
+                found: predicted(&counted, &costs, whole),
+                counted,
+                running: running.get(&pid).copied(),
+            });
+        }
+        Ok(Told {
+            place: place.unwrap_or(Path::new(REPORT)).to_owned(),
+            processors: std::thread::available_parallelism().map_or(1, |count| count.get() as u64),
+            processes,
+        })
+    }
+
+    pub fn print(&self, out: &mut dyn Write) -> io::Result<()> {
+        for process in &self.processes {
+            write!(out, "\nother models")?;
+            if self.processes.len() > 1 {
+                write!(out, " of process {}", process.pid)?;
+            }
+            match &process.found {
+                Err(why) => writeln!(out, ": not known: {why}")?,
+                Ok(found) => {
+                    writeln!(
+                        out,
+                        ", by what operations cost here ({})",
+                        self.place.display()
+                    )?;
+                    process.print(out, found, self.processors)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    pub fn json(&self) -> Vec<Value> {
+        let one = |process: &Process| process.json(self.processors);
+        self.processes.iter().map(one).collect()
+    }
+}
+
+fn predicted(counted: &Counted, costs: &Costs, whole: bool) -> Result<Prediction, String> {
+    if !whole {
+        return Err("parts of the run are not recorded".into());
+    }
+    if counted.goes == Operations::default() && counted.stays == Operations::default() {
+        return Err(
+            "no semaphore, mutex or spin lock was used, and nothing else is predicted".into(),
+        );
+    }
+    if costs.is_empty() && !costs.others.is_empty() {
+        return Err(format!(
+            "the costs are those of another machine ({}): measure them here: {MEASURE}",
+            costs.others.join(", ")
+        ));
+    }
+    models::predict(counted, costs).map_err(|what| {
+        let thin = match costs.thin.is_empty() {
+            true => String::new(),
+            false => format!(" (too few samples of {})", costs.thin.join(", ")),
+        };
+        format!("{what} was not measured{thin}: {MEASURE}")
+    })
+}
+
+/// Processor time by process, where it was recorded.
+fn running(trace: &Trace) -> anyhow::Result<BTreeMap<u32, Nanos>> {
+    let mut all = BTreeMap::new();
+    for group in sched::read(trace, Names::new(trace), None)?.groups {
+        if group.kind == Kind::Thread {
+            let time = group.split.of(sched::State::Running).total;
+            let sum = all.entry(group.pid).or_insert(Nanos(0));
+            *sum = Nanos(sum.0.saturating_add(time.0));
+        }
+    }
+    Ok(all)
+}
+
+impl Process {
+    /// Processor time without the recorder's.
+    fn own(&self, found: &Prediction) -> Result<Range, &'static str> {
+        let running = self.running.ok_or("heddle record --sched tells")?.0 as f64;
+        let recorder = found
+            .recorder
+            .ok_or("what recording costs was not measured")?;
+        let running = Range {
+            value: running,
+            low: running,
+            high: running,
+        };
+        Ok(running - recorder)
+    }
+
+    fn assumed(&self) -> impl Iterator<Item = &'static str> {
+        let mutexes = self.counted.mutexes.then_some(MUTEXES);
+        let switches = self.counted.preempted.is_none().then_some(NOT_RECORDED);
+        ASSUMED.into_iter().chain(switches).chain(mutexes)
+    }
+
+    fn print(&self, out: &mut dyn Write, found: &Prediction, processors: u64) -> io::Result<()> {
+        let Counted { goes, stays, .. } = self.counted;
+        let (free, waits) = (goes.free + stays.free, goes.waits + stays.waits);
+        writeln!(
+            out,
+            "    as it is (CP): {} of processor time for {free} P that took at once, {waits} that waited, and V{}",
+            with_limits(found.now),
+            self.counted.preempted.map_or_else(String::new, |times| {
+                format!(", and for {times} switches from threads that could run on")
+            })
+        )?;
+        let own = self.own(found);
+        match own {
+            Ok(own) => writeln!(
+                out,
+                "        of {} in all, without the recorder's",
+                with_limits(own)
+            )?,
+            Err(why) => writeln!(out, "        of what in all is not known: {why}")?,
+        }
+        let gone = goes.free + goes.waits;
+        writeln!(
+            out,
+            "    one cooperative scheduler (CM): {}; {gone} P need not be, {} stay",
+            saved(found.cm),
+            stays.free + stays.waits
+        )?;
+        if let Ok(own) = own {
+            let left = own - found.cm;
+            // What a wait costs in a program differs from what it does in a loop, and where waits
+            // are most of the time, what is left is not to be told from that: docs/advise.md.
+            match left.value * 2.0 < own.value {
+                true => writeln!(out, "        so at most {}", time(left.high))?,
+                false => writeln!(out, "        so {}", with_limits(left))?,
+            }
+        }
+        match &found.pcm {
+            Err(why) => writeln!(
+                out,
+                "    groups on {processors} processors (PCM): not known: {why} was not measured: {MEASURE}"
+            )?,
+            Ok((low, high)) => {
+                writeln!(
+                    out,
+                    "    groups on {processors} processors (PCM): between {} and {}: which strands would be one group is not in a trace",
+                    change(*low),
+                    change(*high)
+                )?;
+                if let Ok(own) = own {
+                    writeln!(
+                        out,
+                        "        so a run of {} to {}",
+                        time((own.low - high).max(0.0) / processors as f64),
+                        time(own.high - low)
+                    )?;
+                }
+            }
+        }
+        if self.counted.unmeasured > 0 {
+            writeln!(
+                out,
+                "    left out: {} for other things than semaphores, mutexes and spin locks, whose cost is not measured",
+                counted(self.counted.unmeasured, "wait")
+            )?;
+        }
+        for each in self.assumed() {
+            writeln!(out, "    assumed: {each}")?;
+        }
+        Ok(())
+    }
+
+    fn json(&self, processors: u64) -> Value {
+        let found = self.found.as_ref();
+        let own = found.ok().and_then(|found| self.own(found).ok());
+        let pcm = found.ok().and_then(|found| found.pcm.as_ref().ok());
+        json!({
+            "pid": self.pid,
+            "not_known": found.err(),
+            "p_free": self.counted.goes.free + self.counted.stays.free,
+            "p_waited": self.counted.goes.waits + self.counted.stays.waits,
+            "preempted": self.counted.preempted,
+            "p_that_can_go": self.counted.goes.free + self.counted.goes.waits,
+            "waits_not_predicted": self.counted.unmeasured,
+            "own_cpu_ns": own.map(range),
+            "synchronisation_cpu_ns": found.ok().map(|found| range(found.now)),
+            "recorder_cpu_ns": found.ok().and_then(|found| found.recorder).map(range),
+            "cm_saves_cpu_ns": found.ok().map(|found| range(found.cm)),
+            "pcm_saves_cpu_ns": pcm.map(|(low, high)| json!({ "low": low, "high": high })),
+            "processors": processors,
+            "assumed": self.assumed().collect::<Vec<_>>(),
+        })
+    }
+}
+
+fn range(range: Range) -> Value {
+    json!({ "value": range.value, "low": range.low, "high": range.high })
+}
+
+/// `1.204 ms`, also below 0.
+fn time(ns: f64) -> String {
+    let sign = if ns < 0.0 { "\u{2212}" } else { "" };
+    format!("{sign}{}", Nanos(ns.abs().round() as u64))
+}
+
+fn with_limits(range: Range) -> String {
+    format!(
+        "{} ({} to {})",
+        time(range.value),
+        time(range.low),
+        time(range.high)
+    )
+}
+
+/// `1.204 ms less`.
+fn change(saved: f64) -> String {
+    match saved < 0.0 {
+        true => format!("{} more", time(-saved)),
+        false => format!("{} less", time(saved)),
+    }
+}
+
+fn saved(range: Range) -> String {
+    format!(
+        "{} ({} to {})",
+        change(range.value),
+        change(range.low),
+        change(range.high)
+    )
+}
