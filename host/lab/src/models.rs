@@ -94,6 +94,8 @@ pub const KNOWN: &[&str] = &[
     "thread/sched",
     "thread/calls",
     "thread/args",
+    "cooperative/advised",
+    "parallel/advised",
     "hooks/sparse-ring",
     "hooks/written-ring",
     "heddle/filtered-fentry",

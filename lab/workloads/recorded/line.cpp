@@ -29,14 +29,18 @@ std::string with_model(std::string line, std::string_view model) {
   return line;
 }
 
+std::string with_metrics(std::string line, std::string_view metrics) {
+  line.insert(behind(line, metrics_member), metrics);
+  return line;
+}
+
 std::string with_profile(std::string line, std::string_view model, const profile& traced) {
   const auto timer_ns = std::strtod(line.c_str() + behind(line, timer_member), nullptr);
   const double over_timer = static_cast<double>(traced.run_ns) / timer_ns;
   const std::string metrics = "\"traced_ns\": " + std::to_string(traced.run_ns) +
                               ", \"traced_over_timer\": " + std::to_string(over_timer) +
                               ", \"traced_calls\": " + std::to_string(traced.calls) + ", ";
-  line.insert(behind(line, metrics_member), metrics);
-  return with_model(std::move(line), model);
+  return with_model(with_metrics(std::move(line), metrics), model);
 }
 
 }  // namespace heddle::lab::recorded

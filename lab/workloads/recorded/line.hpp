@@ -17,7 +17,11 @@ struct usage_error : std::runtime_error {
 /// if it is none.
 [[nodiscard]] std::string with_model(std::string line, std::string_view model);
 
-/// The same, with the metrics `traced_ns`, `traced_over_timer` and `traced_calls`.
+/// The line with further metrics in front, each as `"name": value, `. Throws std::runtime_error if
+/// it is none.
+[[nodiscard]] std::string with_metrics(std::string line, std::string_view metrics);
+
+/// A line as by with_model, with the metrics `traced_ns`, `traced_over_timer` and `traced_calls`.
 [[nodiscard]] std::string with_profile(std::string line, std::string_view model,
                                        const profile& traced);
 
