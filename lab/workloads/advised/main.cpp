@@ -15,9 +15,7 @@
 // hour ago.
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
 #include <cstdlib>
-#include <exception>
 #include <filesystem>
 #include <stdexcept>
 #include <string>
@@ -139,14 +137,5 @@ std::string run(const request& wanted) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  try {
-    std::fputs(run(parse(argc, argv)).c_str(), stdout);
-    return std::fflush(stdout) == 0 ? 0 : 1;
-  } catch (const recorded::usage_error& error) {
-    std::fprintf(stderr, "error: %s\n", error.what());
-    return 2;
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "error: %s\n", error.what());
-    return 1;
-  }
+  return recorded::answer([&] { return run(parse(argc, argv)); });
 }

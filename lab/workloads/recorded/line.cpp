@@ -1,5 +1,6 @@
 #include "workloads/recorded/line.hpp"
 
+#include <cstdio>
 #include <cstdlib>
 #include <utility>
 
@@ -41,6 +42,19 @@ std::string with_profile(std::string line, std::string_view model, const profile
                               ", \"traced_over_timer\": " + std::to_string(over_timer) +
                               ", \"traced_calls\": " + std::to_string(traced.calls) + ", ";
   return with_model(with_metrics(std::move(line), metrics), model);
+}
+
+int answer(const std::function<std::string()>& run) {
+  try {
+    std::fputs(run().c_str(), stdout);
+    return std::fflush(stdout) == 0 ? 0 : 1;
+  } catch (const usage_error& error) {
+    std::fprintf(stderr, "error: %s\n", error.what());
+    return 2;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "error: %s\n", error.what());
+    return 1;
+  }
 }
 
 }  // namespace heddle::lab::recorded

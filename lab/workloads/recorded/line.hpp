@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -24,5 +25,9 @@ struct usage_error : std::runtime_error {
 /// A line as by with_model, with the metrics `traced_ns`, `traced_over_timer` and `traced_calls`.
 [[nodiscard]] std::string with_profile(std::string line, std::string_view model,
                                        const profile& traced);
+
+/// Prints the line that `run` gives, or what went wrong. Returns the exit code: 0, 1 where it could
+/// not be had or printed, 2 for a usage_error.
+[[nodiscard]] int answer(const std::function<std::string()>& run);
 
 }  // namespace heddle::lab::recorded

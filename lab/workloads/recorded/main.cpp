@@ -10,8 +10,6 @@
 //   traced_calls        calls that were recorded in that time, on all threads
 //
 // The program must be built to be recorded, and be run with --warmup=0: then run() is called once.
-#include <cstdio>
-#include <exception>
 #include <string>
 #include <string_view>
 
@@ -98,14 +96,5 @@ std::string run(const request& wanted) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  try {
-    std::fputs(run(parse(argc, argv)).c_str(), stdout);
-    return std::fflush(stdout) == 0 ? 0 : 1;
-  } catch (const recorded::usage_error& error) {
-    std::fprintf(stderr, "error: %s\n", error.what());
-    return 2;
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "error: %s\n", error.what());
-    return 1;
-  }
+  return recorded::answer([&] { return run(parse(argc, argv)); });
 }
