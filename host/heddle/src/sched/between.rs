@@ -1,5 +1,6 @@
 //! The stretches off a processor of each thread, as its events come.
 
+use crate::names::printable;
 use heddle_trace_file::{Nanos, OffCpu, Switches, Trace};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
@@ -65,6 +66,25 @@ impl Stretches {
             end = end.max(to);
         }
         (Nanos(sum), Nanos(covered))
+    }
+}
+
+/// What a viewer shows while others have the processor that a thread could use.
+pub const READY: &str = "ready";
+/// What a viewer shows while a thread waits in the kernel; the call follows it, if it is known.
+pub const BLOCKED: &str = "blocked";
+
+/// Says why a thread was off its processor. `call`: the call into the kernel that it made at this
+/// time, which says why only if it had begun before.
+pub fn why_off(stretch: &OffCpu, call: Option<(Nanos, &[u8])>) -> String {
+    let call = call.filter(|(since, _)| *since <= stretch.from);
+    match (stretch.preempted, call) {
+        (true, _) => READY.to_owned(),
+        (false, None) => BLOCKED.to_owned(),
+        (false, Some((_, call))) => {
+            let call = printable(&String::from_utf8_lossy(call));
+            format!("{BLOCKED}: {call}")
+        }
     }
 }
 

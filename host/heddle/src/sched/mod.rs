@@ -5,7 +5,7 @@ mod between;
 mod collect;
 mod sum;
 
-pub use between::{Between, Stretches};
+pub use between::{BLOCKED, Between, READY, Stretches, why_off};
 pub use sum::{Cause, Group, Split, State};
 
 use crate::names::Names;

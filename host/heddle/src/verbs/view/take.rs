@@ -5,6 +5,7 @@ use super::super::export::tables::{Part, Take};
 use super::super::export::tracks::Ended;
 use crate::names::{Names, printable, process_name};
 use crate::notes::counted;
+use crate::sched;
 use heddle_calls::End;
 use heddle_strands::Kind;
 use heddle_trace_file::{ObjectKind, Thread, Trace};
@@ -284,7 +285,9 @@ impl Known {
         };
         let reason = match (pause.reason, awaits) {
             ("", Some(awaits)) => builder.text(&awaits),
-            (reason, _) => builder.text(kernel_s(reason)),
+            (reason, _) if pause.blocked => builder.text(kernel_s(reason)),
+            // What the program said is shown as it is.
+            (reason, _) => builder.text(reason),
         };
         builder.pause(Pause {
             strand,
@@ -304,20 +307,20 @@ impl Known {
 
 /// The reason without what its kind says.
 fn kernel_s(reason: &str) -> &str {
-    let blocked = reason.strip_prefix(record::BLOCKED);
+    let blocked = reason.strip_prefix(sched::BLOCKED);
     match blocked.and_then(|rest| rest.strip_prefix(": ").or(rest.is_empty().then_some(""))) {
         Some(rest) => rest,
-        None if reason == record::READY => "",
+        None if reason == sched::READY => "",
         None => reason,
     }
 }
 
 /// Why a thread waits, by the name of the kind of what it waits for.
 fn why(reason: &str) -> Why {
-    if reason == record::READY {
+    if reason == sched::READY {
         return Why::Ready;
     }
-    if reason.starts_with(record::BLOCKED) {
+    if reason.starts_with(sched::BLOCKED) {
         return Why::Kernel;
     }
     let held = [

@@ -87,12 +87,6 @@ pub struct Event<'a> {
     pub text: &'a str,
 }
 
-/// Reasons of pauses in which a thread was off its processor: others had it, or the thread waited
-/// in the kernel.
-pub const READY: &str = "ready";
-/// See [`READY`].
-pub const BLOCKED: &str = "blocked";
-
 /// Kinds of events.
 pub const KINDS: [&str; 3] = ["mark", "gap", "exit without enter"];
 

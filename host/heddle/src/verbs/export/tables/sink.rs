@@ -4,7 +4,7 @@ use super::record::{self, KINDS, Pause, Place, Record, Run};
 use crate::filter::Filterable;
 use crate::names::printable;
 use crate::notes;
-use crate::sched::{Between, Stretches};
+use crate::sched::{self, Between, Stretches};
 use crate::strand_list::Makers;
 use crate::values::{Waiting, named_values};
 use crate::verbs::export::selection::Selection;
@@ -187,15 +187,7 @@ impl<'a> Rows<'a> {
             if pauses || !self.whole.selection.has(id) {
                 continue;
             }
-            let call = call.filter(|(since, _)| *since <= stretch.from);
-            let text = match (stretch.preempted, call) {
-                (true, _) => record::READY.to_owned(),
-                (false, None) => record::BLOCKED.to_owned(),
-                (false, Some((_, call))) => {
-                    let call = printable(&String::from_utf8_lossy(call));
-                    format!("{}: {call}", record::BLOCKED)
-                }
-            };
+            let text = sched::why_off(&stretch, call);
             let place = self.place(id, stretch.from);
             self.write(&Record::Pause(Pause {
                 strand: id.number(),

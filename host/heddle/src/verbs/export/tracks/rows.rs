@@ -15,7 +15,7 @@ use super::row::{Leaf, Meanwhile, Row, label};
 use crate::filter::Filterable;
 use crate::names::printable;
 use crate::notes;
-use crate::sched::{Between, Stretches};
+use crate::sched::{self, Between, Stretches};
 use crate::strand_list::Makers;
 use crate::values::{Waiting, named_values};
 use crate::verbs::export::selection::Selection;
@@ -254,14 +254,7 @@ impl<'a> Rows<'a> {
             let Some(row) = row.filter(|row| row.shown && row.leaf.is_none()) else {
                 continue;
             };
-            let call = call.filter(|(since, _)| *since <= stretch.from);
-            let text = match (stretch.preempted, call) {
-                (true, _) => "ready".to_owned(),
-                (false, None) => "blocked".to_owned(),
-                (false, Some((_, call))) => {
-                    format!("blocked: {}", printable(&String::from_utf8_lossy(call)))
-                }
-            };
+            let text = sched::why_off(&stretch, call);
             let what = Begin {
                 category: numbers::PROCESSOR,
                 ..Begin::named(Name::Text(&text))
