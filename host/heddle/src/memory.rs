@@ -99,7 +99,7 @@ fn mapped(size: usize, is_growing: bool) -> *mut u8 {
         }
         let memory = all.add(before);
         libc::munmap(memory.add(end), HUGE - before);
-        // Of a buffer that stays as it is, huge pages must not take much that is never used.
+        // A buffer that does not grow must not take much memory that it never uses.
         if is_growing || end - size < HUGE / 16 {
             libc::madvise(memory, end, libc::MADV_HUGEPAGE);
         }
@@ -132,7 +132,8 @@ unsafe fn remapped(pointer: *mut u8, from: usize, to: usize) -> *mut u8 {
         }
         let flags = libc::MREMAP_MAYMOVE | libc::MREMAP_FIXED;
         if libc::mremap(pointer.cast(), from, to, flags, there) == libc::MAP_FAILED {
-            libc::munmap(there.cast(), to);
+            // The kernel may have taken `there` away already, and given it to another thread. Leaving
+            // its addresses unused costs no memory.
             return null_mut();
         }
         there
