@@ -25,19 +25,21 @@ const ASSUMED: [&str; 4] = [
     "a strand that waits is woken when it can go on; it does not look again and again",
     "making and ending threads costs nothing",
 ];
+/// Limits that hold for costs alone must not pass for more.
+const LIMITS: &str = "limits are those of the costs and counts: assumptions can be wrong by more";
 /// The kernel may switch to each thread that is woken, too.
 const NOT_RECORDED: &str =
     "threads lose their processor only where they wait: heddle record --sched tells";
 const MUTEXES: &str = "mutexes and spin locks cost what semaphores do";
 
-/// Of all processes.
+/// What is said of all processes, and by which costs.
 pub struct Told {
     place: PathBuf,
     processors: u64,
     pub processes: Vec<Process>,
 }
 
-/// Of one.
+/// What is said of one process.
 pub struct Process {
     pid: u32,
     counted: Counted,
@@ -248,6 +250,7 @@ impl Process {
                 counted(self.counted.unmeasured, "wait")
             )?;
         }
+        writeln!(out, "    {LIMITS}")?;
         for each in self.assumed() {
             writeln!(out, "    assumed: {each}")?;
         }
