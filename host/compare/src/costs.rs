@@ -1,5 +1,5 @@
-//! What operations of synchronisation cost on this machine, from the samples of a finished
-//! comparison: what `heddle advise` predicts by.
+//! Reads what operations of synchronisation cost on this machine from the samples of a finished
+//! comparison; `heddle advise` predicts by these costs.
 
 use anyhow::{Context, bail};
 use heddle_lab::output::RAW;
@@ -135,8 +135,8 @@ impl Costs {
         Ok(Some(costs))
     }
 
-    /// What an operation (`p`, `v`, `handoff`, [`BETWEEN`]) costs a model, ns; `None`: that was not
-    /// measured, or too rarely.
+    /// Gives what an operation (`p`, `v`, `handoff`, [`BETWEEN`]) costs a model, in ns, or `None`
+    /// where that was not measured, or too rarely.
     pub fn of(&self, model: &str, operation: &str) -> Option<Cost> {
         let cell = (model.to_owned(), operation.to_owned());
         self.known.get(&cell).copied()

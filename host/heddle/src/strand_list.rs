@@ -130,7 +130,7 @@ fn listed(
         all.append(part.strands);
     }
     all.sort();
-    // Of a fiber, only a filter changes something.
+    // A fiber's entry changes only where a filter left something out.
     let changing = |kind: Kind| kind != Kind::Fiber || !gone.is_empty();
     all.change_each(changing, |strand| {
         let mut changes = false;

@@ -126,7 +126,7 @@ impl Each {
 /// What the operations of one process amount to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counted {
-    /// Of locks within which nothing was seen to wait: under CM these need not be.
+    /// Operations of locks within which no thread was seen to wait: CM does without these.
     pub goes: Operations,
     /// All others.
     pub stays: Operations,
