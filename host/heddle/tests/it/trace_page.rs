@@ -238,6 +238,43 @@ fn short_calls_are_summed_up_and_the_page_says_so() {
 }
 
 #[test]
+fn what_a_program_says_of_its_waits_is_shown_as_it_is() {
+    let directory = tempfile::tempdir().unwrap();
+    let program = Program::build(directory.path());
+    let said = ["ready", "blocked: by rain"];
+    program.trace(|thread, at| {
+        let (main, a, b, c) = (at("main"), at("_Z1Av"), at("_Z1Bv"), at("_Z1Cv"));
+        thread
+            .stack(0x7_0000, 0x8_0000)
+            .enter(100, main, LIBC + 5, 0x7_f000)
+            .strand_made(115, 9)
+            .strand_switch(120, 9)
+            .enter(1_000, a, LIBC + 5, 0x4_f000);
+        for (time, reason) in [(2_000, said[0]), (4_000, said[1])] {
+            thread
+                .strand_waits(time, 9, reason)
+                .strand_switch(time + 10, 0)
+                .enter(time + 100, c, main + 5, 0x7_ef00)
+                .exit(time + 200, c, main + 5, 0x7_ef00)
+                .strand_switch(time + 1_000, 9)
+                .enter(time + 1_100, b, a + 5, 0x4_ef00)
+                .exit(time + 1_200, b, a + 5, 0x4_ef00);
+        }
+        thread
+            .exit(6_000, a, LIBC + 5, 0x4_f000)
+            .strand_end(6_010, 9)
+            .strand_switch(6_020, 0)
+            .exit(7_000, main, LIBC + 5, 0x7_f000);
+    });
+    let mut page = Page::open(&view(directory.path(), &[]));
+    let waits = page.tab("waits");
+    for said in said {
+        assert!(waits.contains(said), "{said} in {waits}");
+    }
+    page.is_clean();
+}
+
+#[test]
 fn what_had_not_ended_is_marked() {
     let directory = tempfile::tempdir().unwrap();
     let program = Program::build(directory.path());
