@@ -132,8 +132,8 @@ unsafe fn remapped(pointer: *mut u8, from: usize, to: usize) -> *mut u8 {
         }
         let flags = libc::MREMAP_MAYMOVE | libc::MREMAP_FIXED;
         if libc::mremap(pointer.cast(), from, to, flags, there) == libc::MAP_FAILED {
-            // The kernel may have taken `there` away already, and given it to another thread. Leaving
-            // its addresses unused costs no memory.
+            // The kernel may have taken `there` away already, and given it to another thread. To
+            // leave its addresses unused costs no memory.
             return null_mut();
         }
         there
