@@ -54,7 +54,8 @@ def main(queries, exported, strands_path, replay_path):
     print(f"json: {len(strands)} strands, {len(calls)} calls, {len(queries) - 1} queries")
 
 
-queries = worked_queries(sys.argv[1])
-check(len(queries) > 1, "no queries in", sys.argv[1])
-for first in range(2, len(sys.argv), 3):
-    main(queries, *sys.argv[first : first + 3])
+if __name__ == "__main__":
+    queries = worked_queries(sys.argv[1])
+    check(len(queries) > 1, "no queries in", sys.argv[1])
+    for first in range(2, len(sys.argv), 3):
+        main(queries, *sys.argv[first : first + 3])
