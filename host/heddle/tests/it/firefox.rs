@@ -214,3 +214,34 @@ fn what_is_suspended_has_a_marker_and_no_stack() {
     let hosts = main.iter().filter(|(name, ..)| name == "fiber 2");
     assert_eq!(hosts.count(), 2, "{main:?}");
 }
+
+#[test]
+fn strands_for_which_the_profiler_has_no_room_are_counted() {
+    const FIBERS: u64 = 5_002;
+    let directory = tempfile::tempdir().unwrap();
+    let program = Program::build(directory.path());
+    program.trace(|thread, at| {
+        let (main, a) = (at("main"), at("_Z1Av"));
+        thread.stack(0x7_0000, 0x8_0000);
+        thread.enter(1_000, main, LIBC + 5, 0x7_f000);
+        for fiber in 0..FIBERS {
+            let (time, number) = (2_000 + fiber * 10, fiber + 9);
+            thread
+                .strand_made(time, number)
+                .strand_switch(time, number)
+                .enter(time + 1, a, LIBC + 5, 0x4_f000)
+                .exit(time + 5, a, LIBC + 5, 0x4_f000)
+                .strand_end(time + 6, number)
+                .strand_switch(time + 6, 0);
+        }
+        thread.exit(90_000, main, LIBC + 5, 0x7_f000);
+    });
+    let mut command = heddle(directory.path());
+    let output = command.args(["export", "--format", "firefox", "-o", "-"]);
+    let output = output.assert().success().get_output().clone();
+    let profile: Value = serde_json::from_slice(&output.stdout).unwrap();
+    // The thread is one of them.
+    assert_eq!(profile["threads"].as_array().unwrap().len(), 5_000);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("3 strands were left out"), "{said}");
+}
