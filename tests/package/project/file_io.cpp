@@ -1,6 +1,5 @@
-// File I/O with what the package links, by whatever mechanism works here.
-#include <fcntl.h>
-
+// File I/O with what the package links, by whatever mechanism works here. The header has all that
+// the example in docs/library.md uses, open()'s flags included.
 #include <cstdio>
 #include <heddle/coop/io/service.hpp>
 #include <heddle/coop/task.hpp>

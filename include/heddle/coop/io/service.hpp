@@ -1,5 +1,6 @@
 #pragma once
 
+#include <fcntl.h>  // the flags of open()
 #include <sys/types.h>
 
 #include <cstdint>
