@@ -138,6 +138,19 @@ void relocked(const char* kind, const std::string& name) noexcept {
   fatal(text.c_str());
 }
 
+void destroyed_locked(const char* kind, const std::string& name, std::uint64_t holder) noexcept {
+  if (current_strand == nullptr) return;
+  const strand_block* const strand = scheduler_access::find(*current_strand->owner, holder);
+  if (holder != nobody && strand == nullptr) return;
+  std::string text = named(*current_strand).append(" destroys ").append(kind);
+  text += (name.empty() ? " (unnamed)" : " \"" + name + '"') + ", which ";
+  text += holder == nobody           ? "strands read"
+          : strand == current_strand ? "it holds"
+                                     : named(*strand) + " holds";
+  text += ": a lock has to live until it is unlocked";
+  fatal(text.c_str());
+}
+
 void require_same_group(const strand_block& strand, const char* what) noexcept {
   if (current_scheduler == nullptr) return;  // while nothing runs, whoever made them may
   const scheduler_group* const its = scheduler_access::group(*strand.owner);

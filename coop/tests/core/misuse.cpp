@@ -46,6 +46,20 @@ TEST_CASE("a lock that is unlocked twice, or by a stranger, ends the program wit
             "has locked it may unlock it");
 }
 
+TEST_CASE("a lock that is destroyed while it is held ends the program with its holder's name") {
+  const std::string late = ": a lock has to live until it is unlocked";
+  ends_with(
+      "destroy-locked",
+      "strand 2 \"careless\" destroys mutex \"account\", which strand 1 \"owner\" holds" + late);
+  ends_with("destroy-written",
+            "strand 2 \"careless\" destroys reader-writer lock \"account\", which strand 1 "
+            "\"owner\" holds" +
+                late);
+  ends_with("destroy-own-lock", "strand 1 destroys mutex \"account\", which it holds" + late);
+  ends_with("destroy-read",
+            "strand 1 destroys reader-writer lock \"index\", which strands read" + late);
+}
+
 TEST_CASE("a lock that its holder waits for ends the program with the holder's name") {
   const std::string itself =
       ", which it has locked itself, and would wait for forever: it is not recursive";

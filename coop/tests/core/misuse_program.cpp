@@ -4,6 +4,7 @@
 #include <coroutine>
 #include <cstdio>
 #include <map>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -107,6 +108,40 @@ void unlock_locked_outside() {
   heddle::coop::mutex m("account");
   if (!m.try_lock()) return;
   s.spawn([&] { m.unlock(); });
+  s.run();
+}
+
+template <class Mutex>
+void destroy_locked() {
+  scheduler s;
+  std::optional<Mutex> m(std::in_place, "account");
+  s.spawn(
+      [&]() -> task<> {
+        const auto guard = co_await m->scoped_lock();
+        co_await yield();
+      },
+      "owner");
+  s.spawn([&] { m.reset(); }, "careless");
+  s.run();
+}
+
+void destroy_own_lock() {
+  scheduler s;
+  s.spawn([] {
+    std::optional<heddle::coop::mutex> m(std::in_place, "account");
+    const auto guard = await(m->scoped_lock());
+    m.reset();
+  });
+  s.run();
+}
+
+void destroy_read() {
+  scheduler s;
+  s.spawn([] {
+    std::optional<rw_lock> l(std::in_place, "index");
+    const auto guard = await(l->scoped_lock_shared());
+    l.reset();
+  });
   s.run();
 }
 
@@ -273,6 +308,10 @@ void spawn_in_group_from_thread() {
 }
 
 const std::map<std::string, void (*)()> misuses = {
+    {"destroy-locked", &destroy_locked<heddle::coop::mutex>},
+    {"destroy-written", &destroy_locked<rw_lock>},
+    {"destroy-own-lock", &destroy_own_lock},
+    {"destroy-read", &destroy_read},
     {"unlock-twice", &unlock_twice<heddle::coop::mutex>},
     {"unlock-by-stranger", &unlock_by_stranger<heddle::coop::mutex>},
     {"unlock-writer-twice", &unlock_twice<rw_lock>},

@@ -57,6 +57,10 @@ inline constexpr std::uint64_t outside = UINT64_MAX;  // code that runs outside 
 void check_holder(const char* kind, const std::string& name, std::uint64_t holder) noexcept;
 /// Ends the program with a message: the running strand is about to wait for a lock that it holds.
 [[noreturn]] void relocked(const char* kind, const std::string& name) noexcept;
+/// A lock goes while `holder` holds it, or, if that is nobody, while some read. Ends the program
+/// with a message if a strand destroys it, and the holder will unlock it later. Outside of strands
+/// it is not known whether the holder is still there.
+void destroyed_locked(const char* kind, const std::string& name, std::uint64_t holder) noexcept;
 /// `strand 3 "reader"`, of one that has not ended.
 [[nodiscard]] std::string named(const strand_block& strand);
 /// The same of one that has ended, whose number may not be known any more.

@@ -38,6 +38,12 @@ class mutex {
 
   /// `name` is for the report of a deadlock.
   explicit mutex(std::string name = {}) : name_(std::move(name)), waiters_("mutex", name_) {}
+  /// By a strand, while one holds it: ends the program with that one's name.
+  ~mutex() {
+    if (locked()) [[unlikely]] {
+      detail::destroyed_locked("mutex", name_, holder_);
+    }
+  }
   mutex(const mutex&) = delete;
   mutex& operator=(const mutex&) = delete;
 

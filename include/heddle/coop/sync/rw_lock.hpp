@@ -54,6 +54,12 @@ class rw_lock {
 
   /// `name` is for the report of a deadlock.
   explicit rw_lock(std::string name = {}) : name_(std::move(name)), waiters_(name_, *this) {}
+  /// By a strand, while one reads or writes: ends the program with a message.
+  ~rw_lock() {
+    if (writing() || readers_ != 0) [[unlikely]] {
+      detail::destroyed_locked("reader-writer lock", name_, writer_);
+    }
+  }
   rw_lock(const rw_lock&) = delete;
   rw_lock& operator=(const rw_lock&) = delete;
 
