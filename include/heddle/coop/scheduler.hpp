@@ -178,13 +178,22 @@ class scheduler {
 #if HEDDLE_THREAD_CHECKS
     if (detail::this_scheduler() != this) require_own_thread("spawns a strand in");
 #endif
+    struct registration {  // taken back where the ready queue cannot grow
+      scheduler& its;
+      detail::strand_block* strand;
+      ~registration() {
+        if (strand != nullptr) its.all_.remove(*strand);
+      }
+    };
     block->owner = this;
     if (!name.empty()) block->extra().name = name;
     all_.add(*block);
-    block->references = 2;
+    registration made{*this, block};
     if (is_told_of_spawns_) [[unlikely]]
       note_spawned(*block);
     ready_.push(*block);
+    made.strand = nullptr;
+    block->references = 2;  // last: a handle that is dropped at once then costs nothing
     return handle;
   }
 
@@ -300,7 +309,13 @@ inline void scheduler::finish(detail::strand_block& strand) {
     return;
   }
   all_.remove(strand);
-  strand.ask(detail::block_call::dispose);
+  if (strand.call >= detail::block_call::nothing_left) [[likely]] {
+    detail::frame_pool::recycle(&strand,
+                                static_cast<std::size_t>(strand.call) -
+                                    static_cast<std::size_t>(detail::block_call::nothing_left));
+  } else {
+    strand.ask(detail::block_call::dispose);
+  }
 }
 
 inline void scheduler::switch_fiber(detail::strand_block& self, detail::strand_block* to) {

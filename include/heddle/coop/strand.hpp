@@ -169,15 +169,29 @@ struct block_with : Base {
 
   template <class Init>
   block_with(Init&& init, strand_kind its_kind)
-      : Base(&act, its_kind), body(std::forward<Init>(init)) {}
+      : Base(&act<&Self::run>, its_kind), body(std::forward<Init>(init)) {}
 
+  /// A block's `resume`; `Run` is what `block_call::run` means.
+  template <void (Self::*Run)()>
   static void act(frame_header* header) {
     Self& self = static_cast<Self&>(static_cast<strand_block&>(*header));
     if (self.call == block_call::run) [[likely]] {
-      self.run();
+      (self.*Run)();
     } else {
       end(self);
     }
+  }
+
+  /// The body has run: if there is nothing to destroy, the block can be freed without a call.
+  void note_nothing_left() noexcept {
+#if !defined(HEDDLE_ASAN)
+    if constexpr (std::is_trivially_destructible_v<F> &&
+                  std::is_trivially_destructible_v<decltype(this->value)> &&
+                  frame_pool::class_of(sizeof(Self)) < frame_pool::classes) {
+      this->call = static_cast<block_call>(static_cast<std::size_t>(block_call::nothing_left) +
+                                           frame_pool::class_of(sizeof(Self)));
+    }
+#endif
   }
 
  private:
@@ -203,6 +217,7 @@ struct fiber_block final : block_with<fiber_block<F>, result_block<strand_result
       : block_with<fiber_block, result_block<strand_result<F>>, F>(std::forward<Init>(init),
                                                                    strand_kind::fiber) {}
   void run() {
+    this->note_nothing_left();  // before it runs, so that the call is the last thing here
     run_guarded(*this, [](strand_block& strand) {
       auto& self = static_cast<fiber_block&>(strand);
       self.store(self.body.get());
@@ -275,20 +290,16 @@ struct task_block final : block_with<task_block<T, F>, task_result<T>, F> {
     this->resume_at = static_cast<frame_header*>(this);  // the first turn is run()
   }
 
-  void run() {
-    if (this->coroutine == nullptr) {
-      start();
-    } else {
-      this->take_result();
-    }
-  }
-
- private:
   // The first turn: makes the coroutine, which calls this block when it has ended, and starts it.
   // The scheduler catches an exception that making the coroutine throws.
-  [[gnu::noinline]] void start() {
+  void run() {
     this->adopt(this->body.get()());
+    this->resume = &task_block::template act<&task_block::finish>;
     this->frame().resume();
+  }
+  void finish() {
+    this->note_nothing_left();
+    this->take_result();
   }
 };
 
@@ -300,7 +311,10 @@ struct task_block<T, no_body> final : block_with<task_block<T, no_body>, task_re
     this->adopt(std::move(given));
     this->resume_at = this->coroutine;
   }
-  void run() { this->take_result(); }
+  void run() {
+    this->note_nothing_left();
+    this->take_result();
+  }
 };
 
 template <class T>

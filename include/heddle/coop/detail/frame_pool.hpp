@@ -21,6 +21,12 @@ class frame_pool {
   /// The largest alignment that a type may ask for: a piece whose size is a multiple of it, or of a
   /// smaller power of two, begins at such a multiple.
   static constexpr std::size_t alignment = 64;
+  /// Pieces of these classes are recycled: up to 1 KB.
+  static constexpr std::size_t classes = 64;
+
+  static constexpr std::size_t class_of(std::size_t bytes) noexcept {
+    return (bytes + granularity - 1) / granularity - 1;
+  }
 
   [[nodiscard]] static void* allocate(std::size_t bytes) {
     const std::size_t size_class = class_of(bytes);
@@ -46,10 +52,15 @@ class frame_pool {
       release_new(memory, bytes);
       return;
     }
+    recycle(memory, size_class);
+#endif
+  }
+
+  /// release(), of a piece of whose type only the size class is known. Not under AddressSanitizer.
+  static void recycle(void* memory, std::size_t size_class) noexcept {
     piece* const freed = static_cast<piece*>(memory);
     freed->next = first_free(size_class);
     set_first_free(size_class, freed);
-#endif
   }
 
   /// For a thread that frees pieces which other threads allocated: gives the free pieces beyond the
@@ -69,11 +80,6 @@ class frame_pool {
   };
   class depot;
   struct at_thread_end;
-  static constexpr std::size_t classes = 64;  // up to 1 KB
-
-  static constexpr std::size_t class_of(std::size_t bytes) noexcept {
-    return (bytes + granularity - 1) / granularity - 1;
-  }
   static void* allocate_new(std::size_t bytes);
   static void release_new(void* memory, std::size_t bytes) noexcept;
 

@@ -24,8 +24,8 @@ class ready_queue {
   [[nodiscard]] bool empty() const noexcept { return head_ == tail_; }
 
   void push(strand_block& strand) {
-    if (tail_ - head_ > mask_) [[unlikely]] {
-      make_room();
+    if (tail_ >= full_at_) [[unlikely]] {
+      look_for_room();
     }
     strand.slot = static_cast<std::uint32_t>(tail_);
     slots_[tail_ & mask_] = &strand;
@@ -128,6 +128,11 @@ class ready_queue {
     }
   }
 
+  [[gnu::noinline]] void look_for_room() {
+    if (tail_ - head_ > mask_) make_room();
+    full_at_ = head_ + mask_ + 1;
+  }
+
   // Constant time a push, over many: what is closed up is at least half of all.
   void make_room() {
     std::uint64_t end = head_;
@@ -154,6 +159,9 @@ class ready_queue {
   std::uint64_t mask_;
   std::uint64_t head_ = 0;
   std::uint64_t tail_ = 0;
+  // The slot from which on a push has to look where the head is now; never too far on, because the
+  // head only moves on. So most pushes need not know the head.
+  std::uint64_t full_at_ = 0;
 };
 
 }  // namespace heddle::coop::detail

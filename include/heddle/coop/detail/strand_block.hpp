@@ -66,6 +66,9 @@ enum class block_call : std::uint8_t {
   run,      // a fiber: its body. A task: makes and starts its coroutine, or takes its result
   clear,    // destroys what the body holds, and a coroutine with what lives in it
   dispose,  // clears, and frees the block
+  // Not asked for: what `call` says of a strand whose body has run and whose block has nothing to
+  // destroy, so that it is freed without a call. The frame_pool's size class is added to it.
+  nothing_left,
 };
 
 /// State that only some strands need: allocated at its first use, and freed with the block.
