@@ -202,10 +202,12 @@ void wait_by_wrong_kind(const strand_block* self, strand_kind wanted) noexcept {
         "waiting outside of a strand: only what scheduler::spawn() started can wait, while run() "
         "runs it");
   }
-  if (wanted == strand_kind::fiber) {
-    fatal("await() in a task, which has no stack to suspend: use co_await there");
-  }
-  fatal("co_await of a scheduler's awaitable on a fiber's stack: use await() in a fiber");
+  std::string text = named(*self);
+  text += wanted == strand_kind::fiber
+              ? " is a task and waits by await(), but has no stack to suspend: use co_await there"
+              : " waits by co_await on a fiber's stack: use await(x) there, and await(task) for a "
+                "coroutine";
+  fatal(text.c_str());
 }
 
 }  // namespace heddle::coop::detail

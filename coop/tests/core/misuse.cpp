@@ -60,6 +60,21 @@ TEST_CASE("a lock that is destroyed while it is held ends the program with its h
             "strand 1 destroys reader-writer lock \"index\", which strands read" + late);
 }
 
+TEST_CASE("a scope that is left before its strands have ended ends the program with their names") {
+  ends_with("leave-scope",
+            "scope \"pages\" is destroyed before 2 strands in it have ended, among them strand 2 "
+            "\"first\": use in_scope(), which waits for them");
+}
+
+TEST_CASE("a wait by the other kind of strand's word ends the program with the strand's name") {
+  ends_with("await-in-task",
+            "strand 1 \"stackless\" is a task and waits by await(), but has no stack to suspend: "
+            "use co_await there");
+  ends_with("co-await-in-fiber",
+            "strand 1 \"stackful\" waits by co_await on a fiber's stack: use await(x) there, and "
+            "await(task) for a coroutine");
+}
+
 TEST_CASE("a lock that its holder waits for ends the program with the holder's name") {
   const std::string itself =
       ", which it has locked itself, and would wait for forever: it is not recursive";

@@ -14,6 +14,7 @@
 #include "heddle/coop/parallel/groups.hpp"
 #include "heddle/coop/parallel/mutex.hpp"
 #include "heddle/coop/scheduler.hpp"
+#include "heddle/coop/scope.hpp"
 #include "heddle/coop/sync/mutex.hpp"
 #include "heddle/coop/sync/rw_lock.hpp"
 #include "heddle/coop/sync/semaphore.hpp"
@@ -142,6 +143,39 @@ void destroy_read() {
     const auto guard = await(l->scoped_lock_shared());
     l.reset();
   });
+  s.run();
+}
+
+void leave_scope() {
+  scheduler s;
+  s.spawn([&] {
+    scope pages(s, "pages");
+    pages.spawn([] { await(sleep_for(std::chrono::hours(1))); }, "first");
+    pages.spawn([] { await(sleep_for(std::chrono::hours(1))); }, "second");
+  });
+  s.run();
+}
+
+void await_in_task() {
+  scheduler s;
+  s.spawn(
+      []() -> task<> {
+        await(yield());
+        await(sleep_for(std::chrono::hours(1)));
+        co_return;
+      },
+      "stackless");
+  s.run();
+}
+
+void co_await_in_fiber() {
+  scheduler s;
+  s.spawn(
+      [] {
+        const auto by_hand = []() -> task<> { co_await sleep_for(std::chrono::hours(1)); }();
+        by_hand.resume();
+      },
+      "stackful");
   s.run();
 }
 
@@ -308,6 +342,9 @@ void spawn_in_group_from_thread() {
 }
 
 const std::map<std::string, void (*)()> misuses = {
+    {"leave-scope", &leave_scope},
+    {"await-in-task", &await_in_task},
+    {"co-await-in-fiber", &co_await_in_fiber},
     {"destroy-locked", &destroy_locked<heddle::coop::mutex>},
     {"destroy-written", &destroy_locked<rw_lock>},
     {"destroy-own-lock", &destroy_own_lock},

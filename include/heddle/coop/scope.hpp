@@ -76,8 +76,8 @@ class scope : private detail::strand_parent {
   /// wait for them, in a task at all, and in a fiber not while that is destroyed itself. in_scope()
   /// sees to it.
   ~scope() {
-    if (!children_.empty()) {
-      detail::fatal("a scope is destroyed before the strands in it have ended; use in_scope()");
+    if (!children_.empty()) [[unlikely]] {
+      ends_before_children();
     }
   }
 
@@ -117,6 +117,7 @@ class scope : private detail::strand_parent {
   [[nodiscard]] std::size_t alive() const noexcept { return children_.size(); }
 
  private:
+  [[noreturn]] void ends_before_children() const noexcept;
   template <class T>
   strand<T> adopt(strand<T> handle) {
     detail::strand_block& child = handle.block();
