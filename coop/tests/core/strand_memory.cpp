@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -18,6 +19,7 @@
 #include "heddle/coop/detail/ready_queue.hpp"
 #include "heddle/coop/detail/strand_registry.hpp"
 #include "heddle/coop/scheduler.hpp"
+#include "heddle/coop/task.hpp"
 #include "heddle/coop/yield.hpp"
 
 using namespace heddle::coop;
@@ -152,6 +154,38 @@ TEST_CASE("a strand takes a cache line, and what its body holds") {
   const auto empty = [] {};
   CHECK(sizeof(detail::task_block<void, detail::no_body>) == 64);
   CHECK(sizeof(detail::fiber_block<std::decay_t<decltype(empty)>>) == 64);
+}
+
+// Strands of both kinds whose bodies hold so many words, all there at once; returns how many words
+// others have overwritten.
+template <std::size_t Words>
+int spawn_holding(scheduler& s) {
+  int overwritten = 0;
+  const auto look = [&overwritten](const std::array<int, Words>& held, int number) {
+    overwritten +=
+        static_cast<int>(Words - static_cast<std::size_t>(std::ranges::count(held, number)));
+  };
+  for (int i = 0; i < 200; ++i) {
+    std::array<int, Words> held;
+    held.fill(i);
+    s.spawn([held, i, &look] { look(held, i); });
+    s.spawn([held, i, &look]() -> task<> {
+      look(held, i);
+      co_return;
+    });
+  }
+  s.run();
+  return overwritten;
+}
+
+TEST_CASE("the blocks of strands that have ended are reused for blocks of their size alone") {
+  scheduler s;
+  for (int round = 0; round < 3; ++round) {
+    CHECK(spawn_holding<2>(s) == 0);
+    CHECK(spawn_holding<6>(s) == 0);
+    CHECK(spawn_holding<10>(s) == 0);
+    CHECK(spawn_holding<300>(s) == 0);  // too large for the pool
+  }
 }
 
 TEST_CASE("a strand can wait after another scheduler was destroyed in it") {
