@@ -3,7 +3,7 @@
 use crate::chunk::Chunk;
 use crate::in_order::InOrder;
 use crate::joining::Joining;
-use crate::{Profile, Source, Wanted, Workers};
+use crate::{Profile, Source, Wanted, Watch, Workers};
 use heddle_trace_file::{Error, Thread};
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -33,17 +33,24 @@ pub(crate) fn profiles(
     threads: &[Source<'_>],
     workers: Workers,
     wanted: Wanted,
+    watch: Option<Watch<'_>>,
 ) -> Result<Vec<Option<Profile>>, Error> {
-    let go_on = |joining: &Joining<'_>| match wanted {
-        Wanted::All => true,
-        Wanted::OneStack => !joining.may_have_fibers(),
-        Wanted::OneStrand => !joining.may_have_strands(),
+    let go_on = |index: usize, joining: &Joining<'_>| {
+        let goes_on = match wanted {
+            Wanted::All => true,
+            Wanted::OneStack => !joining.may_have_fibers(),
+            Wanted::OneStrand => !joining.may_have_strands(),
+        };
+        if let Some(watch) = watch.filter(|_| goes_on) {
+            watch(index, &|| joining.functions());
+        }
+        goes_on
     };
     // The index of runs says of most threads with fibers that they have some, before an event is
     // read.
     let begins =
         |thread: &Thread| wanted == Wanted::All || !thread.runs().any(|run| run.begins_elsewhere());
-    let finished = |joining: Joining<'_>| match go_on(&joining) {
+    let finished = |index: usize, joining: Joining<'_>| match go_on(index, &joining) {
         true => joining.finish().map(Some),
         false => Ok(None),
     };
@@ -54,8 +61,8 @@ pub(crate) fn profiles(
                 return Some((*index, Ok(None)));
             }
             let mut joining = Joining::new(threads[*index]);
-            joining.walk_all(go_on);
-            Some((*index, finished(joining)))
+            joining.walk_all(|joining| go_on(*index, joining));
+            Some((*index, finished(*index, joining)))
         }
         Task::Piece(thread, number, runs) => {
             let divided_thread = &divided[*thread];
@@ -68,7 +75,7 @@ pub(crate) fn profiles(
             let read = (!divided_thread.complete.load(Ordering::Relaxed)).then(read);
             divided_thread.joined.bring(*number, read, |joining, read| {
                 if let Some((runs, chunk)) = read
-                    && !(joining.add(runs, chunk) && go_on(joining))
+                    && !(joining.add(runs, chunk) && go_on(divided_thread.thread, joining))
                 {
                     divided_thread.complete.store(true, Ordering::Relaxed);
                 }
@@ -78,10 +85,8 @@ pub(crate) fn profiles(
     });
     let mut profiles: Vec<_> = whole.into_iter().flatten().collect();
     for divided_thread in divided {
-        profiles.push((
-            divided_thread.thread,
-            finished(divided_thread.joined.finish()),
-        ));
+        let index = divided_thread.thread;
+        profiles.push((index, finished(index, divided_thread.joined.finish())));
     }
     profiles.sort_by_key(|(index, _)| *index);
     profiles.into_iter().map(|(_, profile)| profile).collect()

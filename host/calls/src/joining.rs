@@ -6,7 +6,7 @@
 
 use crate::chunk::{Chunk, feed};
 use crate::tally::Tally;
-use crate::{Profile, Source, Stack};
+use crate::{Key, Profile, Source, Stack, Stats};
 use heddle_trace_file::{Error, Remarks, Thread, Ticks};
 use std::ops::Range;
 
@@ -50,6 +50,11 @@ impl<'a> Joining<'a> {
             failed: None,
             complete: false,
         }
+    }
+
+    /// What calls that have ended come to so far.
+    pub fn functions(&self) -> Vec<(Key, Stats)> {
+        self.tally.so_far()
     }
 
     /// Adds all its events, one by one, as long as `go_on` says so, which is asked now and then.

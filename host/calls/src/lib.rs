@@ -24,7 +24,7 @@ mod tree;
 pub use heddle_trace_file::Workers;
 
 pub use function::{FunctionId, Functions, Key};
-pub use profile::{Profile, Source, Stats, Wanted};
+pub use profile::{Profile, Source, Stats, Wanted, Watch};
 pub use span::{End, Loose, Span};
 pub use stack::{Frame, Stack, Step};
 pub use tree::{DEEPEST, Growing, Node, TreeError};

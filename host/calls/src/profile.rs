@@ -126,6 +126,10 @@ pub enum Wanted {
     OneStrand,
 }
 
+/// Is shown, now and then and from several workers, the index of a thread that is being read, and
+/// what gives the sums of its calls that have ended so far.
+pub type Watch<'a> = &'a (dyn Fn(usize, &dyn Fn() -> Vec<(Key, Stats)>) + Sync);
+
 /// What one thread's events say.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Profile {
@@ -185,7 +189,7 @@ impl Profile {
     /// # Errors
     /// What a thread's iterator gives.
     pub fn of_all(threads: &[Source<'_>], workers: Workers) -> Result<Vec<Self>, Error> {
-        let profiles = divided::profiles(threads, workers, Wanted::All)?;
+        let profiles = divided::profiles(threads, workers, Wanted::All, None)?;
         Ok(profiles.into_iter().flatten().collect())
     }
 
@@ -198,6 +202,19 @@ impl Profile {
         workers: Workers,
         wanted: Wanted,
     ) -> Result<Vec<Option<Self>>, Error> {
-        divided::profiles(threads, workers, wanted)
+        divided::profiles(threads, workers, wanted, None)
+    }
+
+    /// The same, while `watch` is shown how far each thread is.
+    ///
+    /// # Errors
+    /// What a thread's iterator gives.
+    pub fn of_watched(
+        threads: &[Source<'_>],
+        workers: Workers,
+        wanted: Wanted,
+        watch: Option<Watch<'_>>,
+    ) -> Result<Vec<Option<Self>>, Error> {
+        divided::profiles(threads, workers, wanted, watch)
     }
 }

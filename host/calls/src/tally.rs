@@ -79,6 +79,17 @@ impl<'a> Tally<'a> {
         stats
     }
 
+    /// Functions with calls that have ended.
+    pub fn so_far(&self) -> Vec<(Key, Stats)> {
+        let all = self
+            .functions
+            .keys()
+            .iter()
+            .copied()
+            .zip(self.stats.iter().copied());
+        all.filter(|(_, stats)| stats.calls > 0).collect()
+    }
+
     /// Begins anew, with nothing open, but with the same numbers of functions: puts what is known
     /// of functions behind `sums`, and the functions of the open calls behind `open`.
     pub fn take(&mut self, sums: &mut Sums, open: &mut Vec<FunctionId>) {

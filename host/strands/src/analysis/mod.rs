@@ -24,10 +24,13 @@ use events::each_event;
 pub use forks::Inherited;
 use forks::Parents;
 use group::Group;
-use heddle_calls::Workers;
+use heddle_calls::{Key, Stats, Workers};
 use heddle_symbols::Images;
 use heddle_trace_file::{Error, Process, Remarks, Trace};
 use std::cmp::Reverse;
+
+/// Is shown the process and thread whose calls are being added up, and what gives the sums so far.
+pub type Watch<'a> = &'a (dyn Fn((usize, usize), &dyn Fn() -> Vec<(Key, Stats)>) + Sync);
 
 /// How the events of a trace are put on strands: with the symbols of its processes, or each thread
 /// taken for one stack.

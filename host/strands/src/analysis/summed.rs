@@ -2,12 +2,12 @@
 
 use super::decoded::Part;
 use super::events::each_event;
-use super::{Analysis, Decoded, Inherited, doubt, forks};
+use super::{Analysis, Decoded, Inherited, Watch, doubt, forks};
 use crate::StrandId;
 use crate::decoder::Decoder;
 use crate::one_stack::OneStack;
 use crate::sink::{Ignore, Sink, Summing};
-use heddle_calls::{Profile, Source, Wanted, Workers};
+use heddle_calls::{Key, Profile, Source, Stats, Wanted, Workers};
 use heddle_symbols::Images;
 use heddle_trace_file::{Error, Trace};
 
@@ -26,8 +26,24 @@ impl<'a> Analysis<'a> {
         wanted: Wanted,
         make: impl Fn(usize) -> S + Sync,
     ) -> Result<Decoded<S>, Error> {
+        Self::sum_watched(trace, images, wanted, make, None)
+    }
+
+    /// The same, while `watch` is shown, now and then and from several workers, of which process
+    /// and thread the calls are added up, and what gives their sums so far. Threads that turn out
+    /// to be read with others may be among them.
+    ///
+    /// # Errors
+    /// What reading the trace gives.
+    pub fn sum_watched<S: Summing + Send>(
+        trace: &'a Trace,
+        images: &mut Images,
+        wanted: Wanted,
+        make: impl Fn(usize) -> S + Sync,
+        watch: Option<Watch<'_>>,
+    ) -> Result<Decoded<S>, Error> {
         let inherited = Self::inherited_in(trace, images)?;
-        let (places, profiles) = Self::profiles(trace, &inherited, wanted)?;
+        let (places, profiles) = Self::profiles(trace, &inherited, wanted, watch)?;
         let mut grouped = vec![false; trace.processes().len()];
         for (&(process, _), profile) in places.iter().zip(&profiles) {
             grouped[process] |= profile.is_none();
@@ -81,7 +97,7 @@ impl<'a> Analysis<'a> {
         make: impl Fn(usize) -> S + Sync,
     ) -> Result<Decoded<S>, Error> {
         let inherited = Self::inherited_in(trace, images)?;
-        let (places, profiles) = Self::profiles(trace, &inherited, wanted)?;
+        let (places, profiles) = Self::profiles(trace, &inherited, wanted, None)?;
         let alone = places.iter().zip(profiles);
         let alone = alone.filter(|(_, profile)| profile.is_some());
         let alone: Vec<(usize, usize)> = alone.map(|(&place, _)| place).collect();
@@ -114,6 +130,7 @@ impl<'a> Analysis<'a> {
         trace: &Trace,
         inherited: &[Inherited],
         wanted: Wanted,
+        watch: Option<Watch<'_>>,
     ) -> Result<(Vec<(usize, usize)>, Vec<Option<Profile>>), Error> {
         let mut places: Vec<(usize, usize)> = Vec::new();
         let mut threads: Vec<Source<'_>> = Vec::new();
@@ -127,7 +144,16 @@ impl<'a> Analysis<'a> {
                 });
             }
         }
-        let profiles = Profile::of_wanted(&threads, Workers::all(), wanted)?;
+        let process_of = |index: usize, so_far: &dyn Fn() -> Vec<(Key, Stats)>| {
+            if let (Some(watch), Some(&(process, thread))) = (watch, places.get(index)) {
+                watch((process, thread), so_far);
+            }
+        };
+        let shown: Option<heddle_calls::Watch<'_>> = match watch {
+            Some(_) => Some(&process_of),
+            None => None,
+        };
+        let profiles = Profile::of_watched(&threads, Workers::all(), wanted, shown)?;
         let mut grouped = vec![false; trace.processes().len()];
         for (&(process, _), profile) in places.iter().zip(&profiles) {
             grouped[process] |= profile.is_none();
