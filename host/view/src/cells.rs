@@ -4,9 +4,10 @@
 //! become one.
 
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 
 /// What of a sum there is one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Key {
     /// A strand's index, or beyond those a group's.
     pub row: u32,
@@ -19,7 +20,7 @@ pub struct Key {
 }
 
 /// A sum.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cell {
     /// Of what.
     pub key: Key,

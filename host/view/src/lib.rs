@@ -22,6 +22,7 @@ mod model;
 mod page;
 
 pub use build::{Builder, Limits};
+pub use cells::{Cell, Key};
 pub use model::{
     Call, Data, Event, Function, Head, Held, Pause, Process, Run, Strand, StrandKind, Total, Why,
 };

@@ -1,7 +1,9 @@
 //! What a page is made of. Times are nanoseconds since the trace began.
 
+use serde::{Deserialize, Serialize};
+
 /// Kinds of strands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum StrandKind {
     /// A kernel thread.
     Thread,
@@ -12,7 +14,7 @@ pub enum StrandKind {
 }
 
 /// What the page says of the whole trace.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Head {
     /// What the trace is called.
     pub title: String,
@@ -27,7 +29,7 @@ pub struct Head {
 }
 
 /// A program.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Process {
     /// The kernel's number.
     pub pid: u32,
@@ -36,7 +38,7 @@ pub struct Process {
 }
 
 /// A strand.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Strand {
     /// Index of its process.
     pub process: usize,
@@ -69,7 +71,7 @@ pub struct Strand {
 }
 
 /// A function, by what people read.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Function {
     /// Its name.
     pub name: String,
@@ -78,7 +80,7 @@ pub struct Function {
 }
 
 /// A call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Call {
     /// Index of its strand, as [`crate::Builder::find`] gives it.
     pub strand: u32,
@@ -101,7 +103,7 @@ pub struct Call {
 }
 
 /// Why a strand does not run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Why {
     /// A fiber or coroutine gave its thread away.
     Suspended,
@@ -116,7 +118,7 @@ pub enum Why {
 }
 
 /// A time during which a strand does not run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pause {
     /// Index of its strand.
     pub strand: u32,
@@ -143,7 +145,7 @@ pub struct Pause {
 }
 
 /// A time during which a fiber or coroutine runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Run {
     /// Index of its strand.
     pub strand: u32,
@@ -158,7 +160,7 @@ pub struct Run {
 }
 
 /// What takes no time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Event {
     /// Index of its strand.
     pub strand: u32,
@@ -169,7 +171,7 @@ pub struct Event {
 }
 
 /// Sums over all calls of a function, whether these are kept or not.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Total {
     /// Their number.
     pub calls: u64,
@@ -184,7 +186,7 @@ pub struct Total {
 }
 
 /// What was kept of one kind, and what was summed up.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Held<T> {
     /// The longest ones, in no order.
     pub kept: Vec<T>,
@@ -199,7 +201,7 @@ pub struct Held<T> {
 }
 
 /// Everything that a page shows.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Data {
     /// The whole trace.
     pub head: Head,
@@ -228,7 +230,7 @@ pub struct Data {
 }
 
 /// Strands of one process, kind and name.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Group {
     /// Index of the process.
     pub process: usize,

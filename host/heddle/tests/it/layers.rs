@@ -12,7 +12,7 @@ type Layers = &'static [&'static [&'static str]];
 
 const CRATES: Layers = &[
     &["perfetto", "results", "trace-file", "tree", "view"],
-    &["calls", "page", "stats", "symbols"],
+    &["calls", "page", "stats", "symbols", "tui"],
     &["lab", "strands"],
     &["compare", "strand-truth"],
     &["heddle"],

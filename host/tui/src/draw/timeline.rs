@@ -1,0 +1,407 @@
+//! What happened when.
+
+use super::frame::Screen;
+use super::look::{BOLD, FAINT, PLAIN, RUNS, SUBJECT, bar, wait};
+use super::not_yet;
+use super::strands::kind;
+use crate::model::Model;
+use crate::state::{DETAILS, State};
+use crate::text::{count, fill, fit, time};
+use crate::timeline::{
+    Line, Rows, Strip, Timeline, Under, What, calls_on, lines, strip, summed_on, summed_within,
+    under,
+};
+use heddle_view::{Call, Data, Why};
+
+pub fn draw(screen: &mut Screen<'_>, model: &Model, state: &State) {
+    let (Some(data), Some(timeline)) = (&model.timeline, &state.timeline) else {
+        return not_yet(screen, model, state, "the timeline");
+    };
+    let picture = Picture {
+        data,
+        timeline,
+        left: state.label_columns(),
+        columns: state.time_columns(),
+    };
+    picture.ruler(screen);
+    let lines = lines(data, timeline);
+    let list = timeline.list;
+    let shown = lines.iter().enumerate().skip(list.top).take(state.page());
+    for (y, (index, line)) in (2..).zip(shown) {
+        let selected = index == list.selected;
+        picture.label(screen, model, y, line, selected);
+        picture.line(screen, y, line.what);
+        if selected && let Some(column) = timeline.column_of(timeline.cursor, picture.columns) {
+            screen.select(picture.left + column as u16, y, 1);
+        }
+    }
+    let y = state.layout().height + 1 - DETAILS;
+    let what = lines.get(list.selected).map(|line| line.what);
+    picture.details(screen, model, y, state.layout().width, what);
+}
+
+struct Picture<'a> {
+    data: &'a Data,
+    timeline: &'a Timeline,
+    /// Columns of names.
+    left: u16,
+    columns: usize,
+}
+
+impl Picture<'_> {
+    /// The time that is shown, and the cursor.
+    fn ruler(&self, screen: &mut Screen<'_>) {
+        let Timeline {
+            rows, from, span, ..
+        } = *self.timeline;
+        let rows = match rows {
+            Rows::Both => "threads, strands",
+            Rows::Threads => "threads",
+            Rows::Strands => "strands",
+        };
+        screen.row(0, 1, self.left, rows, BOLD);
+        let columns = self.columns as u16;
+        let mut x = 0;
+        // As many times as there is room for.
+        let step = 16.min(columns);
+        while x + step <= columns {
+            let (at, _) = self.timeline.column(usize::from(x), self.columns);
+            let text = format!("▏{}", time(at));
+            screen.row(self.left + x, 1, step, &text, FAINT);
+            x += step;
+        }
+        let end = format!("{}▕", time(from.saturating_add(span)));
+        let room = crate::text::width(&end) as u16;
+        if columns >= x + room {
+            screen.text(self.left + columns - room, 1, room, &end, FAINT);
+        }
+        let cursor = self.timeline.cursor.max(from);
+        if let Some(column) = self.timeline.column_of(cursor, self.columns) {
+            screen.text(self.left + column as u16, 1, 1, "▼", BOLD);
+        }
+    }
+
+    fn label(&self, screen: &mut Screen<'_>, model: &Model, y: u16, line: &Line, selected: bool) {
+        let mark = match self.timeline.is_open(line.what) {
+            true => "▾",
+            false => "▸",
+        };
+        let text = match line.what {
+            What::Strand(index) => {
+                let (strand, _) = &self.data.strands[index as usize];
+                let key = crate::model::StrandKey {
+                    process: strand.process as u32,
+                    number: strand.number,
+                };
+                let name = &strand.name;
+                format!("{mark}{} #{} {name}", kind(strand.kind), model.label(key))
+            }
+            What::Group(index) => {
+                let group = &self.data.groups[index as usize];
+                format!(
+                    "{mark}{} ×{} {}",
+                    kind(group.kind),
+                    count(group.strands),
+                    group.name
+                )
+            }
+            What::Calls(_, 0) => "calls".to_owned(),
+            What::Calls(_, depth) => format!("within {depth}"),
+            What::Deeper(_, depths) => format!("… {depths} depths more"),
+            What::Unlisted(_, strands) => format!("… {} strands more", count(strands)),
+        };
+        let room = usize::from(self.left.saturating_sub(1));
+        let indent = usize::from(line.depth).min(room);
+        let text = format!("{:indent$}{}", "", fill(&text, room - indent));
+        let look = match line.what {
+            What::Strand(_) | What::Group(_) => SUBJECT,
+            _ => FAINT,
+        };
+        let look = if selected { look.selected() } else { look };
+        screen.text(0, y, room as u16, &text, look);
+    }
+
+    fn line(&self, screen: &mut Screen<'_>, y: u16, what: What) {
+        match what {
+            What::Strand(strand) => {
+                let column = |column| self.timeline.column(column, self.columns);
+                let strip = strip(self.data, strand, self.columns, column);
+                for (x, state) in (self.left..).zip(strip) {
+                    let (letter, look) = match state {
+                        Strip::Nothing => continue,
+                        Strip::Runs => ('█', RUNS),
+                        Strip::Waits(why) => wait(why),
+                    };
+                    screen.text(x, y, 1, letter.encode_utf8(&mut [0; 4]), look);
+                }
+            }
+            What::Group(group) => self.group(screen, y, group),
+            What::Calls(strand, depth) => self.calls(screen, y, strand, depth),
+            What::Deeper(..) | What::Unlisted(..) => {}
+        }
+    }
+
+    /// How many of a group's listed strands live.
+    fn group(&self, screen: &mut Screen<'_>, y: u16, group: u32) {
+        let mut changes = vec![0_i64; self.columns + 1];
+        let Timeline { from, span, .. } = *self.timeline;
+        let last = from.saturating_add(span);
+        for (strand, _) in self.data.strands.iter().filter(|(_, of)| *of == group) {
+            let died = strand.died.unwrap_or(self.data.end).max(strand.born);
+            if died < from || strand.born > last {
+                continue;
+            }
+            let column = |time: u64| {
+                let time = time.clamp(from, last);
+                self.timeline.column_of(time, self.columns).unwrap_or(0)
+            };
+            changes[column(strand.born)] += 1;
+            changes[column(died) + 1] -= 1;
+        }
+        let mut alive = 0;
+        let counts: Vec<i64> = (0..self.columns)
+            .map(|column| {
+                alive += changes[column];
+                alive
+            })
+            .collect();
+        let most = counts.iter().copied().max().unwrap_or(0).max(1);
+        for (x, count) in (self.left..).zip(counts) {
+            if count > 0 {
+                let part = (count * 8 / most).max(1);
+                screen.text(x, y, 1, height(part as u64), RUNS);
+            }
+        }
+    }
+
+    /// Calls that have a column or more, in brackets with their names; of the others, how much of
+    /// the time they take.
+    fn calls(&self, screen: &mut Screen<'_>, y: u16, strand: u32, depth: u32) {
+        let (data, timeline) = (self.data, self.timeline);
+        let mut taken = vec![(0_u64, None::<u32>); self.columns];
+        let end = timeline.from.saturating_add(timeline.span);
+        let calls = calls_on(data, strand, Some(depth));
+        let calls = &calls[..calls.partition_point(|call| call.enter < end)];
+        let mut bars: Vec<(usize, usize, &Call)> = Vec::new();
+        // Calls of one depth follow one another; what began before may still be open.
+        let first = calls.partition_point(|call| call.exit < timeline.from);
+        for call in &calls[first..] {
+            let begin = timeline.column_of(call.enter.max(timeline.from), self.columns);
+            let last = timeline.column_of(call.exit.min(end), self.columns);
+            let (Some(begin), Some(last)) = (begin, last) else {
+                continue;
+            };
+            if last > begin {
+                bars.push((begin, last, call));
+            } else if let Some(column) = taken.get_mut(begin) {
+                column.0 += call.exit - call.enter;
+                column.1 = Some(call.function);
+            }
+        }
+        let cells = summed_on(data, strand, Some(depth));
+        for (index, column) in taken.iter_mut().enumerate() {
+            let (from, to) = timeline.column(index, self.columns);
+            if let Some(sum) = summed_within(cells, data.calls.shift, from, to) {
+                column.0 += sum.time;
+                column.1.get_or_insert(sum.function);
+            }
+            if let Some(function) = column.1 {
+                let part = (u128::from(column.0) * 8 / u128::from(to - from)).clamp(1, 8);
+                let mut look = bar(function);
+                (look.color, look.background) = (look.background, None);
+                screen.text(self.left + index as u16, y, 1, height(part as u64), look);
+            }
+        }
+        let width = self.columns;
+        let mut next = 0;
+        for (begin, last, call) in bars {
+            // Two bars may meet in one column: it is the first one's.
+            let begin = begin.max(next);
+            let open_left = call.enter < timeline.from;
+            let open_right = call.exit > end || call.open && last + 1 >= width;
+            let columns = (last + 1).saturating_sub(begin);
+            next = last + 1;
+            if columns == 0 {
+                continue;
+            }
+            let text = self.bar(call, columns, (open_left, open_right));
+            screen.text(
+                self.left + begin as u16,
+                y,
+                columns as u16,
+                &text,
+                bar(call.function),
+            );
+        }
+    }
+
+    /// `[name────]`; at the edge of the picture, without a bracket.
+    fn bar(&self, call: &Call, columns: usize, (left, right): (bool, bool)) -> String {
+        let name = self.function(call.function);
+        match columns {
+            1 => "|".to_owned(),
+            2 => "[]".to_owned(),
+            _ => {
+                let name = fit(name, columns - 2);
+                let line = columns - 2 - crate::text::width(&name);
+                format!(
+                    "{}{name}{}{}",
+                    if left { '‹' } else { '[' },
+                    "─".repeat(line),
+                    if right { '›' } else { ']' },
+                )
+            }
+        }
+    }
+
+    fn function(&self, index: u32) -> &str {
+        let function = self.data.functions.get(index as usize);
+        function.map_or("?", |(function, _)| &function.name)
+    }
+
+    fn text(&self, index: u32) -> &str {
+        self.data
+            .texts
+            .get(index as usize)
+            .map_or("", String::as_str)
+    }
+
+    fn strand(&self, index: u32) -> String {
+        match self.data.strands.get(index as usize) {
+            Some((strand, _)) => {
+                format!("{} #{} {}", kind(strand.kind), strand.number, strand.name)
+            }
+            None => "a strand that is not listed".to_owned(),
+        }
+    }
+
+    /// What is at the cursor.
+    fn details(
+        &self,
+        screen: &mut Screen<'_>,
+        model: &Model,
+        y: u16,
+        width: u16,
+        what: Option<What>,
+    ) {
+        let bar = "─".repeat(usize::from(width));
+        screen.text(0, y, width, &bar, FAINT);
+        let step = self.timeline.span / self.columns as u64;
+        let at = format!(" {} ", time(self.timeline.cursor));
+        screen.text(2, y, width, &at, BOLD);
+        let Some(what) = what else { return };
+        let said = match under(self.data, what, self.timeline.cursor, step) {
+            Under::Call(call) => self.call(call),
+            Under::Summed(sum) => [
+                format!(
+                    "about {} short calls, {} in all",
+                    count(sum.calls),
+                    time(sum.time)
+                ),
+                format!("most of that in {}", self.function(sum.function)),
+                format!(
+                    "calls below {} are summed up",
+                    time(self.data.calls.threshold)
+                ),
+            ],
+            Under::Pause(pause) => self.pause(pause),
+            Under::Runs => ["runs".to_owned(), self.of_row(model, what), String::new()],
+            Under::Nothing => [self.of_row(model, what), String::new(), String::new()],
+        };
+        for (y, text) in (y + 1..).zip(said) {
+            screen.text(1, y, width - 1, &text, PLAIN);
+        }
+    }
+
+    fn call(&self, call: &Call) -> [String; 3] {
+        let open = if call.open { ", and had not ended" } else { "" };
+        let site = match self.text(call.site) {
+            "" => String::new(),
+            site => format!(", called at {site}"),
+        };
+        [
+            self.function(call.function).to_owned(),
+            format!(
+                "took {}, self {}, from {}{open}",
+                time(call.exit - call.enter),
+                time(call.own),
+                time(call.enter),
+            ),
+            format!("on {}{site}", self.strand(call.thread)),
+        ]
+    }
+
+    fn pause(&self, pause: &heddle_view::Pause) -> [String; 3] {
+        let why = match pause.why {
+            Why::Suspended => "suspended",
+            Why::Lock => "waits for a lock",
+            Why::Condition => "waits",
+            Why::Kernel => "in the kernel",
+            Why::Ready => "ready, without a processor",
+        };
+        let some = |before: &str, text: &str| match text {
+            "" => String::new(),
+            text => format!("{before}{text}"),
+        };
+        let open = if pause.open { ", and not resumed" } else { "" };
+        let by = pause
+            .by
+            .map_or(String::new(), |by| format!(" by {}", self.strand(by)));
+        let holder = pause.holder.map_or(String::new(), |holder| {
+            format!("; held by {}", self.strand(holder))
+        });
+        [
+            format!(
+                "{why} for {}{open}{}",
+                time(pause.to - pause.from),
+                some(": ", self.text(pause.reason))
+            ),
+            some("at ", self.text(pause.place)),
+            format!("went on{by} on {}{holder}", self.strand(pause.thread)),
+        ]
+    }
+
+    fn of_row(&self, model: &Model, what: What) -> String {
+        match what {
+            What::Strand(index) | What::Calls(index, _) => {
+                let (strand, _) = &self.data.strands[index as usize];
+                let parent = strand.parent.map_or(String::new(), |parent| {
+                    let process = strand.process as u32;
+                    let key = crate::model::StrandKey {
+                        process,
+                        number: parent,
+                    };
+                    format!(", made by #{}", model.label(key))
+                });
+                format!(
+                    "{}{parent}: ran {}, suspended {}, {} calls",
+                    self.strand(index),
+                    time(strand.running),
+                    time(strand.suspended),
+                    count(strand.calls),
+                )
+            }
+            What::Group(index) => {
+                let group = &self.data.groups[index as usize];
+                format!(
+                    "{} {} {}: ran {}, suspended {}, {} calls; {} of them are listed",
+                    count(group.strands),
+                    kind(group.kind),
+                    group.name,
+                    time(group.running),
+                    time(group.suspended),
+                    count(group.calls),
+                    count(group.listed),
+                )
+            }
+            What::Deeper(..) => "deeper calls are in the graph (2)".to_owned(),
+            What::Unlisted(..) => "these are in their group's sums alone".to_owned(),
+        }
+    }
+}
+
+/// An eighth of a column's height, or more.
+fn height(eighths: u64) -> &'static str {
+    const HEIGHTS: [&str; 8] = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"];
+    HEIGHTS[(eighths.clamp(1, 8) - 1) as usize]
+}

@@ -1,0 +1,117 @@
+//! Text that fits.
+
+use heddle_trace_file::Nanos;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+/// Columns that a text takes.
+pub fn width(text: &str) -> usize {
+    text.width()
+}
+
+/// The text in at most so many columns: what is cut off leaves `…`.
+pub fn fit(text: &str, columns: usize) -> String {
+    if text.width() <= columns {
+        return text.to_owned();
+    }
+    if columns == 0 {
+        return String::new();
+    }
+    let mut taken = 0;
+    let mut cut: String = text
+        .chars()
+        .take_while(|c| {
+            taken += c.width().unwrap_or(0);
+            taken < columns
+        })
+        .collect();
+    cut.push('…');
+    cut
+}
+
+/// The same, and spaces up to that many columns.
+pub fn fill(text: &str, columns: usize) -> String {
+    let mut text = fit(text, columns);
+    text.extend(std::iter::repeat_n(
+        ' ',
+        columns.saturating_sub(text.width()),
+    ));
+    text
+}
+
+/// The end of a text in at most so many columns: what is cut off in front leaves `…`.
+pub fn fit_end(text: &str, columns: usize) -> String {
+    if text.width() <= columns || columns == 0 {
+        return fit(text, columns);
+    }
+    let mut taken = 0;
+    let kept: Vec<char> = text
+        .chars()
+        .rev()
+        .take_while(|c| {
+            taken += c.width().unwrap_or(0);
+            taken < columns
+        })
+        .collect();
+    std::iter::once('…').chain(kept.into_iter().rev()).collect()
+}
+
+/// `1.234 ms`.
+pub fn time(nanos: u64) -> String {
+    Nanos(nanos).to_string()
+}
+
+/// `-`, if there is none.
+pub fn some_time(nanos: Option<u64>) -> String {
+    nanos.map_or_else(|| "-".to_owned(), time)
+}
+
+/// `12345678`; from 100 million on `123.4 M`, from 100 milliards on `123.4 G`.
+pub fn count(number: u64) -> String {
+    match number {
+        0..100_000_000 => number.to_string(),
+        100_000_000..100_000_000_000 => {
+            format!("{}.{} M", number / 1_000_000, number / 100_000 % 10)
+        }
+        _ => format!("{}.{} G", number / 1_000_000_000, number / 100_000_000 % 10),
+    }
+}
+
+/// `1 call`, `2 calls`.
+pub fn counted(number: u64, thing: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{} {thing}{plural}", count(number))
+}
+
+/// Whether a text holds a pattern; letters of either case are the same unless the pattern has
+/// capitals.
+pub fn matches(text: &str, pattern: &str) -> bool {
+    match pattern.chars().any(char::is_uppercase) {
+        true => text.contains(pattern),
+        false => text.to_lowercase().contains(pattern),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_cut_off_leaves_a_mark() {
+        assert_eq!(fit("abc", 3), "abc");
+        assert_eq!(fit("abcd", 3), "ab…");
+        assert_eq!(fit("abcd", 0), "");
+        assert_eq!(fit_end("abcd", 3), "…cd");
+        assert_eq!(fill("ab", 4), "ab  ");
+        // What is two columns wide is not cut in half.
+        assert_eq!(fit("日本語", 4), "日…");
+        assert_eq!(fill("日本語", 4), "日… ");
+        assert_eq!(width(&fit("日本語", 5)), 5);
+    }
+
+    #[test]
+    fn capitals_in_a_pattern_count() {
+        assert!(matches("Serve::Accept", "accept"));
+        assert!(matches("Serve::Accept", "Acc"));
+        assert!(!matches("serve::accept", "Acc"));
+    }
+}

@@ -1,0 +1,9 @@
+//! The timeline: which rows there are, which part of the time is shown, and what lies where.
+
+mod find;
+mod lines;
+mod place;
+
+pub use find::{Strip, Under, calls_on, strip, summed_on, summed_within, under};
+pub use lines::{Line, What, lines};
+pub use place::{Rows, Timeline};

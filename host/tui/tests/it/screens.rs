@@ -1,0 +1,221 @@
+//! Golden screens, at 80 and 200 columns.
+
+use crate::sample::model;
+use heddle_tui::{
+    Effect, Key, LIVED, Life, LifeRow, Model, Reading, State, StrandKey, draw, update,
+};
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+
+const SIZES: [(u16, u16); 2] = [(80, 24), (200, 50)];
+
+/// What is on a terminal of this size after these keys.
+pub fn screen(model: &Model, size: (u16, u16), keys: &[Key]) -> String {
+    let mut state = State::new(size, false);
+    state.meet(model);
+    for &key in keys {
+        (state, _) = update(state, model, key);
+    }
+    shown(model, &state)
+}
+
+pub fn shown(model: &Model, state: &State) -> String {
+    let backend = TestBackend::new(state.size.0, state.size.1);
+    let mut terminal = Terminal::new(backend).unwrap();
+    terminal.draw(|frame| draw(frame, model, state)).unwrap();
+    let buffer = terminal.backend().buffer();
+    let row = |y: u16| {
+        let cells = (0..state.size.0).map(|x| buffer[(x, y)].symbol());
+        cells.collect::<String>().trim_end().to_owned()
+    };
+    let rows: Vec<String> = (0..state.size.1).map(row).collect();
+    rows.join("\n").trim_end().to_owned()
+}
+
+fn golden(name: &str, keys: &[Key]) {
+    for size in SIZES {
+        let text = screen(&model(), size, keys);
+        insta::assert_snapshot!(format!("{name}_{}", size.0), text);
+    }
+}
+
+#[test]
+fn the_report_lists_functions_by_self_time() {
+    golden("report", &[]);
+}
+
+#[test]
+fn the_graph_shows_calls_within_one_another() {
+    golden("graph", &[Key::Char('2'), Key::Char('O'), Key::Char('G')]);
+}
+
+#[test]
+fn the_strands_stand_below_their_makers_with_what_they_wait_for() {
+    golden("strands", &[Key::Char('3'), Key::Char('j')]);
+}
+
+#[test]
+fn the_timeline_shows_calls_waits_and_sums_of_short_calls() {
+    golden(
+        "timeline",
+        &[Key::Char('4'), Key::Char('j'), Key::Char('j')],
+    );
+}
+
+#[test]
+fn the_timeline_zooms_to_a_call() {
+    let keys = [
+        Key::Char('4'),
+        Key::Char('j'),
+        Key::Char('j'),
+        Key::Char(']'),
+        Key::Enter,
+    ];
+    golden("zoomed", &keys);
+}
+
+#[test]
+fn the_keys_and_the_notes_are_told() {
+    golden("help", &[Key::Char('?'), Key::Char('G')]);
+}
+
+#[test]
+fn a_life_is_asked_for_and_shown() {
+    let mut model = model();
+    let mut state = State::new((80, 24), false);
+    state.meet(&model);
+    for key in [Key::Char('3'), Key::Char('j')] {
+        (state, _) = update(state, &model, key);
+    }
+    let (state, effect) = update(state, &model, Key::Enter);
+    let key = StrandKey {
+        process: 0,
+        number: 2,
+    };
+    assert_eq!(effect, Effect::Life(key));
+    model.life = Some(Life {
+        key,
+        ..Life::default()
+    });
+    assert!(shown(&model, &state).contains("reading the whole trace"));
+    let row = |indent, text: &str, waits| LifeRow {
+        indent,
+        text: text.to_owned(),
+        waits,
+    };
+    let rows = vec![
+        row(0, "thread server #2", false),
+        row(4, "serve(connection&)  20.000 ms", false),
+        row(6, "suspended at server.cpp:80  30.000 ms", true),
+    ];
+    model.life = Some(Life {
+        key,
+        rows: Some(rows),
+        percent: 0,
+    });
+    let text = shown(&model, &state);
+    assert!(
+        text.contains("\n      suspended at server.cpp:80  30.000 ms\n"),
+        "{text}"
+    );
+    // Escape leads back.
+    let (state, _) = update(state, &model, Key::Escape);
+    assert!(shown(&model, &state).contains("waits: mutex cache"));
+}
+
+#[test]
+fn what_has_not_been_read_says_how_far_it_is() {
+    let model = Model {
+        functions: Some(crate::sample::functions()),
+        reading: Some(Reading {
+            what: "strands".to_owned(),
+            percent: 37,
+        }),
+        ..Model::default()
+    };
+    let text = |key| screen(&model, (80, 24), &[Key::Char(key)]);
+    assert!(text('1').contains("serve(connection&)"), "{}", text('1'));
+    assert!(text('1').ends_with("? keys  q quit"), "{}", text('1'));
+    assert!(
+        text('3').contains("\n  reading strands: 37 %\n"),
+        "{}",
+        text('3')
+    );
+    assert!(
+        text('2').contains("\n  calls within one another: after strands\n"),
+        "{}",
+        text('2')
+    );
+    assert!(
+        text('4').contains("\n  the timeline: after strands\n"),
+        "{}",
+        text('4')
+    );
+}
+
+#[test]
+fn a_search_unfolds_what_it_finds_and_goes_round() {
+    let type_it = |text: &str| {
+        let mut keys = vec![Key::Char('/')];
+        keys.extend(text.chars().map(Key::Char));
+        keys.push(Key::Enter);
+        keys
+    };
+    let model = model();
+    let mut keys = vec![Key::Char('3'), Key::Char('C')];
+    keys.extend(type_it("mutex"));
+    let text = screen(&model, (80, 24), &keys);
+    assert!(text.contains("waits: mutex"), "{text}");
+    keys.push(Key::Char('n'));
+    let text = screen(&model, (80, 24), &keys);
+    assert!(text.contains("went on at the other end"), "{text}");
+    keys.extend(type_it("nobody"));
+    let text = screen(&model, (80, 24), &keys);
+    assert!(text.contains("not found: nobody"), "{text}");
+    // Capitals count where there are some.
+    keys.extend(type_it("Mutex"));
+    let text = screen(&model, (80, 24), &keys);
+    assert!(text.contains("not found: Mutex"), "{text}");
+}
+
+#[test]
+fn the_editor_opens_where_the_selected_function_begins() {
+    let model = model();
+    let mut state = State::new((80, 24), false);
+    state.meet(&model);
+    let (state, effect) = update(state, &model, Key::Char('e'));
+    let Effect::Edit(place) = effect else {
+        panic!("{effect:?}");
+    };
+    assert_eq!((place.file.as_str(), place.line), ("/src/server.cpp", 12));
+    // The last one has no source.
+    let (state, _) = update(state, &model, Key::Char('G'));
+    let (state, effect) = update(state, &model, Key::Char('e'));
+    assert_eq!(effect, Effect::None);
+    assert!(shown(&model, &state).contains("no source is known"));
+}
+
+#[test]
+fn a_function_leads_to_its_calls_in_the_graph() {
+    let text = screen(&model(), (80, 24), &[Key::Char('j'), Key::Enter]);
+    let line = text.lines().find(|line| line.contains("parse(")).unwrap();
+    assert!(line.contains("1234.5 M"), "{line}");
+}
+
+#[test]
+fn a_terminal_that_became_too_small_says_so() {
+    let text = screen(&model(), (30, 8), &[]);
+    assert!(text.contains("at least 40x10"), "{text}");
+}
+
+#[test]
+fn nothing_is_cut_off_without_a_mark() {
+    // The longest name, at any width.
+    for columns in 40..140 {
+        let text = screen(&model(), (columns, 24), &[]);
+        let line = text.lines().find(|line| line.contains("a_f")).unwrap();
+        let whole = line.ends_with("goes_on(int)") || line.contains("goes_on(int) ");
+        assert!(whole || line.contains('…'), "{columns}: {line}");
+    }
+    assert_eq!(LIVED, u32::MAX);
+}
