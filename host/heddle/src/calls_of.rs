@@ -34,6 +34,15 @@ pub fn with_deep_stack<T: Send + 'static>(
         .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
+/// Has `walk` run by a thread of its own, where there is such room.
+///
+/// # Errors
+/// There is no thread for it.
+pub fn on_deep_stack(walk: impl FnOnce() + Send + 'static) -> anyhow::Result<()> {
+    let walker = std::thread::Builder::new().stack_size(STACK).spawn(walk);
+    walker.map(drop).context("cannot start a thread")
+}
+
 /// What the calls of a trace are.
 pub struct Calls {
     pub processes: Vec<Process>,

@@ -59,6 +59,8 @@ enum Verb {
     Strands(verbs::strands::Args),
     /// Print who made which strand: the asynchronous call tree
     Tree(verbs::tree::Args),
+    /// Look at a trace in the terminal: functions, call graph, strands, timeline, source
+    Tui(verbs::tui::Args),
     /// Write a page to look at a trace: a timeline of threads and strands, in one file
     View(verbs::view::Args),
     /// Write a trace as another program's file: Perfetto's, Chrome's, a flame graph
@@ -109,6 +111,7 @@ pub fn run() -> ExitCode {
         Verb::Diff(args) => verbs::diff::run(args),
         Verb::Strands(args) => verbs::strands::run(args),
         Verb::Tree(args) => verbs::tree::run(args),
+        Verb::Tui(args) => verbs::tui::run(args),
         Verb::View(args) => verbs::view::run(args),
         Verb::Export(args) => verbs::export::run(args),
         Verb::Check(args) => verbs::check::run(args),

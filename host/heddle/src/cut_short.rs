@@ -1,12 +1,20 @@
 //! Files that another program cuts short while they are read. A page of a mapping behind the file's
 //! end, or one that the disk cannot give any more, is a SIGBUS, which says nothing.
 
-use std::sync::atomic::{AtomicBool, AtomicI32, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, Ordering::Relaxed};
 
 /// What we exit with.
 static CODE: AtomicI32 = AtomicI32::new(1);
 /// One thread tells; others may meet the same meanwhile.
 static TOLD: AtomicBool = AtomicBool::new(false);
+
+/// What is to be done before anything is said; a function.
+static BEFORE: AtomicPtr<()> = AtomicPtr::new(std::ptr::null_mut());
+
+/// Has `first` done before the error is said. It must be async-signal-safe.
+pub fn after(first: fn()) {
+    BEFORE.store(first as *mut (), Relaxed);
+}
 
 /// Makes it an error that names the file and the offset; the command ends with `code`.
 pub fn is_an_error(code: i32) {
@@ -22,12 +30,17 @@ pub fn is_an_error(code: i32) {
 }
 
 extern "C" fn on_fault(_: libc::c_int, about: *mut libc::siginfo_t, _: *mut libc::c_void) {
-    // SAFETY: the kernel passes what it knows; all calls are system calls.
+    // SAFETY: the kernel passes what it knows; all calls are system calls, and what `BEFORE` holds
+    // is such a function.
     unsafe {
         if TOLD.swap(true, Relaxed) {
             loop {
                 libc::pause();
             }
+        }
+        let first = BEFORE.load(Relaxed);
+        if !first.is_null() {
+            std::mem::transmute::<*mut (), fn()>(first)();
         }
         say(b"error: ");
         if !name((*about).si_addr() as u64) {

@@ -2,7 +2,9 @@
 
 use crate::notes;
 use heddle_strands::{Kind, Strand};
-use heddle_symbols::{Images, Location, Resolver, coroutine_part, demangle, short_name};
+use heddle_symbols::{
+    Images, Location, Resolver, SourceLine, coroutine_part, demangle, short_name,
+};
 use heddle_trace_file::{Addr, Nanos, Process, Thread, Trace};
 use rustc_hash::FxHashMap;
 use std::collections::HashMap;
@@ -260,9 +262,14 @@ impl<'a> Names<'a> {
 
     /// The path of the source file that a function is in, as the compiler was given it.
     pub fn source(&mut self, process: usize, function: Addr, time: Nanos) -> Option<String> {
+        Some(self.place(process, function, time)?.file)
+    }
+
+    /// Where in the source a function begins.
+    pub fn place(&mut self, process: usize, function: Addr, time: Nanos) -> Option<SourceLine> {
         let modules = self.resolvers[process].modules();
         let module = modules.get(modules.find(function, time)?)?;
-        Some(self.images.line(module, function)?.file)
+        self.images.line(module, function)
     }
 
     fn warn(&mut self) {

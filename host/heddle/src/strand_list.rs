@@ -189,6 +189,8 @@ pub struct Node {
     /// Where most of those are that have not ended: address and time, by number.
     pub suspended_at: FxHashMap<(usize, u64), (u64, Nanos)>,
     pub children: Vec<Node>,
+    /// Indices of all of them in the list.
+    pub members: Vec<u32>,
 }
 
 /// The asynchronous call tree: each strand below its maker, siblings of one kind and name merged.
@@ -309,12 +311,14 @@ impl<'a, 'b> Family<'a, 'b> {
                         calls: 0,
                         suspended_at: FxHashMap::default(),
                         children: Vec::new(),
+                        members: Vec::new(),
                     });
                     below.push(Vec::new());
                     nodes.len() - 1
                 });
             }
             nodes[latest].add(&strand);
+            nodes[latest].members.push(index);
             // Most have made none.
             below[latest].extend(self.first_of(index));
         }

@@ -18,4 +18,5 @@ pub mod replay;
 pub mod report;
 pub mod strands;
 pub mod tree;
+pub mod tui;
 pub mod view;

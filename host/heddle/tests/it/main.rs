@@ -22,4 +22,5 @@ mod strands;
 mod terminal;
 mod trace_page;
 mod tracing;
+mod tui;
 mod viewing;

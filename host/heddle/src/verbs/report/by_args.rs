@@ -65,6 +65,7 @@ pub fn read(trace: &Trace, filter: &FilterArgs, of: &[Pattern]) -> anyhow::Resul
         values: Some(values),
         from: None,
         stats,
+        place: None,
     });
     Ok(Rows {
         rows: rows.collect(),

@@ -4,7 +4,7 @@ use crate::names::Length;
 use heddle_calls::Stats;
 use heddle_strands::Kind;
 use heddle_symbols::without_return_type;
-use heddle_trace_file::Nanos;
+use heddle_trace_file::{Addr, Nanos};
 use std::collections::{BTreeSet, HashMap};
 
 /// One row: a function, or a function on one thread.
@@ -24,6 +24,8 @@ pub struct Row {
     pub from: Option<String>,
     /// Its calls.
     pub stats: Stats,
+    /// One of its addresses, where that was kept: process, address, and when that meant it.
+    pub place: Option<(usize, Addr, Nanos)>,
 }
 
 /// Arguments and result of calls, as text; `None`: they were not recorded.

@@ -4,10 +4,10 @@ use super::profiles::Profiles;
 use super::row::{By, Group, Row, Who};
 use crate::filter::{Filter, FilterArgs, LeftOut, decode_kept};
 use crate::names::{Length, Names, printable, thread_label};
-use heddle_calls::{Loose, Stats, Wanted};
-use heddle_strands::{Analysis, Kind, Strand, Unresolved};
+use heddle_calls::{Key, Loose, Stats, Wanted};
+use heddle_strands::{Analysis, Kind, Strand, Unresolved, Watch};
 use heddle_symbols::short_name;
-use heddle_trace_file::{Remarks, Trace};
+use heddle_trace_file::{Addr, Nanos, Remarks, Trace};
 use std::collections::BTreeMap;
 
 /// The rows, unsorted, and what is to be said about the trace.
@@ -33,11 +33,14 @@ enum Owner {
     Strands(usize, Kind, String),
 }
 
+/// One of a function's addresses, as [`Row::place`] has it.
+type Place = (usize, Addr, Nanos);
+
 /// What strands called, by module and function.
 #[derive(Default)]
 struct Merged {
     strands: u64,
-    functions: BTreeMap<(String, String), Stats>,
+    functions: BTreeMap<(String, String), (Stats, Place)>,
 }
 
 /// Reads the trace once, or calls one by one where a filter looks at them. Functions of one name in
@@ -49,6 +52,20 @@ struct Merged {
 /// # Errors
 /// What reading the trace gives, and options that do not fit it.
 pub fn read(trace: &Trace, by: By, filter: &FilterArgs, length: Length) -> anyhow::Result<Rows> {
+    read_watched(trace, by, filter, length, None)
+}
+
+/// The same, while `watch` is shown the sums so far, unless a filter looks at calls one by one.
+///
+/// # Errors
+/// The same.
+pub fn read_watched(
+    trace: &Trace,
+    by: By,
+    filter: &FilterArgs,
+    length: Length,
+    watch: Option<Watch<'_>>,
+) -> anyhow::Result<Rows> {
     let mut names = Names::new(trace).of_length(length);
     let wanted = match by {
         By::Function | By::Args | By::Caller | By::Line | By::Module => Wanted::OneStack,
@@ -59,7 +76,7 @@ pub fn read(trace: &Trace, by: By, filter: &FilterArgs, length: Length) -> anyho
         |process: usize| Profiles::new(trace.processes()[process].modules(), by != By::Function);
     let (decoded, left_out) = match Filter::new(filter, trace, &mut names)? {
         None => (
-            Analysis::sum(trace, names.images(), wanted, profiles)?,
+            Analysis::sum_watched(trace, names.images(), wanted, profiles, watch)?,
             None,
         ),
         Some(filter) => {
@@ -77,36 +94,73 @@ pub fn read(trace: &Trace, by: By, filter: &FilterArgs, length: Length) -> anyho
     };
     let mut merged: BTreeMap<Owner, Merged> = BTreeMap::new();
     for (process, profiles) in &decoded.sinks {
-        let modules = trace.processes()[*process].modules();
         result.fibers += profiles.fibers;
         for group in &profiles.groups {
             let owner = owner_of(trace, &mut names, by, *process, &group.example);
             let merged = merged.entry(owner).or_default();
             merged.strands += group.strands;
             for (key, stats) in profiles.functions(group) {
-                let time = modules.time_of(key.address, key.generation);
-                let location = names.function(*process, key.address, time);
-                let name = (location.module.clone(), location.name.clone());
-                merged.functions.entry(name).or_default().merge(&stats);
+                merged.add(trace, &mut names, *process, key, &stats);
             }
         }
     }
     for (owner, merged) in merged {
         let group = owner.group(trace, merged.strands);
-        let rows = merged.functions.into_iter();
-        result
-            .rows
-            .extend(rows.map(|((module, function), stats)| Row {
-                short: short_name(&function),
-                function,
-                module,
-                group: group.clone(),
-                values: None,
-                from: None,
-                stats,
-            }));
+        result.rows.append(&mut merged.rows(group));
     }
     Ok(result)
+}
+
+/// The rows of all calls of these sums, by process.
+pub fn named<'s>(
+    trace: &Trace,
+    names: &mut Names<'_>,
+    sums: impl Iterator<Item = (usize, &'s [(Key, Stats)])>,
+) -> Vec<Row> {
+    let mut merged = Merged::default();
+    for (process, sums) in sums {
+        for &(key, stats) in sums {
+            merged.add(trace, names, process, key, &stats);
+        }
+    }
+    merged.rows(None)
+}
+
+impl Merged {
+    /// Adds calls of the function at an address.
+    fn add(
+        &mut self,
+        trace: &Trace,
+        names: &mut Names<'_>,
+        process: usize,
+        key: Key,
+        stats: &Stats,
+    ) {
+        let modules = trace.processes()[process].modules();
+        let time = modules.time_of(key.address, key.generation);
+        let location = names.function(process, key.address, time);
+        let name = (location.module.clone(), location.name.clone());
+        let place = (process, key.address, time);
+        let sum = self.functions.entry(name);
+        let (sum, _) = sum.or_insert_with(|| (Stats::default(), place));
+        sum.merge(stats);
+    }
+
+    /// A row for each function.
+    fn rows(self, group: Option<Group>) -> Vec<Row> {
+        let rows = self.functions.into_iter();
+        let rows = rows.map(|((module, function), (stats, place))| Row {
+            short: short_name(&function),
+            function,
+            module,
+            group: group.clone(),
+            values: None,
+            from: None,
+            stats,
+            place: Some(place),
+        });
+        rows.collect()
+    }
 }
 
 /// The group whose rows the calls of a strand are counted in.

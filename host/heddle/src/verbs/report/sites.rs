@@ -63,6 +63,7 @@ pub fn read(trace: &Trace, by: By, filter: &FilterArgs, length: Length) -> anyho
                 Length::Full => from,
             },
             stats,
+            place: None,
         }
     });
     Ok(Rows {

@@ -6,7 +6,7 @@ mod life;
 
 use crate::calls_of;
 use crate::filter::FilterArgs;
-use crate::names::{NOT_KNOWN, Names, NamesArg};
+use crate::names::{Length, NOT_KNOWN, Names, NamesArg};
 use crate::notes;
 use crate::sched::{self, Split, State};
 use crate::screen::{self, FAINT, HEADING, Look, SUBJECT, WAITING};
@@ -120,6 +120,37 @@ fn tree(args: &Args) -> anyhow::Result<ExitCode> {
     }
     notes::unsure(&found.unresolved);
     Ok(ExitCode::SUCCESS)
+}
+
+/// What `--strand` prints of the strand with this number, without colours and at any width.
+///
+/// # Errors
+/// What reading the trace gives, and a strand that is not there.
+pub fn life_of(
+    trace: &Trace,
+    length: Length,
+    process: usize,
+    number: u64,
+) -> anyhow::Result<String> {
+    let named = || Names::new(trace).of_length(length);
+    let mut names = named();
+    let found = strand_list::read(trace, &mut names)?;
+    let is = |id: StrandId| (id.process(), id.number()) == (process, number);
+    let index = found.all.ids().position(is);
+    let index = index.with_context(|| format!("there is no strand {number}"))?;
+    let id = found.all.get(index).id;
+    let life = life::read(trace, named(), &found.all, &FilterArgs::default(), id)?;
+    let split = match sched::stretches(trace)?.is_some() {
+        true => sched::read(trace, named(), Some(id))?.one,
+        false => None,
+    };
+    let (mut out, look) = (Vec::new(), Look::default());
+    one(&mut out, &look, trace, &mut names, &found.all, index, &life)?;
+    if let Some(split) = &split {
+        processors(&mut out, &look, split)?;
+    }
+    print_items(&mut out, &look, &life.labels, &fold::fold(life.calls), 0)?;
+    Ok(String::from_utf8_lossy(&out).into_owned())
 }
 
 /// The columns before the strand, with the space behind each.

@@ -1,6 +1,6 @@
 //! `heddle view`: docs/view.md.
 
-mod take;
+pub mod take;
 
 use super::export::destination;
 use super::export::selection::Selection;

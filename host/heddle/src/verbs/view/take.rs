@@ -63,7 +63,8 @@ impl<'a> ToPage<'a> {
     }
 }
 
-fn head(trace: &Trace) -> Head {
+/// What is said of the whole trace.
+pub fn head(trace: &Trace) -> Head {
     let first = trace.processes().first();
     let command = first.map_or(&[][..], |process| process.command());
     let command: Vec<String> = command.iter().map(|word| printable(word)).collect();
@@ -101,7 +102,8 @@ fn processes(trace: &Trace) -> Vec<Process> {
     trace.processes().iter().map(process).collect()
 }
 
-fn kind(kind: Kind) -> StrandKind {
+/// The same kind, as the page has it.
+pub fn kind(kind: Kind) -> StrandKind {
     match kind {
         Kind::Thread => StrandKind::Thread,
         Kind::Fiber => StrandKind::Fiber,

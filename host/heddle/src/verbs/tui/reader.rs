@@ -1,0 +1,187 @@
+//! Reads the trace in the background, one view's part after the other.
+
+use super::kept::Kept;
+use super::{graph, report, strands};
+use crate::filter::FilterArgs;
+use crate::names::{Length, Names};
+use crate::verbs::export::selection::Selection;
+use crate::verbs::export::spill::Spill;
+use crate::verbs::export::tables::{self, Wanted};
+use crate::verbs::tree::life_of;
+use crate::verbs::view::take::{ToPage, head};
+use crate::{notes, paths, strand_list};
+use heddle_trace_file::{Process, Thread, Trace, bytes_read};
+use heddle_tui::{Life, LifeRow, Model, Part, Reading, StrandKey};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::mpsc::Sender;
+use std::sync::{Mutex, PoisonError};
+
+/// Reads a trace, and says what it finds.
+pub struct Reader {
+    told: Mutex<Sender<Part>>,
+    length: Length,
+    /// Bytes that had been read before this stage, and that the trace has.
+    begun: AtomicU64,
+    bytes: AtomicU64,
+    /// The views' parts are being read.
+    busy: AtomicBool,
+}
+
+/// Stages, by what views call them; the first is known as reading begins.
+const FUNCTIONS: &str = "functions";
+
+impl Reader {
+    /// Names are of this length.
+    pub fn new(told: Sender<Part>, length: Length) -> Self {
+        Reader {
+            told: Mutex::new(told),
+            length,
+            begun: AtomicU64::new(0),
+            bytes: AtomicU64::new(0),
+            busy: AtomicBool::new(false),
+        }
+    }
+
+    /// How far the stage is.
+    pub fn percent(&self) -> u8 {
+        let read = bytes_read().saturating_sub(self.begun.load(Relaxed));
+        match self.bytes.load(Relaxed) {
+            0 => 0,
+            // Some stages read the trace more than once.
+            bytes => ((read.saturating_sub(1) % bytes) * 100 / bytes) as u8,
+        }
+    }
+
+    /// What is known before anything is read.
+    pub fn begin(&self, trace: &Trace, model: &mut Model) {
+        self.count(trace);
+        self.busy.store(true, Relaxed);
+        model.head = head(trace);
+        model.pids = trace.processes().iter().map(Process::pid).collect();
+        model.reading = Some(Reading {
+            what: FUNCTIONS.to_owned(),
+            percent: 0,
+        });
+    }
+
+    /// Counts from here on what is read of this trace.
+    fn count(&self, trace: &Trace) {
+        let threads = trace.processes().iter().flat_map(Process::threads);
+        self.bytes.store(threads.map(Thread::bytes).sum(), Relaxed);
+        self.begun.store(bytes_read(), Relaxed);
+    }
+
+    fn tell(&self, part: Part) {
+        let told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        // Who looks at the trace may have left.
+        let _ = told.send(part);
+    }
+
+    fn stage(&self, what: &'static str) {
+        self.begun.store(bytes_read(), Relaxed);
+        self.tell(Part::Reading(what));
+    }
+
+    /// Reads everything, and keeps it.
+    pub fn read(&self, trace: &Trace, kept: Option<&Kept>) {
+        let mut model = Model::default();
+        self.begin(trace, &mut model);
+        let read = self.parts(trace, &mut model);
+        self.busy.store(false, Relaxed);
+        if let Err(error) = read {
+            return self.tell(Part::Failed(format!("{error:#}")));
+        }
+        let running = trace.processes().iter().any(Process::running);
+        // What still grows is not kept.
+        if let Some(said) = kept
+            .filter(|_| !running)
+            .and_then(|kept| kept.write(&model))
+        {
+            self.tell(Part::Note(said));
+        }
+        self.tell(Part::Done);
+    }
+
+    fn parts(&self, trace: &Trace, model: &mut Model) -> anyhow::Result<()> {
+        let told = |functions| self.tell(Part::Functions(functions));
+        let (rows, mut functions) = report::read(trace, self.length, told)?;
+        self.tell(Part::Functions(functions.clone()));
+        notes::incomplete(trace, rows.loose, &rows.remarks);
+        notes::unresolved(&rows.unresolved);
+        self.stage("source lines");
+        let mut names = Names::new(trace).of_length(self.length);
+        report::places(&rows.rows, &mut functions, &mut names);
+        self.tell(Part::Functions(functions.clone()));
+        model.functions = Some(functions);
+
+        self.stage("strands");
+        let found = strand_list::read(trace, &mut names)?;
+        let mut all = strands::rows(&found.all, &mut names);
+        drop(found);
+        self.tell(Part::Strands(all.clone()));
+
+        self.stage("calls within one another");
+        let found = paths::read(trace, &mut names, &FilterArgs::default())?;
+        let calls = graph::rows(&found.strands);
+        drop(found);
+        self.tell(Part::Graph(calls.clone()));
+        model.graph = Some(calls);
+
+        self.stage("the timeline");
+        let wanted = Wanted {
+            selection: Selection::new(trace, &[]),
+            filter: None,
+            lives: true,
+        };
+        let spill = spill(trace.path())?;
+        let mut page = ToPage::new(trace);
+        tables::read(trace, &mut names, wanted, &spill, &mut page)?;
+        let data = page.finish();
+        strands::waiting(&mut all, &data);
+        self.tell(Part::Strands(all.clone()));
+        model.strands = Some(all);
+        self.tell(Part::Timeline(Box::new(data.clone())));
+        model.timeline = Some(data);
+        Ok(())
+    }
+
+    /// The life of a strand.
+    ///
+    /// # Errors
+    /// What reading the trace gives.
+    pub fn life(&self, trace: &Trace, key: StrandKey) -> anyhow::Result<Life> {
+        if !self.busy.load(Relaxed) {
+            self.count(trace);
+        }
+        let text = life_of(trace, self.length, key.process as usize, key.number)?;
+        let row = |line: &str| {
+            let text = line.trim_start();
+            let first = text.split(' ').find(|word| !word.starts_with('×'));
+            LifeRow {
+                indent: (line.len() - text.len()) as u16,
+                waits: matches!(first, Some("suspended" | "ready")),
+                text: text.to_owned(),
+            }
+        };
+        let rows = text.lines().map(row).collect();
+        Ok(Life {
+            key,
+            rows: Some(rows),
+            percent: 100,
+        })
+    }
+}
+
+/// Room for calls until they are summed up: beside the trace, or where temporary files are.
+fn spill(trace: &Path) -> anyhow::Result<Spill> {
+    let beside = if trace.is_dir() {
+        Some(trace)
+    } else {
+        trace.parent()
+    };
+    match beside.map(Spill::new) {
+        Some(Ok(spill)) => Ok(spill),
+        _ => Spill::new(&std::env::temp_dir()),
+    }
+}
