@@ -41,6 +41,10 @@ struct memory {
 /// Pages that this process has touched for the first time, or that the kernel had to bring back.
 [[nodiscard]] std::uint64_t page_faults_so_far();
 
+/// Tells a recorder where the measured stretch begins and ends (`heddle report --by time`).
+void mark_begin() noexcept;
+void mark_end() noexcept;
+
 /// The stretch of a model's run that is measured.
 ///
 /// The harness takes `total_ns` and the counters from before the model's function to after it:
@@ -50,6 +54,7 @@ struct memory {
 class region {
  public:
   void begin() {
+    mark_begin();
     begin_faults_ = page_faults_so_far();
     begin_cpu_ns_ = cpu_now_ns();
     begin_ns_ = now_ns();
@@ -58,6 +63,7 @@ class region {
     end_ns_ = now_ns();
     end_cpu_ns_ = cpu_now_ns();
     end_faults_ = page_faults_so_far();
+    mark_end();
   }
 
   /// Sets the number of kernel threads that the model used, the main one included; 1 unless it is
@@ -71,6 +77,7 @@ class region {
     const memory memory_before = memory::now();
     const energy energy_before = energy::now();
     const counters counted_before = counted_so_far();
+    mark_begin();
     const usage usage_before = usage::now();
     const std::uint64_t start_faults = page_faults_so_far();
     const std::uint64_t start_cpu = cpu_now_ns();
@@ -80,6 +87,7 @@ class region {
     const std::uint64_t stop_cpu = cpu_now_ns();
     const std::uint64_t stop_faults = page_faults_so_far();
     used_ = usage::now().since(usage_before);
+    mark_end();
     counted_ = counted_so_far();
     counted_ -= counted_before;
     energy_uj_ = energy::now().since(energy_before);

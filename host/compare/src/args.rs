@@ -1,8 +1,9 @@
 //! The command line of `heddle compare`.
 
+use crate::costs::Costs;
 use heddle_lab::experiment::{Experiment, Mode};
-use heddle_lab::run::{Options, Shard};
-use std::path::PathBuf;
+use heddle_lab::run::{Options, Shard, Tracing};
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Arguments of `heddle compare`.
@@ -55,6 +56,11 @@ pub struct Args {
     /// Take only the I-th of N parts of the cells; the seed, which all parts must share, says which
     #[arg(long, value_name = "I/N", requires = "seed", conflicts_with_all = ["save", "against"])]
     pub shard: Option<Shard>,
+
+    /// Record a sample of each cell after all others, in at most half as much time again, and show
+    /// where the time of its threads went
+    #[arg(long, conflicts_with_all = ["show", "ledger", "list", "merge"])]
+    pub trace: bool,
 
     /// Go on with an interrupted run, as it was begun
     #[arg(long)]
@@ -174,6 +180,7 @@ impl Args {
             // Short, because people type it again.
             seed: self.seed.unwrap_or_else(|| u64::from(fastrand::u32(..))),
             shard: self.shard,
+            trace: self.trace.then(|| tracing(&self.directory())),
             lab,
         }
     }
@@ -193,8 +200,33 @@ impl Args {
             (self.beside.is_some(), "--beside"),
             (self.seed.is_some(), "--seed"),
             (self.list, "--list"),
+            (self.trace, "--trace"),
         ];
         given.into_iter().find(|(is, _)| *is).map(|(_, name)| name)
+    }
+}
+
+/// How samples are recorded: by this command itself, and by what switches cost in the report that
+/// is there.
+fn tracing(report: &Path) -> Tracing {
+    /// The operation that is a switch and nothing else.
+    const SWITCH: &str = "yield";
+    let costs = Costs::read(report).ok().flatten().unwrap_or_default();
+    let models = ["thread", "goroutine"].into_iter();
+    let models = models.chain(["concurrent", "cooperative/asm", "cooperative/stackless"]);
+    let cost = |model: &str| Some((model.to_owned(), costs.of(model, SWITCH)?.value));
+    Tracing {
+        heddle: heddle(),
+        switch_ns: models.filter_map(cost).collect(),
+    }
+}
+
+/// The command with the verbs that record and report: this one, or its neighbour.
+fn heddle() -> PathBuf {
+    let own = std::env::current_exe().unwrap_or_else(|_| "heddle".into());
+    match own.file_name().is_some_and(|name| name == "heddle") {
+        true => own,
+        false => own.with_file_name("heddle"),
     }
 }
 

@@ -48,6 +48,7 @@ fn options(mode: Mode) -> Options {
         budget: Duration::from_secs(60),
         seed: 1,
         shard: None,
+        trace: None,
         lab: "/nonexistent/lab".into(),
     }
 }

@@ -5,7 +5,7 @@ use crate::experiment::Experiment;
 use crate::judge;
 use crate::run::{
     Cell, Earlier, Load, Options, Plan, Runner, SecondLook, Share, Watcher, busy_note, interrupt,
-    machine, now_ns, plan,
+    machine, now_ns, plan, trace,
 };
 use heddle_results::text::wait;
 use heddle_results::{ExperimentReport, Report, Status, Surroundings, Values};
@@ -66,6 +66,7 @@ pub fn compare(
             watcher,
         )?);
     }
+    notes.extend(trace(&mut runner, options, watcher)?);
     let busy = load.and_then(|before| Load::now()?.share_since(before));
     notes.extend(busy.map(busy_note));
     if interrupt::seen() {

@@ -15,6 +15,7 @@ mod surroundings;
 mod tally;
 mod telling;
 pub mod text;
+mod thread_time;
 
 pub use answer::*;
 pub use claim::*;
@@ -27,3 +28,4 @@ pub use statement::*;
 pub use surroundings::*;
 pub use tally::*;
 pub use telling::*;
+pub use thread_time::*;

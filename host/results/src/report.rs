@@ -309,4 +309,7 @@ pub struct Cell {
     pub columns: Vec<Option<f64>>,
     /// How the samples that were not good ended.
     pub failures: Vec<Status>,
+    /// Where the time went in the sample that was recorded (`--trace`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub traced: Option<crate::Traced>,
 }

@@ -75,7 +75,7 @@ pub use recipe::{FramePlace, FrameRegister, Recipe};
 pub use remarks::{Remarks, Uncertainty};
 pub use so_far::bytes_read;
 pub use stored::stored;
-pub use switches::{OffCpu, Refusal, Switch, SwitchKind, SwitchWriter, Switches};
+pub use switches::{Life, OffCpu, Refusal, Switch, SwitchKind, SwitchWriter, Switches};
 pub use thread::{Run, Thread};
 pub use trace::{Trace, Unrecordable, is_trace, marker};
 pub use units::{Addr, Nanos, Ticks};

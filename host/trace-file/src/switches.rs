@@ -189,10 +189,23 @@ impl OffCpu {
     }
 }
 
+/// From the first to the last that the kernel told of a thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Life {
+    /// The kernel's number of the thread.
+    pub tid: u32,
+    /// When it first came to a processor; of a thread that ran before, when it first left one.
+    pub from: Nanos,
+    /// When it ended; where it had not, when recording did.
+    pub to: Nanos,
+}
+
 /// When the threads of a trace were off their processors. Times are those of the trace.
 #[derive(Clone, Debug, Default)]
 pub struct Switches {
     threads: FxHashMap<u32, Vec<OffCpu>>,
+    /// All threads, those without a stretch off a processor among them; by when they began.
+    pub lives: Vec<Life>,
     /// Switches that the kernel had no room for.
     pub lost: u64,
     /// Ends of stretches without a beginning, and beginnings without an end.
@@ -201,6 +214,24 @@ pub struct Switches {
     pub refused: Option<Refusal>,
     /// All switches up to then are there; `None`: `heddle record` was killed, or still records.
     pub until: Option<Nanos>,
+}
+
+/// The lives of the threads that had one number after another.
+fn lives(tid: u32, all: &[(Nanos, SwitchKind)], until: Option<Nanos>, zero: Nanos) -> Vec<Life> {
+    let ends = |switch: &(Nanos, SwitchKind)| switch.1 == SwitchKind::Ended;
+    let each = all.split_inclusive(ends).filter_map(|own| {
+        let (first, last) = (own.first()?, own.last()?);
+        let to = match ends(last) {
+            true => last.0,
+            false => until.unwrap_or(last.0).max(last.0),
+        };
+        Some(Life {
+            tid,
+            from: first.0 - zero,
+            to: to - zero,
+        })
+    });
+    each.collect()
 }
 
 impl Switches {
@@ -239,7 +270,9 @@ impl Switches {
             all.sort_by_key(|&(time, _)| time);
             let stretches = switches.paired(&all, until, zero);
             switches.threads.insert(tid, stretches);
+            switches.lives.extend(lives(tid, &all, until, zero));
         }
+        switches.lives.sort_by_key(|life| (life.from, life.tid));
         Ok(switches)
     }
 

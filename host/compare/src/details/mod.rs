@@ -9,6 +9,7 @@ mod show;
 mod table;
 #[cfg(test)]
 mod tests;
+mod time;
 
 pub use markdown::{cell, markdown};
 pub use show::show;

@@ -1,6 +1,6 @@
 //! `--show`: one experiment of the last finished report.
 
-use super::{Wide, counters, ledger, line, section, table};
+use super::{Wide, counters, ledger, line, section, table, time};
 use anstyle::Style;
 use heddle_results::ExperimentReport;
 use std::fmt::Write;
@@ -42,6 +42,7 @@ pub fn show(experiment: &ExperimentReport, wide: Wide) -> String {
         wide,
     );
     table::print(&mut text, experiment, wide);
+    time::print(&mut text, experiment, wide);
     counters::print(&mut text, experiment, wide);
     ledger::of(&mut text, experiment, wide);
     let skipped = experiment.skipped.iter();

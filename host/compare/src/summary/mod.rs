@@ -7,6 +7,7 @@ mod rest;
 mod rows;
 #[cfg(test)]
 pub mod tests;
+pub mod time;
 mod why;
 
 use super::hints::Hints;
@@ -64,6 +65,12 @@ pub fn of(report: &Report, setting: &Setting) -> String {
     if !table.is_empty() {
         lines.push(Line::default());
         lines.extend(table);
+    }
+    let room = LINES.saturating_sub(lines.len() + below.len() + 1);
+    let times = time::lines(report, width, room);
+    if !times.is_empty() {
+        lines.push(Line::default());
+        lines.extend(times);
     }
     let room = LINES.saturating_sub(lines.len() + below.len() + 1);
     let sentences = sentences(report, width, room);

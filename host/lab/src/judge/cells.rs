@@ -72,6 +72,7 @@ impl<'a> Judged<'a> {
             to_base: to_base(),
             columns: experiment.columns.iter().map(column).collect(),
             failures: self.cell.failures(),
+            traced: self.cell.traced().cloned(),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::experiment::{BEFORE, Experiment, Mode};
-use crate::run::{Options, SecondLook, Shard};
+use crate::run::{Options, SecondLook, Shard, Tracing};
 use heddle_results::Machine;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -36,6 +36,9 @@ pub struct Record {
     /// Only this part of the cells.
     #[serde(default)]
     pub shard: Option<Shard>,
+    /// A sample of each cell is recorded, and how.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<Tracing>,
     /// Where Heddle's own lab programs are.
     pub lab: PathBuf,
     /// Where it began.
@@ -105,6 +108,7 @@ impl Record {
             budget_s: options.budget.as_secs_f64(),
             seed: options.seed,
             shard: options.shard,
+            trace: options.trace.clone(),
             lab: options.lab.clone(),
             machine: crate::run::machine(),
             started_ns: crate::run::now_ns(),
@@ -124,6 +128,7 @@ impl Record {
             budget: seconds(self.budget_s),
             seed: self.seed,
             shard: self.shard,
+            trace: self.trace.clone(),
             lab: self.lab.clone(),
         }
     }

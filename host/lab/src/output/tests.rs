@@ -16,6 +16,7 @@ fn record() -> Record {
         budget: Duration::from_secs(240),
         seed: 7,
         shard: None,
+        trace: None,
         lab: "/nowhere".into(),
     };
     Record::new(&[], &options, (None, true), vec![]).unwrap()
@@ -42,6 +43,7 @@ fn sample(number: u32) -> Sample {
         counters: BTreeMap::new(),
         process: ProcessUsage::default(),
         around: None,
+        traced: None,
         build: BTreeMap::new(),
         machine: Arc::new(Machine::default()),
     }

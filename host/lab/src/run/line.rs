@@ -76,6 +76,7 @@ pub fn read(finished: &Finished, model: &str, metric: &str) -> Outcome {
             with_stderr("stopped at the time limit".into()),
         ),
         (End::Interrupted, _) => failed(Status::Crashed, "interrupted".into()),
+        (End::TooLarge, _) => failed(Status::Crashed, "it wrote too much".into()),
         (End::Signal(signal), _) => failed(
             Status::Crashed,
             with_stderr(format!("killed by {}", signal_name(*signal))),

@@ -16,6 +16,7 @@ mod scratch;
 mod shard;
 pub mod strays;
 mod take;
+mod tracing;
 
 pub use earlier::{Checkpoint, Earlier, SecondLook};
 pub use load::{Load, note as busy_note};
@@ -24,6 +25,7 @@ pub use plan::{Cell, Plan, lab_files, plan};
 pub(crate) use plan::{all_cells, partly, without_part};
 pub use rounds::{Runner, Step, Watcher};
 pub use shard::{Shard, Share, check_shard};
+pub use tracing::{Tracing, trace};
 
 use crate::experiment::Mode;
 use crate::models::selects;
@@ -50,6 +52,8 @@ pub struct Options {
     pub seed: u64,
     /// Only this part of the cells.
     pub shard: Option<Shard>,
+    /// Record a sample of each cell after all others; unset: no.
+    pub trace: Option<Tracing>,
     /// Where Heddle's own lab programs are.
     pub lab: PathBuf,
 }

@@ -1,7 +1,7 @@
 use super::{Options, Share};
 use crate::command::{self, Fill};
-use crate::experiment::{Experiment, Program};
-use heddle_results::{Sample, SkippedModel, Status, Values};
+use crate::experiment::{Experiment, Mode, Program};
+use heddle_results::{Sample, SkippedModel, Status, Traced, Values};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::Duration;
@@ -116,6 +116,13 @@ impl Cell {
         said.unwrap_or(&self.model)
     }
 
+    /// What was recorded of it.
+    pub fn traced(&self) -> Option<&Traced> {
+        self.samples
+            .iter()
+            .find_map(|sample| sample.traced.as_ref())
+    }
+
     /// How the samples that were not good ended.
     pub fn failures(&self) -> Vec<Status> {
         self.samples
@@ -165,6 +172,23 @@ impl Cell {
             .take(1)
             .chain(needs)
             .find_map(|word| command::locate(&word).err())
+    }
+
+    /// The command of its smallest sample: the place in the sweep is its own, all else as in quick.
+    pub(super) fn reduced_command(
+        &self,
+        experiment: &Experiment,
+        program: &Program,
+        options: &Options,
+    ) -> Vec<String> {
+        let point = &self.point;
+        let params = params(experiment, program, Mode::Quick, point);
+        let filling = Fill {
+            params: &params,
+            sample: 0,
+            ..self.filling(experiment, options)
+        };
+        command::fill(program, &filling)
     }
 
     fn filling<'a>(&'a self, experiment: &'a Experiment, options: &'a Options) -> Fill<'a> {
@@ -218,25 +242,27 @@ fn cells<'a>(
     let mut points = experiment.points(options.mode);
     let mut place = 0..;
     points.retain(|_| place.next().is_some_and(|place| share.has(number, place)));
-    let params = |point: &Values| {
-        let mut params = experiment.extent(options.mode).params.clone();
-        params.extend(program.params(options.mode).clone());
-        params.extend(point.clone());
-        params
-    };
     program.models.iter().filter(wanted).flat_map(move |model| {
         let cell = |point: &Values| Cell {
             experiment: number,
             program: program_number,
             model: model.clone(),
             point: point.clone(),
-            params: params(point),
+            params: params(experiment, program, options.mode, point),
             samples: Vec::new(),
             spent: Duration::ZERO,
             cannot_run: None,
         };
         points.iter().map(cell).collect::<Vec<_>>()
     })
+}
+
+/// All parameters at a point.
+fn params(experiment: &Experiment, program: &Program, mode: Mode, point: &Values) -> Values {
+    let mut params = experiment.extent(mode).params.clone();
+    params.extend(program.params(mode).clone());
+    params.extend(point.clone());
+    params
 }
 
 /// Lays out every cell of a run, whether it can run here or not.

@@ -22,6 +22,9 @@ const STDERR_LIMIT: usize = 1 << 16;
 /// How long pipes are read after the end, if something that left the group still holds them.
 const DRAIN: Duration = Duration::from_millis(300);
 
+/// How often a directory is looked at that must not grow too large.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
 /// How a process ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum End {
@@ -33,6 +36,8 @@ pub enum End {
     TimedOut,
     /// Stopped because the user interrupted the comparison.
     Interrupted,
+    /// Stopped because a directory that it writes had grown too large.
+    TooLarge,
 }
 
 /// A finished process.
@@ -60,6 +65,20 @@ pub fn run(
     dir: &Path,
     variables: &[(&str, String)],
     limit: Duration,
+) -> std::io::Result<Finished> {
+    run_within(words, dir, variables, limit, None)
+}
+
+/// The same, stopped when the files in a directory have more bytes than that.
+///
+/// # Errors
+/// If it cannot be started or watched.
+pub fn run_within(
+    words: &[String],
+    dir: &Path,
+    variables: &[(&str, String)],
+    limit: Duration,
+    growing: Option<(&Path, u64)>,
 ) -> std::io::Result<Finished> {
     let (program, arguments) = words
         .split_first()
@@ -101,7 +120,7 @@ pub fn run(
             Keep::End,
         ),
     ];
-    let watched = watch(pid, &mut pipes, began, limit);
+    let watched = watch(pid, &mut pipes, began, limit, growing);
     let wall = began.elapsed();
     kill_group(pid);
     let (status, usage) = collect(pid)?;
@@ -148,6 +167,7 @@ fn watch(
     pipes: &mut [Pipe; 2],
     began: Instant,
     limit: Duration,
+    growing: Option<(&Path, u64)>,
 ) -> std::io::Result<Option<End>> {
     // SAFETY: plain system call; a non-negative result is a descriptor that is ours alone.
     let pidfd = unsafe {
@@ -166,10 +186,29 @@ fn watch(
         else {
             return Ok(Some(End::TimedOut));
         };
+        let left = match growing {
+            Some((directory, most)) if bytes_in(directory) > most => {
+                return Ok(Some(End::TooLarge));
+            }
+            Some(_) => left.min(LOOK_EVERY),
+            None => left,
+        };
         if poll(Some(&pidfd), pipes, left)? {
             return Ok(None);
         }
     }
+}
+
+/// Bytes of a directory's files on the disk, and of those in its folders.
+fn bytes_in(directory: &Path) -> u64 {
+    use std::os::unix::fs::MetadataExt;
+    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
+    let bytes = entries.map(|entry| match entry.metadata() {
+        Ok(data) if data.is_dir() => bytes_in(&entry.path()),
+        Ok(data) => data.blocks() * 512,
+        Err(_) => 0,
+    });
+    bytes.sum()
 }
 
 /// Reads what is left in the pipes after the process has gone.

@@ -62,8 +62,8 @@ pub(super) fn random(seed: u64, round: u32) -> fastrand::Rng {
 
 /// Takes the samples of a plan.
 pub struct Runner<'a> {
-    experiments: &'a [Experiment],
-    options: &'a Options,
+    pub(super) experiments: &'a [Experiment],
+    pub(super) options: &'a Options,
     machine: Arc<Machine>,
     /// The cells with what was taken.
     pub plan: Plan,
@@ -74,7 +74,7 @@ pub struct Runner<'a> {
     pub second_look: Option<SecondLook>,
     noted: Instant,
     done: u64,
-    scratch: Scratch,
+    pub(super) scratch: Scratch,
 }
 
 impl<'a> Runner<'a> {
@@ -216,6 +216,11 @@ impl<'a> Runner<'a> {
         if !agreement::compare(&mut self.plan.cells) {
             return Ok(());
         }
+        self.revise(watcher)
+    }
+
+    /// Has all samples written down anew.
+    pub(super) fn revise(&self, watcher: &mut dyn Watcher) -> Result<()> {
         let cells = self.plan.cells.iter();
         let mut samples: Vec<&Sample> = cells.flat_map(|cell| &cell.samples).collect();
         samples.sort_by_key(|sample| sample.order);

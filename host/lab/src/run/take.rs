@@ -70,6 +70,7 @@ pub(super) fn take(
         counters: BTreeMap::new(),
         process: ProcessUsage::default(),
         around: None,
+        traced: None,
         build: BTreeMap::new(),
         machine: Arc::clone(machine),
     };

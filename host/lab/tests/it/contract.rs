@@ -150,6 +150,7 @@ pub fn options(samples: Option<u32>) -> heddle_lab::run::Options {
         budget: std::time::Duration::from_secs(240),
         seed: 1,
         shard: None,
+        trace: None,
         lab: "/nowhere".into(),
     }
 }

@@ -99,6 +99,7 @@ mod tests {
             to_base: None,
             columns: vec![],
             failures: vec![],
+            traced: None,
         };
         let series = |model: &&dyn Fn(f64) -> f64| Series {
             model: "m".into(),

@@ -34,6 +34,7 @@ fn group(label: &str, at: Values, x: Option<f64>, front: &[&str], behind: &[(&st
             to_base: None,
             columns: vec![],
             failures: vec![],
+            traced: None,
         }],
     };
     let ahead = front.iter().map(|model| series(model, 100.0, 0.044));
@@ -247,6 +248,7 @@ pub fn report() -> Report {
             to_base: None,
             columns: vec![],
             failures: vec![Status::Hung; 2],
+            traced: None,
         }],
     }];
     third.answers = vec![Answer {

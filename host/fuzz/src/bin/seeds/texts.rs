@@ -69,6 +69,7 @@ pub fn results(corpus: &Corpus) {
             budget: Duration::from_secs(60),
             seed: 7,
             shard,
+            trace: None,
             lab: "/lab".into(),
         };
         let command = vec!["heddle".to_owned(), "compare".to_owned()];
@@ -123,6 +124,7 @@ fn taken(model: &str, n: u32, sample: u32, factor: u32) -> Sample {
         counters: values(&[("switches", 4.0)]),
         process: ProcessUsage::default(),
         around: None,
+        traced: None,
         build: [("compiler".to_owned(), "g++ 12".to_owned())].into(),
         machine: Arc::default(),
     }

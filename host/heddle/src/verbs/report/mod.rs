@@ -12,6 +12,7 @@ pub mod rows;
 mod sched;
 mod sites;
 mod table;
+mod time;
 
 use crate::filter::{FilterArgs, LeftOut, Pattern};
 use crate::names::{Length, NamesArg};
@@ -67,6 +68,9 @@ enum Rows {
     Lock,
     /// How long strands ran, were ready, and were blocked, and on what (heddle record --sched)
     Sched,
+    /// Where the time of all threads together went: work, locks, waiting for a processor, I/O
+    /// (heddle record --sched)
+    Time,
     /// Arguments and results, where they were recorded (heddle record --args)
     Args,
 }
@@ -97,6 +101,10 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         Rows::Sched if args.filter.is_empty() => {
             return sched::run(&trace, args.format, args.sort, args.limit, length);
         }
+        Rows::Time if args.filter.is_empty() => return time::run(&trace, args.format),
+        Rows::Time => bail!(
+            "--by time adds up all that threads did, and cannot leave out some: leave out the filters"
+        ),
         Rows::Sched => bail!(
             "--by sched adds up all that strands did, and cannot leave out some: leave out the filters"
         ),

@@ -64,6 +64,7 @@ pub fn cell(
         to_base: None,
         columns: vec![],
         failures: vec![],
+        traced: None,
     }
 }
 
@@ -267,6 +268,7 @@ pub fn small() -> Report {
         to_base: None,
         columns: vec![],
         failures: vec![],
+        traced: None,
     };
     let series = |model: &str, values| Series {
         model: model.into(),

@@ -398,6 +398,7 @@ pub fn rich() -> Report {
         )],
         busy: Some(0.23),
         around: None,
+        traced: None,
         experiments,
     }
 }

@@ -1,0 +1,86 @@
+//! WHERE TIME WENT: what the threads of the recorded samples did, a line a model.
+
+use crate::layout::{Line, cut, length};
+use anstyle::Style;
+use heddle_results::text::times;
+use heddle_results::{Cell, Report, Traced, percent, rows};
+
+/// Above the columns, in the order of the parts.
+const HEAD: [&str; 8] = [
+    "work", "locks", "cpu", "I/O", "switch", "alloc", "?", "traced",
+];
+/// Each column is as wide as this, the gap before it included.
+const WIDE: usize = 7;
+/// Room for a name.
+const NAME: usize = 22;
+
+/// The columns of a head, or of a line.
+pub fn columns(cells: impl IntoIterator<Item = String>) -> String {
+    let cells = cells.into_iter().map(|cell| format!("{cell:>WIDE$}"));
+    cells.collect()
+}
+
+/// `    93      0      2      0      1      –      4  1.02×`; what went wrong.
+pub fn line(traced: &Traced) -> String {
+    match traced.shares() {
+        None => {
+            let why = traced.failed.as_deref().unwrap_or("not known");
+            format!("   not recorded: {why}")
+        }
+        Some(shares) => {
+            let cost = traced.cost.map_or_else(|| "–".to_owned(), times);
+            let parts = shares.parts().map(percent);
+            columns(parts.into_iter().chain([cost]))
+        }
+    }
+}
+
+/// The head of the columns, behind a title.
+pub fn head(title: &str, wide: usize) -> String {
+    format!("{title:<wide$}{}", columns(HEAD.map(str::to_owned)))
+}
+
+/// The recorded cells of each row's place, at most `room` lines in all.
+pub fn lines(report: &Report, width: usize, room: usize) -> Vec<Line> {
+    let mut all: Vec<Line> = Vec::new();
+    let (bold, quiet) = (Style::new().bold(), Style::new().dimmed());
+    let name = NAME.min(width.saturating_sub(HEAD.len() * WIDE));
+    for row in rows(report) {
+        let Some(place) = row.place else {
+            continue;
+        };
+        let series = place.group.series.iter();
+        let cell = |cells: &'_ [Cell]| cells.iter().position(|cell| cell.x == place.winner.x);
+        let traced: Vec<(&str, &Traced)> = series
+            .filter_map(|one| {
+                let cell = &one.cells[cell(&one.cells)?];
+                Some((one.model.as_str(), cell.traced.as_ref()?))
+            })
+            .collect();
+        if traced.is_empty() {
+            continue;
+        }
+        all.push(Line::default().add(quiet, cut(&row.label, width)));
+        for (model, traced) in traced {
+            let model = cut(model, name.saturating_sub(2));
+            let text = format!("  {model:<wide$}", wide = name.saturating_sub(2));
+            all.push(Line::plain(text + &line(traced)));
+        }
+    }
+    if all.is_empty() || room < 3 {
+        return Vec::new();
+    }
+    let hidden = (all.len() + 1).saturating_sub(room);
+    if hidden > 0 {
+        all.truncate(room.saturating_sub(2));
+        let more = "… more on the page, or by --show; all in % of threads' time";
+        all.push(Line::default().add(quiet, cut(more, width)));
+    }
+    let title = if length("WHERE TIME WENT, %") < name {
+        "WHERE TIME WENT, %"
+    } else {
+        "TIME, %"
+    };
+    all.insert(0, Line::default().add(bold, head(title, name)));
+    all
+}
