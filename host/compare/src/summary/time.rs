@@ -9,14 +9,15 @@ use heddle_results::{Cell, Report, Traced, percent, rows};
 const HEAD: [&str; 8] = [
     "work", "locks", "cpu", "I/O", "switch", "alloc", "?", "traced",
 ];
-/// Each column is as wide as this, the gap before it included.
-const WIDE: usize = 7;
+/// How wide each column is, the gap before it included.
+const WIDE: [usize; 8] = [6, 6, 6, 6, 7, 6, 6, 8];
 /// Room for a name.
 const NAME: usize = 22;
 
 /// The columns of a head, or of a line.
 pub fn columns(cells: impl IntoIterator<Item = String>) -> String {
-    let cells = cells.into_iter().map(|cell| format!("{cell:>WIDE$}"));
+    let cells = cells.into_iter().zip(WIDE);
+    let cells = cells.map(|(cell, wide)| format!("{cell:>wide$}"));
     cells.collect()
 }
 
@@ -25,7 +26,7 @@ pub fn line(traced: &Traced) -> String {
     match traced.shares() {
         None => {
             let why = traced.failed.as_deref().unwrap_or("not known");
-            format!("   not recorded: {why}")
+            format!("  not recorded: {why}")
         }
         Some(shares) => {
             let cost = traced.cost.map_or_else(|| "–".to_owned(), times);
@@ -44,7 +45,7 @@ pub fn head(title: &str, wide: usize) -> String {
 pub fn lines(report: &Report, width: usize, room: usize) -> Vec<Line> {
     let mut all: Vec<Line> = Vec::new();
     let (bold, quiet) = (Style::new().bold(), Style::new().dimmed());
-    let name = NAME.min(width.saturating_sub(HEAD.len() * WIDE));
+    let name = NAME.min(width.saturating_sub(WIDE.iter().sum()));
     for row in rows(report) {
         let Some(place) = row.place else {
             continue;
@@ -83,4 +84,66 @@ pub fn lines(report: &Report, width: usize, room: usize) -> Vec<Line> {
     };
     all.insert(0, Line::default().add(bold, head(title, name)));
     all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::summary::tests::fixed;
+    use heddle_results::ThreadTime;
+
+    fn lines_of(width: usize, room: usize) -> Vec<String> {
+        let mut report = fixed::report();
+        let series = report.experiments.iter_mut().flat_map(|it| &mut it.groups);
+        let cells = series.flat_map(|group| &mut group.series);
+        let cells = cells.flat_map(|series| &mut series.cells);
+        for (number, cell) in cells.enumerate() {
+            cell.traced = Some(match number % 3 {
+                0 => Traced {
+                    failed: Some("it is statically linked, ".repeat(9)),
+                    ..Traced::default()
+                },
+                _ => Traced {
+                    time: Some(ThreadTime {
+                        running_ns: 28,
+                        locks_ns: 52,
+                        not_known_ns: 20,
+                        ..ThreadTime::default()
+                    }),
+                    switching_ns: Some(3.0),
+                    cost: Some(1.66),
+                    ..Traced::default()
+                },
+            });
+        }
+        let all = lines(&report, width, room);
+        let seen = all.iter().map(|line| line.render(width));
+        seen.map(|line| anstream::adapter::strip_str(&line).to_string())
+            .collect()
+    }
+
+    #[test]
+    fn each_model_has_a_line_of_at_most_the_width() {
+        for width in [60, 80, 120] {
+            for room in [0, 2, 3, 5, 40] {
+                let all = lines_of(width, room);
+                assert!(all.len() <= room, "{room}: {all:#?}");
+                assert!(all.iter().all(|line| length(line) <= width), "{all:#?}");
+            }
+        }
+        let all = lines_of(80, 40);
+        assert!(
+            all[0].contains("WHERE TIME WENT, %      work locks   cpu"),
+            "{all:#?}"
+        );
+        let row = "    25    52     0     0      3     –    20   1.66×";
+        assert!(all.iter().any(|line| line.ends_with(row)), "{all:#?}");
+        let failed = "not recorded: it is statically linked";
+        assert!(all.iter().any(|line| line.contains(failed)), "{all:#?}");
+    }
+
+    #[test]
+    fn nothing_is_said_where_nothing_was_recorded() {
+        assert!(lines(&fixed::report(), 80, 40).is_empty());
+    }
 }

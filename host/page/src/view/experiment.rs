@@ -5,6 +5,7 @@ use super::anchors::{Anchors, cell_anchor};
 use super::claim::Claim;
 use super::ledger::{Count, counts_of};
 use super::map::Map;
+use super::time::Time;
 use super::{Link, Model, winners};
 use crate::palette::Palette;
 use crate::plot::{NARROW, Plot, WIDE, failures, has_axis};
@@ -35,6 +36,10 @@ pub(super) struct Section {
     groups: Vec<Panel>,
     /// Rows of all tables.
     rows: usize,
+    /// What the parts of threads' time are called.
+    parts: Vec<&'static str>,
+    /// Samples were recorded.
+    timed: bool,
     /// Who did not run for the same reason, and the reason.
     skipped: Vec<(Vec<Model>, String)>,
     troubles: Vec<String>,
@@ -53,6 +58,8 @@ struct Panel {
     counters: Vec<String>,
     /// Rows of one place on the axis.
     places: Vec<Vec<Row>>,
+    /// Samples were recorded.
+    timed: bool,
 }
 
 #[derive(Serialize)]
@@ -71,6 +78,7 @@ struct Row {
     samples: usize,
     failures: String,
     counters: Vec<String>,
+    time: Option<Time>,
 }
 
 impl Section {
@@ -93,6 +101,8 @@ impl Section {
             link: link.clone(),
             id: experiment.id.clone(),
             rows: places.map(Vec::len).sum(),
+            parts: heddle_results::Shares::NAMES.to_vec(),
+            timed: groups.iter().any(|group| group.timed),
             workload: experiment.workload.clone(),
             question: experiment.question.clone(),
             source: experiment.source.clone(),
@@ -187,6 +197,7 @@ impl Panel {
                 vec![]
             },
             counters: counters.into_iter().map(text::words).collect(),
+            timed: places.iter().flatten().any(|row| row.time.is_some()),
             places,
         }
     }
@@ -269,6 +280,7 @@ impl Rows<'_> {
             samples: cell.values.len(),
             failures: failures(cell),
             counters: counters.iter().map(counter).collect(),
+            time: cell.traced.as_ref().map(Time::new),
         }
     }
 }

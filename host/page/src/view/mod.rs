@@ -14,6 +14,7 @@ mod kinds;
 mod ledger;
 mod machines;
 mod map;
+mod time;
 mod told;
 mod winners;
 mod words;
@@ -116,7 +117,7 @@ struct Chapter {
 }
 
 /// The templates and the files that they include.
-const FILES: [(&str, &str); 25] = [
+const FILES: [(&str, &str); 26] = [
     ("page.html", include_str!("../../templates/page.html")),
     ("macros.html", include_str!("../../templates/macros.html")),
     ("shapes.html", include_str!("../../templates/shapes.html")),
@@ -144,6 +145,7 @@ const FILES: [(&str, &str); 25] = [
         include_str!("../../templates/experiment.html"),
     ),
     ("numbers.html", include_str!("../../templates/numbers.html")),
+    ("times.html", include_str!("../../templates/times.html")),
     (
         "environment.html",
         include_str!("../../templates/environment.html"),

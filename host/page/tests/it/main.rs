@@ -11,3 +11,4 @@ mod common;
 mod first_screen;
 mod machines;
 mod page;
+mod times;

@@ -4,7 +4,7 @@ use super::{assert_fits, seen, setting};
 use crate::summary::Setting;
 use heddle_results::{
     Answer, Cell, ClaimReport, Estimate, ExperimentReport, Group, Kind, Lead, Limits, Metric,
-    Report, Series, SkippedModel, Status, Value, Values, Verdict, Winner,
+    Report, Series, SkippedModel, Status, ThreadTime, Traced, Value, Values, Verdict, Winner,
 };
 use proptest::collection::vec;
 use proptest::option;
@@ -56,6 +56,27 @@ fn status() -> impl Strategy<Value = Status> {
 }
 
 prop_compose! {
+    fn traced()(
+        failed in option::of(word()),
+        times in option::of(any::<[u32; 6]>()),
+        (allocation, switching, cost) in
+            (option::of(any::<u32>()), option::of(number()), option::of(number())),
+        cost_by in word(),
+        missing in vec(word(), 0..3),
+    ) -> Traced {
+        let time = times.map(|[running, processor, locks, io, not_known, kernel_switches]| {
+            ThreadTime {
+                running_ns: running.into(), processor_ns: processor.into(),
+                locks_ns: locks.into(), io_ns: io.into(), not_known_ns: not_known.into(),
+                kernel_switches: kernel_switches.into(), missing: missing.clone(),
+                allocation_ns: allocation.map(u64::from), ..ThreadTime::default()
+            }
+        });
+        Traced { command: vec![], failed, time, switching_ns: switching, cost, cost_by }
+    }
+}
+
+prop_compose! {
     fn cell()(
         x in option::of(0..3_u8),
         point in values(),
@@ -63,11 +84,12 @@ prop_compose! {
         median in option::of(estimate()),
         counters in proptest::collection::btree_map(word(), number(), 0..3),
         failures in vec(status(), 0..3),
+        traced in option::of(traced()),
     ) -> Cell {
         Cell {
             x: x.map(f64::from), point, values, median, counters, fixed: Values::new(),
             to_base: None, columns: vec![],
-            failures,
+            failures, traced,
         }
     }
 }

@@ -294,3 +294,102 @@ fn markdown(out: &mut dyn Write, time: &ThreadTime, shares: Option<Shares>) -> i
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use heddle_trace_file::write::TraceWriter;
+    use heddle_trace_file::{Switch, SwitchKind};
+
+    const MUTEX: u32 = 1;
+    const THREAD: u32 = 8;
+
+    fn switch(time: u64, tid: u32, kind: SwitchKind) -> Switch {
+        Switch {
+            time: Nanos(time),
+            pid: 42,
+            tid,
+            cpu: 0,
+            kind,
+        }
+    }
+
+    /// A thread that waits for a mutex, reads, is preempted, and is blocked on what nobody has
+    /// seen; one of which the recorder has seen nothing; and one that waits for the end of others.
+    fn trace(marks: bool) -> (tempfile::TempDir, Trace) {
+        use SwitchKind::{Blocks, Ended, Preempted, Runs};
+        let directory = tempfile::tempdir().unwrap();
+        let writer = TraceWriter::create(directory.path()).unwrap();
+        let mut process = writer.process(42, 1, "/bin/app").unwrap();
+        let mut main = process.thread(42, "app");
+        main.mark(0, 0, "here");
+        if marks {
+            main.mark(1, 0, "heddle: measured from here");
+            main.mark(100, 0, "heddle: measured from here");
+        }
+        main.wait(105, (THREAD, 0x1000, 0), 0x2000, (0, 0));
+        main.wait_ended(900, 0, 0);
+        if marks {
+            main.mark(910, 0, "heddle: measured to here");
+            main.mark(1000, 0, "heddle: measured to here");
+        }
+        main.finish().unwrap();
+        let mut worker = process.thread(43, "app");
+        worker.wait(205, (MUTEX, 0x1000, 0), 0x2000, (0, 0));
+        worker.wait_ended(305, 0, 0);
+        worker.long_call(450, 395, "read 3 pipe:[5]");
+        worker.finish().unwrap();
+        process.finish().unwrap();
+        let all = [
+            switch(110, 42, Blocks),
+            switch(890, 42, Runs),
+            switch(200, 43, Runs),
+            switch(210, 43, Blocks),
+            switch(300, 43, Runs),
+            switch(400, 43, Blocks),
+            switch(440, 43, Runs),
+            switch(500, 43, Preempted),
+            switch(570, 43, Runs),
+            switch(600, 43, Blocks),
+            switch(620, 43, Runs),
+            switch(700, 43, Ended),
+            switch(700, 44, Runs),
+            switch(710, 44, Blocks),
+            switch(715, 44, Runs),
+            switch(720, 44, Ended),
+        ];
+        writer.switches(&all, Some(1000)).unwrap();
+        let trace = Trace::open(directory.path()).unwrap();
+        (directory, trace)
+    }
+
+    #[test]
+    fn each_stretch_is_in_the_part_of_what_its_thread_was_in() {
+        let (_directory, trace) = trace(true);
+        let time = read(&trace).unwrap();
+        assert!(time.measured);
+        assert_eq!(time.locks_ns, 90);
+        assert_eq!(time.io_ns, 40);
+        assert_eq!(time.processor_ns, 70);
+        // Of the second thread 20, of the third 5.
+        assert_eq!(time.not_known_ns, 25);
+        assert_eq!(time.joining_ns, 780);
+        // From the last mark that begins to the first that ends: 810 of the main thread.
+        assert_eq!(
+            time.running_ns,
+            (810 - 780) + (500 - 90 - 40 - 70 - 20) + (20 - 5)
+        );
+        assert_eq!((time.threads, time.kernel_switches), (3, 6));
+        let sum = time.running_ns + time.locks_ns + time.io_ns + time.processor_ns;
+        assert_eq!(time.total_ns, sum + time.not_known_ns);
+        assert!(time.missing.is_empty(), "{:?}", time.missing);
+    }
+
+    #[test]
+    fn without_marks_the_whole_run_is_looked_at() {
+        let (_directory, trace) = trace(false);
+        let time = read(&trace).unwrap();
+        assert!(!time.measured);
+        assert_eq!(time.running_ns, (1000 - 780) + 280 + 15);
+    }
+}

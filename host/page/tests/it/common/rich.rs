@@ -398,7 +398,6 @@ pub fn rich() -> Report {
         )],
         busy: Some(0.23),
         around: None,
-        traced: None,
         experiments,
     }
 }
