@@ -27,7 +27,8 @@ pub struct Tracing {
 const LONGEST: Duration = Duration::from_secs(20);
 /// Bytes of a trace beyond which recording is given up.
 const LARGEST: u64 = 512 << 20;
-/// The metric that every program of the lab has beside those of its own.
+/// Metrics that programs of the lab have beside those of their own.
+const PROCESSOR_TIME: &str = "cpu_ns";
 const WALL: &str = "wall_ns";
 /// The counter of hand-overs that a model's own code makes.
 const STRAND_SWITCHES: &str = "strand_switches";
@@ -176,7 +177,7 @@ impl One<'_> {
         let after = self.sample(plain, None)?;
         (traced.cost, traced.cost_by) = self.cost(&before, &recorded, &after);
         let time = self.time(tracing, trace)?;
-        traced.switching_ns = switching(tracing, &self.cell.model, &time, &recorded);
+        traced.switching_ns = switching(tracing, &self.cell.model, &time, strands(&recorded));
         traced.time = Some(time);
         Ok(())
     }
@@ -216,6 +217,10 @@ impl One<'_> {
         growing: Option<&Path>,
     ) -> std::result::Result<(Finished, line::Outcome), Ended> {
         let finished = self.run(words, growing)?;
+        // The recorder's own failures, which `heddle record` says on standard error.
+        if growing.is_some() && matches!(finished.end, End::Exit(125..=127)) {
+            return Err(Ended::Failed(line::reason(&finished)));
+        }
         let outcome = line::read(&finished, &self.cell.model, &self.experiment.metric.name);
         match outcome.status {
             Status::Ok => Ok((finished, outcome)),
@@ -225,11 +230,12 @@ impl One<'_> {
         }
     }
 
-    /// How many times as long as the mean of the runs without the recorder, and by which metric.
+    /// How many times as long as the mean of the runs without the recorder, and by which metric:
+    /// processor time where there is one, because other programs change it least.
     fn cost(&self, before: &Sampled, recorded: &Sampled, after: &Sampled) -> (Option<f64>, String) {
         let metric = &self.experiment.metric;
         let own = (metric.unit == "ns").then_some(metric.name.as_str());
-        for name in own.into_iter().chain([WALL]) {
+        for name in [PROCESSOR_TIME].into_iter().chain(own).chain([WALL]) {
             let value = |sampled: &Sampled| sampled.1.metrics.get(name).copied();
             if let (Some(before), Some(with), Some(after)) =
                 (value(before), value(recorded), value(after))
@@ -265,20 +271,60 @@ impl One<'_> {
 
 type Sampled = (Finished, line::Outcome);
 
+/// How many hand-overs the program has counted.
+fn strands(recorded: &Sampled) -> Option<f64> {
+    recorded.1.counters.get(STRAND_SWITCHES).copied()
+}
+
 /// What switches cost: those of the kernel, and those of the model's own code; none where the cost
-/// of one that was made is not known.
-fn switching(tracing: &Tracing, model: &str, time: &ThreadTime, recorded: &Sampled) -> Option<f64> {
+/// of one that was made is not known, or how many were.
+fn switching(
+    tracing: &Tracing,
+    model: &str,
+    time: &ThreadTime,
+    strands: Option<f64>,
+) -> Option<f64> {
     let cost = |model: &str| tracing.switch_ns.get(model).copied();
-    let kernel = time.kernel_switches as f64;
-    let strands = recorded.1.counters.get(STRAND_SWITCHES).copied();
-    // Threads count hand-overs that the kernel makes.
-    let strands = match model.split('/').next() {
-        Some("thread" | "process" | "serial") => 0.0,
-        _ => strands?,
-    };
     let of = |count: f64, model: &str| match count > 0.0 {
         true => Some(count * cost(model)?),
         false => Some(0.0),
     };
-    Some(of(kernel, "thread")? + of(strands, model)?)
+    let strands = match model.split('/').next() {
+        // Hand-overs that threads count are the kernel's switches.
+        Some("thread" | "process" | "serial") => 0.0,
+        _ => strands?,
+    };
+    Some(of(time.kernel_switches as f64, "thread")? + of(strands, model)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_switches_cost_is_said_where_all_that_were_made_have_a_known_cost() {
+        let costs = [("thread", 1000.0), ("cooperative/asm", 10.0)];
+        let tracing = Tracing {
+            heddle: "heddle".into(),
+            switch_ns: costs.map(|(model, ns)| (model.to_owned(), ns)).into(),
+        };
+        let of = |kernel_switches, model, strands| {
+            let time = ThreadTime {
+                kernel_switches,
+                ..ThreadTime::default()
+            };
+            switching(&tracing, model, &time, strands)
+        };
+        assert_eq!(of(3, "thread", Some(99.0)), Some(3000.0));
+        assert_eq!(of(3, "cooperative/asm", Some(5.0)), Some(3050.0));
+        assert_eq!(of(0, "stackless", Some(0.0)), Some(0.0));
+        assert_eq!(of(0, "stackless", Some(1.0)), None);
+        assert_eq!(of(0, "cooperative/asm", None), None);
+        let none = Tracing::default();
+        let time = ThreadTime {
+            kernel_switches: 1,
+            ..ThreadTime::default()
+        };
+        assert_eq!(switching(&none, "thread", &time, None), None);
+    }
 }
