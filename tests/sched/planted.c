@@ -88,8 +88,8 @@ int main(int argc, char** argv) {
     for (int t = 0; t < model->threads; ++t) pthread_join(threads[t], NULL);
     const long long end = now(CLOCK_MONOTONIC);
     heddle_mark("heddle: measured to here");
-    printf("{\"model\":\"%s\",\"oracle\":{\"ok\":true},\"metrics\":{\"wall_ns\":%lld}}\n", model->name,
-           end - begin);
+    printf("{\"model\":\"%s\",\"oracle\":{\"ok\":true},\"metrics\":{\"wall_ns\":%lld}}\n",
+           model->name, end - begin);
     return 0;
   }
   fprintf(stderr, "error: expected --model=MODEL\n");
