@@ -374,10 +374,11 @@ mod tests {
         // Of the second thread 20, of the third 5.
         assert_eq!(time.not_known_ns, 25);
         assert_eq!(time.joining_ns, 780);
-        // From the last mark that begins to the first that ends: 810 of the main thread.
+        // From the last mark that begins to the first that ends: 810 of the main thread, and 600
+        // of the second, which the recorder has seen before the kernel told of it.
         assert_eq!(
             time.running_ns,
-            (810 - 780) + (500 - 90 - 40 - 70 - 20) + (20 - 5)
+            (810 - 780) + (600 - 90 - 40 - 70 - 20) + (20 - 5)
         );
         assert_eq!((time.threads, time.kernel_switches), (3, 6));
         let sum = time.running_ns + time.locks_ns + time.io_ns + time.processor_ns;
@@ -390,6 +391,6 @@ mod tests {
         let (_directory, trace) = trace(false);
         let time = read(&trace).unwrap();
         assert!(!time.measured);
-        assert_eq!(time.running_ns, (1000 - 780) + 280 + 15);
+        assert_eq!(time.running_ns, (1000 - 780) + (700 - 220) + (20 - 5));
     }
 }
