@@ -128,7 +128,7 @@ pub struct Sample {
     /// What the machine was like meanwhile.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub around: Option<Around>,
-    /// Of a cell's first sample: the one that was recorded beside it (`--trace`).
+    /// The recorded run of the cell (`--trace`), which stands on its first sample alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub traced: Option<crate::Traced>,
     /// Compiler and flags, as printed by the program.

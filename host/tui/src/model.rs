@@ -46,7 +46,7 @@ pub struct Reading {
 /// A function's calls.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Function {
-    /// As people read it.
+    /// The readable name, of the length that was asked for.
     pub name: String,
     /// File name of its module.
     pub module: String,
@@ -56,7 +56,7 @@ pub struct Function {
     pub total: u64,
     /// See [`Function::total`].
     pub own: u64,
-    /// Of calls that returned; `None` while there is none.
+    /// The shortest call that returned; `None` while there is none.
     pub min: Option<u64>,
     /// See [`Function::min`].
     pub avg: Option<u64>,

@@ -209,7 +209,7 @@ impl State {
             let all: u64 = (graph.rows.iter().filter(|row| row.depth == 0))
                 .fold(0, |sum, row| sum.saturating_add(row.total));
             let depths: Vec<u32> = graph.rows.iter().map(|row| row.depth).collect();
-            // What takes a twentieth of all time is open.
+            // A row that takes a twentieth of all time begins open.
             self.graph = Tree::new(&depths, |row| graph.rows[row].total >= all / 20);
         }
         if let Some(strands) = &model.strands

@@ -102,7 +102,7 @@ mod tests {
         assert_eq!(fit("abcd", 0), "");
         assert_eq!(fit_end("abcd", 3), "…cd");
         assert_eq!(fill("ab", 4), "ab  ");
-        // What is two columns wide is not cut in half.
+        // A character that is two columns wide is not cut in half.
         assert_eq!(fit("日本語", 4), "日…");
         assert_eq!(fill("日本語", 4), "日… ");
         assert_eq!(width(&fit("日本語", 5)), 5);

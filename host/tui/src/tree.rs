@@ -18,7 +18,7 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// Of these depths; `open` says of an index whether the row begins open.
+    /// A tree of rows of these depths; `open` says whether the row of an index begins open.
     pub fn new(depths: &[u32], open: impl Fn(usize) -> bool) -> Self {
         let mut tree = Tree {
             open: (0..depths.len())

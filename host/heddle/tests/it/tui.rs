@@ -254,7 +254,7 @@ fn the_views_are_shown_and_the_terminal_is_left_as_it_was() {
     let (directory, _program) = abc();
     let mut session = Session::new(directory.path(), &[], (80, 24), "true");
     let text = session.see("4 calls of 4 functions on 1 strand");
-    // As `heddle report` has it: C took most.
+    // Functions are in the order of `heddle report`: C took most.
     let first = text.lines().nth(2).unwrap();
     assert!(
         first.contains("7.000 s") && first.ends_with("C()"),
@@ -376,7 +376,7 @@ fn the_editor_opens_at_the_function_and_the_screen_is_whole_behind_it() {
         std::thread::sleep(Duration::from_millis(20));
     }
     let words = fs::read_to_string(&edited).unwrap();
-    // What has the second longest self time: B, in line 2.
+    // The function with the second longest self time is B, in line 2.
     assert!(words.starts_with("--wait +2 "), "{words}");
     assert!(words.ends_with("abc.cpp\n"), "{words}");
     let settings = fs::read_to_string(directory.path().join("settings")).unwrap();

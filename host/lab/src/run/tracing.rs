@@ -276,8 +276,8 @@ fn strands(recorded: &Sampled) -> Option<f64> {
     recorded.1.counters.get(STRAND_SWITCHES).copied()
 }
 
-/// What switches cost: those of the kernel, and those of the model's own code; none where the cost
-/// of one that was made is not known, or how many were.
+/// The estimated cost of all switches, the kernel's and those of the model's own code. None where
+/// the number of some kind of switch is not known, or where some were made whose cost is not.
 fn switching(
     tracing: &Tracing,
     model: &str,

@@ -19,7 +19,7 @@ pub struct Time {
 #[derive(Serialize)]
 struct Part {
     number: usize,
-    /// Of a bar that is 100 wide: where it begins, and how wide it is.
+    /// Where the part begins, and how wide it is, in a bar that is 100 wide.
     from: String,
     wide: String,
     percent: String,

@@ -67,7 +67,7 @@ pub fn wait(why: heddle_view::Why) -> (char, Look) {
 pub const RUNS: Look = look(Modifier::empty(), Some(GREEN));
 
 impl Look {
-    /// As the terminal takes it.
+    /// The style that ratatui draws with.
     pub fn style(self, color: bool) -> Style {
         let mut style = Style::new().add_modifier(self.modifier);
         if color {
@@ -76,7 +76,7 @@ impl Look {
         style
     }
 
-    /// Of the selected row.
+    /// The same look for the selected row.
     pub fn selected(self) -> Self {
         Look {
             modifier: self.modifier.union(Modifier::REVERSED),

@@ -62,7 +62,7 @@ impl Picture<'_> {
         screen.row(0, 1, self.left, rows, BOLD);
         let columns = self.columns as u16;
         let mut x = 0;
-        // As many times as there is room for.
+        // The axis has as many times as there is room for.
         let step = 16.min(columns);
         while x + step <= columns {
             let (at, _) = self.timeline.column(usize::from(x), self.columns);

@@ -56,7 +56,7 @@ impl Timeline {
             .filter(|((strand, _), _)| strand.kind == StrandKind::Thread)
             .map(|(_, index)| index)
             .collect();
-        // Of few, all can be seen at once.
+        // A tree of few rows can be seen whole at once.
         if threads.len() <= 2 {
             timeline.open.extend(threads.into_iter().map(What::Strand));
         }

@@ -371,7 +371,7 @@ mod tests {
         assert_eq!(time.locks_ns, 90);
         assert_eq!(time.io_ns, 40);
         assert_eq!(time.processor_ns, 70);
-        // Of the second thread 20, of the third 5.
+        // The second thread has 20 of it, the third 5.
         assert_eq!(time.not_known_ns, 25);
         assert_eq!(time.joining_ns, 780);
         // From the last mark that begins to the first that ends: 810 of the main thread, and 600

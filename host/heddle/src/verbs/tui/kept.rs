@@ -18,7 +18,7 @@ pub struct Kept {
 const NAME: &str = "tui-index";
 
 impl Kept {
-    /// Of this trace, whose names are of this length.
+    /// The index of this trace, with names of this length.
     pub fn new(trace: &Path, length: Length) -> anyhow::Result<Self> {
         let path = match trace.is_dir() {
             true => trace.join(NAME),

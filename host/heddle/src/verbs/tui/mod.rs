@@ -74,7 +74,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
                 if trace.get().is_none() {
                     let opened = Arc::new(args.trace.open()?);
                     progress::end();
-                    // Whoever was first has it.
+                    // Two lives may open the trace at once: the first one stays.
                     let _ = trace.set(opened);
                 }
                 let opened = trace.get().context("the trace cannot be opened")?;
@@ -97,7 +97,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         editor: editor(),
     })
     .context("the terminal cannot be used")?;
-    // Whoever still reads has nobody to tell.
+    // A thread that still reads ends with the process.
     Ok(ExitCode::SUCCESS)
 }
 

@@ -74,7 +74,7 @@ impl Reader {
 
     fn tell(&self, part: Part) {
         let told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-        // Who looks at the trace may have left.
+        // The user may have left: then nobody receives it.
         let _ = told.send(part);
     }
 
@@ -93,7 +93,7 @@ impl Reader {
             return self.tell(Part::Failed(format!("{error:#}")));
         }
         let running = trace.processes().iter().any(Process::running);
-        // What still grows is not kept.
+        // No index is kept of a trace that still grows.
         if let Some(said) = kept
             .filter(|_| !running)
             .and_then(|kept| kept.write(&model))
