@@ -159,6 +159,7 @@ void scheduler::finish_rare(strand_block& strand) {
     // It has caught the exception that unwinds it and returned. From here it unwinds to its end.
     detail::throw_forced_unwind();
   }
+  strand.coroutine = nullptr;  // which has destroyed itself
   if (strand.cancelled || strand.rare != nullptr) strand.extra().id = all_.id(strand);
   all_.remove(strand);
   detail::strand_extra* const rare = strand.rare;
@@ -286,6 +287,8 @@ void scheduler::cancel(strand_block& strand) {
   if (strand.status == strand_status::unstarted) {
     ready_.remove(strand);
     strand.cancelled = true;
+    strand.status = strand_status::finished;
+    strand.ask(block_call::clear);  // of a task that was made before it was spawned
     finish(strand);
   } else if (strand.is_waiting() && !strand.shielded) {
     give_up(strand, wake_reason::cancelled);

@@ -13,6 +13,7 @@ namespace heddle::coop::detail {
 
 strand_extra& strand_block::make_extra() {
   rare = new (frame_pool::allocate(sizeof(strand_extra))) strand_extra;
+  if (call < block_call::run) call = block_call::run;
   return *rare;
 }
 
@@ -56,6 +57,10 @@ void fail_by(strand_block& strand, std::exception_ptr error) {
   } else {
     strand.extra().error = std::move(error);
   }
+}
+
+void fail_by_taken(strand_block& strand, std::exception_ptr& error) {
+  fail_by(strand, std::move(error));
 }
 
 std::string ended_name(const strand_block& strand) {

@@ -31,7 +31,7 @@ void strand_registry::make_room() {
     ++count;
   });
   entries_ = std::move(entries);
-  used_ = count;
+  drop_back_to(count);
   capacity_ = capacity;
 }
 

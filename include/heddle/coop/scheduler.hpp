@@ -304,16 +304,16 @@ class scheduler {
 
 inline void scheduler::finish(detail::strand_block& strand) {
   strand.status = detail::strand_status::finished;
-  if (strand.rare != nullptr || strand.references != 1) [[unlikely]] {
+  if (strand.references != 1) [[unlikely]] {
     finish_rare(strand);
-    return;
-  }
-  all_.remove(strand);
-  if (strand.call >= detail::block_call::nothing_left) [[likely]] {
-    detail::frame_pool::recycle(&strand,
-                                static_cast<std::size_t>(strand.call) -
-                                    static_cast<std::size_t>(detail::block_call::nothing_left));
+  } else if (strand.call < detail::block_call::run) [[likely]] {
+    all_.remove(strand);
+    detail::frame_pool::recycle(&strand, static_cast<std::size_t>(strand.call));
+  } else if (strand.rare != nullptr) {
+    finish_rare(strand);
   } else {
+    strand.coroutine = nullptr;
+    all_.remove(strand);
     strand.ask(detail::block_call::dispose);
   }
 }

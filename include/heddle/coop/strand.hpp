@@ -34,8 +34,6 @@ namespace detail {
 void run_guarded(strand_block& strand, void (*code)(strand_block&));
 /// Whether it is `cancelled`.
 [[nodiscard]] bool is_cancellation(const std::exception_ptr& error) noexcept;
-/// The strand has ended by `error`: as run_guarded(), without another throw.
-void fail_by(strand_block& strand, std::exception_ptr error);
 /// Throws what the strand ended with, if it ended with an exception, which is seen then.
 void rethrow_error(strand_block& strand);
 /// Somebody who waited for the strand's end has been told of one error, this one or another.
@@ -169,29 +167,26 @@ struct block_with : Base {
 
   template <class Init>
   block_with(Init&& init, strand_kind its_kind)
-      : Base(&act<&Self::run>, its_kind), body(std::forward<Init>(init)) {}
+      : Base(&act<&Self::run>, its_kind), body(std::forward<Init>(init)) {
+#if !defined(HEDDLE_ASAN)
+    if constexpr (std::is_trivially_destructible_v<F> &&
+                  std::is_trivially_destructible_v<decltype(this->value)> &&
+                  frame_pool::class_of(sizeof(Self)) < frame_pool::classes) {
+      static_assert(frame_pool::classes <= static_cast<std::size_t>(block_call::run));
+      this->call = static_cast<block_call>(frame_pool::class_of(sizeof(Self)));
+    }
+#endif
+  }
 
   /// A block's `resume`; `Run` is what `block_call::run` means.
   template <void (Self::*Run)()>
   static void act(frame_header* header) {
     Self& self = static_cast<Self&>(static_cast<strand_block&>(*header));
-    if (self.call == block_call::run) [[likely]] {
+    if (self.call <= block_call::run) [[likely]] {
       (self.*Run)();
     } else {
       end(self);
     }
-  }
-
-  /// The body has run: if there is nothing to destroy, the block can be freed without a call.
-  void note_nothing_left() noexcept {
-#if !defined(HEDDLE_ASAN)
-    if constexpr (std::is_trivially_destructible_v<F> &&
-                  std::is_trivially_destructible_v<decltype(this->value)> &&
-                  frame_pool::class_of(sizeof(Self)) < frame_pool::classes) {
-      this->call = static_cast<block_call>(static_cast<std::size_t>(block_call::nothing_left) +
-                                           frame_pool::class_of(sizeof(Self)));
-    }
-#endif
   }
 
  private:
@@ -217,7 +212,6 @@ struct fiber_block final : block_with<fiber_block<F>, result_block<strand_result
       : block_with<fiber_block, result_block<strand_result<F>>, F>(std::forward<Init>(init),
                                                                    strand_kind::fiber) {}
   void run() {
-    this->note_nothing_left();  // before it runs, so that the call is the last thing here
     run_guarded(*this, [](strand_block& strand) {
       auto& self = static_cast<fiber_block&>(strand);
       self.store(self.body.get());
@@ -294,13 +288,12 @@ struct task_block final : block_with<task_block<T, F>, task_result<T>, F> {
   // The scheduler catches an exception that making the coroutine throws.
   void run() {
     this->adopt(this->body.get()());
-    this->resume = &task_block::template act<&task_block::finish>;
+    if constexpr (!std::is_void_v<T>) {
+      this->resume = &task_block::template act<&task_block::finish>;
+    }
     this->frame().resume();
   }
-  void finish() {
-    this->note_nothing_left();
-    this->take_result();
-  }
+  void finish() { this->take_result(); }
 };
 
 /// The block of a task that exists already: the first turn is its coroutine's.
@@ -311,10 +304,7 @@ struct task_block<T, no_body> final : block_with<task_block<T, no_body>, task_re
     this->adopt(std::move(given));
     this->resume_at = this->coroutine;
   }
-  void run() {
-    this->note_nothing_left();
-    this->take_result();
-  }
+  void run() { this->take_result(); }
 };
 
 template <class T>

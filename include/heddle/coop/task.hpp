@@ -22,6 +22,11 @@ namespace detail {
 /// Ends the program with a message: what is awaited has been awaited before, or is `empty`, because
 /// the task was moved from.
 [[noreturn]] void awaited_in_vain(bool empty) noexcept;
+/// The strand has ended by `error`: as run_guarded(), without another throw.
+void fail_by(strand_block& strand, std::exception_ptr error);
+/// The same, by what it takes out of `error`: without an object on the stack of the caller, whose
+/// plain way would have to make room for it.
+void fail_by_taken(strand_block& strand, std::exception_ptr& error);
 
 // The part of a task's promise that does not depend on the task's result.
 class task_promise_base : public pooled_frame {
@@ -40,9 +45,8 @@ class task_promise_base : public pooled_frame {
 
   std::suspend_always initial_suspend() const noexcept { return {}; }
   final_awaiter final_suspend() const noexcept {
-    if ((continuation_ & told) == 0) return {false};
-    auto* const owner = reinterpret_cast<frame_header*>(continuation_ - told);
-    owner->resume(owner);
+    if (!is_told()) return {false};
+    told_at_end().resume(&told_at_end());
     return {true};
   }
 
@@ -54,9 +58,17 @@ class task_promise_base : public pooled_frame {
     continuation_ = reinterpret_cast<std::uintptr_t>(continuation.address());
   }
   /// At its end the coroutine calls `owner.resume(&owner)`, which takes the result, and is gone:
-  /// that costs less than to resume the owner, which would have to come back to destroy it.
-  void tell(frame_header& owner) noexcept {
+  /// that costs less than to resume the owner, which would have to come back to destroy it. Without
+  /// a result it ends the strand itself.
+  void tell(strand_block& owner) noexcept {
     continuation_ = reinterpret_cast<std::uintptr_t>(&owner) + told;
+  }
+
+ protected:
+  /// Otherwise a coroutine goes on.
+  [[nodiscard]] bool is_told() const noexcept { return (continuation_ & told) != 0; }
+  [[nodiscard]] strand_block& told_at_end() const noexcept {
+    return *reinterpret_cast<strand_block*>(continuation_ - told);
   }
 
  private:
@@ -112,6 +124,14 @@ template <>
 class task_promise<void> : public task_promise_base {
  public:
   task<void> get_return_object() noexcept;
+  final_awaiter final_suspend() noexcept {
+    if (!is_told()) return {false};
+    told_at_end().status = strand_status::finished;
+    if (error_) [[unlikely]] {
+      fail_by_taken(told_at_end(), error_);
+    }
+    return {true};
+  }
   void return_void() const noexcept {}
   void unhandled_exception() noexcept { error_ = std::current_exception(); }
   [[nodiscard]] bool failed() const noexcept { return error_ != nullptr; }

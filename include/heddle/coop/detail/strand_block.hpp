@@ -60,15 +60,14 @@ struct poll_function {
   void* predicate;
 };
 
-/// The operation that a call of a block's `resume` asks for. The end of a task calls it too, as
-/// `run`.
+/// The operation that a call of a block's `resume` asks for. The end of a task that has a result
+/// calls it too, as `run`.
 enum class block_call : std::uint8_t {
-  run,      // a fiber: its body. A task: makes and starts its coroutine, or takes its result
-  clear,    // destroys what the body holds, and a coroutine with what lives in it
-  dispose,  // clears, and frees the block
-  // Not asked for: what `call` says of a strand whose body has run and whose block has nothing to
-  // destroy, so that it is freed without a call. The frame_pool's size class is added to it.
-  nothing_left,
+  // Below `run`: the same, and says that the block has nothing to destroy when the strand has run
+  // to its end, so that it is freed without a call. The number is the frame_pool's size class.
+  run = 64,  // a fiber: its body. A task: makes and starts its coroutine, or takes its result
+  clear,     // destroys what the body holds, and a coroutine with what lives in it
+  dispose,   // clears, and frees the block
 };
 
 /// State that only some strands need: allocated at its first use, and freed with the block.
@@ -157,7 +156,7 @@ struct strand_block : frame_header {  //  0: 8 bytes, what to call: see block_ca
   }
 
  private:
-  strand_extra& make_extra();
+  strand_extra& make_extra();  // which is something to destroy
 };
 static_assert(sizeof(void*) != 8 || sizeof(strand_block) == 64);
 

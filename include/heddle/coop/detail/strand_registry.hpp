@@ -27,19 +27,19 @@ class strand_registry {
       make_room();
     }
     strand.place = used_;
-    entries_[used_] = {&strand, ++spawned_};
     ++used_;
+    entries_[used_ - 1] = {&strand, before_ + used_};
     ++alive_;
   }
 
   void remove(const strand_block& strand) noexcept {
     entries_[strand.place].strand = nullptr;
-    if (--alive_ == 0) used_ = 0;
+    if (--alive_ == 0) drop_back_to(0);
   }
 
   /// Not if there is none.
   [[nodiscard]] strand_block& youngest() noexcept {
-    while (entries_[used_ - 1].strand == nullptr) --used_;
+    while (entries_[used_ - 1].strand == nullptr) drop_back_to(used_ - 1);
     return *entries_[used_ - 1].strand;
   }
   [[nodiscard]] std::uint64_t id(const strand_block& strand) const noexcept {
@@ -59,12 +59,16 @@ class strand_registry {
 
  private:
   void make_room();
+  void drop_back_to(std::uint32_t used) noexcept {
+    before_ += used_ - used;
+    used_ = used;
+  }
 
   std::unique_ptr<entry[]> entries_;
   std::uint32_t used_ = 0;
   std::uint32_t capacity_ = 0;
   std::uint32_t alive_ = 0;
-  std::uint64_t spawned_ = 0;
+  std::uint64_t before_ = 0;  // the next strand's number is this, the entries in use, and 1
 };
 
 }  // namespace heddle::coop::detail
