@@ -117,8 +117,11 @@ std::string named(const strand_block& strand) {
   return text;
 }
 
-void check_holder(const char* kind, const std::string& name, std::uint64_t holder) noexcept {
-  if (current_strand == nullptr && holder != nobody) return;
+bool check_holder(const char* kind, const std::string& name, std::uint64_t holder) noexcept {
+  if (current_strand == nullptr) {
+    if (being_destroyed != nullptr) return holder == scheduler_access::id(*being_destroyed);
+    if (holder != nobody) return true;
+  }
   std::string text = current_strand != nullptr ? named(*current_strand) : "code outside of strands";
   text.append(" unlocks ").append(kind);
   text += name.empty() ? " (unnamed)" : " \"" + name + '"';

@@ -182,6 +182,32 @@ TEST_CASE(KIND "a monitor with conditions is a bounded buffer") {
   });
 }
 
+TEST_CASE(KIND "the scheduler may be destroyed while a strand with a guard waits for a condition") {
+  for (const bool waits_first : {false, true}) {
+    heddle::coop::mutex m("m");
+    condition changed("changed");
+    semaphore never(0, "never");
+    {
+      scheduler s;
+      const auto waits = BODY(&) {
+        const auto guard = WAIT(m.scoped_lock());
+        WAIT(changed.wait(m));
+      };
+      const auto holds = BODY(&) {
+        WAIT(yield());
+        const auto guard = WAIT(m.scoped_lock());
+        WAIT(never.P());
+      };
+      if (waits_first) s.spawn(waits);
+      s.spawn(holds);
+      if (!waits_first) s.spawn(waits);
+      CHECK_THROWS_AS(s.run(), deadlock);
+      CHECK(m.locked());
+    }
+    CHECK_FALSE(m.locked());
+  }
+}
+
 TEST_CASE(KIND "a condition's wait has the mutex again after a timeout and a cancellation") {
   under_policies(sync_seeds, [](const scheduler_options& options) {
     scheduler s(options);

@@ -50,9 +50,11 @@ void require_same_group(const strand_block& strand, const char* what) noexcept;
 /// Who holds a lock, by the number of its strand: no strand has one of these.
 inline constexpr std::uint64_t nobody = 0;
 inline constexpr std::uint64_t outside = UINT64_MAX;  // code that runs outside of strands
-/// Ends the program with a message unless the one that unlocks it may: code outside of strands,
-/// such as what a scheduler destroys, may unlock what is locked.
-void check_holder(const char* kind, const std::string& name, std::uint64_t holder) noexcept;
+/// Ends the program with a message unless the one that unlocks it may: code outside of strands may
+/// unlock what is locked. Returns whether it is to be unlocked: not by a strand that is destroyed
+/// while it does not have the lock, as it waits for a condition.
+[[nodiscard]] bool check_holder(const char* kind, const std::string& name,
+                                std::uint64_t holder) noexcept;
 /// Ends the program with a message: the running strand is about to wait for a lock that it holds.
 [[noreturn]] void relocked(const char* kind, const std::string& name) noexcept;
 /// A lock goes while `holder` holds it, or, if that is nobody, while some read. Ends the program

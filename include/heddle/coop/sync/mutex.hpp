@@ -66,7 +66,7 @@ class mutex {
   /// program with the names of both. Never waits, and does not switch.
   void unlock() {
     if (holder_ != scheduler_access::running_number()) [[unlikely]] {
-      detail::check_holder("mutex", name_, holder_);
+      if (!detail::check_holder("mutex", name_, holder_)) return;
     }
     if (!waiters_.empty()) {
       holder_ = scheduler_access::id(*waiters_.first()->who);

@@ -79,7 +79,7 @@ class rw_lock {
   /// the names of both. Does not switch.
   void unlock() {
     if (writer_ != scheduler_access::running_number()) [[unlikely]] {
-      detail::check_holder("reader-writer lock", name_, writer_);
+      if (!detail::check_holder("reader-writer lock", name_, writer_)) return;
     }
     writer_ = detail::nobody;
     admit();
@@ -87,7 +87,9 @@ class rw_lock {
   /// By a reader; ends the program with a message if nobody reads. Does not switch.
   void unlock_shared() {
     if (readers_ == 0) [[unlikely]] {
-      detail::check_holder("the readers' side of reader-writer lock", name_, detail::nobody);
+      if (!detail::check_holder("the readers' side of reader-writer lock", name_, detail::nobody)) {
+        return;
+      }
     }
     --readers_;
     admit();
