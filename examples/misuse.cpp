@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "heddle/coop/await.hpp"
+#include "heddle/coop/offload.hpp"
 #include "heddle/coop/scheduler.hpp"
 #include "heddle/coop/sync/channel.hpp"
 #include "heddle/coop/sync/mutex.hpp"
@@ -97,15 +98,22 @@ void blocks() {
   s.run();
 }
 
+// A call on a thread of a pool is in no strand, and cannot wait.
+void waits_in_a_call() {
+  scheduler s;
+  s.spawn([] { await(offload([] { await(sleep_for(1s)); })); }, "caller");
+  s.run();
+}
+
 void spawns_from_a_thread() {
   scheduler s;
   std::thread([&] { s.run(); }).join();
 }
 
 const std::map<std::string, std::function<void()>> mistakes = {
-    {"deadlock", deadlocks},          {"open-channel", waits_for_more}, {"failure", fails_alone},
-    {"overflow", overflows},          {"awaited-twice", awaits_twice},  {"blocking", blocks},
-    {"thread", spawns_from_a_thread},
+    {"deadlock", deadlocks},      {"open-channel", waits_for_more}, {"failure", fails_alone},
+    {"overflow", overflows},      {"awaited-twice", awaits_twice},  {"blocking", blocks},
+    {"offload", waits_in_a_call}, {"thread", spawns_from_a_thread},
 };
 
 }  // namespace

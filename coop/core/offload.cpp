@@ -105,7 +105,9 @@ struct thread_pool::state {
       --queued;
       job.reached = stage::runs;
       held.unlock();
+      detail::offloaded_by = job.number;
       job.error = detail::caught(job.call, &job);
+      detail::offloaded_by = 0;
       held.lock();
       job.reached = stage::over;
       if (job.is_waited_for) {
@@ -162,6 +164,7 @@ offload_wait::~offload_wait() {
 void offload_wait::park(strand_block& self) {
   job_.wait = this;
   job_.owner = self.owner;
+  job_.number = scheduler_access::id(self);
   pool_.state_->add(job_);
   is_under_way_ = true;
   scheduler_access::expect_post(*self.owner);

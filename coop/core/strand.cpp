@@ -205,6 +205,14 @@ void wait_by_wrong_kind(const strand_block* self, strand_kind wanted) noexcept {
         "it";
     fatal(text.c_str());
   }
+  if (self == nullptr && offloaded_by != 0) {
+    const std::string text =
+        "a function given to offload() by strand " + std::to_string(offloaded_by) +
+        " waits, but it runs on a thread of a pool, in no strand: let it return, and the strand "
+        "waits then; or hand over what there is by scheduler::post() or a parallel::semaphore's "
+        "V()";
+    fatal(text.c_str());
+  }
   if (self == nullptr) {
     fatal(
         "waiting outside of a strand: only what scheduler::spawn() started can wait, while run() "

@@ -105,6 +105,12 @@ TEST_CASE("a wait of a strand that is destroyed with its scheduler is told with 
   CHECK(returns.says("3 returned\n"));
 }
 
+TEST_CASE("a wait in an offloaded function is told with the true cause") {
+  ends_with("wait-in-offload",
+            "a function given to offload() by strand 2 waits, but it runs on a thread of a pool, "
+            "in no strand: let it return, and the strand waits then");
+}
+
 TEST_CASE("a task that another library's awaitable has suspended is named as the cause") {
   ends_with("foreign-awaitable",
             "deadlock: nothing can run any more, but 1 strand has not ended\n"

@@ -11,6 +11,7 @@
 
 #include "heddle/coop/await.hpp"
 #include "heddle/coop/hybrid.hpp"
+#include "heddle/coop/offload.hpp"
 #include "heddle/coop/parallel/groups.hpp"
 #include "heddle/coop/parallel/mutex.hpp"
 #include "heddle/coop/scheduler.hpp"
@@ -276,6 +277,13 @@ void swallow_and_return() {
   std::printf("%d returned\n", after);
 }
 
+void wait_in_offload() {
+  scheduler s;
+  s.spawn([] {});
+  s.spawn([] { await(offload([] { await(yield()); })); });
+  s.run();
+}
+
 void foreign_awaitable() {
   scheduler s;
   s.spawn([]() -> task<> { co_await std::suspend_always{}; }, "foreign");
@@ -370,6 +378,7 @@ const std::map<std::string, void (*)()> misuses = {
     {"swallow", &swallow},
     {"wait-in-destructor", &wait_in_destructor},
     {"swallow-and-return", &swallow_and_return},
+    {"wait-in-offload", &wait_in_offload},
     {"foreign-awaitable", &foreign_awaitable},
     {"spawn-from-thread", &spawn_from_thread},
     {"cancel-from-thread", &cancel_from_thread},

@@ -28,6 +28,7 @@ struct offload_job : message {
   void (*free)(offload_job& job) noexcept;
   offload_wait* wait = nullptr;  // of the strand, on whose thread this is used; null: it is gone
   scheduler* owner = nullptr;
+  std::uint64_t number = 0;  // of the strand
   std::exception_ptr error;
   // Under the pool's lock:
   offload_job* following = nullptr;  // in the queue

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <coroutine>
+#include <cstdint>
 #include <new>
 #include <utility>
 
@@ -25,6 +26,9 @@ HEDDLE_THREAD_LOCAL inline constinit thread_local scheduler* current_scheduler =
 
 // A strand that its scheduler is destroying; for messages.
 inline constinit thread_local strand_block* being_destroyed = nullptr;
+// On a thread of a pool, during a call by offload(): the number of the strand that waits for it, 0
+// otherwise; for messages.
+inline constinit thread_local std::uint64_t offloaded_by = 0;
 
 // The same two, for code that a fiber runs before and after a switch, from which it may come back
 // on another thread: all code in headers, that is.
