@@ -27,10 +27,9 @@ using namespace std::chrono_literals;
 
 // Two locks, taken in two orders.
 void deadlocks() {
-  // Before the scheduler, whose destructor destroys the strands that hold them.
+  scheduler s;
   mutex left("left fork");
   mutex right("right fork");
-  scheduler s;
   const auto eat = [](mutex& one, mutex& other) -> task<> {
     const auto first = co_await one.scoped_lock();
     co_await yield();

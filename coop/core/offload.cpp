@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/signals_blocked.hpp"
+#include "heddle/coop/detail/strands_left.hpp"
 #include "heddle/coop/ext/scheduler_access.hpp"
 #include "heddle/coop/in_scope.hpp"
 
@@ -127,6 +128,7 @@ thread_pool::thread_pool(unsigned most_threads) {
 }
 
 thread_pool::~thread_pool() {
+  detail::end_strands_left();
   {
     const std::lock_guard held(state_->lock);
     state_->closing = true;

@@ -36,15 +36,23 @@ scheduler::scheduler(scheduler_options options)
 
 scheduler::~scheduler() {
   if (in_run_) detail::fatal("a scheduler is destroyed by one of its strands");
+  left_.forget();
   close_door();
-  // Destructors of strands may wake others; none of them runs again, and none may wait. A strand of
-  // another scheduler, which this one lives in, may afterwards.
+  destroy_strands();
+  while (!unseen_.empty()) forget_unseen(*unseen_.back());
+  door_.deliver(nullptr);  // what the strands have posted
+  if (reactor_ != nullptr) reactor_->scheduler_gone();
+}
+
+// Their destructors may wake others; none of them runs again, and none may wait. A strand of
+// another scheduler, which this one lives in, may afterwards.
+void scheduler::destroy_strands() noexcept {
+  deliver_posts();  // grants that are under way to strands that are to be destroyed
   strand_block* const around = std::exchange(current_strand, nullptr);
   while (all_.size() != 0) destroy_strand(all_.youngest());
-  while (!unseen_.empty()) forget_unseen(*unseen_.back());
   current_strand = around;
-  door_.deliver(nullptr);  // what these have posted
-  if (reactor_ != nullptr) reactor_->scheduler_gone();
+  named_ = nullptr;
+  handed_ = nullptr;
 }
 
 void scheduler::run() {
@@ -55,6 +63,14 @@ void scheduler::run() {
   if (group_ != nullptr) {
     detail::fatal("scheduler::run() is called for one of several groups; use groups::run()");
   }
+  struct notes_those_left {
+    scheduler& its;
+    ~notes_those_left() {
+      if (its.alive() != 0) its.left_.note();
+    }
+  };
+  left_.forget();
+  const notes_those_left at_end{*this};
   run_strands();
   if (!unhandled_ && alive() != 0) {
     throw deadlock("deadlock: nothing can run any more, but " + std::to_string(alive()) +

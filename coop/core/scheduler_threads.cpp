@@ -83,7 +83,6 @@ void scheduler::close_door() noexcept {
     const std::lock_guard held(line->lock);
     line->to = nullptr;
   }
-  deliver_posts();  // grants that are under way to strands that are to be destroyed
 }
 
 stop_handle scheduler::stopper_of(const detail::strand_block& strand) {

@@ -60,7 +60,7 @@ barrier::barrier(groups& among, const std::vector<std::size_t>& strands, std::st
   state_.store(taking_part_, std::memory_order_relaxed);
 }
 
-barrier::~barrier() = default;
+barrier::~barrier() { coop::detail::end_strands_left(); }
 
 barrier::cell& barrier::own_cell() {
   const group* const here = group::current();

@@ -62,6 +62,8 @@ void group::close() noexcept {
   scheduler_.reset();
 }
 
+void group::destroy_strands() noexcept { scheduler_access::destroy_strands(*scheduler_); }
+
 std::exception_ptr group::run() { return scheduler_access::run(*scheduler_); }
 
 bool group::receive() noexcept {

@@ -56,7 +56,10 @@ team::team(const groups_options& options) : outside_posts_(options.outside_posts
   }
 }
 
-team::~team() { quit(); }
+team::~team() {
+  left_.forget();
+  quit();
+}
 
 void team::start(member& which, const scheduler_options& options) {
   which.asked = command::run;  // which is: to be ready
@@ -78,8 +81,13 @@ void team::serve(member& which, scheduler_options options) {
     commanded_.notify_all();
     commanded_.wait(lock, [&] { return which.asked != command::none; });
     if (which.asked == command::quit) break;
+    const bool runs = which.asked == command::run;
     lock.unlock();
-    run_group(which);
+    if (runs) {
+      run_group(which);
+    } else {
+      which.self.destroy_strands();
+    }
     lock.lock();
   }
   which.self.close();
@@ -116,7 +124,16 @@ void team::quit() noexcept {
   members_.clear();
 }
 
+// In the order of quit().
+void team::destroy_strands() noexcept {
+  for (std::size_t i = members_.size(); i-- > 0;) {
+    ask(*members_[i], command::destroy_strands);
+    wait_for(*members_[i]);
+  }
+}
+
 void team::run() {
+  left_.forget();
   active_.store(size(), std::memory_order_relaxed);
   over_.store(false, std::memory_order_relaxed);
   for (const auto& each : members_) ask(*each, command::run);
@@ -128,6 +145,7 @@ void team::run() {
     each->failed = nullptr;
     left += each->self.scheduler().alive();
   }
+  if (left != 0) left_.note();
   if (failed) std::rethrow_exception(failed);
   if (left != 0) {
     throw deadlock("deadlock: nothing can run any more, but " + std::to_string(left) +

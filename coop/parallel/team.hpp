@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "heddle/coop/detail/strands_left.hpp"
 #include "heddle/coop/parallel/groups.hpp"
 
 namespace heddle::coop::parallel::detail {
@@ -45,7 +46,7 @@ class team {
   void note_alive(group& which) noexcept;
 
  private:
-  enum class command : std::uint8_t { none, run, quit };
+  enum class command : std::uint8_t { none, run, destroy_strands, quit };
 
   struct member {
     group self;
@@ -64,6 +65,7 @@ class team {
   void wait_for(const member& which);
   void run_group(member& which) noexcept;
   void end_run() noexcept;
+  void destroy_strands() noexcept;
   void quit() noexcept;
   [[nodiscard]] std::size_t alive() noexcept;
 
@@ -76,6 +78,9 @@ class team {
   std::mutex mutex_;                   // of commands
   std::condition_variable commanded_;  // or done
   std::vector<std::unique_ptr<member>> members_;
+  // By runs of the thread that has made the groups.
+  coop::detail::strands_left left_{
+      [](void* self) noexcept { static_cast<team*>(self)->destroy_strands(); }, this};
 };
 
 }  // namespace heddle::coop::parallel::detail

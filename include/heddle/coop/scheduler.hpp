@@ -24,6 +24,7 @@
 #include "heddle/coop/detail/spawn_message.hpp"
 #include "heddle/coop/detail/strand_block.hpp"
 #include "heddle/coop/detail/strand_registry.hpp"
+#include "heddle/coop/detail/strands_left.hpp"
 #include "heddle/coop/detail/timer_queue.hpp"
 #include "heddle/coop/ext/reactor.hpp"
 #include "heddle/coop/stop_handle.hpp"
@@ -155,7 +156,9 @@ class scheduler {
 
   /// Runs until every strand has ended. May be called again after more were spawned; not from a
   /// strand. Throws `deadlock`; the exception of a strand that nobody has joined;
-  /// std::system_error if there is no room for a stack.
+  /// std::system_error if there is no room for a stack. Strands that it leaves go on in the next
+  /// call. They are destroyed before, as by the destructor, when something that they may use goes
+  /// on this thread: a lock, a semaphore, a channel and the like.
   void run();
 
   /// The time on its clock.
@@ -250,6 +253,7 @@ class scheduler {
   inline void finish(detail::strand_block& strand);
   void finish_rare(detail::strand_block& strand);
   void destroy_strand(detail::strand_block& strand) noexcept;
+  void destroy_strands() noexcept;
   void make_ready(detail::strand_block& strand) {
     strand.status = detail::strand_status::ready;
     ready_.push(strand);
@@ -300,6 +304,8 @@ class scheduler {
   bool is_told_of_spawns_ = false;  // by note_spawned(): a recorder, or strands in contexts
   detail::watch* watch_ = nullptr;  // of a watchdog
   detail::scheduler_list_entry listed_{*this};
+  detail::strands_left left_{
+      [](void* self) noexcept { static_cast<scheduler*>(self)->destroy_strands(); }, this};
 };
 
 inline void scheduler::finish(detail::strand_block& strand) {

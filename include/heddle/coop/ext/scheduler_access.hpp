@@ -224,6 +224,8 @@ class scheduler_access {
     its.run_strands();
     return its.take_unhandled();
   }
+  /// Destroys those that have not ended, as the scheduler's destructor does. While it does not run.
+  static void destroy_strands(scheduler& its) noexcept { its.destroy_strands(); }
   /// Whether no strand but the running one is ready, and none waits in the reactor.
   [[nodiscard]] static bool is_idle(const scheduler& its) noexcept {
     return its.ready_.empty() &&

@@ -10,6 +10,7 @@
 
 #include "heddle/coop/await.hpp"
 #include "heddle/coop/detail/ring.hpp"
+#include "heddle/coop/detail/strands_left.hpp"
 #include "heddle/coop/ext/remote_wait.hpp"
 
 namespace heddle::coop::parallel {
@@ -82,6 +83,7 @@ class channel {
   /// `name` is for the report of a deadlock.
   explicit channel(std::size_t capacity, std::string name = {})
       : capacity_(capacity), name_(std::move(name)) {}
+  ~channel() { coop::detail::end_strands_left(); }
   channel(const channel&) = delete;
   channel& operator=(const channel&) = delete;
 

@@ -147,6 +147,8 @@ class group final : private coop::detail::scheduler_group {
   /// On its thread, before all else and after all else.
   void open(const scheduler_options& options);
   void close() noexcept;
+  /// On its thread, while it does not run.
+  void destroy_strands() noexcept;
   /// Runs its strands until none can ever run again; returns the exception of a strand to which no
   /// handle refers, if any.
   std::exception_ptr run();

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "heddle/coop/await.hpp"
+#include "heddle/coop/detail/strands_left.hpp"
 #include "heddle/coop/ext/remote_wait.hpp"
 #include "heddle/coop/sync/held_lock.hpp"
 
@@ -40,7 +41,10 @@ class mutex {
   /// `name` is for the report of a deadlock.
   explicit mutex(std::string name = {}) : name_(std::move(name)) {}
   /// It may go as soon as it can be locked: the unlock() calls need not have returned.
-  ~mutex() { lock_.lock(); }
+  ~mutex() {
+    coop::detail::end_strands_left();
+    lock_.lock();
+  }
   mutex(const mutex&) = delete;
   mutex& operator=(const mutex&) = delete;
 

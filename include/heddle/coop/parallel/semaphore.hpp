@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "heddle/coop/await.hpp"
+#include "heddle/coop/detail/strands_left.hpp"
 #include "heddle/coop/ext/remote_wait.hpp"
 #include "heddle/coop/sync/held_permit.hpp"
 
@@ -49,7 +50,10 @@ class semaphore {
   explicit semaphore(std::uint64_t permits, std::string name = {})
       : given_(permits * one), name_(std::move(name)) {}
   /// It may go as soon as every permit given was taken: the V calls need not have returned.
-  ~semaphore() { lock_.lock(); }
+  ~semaphore() {
+    coop::detail::end_strands_left();
+    lock_.lock();
+  }
   semaphore(const semaphore&) = delete;
   semaphore& operator=(const semaphore&) = delete;
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "heddle/coop/await.hpp"
+#include "heddle/coop/detail/strands_left.hpp"
 #include "heddle/coop/ext/remote_wait.hpp"
 
 namespace heddle::coop::parallel {
@@ -107,6 +108,7 @@ class watched : private detail::watched_base {
   /// `name` is for the report of a deadlock.
   explicit watched(T value = {}, std::string name = {})
       : watched_base(std::move(name)), value_(value) {}
+  ~watched() { coop::detail::end_strands_left(); }
   watched(const watched&) = delete;
 
   [[nodiscard]] T get() const noexcept { return value_.load(std::memory_order_seq_cst); }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "heddle/coop/await.hpp"
+#include "heddle/coop/detail/strands_left.hpp"
 #include "heddle/coop/ext/scheduler_access.hpp"
 
 namespace heddle::coop {
@@ -39,6 +40,7 @@ class barrier {
   /// For that many strands, at least one. `name` is for the report of a deadlock.
   explicit barrier(std::size_t strands, std::string name = {})
       : strands_(strands), name_(std::move(name)), waiters_("barrier", name_, &given_up) {}
+  ~barrier() { detail::end_strands_left(); }
   barrier(const barrier&) = delete;
   barrier& operator=(const barrier&) = delete;
 

@@ -7,6 +7,7 @@
 
 #include "heddle/coop/await.hpp"
 #include "heddle/coop/detail/ring.hpp"
+#include "heddle/coop/detail/strands_left.hpp"
 #include "heddle/coop/ext/scheduler_access.hpp"
 
 namespace heddle::coop {
@@ -80,6 +81,7 @@ class channel {
         name_(std::move(name)),
         pushing_("room in channel", name_),
         popping_("a value from channel", name_) {}
+  ~channel() { detail::end_strands_left(); }
   channel(const channel&) = delete;
   channel& operator=(const channel&) = delete;
 

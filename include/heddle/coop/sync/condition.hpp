@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "heddle/coop/detail/strands_left.hpp"
 #include "heddle/coop/ext/scheduler_access.hpp"
 #include "heddle/coop/sync/mutex.hpp"
 
@@ -36,6 +37,7 @@ class condition {
   /// `name` is for the report of a deadlock.
   explicit condition(std::string name = {})
       : name_(std::move(name)), waiters_("condition", name_, &given_up) {}
+  ~condition() { detail::end_strands_left(); }
   condition(const condition&) = delete;
   condition& operator=(const condition&) = delete;
 

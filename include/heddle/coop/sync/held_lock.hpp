@@ -6,8 +6,7 @@ namespace heddle::coop {
 
 /// A lock that a strand has got from `scoped_lock()`: unlocked when this object goes, unless it was
 /// before. To be moved within the strand, not to another one, which may not unlock it. A strand
-/// that its scheduler destroys unlocks on the way, so the lock is to be declared before the
-/// scheduler.
+/// that its scheduler destroys unlocks on the way.
 template <class Lock, bool Shared = false>
 class [[nodiscard("unlocked at once if nobody keeps it: auto guard = …")]] held_lock {
  public:

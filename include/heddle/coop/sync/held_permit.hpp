@@ -5,8 +5,8 @@
 namespace heddle::coop {
 
 /// A permit that a strand has got from `scoped_acquire()`: given back when this object goes, unless
-/// it was before. Another strand may have it in the end. The semaphore outlives it: strands that
-/// their scheduler destroys give back what they hold, so it is to be declared before the scheduler.
+/// it was before. Another strand may have it in the end. A strand that its scheduler destroys gives
+/// it back on the way.
 template <class Semaphore>
 class [[nodiscard("given back at once if nobody keeps it: auto permit = …")]] held_permit {
  public:

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "heddle/coop/await.hpp"
+#include "heddle/coop/detail/strands_left.hpp"
 #include "heddle/coop/ext/scheduler_access.hpp"
 #include "heddle/coop/sync/held_lock.hpp"
 
@@ -40,6 +41,7 @@ class mutex {
   explicit mutex(std::string name = {}) : name_(std::move(name)), waiters_("mutex", name_) {}
   /// By a strand, while one holds it: ends the program with that one's name.
   ~mutex() {
+    detail::end_strands_left();
     if (locked()) [[unlikely]] {
       detail::destroyed_locked("mutex", name_, holder_);
     }

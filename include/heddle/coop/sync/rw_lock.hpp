@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "heddle/coop/await.hpp"
+#include "heddle/coop/detail/strands_left.hpp"
 #include "heddle/coop/ext/scheduler_access.hpp"
 #include "heddle/coop/sync/held_lock.hpp"
 
@@ -56,6 +57,7 @@ class rw_lock {
   explicit rw_lock(std::string name = {}) : name_(std::move(name)), waiters_(name_, *this) {}
   /// By a strand, while one reads or writes: ends the program with a message.
   ~rw_lock() {
+    detail::end_strands_left();
     if (writing() || readers_ != 0) [[unlikely]] {
       detail::destroyed_locked("reader-writer lock", name_, writer_);
     }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "heddle/coop/await.hpp"
+#include "heddle/coop/detail/strands_left.hpp"
 #include "heddle/coop/ext/scheduler_access.hpp"
 #include "heddle/coop/sync/held_permit.hpp"
 
@@ -46,6 +47,7 @@ class semaphore {
   /// `name` is for the report of a deadlock.
   explicit semaphore(std::uint64_t permits, std::string name = {})
       : permits_(permits), name_(std::move(name)), waiters_("semaphore", name_) {}
+  ~semaphore() { detail::end_strands_left(); }
   semaphore(const semaphore&) = delete;
   semaphore& operator=(const semaphore&) = delete;
 

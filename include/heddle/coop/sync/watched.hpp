@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "heddle/coop/await.hpp"
+#include "heddle/coop/detail/strands_left.hpp"
 #include "heddle/coop/ext/scheduler_access.hpp"
 
 namespace heddle::coop {
@@ -82,6 +83,7 @@ class watched : private detail::watched_base {
   /// `name` is for the report of a deadlock.
   explicit watched(T value = {}, std::string name = {})
       : watched_base(std::move(name)), value_(std::move(value)) {}
+  ~watched() { detail::end_strands_left(); }
   watched(const watched&) = delete;
 
   [[nodiscard]] const T& get() const noexcept { return value_; }
