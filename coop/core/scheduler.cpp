@@ -176,8 +176,9 @@ void scheduler::finish_rare(strand_block& strand) {
     detail::throw_forced_unwind();
   }
   strand.coroutine = nullptr;  // which has destroyed itself
-  if (strand.cancelled || strand.rare != nullptr) strand.extra().id = all_.id(strand);
+  const std::uint64_t number = all_.id(strand);
   all_.remove(strand);
+  strand.note_end(number);
   detail::strand_extra* const rare = strand.rare;
   if (rare != nullptr) {
     while (!rare->joiners.empty()) scheduler_access::wake_first(rare->joiners);
@@ -214,7 +215,7 @@ void scheduler::forget_unseen(strand_block& failed) noexcept {
 std::exception_ptr scheduler::take_unhandled() noexcept {
   const strand_block* first = nullptr;
   for (const strand_block* const each : unseen_) {
-    if (first == nullptr || each->rare->id < first->rare->id) first = each;
+    if (first == nullptr || each->number_at_end() < first->number_at_end()) first = each;
   }
   if (!unhandled_ && first != nullptr) unhandled_ = first->rare->error;
   while (!unseen_.empty()) forget_unseen(*unseen_.back());
@@ -259,8 +260,9 @@ void scheduler::destroy_strand(strand_block& strand) noexcept {
     }
     if (rare->parent != nullptr) rare->parent->child_ended(*rare->parent, strand);
   }
-  if (strand.references != 1) strand.extra().id = all_.id(strand);
+  const std::uint64_t number = all_.id(strand);
   all_.remove(strand);
+  strand.note_end(number);
   detail::release(strand);
 }
 

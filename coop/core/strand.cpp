@@ -64,8 +64,7 @@ void fail_by_taken(strand_block& strand, std::exception_ptr& error) {
 }
 
 std::string ended_name(const strand_block& strand) {
-  const std::uint64_t id = strand.rare != nullptr ? strand.rare->id : 0;
-  std::string text = id != 0 ? "strand " + std::to_string(id) : "a strand";
+  std::string text = "strand " + std::to_string(strand.number_at_end());
   if (!strand.name().empty()) text.append(" \"").append(strand.name()) += '"';
   return text;
 }

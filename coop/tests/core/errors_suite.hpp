@@ -113,12 +113,18 @@ TEST_CASE(KIND "a second join of a result that was moved out throws, and names t
     WAIT(yield());
     RETURN 42;
   });
+  auto unnamed = s.spawn(BODY_OF(std::string) { RETURN "text"; });
   bool ran = false;
   s.spawn(BODY(&) {
     CHECK(WAIT(text.join()).size() == 100);
     CHECK_THROWS_WITH_AS(
         WAIT(text.join()),
         "strand 1 \"author\" was joined before, and its result was moved out then: join it once",
+        std::logic_error);
+    CHECK(WAIT(unnamed.join()) == "text");
+    CHECK_THROWS_WITH_AS(
+        WAIT(unnamed.join()),
+        "strand 3 was joined before, and its result was moved out then: join it once",
         std::logic_error);
     CHECK(WAIT(number.join()) == 42);
     CHECK(WAIT(number.join()) == 42);

@@ -63,7 +63,7 @@ inline constexpr std::uint64_t outside = UINT64_MAX;  // code that runs outside 
 void destroyed_locked(const char* kind, const std::string& name, std::uint64_t holder) noexcept;
 /// `strand 3 "reader"`, of one that has not ended.
 [[nodiscard]] std::string named(const strand_block& strand);
-/// The same of one that has ended, whose number may not be known any more.
+/// The same of one that has ended.
 [[nodiscard]] std::string ended_name(const strand_block& strand);
 /// Names the objects that the strand waits for, as reports do: `semaphore "door" or the end of
 /// strand (unnamed)`. Empty if it sleeps.

@@ -79,7 +79,6 @@ struct strand_extra {
   std::exception_ptr error;  // what the strand ended with
   strand_parent* parent = nullptr;
   std::size_t child_index = 0;     // for the parent; or its place among the scheduler's unseen
-  std::uint64_t id = 0;            // of one that has ended
   std::uint32_t timer = no_timer;  // its place in the timer queue
   bool movable = false;            // by a balancer: see parallel/balance.hpp
   bool unseen = false;             // it ended by `error`, of which nobody was told yet
@@ -118,7 +117,8 @@ struct strand_block : frame_header {  //  0: 8 bytes, what to call: see block_ca
   bool has_body : 1 = true;                       //     not cleared yet
   std::uint32_t references = 1;                   // 52: the handles', and one until it ends
   std::uint32_t slot = 0;                         // 56: in the ready queue, modulo 2^32
-  std::uint32_t place = 0;                        // 60: among those that have not ended
+  std::uint32_t place = 0;                        // 60: among those that have not ended.
+                                                  //     Afterwards both: see number_at_end()
 
   constexpr strand_block(void (*resume_function)(frame_header*), strand_kind its_kind) noexcept
       : frame_header{resume_function}, kind(its_kind) {}
@@ -139,6 +139,15 @@ struct strand_block : frame_header {  //  0: 8 bytes, what to call: see block_ca
   /// The next in the chain at `waits`, which are several_nodes if there are `several`.
   [[nodiscard]] wait_node* next_wait(const wait_node& node) const noexcept {
     return several ? static_cast<const several_node&>(node).sibling : nullptr;
+  }
+
+  /// The number that it had, of one that has ended and to which handles refer.
+  [[nodiscard]] std::uint64_t number_at_end() const noexcept {
+    return std::uint64_t{place} << 32 | slot;
+  }
+  void note_end(std::uint64_t number) noexcept {
+    slot = static_cast<std::uint32_t>(number);
+    place = static_cast<std::uint32_t>(number >> 32);
   }
 
   strand_extra& extra() { return rare != nullptr ? *rare : make_extra(); }
