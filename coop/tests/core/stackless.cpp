@@ -5,9 +5,12 @@
 #include <ranges>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "heddle/coop/generator.hpp"
+#include "heddle/coop/scheduler.hpp"
+#include "heddle/coop/stop_handle.hpp"
 #include "heddle/coop/task.hpp"
 
 namespace {
@@ -122,4 +125,28 @@ TEST_CASE("destroying a suspended task destroys what lives in it") {
     CHECK(destroyed == 0);
   }
   CHECK(destroyed == 1);
+}
+
+TEST_CASE("a task that is stopped before its first turn is destroyed with its parameters") {
+  struct counts_end {
+    int* count;
+    explicit counts_end(int& its_count) : count(&its_count) {}
+    counts_end(counts_end&& other) noexcept : count(std::exchange(other.count, nullptr)) {}
+    ~counts_end() {
+      if (count != nullptr) ++*count;
+    }
+  };
+  int ended = 0;
+  bool ran = false;
+  heddle::coop::scheduler s;
+  const auto body = [&ran](counts_end) -> task<> {
+    ran = true;
+    co_return;
+  };
+  const heddle::coop::stop_handle stop = s.spawn(body(counts_end(ended))).stopper();
+  stop.request_stop();
+  s.run();
+  CHECK(ended == 1);
+  CHECK_FALSE(ran);
+  CHECK(s.alive() == 0);
 }
