@@ -93,13 +93,17 @@ class [[nodiscard("awaited: co_await it, or await(it) in a fiber")]] sleep_await
 /// Suspends always; it stays ready, and is resumed by the scheduler, from inside the wait or the
 /// end of the strand that ran before it, on this thread. Destroyed while it waits: it leaves the
 /// ready queue.
-[[nodiscard]] inline detail::yield_awaitable yield() noexcept { return {}; }
+[[nodiscard("awaited: co_await it, or await(it) in a fiber")]] inline detail::yield_awaitable
+yield() noexcept {
+  return {};
+}
 
 /// The paper's *named yield*: lets `target` run next, then the others as yield() does. Results in
 /// whether that was possible: if `target` is not ready (it waits, runs, or has ended), this is a
 /// plain yield(). A target in wait_for() gets its turn, so its predicate is evaluated first.
 /// Suspends, resumes and is destroyed as yield().
-[[nodiscard]] inline detail::yield_to_awaitable yield_to(const strand_ref& target) noexcept {
+[[nodiscard("awaited: co_await it, or await(it) in a fiber")]] inline detail::yield_to_awaitable
+yield_to(const strand_ref& target) noexcept {
   return detail::yield_to_awaitable(target);
 }
 
@@ -109,13 +113,14 @@ class [[nodiscard("awaited: co_await it, or await(it) in a fiber")]] sleep_await
 /// Suspends always, for zero too; made ready by the scheduler once the time has come, at some
 /// strand's wait or when nothing else is ready, on this thread. Destroyed while it waits: its timer
 /// is dropped.
-[[nodiscard]] inline detail::sleep_awaitable sleep_for(detail::length length) noexcept {
+[[nodiscard("awaited: co_await it, or await(it) in a fiber")]] inline detail::sleep_awaitable
+sleep_for(detail::length length) noexcept {
   return {length, {}, false};
 }
 
 /// Like sleep_for(), to a point in time, of any unit.
 template <class Length>
-[[nodiscard]] detail::sleep_awaitable sleep_until(
+[[nodiscard("awaited: co_await it, or await(it) in a fiber")]] detail::sleep_awaitable sleep_until(
     std::chrono::time_point<time_point::clock, Length> until) noexcept {
   return {{}, time_point(detail::length(until.time_since_epoch())), true};
 }
