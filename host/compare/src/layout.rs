@@ -50,8 +50,8 @@ pub fn cut(text: &str, width: usize) -> String {
     format!("{whole}…")
 }
 
-/// Lines of at most `width` characters, broken between words; all but the first begin with `indent`
-/// spaces.
+/// Lines of at most `width` characters, broken between words, but not between a number and its
+/// unit; all but the first begin with `indent` spaces.
 pub fn wrap(text: &str, width: usize, indent: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let mut line = String::new();
@@ -59,9 +59,12 @@ pub fn wrap(text: &str, width: usize, indent: usize) -> Vec<String> {
     line.push_str(&text[..begin]);
     let mut empty = true;
     // Digits in groups have a space between them at which no line breaks.
-    for word in text.split_ascii_whitespace() {
+    let mut words = text.split_ascii_whitespace().peekable();
+    while let Some(word) = words.next() {
         let gap = usize::from(!empty);
-        if !empty && length(&line) + gap + length(word) > width {
+        let unit = words.peek().filter(|next| is_number(word) && is_unit(next));
+        let needed = length(word) + unit.map_or(0, |unit| 1 + length(unit));
+        if !empty && length(&line) + gap + needed > width {
             lines.push(std::mem::replace(&mut line, " ".repeat(indent)));
             empty = true;
         }
@@ -73,6 +76,21 @@ pub fn wrap(text: &str, width: usize, indent: usize) -> Vec<String> {
     }
     lines.push(line);
     lines
+}
+
+/// Whether a word is a number, or a range of two: `17.9`, `(95`, `1.10–1.16`.
+fn is_number(word: &str) -> bool {
+    let word = word.trim_start_matches('(');
+    let digit = |c: char| c.is_ascii_digit();
+    word.contains(digit) && word.chars().all(|c| digit(c) || ".–−\u{202f}".contains(c))
+}
+
+/// Whether a word is a unit in which values are printed, with or without what ends a clause.
+fn is_unit(word: &str) -> bool {
+    matches!(
+        word.trim_end_matches([',', ';', ':', '.', ')']),
+        "%" | "ns" | "µs" | "ms" | "s" | "min" | "h" | "bytes" | "KB" | "MB" | "GB" | "TB"
+    )
 }
 
 /// A line, made of parts.
@@ -176,6 +194,18 @@ mod tests {
         );
         assert_eq!(wrap("short", 80, 4), ["short"]);
         assert_eq!(wrap("", 80, 4), [""]);
+    }
+
+    #[test]
+    fn a_unit_stays_with_its_number() {
+        assert_eq!(
+            wrap("worse (95 % 1.10–1.16), 15.8 ms → 17.9 ms", 40, 2),
+            ["worse (95 % 1.10–1.16), 15.8 ms →", "  17.9 ms"]
+        );
+        assert_eq!(wrap("by 3 (95 %), so", 8, 0), ["by 3", "(95 %),", "so"]);
+        assert_eq!(wrap("12 cells", 4, 0), ["12", "cells"]);
+        // Both are too long for a line together.
+        assert_eq!(wrap("a 17.95 bytes", 9, 0), ["a", "17.95", "bytes"]);
     }
 
     #[test]
