@@ -118,6 +118,11 @@ fn pieces<'a>(path: &Path, bytes: &'a [u8], version: u32) -> Result<Vec<Piece<'a
                 let what = format!("{} pieces; the file's end speaks of {stated}", pieces.len());
                 return Err(Error::damaged(path, at as u64, what));
             }
+            // No part of the file goes unread, so that a changed byte in it is found, too.
+            if !piece.content(path)?.is_empty() {
+                let what = "the file's end has a content";
+                return Err(Error::damaged(path, at as u64, what));
+            }
             return Ok(pieces);
         }
         sum.add(&piece.header, piece.name);

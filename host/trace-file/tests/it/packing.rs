@@ -197,7 +197,7 @@ fn no_changed_bit_changes_what_is_read() {
     let (trace, file) = packed(directory.path(), &[vec![Step::Call(1)]]);
     let expected = (everything(&trace), Some(symbols()));
     let bytes = fs::read(&file).unwrap();
-    let mut refused = 0;
+    let mut kept = Vec::new();
     for bit in 0..bytes.len() * 8 {
         let mut bytes = bytes.clone();
         bytes[bit / 8] ^= 1 << (bit % 8);
@@ -206,14 +206,15 @@ fn no_changed_bit_changes_what_is_read() {
             Ok(trace) => {
                 let found = (everything(&trace), trace.symbols().map(<[_]>::to_vec));
                 assert_eq!(found, expected, "bit {bit}");
+                kept.push(bit);
             }
             Err(error) => {
-                refused += 1;
                 assert!(names(&error, "trace.packed"), "bit {bit}: {error}");
             }
         }
     }
-    assert!(refused * 10 > bytes.len() * 8 * 9, "{refused}");
+    // A few bits of a compressed frame mean nothing, in its header for one.
+    assert!(kept.len() * 100 <= bytes.len() * 8, "{kept:?}");
 }
 
 /// Whether an error tells of which file it is.
