@@ -152,6 +152,10 @@ pub struct ClaimReport {
     /// settled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub needed: Option<u64>,
+    /// Whether it is inconclusive and its samples go with slow phases of the machine: more of them
+    /// need not settle it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unsteady: bool,
     /// Why skipped, or how many samples would settle it, or which point decided.
     pub note: String,
     /// The counters that say why, for people.

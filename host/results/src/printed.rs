@@ -229,6 +229,7 @@ mod tests {
             cells: rows.iter().map(cell).collect(),
             verdict: Verdict::Skipped,
             needed: None,
+            unsteady: false,
             note: String::new(),
             why: String::new(),
         };

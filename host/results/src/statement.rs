@@ -137,6 +137,7 @@ mod tests {
             cells: vec![],
             verdict,
             needed: None,
+            unsteady: false,
             note: String::new(),
             why: String::new(),
         }

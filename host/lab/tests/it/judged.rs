@@ -287,7 +287,7 @@ fn ties_have_a_ratio_and_a_claim_names_the_cells_that_decided() {
 
 /// What a claim says when each sample of `a` takes as long as its wake times `a`, and those of `b`
 /// are as they are.
-fn noted(follows: bool) -> String {
+fn noted(follows: bool) -> (String, bool) {
     let claim = "[[claim]]\nid = \"r\"\nwords = \"r\"\nreading = \"r\"\nform = \"ratio\"\n\
                  says = \"difference\"\nnumerator = \"a\"\ndenominator = \"b\"\nat = { n = 1 }\n\
                  bound = { min = 1.4 }\n";
@@ -316,16 +316,16 @@ fn noted(follows: bool) -> String {
     let claim = heddle_lab::judge::claims(0, &experiments[0], &plan, Mode::Quick, 1);
     let claim = &claim.claims[0];
     assert_eq!(claim.verdict, Verdict::Inconclusive, "{}", claim.ours);
-    claim.note.clone()
+    (claim.note.clone(), claim.unsteady)
 }
 
 #[test]
 fn a_claim_that_goes_with_the_hosts_phases_says_that_this_machine_cannot_settle_it() {
-    let note = noted(true);
+    let (note, unsteady) = noted(true);
     let told = "a goes with what waking another processor costs, which changed 2.01× meanwhile";
-    assert!(note.contains(told), "{note}");
-    let note = noted(false);
-    assert!(!note.contains("waking"), "{note}");
+    assert!(note.contains(told) && unsteady, "{note}");
+    let (note, unsteady) = noted(false);
+    assert!(!note.contains("waking") && !unsteady, "{note}");
 }
 
 #[test]

@@ -5,6 +5,7 @@
 use super::Link;
 use super::anchors::{Anchors, anchor};
 use super::claim::{Claim, Word};
+use super::open::Open;
 use heddle_results::{
     CellReport, ClaimReport, ExperimentReport, Kind, Part, PrintedTable, Report, Statement, Tally,
     Verdict, statements, tables,
@@ -99,6 +100,7 @@ struct Cell {
 struct Ours {
     kind: Kind,
     counts: Vec<Count>,
+    open: Option<Open>,
     experiments: Vec<(Link, Vec<Claim>)>,
 }
 
@@ -279,6 +281,7 @@ impl Ours {
         (!experiments.is_empty()).then(|| Self {
             kind,
             counts: counts(kind, &tally),
+            open: Open::of_ours(kind, report, links),
             experiments,
         })
     }

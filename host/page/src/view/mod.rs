@@ -14,6 +14,7 @@ mod kinds;
 mod ledger;
 mod machines;
 mod map;
+mod open;
 mod time;
 mod told;
 mod winners;
@@ -95,6 +96,7 @@ pub(crate) fn page(report: &Report, raw_jsonl: &str) -> Result<String, Error> {
             answers => answers::Answers::new(report, &places, &palette),
             choose => choose::Choose::new(report, &places).map_err(std::io::Error::from)?,
             told => told::quoted(report, &anchors),
+            open => open::Open::of_statements(report, &anchors),
             ledger => ledger::Ledger::new(report, &links, &anchors),
             families => families.collect::<Vec<_>>(),
             chapters => chapters,

@@ -88,6 +88,10 @@ fn the_first_screen_has_an_answer_for_each_use_and_what_the_sources_say() {
         ])
     );
     assert_eq!(texts("#told .quoted li").as_array().unwrap().len(), 4);
+    assert_eq!(
+        texts("#told .open"),
+        json!(["Inconclusive: about 34 samples a cell would settle it (-n 34)."])
+    );
     assert_eq!(texts("#contents .chapter").as_array().unwrap().len(), 5);
     // They stay beside what is read.
     page.browser.evaluate("scrollTo(0, 2000)");

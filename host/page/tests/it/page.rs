@@ -239,6 +239,26 @@ fn section<'a>(page: &'a str, id: &str) -> &'a str {
 }
 
 #[test]
+fn what_this_machine_cannot_settle_is_named_and_why() {
+    let mut report = crate::common::rich();
+    for experiment in &mut report.experiments {
+        for claim in &mut experiment.claims {
+            claim.unsteady = claim.verdict == Verdict::Inconclusive;
+        }
+    }
+    let page = words_of(&rendered(&report));
+    let told = section(&page, "told");
+    assert!(
+        told.contains("This machine cannot settle 1: <a href=\"#s-"),
+        "{told}"
+    );
+    assert!(
+        told.contains("”</a> (it goes with slow phases of this machine)."),
+        "{told}"
+    );
+}
+
+#[test]
 fn the_ledger_has_each_statement_once_with_a_line_for_each_experiment_on_it() {
     let report = crate::common::rich();
     let page = rendered(&report);

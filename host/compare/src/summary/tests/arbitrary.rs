@@ -149,7 +149,7 @@ prop_compose! {
             id, kind, words, short, document: String::new(), part: String::new(),
             reading: String::new(), figure: None, computed: String::new(), bound: String::new(),
             cells: vec![], within: Limits { min, max }, ours, estimate, compared: vec![],
-            coefficients: vec![], verdict, needed, note, why: String::new(),
+            coefficients: vec![], verdict, needed, unsteady: false, note, why: String::new(),
         }
     }
 }

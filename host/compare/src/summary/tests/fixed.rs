@@ -93,6 +93,7 @@ fn claim(
         cells: vec![],
         verdict,
         needed,
+        unsteady: false,
         note: String::new(),
         why: String::new(),
     }

@@ -99,6 +99,7 @@ pub fn judge(case: &Case) -> (ClaimReport, Vec<(usize, u32)>) {
         cells: judgement.cells,
         verdict: judgement.verdict,
         needed: judgement.needed,
+        unsteady: !phases.is_empty(),
         note: [judgement.note, phases]
             .into_iter()
             .filter(|note| !note.is_empty())

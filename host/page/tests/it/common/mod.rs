@@ -188,7 +188,8 @@ pub fn claim(
         coefficients: vec![],
         cells: vec![],
         verdict,
-        needed: None,
+        needed: (verdict == Verdict::Inconclusive).then_some(34),
+        unsteady: false,
         note: note.into(),
         why: if verdict == Verdict::Skipped {
             String::new()
