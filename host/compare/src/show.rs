@@ -39,6 +39,40 @@ pub fn ledger(args: &Args, hints: &Hints) -> anyhow::Result<()> {
 
 /// The finished report in a directory; `arguments` are those of a comparison that makes one.
 pub fn read(dir: &Path, hints: &Hints, arguments: &str) -> anyhow::Result<Report> {
+    match read_any(dir, hints, arguments)? {
+        Finished::One(report) => Ok(*report),
+        Finished::Several(machines) => Err(Error::Usage(format!(
+            "{} is a report of {} machines: name, by `-o DIR`, one of the runs that it was put together from",
+            dir.display(),
+            machines.len()
+        ))
+        .into()),
+    }
+}
+
+/// A finished report.
+pub enum Finished {
+    /// Of one machine.
+    One(Box<Report>),
+    /// Of several, each with its name.
+    Several(Vec<OfMachine>),
+}
+
+/// What a report of several machines has of one.
+#[derive(serde::Deserialize)]
+pub struct OfMachine {
+    pub name: String,
+    pub report: Report,
+}
+
+/// What `--merge` writes for several machines.
+#[derive(serde::Deserialize)]
+struct Several<T> {
+    machines: Vec<T>,
+}
+
+/// As [`read`], and a report of several machines, too.
+pub fn read_any(dir: &Path, hints: &Hints, arguments: &str) -> anyhow::Result<Finished> {
     let path = dir.join(REPORT);
     let text = match std::fs::read_to_string(&path) {
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
@@ -51,28 +85,20 @@ pub fn read(dir: &Path, hints: &Hints, arguments: &str) -> anyhow::Result<Report
         }
         other => other.with_context(|| format!("cannot read {}", path.display()))?,
     };
-    let several = serde_json::from_str::<Several>(&text).map(|it| it.machines.len());
-    if let Ok(several) = several {
-        return Err(Error::Usage(format!(
-            "{} is a report of {several} machines: name, by `-o DIR`, one of the runs that it was put together from",
-            dir.display()
-        ))
-        .into());
-    }
-    let report = serde_json::from_str(&text).map_err(|cause| {
+    let several = serde_json::from_str::<Several<serde::de::IgnoredAny>>(&text).is_ok();
+    let finished = if several {
+        serde_json::from_str::<Several<OfMachine>>(&text).map(|it| Finished::Several(it.machines))
+    } else {
+        serde_json::from_str(&text).map(Finished::One)
+    };
+    let finished = finished.map_err(|cause| {
         Error::Usage(format!(
             "{} is not a report of this version: `{}` makes a new one: {cause}",
             path.display(),
             hints.with(arguments)
         ))
     })?;
-    Ok(report)
-}
-
-/// What `--merge` writes for several machines.
-#[derive(serde::Deserialize)]
-struct Several {
-    machines: Vec<serde::de::IgnoredAny>,
+    Ok(finished)
 }
 
 fn unknown(name: &str, report: &Report) -> Error {

@@ -32,7 +32,8 @@ if (form) {
     if (beyond.length) {
       const parts = beyond.map(({ respect, least, last }) => {
         const said = (it) => it.said[respect === "alive" ? 0 : 1];
-        return `${said(least)} to ${said(last)} ${what[respect]}`;
+        const ends = [...new Set([said(least), said(last)])];
+        return `${ends.join(" to ")} ${what[respect]}`;
       });
       return ["Nothing", `: nothing like it was measured, but ${parts.join(", and ")}. ${more}`];
     }

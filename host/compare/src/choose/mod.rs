@@ -14,13 +14,13 @@ pub use args::Args;
 use crate::hints::Hints;
 use crate::layout;
 use crate::print::print;
-use crate::show::read;
+use crate::show::{Finished, OfMachine, read_any};
 use heddle_results::{Found, Near, Work, find_near};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::process::ExitCode;
 
-/// Runs `heddle choose`: 0 there is a choice, 1 there is none, 2 usage.
+/// Runs `heddle choose`: 0 there is a choice (on each machine), 1 there is none, 2 usage.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     crate::or_usage(choose(args))
 }
@@ -29,16 +29,43 @@ fn choose(args: &Args) -> anyhow::Result<ExitCode> {
     let hints = Hints::new(None, args.output.as_deref());
     let work = args.work()?;
     let directory = args.output.as_deref().unwrap_or(Path::new("report"));
-    let report = read(directory, &hints, "")?;
-    let found = find_near(&report, work);
+    let (width, _) = layout::width();
+    let (value, text, chosen) = match read_any(directory, &hints, "")? {
+        Finished::One(report) => {
+            let found = find_near(&report, work);
+            let text = text::of(&report, work, &found, &hints, width);
+            (json(work, &found), text, !found.kinds.is_empty())
+        }
+        Finished::Several(machines) => of_machines(work, &machines, &hints, width),
+    };
     if args.json {
-        let value = json(work, &found);
         print(&format!("{}\n", serde_json::to_string_pretty(&value)?))?;
     } else {
-        let (width, _) = layout::width();
-        print(&text::of(&report, work, &found, &hints, width))?;
+        print(&text)?;
     }
-    Ok(ExitCode::from(u8::from(found.kinds.is_empty())))
+    Ok(ExitCode::from(u8::from(!chosen)))
+}
+
+/// The answer of each machine by itself: no time of one says anything of another.
+fn of_machines(
+    work: Work,
+    machines: &[OfMachine],
+    hints: &Hints,
+    width: usize,
+) -> (Value, String, bool) {
+    let mut values = Vec::new();
+    let mut texts = Vec::new();
+    let mut chosen = true;
+    for machine in machines {
+        let found = find_near(&machine.report, work);
+        chosen &= !found.kinds.is_empty();
+        let mut value = json(work, &found);
+        value["machine"] = json!(machine.name);
+        values.push(value);
+        let head = text::machine(&machine.name, &machine.report, width);
+        texts.push(head + &text::of(&machine.report, work, &found, hints, width));
+    }
+    (json!({ "machines": values }), texts.join("\n"), chosen)
 }
 
 fn json(work: Work, found: &Found) -> Value {

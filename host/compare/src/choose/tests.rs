@@ -1,7 +1,8 @@
 //! A made-up report: I/O from 10 to 1000 alive and 1 to 100 µs, and one place for memory.
 
-use super::text;
+use super::{of_machines, text};
 use crate::hints::Hints;
+use crate::show::OfMachine;
 use heddle_results::{
     ExperimentReport, Found, Group, Lead, Like, Metric, Report, Values, WaitsOn, Winner, Work,
     find_near,
@@ -166,5 +167,57 @@ fn nothing_is_said_of_work_beyond_what_was_measured() {
         find_near(&report, asked(WaitsOn::Io, 100.0, 20.0))
             .memory
             .is_none()
+    );
+}
+
+#[test]
+fn each_of_several_machines_answers_for_itself() {
+    let of_machine = |name: &str, models: &[&str]| {
+        let mut report = Report {
+            experiments: vec![experiment(
+                "server",
+                "ns",
+                vec![winner(10.0, Some(1e3), models)],
+            )],
+            ..Report::default()
+        };
+        (report.machine.cpu, report.machine.cpus) = (format!("{name} processor"), 4);
+        OfMachine {
+            name: name.into(),
+            report,
+        }
+    };
+    let machines = [
+        of_machine("laptop", &["stackless"]),
+        of_machine("server", &["goroutine"]),
+    ];
+    let hints = Hints::of(None, None, None);
+    let asked_at = |alive| of_machines(asked(WaitsOn::Io, alive, 1.0), &machines, &hints, 100);
+    let (value, text, chosen) = asked_at(10.0);
+    assert!(chosen);
+    assert!(
+        text.starts_with(
+            "MACHINE   laptop: laptop processor, 4 processors\n\
+             CHOOSE    coroutine, at the front in the nearest cell\n"
+        ),
+        "{text}"
+    );
+    assert!(
+        text.contains(
+            "\n\nMACHINE   server: server processor, 4 processors\n\
+             CHOOSE    goroutine, at the front in the nearest cell\n"
+        ),
+        "{text}"
+    );
+    let kinds = |number: usize| &value["machines"][number]["kinds"];
+    assert_eq!(
+        (&kinds(0)[0], &kinds(1)[0]),
+        (&"coroutine".into(), &"goroutine".into())
+    );
+    // One place alone was measured.
+    let (_, text, chosen) = asked_at(11.0);
+    assert!(
+        !chosen && text.contains("11 alive, where 10 were measured"),
+        "{text}"
     );
 }

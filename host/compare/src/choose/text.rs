@@ -36,6 +36,15 @@ pub fn of(report: &Report, work: Work, found: &Found, hints: &Hints, width: usiz
     text
 }
 
+/// The line that says which of several machines the lines below it are of.
+pub fn machine(name: &str, report: &Report, width: usize) -> String {
+    let mut text = String::new();
+    let machine = &report.machine;
+    let words = format!("{name}: {}, {} processors", machine.cpu, machine.cpus);
+    section(&mut text, "MACHINE", &words, width);
+    text
+}
+
 fn section(text: &mut String, title: &str, words: &str, width: usize) {
     let further = if title.is_empty() && words.starts_with(' ') {
         2
@@ -106,10 +115,9 @@ fn beyond(it: &Beyond) -> String {
         "alive" => "alive",
         _ => "between two waits",
     };
-    format!(
-        "{} {what}, where {} to {} were measured",
-        say(it.asked),
-        say(it.least),
-        say(it.most)
-    )
+    let measured = match (say(it.least), say(it.most)) {
+        (least, most) if least == most => least,
+        (least, most) => format!("{least} to {most}"),
+    };
+    format!("{} {what}, where {measured} were measured", say(it.asked))
 }

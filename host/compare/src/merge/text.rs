@@ -1,6 +1,6 @@
 //! Several machines on a terminal: a column each.
 
-use crate::layout::{Line, cut};
+use crate::layout::{Line, cut, length};
 use anstyle::Style;
 use heddle_page::Side;
 use heddle_results::text::{count, measured, times};
@@ -104,8 +104,8 @@ impl<'a> Grid<'a> {
             for (number, row) in own.iter().enumerate() {
                 best = self
                     .at(best, number)
-                    .add(Style::new(), self.fit(&best_of(row.as_ref())));
-                let others = self.fit(&others_of(row.as_ref()));
+                    .add(Style::new(), best_of(row.as_ref(), self.room()));
+                let others = others_of(row.as_ref(), self.room());
                 behind = self.at(behind, number).add(Style::new().dimmed(), others);
             }
             lines.extend([best, behind]);
@@ -163,7 +163,12 @@ impl<'a> Grid<'a> {
     }
 
     fn fit(&self, text: &str) -> String {
-        cut(text, self.column.saturating_sub(2))
+        cut(text, self.room())
+    }
+
+    /// Characters that a column has for text.
+    fn room(&self) -> usize {
+        self.column.saturating_sub(2)
     }
 }
 
@@ -194,13 +199,13 @@ fn told<'a>(statement: &Option<Statement<'a>>) -> Option<Told<'a>> {
     })
 }
 
-/// `event-loop/single 6.38 µs`.
-fn best_of(row: Option<&Row>) -> String {
+/// `event-loop/single 6.38 µs`: in `room` characters, for which the name is cut.
+fn best_of(row: Option<&Row>, room: usize) -> String {
     let Some((row, place)) = row.and_then(|row| Some((row, row.place?))) else {
-        return "not measured".into();
+        return cut("not measured", room);
     };
     let Some(best) = place.winner.models.first() else {
-        return "nothing to tell".into();
+        return cut("nothing to tell", room);
     };
     let median = place.cell(best).and_then(|cell| cell.median);
     let value = median.map_or_else(String::new, |it| {
@@ -211,13 +216,61 @@ fn best_of(row: Option<&Row>) -> String {
         0 | 1 => String::new(),
         count => format!(" +{}", count - 1),
     };
-    format!("{}{value}{more}", front.first().unwrap_or(best))
+    named(
+        front.first().unwrap_or(best),
+        &format!("{value}{more}"),
+        room,
+    )
 }
 
-/// `thread 1.41× goroutine 1.52×`.
-fn others_of(row: Option<&Row>) -> String {
+/// `thread 1.41× goroutine 1.52×`: as many as fit whole into `room` characters.
+fn others_of(row: Option<&Row>, room: usize) -> String {
     let others = row.and_then(|row| row.place);
     let others = others.iter().flat_map(Place::others);
     let one = |(name, _, factor): (&str, &str, f64)| format!("{name} {}", times(factor));
-    others.map(one).collect::<Vec<_>>().join(" ")
+    whole(others.map(one), room)
+}
+
+/// As many of the texts as fit whole into `room` characters, from the first on.
+fn whole(texts: impl Iterator<Item = String>, room: usize) -> String {
+    let mut line = String::new();
+    for text in texts {
+        let gap = if line.is_empty() { "" } else { " " };
+        if length(&line) + length(gap) + length(&text) > room {
+            break;
+        }
+        line = line + gap + &text;
+    }
+    line
+}
+
+/// A name and the figures behind it in `room` characters: the name is cut.
+fn named(name: &str, figures: &str, room: usize) -> String {
+    let name = cut(name, room.saturating_sub(length(figures)));
+    cut(&format!("{name}{figures}"), room)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_narrow_column_cuts_names_and_no_figures() {
+        let others = || {
+            ["thread 2.58×", "goroutine 1.64×"]
+                .map(String::from)
+                .into_iter()
+        };
+        assert_eq!(whole(others(), 28), "thread 2.58× goroutine 1.64×");
+        assert_eq!(whole(others(), 27), "thread 2.58×");
+        assert_eq!(whole(others(), 11), "");
+        assert_eq!(
+            named("stackless", " 72.9 bytes", 28),
+            "stackless 72.9 bytes"
+        );
+        assert_eq!(
+            named("cooperative/stackless", " 2.17 ms", 28),
+            "cooperative/stackle… 2.17 ms"
+        );
+    }
 }
