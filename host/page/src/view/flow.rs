@@ -11,6 +11,8 @@ const UNITS: [&str; 13] = [
 /// The longest text in parentheses that is kept together, in characters: longer ones would leave
 /// holes in narrow columns.
 const TOGETHER: usize = 26;
+/// A word of more characters may break where it has a slash.
+const LONG: usize = 16;
 
 /// The template filter `flow`: the text, escaped, with such parts kept on one line, and flags,
 /// settings, the names of models and what stands between backticks as code. A reader sees and
@@ -51,10 +53,19 @@ fn words(out: &mut String, text: &str, models: &BTreeSet<String>) {
             let rest = escaped(&part[bare.len()..]);
             *out += &format!("<code>{}</code>{rest}", escaped(bare));
         } else {
-            *out += &escaped(&part);
+            *out += &breakable(&part);
         }
         at += length;
     }
+}
+
+/// A word, escaped; a long one may break behind its slashes: `(cooperative/stackless)`.
+fn breakable(word: &str) -> String {
+    if word.chars().count() <= LONG {
+        return escaped(word);
+    }
+    let parts: Vec<String> = word.split('/').map(escaped).collect();
+    parts.join("/<wbr>")
 }
 
 /// `-O2`, `--full`, `n=160`, `fiber/asm`: what is typed, or stands in a file.
@@ -131,5 +142,9 @@ mod tests {
         );
         assert_eq!(flowed("  <b> & "), "  &lt;b&gt; &amp; ");
         assert_eq!(flowed(""), "");
+        assert_eq!(
+            flowed("0 (cooperative/stackless), none (a/<b>), 2 (thread/futex)"),
+            "0 (cooperative/<wbr>stackless), none (a/&lt;b&gt;), 2 (thread/futex)"
+        );
     }
 }

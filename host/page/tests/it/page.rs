@@ -238,6 +238,15 @@ fn section<'a>(page: &'a str, id: &str) -> &'a str {
     rest.split_once("</section>").expect("ends").0
 }
 
+/// In a narrow column a name breaks behind its slash, not inside a word.
+#[test]
+fn names_on_the_first_screen_may_break_at_their_slashes() {
+    let page = rendered(&crate::common::rich());
+    let answers = page.split_once("<table class=\"answers\"").unwrap().1;
+    let (answers, _) = answers.split_once("</table>").unwrap();
+    assert!(answers.contains("fiber/<wbr>asm</span>"), "{answers}");
+}
+
 #[test]
 fn what_this_machine_cannot_settle_is_named_and_why() {
     let mut report = crate::common::rich();
