@@ -104,6 +104,7 @@ fn a_change_within_the_noise_is_not_told() {
     assert_eq!(Comparison::new(&before, &now, None).worse().count(), 0);
     let close = Comparison::new(&before, &now, Some(0.03));
     assert_eq!(close.worse().count(), 1);
+    assert!(!text::noise(&close).contains("--beside"));
     // A machine whose halves of a run differ more gets more room.
     let mut drifting = before[0].clone();
     for cell in &mut drifting.cells {
@@ -117,6 +118,8 @@ fn a_change_within_the_noise_is_not_told() {
     let now = planted(before[0].clone(), 1.1);
     let wide = Comparison::new(&before, &now, None);
     assert!(wide.noise >= drift && wide.worse().count() == 0);
+    // Where saved runs tell little, a way that tells more is named.
+    assert!(text::noise(&wide).contains("`--beside` an earlier checkout"));
 }
 
 #[test]

@@ -11,6 +11,8 @@ use std::time::{Duration, UNIX_EPOCH};
 
 /// Where the texts begin.
 const COLUMN: usize = 10;
+/// From this noise on, saved runs tell so little that a better way is named.
+const NOISY: f64 = 0.15;
 /// Changes of a kind that are named.
 const MOST: usize = 10;
 
@@ -92,8 +94,14 @@ pub fn noise(comparison: &Comparison) -> String {
         (None, Origin::Saved { .. }) => "too few samples to compare two halves of a run".into(),
         (None, Origin::Beside { .. }) => "what lasts longer than a pair does not count".into(),
     };
+    let pairs = match comparison.origin {
+        Origin::Saved { .. } if comparison.noise > NOISY => {
+            "; in pairs smaller ones are told: `--beside` an earlier checkout"
+        }
+        _ => "",
+    };
     format!(
-        "changes up to {} are not told; {halves}",
+        "changes up to {} are not told; {halves}{pairs}",
         percent(comparison.noise)
     )
 }
