@@ -8,7 +8,9 @@ use crate::compare::{PART, builds, judged};
 use crate::error::{Error, Result};
 use crate::experiment::Experiment;
 use crate::output::{Finished, Record};
-use crate::run::{Earlier, Options, Plan, Shard, Share, all_cells, partly, without_part};
+use crate::run::{
+    Earlier, Options, Plan, Shard, Share, all_cells, busy_note, partly, without_part,
+};
 use heddle_results::{Report, Sample, SkippedModel, Surroundings};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -335,10 +337,54 @@ fn notes_of(parts: &[Finished], missing: &[Shard], share: &Share) -> Vec<String>
             "Put together from {count} of a run, taken {places}."
         ));
     }
-    for note in parts.iter().flat_map(|part| &part.report.notes) {
-        if !note.starts_with(PART) && !notes.contains(note) {
-            notes.push(note.clone());
+    let reports: Vec<&Report> = parts.iter().map(|part| &part.report).collect();
+    notes.extend(said(&reports));
+    notes
+}
+
+/// What the parts say, each note once. How busy the machine was is said of the busiest part.
+fn said(reports: &[&Report]) -> Vec<String> {
+    let busiest = reports
+        .iter()
+        .filter_map(|report| report.busy)
+        .reduce(f64::max);
+    let mut notes: Vec<String> = Vec::new();
+    for report in reports {
+        let less = report.busy.filter(|share| Some(*share) < busiest);
+        let passed_over = less.map(busy_note);
+        for note in &report.notes {
+            let known = notes.contains(note) || passed_over.as_ref() == Some(note);
+            if !note.starts_with(PART) && !known {
+                notes.push(note.clone());
+            }
         }
     }
     notes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn how_busy_the_machine_was_is_said_once() {
+        let part = |busy: Option<f64>, note: &str| Report {
+            busy,
+            notes: busy
+                .map(busy_note)
+                .into_iter()
+                .chain([note.to_owned()])
+                .collect(),
+            ..Report::default()
+        };
+        let parts = [
+            part(Some(0.78), "one"),
+            part(Some(0.84), "one"),
+            part(None, "two"),
+        ];
+        assert_eq!(
+            said(&parts.iter().collect::<Vec<_>>()),
+            ["one".to_owned(), busy_note(0.84), "two".to_owned()]
+        );
+    }
 }
