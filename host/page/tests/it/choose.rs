@@ -174,3 +174,16 @@ fn no_text_of_an_experiment_ends_the_forms_data() {
     let text = heddle_page::render(&report, "").unwrap();
     assert!(!text.contains("</script><b>x") && text.contains("\\u003c/script>"));
 }
+
+#[test]
+fn on_paper_the_form_stands_only_with_an_answer() {
+    let directory = tempfile::tempdir().unwrap();
+    let page = page(directory.path(), &report());
+    let mut browser = Browser::start();
+    browser.open(&page, 1000, "light");
+    browser.print_media();
+    let shown = "document.querySelector('#choose').getClientRects().length > 0";
+    assert_eq!(browser.evaluate(shown), false);
+    ask(&mut browser, "io", 18.0, 3.5);
+    assert_eq!(browser.evaluate(shown), true);
+}
