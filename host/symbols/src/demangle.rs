@@ -224,6 +224,22 @@ mod tests {
         assert!(deep.contains(&without_parameters(&deep)));
     }
 
+    /// Each parameter is a pair of the one before it, twice as long: 27 of them are gigabytes.
+    #[test]
+    fn a_name_that_doubles_with_each_parameter_stays_as_the_linker_has_it() {
+        let number = |it: usize| match it {
+            0 => "S_".to_owned(),
+            1..=10 => format!("S{}_", it - 1),
+            _ => format!("S{}_", char::from(b'A' + (it - 11) as u8)),
+        };
+        let bomb = |parameters: usize| {
+            let pairs = (1..parameters).map(|it| format!("S_I{0}{0}E", number(it)));
+            format!("_Z1fSt4pairIiiE{}", pairs.collect::<String>())
+        };
+        assert!(demangle(&bomb(3)).starts_with("f(std::pair<int, int>, std::pair<std::pair<"));
+        assert_eq!(demangle(&bomb(27)), bomb(27));
+    }
+
     #[test]
     fn names_read_as_they_were_written() {
         for (symbol, readable) in [
