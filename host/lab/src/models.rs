@@ -51,6 +51,7 @@ pub const KNOWN: &[&str] = &[
     "heddle/scanning",
     "heddle/strands",
     "uftrace",
+    "uftrace/fib",
     "pth",
     "stackless/nested",
     "stackless/traced",

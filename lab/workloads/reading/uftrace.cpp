@@ -3,12 +3,17 @@
 namespace heddle::lab::reading {
 namespace {
 
-void run(problem& work, region& timed) {
-  work.report_of(
-      {.build = "pg", .prefix = &tracing::uftrace_record, .calls = &tracing::uftrace_calls}, timed);
-}
+constexpr tracing::recorder uftrace{
+    .build = "pg", .prefix = &tracing::uftrace_record, .calls = &tracing::uftrace_calls};
 
-const model<problem> uftrace{"uftrace", &run};
+void run(problem& work, region& timed) { work.report_of(uftrace, timed); }
+
+void run_fib(problem& work, region& timed) { work.report_of_fib(uftrace, timed); }
+
+const model<problem> models[] = {
+    {"uftrace", &run},
+    {"uftrace/fib", &run_fib},
+};
 
 }  // namespace
 }  // namespace heddle::lab::reading
