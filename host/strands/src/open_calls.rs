@@ -138,29 +138,69 @@ impl<'a, S: Sink> OpenCalls<'a, S> {
         self.strands.sink().enter(&call);
     }
 
-    /// Takes a call of this function, with this number, on `stack`, which a thread runs, that calls
-    /// nothing and has taken so long, where nobody wants it alone. `from`: its call site, if it is
-    /// not inlined. Whether that is all it is: else nothing is done.
+    /// Takes a call of the function with this number on `stack`, which the thread runs, that calls
+    /// nothing and ends at `exit`: the sink is told that it began and ended, and it need not be
+    /// opened. Whether that is all it is: else nothing is done.
     #[inline(always)]
     pub fn leaf(
         &mut self,
+        context: usize,
         stack: u32,
-        (function, number): (Addr, u32),
-        from: Option<Addr>,
-        took: u64,
+        new: &Entered,
+        (number, is_inlined): (u32, bool),
+        exit: u64,
     ) -> bool {
-        if S::LIVES || self.strands.makes_instance(number) {
+        if self.strands.makes_instance(number) {
             return false;
         }
         let Some(outer) = self.map.stacks[stack].frames.last_mut() else {
             return false;
         };
+        let took = exit.saturating_sub(new.time);
         outer.callees += took;
-        let slot = outer.slot;
-        if let Some(from) = from.filter(|_| outer.is(Frame::COROUTINE)) {
-            self.strands.leaves_at(slot, from);
+        let (slot, depth) = (outer.slot, outer.depth as usize + 1);
+        let around = Some(Addr(outer.function));
+        if !is_inlined && outer.is(Frame::COROUTINE) {
+            self.strands.leaves_at(slot, Addr(new.caller));
         }
+        let (function, caller) = (Addr(new.function), Addr(new.caller));
         self.strands.enters(slot, function);
+        if S::LIVES {
+            let (strand, thread) = (self.strands.id(slot), self.map.threads[context].thread);
+            let sink = self.strands.sink();
+            sink.enter(&Call {
+                strand,
+                slot,
+                thread,
+                function,
+                number,
+                caller,
+                inlined: is_inlined,
+                around,
+                body: false,
+                depth,
+                enter: Nanos(new.time),
+                frame: None,
+            });
+            sink.leave(&StrandSpan {
+                strand,
+                slot,
+                thread,
+                number,
+                span: Span {
+                    function,
+                    caller,
+                    inlined: is_inlined,
+                    depth,
+                    enter: Nanos(new.time),
+                    exit: Nanos(exit),
+                    callees: Nanos(0),
+                    end: End::Returned,
+                },
+                around,
+                body: false,
+            });
+        }
         true
     }
 

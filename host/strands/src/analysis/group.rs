@@ -63,7 +63,8 @@ impl Group<'_> {
         let mut quiet = 0;
         let remarks = each_of_next(self.process, self.threads, self.is_piped, |events| {
             let taken = events.len().min(quiet.max(1));
-            decoder.feed_all(&events[..taken]);
+            // It may be anywhere now.
+            let _: Result<(), NotAlone> = decoder.feed_all(&events[..taken]);
             if quiet > 0 {
                 quiet -= taken;
                 return taken;
@@ -114,7 +115,8 @@ impl Group<'_> {
         let mut quiet = if look.is_none() { usize::MAX } else { 0 };
         let remarks = each_of_next(self.process, self.threads, self.is_piped, |events| {
             let taken = events.len().min(quiet.max(1));
-            decoder.feed_all(&events[..taken]);
+            // It may be anywhere now.
+            let _: Result<(), NotAlone> = decoder.feed_all(&events[..taken]);
             let Some(look) = look.as_mut().filter(|_| quiet == 0) else {
                 quiet -= taken;
                 return taken;

@@ -20,7 +20,7 @@ use crate::sink::Sink;
 use crate::survey::Survey;
 pub use decoded::Decoded;
 use decoded::Part;
-use events::each_event;
+use events::each_of_next;
 pub use forks::Inherited;
 use forks::Parents;
 use group::Group;
@@ -210,9 +210,9 @@ impl<'a> Analysis<'a> {
         if !alone {
             return Ok(None);
         }
-        let remarks = each_event(recorded, &[thread], piped, |thread, event| {
-            alone = decoder.feed(thread, event).is_ok();
-            alone
+        let remarks = each_of_next(recorded, &[thread], piped, |events| {
+            alone = decoder.feed_all(events).is_ok();
+            if alone { events.len() } else { 0 }
         })?;
         if !alone {
             return Ok(None);

@@ -18,24 +18,13 @@ impl<'a> Analysis<'a> {
     /// without exits is read once more, because only symbols tell what followed them. `make` makes
     /// a sink for each part, as in [`Analysis::decode`].
     ///
-    /// # Errors
-    /// What reading the trace gives.
-    pub fn sum<S: Summing + Send>(
-        trace: &'a Trace,
-        images: &mut Images,
-        wanted: Wanted,
-        make: impl Fn(usize) -> S + Sync,
-    ) -> Result<Decoded<S>, Error> {
-        Self::sum_watched(trace, images, wanted, make, None)
-    }
-
-    /// The same, while `watch` is shown, now and then and from several workers, of which process
-    /// and thread the calls are added up, and what gives their sums so far. Threads that turn out
-    /// to be read with others may be among them.
+    /// A `watch` is shown, now and then and from several workers, of which process and thread the
+    /// calls are added up, and what gives their sums so far. Threads that turn out to be read with
+    /// others may be among them.
     ///
     /// # Errors
     /// What reading the trace gives.
-    pub fn sum_watched<S: Summing + Send>(
+    pub fn sum<S: Summing + Send>(
         trace: &'a Trace,
         images: &mut Images,
         wanted: Wanted,

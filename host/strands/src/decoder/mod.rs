@@ -229,23 +229,26 @@ impl<'a, S: Sink> Decoder<'a, S> {
     }
 
     /// Takes these events, each with the index of its thread in the process.
-    pub fn feed_all(&mut self, events: &[(usize, Event<'_>)]) {
+    ///
+    /// # Errors
+    /// [`NotAlone`], if one of them may not be; those behind it are not taken.
+    pub fn feed_all(&mut self, events: &[(usize, Event<'_>)]) -> Result<(), NotAlone> {
         let mut rest = events;
         while let [(thread, event), behind @ ..] = rest {
             if let [(same, exit), after @ ..] = behind
-                && !S::LIVES
                 && thread == same
                 && self.is_leaf(*thread, event, exit)
             {
                 rest = after;
                 continue;
             }
-            let _: Result<(), NotAlone> = self.feed(*thread, event);
+            self.feed(*thread, event)?;
             rest = behind;
         }
+        Ok(())
     }
 
-    /// Takes a call that calls nothing, if its caller is known at once, and nobody wants it alone.
+    /// Takes a call that calls nothing, if its caller is known at once.
     #[inline(always)]
     fn is_leaf(&mut self, thread: usize, enter: &Event<'_>, exit: &Event<'_>) -> bool {
         let (
@@ -286,10 +289,8 @@ impl<'a, S: Sink> Decoder<'a, S> {
         let Some((stack, callee, is_inlined)) = self.known_caller(context, &new) else {
             return false;
         };
-        let took = exit.time.0.saturating_sub(enter.time.0);
-        let from = (!is_inlined).then_some(caller);
         let calls = &mut self.running.calls;
-        if !calls.leaf(stack, (function, callee), from, took) {
+        if !calls.leaf(context, stack, &new, (callee, is_inlined), exit.time.0) {
             return false;
         }
         self.unresolved.events += 2;

@@ -76,7 +76,7 @@ pub fn read_watched(
         |process: usize| Profiles::new(trace.processes()[process].modules(), by != By::Function);
     let (decoded, left_out) = match Filter::new(filter, trace, &mut names)? {
         None => (
-            Analysis::sum_watched(trace, names.images(), wanted, profiles, watch)?,
+            Analysis::sum(trace, names.images(), wanted, profiles, watch)?,
             None,
         ),
         Some(filter) => {
