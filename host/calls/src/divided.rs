@@ -3,6 +3,7 @@
 use crate::chunk::Chunk;
 use crate::in_order::InOrder;
 use crate::joining::Joining;
+use crate::pieces::SoFar;
 use crate::{Profile, Source, Wanted, Watch, Workers};
 use heddle_trace_file::{Error, Thread};
 use std::cmp::Reverse;
@@ -42,7 +43,7 @@ pub(crate) fn profiles(
             Wanted::OneStrand => !joining.may_have_strands(),
         };
         if let Some(watch) = watch.filter(|_| goes_on) {
-            watch(index, &|| joining.functions());
+            watch(index, &SoFar(joining));
         }
         goes_on
     };

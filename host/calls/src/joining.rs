@@ -5,6 +5,7 @@
 //! it is known what was before.
 
 use crate::chunk::{Chunk, feed};
+use crate::pieces::Piece;
 use crate::tally::Tally;
 use crate::{Key, Profile, Source, Stack, Stats};
 use heddle_trace_file::{Error, Remarks, Thread, Ticks};
@@ -17,6 +18,8 @@ pub(crate) struct Joining<'a> {
     stack: Stack,
     tally: Tally<'a>,
     latest: Ticks,
+    /// The runs before this one are in, if they came in chunks.
+    joined: usize,
     events: u64,
     remarks: Remarks,
     /// Chunks that came, and those that had to be walked again.
@@ -43,6 +46,7 @@ impl<'a> Joining<'a> {
             stack,
             tally,
             latest: Ticks(0),
+            joined: 0,
             events: 0,
             remarks: Remarks::default(),
             chunks: 0,
@@ -55,6 +59,13 @@ impl<'a> Joining<'a> {
     /// What calls that have ended come to so far.
     pub fn functions(&self) -> Vec<(Key, Stats)> {
         self.tally.so_far()
+    }
+
+    /// What is known where the next chunk begins; `None` if the rest of the thread was not read in
+    /// chunks.
+    pub fn place(&self) -> Option<Piece> {
+        let place = || Piece::new(self.joined, self.stack.clone(), self.latest);
+        (self.joined > 0 && !self.complete).then(place)
     }
 
     /// Adds all its events, one by one, as long as `go_on` says so, which is asked now and then.
@@ -75,11 +86,15 @@ impl<'a> Joining<'a> {
 
     /// Adds the events of the next runs, which `chunk` is of; whether more are wanted.
     pub fn add(&mut self, runs: Range<usize>, chunk: Result<Chunk<'_>, Error>) -> bool {
-        if !self.complete
-            && let Err(error) = self.try_to_add(runs, chunk)
-        {
-            self.failed = Some(error);
-            self.complete = true;
+        if !self.complete {
+            let end = runs.end;
+            match self.try_to_add(runs, chunk) {
+                Ok(()) => self.joined = end,
+                Err(error) => {
+                    self.failed = Some(error);
+                    self.complete = true;
+                }
+            }
         }
         !self.complete
     }

@@ -15,6 +15,7 @@ mod divided;
 mod function;
 mod in_order;
 mod joining;
+mod pieces;
 mod profile;
 mod span;
 mod stack;
@@ -24,6 +25,7 @@ mod tree;
 pub use heddle_trace_file::Workers;
 
 pub use function::{FunctionId, Functions, Key};
+pub use pieces::{Piece, SoFar, Take};
 pub use profile::{Profile, Source, Stats, Wanted, Watch};
 pub use span::{End, Loose, Span};
 pub use stack::{Frame, Stack, Step};

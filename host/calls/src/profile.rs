@@ -1,7 +1,7 @@
 //! Calls and times per function.
 
 use crate::joining::Joining;
-use crate::{End, Frame, Key, Loose, Span, Workers, divided};
+use crate::{End, Frame, Key, Loose, SoFar, Span, Workers, divided};
 use heddle_trace_file::{Addr, Error, Event, Modules, Nanos, Remarks, Thread};
 
 /// The calls of one function.
@@ -127,8 +127,8 @@ pub enum Wanted {
 }
 
 /// Is shown, now and then and from several workers, the index of a thread that is being read, and
-/// what gives the sums of its calls that have ended so far.
-pub type Watch<'a> = &'a (dyn Fn(usize, &dyn Fn() -> Vec<(Key, Stats)>) + Sync);
+/// how far it is.
+pub type Watch<'a> = &'a (dyn Fn(usize, &SoFar<'_, '_>) + Sync);
 
 /// What one thread's events say.
 #[derive(Clone, Debug, Default, PartialEq)]

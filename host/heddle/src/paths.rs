@@ -90,13 +90,19 @@ pub fn read(trace: &Trace, names: &mut Names<'_>, filter: &FilterArgs) -> anyhow
         unresolved: decoded.unresolved,
         left_out,
     };
-    for (process, paths) in decoded.sinks {
-        graph.deep += paths.deep;
-        let strands = paths.nodes(trace, process, names);
-        merge(&mut graph.strands, strands);
-    }
-    sort(&mut graph.strands);
+    graph.deep = decoded.sinks.iter().map(|(_, paths)| paths.deep).sum();
+    graph.strands = of_parts(trace, names, &decoded.sinks);
     Ok(graph)
+}
+
+/// The strands of these parts of processes, which have these indices.
+pub fn of_parts(trace: &Trace, names: &mut Names<'_>, parts: &[(usize, Paths<'_>)]) -> Vec<Node> {
+    let mut strands = Vec::new();
+    for (process, paths) in parts {
+        merge(&mut strands, paths.nodes(trace, *process, names));
+    }
+    sort(&mut strands);
+    strands
 }
 
 /// What strands are named after.
@@ -115,10 +121,12 @@ struct Path {
     own: u64,
     /// In the order of first calls.
     callees: Vec<u32>,
+    /// The function and the path of the callee that was called last.
+    latest: (u32, u32),
 }
 
 /// The calls of a part of a process.
-struct Paths<'a> {
+pub struct Paths<'a> {
     modules: &'a Modules,
     functions: Functions,
     /// By [`Call::number`].
@@ -130,13 +138,14 @@ struct Paths<'a> {
     examples: Vec<(u32, Strand)>,
     /// By slot: the root, and the open calls.
     lives: Vec<(u32, Vec<u32>)>,
-    deep: u64,
+    pub deep: u64,
 }
 
 const UNKNOWN: u32 = u32::MAX;
 
 impl<'a> Paths<'a> {
-    fn new(modules: &'a Modules) -> Self {
+    /// Of no call yet.
+    pub fn new(modules: &'a Modules) -> Self {
         Paths {
             modules,
             functions: Functions::default(),
@@ -164,6 +173,7 @@ impl<'a> Paths<'a> {
             total: 0,
             own: 0,
             callees: Vec::new(),
+            latest: (UNKNOWN, UNKNOWN),
         });
         self.paths.len() as u32 - 1
     }
@@ -216,8 +226,83 @@ impl<'a> Paths<'a> {
         path.own = path.own.saturating_add(span.own().0);
     }
 
+    /// The number of the function at this address then.
+    #[inline]
+    pub fn number(&mut self, address: Addr, time: Nanos) -> u32 {
+        self.functions.id(self.key(address, time)).0
+    }
+
+    /// The functions, in the order of their numbers.
+    pub fn functions(&self) -> &[Key] {
+        self.functions.keys()
+    }
+
+    /// The calls of the strand's slot are from now on those of this strand, inside calls of these
+    /// functions, outermost first, that are counted elsewhere or when they end.
+    pub fn begin(&mut self, strand: &Strand, open: &[u32]) {
+        self.join(strand);
+        self.had_no_calls(strand);
+        let deep = self.deep;
+        open.iter()
+            .for_each(|&function| self.called(strand.slot, function));
+        self.deep = deep;
+    }
+
+    /// The strand has ended.
+    pub fn ends(&mut self, strand: &Strand) {
+        let root = self.lives[strand.slot as usize].0;
+        self.paths[root as usize].calls += 1;
+        self.had_no_calls(strand);
+    }
+
+    /// A call of the function with this number begins.
+    #[inline]
+    pub fn called(&mut self, slot: u32, function: u32) {
+        let (root, open) = &self.lives[slot as usize];
+        let around = open.last().copied().unwrap_or(*root);
+        let path = match self.paths[around as usize].latest {
+            (latest, path) if latest == function && open.len() < DEEPEST => path,
+            _ => self.another(around, open.len(), function),
+        };
+        self.lives[slot as usize].1.push(path);
+    }
+
+    /// The path of a function's calls within those of `around`, of which there are so many.
+    fn another(&mut self, around: u32, depth: usize, function: u32) -> u32 {
+        if depth >= DEEPEST {
+            self.deep += 1;
+            return around;
+        }
+        let path = match self.below.get(&(around, function)) {
+            Some(&known) => known,
+            None => {
+                let path = self.path(function);
+                self.below.insert((around, function), path);
+                self.paths[around as usize].callees.push(path);
+                path
+            }
+        };
+        self.paths[around as usize].latest = (function, path);
+        path
+    }
+
+    /// The innermost call ends.
+    #[inline]
+    pub fn left(&mut self, slot: u32, span: &Span) {
+        let open = &mut self.lives[slot as usize].1;
+        let Some(path) = open.pop() else { return };
+        if open.len() < DEEPEST {
+            self.add(path, span);
+        } else {
+            // Its caller's time, which has it not.
+            let own = span.own().0;
+            let path = &mut self.paths[path as usize];
+            path.own = path.own.saturating_add(own);
+        }
+    }
+
     /// The strands, with names.
-    fn nodes(&self, trace: &Trace, process: usize, names: &mut Names<'_>) -> Vec<Node> {
+    pub fn nodes(&self, trace: &Trace, process: usize, names: &mut Names<'_>) -> Vec<Node> {
         let several = trace.processes().len() > 1;
         let mut strands: Vec<Node> = Vec::new();
         for (root, example) in &self.examples {
@@ -277,40 +362,15 @@ impl Sink for Paths<'_> {
 
     fn enter(&mut self, call: &Call) {
         let function = self.function(call);
-        let (root, open) = &self.lives[call.slot as usize];
-        let around = open.last().copied().unwrap_or(*root);
-        let depth = open.len();
-        let path = if depth >= DEEPEST {
-            self.deep += 1;
-            around
-        } else if let Some(&known) = self.below.get(&(around, function)) {
-            known
-        } else {
-            let path = self.path(function);
-            self.below.insert((around, function), path);
-            self.paths[around as usize].callees.push(path);
-            path
-        };
-        self.lives[call.slot as usize].1.push(path);
+        self.called(call.slot, function);
     }
 
     fn leave(&mut self, span: &StrandSpan) {
-        let open = &mut self.lives[span.slot as usize].1;
-        let Some(path) = open.pop() else { return };
-        if open.len() < DEEPEST {
-            self.add(path, &span.span);
-        } else {
-            // Its caller's time, which has it not.
-            let own = span.span.own().0;
-            let path = &mut self.paths[path as usize];
-            path.own = path.own.saturating_add(own);
-        }
+        self.left(span.slot, &span.span);
     }
 
     fn ended(&mut self, strand: &Strand) {
-        let root = self.lives[strand.slot as usize].0;
-        self.paths[root as usize].calls += 1;
-        self.had_no_calls(strand);
+        self.ends(strand);
     }
 }
 

@@ -19,10 +19,11 @@ pub struct Strands {
     pub left_out: Option<LeftOut>,
 }
 
+/// The strands of a part of a process.
 #[derive(Default)]
-struct All {
-    strands: StrandList,
-    makers: Makers,
+pub struct All {
+    pub strands: StrandList,
+    pub makers: Makers,
     /// Strands without calls that a filter keeps, with their makers.
     left_out: Vec<(StrandId, Option<StrandId>)>,
 }
@@ -89,6 +90,17 @@ pub fn read(trace: &Trace, names: &mut Names<'_>) -> Result<Strands, Error> {
     let analysis = Analysis::new(trace, names.images());
     let decoded = analysis.decode(|_| All::default())?;
     Ok(listed(trace, names, decoded, None))
+}
+
+/// All strands of these parts.
+pub fn of_parts(trace: &Trace, names: &mut Names<'_>, parts: Vec<(usize, All)>) -> Strands {
+    let decoded = Decoded {
+        sinks: parts,
+        unresolved: Vec::new(),
+        loose: heddle_calls::Loose::default(),
+        remarks: heddle_trace_file::Remarks::default(),
+    };
+    listed(trace, names, decoded, None)
 }
 
 /// Reads the whole trace; of it, those strands have calls that the filter keeps. Who was made by

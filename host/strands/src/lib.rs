@@ -63,7 +63,7 @@ mod survey;
 mod threads;
 mod unresolved;
 
-pub use analysis::{Analysis, Decoded, Inherited, Watch};
+pub use analysis::{Analysis, Decoded, Inherited, PlacedPiece, Standing, Watch};
 pub use code::{Code, Role};
 pub use doubts::Doubts;
 pub use list::StrandList;

@@ -512,5 +512,8 @@ fn listed(strands: &[Strand], most: usize) -> Vec<bool> {
     listed
 }
 
+mod share;
+pub use share::Share;
+
 #[cfg(test)]
 mod tests;

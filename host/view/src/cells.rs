@@ -35,10 +35,24 @@ pub struct Cell {
 /// The sums so far.
 #[derive(Debug)]
 pub struct Cells {
-    sums: FxHashMap<Key, (u64, u64, u64)>,
+    sums: FxHashMap<Key, Sum>,
+    /// What was added last is summed up here first, by depth and function: most calls are followed
+    /// by others of their cell.
+    recent: Box<[(Key, Sum); RECENT]>,
     shift: u32,
     most: usize,
 }
+
+/// Number, time, own time.
+type Sum = (u64, u64, u64);
+
+const RECENT: usize = 256;
+const NONE: Key = Key {
+    row: u32::MAX,
+    depth: 0,
+    column: 0,
+    what: 0,
+};
 
 /// Depths from here on are one.
 const DEEPEST: u32 = 64;
@@ -50,6 +64,7 @@ impl Cells {
     pub fn new(most: usize, shift: u32) -> Self {
         Cells {
             sums: FxHashMap::default(),
+            recent: Box::new([(NONE, (0, 0, 0)); RECENT]),
             shift,
             most,
         }
@@ -63,10 +78,33 @@ impl Cells {
             depth: key.depth.min(DEEPEST),
             ..key
         };
+        let slot = (key.depth as usize ^ (key.what as usize) << 6 ^ key.row as usize) % RECENT;
+        let (recent, sum) = &mut self.recent[slot];
+        if *recent == key {
+            *sum = (sum.0 + 1, sum.1 + duration, sum.2 + own);
+            return;
+        }
+        let before = std::mem::replace(&mut self.recent[slot], (key, (1, duration, own)));
+        self.put(before);
+    }
+
+    /// Adds a sum.
+    fn put(&mut self, (key, (count, time, own)): (Key, Sum)) {
+        if count == 0 {
+            return;
+        }
         let sum = self.sums.entry(key).or_default();
-        *sum = (sum.0 + 1, sum.1 + duration, sum.2 + own);
+        *sum = (sum.0 + count, sum.1 + time, sum.2 + own);
         if self.sums.len() > self.most && self.shift < WIDEST {
             self.widen();
+        }
+    }
+
+    /// Puts the recent ones to the others.
+    fn settle(&mut self) {
+        for slot in 0..RECENT {
+            let recent = std::mem::replace(&mut self.recent[slot], (NONE, (0, 0, 0)));
+            self.put(recent);
         }
     }
 
@@ -74,36 +112,55 @@ impl Cells {
     /// depths and functions.
     fn widen(&mut self) {
         while self.sums.len() > self.most && self.shift < WIDEST {
-            self.shift += 1;
-            let mut wider = FxHashMap::default();
-            for (key, (count, time, own)) in self.sums.drain() {
-                let key = Key {
-                    column: key.column >> 1,
-                    ..key
-                };
-                let sum: &mut (u64, u64, u64) = wider.entry(key).or_default();
-                *sum = (sum.0 + count, sum.1 + time, sum.2 + own);
-            }
-            self.sums = wider;
+            self.widen_to(self.shift + 1);
         }
+    }
+
+    /// Makes columns at least so wide.
+    fn widen_to(&mut self, shift: u32) {
+        if shift <= self.shift {
+            return;
+        }
+        let more = shift - self.shift;
+        let wider = |key: Key| Key {
+            column: key.column.checked_shr(more).unwrap_or(0),
+            ..key
+        };
+        let mut sums: FxHashMap<Key, Sum> = FxHashMap::default();
+        for (key, (count, time, own)) in self.sums.drain() {
+            let sum = sums.entry(wider(key)).or_default();
+            *sum = (sum.0 + count, sum.1 + time, sum.2 + own);
+        }
+        for (key, _) in self.recent.iter_mut() {
+            *key = wider(*key);
+        }
+        (self.sums, self.shift) = (sums, shift);
+    }
+
+    /// Takes the sums of another one.
+    pub fn join(&mut self, mut other: Cells) {
+        other.settle();
+        self.widen_to(other.shift);
+        other.widen_to(self.shift);
+        other
+            .sums
+            .into_iter()
+            .for_each(|sum| self.put_at(sum, other.shift));
+    }
+
+    /// Adds a sum whose column is so wide.
+    fn put_at(&mut self, (key, sum): (Key, Sum), shift: u32) {
+        let column = key.column >> (self.shift - shift);
+        self.put((Key { column, ..key }, sum));
     }
 
     /// The cells in order of their keys, their columns being at least as wide as `narrowest` ns;
     /// and the columns' width, as a power of two.
     pub fn finish(mut self, narrowest: u64) -> (Vec<Cell>, u32) {
+        self.settle();
         let shift = (64 - narrowest.leading_zeros()).min(WIDEST);
-        if shift > self.shift && !self.sums.is_empty() {
-            let more = shift - self.shift;
-            let mut wider = Cells::new(usize::MAX, shift);
-            for (key, (count, time, own)) in self.sums {
-                let key = Key {
-                    column: key.column.checked_shr(more).unwrap_or(0),
-                    ..key
-                };
-                let sum = wider.sums.entry(key).or_default();
-                *sum = (sum.0 + count, sum.1 + time, sum.2 + own);
-            }
-            self = wider;
+        if !self.sums.is_empty() {
+            self.widen_to(shift);
         }
         let cell = |(key, (count, time, own))| Cell {
             key,
@@ -114,5 +171,45 @@ impl Cells {
         let mut cells: Vec<Cell> = self.sums.into_iter().map(cell).collect();
         cells.sort_unstable_by_key(|cell| cell.key);
         (cells, self.shift)
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test may panic")]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn two_that_join_are_what_one_is(
+            all in prop::collection::vec(
+                (any::<bool>(), 0u32..3, 0u32..70, 0u32..4, 0u64..1 << 20, 0u64..100), 0..500
+            ),
+            most in 3usize..80,
+            narrowest in 0u64..5000,
+        ) {
+            let mut parts = [Cells::new(most, 10), Cells::new(most, 10)];
+            let mut one = Cells::new(most, 10);
+            let mut plain: std::collections::BTreeMap<Key, Sum> = Default::default();
+            for &(first, row, depth, what, time, duration) in &all {
+                let key = Key { row, depth, column: 0, what };
+                parts[usize::from(first)].add(key, time, (duration, duration / 2));
+                one.add(key, time, (duration, duration / 2));
+            }
+            let [mut joined, other] = parts;
+            joined.join(other);
+            let (cells, shift) = joined.finish(narrowest);
+            for &(_, row, depth, what, time, duration) in &all {
+                let key = Key { row, depth: depth.min(DEEPEST), column: time >> shift, what };
+                let sum = plain.entry(key).or_default();
+                *sum = (sum.0 + 1, sum.1 + duration, sum.2 + duration / 2);
+            }
+            let plain = plain.into_iter().map(|(key, (count, time, own))| Cell {
+                key, count, time, own,
+            });
+            prop_assert_eq!(&cells, &plain.collect::<Vec<_>>());
+            prop_assert_eq!((cells, shift), one.finish(narrowest));
+        }
     }
 }

@@ -69,6 +69,33 @@ impl<T: Lasts> Kept<T> {
         }
     }
 
+    /// Whether a thing that lasts so long is not among the longest so far.
+    #[inline]
+    pub fn is_short(&self, duration: u64) -> bool {
+        bucket(duration) < self.level
+    }
+
+    /// Counts a thing that is not among the longest.
+    #[inline]
+    pub fn count(&mut self, duration: u64) {
+        self.counts[bucket(duration)] += 1;
+    }
+
+    /// Changes those that are kept so far; not how long they last.
+    pub fn each(&mut self, change: impl FnMut(&mut T)) {
+        self.items.iter_mut().for_each(change);
+    }
+
+    /// Takes what another one has taken.
+    pub fn join(&mut self, other: Kept<T>, short: &mut impl FnMut(&T)) {
+        for (count, more) in self.counts.iter_mut().zip(*other.counts) {
+            *count += more;
+        }
+        self.items.extend(other.items);
+        // What either has let go is let go of both: there are more of the longer ones now.
+        self.settle(short);
+    }
+
     /// Lets go what is not among the longest so far.
     fn settle(&mut self, short: &mut impl FnMut(&T)) {
         let mut longer = 0;
@@ -138,6 +165,27 @@ mod tests {
             items.sort_unstable();
             all.sort_unstable();
             prop_assert_eq!(items, all);
+        }
+
+        #[test]
+        fn two_that_join_keep_what_one_keeps(
+            all in prop::collection::vec((any::<bool>(), 0u64..5000), 0..400), most in 1usize..60
+        ) {
+            let mut parts = [Kept::new(most), Kept::new(most)];
+            let mut one = Kept::new(most);
+            let (mut gone, mut gone_of_one) = (Vec::new(), Vec::new());
+            for &(first, item) in &all {
+                parts[usize::from(first)].add(item, &mut |&item| gone.push(item));
+                one.add(item, &mut |&item| gone_of_one.push(item));
+            }
+            let [mut joined, other] = parts;
+            joined.join(other, &mut |&item| gone.push(item));
+            let (mut items, threshold) = joined.finish(&mut |&item| gone.push(item));
+            let (mut items_of_one, same) = one.finish(&mut |&item| gone_of_one.push(item));
+            for list in [&mut items, &mut items_of_one, &mut gone, &mut gone_of_one] {
+                list.sort_unstable();
+            }
+            prop_assert_eq!((items, gone, threshold), (items_of_one, gone_of_one, same));
         }
     }
 }

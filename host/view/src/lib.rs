@@ -21,7 +21,7 @@ mod kept;
 mod model;
 mod page;
 
-pub use build::{Builder, Limits};
+pub use build::{Builder, Limits, Share};
 pub use cells::{Cell, Key};
 pub use model::{
     Call, Data, Event, Function, Head, Held, Pause, Process, Run, Strand, StrandKind, Total, Why,

@@ -1,11 +1,13 @@
 //! However many workers read a thread, and wherever it is divided, what they find is what one walk
 //! over it finds.
 
-use heddle_calls::{Loose, Profile, Source, Wanted, Workers};
+use heddle_calls::{Frame, Loose, Piece, Profile, SoFar, Source, Span, Take, Wanted, Workers};
 use heddle_trace_file::write::{ThreadWriter, TraceWriter};
-use heddle_trace_file::{Addr, Event, EventKind, Nanos, Trace, Way, Why};
+use heddle_trace_file::{Addr, Callee, Event, EventKind, Nanos, Thread, Trace, Way, Why};
 use proptest::prelude::*;
+use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
+use std::sync::Mutex;
 
 /// What a thread does next. Stack pointers are small, so that calls often share them.
 #[derive(Clone, Debug)]
@@ -100,6 +102,75 @@ fn write(thread: &mut ThreadWriter, steps: &[Step], entry: bool) {
     }
 }
 
+/// What a piece tells of.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Told {
+    entered: Vec<Frame>,
+    left: Vec<Span>,
+    unmatched: Vec<(Nanos, usize)>,
+    others: Vec<(Nanos, usize)>,
+}
+
+impl Take for Told {
+    fn enter(&mut self, open: &[Frame]) {
+        self.entered.push(*open.last().unwrap());
+    }
+
+    fn leave(&mut self, span: &Span) {
+        self.left.push(*span);
+    }
+
+    fn unmatched(&mut self, _: Callee, time: Nanos, open: &[Frame]) {
+        self.unmatched.push((time, open.len()));
+    }
+
+    fn other(&mut self, event: &Event<'_>, open: &[Frame]) {
+        self.others.push((event.time, open.len()));
+    }
+
+    fn wants(&mut self, _: &Event<'_>) -> bool {
+        false
+    }
+}
+
+/// What these pieces of a thread tell of, read the last one first.
+fn read_from(pieces: Vec<Piece>, thread: &Thread) -> Told {
+    let mut told = Vec::new();
+    for piece in pieces.into_iter().rev() {
+        let mut part = Told::default();
+        piece.read(thread, &mut part).unwrap();
+        told.push(part);
+    }
+    let mut all = Told::default();
+    for part in told.into_iter().rev() {
+        all.entered.extend(part.entered);
+        all.left.extend(part.left);
+        all.unmatched.extend(part.unmatched);
+        all.others.extend(part.others);
+    }
+    all
+}
+
+/// What threads' pieces tell of, divided wherever a first read comes by.
+fn by_pieces(threads: &[Source<'_>], workers: Workers) -> Vec<Told> {
+    let places: Mutex<BTreeMap<usize, Vec<Piece>>> = Mutex::default();
+    let note = |index: usize, so_far: &SoFar<'_, '_>| {
+        let mut places = places.lock().unwrap();
+        places.entry(index).or_default().extend(so_far.place());
+    };
+    Profile::of_watched(threads, workers, Wanted::All, Some(&note)).unwrap();
+    let mut places = places.into_inner().unwrap();
+    let told = threads.iter().enumerate().map(|(index, source)| {
+        let mut pieces = vec![Piece::whole(*source)];
+        for next in places.remove(&index).unwrap_or_default() {
+            pieces.last_mut().unwrap().ends_before(&next);
+            pieces.push(next);
+        }
+        read_from(pieces, source.thread)
+    });
+    told.collect()
+}
+
 fn all_agree(threads: &[(Vec<Step>, bool)], stack: bool) {
     let directory = tempfile::tempdir().unwrap();
     let writer = TraceWriter::create(directory.path()).unwrap();
@@ -124,11 +195,16 @@ fn all_agree(threads: &[(Vec<Step>, bool)], stack: bool) {
         .iter()
         .map(|source| Profile::of(source.thread, source.modules).unwrap())
         .collect();
+    let walked: Vec<_> = threads
+        .iter()
+        .map(|source| read_from(vec![Piece::whole(*source)], source.thread))
+        .collect();
     for count in [1, 2, 3, 8] {
         for bytes in [1, 600, 5_000] {
             let workers = Workers::new(NonZeroUsize::new(count).unwrap()).with_chunks_of(bytes);
             let divided = Profile::of_all(&threads, workers).unwrap();
             assert_eq!(divided, alone, "{count} workers, pieces of {bytes} bytes");
+            assert_eq!(by_pieces(&threads, workers), walked);
             for wanted in [Wanted::OneStack, Wanted::OneStrand] {
                 // A thread that is not wanted may be known for one by less than all its events.
                 let found = Profile::of_wanted(&threads, workers, wanted).unwrap();

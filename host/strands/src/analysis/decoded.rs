@@ -89,15 +89,10 @@ impl<S: Summing> Part<S> {
         profile: Profile,
         mut sink: S,
     ) -> Self {
-        let mut strand = Strand::of_thread(id, index, thread, 0);
-        sink.born(&strand);
-        sink.called(&strand, &profile.functions);
-        if let Some((first, _)) = profile.functions.first() {
-            strand.begins_with(first.address);
-        }
-        let calls = profile.functions.iter().map(|(_, stats)| stats.calls);
-        strand.calls = calls.sum();
-        strand.ran_alone(profile.last, thread.ended());
+        let born = Strand::of_thread(id, index, thread, 0);
+        sink.born(&born);
+        sink.called(&born, &profile.functions);
+        let strand = alone(born, thread, &profile);
         sink.ended(&strand);
         let unresolved = Unresolved {
             events: profile.events,
@@ -112,4 +107,15 @@ impl<S: Summing> Part<S> {
             remarks: profile.remarks,
         }
     }
+}
+
+/// What became of a thread that ran nothing but its own stack.
+pub(super) fn alone(mut strand: Strand, thread: &Thread, profile: &Profile) -> Strand {
+    if let Some((first, _)) = profile.functions.first() {
+        strand.begins_with(first.address);
+    }
+    let calls = profile.functions.iter().map(|(_, stats)| stats.calls);
+    strand.calls = calls.sum();
+    strand.ran_alone(profile.last, thread.ended());
+    strand
 }

@@ -10,7 +10,9 @@ mod doubt;
 mod events;
 mod forks;
 mod group;
+mod others;
 mod reader;
+mod standing;
 mod stream;
 mod summed;
 
@@ -24,13 +26,14 @@ use events::each_of_next;
 pub use forks::Inherited;
 use forks::Parents;
 use group::Group;
-use heddle_calls::{Key, Stats, Workers};
+use heddle_calls::{SoFar, Workers};
 use heddle_symbols::Images;
 use heddle_trace_file::{Error, Process, Remarks, Trace};
+pub use standing::{PlacedPiece, Standing};
 use std::cmp::Reverse;
 
-/// Is shown the process and thread whose calls are being added up, and what gives the sums so far.
-pub type Watch<'a> = &'a (dyn Fn((usize, usize), &dyn Fn() -> Vec<(Key, Stats)>) + Sync);
+/// Is shown the process and thread whose calls are being added up, and how far that is.
+pub type Watch<'a> = &'a (dyn Fn((usize, usize), &SoFar<'_, '_>) + Sync);
 
 /// How the events of a trace are put on strands: with the symbols of its processes, or each thread
 /// taken for one stack.

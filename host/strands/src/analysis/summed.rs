@@ -2,12 +2,12 @@
 
 use super::decoded::Part;
 use super::events::each_event;
-use super::{Analysis, Decoded, Inherited, Watch, doubt, forks};
+use super::{Analysis, Decoded, Inherited, Standing, Watch, doubt, forks};
 use crate::StrandId;
 use crate::decoder::Decoder;
 use crate::one_stack::OneStack;
 use crate::sink::{Ignore, Sink, Summing};
-use heddle_calls::{Key, Profile, Source, Stats, Wanted, Workers};
+use heddle_calls::{Profile, SoFar, Source, Wanted, Workers};
 use heddle_symbols::Images;
 use heddle_trace_file::{Error, Trace};
 
@@ -19,8 +19,8 @@ impl<'a> Analysis<'a> {
     /// a sink for each part, as in [`Analysis::decode`].
     ///
     /// A `watch` is shown, now and then and from several workers, of which process and thread the
-    /// calls are added up, and what gives their sums so far. Threads that turn out to be read with
-    /// others may be among them.
+    /// calls are added up, and how far that is. Threads that turn out to be read with others may be
+    /// among them. Also says of all threads, in order of processes, how they stand.
     ///
     /// # Errors
     /// What reading the trace gives.
@@ -30,13 +30,14 @@ impl<'a> Analysis<'a> {
         wanted: Wanted,
         make: impl Fn(usize) -> S + Sync,
         watch: Option<Watch<'_>>,
-    ) -> Result<Decoded<S>, Error> {
+    ) -> Result<(Decoded<S>, Vec<Standing>), Error> {
         let inherited = Self::inherited_in(trace, images)?;
         let (places, profiles) = Self::profiles(trace, &inherited, wanted, watch)?;
         let mut grouped = vec![false; trace.processes().len()];
         for (&(process, _), profile) in places.iter().zip(&profiles) {
             grouped[process] |= profile.is_none();
         }
+        let mut standing = Standing::of_all(trace, &places, &profiles);
         let mut in_doubt = Vec::new();
         for (&place, profile) in places.iter().zip(&profiles) {
             if let Some(profile) = profile
@@ -60,9 +61,13 @@ impl<'a> Analysis<'a> {
         })?;
         let mut again = in_doubt.iter().zip(again).peekable();
         let mut alone = Vec::new();
-        for (&(process, index), profile) in places.iter().zip(profiles) {
+        for ((&(process, index), profile), stands) in places.iter().zip(profiles).zip(&mut standing)
+        {
             let part = match again.next_if(|(doubt, _)| **doubt == (process, index)) {
-                Some((_, part)) => part,
+                Some((_, part)) => {
+                    stands.has_lost_exits(part.is_some());
+                    part
+                }
                 None => profile.map(|profile| {
                     let thread = &trace.processes()[process].threads()[index];
                     let id = StrandId::new(process, index);
@@ -71,7 +76,8 @@ impl<'a> Analysis<'a> {
             };
             alone.push((process, index, part));
         }
-        analysis.with_groups(alone, &inherited, make)
+        let decoded = analysis.with_groups(alone, &inherited, make)?;
+        Ok((decoded, standing))
     }
 
     /// Gives single calls where [`Analysis::sum`] adds them up: threads that are `wanted` are each
@@ -107,7 +113,10 @@ impl<'a> Analysis<'a> {
     }
 
     /// The same as [`Analysis::inherited`], with the symbols of those processes alone that forked.
-    fn inherited_in(trace: &'a Trace, images: &mut Images) -> Result<Vec<Inherited>, Error> {
+    pub(super) fn inherited_in(
+        trace: &'a Trace,
+        images: &mut Images,
+    ) -> Result<Vec<Inherited>, Error> {
         let parents = forks::are_parents(trace);
         Self::for_some(trace, images, |process| parents[process]).inherited()
     }
@@ -133,9 +142,9 @@ impl<'a> Analysis<'a> {
                 });
             }
         }
-        let process_of = |index: usize, so_far: &dyn Fn() -> Vec<(Key, Stats)>| {
-            if let (Some(watch), Some(&(process, thread))) = (watch, places.get(index)) {
-                watch((process, thread), so_far);
+        let process_of = |index: usize, so_far: &SoFar<'_, '_>| {
+            if let (Some(watch), Some(&place)) = (watch, places.get(index)) {
+                watch(place, so_far);
             }
         };
         let shown: Option<heddle_calls::Watch<'_>> = match watch {
@@ -176,7 +185,7 @@ impl<'a> Analysis<'a> {
     }
 
     /// Reads this thread as one stack, with the symbols of its process.
-    fn on_one_stack<S: Sink>(
+    pub(super) fn on_one_stack<S: Sink>(
         &self,
         process: usize,
         thread: usize,

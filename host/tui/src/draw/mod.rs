@@ -121,7 +121,7 @@ fn not_yet(screen: &mut Screen<'_>, model: &Model, state: &State, what: &str) {
     let reading = model
         .reading
         .as_ref()
-        .filter(|reading| reading.what == what);
+        .filter(|reading| reading.what.contains(what));
     let text = match (reading, &model.reading) {
         (Some(reading), _) => format!("reading {what}: {} %", reading.percent),
         (None, Some(reading)) => format!("{what}: after {}", reading.what),

@@ -151,6 +151,19 @@ fn what_has_not_been_read_says_how_far_it_is() {
         "{}",
         text('4')
     );
+    // Several are read at once.
+    let model = Model {
+        reading: Some(Reading {
+            what: "strands, calls within one another and the timeline".to_owned(),
+            percent: 37,
+        }),
+        ..model
+    };
+    for (key, what) in [('2', "calls within one another"), ('4', "the timeline")] {
+        let text = screen(&model, (80, 24), &[Key::Char(key)]);
+        let expected = format!("\n  reading {what}: 37 %\n");
+        assert!(text.contains(&expected), "{text}");
+    }
 }
 
 #[test]

@@ -74,6 +74,7 @@ pub fn read(trace: &Trace, filter: &FilterArgs, of: &[Pattern]) -> anyhow::Resul
         unresolved,
         fibers: 0,
         left_out,
+        standing: Vec::new(),
     })
 }
 

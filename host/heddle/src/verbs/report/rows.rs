@@ -5,7 +5,7 @@ use super::row::{By, Group, Row, Who};
 use crate::filter::{Filter, FilterArgs, LeftOut, decode_kept};
 use crate::names::{Length, Names, printable, thread_label};
 use heddle_calls::{Key, Loose, Stats, Wanted};
-use heddle_strands::{Analysis, Kind, Strand, Unresolved, Watch};
+use heddle_strands::{Analysis, Kind, Standing, Strand, Unresolved, Watch};
 use heddle_symbols::short_name;
 use heddle_trace_file::{Addr, Nanos, Remarks, Trace};
 use std::collections::BTreeMap;
@@ -21,6 +21,8 @@ pub struct Rows {
     pub fibers: u64,
     /// The number of calls that a filter left out, if there is one.
     pub left_out: Option<LeftOut>,
+    /// How all threads stand, in order of processes; empty if a filter looked at calls.
+    pub standing: Vec<Standing>,
 }
 
 /// Whose calls are rows of their own: strands of one kind and name together, because there may be a
@@ -74,14 +76,15 @@ pub fn read_watched(
     };
     let profiles =
         |process: usize| Profiles::new(trace.processes()[process].modules(), by != By::Function);
-    let (decoded, left_out) = match Filter::new(filter, trace, &mut names)? {
-        None => (
-            Analysis::sum(trace, names.images(), wanted, profiles, watch)?,
-            None,
-        ),
+    let (decoded, standing, left_out) = match Filter::new(filter, trace, &mut names)? {
+        None => {
+            let (decoded, standing) =
+                Analysis::sum(trace, names.images(), wanted, profiles, watch)?;
+            (decoded, standing, None)
+        }
         Some(filter) => {
             let (decoded, left_out) = decode_kept(trace, names.images(), wanted, filter, profiles)?;
-            (decoded, Some(left_out))
+            (decoded, Vec::new(), Some(left_out))
         }
     };
     let mut result = Rows {
@@ -91,6 +94,7 @@ pub fn read_watched(
         unresolved: decoded.unresolved,
         fibers: 0,
         left_out,
+        standing,
     };
     let mut merged: BTreeMap<Owner, Merged> = BTreeMap::new();
     for (process, profiles) in &decoded.sinks {

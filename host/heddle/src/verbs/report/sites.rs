@@ -73,6 +73,7 @@ pub fn read(trace: &Trace, by: By, filter: &FilterArgs, length: Length) -> anyho
         unresolved,
         fibers,
         left_out,
+        standing: Vec::new(),
     })
 }
 

@@ -2,6 +2,7 @@
 
 mod graph;
 mod kept;
+mod look;
 mod reader;
 mod report;
 mod strands;

@@ -1,18 +1,14 @@
 //! Reads the trace in the background, one view's part after the other.
 
 use super::kept::Kept;
-use super::{graph, report, strands};
-use crate::filter::FilterArgs;
+use super::{look, report};
 use crate::names::{Length, Names};
-use crate::verbs::export::selection::Selection;
-use crate::verbs::export::spill::Spill;
-use crate::verbs::export::tables::{self, Wanted};
+use crate::notes;
 use crate::verbs::tree::life_of;
-use crate::verbs::view::take::{ToPage, head};
-use crate::{notes, paths, strand_list};
+use crate::verbs::view::pieces::Places;
+use crate::verbs::view::take::head;
 use heddle_trace_file::{Process, Thread, Trace, bytes_read};
 use heddle_tui::{Life, LifeRow, Model, Part, Reading, StrandKey};
-use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::mpsc::Sender;
 use std::sync::{Mutex, PoisonError};
@@ -105,7 +101,8 @@ impl Reader {
 
     fn parts(&self, trace: &Trace, model: &mut Model) -> anyhow::Result<()> {
         let told = |functions| self.tell(Part::Functions(functions));
-        let (rows, mut functions) = report::read(trace, self.length, told)?;
+        let places = Places::default();
+        let (rows, mut functions) = report::read(trace, self.length, &places, told)?;
         self.tell(Part::Functions(functions.clone()));
         notes::incomplete(trace, rows.loose, &rows.remarks);
         notes::unresolved(&rows.unresolved);
@@ -115,35 +112,11 @@ impl Reader {
         self.tell(Part::Functions(functions.clone()));
         model.functions = Some(functions);
 
-        self.stage("strands");
-        let found = strand_list::read(trace, &mut names)?;
-        let mut all = strands::rows(&found.all, &mut names);
-        drop(found);
-        self.tell(Part::Strands(all.clone()));
-
-        self.stage("calls within one another");
-        let found = paths::read(trace, &mut names, &FilterArgs::default())?;
-        let calls = graph::rows(&found.strands);
-        drop(found);
-        self.tell(Part::Graph(calls.clone()));
-        model.graph = Some(calls);
-
-        self.stage("the timeline");
-        let wanted = Wanted {
-            selection: Selection::new(trace, &[]),
-            filter: None,
-            lives: true,
-        };
-        let spill = spill(trace.path())?;
-        let mut page = ToPage::new(trace);
-        tables::read(trace, &mut names, wanted, &spill, &mut page)?;
-        let data = page.finish();
-        strands::waiting(&mut all, &data);
-        self.tell(Part::Strands(all.clone()));
-        model.strands = Some(all);
-        self.tell(Part::Timeline(Box::new(data.clone())));
-        model.timeline = Some(data);
-        Ok(())
+        self.stage("strands, calls within one another and the timeline");
+        let standing = &rows.standing;
+        look::read(trace, &mut names, standing, places, model, |part| {
+            self.tell(part)
+        })
     }
 
     /// The life of a strand.
@@ -170,18 +143,5 @@ impl Reader {
             rows: Some(rows),
             percent: 100,
         })
-    }
-}
-
-/// Room for calls until they are summed up: beside the trace, or where temporary files are.
-fn spill(trace: &Path) -> anyhow::Result<Spill> {
-    let beside = if trace.is_dir() {
-        Some(trace)
-    } else {
-        trace.parent()
-    };
-    match beside.map(Spill::new) {
-        Some(Ok(spill)) => Ok(spill),
-        _ => Spill::new(&std::env::temp_dir()),
     }
 }

@@ -4,6 +4,7 @@ use crate::filter::FilterArgs;
 use crate::names::{Length, Names, printable};
 use crate::verbs::report::row::{By, Column, Row, sort, tell_apart};
 use crate::verbs::report::rows::{self, Rows};
+use crate::verbs::view::pieces::Places;
 use heddle_calls::{Key, Stats};
 use heddle_trace_file::Trace;
 use heddle_tui::{Function, Place};
@@ -12,20 +13,25 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Reads the trace once. `told` is given what the calls come to that have been read so far.
+/// Reads the trace once. `told` is given what the calls come to that have been read so far, and
+/// `places` notes where threads can be read from.
 ///
 /// # Errors
 /// What that gives.
 pub fn read(
     trace: &Trace,
     length: Length,
+    places: &Places,
     told: impl Fn(Vec<Function>) + Sync,
 ) -> anyhow::Result<(Rows, Vec<Function>)> {
     let so_far = SoFar::default();
     let mut found = thread::scope(|scope| {
         scope.spawn(|| so_far.tell(trace, length, &told));
         let filter = FilterArgs::default();
-        let watch = |at, sums: &dyn Fn() -> Vec<(Key, Stats)>| so_far.see(at, sums);
+        let watch = |at, place: &heddle_calls::SoFar<'_, '_>| {
+            so_far.see(at, place);
+            places.note(at, place);
+        };
         let found = rows::read_watched(trace, By::Function, &filter, length, Some(&watch));
         so_far.end();
         found
@@ -79,7 +85,7 @@ impl SoFar {
     }
 
     /// Takes the sums of a thread's calls, if it has not done so lately.
-    fn see(&self, at: (usize, usize), sums: &dyn Fn() -> Vec<(Key, Stats)>) {
+    fn see(&self, at: (usize, usize), place: &heddle_calls::SoFar<'_, '_>) {
         let now = Instant::now();
         let mut threads = self.threads();
         let asked = threads.asked.entry(at).or_insert(now);
@@ -87,7 +93,7 @@ impl SoFar {
             return;
         }
         *asked = now;
-        threads.sums.insert(at, sums());
+        threads.sums.insert(at, place.functions());
         threads.changed = true;
         self.changed.notify_all();
     }

@@ -1,5 +1,6 @@
 //! `heddle view`: docs/view.md.
 
+pub mod pieces;
 pub mod take;
 
 use super::export::destination;

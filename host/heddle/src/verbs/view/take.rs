@@ -3,6 +3,7 @@
 use super::super::export::tables::record::{self, Place, Record};
 use super::super::export::tables::{Part, Take};
 use super::super::export::tracks::Ended;
+use super::pieces::{Apart, Read};
 use crate::names::{Names, printable, process_name};
 use crate::notes::counted;
 use crate::sched;
@@ -50,6 +51,21 @@ impl<'a> ToPage<'a> {
     /// The page.
     pub fn finish(mut self) -> Data {
         self.builder().finish()
+    }
+
+    /// Adds what is read in pieces of the threads that stand apart.
+    ///
+    /// # Errors
+    /// What reading them gives.
+    pub fn apart(&mut self, names: &mut Names<'_>, apart: Apart<'_>) -> anyhow::Result<Read<'a>> {
+        let mut builder = self.builder();
+        let read = apart.read(self.trace, names, &mut builder);
+        self.builder = Some(builder);
+        let (read, parts) = read?;
+        for part in parts {
+            self.part(names, part)?;
+        }
+        Ok(read)
     }
 
     /// With all strands, which come first.

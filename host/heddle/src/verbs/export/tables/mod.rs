@@ -19,15 +19,16 @@ use heddle_calls::Key;
 use heddle_strands::{Analysis, Decoded, Kind, StrandId};
 use heddle_symbols::Location;
 use heddle_trace_file::Trace;
-use sink::{Rows, Whole};
+pub use sink::{Rows, Whole};
 use std::rc::Rc;
 
 /// The rows of a part of a process.
 pub struct Part<'a> {
     /// Index of the process.
     pub process: usize,
-    functions: Vec<Key>,
-    sites: Vec<Key>,
+    /// By the indices that records have of them.
+    pub functions: Vec<Key>,
+    pub sites: Vec<Key>,
     /// [`record::Record`]s, calls in the order in which they end.
     pub records: Stream<'a>,
 }
@@ -68,17 +69,7 @@ pub fn read(
         filter.learn(learned);
         selection = selection.with_calls(filter.strands());
     }
-    let whole = Whole {
-        spill,
-        selection,
-        labels: Labels::of_all(trace, names),
-        shapes: trace.shapes(),
-        lives,
-        off: match lives {
-            true => sched::stretches(trace)?,
-            false => None,
-        },
-    };
+    let whole = whole(trace, names, selection, lives, spill)?;
     let processes = trace.processes();
     let rows = |index: usize| Rows::new(&whole, &processes[index], index);
     let (decoded, left_out) = match &filter {
@@ -89,13 +80,58 @@ pub fn read(
             (decoded, Some(left_out))
         }
     };
-    let mut written = Written {
-        left_out,
-        ..Written::default()
+    let (mut written, parts) = strands(trace, names, decoded.sinks, take)?;
+    written.left_out = left_out;
+    for part in parts {
+        take.part(names, part)?;
+    }
+    let decoded = Decoded {
+        sinks: Vec::new(),
+        unresolved: decoded.unresolved,
+        loose: decoded.loose,
+        remarks: decoded.remarks,
     };
+    Ok((written, decoded))
+}
+
+/// What all parts have in common.
+///
+/// # Errors
+/// The file of switches cannot be read.
+pub fn whole<'a>(
+    trace: &'a Trace,
+    names: &mut Names<'_>,
+    selection: Selection,
+    lives: bool,
+    spill: &'a Spill,
+) -> anyhow::Result<Whole<'a>> {
+    Ok(Whole {
+        spill,
+        selection,
+        labels: Labels::of_all(trace, names),
+        shapes: trace.shapes(),
+        lives,
+        off: match lives {
+            true => sched::stretches(trace)?,
+            false => None,
+        },
+    })
+}
+
+/// Gives `take` the strands of these parts of processes. Returns the parts.
+///
+/// # Errors
+/// Those of `take`, and what was put aside cannot be read.
+pub fn strands<'a>(
+    trace: &Trace,
+    names: &mut Names<'_>,
+    all: Vec<(usize, Rows<'a>)>,
+    take: &mut impl Take,
+) -> anyhow::Result<(Written, Vec<Part<'a>>)> {
+    let mut written = Written::default();
     let mut makers = Makers::default();
     let (mut ended, mut parts) = (Vec::new(), Vec::new());
-    for (process, rows) in decoded.sinks {
+    for (process, rows) in all {
         written.calls += rows.calls;
         written.strands += rows.strands;
         makers.append(rows.makers);
@@ -120,16 +156,7 @@ pub fn read(
             Ok(())
         })?;
     }
-    for part in parts {
-        take.part(names, part)?;
-    }
-    let decoded = Decoded {
-        sinks: Vec::new(),
-        unresolved: decoded.unresolved,
-        loose: decoded.loose,
-        remarks: decoded.remarks,
-    };
-    Ok((written, decoded))
+    Ok((written, parts))
 }
 
 impl Part<'_> {

@@ -1,0 +1,86 @@
+//! What one of several workers takes of a trace's calls.
+
+use super::{Builder, GROUP, Rows, Sums, sum_up};
+use crate::Limits;
+use crate::kept::Lasts;
+use crate::model::{Call, Total};
+
+/// Calls that one worker takes, of the strands and functions of a [`Builder`].
+#[derive(Debug)]
+pub struct Share {
+    calls: Sums<Call>,
+    /// By index of the function.
+    totals: Vec<Total>,
+    end: u64,
+}
+
+impl Share {
+    /// Of no call yet. It keeps as many as the builder that it is a share of.
+    pub fn new(limits: &Limits) -> Self {
+        Share {
+            calls: Sums::new(limits.calls, limits.cells),
+            totals: Vec::new(),
+            end: 0,
+        }
+    }
+
+    /// Takes a call, whose site is asked for only if it may be kept.
+    #[inline]
+    pub fn call(&mut self, builder: &Builder, mut call: Call, site: impl FnOnce() -> u32) {
+        self.end = self.end.max(call.exit);
+        let duration = call.duration();
+        let function = call.function as usize;
+        if function >= self.totals.len() {
+            self.totals.resize(function + 1, Total::default());
+        }
+        let total = &mut self.totals[function];
+        total.calls += 1;
+        total.time += duration;
+        total.own += call.own;
+        total.longest = total.longest.max(duration);
+        let rows = Rows::of(&builder.strands, builder.rows_of_strands);
+        let Sums {
+            kept,
+            cells,
+            summed,
+        } = &mut self.calls;
+        let key = |call: &Call| rows.of_call(call);
+        if call.strand < GROUP && kept.is_short(duration) {
+            kept.count(duration);
+            return sum_up(&call, cells, summed, &key);
+        }
+        call.site = site();
+        self.calls.add(call, call.strand < GROUP, key);
+    }
+}
+
+impl Builder {
+    /// Takes what a worker took; `site` says which text the number stands for by which the worker
+    /// told a call's site. The result is the same as if this had taken the calls itself.
+    pub fn join(&mut self, share: Share, mut site: impl FnMut(&mut Self, u32) -> u32) {
+        self.end = self.end.max(share.end);
+        for ((_, total), more) in self.functions.iter_mut().zip(&share.totals) {
+            total.calls += more.calls;
+            total.time += more.time;
+            total.own += more.own;
+            total.longest = total.longest.max(more.longest);
+        }
+        let Sums {
+            mut kept,
+            cells,
+            summed,
+        } = share.calls;
+        kept.each(|call| call.site = site(self, call.site));
+        let rows = Rows::of(&self.strands, self.rows_of_strands);
+        let calls = &mut self.calls;
+        let all = &mut calls.summed;
+        all.calls += summed.calls;
+        all.time += summed.time;
+        all.own += summed.own;
+        all.longest = all.longest.max(summed.longest);
+        calls.cells.join(cells);
+        let mine = &mut calls.cells;
+        let mut short = |call: &Call| sum_up(call, mine, all, &|call| rows.of_call(call));
+        calls.kept.join(kept, &mut short);
+    }
+}
