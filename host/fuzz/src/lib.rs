@@ -9,6 +9,7 @@
 mod experiments;
 mod files;
 mod filters;
+mod index;
 mod memory;
 mod pack;
 mod plan;
@@ -19,6 +20,7 @@ mod symbols;
 mod trace;
 
 pub use files::Files;
+pub use index::origin as index_origin;
 pub use pack::{Part, assemble};
 
 /// Bytes that a reader may take at a time, whatever its input is.
@@ -66,6 +68,10 @@ pub const TARGETS: &[Target] = &[
     Target {
         name: "trace",
         read: trace::read,
+    },
+    Target {
+        name: "tui-index",
+        read: index::read,
     },
 ];
 

@@ -68,6 +68,23 @@ fn an_index_of_another_trace_or_version_is_stale() {
     assert_eq!(read(&index, &origin).unwrap_err(), Refusal::Stale);
 }
 
+#[test]
+fn an_index_with_any_byte_changed_is_not_taken() {
+    let (_trace, index, origin) = trace();
+    write(&index, &origin, &model()).unwrap();
+    let whole = fs::read(&index).unwrap();
+    for at in 0..whole.len() {
+        let mut bytes = whole.clone();
+        bytes[at] ^= 1 << (at % 8);
+        fs::write(&index, bytes).unwrap();
+        let refusal = read(&index, &origin).unwrap_err();
+        assert_ne!(refusal, Refusal::Missing, "byte {at}");
+    }
+    // What is made anew replaces it.
+    write(&index, &origin, &model()).unwrap();
+    assert_eq!(text(&read(&index, &origin).unwrap()), text(&model()));
+}
+
 fn is_wrong(index: &Path, origin: &Origin) {
     let refusal = read(index, origin).unwrap_err();
     assert!(matches!(refusal, Refusal::Wrong(_)), "{refusal:?}");

@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "it is run by hand")]
 
+mod indexes;
 mod programs;
 mod recorder;
 mod texts;
@@ -36,6 +37,7 @@ fn main() {
     recorder::write(&Corpus::of(&all, "recorder"));
     texts::results(&Corpus::of(&all, "results"));
     programs::compile(scratch.path(), &Corpus::of(&all, "symbols"));
+    indexes::write(&Corpus::of(&all, "tui-index"));
     let traces = Corpus::of(&all, "trace");
     traces::write(scratch.path(), &traces, &Corpus::of(&all, "pack"));
 }
