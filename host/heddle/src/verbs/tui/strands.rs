@@ -65,23 +65,17 @@ impl Flat<'_, '_> {
             let place = self.place(at, time);
             format!("{count} left at {place}")
         });
-        let listed = self.all.get(node.members[0] as usize);
+        let first = self.all.get(node.members[0] as usize);
         let row = StrandRow {
-            depth,
-            kind: kind(node.kind),
-            name: self.text(&node.name),
-            key: key(node.first),
             count: node.count,
             died: node.died,
-            parent: listed.maker().map(StrandId::number),
-            born: listed.born.0,
-            last: listed.last.0,
+            last: first.last.0,
             running: node.running.0,
             children: node.nested.0,
             suspended: node.suspended.0,
             runs: node.activations,
             calls: node.calls,
-            waits: waits.map_or(LIVED, |waits| self.text(&waits)),
+            ..self.row(&first, &node.name, depth, waits)
         };
         self.strands.rows.push(row);
         let listed = node.members.len().min(self.left);
@@ -95,7 +89,13 @@ impl Flat<'_, '_> {
         self.left = self.left.saturating_sub(1);
         let strand = self.all.get(index as usize);
         let waits = self.waits(&strand);
-        let row = StrandRow {
+        let row = self.row(&strand, name, depth, waits);
+        self.strands.rows.push(row);
+    }
+
+    /// The row of a strand with this name, so many rows below others.
+    fn row(&mut self, strand: &Strand, name: &str, depth: u32, waits: Option<String>) -> StrandRow {
+        StrandRow {
             depth,
             kind: kind(strand.kind),
             name: self.text(name),
@@ -111,8 +111,7 @@ impl Flat<'_, '_> {
             runs: strand.activations,
             calls: strand.calls,
             waits: waits.map_or(LIVED, |waits| self.text(&waits)),
-        };
-        self.strands.rows.push(row);
+        }
     }
 
     /// What a strand that has not ended waits for, and where it was left.
