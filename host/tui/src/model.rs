@@ -20,6 +20,9 @@ pub struct Model {
     pub strands: Option<Strands>,
     /// The longest calls, pauses and runs, and sums of the others.
     pub timeline: Option<Data>,
+    /// The options by which calls are left out; empty: none is.
+    #[serde(skip)]
+    pub filter: String,
     /// Changes with the functions.
     #[serde(skip)]
     pub version: u32,

@@ -1,7 +1,8 @@
 //! The options of the verbs that read a trace.
 
-use super::range::TimeRange;
+use super::range::{TimeRange, said};
 use super::{CallOptions, Pattern};
+use crate::names::printable;
 use std::ffi::OsString;
 
 /// Which calls of the trace are left out: docs/report.md.
@@ -38,5 +39,37 @@ impl FilterArgs {
             && self.thread.is_empty()
             && self.hide.is_empty()
             && self.mine.is_empty()
+    }
+
+    /// The options, as they are written.
+    pub fn said(&self) -> String {
+        let calls = &self.calls;
+        let mut words: Vec<String> = Vec::new();
+        for (_, option, pattern) in calls.patterns() {
+            words.push(format!("{option} {}", pattern.text()));
+        }
+        words.extend(calls.depth().map(|depth| format!("--depth {depth}")));
+        words.extend(
+            calls
+                .min_time()
+                .map(|time| format!("--min-time {}", said(time))),
+        );
+        let range = self.time_range.map(|range| range.said());
+        words.extend(range.map(|range| format!("--time-range {range}")));
+        words.extend(
+            self.thread
+                .iter()
+                .map(|thread| format!("--thread {thread}")),
+        );
+        let hidden = self
+            .hide
+            .iter()
+            .map(|pattern| format!("--hide {}", pattern.text()));
+        words.extend(hidden);
+        words.extend(self.mine.iter().map(|path| match path.is_empty() {
+            true => "--mine".to_owned(),
+            false => format!("--mine={}", path.to_string_lossy()),
+        }));
+        printable(&words.join(" "))
     }
 }

@@ -49,6 +49,19 @@ impl TimeRange {
         }
     }
 
+    /// The two ends, as [`TimeRange::parse`] reads them.
+    pub fn said(self) -> String {
+        let end = |time: Nanos, none| match time {
+            time if time == none => String::new(),
+            time => said(time),
+        };
+        format!(
+            "{}..{}",
+            end(self.from, Nanos(0)),
+            end(self.to, Nanos(u64::MAX))
+        )
+    }
+
     /// Whether an event at this time lies in it.
     pub fn has(self, time: Nanos) -> bool {
         self.from <= time && time < self.to
@@ -63,6 +76,19 @@ impl TimeRange {
     pub fn outside(self, begin: Nanos, end: Nanos) -> u64 {
         (end - begin).0 - (self.nearest(end) - self.nearest(begin)).0
     }
+}
+
+/// A time in its largest unit of which it has one: `1.5s`, `20ms`.
+pub fn said(time: Nanos) -> String {
+    let fits = |unit: &&(&str, u64)| unit.0 != "min" && unit.0 != "us" && time.0 >= unit.1;
+    let &(unit, nanos) = UNITS.iter().rev().find(fits).unwrap_or(&UNITS[0]);
+    let (whole, rest) = (time.0 / nanos, time.0 % nanos);
+    let digits = nanos.ilog10() as usize;
+    let number = format!("{whole}.{rest:0digits$}");
+    format!(
+        "{}{unit}",
+        number.trim_end_matches('0').trim_end_matches('.')
+    )
 }
 
 /// `1.5s`, `20ms`; a number alone means seconds, as `heddle replay` prints them. More digits than a

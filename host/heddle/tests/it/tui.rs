@@ -285,6 +285,28 @@ fn the_views_are_shown_and_the_terminal_is_left_as_it_was() {
 }
 
 #[test]
+fn what_a_filter_leaves_out_is_in_no_view_and_the_last_line_says_so() {
+    let (directory, _program) = abc();
+    let words = ["-F", "B", "--depth", "1", "--time-range", "0.5ms.."];
+    let mut session = Session::new(directory.path(), &words, (100, 24), "true");
+    session.see("B()");
+    // A key takes what is said away.
+    session.press("j");
+    let last = "--filter B --depth 1 --time-range 500µs..: 1 call of 1 function on 1 strand";
+    let text = session.see(last);
+    assert!(!text.contains("C()"), "{text}");
+    session.press("2");
+    let text = session.wait(|text| text.contains("call\n") && text.contains("B()"));
+    assert!(!text.contains("A()") && !text.contains("C()"), "{text}");
+    session.press("4");
+    let text = session.see("[B()─");
+    assert!(!text.contains("main"), "{text}");
+    session.press("q");
+    assert_eq!(session.end().code(), Some(0));
+    assert!(!directory.path().join("heddle.trace/tui-index").exists());
+}
+
+#[test]
 fn the_index_is_its_owner_s_alone_is_used_and_is_made_anew_where_the_trace_changed() {
     let (directory, program) = abc();
     let path = directory.path();

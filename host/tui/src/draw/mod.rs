@@ -109,6 +109,9 @@ fn counts(model: &Model) -> String {
     if let Some(data) = &model.timeline {
         text += &format!(", {}", crate::text::time(data.end));
     }
+    if !model.filter.is_empty() {
+        text = format!("{}: {text}", model.filter);
+    }
     if !model.head.notes.is_empty() {
         text += "; ? has notes";
     }

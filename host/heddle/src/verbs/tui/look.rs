@@ -1,12 +1,13 @@
 //! All that the views show of a trace, but for sums by function.
 
 use super::{graph, strands};
+use crate::filter::{Filter, FilterArgs};
 use crate::names::Names;
 use crate::paths::{self, Paths};
 use crate::strand_list::{self, All};
 use crate::verbs::export::selection::Selection;
 use crate::verbs::export::spill::Spill;
-use crate::verbs::export::tables::{self, Rows, Take as _, Whole};
+use crate::verbs::export::tables::{self, Rows, Take as _, Wanted, Whole};
 use crate::verbs::export::tracks::Ended;
 use crate::verbs::view::pieces::{self, Apart, Places};
 use crate::verbs::view::take::ToPage;
@@ -72,6 +73,42 @@ pub fn read(
     }
     let mut data = page.finish();
     makers(&mut data, &found);
+    strands::waiting(&mut all, &data);
+    tell(Part::Strands(all.clone()));
+    model.strands = Some(all);
+    tell(Part::Timeline(Box::new(data.clone())));
+    model.timeline = Some(data);
+    Ok(())
+}
+
+/// The same of the calls that a filter keeps, which is asked of each in order of time: a walk over
+/// the trace for each view.
+///
+/// # Errors
+/// What reading the trace gives, and options that do not fit it.
+pub fn read_filtered(
+    trace: &Trace,
+    names: &mut Names<'_>,
+    filter: &FilterArgs,
+    model: &mut Model,
+    tell: impl Fn(Part),
+) -> anyhow::Result<()> {
+    let found = strand_list::read_filtered(trace, names, filter)?;
+    let mut all = strands::rows(&found.all, names);
+    tell(Part::Strands(all.clone()));
+    let found = paths::read(trace, names, filter)?;
+    let calls = graph::rows(&found.strands);
+    tell(Part::Graph(calls.clone()));
+    model.graph = Some(calls);
+    let wanted = Wanted {
+        selection: Selection::new(trace, &[]),
+        filter: Filter::new(filter, trace, names)?,
+        lives: true,
+    };
+    let spill = spill(trace.path())?;
+    let mut page = ToPage::new(trace);
+    tables::read(trace, names, wanted, &spill, &mut page)?;
+    let data = page.finish();
     strands::waiting(&mut all, &data);
     tell(Part::Strands(all.clone()));
     model.strands = Some(all);

@@ -7,6 +7,7 @@ mod reader;
 mod report;
 mod strands;
 
+use crate::filter::FilterArgs;
 use crate::names::NamesArg;
 use crate::trace_arg::TraceArg;
 use crate::{calls_of, cut_short, notes, progress};
@@ -33,6 +34,8 @@ pub struct Args {
     /// Read the whole trace: use no index, and write none
     #[arg(long)]
     no_index: bool,
+    #[command(flatten)]
+    filter: FilterArgs,
 }
 
 /// Runs `heddle tui`.
@@ -43,13 +46,21 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         ));
         return Ok(ExitCode::from(2));
     }
-    let kept = match args.no_index {
+    // The index is of all calls.
+    let kept = match args.no_index || !args.filter.is_empty() {
         true => None,
         false => Some(Kept::new(&args.trace.trace, args.names.names)?),
     };
     let (send, parts) = channel();
-    let reader = Arc::new(Reader::new(send.clone(), args.names.names));
-    let mut model = Model::default();
+    let reader = Arc::new(Reader::new(
+        send.clone(),
+        args.names.names,
+        args.filter.clone(),
+    ));
+    let mut model = Model {
+        filter: args.filter.said(),
+        ..Model::default()
+    };
     let index = kept.as_ref().map(Kept::read);
     let trace: Arc<OnceLock<Arc<Trace>>> = Arc::default();
     match index {

@@ -2,6 +2,7 @@
 
 use super::kept::Kept;
 use super::{look, report};
+use crate::filter::{FilterArgs, LeftOut};
 use crate::names::{Length, Names};
 use crate::notes;
 use crate::verbs::tree::life_of;
@@ -17,6 +18,7 @@ use std::sync::{Mutex, PoisonError};
 pub struct Reader {
     told: Mutex<Sender<Part>>,
     length: Length,
+    filter: FilterArgs,
     /// Bytes that had been read before this stage, and that the trace has.
     begun: AtomicU64,
     bytes: AtomicU64,
@@ -28,11 +30,12 @@ pub struct Reader {
 const FUNCTIONS: &str = "functions";
 
 impl Reader {
-    /// Names are of this length.
-    pub fn new(told: Sender<Part>, length: Length) -> Self {
+    /// Names are of this length. Reads the calls that the filter keeps.
+    pub fn new(told: Sender<Part>, length: Length, filter: FilterArgs) -> Self {
         Reader {
             told: Mutex::new(told),
             length,
+            filter,
             begun: AtomicU64::new(0),
             bytes: AtomicU64::new(0),
             busy: AtomicBool::new(false),
@@ -102,10 +105,11 @@ impl Reader {
     fn parts(&self, trace: &Trace, model: &mut Model) -> anyhow::Result<()> {
         let told = |functions| self.tell(Part::Functions(functions));
         let places = Places::default();
-        let (rows, mut functions) = report::read(trace, self.length, &places, told)?;
+        let (rows, mut functions) = report::read(trace, self.length, &self.filter, &places, told)?;
         self.tell(Part::Functions(functions.clone()));
         notes::incomplete(trace, rows.loose, &rows.remarks);
         notes::unresolved(&rows.unresolved);
+        rows.left_out.iter().for_each(LeftOut::tell);
         self.stage("source lines");
         let mut names = Names::new(trace).of_length(self.length);
         report::places(&rows.rows, &mut functions, &mut names);
@@ -113,6 +117,11 @@ impl Reader {
         model.functions = Some(functions);
 
         self.stage("strands, calls within one another and the timeline");
+        if !self.filter.is_empty() {
+            return look::read_filtered(trace, &mut names, &self.filter, model, |part| {
+                self.tell(part)
+            });
+        }
         let standing = &rows.standing;
         look::read(trace, &mut names, standing, places, model, |part| {
             self.tell(part)

@@ -13,26 +13,26 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Reads the trace once. `told` is given what the calls come to that have been read so far, and
-/// `places` notes where threads can be read from.
+/// Reads the trace once, or as often as the filter asks for. `told` is given what the calls come to
+/// that have been read so far, and `places` notes where threads can be read from.
 ///
 /// # Errors
 /// What that gives.
 pub fn read(
     trace: &Trace,
     length: Length,
+    filter: &FilterArgs,
     places: &Places,
     told: impl Fn(Vec<Function>) + Sync,
 ) -> anyhow::Result<(Rows, Vec<Function>)> {
     let so_far = SoFar::default();
     let mut found = thread::scope(|scope| {
         scope.spawn(|| so_far.tell(trace, length, &told));
-        let filter = FilterArgs::default();
         let watch = |at, place: &heddle_calls::SoFar<'_, '_>| {
             so_far.see(at, place);
             places.note(at, place);
         };
-        let found = rows::read_watched(trace, By::Function, &filter, length, Some(&watch));
+        let found = rows::read_watched(trace, By::Function, filter, length, Some(&watch));
         so_far.end();
         found
     })?;

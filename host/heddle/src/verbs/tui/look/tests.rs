@@ -3,12 +3,10 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use super::*;
-use crate::filter::FilterArgs;
 use crate::names::Length;
-use crate::verbs::export::tables::Wanted as Rows;
 use crate::verbs::report::row::By;
 use crate::verbs::report::rows;
-use heddle_calls::{Profile, SoFar, Source, Wanted, Workers};
+use heddle_calls::{Profile, SoFar, Source, Workers};
 use heddle_trace_file::write::{ThreadWriter, TraceWriter};
 use heddle_trace_file::{Made, Switch, SwitchKind, Why};
 use heddle_tui::{Graph, Strands};
@@ -204,7 +202,7 @@ fn walked(trace: &Trace) -> (Vec<String>, Vec<String>, Strands) {
     let mut all = strands::rows(&found.all, &mut names);
     let found = paths::read(trace, &mut names, &FilterArgs::default()).unwrap();
     let calls = graph::rows(&found.strands);
-    let wanted = Rows {
+    let wanted = tables::Wanted {
         selection: Selection::new(trace, &[]),
         filter: None,
         lives: true,
@@ -231,7 +229,13 @@ fn in_pieces(trace: &Trace, bytes: u64) -> Option<(Vec<String>, Vec<String>, Str
     let places = Places::default();
     let note = |index, so_far: &SoFar<'_, '_>| places.note((0, index), so_far);
     let workers = Workers::new(NonZeroUsize::new(2).unwrap()).with_chunks_of(bytes);
-    Profile::of_watched(&threads, workers, Wanted::OneStrand, Some(&note)).unwrap();
+    Profile::of_watched(
+        &threads,
+        workers,
+        heddle_calls::Wanted::OneStrand,
+        Some(&note),
+    )
+    .unwrap();
     let mut names = Names::new(trace).of_length(Length::Short);
     let mut model = Model::default();
     read(
