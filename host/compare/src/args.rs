@@ -22,7 +22,8 @@ pub struct Args {
     #[arg(long, conflicts_with_all = ["what", "suite"])]
     pub all: bool,
 
-    /// Only this model or family of models (repeatable): `thread`, `fiber`, `fiber/asm`
+    /// Only this model (repeatable): `thread`, `fiber/asm`; a family where no model has that very
+    /// name, `fiber`, or always, `thread/*`
     #[arg(short, long, value_name = "MODEL", value_delimiter = ',')]
     pub model: Vec<String>,
 

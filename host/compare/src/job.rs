@@ -72,8 +72,8 @@ impl Job {
             )));
         }
         let experiments = record.experiments()?;
-        let options = record.options();
-        select::check_models(&experiments, &options.models)?;
+        let mut options = record.options();
+        options.models = select::filters(&experiments, &options.models)?;
         let mut said = vec![format!(
             "Interrupted after {} samples, and resumed.",
             samples.len()

@@ -21,7 +21,7 @@ pub use choose::{Args as ChooseArgs, run as choose};
 
 use anyhow::Context;
 use baseline::Baseline;
-use heddle_lab::run::{check_shard, interrupt, lab_files, machine, strays};
+use heddle_lab::run::{Options, check_shard, interrupt, lab_files, machine, strays};
 use heddle_lab::select;
 use heddle_results::Report;
 use hints::Hints;
@@ -92,18 +92,21 @@ fn compare(args: &Args) -> anyhow::Result<ExitCode> {
     let lab = select::lab_dir();
     let all = select::select(&args.what, args.suite.as_deref(), &lab)?;
     if args.list {
-        select::check_models(&all, &args.model)?;
+        select::filters(&all, &args.model)?;
         let (width, terminal) = layout::width();
         print(&list::text(&all, args.mode(), terminal.then_some(width)))?;
         return Ok(ExitCode::SUCCESS);
     }
     let experiments = args.choose(all);
-    select::check_models(&experiments, &args.model)?;
+    let models = select::filters(&experiments, &args.model)?;
     let experiments = match &args.beside {
         Some(place) => baseline::beside::join(experiments, place)?,
         None => experiments,
     };
-    let options = args.options(lab);
+    let options = Options {
+        models,
+        ..args.options(lab)
+    };
     check_shard(&experiments, &options)?;
     let baseline = Baseline::open(args, &machine())?;
     finish(
@@ -122,7 +125,13 @@ fn print_programs(args: &Args) -> anyhow::Result<()> {
     }
     let lab = select::lab_dir();
     let all = select::select(&args.what, args.suite.as_deref(), &lab)?;
-    let files = lab_files(&args.choose(all), &args.options(lab));
+    let experiments = args.choose(all);
+    let models = select::filters(&experiments, &args.model)?;
+    let options = Options {
+        models,
+        ..args.options(lab)
+    };
+    let files = lab_files(&experiments, &options);
     print(
         &files
             .iter()

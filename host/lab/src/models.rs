@@ -133,12 +133,26 @@ pub fn misspelt(model: &str) -> Option<String> {
         .map(|(_, known)| format!("unknown model `{model}`: did you mean `{known}`?"))
 }
 
-/// Whether `filter` selects `model`: the same name, or the family that it belongs to (`fiber`
-/// selects `fiber/asm`).
+/// What makes a filter of a family.
+const FAMILY: &str = "/*";
+
+/// Whether `filter` selects `model`: the same name, or the family that it belongs to (`fiber/*`
+/// selects `fiber` and `fiber/asm`).
 pub fn selects(filter: &str, model: &str) -> bool {
+    let Some(family) = filter.strip_suffix(FAMILY) else {
+        return filter == model;
+    };
     model
-        .strip_prefix(filter)
+        .strip_prefix(family)
         .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// What a word means as a filter of these models: the model of that very name, and where there is
+/// none, the family. None: neither is there.
+pub fn filter<'a>(word: &str, models: impl Iterator<Item = &'a str> + Clone) -> Option<String> {
+    [word.to_owned(), format!("{word}{FAMILY}")]
+        .into_iter()
+        .find(|filter| models.clone().any(|model| selects(filter, model)))
 }
 
 /// The name that is nearest to `word`, if one is near at all.
@@ -201,8 +215,20 @@ mod tests {
 
     #[test]
     fn a_family_selects_its_variants_only() {
-        assert!(selects("fiber", "fiber/asm") && selects("thread", "thread"));
-        assert!(!selects("fiber", "fibers") && !selects("fiber/asm", "fiber"));
+        assert!(selects("fiber/*", "fiber/asm") && selects("fiber/*", "fiber"));
+        assert!(selects("thread", "thread") && !selects("thread", "thread/spin"));
+        assert!(!selects("fiber/*", "fibers") && !selects("fiber/asm", "fiber"));
+    }
+
+    #[test]
+    fn a_name_is_the_model_of_that_name_and_else_the_family() {
+        let models = ["thread", "thread/spin", "fiber/asm", "fiber/ucontext"];
+        let meant = |word: &str| filter(word, models.into_iter());
+        assert_eq!(meant("thread").as_deref(), Some("thread"));
+        assert_eq!(meant("thread/*").as_deref(), Some("thread/*"));
+        assert_eq!(meant("fiber").as_deref(), Some("fiber/*"));
+        assert_eq!(meant("fiber/asm").as_deref(), Some("fiber/asm"));
+        assert_eq!(meant("fib"), None);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use crate::error::{Error, Result};
 use crate::experiment::Experiment;
-use crate::models::{hint, selects};
+use crate::models::{filter, hint};
 use alphanumeric_sort::compare_str;
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -91,27 +91,25 @@ fn in_suite(experiment: &Experiment, suite: Option<&str>) -> bool {
     experiment.suite.as_deref() == suite
 }
 
-/// Keeps the models that the filters select, or says which filter selects none.
+/// What these words mean as filters of models: each the model of that very name, and where there is
+/// none, the family.
 ///
 /// # Errors
-/// A filter that no experiment's model answers to.
-pub fn check_models(experiments: &[Experiment], filters: &[String]) -> Result<()> {
+/// A word that no experiment's model answers to.
+pub fn filters(experiments: &[Experiment], words: &[String]) -> Result<Vec<String>> {
     let mut models: Vec<&str> = experiments.iter().flat_map(Experiment::models).collect();
     models.sort_unstable();
     models.dedup();
-    match filters
-        .iter()
-        .find(|filter| !models.iter().any(|model| selects(filter, model)))
-    {
-        None => Ok(()),
-        Some(filter) => {
-            let hint = hint(filter, models.iter().copied());
+    let meant = words.iter().map(|word| {
+        filter(word, models.iter().copied()).ok_or_else(|| {
+            let hint = hint(word, models.iter().copied());
             let list = models.join(", ");
-            Err(Error::Usage(format!(
-                "none of these experiments has a model `{filter}`{hint}\nmodels: {list}"
-            )))
-        }
-    }
+            Error::Usage(format!(
+                "none of these experiments has a model `{word}`{hint}\nmodels: {list}"
+            ))
+        })
+    });
+    meant.collect()
 }
 
 fn no_lab(own: &Path) -> Error {

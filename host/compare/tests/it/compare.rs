@@ -235,7 +235,15 @@ fn only_the_models_asked_for_run() {
         .assert()
         .code(0)
         .stdout(contains("fast did not run: left out by --model").and(contains("Skipped:").not()));
+    // The model of that very name, and not its family.
+    assert_eq!(house.count("model", "slow"), 6);
+    assert_eq!(house.samples().len(), 6);
+    house
+        .verbose(&["own/", "-n", "6", "-m", "slow/*"])
+        .assert()
+        .code(0);
     assert_eq!(house.count("model", "fast"), 0);
+    assert_eq!(house.count("model", "slow/er"), 6);
     assert_eq!(house.samples().len(), 12);
 }
 
