@@ -2,7 +2,7 @@
 # can be moved:
 #
 #   bin/heddle           if build/bin/heddle has been built (./dev build); the command looks for libheddle.so and headers beside itself
-#   lib…/libheddle.so    what `heddle record` loads into the traced program; libheddle-sync.so, with --sync
+#   lib…/libheddle.so    what `heddle record` loads into the traced program; libheddle-sync.so, with --sync; libheddle-alloc.so, with --alloc
 #   lib…/                libheddle_coop.a and the packages: find_package(heddle) gives heddle::coop, heddle::coop_asan for programs under
 #                        AddressSanitizer and, for heddle/trace.h alone, heddle::trace_api; pkg-config has heddle-coop and, for programs
 #                        that link the recorder, heddle
@@ -15,7 +15,7 @@ include(GNUInstallDirs)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/heddle" DESTINATION include FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
 
 if(TARGET heddle_trace)
-  install(TARGETS heddle_trace heddle_trace_sync LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+  install(TARGETS heddle_trace heddle_trace_sync heddle_trace_alloc LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 endif()
 install(PROGRAMS "${PROJECT_BINARY_DIR}/bin/heddle" DESTINATION bin OPTIONAL)
 install(CODE "

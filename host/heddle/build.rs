@@ -22,9 +22,13 @@ const FLAGS: [&str; 10] = [
 ];
 
 /// Each library, with the folders of its sources.
-const LIBRARIES: [(&str, &[&str]); 2] = [
+const LIBRARIES: [(&str, &[&str]); 3] = [
     ("libheddle.so", &["", "arch"]),
     ("libheddle-sync.so", &["", "arch", "sync", "sync/arch"]),
+    (
+        "libheddle-alloc.so",
+        &["", "arch", "sync", "sync/arch", "alloc"],
+    ),
 ];
 
 fn main() -> Result<(), String> {

@@ -1,9 +1,11 @@
 // planted --model=MODEL: threads whose time goes where the model says, as a lab program.
+// planted --two COMMAND …: runs a command on two processors.
 #define _GNU_SOURCE
 #include <heddle/trace.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -27,7 +29,7 @@ static void work(long long ns) {
 }
 
 static void* lock(void* nothing) {
-  for (int i = 0; i < 40; ++i) {
+  for (int i = 0; i < 20; ++i) {
     pthread_mutex_lock(&one);
     work(500000);
     pthread_mutex_unlock(&one);
@@ -51,12 +53,27 @@ static void* asleep(void* nothing) {
   return nothing;
 }
 
+// Blocks of several sizes, some of which outlive others, by all threads at once.
+static void* allocation(void* nothing) {
+  enum { kKept = 64 };
+  static const size_t sizes[] = {24, 2000, 72, 15000, 400, 90000};
+  void* volatile kept[kKept] = {NULL};
+  for (unsigned i = 0; i < 800000; ++i) {
+    const unsigned place = i * 7 % kKept;
+    free(kept[place]);
+    kept[place] = malloc(sizes[i % (sizeof sizes / sizeof sizes[0])]);
+  }
+  for (unsigned i = 0; i < kKept; ++i) free(kept[i]);
+  return nothing;
+}
+
 static const struct model {
   const char* name;
   int threads;
   void* (*run)(void*);
-} models[] = {{"lock", 4, lock},
+} models[] = {{"lock", kMost, lock},
               {"oversubscription", kMost, oversubscription},
+              {"allocation", 2, allocation},
               {"sharing", 2, sharing},
               {"asleep", 2, asleep}};
 
@@ -72,6 +89,11 @@ static void stay_on_two(void) {
 }
 
 int main(int argc, char** argv) {
+  if (argc > 2 && strcmp(argv[1], "--two") == 0) {
+    stay_on_two();
+    execvp(argv[2], argv + 2);
+    return 127;
+  }
   const char* const wanted = argc == 2 ? strchr(argv[1], '=') : NULL;
   for (size_t i = 0; i < sizeof models / sizeof models[0]; ++i) {
     const struct model* const model = &models[i];
@@ -82,10 +104,12 @@ int main(int argc, char** argv) {
     heddle_mark("heddle: measured from here");
     const long long begin = now(CLOCK_MONOTONIC);
     pthread_t threads[kMost];
-    for (int t = 0; t < model->threads; ++t) {
+    // This thread is one of them, so that no more can run than the model says.
+    for (int t = 1; t < model->threads; ++t) {
       pthread_create(&threads[t], NULL, model->run, (void*)&side_by_side[t]);
     }
-    for (int t = 0; t < model->threads; ++t) pthread_join(threads[t], NULL);
+    model->run((void*)&side_by_side[0]);
+    for (int t = 1; t < model->threads; ++t) pthread_join(threads[t], NULL);
     const long long end = now(CLOCK_MONOTONIC);
     heddle_mark("heddle: measured to here");
     printf("{\"model\":\"%s\",\"oracle\":{\"ok\":true},\"metrics\":{\"wall_ns\":%lld}}\n",

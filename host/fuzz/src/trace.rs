@@ -7,7 +7,7 @@ use heddle_trace_file::{
 use std::path::Path;
 
 /// The files of a trace, by their numbers in an input.
-pub const NAMES: [&str; 12] = [
+pub const NAMES: [&str; 13] = [
     "heddle",
     "42/process",
     "42/modules",
@@ -20,6 +20,7 @@ pub const NAMES: [&str; 12] = [
     "shapes",
     "42/objects-1",
     "switches",
+    "42/allocation-1",
 ];
 
 /// Reads a trace, collects what is in its buffers, and reads it again.
@@ -48,6 +49,11 @@ pub fn walk_all(path: &Path) {
     for process in trace.processes() {
         let objects = process.objects().map_or(&[][..], |objects| &objects.all);
         assert!(objects.is_sorted_by_key(|object| object.number));
+        let entries = process.allocation().map_or(&[][..], |all| &all.entries);
+        for entry in entries {
+            let all = entry.within(Nanos(0), Nanos(u64::MAX));
+            assert!(entry.first <= entry.last && all <= entry.took);
+        }
         let modules = process.modules();
         for module in modules.iter() {
             modules.find(module.start, module.loaded);

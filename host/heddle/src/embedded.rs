@@ -14,6 +14,9 @@ pub const LIBRARY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libheddle.s
 
 /// libheddle-sync.so, likewise.
 pub const WAITS_LIBRARY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libheddle-sync.so"));
+/// libheddle-alloc.so, likewise.
+pub const ALLOCATION_LIBRARY: &[u8] =
+    include_bytes!(concat!(env!("OUT_DIR"), "/libheddle-alloc.so"));
 
 /// heddle/return.h.
 pub const RETURN_H: &[u8] = include_bytes!("../../../include/heddle/return.h");

@@ -4,6 +4,7 @@
 //! `heddle-lab` fills these types, `heddle-page` draws them; neither knows the other.
 
 mod answer;
+mod cause;
 mod claim;
 mod near;
 mod printed;
@@ -18,6 +19,7 @@ pub mod text;
 mod thread_time;
 
 pub use answer::*;
+pub use cause::*;
 pub use claim::*;
 pub use near::*;
 pub use printed::*;

@@ -17,6 +17,9 @@ pub struct ThreadTime {
     pub running_ns: u64,
     /// Preempted: ready, while others had the processors.
     pub processor_ns: u64,
+    /// Within `processor_ns`: while more threads of the program could run than it had processors.
+    #[serde(default)]
+    pub processor_own_ns: u64,
     /// Blocked on other threads: locks, conditions, semaphores, barriers, futexes.
     pub locks_ns: u64,
     /// Blocked in another call into the kernel: input, output, sleep.
@@ -30,6 +33,15 @@ pub struct ThreadTime {
     /// Within `running_ns`: in malloc and its like; none: not measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub allocation_ns: Option<u64>,
+    /// Blocked within malloc and its like: for its locks, or for a page. A part of its own.
+    #[serde(default)]
+    pub allocation_blocked_ns: u64,
+    /// What it cost to count and time the calls of malloc: no part of the total.
+    #[serde(default)]
+    pub allocation_cost_ns: u64,
+    /// Calls of malloc and its like that give memory.
+    #[serde(default)]
+    pub allocations: u64,
     /// What is missing in the recording, each as a sentence.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<String>,
@@ -48,7 +60,7 @@ pub struct Shares {
     pub io: f64,
     /// Switching between strands, estimated: how often, times what a switch costs.
     pub switching: Option<f64>,
-    /// In malloc and its like.
+    /// In malloc and its like, on a processor or blocked.
     pub allocation: Option<f64>,
     /// Blocked on what is not known.
     pub not_known: f64,
@@ -81,17 +93,23 @@ impl Shares {
 }
 
 impl ThreadTime {
-    /// The shares; none where no time was recorded. `switching_ns` is what switches cost; what is
-    /// estimated beyond the time on a processor is cut off.
-    pub fn shares(&self, switching_ns: Option<f64>) -> Option<Shares> {
+    /// The sum of the parts, ns.
+    pub(crate) fn parts_ns(&self) -> f64 {
         let parts = [
             self.running_ns,
             self.processor_ns,
             self.locks_ns,
             self.io_ns,
             self.not_known_ns,
+            self.allocation_blocked_ns,
         ];
-        let total: f64 = parts.iter().map(|part| *part as f64).sum();
+        parts.iter().map(|part| *part as f64).sum()
+    }
+
+    /// The shares; none where no time was recorded. `switching_ns` is what switches cost; what is
+    /// estimated beyond the time on a processor is cut off.
+    pub fn shares(&self, switching_ns: Option<f64>) -> Option<Shares> {
+        let total = self.parts_ns();
         if total <= 0.0 {
             return None;
         }
@@ -105,7 +123,7 @@ impl ThreadTime {
             processor: self.processor_ns as f64 / total,
             io: self.io_ns as f64 / total,
             switching: switching.map(|ns| ns / total),
-            allocation: allocation.map(|ns| ns / total),
+            allocation: allocation.map(|ns| (ns + self.allocation_blocked_ns as f64) / total),
             not_known: self.not_known_ns as f64 / total,
         })
     }
@@ -122,6 +140,9 @@ pub struct Traced {
     /// Where the time of its threads went.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time: Option<ThreadTime>,
+    /// What held its threads up, in words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub told: Option<crate::Told>,
     /// What its switches cost, ns, estimated; none: what one costs here is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub switching_ns: Option<f64>,
@@ -176,7 +197,11 @@ mod tests {
                 allocation_ns: (next(2) == 1).then(|| next(2000)),
                 ..ThreadTime::default()
             };
+            if time.allocation_ns.is_some() {
+                time.allocation_blocked_ns = next(1000);
+            }
             time.total_ns = time.running_ns
+                + time.allocation_blocked_ns
                 + time.processor_ns
                 + time.locks_ns
                 + time.io_ns

@@ -9,6 +9,7 @@ pub const BUFFER_MAGIC: [u8; 8] = *b"HEDLBUFR";
 pub const CONTROL_MAGIC: [u8; 8] = *b"HEDLCTRL";
 pub const BLOCK_MAGIC: [u8; 8] = *b"HEDLBLCK";
 pub const OBJECTS_MAGIC: [u8; 8] = *b"HEDLOBJS";
+pub const ALLOCATION_MAGIC: [u8; 8] = *b"HEDLALLC";
 pub const SWITCHES_MAGIC: [u8; 8] = *b"HEDLSWCH";
 /// Bit 0 of the flags of a process or a run: the recorder saw its end.
 pub const ENDED: u32 = 1;
@@ -235,6 +236,43 @@ pub struct ObjectBytes {
     pub waiting: U32,
 }
 
+/// The beginning of a file of calls of malloc and its like.
+#[derive(FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+pub struct AllocationHeader {
+    pub magic: [u8; 8],
+    pub version: U32,
+    /// Entries that the file has room for.
+    pub room: U32,
+    /// Those that were begun.
+    pub used: U32,
+    /// In the first file.
+    pub flags: U32,
+    /// Ticks that one reading of the clock takes.
+    pub clock_cost: U64,
+    /// Calls that had no room; in the first file.
+    pub uncounted: U64,
+    /// Ticks that counting and timing a call takes beside it.
+    pub call_cost: U64,
+    pub unused: [u8; 4048],
+}
+
+/// Calls of a thread.
+#[derive(Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+pub struct AllocationBytes {
+    /// Ticks; 0: nothing is here.
+    pub first: U64,
+    pub last: U64,
+    pub took: U64,
+    pub allocated: U64,
+    pub freed: U64,
+    pub bytes: U64,
+    pub tid: U32,
+    pub kind: U32,
+    pub reserved: U64,
+}
+
 /// The beginning of the file of switches.
 #[derive(Debug, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
 #[repr(C)]
@@ -245,7 +283,8 @@ pub struct SwitchesHeader {
     pub error: U32,
     /// `kernel.perf_event_paranoid` then, and 1000; 0 = not known.
     pub paranoid: U32,
-    pub unused: U32,
+    /// That the program might use when it began; 0 = not known.
+    pub processors: U32,
     /// CLOCK_MONOTONIC_RAW, ns: switches are told from then on.
     pub begin: U64,
     /// Likewise: all up to then are there; 0 = not known.
@@ -303,6 +342,8 @@ const _: () = assert!(size_of::<ControlHeader>() == HEADER_SIZE);
 const _: () = assert!(std::mem::offset_of!(ControlHeader, lost) == 24);
 const _: () = assert!(size_of::<ObjectsHeader>() == HEADER_SIZE);
 const _: () = assert!(size_of::<ObjectBytes>() == 64);
+const _: () = assert!(size_of::<AllocationHeader>() == HEADER_SIZE);
+const _: () = assert!(size_of::<AllocationBytes>() == 64);
 const _: () = assert!(size_of::<SwitchesHeader>() == HEADER_SIZE);
 const _: () = assert!(size_of::<SwitchBytes>() == 24);
 const _: () = assert!(size_of::<BlockHeader>() == BLOCK_HEADER);

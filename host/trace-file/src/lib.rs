@@ -23,6 +23,7 @@
 
 mod addresses;
 mod alive;
+mod allocation;
 mod buffer;
 mod captures;
 mod clock;
@@ -58,6 +59,7 @@ mod waits;
 mod workers;
 pub mod write;
 
+pub use allocation::{Allocation, AllocationEntry};
 pub use clock::{ClockKind, Rate, Stamp};
 pub use collect::{Apart, Claim, Collected, Collector, is_begun, recover};
 pub use damage::{Damage, Damages};

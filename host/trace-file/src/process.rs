@@ -9,7 +9,8 @@ use crate::run;
 use crate::store::Store;
 use crate::thread::{Shared, Thread};
 use crate::{
-    ClockKind, Damages, Error, Event, Lack, Modules, Objects, Rate, Remarks, Stamp, objects,
+    Allocation, ClockKind, Damages, Error, Event, Lack, Modules, Objects, Rate, Remarks, Stamp,
+    allocation, objects,
 };
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -29,6 +30,7 @@ pub struct Process {
     running: bool,
     damages: Damages,
     objects: Option<Objects>,
+    allocation: Option<Allocation>,
 }
 
 /// The fork that made a process.
@@ -151,6 +153,7 @@ impl Process {
         let mut damages = store.damages.clone();
         damages += &found.damages;
         let objects = objects::read(directory, &mut damages)?;
+        let allocation = allocation::read(directory, line, &mut damages)?;
         // After the events, so that none is in a module that we have not heard of.
         let path = directory.join("modules");
         let text = text_of(&path)?;
@@ -202,6 +205,7 @@ impl Process {
             running,
             damages,
             objects,
+            allocation,
         })
     }
 
@@ -324,6 +328,11 @@ impl Process {
     /// What its threads may have waited for; `None` if that was not asked for (`--sync`).
     pub fn objects(&self) -> Option<&Objects> {
         self.objects.as_ref()
+    }
+
+    /// What its threads allocated; `None` if that was not asked for (`--alloc`).
+    pub fn allocation(&self) -> Option<&Allocation> {
+        self.allocation.as_ref()
     }
 
     /// Its threads, in the order in which they recorded their first event.

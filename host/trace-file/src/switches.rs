@@ -88,6 +88,9 @@ impl SwitchWriter {
         let mut header = SwitchesHeader::new_zeroed();
         header.magic = SWITCHES_MAGIC;
         header.version = crate::VERSION.into();
+        let processors = std::thread::available_parallelism();
+        let processors = processors.map_or(0, |number| number.get() as u32);
+        header.processors = processors.into();
         header.begin = Stamp::monotonic_raw_now().0.into();
         if let Some(refused) = refused {
             header.error = (refused.error as u32).into();
@@ -204,6 +207,10 @@ pub struct Life {
 #[derive(Clone, Debug, Default)]
 pub struct Switches {
     threads: FxHashMap<u32, Vec<OffCpu>>,
+    /// How many processors the program might use when it began, if that is known.
+    pub processors: Option<u32>,
+    /// The times in which threads of the trace ran on each processor.
+    occupied: FxHashMap<u32, Vec<(Nanos, Nanos)>>,
     /// All threads, those without a stretch off a processor among them; by when they began.
     pub lives: Vec<Life>,
     /// Switches that the kernel had no room for.
@@ -234,6 +241,32 @@ fn lives(tid: u32, all: &[(Nanos, SwitchKind)], until: Option<Nanos>, zero: Nano
     each.collect()
 }
 
+/// The times on each processor in which threads of the trace ran there, in order.
+fn occupied(records: &[SwitchBytes], zero: Nanos) -> FxHashMap<u32, Vec<(Nanos, Nanos)>> {
+    let mut by_processor: FxHashMap<u32, Vec<(Nanos, SwitchKind)>> = FxHashMap::default();
+    for record in records {
+        let kind = SwitchKind::from_number(record.what.get());
+        if let Some(kind) = kind.filter(|&kind| kind != SwitchKind::Lost) {
+            let of_processor = by_processor.entry(record.cpu.get()).or_default();
+            of_processor.push((Nanos(record.time.get()) - zero, kind));
+        }
+    }
+    let occupied = by_processor.into_iter().map(|(cpu, mut all)| {
+        // Who leaves at the time at which another comes was there before.
+        all.sort_by_key(|&(time, kind)| (time, kind == SwitchKind::Runs));
+        let mut since = None;
+        let mut times = Vec::new();
+        for (time, kind) in all {
+            match kind {
+                SwitchKind::Runs => since = Some(time),
+                _ => times.extend(since.take().map(|since| (since, time))),
+            }
+        }
+        (cpu, times)
+    });
+    occupied.collect()
+}
+
 impl Switches {
     /// Reads them; `zero`: CLOCK_MONOTONIC_RAW at the beginning of the trace's time line.
     pub(crate) fn read(file: &Mapped, zero: Nanos) -> Result<Self, Error> {
@@ -250,6 +283,7 @@ impl Switches {
                 paranoid: paranoid.map(|level| level.wrapping_sub(KNOWN)),
             });
         }
+        switches.processors = Some(header.processors.get()).filter(|&number| number != 0);
         let until = Some(Nanos(header.until.get())).filter(|until| until.0 != 0);
         switches.until = until.map(|until| until - zero);
         let mut by_thread: FxHashMap<u32, Vec<(Nanos, SwitchKind)>> = FxHashMap::default();
@@ -265,6 +299,7 @@ impl Switches {
             let of_thread = by_thread.entry(record.tid.get()).or_default();
             of_thread.push((time, kind));
         }
+        switches.occupied = occupied(records, zero);
         for (tid, mut all) in by_thread {
             // Each processor has its own order.
             all.sort_by_key(|&(time, _)| time);
@@ -328,6 +363,15 @@ impl Switches {
         let begin = all.partition_point(|stretch| stretch.to <= within.start);
         let end = all.partition_point(|stretch| stretch.to <= within.end);
         &all[begin..end.max(begin)]
+    }
+
+    /// How many processors ran threads of the trace in this stretch of time.
+    pub fn processors_within(&self, from: Nanos, to: Nanos) -> usize {
+        let ran = |times: &Vec<(Nanos, Nanos)>| {
+            let begin = times.partition_point(|&(_, end)| end <= from);
+            times[begin..].first().is_some_and(|&(begin, _)| begin < to)
+        };
+        self.occupied.values().filter(|times| ran(times)).count()
     }
 
     /// The numbers of all threads that were off a processor.

@@ -6,11 +6,12 @@
 //! [`ThreadWriter::next_run`] begins another run, in a block of its own.
 
 use crate::layout::{
-    BLOCK_HEADER, BLOCK_MAGIC, BLOCK_UNIT, BUFFER_MAGIC, BlockHeader, BufferHeader, ENDED,
-    FUNCTION_BITS, FUNCTION_SHIFT, ForkBytes, HEADER_SIZE, MADE_BY_SHIFT, OBJECTS_MAGIC,
-    ObjectsHeader, PROCESS_MAGIC, ProcessHeader, RUN_SIZE, RunRecord, SHORT, SHORT_ENTRY,
-    SHORT_EXIT, SHORT_PREEMPTED, SHORT_UNTIMED, SLOT_SIZE, SP_BITS, SP_SHIFT, SWITCHES_MAGIC,
-    StampBytes, SwitchBytes, SwitchesHeader, TICKS_BITS, TICKS_SHIFT, head, kind, making, slot,
+    ALLOCATION_MAGIC, AllocationHeader, BLOCK_HEADER, BLOCK_MAGIC, BLOCK_UNIT, BUFFER_MAGIC,
+    BlockHeader, BufferHeader, ENDED, FUNCTION_BITS, FUNCTION_SHIFT, ForkBytes, HEADER_SIZE,
+    MADE_BY_SHIFT, OBJECTS_MAGIC, ObjectsHeader, PROCESS_MAGIC, ProcessHeader, RUN_SIZE, RunRecord,
+    SHORT, SHORT_ENTRY, SHORT_EXIT, SHORT_PREEMPTED, SHORT_UNTIMED, SLOT_SIZE, SP_BITS, SP_SHIFT,
+    SWITCHES_MAGIC, StampBytes, SwitchBytes, SwitchesHeader, TICKS_BITS, TICKS_SHIFT, head, kind,
+    making, slot,
 };
 use crate::waits::NUMBER_SHIFT;
 use crate::{Made, Nanos, Switch, Way, Why};
@@ -188,6 +189,26 @@ impl ProcessWriter {
         header.uncounted = uncounted.into();
         let bytes = [header.as_bytes(), objects.as_bytes()].concat();
         std::fs::write(self.directory.join("objects-1"), bytes)?;
+        Ok(self)
+    }
+
+    /// Writes the first file of calls of malloc and its like, of which each cost 1 ns, with these entries, each as its words;
+    /// times count from the first stamp.
+    pub fn allocation(&mut self, entries: &[[u64; 8]], flags: u32) -> io::Result<&mut Self> {
+        let mut header = AllocationHeader::new_zeroed();
+        header.magic = ALLOCATION_MAGIC;
+        header.version = crate::VERSION.into();
+        header.room = (entries.len() as u32).into();
+        header.used = (entries.len() as u32).into();
+        header.flags = flags.into();
+        header.call_cost = 1.into();
+        let mut entries = entries.to_vec();
+        for entry in entries.iter_mut().filter(|entry| entry[6] != 0) {
+            entry[0] += START;
+            entry[1] += START;
+        }
+        let bytes = [header.as_bytes(), entries.as_bytes()].concat();
+        std::fs::write(self.directory.join("allocation-1"), bytes)?;
         Ok(self)
     }
 

@@ -6,8 +6,43 @@ use std::env;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// The library that records, and the one that records waits, too.
-const NAMES: [&str; 2] = ["libheddle.so", "libheddle-sync.so"];
+/// Each of the libraries records all that the one before it does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Library {
+    /// Calls.
+    Calls,
+    /// Waits, too.
+    Waits,
+    /// Allocation, too.
+    Allocation,
+}
+
+impl Library {
+    fn name(self) -> &'static str {
+        match self {
+            Library::Calls => "libheddle.so",
+            Library::Waits => "libheddle-sync.so",
+            Library::Allocation => "libheddle-alloc.so",
+        }
+    }
+
+    /// What asks for it.
+    fn option(self) -> &'static str {
+        match self {
+            Library::Calls => "heddle record",
+            Library::Waits => "--sync",
+            Library::Allocation => "--alloc",
+        }
+    }
+
+    fn embedded(self) -> &'static [u8] {
+        match self {
+            Library::Calls => embedded::LIBRARY,
+            Library::Waits => embedded::WAITS_LIBRARY,
+            Library::Allocation => embedded::ALLOCATION_LIBRARY,
+        }
+    }
+}
 
 /// Where the library is installed, as seen from the directory of this command: beside `bin` in a
 /// directory that the system's kind decides, or, in a build, beside the command.
@@ -18,20 +53,23 @@ const MULTIARCH: &str = "../lib/x86_64-linux-gnu";
 #[cfg(not(target_arch = "x86_64"))]
 const MULTIARCH: &str = "../lib";
 
-/// `$HEDDLE_LIB`, or for waits its neighbour; else the first of [`PLACES`] that has it; else the
-/// one that is in this command, if it was built so.
-pub fn find(waits: bool) -> Result<PathBuf, Failure> {
-    let name = NAMES[usize::from(waits)];
+/// `$HEDDLE_LIB`, or for more than calls its neighbour; else the first of [`PLACES`] that has it;
+/// else the one that is in this command, if it was built so.
+pub fn find(library: Library) -> Result<PathBuf, Failure> {
+    let name = library.name();
     if let Some(path) = env::var_os("HEDDLE_LIB").filter(|path| !path.is_empty()) {
         let path = PathBuf::from(path);
-        let path = match waits {
-            true => path.with_file_name(name),
-            false => path,
+        let path = match library {
+            Library::Calls => path,
+            _ => path.with_file_name(name),
         };
         return absolute(&path).ok_or_else(|| {
-            let what = match waits {
-                true => "is set, and --sync needs its file's neighbour",
-                false => "names",
+            let what = match library {
+                Library::Calls => "names".to_owned(),
+                _ => format!(
+                    "is set, and {} needs its file's neighbour",
+                    library.option()
+                ),
             };
             Failure::ours(format!(
                 "HEDDLE_LIB {what} {}, which is no file: unset it or correct it",
@@ -39,10 +77,10 @@ pub fn find(waits: bool) -> Result<PathBuf, Failure> {
             ))
         });
     }
+    let plain = Library::Calls.name();
     let command = env::current_exe().map_err(|error| {
         Failure::ours(format!(
-            "cannot tell where heddle itself is: {error}; set HEDDLE_LIB to {}",
-            NAMES[0]
+            "cannot tell where heddle itself is: {error}; set HEDDLE_LIB to {plain}"
         ))
     })?;
     let directory = command.parent().unwrap_or(Path::new("/"));
@@ -51,28 +89,19 @@ pub fn find(waits: bool) -> Result<PathBuf, Failure> {
         .find_map(|place| absolute(&directory.join(place).join(name)));
     match installed {
         Some(path) => Ok(path),
-        None if embedded(waits).is_empty() => Err(Failure::ours(format!(
-            "{name} is not in {}: install the whole package, build it with `./dev build`, or set HEDDLE_LIB to {}",
+        None if library.embedded().is_empty() => Err(Failure::ours(format!(
+            "{name} is not in {}: install the whole package, build it with `./dev build`, or set HEDDLE_LIB to {plain}",
             PLACES
                 .map(|place| directory.join(place).display().to_string())
                 .join(", "),
-            NAMES[0]
         ))),
-        None => embedded::file(name, embedded(waits)).map_err(|error| {
-            Failure::ours(format!("{error:#}; or set HEDDLE_LIB to a {}", NAMES[0]))
-        }),
-    }
-}
-
-fn embedded(waits: bool) -> &'static [u8] {
-    match waits {
-        true => embedded::WAITS_LIBRARY,
-        false => embedded::LIBRARY,
+        None => embedded::file(name, library.embedded())
+            .map_err(|error| Failure::ours(format!("{error:#}; or set HEDDLE_LIB to a {plain}"))),
     }
 }
 
 /// The value of ASAN_OPTIONS: AddressSanitizer's library refuses to run where another was loaded
-/// before it. Ours wraps nothing that it wraps too, so it may come first. What the user says counts
+/// before it. Ours may come first: what both wrap, malloc and its like, we pass on to it. What the user says counts
 /// more.
 pub fn sanitizer_options() -> OsString {
     let mut value = OsString::from("verify_asan_link_order=0");

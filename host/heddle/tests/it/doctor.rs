@@ -10,7 +10,9 @@ const ABC: &str = "void C() {}\nvoid B() { C(); }\nint main() { B(); }\n";
 /// The exit code, and what is found: state, what is said and what mends it, by what it is about.
 fn doctor(directory: &Path, arguments: &[&str]) -> (i32, Vec<(String, String, String)>) {
     let library = idle_library(directory);
-    std::fs::copy(&library, directory.join("libheddle-sync.so")).unwrap();
+    for more in ["libheddle-sync.so", "libheddle-alloc.so"] {
+        std::fs::copy(&library, directory.join(more)).unwrap();
+    }
     let mut command = heddle(directory);
     command.env("HEDDLE_LIB", library).env_remove("CXX");
     let run = command.args(["doctor", "--json"]).args(arguments).assert();
@@ -45,7 +47,7 @@ fn a_program_with_hooks_names_and_debug_information_is_well() {
         found.iter().all(|(what, ..)| what != "coroutines"),
         "{found:?}"
     );
-    for what in ["recorder", "waits", "system", "permission"] {
+    for what in ["recorder", "waits", "allocation", "system", "permission"] {
         about(&found, what, "ok", "");
     }
     for what in [

@@ -1,4 +1,4 @@
-//! `--trace`: after all samples, one of each cell is recorded by `heddle record --sched`, to say
+//! `--trace`: after all samples, one of each cell is recorded by `heddle record --sched --alloc`, to say
 //! where the time of its threads went. The samples that are compared are never recorded.
 
 use super::line;
@@ -143,7 +143,7 @@ fn record(runner: &Runner, cell: usize, tracing: &Tracing) -> Option<Traced> {
 /// Only the outermost calls of programs that have hooks: what functions do is not asked.
 fn recording(tracing: &Tracing, trace: &Path, plain: &[String]) -> Vec<String> {
     let text = |path: &Path| path.to_string_lossy().into_owned();
-    let own = ["record", "--sched", "--depth", "1", "-o"].map(String::from);
+    let own = ["record", "--sched", "--alloc", "--depth", "1", "-o"].map(String::from);
     let mut command = vec![text(&tracing.heddle)];
     command.extend(own);
     command.extend([text(trace), "--".to_owned()]);
@@ -179,6 +179,7 @@ impl One<'_> {
         let time = self.time(tracing, trace)?;
         traced.switching_ns = switching(tracing, &self.cell.model, &time, strands(&recorded));
         traced.time = Some(time);
+        traced.told = traced.told();
         Ok(())
     }
 

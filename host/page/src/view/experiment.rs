@@ -12,6 +12,7 @@ use crate::plot::{NARROW, Plot, WIDE, failures, has_axis};
 use crate::ticks::parameter;
 use heddle_results::text::{self, below_noise};
 use heddle_results::{Better, Cell, Estimate, ExperimentReport, Group, Metric, Series, Source};
+use heddle_results::{Traced, difference};
 use serde::Serialize;
 use std::collections::BTreeSet;
 
@@ -233,8 +234,13 @@ impl Rows<'_> {
         cells.sort_by(|a, b| cost(a.2).total_cmp(&cost(b.2)));
         let mut able = cells.iter().filter(|(_, series, _)| !series.reference);
         let best = able.find_map(|(.., cell)| Some(cell.median?.value));
+        let mut able = cells.iter().filter(|(_, series, _)| !series.reference);
+        let recorded = able.find_map(|(_, series, cell)| {
+            let median = cell.median?.value;
+            Some((series.model.as_str(), cell.traced.as_ref()?, median))
+        });
         let rows = cells.iter();
-        rows.map(|(at, series, cell)| self.row(*at, series, cell, best, counters))
+        rows.map(|(at, series, cell)| self.row(*at, series, cell, (best, recorded), counters))
             .collect()
     }
 
@@ -243,7 +249,7 @@ impl Rows<'_> {
         [series_number, cell_number]: [usize; 2],
         series: &Series,
         cell: &Cell,
-        best: Option<f64>,
+        (best, recorded): (Option<f64>, Option<(&str, &Traced, f64)>),
         counters: &[&str],
     ) -> Row {
         let metric = &self.experiment.metric;
@@ -280,7 +286,13 @@ impl Rows<'_> {
             samples: cell.values.len(),
             failures: failures(cell),
             counters: counters.iter().map(counter).collect(),
-            time: cell.traced.as_ref().map(Time::new),
+            time: cell.traced.as_ref().map(|traced| {
+                let longer = recorded.filter(|best| best.0 != series.model);
+                let longer = longer.zip(cell.median).and_then(|(best, median)| {
+                    difference(best, (traced, median.value), metric.better)
+                });
+                Time::new(traced, longer.map(|longer| longer.says))
+            }),
         }
     }
 }

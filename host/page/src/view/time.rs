@@ -12,6 +12,8 @@ pub struct Time {
     cost: String,
     /// The metric by which that is told.
     cost_by: String,
+    /// What held its threads up, in words, or why it takes longer than the best.
+    cause: String,
     /// Why nothing was recorded, or what is missing in the recording.
     notes: Vec<String>,
 }
@@ -26,11 +28,15 @@ struct Part {
 }
 
 impl Time {
-    pub fn new(traced: &Traced) -> Self {
+    /// `longer`: why it takes longer than the best.
+    pub fn new(traced: &Traced, longer: Option<String>) -> Self {
         let time = traced.time.as_ref();
         let missing = time.iter().flat_map(|time| &time.missing);
         Self {
             parts: traced.shares().map(parts).unwrap_or_default(),
+            cause: longer
+                .or_else(|| Some(traced.told()?.says))
+                .unwrap_or_default(),
             cost: traced.cost.map(text::times).unwrap_or_default(),
             cost_by: traced.cost_by.clone(),
             notes: traced.failed.iter().chain(missing).cloned().collect(),
@@ -73,13 +79,16 @@ mod tests {
             cost: Some(1.5),
             ..Traced::default()
         };
-        let bar = Time::new(&traced);
+        let bar = Time::new(&traced, None);
         let ends = |part: &Part| [&part.from, &part.wide].map(|it| it.parse::<f64>().unwrap());
         assert_eq!(ends(&bar.parts[0]), [0.0, 25.0]);
         assert_eq!(ends(&bar.parts[1]), [25.0, 50.0]);
         assert_eq!(ends(&bar.parts[6]), [75.0, 25.0]);
         assert_eq!(bar.parts[5].percent, "–");
         assert_eq!(bar.cost, "1.50×");
+        assert_eq!(bar.cause, "locks (50 % of the time, clear)");
+        let longer = Time::new(&traced, Some("2× as long".into()));
+        assert_eq!(longer.cause, "2× as long");
     }
 
     #[test]
@@ -88,7 +97,7 @@ mod tests {
             failed: Some("it is static".into()),
             ..Traced::default()
         };
-        let bar = Time::new(&traced);
+        let bar = Time::new(&traced, None);
         assert!(bar.parts.is_empty());
         assert_eq!(bar.notes, ["it is static"]);
     }

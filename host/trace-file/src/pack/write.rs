@@ -7,7 +7,7 @@ use crate::process::Process;
 use crate::switches::SWITCHES;
 use crate::trace::{FILTERS, UNRECORDED};
 use crate::values::SHAPES;
-use crate::{Error, Trace, objects};
+use crate::{Error, Trace, allocation, objects};
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
@@ -98,9 +98,10 @@ fn write<W: Write>(
                 &std::fs::read(&modules).map_err(Error::io(&modules))?,
             )?;
         }
-        for objects in objects::paths(directory)? {
-            let name = objects.file_name().unwrap_or_default().to_string_lossy();
-            let content = std::fs::read(&objects).map_err(Error::io(&objects))?;
+        let counted = objects::paths(directory)?.into_iter();
+        for counts in counted.chain(allocation::paths(directory)?) {
+            let name = counts.file_name().unwrap_or_default().to_string_lossy();
+            let content = std::fs::read(&counts).map_err(Error::io(&counts))?;
             add(kind::FILE, &name, &content)?;
         }
         records += add_blocks(process, &format!("{name}/events"), &mut writer, path)?;

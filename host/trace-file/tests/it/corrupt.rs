@@ -34,6 +34,8 @@ fn sample(path: &Path) {
         .module_line("unload 1000020 1000");
     process
         .objects(&[[0x5000, 1, 1, 1, 43, 0, 0, 0]], 0)
+        .unwrap()
+        .allocation(&[[10, 20, 5, 1, 1, 32, 42 | 1 << 32, 0]], 0)
         .unwrap();
     let mut stored = process.thread(42, "app");
     every_record(&mut stored);
@@ -48,6 +50,10 @@ fn read_everything(path: &Path) {
     if let Ok(trace) = Trace::open(path) {
         let _ = trace.in_order(|_, _| true);
         for process in trace.processes() {
+            let entries = process.allocation().map_or(&[][..], |all| &all.entries);
+            for entry in entries {
+                assert!(entry.within(Nanos(0), Nanos(u64::MAX)) <= entry.took);
+            }
             process.modules().find(Addr(0x1010), Nanos(10));
             for thread in process.threads() {
                 let _ = thread.count();
@@ -57,13 +63,14 @@ fn read_everything(path: &Path) {
     }
 }
 
-const FILES: [&str; 6] = [
+const FILES: [&str; 7] = [
     "heddle",
     "42/process",
     "42/modules",
     "42/events",
     "42/buffer-2",
     "42/objects-1",
+    "42/allocation-1",
 ];
 
 /// What one reads in a trace, and whether it is said that something is missing.

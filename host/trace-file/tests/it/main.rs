@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod allocation;
 mod collecting;
 mod corrupt;
 mod packing;

@@ -72,7 +72,8 @@ prop_compose! {
                 allocation_ns: allocation.map(u64::from), ..ThreadTime::default()
             }
         });
-        Traced { command: vec![], failed, time, switching_ns: switching, cost, cost_by }
+        let told = None;
+        Traced { command: vec![], failed, time, told, switching_ns: switching, cost, cost_by }
     }
 }
 

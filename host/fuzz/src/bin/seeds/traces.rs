@@ -19,6 +19,8 @@ const NAMES: [&str; 6] = [
 
 /// The number of the file of objects that are waited for.
 const OBJECTS: u8 = 10;
+/// That of the file of calls of malloc and its like.
+const ALLOCATION: u8 = 12;
 
 /// Traces that were collected and not, killed in between, and the collected one as packed; and one
 /// with waits.
@@ -49,6 +51,8 @@ pub fn write(scratch: &Path, traces: &Corpus, packs: &Corpus) {
     }
     let objects = fs::read(path.join("42/objects-1")).unwrap();
     files.0.insert(OBJECTS, objects);
+    let allocation = fs::read(path.join("42/allocation-1")).unwrap();
+    files.0.insert(ALLOCATION, allocation);
     traces.add("waits", &files.to_input());
 }
 
@@ -71,6 +75,17 @@ fn wait(path: &Path) {
     ];
     let condition = [0x5001, 3, 4, 5, 43 | 1 << 31, 6, 1, 0];
     process.objects(&[mutex, [0; 8], condition], 9).unwrap();
+    let (stretch, long) = (42 | 1 << 32, 42 | 2 << 32);
+    process
+        .allocation(
+            &[
+                [15, 55, 20, 3, 2, 96, stretch, 0],
+                [20, 30, 10, 1, 0, 1 << 20, long, 0],
+                [0; 8],
+            ],
+            2,
+        )
+        .unwrap();
     process
         .thread(42, "app")
         .object_met(10, (MUTEX, 0x5000, 1), 0x1510)

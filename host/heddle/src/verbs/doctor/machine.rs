@@ -2,25 +2,30 @@
 
 use super::finding::Finding;
 use crate::preparing::compiler::{Compiler, FENTRY};
-use crate::preparing::{header, library};
+use crate::preparing::header;
+use crate::preparing::library::{self, Library};
 use std::ffi::CStr;
 use std::fs;
 
 /// The libraries that are loaded into a program.
 pub fn recorder() -> Vec<Finding> {
-    let calls = match library::find(false) {
+    let calls = match library::find(Library::Calls) {
         Ok(path) => Finding::well("recorder", path.display().to_string()),
         Err(failure) => Finding::wrong("recorder", failure.message, None),
     };
-    let waits = match library::find(true) {
-        Ok(path) => Finding::well("waits", path.display().to_string()),
+    let more = [
+        ("waits", "--sync", Library::Waits),
+        ("allocation", "--alloc", Library::Allocation),
+    ];
+    let more = more.map(|(what, option, library)| match library::find(library) {
+        Ok(path) => Finding::well(what, path.display().to_string()),
         Err(failure) => Finding::lacking(
-            "waits",
-            format!("heddle record --sync will not run: {}", failure.message),
+            what,
+            format!("heddle record {option} will not run: {}", failure.message),
             "install the whole package",
         ),
-    };
-    vec![calls, waits]
+    });
+    std::iter::once(calls).chain(more).collect()
 }
 
 /// What this compiler makes recordable.

@@ -18,7 +18,7 @@ pub fn look(name: &OsStr) -> Vec<Finding> {
         Ok(path) => path,
         Err(failure) => return vec![Finding::wrong("program", failure.message, None)],
     };
-    if let Ok(library) = library::find(false)
+    if let Ok(library) = library::find(library::Library::Calls)
         && let Err(failure) = program::verify(&path, &library)
     {
         return vec![Finding::wrong("program", failure.message, None)];

@@ -11,7 +11,9 @@ use crate::{notes, output, sched};
 use heddle_calls::{Loose, Profile, Source, Workers};
 use heddle_strands::Inherited;
 use heddle_symbols::Images;
-use heddle_trace_file::{ClockKind, Nanos, Process, Remarks, Switches, Trace, Unrecordable};
+use heddle_trace_file::{
+    AllocationEntry, ClockKind, Nanos, Process, Remarks, Switches, Trace, Unrecordable,
+};
 use std::io::{self, Write};
 use std::process::ExitCode;
 
@@ -225,6 +227,7 @@ fn process_info(
             printable(&module.path.to_string_lossy())
         )?;
     }
+    allocation_info(out, process)?;
     let mut coroutines = Count::default();
     let threads: Vec<_> = process
         .threads()
@@ -287,6 +290,43 @@ fn process_info(
             out,
             "           nothing of {}",
             counted(process.missing_threads().into(), "more thread")
+        )?;
+    }
+    Ok(())
+}
+
+/// Calls of malloc and its like, or why they are not known.
+fn allocation_info(out: &mut dyn Write, process: &Process) -> io::Result<()> {
+    let Some(all) = process.allocation() else {
+        return Ok(());
+    };
+    if all.other_malloc {
+        let why = "the program calls a malloc of its own, in front of the recorder's";
+        return writeln!(out, "allocation not known: {why}");
+    }
+    let sum = |of: fn(&AllocationEntry) -> u64| {
+        let all = all.entries.iter().map(of);
+        all.fold(0u64, u64::saturating_add)
+    };
+    let mut line = format!(
+        "allocation {} that give memory, {} that free it, {} bytes, {}",
+        counted(sum(|entry| entry.allocated), "call"),
+        sum(|entry| entry.freed),
+        sum(|entry| entry.bytes),
+        Nanos(sum(|entry| entry.took.0)),
+    );
+    if all.uncounted > 0 {
+        line += &format!(", {} not counted", all.uncounted);
+    }
+    if all.full {
+        line += ", in more stretches than there is room for";
+    }
+    writeln!(out, "{line}")?;
+    if all.other_new {
+        let why = "that does not call malloc is not seen";
+        writeln!(
+            out,
+            "           the program has an operator new of its own: what of it {why}"
         )?;
     }
     Ok(())

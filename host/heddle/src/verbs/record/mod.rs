@@ -64,7 +64,7 @@ fn record(args: &Args) -> Result<ExitCode, Failure> {
         return Err(Failure::ours("no program given"));
     };
     let program = program::find(name)?;
-    let library = library::find(args.modes.waits())?;
+    let library = library::find(args.modes.library())?;
     program::verify(&program, &library)?;
     if args.dry_run {
         preview::print(&program, &args.less)?;

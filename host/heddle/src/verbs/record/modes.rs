@@ -1,6 +1,7 @@
 //! Options of `heddle record` that choose how the library records. What they say goes to it in the
 //! environment.
 
+use crate::preparing::library::Library;
 use crate::trace_arg::size;
 use std::process::Command;
 
@@ -31,6 +32,9 @@ pub struct Modes {
     /// waited for; has all that --sync has
     #[arg(long, conflicts_with = "flight", help_heading = HEADING)]
     sched: bool,
+    /// Count and time calls of malloc and its like by thread, too; has all that --sync has
+    #[arg(long, help_heading = HEADING)]
+    alloc: bool,
     /// Record nothing until the program calls heddle_start() (heddle/trace.h)
     #[arg(long, help_heading = HEADING)]
     paused: bool,
@@ -61,9 +65,15 @@ impl Modes {
         self.coroutines == Coroutines::Auto
     }
 
-    /// Whether waits are recorded.
-    pub fn waits(&self) -> bool {
-        self.sync || self.sched
+    /// The library that records what is asked for.
+    pub fn library(&self) -> Library {
+        if self.alloc {
+            Library::Allocation
+        } else if self.sync || self.sched {
+            Library::Waits
+        } else {
+            Library::Calls
+        }
     }
 
     /// Whether it is recorded when threads are off their processors.

@@ -7,8 +7,10 @@
 use super::format::Format;
 use crate::{notes, output, sched, screen};
 use anyhow::Context;
-use heddle_results::{Shares, ThreadTime, percent};
-use heddle_trace_file::{EventKind, Life, Nanos, ObjectKind, Remarks, Thread, Trace};
+use heddle_results::{Shares, ThreadTime, Traced, percent};
+use heddle_trace_file::{
+    AllocationEntry, EventKind, Life, Nanos, ObjectKind, Remarks, Switches, Thread, Trace,
+};
 use rustc_hash::FxHashMap;
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -40,6 +42,7 @@ enum Reason {
     Locks,
     Joining,
     Io,
+    Allocation,
 }
 
 /// A wait or a call of a thread.
@@ -138,6 +141,126 @@ fn reason(seen: &[&Seen], from: Nanos) -> Option<Reason> {
     })
 }
 
+/// What all threads allocated, by the kernel's number.
+#[derive(Default)]
+struct Allocations<'a> {
+    threads: FxHashMap<u32, Vec<&'a AllocationEntry>>,
+    /// It was counted, in some process at least.
+    counted: bool,
+    missing: Vec<String>,
+}
+
+impl<'a> Allocations<'a> {
+    fn of(trace: &'a Trace) -> Self {
+        let mut all = Self::default();
+        let (mut other_malloc, mut other_new, mut full, mut uncounted) = (false, false, false, 0);
+        for counts in trace.processes().iter().filter_map(|it| it.allocation()) {
+            all.counted |= !counts.other_malloc;
+            other_malloc |= counts.other_malloc;
+            other_new |= counts.other_new;
+            full |= counts.full;
+            uncounted += counts.uncounted;
+            for entry in &counts.entries {
+                all.threads.entry(entry.tid).or_default().push(entry);
+            }
+        }
+        for of_thread in all.threads.values_mut() {
+            of_thread.sort_by_key(|entry| entry.first);
+        }
+        let said = [
+            (
+                other_malloc,
+                "a program brings a malloc of its own: allocation in it is not known",
+            ),
+            (
+                other_new,
+                "a program has an operator new of its own: allocation in it that does not call malloc is not known",
+            ),
+            (
+                full,
+                "there were more calls of malloc than there is room for: in which stretch the latest were is not known",
+            ),
+            (
+                uncounted > 0,
+                "calls of malloc had no room, and are not counted",
+            ),
+        ];
+        let said = said.into_iter().filter(|(is, _)| *is);
+        all.missing = said.map(|(_, text)| text.to_owned()).collect();
+        all
+    }
+
+    /// Those of a thread; its number was another's up to a time.
+    fn of_thread(
+        &self,
+        tid: u32,
+        after: Nanos,
+        to: Nanos,
+    ) -> impl Iterator<Item = &'a AllocationEntry> + Clone {
+        let all = self.threads.get(&tid).map_or(&[][..], Vec::as_slice);
+        let begin = all.partition_point(|entry| entry.first < after);
+        let end = all.partition_point(|entry| entry.first <= to);
+        all[begin..end.max(begin)].iter().copied()
+    }
+}
+
+/// The time in which more threads of the program could run than it has processors.
+struct Crowded {
+    /// In order, and how much of such time was before.
+    times: Vec<(Nanos, Nanos, Nanos)>,
+}
+
+impl Crowded {
+    fn of(switches: &Switches, processors: usize) -> Self {
+        let mut steps: Vec<(Nanos, i64)> = Vec::new();
+        let mut ended: FxHashMap<u32, Nanos> = FxHashMap::default();
+        for life in &switches.lives {
+            steps.extend([(life.from, 1), (life.to, -1)]);
+            let after = ended.insert(life.tid, life.to).unwrap_or(Nanos(0));
+            let stretches = switches.of(life.tid, life.from.max(after)..life.to);
+            let blocked = stretches
+                .iter()
+                .filter(|it| !it.preempted && it.from >= life.from);
+            steps.extend(blocked.flat_map(|it| [(it.from, -1), (it.to, 1)]));
+        }
+        steps.sort_unstable();
+        let (mut times, mut can_run, mut since) = (Vec::new(), 0, None);
+        let mut before = Nanos(0);
+        for (time, step) in steps {
+            can_run += step;
+            let crowded = can_run > processors as i64;
+            match (since, crowded) {
+                (None, true) => since = Some(time),
+                (Some(from), false) => {
+                    times.push((from, time, before));
+                    before = Nanos(before.0 + (time - from).0);
+                    since = None;
+                }
+                _ => {}
+            }
+        }
+        Self { times }
+    }
+
+    /// How much of it lies in a stretch.
+    fn within(&self, from: Nanos, to: Nanos) -> Nanos {
+        let until = |time: Nanos| {
+            let next = self.times.partition_point(|times| times.0 < time);
+            match self.times[..next].last() {
+                None => Nanos(0),
+                Some(&(begin, end, before)) => Nanos(before.0 + (end.min(time) - begin).0),
+            }
+        };
+        until(to) - until(from)
+    }
+}
+
+/// Whether a time is within one of these calls, which are one after another.
+fn in_one(calls: &[&AllocationEntry], time: Nanos) -> bool {
+    let end = calls.partition_point(|call| call.first <= time);
+    end > 0 && calls[end - 1].last >= time
+}
+
 /// Adds up the time of all threads.
 ///
 /// # Errors
@@ -160,6 +283,11 @@ pub fn read(trace: &Trace) -> anyhow::Result<ThreadTime> {
         measured: measured.is_some(),
         ..ThreadTime::default()
     };
+    let allocation = Allocations::of(trace);
+    time.allocation_ns = allocation.counted.then_some(0);
+    let ran = switches.processors_within(window.0, window.1);
+    let processors = switches.processors.map_or(ran, |number| number as usize);
+    let crowded = Crowded::of(&switches, processors);
     let mut ended: FxHashMap<u32, Nanos> = FxHashMap::default();
     for life in &switches.lives {
         let after = ended.insert(life.tid, life.to).unwrap_or(Nanos(0));
@@ -171,6 +299,14 @@ pub fn read(trace: &Trace) -> anyhow::Result<ThreadTime> {
             continue;
         }
         time.threads += 1;
+        let allocated = allocation.of_thread(life.tid, after, life.to);
+        let (mut allocation_ns, mut cost) = (0, 0);
+        for entry in allocated.clone() {
+            allocation_ns += entry.within(window.0, window.1).0;
+            cost += entry.cost_within(window.0, window.1).0;
+            time.allocations += entry.calls_within(window.0, window.1);
+        }
+        let long: Vec<&AllocationEntry> = allocated.filter(|entry| entry.long).collect();
         let mut off = 0;
         for stretch in switches.of(life.tid, from..life.to) {
             if stretch.from < from {
@@ -180,20 +316,44 @@ pub fn read(trace: &Trace) -> anyhow::Result<ThreadTime> {
             off += took;
             let within = stretch.from >= window.0 && stretch.from < window.1;
             time.kernel_switches += u64::from(within);
-            let part = match (stretch.preempted, reason(&seen, stretch.from)) {
+            let allocates = in_one(&long, stretch.from);
+            // That is in its time, too.
+            if allocates {
+                allocation_ns = allocation_ns.saturating_sub(took);
+            }
+            let known = reason(&seen, stretch.from);
+            let known = known.or(allocates.then_some(Reason::Allocation));
+            let part = match (stretch.preempted, known) {
                 (true, _) => &mut time.processor_ns,
                 (false, Some(Reason::Locks)) => &mut time.locks_ns,
                 (false, Some(Reason::Joining)) => &mut time.joining_ns,
                 (false, Some(Reason::Io)) => &mut time.io_ns,
+                (false, Some(Reason::Allocation)) => &mut time.allocation_blocked_ns,
                 (false, None) => &mut time.not_known_ns,
             };
             *part += took;
+            if stretch.preempted {
+                let (from, to) = (stretch.from.max(window.0), stretch.to.min(window.1));
+                time.processor_own_ns += crowded.within(from, to).0.min(took);
+            }
         }
-        time.running_ns += lived.saturating_sub(off);
+        let running = lived.saturating_sub(off);
+        let cost = cost.min(running.saturating_sub(allocation_ns));
+        let running = running - cost;
+        time.allocation_cost_ns += cost;
+        time.running_ns += running;
+        if let Some(sum) = &mut time.allocation_ns {
+            *sum += allocation_ns.min(running);
+        }
     }
-    time.total_ns =
-        time.running_ns + time.processor_ns + time.locks_ns + time.io_ns + time.not_known_ns;
+    time.total_ns = time.running_ns
+        + time.processor_ns
+        + time.locks_ns
+        + time.io_ns
+        + time.not_known_ns
+        + time.allocation_blocked_ns;
     time.missing = missing(trace, &all.remarks, switches.lost, switches.until.is_none());
+    time.missing.extend(allocation.missing);
     Ok(time)
 }
 
@@ -220,9 +380,10 @@ fn missing(trace: &Trace, remarks: &Remarks, lost: u64, killed: bool) -> Vec<Str
 
 /// The parts with their times; none: not told apart from work.
 fn parts(time: &ThreadTime) -> [Option<u64>; 7] {
-    let allocation = time.allocation_ns.map(|ns| ns.min(time.running_ns));
+    let running = time.allocation_ns.map(|ns| ns.min(time.running_ns));
+    let allocation = running.map(|ns| ns + time.allocation_blocked_ns);
     [
-        Some(time.running_ns - allocation.unwrap_or(0)),
+        Some(time.running_ns - running.unwrap_or(0)),
         Some(time.locks_ns),
         Some(time.processor_ns),
         Some(time.io_ns),
@@ -257,6 +418,21 @@ fn table(out: &mut dyn Write, time: &ThreadTime, shares: Option<Shares>) -> io::
     for (name, part, share) in rows(time, shares) {
         let part = part.map_or_else(|| "–".to_owned(), |part| Nanos(part).to_string());
         writeln!(out, "  {name:<12}{part:>12}{:>5} %", percent(share))?;
+    }
+    if time.allocations > 0 {
+        let calls = notes::counted(time.allocations, "call");
+        writeln!(
+            out,
+            "memory was asked for in {calls}; beside it, {} in counting and timing these",
+            Nanos(time.allocation_cost_ns)
+        )?;
+    }
+    let told = Traced {
+        time: Some(time.clone()),
+        ..Traced::default()
+    };
+    if let Some(told) = told.told() {
+        writeln!(out, "cause: {}", told.says)?;
     }
     if time.joining_ns > 0 {
         writeln!(
@@ -317,10 +493,21 @@ mod tests {
     /// A thread that waits for a mutex, reads, is preempted, and is blocked on what nobody has
     /// seen; one of which the recorder has seen nothing; and one that waits for the end of others.
     fn trace(marks: bool) -> (tempfile::TempDir, Trace) {
+        trace_with(marks, None)
+    }
+
+    /// With entries of allocation, and flags.
+    fn trace_with(
+        marks: bool,
+        allocation: Option<(&[[u64; 8]], u32)>,
+    ) -> (tempfile::TempDir, Trace) {
         use SwitchKind::{Blocks, Ended, Preempted, Runs};
         let directory = tempfile::tempdir().unwrap();
         let writer = TraceWriter::create(directory.path()).unwrap();
         let mut process = writer.process(42, 1, "/bin/app").unwrap();
+        if let Some((entries, flags)) = allocation {
+            process.allocation(entries, flags).unwrap();
+        }
         let mut main = process.thread(42, "app");
         main.mark(0, 0, "here");
         if marks {
@@ -371,6 +558,8 @@ mod tests {
         assert_eq!(time.locks_ns, 90);
         assert_eq!(time.io_ns, 40);
         assert_eq!(time.processor_ns, 70);
+        // Never could more threads run than there are processors.
+        assert_eq!(time.processor_own_ns, 0);
         // The second thread has 20 of it, the third 5.
         assert_eq!(time.not_known_ns, 25);
         assert_eq!(time.joining_ns, 780);
@@ -384,6 +573,95 @@ mod tests {
         let sum = time.running_ns + time.locks_ns + time.io_ns + time.processor_ns;
         assert_eq!(time.total_ns, sum + time.not_known_ns);
         assert!(time.missing.is_empty(), "{:?}", time.missing);
+    }
+
+    #[test]
+    fn allocation_is_what_a_thread_was_in_without_what_it_was_off_its_processor_for() {
+        const STRETCH: u64 = 1 << 32;
+        const LONG: u64 = 2 << 32;
+        let of = |flags| {
+            let entries = [
+                // Half of it is before the stretch that is measured.
+                [0, 200, 100, 10, 10, 80, 42 | STRETCH, 0],
+                // It is blocked in one call for 20, and preempted in another for 70.
+                [495, 575, 80, 1, 0, 8, 43 | LONG, 0],
+                [598, 625, 27, 1, 0, 8, 43 | LONG, 0],
+                [650, 660, 9, 2, 2, 16, 43 | STRETCH, 0],
+                // Its wait for the mutex is one of locks, wherever it is.
+                [209, 301, 92, 1, 0, 8, 43 | LONG, 0],
+            ];
+            let (_directory, trace) = trace_with(true, Some((&entries, flags)));
+            read(&trace).unwrap()
+        };
+        let time = of(0);
+        let on_processor = 50 + (80 - 70) + (27 - 20) + 9 + (92 - 90);
+        assert_eq!(time.allocation_ns, Some(on_processor));
+        assert_eq!(time.allocation_blocked_ns, 20);
+        assert_eq!(time.allocations, 5 + 1 + 1 + 2 + 1);
+        let (_directory, plain) = trace(true);
+        let plain = read(&plain).unwrap();
+        assert_eq!(plain.allocation_ns, None);
+        // The parts exclude each other: what is blocked there was not known before.
+        assert_eq!(time.not_known_ns + 20, plain.not_known_ns);
+        assert_eq!(
+            (time.locks_ns, time.processor_ns),
+            (plain.locks_ns, plain.processor_ns)
+        );
+        // Half of the first stretch's calls; of those that took all of their time, nothing.
+        let cost = 10 + 1;
+        assert_eq!(time.allocation_cost_ns, cost);
+        assert_eq!(time.total_ns + cost, plain.total_ns);
+        assert_eq!(time.running_ns + cost, plain.running_ns);
+        assert!(
+            (time
+                .shares(None)
+                .unwrap()
+                .parts()
+                .iter()
+                .flatten()
+                .sum::<f64>()
+                - 1.0)
+                .abs()
+                < 1e-9
+        );
+        assert!(time.missing.is_empty(), "{:?}", time.missing);
+
+        // A program with a malloc of its own: that is not known, and why.
+        let time = of(1);
+        assert_eq!(time.allocation_ns, None);
+        assert!(
+            time.missing[0].contains("a malloc of its own"),
+            "{:?}",
+            time.missing
+        );
+        assert!(of(4).missing[0].contains("than there is room for"));
+    }
+
+    #[test]
+    fn a_thread_is_crowded_out_while_more_can_run_than_there_are_processors() {
+        use SwitchKind::{Blocks, Ended, Preempted, Runs};
+        let directory = tempfile::tempdir().unwrap();
+        let writer = TraceWriter::create(directory.path()).unwrap();
+        let mut process = writer.process(42, 1, "/bin/app").unwrap();
+        let mut main = process.thread(42, "app");
+        main.mark(0, 0, "here").finish().unwrap();
+        process.finish().unwrap();
+        // Two threads on one processor, which another program has from 400 on. The second is
+        // blocked from 300 to 350.
+        let all = [
+            switch(0, 42, Runs),
+            switch(100, 42, Preempted),
+            switch(100, 43, Runs),
+            switch(300, 43, Blocks),
+            switch(350, 43, Runs),
+            switch(400, 43, Ended),
+            switch(600, 42, Runs),
+            switch(700, 42, Ended),
+        ];
+        writer.switches(&all, Some(1000)).unwrap();
+        let time = read(&Trace::open(directory.path()).unwrap()).unwrap();
+        assert_eq!(time.processor_ns, 500);
+        assert_eq!(time.processor_own_ns, (300 - 100) + (400 - 350));
     }
 
     #[test]
