@@ -192,8 +192,8 @@ impl ProcessWriter {
         Ok(self)
     }
 
-    /// Writes the first file of calls of malloc and its like, of which each cost 1 ns, with these entries, each as its words;
-    /// times count from the first stamp.
+    /// Writes the first file of calls of malloc and its like, of which each cost 1 ns, with these
+    /// entries, each as its words; times count from the first stamp.
     pub fn allocation(&mut self, entries: &[[u64; 8]], flags: u32) -> io::Result<&mut Self> {
         let mut header = AllocationHeader::new_zeroed();
         header.magic = ALLOCATION_MAGIC;

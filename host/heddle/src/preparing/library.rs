@@ -101,8 +101,8 @@ pub fn find(library: Library) -> Result<PathBuf, Failure> {
 }
 
 /// The value of ASAN_OPTIONS: AddressSanitizer's library refuses to run where another was loaded
-/// before it. Ours may come first: what both wrap, malloc and its like, we pass on to it. What the user says counts
-/// more.
+/// before it. Ours may come first: what both wrap, malloc and its like, we pass on to it. What the
+/// user says counts more.
 pub fn sanitizer_options() -> OsString {
     let mut value = OsString::from("verify_asan_link_order=0");
     if let Some(theirs) = env::var_os("ASAN_OPTIONS").filter(|theirs| !theirs.is_empty()) {

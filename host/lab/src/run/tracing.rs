@@ -1,5 +1,5 @@
-//! `--trace`: after all samples, one of each cell is recorded by `heddle record --sched --alloc`, to say
-//! where the time of its threads went. The samples that are compared are never recorded.
+//! `--trace`: after all samples, one of each cell is recorded, by `heddle record --sched --alloc`,
+//! to say where the time of its threads went. The samples that are compared are never recorded.
 
 use super::line;
 use super::plan::Cell;
