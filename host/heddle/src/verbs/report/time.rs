@@ -582,7 +582,7 @@ mod tests {
         let of = |flags| {
             let entries = [
                 // Half of it is before the stretch that is measured.
-                [0, 200, 100, 10, 10, 80, 42 | STRETCH, 0],
+                [0, 200, 40, 10, 10, 80, 42 | STRETCH, 0],
                 // It is blocked in one call for 20, and preempted in another for 70.
                 [495, 575, 80, 1, 0, 8, 43 | LONG, 0],
                 [598, 625, 27, 1, 0, 8, 43 | LONG, 0],
@@ -594,7 +594,7 @@ mod tests {
             read(&trace).unwrap()
         };
         let time = of(0);
-        let on_processor = 50 + (80 - 70) + (27 - 20) + 9 + (92 - 90);
+        let on_processor = 20 + (80 - 70) + (27 - 20) + 9 + (92 - 90);
         assert_eq!(time.allocation_ns, Some(on_processor));
         assert_eq!(time.allocation_blocked_ns, 20);
         assert_eq!(time.allocations, 5 + 1 + 1 + 2 + 1);
