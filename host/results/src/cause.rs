@@ -15,6 +15,9 @@ const APART: f64 = 1.5;
 const CLEAR: f64 = 0.5;
 /// The least share of the time that must be left without what other programs took.
 const ENOUGH: f64 = 0.01;
+/// The part of the time from which on it is said that other programs took it: less changes no
+/// percentage.
+const SEEN: f64 = 0.005;
 /// How many times as long a run may take with the recorder.
 const DEAREST: f64 = 2.0;
 /// Two models that are closer than this have no difference to explain.
@@ -88,7 +91,8 @@ impl Traced {
     pub fn told(&self) -> Option<Told> {
         let shares = self.shares()?;
         let part = |share| format!("{} %", percent(Some(share)));
-        let (others, left) = (self.others(), 1.0 - self.others());
+        let others = self.others();
+        let left = 1.0 - others;
         if left < ENOUGH {
             return Some(none(format!(
                 "not known: other programs had the processors for {} of the time",
@@ -96,26 +100,30 @@ impl Traced {
             )));
         }
         let own = candidates(self, &shares).map(|(cause, share)| (cause, share / left));
+        let of_time = match others < SEEN {
+            true => "of the time",
+            false => "of the time that other programs left",
+        };
         let [(cause, share), (next, less), ..] = own;
         let (work, not_known) = (shares.work / left, shares.not_known / left);
         if share < LEAST {
             return Some(none(match work >= CLEAR {
                 true => format!(
-                    "not known: {} is work, and what makes work slow (false sharing, memory) is not recorded",
+                    "not known: {} {of_time} is work, and what makes work slow (false sharing, memory) is not recorded",
                     part(work)
                 ),
-                false => format!("not known: no part but work is {} of the time", part(LEAST)),
+                false => format!("not known: no part but work is {} {of_time}", part(LEAST)),
             }));
         }
         if not_known > share {
             return Some(none(format!(
-                "not known: {} was spent blocked on what is not known",
+                "not known: {} {of_time} was spent blocked on what is not known",
                 part(not_known)
             )));
         }
         if share < APART * less {
             return Some(none(format!(
-                "no single one: {} {}, {} {}",
+                "no single one: {} {}, {} {} {of_time}",
                 cause.name(),
                 part(share),
                 next.name(),
@@ -128,7 +136,7 @@ impl Traced {
             share,
             clear,
             says: format!(
-                "{} ({} of the time, {})",
+                "{} ({} {of_time}, {})",
                 cause.name(),
                 part(share),
                 sure(clear)
@@ -277,7 +285,12 @@ mod tests {
         }
         let told = busy.told().unwrap();
         assert_eq!(told.cause, None);
-        assert!(told.says.contains("87 % is work"), "{}", told.says);
+        assert!(
+            told.says
+                .contains("87 % of the time that other programs left is work"),
+            "{}",
+            told.says
+        );
         // What they leave is looked at, if it is enough.
         let mut locked = traced([1, 3, 0, 96, 0, 0]);
         locked.time.as_mut().unwrap().processor_own_ns = 0;

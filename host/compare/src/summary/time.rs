@@ -1,6 +1,6 @@
 //! WHERE TIME WENT: what the threads of the recorded samples did, a line a model.
 
-use crate::layout::{Line, cut, length};
+use crate::layout::{Line, cut, length, wrap};
 use anstyle::Style;
 use heddle_results::text::times;
 use heddle_results::{Better, Cell, Report, Series, Traced, difference, percent, rows};
@@ -102,7 +102,11 @@ pub fn lines(report: &Report, width: usize, room: usize) -> Vec<Line> {
         let better = row.experiment.metric.better;
         let cells = series.filter_map(|one| Some((one, &one.cells[cell(&one.cells)?])));
         for text in causes(cells, better) {
-            all.push(Line::default().add(quiet, cut(&format!("  {text}"), width)));
+            let text = wrap(&format!("  {text}"), width, 4);
+            all.extend(
+                text.into_iter()
+                    .map(|text| Line::default().add(quiet, text)),
+            );
         }
     }
     if all.is_empty() || room < 3 {

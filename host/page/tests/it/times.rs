@@ -56,7 +56,7 @@ fn a_recorded_cell_has_its_parts_its_bar_and_what_recording_cost() {
         // The best model comes first.
         assert_eq!(
             rows[1],
-            "30|50|5|0|10|–|5|1.25×|locks (50 % of the time, clear)"
+            "30|50|5|0|10|–|5|1.25×|locks (53 % of the time that other programs left, clear)"
         );
         assert!(
             rows[0].ends_with("not recorded: it is linked <statically>"),
