@@ -96,8 +96,11 @@ pub fn lines(report: &Report, width: usize, room: usize) -> Vec<Line> {
         all.push(Line::default().add(quiet, cut(&row.label, width)));
         for (model, traced) in &traced {
             let model = cut(model, name.saturating_sub(2));
-            let text = format!("  {model:<wide$}", wide = name.saturating_sub(2));
-            all.push(Line::plain(text + &line(traced)));
+            let text = format!("  {model:<wide$}", wide = name.saturating_sub(2)) + &line(traced);
+            match traced.shares() {
+                Some(_) => all.push(Line::plain(text)),
+                None => all.extend(wrap(&text, width, 4).into_iter().map(Line::plain)),
+            }
         }
         let better = row.experiment.metric.better;
         let cells = series.filter_map(|one| Some((one, &one.cells[cell(&one.cells)?])));
