@@ -5,7 +5,7 @@
 namespace heddle::coop::detail {
 namespace {
 
-// Of the list of those that are noted, whatever their thread.
+// This lock guards the list of all noted objects, whichever thread each belongs to.
 constinit std::mutex lock;
 constinit strands_left* newest = nullptr;
 

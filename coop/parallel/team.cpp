@@ -124,7 +124,7 @@ void team::quit() noexcept {
   members_.clear();
 }
 
-// In the order of quit().
+// Groups are asked in the order in which quit() ends them.
 void team::destroy_strands() noexcept {
   for (std::size_t i = members_.size(); i-- > 0;) {
     ask(*members_[i], command::destroy_strands);

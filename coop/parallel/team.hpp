@@ -78,7 +78,7 @@ class team {
   std::mutex mutex_;                   // of commands
   std::condition_variable commanded_;  // or done
   std::vector<std::unique_ptr<member>> members_;
-  // By runs of the thread that has made the groups.
+  // Notes that a run of the thread that has made the groups has left strands.
   coop::detail::strands_left left_{
       [](void* self) noexcept { static_cast<team*>(self)->destroy_strands(); }, this};
 };

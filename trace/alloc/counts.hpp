@@ -37,7 +37,7 @@ struct OwnCounts {
 /// Makes the first file, with these flags. To be called when the library is loaded.
 void begin_counts(std::uint32_t flags);
 
-/// One that is the first in a while, or took long.
+/// Counts a call that is the first of its thread in a while, or took long.
 void count_slowly(std::uint64_t since, std::uint64_t until, std::uint64_t bytes, bool frees);
 
 /// Ticks from which on a call is one of which it is told alone: to leave a processor and to come

@@ -1,5 +1,5 @@
-// What strands use is declared behind their scheduler, and so goes before it, when a run has left
-// them where they wait.
+// Each test declares a lock or the like behind the scheduler, so that it is destroyed first. A run
+// has then left strands that use it, where they wait.
 #include <doctest/doctest.h>
 
 #include <cstddef>

@@ -61,7 +61,7 @@ impl<'a> Joining<'a> {
         self.tally.so_far()
     }
 
-    /// What is known where the next chunk begins; `None` if the rest of the thread was not read in
+    /// The state of the thread where its next chunk begins; `None` if the rest was not read in
     /// chunks.
     pub fn place(&self) -> Option<Piece> {
         let place = || Piece::new(self.joined, self.stack.clone(), self.latest);

@@ -52,9 +52,9 @@ pub fn read(dir: &Path, hints: &Hints, arguments: &str) -> anyhow::Result<Report
 
 /// A finished report.
 pub enum Finished {
-    /// Of one machine.
+    /// The report of one machine.
     One(Box<Report>),
-    /// Of several, each with its name.
+    /// The merged reports of several machines, each with its name.
     Several(Vec<OfMachine>),
 }
 
@@ -71,7 +71,7 @@ struct Several<T> {
     machines: Vec<T>,
 }
 
-/// As [`read`], and a report of several machines, too.
+/// Reads a report as [`read`] does, and also one that `--merge` made of several machines.
 pub fn read_any(dir: &Path, hints: &Hints, arguments: &str) -> anyhow::Result<Finished> {
     let path = dir.join(REPORT);
     let text = match std::fs::read_to_string(&path) {

@@ -231,7 +231,7 @@ fn others_of(row: Option<&Row>, room: usize) -> String {
     whole(others.map(one), room)
 }
 
-/// As many of the texts as fit whole into `room` characters, from the first on.
+/// Joins the first of these texts: as many as fit whole into `room` characters.
 fn whole(texts: impl Iterator<Item = String>, room: usize) -> String {
     let mut line = String::new();
     for text in texts {

@@ -41,8 +41,8 @@ pub fn head(title: &str, wide: usize) -> String {
     format!("{title:<wide$}{}", columns(HEAD.map(str::to_owned)))
 }
 
-/// Of the cells of a place: why each takes longer than the best; where that cannot be said, what
-/// held its own threads up.
+/// Says of each cell of a place why it takes longer than the best one; where that cannot be said,
+/// what held the cell's own threads up.
 ///
 /// `thread: 1.52× as long as serial, 82 % of that in locks (clear)`.
 pub fn causes<'a>(

@@ -9,11 +9,11 @@ use std::path::{Path, PathBuf};
 /// Each of the libraries records all that the one before it does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Library {
-    /// Calls.
+    /// It records calls.
     Calls,
-    /// Waits, too.
+    /// It records waits, too.
     Waits,
-    /// Allocation, too.
+    /// It counts and times allocation, too.
     Allocation,
 }
 
@@ -26,7 +26,7 @@ impl Library {
         }
     }
 
-    /// What asks for it.
+    /// The command or option that asks for this library.
     fn option(self) -> &'static str {
         match self {
             Library::Calls => "heddle record",
