@@ -21,7 +21,8 @@ pub struct Browser {
     messages: Receiver<Value>,
     session: Option<String>,
     sent: u64,
-    loaded: usize,
+    /// The loaders of documents whose load events came.
+    loaded: Vec<Value>,
     /// Console errors, exceptions and entries of the browser's log.
     pub complaints: Vec<String>,
     requests: Vec<String>,
@@ -89,7 +90,7 @@ impl Browser {
             messages,
             session: None,
             sent: 0,
-            loaded: 0,
+            loaded: vec![],
             complaints: vec![],
             requests: vec![],
             _profile: profile,
@@ -103,6 +104,7 @@ impl Browser {
         for domain in ["Network", "Runtime", "Log", "Page"] {
             browser.call(&format!("{domain}.enable"), json!({}));
         }
+        browser.call("Page.setLifecycleEventsEnabled", json!({"enabled": true}));
         browser
     }
 
@@ -116,7 +118,6 @@ impl Browser {
             "Emulation.setEmulatedMedia",
             json!({"features": [{"name": "prefers-color-scheme", "value": scheme}]}),
         );
-        let before = self.loaded;
         let answer = self.call("Page.navigate", json!({"url": url(page)}));
         assert_eq!(
             answer.get("errorText"),
@@ -124,7 +125,8 @@ impl Browser {
             "{} did not open",
             page.display()
         );
-        while self.loaded == before {
+        // The load event of what was open before, the empty tab for one, may come only now.
+        while !self.loaded.contains(&answer["loaderId"]) {
             self.receive("the page to load");
         }
         // What was said while the page loaded has been said before the answer to this.
@@ -237,7 +239,9 @@ impl Browser {
             });
         let parameters = &message["params"];
         match message["method"].as_str() {
-            Some("Page.loadEventFired") => self.loaded += 1,
+            Some("Page.lifecycleEvent") if parameters["name"] == "load" => {
+                self.loaded.push(parameters["loaderId"].clone());
+            }
             Some("Network.requestWillBeSent") => self.requests.push(
                 parameters["request"]["url"]
                     .as_str()
