@@ -8,6 +8,15 @@ pub fn width(text: &str) -> usize {
     text.width()
 }
 
+/// Columns that a character takes at most, after any other. Alone a control character has no width
+/// and takes one, and a selector of emoji presentation widens what is before it.
+fn most(c: char) -> usize {
+    match c {
+        '\u{fe0f}' => 1,
+        c => c.width().unwrap_or(1),
+    }
+}
+
 /// The text in at most so many columns: what is cut off leaves `…`.
 pub fn fit(text: &str, columns: usize) -> String {
     if text.width() <= columns {
@@ -20,7 +29,7 @@ pub fn fit(text: &str, columns: usize) -> String {
     let mut cut: String = text
         .chars()
         .take_while(|c| {
-            taken += c.width().unwrap_or(0);
+            taken += most(*c);
             taken < columns
         })
         .collect();
@@ -48,7 +57,7 @@ pub fn fit_end(text: &str, columns: usize) -> String {
         .chars()
         .rev()
         .take_while(|c| {
-            taken += c.width().unwrap_or(0);
+            taken += most(*c);
             taken < columns
         })
         .collect();
@@ -94,6 +103,7 @@ pub fn matches(text: &str, pattern: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn what_is_cut_off_leaves_a_mark() {
@@ -113,5 +123,25 @@ mod tests {
         assert!(matches("Serve::Accept", "accept"));
         assert!(matches("Serve::Accept", "Acc"));
         assert!(!matches("serve::accept", "Acc"));
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_that_fits_is_wider(
+            chars in prop::collection::vec(
+                prop_oneof![
+                    Just('\0'), Just('\u{1b}'), Just('\n'), Just('a'), Just('日'), Just('❤'), Just('1'),
+                    Just('\u{fe0f}'), Just('\u{fe0e}'), Just('\u{20e3}'), Just('\u{200d}'), Just('\u{301}'),
+                    Just('🏽'), Just('👩'), Just('ل'), Just('ا'), any::<char>(),
+                ],
+                0..12,
+            ),
+            columns in 0usize..10,
+        ) {
+            let text: String = chars.into_iter().collect();
+            prop_assert!(width(&fit(&text, columns)) <= columns);
+            prop_assert!(width(&fit_end(&text, columns)) <= columns);
+            prop_assert!(columns == 0 || width(&fill(&text, columns)) == columns);
+        }
     }
 }

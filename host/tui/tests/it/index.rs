@@ -136,6 +136,32 @@ fn what_does_not_hold_together_is_refused() {
     }
 }
 
+/// Draws what some keys lead to, in every view.
+fn look_around(model: &Model) {
+    let keys = "1j4jj]\n+++0-t3jn2On".chars().map(|c| match c {
+        '\n' => heddle_tui::Key::Enter,
+        c => heddle_tui::Key::Char(c),
+    });
+    for size in [(80, 24), (200, 50)] {
+        let mut state = heddle_tui::State::new(size, true);
+        state.meet(model);
+        for key in keys.clone() {
+            (state, _) = heddle_tui::update(state, model, key);
+            crate::screens::shown(model, &state);
+        }
+    }
+}
+
+/// A control character takes a column, a selector of emoji presentation another one.
+#[test]
+fn names_of_any_characters_are_drawn() {
+    let mut model = model();
+    for (function, _) in &mut model.timeline.as_mut().unwrap().functions {
+        function.name = "\0❤\u{fe0f}\u{1b}[2J".repeat(20);
+    }
+    look_around(&model);
+}
+
 proptest! {
     /// With a right sum, too: the sum guards against accidents, not against people.
     #[test]
@@ -158,17 +184,6 @@ proptest! {
         let Ok(model) = read(&index, &origin) else {
             return Ok(());
         };
-        let keys = "1j4jj]\n+++0-t3jn2On".chars().map(|c| match c {
-            '\n' => heddle_tui::Key::Enter,
-            c => heddle_tui::Key::Char(c),
-        });
-        for size in [(80, 24), (200, 50)] {
-            let mut state = heddle_tui::State::new(size, true);
-            state.meet(&model);
-            for key in keys.clone() {
-                (state, _) = heddle_tui::update(state, &model, key);
-                crate::screens::shown(&model, &state);
-            }
-        }
+        look_around(&model);
     }
 }
