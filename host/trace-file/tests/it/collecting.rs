@@ -3,6 +3,7 @@
 use heddle_trace_file::write::{ProcessWriter, TraceWriter};
 use heddle_trace_file::{Collector, Error, Event, Trace, Why, recover};
 use std::fs::{self, File};
+use std::os::fd::AsRawFd as _;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
@@ -49,6 +50,23 @@ fn write(path: &Path, states: &[u32], dropped: u64, change: impl Fn(&mut Process
     }
     thread.dropped(dropped).in_buffer(states).finish().unwrap();
     process.finish().unwrap();
+    unheld(path);
+}
+
+/// Waits until no process can write the header: a child that another test starts has all that is
+/// open here until it executes its program, and is taken for the recorded process meanwhile.
+fn unheld(path: &Path) {
+    let header = File::open(path.join("42/process")).unwrap();
+    for _ in 0..60_000 {
+        // SAFETY: F_SETLEASE takes a number; the lease ends with the file.
+        let leased = unsafe { libc::fcntl(header.as_raw_fd(), libc::F_SETLEASE, libc::F_RDLCK) };
+        let error = std::io::Error::last_os_error().raw_os_error();
+        if leased == 0 || error != Some(libc::EAGAIN) {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    panic!("{} is held open", path.display());
 }
 
 fn buffer(path: &Path) -> PathBuf {
@@ -402,6 +420,7 @@ fn full_blocks_are_taken_while_the_program_runs_and_the_rest_afterwards() {
     assert!(buffer(path).exists() && !path.join("control").exists());
     assert_eq!(content(path), before);
     drop(runs);
+    unheld(path);
     let collected = recover(path).unwrap();
     assert_eq!((collected.running.len(), collected.processes), (0, 1));
     let trace = Trace::open(path).unwrap();
@@ -453,6 +472,7 @@ fn what_was_made_ready_for_a_process_goes_where_none_took_it() {
         let runs = running(path);
         collector.finish().unwrap();
         drop(runs);
+        unheld(path);
         assert!(!spare.exists() && !path.join("spare-unused").exists());
         assert_eq!(content(path), before);
     }
