@@ -1,6 +1,7 @@
 //! The `heddle` command as a library: what its program runs, and what its manual pages are made
 //! from.
 
+mod by_slot;
 mod calls_of;
 mod cells;
 mod cli;

@@ -81,18 +81,35 @@ impl<'a> Begin<'a> {
         }
     }
 
-    /// Appends the fields of `TrackEvent`.
+    /// Whether [`Begin::numbers`] are all that there is to say.
     #[inline]
-    pub(crate) fn write(&self, event: &mut Message<'_>) {
-        match self.name {
-            Name::Interned(number) => event.number(10, number),
-            Name::Text(text) => event.text(23, text),
+    pub(crate) fn is_plain(&self) -> bool {
+        matches!(self.name, Name::Interned(_))
+            && self.flows.is_empty()
+            && self.arriving.is_empty()
+            && self.annotations.is_empty()
+            && self.texts.is_empty()
+    }
+
+    /// The fields of `TrackEvent` that are numbers of what is interned, each with its field's.
+    #[inline]
+    pub(crate) fn numbers(&self) -> impl Iterator<Item = (u64, u64)> {
+        let name = match self.name {
+            Name::Interned(number) => Some((10, number)),
+            Name::Text(_) => None,
         };
-        if let Some(category) = self.category {
-            event.number(3, category);
+        let category = self.category.map(|category| (3, category));
+        let location = self.location.map(|location| (34, location));
+        [name, category, location].into_iter().flatten()
+    }
+
+    /// Appends the fields of `TrackEvent`.
+    pub(crate) fn write(&self, event: &mut Message<'_>) {
+        if let Name::Text(text) = self.name {
+            event.text(23, text);
         }
-        if let Some(location) = self.location {
-            event.number(34, location);
+        for (field, number) in self.numbers() {
+            event.number(field, number);
         }
         for &flow in self.flows {
             event.fixed(47, flow);

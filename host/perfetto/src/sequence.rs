@@ -2,7 +2,7 @@
 
 use crate::clock::{Clock, INCREMENTAL, MONOTONIC_RAW, PACKET, packet, reading};
 use crate::event::{Begin, write_texts};
-use crate::wire::{Message, append};
+use crate::wire::{Message, Short, append, append_short};
 
 /// The packets of one writer.
 ///
@@ -108,13 +108,20 @@ impl Sequence {
     /// `time` counts in ns from when the clock was read.
     #[inline]
     pub fn begin(&mut self, file: &mut Vec<u8>, time: u64, track: u64, what: &Begin<'_>) {
-        self.event(file, time, track, BEGIN, |event| what.write(event));
+        if !what.is_plain() {
+            return self.event(file, time, track, BEGIN, |event| what.write(event));
+        }
+        self.short(file, time, track, BEGIN, |event| {
+            for (field, number) in what.numbers() {
+                event.number(field, number);
+            }
+        });
     }
 
     /// Appends the end of the innermost slice on `track`.
     #[inline]
     pub fn end(&mut self, file: &mut Vec<u8>, time: u64, track: u64) {
-        self.event(file, time, track, END, |_| {});
+        self.short(file, time, track, END, |_| {});
     }
 
     /// The same, and what is to be said about it, as text: the slice has it then.
@@ -133,7 +140,50 @@ impl Sequence {
         self.event(file, time, track, INSTANT, |event| what.write(event));
     }
 
+    /// What a packet at this time says of it: the time, and the clock if it is not the sequence's
+    /// own.
     #[inline]
+    fn reach(&mut self, time: u64) -> (u64, Option<u64>) {
+        match time.checked_sub(self.latest) {
+            Some(since) => {
+                self.latest = time;
+                (since, None)
+            }
+            None => {
+                let absolute = self.clock.monotonic_raw.saturating_add(time);
+                (absolute, Some(MONOTONIC_RAW))
+            }
+        }
+    }
+
+    /// Appends an event that says nothing but numbers: what [`Sequence::event`] would append, in a
+    /// fourth of the instructions.
+    #[inline(always)]
+    fn short(
+        &mut self,
+        file: &mut Vec<u8>,
+        time: u64,
+        track: u64,
+        kind: u64,
+        write: impl FnOnce(&mut Short<'_>),
+    ) {
+        let (time, clock) = self.reach(time);
+        append_short(file, PACKET, |message| {
+            message.number(packet::TIMESTAMP, time);
+            if let Some(clock) = clock {
+                message.number(packet::TIMESTAMP_CLOCK, clock);
+            }
+            message.number(packet::SEQUENCE, self.number);
+            message.message(packet::TRACK_EVENT, |event| {
+                event.number(9, kind);
+                if track != self.track {
+                    event.number(11, track);
+                }
+                write(event);
+            });
+        });
+    }
+
     fn event(
         &mut self,
         file: &mut Vec<u8>,
@@ -142,18 +192,11 @@ impl Sequence {
         kind: u64,
         write: impl FnOnce(&mut Message<'_>),
     ) {
+        let (time, clock) = self.reach(time);
         append(file, PACKET, |message| {
-            match time.checked_sub(self.latest) {
-                Some(since) => {
-                    message.number(packet::TIMESTAMP, since);
-                    self.latest = time;
-                }
-                None => {
-                    let absolute = self.clock.monotonic_raw.saturating_add(time);
-                    message
-                        .number(packet::TIMESTAMP, absolute)
-                        .number(packet::TIMESTAMP_CLOCK, MONOTONIC_RAW);
-                }
+            message.number(packet::TIMESTAMP, time);
+            if let Some(clock) = clock {
+                message.number(packet::TIMESTAMP_CLOCK, clock);
             }
             message.number(packet::SEQUENCE, self.number);
             message.message(packet::TRACK_EVENT, |event| {

@@ -65,6 +65,64 @@ pub(crate) fn append(buffer: &mut Vec<u8>, field: u64, write: impl FnOnce(&mut M
     }
 }
 
+/// The most bytes that [`append_short`] takes, with the field's number and the length.
+const SHORT: usize = 96;
+
+/// A message of numbers that are so few that its length, and that of each message within, takes one
+/// byte. It is put together in place, without asking at each byte whether there is room: most of a
+/// trace consists of such messages.
+pub(crate) struct Short<'a> {
+    room: &'a mut [u8; SHORT],
+    length: usize,
+}
+
+impl Short<'_> {
+    /// As [`Message::number`].
+    #[inline(always)]
+    pub fn number(&mut self, field: u64, value: u64) -> &mut Self {
+        self.varint(field << 3 | VARINT);
+        self.varint(value);
+        self
+    }
+
+    /// As [`Message::message`].
+    #[inline(always)]
+    pub fn message(&mut self, field: u64, write: impl FnOnce(&mut Short<'_>)) -> &mut Self {
+        self.varint(field << 3 | LENGTH);
+        let at = self.length;
+        self.length += 1;
+        write(self);
+        self.room[at] = (self.length - at - 1) as u8;
+        self
+    }
+
+    #[inline(always)]
+    fn varint(&mut self, mut value: u64) {
+        while value >= 0x80 {
+            self.room[self.length] = value as u8 | 0x80;
+            self.length += 1;
+            value >>= 7;
+        }
+        self.room[self.length] = value as u8;
+        self.length += 1;
+    }
+}
+
+/// Appends a message as a field of whatever `buffer` holds, like [`append`]. With the field's
+/// number and the length it has at most [`SHORT`] bytes.
+#[inline(always)]
+pub(crate) fn append_short(buffer: &mut Vec<u8>, field: u64, write: impl FnOnce(&mut Short<'_>)) {
+    let start = buffer.len();
+    buffer.extend_from_slice(&[0; SHORT]);
+    let mut length = 0;
+    if let Some(room) = buffer[start..].first_chunk_mut() {
+        let mut short = Short { room, length };
+        short.message(field, write);
+        length = short.length;
+    }
+    buffer.truncate(start + length);
+}
+
 /// The fields of a message, as far as it is one.
 pub(crate) struct Fields<'a>(pub &'a [u8]);
 
@@ -147,6 +205,27 @@ mod tests {
         let minus_two = [0x28, 0xfe, 255, 255, 255, 255, 255, 255, 255, 255, 1];
         assert_eq!(bytes[..11], minus_two);
         assert_eq!(bytes[11..], [0xf9, 2, 1, 0, 0, 0, 0, 0, 0, 0]);
+    }
+
+    #[test]
+    fn a_short_message_has_the_bytes_of_any_other() {
+        for number in [0, 127, 128, 1 << 20, 1 << 63, u64::MAX] {
+            let mut expected = b"before".to_vec();
+            append(&mut expected, 1, |message| {
+                message.number(8, number);
+                message.message(11, |inner| {
+                    inner.number(34, number).number(3, 1);
+                });
+            });
+            let mut bytes = b"before".to_vec();
+            append_short(&mut bytes, 1, |message| {
+                message.number(8, number);
+                message.message(11, |inner| {
+                    inner.number(34, number).number(3, 1);
+                });
+            });
+            assert_eq!(bytes, expected, "{number}");
+        }
     }
 
     #[test]

@@ -9,11 +9,11 @@ use super::open::{Base, Change, Fate, Life, Open};
 use super::range::TimeRange;
 use super::rules::Rules;
 use super::verdict::Meant;
+use crate::by_slot::BySlot;
 use crate::values::Waiting;
 use heddle_calls::End;
 use heddle_strands::{Call, Decoded, Kind, Sink, Strand, StrandId, StrandSpan};
 use heddle_trace_file::{Callee, Event, EventKind, Nanos};
-use rustc_hash::FxHashMap;
 use std::collections::HashSet;
 
 /// A sink that a filter may be before.
@@ -59,9 +59,7 @@ pub struct Filtered<'f, S> {
     inner: S,
     /// By [`Call::number`].
     meant: Vec<Option<Meant>>,
-    /// By slot.
-    lives: Vec<Option<Life>>,
-    slots: FxHashMap<StrandId, u32>,
+    lives: BySlot<Life>,
     /// The first strand of this part of the trace.
     part: Option<StrandId>,
     learning: Option<Learning>,
@@ -111,8 +109,7 @@ impl<'f, S> Filtered<'f, S> {
             process,
             inner,
             meant: Vec::new(),
-            lives: Vec::new(),
-            slots: FxHashMap::default(),
+            lives: BySlot::default(),
             part: None,
             learning: None,
             long: None,
@@ -153,15 +150,10 @@ impl<'f, S> Filtered<'f, S> {
         meant
     }
 
-    fn life(&mut self, strand: StrandId) -> Option<&mut Life> {
-        let slot = *self.slots.get(&strand)?;
-        self.lives.get_mut(slot as usize)?.as_mut()
-    }
-
     /// The innermost call of the strand in this slot spent the time until now, if the strand runs.
     fn spend(&mut self, slot: u32, time: Nanos) {
         let range = self.rules.range;
-        if let Some(Some(life)) = self.lives.get_mut(slot as usize) {
+        if let Some(life) = self.lives.at(slot) {
             if let Some(range) = range
                 && life.runs
                 && let Some(top) = life.open.last_mut()
@@ -199,7 +191,7 @@ impl<S: Filterable> Filtered<'_, S> {
         };
         self.begun = true;
         let mut held = Vec::new();
-        for life in self.lives.iter_mut().flatten() {
+        for life in self.lives.each() {
             if let Some((turn, change)) = life.change.take() {
                 held.push((turn, Held::Change(life.id, change)));
             }
@@ -232,7 +224,7 @@ impl<S: Filterable> Filtered<'_, S> {
     fn change(&mut self, strand: StrandId, change: Change, time: Nanos) {
         if !self.begun {
             let turn = self.next_turn();
-            if let Some(life) = self.life(strand) {
+            if let Some(life) = self.lives.of_mut(strand) {
                 life.change = Some((turn, change));
             }
         } else if self.in_range(time) {
@@ -291,12 +283,7 @@ impl<S: Filterable> Sink for Filtered<'_, S> {
             let learned = learned.filter(|_| self.rules.min_time.is_some());
             self.long = learned.and_then(|learned| learned.long.get(&strand.id));
         }
-        let slot = strand.slot as usize;
-        if slot >= self.lives.len() {
-            self.lives.resize_with(slot + 1, || None);
-        }
-        self.lives[slot] = Some(Life::new(strand));
-        self.slots.insert(strand.id, strand.slot);
+        self.lives.insert(strand, Life::new(strand));
         if self.in_range(strand.born) {
             self.inner.born(strand);
         } else {
@@ -314,8 +301,8 @@ impl<S: Filterable> Sink for Filtered<'_, S> {
     fn resumed(&mut self, strand: StrandId, by: Option<StrandId>, thread: usize, time: Nanos) {
         self.reach(time);
         let resumer = by.and_then(|by| {
-            let slot = *self.slots.get(&by)?;
-            let life = self.lives.get(slot as usize)?.as_ref()?;
+            let slot = self.lives.slot(by)?;
+            let life = self.lives.of(by)?;
             // One coroutine may have given way to the next, which then stands on what it stood on.
             let base = match life.open.is_empty() {
                 true => life.base,
@@ -327,7 +314,7 @@ impl<S: Filterable> Sink for Filtered<'_, S> {
             Some((base, life.runs))
         });
         let mut under = None;
-        if let Some(life) = self.life(strand) {
+        if let Some(life) = self.lives.of_mut(strand) {
             // A thread that leaves a stack for the coroutine's was told to be suspended before.
             let nested = resumer.is_some_and(|(_, runs)| runs);
             if life.kind == Kind::Coroutine && (life.open.is_empty() || nested) {
@@ -339,7 +326,7 @@ impl<S: Filterable> Sink for Filtered<'_, S> {
         }
         if let Some(under) = under {
             self.spend(under, time);
-            if let Some(Some(life)) = self.lives.get_mut(under as usize) {
+            if let Some(life) = self.lives.at(under) {
                 life.runs = life.id == strand;
             }
         }
@@ -348,10 +335,10 @@ impl<S: Filterable> Sink for Filtered<'_, S> {
 
     fn suspended(&mut self, strand: StrandId, thread: usize, time: Nanos) {
         self.reach(time);
-        if let Some(&slot) = self.slots.get(&strand) {
+        if let Some(slot) = self.lives.slot(strand) {
             self.spend(slot, time);
         }
-        if let Some(life) = self.life(strand) {
+        if let Some(life) = self.lives.of_mut(strand) {
             life.runs = false;
         }
         self.change(strand, Change::Suspended(thread), time);
@@ -366,7 +353,7 @@ impl<S: Filterable> Sink for Filtered<'_, S> {
         self.spend(call.slot, call.enter);
         let beside = self.left_out_by(call, number);
         let begun = self.begun;
-        let Some(Some(life)) = self.lives.get_mut(call.slot as usize) else {
+        let Some(life) = self.lives.at(call.slot) else {
             return;
         };
         life.runs = true;
@@ -426,8 +413,7 @@ impl<S: Filterable> Sink for Filtered<'_, S> {
         let time = span.span.exit;
         self.reach(time);
         self.spend(span.slot, time);
-        let life = self.lives.get_mut(span.slot as usize);
-        let open = life.and_then(|life| life.as_mut()?.open.pop());
+        let open = self.lives.at(span.slot).and_then(|life| life.open.pop());
         let Some(open) = open else { return };
         let own = span.span.own().0.saturating_add(open.left_out);
         let told = matches!(open.fate, Fate::Told);
@@ -450,7 +436,7 @@ impl<S: Filterable> Sink for Filtered<'_, S> {
                 long
             });
             holds |= counts;
-            if let Some(Some(life)) = self.lives.get_mut(span.slot as usize) {
+            if let Some(life) = self.lives.at(span.slot) {
                 life.calls += u64::from(counts);
             }
         } else if matches!(open.fate, Fate::Waits(_)) {
@@ -463,7 +449,7 @@ impl<S: Filterable> Sink for Filtered<'_, S> {
         } else {
             Some(span.slot)
         };
-        let outer = outer.and_then(|slot| self.lives.get_mut(slot as usize)?.as_mut());
+        let outer = outer.and_then(|slot| self.lives.at(slot));
         let Some(outer) = outer else { return };
         if open.outermost {
             (outer.runs, outer.since) = (true, time);
@@ -482,7 +468,7 @@ impl<S: Filterable> Sink for Filtered<'_, S> {
         self.values.clear(thread);
         let takes_thread = self.rules.takes_thread(self.process, thread);
         let limits = self.rules.limits;
-        let around = self.life(strand).map(|life| life.around());
+        let around = self.lives.of_mut(strand).map(|life| life.around());
         let takes = around.is_none_or(|around| limits.takes_exit(around));
         if takes_thread && takes && self.in_range(time) {
             self.inner.unmatched(strand, thread, function, time);
@@ -497,7 +483,11 @@ impl<S: Filterable> Sink for Filtered<'_, S> {
             self.values.take(thread, values);
             return;
         }
-        if let Some(top) = self.life(strand).and_then(|life| life.open.last_mut()) {
+        if let Some(top) = self
+            .lives
+            .of_mut(strand)
+            .and_then(|life| life.open.last_mut())
+        {
             top.holds = true;
         }
         if self.rules.takes_thread(self.process, thread) && self.in_range(event.time) {
@@ -506,9 +496,7 @@ impl<S: Filterable> Sink for Filtered<'_, S> {
     }
 
     fn ended(&mut self, strand: &Strand) {
-        self.slots.remove(&strand.id);
-        let life = self.lives.get_mut(strand.slot as usize);
-        let calls = life.and_then(Option::take).map_or(0, |life| life.calls);
+        let calls = self.lives.remove(strand).map_or(0, |life| life.calls);
         let mut strand = strand.clone();
         strand.calls = calls;
         if calls == 0 {

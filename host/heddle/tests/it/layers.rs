@@ -38,7 +38,7 @@ const STRANDS: Layers = &[
 ];
 
 const HEDDLE: Layers = &[
-    &["memory", "progress"],
+    &["by_slot", "memory", "progress"],
     &[
         "cells",
         "cut_short",

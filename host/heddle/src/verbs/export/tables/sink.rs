@@ -1,6 +1,7 @@
 //! From what the decoder tells to rows.
 
 use super::record::{self, KINDS, Pause, Place, Record, Run};
+use crate::by_slot::BySlot;
 use crate::filter::Filterable;
 use crate::names::printable;
 use crate::notes;
@@ -43,7 +44,7 @@ pub struct Rows<'a> {
     pub calls: u64,
     pub strands: u64,
     pub makers: Makers,
-    lives: FxHashMap<StrandId, Life>,
+    lives: BySlot<Life>,
     waiting: Waiting,
     off: Option<Between>,
     /// By thread: the strand that it runs, where stretches off the processor are wanted.
@@ -112,7 +113,7 @@ impl<'a> Rows<'a> {
             calls: 0,
             strands: 0,
             makers: Makers::default(),
-            lives: FxHashMap::default(),
+            lives: BySlot::default(),
             waiting: Waiting::default(),
             off: whole.off.as_ref().map(|off| Between::new(off, index)),
             running: FxHashMap::default(),
@@ -137,7 +138,7 @@ impl<'a> Rows<'a> {
 
     /// Where a strand is that does not run since `from`.
     fn place(&mut self, id: StrandId, from: Nanos) -> Place {
-        let Some(life) = self.lives.get(&id).filter(|_| self.whole.lives) else {
+        let Some(life) = self.lives.of(id).filter(|_| self.whole.lives) else {
             return Place::default();
         };
         let inner = life.open.last().copied();
@@ -155,7 +156,7 @@ impl<'a> Rows<'a> {
 
     /// Writes the pause that was held back; `resumes`: the call that goes on behind it.
     fn release(&mut self, id: StrandId, resumes: Option<&Call>) {
-        let life = self.lives.get_mut(&id);
+        let life = self.lives.of_mut(id);
         let Some(mut held) = life.and_then(|life| life.held.take()) else {
             return;
         };
@@ -182,7 +183,7 @@ impl<'a> Rows<'a> {
         let Some(&id) = self.running.get(&thread) else {
             return;
         };
-        let pauses = self.lives.get(&id).is_none_or(|life| life.pause.is_some());
+        let pauses = self.lives.of(id).is_none_or(|life| life.pause.is_some());
         for stretch in stretches {
             if pauses || !self.whole.selection.has(id) {
                 continue;
@@ -205,7 +206,7 @@ impl<'a> Rows<'a> {
 
     /// Writes until when a fiber or coroutine ran.
     fn ran(&mut self, id: StrandId, to: Nanos) {
-        let runs = self.lives.get_mut(&id).and_then(|life| life.runs.take());
+        let runs = self.lives.of_mut(id).and_then(|life| life.runs.take());
         if let Some((from, thread, by)) = runs
             && self.whole.selection.has(id)
         {
@@ -225,7 +226,7 @@ impl<'a> Rows<'a> {
 
     /// The strand does not run from now on, or its thread waits.
     fn pause(&mut self, id: StrandId, thread: usize, from: Nanos, blocked: bool) {
-        if let Some(life) = self.lives.get_mut(&id) {
+        if let Some(life) = self.lives.of_mut(id) {
             life.pause = Some((from, blocked));
             life.thread = thread;
         }
@@ -233,7 +234,7 @@ impl<'a> Rows<'a> {
 
     /// The strand goes on; `to` is `None` if it does not before the trace ends.
     fn goes_on(&mut self, id: StrandId, thread: usize, to: Option<Nanos>, by: Option<StrandId>) {
-        let Some(life) = self.lives.get_mut(&id) else {
+        let Some(life) = self.lives.of_mut(id) else {
             return;
         };
         let Some((from, blocked)) = life.pause.take() else {
@@ -244,7 +245,7 @@ impl<'a> Rows<'a> {
         let (place, waits) = match self.whole.lives {
             true => {
                 let place = self.place(id, from);
-                let life = self.lives.get_mut(&id);
+                let life = self.lives.of_mut(id);
                 (place, life.and_then(|life| life.waits.take()))
             }
             false => (Place::default(), None),
@@ -263,7 +264,7 @@ impl<'a> Rows<'a> {
             holder: waits.and_then(|(holder, _)| holder),
             place,
         };
-        if holds && let Some(life) = self.lives.get_mut(&id) {
+        if holds && let Some(life) = self.lives.of_mut(id) {
             let reason = reason.unwrap_or_default();
             life.held = Some(Box::new(Held { pause, reason }));
             return;
@@ -287,7 +288,7 @@ impl<'a> Rows<'a> {
     }
 
     fn end(&mut self, strand: &Strand, died: Option<Nanos>) {
-        let thread = self.lives.get(&strand.id).map_or(0, |life| life.thread);
+        let thread = self.lives.of(strand.id).map_or(0, |life| life.thread);
         if self.whole.lives {
             self.ran(strand.id, died.unwrap_or(strand.last));
             self.release(strand.id, None);
@@ -297,7 +298,7 @@ impl<'a> Rows<'a> {
             self.release(strand.id, None);
         }
         self.given.remove(&strand.id);
-        if self.lives.remove(&strand.id).is_some() && self.whole.selection.has(strand.id) {
+        if self.lives.remove(strand).is_some() && self.whole.selection.has(strand.id) {
             self.strands += 1;
             self.ended.append(|bytes| Ended::new(strand).write(bytes));
         }
@@ -325,7 +326,7 @@ impl Sink for Rows<'_> {
             is_coroutine: strand.kind == Kind::Coroutine,
             ..Life::default()
         };
-        self.lives.insert(strand.id, life);
+        self.lives.insert(strand, life);
     }
 
     fn resumed(&mut self, id: StrandId, by: Option<StrandId>, thread: usize, time: Nanos) {
@@ -335,7 +336,7 @@ impl Sink for Rows<'_> {
             self.running.insert(thread, id);
             self.release(id, None);
             self.ran(id, time);
-            let life = self.lives.get_mut(&id);
+            let life = self.lives.of_mut(id);
             if let Some(life) = life.filter(|life| !life.is_thread) {
                 life.runs = Some((time, thread, by));
             }
@@ -359,7 +360,7 @@ impl Sink for Rows<'_> {
                 self.running.insert(call.thread, call.strand);
             }
             self.release(call.strand, Some(call).filter(|call| call.body));
-            if let Some(life) = self.lives.get_mut(&call.strand) {
+            if let Some(life) = self.lives.at(call.slot) {
                 if call.body {
                     life.site = None;
                 } else if life.is_coroutine && life.open.len() == 1 && !call.inlined {
@@ -385,7 +386,7 @@ impl Sink for Rows<'_> {
         }
         let result = self.waiting.of_leave(span);
         if self.whole.lives
-            && let Some(life) = self.lives.get_mut(&span.strand)
+            && let Some(life) = self.lives.at(span.slot)
         {
             life.open.pop();
         }
@@ -460,21 +461,21 @@ impl Sink for Rows<'_> {
                 self.event(id, thread, event.time, 1, &notes::gap(why, missing));
             }
             EventKind::StrandWaits { reason, .. } => {
-                if let Some(life) = self.lives.get_mut(&id) {
+                if let Some(life) = self.lives.of_mut(id) {
                     life.reason = Some(printable(&String::from_utf8_lossy(reason)).into());
                 }
             }
             EventKind::Wait(wait) => {
                 let label = self.whole.labels.of_wait(self.index, wait);
                 self.pause(id, thread, event.time, true);
-                if let Some(life) = self.lives.get_mut(&id) {
+                if let Some(life) = self.lives.of_mut(id) {
                     life.reason = Some(label.as_ref().into());
                     let holder = wait.holder().filter(|holder| !holder.released);
                     life.waits = Some((holder.map(|holder| holder.tid), wait.site()));
                 }
             }
             EventKind::WaitEnded { .. } => {
-                let life = self.lives.get(&id);
+                let life = self.lives.of(id);
                 if life.is_some_and(|life| matches!(life.pause, Some((_, true)))) {
                     self.goes_on(id, thread, Some(event.time), None);
                 }

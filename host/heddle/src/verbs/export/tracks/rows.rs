@@ -12,6 +12,7 @@
 use super::ended::Ended;
 use super::numbers;
 use super::row::{Leaf, Meanwhile, Row, label};
+use crate::by_slot::BySlot;
 use crate::filter::Filterable;
 use crate::names::printable;
 use crate::notes;
@@ -25,6 +26,7 @@ use heddle_calls::{End, Functions, Key};
 use heddle_perfetto::{Annotation, Begin, Clock, Name, Sequence, Value};
 use heddle_strands::{Call, Kind, Sink, Strand, StrandId, StrandSpan};
 use heddle_trace_file::{Addr, Callee, Event, EventKind, Made, Nanos, Process, Shapes};
+use rustc_hash::FxHashMap;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -73,10 +75,10 @@ pub struct Rows<'a> {
     pub kinds: HashSet<Kind>,
     /// Who creates threads.
     pub makers: Makers,
-    rows: HashMap<StrandId, Row>,
+    rows: BySlot<Row>,
     /// Threads by index: their own strand, and the one that they run.
-    own: HashMap<usize, StrandId>,
-    running: HashMap<usize, StrandId>,
+    own: FxHashMap<usize, StrandId>,
+    running: FxHashMap<usize, StrandId>,
     resumptions: u64,
     waiting: Waiting,
     off: Option<Between>,
@@ -162,9 +164,9 @@ impl<'a> Rows<'a> {
             strands: 0,
             kinds: HashSet::new(),
             makers: Makers::default(),
-            rows: HashMap::new(),
-            own: HashMap::new(),
-            running: HashMap::new(),
+            rows: BySlot::default(),
+            own: FxHashMap::default(),
+            running: FxHashMap::default(),
             resumptions: 0,
             waiting: Waiting::default(),
             off: whole.off.as_ref().map(|off| Between::new(off, index)),
@@ -177,7 +179,7 @@ impl<'a> Rows<'a> {
 
     /// Has `strand` do something else than call from now on.
     fn begin_leaf(&mut self, strand: StrandId, what: Meanwhile, since: u64) {
-        if let Some(row) = self.rows.get_mut(&strand) {
+        if let Some(row) = self.rows.of_mut(strand) {
             row.settle(&mut self.pen, since);
             row.leaf = Some(Leaf {
                 since,
@@ -192,7 +194,7 @@ impl<'a> Rows<'a> {
         let flow = numbers::resumption(self.index, self.resumptions);
         self.resumptions += 1;
         // The reader must meet its beginning before its end, which may be at the same time.
-        match self.rows.get_mut(&by) {
+        match self.rows.of_mut(by) {
             Some(row) if row.begins_leaf(time) => self.pen.begin_leaf(row, Some(flow)),
             _ => self.moment(by, time, &format!("resumes {}", label(strand, kind)), flow),
         }
@@ -223,7 +225,7 @@ impl<'a> Rows<'a> {
 
     /// The strand has ended; `None`: it goes on, as far as is known.
     fn end(&mut self, strand: &Strand, died: Option<Nanos>) {
-        if let Some(mut row) = self.rows.remove(&strand.id) {
+        if let Some(mut row) = self.rows.remove(strand) {
             match died {
                 Some(Nanos(died)) => row.settle(&mut self.pen, died),
                 None if row.shown => self.pen.begin_leaf(&mut row, None),
@@ -247,10 +249,17 @@ impl<'a> Rows<'a> {
     /// Writes when the thread was off its processor before `time`, but for what is shown anyway:
     /// that it waits, or that its strand is suspended. `call`: since when it was in which call into
     /// the kernel.
+    #[inline]
     fn processor(&mut self, thread: usize, time: Nanos, call: Option<(Nanos, &[u8])>) {
+        if self.off.is_some() {
+            self.off_processor(thread, time, call);
+        }
+    }
+
+    fn off_processor(&mut self, thread: usize, time: Nanos, call: Option<(Nanos, &[u8])>) {
         let Some(off) = &mut self.off else { return };
         while let Some(stretch) = off.next(thread, time) {
-            let row = self.running.get(&thread).and_then(|id| self.rows.get(id));
+            let row = self.running.get(&thread).and_then(|id| self.rows.of(*id));
             let Some(row) = row.filter(|row| row.shown && row.leaf.is_none()) else {
                 continue;
             };
@@ -267,7 +276,7 @@ impl<'a> Rows<'a> {
 
     /// A thread runs another stack: what its own track shows meanwhile.
     fn host(&mut self, thread: usize, what: Meanwhile, time: u64) {
-        let Some(own) = self.own.get(&thread).and_then(|own| self.rows.get(own)) else {
+        let Some(own) = self.own.get(&thread).and_then(|own| self.rows.of(*own)) else {
             return;
         };
         if own.does(|does| matches!(does, Meanwhile::Suspended | Meanwhile::Hosts(..))) {
@@ -296,7 +305,14 @@ impl Row {
     }
 
     /// Ends what it does that does not call.
+    #[inline]
     fn settle(&mut self, pen: &mut Pen<'_>, time: u64) {
+        if self.leaf.is_some() {
+            self.settle_leaf(pen, time);
+        }
+    }
+
+    fn settle_leaf(&mut self, pen: &mut Pen<'_>, time: u64) {
         let Some(leaf) = &self.leaf else { return };
         let (what, time) = (leaf.what, time.max(leaf.since));
         if self.shown && (leaf.written || leaf.since < time) {
@@ -336,12 +352,12 @@ impl Sink for Rows<'_> {
             self.moment(parent, strand.born.0, &text, flow);
             row.arriving.push(flow);
         }
-        self.rows.insert(id, row);
+        self.rows.insert(strand, row);
     }
 
     fn resumed(&mut self, id: StrandId, by: Option<StrandId>, thread: usize, Nanos(time): Nanos) {
         self.processor(thread, Nanos(time), None);
-        let Some(row) = self.rows.get(&id) else {
+        let Some(row) = self.rows.of(id) else {
             return;
         };
         let (kind, shown) = (row.kind, row.shown);
@@ -358,7 +374,7 @@ impl Sink for Rows<'_> {
         let by = by.filter(|&by| shown && self.shown(by) && by != id);
         let flow = by.map(|by| self.depart(by, id, kind, time));
         let tid = self.tid(thread);
-        let Some(row) = self.rows.get_mut(&id) else {
+        let Some(row) = self.rows.of_mut(id) else {
             return;
         };
         row.settle(&mut self.pen, time);
@@ -381,14 +397,14 @@ impl Sink for Rows<'_> {
 
     fn suspended(&mut self, id: StrandId, thread: usize, Nanos(time): Nanos) {
         self.processor(thread, Nanos(time), None);
-        let Some(row) = self.rows.get_mut(&id).filter(|row| !row.cut) else {
+        let Some(row) = self.rows.of_mut(id).filter(|row| !row.cut) else {
             return;
         };
         if std::mem::take(&mut row.returned) {
             let kind = row.kind;
             if let Some(outer) = row.under.take() {
                 self.running.insert(thread, outer);
-                let outer = self.rows.get_mut(&outer);
+                let outer = self.rows.of_mut(outer);
                 let calls = Meanwhile::Calls(id, kind);
                 if let Some(outer) = outer.filter(|row| row.does(|does| does == calls)) {
                     outer.settle(&mut self.pen, time);
@@ -406,7 +422,7 @@ impl Sink for Rows<'_> {
         let Nanos(time) = call.enter;
         let tid = call.frame.map(|_| self.tid(call.thread));
         let given = self.waiting.of_enter(call);
-        let Some(row) = self.rows.get_mut(&call.strand) else {
+        let Some(row) = self.rows.at(call.slot) else {
             return;
         };
         row.settle(&mut self.pen, time);
@@ -449,7 +465,7 @@ impl Sink for Rows<'_> {
             self.processor(span.thread, span.span.exit, None);
         }
         let result = self.waiting.of_leave(span);
-        let Some(row) = self.rows.get_mut(&span.strand) else {
+        let Some(row) = self.rows.at(span.slot) else {
             return;
         };
         if span.span.end == End::Open {
@@ -483,7 +499,7 @@ impl Sink for Rows<'_> {
     fn unmatched(&mut self, id: StrandId, thread: usize, callee: Callee, time: Nanos) {
         self.waiting.clear(thread);
         self.processor(thread, time, None);
-        let Some(row) = self.rows.get_mut(&id).filter(|row| row.shown) else {
+        let Some(row) = self.rows.of_mut(id).filter(|row| row.shown) else {
             return;
         };
         let function = match callee {
@@ -535,7 +551,7 @@ impl Sink for Rows<'_> {
                 return;
             }
             EventKind::StrandWaits { reason, .. } => {
-                if let Some(row) = self.rows.get_mut(&id) {
+                if let Some(row) = self.rows.of_mut(id) {
                     row.waits = Some(String::from_utf8_lossy(reason).into());
                 }
                 return;
@@ -543,13 +559,13 @@ impl Sink for Rows<'_> {
             EventKind::Wait(wait) => {
                 let label = self.whole.labels.of_wait(self.index, wait);
                 self.begin_leaf(id, Meanwhile::Blocked, event.time.0);
-                if let Some(row) = self.rows.get_mut(&id) {
+                if let Some(row) = self.rows.of_mut(id) {
                     row.waits = Some(label.as_ref().into());
                 }
                 return;
             }
             EventKind::WaitEnded { .. } => {
-                let row = self.rows.get_mut(&id);
+                let row = self.rows.of_mut(id);
                 let blocked = row.filter(|row| row.does(|does| does == Meanwhile::Blocked));
                 if let Some(row) = blocked {
                     row.settle(&mut self.pen, event.time.0);
@@ -558,7 +574,7 @@ impl Sink for Rows<'_> {
             }
             _ => return,
         };
-        let Some(row) = self.rows.get_mut(&id).filter(|row| row.shown) else {
+        let Some(row) = self.rows.of_mut(id).filter(|row| row.shown) else {
             return;
         };
         row.settle(&mut self.pen, event.time.0);
@@ -571,7 +587,7 @@ impl Sink for Rows<'_> {
 
     fn ended(&mut self, strand: &Strand) {
         // Its calls are open still: it was blocked in one until it was killed, or is still.
-        let cut = self.rows.get(&strand.id).is_some_and(|row| row.cut);
+        let cut = self.rows.of(strand.id).is_some_and(|row| row.cut);
         if strand.kind == Kind::Thread && cut {
             self.processor(strand.thread(), Nanos(u64::MAX), None);
         }
@@ -585,7 +601,7 @@ impl Filterable for Rows<'_> {
     }
 
     fn left_body(&mut self, strand: StrandId) {
-        if let Some(row) = self.rows.get_mut(&strand) {
+        if let Some(row) = self.rows.of_mut(strand) {
             row.returned = true;
         }
     }
