@@ -385,7 +385,9 @@ impl Sink for Rows<'_> {
             self.processor(span.thread, span.span.exit, None);
         }
         let result = self.waiting.of_leave(span);
+        // A call that the trace ends within still tells where its strand waits.
         if self.whole.lives
+            && span.span.end != End::Open
             && let Some(life) = self.lives.at(span.slot)
         {
             life.open.pop();
