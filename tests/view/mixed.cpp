@@ -4,8 +4,6 @@
 
 #include <chrono>
 #include <coroutine>
-#include <csignal>
-#include <cstring>
 #include <mutex>
 #include <thread>
 
@@ -80,8 +78,7 @@ void work_as_fiber() {
 
 }  // namespace
 
-// mixed [killed]
-int main(int count, char** words) {
+int main() {
   task one = serve();
   std::thread worker(book);
   while (!is_booked) std::this_thread::yield();
@@ -89,7 +86,6 @@ int main(int count, char** words) {
   worker.join();
   work_as_fiber();
   std::thread([&] { one.handle.resume(); }).join();
-  if (count > 1 && std::strcmp(words[1], "killed") == 0) std::raise(SIGKILL);
   one.handle.resume();
   one.handle.destroy();
 }

@@ -60,6 +60,23 @@ impl Page {
             .collect()
     }
 
+    /// The rows of a table, more than are shown at first: the cells of each, with plain spaces.
+    fn rows(&mut self, name: &str) -> Vec<Vec<String>> {
+        self.browser.evaluate("heddle.select(null)");
+        self.tab(name);
+        let more = "[...document.querySelectorAll('#body button')]
+            .filter(button => / more$/.test(button.innerText)).forEach(button => button.click())";
+        self.browser.evaluate(more);
+        let rows = self.browser.evaluate(
+            "[...document.querySelectorAll('#body tbody tr')]
+                .map(row => [...row.cells].map(cell => cell.innerText))",
+        );
+        let plain = |cell: &Value| cell.as_str().unwrap().trim().replace('\u{202f}', " ");
+        let rows = rows.as_array().unwrap().iter();
+        rows.map(|row| row.as_array().unwrap().iter().map(plain).collect())
+            .collect()
+    }
+
     /// Clicks a button of the tables, or a row, by what it says.
     fn follow(&mut self, selector: &str, text: &str) {
         let follow = format!(
@@ -314,12 +331,15 @@ fn filters_and_the_file_are_those_of_other_verbs() {
     told.stderr(contains("missing"));
 }
 
-/// What `tests/view/check-page` records: `HEDDLE_VIEW` is the folder of its pages.
+/// The folder of the pages of what `tests/view/check-page` records.
+fn recorded() -> PathBuf {
+    PathBuf::from(std::env::var_os("HEDDLE_VIEW").unwrap())
+}
+
 #[test]
 #[ignore = "tests/view/check-page runs it, with pages of programs that it has recorded"]
 fn pages_of_recorded_programs_answer_three_questions() {
-    let folder = PathBuf::from(std::env::var_os("HEDDLE_VIEW").unwrap());
-    let mut page = Page::open(&folder.join("mixed.html"));
+    let mut page = Page::open(&recorded().join("mixed.html"));
     // Which function is slow?
     page.tab("functions");
     let slow = page.row(0);
@@ -370,20 +390,14 @@ fn pages_of_recorded_programs_answer_three_questions() {
         assert!(visible.contains(what), "{what} in {visible}");
     }
     page.is_clean();
+}
 
-    let mut page = Page::open(&folder.join("killed.html"));
-    let notes = page.text("notes");
-    assert!(notes.contains("was killed"), "{notes}");
-    page.is_clean();
-
-    let path = folder.join("fibers.html");
+#[test]
+#[ignore = "tests/view/check-page runs it, with pages of programs that it has recorded"]
+fn pages_of_recorded_programs_of_many_strands_pan() {
+    let path = recorded().join("fibers.html");
     assert!(fs::metadata(&path).unwrap().len() < 10 << 20);
     let mut page = Page::open(&path);
-    assert!(
-        page.visible().contains("100\u{202f}000 fibers"),
-        "{}",
-        page.visible()
-    );
     page.browser.press("jj\r");
     let rows = page
         .browser
@@ -401,4 +415,250 @@ fn pages_of_recorded_programs_answer_three_questions() {
           `median ${all[60].toFixed(1)} ms, of 100 the 95th ${all[114].toFixed(1)} ms`; })()";
     println!("{}", page.browser.evaluate(frames).as_str().unwrap());
     page.is_clean();
+}
+
+/// What a recorded program did, whatever its times: all of it is to be read on its page.
+struct Did {
+    /// The page's name, and that of the program's source in `tests/view`.
+    program: &'static str,
+    /// What is said at the top: strands and calls.
+    counts: &'static str,
+    /// What is said above the timeline.
+    notes: &'static str,
+    /// What is on the timeline as it opens.
+    visible: &'static [&'static str],
+    /// Functions, and how often each was called.
+    calls: &'static [(&'static str, &'static str)],
+    /// How names of strands begin, how many there are, and who made them.
+    strands: &'static [(&'static str, usize, &'static str)],
+    /// Waits: why, for what, where, whose, how often.
+    waits: &'static [(&'static str, &'static str, At, &'static str, &'static str)],
+    /// Calls that had not ended.
+    open: &'static [&'static str],
+}
+
+/// Where a strand waits.
+enum At {
+    /// At the line of the program's source with this text.
+    Line(&'static str),
+    /// As it is written here.
+    Says(&'static str),
+}
+
+const ECHO: &str = "coroutine echo(boost::asio::basic_stream_socket)";
+const AWAITS: &str = "boost::asio::awaitable";
+
+const DID: [Did; 5] = [
+    Did {
+        program: "threads",
+        counts: "4 strands · 44 calls",
+        notes: "",
+        visible: &["thread threads ", "thread spinner-2 ", "weave(int) "],
+        calls: &[("twist()", "30"), ("beat()", "4"), ("spin(int)", "2")],
+        strands: &[
+            ("thread threads ", 1, ""),
+            ("thread spinner-1 ", 1, "thread threads "),
+            ("thread spinner-2 ", 1, "thread threads "),
+            ("thread weaver ", 1, "thread threads "),
+        ],
+        waits: &[],
+        open: &[],
+    },
+    // Asio makes a coroutine of its own for each of 136 operations that are awaited (7 are put into
+    // the queue, 3 accepted, 3 connected, 60 sent, 63 received, of which 3 find that the client has
+    // gone), and for each of 7 that are spawned.
+    Did {
+        program: "asio_server",
+        counts: "151 strands",
+        notes: "",
+        visible: &["coroutine listen(boost::asio::basic_socket_acceptor&) #2"],
+        calls: &[("count_answer()", "30"), ("main", "1")],
+        strands: &[
+            ("thread asio_server ", 1, ""),
+            ("coroutine listen(", 1, "thread asio_server "),
+            ("coroutine ask(", 3, "thread asio_server "),
+            ("coroutine echo(", 3, "coroutine listen("),
+            (
+                "coroutine boost::asio::async_result::initiate(",
+                136,
+                "coroutine ",
+            ),
+            (
+                "coroutine boost::asio::detail::co_spawn_entry_point(",
+                7,
+                "",
+            ),
+        ],
+        waits: &[
+            (
+                "suspended",
+                AWAITS,
+                At::Line("async_read(socket, echoed"),
+                ECHO,
+                "33",
+            ),
+            (
+                "suspended",
+                AWAITS,
+                At::Line("async_write(socket, echoed"),
+                ECHO,
+                "30",
+            ),
+            (
+                "suspended",
+                AWAITS,
+                At::Line("async_connect("),
+                "coroutine ask(…)",
+                "3",
+            ),
+        ],
+        open: &[],
+    },
+    Did {
+        program: "pool",
+        counts: "44 strands · 1 650 calls",
+        notes: "",
+        visible: &["thread pool ", "job(int): 40 coroutines"],
+        calls: &[
+            ("calculate(int)", "200"),
+            ("job(int) [resume]", "240"),
+            ("work()", "3"),
+        ],
+        strands: &[
+            ("thread pool ", 4, ""),
+            ("coroutine job(int) ", 40, "thread pool "),
+        ],
+        waits: &[(
+            "suspended",
+            "turn",
+            At::Line("co_await turn"),
+            "coroutine job(int)",
+            "200",
+        )],
+        open: &[],
+    },
+    // More strands than are listed; all of them count.
+    Did {
+        program: "fibers",
+        counts: "100 001 strands · 1 700 003 calls",
+        notes: "of strands that are not listed",
+        visible: &["work(int): 100 000 fibers"],
+        calls: &[
+            ("work(int)", "100 000"),
+            ("step(long)", "400 000"),
+            ("leaf(long)", "1 200 000"),
+        ],
+        strands: &[],
+        waits: &[],
+        open: &[],
+    },
+    Did {
+        program: "killed",
+        counts: "3 strands · ",
+        notes: "was killed",
+        visible: &[
+            "thread killed ",
+            "book() ",
+            "coroutine fetch() #3",
+            "::ledger ",
+        ],
+        calls: &[("pay()", "1"), ("book()", "1"), ("fetch() [resume]", "1")],
+        strands: &[
+            ("thread killed ", 2, ""),
+            ("coroutine fetch() ", 1, "thread killed "),
+        ],
+        waits: &[
+            (
+                "lock",
+                "mutex (anonymous namespace)::ledger",
+                At::Says("in pay()"),
+                "thread killed",
+                "1",
+            ),
+            (
+                "suspended",
+                "",
+                At::Line("co_await answer"),
+                "coroutine fetch()",
+                "1",
+            ),
+        ],
+        open: &["main", "pay()", "book()"],
+    },
+];
+
+impl Did {
+    fn is_on(&self, page: &mut Page) {
+        let program = self.program;
+        let facts = page.text("facts").replace('\u{202f}', " ");
+        assert!(facts.contains(self.counts), "{program}: {facts}");
+        let notes = page.text("notes");
+        assert!(notes.contains(self.notes), "{program}: {notes}");
+        let visible = page.visible().replace('\u{202f}', " ");
+        for what in self.visible {
+            assert!(visible.contains(what), "{program}: {what} in {visible}");
+        }
+        let functions = page.rows("functions");
+        for (function, calls) in self.calls {
+            let row = functions.iter().find(|row| row[0] == *function);
+            let counted = row.map(|row| row[1].as_str());
+            assert_eq!(counted, Some(*calls), "{program}: {function}");
+        }
+        let strands = page.rows("strands");
+        for (name, count, maker) in self.strands {
+            let named = strands.iter().filter(|row| row[0].starts_with(name));
+            let made = named.clone().filter(|row| row[1].starts_with(maker));
+            assert_eq!(
+                (named.count(), made.count()),
+                (*count, *count),
+                "{program}: {name}"
+            );
+        }
+        let waits = page.rows("waits");
+        for (why, what, at, who, count) in self.waits {
+            let place = match at {
+                At::Line(text) => line_of(program, text),
+                At::Says(place) => (*place).to_owned(),
+            };
+            let expected = [*why, what, &place, who, count];
+            let found = waits.iter().any(|row| row[..5] == expected);
+            assert!(found, "{program}: {expected:?} in {waits:#?}");
+        }
+        for function in self.open {
+            page.rows("functions");
+            page.browser.evaluate(&format!(
+                "[...document.querySelectorAll('#body tbody tr')]
+                    .find(row => row.cells[0].innerText === '{function}').click()"
+            ));
+            let call = page.text("body");
+            assert!(
+                call.contains("not ended when the trace did"),
+                "{function}: {call}"
+            );
+        }
+        page.is_clean();
+    }
+}
+
+/// `FILE:LINE` of the first line with this text in the source of a program of `tests/view`.
+fn line_of(program: &str, text: &str) -> String {
+    let file = format!("{program}.cpp");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/view");
+    let source = fs::read_to_string(path.join(&file)).unwrap();
+    let line = source.lines().position(|line| line.contains(text));
+    format!("{file}:{}", line.unwrap() + 1)
+}
+
+#[test]
+#[ignore = "tests/view/check-page runs it, with pages of programs that it has recorded"]
+fn pages_of_recorded_programs_show_what_they_did() {
+    for did in &DID {
+        let path = recorded().join(did.program).with_extension("html");
+        // Boost is not everywhere.
+        if did.program == "asio_server" && !path.exists() {
+            println!("{} is not there: Boost was not found", path.display());
+            continue;
+        }
+        did.is_on(&mut Page::open(&path));
+    }
 }
