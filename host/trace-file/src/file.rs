@@ -26,12 +26,27 @@ pub fn unborn(path: &Path) -> Result<bool, Error> {
     }
 }
 
-/// Opens a regular file of a trace; a FIFO, which would keep us waiting, or a device, which never
-/// ends, is refused.
+/// Opens a regular file of a trace. A FIFO, which would keep us waiting, and a device, which never
+/// ends, are refused; so is a link, by which a trace of someone else's would have us show what only
+/// we may read.
 pub fn open(path: &Path) -> Result<File, Error> {
+    match open_with(path, libc::O_NOFOLLOW) {
+        Err(Error::Io { cause, .. }) if cause.raw_os_error() == Some(libc::ELOOP) => {
+            Err(Error::damaged(path, 0, "expected a file, found a link"))
+        }
+        other => other,
+    }
+}
+
+/// Opens a regular file that the user named, by a link or not.
+pub fn open_named(path: &Path) -> Result<File, Error> {
+    open_with(path, 0)
+}
+
+fn open_with(path: &Path, flags: libc::c_int) -> Result<File, Error> {
     let file = OpenOptions::new()
         .read(true)
-        .custom_flags(libc::O_NONBLOCK)
+        .custom_flags(libc::O_NONBLOCK | flags)
         .open(path)
         .map_err(Error::io(path))?;
     if file.metadata().map_err(Error::io(path))?.is_file() {
@@ -44,6 +59,14 @@ pub fn open(path: &Path) -> Result<File, Error> {
 /// Far beyond what any program loads and unloads (some 100 bytes a line, so two million lines):
 /// what is larger is no text of the recorder's, and is not read into memory.
 const LONGEST_TEXT: u64 = 1 << 28;
+
+/// The contents of a file of a trace.
+pub fn bytes_of(path: &Path) -> Result<Vec<u8>, Error> {
+    let mut bytes = Vec::new();
+    let mut file = open(path)?;
+    file.read_to_end(&mut bytes).map_err(Error::io(path))?;
+    Ok(bytes)
+}
 
 /// The contents of a file of text of a trace, if it is there.
 pub fn text_of(path: &Path) -> Result<Option<Vec<u8>>, Error> {

@@ -3,7 +3,7 @@
 use super::piece::{PLACE_UNIT, Piece, Sum, kind};
 use super::scratch::Scratch;
 use super::{Held, MAGIC, ModuleSymbols, VERSION, WITHOUT_SUM, codec};
-use crate::file::{open, version_of};
+use crate::file::{open_named, version_of};
 use crate::layout::{BLOCK_HEADER, BLOCK_MAGIC, BlockHeader};
 use crate::{Error, Workers, stored};
 use memmap2::Mmap;
@@ -28,7 +28,7 @@ const USUAL_BYTES: u64 = 64 << 20;
 /// The trace in the file `path`; `None` if it is not one that is packed. `most`: how many bytes it
 /// may take; without it, what is usual for a file of its size.
 pub fn unpack(path: &Path, most: Option<u64>, held: &Held) -> Result<Option<Unpacked>, Error> {
-    let file = open(path)?;
+    let file = open_named(path)?;
     // SAFETY: bytes are plain, whatever becomes of them; a file that is cut short while it is
     // mapped is the user's own doing.
     let map = unsafe { Mmap::map(&file) }.map_err(Error::io(path))?;

@@ -2,6 +2,7 @@
 
 use super::piece::{PLACE_UNIT, PieceWriter, header, kind};
 use super::{ModuleSymbols, codec};
+use crate::file::bytes_of;
 use crate::layout::{BLOCK_HEADER, ProcessHeader};
 use crate::process::Process;
 use crate::switches::SWITCHES;
@@ -92,16 +93,12 @@ fn write<W: Write>(
         add(kind::FILE, "process", &process_header(trace, process)?)?;
         let modules = directory.join("modules");
         if modules.exists() {
-            add(
-                kind::FILE,
-                "modules",
-                &std::fs::read(&modules).map_err(Error::io(&modules))?,
-            )?;
+            add(kind::FILE, "modules", &bytes_of(&modules)?)?;
         }
         let counted = objects::paths(directory)?.into_iter();
         for counts in counted.chain(allocation::paths(directory)?) {
             let name = counts.file_name().unwrap_or_default().to_string_lossy();
-            let content = std::fs::read(&counts).map_err(Error::io(&counts))?;
+            let content = bytes_of(&counts)?;
             add(kind::FILE, &name, &content)?;
         }
         records += add_blocks(process, &format!("{name}/events"), &mut writer, path)?;
@@ -113,7 +110,7 @@ fn write<W: Write>(
 /// With the clock's rate in it, which on another machine no further stamp can tell.
 fn process_header(trace: &Trace, process: &Process) -> Result<Vec<u8>, Error> {
     let path = process.directory().join("process");
-    let mut bytes = std::fs::read(&path).map_err(Error::io(&path))?;
+    let mut bytes = bytes_of(&path)?;
     if let Ok((header, _)) = ProcessHeader::mut_from_prefix(&mut bytes) {
         if header.ticks_per_second.get() == 0 {
             header.ticks_per_second = (trace.rate().frequency().round() as u64).into();

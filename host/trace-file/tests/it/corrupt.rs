@@ -1,7 +1,7 @@
 //! Whatever the bytes are, reading and collecting them ends, without a panic.
 
 use heddle_trace_file::write::{ThreadWriter, TraceWriter};
-use heddle_trace_file::{Addr, Nanos, Trace, Why, recover};
+use heddle_trace_file::{Addr, Nanos, Trace, Why, pack, recover};
 use proptest::prelude::*;
 use std::fs;
 use std::path::Path;
@@ -169,5 +169,66 @@ proptest! {
         let times: Vec<_> = events.iter().flatten().map(|event| event.time).collect();
         prop_assert!(times.is_sorted());
         prop_assert!(events.iter().all(Result::is_ok));
+    }
+}
+
+/// Root, too, looks at traces of others.
+#[test]
+fn no_link_in_a_trace_is_followed() {
+    let directory = tempfile::tempdir().unwrap();
+    let secret = directory.path().join("secret");
+    fs::write(&secret, "1000 2000 0 root:hash\n").unwrap();
+    for name in FILES {
+        let path = directory.path().join("trace");
+        sample(&path);
+        fs::remove_file(path.join(name)).unwrap();
+        std::os::unix::fs::symlink(&secret, path.join(name)).unwrap();
+        let said = match Trace::open(&path) {
+            Err(error) => error.to_string(),
+            Ok(trace) => {
+                let mut said: Vec<String> = Vec::new();
+                match trace.in_order(|_, _| true) {
+                    Err(error) => said.push(error.to_string()),
+                    Ok(remarks) => said.extend(remarks.damages.first.map(|it| it.to_string())),
+                }
+                let damages = trace.processes()[0].damages();
+                said.extend(damages.first.as_ref().map(ToString::to_string));
+                said.concat()
+            }
+        };
+        assert!(!said.contains("root:hash"), "{name}: {said}");
+        let is_marker = name == "heddle";
+        assert!(is_marker || said.contains("found a link"), "{name}: {said}");
+        fs::remove_dir_all(&path).unwrap();
+    }
+    // The trace itself may be named by one.
+    let (path, link) = (
+        directory.path().join("trace"),
+        directory.path().join("link"),
+    );
+    sample(&path);
+    recover(&path).unwrap();
+    std::os::unix::fs::symlink(&path, &link).unwrap();
+    let trace = Trace::open(&link).unwrap();
+    let packed = directory.path().join("packed");
+    pack(&trace, &[], &packed).unwrap();
+    let named = directory.path().join("named");
+    std::os::unix::fs::symlink(&packed, &named).unwrap();
+    Trace::open(&named).unwrap();
+    // Nor is one packed that came after the trace was opened.
+    for name in [
+        "42/process",
+        "42/modules",
+        "42/objects-1",
+        "42/allocation-1",
+    ] {
+        let aside = directory.path().join("aside");
+        fs::rename(path.join(name), &aside).unwrap();
+        std::os::unix::fs::symlink(&secret, path.join(name)).unwrap();
+        let other = directory.path().join("other");
+        let error = pack(&trace, &[], &other).unwrap_err().to_string();
+        let _ = fs::remove_file(&other);
+        assert!(error.contains("found a link"), "{name}: {error}");
+        fs::rename(&aside, path.join(name)).unwrap();
     }
 }
