@@ -130,9 +130,11 @@ mod tests {
         fn nothing_that_fits_is_wider(
             chars in prop::collection::vec(
                 prop_oneof![
-                    Just('\0'), Just('\u{1b}'), Just('\n'), Just('a'), Just('日'), Just('❤'), Just('1'),
-                    Just('\u{fe0f}'), Just('\u{fe0e}'), Just('\u{20e3}'), Just('\u{200d}'), Just('\u{301}'),
-                    Just('🏽'), Just('👩'), Just('ل'), Just('ا'), any::<char>(),
+                    prop::sample::select(vec![
+                        '\0', '\u{1b}', '\n', 'a', '日', '❤', '1', '\u{fe0f}', '\u{fe0e}',
+                        '\u{20e3}', '\u{200d}', '\u{301}', '🏽', '👩', 'ل', 'ا',
+                    ]),
+                    any::<char>(),
                 ],
                 0..12,
             ),
