@@ -30,7 +30,7 @@ impl<T> BySlot<T> {
         self.slots.insert(strand.id, strand.slot);
     }
 
-    /// The strand has ended: its slot may be another one's from now on.
+    /// Forgets a strand that has ended, whose slot another one may get; gives what was kept of it.
     pub fn remove(&mut self, strand: &Strand) -> Option<T> {
         self.slots.remove(&strand.id)?;
         let kept = self.all.get_mut(strand.slot as usize)?.take();
@@ -62,7 +62,7 @@ impl<T> BySlot<T> {
         self.slots.get(&strand).copied()
     }
 
-    /// Of all strands, in order of their slots.
+    /// What is kept of each strand, in the order of their slots.
     pub fn each(&mut self) -> impl Iterator<Item = &mut T> {
         self.all.iter_mut().flatten()
     }

@@ -140,8 +140,8 @@ impl Sequence {
         self.event(file, time, track, INSTANT, |event| what.write(event));
     }
 
-    /// What a packet at this time says of it: the time, and the clock if it is not the sequence's
-    /// own.
+    /// The numbers by which a packet tells its time: since the packet before, or, where that is
+    /// later, by another clock, which is the second number.
     #[inline]
     fn reach(&mut self, time: u64) -> (u64, Option<u64>) {
         match time.checked_sub(self.latest) {

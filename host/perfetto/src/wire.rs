@@ -77,7 +77,7 @@ pub(crate) struct Short<'a> {
 }
 
 impl Short<'_> {
-    /// As [`Message::number`].
+    /// Appends the field that [`Message::number`] appends.
     #[inline(always)]
     pub fn number(&mut self, field: u64, value: u64) -> &mut Self {
         self.varint(field << 3 | VARINT);
@@ -85,7 +85,7 @@ impl Short<'_> {
         self
     }
 
-    /// As [`Message::message`].
+    /// Appends the field that [`Message::message`] appends.
     #[inline(always)]
     pub fn message(&mut self, field: u64, write: impl FnOnce(&mut Short<'_>)) -> &mut Self {
         self.varint(field << 3 | LENGTH);

@@ -441,7 +441,7 @@ struct Did {
 enum At {
     /// At the line of the program's source with this text.
     Line(&'static str),
-    /// As it is written here.
+    /// Not at a line: where this text says.
     Says(&'static str),
 }
 

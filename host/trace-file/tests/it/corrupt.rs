@@ -215,7 +215,7 @@ fn no_link_in_a_trace_is_followed() {
     let named = directory.path().join("named");
     std::os::unix::fs::symlink(&packed, &named).unwrap();
     Trace::open(&named).unwrap();
-    // Nor is one packed that came after the trace was opened.
+    // A link that took a file's place after the trace was opened is not packed either.
     for name in [
         "42/process",
         "42/modules",
