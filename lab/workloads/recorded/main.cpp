@@ -1,6 +1,6 @@
 // recorded PROGRAM --model=MODEL/VARIANT [--NAME=VALUE …]: runs a lab program's MODEL under `heddle
 // record`, and prints its line. VARIANT is what is recorded: `calls`, or besides them `sync`,
-// `sched`, or `args`, of all functions.
+// `sched`, `alloc`, or `args`, of all functions.
 //
 // recorded PROGRAM --model=MODEL/traced [--NAME=VALUE …]: runs it under `heddle record`, and prints
 // its line with what the trace says of the same run:
@@ -28,8 +28,11 @@ struct variant {
   std::string_view name;
   tracing::command options;
 };
-const variant variants[] = {
-    {"/calls", {}}, {"/sync", {"--sync"}}, {"/sched", {"--sched"}}, {"/args", {"--args", "."}}};
+const variant variants[] = {{"/calls", {}},
+                            {"/sync", {"--sync"}},
+                            {"/sched", {"--sched"}},
+                            {"/alloc", {"--alloc"}},
+                            {"/args", {"--args", "."}}};
 // The set-up and the oracle are not what is measured.
 constexpr const char* run_function =
     R"(^heddle::lab::\w+::\(anonymous namespace\)::run\([^()]*region&\)$)";
@@ -53,7 +56,7 @@ request parse(int argc, char** argv) {
       const std::string_view name = wanted.as != nullptr ? wanted.as->name : traced;
       if (!word.ends_with(name)) {
         throw recorded::usage_error("`" + word +
-                                    "`: expected --model=MODEL/traced|calls|sync|sched|args");
+                                    "`: expected --model=MODEL/traced|calls|sync|sched|alloc|args");
       }
       word.resize(word.size() - name.size());
     }
@@ -61,7 +64,7 @@ request parse(int argc, char** argv) {
   }
   if (wanted.program.size() != 1 || wanted.model.empty()) {
     throw recorded::usage_error(
-        "expected PROGRAM --model=MODEL/traced|calls|sync|sched|args [--NAME=VALUE …]");
+        "expected PROGRAM --model=MODEL/traced|calls|sync|sched|alloc|args [--NAME=VALUE …]");
   }
   wanted.program.insert(wanted.program.end(), arguments.begin(), arguments.end());
   return wanted;

@@ -57,6 +57,13 @@ std::uint64_t heddle_calls(const std::filesystem::path& trace) {
                        0);
 }
 
+std::uint64_t heddle_calls_of(const std::filesystem::path& trace, std::string_view function) {
+  const std::string only = "^" + std::string(function) + "$";
+  return sum_of_column(
+      run({heddle_command(), "report", "--format", "csv", "-F", only, "-D", "1", trace.string()}),
+      ',', 0);
+}
+
 // Running, in children and suspended with their units, runs, calls, strand.
 std::uint64_t heddle_strand_calls(const std::filesystem::path& trace) {
   return sum_of_column(run({heddle_command(), "tree", trace.string()}), ' ', 7);

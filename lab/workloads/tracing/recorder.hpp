@@ -40,6 +40,9 @@ struct recorder {
 [[nodiscard]] std::uint64_t heddle_strand_calls(const std::filesystem::path& trace);
 /// Number of calls that `heddle report` counts.
 [[nodiscard]] std::uint64_t heddle_calls(const std::filesystem::path& trace);
+/// Those of one function.
+[[nodiscard]] std::uint64_t heddle_calls_of(const std::filesystem::path& trace,
+                                            std::string_view function);
 
 /// The library alone, without `heddle record`: it records into the working directory, which is
 /// made.
