@@ -19,8 +19,8 @@ static void require(int is, const char* what) {
   exit(1);
 }
 
-// The compiler may not leave any of it out.
-static void* volatile block;
+// The compiler may not leave any of it out. Each thread has its own, or it would be a data race.
+static __thread void* volatile block;
 
 // Every function that gives memory: 10 of them, and 10 that free it, and 512 bytes.
 static void every_function(void) {
@@ -48,6 +48,13 @@ static void every_function(void) {
   // None of these is a call that does something.
   free(NULL);
   block = NULL;
+}
+
+// The fault that AddressSanitizer must still find, and tell of which block.
+static int read_freed(void) {
+  char* const freed = block = malloc(kBytes);
+  free(block);
+  return *(volatile char*)freed;
 }
 
 static void* many(void* unused) {
@@ -96,6 +103,8 @@ int main(int count, char** words) {
     threads();
   } else if (strcmp(scenario, "interrupted") == 0) {
     interrupted();
+  } else if (strcmp(scenario, "freed") == 0) {
+    return read_freed();
   } else if (strcmp(scenario, "forked") == 0) {
     many(NULL);
     forked(words[0]);

@@ -20,12 +20,14 @@ using Malloc = void*(std::size_t);
 using Free = void(void*);
 using Calloc = void*(std::size_t, std::size_t);
 using Realloc = void*(void*, std::size_t);
+using ReallocArray = void*(void*, std::size_t, std::size_t);
 using Aligned = void*(std::size_t, std::size_t);
 using PosixAligned = int(void**, std::size_t, std::size_t);
 constinit Malloc* real_malloc = nullptr;
 constinit Free* real_free = nullptr;
 constinit Calloc* real_calloc = nullptr;
 constinit Realloc* real_realloc = nullptr;
+constinit ReallocArray* real_reallocarray = nullptr;
 constinit Aligned* real_memalign = nullptr;
 constinit Aligned* real_aligned_alloc = nullptr;
 constinit PosixAligned* real_posix_memalign = nullptr;
@@ -68,6 +70,7 @@ bool found() {
   (void)next(real_free, "free");
   (void)next(real_calloc, "calloc");
   (void)next(real_realloc, "realloc");
+  (void)next(real_reallocarray, "reallocarray");
   (void)next(real_memalign, "memalign");
   (void)next(real_aligned_alloc, "aligned_alloc");
   (void)next(real_posix_memalign, "posix_memalign");
@@ -177,6 +180,16 @@ void* heddle_malloc(std::size_t bytes) noexcept {
     return fresh;
   }
   return timed(bytes, false, [=] { return real_realloc(block, bytes); });
+}
+
+// libc's calls realloc, but AddressSanitizer's and its like do not.
+[[gnu::visibility("default")]] void* reallocarray(void* block, std::size_t count,
+                                                  std::size_t bytes) noexcept {
+  std::size_t all;
+  const bool fits = !__builtin_mul_overflow(count, bytes, &all);
+  // realloc knows blocks that were given before the real functions were found.
+  if (!found() || is_early(block)) return fits ? realloc(block, all) : nullptr;
+  return timed(fits ? all : 0, false, [=] { return real_reallocarray(block, count, bytes); });
 }
 
 [[gnu::visibility("default")]] void* memalign(std::size_t boundary, std::size_t bytes) noexcept {
