@@ -43,7 +43,10 @@ pub struct Waits {
 /// A trace in which waits were not recorded, and what reading it gives.
 pub fn read<'a>(trace: &'a Trace, names: Names<'a>) -> anyhow::Result<Waits> {
     let counted = trace.processes().iter().map(Process::objects);
-    let asked = counted.clone().any(|objects| objects.is_some());
+    // --alloc records waits, too; a program that uses no lock has no file of objects.
+    let mut processes = trace.processes().iter();
+    let asked =
+        processes.any(|process| process.objects().is_some() || process.allocation().is_some());
     let counted: Vec<Objects> = counted
         .map(|objects| objects.cloned().unwrap_or_default())
         .collect();

@@ -10,7 +10,7 @@ use crate::sched::{self, Stretches};
 use crate::trace_arg::TraceArg;
 use crate::waits::{self, Waits};
 use crate::{calls_of, output};
-use heddle_trace_file::{Nanos, ObjectKind, Process, Trace};
+use heddle_trace_file::{Allocation, Nanos, ObjectKind, Process, Trace};
 use lock::{Advice, Inside};
 use serde_json::{Value, json};
 use std::io::{self, Write};
@@ -24,8 +24,14 @@ const FEWER: (&str, &str) = (
     "whether a thread that could run had no processor is not recorded: heddle record --sched",
 );
 
+/// Nor what allocation takes, unless that is counted.
+const ALLOCATION: (&str, &str) = (
+    "allocation",
+    "calls of malloc and its like are not counted: heddle record --alloc",
+);
+
 /// What these waits do not say.
-const NOT_SAID: [(&str, &str); 4] = [
+const NOT_SAID: [(&str, &str); 3] = [
     (
         "what fibers, coroutines or other work would cost",
         "measure them: heddle new, heddle compare",
@@ -33,10 +39,6 @@ const NOT_SAID: [(&str, &str); 4] = [
     (
         "sleep, input and output within a critical section",
         "only waits for other threads are looked at",
-    ),
-    (
-        "allocation",
-        "the locks within the C library's malloc are not seen",
     ),
     (
         "false sharing, caches and memory",
@@ -111,6 +113,9 @@ fn print(
         if let Some((sum, covered)) = off.map(|off| off.ready(index)) {
             processors(out, sum, covered, *span)?;
         }
+        if let Some(allocation) = process.allocation() {
+            allocated(out, allocation)?;
+        }
     }
     if all.is_empty() {
         writeln!(
@@ -132,14 +137,52 @@ fn print(
     }
     told.print(out)?;
     writeln!(out, "\nnot told by this trace")?;
-    not_said(off).try_for_each(|(what, why)| writeln!(out, "    {what}: {why}"))
+    not_said(trace, off).try_for_each(|(what, why)| writeln!(out, "    {what}: {why}"))
 }
 
 fn not_said(
+    trace: &Trace,
     off: Option<&Stretches>,
 ) -> impl Iterator<Item = &'static (&'static str, &'static str)> {
     let fewer = off.is_none().then_some(&FEWER);
-    NOT_SAID[..1].iter().chain(fewer).chain(&NOT_SAID[1..])
+    let mut processes = trace.processes().iter();
+    let counted = processes.any(|process| process.allocation().is_some());
+    let allocation = (!counted).then_some(&ALLOCATION);
+    let [first, others @ ..] = &NOT_SAID;
+    [first]
+        .into_iter()
+        .chain(fewer)
+        .chain(allocation)
+        .chain(others)
+}
+
+/// The time in all calls, unless they were not seen.
+fn in_calls(allocation: &Allocation) -> Option<Nanos> {
+    let took = allocation.entries.iter().map(|entry| entry.took.0);
+    (!allocation.other_malloc).then(|| Nanos(took.fold(0, u64::saturating_add)))
+}
+
+/// How much of the threads' time is allocation.
+fn allocated(out: &mut dyn Write, allocation: &Allocation) -> io::Result<()> {
+    let Some(took) = in_calls(allocation) else {
+        let why = "the program calls a malloc of its own";
+        return writeln!(out, "    allocation: not known: {why}");
+    };
+    let entries = allocation.entries.iter();
+    let calls = entries.map(|entry| entry.allocated.saturating_add(entry.freed));
+    let calls = counted(calls.fold(0, u64::saturating_add), "call");
+    writeln!(
+        out,
+        "    allocation: {took} in {calls} of malloc, free and their like, of all threads together"
+    )?;
+    if allocation.other_new {
+        let why = "that does not call malloc is not in it";
+        writeln!(
+            out,
+            "        operator new is not the C++ library's: what of it {why}"
+        )?;
+    }
+    Ok(())
 }
 
 /// Whether there were more threads that could run than processors.
@@ -293,9 +336,10 @@ fn print_json(
             "span_ns": span.0,
             "ready_ns": ready.map(|(sum, _)| sum.0),
             "some_ready_ns": ready.map(|(_, covered)| covered.0),
+            "allocation_ns": process.allocation().and_then(in_calls).map(|took| took.0),
         })
     });
-    let not_said = not_said(off).map(|(what, why)| json!({ "what": what, "why": why }));
+    let not_said = not_said(trace, off).map(|(what, why)| json!({ "what": what, "why": why }));
     let value = json!({
         "whole": is_whole(trace, found),
         "processes": processes.collect::<Vec<Value>>(),

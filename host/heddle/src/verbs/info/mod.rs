@@ -308,9 +308,11 @@ fn allocation_info(out: &mut dyn Write, process: &Process) -> io::Result<()> {
         let all = all.entries.iter().map(of);
         all.fold(0u64, u64::saturating_add)
     };
+    let given = sum(|entry| entry.allocated);
     let mut line = format!(
-        "allocation {} that give memory, {} that free it, {} bytes, {}",
-        counted(sum(|entry| entry.allocated), "call"),
+        "allocation {} that {} memory, {} that free it, {} bytes, {}",
+        counted(given, "call"),
+        if given == 1 { "gives" } else { "give" },
         sum(|entry| entry.freed),
         sum(|entry| entry.bytes),
         Nanos(sum(|entry| entry.took.0)),
@@ -326,7 +328,8 @@ fn allocation_info(out: &mut dyn Write, process: &Process) -> io::Result<()> {
         let why = "that does not call malloc is not seen";
         writeln!(
             out,
-            "           the program has an operator new of its own: what of it {why}"
+            "           operator new is not the C++ library's, but the program's or a sanitizer's: \
+             what of it {why}"
         )?;
     }
     Ok(())
