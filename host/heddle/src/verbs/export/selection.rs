@@ -1,8 +1,9 @@
-//! Which strands to export.
+//! Which strands to export, and which of their calls.
 
+use crate::filter::{Filter, Filterable, LeftOut, unwrap};
 use crate::strand_name::StrandName;
-use heddle_strands::StrandId;
-use heddle_trace_file::Trace;
+use heddle_strands::{Analysis, Decoded, StrandId};
+use heddle_trace_file::{Error, Trace};
 use std::collections::HashSet;
 
 /// All strands, or some.
@@ -32,12 +33,25 @@ impl Selection {
         }
     }
 
-    /// Narrows the selection to strands with calls that a filter keeps.
-    pub fn with_calls(self, strands: HashSet<StrandId>) -> Self {
-        Selection {
-            with_calls: Some(strands),
+    /// Narrows the selection to strands with calls that the filter keeps, if there is one. It
+    /// learns of them here, since a strand's first such call may come late.
+    ///
+    /// # Errors
+    /// What reading the trace gives.
+    pub fn with_calls(
+        self,
+        analysis: &Analysis<'_>,
+        filter: Option<&mut Filter<'_>>,
+    ) -> Result<Self, Error> {
+        let Some(filter) = filter else {
+            return Ok(self);
+        };
+        let learned = analysis.decode(|process| filter.learning(process))?;
+        filter.learn(learned.sinks.into_iter().collect());
+        Ok(Selection {
+            with_calls: Some(filter.strands()),
             ..self
-        }
+        })
     }
 
     /// Whether it is all strands.
@@ -54,4 +68,21 @@ impl Selection {
         self.numbers.as_ref().is_none_or(asked)
             && (self.with_calls.as_ref()).is_none_or(|strands| strands.contains(&strand))
     }
+}
+
+/// What sinks make of the calls that the filter keeps, or of all of them.
+///
+/// # Errors
+/// What reading the trace gives.
+pub fn decode<S: Filterable + Send>(
+    analysis: &Analysis<'_>,
+    filter: Option<&Filter<'_>>,
+    sink: impl Fn(usize) -> S + Sync,
+) -> Result<(Decoded<S>, Option<LeftOut>), Error> {
+    let Some(filter) = filter else {
+        return Ok((analysis.decode(sink)?, None));
+    };
+    let decoded = analysis.decode(|process| filter.over(process, sink(process)))?;
+    let (decoded, left_out) = unwrap(decoded);
+    Ok((decoded, Some(left_out)))
 }

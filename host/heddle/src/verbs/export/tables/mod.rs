@@ -6,11 +6,11 @@
 pub mod record;
 mod sink;
 
-use super::selection::Selection;
+use super::selection::{self, Selection};
 use super::spill::{Spill, Stream};
 use super::tracks::Ended;
 use super::written::Written;
-use crate::filter::{Filter, unwrap};
+use crate::filter::Filter;
 use crate::names::Names;
 use crate::sched;
 use crate::strand_list::Makers;
@@ -63,23 +63,11 @@ pub fn read(
         lives,
     } = wanted;
     let analysis = Analysis::new(trace, names.images());
-    if let Some(filter) = &mut filter {
-        let learned = analysis.decode(|process| filter.learning(process))?;
-        let learned = learned.sinks.into_iter().collect();
-        filter.learn(learned);
-        selection = selection.with_calls(filter.strands());
-    }
+    selection = selection.with_calls(&analysis, filter.as_mut())?;
     let whole = whole(trace, names, selection, lives, spill)?;
     let processes = trace.processes();
     let rows = |index: usize| Rows::new(&whole, &processes[index], index);
-    let (decoded, left_out) = match &filter {
-        None => (analysis.decode(rows)?, None),
-        Some(filter) => {
-            let decoded = analysis.decode(|index| filter.over(index, rows(index)))?;
-            let (decoded, left_out) = unwrap(decoded);
-            (decoded, Some(left_out))
-        }
-    };
+    let (decoded, left_out) = selection::decode(&analysis, filter.as_ref(), rows)?;
     let (mut written, parts) = strands(trace, names, decoded.sinks, take)?;
     written.left_out = left_out;
     for part in parts {

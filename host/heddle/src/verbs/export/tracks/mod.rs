@@ -11,10 +11,10 @@ pub mod numbers;
 mod row;
 mod rows;
 
-use super::selection::Selection;
+use super::selection::{self, Selection};
 use super::spill::{Spill, Stream};
 use super::written::Written;
-use crate::filter::{Filter, unwrap};
+use crate::filter::Filter;
 use crate::names::Names;
 use crate::sched;
 use crate::strand_list::Makers;
@@ -74,13 +74,7 @@ pub fn with(
         deepest,
     } = wanted;
     let analysis = Analysis::new(trace, names.images());
-    if let Some(filter) = &mut filter {
-        // A strand without calls has no track, and its first call may come late.
-        let learned = analysis.decode(|process| filter.learning(process))?;
-        let learned = learned.sinks.into_iter().collect();
-        filter.learn(learned);
-        selection = selection.with_calls(filter.strands());
-    }
+    selection = selection.with_calls(&analysis, filter.as_mut())?;
     let whole = Whole {
         spill,
         clock: clock(trace),
@@ -94,14 +88,7 @@ pub fn with(
     };
     let processes = trace.processes();
     let rows = |index: usize| Rows::new(&whole, &processes[index], index);
-    let (decoded, left_out) = match &filter {
-        None => (analysis.decode(rows)?, None),
-        Some(filter) => {
-            let decoded = analysis.decode(|index| filter.over(index, rows(index)))?;
-            let (decoded, left_out) = unwrap(decoded);
-            (decoded, Some(left_out))
-        }
-    };
+    let (decoded, left_out) = selection::decode(&analysis, filter.as_ref(), rows)?;
     let mut written = Written {
         left_out,
         ..Written::default()
