@@ -35,13 +35,88 @@ pub fn number(bytes: &mut Vec<u8>, number: u64) {
 /// Nanoseconds in units of `10^digits` of them, with all digits: 1234 as `1.234`, if it is 3.
 #[inline]
 pub fn in_units(bytes: &mut Vec<u8>, nanos: u64, digits: u32) {
-    let unit = 10u64.pow(digits);
-    number(bytes, nanos / unit);
-    bytes.push(b'.');
-    // The 1 in front keeps the zeros.
-    let at = bytes.len();
-    number(bytes, unit + nanos % unit);
-    bytes.remove(at);
+    let mut line = Line::default();
+    line.in_units(nanos, digits);
+    bytes.extend_from_slice(line.text());
+}
+
+/// The digits of numbers below 100: a division gives two.
+const PAIRS: [[u8; 2]; 100] = {
+    let mut pairs = [[0; 2]; 100];
+    let mut number = 0;
+    while number < 100 {
+        pairs[number] = [b'0' + number as u8 / 10, b'0' + number as u8 % 10];
+        number += 1;
+    }
+    pairs
+};
+
+/// Text that is put together in place, and appended at once: of a row, what has a length that is
+/// known to be small.
+pub struct Line {
+    bytes: [u8; Self::MOST],
+    length: usize,
+}
+
+impl Default for Line {
+    fn default() -> Self {
+        Line {
+            bytes: [0; Self::MOST],
+            length: 0,
+        }
+    }
+}
+
+impl Line {
+    /// Bytes that there is room for.
+    const MOST: usize = 256;
+
+    /// Begins another text.
+    pub fn clear(&mut self) {
+        self.length = 0;
+    }
+
+    pub fn text(&self) -> &[u8] {
+        &self.bytes[..self.length]
+    }
+
+    #[inline]
+    pub fn push(&mut self, text: &[u8]) {
+        let end = self.length + text.len();
+        self.bytes[self.length..end].copy_from_slice(text);
+        self.length = end;
+    }
+
+    /// A whole number.
+    #[inline]
+    pub fn number(&mut self, number: u64) {
+        let length = number.checked_ilog10().map_or(1, |log| log as usize + 1);
+        self.digits(number, length);
+    }
+
+    /// Nanoseconds in units, as [`in_units`].
+    #[inline]
+    pub fn in_units(&mut self, nanos: u64, digits: u32) {
+        let unit = 10u64.pow(digits);
+        self.number(nanos / unit);
+        self.push(b".");
+        self.digits(nanos % unit, digits as usize);
+    }
+
+    /// The lowest digits of a number.
+    #[inline]
+    fn digits(&mut self, mut number: u64, length: usize) {
+        let end = self.length + length;
+        let mut pairs = self.bytes[self.length..end].rchunks_exact_mut(2);
+        for pair in &mut pairs {
+            pair.copy_from_slice(&PAIRS[(number % 100) as usize]);
+            number /= 100;
+        }
+        if let [first] = pairs.into_remainder() {
+            *first = b'0' + (number % 10) as u8;
+        }
+        self.length = end;
+    }
 }
 
 /// An address, as text.
@@ -60,6 +135,27 @@ mod tests {
         string(&mut bytes, text);
         let read: String = serde_json::from_slice(&bytes).unwrap();
         assert_eq!(read, text);
+    }
+
+    #[test]
+    fn numbers_have_all_their_digits() {
+        for number in [
+            0,
+            1,
+            9,
+            10,
+            99,
+            100,
+            12_345,
+            1_000_000,
+            u64::MAX - 1,
+            u64::MAX,
+        ] {
+            let mut line = Line::default();
+            line.push(b"n=");
+            line.number(number);
+            assert_eq!(line.text(), format!("n={number}").as_bytes());
+        }
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! A strand is a thread of the file: the format has no other tracks. Its number stands as `tid`,
 //! since fibers and coroutines have none.
 
-use super::json_text::{address, in_units, number, string};
+use super::json_text::{Line, address, number, string};
 use super::tracks::{Ended, Part, Tracks, numbers};
 use crate::names::{Names, process_name};
 use heddle_perfetto::{Kind, Name, Read};
@@ -114,12 +114,13 @@ fn events(
 ) -> anyhow::Result<()> {
     let functions: Vec<Rc<Location>> = part.functions(trace, names).collect();
     let functions = functions.iter().map(|location| {
-        let mut bytes = Vec::new();
+        let mut bytes = b",\"name\":".to_vec();
         string(&mut bytes, names.shown(location));
         bytes
     });
     let mut pen = Pen {
         pid,
+        track: (u64::MAX, Line::default()),
         functions: functions.collect(),
         open: FxHashMap::default(),
         bytes: Vec::new(),
@@ -137,7 +138,9 @@ fn events(
 
 struct Pen {
     pid: u64,
-    /// By number, in quotation marks.
+    /// The strand of the last event, and the fields of its track.
+    track: (u64, Line),
+    /// By number: fields with their names.
     functions: Vec<Vec<u8>>,
     /// By strand: its slices that are open.
     open: FxHashMap<u64, Vec<Open>>,
@@ -155,7 +158,7 @@ struct Open {
 /// A name.
 enum Label {
     Function(usize),
-    /// In quotation marks.
+    /// A field with the name.
     Text(Box<[u8]>),
 }
 
@@ -193,15 +196,17 @@ impl Pen {
     }
 
     fn write(&mut self, phase: &[u8], strand: u64, event: &Read<'_>, open: &Open) {
+        self.head(phase, strand, event.time);
         let bytes = &mut self.bytes;
-        head(bytes, phase, self.pid, strand, event.time);
-        bytes.extend_from_slice(b",\"name\":");
+        let unknown = b",\"name\":\"?\"";
         let name: &[u8] = match &open.label {
-            Label::Function(number) => self.functions.get(*number).map_or(b"\"?\"", |name| name),
+            Label::Function(number) => self.functions.get(*number).map_or(unknown, |name| name),
             Label::Text(text) => text,
         };
         bytes.extend_from_slice(name);
-        if event.category > 0 {
+        if Some(event.category) == numbers::CALL {
+            bytes.extend_from_slice(b",\"cat\":\"call\"");
+        } else if event.category > 0 {
             bytes.extend_from_slice(b",\"cat\":\"");
             bytes.extend_from_slice(numbers::category(event.category).as_bytes());
             bytes.push(b'"');
@@ -214,14 +219,35 @@ impl Pen {
         bytes.push(b'}');
     }
 
+    /// Writes the fields that all events begin with.
+    #[inline]
+    fn head(&mut self, phase: &[u8], strand: u64, time: u64) {
+        let (of, track) = &mut self.track;
+        if *of != strand {
+            *of = strand;
+            track.clear();
+            track.push(b"\",\"pid\":");
+            track.number(self.pid);
+            track.push(b",\"tid\":");
+            track.number(strand);
+            track.push(b",\"ts\":");
+        }
+        let mut line = Line::default();
+        line.push(b",\n{\"ph\":\"");
+        line.push(phase);
+        line.push(track.text());
+        line.in_units(time, 3);
+        self.bytes.extend_from_slice(line.text());
+    }
+
     /// Writes the ends of flows that lie at an event.
     fn flows(&mut self, strand: u64, event: &Read<'_>) {
         let away = event.flows.iter().map(|flow| (b"s".as_slice(), flow));
         let here = event.arriving.iter();
         let here = here.map(|flow| (b"f\",\"bp\":\"e".as_slice(), flow));
-        let bytes = &mut self.bytes;
         for (phase, &flow) in away.chain(here) {
-            head(bytes, phase, self.pid, strand, event.time);
+            self.head(phase, strand, event.time);
+            let bytes = &mut self.bytes;
             let name: &[u8] = match numbers::is_birth(flow) {
                 true => b",\"name\":\"made\"",
                 false => b",\"name\":\"resumed\"",
@@ -268,32 +294,19 @@ impl Open {
     }
 }
 
-/// The fields that all events begin with.
-#[inline]
-fn head(bytes: &mut Vec<u8>, phase: &[u8], pid: u64, strand: u64, time: u64) {
-    bytes.extend_from_slice(b",\n{\"ph\":\"");
-    bytes.extend_from_slice(phase);
-    bytes.extend_from_slice(b"\",\"pid\":");
-    number(bytes, pid);
-    bytes.extend_from_slice(b",\"tid\":");
-    number(bytes, strand);
-    bytes.extend_from_slice(b",\"ts\":");
-    in_units(bytes, time, 3);
-}
-
 fn label(event: &Read<'_>) -> Label {
     match event.name {
         Some(Name::Interned(number)) => match numbers::function_of(number) {
             Some(function) => Label::Function(function),
-            None => quoted(numbers::name(number)),
+            None => text(numbers::name(number)),
         },
-        Some(Name::Text(text)) => quoted(text),
-        None => quoted("?"),
+        Some(Name::Text(name)) => text(name),
+        None => text("?"),
     }
 }
 
-fn quoted(text: &str) -> Label {
-    let mut bytes = Vec::new();
+fn text(text: &str) -> Label {
+    let mut bytes = b",\"name\":".to_vec();
     string(&mut bytes, text);
     Label::Text(bytes.into())
 }

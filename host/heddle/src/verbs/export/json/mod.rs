@@ -1,19 +1,25 @@
 //! Rows of tables as JSON, one a line, for programs that ask questions: docs/export.md.
+//!
+//! As many pieces of a part as there are processors become text at once, and are written in order.
 
-use super::json_text::{number, string};
+use super::json_text::{Line, number, string};
 use super::tables::record::{Call, Event, Pause, Record};
 use super::tables::{Part, Take};
 use super::tracks::Ended;
 use crate::names::{Names, printable};
-use heddle_calls::End;
+use heddle_calls::{End, Workers};
 use heddle_trace_file::Trace;
 use std::io::Write;
+
+/// Pieces of a part that a processor takes before any is written: so many that starting threads
+/// costs little beside the work on them.
+const PIECES: usize = 4;
 
 /// Writes rows to a file.
 pub struct Json<'a> {
     trace: &'a Trace,
     out: &'a mut dyn Write,
-    bytes: Vec<u8>,
+    workers: Workers,
 }
 
 impl<'a> Json<'a> {
@@ -35,7 +41,7 @@ impl<'a> Json<'a> {
         Ok(Json {
             trace,
             out,
-            bytes: Vec::new(),
+            workers: Workers::all(),
         })
     }
 }
@@ -82,7 +88,7 @@ impl Take for Json<'_> {
             field(&mut bytes, "line", line.as_deref());
             bytes
         });
-        let mut pen = Pen {
+        let pen = Pen {
             pid: process.pid().into(),
             tids: process
                 .threads()
@@ -91,16 +97,25 @@ impl Take for Json<'_> {
                 .collect(),
             functions,
             sites: sites.collect(),
-            bytes: std::mem::take(&mut self.bytes),
         };
-        part.records.read(|mut records| {
-            pen.bytes.clear();
-            while let Some(record) = Record::read(&mut records) {
-                pen.row(&record);
+        let mut pieces = Vec::new();
+        part.records.read(|records| {
+            pieces.push(records.to_vec());
+            match pieces.len() < PIECES * self.workers.count() {
+                true => Ok(()),
+                false => self.write(&pen, &mut pieces),
             }
-            Ok(self.out.write_all(&pen.bytes)?)
         })?;
-        self.bytes = pen.bytes;
+        self.write(&pen, &mut pieces)
+    }
+}
+
+impl Json<'_> {
+    fn write(&mut self, pen: &Pen, pieces: &mut Vec<Vec<u8>>) -> anyhow::Result<()> {
+        for rows in self.workers.each(pieces, |records| pen.rows(records)) {
+            self.out.write_all(&rows)?;
+        }
+        pieces.clear();
         Ok(())
     }
 }
@@ -113,55 +128,62 @@ struct Pen {
     /// Fields, by index.
     functions: Vec<Vec<u8>>,
     sites: Vec<Vec<u8>>,
-    bytes: Vec<u8>,
 }
 
 impl Pen {
-    fn row(&mut self, record: &Record<'_>) {
-        match record {
-            Record::Call(call) => self.call(call),
-            Record::Pause(pause) => self.pause(pause),
-            Record::Event(event) => self.event(event),
-            Record::Run(_) => return,
+    /// The rows of these records.
+    fn rows(&self, mut records: &[u8]) -> Vec<u8> {
+        // A call's row is some three times as long as its record.
+        let mut bytes = Vec::with_capacity(4 * records.len());
+        while let Some(record) = Record::read(&mut records) {
+            match record {
+                Record::Call(call) => self.call(&mut bytes, &call),
+                Record::Pause(pause) => self.pause(&mut bytes, &pause),
+                Record::Event(event) => self.event(&mut bytes, &event),
+                Record::Run(_) => continue,
+            }
+            bytes.extend_from_slice(b"}\n");
         }
-        self.bytes.extend_from_slice(b"}\n");
+        bytes
     }
 
-    fn head(&mut self, row: &[u8], strand: u64, thread: u32) {
-        let bytes = &mut self.bytes;
-        bytes.extend_from_slice(b"{\"row\":\"");
-        bytes.extend_from_slice(row);
-        bytes.extend_from_slice(b"\",\"pid\":");
-        number(bytes, self.pid);
-        bytes.extend_from_slice(b",\"strand\":");
-        number(bytes, strand);
-        bytes.extend_from_slice(b",\"tid\":");
+    #[inline]
+    fn head(&self, bytes: &mut Vec<u8>, row: &[u8], strand: u64, thread: u32) {
+        let mut line = Line::default();
+        line.push(b"{\"row\":\"");
+        line.push(row);
+        line.push(b"\",\"pid\":");
+        line.number(self.pid);
+        line.push(b",\"strand\":");
+        line.number(strand);
+        line.push(b",\"tid\":");
         let tid = self.tids.get(thread as usize);
-        number(bytes, tid.map_or(0, |&tid| tid.into()));
+        line.number(tid.map_or(0, |&tid| tid.into()));
+        bytes.extend_from_slice(line.text());
     }
 
-    fn call(&mut self, call: &Call) {
-        self.head(b"call", call.strand, call.thread);
+    fn call(&self, bytes: &mut Vec<u8>, call: &Call) {
+        self.head(bytes, b"call", call.strand, call.thread);
         let some = |known: &[Vec<u8>], index: u32, bytes: &mut Vec<u8>| {
             bytes.extend_from_slice(known.get(index as usize).map_or(b"", |fields| fields));
         };
-        let bytes = &mut self.bytes;
         some(&self.functions, call.function, bytes);
         some(&self.sites, call.site, bytes);
-        for (name, value) in [
-            (&b",\"enter_ns\":"[..], call.enter.0),
-            (b",\"exit_ns\":", call.exit.0),
-            (b",\"self_ns\":", call.own.0),
-            (b",\"depth\":", call.depth.into()),
-        ] {
-            bytes.extend_from_slice(name);
-            number(bytes, value);
+        let mut line = Line::default();
+        line.push(b",\"enter_ns\":");
+        line.number(call.enter.0);
+        line.push(b",\"exit_ns\":");
+        line.number(call.exit.0);
+        line.push(b",\"self_ns\":");
+        line.number(call.own.0);
+        line.push(b",\"depth\":");
+        line.number(call.depth.into());
+        match call.end {
+            End::Returned => line.push(b",\"end\":\"returned\""),
+            End::Unwound => line.push(b",\"end\":\"unwound\""),
+            End::Open => line.push(b",\"end\":\"open\""),
         }
-        bytes.extend_from_slice(match call.end {
-            End::Returned => b",\"end\":\"returned\"",
-            End::Unwound => b",\"end\":\"unwound\"",
-            End::Open => b",\"end\":\"open\"",
-        });
+        bytes.extend_from_slice(line.text());
         if call.inlined {
             bytes.extend_from_slice(b",\"inlined\":true");
         }
@@ -178,9 +200,8 @@ impl Pen {
         }
     }
 
-    fn pause(&mut self, pause: &Pause<'_>) {
-        self.head(b"pause", pause.strand, pause.thread);
-        let bytes = &mut self.bytes;
+    fn pause(&self, bytes: &mut Vec<u8>, pause: &Pause<'_>) {
+        self.head(bytes, b"pause", pause.strand, pause.thread);
         let why: &[u8] = match pause.blocked {
             true => b",\"why\":\"waits\"",
             false => b",\"why\":\"suspended\"",
@@ -199,9 +220,8 @@ impl Pen {
         optional(bytes, pause.by);
     }
 
-    fn event(&mut self, event: &Event<'_>) {
-        self.head(b"event", event.strand, event.thread);
-        let bytes = &mut self.bytes;
+    fn event(&self, bytes: &mut Vec<u8>, event: &Event<'_>) {
+        self.head(bytes, b"event", event.strand, event.thread);
         bytes.extend_from_slice(b",\"time_ns\":");
         number(bytes, event.time.0);
         field(bytes, "kind", Some(event.kind));
