@@ -1,9 +1,9 @@
 """The functions that took longest themselves, on each host, by Spark.
 
-spark-submit examples/queries/traces.py calls
+spark-submit examples/queries/traces.py traces
 
-`calls` is the folder of Parquet files that docs/export.md makes of traces: of one, or of all that
-were recorded on many hosts.
+`traces` is the folder that `heddle export --format parquet -o traces` wrote: of one trace, or of all
+that were recorded on many hosts (docs/export.md).
 """
 
 import sys
@@ -12,11 +12,11 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as f
 
 
-def main(calls):
+def main(traces):
     spark = SparkSession.builder.appName("heddle").getOrCreate()
     ms = lambda column: f.round(column / 1e6, 6)
     # host and run are the folders' names.
-    spark.read.parquet(calls).groupBy("host", "function").agg(
+    spark.read.parquet(f"{traces}/spans").groupBy("host", "function").agg(
         f.countDistinct("run").alias("runs"),
         f.count("*").alias("calls"),
         ms(f.sum("self_ns")).alias("self_ms"),

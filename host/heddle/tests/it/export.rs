@@ -6,6 +6,7 @@ use crate::common::{LIBC, Program, abc, heddle};
 use heddle_trace_file::Why;
 use predicates::prelude::*;
 use predicates::str::{contains, is_empty, starts_with};
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs;
 use std::path::Path;
@@ -15,6 +16,8 @@ const MESSAGES: [&str; 14] = [
     "1", "1.6", "1.6.1", "1.11", "1.11.4", "1.12", "1.12.1", "1.12.2", "1.12.3", "1.12.4", "1.59",
     "1.59.11", "1.60", "1.60.3",
 ];
+/// Where the header of a process has the time of day, ns since 1970.
+const REALTIME: usize = 48;
 const THREAD: &str = "1.60.4";
 
 /// The fields of a message: `8=30 10=2 11{9=1 10=16}`.
@@ -150,6 +153,110 @@ fn json_has_a_row_for_each_call_pause_and_event() {
     let without = rows(&["-N", "B"]);
     assert!(!without.contains(r#""function":"B()""#), "{without}");
     assert!(without.contains(r#""function":"A()""#), "{without}");
+}
+
+/// The files of a data set, by their paths, and their contents.
+fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(one) = folders.pop() {
+        for entry in one.read_dir().unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let name = path.strip_prefix(folder).unwrap().display().to_string();
+            found.insert(name, fs::read(path).unwrap());
+        }
+    }
+    found
+}
+
+/// DuckDB and Spark read what is in the files: `tests/export`.
+#[test]
+fn parquet_is_a_folder_to_which_each_run_adds_files_of_its_own() {
+    let directory = tempfile::tempdir().unwrap();
+    let program = Program::build(directory.path());
+    fiber(&program);
+    let (path, traces) = (directory.path(), directory.path().join("traces"));
+    let export = |trace: &str| {
+        let arguments = ["export", trace, "--format", "parquet", "-o", "traces"];
+        heddle(path).args(arguments).assert()
+    };
+    let next = contains("exported 5 calls of 2 strands to traces; next: ask it: duckdb");
+    export("heddle.trace").success().stderr(next);
+    let first = files(&traces);
+    let names: Vec<&str> = first.keys().map(String::as_str).collect();
+    let tables = [
+        "arguments",
+        "events",
+        "functions",
+        "processes",
+        "spans",
+        "strands",
+        "waits",
+    ];
+    let partition = names[0].strip_prefix("arguments/").unwrap();
+    assert_eq!(names, tables.map(|table| format!("{table}/{partition}")));
+    assert!(partition.starts_with("host=") && partition.ends_with("Z-4711/part-0.parquet"));
+    assert!(first.values().all(|bytes| bytes.ends_with(b"PAR1")));
+
+    // The same run takes its own place, also from a packed trace, and nothing temporary is left.
+    heddle(path).arg("pack").assert().success();
+    fs::write(traces.join(names[4]), "not whole").unwrap();
+    export("heddle.trace.packed").success();
+    assert!(files(&traces) == first);
+
+    // A run of another time is one more.
+    let process = path.join("heddle.trace/4711/process");
+    let mut head = fs::read(&process).unwrap();
+    head[REALTIME] ^= 0xff;
+    fs::write(&process, head).unwrap();
+    export("heddle.trace").success();
+    assert_eq!(files(&traces).len(), 2 * tables.len());
+
+    let usage = ["export", "--format", "parquet", "-o", "-"];
+    let usage = heddle(path).args(usage).assert().code(2);
+    usage.stderr(contains("parquet is a folder of files"));
+}
+
+#[test]
+fn a_data_set_is_left_as_it_was_by_an_export_that_fails_and_its_links_are_not_followed() {
+    let directory = tempfile::tempdir().unwrap();
+    let program = Program::build(directory.path());
+    fiber(&program);
+    let path = directory.path();
+    let fails = |folder: &str, arguments: &[&str], what: &str| {
+        let mut command = heddle(path);
+        let command = command.args(["export", "--format", "parquet", "-o", folder]);
+        let run = command.args(arguments).assert().code(1);
+        run.stderr(contains(what));
+    };
+    fails("new", &["--strand", "99"], "none of these strands is there");
+    assert!(!path.join("new").exists());
+    fails("nowhere/new", &[], "error: nowhere/new: No such file");
+    fs::write(path.join("file"), "mine").unwrap();
+    fails("file", &[], "file: not a folder");
+    // A link in the place of a table's folder, of a file, and of the data set.
+    let elsewhere = path.join("elsewhere");
+    fs::create_dir(&elsewhere).unwrap();
+    fs::create_dir(path.join("linked")).unwrap();
+    std::os::unix::fs::symlink(&elsewhere, path.join("linked/spans")).unwrap();
+    fails("linked", &[], "linked/spans: not a folder, and links");
+    assert_eq!(elsewhere.read_dir().unwrap().count(), 0);
+    std::os::unix::fs::symlink("traces", path.join("link")).unwrap();
+    fs::create_dir(path.join("traces")).unwrap();
+    let export = ["export", "--format", "parquet", "-o", "link"];
+    heddle(path).args(export).assert().success();
+    let traces = path.join("traces");
+    let (name, whole) = files(&traces).pop_first().unwrap();
+    fs::remove_file(traces.join(&name)).unwrap();
+    std::os::unix::fs::symlink(path.join("file"), traces.join(&name)).unwrap();
+    heddle(path).args(export).assert().success();
+    assert!(files(&traces)[&name] == whole);
+    assert!(traces.join(&name).symlink_metadata().unwrap().is_file());
+    assert_eq!(fs::read(path.join("file")).unwrap(), b"mine");
 }
 
 #[test]

@@ -65,9 +65,9 @@ fn to_file<T>(
 }
 
 /// A file whose bytes are counted.
-struct Counted<'a>(&'a File);
+pub struct Counted<F>(pub F);
 
-impl Write for Counted<'_> {
+impl<F: Write> Write for Counted<F> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = self.0.write(bytes)?;
         progress::wrote(written);

@@ -6,6 +6,7 @@ mod firefox;
 mod folded;
 mod json;
 mod json_text;
+mod parquet;
 mod perfetto;
 pub mod selection;
 pub mod spill;
@@ -38,8 +39,8 @@ pub struct Args {
     /// The program that is to read the file
     #[arg(long, value_enum, default_value_t = Format::Perfetto)]
     format: Format,
-    /// File to write, - for standard output; without it, the trace's name with the format's ending
-    /// behind it, such as `.perfetto-trace`
+    /// File to write, - for standard output, of parquet a folder; without it, the trace's name with
+    /// the format's ending behind it, such as `.perfetto-trace`
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Only the strand with this number, as `heddle strands` prints it; may be given several times.
@@ -66,7 +67,9 @@ enum Format {
     Folded,
     /// A flame graph, for any browser
     Svg,
-    /// Rows of tables, one a line, for DuckDB, Spark, jq and programs of one's own
+    /// Tables as a folder of files, for DuckDB and Spark: traces of many machines are one data set
+    Parquet,
+    /// Rows of tables, one a line, for jq, DuckDB and programs of one's own
     Json,
 }
 
@@ -79,6 +82,7 @@ impl Format {
             Format::Firefox => ".firefox.json",
             Format::Folded => ".folded",
             Format::Svg => ".svg",
+            Format::Parquet => ".parquet",
             Format::Json => ".jsonl",
         }
     }
@@ -95,6 +99,7 @@ impl Format {
                 "open it at https://speedscope.app, or draw it: inferno-flamegraph FILE > FILE.svg"
             }
             Format::Svg => "open it in a browser",
+            Format::Parquet => "ask it: duckdb -c \"from 'FOLDER/functions/*/*/*.parquet'\"",
             Format::Json => "ask it: duckdb -c \"select * from read_json_auto('FILE')\"",
         }
     }
@@ -109,6 +114,11 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         notes::error(
             "--strand: folded and svg add all strands up; `--thread N` takes those of a thread, `-F FUNCTION` the calls of a function",
         );
+        return Ok(ExitCode::from(2));
+    }
+    let output = args.output.as_deref();
+    if args.format == Format::Parquet && output.is_some_and(destination::is_stdout) {
+        notes::error("--output -: parquet is a folder of files; name one: -o FOLDER");
         return Ok(ExitCode::from(2));
     }
     // Stacks that are walked recursively may be deep.
@@ -129,9 +139,12 @@ fn export(args: &Args) -> anyhow::Result<ExitCode> {
     // What is wrong with it is not the file's fault.
     let filter = Filter::new(&args.filter, &trace, &mut names)?;
     let with = (names, filter);
-    let written = destination::write(&output, |beside, out| {
-        write(args, &trace, with, beside, out)
-    })?;
+    let written = match args.format {
+        Format::Parquet => Some(write_folder(args, &trace, with, &output)?),
+        _ => destination::write(&output, |beside, out| {
+            write(args, &trace, with, beside, out)
+        })?,
+    };
     let Some((written, decoded)) = written else {
         return Ok(ExitCode::SUCCESS);
     };
@@ -165,7 +178,7 @@ fn write(
     match args.format {
         Format::Folded => return stacks(names, folded::As::Text, out),
         Format::Svg => return stacks(names, folded::As::Svg, out),
-        Format::Perfetto | Format::Chrome | Format::Firefox | Format::Json => {}
+        _ => {}
     }
     let spill = Spill::new(beside)?;
     let selection = Selection::new(trace, &args.strands);
@@ -206,13 +219,33 @@ fn write(
         }
         (written, decoded)
     };
+    any_strand(args, trace, &written)?;
+    Ok((written, decoded))
+}
+
+/// Writes the files in a folder.
+fn write_folder(
+    args: &Args,
+    trace: &Trace,
+    (mut names, filter): (Names<'_>, Option<Filter<'_>>),
+    folder: &Path,
+) -> anyhow::Result<Exported> {
+    let selection = Selection::new(trace, &args.strands);
+    let (written, decoded, files) = parquet::write(trace, &mut names, (selection, filter), folder)?;
+    any_strand(args, trace, &written)?;
+    files.finish()?;
+    Ok((written, decoded))
+}
+
+/// An error if none of the strands is there that were asked for.
+fn any_strand(args: &Args, trace: &Trace, written: &Written) -> anyhow::Result<()> {
     anyhow::ensure!(
         written.strands > 0 || args.strands.is_empty() || !args.filter.is_empty(),
         "{}: none of these strands is there; to see which are: heddle strands {}",
         trace.path().display(),
         notes::quoted(&args.trace.trace)
     );
-    Ok((written, decoded))
+    Ok(())
 }
 
 /// Says what became of calls that are within too many others.

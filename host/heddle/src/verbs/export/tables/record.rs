@@ -90,6 +90,9 @@ pub struct Event<'a> {
 /// Kinds of events.
 pub const KINDS: [&str; 3] = ["mark", "gap", "exit without enter"];
 
+/// Bytes of a call's record, without values.
+pub const CALL: usize = 1 + 8 * 7;
+
 const ENDS: [End; 3] = [End::Returned, End::Unwound, End::Open];
 const NONE: u64 = u64::MAX;
 
@@ -345,6 +348,9 @@ mod tests {
             }),
         ];
         let mut bytes = Vec::new();
+        all[1].write(&mut bytes);
+        assert_eq!(bytes.len(), CALL);
+        bytes.clear();
         all.iter().for_each(|one| one.write(&mut bytes));
         let mut rest = bytes.as_slice();
         for one in all {
