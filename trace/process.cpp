@@ -91,22 +91,10 @@ long map_header(Process& process) {
   const Text text = Text(path, sizeof path) << process.directory << "/process";
   if (!text.fits()) return -ENAMETOOLONG;
   const int fresh = process.spare ? 0 : O_EXCL;
-  const long fd = sys::open_own(path, O_RDWR | O_CREAT | fresh, 0600);
-  if (fd < 0) return fd;
-  long error = sys::allocate(fd, 0, sizeof(ProcessHeader));
-  if (error == 0) {
-    void* mapped =
-        sys::mmap(nullptr, sizeof(ProcessHeader), PROT_READ | PROT_WRITE, MAP_SHARED, fd);
-    if (sys::failed(mapped)) {
-      error = sys::error_of(mapped);
-    } else {
-      sys::madvise(mapped, sizeof(ProcessHeader), MADV_DONTFORK);
-      process.header = static_cast<ProcessHeader*>(mapped);
-    }
-  }
-  sys::close(fd);
-  if (error != 0) sys::unlink(path);
-  return error;
+  void* const mapped = sys::map_own(path, O_CREAT | fresh, sizeof(ProcessHeader));
+  if (sys::failed(mapped)) return sys::error_of(mapped);
+  process.header = static_cast<ProcessHeader*>(mapped);
+  return 0;
 }
 
 /// With HEDDLE_REDACT, the program's name and that there is more; the rest never gets into the

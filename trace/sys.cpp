@@ -114,6 +114,21 @@ long allocate(long fd, std::uint64_t from, std::uint64_t size) {
   return 0;
 }
 
+void* map_own(char* path, int flags, std::uint64_t bytes) {
+  const long fd = open_own(path, O_RDWR | flags, 0600);
+  if (fd < 0) return reinterpret_cast<void*>(fd);
+  const long error = allocate(fd, 0, bytes);
+  void* const mapped = error == 0 ? mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd)
+                                  : reinterpret_cast<void*>(error);
+  close(fd);
+  if (failed(mapped)) {
+    unlink(path);
+  } else {
+    madvise(mapped, bytes, MADV_DONTFORK);
+  }
+  return mapped;
+}
+
 bool in_memory(long fd) {
   struct statfs about;
   return arch::syscall(SYS_fstatfs, fd, &about) == 0 && about.f_type == TMPFS_MAGIC;

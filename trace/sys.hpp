@@ -79,6 +79,11 @@ std::size_t read_file(const char* path, char* to, std::size_t room);
 /// 0 or a negated error.
 long allocate(long fd, std::uint64_t from, std::uint64_t size);
 
+/// Opens a file as open_own() does, gives it so many bytes, and maps them, which forked children do
+/// not have: the memory, for failed() and error_of(). Where it fails, the file is removed. Signals
+/// must be blocked.
+[[nodiscard]] void* map_own(char* path, int flags, std::uint64_t bytes);
+
 /// Whether the file is in memory only (tmpfs): its pages are never written to a disk.
 [[nodiscard]] bool in_memory(long fd);
 

@@ -30,21 +30,9 @@ long make_file(Process& process, unsigned file) {
   Text text = Text(process.path, sizeof process.path) << process.directory << "/allocation-";
   text.decimal(file + 1);
   if (!text.fits()) return -ENAMETOOLONG;
-  const long fd = sys::open_own(process.path, O_RDWR | O_CREAT | O_EXCL, 0600);
-  if (fd < 0) return fd;
   const std::uint64_t bytes = kHeaderBytes + entries_of(file) * sizeof(AllocationEntry);
-  long error = sys::allocate(fd, 0, bytes);
-  void* mapped = nullptr;
-  if (error == 0) {
-    mapped = sys::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd);
-    if (sys::failed(mapped)) error = sys::error_of(mapped);
-  }
-  sys::close(fd);
-  if (error != 0) {
-    sys::unlink(process.path);
-    return error;
-  }
-  sys::madvise(mapped, bytes, MADV_DONTFORK);
+  void* const mapped = sys::map_own(process.path, O_CREAT | O_EXCL, bytes);
+  if (sys::failed(mapped)) return sys::error_of(mapped);
   auto* const header = static_cast<AllocationHeader*>(mapped);
   header->version = kVersion;
   header->room = entries_of(file);
