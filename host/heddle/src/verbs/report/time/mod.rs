@@ -4,15 +4,20 @@
 //! The kernel says when each thread ran, was preempted and was blocked; on what it was blocked say
 //! the waits and long calls that the recorder has seen the thread in.
 
+mod allocations;
+mod crowded;
+mod print;
+
+use self::allocations::{Allocations, in_one};
+use self::crowded::Crowded;
 use super::format::Format;
-use crate::{notes, output, sched, screen};
+use crate::{notes, sched};
 use anyhow::Context;
-use heddle_results::{Shares, ThreadTime, Traced, percent};
+use heddle_results::ThreadTime;
 use heddle_trace_file::{
-    AllocationEntry, EventKind, Life, Nanos, ObjectKind, Remarks, Switches, Thread, Trace,
+    AllocationEntry, EventKind, Life, Nanos, ObjectKind, Remarks, Thread, Trace,
 };
 use rustc_hash::FxHashMap;
-use std::io::{self, Write};
 use std::process::ExitCode;
 
 /// Marks (heddle_mark) between which a program is measured. The last begin counts, and the first
@@ -23,13 +28,7 @@ const END: &[u8] = b"heddle: measured to here";
 /// Prints the report.
 pub fn run(trace: &Trace, format: Format) -> anyhow::Result<ExitCode> {
     let time = read(trace)?;
-    let shares = time.shares(None);
-    match format {
-        Format::Table => screen::show(|out, _| Ok(table(out, &time, shares)?))?,
-        Format::Json => output::print(|out| json(out, &time, shares))?,
-        Format::Csv => output::print(|out| Ok(csv(out, &time, shares)?))?,
-        Format::Md => output::print(|out| Ok(markdown(out, &time, shares)?))?,
-    }
+    print::print(&time, format)?;
     for missing in &time.missing {
         notes::warning(missing);
     }
@@ -139,126 +138,6 @@ fn reason(seen: &[&Seen], from: Nanos) -> Option<Reason> {
         let mut around = near.filter(|block| block.to >= from);
         around.next().map(|block| block.reason)
     })
-}
-
-/// What all threads allocated, by the kernel's number.
-#[derive(Default)]
-struct Allocations<'a> {
-    threads: FxHashMap<u32, Vec<&'a AllocationEntry>>,
-    /// It was counted, in some process at least.
-    counted: bool,
-    missing: Vec<String>,
-}
-
-impl<'a> Allocations<'a> {
-    fn of(trace: &'a Trace) -> Self {
-        let mut all = Self::default();
-        let (mut other_malloc, mut other_new, mut full, mut uncounted) = (false, false, false, 0);
-        for counts in trace.processes().iter().filter_map(|it| it.allocation()) {
-            all.counted |= !counts.other_malloc;
-            other_malloc |= counts.other_malloc;
-            other_new |= counts.other_new;
-            full |= counts.full;
-            uncounted += counts.uncounted;
-            for entry in &counts.entries {
-                all.threads.entry(entry.tid).or_default().push(entry);
-            }
-        }
-        for of_thread in all.threads.values_mut() {
-            of_thread.sort_by_key(|entry| entry.first);
-        }
-        let said = [
-            (
-                other_malloc,
-                "a program brings a malloc of its own: allocation in it is not known",
-            ),
-            (
-                other_new,
-                "a program has an operator new of its own: allocation in it that does not call malloc is not known",
-            ),
-            (
-                full,
-                "there were more calls of malloc than there is room for: in which stretch the latest were is not known",
-            ),
-            (
-                uncounted > 0,
-                "calls of malloc had no room, and are not counted",
-            ),
-        ];
-        let said = said.into_iter().filter(|(is, _)| *is);
-        all.missing = said.map(|(_, text)| text.to_owned()).collect();
-        all
-    }
-
-    /// Those of a thread; its number was another's up to a time.
-    fn of_thread(
-        &self,
-        tid: u32,
-        after: Nanos,
-        to: Nanos,
-    ) -> impl Iterator<Item = &'a AllocationEntry> + Clone {
-        let all = self.threads.get(&tid).map_or(&[][..], Vec::as_slice);
-        let begin = all.partition_point(|entry| entry.first < after);
-        let end = all.partition_point(|entry| entry.first <= to);
-        all[begin..end.max(begin)].iter().copied()
-    }
-}
-
-/// The time in which more threads of the program could run than it has processors.
-struct Crowded {
-    /// In order, and how much of such time was before.
-    times: Vec<(Nanos, Nanos, Nanos)>,
-}
-
-impl Crowded {
-    fn of(switches: &Switches, processors: usize) -> Self {
-        let mut steps: Vec<(Nanos, i64)> = Vec::new();
-        let mut ended: FxHashMap<u32, Nanos> = FxHashMap::default();
-        for life in &switches.lives {
-            steps.extend([(life.from, 1), (life.to, -1)]);
-            let after = ended.insert(life.tid, life.to).unwrap_or(Nanos(0));
-            let stretches = switches.of(life.tid, life.from.max(after)..life.to);
-            let blocked = stretches
-                .iter()
-                .filter(|it| !it.preempted && it.from >= life.from);
-            steps.extend(blocked.flat_map(|it| [(it.from, -1), (it.to, 1)]));
-        }
-        steps.sort_unstable();
-        let (mut times, mut can_run, mut since) = (Vec::new(), 0, None);
-        let mut before = Nanos(0);
-        for (time, step) in steps {
-            can_run += step;
-            let crowded = can_run > processors as i64;
-            match (since, crowded) {
-                (None, true) => since = Some(time),
-                (Some(from), false) => {
-                    times.push((from, time, before));
-                    before = Nanos(before.0 + (time - from).0);
-                    since = None;
-                }
-                _ => {}
-            }
-        }
-        Self { times }
-    }
-
-    /// How much of it lies in a stretch.
-    fn within(&self, from: Nanos, to: Nanos) -> Nanos {
-        let until = |time: Nanos| {
-            let next = self.times.partition_point(|times| times.0 < time);
-            match self.times[..next].last() {
-                None => Nanos(0),
-                Some(&(begin, end, before)) => Nanos(before.0 + (end.min(time) - begin).0),
-            }
-        };
-        until(to) - until(from)
-    }
-}
-
-/// Whether a time is within one of these calls, which are one after another.
-fn in_one(calls: &[&AllocationEntry], time: Nanos) -> bool {
-    let end = calls.partition_point(|call| call.first <= time);
-    end > 0 && calls[end - 1].last >= time
 }
 
 /// Adds up the time of all threads.
@@ -376,99 +255,6 @@ fn missing(trace: &Trace, remarks: &Remarks, lost: u64, killed: bool) -> Vec<Str
         ));
     }
     missing
-}
-
-/// The parts with their times; none: not told apart from work.
-fn parts(time: &ThreadTime) -> [Option<u64>; 7] {
-    let running = time.allocation_ns.map(|ns| ns.min(time.running_ns));
-    let allocation = running.map(|ns| ns + time.allocation_blocked_ns);
-    [
-        Some(time.running_ns - running.unwrap_or(0)),
-        Some(time.locks_ns),
-        Some(time.processor_ns),
-        Some(time.io_ns),
-        None,
-        allocation,
-        Some(time.not_known_ns),
-    ]
-}
-
-/// Names, times and shares in one order.
-fn rows(
-    time: &ThreadTime,
-    shares: Option<Shares>,
-) -> impl Iterator<Item = (&'static str, Option<u64>, Option<f64>)> {
-    let shares = shares.map(|shares| shares.parts()).unwrap_or_default();
-    let rows = Shares::NAMES.into_iter().zip(parts(time)).zip(shares);
-    rows.map(|((name, time), share)| (name, time, share))
-}
-
-fn table(out: &mut dyn Write, time: &ThreadTime, shares: Option<Shares>) -> io::Result<()> {
-    let of = match time.measured {
-        true => "in the stretch that the program has marked as measured",
-        false => "in the whole run",
-    };
-    writeln!(
-        out,
-        "{} of {} {of}, {}",
-        Nanos(time.total_ns),
-        notes::counted(time.threads, "thread"),
-        notes::counted(time.kernel_switches, "kernel switch"),
-    )?;
-    for (name, part, share) in rows(time, shares) {
-        let part = part.map_or_else(|| "–".to_owned(), |part| Nanos(part).to_string());
-        writeln!(out, "  {name:<12}{part:>12}{:>5} %", percent(share))?;
-    }
-    if time.allocations > 0 {
-        let calls = notes::counted(time.allocations, "call");
-        writeln!(
-            out,
-            "memory was asked for in {calls}; beside it, {} in counting and timing these",
-            Nanos(time.allocation_cost_ns)
-        )?;
-    }
-    let told = Traced {
-        time: Some(time.clone()),
-        ..Traced::default()
-    };
-    if let Some(told) = told.told() {
-        writeln!(out, "cause: {}", told.says)?;
-    }
-    if time.joining_ns > 0 {
-        writeln!(
-            out,
-            "beside it, {} in waits for the end of other threads",
-            Nanos(time.joining_ns)
-        )?;
-    }
-    Ok(())
-}
-
-fn json(out: &mut dyn Write, time: &ThreadTime, shares: Option<Shares>) -> anyhow::Result<()> {
-    let mut value = serde_json::to_value(time)?;
-    value["shares"] = serde_json::to_value(shares)?;
-    serde_json::to_writer_pretty(&mut *out, &value)?;
-    writeln!(out)?;
-    Ok(())
-}
-
-fn csv(out: &mut dyn Write, time: &ThreadTime, shares: Option<Shares>) -> io::Result<()> {
-    writeln!(out, "part,total_ns,share")?;
-    for (name, part, share) in rows(time, shares) {
-        let part = part.map_or_else(String::new, |part| part.to_string());
-        let share = share.map_or_else(String::new, |share| share.to_string());
-        writeln!(out, "{name},{part},{share}")?;
-    }
-    Ok(())
-}
-
-fn markdown(out: &mut dyn Write, time: &ThreadTime, shares: Option<Shares>) -> io::Result<()> {
-    writeln!(out, "| part | time | share, % |\n|---|--:|--:|")?;
-    for (name, part, share) in rows(time, shares) {
-        let part = part.map_or_else(|| "–".to_owned(), |part| Nanos(part).to_string());
-        writeln!(out, "| {name} | {part} | {} |", percent(share))?;
-    }
-    Ok(())
 }
 
 #[cfg(test)]
