@@ -7,7 +7,8 @@ use crate::pack::{Held, ModuleSymbols, unpack};
 use crate::process::{Head, Process, rate};
 use crate::values::SHAPES;
 use crate::{
-    Error, Event, Lack, Nanos, OLDEST, Place, Rate, Remarks, Shapes, Switches, VERSION, switches,
+    Error, Event, Lack, Nanos, OLDEST, Place, Rate, Remarks, Shapes, Switches, VERSION, buffer,
+    switches,
 };
 use std::collections::{BTreeMap, HashMap};
 use std::io::Read;
@@ -40,7 +41,7 @@ pub struct Trace {
     shapes: Shapes,
     switches: Option<Mapped>,
     processes: Vec<Process>,
-    /// The `process` files that are missing, and whatever else is not there or not whole.
+    /// The `process` files that are missing or empty, and whatever else is not there or not whole.
     headless: Vec<Lack>,
     epoch: Nanos,
     rate: Rate,
@@ -360,23 +361,40 @@ pub(crate) fn images(path: &Path) -> Result<Vec<(Head, PathBuf)>, Error> {
     Ok(found)
 }
 
-/// The `process` files that are missing where a thread has recorded, in order of their names.
+/// The `process` files that are missing or hold nothing where a thread has recorded, in order of
+/// their names.
 fn headless(path: &Path) -> Result<Vec<Lack>, Error> {
     let mut found = Vec::new();
     for (directory, _) in image_directories(path)? {
         let path = directory.join("process");
-        let recorded = || -> Result<bool, Error> {
-            let own = crate::buffer::numbered(&directory, "events-")?;
-            let buffers = crate::buffer::paths(&directory)?;
-            Ok(directory.join("events").exists() || !own.is_empty() || !buffers.is_empty())
-        };
-        if !path.exists() && recorded()? {
-            let what = "is missing: nothing of this process is read";
-            found.push(Lack { path, what });
+        // A thread's first block comes after the header: a process that is born meanwhile is not
+        // taken for one that has lost it.
+        if !recorded(&directory)? {
+            continue;
         }
+        let what = if !path.exists() {
+            "is missing: nothing of this process is read"
+        } else if unborn(&path)? {
+            "is empty: nothing of this process is read"
+        } else {
+            continue;
+        };
+        found.push(Lack { path, what });
     }
     found.sort_by(|a, b| a.path.cmp(&b.path));
     Ok(found)
+}
+
+/// Whether a thread has recorded in this process's directory. A file of events is made for its
+/// first block; a buffer may have been made ready for a process that died before its first event.
+fn recorded(directory: &Path) -> Result<bool, Error> {
+    let own = buffer::numbered(directory, "events-")?;
+    if directory.join("events").exists() || !own.is_empty() {
+        return Ok(true);
+    }
+    // One that cannot be read holds something, or has been collected since its name was read.
+    let is_ready = |path: &PathBuf| matches!(unborn(path), Ok(true));
+    Ok(!buffer::paths(directory)?.iter().all(is_ready))
 }
 
 /// Whether `head` is not the last image of its process id.

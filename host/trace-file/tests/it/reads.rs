@@ -499,6 +499,8 @@ fn a_file_that_is_missing_or_cut_is_told_of() {
     };
     let remove = |name: &'static str| move |path: &Path| fs::remove_file(path.join(name)).unwrap();
     said(&remove("process"), "43/process is missing");
+    let empty = |path: &Path| fs::write(path.join("process"), "").unwrap();
+    said(&empty, "43/process is empty");
     said(&remove("modules"), "43/modules is missing");
     let cut = |path: &Path| {
         let text = fs::read(path.join("modules")).unwrap();
@@ -508,9 +510,32 @@ fn a_file_that_is_missing_or_cut_is_told_of() {
 
     let directory = tempfile::tempdir().unwrap();
     sample(directory.path());
-    fs::remove_file(directory.path().join("42/process")).unwrap();
-    let error = Trace::open(directory.path()).unwrap_err().to_string();
-    assert!(error.contains("42/process"), "{error}");
+    let process = directory.path().join("42/process");
+    for change in ["is empty", "is missing"] {
+        match change {
+            "is empty" => fs::write(&process, "").unwrap(),
+            _ => fs::remove_file(&process).unwrap(),
+        }
+        let error = Trace::open(directory.path()).unwrap_err().to_string();
+        assert!(
+            error.contains("42/process") && error.contains(change),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn nothing_is_missed_of_a_process_that_died_before_its_first_event() {
+    let directory = tempfile::tempdir().unwrap();
+    sample(directory.path());
+    let died = directory.path().join("43");
+    fs::create_dir(&died).unwrap();
+    fs::write(died.join("process"), [0; 4096]).unwrap();
+    fs::write(died.join("modules"), "").unwrap();
+    fs::write(died.join("buffer-1"), [0; 4096]).unwrap();
+    let trace = Trace::open(directory.path()).unwrap();
+    assert_eq!(trace.lacking().count(), 0);
+    assert_eq!(trace.processes().len(), 1);
 }
 
 #[test]
