@@ -75,6 +75,11 @@ CALLED long many(int a, int b, int c, int d, int e, int f, int g, long h) {
   effect();
   return a + b + c + d + e + f + g + h;
 }
+// The wide one lies on the stack behind a word of padding.
+CALLED int padded(int a, int b, int c, int d, int e, int f, int g, __int128 wide, short h) {
+  effect();
+  return a + b + c + d + e + f + g + static_cast<int>(wide >> 100) + h;
+}
 CALLED const char* text(const char* value) {
   effect();
   return value;
@@ -192,6 +197,7 @@ int main() {
   color(Color::kBlue);
   access(static_cast<Access>(kRead | kExecute));
   many(1, 2, 3, 4, 5, 6, 7, -8);
+  padded(1, 2, 3, 4, 5, 6, 7, static_cast<__int128>(1) << 100 | 9, -5);
   text("hello \"you\"\n");
   nothing(nullptr);
   nowhere(reinterpret_cast<const char*>(16));

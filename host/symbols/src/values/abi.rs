@@ -6,7 +6,7 @@
 //! parameter is stored by the function, which it is not yet at its entry.
 
 use super::place::{Place, RSP};
-use super::types::{Class, Described};
+use super::types::{Class, Described, WORD};
 use heddle_trace_file::{Missing, Step};
 
 /// rdi, rsi, rdx, rcx, r8, r9, by DWARF's numbers.
@@ -85,9 +85,15 @@ impl Arguments {
         })
     }
 
-    fn on_stack(&mut self, bytes: u64) -> Place {
+    /// `alignment`: the boundary, counted from the first argument there, at which it lies.
+    fn on_stack(&mut self, bytes: u64, alignment: u64) -> Place {
+        let alignment = i32::try_from(alignment).unwrap_or(i32::MAX / 2);
+        let past = self.stack % alignment;
+        if past != 0 {
+            self.stack = self.stack.saturating_add(alignment - past);
+        }
         // Behind the return address.
-        let offset = 8 + self.stack;
+        let offset = self.stack.saturating_add(8);
         let bytes = i32::try_from(bytes.next_multiple_of(8)).unwrap_or(i32::MAX / 2);
         self.stack = self.stack.saturating_add(bytes);
         Place::Memory {
@@ -106,24 +112,14 @@ impl Arguments {
         };
         match passed {
             Passed::Nowhere => Place::Pieces(Vec::new()),
-            Passed::Memory => {
-                // What wants to lie at a multiple of 16 does.
-                let wide = described
-                    .parts
-                    .as_ref()
-                    .is_some_and(|parts| parts.contains(&(0, Class::Memory)));
-                if wide {
-                    self.stack = self.stack.saturating_add(15) & !15;
-                }
-                self.on_stack(described.bytes)
-            }
+            Passed::Memory => self.on_stack(described.bytes, described.alignment),
             Passed::Address => match self.integer() {
                 Some(Place::Register { register, .. }) => Place::Memory {
                     steps: vec![Step::Register(register, 0)],
                     offset: 0,
                     in_frame: false,
                 },
-                _ => match self.on_stack(8) {
+                _ => match self.on_stack(WORD, WORD) {
                     Place::Memory {
                         mut steps,
                         offset,
@@ -149,7 +145,7 @@ impl Arguments {
                 if self.integers + integers > INTEGERS.len()
                     || usize::from(self.vectors) + vectors > usize::from(VECTORS)
                 {
-                    return self.on_stack(described.bytes);
+                    return self.on_stack(described.bytes, described.alignment);
                 }
                 let halves = classes.iter().map(|class| match class {
                     Class::Integer => self.integer().unwrap_or(Place::Missing(Missing::NotKnown)),
@@ -214,6 +210,7 @@ mod tests {
             kind: Type::Pointer,
             form: Form::Plain,
             bytes,
+            alignment: WORD,
             by_reference: false,
             parts: Some(parts.to_vec()),
         }
@@ -275,6 +272,34 @@ mod tests {
         };
         assert_eq!(arguments.next(&unknown), Place::Missing(Missing::NotKnown));
         assert_eq!(arguments.next(&int), Place::Missing(Missing::NotKnown));
+    }
+
+    #[test]
+    fn what_is_aligned_to_more_than_a_word_leaves_a_gap_on_the_stack() {
+        use Class::{Integer, Memory};
+        let int = object(4, &[(0, Integer)]);
+        let wide = Described {
+            alignment: 16,
+            ..object(16, &[(0, Integer), (8, Integer)])
+        };
+        let long_double = Described {
+            alignment: 16,
+            ..object(16, &[(0, Memory)])
+        };
+        let wider = Described {
+            alignment: 32,
+            ..object(32, &[(0, Integer)])
+        };
+        let mut arguments = Arguments::of(None);
+        let places = [&int, &int, &int, &int, &int, &int, &int, &wide, &int]
+            .into_iter()
+            .chain([&long_double, &int, &wider, &int])
+            .map(|argument| match arguments.next(argument) {
+                Place::Memory { offset, .. } => offset - 8,
+                _ => -1,
+            });
+        let places: Vec<i32> = places.skip(6).collect();
+        assert_eq!(places, [0, 16, 32, 48, 64, 96, 128]);
     }
 
     #[test]

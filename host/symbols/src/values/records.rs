@@ -1,7 +1,7 @@
 //! Structures, classes and unions: their members, and how they are passed.
 
 use super::types::{
-    Described, Form, MOST_NAMES, Reader, bounded, name_of, stripped, target, within,
+    Described, Form, MOST_NAMES, Reader, WORD, bounded, name_of, stripped, target, within,
 };
 use crate::coroutines::Slice;
 use gimli::{AttributeValue, DebuggingInformationEntry, UnitOffset, constants as c};
@@ -27,6 +27,7 @@ pub fn record<'a>(
         ))
     );
     let (mut members, mut parts) = (Vec::new(), Some(Vec::new()));
+    let mut alignment = alignment_of(entry)?.unwrap_or(WORD);
     let mut tree = unit.entries_tree(Some(class))?;
     let mut children = tree.root()?.children();
     while let Some(child) = children.next()? {
@@ -58,6 +59,11 @@ pub fn record<'a>(
         ) {
             at = first / 8;
             bits = Some(((first % 8) as u8, u8::try_from(count).unwrap_or(64)));
+        }
+        // A member of a packed class may lie anywhere, and says nothing of where the object does.
+        let of_part = alignment_of(entry)?.unwrap_or(part.alignment);
+        if at % of_part == 0 && bytes % of_part == 0 {
+            alignment = alignment.max(of_part);
         }
         if is_base && entry.attr_value(c::DW_AT_virtuality)?.is_some() {
             parts = None; // where it is, the object says
@@ -110,9 +116,17 @@ pub fn record<'a>(
         },
         form,
         bytes,
+        alignment,
         by_reference,
         parts: parts.and_then(|parts| bounded(parts, bytes)),
     })
+}
+
+/// The boundary that `alignas` asks for at an entry, if it is wider than a word.
+fn alignment_of(entry: &DebuggingInformationEntry<Slice>) -> gimli::Result<Option<u64>> {
+    let said = entry.attr_value(c::DW_AT_alignment)?;
+    let said = said.and_then(|value| value.udata_value());
+    Ok(said.filter(|&bytes| bytes > WORD && bytes.is_power_of_two()))
 }
 
 /// Whether objects of a class are copied and destroyed by code of its own: then they are passed and

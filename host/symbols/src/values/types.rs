@@ -36,6 +36,8 @@ pub struct Described {
     pub form: Form,
     /// Bytes of an object of it; 0: not known, or none.
     pub bytes: u64,
+    /// The boundary in bytes at which an object of it lies on the stack: 8 or more.
+    pub alignment: u64,
     /// Objects are passed and returned by their address, because they cannot be copied as bytes.
     pub by_reference: bool,
     /// What is where in it, for the rules by which it is passed; `None`: not known.
@@ -66,6 +68,8 @@ pub enum Class {
 
 /// The most bytes of an object that are recorded.
 pub const MOST_BYTES: u64 = 64;
+/// Bytes of a word of the stack: no argument there is aligned to less.
+pub const WORD: u64 = 8;
 /// How deep structures within structures are described.
 const DEEPEST: u32 = 10;
 /// The most enumerators of an enumeration, and members of a structure, that are told.
@@ -81,6 +85,7 @@ impl Described {
             kind,
             form: Form::Plain,
             bytes,
+            alignment: bytes.max(WORD),
             by_reference: false,
             parts: Some(vec![(0, class)]),
         }
@@ -101,6 +106,7 @@ impl Described {
             kind: Type::Opaque(name),
             form: Form::Plain,
             bytes,
+            alignment: WORD,
             by_reference: false,
             parts: None,
         }
@@ -346,6 +352,7 @@ fn array<'a>(
         Some(depth) => target(unit, entry, depth)?,
         None => None,
     };
+    let alignment = element.as_ref().map_or(WORD, |element| element.alignment);
     let mut counts = Vec::new();
     let mut tree = unit.entries_tree(Some(at))?;
     let mut children = tree.root()?.children();
@@ -390,6 +397,7 @@ fn array<'a>(
         },
         form: Form::Plain,
         bytes: bytes.into(),
+        alignment,
         by_reference: false,
         parts,
     })
