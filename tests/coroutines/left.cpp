@@ -90,6 +90,16 @@ CALLED lazy in_an_expression(int rounds) {
   sum = all;
 }
 
+/// GCC computes from -O2 on which of the two resume indices it stores.
+CALLED lazy in_either(int which) {
+  leaf();
+  if (which % 2 == 1)
+    co_await std::suspend_always{};  // left if odd
+  else
+    co_await std::suspend_always{};  // left if even
+  leaf();
+}
+
 CALLED fired at_once() {
   leaf();
   sum = sum + 1;
@@ -107,6 +117,7 @@ int main() {
     begins(at_the_second(), 2);
     begins(in_a_loop(10), 5);
     begins(in_an_expression(10), 5);
+    begins(in_either(i), 1);
     at_once();
   }
 }

@@ -466,7 +466,8 @@ impl Images {
     /// Where the coroutine that `function` makes, runs or destroys suspends at the point with this
     /// resume index: the instruction's address in the traced process, as far as the file that
     /// `module` was mapped from and its debug information tell. `Some(None)`: the line of that
-    /// instruction is a wrong one.
+    /// instruction is a wrong one, or no single instruction stores this index: an optimiser computes
+    /// it where two points are alike but for it. `None`: nothing is known of this coroutine's points.
     pub fn suspension(
         &mut self,
         module: &Module,
@@ -480,7 +481,11 @@ impl Images {
             Some(_) => self.carried(module)?.suspensions.get(ramp)?.clone(),
             None => self.suspensions(module, ramp)?,
         };
-        let (_, at) = points.into_iter().find(|&(number, _)| number == index)?;
+        if points.is_empty() {
+            return None;
+        }
+        let at = points.into_iter().find(|&(number, _)| number == index);
+        let at = at.and_then(|(_, at)| at);
         Some(at.map(|at| Addr(at.wrapping_add(module.bias))))
     }
 
