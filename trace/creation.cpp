@@ -1,8 +1,10 @@
-// pthread_create, so that a new thread knows its creator's record of it. libc's own threads (those
-// of thrd_create, timers and asynchronous I/O) and those of clone(2) are created without it.
+// pthread_create and C11's thrd_create, so that a new thread knows its creator's record of it.
+// libc's own threads (those of timers and asynchronous I/O) and those of clone(2) are created
+// without them.
 #include "creation.hpp"
 
 #include <pthread.h>
+#include <threads.h>
 
 #include "interpose.hpp"
 #include "making.hpp"
@@ -12,16 +14,20 @@ namespace heddle::trace {
 
 namespace {
 
-using Routine = void*(void*);
-using Create = int(pthread_t*, const pthread_attr_t*, Routine*, void*);
+using Create = int(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
+using CreateC = int(thrd_t*, thrd_start_t, void*);
 constinit Create* real_create = nullptr;
+constinit CreateC* real_create_c = nullptr;
 
 /// What a new thread is given in place of its argument, until it begins. A child of fork has those
 /// for ever that its parent's threads were given at the time.
 struct Start {
   std::uint32_t taken;
   std::uint32_t instance, making;
-  Routine* routine;
+  union {
+    void* (*routine)(void*);  ///< pthread_create's
+    int (*routine_c)(void*);  ///< thrd_create's
+  };
   void* argument;
 };
 
@@ -49,18 +55,19 @@ void give_back(Start& start) { __atomic_store_n(&start.taken, 0, __ATOMIC_RELEAS
 
 /// Where a new thread begins. It goes on in the program's routine by a jump, so that nothing of
 /// ours is on its stack, and the routine's caller is libc.
-void* begin(void* given) {
+template <auto kRoutine>
+auto begin(void* given) {
   Start& start = *static_cast<Start*>(given);
   local.made_instance = start.instance;
   local.making = start.making;
-  Routine* const routine = start.routine;
+  auto* const routine = start.*kRoutine;
   void* const argument = start.argument;
   give_back(start);
   return routine(argument);
 }
 
 /// Null: the thread is to begin as if we were not there.
-Start* prepare(Routine* routine, void* argument) {
+Start* prepare(void* argument) {
   if (!attached()) return nullptr;
   Process* const current = process();
   Start* const start = take_start();
@@ -72,14 +79,16 @@ Start* prepare(Routine* routine, void* argument) {
   }
   start->instance = process_instance;
   start->making = making;
-  start->routine = routine;
   start->argument = argument;
   return start;
 }
 
 }  // namespace
 
-void find_creation() { (void)next(real_create, "pthread_create"); }
+void find_creation() {
+  (void)next(real_create, "pthread_create");
+  (void)next(real_create_c, "thrd_create");
+}
 
 }  // namespace heddle::trace
 
@@ -91,10 +100,23 @@ extern "C" {
                                                   void* argument) noexcept {
   using namespace heddle::trace;
   auto* const real = next(real_create, "pthread_create");
-  Start* const start = prepare(routine, argument);
+  Start* const start = prepare(argument);
   if (start == nullptr) return real(thread, attributes, routine, argument);
-  const int result = real(thread, attributes, begin, start);
+  start->routine = routine;
+  const int result = real(thread, attributes, begin<&Start::routine>, start);
   if (result != 0) give_back(*start);
+  return result;
+}
+
+[[gnu::visibility("default")]] int thrd_create(thrd_t* thread, thrd_start_t routine,
+                                               void* argument) {
+  using namespace heddle::trace;
+  auto* const real = next(real_create_c, "thrd_create");
+  Start* const start = prepare(argument);
+  if (start == nullptr) return real(thread, routine, argument);
+  start->routine_c = routine;
+  const int result = real(thread, begin<&Start::routine_c>, start);
+  if (result != thrd_success) give_back(*start);
   return result;
 }
 }

@@ -3,7 +3,7 @@
 
 namespace heddle::trace {
 
-/// Finds the real pthread_create, before a thread calls ours.
+/// Finds the real pthread_create and thrd_create, before a thread calls ours.
 void find_creation();
 
 }  // namespace heddle::trace

@@ -104,8 +104,7 @@ TEST_CASE("a thread names the record in which its creator made it") {
     CHECK(maker_of("outer") == "makers");
     CHECK(maker_of("inner") == "outer");
     CHECK(maker_of("detached") == "makers");
-    // libc creates it without a call that we see.
-    CHECK(maker_of("c11") == "");
+    CHECK(maker_of("c11") == "makers");
     for (const RawThread& thread : process.threads) {
       // The detached one may not have come to its end.
       CHECK((well_nested(thread) || thread.name == "detached"));

@@ -12,8 +12,8 @@ use std::path::PathBuf;
 use std::rc::Rc;
 
 /// Stands where the trace does not tell what would be printed: the maker of a thread that was not
-/// created by `pthread_create`, or of whose creator nothing was recorded then; the name of a fiber
-/// whose calls may be another's.
+/// created by `pthread_create` or `thrd_create`, or of whose creator nothing was recorded then; the
+/// name of a fiber whose calls may be another's.
 pub const NOT_KNOWN: &str = "not known";
 
 /// How much of a function's name is printed for people.
