@@ -58,9 +58,10 @@ struct ProcessHeader {
   std::uint32_t sparse;
   std::uint32_t trouble;  ///< why events were dropped first, an error number; 0 = none was
   Fork fork;
-  std::uint64_t blocks;   ///< that were begun; the next one's number
-  std::uint32_t at_work;  ///< threads that are in the recorder's slow path
-  char more_padding[52];
+  std::uint64_t blocks;        ///< that were begun; the next one's number
+  std::uint32_t at_work;       ///< threads that are in the recorder's slow path
+  std::uint32_t module_bytes;  ///< of whole lines that `modules` has got so far
+  char more_padding[48];
   char host[256];
   char executable[1024];
   char command_line[2560];
@@ -72,6 +73,7 @@ static_assert(offsetof(ProcessHeader, dropped) == 136);
 static_assert(offsetof(ProcessHeader, sparse) == 160);
 static_assert(offsetof(ProcessHeader, fork) == 168 && offsetof(Fork, making) == 16);
 static_assert(offsetof(ProcessHeader, trouble) == 164);
+static_assert(offsetof(ProcessHeader, module_bytes) == 204);
 static_assert(offsetof(ProcessHeader, host) == 256);
 static_assert(offsetof(ProcessHeader, command_line) == 1536);
 

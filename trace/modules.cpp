@@ -39,7 +39,9 @@ bool append(Scan& scan, const Text& line) {
   }
   const long written = sys::write_all(scan.fd, line.c_str(), line.size());
   if (written == static_cast<long>(line.size())) {
-    __atomic_fetch_add(&modules.bytes, line.size(), __ATOMIC_RELEASE);
+    const std::uint64_t bytes = __atomic_add_fetch(&modules.bytes, line.size(), __ATOMIC_RELEASE);
+    // After the line, so that no reader misses one that is only being written.
+    __atomic_store_n(modules.told, static_cast<std::uint32_t>(bytes), __ATOMIC_RELEASE);
     return true;
   }
   if (written > 0) {

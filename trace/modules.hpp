@@ -32,6 +32,7 @@ struct Modules {
   std::uint64_t
       since;  ///< ticks at which the last scan began: what it did not meet was loaded later
   std::uint64_t bytes;  ///< of the file
+  std::uint32_t* told;  ///< in the process's header: the same
   char path[4224];      ///< of the file
   char name[4096];      ///< scratch
   char line[8448];      ///< scratch; a path of 4095 newlines fits

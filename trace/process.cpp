@@ -186,6 +186,7 @@ void begin_recording(Process& process, const Stamp& first) {
   choose_hooks(process);
   Text(process.modules.path, sizeof process.modules.path) << process.directory << "/modules";
   process.modules.trouble_noted = &process.trouble_noted;
+  process.modules.told = &process.header->module_bytes;
   process.modules.since = first.ticks;
   process.state = Recording::kRunning;
 }

@@ -15,9 +15,10 @@ namespace {
 /// A trace directory being written. All of it under the process lock, which lends its scratch.
 struct Snapshot {
   Process* process;
-  char directory[4224];  ///< of the process in the snapshot
-  std::size_t stem;      ///< length of the snapshot's own
-  std::uint64_t end;     ///< of its events
+  char directory[4224];   ///< of the process in the snapshot
+  std::size_t stem;       ///< length of the snapshot's own
+  std::uint64_t end;      ///< of its events
+  std::uint32_t modules;  ///< bytes of its list of them
 
   long make();
   long add_process();
@@ -57,8 +58,11 @@ long Snapshot::add_process() {
   // Its blocks are in events, and nowhere else.
   const std::uint32_t none = 0;
   const long again = sys::write_all_at(fd, &none, sizeof none, offsetof(ProcessHeader, buffers));
+  // The program may have loaded more since its list was copied.
+  const long last =
+      sys::write_all_at(fd, &modules, sizeof modules, offsetof(ProcessHeader, module_bytes));
   sys::close(fd);
-  return error != 0 ? error : again;
+  return error != 0 ? error : again != 0 ? again : last;
 }
 
 long Snapshot::add_modules() {
@@ -76,6 +80,7 @@ long Snapshot::add_modules() {
     }
     error = sys::write_all_at(fd, scratch, static_cast<std::size_t>(n), offset);
     offset += static_cast<std::uint64_t>(n);
+    modules = static_cast<std::uint32_t>(offset);
   }
   sys::close(from);
   if (fd >= 0) sys::close(fd);

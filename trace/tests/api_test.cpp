@@ -127,6 +127,7 @@ TEST_CASE("a flight recorder keeps the latest calls, and snapshots of earlier on
       CHECK(counts[0] > 100'000);
       CHECK(counts[0] < kCalls / 2);
       CHECK(bytes_in(snapshot.directory) < 5'000'000);
+      CHECK(snapshot.module_bytes == std::filesystem::file_size(snapshot.directory / "modules"));
     }
     CHECK_FALSE(std::filesystem::exists(trace / "snapshot-3"));
   }

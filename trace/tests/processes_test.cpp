@@ -119,6 +119,7 @@ TEST_CASE("a module opened at run time is known from its constructor to its dest
   const auto unloads = std::count_if(process.modules.begin(), process.modules.end(),
                                      [](const RawModule& m) { return !m.load; });
   CHECK(unloads == 2);
+  CHECK(process.module_bytes == std::filesystem::file_size(process.directory / "modules"));
 }
 
 TEST_CASE("a module opened just before a kill is known") {

@@ -256,6 +256,7 @@ RawProcess read_process(const std::filesystem::path& directory) {
   process.fork_pid = at<std::uint32_t>(bytes, 176);
   process.fork_thread = at<std::uint32_t>(bytes, 180);
   process.fork_making = at<std::uint32_t>(bytes, 184);
+  process.module_bytes = at<std::uint32_t>(bytes, 204);
   process.trouble = at<std::uint32_t>(bytes, 164);
   if (process.latest_stamps > 0) {
     const std::size_t latest = 64 + 24 * ((process.latest_stamps - 1) % 2);

@@ -48,6 +48,7 @@ struct RawProcess {
   std::uint64_t first_ticks, first_realtime_ns, latest_ticks[2], dropped, flight;
   std::uint64_t fork_image;
   std::uint32_t fork_pid, fork_thread, fork_making;
+  std::uint32_t module_bytes;
   double ticks_per_ns;             ///< by the first stamp and the latest; 0: there is no latest
   std::vector<RawThread> threads;  ///< in order of their numbers
   std::vector<RawModule> modules;

@@ -145,7 +145,9 @@ pub struct ProcessHeader {
     pub blocks: U64,
     /// Threads that are in the recorder's slow path, or were killed there.
     pub at_work: U32,
-    pub unused_three: [u8; 52],
+    /// Bytes of whole lines that `modules` has got; 0 = not known.
+    pub module_bytes: U32,
+    pub unused_three: [u8; 48],
     pub host: [u8; 256],
     pub executable: [u8; 1024],
     pub command: [u8; 2560],

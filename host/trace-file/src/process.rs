@@ -78,6 +78,8 @@ pub(crate) struct Head {
     pub fork: Option<Fork>,
     pub trouble: u32,
     pub at_work: u32,
+    /// Bytes of whole lines of `modules`; 0: not known.
+    pub module_bytes: u32,
     pub host: String,
     pub executable: String,
     pub command: Vec<String>,
@@ -130,6 +132,7 @@ impl Head {
             fork: Fork::of(header.fork),
             trouble: header.trouble.get(),
             at_work: header.at_work.get(),
+            module_bytes: header.module_bytes.get(),
             host: text(&header.host),
             executable,
             command,
@@ -159,12 +162,15 @@ impl Process {
         let text = text_of(&path)?;
         let lack = match &text {
             None => Some("is missing: functions of this process have no names"),
-            Some(text) if head.ended && text.is_empty() => {
+            Some(text) if text.is_empty() && (head.ended || head.module_bytes > 0) => {
                 Some("is empty: functions of this process have no names")
             }
             // Of a program that was killed the last line may have been in writing.
             Some(text) if head.ended && !text.ends_with(b"\n") => {
                 Some("ends inside a line: some functions of this process may have no names")
+            }
+            Some(text) if text.len() < head.module_bytes as usize => {
+                Some("ends early: some functions of this process may have no names")
             }
             Some(_) => None,
         };

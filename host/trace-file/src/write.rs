@@ -254,6 +254,7 @@ impl ProcessWriter {
     /// there are.
     pub fn finish(&mut self) -> io::Result<()> {
         self.header.blocks = self.blocks.begun.get().into();
+        self.header.module_bytes = (self.modules.len() as u32).into();
         std::fs::write(self.directory.join("process"), self.header.as_bytes())?;
         std::fs::write(self.directory.join("modules"), &self.modules)
     }
