@@ -162,6 +162,11 @@ CALLED long double wide(long double value) {
   effect();
   return value;
 }
+// What it returns is not in memory, so the first argument is where it always is.
+CALLED long double quotient(long long a, long double b, int c) {
+  effect();
+  return a / b + c;
+}
 template <typename T>
 CALLED T twice(T value) {
   effect();
@@ -222,6 +227,7 @@ int main() {
   nothing_back(3);
   called(sum, {1, 2});
   wide(-0.5L);
+  quotient(4, -0.5L, 3);
   twice(21);
   twice(0.125);
   Shop shop(7);

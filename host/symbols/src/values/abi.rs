@@ -21,6 +21,8 @@ enum Passed {
     Halves(Vec<Class>),
     /// It lies on the stack.
     Memory,
+    /// It lies on the stack, but is returned in a register of x87's.
+    Long,
     /// By its address, as an integer.
     Address,
 }
@@ -35,6 +37,9 @@ fn passed(described: &Described) -> Option<Passed> {
     }
     if parts.is_empty() {
         return Some(Passed::Nowhere);
+    }
+    if described.bytes == 16 && parts[..] == [(0, Class::Memory)] {
+        return Some(Passed::Long);
     }
     if described.bytes > 16 || parts.iter().any(|&(_, class)| class == Class::Memory) {
         return Some(Passed::Memory);
@@ -112,7 +117,7 @@ impl Arguments {
         };
         match passed {
             Passed::Nowhere => Place::Pieces(Vec::new()),
-            Passed::Memory => self.on_stack(described.bytes, described.alignment),
+            Passed::Memory | Passed::Long => self.on_stack(described.bytes, described.alignment),
             Passed::Address => match self.integer() {
                 Some(Place::Register { register, .. }) => Place::Memory {
                     steps: vec![Step::Register(register, 0)],
@@ -176,7 +181,7 @@ pub fn result(described: &Described) -> Place {
     let mut vectors = 0..2;
     match passed(described) {
         Some(Passed::Nowhere) => Place::Pieces(Vec::new()),
-        Some(Passed::Memory) if described.bytes <= 16 => Place::Missing(Missing::NotKnown), // x87's
+        Some(Passed::Long) => Place::Missing(Missing::NotKnown),
         Some(Passed::Memory | Passed::Address) => Place::Memory {
             steps: vec![Step::Register(RAX, 0)],
             offset: 0,
@@ -300,6 +305,23 @@ mod tests {
             });
         let places: Vec<i32> = places.skip(6).collect();
         assert_eq!(places, [0, 16, 32, 48, 64, 96, 128]);
+    }
+
+    #[test]
+    fn a_long_double_is_not_returned_by_address() {
+        use Class::{Integer, Memory};
+        let int = object(4, &[(0, Integer)]);
+        let first = |result: &Described| Arguments::of(Some(result)).next(&int);
+        assert_eq!(first(&object(16, &[(0, Memory)])), register(5));
+        // A union of it and others is, as is what is larger.
+        assert_eq!(
+            first(&object(16, &[(0, Memory), (0, Integer)])),
+            register(4)
+        );
+        assert_eq!(
+            first(&object(32, &[(0, Memory), (16, Memory)])),
+            register(4)
+        );
     }
 
     #[test]
