@@ -19,6 +19,7 @@ use crate::preparing::{library, program};
 use directory::{Opened, Prepared};
 use heddle_calls::{Profile, Source, Workers};
 use heddle_trace_file::{Collected, Error, Process, Thread, Trace};
+use run::Ended;
 use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
@@ -101,7 +102,7 @@ fn record(args: &Args) -> Result<ExitCode, Failure> {
         coroutines: args.modes.plans_coroutines(),
     };
     let planning = planning::start(trace.path(), wanted).inspect_err(|_| _ = trace.discard())?;
-    let status = run::run(&mut command);
+    let ended = run::run(&mut command);
     if let Some(watching) = watching {
         watching.finish();
     }
@@ -109,7 +110,7 @@ fn record(args: &Args) -> Result<ExitCode, Failure> {
         planning.finish();
     }
     let (collected, claim) = collecting.finish();
-    let status = status.inspect_err(|_| _ = trace.discard())?;
+    let Ended { status, user } = ended.inspect_err(|_| _ = trace.discard())?;
     if let Some(signal) = status.signal() {
         note(format_args!(
             "{} was killed by {}",
@@ -120,7 +121,7 @@ fn record(args: &Args) -> Result<ExitCode, Failure> {
     if status.signal() == Some(libc::SIGSYS) {
         blame(trace.path(), &program);
     }
-    conclude(&trace, &shown, &program, collected);
+    conclude(&trace, &shown, (&program, user), collected);
     claim.release();
     Ok(exit_code(status))
 }
@@ -156,8 +157,13 @@ const COUNTED: u64 = 1 << 30;
 const BYTES_AN_EVENT: u64 = 12;
 
 /// One line that says where the trace is. Whatever is wrong with the trace, the program's exit code
-/// stands.
-fn conclude(trace: &Opened, shown: &Path, program: &Path, collected: Result<Collected, Error>) {
+/// stands. Beside the program is the user that it became.
+fn conclude(
+    trace: &Opened,
+    shown: &Path,
+    program: (&Path, Option<u32>),
+    collected: Result<Collected, Error>,
+) {
     let collected = collected.unwrap_or_else(|failure| {
         error(failure);
         Collected::default()
@@ -169,7 +175,12 @@ fn conclude(trace: &Opened, shown: &Path, program: &Path, collected: Result<Coll
     }
 }
 
-fn nothing(trace: &Opened, shown: &Path, program: &Path, collected: &Collected) {
+fn nothing(
+    trace: &Opened,
+    shown: &Path,
+    (program, user): (&Path, Option<u32>),
+    collected: &Collected,
+) {
     let program = program.display();
     let untried = trace.discard();
     if let Some(why) = collected.why_lost {
@@ -177,6 +188,12 @@ fn nothing(trace: &Opened, shown: &Path, program: &Path, collected: &Collected) 
             "nothing of {program} is recorded: {} lost ({}); record elsewhere: heddle record -o OTHER-DIRECTORY …",
             were(collected.lost, "event"),
             reasons(std::iter::once(why))
+        ));
+    }
+    if untried && let Some(user) = user {
+        return error(format_args!(
+            "{program} became user {user}, who may not write in {}, and recorded nothing before; let it run `heddle record -- PROGRAM` as that user",
+            shown.display()
         ));
     }
     if untried {

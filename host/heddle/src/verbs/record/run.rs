@@ -56,8 +56,15 @@ fn install() -> io::Result<()> {
     Ok(())
 }
 
+/// How the program ended.
+pub struct Ended {
+    pub status: ExitStatus,
+    /// Its real user then, if that was another than ours: it gave up its rights.
+    pub user: Option<u32>,
+}
+
 /// Runs `command` to its end.
-pub fn run(command: &mut Command) -> Result<ExitStatus, Failure> {
+pub fn run(command: &mut Command) -> Result<Ended, Failure> {
     let shown = command.get_program().to_string_lossy().into_owned();
     install().map_err(|error| Failure::ours(format!("cannot handle signals: {error}")))?;
     let mut child = command.spawn().map_err(|error| match error.raw_os_error() {
@@ -75,11 +82,13 @@ pub fn run(command: &mut Command) -> Result<ExitStatus, Failure> {
     }
     // Wait without reaping, so that the pid cannot be another process's while a handler may still
     // use it. SAFETY: siginfo is plain data that waitid fills.
+    let mut told: libc::siginfo_t = unsafe { std::mem::zeroed() };
+    // SAFETY: as above.
     while unsafe {
         libc::waitid(
             libc::P_PID,
             pid as libc::id_t,
-            &mut std::mem::zeroed(),
+            &mut told,
             libc::WEXITED | libc::WNOWAIT,
         )
     } != 0
@@ -90,9 +99,15 @@ pub fn run(command: &mut Command) -> Result<ExitStatus, Failure> {
         }
     }
     PROGRAM.store(-1, SeqCst);
-    child
+    let status = child
         .wait()
-        .map_err(|error| Failure::ours(format!("cannot wait for {shown}: {error}")))
+        .map_err(|error| Failure::ours(format!("cannot wait for {shown}: {error}")))?;
+    // SAFETY: waitid has filled in the part that tells of a child; getuid cannot fail.
+    let (user, ours) = unsafe { (told.si_uid(), libc::getuid()) };
+    Ok(Ended {
+        status,
+        user: Some(user).filter(|&user| user != ours),
+    })
 }
 
 /// `signal 11 (Segmentation fault)`.
