@@ -1,7 +1,7 @@
 //! `heddle recover`: docs/recover.md.
 
 use crate::notes::{counted, note, quoted, uncopied, warning};
-use heddle_trace_file::{Apart, Collected, recover};
+use heddle_trace_file::{Apart, Collected, Error, Trace, recover};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -64,6 +64,12 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     }
     if let Some(trouble) = trouble {
         uncopied(trouble, &args.trace);
+    }
+    // What no buffer has, and the trace had once.
+    match Trace::open(&args.trace) {
+        Ok(trace) => trace.lacking().for_each(warning),
+        Err(Error::Empty(_)) => {}
+        Err(error) => warning(error),
     }
     let all = running.is_empty() && trouble.is_none();
     Ok(ExitCode::from(u8::from(!all)))

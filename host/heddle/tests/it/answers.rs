@@ -333,3 +333,28 @@ fn a_process_that_became_another_did_not_vanish() {
     ));
     heddle(path).arg("info").assert().success().stdout(said);
 }
+
+#[test]
+fn info_and_recover_say_which_files_are_missing() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let trace = TraceWriter::create(&path.join("heddle.trace")).unwrap();
+    for pid in [42, 43, 44] {
+        let mut process = trace.process(pid, 1, "/bin/app").unwrap();
+        process.module(0x1000, 0x2000, 0x1000, None, "/bin/app");
+        let mut thread = process.thread(pid, "app");
+        thread.enter(10, 0x1010, 0x1500, 0x7000);
+        thread.finish().unwrap();
+        process.finish().unwrap();
+    }
+    std::fs::write(path.join("heddle.trace/43/process"), "").unwrap();
+    std::fs::remove_file(path.join("heddle.trace/44/modules")).unwrap();
+    let header = "heddle.trace/43/process is empty: nothing of this process is read";
+    let modules = "heddle.trace/44/modules is missing: functions of this process have no names";
+    let info = heddle(path).arg("info").assert().success();
+    info.stdout(contains(format!(
+        "missing    {header}\nmissing    {modules}\n"
+    )));
+    let recover = heddle(path).arg("recover").assert().success();
+    recover.stderr(contains(format!("warning: {header}")).and(contains(modules)));
+}

@@ -80,6 +80,9 @@ fn info(trace: &Trace, out: &mut dyn Write) -> anyhow::Result<()> {
             counted(events, "event")
         )?;
     }
+    for lack in trace.lacking() {
+        writeln!(out, "missing    {}", printable(&lack.to_string()))?;
+    }
     let switches = trace.switches()?;
     if let Some(switches) = &switches {
         switches_info(out, switches)?;
