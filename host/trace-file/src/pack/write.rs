@@ -11,6 +11,7 @@ use crate::values::SHAPES;
 use crate::{Error, Trace, allocation, objects};
 use std::fs::File;
 use std::io::{BufWriter, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use zerocopy::{FromBytes, IntoBytes};
 
@@ -37,7 +38,10 @@ pub fn pack(trace: &Trace, symbols: &[ModuleSymbols], to: &Path) -> Result<Packe
     {
         return Err(Error::Uncollected(trace.path().to_owned()));
     }
-    let file = File::create_new(to).map_err(Error::io(to))?;
+    // Like the trace's own files: command lines are in it.
+    let mut file = File::options();
+    let file = file.write(true).create_new(true).mode(0o600);
+    let file = file.open(to).map_err(Error::io(to))?;
     let result = write(trace, symbols, BufWriter::new(file), to);
     if result.is_err() {
         // It is the first error that matters.

@@ -5,6 +5,7 @@ use heddle_trace_file::write::{ThreadWriter, TraceWriter};
 use heddle_trace_file::{Error, ModuleSymbols, Trace, Why, pack};
 use proptest::prelude::*;
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 /// What a thread may do: records of all types, and hits and misses of every prediction.
@@ -323,4 +324,22 @@ fn a_small_file_does_not_fill_a_disk() {
     );
     assert!(Trace::open_within(&file, Some(stated as u64 - 1)).is_err());
     assert!(Trace::open_within(&file, Some(stated as u64)).is_ok());
+}
+
+#[test]
+fn a_packed_trace_is_for_its_user_alone() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let writer = TraceWriter::create(&path.join("trace")).unwrap();
+    let mut process = writer.process(42, 1, "/bin/app").unwrap();
+    process
+        .thread(42, "app")
+        .gap(13, Why::Dropped, None)
+        .finish()
+        .unwrap();
+    process.finish().unwrap();
+    let packed = path.join("packed");
+    pack(&Trace::open(&path.join("trace")).unwrap(), &[], &packed).unwrap();
+    let mode = packed.metadata().unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
 }
