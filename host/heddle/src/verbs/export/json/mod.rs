@@ -56,6 +56,7 @@ impl Take for Json<'_> {
             "strand": strand.number,
             "kind": strand.kind.name(),
             "name": name,
+            "sure": strand.is_sure,
             "parent": strand.parent,
             "resumer": strand.resumer,
             "tid": tid.map(heddle_trace_file::Thread::tid),

@@ -11,6 +11,7 @@ pub struct Ended {
     pub uuid: u64,
     pub number: u64,
     pub kind: Kind,
+    pub is_sure: bool,
     /// Index of the thread that it ran on first: of a thread, itself.
     pub thread: usize,
     pub name: Option<String>,
@@ -31,7 +32,7 @@ pub struct Ended {
 }
 
 const KINDS: [Kind; 3] = [Kind::Thread, Kind::Fiber, Kind::Coroutine];
-const WORDS: usize = 17;
+const WORDS: usize = 18;
 const NONE: u64 = u64::MAX;
 
 impl Ended {
@@ -40,6 +41,7 @@ impl Ended {
             uuid: strand.id.unique(),
             number: strand.id.number(),
             kind: strand.kind,
+            is_sure: strand.is_sure(),
             thread: strand.thread(),
             name: strand.name().map(str::to_owned),
             entry: strand.entry(),
@@ -79,6 +81,7 @@ impl Ended {
             self.children.0,
             self.born.0,
             self.died.map_or(NONE, |died| died.0),
+            self.is_sure.into(),
             name.map_or(NONE, |name| name.len() as u64),
         ];
         words
@@ -102,6 +105,7 @@ impl Ended {
             uuid: word(0),
             number: word(1),
             kind: KINDS.into_iter().find(|&kind| kind as u64 == word(2))?,
+            is_sure: word(16) != 0,
             thread: word(3) as usize,
             name: length.map(|_| String::from_utf8_lossy(name).into_owned()),
             entry: some(4)
@@ -155,6 +159,7 @@ mod tests {
             uuid: 1,
             number: 1,
             kind: Kind::Thread,
+            is_sure: true,
             thread: 0,
             name: None,
             entry: None,
@@ -173,6 +178,7 @@ mod tests {
             uuid: (3 << 40) + 12,
             number: 12,
             kind: Kind::Coroutine,
+            is_sure: false,
             name: Some("wéber".to_owned()),
             entry: Some((Addr(0x5555_0010), Nanos(7))),
             parent: Some(1),
