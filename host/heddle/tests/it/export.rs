@@ -430,9 +430,11 @@ fn an_export_that_cannot_be_written_says_so_and_leaves_what_was_there() {
         run.stderr(starts_with(format!("error: {output}: ")).and(contains(what)));
     };
     fails("/dev/full", "No space left on device");
-    fails("nowhere/file", "No such file or directory");
+    fails("nowhere/file", "there is no directory nowhere; make it, or");
     fs::create_dir(path.join("taken")).unwrap();
-    fails("taken", "directory");
+    fails("taken", "it is a directory; name a file in it with -o FILE");
+    // Not by the name of the file that is written first.
+    fails("/proc/file", "cannot write in /proc: ");
     fs::write(path.join("before"), "before").unwrap();
     fs::write(path.join("heddle.trace/4711/events"), [1; 8192]).unwrap();
     let run = heddle(path)

@@ -2,7 +2,7 @@
 
 use super::unnamed::Unnamed;
 use crate::{output, progress};
-use anyhow::Context;
+use anyhow::{Context, anyhow, ensure};
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
@@ -58,7 +58,26 @@ fn to_file<T>(
         Some(parent) if parent != Path::new("") => parent,
         _ => Path::new("."),
     };
-    let file = Unnamed::new(directory).with_context(told)?;
+    ensure!(
+        !path.is_dir(),
+        "{}: it is a directory; name a file in it with -o FILE",
+        told()
+    );
+    ensure!(
+        directory.is_dir(),
+        "{}: there is no directory {}; make it, or name another file with -o FILE",
+        told(),
+        directory.display()
+    );
+    // By its kind alone, because its text names a file of our own.
+    let file = Unnamed::new(directory).map_err(|error| {
+        anyhow!(
+            "{}: cannot write in {}: {}; name a file elsewhere with -o FILE",
+            told(),
+            directory.display(),
+            error.kind()
+        )
+    })?;
     let exported = write(file.as_file(), directory).with_context(told)?;
     file.name(path).with_context(told)?;
     Ok(exported)
