@@ -316,7 +316,7 @@ fn folded_stacks_have_the_time_on_top_of_them_and_are_drawn() {
 }
 
 #[test]
-fn names_are_whole_but_in_the_picture_unless_it_is_said() {
+fn names_are_whole_but_in_flame_graphs_unless_it_is_said() {
     let directory = tempfile::tempdir().unwrap();
     let source = "template <class T> int f(T t) { return t; }\nint main() { return f(0L); }\n";
     let program = Program::compile(directory.path(), "abc", source, &["-O0"]);
@@ -331,10 +331,15 @@ fn names_are_whole_but_in_the_picture_unless_it_is_said() {
         let text = String::from_utf8_lossy(&bytes).into_owned();
         assert!(text.contains(name), "{arguments:?}: {text}");
     };
-    for format in ["perfetto", "chrome", "folded"] {
+    for format in ["perfetto", "chrome"] {
         has(&["--format", format], "int f<long>(long)");
         has(&["--format", format, "--names", "short"], "f(long)");
     }
+    has(&["--format", "folded"], ";f(long) 100");
+    has(
+        &["--format", "folded", "--names", "full"],
+        ";int f<long>(long) 100",
+    );
     has(&["--format", "svg"], "<title>f(long) (100 ns");
     has(
         &["--format", "svg", "--names", "full"],

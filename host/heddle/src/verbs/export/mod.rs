@@ -47,8 +47,8 @@ pub struct Args {
     /// Not for folded and svg
     #[arg(long = "strand", value_name = "N")]
     strands: Vec<StrandName>,
-    /// Write names without template arguments and return types, or whole; svg has short names
-    /// without this
+    /// Write names without template arguments and return types, or whole; folded and svg have
+    /// short names without this
     #[arg(long, value_enum, value_name = "LENGTH")]
     names: Option<Length>,
     #[command(flatten)]
@@ -132,7 +132,7 @@ fn export(args: &Args) -> anyhow::Result<ExitCode> {
         None => args.trace.beside(args.format.ending())?,
     };
     let length = args.names.unwrap_or(match args.format {
-        Format::Svg => Length::Short,
+        Format::Folded | Format::Svg => Length::Short,
         _ => Length::Full,
     });
     let mut names = Names::new(&trace).of_length(length);
