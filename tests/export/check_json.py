@@ -12,7 +12,7 @@ from timeline import check, read_strands, replayed
 # All columns, since a trace without pauses has no rows that do.
 COLUMNS = """{
   row: 'varchar', host: 'varchar', pid: 'bigint', parent_pid: 'bigint', since_1970_ns: 'bigint', program: 'varchar', command: 'varchar[]',
-  strand: 'bigint', kind: 'varchar', name: 'varchar', parent: 'bigint', resumer: 'bigint', tid: 'bigint', threads: 'bigint',
+  strand: 'bigint', kind: 'varchar', name: 'varchar', sure: 'boolean', parent: 'bigint', resumer: 'bigint', tid: 'bigint', threads: 'bigint',
   born_ns: 'bigint', died_ns: 'bigint', activations: 'bigint', elapsed_ns: 'bigint', children_ns: 'bigint', suspended_ns: 'bigint',
   calls: 'bigint', function: 'varchar', module: 'varchar', caller: 'varchar', line: 'varchar', enter_ns: 'bigint', exit_ns: 'bigint',
   self_ns: 'bigint', depth: 'bigint', "end": 'varchar', inlined: 'boolean', "values": 'map(varchar, varchar)',

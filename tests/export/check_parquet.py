@@ -16,7 +16,7 @@ from timeline import check
 # By table: its rows among those of JSON, as `host, run` and its columns.
 EXPECTED = {
     "processes": """pid, parent_pid, since_1970_ns, program, array_to_string(command, ' ') as command from rows where row = 'process'""",
-    "strands": """pid, strand, kind, name, parent, resumer, tid, threads, born_ns, died_ns, activations, elapsed_ns, children_ns, suspended_ns,
+    "strands": """pid, strand, kind, name, sure, parent, resumer, tid, threads, born_ns, died_ns, activations, elapsed_ns, children_ns, suspended_ns,
         calls from rows where row = 'strand'""",
     "spans": """pid, strand, tid, function, module, caller, line, enter_ns, exit_ns, self_ns, depth, "end", coalesce(inlined, false) as inlined
         from rows where row = 'call'""",

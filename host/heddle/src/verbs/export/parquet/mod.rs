@@ -218,6 +218,7 @@ impl Take for Parquet<'_> {
             .number(strand.number)
             .text(strand.kind.name())
             .text(name)
+            .flag(strand.is_sure)
             .optional(strand.parent)
             .optional(strand.resumer)
             .optional(tid.map(|thread| thread.tid().into()))

@@ -109,6 +109,13 @@ impl Row<'_> {
         self
     }
 
+    pub fn flag(&mut self, flag: bool) -> &mut Self {
+        if let Some(Column::Flags(flags)) = self.0.next() {
+            flags.push(flag);
+        }
+        self
+    }
+
     pub fn optional(&mut self, number: Option<u64>) -> &mut Self {
         if let Some(Column::Optional(numbers)) = self.0.next() {
             numbers.push(number.map(|number| number.try_into().unwrap_or(i64::MAX)));

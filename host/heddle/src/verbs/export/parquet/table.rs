@@ -101,6 +101,7 @@ pub static STRANDS: Table = Table {
         number("strand"),
         text("kind"),
         text("name"),
+        flag("sure"),
         optional(number("parent")),
         optional(number("resumer")),
         optional(number("tid")),
