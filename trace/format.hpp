@@ -168,9 +168,13 @@ enum class RecordType : std::uint64_t {
   kStackMade,
   kStrandMade,
   kTime,
+  kJump,
   kArguments = 20,
   kResult,
 };
+
+/// A jump goes to a lower address than the stack pointer's, so to another stack.
+inline constexpr std::uint64_t kJumpDownwards = 1;
 
 /// What a thread makes, by its record of type making.
 enum class Making : std::uint32_t { kProcess = 1, kThread = 2 };

@@ -43,9 +43,11 @@ void find_jumps() {
 extern "C" {
 
 /// Called by our longjmp (arch/x86_64_longjmp.S) before it jumps to the real one, which it returns.
-[[gnu::visibility("hidden")]] void* heddle_before_longjmp(std::uint64_t stack_pointer,
-                                                          unsigned number) {
-  if (heddle::trace::filter.active) heddle::trace::filter_leave(stack_pointer);
+[[gnu::visibility("hidden")]] void* heddle_before_longjmp(std::uint64_t to, unsigned number,
+                                                          std::uint64_t from) {
+  if (heddle::trace::filter.active) heddle::trace::filter_leave(to);
+  const std::uint64_t downwards = to < from ? heddle::trace::kJumpDownwards : 0;
+  heddle_append(heddle::trace::first_word(heddle::trace::RecordType::kJump, 3, downwards), to);
   return reinterpret_cast<void*>(
       heddle::trace::next(heddle::trace::real_jumps[number], heddle::trace::kJumps[number]));
 }

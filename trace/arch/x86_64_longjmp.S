@@ -1,7 +1,7 @@
 // void longjmp(jmp_buf env, int value), and its other names
 //
-// A function that longjmp leaves calls no exit hook of the first way in, so the filter would take its call for open still. The real
-// longjmp is entered by a jump, as if there were no wrapper.
+// A function that longjmp leaves calls no exit hook, so a record tells where it goes: else a reader, and the filter of the first way in,
+// would take its call for open still. The real longjmp is entered by a jump, as if there were no wrapper.
 //
 //   on entry   rsp+0  return address    rdi env    esi value
 	.macro	JUMP name, number
@@ -20,6 +20,7 @@
 	rorq	$17, %rdi
 	xorq	%fs:0x30, %rdi
 	movl	$\number, %esi
+	leaq	24(%rsp), %rdx		// where the stack pointer is now
 	call	heddle_before_longjmp	// returns the real one
 	addq	$8, %rsp
 	.cfi_adjust_cfa_offset -8

@@ -69,6 +69,24 @@ TEST_CASE("calls left by exceptions and longjmp are as the format says") {
     const bool exits = !process.threads.at(0).records.at(0).entry_way;
     CHECK(process.events() == 2 * calls - jumped - (exits ? 0 : thrown));
     CHECK(process.all_dropped() == 0);
+    // Each longjmp tells where it goes: above the eleven calls that it leaves.
+    constexpr std::uint64_t kJump = 18, kLeft = 11;
+    std::uint64_t jumps = 0;
+    for (const RawThread& thread : process.threads) {
+      for (const RawNote& note : thread.notes) {
+        if (note.type != kJump) continue;
+        ++jumps;
+        REQUIRE(note.before >= kLeft);
+        REQUIRE(note.before < thread.records.size());
+        const std::uint64_t after = thread.records[note.before].stack_pointer;
+        for (std::uint64_t left = 1; left <= kLeft; ++left) {
+          CHECK(thread.records[note.before - left].stack_pointer < note.number);
+        }
+        CHECK(after < note.number);
+        CHECK(note.number - after < 256);
+      }
+    }
+    CHECK(jumps * kLeft == jumped);
   }
 }
 

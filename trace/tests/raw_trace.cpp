@@ -154,7 +154,7 @@ std::size_t add_run(const RawProcess& process, const std::string& bytes, std::si
           {field(1), type == 4, word >> 32 == 1, field(3), type == 3 ? field(4) : 0, field(2)});
     } else if (type == 10) {
       thread.notes.push_back({type, word >> 32, 0, field(1), "", thread.records.size()});
-    } else if ((type >= 5 && type <= 9) || type == 11 || type == 15 || type == 17) {
+    } else if ((type >= 5 && type <= 9) || type == 11 || type == 15 || type == 17 || type == 18) {
       const bool texts = type == 6 || type == 8 || type == 9;
       thread.notes.push_back({type, word >> 32, field(1), field(2),
                               texts ? bytes.substr(w + 24, word >> 32) : "",

@@ -113,6 +113,14 @@ pub enum EventKind<'a> {
         /// The stack pointer of the code that makes it.
         by: Addr,
     },
+    /// The thread calls `longjmp`: calls on the same stack whose stack pointers are lower than where
+    /// it goes have no exit, and are over.
+    Jump {
+        /// The stack pointer of the code that it goes to, as that called `setjmp`.
+        to: Addr,
+        /// The stack pointer was higher before: it goes to another stack.
+        downwards: bool,
+    },
     /// Code that allocates the frames of coroutines has got memory, which may be a frame.
     FrameMade {
         /// Where the memory is.

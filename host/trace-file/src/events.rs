@@ -7,7 +7,7 @@ use crate::addresses::Addresses;
 use crate::captures::Captures;
 use crate::layout::{
     FUNCTION_BITS, FUNCTION_SHIFT, NOT_COUNTED, SHORT, SHORT_ENTRY, SHORT_EXIT, SHORT_UNTIMED,
-    SP_BITS, SP_SHIFT, TICKS_SHIFT, kind, making,
+    SP_BITS, SP_SHIFT, TICKS_SHIFT, jump, kind, making,
 };
 use crate::position::Position;
 use crate::thread::Thread;
@@ -436,6 +436,11 @@ impl<'a> Events<'a> {
                 let (low, by) = (Addr(record.word(2)?), Addr(record.word(3)?));
                 let high = Addr(record.word(4)?);
                 (Way::default(), EventKind::StackMade { low, high, by })
+            }
+            kind::JUMP => {
+                let to = Addr(record.word(2)?);
+                let downwards = record.high & jump::DOWNWARDS != 0;
+                (Way::default(), EventKind::Jump { to, downwards })
             }
             kind::OBJECT_MET => {
                 // A later recorder may know other objects.

@@ -66,6 +66,7 @@ pub mod kind {
     pub const STACK_MADE: u64 = 15;
     pub const STRAND_MADE: u64 = 16;
     pub const TIME: u64 = 17;
+    pub const JUMP: u64 = 18;
     pub const ARGUMENTS: u64 = 20;
     pub const RESULT: u64 = 21;
     pub const OBJECT_MET: u64 = 24;
@@ -73,6 +74,11 @@ pub mod kind {
     pub const WAIT_ENDED: u64 = 26;
     pub const WAKE: u64 = 27;
     pub const LONG_CALL: u64 = 28;
+}
+
+/// The direction of a record of type jump.
+pub mod jump {
+    pub const DOWNWARDS: u32 = 1;
 }
 
 /// What a thread makes, by its record of type making.

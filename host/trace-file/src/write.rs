@@ -513,6 +513,11 @@ impl ThreadWriter {
         self.long(kind::STACK_MADE, 0, &words)
     }
 
+    /// Adds a `longjmp` to where the stack pointer is `to`; `downwards`: it was higher before.
+    pub fn jump(&mut self, time: u64, to: u64, downwards: bool) -> &mut Self {
+        self.long(kind::JUMP, u32::from(downwards), &[START + time, to])
+    }
+
     /// Goes on in another run, in a block of its own.
     pub fn next_run(&mut self) -> &mut Self {
         let block = self.block();

@@ -170,6 +170,7 @@ fn every_kind_of_event_is_read_over_runs_and_bases_and_a_long_time() {
             .frame_freed(hour + 7, 0x6000_0000_0010, g)
             .frame_left(hour + 7, 0x6000_0000_0040, 4, g)
             .stack_made(hour + 7, 0x5000_0000..0x5000_8000, 0x7fff_fffe_ffe0)
+            .jump(hour + 7, 0x7fff_ffcf_0010, true)
             .long(4000, 0, &[1, 2, 3])
             // Another stack, 2 MiB below.
             .enter(hour + 8, f, libc, 0x7fff_ffcf_0008)
@@ -249,6 +250,13 @@ fn every_kind_of_event_is_read_over_runs_and_bases_and_a_long_time() {
                 low: Addr(0x5000_0000),
                 high: Addr(0x5000_8000),
                 by: Addr(0x7fff_fffe_ffe0),
+            },
+        ),
+        event(
+            hour + 7,
+            EventKind::Jump {
+                to: Addr(0x7fff_ffcf_0010),
+                downwards: true,
             },
         ),
         enter(hour + 8, f, libc, 0x7fff_ffcf_0008),

@@ -63,6 +63,7 @@ pub fn said(event: &Event) -> Option<(&'static str, String)> {
         | EventKind::Exit { .. }
         | EventKind::Making { .. }
         | EventKind::StackMade { .. }
+        | EventKind::Jump { .. }
         | EventKind::FrameMade { .. }
         | EventKind::FrameFreed { .. }
         | EventKind::FrameLeft { .. }
