@@ -83,7 +83,7 @@ impl<'a> Chunk<'a> {
             }
             walked += 1;
             if !stack.decides(&event) {
-                chunk.events += 1;
+                chunk.events += u64::from(matches!(event.kind, EventKind::Exit { .. }));
                 chunk.end_part(&mut stack, &mut tally, walked, Some(event));
                 walked = 0;
                 continue;

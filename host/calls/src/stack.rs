@@ -18,6 +18,10 @@
 //!   with the same one ends the call. The function is not asked: an exit has another address within
 //!   it than the enter. A tail call is an exit, then an enter with the same stack pointer and call
 //!   site.
+//! - *Jump* (`longjmp`): open calls whose stack pointer is below the one that it goes to are gone,
+//!   and so are those with the same one that were inlined: a function that calls `setjmp` never is.
+//!   So larger frames of what is called then, and recursion, hide nothing. A jump downwards goes to
+//!   another stack.
 //! - An exit that finds no open call is counted and changes nothing.
 //! - *Gap*: calls that were open before it may have ended in it, and nothing says which. They stay
 //!   open, and end like others: by an exit that fits, or unwound where an event shows them gone;
@@ -52,6 +56,14 @@ pub struct Frame {
     callees: Nanos,
     /// Gaps that its thread had had by then.
     pub gaps: u32,
+}
+
+impl Frame {
+    /// Whether a function that calls `setjmp` with the stack pointer `sp` has made this call, or
+    /// one of those that it has made has.
+    pub fn is_below(&self, sp: Addr) -> bool {
+        self.sp < sp || (self.sp == sp && self.inlined)
+    }
 }
 
 /// The open calls of a thread.
@@ -199,8 +211,27 @@ impl Stack {
                 self.gaps += 1;
                 Step::Other
             }
+            EventKind::Jump {
+                to,
+                downwards: false,
+            } => {
+                while self
+                    .frames
+                    .last()
+                    .is_some_and(|top| self.jumps_over(top, to))
+                {
+                    self.close(End::Unwound, &mut ended);
+                }
+                Step::Other
+            }
             _ => Step::Other,
         }
+    }
+
+    /// Whether `longjmp` leaves this call when it goes to where the stack pointer is `to`, as far as
+    /// both are known to be on one stack.
+    fn jumps_over(&self, frame: &Frame, to: Addr) -> bool {
+        frame.is_below(to) && self.same_stack(frame.sp, to)
     }
 
     /// Takes the enter of a signal's handler: no open call is gone, wherever the handler's stack

@@ -43,6 +43,7 @@ mod evidence;
 mod frame_list;
 mod frames;
 mod instances;
+mod jump;
 mod list;
 mod live;
 mod lost;

@@ -8,6 +8,7 @@
 
 use crate::code::Code;
 use crate::entered::Entered;
+use crate::jump::{Jump, Left};
 use crate::sink::{Call, Sink, StrandSpan};
 use crate::sites::{Site, Sites};
 use crate::{Strand, StrandId};
@@ -36,6 +37,12 @@ struct Open {
     strand: Strand,
     /// The open calls, outermost first.
     calls: Vec<OpenCall>,
+}
+
+impl Left for Frame {
+    fn place(&self) -> (u64, bool) {
+        (self.sp.0, self.inlined)
+    }
 }
 
 /// An open call.
@@ -121,6 +128,11 @@ impl<'a, S: Sink> OneStack<'a, S> {
                     sites.is_signal_return(Addr(new.caller)),
                 ),
             };
+        }
+        if let EventKind::Jump { to, downwards } = event.kind {
+            let to = to.0;
+            let (jump, sink) = (Jump { to, downwards }, &mut self.sink);
+            open.jump(thread, &self.sites, sink, (jump, event.time));
         }
         let (strand, slot) = (open.strand.id, open.strand.slot);
         let (calls, sink) = (&mut open.calls, &mut self.sink);
@@ -298,6 +310,28 @@ impl Open {
     fn may_contain(&self, frame: &Frame, new: &Entered) -> bool {
         let instrumented = frame.way == Way::Instrumented && new.way == Way::Instrumented;
         instrumented && frame.caller.0 == new.caller
+    }
+
+    /// Ends the calls that a `longjmp` leaves. A fiber's are not over, but a signal handler's are,
+    /// wherever its stack is.
+    fn jump(
+        &mut self,
+        thread: usize,
+        sites: &Sites<'_>,
+        sink: &mut impl Sink,
+        (jump, time): (Jump, Nanos),
+    ) {
+        let is_handler = |frame: &Frame| sites.is_signal_return(frame.caller);
+        let frames = self.stack.open();
+        let Some(kept) = jump.kept(frames, is_handler) else {
+            return;
+        };
+        let elsewhere = frames[kept..]
+            .iter()
+            .find(|frame| !self.stack.same_stack(frame.sp, Addr(jump.to)));
+        if elsewhere.is_none_or(is_handler) {
+            self.leave(thread, kept, sink, time);
+        }
     }
 
     /// Ends the calls above the first `count`.

@@ -351,6 +351,21 @@ impl<'a, S: Sink> Running<'a, S> {
         }
     }
 
+    /// The calls on a fiber's stack above the first `count` are taken for left by a `longjmp`. If
+    /// they are not, fibers share the stack.
+    pub fn leave_by_jump(&mut self, stack: u32, count: usize) {
+        let state = &self.calls.map.stacks[stack];
+        if let [first, ..] = *state.frames
+            && state.owner.is_none()
+        {
+            let fiber = self.calls.strands.id(state.slot).unique();
+            let base = first.sp;
+            let proof = Proof::Shared { base, fiber };
+            self.lost.add(&state.frames[count..], proof);
+        }
+        self.calls.unwind(stack, count);
+    }
+
     /// The calls on a thread's own stack, `own`, above the first `count` are taken for gone. If
     /// they are not, a fiber has begun with a call from `site`.
     pub fn lose(&mut self, own: u32, count: usize, site: u64) {

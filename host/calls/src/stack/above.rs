@@ -31,8 +31,15 @@ impl Stack {
     /// event; if not, nothing has changed.
     #[inline]
     pub(crate) fn decides(&mut self, event: &Event) -> bool {
-        let EventKind::Exit { function, sp } = event.kind else {
-            return true;
+        let (function, sp) = match event.kind {
+            EventKind::Exit { function, sp } => (function, sp),
+            EventKind::Jump {
+                to,
+                downwards: false,
+            } => {
+                return self.frames.iter().any(|frame| !self.jumps_over(frame, to));
+            }
+            _ => return true,
         };
         match self.frames.last() {
             None => false,

@@ -28,6 +28,8 @@ enum Step {
     },
     /// Leaves so many calls without exits.
     Jump(usize),
+    /// Leaves so many calls by a jump that is recorded.
+    Leap(usize),
     Gap,
     Capture(u64),
     Mark,
@@ -50,6 +52,7 @@ fn steps(odd: u32) -> impl Strategy<Value = Vec<Step>> {
         odd => (function.clone(), 0u64..12)
             .prop_map(|(function, sp)| Step::Exit { function, sp: 8 * sp }),
         odd => (1usize..6).prop_map(Step::Jump),
+        odd => (0usize..6).prop_map(Step::Leap),
         odd => Just(Step::Gap),
         odd => function.prop_map(Step::Capture),
         odd => Just(Step::Mark),
@@ -92,6 +95,11 @@ fn write(thread: &mut ThreadWriter, steps: &[Step], entry: bool) {
                 }
             }
             Step::Jump(calls) => open.truncate(open.len().saturating_sub(calls)),
+            Step::Leap(calls) => {
+                open.truncate(open.len().saturating_sub(calls));
+                let to = open.last().map_or(TOP, |&(_, sp)| sp);
+                thread.jump(time, to, to < below);
+            }
             Step::Gap => _ = thread.gap(time, Why::Dropped, Some(3)),
             Step::Capture(function) => _ = thread.capture(address(function), 0x5000, Some(0)),
             Step::Mark => _ = thread.mark(time, 0, "here"),

@@ -514,3 +514,41 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_jump_ends_what_lies_below_the_call_that_it_goes_to() {
+    // The last G has a larger frame than all that is gone, and might be the inner F's.
+    let (tree, loose) = tree(|thread| {
+        thread
+            .enter(1, MAIN, 7, 900)
+            .enter(2, F, MAIN, 800)
+            .enter(3, F, F, 700)
+            .enter(4, G, F, 600)
+            .jump(5, 800, false)
+            .enter(6, G, F, 500)
+            .exit(7, G, F, 500)
+            .exit(8, F, MAIN, 800)
+            .exit(9, MAIN, 7, 900);
+    });
+    assert_eq!(tree, "1000 x1 (2000 x1 (2000 x1 (3000 x1) 3000 x1))");
+    assert_eq!((loose.unwound, loose.unmatched, loose.open), (2, 0, 0));
+}
+
+#[test]
+fn a_jump_ends_what_is_inlined_into_the_call_that_it_goes_to_and_no_other_stack() {
+    let (tree, loose) = tree(|thread| {
+        thread
+            .enter(1, MAIN, 7, 900)
+            .enter(2, F, MAIN, 800)
+            .enter(3, G, MAIN, 800)
+            .jump(4, 850, true)
+            .enter(5, MAIN, G, 700)
+            .jump(6, 800, false)
+            .enter(7, G, MAIN, 800)
+            .exit(8, G, MAIN, 800)
+            .exit(9, F, MAIN, 800)
+            .exit(10, MAIN, 7, 900);
+    });
+    assert_eq!(tree, "1000 x1 (2000 x1 (3000 x1 (1000 x1) 3000 x1))");
+    assert_eq!((loose.unwound, loose.unmatched, loose.open), (2, 0, 0));
+}

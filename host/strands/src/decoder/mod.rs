@@ -7,6 +7,7 @@
 //! ([`crate::instances`]).
 
 mod enter;
+mod jump;
 mod leave;
 mod uninstrumented;
 
@@ -16,6 +17,7 @@ use crate::announced::Announced;
 use crate::code::Code;
 use crate::entered::Entered;
 use crate::evidence::Evidence;
+use crate::jump::Jump;
 use crate::made_stacks::MadeStacks;
 use crate::running::{Running, Told};
 use crate::sink::Sink;
@@ -202,6 +204,10 @@ impl<'a, S: Sink> Decoder<'a, S> {
             self.exit(context, function, sp.0, event.way, event.time)?;
         } else {
             self.memory(context, event)?;
+            if let EventKind::Jump { to, downwards } = event.kind {
+                let to = to.0;
+                self.jump(context, Jump { to, downwards });
+            }
             self.announced.take(&mut self.running, context, event);
             let gap = matches!(event.kind, EventKind::Gap { .. });
             if gap {

@@ -1,0 +1,55 @@
+//! Ends the calls that a `longjmp` leaves.
+//!
+//! Fibers may be switched by `longjmp`, too: then none of the calls on the stack that is left is
+//! over. Where a thread's own stack is is known; of a fiber's, that what is between two of its open
+//! calls is its own.
+
+use super::Decoder;
+use crate::jump::{Jump, Left};
+use crate::sink::Sink;
+use crate::stacks::{Frame, REACH};
+
+impl Left for Frame {
+    fn place(&self) -> (u64, bool) {
+        (self.sp, self.is(Frame::INLINED))
+    }
+}
+
+impl<S: Sink> Decoder<'_, S> {
+    /// The thread calls `longjmp`.
+    pub fn jump(&mut self, context: usize, jump: Jump) {
+        let map = self.running.map();
+        let thread = &map.threads[context];
+        let is_handler = |frame: &Frame| frame.is(Frame::HANDLER);
+        if map.threads.owns(context, jump.to) {
+            // Within it, a fiber's stack may be an array.
+            if map.inner_at(jump.to).is_some() {
+                return;
+            }
+            let own = thread.own;
+            let rests = thread.current != Some(own);
+            let jump = Jump {
+                downwards: jump.downwards && !rests,
+                ..jump
+            };
+            if let Some(kept) = jump.kept(&map.stacks[own].frames, is_handler) {
+                self.running.calls.unwind(own, kept);
+            }
+            return;
+        }
+        let Some(stack) = thread.current else {
+            return;
+        };
+        let frames = &map.stacks[stack].frames;
+        let kept = jump.kept(frames, is_handler);
+        let Some(kept) = kept.filter(|&kept| 0 < kept && kept < frames.len()) else {
+            return;
+        };
+        // The last of those that go on has called setjmp, or has called what did.
+        let sp = frames[kept - 1].sp;
+        if map.threads.owns(context, sp) || sp.abs_diff(jump.to) >= REACH {
+            return;
+        }
+        self.running.leave_by_jump(stack, kept);
+    }
+}
