@@ -273,7 +273,6 @@ pub fn unsure_strands(unresolved: &Unresolved) -> Option<String> {
     let threads = unresolved.unsure_threads;
     let coroutines = unresolved.unsure_coroutines;
     let fibers = unresolved.unsure - threads - coroutines;
-    // A thread's calls are where they are shown all the same.
     let threads = (threads > 0).then(|| format!("{} not sure", are(threads, "thread")));
     let others = match (fibers, coroutines) {
         (0, 0) => None,
@@ -285,15 +284,20 @@ pub fn unsure_strands(unresolved: &Unresolved) -> Option<String> {
             counted(coroutines, "coroutine")
         )),
     };
-    let Some(others) = others else {
-        return threads.map(|threads| format!("{threads}: a mark there may be another strand's"));
-    };
-    let said = format!(
-        "{:.1} % of calls are sure to be where they are shown; {others} not known, with {}",
+    let sure = format!(
+        "{:.1} % of calls are sure to be where they are shown",
         // Never more than there are.
-        (unresolved.confidence() * 1000.0).floor() / 10.0,
-        counted(unresolved.unsure_calls, "call")
+        (unresolved.confidence() * 1000.0).floor() / 10.0
     );
+    let calls = counted(unresolved.unsure_calls, "call");
+    let Some(others) = others else {
+        return threads.map(|threads| match unresolved.unsure_calls {
+            // The thread's calls are where they are shown all the same.
+            0 => format!("{threads}: a mark there may be another strand's"),
+            _ => format!("{sure}; {threads}, with {calls}"),
+        });
+    };
+    let said = format!("{sure}; {others} not known, with {calls}");
     Some(match threads {
         Some(threads) => format!("{said}, and {threads}"),
         None => said,
@@ -404,6 +408,8 @@ mod tests {
         assert_eq!(of(0, 0, 0), None);
         let thread = "1 thread is not sure: a mark there may be another strand's";
         assert_eq!(of(1, 1, 0).as_deref(), Some(thread));
+        let placed = "90.0 % of calls are sure to be where they are shown; 1 thread is not sure, with 100 calls";
+        assert_eq!(of(1, 1, 100).as_deref(), Some(placed));
         let fibers = "97.9 % of calls are sure to be where they are shown; 2 fibers are not known, with 21 calls";
         assert_eq!(of(2, 0, 21).as_deref(), Some(fibers));
         let both = format!("{fibers}, and 1 thread is not sure");

@@ -11,8 +11,9 @@ impl Doubts {
     pub const NONE: Doubts = Doubts(0);
     /// Calls were open on its stack before the first that was recorded.
     pub const BEGUN_BEFORE: Doubts = Doubts(1);
-    /// The caller of one of its calls is open nowhere, or was found at an unusual distance; or an
-    /// exit among its calls belongs to none of them.
+    /// The caller of one of its calls is open nowhere, was found at an unusual distance, or may be
+    /// another of its function's open calls, because one has no exit; or an exit among its calls
+    /// belongs to none of them.
     pub const CALLER: Doubts = Doubts(2);
     /// Events are missing of a time when it was there.
     pub const GAP: Doubts = Doubts(4);
@@ -56,7 +57,7 @@ impl Doubts {
         ),
         (
             Doubts::CALLER,
-            "the caller of one of its calls, or the call of one of its exits, was not recorded",
+            "which call made one of its calls, or has one of its exits, was not recorded",
         ),
     ];
 

@@ -400,10 +400,10 @@ impl Slots {
             self.unsure.unsure += 1;
             let unsure = &mut self.unsure;
             unsure.unsure_coroutines += u64::from(strand.kind == Kind::Coroutine);
-            // Nobody else has made a thread's calls.
-            match strand.kind {
-                Kind::Thread => unsure.unsure_threads += 1,
-                _ => unsure.unsure_calls += strand.calls,
+            unsure.unsure_threads += u64::from(strand.kind == Kind::Thread);
+            // Nobody else has made a thread's calls, but another call may have.
+            if strand.kind != Kind::Thread || strand.doubts().holds(Doubts::CALLER) {
+                unsure.unsure_calls += strand.calls;
             }
         }
     }

@@ -407,6 +407,30 @@ impl<'a, S: Sink> Running<'a, S> {
         }
     }
 
+    /// Calls above the first `count` of this stack are over, though they have no exit: a jump has
+    /// left them that has no record. By `-mfentry`, and where no function is open twice, each call
+    /// since is where it was made. Else it may have been made by an outer call of the function that
+    /// it was taken to be made by, on a thread's own stack, too. Where events are missing, their
+    /// exits may be, too, and that is doubted by itself.
+    pub fn doubt_left(&mut self, stack: u32, count: usize) {
+        let state = &self.calls.map.stacks[stack];
+        let Some((caller, around)) = state.frames[..count].split_last() else {
+            return;
+        };
+        let gone = &state.frames[count..];
+        let gaps = self.calls.map.threads[state.thread as usize].gaps;
+        let is_lost = |frame: &&Frame| !frame.is(Frame::ENTRY) && frame.gaps == gaps;
+        if !gone.iter().any(|frame| is_lost(&frame)) {
+            return;
+        }
+        let open_twice = |body: u32| around.iter().any(|frame| frame.body == body);
+        let other = |frame: &Frame| frame.body == caller.body || open_twice(frame.body);
+        if open_twice(caller.body) || gone.iter().filter(is_lost).any(other) {
+            let slot = state.slot;
+            self.calls.strands.doubt(slot, Doubts::CALLER);
+        }
+    }
+
     /// Whether the program has announced the strand that has this stack.
     pub fn is_announced(&self, stack: u32) -> bool {
         let slot = self.calls.map.stacks[stack].slot;
@@ -466,7 +490,13 @@ impl<'a, S: Sink> Running<'a, S> {
         for stack in there.collect::<Vec<u32>>() {
             self.end_stack(stack, time);
         }
-        let stack = self.new_stack(context, (function, maker), Doubts::NONE, time);
+        // The calls that are missing on the thread's own stack may be a jump's, not a fiber's.
+        let slot = self.calls.map.stacks[own].slot;
+        let doubts = match self.strand(slot).doubts().holds(Doubts::CALLER) {
+            true => Doubts::CALLER,
+            false => Doubts::NONE,
+        };
+        let stack = self.new_stack(context, (function, maker), doubts, time);
         let place = self.calls.map.place_within(own, sp);
         self.calls.map.stacks.lies_within(stack, place);
         stack

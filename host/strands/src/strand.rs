@@ -201,7 +201,7 @@ impl Strand {
     }
 
     /// Whether it is one strand, for certain. Where a thread is not sure, marks on it may be
-    /// another's, and nothing else.
+    /// another's, or calls another call's, and nothing else.
     pub fn is_one(&self) -> bool {
         self.kind == Kind::Thread || self.is_sure()
     }

@@ -205,6 +205,7 @@ impl<S: Sink> Decoder<'_, S> {
             if let Some((stack, index)) = found {
                 if let Some(container) = container {
                     let body = self.running.stack(stack).frames[container].body;
+                    self.running.doubt_left(stack, container + 1);
                     self.running.calls.unwind(stack, container + 1);
                     self.running.run(context, stack, new.time);
                     self.running
@@ -298,6 +299,7 @@ impl<S: Sink> Decoder<'_, S> {
 
     /// Ends what is open on `stack` above the first `count` calls, the last of which calls at `sp`.
     fn leave_to_caller(&mut self, stack: u32, count: usize, sp: u64) {
+        self.running.doubt_left(stack, count);
         let state = self.running.stack(stack);
         if state.owner.is_some() {
             if let Some(outermost) = state.frames.get(count) {

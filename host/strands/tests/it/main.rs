@@ -5,6 +5,7 @@
 mod destroyed;
 mod distances;
 mod instances;
+mod jumps;
 mod leaves;
 mod log;
 mod made_stacks;

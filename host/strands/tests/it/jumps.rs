@@ -1,0 +1,90 @@
+//! A longjmp leaves calls without exits: to where it goes, a record says.
+
+use crate::log::{Log, Told};
+use crate::marks::decoded;
+use heddle_strands::Decoded;
+use heddle_trace_file::write::ThreadWriter;
+
+const BODY: u64 = 0x40_0000;
+const WORK: u64 = BODY + 0x100;
+/// The function that is not traced.
+const FIRST: u64 = BODY + 0x200;
+const LEAF: u64 = BODY + 0x300;
+const OWN: u64 = 0x7fff_0000;
+const FIBER: u64 = 0x6000_0000;
+
+/// The calls of a thread on a stack that begins at `stack`: `work` calls `body`, which `goes_on`.
+fn called(stack: u64, goes_on: impl FnOnce(&mut ThreadWriter)) -> Decoded<Log> {
+    decoded(|process| {
+        let mut thread = process.thread(4711, "thread");
+        thread.stack(OWN, OWN + 0x8000);
+        thread.enter(10, WORK, FIRST + 0x20, stack + 0x7000);
+        thread.enter(20, BODY, WORK + 0x20, stack + 0x6f00);
+        goes_on(&mut thread);
+        thread.exit(80, BODY, 0, stack + 0x6f00);
+        thread.exit(90, WORK, 0, stack + 0x7000);
+        thread.finish().unwrap();
+    })
+}
+
+/// `body` calls itself, and that `leaf`, which a longjmp leaves to the outer `body`; that calls
+/// `leaf`, too.
+fn out_of_a_recursion(stack: u64, has_record: bool) -> Decoded<Log> {
+    called(stack, |thread| {
+        thread.enter(30, BODY, BODY + 0x20, stack + 0x6e00);
+        thread.enter(40, LEAF, BODY + 0x30, stack + 0x6d00);
+        if has_record {
+            thread.jump(50, stack + 0x6f00, false);
+        }
+        thread.enter(60, LEAF, BODY + 0x40, stack + 0x6c00);
+        thread.exit(70, LEAF, 0, stack + 0x6c00);
+    })
+}
+
+/// How deep each call is.
+fn depths(decoded: &Decoded<Log>) -> Vec<usize> {
+    let log = decoded.sinks.iter().flat_map(|(_, log)| &log.0);
+    let depth = |told: &Told| match told {
+        Told::Enter(.., depth, _) => Some(*depth),
+        _ => None,
+    };
+    log.filter_map(depth).collect()
+}
+
+#[test]
+fn what_comes_after_a_recorded_jump_is_called_by_the_call_that_it_goes_to() {
+    for stack in [OWN, FIBER] {
+        let decoded = out_of_a_recursion(stack, true);
+        assert_eq!(depths(&decoded), [0, 1, 2, 3, 2], "{stack:#x}");
+        let loose = decoded.loose;
+        assert_eq!((loose.unwound, loose.unmatched), (2, 0), "{stack:#x}");
+    }
+    assert_eq!(out_of_a_recursion(OWN, true).unresolved[0].unsure, 0);
+}
+
+#[test]
+fn a_jump_without_a_record_out_of_a_recursion_is_doubted() {
+    let unresolved = out_of_a_recursion(OWN, false).unresolved[0];
+    assert_eq!((unresolved.unsure_threads, unresolved.unsure_calls), (1, 5));
+    // Where each function is open once, its call sites tell.
+    let plain = called(OWN, |thread| {
+        thread.enter(30, LEAF, BODY + 0x20, OWN + 0x6e00);
+        thread.enter(60, LEAF, WORK + 0x40, OWN + 0x6c00);
+        thread.exit(70, LEAF, 0, OWN + 0x6c00);
+    });
+    assert_eq!(plain.unresolved[0].unsure, 0);
+}
+
+#[test]
+fn a_jump_to_another_stack_ends_nothing() {
+    let decoded = called(OWN, |thread| {
+        // A fiber calls, and jumps back to where it was left; the thread jumps to it once more.
+        thread.enter(30, LEAF, FIRST + 0x40, FIBER + 0x100);
+        thread.jump(40, OWN + 0x6f00, false);
+        thread.enter(50, LEAF, BODY + 0x20, OWN + 0x6e00);
+        thread.exit(60, LEAF, 0, OWN + 0x6e00);
+        thread.jump(65, FIBER + 0x100, true);
+        thread.exit(70, LEAF, 0, FIBER + 0x100);
+    });
+    assert_eq!((decoded.loose.unwound, decoded.loose.unmatched), (0, 0));
+}
