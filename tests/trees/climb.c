@@ -39,8 +39,8 @@ OUT_OF_LINE static void climb(int level, int large_first) {
 }
 
 int main(void) {
-  climb(3, 0);
   climb(3, 1);
+  climb(3, 0);
   small();
   large(1);
   return calls == 10 ? 0 : 1;
