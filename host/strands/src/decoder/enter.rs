@@ -249,7 +249,7 @@ impl<S: Sink> Decoder<'_, S> {
             return Ok(());
         }
         let stack = match self.running.map().own_stack_at(context, new.sp) {
-            Some(own) => self.on_own(context, own, new, way),
+            Some(own) => self.on_own(context, own, new, (callee, way)),
             None if self.alone => return Err(NotAlone),
             None => self.elsewhere(context, new, callee, holder, instrumented.is_some()),
         };
@@ -313,7 +313,12 @@ impl<S: Sink> Decoder<'_, S> {
 
     /// The stack of a call by uninstrumented code within a thread's `own` stack: that, or a fiber's
     /// that lies within. What is open there is what is around the call.
-    fn on_own(&mut self, context: usize, own: u32, new: &Entered, way: u8) -> u32 {
+    fn on_own(&mut self, context: usize, own: u32, new: &Entered, (callee, way): (u32, u8)) -> u32 {
+        if !self.announced.starts(context)
+            && let Some(stack) = self.jumped_on(context, new, callee)
+        {
+            return stack;
+        }
         if self.evidence.begins_inner(new.caller) {
             let maker = self.made_stacks.maker(new.sp);
             let call = (Addr(new.function), new.sp, maker);

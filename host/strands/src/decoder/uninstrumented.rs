@@ -234,7 +234,7 @@ impl<S: Sink> Decoder<'_, S> {
     /// The stack on which the outermost call has just ended by a jump to the new call's function,
     /// `callee`, as far as its code tells: then this is the outermost call now. A fiber that begins
     /// there next would do so with the same stack pointer and call site.
-    fn jumped_on(&self, context: usize, new: &Entered, callee: u32) -> Option<u32> {
+    pub(super) fn jumped_on(&self, context: usize, new: &Entered, callee: u32) -> Option<u32> {
         let thread = self.running.thread(context);
         let (event, stack, function) = thread.emptied?;
         let state = self.running.stack(stack);
