@@ -16,7 +16,7 @@ const AROUND: usize = 64;
 /// The open calls of a group of threads.
 pub(crate) struct OpenCalls<'a, S> {
     pub strands: Strands<'a, S>,
-    pub map: StackMap,
+    pub map: StackMap<'a>,
     /// Call sites of calls that were taken for callbacks, and how those ended, since
     /// [`Self::take_callbacks`] was last called.
     callbacks: Vec<(u64, End)>,
@@ -27,7 +27,7 @@ pub(crate) struct OpenCalls<'a, S> {
 
 impl<'a, S: Sink> OpenCalls<'a, S> {
     /// No call is open yet on these stacks.
-    pub fn new(strands: Strands<'a, S>, map: StackMap) -> Self {
+    pub fn new(strands: Strands<'a, S>, map: StackMap<'a>) -> Self {
         OpenCalls {
             strands,
             map,

@@ -34,17 +34,17 @@ impl<'a, S: Sink> Running<'a, S> {
     /// These threads of `process`, which has the index `number` in the trace, each on its own
     /// stack. `code` also says whether frames of coroutines are captured.
     pub fn new(
-        process: &Process,
+        process: &'a Process,
         number: usize,
         threads: &[usize],
         code: (&'a Code, bool),
         sink: S,
     ) -> Self {
         let mut strands = Strands::new(process, number, code, sink);
-        let mut map = StackMap::default();
+        let mut map = StackMap::new(process);
         for &index in threads {
             let slot = strands.add_thread(process, number, index);
-            map.add_thread(process, index, slot);
+            map.add_thread(index, slot);
         }
         Running {
             calls: OpenCalls::new(strands, map),
@@ -96,7 +96,7 @@ impl<'a, S: Sink> Running<'a, S> {
 
     /// Which stack each thread runs, and which one lies where.
     #[inline]
-    pub fn map(&self) -> &StackMap {
+    pub fn map(&self) -> &StackMap<'a> {
         &self.calls.map
     }
 
@@ -190,9 +190,43 @@ impl<'a, S: Sink> Running<'a, S> {
         self.calls.strands.frame_freed(frame, destroyer, time);
     }
 
+    /// The thread has its first event. If it was created meanwhile, what was in the place of its
+    /// own stack before is gone: that memory is the thread's now.
+    #[cold]
+    pub fn begins(&mut self, context: usize, time: u64) {
+        if !self.calls.map.threads[context].is_born {
+            return;
+        }
+        let place = self.calls.map.threads.place(context);
+        for stack in self.calls.map.fibers_within(&place) {
+            // The end of one may have been that of another.
+            if self.calls.map.stacks[stack].slot != Stack::SPENT {
+                self.end_stack(stack, time);
+            }
+        }
+    }
+
     /// A thread whose stack's bounds were not recorded has it around its first call.
+    #[inline]
     pub fn settle(&mut self, context: usize, sp: u64) {
-        self.calls.map.threads.settle(context, sp);
+        let threads = &mut self.calls.map.threads;
+        threads.settle(context, sp);
+        if threads.may_be_over_at(sp) && !threads.owns(context, sp) {
+            self.retire_at(context, sp);
+        }
+    }
+
+    /// The thread makes a call at `sp`, where threads that have ended may have had their own
+    /// stacks: if they left calls open there, those are nobody's callers any more.
+    #[inline(never)]
+    fn retire_at(&mut self, context: usize, sp: u64) {
+        let threads = &self.calls.map.threads;
+        let over = threads.over_at(sp, threads[context].latest);
+        for other in over.collect::<Vec<usize>>() {
+            let map = &mut self.calls.map;
+            map.stacks.forget(map.threads[other].own);
+            map.threads.retire(other);
+        }
     }
 
     /// Has the thread run `stack` from `time` on.

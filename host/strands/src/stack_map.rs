@@ -5,18 +5,26 @@ use crate::entered::Entered;
 use crate::stacks::{FRAMES, Frame, Inner, Stack, Stacks};
 use crate::threads::Threads;
 use heddle_trace_file::Process;
+use std::ops::Range;
 
 /// The threads of a group and the stacks that they run.
-#[derive(Default)]
-pub(crate) struct StackMap {
-    pub threads: Threads,
+pub(crate) struct StackMap<'a> {
+    pub threads: Threads<'a>,
     pub stacks: Stacks,
 }
 
-impl StackMap {
-    /// Adds the thread with this index in `process`, which runs its own stack; its strand is in
+impl<'a> StackMap<'a> {
+    /// No thread of the process yet.
+    pub fn new(process: &'a Process) -> Self {
+        StackMap {
+            threads: Threads::new(process),
+            stacks: Stacks::default(),
+        }
+    }
+
+    /// Adds the thread with this index in its process, which runs its own stack; its strand is in
     /// `slot`.
-    pub fn add_thread(&mut self, process: &Process, index: usize, slot: u32) {
+    pub fn add_thread(&mut self, index: usize, slot: u32) {
         let context = self.threads.len();
         let own = self.stacks.add(Stack {
             slot,
@@ -25,7 +33,7 @@ impl StackMap {
             running: true,
             ..Stack::default()
         });
-        self.threads.add(process, index, own);
+        self.threads.add(index, own);
     }
 
     /// The slot of the strand that the thread runs: its own where no other is known.
@@ -40,21 +48,35 @@ impl StackMap {
     pub fn own_stack_at(&self, context: usize, sp: u64) -> Option<u32> {
         match self.threads.owns(context, sp) {
             true => Some(self.threads[context].own),
-            false => self.others_stack_at(sp),
+            false => self.others_stack_at(sp, self.threads[context].latest),
         }
     }
 
-    /// The own stack of a thread that holds `sp`.
-    fn others_stack_at(&self, sp: u64) -> Option<u32> {
+    /// The own stack of a thread that holds `sp` at this time.
+    fn others_stack_at(&self, sp: u64, time: u64) -> Option<u32> {
         let mut latest = None;
-        for owner in self.threads.owners_at(sp) {
+        for owner in self.threads.owners_at(sp, time) {
             let own = self.threads[owner].own;
-            // Several threads may have had their stacks here. The one with open calls is in use.
+            // Several threads may seem to have their stacks here. The one with open calls is in
+            // use.
             if latest.is_none() || self.stacks[own].top().is_some() {
                 latest = Some(own);
             }
         }
         latest
+    }
+
+    /// The fibers' stacks in this place.
+    pub fn fibers_within(&self, place: &Range<u64>) -> Vec<u32> {
+        let resting = self.stacks.resting().within(place);
+        let mut found: Vec<u32> = resting.chain(self.threads.running()).collect();
+        found.retain(|&stack| {
+            let state = &self.stacks[stack];
+            state.owner.is_none() && place.contains(&state.top().map_or(state.base, |top| top.sp))
+        });
+        found.sort_unstable();
+        found.dedup();
+        found
     }
 
     /// The fiber's stack that lies within a thread's own and holds `sp`, if there is one: of

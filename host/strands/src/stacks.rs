@@ -3,7 +3,7 @@
 use crate::address_map::AddressMap;
 pub(crate) use crate::frame_list::Frame;
 use crate::frame_list::FrameList;
-use std::ops::{Index, IndexMut};
+use std::ops::{Index, IndexMut, Range};
 
 /// Bytes by which the first stack pointers of two outermost calls on one stack may differ: their
 /// frames' sizes.
@@ -320,6 +320,16 @@ impl Resting {
     /// The stacks that are kept below `sp`, the nearest first.
     pub fn below(&self, sp: u64) -> impl Iterator<Item = (u64, u32)> + '_ {
         self.open.below(sp).map(|(top, &stack)| (top, stack))
+    }
+
+    /// The stacks that are kept in this place, with open calls or without.
+    pub fn within(&self, place: &Range<u64>) -> impl Iterator<Item = u32> + '_ {
+        let Range { start, end } = *place;
+        let kept = [&self.open, &self.empty].into_iter().flat_map(move |kept| {
+            let above = kept.from(start);
+            above.take_while(move |&(at, _)| at < end)
+        });
+        kept.map(|(_, &stack)| stack)
     }
 
     /// The empty stack nearest to `sp`, within `reach`.

@@ -2,6 +2,7 @@
 
 use crate::StrandId;
 use heddle_trace_file::Process;
+use std::cell::OnceCell;
 use std::ops::{Index, IndexMut, Range};
 
 /// The state of a thread.
@@ -17,8 +18,14 @@ pub(crate) struct Context {
     settled: bool,
     /// Where that is; empty if it is not known.
     place: Range<u64>,
+    /// From when on its own stack is known to be its own: memory that was another stack's before.
+    begins: u64,
+    /// The recorder saw its creation and its first event.
+    pub is_born: bool,
     /// The recorder saw its end.
     pub ended: bool,
+    /// The time of its last event, once that was asked for: its own stack is its own until then.
+    last: OnceCell<u64>,
     /// The time of its latest event.
     pub latest: u64,
     pub gaps: u32,
@@ -39,15 +46,18 @@ pub(crate) struct Context {
 }
 
 /// The group's threads, by their index in the group.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Threads {
+#[derive(Clone, Debug)]
+pub(crate) struct Threads<'a> {
+    process: &'a Process,
     contexts: Vec<Context>,
     /// By index in the process.
     numbers: Vec<u32>,
     own_stacks: OwnStacks,
+    /// Contains the own stacks of threads whose end was seen.
+    mortal: Range<u64>,
 }
 
-impl Index<usize> for Threads {
+impl Index<usize> for Threads<'_> {
     type Output = Context;
 
     #[inline]
@@ -56,36 +66,47 @@ impl Index<usize> for Threads {
     }
 }
 
-impl IndexMut<usize> for Threads {
+impl IndexMut<usize> for Threads<'_> {
     #[inline]
     fn index_mut(&mut self, context: usize) -> &mut Context {
         &mut self.contexts[context]
     }
 }
 
-impl Threads {
+impl<'a> Threads<'a> {
+    /// No thread of the process yet.
+    pub fn new(process: &'a Process) -> Self {
+        Threads {
+            process,
+            contexts: Vec::new(),
+            numbers: vec![0; process.threads().len()],
+            own_stacks: OwnStacks::default(),
+            mortal: u64::MAX..0,
+        }
+    }
+
     /// Adds the thread with this index in its process, which runs its own stack: that of this
     /// number.
-    pub fn add(&mut self, process: &Process, index: usize, own: u32) {
-        let (thread, context) = (&process.threads()[index], self.contexts.len());
-        self.numbers.resize(process.threads().len(), 0);
+    pub fn add(&mut self, index: usize, own: u32) {
+        let (thread, context) = (&self.process.threads()[index], self.contexts.len());
         self.numbers[index] = context as u32;
+        // The stack of the thread that a process begins with is nobody else's.
+        let is_first = thread.tid() == self.process.pid();
+        let first_run = thread.runs().next();
         self.contexts.push(Context {
             current: Some(own),
             own,
             thread: index,
             settled: thread.stack().is_some(),
+            begins: if is_first { 0 } else { thread.first().0 },
+            is_born: thread.made_by().is_some() && first_run.is_some_and(|run| run.number() == 1),
             ended: thread.ended(),
-            astray: thread
-                .runs()
-                .next()
-                .filter(|run| run.begins_elsewhere())
-                .map(|_| 0),
+            astray: first_run.filter(|run| run.begins_elsewhere()).map(|_| 0),
             latest: thread.first().0,
             ..Context::default()
         });
         if let Some(range) = thread.stack() {
-            self.place(context, range.start.0..range.end.0);
+            self.put(context, range.start.0..range.end.0);
         }
     }
 
@@ -120,9 +141,49 @@ impl Threads {
         self[context].place.contains(&sp)
     }
 
-    /// The threads that had their own stacks where `sp` is; several if stacks were used again.
-    pub fn owners_at(&self, sp: u64) -> impl Iterator<Item = usize> + '_ {
-        self.own_stacks.at(sp)
+    /// Where the thread's own stack is; empty if it is not known.
+    pub fn place(&self, context: usize) -> Range<u64> {
+        self[context].place.clone()
+    }
+
+    /// The threads that have their own stacks where `sp` is at this time. Several may seem to,
+    /// where the places of stacks were not recorded.
+    pub fn owners_at(&self, sp: u64, time: u64) -> impl Iterator<Item = usize> + '_ {
+        let owners = self.own_stacks.at(sp);
+        owners.filter(move |&owner| self[owner].begins <= time && !self.is_over(owner, time))
+    }
+
+    /// Whether there may be such as [`Threads::over_at`] gives.
+    #[inline]
+    pub fn may_be_over_at(&self, sp: u64) -> bool {
+        self.mortal.contains(&sp)
+    }
+
+    /// The threads that had their own stacks where `sp` is, and have ended by this time.
+    pub fn over_at(&self, sp: u64, time: u64) -> impl Iterator<Item = usize> + '_ {
+        let owners = self.own_stacks.at(sp);
+        owners.filter(move |&owner| self.is_over(owner, time))
+    }
+
+    /// Whether the thread has ended by this time. One whose end was not seen may be idle.
+    fn is_over(&self, context: usize, time: u64) -> bool {
+        let state = &self[context];
+        state.ended && state.latest < time && *state.last.get_or_init(|| self.last(context)) < time
+    }
+
+    /// The time of the thread's last event; the end of time if that cannot be read.
+    #[cold]
+    fn last(&self, context: usize) -> u64 {
+        let thread = &self.process.threads()[self[context].thread];
+        thread.last().map_or(u64::MAX, |last| last.0)
+    }
+
+    /// Nothing is on the thread's own stack any more: the thread has ended.
+    pub fn retire(&mut self, context: usize) {
+        let place = std::mem::take(&mut self[context].place);
+        self.own_stacks.remove(&place, context);
+        let state = &mut self[context];
+        state.current = state.current.filter(|&stack| stack != state.own);
     }
 
     /// A thread whose stack's bounds were not recorded has it around its first call.
@@ -131,13 +192,17 @@ impl Threads {
         const ABOVE: u64 = 64 << 10;
         if !self[context].settled {
             self[context].settled = true;
-            self.place(context, sp.saturating_sub(BELOW)..sp.saturating_add(ABOVE));
+            self.put(context, sp.saturating_sub(BELOW)..sp.saturating_add(ABOVE));
         }
     }
 
     /// The thread's own stack is there.
-    fn place(&mut self, context: usize, range: Range<u64>) {
+    fn put(&mut self, context: usize, range: Range<u64>) {
         self[context].place = range.clone();
+        if self[context].ended {
+            let Range { start, end } = self.mortal;
+            self.mortal = start.min(range.start)..end.max(range.end);
+        }
         self.own_stacks.add(range, context);
     }
 }
@@ -154,6 +219,10 @@ impl OwnStacks {
         let key = (range.start, thread);
         let at = self.ranges.partition_point(|(r, t)| (r.start, *t) < key);
         self.ranges.insert(at, (range, thread));
+    }
+
+    fn remove(&mut self, range: &Range<u64>, thread: usize) {
+        self.ranges.retain(|(r, t)| (r, *t) != (range, thread));
     }
 
     /// The threads that had their own stacks here; several if stacks were used again.

@@ -119,6 +119,21 @@ impl Thread {
         self.first
     }
 
+    /// When its last event was recorded, as its last run tells: reads that run.
+    ///
+    /// # Errors
+    /// What reading the run gives.
+    pub fn last(&self) -> Result<Nanos, Error> {
+        let began = self
+            .shared
+            .line
+            .at(Ticks(self.last_run()?.base_ticks.get()));
+        let mut runs = self.runs();
+        let last = runs.next_back();
+        let mut events = last.into_iter().flat_map(Run::events);
+        events.try_fold(began, |latest, event| Ok(latest.max(event?.time)))
+    }
+
     /// Bytes of its records: a measure of the work that reading it takes. An event has 8 to 40 of
     /// them, 12 on average.
     pub fn bytes(&self) -> u64 {
@@ -148,7 +163,7 @@ impl Thread {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn runs(&self) -> impl ExactSizeIterator<Item = Run<'_>> {
+    pub fn runs(&self) -> impl DoubleEndedIterator<Item = Run<'_>> + ExactSizeIterator {
         let run = |index| Run {
             thread: self,
             index,

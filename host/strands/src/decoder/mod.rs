@@ -193,6 +193,9 @@ impl<'a, S: Sink> Decoder<'a, S> {
     #[inline]
     pub fn feed(&mut self, thread: usize, event: &Event) -> Result<(), NotAlone> {
         let context = self.running.begin_event(thread, event.time.0);
+        if self.running.thread(context).events == 1 {
+            self.running.begins(context, event.time.0);
+        }
         if let Some(entered) = Entered::of(event) {
             self.sites.advance(event.time);
             self.unresolved.events += 1;
