@@ -465,6 +465,17 @@ impl<'a, S: Sink> Running<'a, S> {
         }
     }
 
+    /// The thread runs a fiber of which it is known that it is one, and has all its calls.
+    pub fn trust_current(&mut self, context: usize) {
+        let thread = &self.calls.map.threads[context];
+        if let Some(stack) = thread.current.filter(|&stack| stack != thread.own) {
+            let state = &mut self.calls.map.stacks[stack];
+            state.begun_before = false;
+            let trust = |strand: &mut Strand| strand.doubts = Doubts::NONE;
+            self.calls.strands.change(state.slot, trust);
+        }
+    }
+
     /// Whether the program has announced the strand that has this stack.
     pub fn is_announced(&self, stack: u32) -> bool {
         let slot = self.calls.map.stacks[stack].slot;

@@ -6,7 +6,7 @@
 pub struct Unresolved {
     /// Enters and exits that were placed.
     pub events: u64,
-    /// Enters among them.
+    /// Enters among them, and the calls that the process began inside.
     pub calls: u64,
     /// Exits that belong to no open call: recording began inside it.
     pub exits: u64,

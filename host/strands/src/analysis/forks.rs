@@ -21,12 +21,19 @@ pub struct Inherited {
     thread: Option<usize>,
     /// Their enters, outermost first, at the time at which the thread began.
     enters: Vec<Event<'static>>,
+    /// The strand that the thread ran was sure to be one, with all its calls.
+    sure: bool,
 }
 
 impl Inherited {
     /// The index of the thread that has them.
     pub(super) fn thread(&self) -> Option<usize> {
         self.thread
+    }
+
+    /// Whether the strand that the thread ran was sure to be one, with all its calls.
+    pub(crate) fn is_sure(&self) -> bool {
+        self.sure
     }
 
     /// Those of the thread with this index in its process.
@@ -40,6 +47,10 @@ impl Inherited {
 
 /// A process that a thread has forked: the number of the making, and the process's index.
 type Child = (u32, usize);
+
+/// The enters of the calls that are open on a thread, and whether the strand that it runs is sure to
+/// be one, with all its calls.
+type OpenCalls = (Vec<Event<'static>>, bool);
 
 /// The means by which the threads that forked are read.
 pub struct Parents<'a, F> {
@@ -70,8 +81,8 @@ impl<F: Fn(usize, &[usize], &Inherited) -> Result<Survey, Error>> Parents<'_, F>
         // A process is behind its parent, so that the parent's own are known.
         for ((process, thread), children) in families {
             let open = self.open_at_forks(process, thread, &children, &all[process])?;
-            for (child, enters) in open {
-                all[child].enters = enters;
+            for (child, (enters, sure)) in open {
+                (all[child].enters, all[child].sure) = (enters, sure);
             }
         }
         Ok(all)
@@ -84,7 +95,7 @@ impl<F: Fn(usize, &[usize], &Inherited) -> Result<Survey, Error>> Parents<'_, F>
         thread: usize,
         children: &[Child],
         before: &Inherited,
-    ) -> Result<Vec<(usize, Vec<Event<'static>>)>, Error> {
+    ) -> Result<Vec<(usize, OpenCalls)>, Error> {
         let (recorded, code) = (&self.trace.processes()[process], &self.codes[process]);
         let mut forks = Forks {
             processes: self.trace.processes(),
@@ -99,12 +110,12 @@ impl<F: Fn(usize, &[usize], &Inherited) -> Result<Survey, Error>> Parents<'_, F>
             stacks.begin_within(thread, before.of(thread));
             each_event(recorded, &only, false, |_, event| {
                 stacks.feed(thread, event);
-                forks.note(thread, event, || stacks.open(thread))
+                forks.note(thread, event, || (stacks.open(thread), true))
             })?;
             return Ok(forks.open);
         }
         let mut decoder = Decoder::new((recorded, process), code, &only, true, None, Ignore);
-        let mut alone = decoder.begin_within(thread, before.of(thread)).is_ok();
+        let mut alone = decoder.begin_within(thread, before).is_ok();
         if alone {
             each_event(recorded, &only, false, |_, event| {
                 alone = decoder.feed(thread, event).is_ok();
@@ -120,7 +131,7 @@ impl<F: Fn(usize, &[usize], &Inherited) -> Result<Survey, Error>> Parents<'_, F>
         let known = Some(&survey);
         let mut decoder = Decoder::new((recorded, process), code, &all, false, known, Ignore);
         for &each in &all {
-            let _: Result<(), NotAlone> = decoder.begin_within(each, before.of(each));
+            let _: Result<(), NotAlone> = decoder.begin_within(each, before);
         }
         each_event(recorded, &all, false, |of_thread, event| {
             let _: Result<(), NotAlone> = decoder.feed(of_thread, event);
@@ -147,17 +158,12 @@ struct Forks<'a> {
     thread: usize,
     children: &'a [Child],
     /// The children, and what was open.
-    open: Vec<(usize, Vec<Event<'static>>)>,
+    open: Vec<(usize, OpenCalls)>,
 }
 
 impl Forks<'_> {
     /// Takes the next event of the thread with this index; whether there are more forks to come.
-    fn note(
-        &mut self,
-        thread: usize,
-        event: &Event<'_>,
-        open: impl FnOnce() -> Vec<Event<'static>>,
-    ) -> bool {
+    fn note(&mut self, thread: usize, event: &Event<'_>, open: impl FnOnce() -> OpenCalls) -> bool {
         if let EventKind::Making {
             made: Made::Process,
             number,
@@ -167,11 +173,12 @@ impl Forks<'_> {
         {
             let process = &self.processes[child];
             let begun = thread_of_fork(process).map(|thread| process.threads()[thread].first());
-            let enters = open().into_iter().map(|enter| Event {
+            let (enters, sure) = open();
+            let enters = enters.into_iter().map(|enter| Event {
                 time: begun.unwrap_or(event.time),
                 ..enter
             });
-            self.open.push((child, enters.collect()));
+            self.open.push((child, (enters.collect(), sure)));
         }
         self.open.len() < self.children.len()
     }

@@ -143,7 +143,7 @@ impl Group<'_> {
     fn begin_within<S: Sink>(&self, decoder: &mut Decoder<'_, S>) {
         for &thread in self.threads {
             // It may be anywhere now.
-            let _: Result<(), NotAlone> = decoder.begin_within(thread, self.before.of(thread));
+            let _: Result<(), NotAlone> = decoder.begin_within(thread, self.before);
         }
     }
 

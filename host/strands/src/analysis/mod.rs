@@ -209,7 +209,7 @@ impl<'a> Analysis<'a> {
         let recorded = &self.trace.processes()[process];
         let code = &self.codes[process];
         let mut decoder = Decoder::new((recorded, process), code, &[thread], true, None, sink);
-        let mut alone = decoder.begin_within(thread, before.of(thread)).is_ok();
+        let mut alone = decoder.begin_within(thread, before).is_ok();
         if !alone {
             return Ok(None);
         }

@@ -21,7 +21,7 @@ impl<S: Sink> Reader<'_, S> {
         };
         match self {
             Reader::Strands(decoder) => {
-                let _: Result<(), NotAlone> = decoder.begin_within(thread, before.of(thread));
+                let _: Result<(), NotAlone> = decoder.begin_within(thread, before);
             }
             Reader::Threads(stacks) => stacks.begin_within(thread, before.of(thread)),
         }

@@ -175,7 +175,7 @@ impl<'a> Analysis<'a> {
         let recorded = &self.trace.processes()[process];
         let code = &self.codes[process];
         let mut decoder = Decoder::new((recorded, process), code, &[thread], true, None, Ignore);
-        if decoder.begin_within(thread, before.of(thread)).is_err() {
+        if decoder.begin_within(thread, before).is_err() {
             return Ok(false);
         }
         each_event(recorded, &[thread], false, |thread, event| {

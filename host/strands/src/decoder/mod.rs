@@ -12,7 +12,6 @@ mod leave;
 mod uninstrumented;
 
 use crate::Doubts;
-use crate::Unresolved;
 use crate::announced::Announced;
 use crate::code::Code;
 use crate::entered::Entered;
@@ -24,6 +23,7 @@ use crate::sink::Sink;
 use crate::sites::Sites;
 use crate::stacks::Frame;
 use crate::survey::Survey;
+use crate::{Inherited, Unresolved};
 use heddle_calls::Loose;
 use heddle_trace_file::{Addr, CoroutineFrame, Event, EventKind, Nanos, Process, Way};
 
@@ -133,34 +133,41 @@ impl<'a, S: Sink> Decoder<'a, S> {
         }
     }
 
-    /// The thread with this index in its process begins inside these calls, outermost first.
+    /// The thread with this index in its process begins inside these calls, if it is the one that
+    /// has them.
     ///
     /// # Errors
     /// [`NotAlone`], if it may not be.
-    pub fn begin_within(
-        &mut self,
-        thread: usize,
-        enters: &[Event<'static>],
-    ) -> Result<(), NotAlone> {
-        let (events, calls) = (self.unresolved.events, self.unresolved.calls);
+    pub fn begin_within(&mut self, thread: usize, before: &Inherited) -> Result<(), NotAlone> {
+        let enters = before.of(thread);
+        let events = self.unresolved.events;
         // Fibers that did not run begin within calls, too, but those are not known.
         self.part |= !enters.is_empty();
         for enter in enters {
             self.feed(thread, enter)?;
         }
-        (self.unresolved.events, self.unresolved.calls) = (events, calls);
+        self.unresolved.events = events;
+        if before.is_sure() && !enters.is_empty() {
+            let context = self.running.map().threads.context(thread);
+            self.running.trust_current(context);
+        }
         Ok(())
     }
 
     /// The enters of the calls that are open on the own stack of the thread with this index, and
-    /// on the stack that it runs.
-    pub fn open(&self, thread: usize) -> Vec<Event<'static>> {
+    /// on the stack that it runs; and whether that is sure to be one strand's, with all its calls.
+    pub fn open(&self, thread: usize) -> (Vec<Event<'static>>, bool) {
         let map = self.running.map();
         let context = &map.threads[map.threads.context(thread)];
         let elsewhere = context.current.filter(|&stack| stack != context.own);
         let stacks = std::iter::once(context.own).chain(elsewhere);
         let frames = stacks.flat_map(|stack| &map.stacks[stack].frames);
-        frames.map(|frame| self.enter_of(frame)).collect()
+        let enters = frames.map(|frame| self.enter_of(frame)).collect();
+        let sure = elsewhere.is_none_or(|stack| {
+            let slot = map.stacks[stack].slot;
+            self.running.strand(slot).is_sure()
+        });
+        (enters, sure)
     }
 
     /// The enter of an open call.

@@ -4,6 +4,7 @@
 
 mod destroyed;
 mod distances;
+mod forks;
 mod instances;
 mod jumps;
 mod leaves;
