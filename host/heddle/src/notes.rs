@@ -254,7 +254,7 @@ pub fn unresolved_kinds(unresolved: &Unresolved) -> Vec<String> {
     }
     if unresolved.fibers > 0 {
         kinds.push(format!(
-            "{} made unseen: shown below the strand that ran each first, or below that one's maker",
+            "{} made unseen: shown below the thread that ran each first",
             were(unresolved.fibers, "fiber")
         ));
     }

@@ -3,7 +3,7 @@
 use crate::filter::{Filter, FilterArgs, Filterable, LeftOut, unwrap};
 use crate::names::Names;
 use heddle_strands::{Analysis, Decoded, Kind, Sink, Strand, StrandId, StrandList};
-use heddle_trace_file::{Error, Event, EventKind, Made, Nanos, Trace};
+use heddle_trace_file::{Error, Event, EventKind, Made, Nanos, Process, Trace};
 use rustc_hash::FxHashMap;
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -69,14 +69,17 @@ impl Makers {
     pub fn of(&self, trace: &Trace, process: usize, thread: usize) -> Option<StrandId> {
         let making = trace.processes()[process].threads()[thread].made_by()?;
         let &(maker, ran_by) = self.by_making.get(&(process, making))?;
-        // Threads are in order of birth: so there is no circle, whatever a damaged trace says.
-        (ran_by < thread).then_some(maker)
+        // Threads are in order of birth: so none is made by itself or a later one, whatever a
+        // damaged trace says.
+        let threads = trace.processes()[process].threads().len() as u64;
+        let later = (thread as u64 + 1)..=threads;
+        (ran_by < thread && !later.contains(&maker.number())).then_some(maker)
     }
 }
 
 impl Filterable for All {
     fn had_no_calls(&mut self, strand: &Strand) {
-        let ran_by = strand.resumer.filter(|_| strand.kind != Kind::Thread);
+        let ran_by = strand.resumer.filter(|_| strand.kind == Kind::Coroutine);
         let above = strand.parent.or(ran_by);
         self.left_out.push((strand.id, above));
     }
@@ -142,12 +145,21 @@ fn listed(
         all.append(part.strands);
     }
     all.sort();
+    let mut thread_makers = FxHashMap::default();
+    for (process, recorded) in trace.processes().iter().enumerate() {
+        for thread in 0..recorded.threads().len() {
+            let maker = makers.of(trace, process, thread);
+            if let Some(maker) = maker.filter(|&maker| is_before(&all, maker, (recorded, thread))) {
+                thread_makers.insert(StrandId::of_thread(process, thread), maker);
+            }
+        }
+    }
     // A fiber's entry changes only where a filter left something out.
     let changing = |kind: Kind| kind != Kind::Fiber || !gone.is_empty();
     all.change_each(changing, |strand| {
         let mut changes = false;
         if strand.kind == Kind::Thread {
-            strand.parent = makers.of(trace, strand.id.process(), strand.thread());
+            strand.parent = thread_makers.get(&strand.id).copied();
             changes = true;
         }
         while let Some(&maker) = strand.parent.and_then(|parent| gone.get(&parent)) {
@@ -167,6 +179,19 @@ fn listed(
         remarks: decoded.remarks,
         left_out,
     }
+}
+
+/// Whether the thread with this index, the nearest one above the strand or itself, was there before
+/// another: only then can the strand have made that.
+fn is_before(all: &StrandList, strand: StrandId, (process, thread): (&Process, usize)) -> bool {
+    let threads = process.threads().len() as u64;
+    let mut above = Some(strand);
+    while let Some(id) = above.filter(|id| id.number() > threads) {
+        let maker = all.find(id).and_then(|index| all.get(index).parent);
+        // What is no thread is made by an earlier strand.
+        above = maker.filter(|&maker| maker < id);
+    }
+    above.is_none_or(|id| id.number() <= thread as u64)
 }
 
 /// `12`; with several processes, `4711/12`.
@@ -201,6 +226,8 @@ pub struct Node {
     /// Where most of those are that have not ended: address and time, by number.
     pub suspended_at: FxHashMap<(usize, u64), (u64, Nanos)>,
     pub children: Vec<Node>,
+    /// The number of strands below it that are no children, nor below such: the tree ends here.
+    pub deeper: u64,
     /// Indices of all of them in the list.
     pub members: Vec<u32>,
 }
@@ -242,29 +269,17 @@ impl<'a, 'b> Family<'a, 'b> {
         };
         let mut made_by: Vec<u32> = Vec::with_capacity(none);
         for strand in strands.iter() {
-            // One whose maker is unknown stands below the strand that ran it first; a fiber beside
-            // that one if both began in the same function: an uninstrumented scheduler runs them
-            // one after another.
-            let thread = || StrandId::of_thread(strand.id.process(), strand.thread());
-            let ran_by = match strand.kind {
+            // One whose maker is unknown: a coroutine stands below the strand that ran it first, a
+            // fiber below its thread. What that ran right before may be any other fiber, and fibers
+            // that a scheduler runs one after another would stand each below the last.
+            let ran_by = || match strand.kind {
                 Kind::Thread => None,
-                Kind::Fiber => strand.resumer.or_else(|| Some(thread())),
+                Kind::Fiber => Some(StrandId::of_thread(strand.id.process(), strand.thread())),
                 Kind::Coroutine => strand.resumer,
             };
-            let above = find(strand.maker().or(ran_by));
-            let by = (strand.maker().is_none() && strand.kind == Kind::Fiber && above < none)
-                .then(|| strands.get(above));
-            let beside = by.filter(|by| {
-                let begun = |strand: &Strand| strand.entry().map(|(function, _)| function);
-                by.kind == Kind::Fiber && begun(by) == begun(&strand)
-            });
-            // It was met before, so that its place is known.
-            let above = match beside.and_then(|_| made_by.get(above)) {
-                Some(&beside) => beside,
-                None => above as u32,
-            };
-            made_by.push(above);
+            made_by.push(find(strand.maker().or_else(ran_by)) as u32);
         }
+        cut_circles(&mut made_by);
         let mut first = vec![Self::NONE; none + 1];
         // The place of a strand's maker is that of its next sibling from here on.
         for (index, place) in made_by.iter_mut().enumerate().rev() {
@@ -323,6 +338,7 @@ impl<'a, 'b> Family<'a, 'b> {
                         calls: 0,
                         suspended_at: FxHashMap::default(),
                         children: Vec::new(),
+                        deeper: 0,
                         members: Vec::new(),
                     });
                     below.push(Vec::new());
@@ -337,13 +353,54 @@ impl<'a, 'b> Family<'a, 'b> {
         for (node, below) in nodes.iter_mut().zip(below) {
             if depth < DEEPEST {
                 node.children = self.merge(below, depth + 1);
+            } else {
+                node.deeper = self.count(below);
             }
         }
         nodes
     }
+
+    /// The number of these strands, of those that the makers of these made after them, and of all
+    /// below.
+    fn count(&self, firsts: Vec<u32>) -> u64 {
+        let (mut left, mut count) = (firsts, 0);
+        while let Some(index) = left.pop() {
+            count += 1;
+            let next = Some(self.next[index as usize]).filter(|&next| next != Self::NONE);
+            left.extend(next.into_iter().chain(self.first_of(index)));
+        }
+        count
+    }
+}
+
+/// Has a strand that stands below itself stand below none: every strand is in the tree, whatever a
+/// damaged trace says. `above`: by index, the strand above; for the number of all, none.
+fn cut_circles(above: &mut [u32]) {
+    let none = above.len();
+    // By strand, the first of the ways up that came by.
+    let mut ways = vec![Family::NONE; none];
+    for start in 0..none {
+        let mut at = start;
+        while at < none && ways[at] == Family::NONE {
+            ways[at] = start as u32;
+            at = above[at] as usize;
+        }
+        if at < none && ways[at] == start as u32 {
+            above[at] = none as u32;
+        }
+    }
 }
 
 impl Node {
+    /// The number of strands below it.
+    pub fn below(&self) -> u64 {
+        let below = self
+            .children
+            .iter()
+            .map(|child| child.count + child.below());
+        self.deeper + below.sum::<u64>()
+    }
+
     fn add(&mut self, strand: &Strand) {
         let sum = |sum: &mut Nanos, more: Nanos| sum.0 = sum.0.saturating_add(more.0);
         self.count += 1;
@@ -362,5 +419,19 @@ impl Node {
             *count += 1;
             *latest = time;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::cut_circles;
+
+    #[test]
+    fn who_stands_below_itself_stands_below_none_with_all_that_are_below() {
+        const NONE: u32 = 6;
+        // Two by each other, with one below; one by itself; one below none, with one below.
+        let mut above = [1, 0, 1, 3, NONE, 4];
+        cut_circles(&mut above);
+        assert_eq!(above, [NONE, 0, 1, NONE, NONE, 4]);
     }
 }

@@ -18,8 +18,7 @@ pub struct Unresolved {
     pub ambiguous: u64,
     /// Coroutines whose maker is unknown: the tree has them below the strand that ran them first.
     pub parents: u64,
-    /// Fibers whose maker is unknown: the tree has them below the strand that ran them first, or
-    /// below that one's maker.
+    /// Fibers whose maker is unknown: the tree has them below the thread that ran them first.
     pub fibers: u64,
     /// Strands that are not sure ([`crate::Strand::is_sure`]).
     pub unsure: u64,

@@ -223,12 +223,17 @@ impl Table<'_, '_> {
             write!(self.out, ", {}:", self.look.paint(WAITING, left))?;
         }
         writeln!(self.out, " {}", node.name)?;
-        if depth + 1 >= self.deepest && !node.children.is_empty() {
-            let before = self.cells(Default::default()).len() + 2 * (depth + 1);
-            return writeln!(self.out, "{:before$}…", "");
-        }
-        for child in &node.children {
+        let (shown, hidden) = match depth + 1 >= self.deepest {
+            true => (&[][..], node.below()),
+            false => (&node.children[..], node.deeper),
+        };
+        for child in shown {
             self.node(child, depth + 1)?;
+        }
+        if hidden > 0 {
+            let before = self.cells(Default::default()).len() + 2 * (depth + 1);
+            let hidden = notes::counted(hidden, "strand");
+            writeln!(self.out, "{:before$}… {hidden} nested deeper", "")?;
         }
         Ok(())
     }
