@@ -1,6 +1,6 @@
-// longjmp out of a recursion, back to an outer call of the same function. What that calls next has a
-// smaller or a larger frame than the calls that are gone: its stack pointer does not tell which call
-// has made it.
+// longjmp out of a recursion, back to an outer call of the same function. What that calls next has
+// a smaller or a larger frame than the calls that are gone: its stack pointer does not tell which
+// call has made it.
 #include <setjmp.h>
 
 #define OUT_OF_LINE __attribute__((noinline))

@@ -1,5 +1,5 @@
-// leaps [SEED]: random calls of functions with frames of several sizes, which are left by longjmp as
-// often as by a return. Prints its own tree, as docs/expected-tree.md has it.
+// leaps [SEED]: random calls of functions with frames of several sizes, which are left by longjmp
+// as often as by a return. Prints its own tree, as docs/expected-tree.md has it.
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,33 +34,33 @@ PLAIN static int times(void) {
 }
 
 // A function: its frame takes so many bytes. Where it calls setjmp, a call inside may go back to.
-#define FUNCTION(name, bytes)                                      \
-  __attribute__((noinline)) void name(void) {                      \
-    volatile char frame[bytes];                                    \
-    frame[bytes - 1] = 1;                                          \
-    const int own = is_entered(#name) * frame[bytes - 1];          \
-    for (volatile int more = times(); more > 0; --more) {          \
-      const int what = pick(10);                                   \
-      if (what < 5) {                                              \
-        functions[pick(kFunctions)]();                             \
-      } else if (what < 8 && open_places < kPlaces) {              \
-        volatile int place = open_places;                          \
-        volatile int again = pick(2);                              \
-        if (setjmp(places[place]) == 0) {                          \
-          open_places = place + 1;                                 \
-          functions[pick(kFunctions)]();                           \
-          open_places = place;                                     \
-        } else {                                                   \
-          open_places = place;                                     \
-          depth = own;                                             \
-          if (again != 0) functions[pick(kFunctions)]();           \
-        }                                                          \
-      } else if (open_places > 0) {                                \
+#define FUNCTION(name, bytes)                                        \
+  __attribute__((noinline)) void name(void) {                        \
+    volatile char frame[bytes];                                      \
+    frame[bytes - 1] = 1;                                            \
+    const int own = is_entered(#name) * frame[bytes - 1];            \
+    for (volatile int more = times(); more > 0; --more) {            \
+      const int what = pick(10);                                     \
+      if (what < 5) {                                                \
+        functions[pick(kFunctions)]();                               \
+      } else if (what < 8 && open_places < kPlaces) {                \
+        volatile int place = open_places;                            \
+        volatile int again = pick(2);                                \
+        if (setjmp(places[place]) == 0) {                            \
+          open_places = place + 1;                                   \
+          functions[pick(kFunctions)]();                             \
+          open_places = place;                                       \
+        } else {                                                     \
+          open_places = place;                                       \
+          depth = own;                                               \
+          if (again != 0) functions[pick(kFunctions)]();             \
+        }                                                            \
+      } else if (open_places > 0) {                                  \
         longjmp(places[open_places - 1 - pick(open_places) % 2], 1); \
-      }                                                            \
-    }                                                              \
-    depth = own - 1;                                               \
-    __asm__ volatile("" ::: "memory");                             \
+      }                                                              \
+    }                                                                \
+    depth = own - 1;                                                 \
+    __asm__ volatile("" ::: "memory");                               \
   }
 
 FUNCTION(tiny, 8)

@@ -228,8 +228,8 @@ impl Stack {
         }
     }
 
-    /// Whether `longjmp` leaves this call when it goes to where the stack pointer is `to`, as far as
-    /// both are known to be on one stack.
+    /// Whether `longjmp` leaves this call when it goes to where the stack pointer is `to`, as far
+    /// as both are known to be on one stack.
     fn jumps_over(&self, frame: &Frame, to: Addr) -> bool {
         frame.is_below(to) && self.same_stack(frame.sp, to)
     }

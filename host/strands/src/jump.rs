@@ -2,8 +2,8 @@
 //!
 //! It goes to where a function called `setjmp`, and that function is still open. Calls with lower
 //! stack pointers on that stack are over. A signal's handler and the calls inside it may lie on a
-//! stack of their own, anywhere in memory: so the open calls of one list are looked at in stretches,
-//! each of which begins with a handler's call, or the outermost one.
+//! stack of their own, anywhere in memory. So the open calls of one list are looked at in
+//! stretches, each of which begins with a handler's call, or with the outermost one.
 
 /// The facts of a jump.
 #[derive(Clone, Copy, Debug)]
