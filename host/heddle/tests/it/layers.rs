@@ -20,7 +20,15 @@ const CRATES: Layers = &[
 ];
 
 const STRANDS: Layers = &[
-    &["address_map", "doubts", "frame_list", "pipe", "short"],
+    &[
+        "address_map",
+        "doubts",
+        "frame_list",
+        "inherited",
+        "jump",
+        "pipe",
+        "short",
+    ],
     &["strand", "unresolved"],
     &[
         "code", "entered", "frames", "list", "offsets", "sink", "stacks", "threads",

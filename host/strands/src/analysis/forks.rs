@@ -8,42 +8,12 @@
 use super::events::each_event;
 use crate::code::Code;
 use crate::decoder::{Decoder, NotAlone};
+use crate::inherited::Inherited;
 use crate::one_stack::OneStack;
 use crate::sink::Ignore;
 use crate::survey::Survey;
 use heddle_trace_file::{Error, Event, EventKind, Made, Process, Trace};
 use std::collections::BTreeMap;
-
-/// The calls that a process began inside.
-#[derive(Clone, Debug, Default)]
-pub struct Inherited {
-    /// The index of the thread that was forked, if it recorded anything.
-    thread: Option<usize>,
-    /// Their enters, outermost first, at the time at which the thread began.
-    enters: Vec<Event<'static>>,
-    /// The strand that the thread ran was sure to be one, with all its calls.
-    sure: bool,
-}
-
-impl Inherited {
-    /// The index of the thread that has them.
-    pub(super) fn thread(&self) -> Option<usize> {
-        self.thread
-    }
-
-    /// Whether the strand that the thread ran was sure to be one, with all its calls.
-    pub(crate) fn is_sure(&self) -> bool {
-        self.sure
-    }
-
-    /// Those of the thread with this index in its process.
-    pub fn of(&self, thread: usize) -> &[Event<'static>] {
-        match self.thread == Some(thread) {
-            true => &self.enters,
-            false => &[],
-        }
-    }
-}
 
 /// A process that a thread has forked: the number of the making, and the process's index.
 type Child = (u32, usize);

@@ -5,9 +5,9 @@
 
 use super::decoded::Part;
 use super::events::each_of_next;
-use super::forks::Inherited;
 use crate::code::Code;
 use crate::decoder::{Decoder, NotAlone};
+use crate::inherited::Inherited;
 use crate::sink::{Ignore, Sink};
 use crate::survey::{Convergence, Survey};
 use heddle_trace_file::{Error, EventKind, Process};

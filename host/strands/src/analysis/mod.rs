@@ -18,12 +18,12 @@ mod summed;
 
 use crate::code::Code;
 use crate::decoder::Decoder;
+use crate::inherited::Inherited;
 use crate::sink::Sink;
 use crate::survey::Survey;
 pub use decoded::Decoded;
 use decoded::Part;
 use events::each_of_next;
-pub use forks::Inherited;
 use forks::Parents;
 use group::Group;
 use heddle_calls::{SoFar, Workers};

@@ -1,8 +1,8 @@
 //! What puts the events of one process on strands, whichever way the analysis takes.
 
 use super::decoded::Part;
-use super::forks::Inherited;
 use crate::decoder::{Decoder, NotAlone};
+use crate::inherited::Inherited;
 use crate::one_stack::OneStack;
 use crate::sink::Sink;
 use heddle_trace_file::{Event, Process, Remarks};
@@ -16,7 +16,7 @@ pub(super) enum Reader<'a, S> {
 impl<S: Sink> Reader<'_, S> {
     /// The process begins inside these calls.
     pub fn begin_within(&mut self, before: &Inherited) {
-        let Some(thread) = before.thread() else {
+        let Some(thread) = before.thread else {
             return;
         };
         match self {

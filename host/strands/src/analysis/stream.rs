@@ -1,8 +1,9 @@
 //! All processes of a trace at once, in order of time.
 
 use super::reader::Reader;
-use super::{Analysis, Decoded, Inherited};
+use super::{Analysis, Decoded};
 use crate::decoder::{Decoder, NotAlone};
+use crate::inherited::Inherited;
 use crate::one_stack::OneStack;
 use crate::sink::Sink;
 use crate::survey::Convergence;

@@ -2,9 +2,10 @@
 
 use super::decoded::Part;
 use super::events::each_event;
-use super::{Analysis, Decoded, Inherited, Standing, Watch, doubt, forks};
+use super::{Analysis, Decoded, Standing, Watch, doubt, forks};
 use crate::StrandId;
 use crate::decoder::Decoder;
+use crate::inherited::Inherited;
 use crate::one_stack::OneStack;
 use crate::sink::{Ignore, Sink, Summing};
 use heddle_calls::{Profile, SoFar, Source, Wanted, Workers};

@@ -12,10 +12,12 @@ mod leave;
 mod uninstrumented;
 
 use crate::Doubts;
+use crate::Unresolved;
 use crate::announced::Announced;
 use crate::code::Code;
 use crate::entered::Entered;
 use crate::evidence::Evidence;
+use crate::inherited::Inherited;
 use crate::jump::Jump;
 use crate::made_stacks::MadeStacks;
 use crate::running::{Running, Told};
@@ -23,7 +25,6 @@ use crate::sink::Sink;
 use crate::sites::Sites;
 use crate::stacks::Frame;
 use crate::survey::Survey;
-use crate::{Inherited, Unresolved};
 use heddle_calls::Loose;
 use heddle_trace_file::{Addr, CoroutineFrame, Event, EventKind, Nanos, Process, Way};
 
@@ -147,7 +148,7 @@ impl<'a, S: Sink> Decoder<'a, S> {
             self.feed(thread, enter)?;
         }
         self.unresolved.events = events;
-        if before.is_sure() && !enters.is_empty() {
+        if before.sure && !enters.is_empty() {
             let context = self.running.map().threads.context(thread);
             self.running.trust_current(context);
         }
