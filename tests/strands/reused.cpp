@@ -1,4 +1,5 @@
-// Fibers on memory that is a thread's own stack later, or was before: each is one fiber (reused.tree).
+// Fibers on memory that is a thread's own stack later, or was before: each is one fiber
+// (reused.tree).
 #include <pthread.h>
 #include <ucontext.h>
 

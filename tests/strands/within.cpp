@@ -1,5 +1,5 @@
-// Fibers whose stacks are arrays of a function, and whose outermost function ends by a call that the
-// optimiser makes a jump: each is one fiber (within.tree).
+// Fibers whose stacks are arrays of a function, and whose outermost function ends by a call that
+// the optimiser makes a jump: each is one fiber (within.tree).
 #include <ucontext.h>
 
 #include <array>

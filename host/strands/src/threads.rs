@@ -81,7 +81,11 @@ impl<'a> Threads<'a> {
             contexts: Vec::new(),
             numbers: vec![0; process.threads().len()],
             own_stacks: OwnStacks::default(),
-            mortal: u64::MAX..0,
+            // Of nothing yet, so that any range is wider.
+            mortal: Range {
+                start: u64::MAX,
+                end: 0,
+            },
         }
     }
 

@@ -466,8 +466,9 @@ impl Images {
     /// Where the coroutine that `function` makes, runs or destroys suspends at the point with this
     /// resume index: the instruction's address in the traced process, as far as the file that
     /// `module` was mapped from and its debug information tell. `Some(None)`: the line of that
-    /// instruction is a wrong one, or no single instruction stores this index: an optimiser computes
-    /// it where two points are alike but for it. `None`: nothing is known of this coroutine's points.
+    /// instruction is a wrong one, or no single instruction stores this index: an optimiser
+    /// computes it where two points are alike but for it. `None`: nothing is known of this
+    /// coroutine's points.
     pub fn suspension(
         &mut self,
         module: &Module,

@@ -113,8 +113,8 @@ pub enum EventKind<'a> {
         /// The stack pointer of the code that makes it.
         by: Addr,
     },
-    /// The thread calls `longjmp`: calls on the same stack whose stack pointers are lower than where
-    /// it goes have no exit, and are over.
+    /// The thread calls `longjmp`: calls on the same stack whose stack pointers are lower than
+    /// where it goes have no exit, and are over.
     Jump {
         /// The stack pointer of the code that it goes to, as that called `setjmp`.
         to: Addr,

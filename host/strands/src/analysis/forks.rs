@@ -18,8 +18,8 @@ use std::collections::BTreeMap;
 /// A process that a thread has forked: the number of the making, and the process's index.
 type Child = (u32, usize);
 
-/// The enters of the calls that are open on a thread, and whether the strand that it runs is sure to
-/// be one, with all its calls.
+/// The enters of the calls that are open on a thread, and whether the strand that it runs is sure
+/// to be one, with all its calls.
 type OpenCalls = (Vec<Event<'static>>, bool);
 
 /// The means by which the threads that forked are read.

@@ -1,7 +1,9 @@
-//! Parquet's encodings of values: <https://parquet.apache.org/docs/file-format/data-pages/encodings/>.
+//! Parquet's encodings of values:
+//! <https://parquet.apache.org/docs/file-format/data-pages/encodings/>.
 //!
-//! The crate `parquet` has them, too, but looks each text up in a table by its bytes, and takes 15 ns
-//! for a number. Here a text is known by its index already, and numbers are packed in 2 to 3 ns.
+//! The crate `parquet` has them, too, but looks each text up in a table by its bytes, and takes
+//! 15 ns for a number. Here a text is known by its index already, and numbers are packed in 2 to
+//! 3 ns.
 
 /// Numbers in a block of [`deltas`], and in each of its four parts.
 const BLOCK: usize = 128;
