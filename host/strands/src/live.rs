@@ -401,7 +401,8 @@ impl Slots {
             let unsure = &mut self.unsure;
             unsure.unsure_coroutines += u64::from(strand.kind == Kind::Coroutine);
             unsure.unsure_threads += u64::from(strand.kind == Kind::Thread);
-            // Nobody else has made a thread's calls, but another call may have.
+            // A thread that is not sure has its own calls all the same. Only where their callers
+            // are doubted are they counted: each may stand below the wrong one.
             if strand.kind != Kind::Thread || strand.doubts().holds(Doubts::CALLER) {
                 unsure.unsure_calls += strand.calls;
             }

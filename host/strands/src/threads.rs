@@ -81,7 +81,7 @@ impl<'a> Threads<'a> {
             contexts: Vec::new(),
             numbers: vec![0; process.threads().len()],
             own_stacks: OwnStacks::default(),
-            // Of nothing yet, so that any range is wider.
+            // No stack is in it yet; the first one that is added makes it that stack's range.
             mortal: Range {
                 start: u64::MAX,
                 end: 0,

@@ -24,7 +24,7 @@ const FEWER: (&str, &str) = (
     "whether a thread that could run had no processor is not recorded: heddle record --sched",
 );
 
-/// Nor what allocation takes, unless that is counted.
+/// A trace tells what allocation takes only where its calls were counted.
 const ALLOCATION: (&str, &str) = (
     "allocation",
     "calls of malloc and its like are not counted: heddle record --alloc",

@@ -1,6 +1,6 @@
 //! Rows of tables as JSON, one a line, for programs that ask questions: docs/export.md.
 //!
-//! As many pieces of a part as there are processors become text at once, and are written in order.
+//! Each processor makes a piece of a part's rows into text; the pieces are written in order.
 
 use super::json_text::{Line, number, string};
 use super::tables::record::{Call, Event, Pause, Record};

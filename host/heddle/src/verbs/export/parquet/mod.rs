@@ -89,12 +89,12 @@ struct Parquet<'a> {
     tids: Vec<Arc<[u32]>>,
     files: DataSet,
     strands: Rows,
-    /// By index of the process.
+    /// What each function took, by the index of its process.
     functions: BTreeMap<(usize, Function), Total>,
-    /// Of row groups that wait for others, to be encoded at once.
+    /// Row groups that are full: they wait until there are enough of them to be encoded at once.
     full: Vec<Records>,
     filling: Records,
-    /// Room that was used, for what comes.
+    /// Memory of row groups that were written, which later ones use again.
     rows: Mutex<Vec<Tables>>,
     buffers: Vec<Vec<u8>>,
 }

@@ -29,7 +29,7 @@ pub enum Kind {
 }
 
 impl Table {
-    /// As Parquet has it.
+    /// The table's schema in Parquet's terms.
     pub fn schema(&self) -> Result<Arc<Type>> {
         let fields = self.columns.iter().map(|field| {
             let (physical, logical) = match field.kind {
