@@ -25,7 +25,10 @@ bool uring_acceptor::serve(completions& to) {
     to.complete(waiting_.pop(), taken);
     any = true;
   }
-  if (!waiting_.empty() && !requested_) request();
+  if (!waiting_.empty() && !requested_) {
+    request();
+    any |= !requested_;
+  }
   return any;
 }
 
@@ -48,7 +51,7 @@ void uring_acceptor::complete(completions& to, const io_uring_cqe& what) {
 
 // Without an entry for it now, it is tried again by the next serve().
 void uring_acceptor::request() noexcept {
-  io_uring_sqe* const entry = io_uring_get_sqe(&ring_);
+  io_uring_sqe* const entry = free_entry(ring_);
   if (entry == nullptr) return;
   io_uring_prep_multishot_accept(entry, waiting_.first()->fd, nullptr, nullptr, SOCK_CLOEXEC);
   entry->user_data = user_data();
@@ -56,7 +59,7 @@ void uring_acceptor::request() noexcept {
 }
 
 void uring_acceptor::pause() noexcept {
-  io_uring_sqe* const entry = io_uring_get_sqe(&ring_);
+  io_uring_sqe* const entry = free_entry(ring_);
   if (entry == nullptr) return;  // by the next connection
   io_uring_prep_cancel64(entry, user_data(), 0);
   entry->user_data = 0;

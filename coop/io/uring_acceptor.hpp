@@ -12,6 +12,17 @@
 
 namespace heddle::coop::io::detail {
 
+/// A free entry of the ring's queue of requests; a full queue is handed to the kernel first. Null
+/// where the kernel takes nothing now.
+[[nodiscard]] inline io_uring_sqe* free_entry(io_uring& ring) noexcept {
+  io_uring_sqe* entry = io_uring_get_sqe(&ring);
+  if (entry == nullptr) {
+    io_uring_submit(&ring);
+    entry = io_uring_get_sqe(&ring);
+  }
+  return entry;
+}
+
 /// The connections of one listener, which a single request of io_uring accepts one after the other
 /// (IORING_ACCEPT_MULTISHOT), and the operations that wait for them.
 ///
@@ -40,7 +51,7 @@ class uring_acceptor {
   bool remove(operation& unwanted) noexcept { return waiting_.remove(unwanted); }
 
   /// Gives what is there to those who wait, and begins the request if they need it. Returns whether
-  /// anybody has got something.
+  /// to come again before waiting: somebody has got something, or the request could not begin.
   bool serve(completions& to);
   /// A completion of the request.
   void complete(completions& to, const io_uring_cqe& what);

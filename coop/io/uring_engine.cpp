@@ -68,7 +68,7 @@ class uring_engine final : public engine {
       acceptor_of(polled(wanted)).wait(wanted);
       return true;
     }
-    io_uring_sqe* const request = free_entry();
+    io_uring_sqe* const request = free_entry(ring_);
     if (request == nullptr) return false;
     prepare(*request, wanted);
     io_uring_sqe_set_data(request, &wanted);
@@ -81,7 +81,7 @@ class uring_engine final : public engine {
       return;
     }
     // Without an entry for it, the operation runs to its end, or is cancelled by the next try.
-    if (io_uring_sqe* const request = free_entry()) {
+    if (io_uring_sqe* const request = free_entry(ring_)) {
       io_uring_prep_cancel(request, &unwanted, 0);
       io_uring_sqe_set_data(request, nullptr);
     }
@@ -159,7 +159,8 @@ class uring_engine final : public engine {
     return *acceptors_.emplace_back(std::make_unique<uring_acceptor>(ring_, listener));
   }
 
-  // Returns whether any is over without the kernel.
+  // Returns whether to come again before waiting: one is over without the kernel, or could not
+  // begin.
   bool serve_accepts(completions& to) {
     bool any = !cancelled_.empty();
     operation_queue cancelled;
@@ -171,7 +172,7 @@ class uring_engine final : public engine {
   }
 
   void watch_bell() {
-    if (io_uring_sqe* const request = free_entry()) {
+    if (io_uring_sqe* const request = free_entry(ring_)) {
       io_uring_prep_poll_add(request, bell_.fd(), POLLIN);
       request->user_data = bell_data;
       bell_watched_ = true;
@@ -189,15 +190,6 @@ class uring_engine final : public engine {
     });
     io_uring_free_probe(probe);
     return all;
-  }
-
-  io_uring_sqe* free_entry() {
-    io_uring_sqe* request = io_uring_get_sqe(&ring_);
-    if (request == nullptr) {
-      io_uring_submit(&ring_);
-      request = io_uring_get_sqe(&ring_);
-    }
-    return request;
   }
 
   void prepare(io_uring_sqe& request, operation& wanted) const {

@@ -311,10 +311,11 @@ TEST_CASE(KIND "the service's end cancels what waits for sockets, which outlive 
     }
     // The lookup runs to its end, on a thread of its own, with descriptors of its own.
     const auto begun = std::chrono::steady_clock::now();
-    while (open_descriptors() != before && std::chrono::steady_clock::now() - begun < 10s) {
+    // An earlier one may have had some at the beginning.
+    while (open_descriptors() > before && std::chrono::steady_clock::now() - begun < 10s) {
       std::this_thread::sleep_for(1ms);
     }
-    CHECK(open_descriptors() == before);
+    CHECK(open_descriptors() <= before);
   });
 }
 

@@ -140,6 +140,33 @@ TEST_CASE(KIND "several strands accept, and many peers are served at once") {
   });
 }
 
+TEST_CASE(KIND "an accept is begun, however much else waits for the kernel") {
+  over_every_socket_mechanism([](const io::service_options& options) {
+    scheduler s;
+    const io::service net(s, options);
+    const io::listener door = net.listen(any_port()).value();
+    const raw_client client(door.address().value());
+    bool accepted = false;
+    s.spawn(BODY(&) {
+      // The ring's own request is with the kernel after the first wait.
+      const auto [left, right] = connected_pair(net, true);
+      CHECK_FALSE(WAIT(within(1ms, left.read(io::buffer(1)))).has_value());
+      // As many as the ring's queue of requests holds, from which nothing comes.
+      std::vector<raw_pair> silent;
+      for (unsigned i = 0; i < options.depth; ++i) {
+        silent.emplace_back(false);
+        s.spawn(BODY(one = net.adopt_socket(silent[i].accepted, "silent")) {
+          CHECK(WAIT(one.read(io::buffer(1))).value() == 0);
+        });
+      }
+      accepted = WAIT(door.accept()).value().fd() >= 0;
+      for (const raw_pair& each : silent) ::close(each.connected);
+    });
+    s.run();
+    CHECK(accepted);
+  });
+}
+
 TEST_CASE(KIND "connections that nobody waits for stay there, or end with the listener") {
   over_every_socket_mechanism([](const io::service_options& options) {
     constexpr std::size_t peers = 150;
