@@ -83,7 +83,7 @@ pub fn verify(program: &Path, library: &Path) -> Result<(), Failure> {
     if let Ok(metadata) = file.metadata() {
         if gains_privileges(&metadata) {
             return Err(Failure::ours(format!(
-                "{shown} is setuid or setgid, and the loader ignores LD_PRELOAD there; record a copy, which has not that bit: cp {shown} ./copy && heddle record -- ./copy"
+                "{shown} is setuid or setgid, and the loader ignores LD_PRELOAD there; to record what it starts: {shown} … heddle record -- PROGRAM; to record itself, a copy, which has not that bit: cp {shown} ./copy && heddle record -- ./copy"
             )));
         }
         if has_capabilities(&file) {
