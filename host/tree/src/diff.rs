@@ -2,7 +2,8 @@
 
 use crate::print::call_line;
 use crate::siblings::{call_fits, fits};
-use crate::{Call, CallPattern, Item};
+use crate::{Call, CallPattern, Item, LoopPattern};
+use std::borrow::Cow;
 
 /// One line of a comparison.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -107,6 +108,7 @@ impl Diff {
             }
             return;
         }
+        let items = &unrolled(items, calls, parent);
         let before = self.lines.len();
         let aligned = calls.len().min((PAIRS / (items.len() + 1)).max(1));
         self.align(items, &calls[..aligned], parent, depth);
@@ -198,8 +200,48 @@ impl Item {
         match self {
             Item::Anything => "...",
             Item::Call(pattern) => &pattern.text,
+            Item::Loop(pattern) => &pattern.text,
         }
     }
+}
+
+/// Lines without loops, for an alignment with calls: so many rounds of each as the calls seem to
+/// have.
+fn unrolled<'a>(items: &'a [Item], calls: &[Call], parent: Option<&Call>) -> Cow<'a, [Item]> {
+    if !items.iter().any(|item| matches!(item, Item::Loop(_))) {
+        return items.into();
+    }
+    let mut all = Vec::new();
+    for item in items {
+        match item {
+            Item::Loop(pattern) => {
+                let round = unrolled(&pattern.body, calls, parent);
+                for _ in 0..rounds(pattern, &round, calls, parent) {
+                    all.extend_from_slice(&round);
+                }
+            }
+            other => all.push(other.clone()),
+        }
+    }
+    all.into()
+}
+
+/// How often the calls have what a round begins with, but no more or fewer rounds than there may
+/// be; and one more than there is room for shows as well as all that are missing.
+fn rounds(pattern: &LoopPattern, round: &[Item], calls: &[Call], parent: Option<&Call>) -> usize {
+    let first = round.iter().find_map(|item| match item {
+        Item::Call(first) if first.count.low > 0 => Some(first),
+        _ => None,
+    });
+    let found = first.map_or(1, |first| {
+        calls
+            .iter()
+            .filter(|call| first.names(call, parent))
+            .count()
+    });
+    let most = calls.len() / round.len().max(1) + 1;
+    let wanted = (found as u64).clamp(pattern.count.low, pattern.count.high);
+    wanted.min(most as u64) as usize
 }
 
 /// What to do with line `i` and call `j`.

@@ -49,6 +49,19 @@ pub enum Item {
     Anything,
     /// A function.
     Call(CallPattern),
+    /// Calls that follow each other, several times.
+    Loop(LoopPattern),
+}
+
+/// `loop: [COUNT]` and what is below it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoopPattern {
+    /// How many rounds follow each other.
+    pub count: Count,
+    /// What is called in each.
+    pub body: Vec<Item>,
+    /// The line as written, without indentation.
+    pub text: String,
 }
 
 /// `NAME [COUNT] [TIMES] [<- CALLER]` and what is below it.

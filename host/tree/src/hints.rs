@@ -132,11 +132,15 @@ fn gather<'a>(calls: &'a [Call], names: &mut BTreeSet<(&'a str, &'a str)>) {
 
 fn required<'a>(items: &'a [Item], patterns: &mut Vec<&'a CallPattern>) {
     for item in items {
-        if let Item::Call(pattern) = item {
-            if pattern.count.low > 0 {
-                patterns.push(pattern);
+        match item {
+            Item::Call(pattern) => {
+                if pattern.count.low > 0 {
+                    patterns.push(pattern);
+                }
+                required(&pattern.children, patterns);
             }
-            required(&pattern.children, patterns);
+            Item::Loop(pattern) if pattern.count.low > 0 => required(&pattern.body, patterns),
+            Item::Loop(_) | Item::Anything => {}
         }
     }
 }

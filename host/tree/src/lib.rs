@@ -19,6 +19,7 @@ mod expected;
 mod glob;
 mod hints;
 mod line;
+mod loops;
 mod parse;
 mod print;
 mod siblings;
@@ -27,7 +28,7 @@ pub use actual::{Call, Foreign, Process, Strand, StrandKind};
 pub use compare::compare;
 pub use diff::{Line, Mark, context, has_differences};
 pub use expected::{
-    CallPattern, Count, Expected, Item, Pattern, ProcessPattern, StrandPattern, Times,
+    CallPattern, Count, Expected, Item, LoopPattern, Pattern, ProcessPattern, StrandPattern, Times,
 };
 pub use glob::glob;
 pub use hints::{hints, nearest};

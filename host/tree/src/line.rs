@@ -2,6 +2,9 @@
 
 use crate::{Count, Times, duration};
 
+/// What the line of a loop begins with. No function's name ends in a colon.
+pub const LOOP: &str = "loop:";
+
 /// The parts of a line.
 pub struct Parts<'a> {
     pub name: &'a str,

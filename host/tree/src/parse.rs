@@ -1,7 +1,10 @@
 //! From text to an expected tree.
 
-use crate::line::{Parts, parts, slip, without_comment};
-use crate::{CallPattern, Count, Expected, Item, ProcessPattern, StrandKind, StrandPattern, Times};
+use crate::line::{LOOP, Parts, parts, slip, without_comment};
+use crate::{
+    CallPattern, Count, Expected, Item, LoopPattern, ProcessPattern, StrandKind, StrandPattern,
+    Times,
+};
 
 /// What is wrong with an expected tree.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
@@ -247,6 +250,20 @@ fn items(lines: &[Source<'_>], depth: usize) -> Result<Vec<Item>, ParseError> {
             times,
             caller,
         } = parts(first.text).map_err(|what| first.wrong(what))?;
+        if name == LOOP {
+            if times != Times::ANY || caller.is_some() {
+                return Err(first.wrong("only calls have times and callers"));
+            }
+            if below.is_empty() {
+                return Err(first.wrong("a loop has the calls of a round below it"));
+            }
+            items.push(Item::Loop(LoopPattern {
+                count,
+                body: items_below(below, depth)?,
+                text: first.text.to_owned(),
+            }));
+            continue;
+        }
         if let Some(what) = slip(name) {
             return Err(first.wrong(what));
         }

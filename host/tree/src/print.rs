@@ -1,6 +1,7 @@
 //! From a program's calls to text in the format.
 
-use crate::line::{Parts, parts, slip, without_comment};
+use crate::line::{LOOP, Parts, parts, slip, without_comment};
+use crate::loops::{Folder, Seen, Shown, What};
 use crate::{Call, Count, Process, Strand, Times};
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -24,7 +25,8 @@ pub fn print(processes: &[Process], times: bool) -> String {
         }
         for (strand, count) in merged(&process.strands, true) {
             let _ = writeln!(text, "{:indent$}{}", "", strand_line(strand, count));
-            calls(&mut text, &strand.calls, indent + 2, times, true);
+            let shown = Folder::default().fold(&strand.calls);
+            calls(&mut text, &shown, indent + 2, times, true);
         }
     }
     text
@@ -83,17 +85,25 @@ fn same_all<T: Shape>(a: &[T], b: &[T]) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.same(b))
 }
 
-fn calls(text: &mut String, all: &[Call], indent: usize, times: bool, roots: bool) {
+fn calls(text: &mut String, all: &[Shown<'_>], indent: usize, times: bool, roots: bool) {
     for one in all {
-        let _ = writeln!(text, "{:indent$}{}", "", call_line(one, times, roots));
-        calls(text, &one.children, indent + 2, times, false);
+        let (line, roots) = match one.what {
+            What::Calls(call, seen) => (line(call, times.then_some(seen), roots), false),
+            What::Loop(rounds) => (format!("{LOOP}{}", count_suffix(rounds)), roots),
+        };
+        let _ = writeln!(text, "{:indent$}{line}", "");
+        calls(text, &one.below, indent + 2, times, roots);
     }
 }
 
-/// One call as a line. The caller of a thread's first function is the C library everywhere, and not
-/// worth a word.
+/// One call as a line.
 pub fn call_line(call: &Call, times: bool, root: bool) -> String {
-    let seen = if times { seen(call) } else { Times::ANY };
+    line(call, times.then(|| Seen::of(call)), root)
+}
+
+/// Calls as a line, with these times. The caller of a thread's first function is the C library
+/// everywhere, and not worth a word.
+fn line(call: &Call, seen: Option<Seen>, root: bool) -> String {
     let module = call.foreign.as_ref().filter(|_| !root).map(|foreign| {
         if foreign.module.is_empty() {
             &foreign.name
@@ -109,7 +119,7 @@ pub fn call_line(call: &Call, times: bool, root: bool) -> String {
                 low: call.calls,
                 high: call.calls
             },
-            seen,
+            seen.map_or(Times::ANY, range),
             module.map(|module| word(module)).as_deref()
         )
     )
@@ -117,16 +127,16 @@ pub fn call_line(call: &Call, times: bool, root: bool) -> String {
 
 /// The times of the calls that returned, without an upper bound where one that did not has lasted
 /// longer already.
-fn seen(call: &Call) -> Times {
-    if call.max < call.min {
+fn range(seen: Seen) -> Times {
+    if seen.max < seen.min {
         return Times::ANY;
     }
     Times {
-        low: call.min,
-        high: if call.open > call.max {
+        low: seen.min,
+        high: if seen.open > seen.max {
             u64::MAX
         } else {
-            call.max
+            seen.max
         },
     }
 }
@@ -180,6 +190,7 @@ fn word(name: &str) -> Cow<'_, str> {
         Some(read == name && (count, times, caller) == (Count::ONE, Times::ANY, None))
     };
     let plain = name == without_comment(name)
+        && name != LOOP
         && name.trim() == name
         && name != "..."
         && !name.contains(char::is_control);
@@ -195,7 +206,7 @@ fn covered(name: &str) -> Cow<'_, str> {
         "*",
     );
     match covered.as_str() {
-        "" | ".." | "..." | "...." | "…" => "*".into(),
+        "" | ".." | "..." | "...." | "…" | LOOP => "*".into(),
         _ => covered.into(),
     }
 }

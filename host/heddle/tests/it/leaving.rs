@@ -44,7 +44,7 @@ fn calls_that_were_left_without_an_exit_contain_nothing_that_follows() {
             let directory = tempfile::tempdir().unwrap();
             let path = directory.path();
             written(path, way, returns);
-            let rounds = "    A()\n    B()\n".repeat(3);
+            let rounds = "    loop: x3\n      A()\n      B()\n";
             heddle(path)
                 .args(["check", "heddle.trace"])
                 .assert()

@@ -51,7 +51,7 @@ fn weaver(twists: u64) -> [Process; 1] {
 
 #[test]
 fn every_example_is_a_tree() {
-    assert_eq!(examples().len(), 4);
+    assert_eq!(examples().len(), 5);
     for example in examples() {
         Expected::parse(example).unwrap();
     }

@@ -94,6 +94,48 @@ fn a_line_matches_as_the_document_says() {
         ("main", "process app\n  main", true),
         ("main", "process other\n  main", false),
         ("main", "", false),
+        // Loops.
+        ("main(a b a b a b)", "main\n  loop: x3\n    a\n    b", true),
+        ("main(a b a b a b)", "main\n  loop: x2\n    a\n    b", false),
+        (
+            "main(a b a b a b)",
+            "main\n  loop: x4..\n    a\n    b",
+            false,
+        ),
+        (
+            "main(a b a b a)",
+            "main\n  loop: x2..3\n    a\n    b",
+            false,
+        ),
+        (
+            "main(a b a b a)",
+            "main\n  loop: x*\n    a\n    b\n  a",
+            true,
+        ),
+        ("main(a)", "main\n  loop: x*\n    b\n  a", true),
+        ("main(a)", "main\n  loop: x5..\n    a x*", true),
+        ("main(a)", "main\n  loop: x5..\n    a x1..", false),
+        ("main", "main\n  loop: x9999999999\n    ...", true),
+        (
+            "main(c)",
+            "main\n  loop: x9999999999\n    a x*\n    b x*",
+            false,
+        ),
+        (
+            "main(a b*2 a b*2 c a b*2 a b*2 c)",
+            "main\n  loop: x2\n    loop: x2\n      a\n      b x2\n    c",
+            true,
+        ),
+        (
+            "main(a(b) c a(d) c)",
+            "main\n  loop: x2\n    a\n      * x1\n    c",
+            true,
+        ),
+        (
+            "main(a(b) c a(d) c)",
+            "main\n  loop: x2\n    a\n      b\n    c",
+            false,
+        ),
     ] {
         assert_eq!(
             fits(expected, &one_thread(got)),
@@ -101,6 +143,71 @@ fn a_line_matches_as_the_document_says() {
             "got {got}, expected:\n{expected}"
         );
     }
+}
+
+#[test]
+fn a_row_that_is_repeated_is_printed_as_a_loop() {
+    for (got, printed) in [
+        (
+            "a b a b c",
+            ["loop: x2", "  a(int)", "  b(int)", "c(int)"].as_slice(),
+        ),
+        (
+            "a b*2 a b*2 c a b*2 a b*2 c",
+            &[
+                "loop: x2",
+                "  loop: x2",
+                "    a(int)",
+                "    b(int) x2",
+                "  c(int)",
+            ],
+        ),
+        // Counts and what is called are the same in each round.
+        ("a b a b*2", &["a(int)", "b(int)", "a(int)", "b(int) x2"]),
+        (
+            "a(c) b a(d) b",
+            &[
+                "a(int)", "  c(int)", "b(int)", "a(int)", "  d(int)", "b(int)",
+            ],
+        ),
+    ] {
+        let lines = printed.iter().map(|line| format!("  {line}\n"));
+        let expected = "thread app\n".to_owned() + &lines.collect::<String>();
+        assert_eq!(print(&one_thread(got), false), expected);
+        assert!(fits(&expected, &one_thread(got)), "{expected}");
+    }
+    // A function that has a loop's name is not taken for one.
+    let mut got = one_thread("a");
+    got[0].strands[0].calls[0].name = "loop:".into();
+    assert!(fits(&print(&got, false), &got));
+    // The times are those of all rounds.
+    let mut got = one_thread("a b a b");
+    got[0].strands[0].calls[2].max = 30_000_000;
+    let printed = print(&got, true);
+    assert!(printed.contains("    a(int) [10ms..30ms]\n"), "{printed}");
+    assert!(fits(&printed, &got));
+}
+
+#[test]
+fn a_round_that_differs_is_shown_among_the_others() {
+    let expected = Expected::parse("main\n  loop: x3\n    a\n    b").unwrap();
+    let lines = |got: &str| {
+        let lines = compare(&expected, &one_thread(got)).into_iter();
+        let lines = lines.map(|line| format!("{:?} {}", line.mark, line.text));
+        lines.collect::<Vec<_>>().join(", ")
+    };
+    let round = "Same a(int), Same b(int)";
+    let main = "Same main(int)";
+    for (got, differs) in [
+        ("main(a b a c a b)", "Same a(int), Expected b, Got c(int)"),
+        ("main(a b a a b)", "Same a(int), Expected b"),
+    ] {
+        let lines = lines(got);
+        assert!(lines.contains(differs) && lines.contains(round), "{lines}");
+        assert!(lines.contains(main), "{lines}");
+    }
+    let lines = lines("main(a b a b)");
+    assert!(lines.ends_with("Expected a, Expected b"), "{lines}");
 }
 
 #[test]
@@ -392,7 +499,7 @@ proptest! {
     }
 
     #[test]
-    fn any_text_is_a_tree_or_an_error(text in "([ \t]{0,4}(thread|process|f|x2|\\.\\.\\.|\\[\\.\\.1ms\\]|<-|#|\\*| ){0,4}\n){0,8}") {
+    fn any_text_is_a_tree_or_an_error(text in "([ \t]{0,4}(thread|process|loop:|f|x2|\\.\\.\\.|\\[\\.\\.1ms\\]|<-|#|\\*| ){0,4}\n){0,8}") {
         if let Ok(expected) = Expected::parse(&text) {
             compare(&expected, &one_thread("main(a b)"));
         }
