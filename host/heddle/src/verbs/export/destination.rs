@@ -1,14 +1,12 @@
 //! Where an exported file goes.
 
+use super::behind;
 use super::unnamed::Unnamed;
 use crate::{output, progress};
 use anyhow::{Context, anyhow, ensure};
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::path::Path;
-
-/// Bytes that go to a file at once.
-const PIECE: usize = 256 << 10;
 
 /// Whether it is standard output.
 pub fn is_stdout(path: &Path) -> bool {
@@ -40,10 +38,7 @@ fn to_file<T>(
 ) -> anyhow::Result<T> {
     let told = || path.display().to_string();
     let write = |file: &File, spill: &Path| -> anyhow::Result<T> {
-        let mut out = BufWriter::with_capacity(PIECE, Counted(file));
-        let exported = export(spill, &mut out)?;
-        out.flush()?;
-        Ok(exported)
+        behind::write(Counted(file), |out| export(spill, out))
     };
     if path
         .metadata()

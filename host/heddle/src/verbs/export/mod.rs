@@ -1,5 +1,6 @@
 //! `heddle export`: docs/export.md. One folder for each format.
 
+mod behind;
 mod chrome;
 pub mod destination;
 mod firefox;
