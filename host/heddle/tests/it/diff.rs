@@ -110,3 +110,97 @@ fn a_diff_tells_changes_from_noise_and_fails_where_it_is_asked_to() {
             .contains("| slower | A() |")
     );
 }
+
+/// A trace in which each of these functions takes its time, and a tenth more or less, often.
+fn each_takes(path: &Path, program: &Program, times: [u64; 6]) {
+    let trace = TraceWriter::create(path).unwrap();
+    let mut process = trace.process(4711, 1, program.path()).unwrap();
+    let mut thread = process.thread(4711, "abc");
+    let mut now = 0;
+    for call in 0..100 {
+        for (index, time) in times.into_iter().enumerate() {
+            let function = 0x1000 * (index as u64 + 1);
+            let took = time - time / 10 + time / 5 * (call * 3 % 7) / 6;
+            thread.enter(now, function, 0, 900);
+            thread.exit(now + took, function, 0, 900);
+            now += took + 10;
+        }
+    }
+    thread.finish().unwrap();
+    process.finish().unwrap();
+}
+
+#[test]
+fn what_befalls_a_whole_run_is_told_from_what_became_of_a_function() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let program = Program::build(path);
+    let times = [1000, 2000, 500, 10_000, 3000, 700];
+    for (name, factors) in [
+        ("idle", [100, 100, 100, 100, 100, 100]),
+        ("slow", [150, 149, 151, 150, 148, 152]),
+        // On a busy machine, and one function by more than that.
+        ("busy", [75, 125, 131, 118, 88, 400]),
+        ("one", [100, 101, 100, 99, 100, 130]),
+        // As long as before in a run in which all else takes longer.
+        ("but", [150, 149, 151, 150, 148, 100]),
+    ] {
+        let mut all = times;
+        all.iter_mut()
+            .zip(factors)
+            .for_each(|(time, factor)| *time = *time * factor / 100);
+        each_takes(&path.join(name), &program, all);
+    }
+    let diff = |before: &str, after: &str| {
+        let arguments = [
+            "diff",
+            before,
+            after,
+            "--format",
+            "csv",
+            "--fail-if-slower",
+            "10",
+        ];
+        let output = heddle(path).args(arguments).output().unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        let mut words: Vec<(String, String)> = text
+            .lines()
+            .skip(1)
+            .map(|line| {
+                let mut cells = line.rsplit(',').map(str::to_owned);
+                (cells.next().unwrap(), cells.next().unwrap())
+            })
+            .collect();
+        words.sort();
+        let words = words.into_iter().map(|(_, what)| what).collect::<Vec<_>>();
+        let said = String::from_utf8(output.stderr).unwrap();
+        (output.status.code().unwrap(), words.join(" "), said)
+    };
+    let others = "as others as others as others as others as others";
+    let (code, words, said) = diff("idle", "slow");
+    assert_eq!((code, words), (3, format!("{others} as others")), "{said}");
+    let told = "most functions took 1.50 times as long as before, as if all of the run did";
+    assert!(said.contains(told), "{said}");
+    let told = "error: the whole run is slower by more than 10 %: most functions took 1.50 times";
+    assert!(said.contains(told), "{said}");
+    let (code, words, said) = diff("slow", "idle");
+    assert_eq!((code, words), (0, format!("{others} as others")), "{said}");
+    assert!(said.contains("most functions took 0.67 times"), "{said}");
+
+    let (code, words, said) = diff("idle", "busy");
+    assert_eq!((code, words), (3, format!("{others} slower")), "{said}");
+    assert!(
+        said.contains("1 function is slower by more than 10 %: `0x6000`"),
+        "{said}"
+    );
+
+    let (code, words, said) = diff("idle", "one");
+    assert_eq!(
+        (code, words.as_str()),
+        (3, "noise noise noise noise noise slower"),
+        "{said}"
+    );
+    assert!(!said.contains("as others"), "{said}");
+    let (_, words, said) = diff("idle", "but");
+    assert_eq!(words, format!("{others} noise"), "{said}");
+}

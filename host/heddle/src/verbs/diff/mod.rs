@@ -1,5 +1,6 @@
 //! `heddle diff`: docs/diff.md.
 
+mod crowd;
 mod print;
 mod read;
 mod row;
@@ -9,7 +10,7 @@ use crate::filter::FilterArgs;
 use crate::names::NamesArg;
 use crate::trace_arg::Unpacking;
 use crate::{notes, output, screen};
-use row::{Row, What};
+use row::{Others, Row, What};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -46,6 +47,9 @@ enum Format {
     Md,
 }
 
+/// By so much all of a run is slower or faster, if it is that.
+const WHOLE_RUN: f64 = 0.05;
+
 /// Runs `heddle diff`.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let read = |path: &PathBuf| -> anyhow::Result<_> {
@@ -53,7 +57,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         read::read(&trace, &args.filter)
     };
     let (before, after) = (read(&args.before)?, read(&args.after)?);
-    let rows = row::rows(&before, &after);
+    let (rows, others) = row::rows(&before, &after);
     let shown = &rows[..rows.len().min(args.limit.unwrap_or(usize::MAX))];
     match args.format {
         Format::Table => {
@@ -63,12 +67,24 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         Format::Csv => output::print(|out| Ok(print::csv(out, shown)?))?,
         Format::Md => output::print(|out| Ok(print::markdown(out, shown, args.names.names)?))?,
     }
+    let together = rows.iter().any(|row| row.what == What::AsOthers);
+    if together {
+        as_others(&others);
+    }
     let Some(most) = args.fail_if_slower else {
         return Ok(ExitCode::SUCCESS);
     };
     let slower = too_slow(&rows, most);
     let Some(worst) = slower.first() else {
-        return Ok(ExitCode::SUCCESS);
+        let factor = others.most().map_or(1.0, |most| most.factor());
+        if !together || (factor - 1.0) * 100.0 <= most {
+            return Ok(ExitCode::SUCCESS);
+        }
+        notes::error(format_args!(
+            "the whole run is slower by more than {most} %: most functions took {factor:.2} times \
+             as long; record both again, in turn, to see whether that was the machine"
+        ));
+        return Ok(ExitCode::from(3));
     };
     let how = match worst.what {
         What::More => format!(
@@ -83,6 +99,23 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         worst.function
     ));
     Ok(ExitCode::from(3))
+}
+
+/// Says why functions are said to have changed as others did.
+fn as_others(others: &Others) {
+    let Some(most) = others.most() else { return };
+    let factor = most.factor();
+    match (factor - 1.0).abs() >= WHOLE_RUN {
+        true => notes::note(format_args!(
+            "most functions took {factor:.2} times as long as before, as if all of the run did; \
+             `as others` is what did not change by more than that"
+        )),
+        false => notes::note(format_args!(
+            "functions differ by up to {:.2} times from run to run, as on a busy machine; `as \
+             others` is what did not change by more than that",
+            most.range()
+        )),
+    }
 }
 
 /// The functions that are slower by more than this, and count.

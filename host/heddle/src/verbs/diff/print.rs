@@ -67,7 +67,9 @@ pub fn table(
         match row.what {
             What::Slower | What::More | What::New => write!(out, "{}", look.paint(WORSE, text))?,
             What::Faster | What::Fewer | What::Gone => write!(out, "{}", look.paint(BETTER, text))?,
-            What::Noise | What::Unknown => write!(out, "{}", look.paint(FAINT, text))?,
+            What::Noise | What::AsOthers | What::Unknown => {
+                write!(out, "{}", look.paint(FAINT, text))?
+            }
         }
         writeln!(out, "  {}", name(row, length))?;
     }

@@ -1,7 +1,8 @@
 //! What became of a function from one run to another.
 
+use super::crowd::Crowd;
 use super::read::Calls;
-use super::spread::Change;
+use super::spread::{By, Change};
 use heddle_trace_file::Nanos;
 use std::collections::BTreeMap;
 
@@ -23,6 +24,8 @@ pub enum What {
     /// A call takes longer, or less.
     Slower,
     Faster,
+    /// A call takes longer, or less, as those of the other functions do.
+    AsOthers,
     /// A call takes as long as before, as far as its calls tell; there are more, or fewer.
     More,
     Fewer,
@@ -39,6 +42,7 @@ impl What {
         match self {
             What::Slower => "slower",
             What::Faster => "faster",
+            What::AsOthers => "as others",
             What::More => "more calls",
             What::Fewer => "fewer calls",
             What::Noise => "noise",
@@ -50,19 +54,24 @@ impl What {
 }
 
 impl Row {
-    fn new(function: &str, before: Option<&Calls>, after: Option<&Calls>) -> Self {
+    fn new(
+        function: &str,
+        (before, after): (Option<&Calls>, Option<&Calls>),
+        others: &Others,
+    ) -> Self {
         let both = [before, after];
         let calls = both.map(|calls| calls.map_or(0, |calls| calls.calls));
         let what = match (before, after) {
             (None, _) => What::New,
             (_, None) => What::Gone,
             (Some(before), Some(after)) => match before.spread.change_to(&after.spread) {
-                Change::Slower => What::Slower,
-                Change::Faster => What::Faster,
+                Change::Slower(by) if others.let_stand_out(before, after, by) => What::Slower,
+                Change::Faster(by) if others.let_stand_out(before, after, by) => What::Faster,
+                Change::Slower(_) | Change::Faster(_) if calls[0] == calls[1] => What::AsOthers,
                 _ if calls[1] > calls[0] => What::More,
                 _ if calls[1] < calls[0] => What::Fewer,
-                Change::Noise => What::Noise,
                 Change::Few => What::Unknown,
+                _ => What::Noise,
             },
         };
         Row {
@@ -100,12 +109,55 @@ impl Row {
     }
 }
 
-/// A row a function, those first whose time changed most.
-pub fn rows(before: &BTreeMap<String, Calls>, after: &BTreeMap<String, Calls>) -> Vec<Row> {
+/// How functions moved that are in both runs.
+pub struct Others {
+    ranks: Option<Crowd>,
+    means: Option<Crowd>,
+}
+
+impl Others {
+    fn new(before: &BTreeMap<String, Calls>, after: &BTreeMap<String, Calls>) -> Self {
+        let crowd = |by: By| {
+            let moved = before.iter().filter_map(|(name, before)| {
+                let after = after.get(name)?;
+                let are_steady = before.spread.is_steady() && after.spread.is_steady();
+                are_steady.then(|| before.spread.moved_to(&after.spread, by))
+            });
+            Crowd::new(moved)
+        };
+        Others {
+            ranks: crowd(By::Ranks),
+            means: crowd(By::Means),
+        }
+    }
+
+    /// Whether a function's calls changed by more than those of the others; so it is where the
+    /// others are too few to tell.
+    fn let_stand_out(&self, before: &Calls, after: &Calls, by: By) -> bool {
+        let crowd = match by {
+            By::Ranks => self.ranks,
+            By::Means => self.means,
+        };
+        let moved = before.spread.moved_to(&after.spread, by);
+        crowd.is_none_or(|crowd| crowd.lets_stand_out(moved))
+    }
+
+    /// How most calls of most functions moved, if there are enough to tell.
+    pub fn most(&self) -> Option<Crowd> {
+        self.ranks
+    }
+}
+
+/// A row a function, those first whose time changed most; and how functions moved.
+pub fn rows(
+    before: &BTreeMap<String, Calls>,
+    after: &BTreeMap<String, Calls>,
+) -> (Vec<Row>, Others) {
+    let others = Others::new(before, after);
     let new = after.keys().filter(|name| !before.contains_key(*name));
     let names = before.keys().chain(new);
     let mut rows: Vec<Row> = names
-        .map(|name| Row::new(name, before.get(name), after.get(name)))
+        .map(|name| Row::new(name, (before.get(name), after.get(name)), &others))
         .collect();
     rows.sort_by(|a, b| {
         let size = |row: &Row| row.change().unsigned_abs();
@@ -113,5 +165,5 @@ pub fn rows(before: &BTreeMap<String, Calls>, after: &BTreeMap<String, Calls>) -
             .cmp(&size(a))
             .then_with(|| a.function.cmp(&b.function))
     });
-    rows
+    (rows, others)
 }

@@ -16,6 +16,8 @@ pub struct Spread {
 
 /// Calls that tell something of how much they spread.
 const ENOUGH: u64 = 5;
+/// Calls whose quartiles hardly move by chance.
+const STEADY: u64 = 20;
 /// Standard errors of the rank sum: 1 in 100 runs of the same program has more.
 const RANKS_APART: f64 = 2.58;
 /// A call of the slower run takes longer than one of the other in so many of all pairs at least.
@@ -27,12 +29,19 @@ const LEAST_CHANGE: f64 = 0.1;
 /// How the calls of one run compare with those of another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
-    Slower,
-    Faster,
+    Slower(By),
+    Faster(By),
     /// No more than calls differ anyhow.
     Noise,
     /// Too few calls to tell.
     Few,
+}
+
+/// By what runs differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum By {
+    Ranks,
+    Means,
 }
 
 impl Spread {
@@ -73,6 +82,40 @@ impl Spread {
         (sum / (calls - 1.0)).max(0.0)
     }
 
+    /// Whether there are so many calls that most of them would hardly move by chance.
+    pub fn is_steady(&self) -> bool {
+        self.calls >= STEADY
+    }
+
+    /// How many times as long calls of a later run take, as a logarithm: most calls, by what ranks
+    /// tell (the quartiles), or the mean.
+    pub fn moved_to(&self, later: &Spread, by: By) -> f64 {
+        let ratio = |before: f64, after: f64| (after.max(1.0) / before.max(1.0)).ln();
+        match by {
+            By::Ranks => {
+                let quartiles = [0.25, 0.5, 0.75].map(|part| (self.at(part), later.at(part)));
+                let ratios = quartiles.map(|(before, after)| ratio(before, after));
+                ratios.iter().sum::<f64>() / ratios.len() as f64
+            }
+            By::Means => ratio(self.mean().unwrap_or(0.0), later.mean().unwrap_or(0.0)),
+        }
+    }
+
+    /// The time that this part of the calls does not exceed, as if those of a bucket were spread
+    /// evenly in it.
+    fn at(&self, part: f64) -> f64 {
+        let mut left = part * self.calls as f64;
+        for (bucket, &count) in self.counts.iter().enumerate() {
+            let count = count as f64;
+            if count > 0.0 && left <= count {
+                let [from, to] = [bucket, bucket + 1].map(|bucket| begin(bucket) as f64);
+                return from + (to - from) * left / count;
+            }
+            left -= count;
+        }
+        0.0
+    }
+
     /// How the calls of a later run compare.
     ///
     /// They differ if by ranks (Mann and Whitney) they are apart, and in most pairs in the same
@@ -83,10 +126,10 @@ impl Spread {
         }
         let (often, apart) = ranks(&self.counts, &later.counts);
         if apart >= RANKS_APART && often >= OFTEN {
-            return Change::Slower;
+            return Change::Slower(By::Ranks);
         }
         if apart <= -RANKS_APART && often <= 1.0 - OFTEN {
-            return Change::Faster;
+            return Change::Faster(By::Ranks);
         }
         let (Some(before), Some(after)) = (self.mean(), later.mean()) else {
             return Change::Few;
@@ -95,8 +138,8 @@ impl Spread {
         let apart = (after - before) / error.sqrt().max(f64::MIN_POSITIVE);
         let large = (after - before).abs() >= LEAST_CHANGE * before;
         match apart {
-            apart if apart >= MEANS_APART && large => Change::Slower,
-            apart if apart <= -MEANS_APART && large => Change::Faster,
+            apart if apart >= MEANS_APART && large => Change::Slower(By::Means),
+            apart if apart <= -MEANS_APART && large => Change::Faster(By::Means),
             _ => Change::Noise,
         }
     }
@@ -109,6 +152,16 @@ fn bucket(nanos: u64) -> usize {
     let doubling = u64::from(nanos.ilog2());
     let within = (nanos >> (doubling - 4)) & (STEPS - 1);
     (STEPS + (doubling - 4) * STEPS + within) as usize
+}
+
+/// The shortest time of a bucket.
+fn begin(bucket: usize) -> u64 {
+    let bucket = bucket as u64;
+    if bucket < STEPS {
+        return bucket;
+    }
+    let (doubling, within) = ((bucket - STEPS) / STEPS, bucket % STEPS);
+    (STEPS + within) << doubling
 }
 
 /// In which share of all pairs of calls that of the later run takes longer (a half of the ties
@@ -152,6 +205,7 @@ mod tests {
         for nanos in (0..5000).chain([1 << 40, u64::MAX]) {
             assert!(bucket(nanos) >= last && (nanos > 5000 || bucket(nanos) <= last + 1));
             last = bucket(nanos);
+            assert!(begin(last) <= nanos && (last > 900 || nanos < begin(last + 1)));
         }
         assert!(bucket(1000) < bucket(1065));
         assert!(last < 1000);
@@ -164,8 +218,8 @@ mod tests {
             (around(1000, 100), Change::Noise),
             (around(1000, 100_000), Change::Noise),
             (around(1020, 100), Change::Noise),
-            (around(1200, 100), Change::Slower),
-            (around(800, 100), Change::Faster),
+            (around(1200, 100), Change::Slower(By::Ranks)),
+            (around(800, 100), Change::Faster(By::Ranks)),
             (around(5000, 4), Change::Few),
             // One call that had to wait says nothing; one in ten does.
             (
@@ -179,7 +233,7 @@ mod tests {
                 spread(
                     (0..1000).map(|call| 1000 + call % 250 + 100_000 * u64::from(call % 10 == 0)),
                 ),
-                Change::Slower,
+                Change::Slower(By::Means),
             ),
         ] {
             assert_eq!(base.change_to(&later), change, "{later:?}");
@@ -188,8 +242,26 @@ mod tests {
         assert_eq!(one.change_to(&one), Change::Noise);
         assert_eq!(
             one.change_to(&spread(std::iter::repeat_n(200, 50))),
-            Change::Slower
+            Change::Slower(By::Ranks)
         );
+    }
+
+    #[test]
+    fn most_calls_move_by_what_they_take_longer() {
+        let base = around(1000, 100);
+        for percent in [100_u64, 104, 110, 150, 300, 50] {
+            let later = around(10 * percent, 100);
+            let expected = (percent as f64 / 100.0).ln();
+            for by in [By::Ranks, By::Means] {
+                let moved = base.moved_to(&later, by);
+                assert!((moved - expected).abs() < 0.02, "{percent} {by:?} {moved}");
+            }
+        }
+        // One call in ten that had to wait moves the mean alone.
+        let waits = |call: u64| 1000 + call * 7 % 25 * 10 + 100_000 * u64::from(call % 10 == 0);
+        let later = spread((0..100).map(waits));
+        assert!(base.moved_to(&later, By::Ranks) < 0.1);
+        assert!(base.moved_to(&later, By::Means) > 1.0);
     }
 
     #[test]
