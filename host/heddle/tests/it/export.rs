@@ -4,6 +4,7 @@
 #[allow(dead_code, reason = "other tests use the rest")]
 use crate::common::{LIBC, Program, abc, heddle};
 use heddle_trace_file::Why;
+use heddle_trace_file::write::TraceWriter;
 use predicates::prelude::*;
 use predicates::str::{contains, is_empty, starts_with};
 use std::collections::BTreeMap;
@@ -219,6 +220,108 @@ fn parquet_is_a_folder_to_which_each_run_adds_files_of_its_own() {
     let usage = ["export", "--format", "parquet", "-o", "-"];
     let usage = heddle(path).args(usage).assert().code(2);
     usage.stderr(contains("parquet is a folder of files"));
+}
+
+/// The rows of a table: the values of each, by its columns.
+fn rows(traces: &Path, table: &str) -> Vec<Vec<parquet::record::Field>> {
+    use parquet::file::reader::{FileReader, SerializedFileReader};
+    let files = files(traces);
+    let file = files.keys().find(|name| name.starts_with(table)).unwrap();
+    let reader = SerializedFileReader::new(fs::File::open(traces.join(file)).unwrap()).unwrap();
+    let rows = reader.get_row_iter(None).unwrap();
+    let fields = |row: parquet::record::Row| row.into_columns().into_iter().map(|(_, field)| field);
+    rows.map(|row| fields(row.unwrap()).collect()).collect()
+}
+
+/// Calls in the row groups that are encoded while the trace is still being read; some are in the
+/// last of a thread, which is not full.
+const MANY: u64 = 200_000;
+
+#[test]
+fn parquet_has_each_call_once_however_many_there_are_before_strands_are_known() {
+    use parquet::record::Field::{Long, Str};
+    let directory = tempfile::tempdir().unwrap();
+    let program = Program::build(directory.path());
+    let path = directory.path();
+    let trace = TraceWriter::create(&path.join("heddle.trace")).unwrap();
+    let mut process = trace.process(4711, 1, program.path()).unwrap();
+    process.module(0, 0x100_0000, 0, None, program.path());
+    let [a, b, c] = ["A", "B", "C"].map(|name| program.place(&format!(" _Z1{name}v")));
+    for tid in [4711, 4712] {
+        let mut thread = process.thread(tid, "worker");
+        thread.stack(0x7_0000, 0x8_0000);
+        // Of a function that is met late, the name is not known to the groups before.
+        for call in 0..MANY {
+            let function = if call < MANY / 2 { a } else { b };
+            thread.enter(100 * call, function, LIBC, 0x7_f000);
+            thread.exit(100 * call + 30, function, LIBC, 0x7_f000);
+        }
+        // By this the decoder learns that the second does not stay on its stack, and begins anew.
+        if tid == 4712 {
+            let end = 100 * MANY;
+            thread.strand_made(end, 9).strand_switch(end + 1, 9);
+            thread.enter(end + 2, c, LIBC, 0x4_f000);
+            thread.exit(end + 12, c, LIBC, 0x4_f000);
+        }
+        thread.finish().unwrap();
+    }
+    process.finish().unwrap();
+    let arguments = ["export", "--format", "parquet", "-o", "traces"];
+    let export = || heddle(path).args(arguments).assert();
+    let told = format!("exported {} calls of 3 strands", 2 * MANY + 1);
+    export().success().stderr(contains(told));
+    let traces = path.join("traces");
+    let first = files(&traces);
+
+    let mut enters = BTreeMap::<i64, Vec<i64>>::new();
+    for row in rows(&traces, "spans") {
+        let [
+            _,
+            Long(strand),
+            _,
+            Str(function),
+            ..,
+            Long(enter),
+            Long(exit),
+            Long(own),
+            _,
+            _,
+            _,
+        ] = row.as_slice()
+        else {
+            panic!("{row:?}");
+        };
+        let took = if *strand == 3 { 10 } else { 30 };
+        assert_eq!((exit - enter, *own), (took, took), "{row:?}");
+        let expected = match *enter < 50 * MANY as i64 {
+            true => "A()",
+            false if *strand == 3 => "C()",
+            false => "B()",
+        };
+        assert_eq!(function, expected, "{row:?}");
+        enters.entry(*strand).or_default().push(*enter);
+    }
+    let all: Vec<i64> = (0..MANY as i64).map(|call| 100 * call).collect();
+    assert_eq!(enters.len(), 3);
+    // In the order in which they end.
+    assert!(
+        enters[&1] == all && enters[&2] == all,
+        "{:?}",
+        enters.keys()
+    );
+    let functions = rows(&traces, "functions");
+    let calls = functions
+        .iter()
+        .map(|row| (row[1].to_string(), row[4].to_string()));
+    let calls: Vec<(String, String)> = calls.collect();
+    let many = MANY.to_string();
+    let expected = [("A()", many.as_str()), ("B()", &many), ("C()", "1")];
+    let expected = expected.map(|(name, calls)| (format!("{name:?}"), calls.to_owned()));
+    assert_eq!(calls, expected);
+
+    // What is written does not depend on who was faster.
+    export().success();
+    assert!(files(&traces) == first);
 }
 
 #[test]

@@ -36,8 +36,14 @@ impl Spill {
 
     /// A stream without bytes.
     pub fn stream(&self) -> Stream<'_> {
+        self.stream_of(FULL)
+    }
+
+    /// A stream whose bytes go to the file when there are so many.
+    pub fn stream_of(&self, full: usize) -> Stream<'_> {
         Stream {
             spill: self,
+            full,
             pending: Vec::new(),
             extents: Vec::new(),
             failed: None,
@@ -55,6 +61,8 @@ fn told(directory: &Path) -> String {
 /// Bytes in order.
 pub struct Stream<'a> {
     spill: &'a Spill,
+    /// Bytes that are collected at most.
+    full: usize,
     pending: Vec<u8>,
     /// Where in the file, and how many.
     extents: Vec<(u64, usize)>,
@@ -67,14 +75,25 @@ impl Stream<'_> {
     #[inline]
     pub fn append(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
         write(&mut self.pending);
-        if self.pending.len() >= FULL {
+        if self.pending.len() >= self.full {
             self.spill();
         }
     }
 
     /// What was appended so far, as a stream of its own.
     pub fn take(&mut self) -> Self {
-        std::mem::replace(self, self.spill.stream())
+        std::mem::replace(self, self.spill.stream_of(self.full))
+    }
+
+    /// The bytes that are not in the file.
+    pub fn pending(&self) -> &[u8] {
+        &self.pending
+    }
+
+    /// Takes them out of the stream; there is room for as many again.
+    pub fn take_pending(&mut self) -> Vec<u8> {
+        let room = Vec::with_capacity(self.pending.capacity());
+        std::mem::replace(&mut self.pending, room)
     }
 
     /// Nothing will be appended for long, or ever.

@@ -206,6 +206,7 @@ fn join<'t, 'a>(
                 functions: of.functions.keys().to_vec(),
                 sites: of.places.keys().to_vec(),
                 records: of.records,
+                number: None,
             });
         }
     }

@@ -1,8 +1,9 @@
 //! What a trace holds, as rows of tables: for formats that are read by programs that ask questions.
 //!
 //! As with tracks, the decoder takes a trace in parts, several at once, and names are known last:
-//! so rows are put aside in numbers ([`Spill`]).
+//! so rows are put aside in numbers ([`Spill`]), or handed over in numbers in groups ([`Group`]).
 
+mod outlet;
 pub mod record;
 mod sink;
 
@@ -10,7 +11,7 @@ use super::selection::{self, Selection};
 use super::spill::{Spill, Stream};
 use super::tracks::Ended;
 use super::written::Written;
-use crate::filter::Filter;
+use crate::filter::{Filter, LeftOut};
 use crate::names::Names;
 use crate::sched;
 use crate::strand_list::Makers;
@@ -19,8 +20,11 @@ use heddle_calls::Key;
 use heddle_strands::{Analysis, Decoded, Kind, StrandId};
 use heddle_symbols::Location;
 use heddle_trace_file::Trace;
+pub use outlet::Group;
+use outlet::Outlets;
 pub use sink::{Rows, Whole};
 use std::rc::Rc;
+use std::thread;
 
 /// The rows of a part of a process.
 pub struct Part<'a> {
@@ -31,6 +35,8 @@ pub struct Part<'a> {
     pub sites: Vec<Key>,
     /// [`record::Record`]s, calls in the order in which they end.
     pub records: Stream<'a>,
+    /// Its number, if it may have handed over groups of records, which are before these.
+    pub number: Option<u64>,
 }
 
 /// Takes the rows.
@@ -39,6 +45,16 @@ pub trait Take {
     fn strand(&mut self, process: usize, strand: &Ended, name: &str) -> anyhow::Result<()>;
     /// A part, behind all strands.
     fn part(&mut self, names: &mut Names<'_>, part: Part<'_>) -> anyhow::Result<()>;
+}
+
+/// Takes rows while others are still being decoded.
+pub trait TakeEarly: Take {
+    /// Bytes of records in a group.
+    const GROUP: usize;
+
+    /// Records of a part that has more, in front of all strands and parts. It may be a part that
+    /// the decoder throws away.
+    fn group(&mut self, names: &mut Names<'_>, group: Group) -> anyhow::Result<()>;
 }
 
 /// Which rows are wanted.
@@ -57,17 +73,96 @@ pub fn read(
     spill: &Spill,
     take: &mut impl Take,
 ) -> anyhow::Result<(Written, Decoded<()>)> {
-    let Wanted {
-        mut selection,
-        mut filter,
-        lives,
-    } = wanted;
-    let analysis = Analysis::new(trace, names.images());
-    selection = selection.with_calls(&analysis, filter.as_mut())?;
-    let whole = whole(trace, names, selection, lives, spill)?;
-    let processes = trace.processes();
-    let rows = |index: usize| Rows::new(&whole, &processes[index], index);
-    let (decoded, left_out) = selection::decode(&analysis, filter.as_ref(), rows)?;
+    let (wanted, analysis) = Decoding::new(trace, names, wanted, spill)?;
+    let decoded = wanted.decode(&analysis, None)?;
+    told(trace, names, decoded, take)
+}
+
+/// The same, with records as soon as a part has enough of them for a group.
+pub fn read_early<T: TakeEarly>(
+    trace: &Trace,
+    names: &mut Names<'_>,
+    wanted: Wanted<'_>,
+    spill: &Spill,
+    take: &mut T,
+) -> anyhow::Result<(Written, Decoded<()>)> {
+    let (wanted, analysis) = Decoding::new(trace, names, wanted, spill)?;
+    let (outlets, groups) = Outlets::new(T::GROUP);
+    let decoded = thread::scope(|scope| {
+        let decoding = scope.spawn(|| wanted.decode(&analysis, Some(outlets)));
+        let taken = groups
+            .into_iter()
+            .try_for_each(|group| take.group(names, group));
+        let decoded = decoding.join();
+        let decoded = decoded.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        taken.and(decoded)
+    })?;
+    told(trace, names, decoded, take)
+}
+
+/// What is decoded, and how.
+struct Decoding<'a> {
+    trace: &'a Trace,
+    whole: Whole<'a>,
+    filter: Option<Filter<'a>>,
+}
+
+/// The decoder's result, and what the filter left out.
+type Found<'a> = (Decoded<Rows<'a>>, Option<LeftOut>);
+
+impl<'a> Decoding<'a> {
+    fn new(
+        trace: &'a Trace,
+        names: &mut Names<'_>,
+        wanted: Wanted<'a>,
+        spill: &'a Spill,
+    ) -> anyhow::Result<(Self, Analysis<'a>)> {
+        let Wanted {
+            mut selection,
+            mut filter,
+            lives,
+        } = wanted;
+        let analysis = Analysis::new(trace, names.images());
+        selection = selection.with_calls(&analysis, filter.as_mut())?;
+        let whole = whole(trace, names, selection, lives, spill)?;
+        let decoding = Decoding {
+            trace,
+            whole,
+            filter,
+        };
+        Ok((decoding, analysis))
+    }
+
+    /// Decodes the trace, by parts that hand over records, if there are outlets for them.
+    fn decode(
+        &self,
+        analysis: &Analysis<'_>,
+        outlets: Option<Outlets>,
+    ) -> anyhow::Result<Found<'_>> {
+        let processes = self.trace.processes();
+        let rows = |index: usize| {
+            let rows = Rows::new(&self.whole, &processes[index], index);
+            match &outlets {
+                Some(outlets) => rows.with_outlet(outlets.next()),
+                None => rows,
+            }
+        };
+        let (mut decoded, left_out) = selection::decode(analysis, self.filter.as_ref(), rows)?;
+        // Who takes groups learns by this that there are no more.
+        for (_, rows) in &mut decoded.sinks {
+            rows.close_outlet();
+        }
+        Ok((decoded, left_out))
+    }
+}
+
+/// Gives `take` the strands and parts that were decoded.
+fn told(
+    trace: &Trace,
+    names: &mut Names<'_>,
+    (decoded, left_out): Found<'_>,
+    take: &mut impl Take,
+) -> anyhow::Result<(Written, Decoded<()>)> {
     let (mut written, parts) = strands(trace, names, decoded.sinks, take)?;
     written.left_out = left_out;
     for part in parts {
@@ -129,6 +224,7 @@ pub fn strands<'a>(
             functions: rows.functions,
             sites: rows.sites,
             records: rows.records,
+            number: rows.number,
         });
     }
     for (process, ended) in ended {
@@ -150,12 +246,7 @@ pub fn strands<'a>(
 impl Part<'_> {
     /// The part's functions, by their indices.
     pub fn functions(&self, trace: &Trace, names: &mut Names<'_>) -> Vec<Rc<Location>> {
-        let modules = trace.processes()[self.process].modules();
-        let location = |key: &Key| {
-            let time = modules.time_of(key.address, key.generation);
-            names.function(self.process, key.address, time)
-        };
-        self.functions.iter().map(location).collect()
+        functions(trace, names, self.process, &self.functions)
     }
 
     /// Where a strand is that does not run: of a coroutine the line of its `co_await`, else that of
@@ -200,12 +291,37 @@ impl Part<'_> {
         trace: &Trace,
         names: &mut Names<'_>,
     ) -> Vec<(Rc<Location>, Option<String>)> {
-        let modules = trace.processes()[self.process].modules();
-        let location = |key: &Key| {
-            let time = modules.time_of(key.address, key.generation);
-            let caller = names.caller(self.process, key.address, time);
-            (caller, names.line(self.process, key.address, time))
-        };
-        self.sites.iter().map(location).collect()
+        sites(trace, names, self.process, &self.sites)
     }
+}
+
+/// Functions of a process.
+pub fn functions(
+    trace: &Trace,
+    names: &mut Names<'_>,
+    process: usize,
+    keys: &[Key],
+) -> Vec<Rc<Location>> {
+    let modules = trace.processes()[process].modules();
+    let location = |key: &Key| {
+        let time = modules.time_of(key.address, key.generation);
+        names.function(process, key.address, time)
+    };
+    keys.iter().map(location).collect()
+}
+
+/// The functions that have these call sites, and the lines.
+pub fn sites(
+    trace: &Trace,
+    names: &mut Names<'_>,
+    process: usize,
+    keys: &[Key],
+) -> Vec<(Rc<Location>, Option<String>)> {
+    let modules = trace.processes()[process].modules();
+    let location = |key: &Key| {
+        let time = modules.time_of(key.address, key.generation);
+        let caller = names.caller(process, key.address, time);
+        (caller, names.line(process, key.address, time))
+    };
+    keys.iter().map(location).collect()
 }

@@ -1,5 +1,6 @@
 //! From what the decoder tells to rows.
 
+use super::outlet::Outlet;
 use super::record::{self, KINDS, Pause, Place, Record, Run};
 use crate::by_slot::BySlot;
 use crate::filter::Filterable;
@@ -36,6 +37,10 @@ pub struct Rows<'a> {
     modules: &'a Modules,
     index: usize,
     pub records: Stream<'a>,
+    /// Where records go as soon as there are enough.
+    outlet: Option<Outlet>,
+    /// The part's number, if it has an outlet.
+    pub number: Option<u64>,
     pub ended: Stream<'a>,
     met: Option<Box<Met>>,
     /// The functions and call sites, when there is nothing more to come.
@@ -58,6 +63,17 @@ pub struct Rows<'a> {
 struct Met {
     functions: Functions,
     sites: Functions,
+}
+
+impl Met {
+    /// Those that were met while strands lived before, by the indices that they had.
+    fn again(functions: &[Key], sites: &[Key]) -> Box<Self> {
+        let mut met = Box::<Met>::default();
+        for (all, keys) in [(&mut met.functions, functions), (&mut met.sites, sites)] {
+            keys.iter().for_each(|&key| _ = all.id(key));
+        }
+        met
+    }
 }
 
 /// A strand that lives.
@@ -106,6 +122,8 @@ impl<'a> Rows<'a> {
             modules: process.modules(),
             index,
             records: whole.spill.stream(),
+            outlet: None,
+            number: None,
             ended: whole.spill.stream(),
             met: None,
             functions: Vec::new(),
@@ -121,10 +139,28 @@ impl<'a> Rows<'a> {
         }
     }
 
+    /// Hands records over as soon as there are enough. Until then they are in memory, for as long
+    /// as strands live.
+    pub fn with_outlet(self, outlet: Outlet) -> Self {
+        Rows {
+            records: self.whole.spill.stream_of(2 * outlet.enough),
+            number: Some(outlet.part),
+            outlet: Some(outlet),
+            ..self
+        }
+    }
+
+    /// Hands over no more.
+    pub fn close_outlet(&mut self) {
+        self.outlet = None;
+    }
+
     /// Indices among functions (`of_function`) or call sites.
     fn met(&mut self, of_function: bool, (address, time): (Addr, Nanos)) -> u32 {
         let generation = self.modules.generation(time);
-        let met = self.met.get_or_insert_default();
+        let met = self
+            .met
+            .get_or_insert_with(|| Met::again(&self.functions, &self.sites));
         let of = match of_function {
             true => &mut met.functions,
             false => &mut met.sites,
@@ -222,6 +258,13 @@ impl<'a> Rows<'a> {
 
     fn write(&mut self, record: &Record<'_>) {
         self.records.append(|bytes| record.write(bytes));
+        if let Some(outlet) = &mut self.outlet
+            && self.records.pending().len() >= outlet.enough
+            && let Some(met) = &self.met
+        {
+            let met = [met.functions.keys(), met.sites.keys()];
+            outlet.hand_over(self.index, met, self.records.take_pending());
+        }
     }
 
     /// The strand does not run from now on, or its thread waits.
@@ -411,7 +454,9 @@ impl Sink for Rows<'_> {
             values.append(&mut named_values(&result, self.whole.shapes));
         }
         let generation = self.modules.generation(call.enter);
-        let met = self.met.get_or_insert_default();
+        let met = self
+            .met
+            .get_or_insert_with(|| Met::again(&self.functions, &self.sites));
         let id = |functions: &mut Functions, address| {
             functions
                 .id(Key {
