@@ -120,9 +120,12 @@ fn events(
     });
     let mut pen = Pen {
         pid,
-        track: (u64::MAX, Line::default()),
+        strand: u64::MAX,
+        track: Line::default(),
+        line: Line::default(),
         functions: functions.collect(),
-        open: FxHashMap::default(),
+        open: Vec::new(),
+        others: FxHashMap::default(),
         bytes: Vec::new(),
     };
     let mut sequence = part.sequence;
@@ -138,12 +141,18 @@ fn events(
 
 struct Pen {
     pid: u64,
-    /// The strand of the last event, and the fields of its track.
-    track: (u64, Line),
+    /// The strand of the last event: mostly it is that of the next.
+    strand: u64,
+    /// The fields of its track.
+    track: Line,
+    /// The fields that an event begins with.
+    line: Line,
     /// By number: fields with their names.
     functions: Vec<Vec<u8>>,
-    /// By strand: its slices that are open.
-    open: FxHashMap<u64, Vec<Open>>,
+    /// The strand's slices that are open.
+    open: Vec<Open>,
+    /// Those of other strands.
+    others: FxHashMap<u64, Vec<Open>>,
     bytes: Vec<u8>,
 }
 
@@ -165,38 +174,56 @@ enum Label {
 impl Pen {
     fn event(&mut self, event: &Read<'_>) {
         let strand = event.track & StrandId::NUMBER;
+        if strand != self.strand {
+            self.go_to(strand);
+        }
         match event.kind {
             Kind::Begin => {
                 let open = Open::new(event);
-                self.write(b"B", strand, event, &open);
-                self.flows(strand, event);
-                self.open.entry(strand).or_default().push(open);
+                self.write(b"B", event, &open);
+                self.flows(event);
+                self.open.push(open);
             }
             Kind::End => {
-                let open = self.open.get_mut(&strand).and_then(Vec::pop);
-                if let Some(mut open) = open {
+                if let Some(mut open) = self.open.pop() {
                     open.add(event);
-                    self.write(b"E", strand, event, &open);
+                    self.write(b"E", event, &open);
                 }
             }
             Kind::Instant => {
                 let open = Open::new(event);
-                let around = self.open.get(&strand).is_some_and(|open| !open.is_empty());
                 // A flow needs a slice: that around the instant, or one without a duration.
-                if around || event.flows.len() + event.arriving.len() == 0 {
-                    self.write(b"i\",\"s\":\"t", strand, event, &open);
-                    self.flows(strand, event);
+                if !self.open.is_empty() || event.flows.len() + event.arriving.len() == 0 {
+                    self.write(b"i\",\"s\":\"t", event, &open);
+                    self.flows(event);
                 } else {
-                    self.write(b"B", strand, event, &open);
-                    self.flows(strand, event);
-                    self.write(b"E", strand, event, &open);
+                    self.write(b"B", event, &open);
+                    self.flows(event);
+                    self.write(b"E", event, &open);
                 }
             }
         }
     }
 
-    fn write(&mut self, phase: &[u8], strand: u64, event: &Read<'_>, open: &Open) {
-        self.head(phase, strand, event.time);
+    /// The events that follow are of this strand.
+    #[cold]
+    fn go_to(&mut self, strand: u64) {
+        let open = self.others.remove(&strand).unwrap_or_default();
+        let before = std::mem::replace(&mut self.open, open);
+        if !before.is_empty() {
+            self.others.insert(self.strand, before);
+        }
+        self.strand = strand;
+        self.track.clear();
+        self.track.push(b"\",\"pid\":");
+        self.track.number(self.pid);
+        self.track.push(b",\"tid\":");
+        self.track.number(strand);
+        self.track.push(b",\"ts\":");
+    }
+
+    fn write(&mut self, phase: &[u8], event: &Read<'_>, open: &Open) {
+        self.head(phase, event.time);
         let bytes = &mut self.bytes;
         let unknown = b",\"name\":\"?\"";
         let name: &[u8] = match &open.label {
@@ -221,32 +248,22 @@ impl Pen {
 
     /// Writes the fields that all events begin with.
     #[inline]
-    fn head(&mut self, phase: &[u8], strand: u64, time: u64) {
-        let (of, track) = &mut self.track;
-        if *of != strand {
-            *of = strand;
-            track.clear();
-            track.push(b"\",\"pid\":");
-            track.number(self.pid);
-            track.push(b",\"tid\":");
-            track.number(strand);
-            track.push(b",\"ts\":");
-        }
-        let mut line = Line::default();
-        line.push(b",\n{\"ph\":\"");
-        line.push(phase);
-        line.push(track.text());
-        line.in_units(time, 3);
-        self.bytes.extend_from_slice(line.text());
+    fn head(&mut self, phase: &[u8], time: u64) {
+        self.line.clear();
+        self.line.push(b",\n{\"ph\":\"");
+        self.line.push(phase);
+        self.line.push(self.track.text());
+        self.line.in_units(time, 3);
+        self.bytes.extend_from_slice(self.line.text());
     }
 
     /// Writes the ends of flows that lie at an event.
-    fn flows(&mut self, strand: u64, event: &Read<'_>) {
+    fn flows(&mut self, event: &Read<'_>) {
         let away = event.flows.iter().map(|flow| (b"s".as_slice(), flow));
         let here = event.arriving.iter();
         let here = here.map(|flow| (b"f\",\"bp\":\"e".as_slice(), flow));
         for (phase, &flow) in away.chain(here) {
-            self.head(phase, strand, event.time);
+            self.head(phase, event.time);
             let bytes = &mut self.bytes;
             let name: &[u8] = match numbers::is_birth(flow) {
                 true => b",\"name\":\"made\"",
