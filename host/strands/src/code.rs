@@ -33,6 +33,11 @@ pub enum Role {
     Part(u32, CoroutinePart),
 }
 
+/// Bytes in front of a function's call of `__fentry__`: `endbr64` of 4, 2 to push the static chain
+/// (r10), and a prefix by which the linker has made the call as long as one by way of the global
+/// offset table.
+const BEFORE_HOOK: u64 = 7;
+
 /// The suffix that the compiler gives to the part of a function that it moved away.
 const COLD: &str = ".cold";
 
@@ -236,6 +241,22 @@ impl Code {
             before(stretch.start + stretch.length) - before(stretch.start)
         });
         calls.sum::<usize>() == 1
+    }
+
+    /// Whether the function begins by a call of `__fentry__`, so that each call of it is recorded
+    /// that is not left out. A function that is inlined has no such call. O(bytes of code) for the first function of a module, then O(stretches).
+    pub fn tells_its_calls(&self, function: u32) -> bool {
+        self.modules.iter().flatten().any(|code| {
+            let stretches = code.stretches.iter();
+            let mut stretches = stretches.filter(|stretch| stretch.function == function);
+            stretches.any(|stretch| {
+                let entries = code.enter_calls.entries();
+                let first = entries.partition_point(|&place| place < stretch.start);
+                entries
+                    .get(first)
+                    .is_some_and(|place| place - stretch.start <= BEFORE_HOOK)
+            })
+        })
     }
 
     /// The role of a function in a coroutine; unknown, and so plain, without a symbol.

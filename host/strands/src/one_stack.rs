@@ -243,9 +243,13 @@ impl Open {
         }
         let holder = sites.holder(new.caller, new.time);
         // Without a symbol, the site may be in code behind the function that has no hooks.
-        let known = |&function: &u32| sites.has_symbol(function) && sites.was_entered(function);
-        let caller = holder.filter(known)?;
-        let index = self.caller(sites, new, caller, callee)?;
+        let caller = holder.filter(|&function| sites.has_symbol(function))?;
+        let entered = sites.was_entered(caller);
+        let open = entered.then(|| self.caller(sites, new, caller, callee));
+        let Some(index) = open.flatten() else {
+            self.leave_to_unrecorded(thread, sites, sink, (caller, new));
+            return None;
+        };
         let frames = self.stack.open();
         let above = frames[index].sp.0 - new.sp;
         let inside = &frames[index + 1..];
@@ -260,16 +264,41 @@ impl Open {
             self.leave(thread, container + 1, sink, Nanos(new.time));
             return Some(body);
         }
-        // A fiber's calls are not gone, but a signal handler's are, wherever its stack is.
-        let elsewhere = inside
-            .iter()
-            .find(|frame| !self.stack.same_stack(frame.sp, Addr(new.sp)));
-        if elsewhere.is_none_or(|frame| sites.is_signal_return(frame.caller)) {
+        if self.are_over(index + 1, sites, new.sp) {
             self.leave(thread, index + 1, sink, Nanos(new.time));
             sites.is_usual(callee, above);
             sites.note(site(new, above, caller, callee));
         }
         Some(callee)
+    }
+
+    /// Ends what is open where a function that tells of each of its calls makes a new one, and has
+    /// none open: its call was left out (`--filter`), or began before the recording. Within an open
+    /// call it would have been recorded, so it is around these, and they are gone. It may have begun
+    /// within those that were open before events were missing.
+    fn leave_to_unrecorded(
+        &mut self,
+        thread: usize,
+        sites: &mut Sites<'_>,
+        sink: &mut impl Sink,
+        (caller, new): (u32, &Entered),
+    ) {
+        let gaps = self.stack.gaps();
+        let frames = self.stack.open();
+        let kept = frames.iter().rposition(|frame| frame.gaps != gaps);
+        let kept = kept.map_or(0, |index| index + 1);
+        let gone = kept < frames.len() && sites.tells_its_calls(caller);
+        if gone && self.are_over(kept, sites, new.sp) {
+            self.leave(thread, kept, sink, Nanos(new.time));
+        }
+    }
+
+    /// Whether the calls above the first `count` are over if the thread goes on around them, with
+    /// the stack pointer `sp`. A fiber's are not, but a signal handler's are, wherever its stack is.
+    fn are_over(&self, count: usize, sites: &Sites<'_>, sp: u64) -> bool {
+        let mut inside = self.stack.open()[count..].iter();
+        let elsewhere = inside.find(|frame| !self.stack.same_stack(frame.sp, Addr(sp)));
+        elsewhere.is_none_or(|frame| sites.is_signal_return(frame.caller))
     }
 
     /// The open call of the function `caller` that made the new one: the nearest above it, but
@@ -312,8 +341,7 @@ impl Open {
         instrumented && frame.caller.0 == new.caller
     }
 
-    /// Ends the calls that a `longjmp` leaves. A fiber's are not over, but a signal handler's are,
-    /// wherever its stack is.
+    /// Ends the calls that a `longjmp` leaves.
     fn jump(
         &mut self,
         thread: usize,
@@ -326,10 +354,7 @@ impl Open {
         let Some(kept) = jump.kept(frames, is_handler) else {
             return;
         };
-        let elsewhere = frames[kept..]
-            .iter()
-            .find(|frame| !self.stack.same_stack(frame.sp, Addr(jump.to)));
-        if elsewhere.is_none_or(is_handler) {
+        if self.are_over(kept, sites, jump.to) {
             self.leave(thread, kept, sink, time);
         }
     }

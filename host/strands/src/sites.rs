@@ -65,6 +65,8 @@ pub(crate) struct Sites<'a> {
     usual: FxHashMap<u32, u64>,
     /// By function: whether nothing is inlined into it.
     inlining: RefCell<FxHashMap<u32, bool>>,
+    /// By function: whether its hook tells of each of its calls.
+    telling: FxHashMap<u32, bool>,
 }
 
 impl<'a> Sites<'a> {
@@ -83,6 +85,7 @@ impl<'a> Sites<'a> {
             entered: Vec::new(),
             usual: FxHashMap::default(),
             inlining: RefCell::default(),
+            telling: FxHashMap::default(),
         }
     }
 
@@ -235,6 +238,16 @@ impl<'a> Sites<'a> {
         *known
             .entry(function)
             .or_insert_with(|| self.code.inlines_nothing(function))
+    }
+
+    /// [`Code::tells_its_calls`], once for each function.
+    pub fn tells_its_calls(&mut self, function: u32) -> bool {
+        let code = self.code;
+        self.has_symbol(function)
+            && *self
+                .telling
+                .entry(function)
+                .or_insert_with(|| code.tells_its_calls(function))
     }
 
     /// Whether the function was entered before.

@@ -6,6 +6,7 @@
 //! 1160 0 jump ?
 //! 11f0 0 handler-return -
 //! 1143 0 enter-call -
+//! 1180 0 entry-call -
 //! 1234 4 suspension _Z5fetchi
 //! 0 4 awaits _Z5fetchi _ZN4wait13await_suspendEv
 //! 1234 2a line /src/fetch.cpp
@@ -14,12 +15,13 @@
 //!
 //! A line a fact: address and a number in hexadecimal, a word, and what it leads to. A function
 //! ends by a jump behind this address, to that one or to where the code does not tell; a signal
-//! handler returns to this address; a function calls `__cyg_profile_func_enter` there; a coroutine
-//! suspends there, at the point with the number as resume index (0 as address: its line would be a
+//! handler returns to this address; a function calls `__cyg_profile_func_enter` or `__fentry__`
+//! there; a coroutine suspends there, at the point with the number as resume index (0 as address: its line would be a
 //! wrong one), where it awaits what has that function; the instruction there is of the line with
 //! that number; a variable of that size is there.
 
 use crate::SymbolTable;
+use crate::enter_calls::Places;
 use crate::lines::SourceLine;
 use crate::table::Binding;
 use crate::tail_jumps::TailJump;
@@ -31,8 +33,7 @@ use std::fmt::Write as _;
 pub(crate) struct Carried {
     pub jumps: Vec<TailJump>,
     pub signal_returns: Vec<u64>,
-    /// In order.
-    pub enter_calls: Vec<u64>,
+    pub enter_calls: Places,
     /// By ramp: resume indices, and the instructions if their lines tell.
     pub suspensions: HashMap<String, Vec<(u16, Option<u64>)>>,
     /// By ramp: resume indices, and the awaiter's `await_suspend`.
@@ -58,8 +59,11 @@ impl Carried {
         for &at in &self.signal_returns {
             line(at, 0, HANDLER_RETURN, "-");
         }
-        for &at in &self.enter_calls {
+        for &at in &self.enter_calls.functions {
             line(at, 0, ENTER_CALL, "-");
+        }
+        for &at in &self.enter_calls.entries {
+            line(at, 0, ENTRY_CALL, "-");
         }
         let mut ramps: Vec<_> = self.suspensions.iter().collect();
         ramps.sort_unstable();
@@ -100,7 +104,8 @@ impl Carried {
             // Most lines are symbols.
             let _ = carried.read_line(line);
         }
-        carried.enter_calls.sort_unstable();
+        carried.enter_calls.functions.sort_unstable();
+        carried.enter_calls.entries.sort_unstable();
         carried
     }
 
@@ -118,7 +123,8 @@ impl Carried {
                 self.jumps.push(TailJump { at, to });
             }
             HANDLER_RETURN => self.signal_returns.push(at),
-            ENTER_CALL => self.enter_calls.push(at),
+            ENTER_CALL => self.enter_calls.functions.push(at),
+            ENTRY_CALL => self.enter_calls.entries.push(at),
             SUSPENSION => {
                 let point = (u16::try_from(number).ok()?, (at != 0).then_some(at));
                 let points = self.suspensions.entry(rest.to_owned()).or_default();
@@ -145,6 +151,7 @@ impl Carried {
 const JUMP: &str = "jump";
 const HANDLER_RETURN: &str = "handler-return";
 const ENTER_CALL: &str = "enter-call";
+const ENTRY_CALL: &str = "entry-call";
 const SUSPENSION: &str = "suspension";
 const AWAITS: &str = "awaits";
 const LINE: &str = "line";
@@ -157,8 +164,8 @@ mod tests {
     #[test]
     fn facts_are_read_as_they_were_written_and_no_symbol_is_one() {
         let text = "symtab 1\n1139 1c global _Z3addii\n1150 0 jump 1180\n1160 0 jump ?\n\
-                    11f0 0 handler-return -\n1143 0 enter-call -\n0 2 suspension f\n1234 4 suspension f\n\
-                    0 4 awaits f _ZN1w13await_suspendEv\n\
+                    11f0 0 handler-return -\n1143 0 enter-call -\n1180 0 entry-call -\n0 2 suspension f\n\
+                    1234 4 suspension f\n0 4 awaits f _ZN1w13await_suspendEv\n\
                     1234 2a line /a b.cpp\n4040 28 variable ledger\n1 2 jump x\nz 1 line f\n1 1 line\n";
         let carried = Carried::read(text);
         assert_eq!(carried.jumps.len(), 2);
@@ -168,7 +175,7 @@ mod tests {
         assert_eq!(carried.lines[&0x1234].short(), "a b.cpp:42");
         let mut again = String::new();
         carried.write(&mut again);
-        let facts: Vec<&str> = text.lines().skip(2).take(9).collect();
+        let facts: Vec<&str> = text.lines().skip(2).take(10).collect();
         assert_eq!(again.lines().collect::<Vec<_>>(), facts);
     }
 }

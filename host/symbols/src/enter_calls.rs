@@ -1,5 +1,5 @@
-//! Where functions call `__cyg_profile_func_enter`: a function that calls it once has no other one
-//! inlined.
+//! Where functions call the hooks of an enter. A function that calls `__cyg_profile_func_enter` once
+//! has no other one inlined; one that begins by a call of `__fentry__` tells of each of its calls.
 
 use crate::tail_jumps::{CALL, relative};
 use object::read::elf::ElfFile64;
@@ -7,52 +7,82 @@ use object::{Object, ObjectSection, ObjectSymbol, RelocationTarget, SectionKind}
 use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
 
-/// The places of a module's calls of the hook, which are looked for when they are first asked for.
+/// The places of a module's calls of these hooks, which are looked for when they are first asked
+/// for.
 #[derive(Clone, Debug)]
 pub struct EnterCalls(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
-    found: OnceLock<Vec<u64>>,
+    found: OnceLock<Places>,
     module: heddle_trace_file::Module,
+    /// Where the module itself has `__fentry__`, by its symbols.
+    own_entry: Option<u64>,
+}
+
+/// The places of calls, in the file's own address space, in order.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Places {
+    /// Those of `__cyg_profile_func_enter`.
+    pub functions: Vec<u64>,
+    /// Those of `__fentry__`.
+    pub entries: Vec<u64>,
 }
 
 impl EnterCalls {
-    pub(crate) fn of(module: &heddle_trace_file::Module) -> Self {
+    pub(crate) fn of(module: &heddle_trace_file::Module, own_entry: Option<u64>) -> Self {
         EnterCalls(Arc::new(Inner {
             found: OnceLock::new(),
             module: module.clone(),
+            own_entry,
         }))
     }
 
-    pub(crate) fn known(module: &heddle_trace_file::Module, places: Vec<u64>) -> Self {
-        let calls = Self::of(module);
+    pub(crate) fn known(module: &heddle_trace_file::Module, places: Places) -> Self {
+        let calls = Self::of(module, None);
         // It was empty.
         let _ = calls.0.found.set(places);
         calls
     }
 
-    /// In the file's own address space, in order. Nothing of a file that is gone, or is another
-    /// now. O(bytes of code), once.
+    /// Where `__cyg_profile_func_enter` is called: in the file's own address space, in order. Nothing
+    /// of a file that is gone, or is another now. O(bytes of code), once for both hooks.
     pub fn places(&self) -> &[u64] {
-        let read = || crate::images::with_file(&self.0.module, enter_calls);
-        self.0.found.get_or_init(read)
+        &self.found().functions
+    }
+
+    /// The same, of `__fentry__`.
+    pub fn entries(&self) -> &[u64] {
+        &self.found().entries
+    }
+
+    pub(crate) fn found(&self) -> &Places {
+        let inner = &self.0;
+        let read = |bytes: &[u8]| enter_calls(bytes, inner.own_entry);
+        let found = &inner.found;
+        found.get_or_init(|| crate::images::with_file(&inner.module, read))
     }
 }
 
-const HOOK: &[u8] = b"__cyg_profile_func_enter";
+pub(crate) const ENTRY: &str = "__fentry__";
 /// `call *distance(%rip)`.
 const CALL_SLOT: [u8; 2] = [0xff, 0x15];
 /// `jmp *distance(%rip)`.
 const JUMP_SLOT: [u8; 2] = [0xff, 0x25];
 
-/// The calls of the hook in an ELF file.
-fn enter_calls(bytes: &[u8]) -> Vec<u64> {
+/// The calls of the hooks in an ELF file.
+fn enter_calls(bytes: &[u8], own_entry: Option<u64>) -> Places {
     let Ok(file) = ElfFile64::<object::Endianness>::parse(bytes) else {
-        return Vec::new();
+        return Places::default();
     };
-    let returns = returns_of(&file, HOOK, None);
-    returns.into_iter().map(|(place, _)| place).collect()
+    let of = |hook: &str, own: Option<u64>| {
+        let returns = returns_of(&file, hook.as_bytes(), own);
+        returns.into_iter().map(|(place, _)| place).collect()
+    };
+    Places {
+        functions: of("__cyg_profile_func_enter", None),
+        entries: of(ENTRY, own_entry),
+    }
 }
 
 /// The calls of a hook in an ELF file, with the addresses that they return to, in order: directly,

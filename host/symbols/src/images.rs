@@ -1,7 +1,7 @@
 //! The files that a trace's modules were mapped from, each read once.
 
 use crate::carried::Carried;
-use crate::enter_calls::EnterCalls;
+use crate::enter_calls::{self, EnterCalls};
 use crate::lines::{Lines, SourceLine};
 use crate::signal_return::signal_returns;
 use crate::table::Hooks;
@@ -189,12 +189,14 @@ impl Images {
             variables: self.variables_at(module, &wanted),
             jumps: self.tail_jumps(module),
             signal_returns: self.signal_returns(module),
-            enter_calls: self.enter_calls(module).places().to_vec(),
+            enter_calls: self.enter_calls(module).found().clone(),
             ..Carried::default()
         };
         carried.jumps.retain(|jump| covered.find(jump.at).is_some());
         let calls = &mut carried.enter_calls;
-        calls.retain(|&place| covered.find(place).is_some());
+        for places in [&mut calls.functions, &mut calls.entries] {
+            places.retain(|&place| covered.find(place).is_some());
+        }
         let parts = covered.stretches();
         let ramps = parts.filter_map(|(_, _, name)| Some(coroutine_part(name)?.0));
         for ramp in ramps.collect::<HashSet<_>>() {
@@ -399,11 +401,15 @@ impl Images {
         }
     }
 
-    /// Where functions of the file that `module` was mapped from call `__cyg_profile_func_enter`.
-    pub fn enter_calls(&self, module: &Module) -> EnterCalls {
+    /// Where functions of the file that `module` was mapped from call the hooks of an enter.
+    pub fn enter_calls(&mut self, module: &Module) -> EnterCalls {
         match self.carried(module) {
             Some(carried) => EnterCalls::known(module, carried.enter_calls.clone()),
-            None => EnterCalls::of(module),
+            None => {
+                let table = self.table(module);
+                let own_entry = table.and_then(|table| table.address_of(enter_calls::ENTRY));
+                EnterCalls::of(module, own_entry)
+            }
         }
     }
 
@@ -613,15 +619,15 @@ type Stores = Vec<(u64, u16)>;
 
 /// What `read` finds in the bytes of the file that `module` was mapped from: nothing in one that is
 /// gone, or is another now.
-pub(crate) fn with_file<T>(module: &Module, read: impl Fn(&[u8]) -> Vec<T>) -> Vec<T> {
+pub(crate) fn with_file<T: Default>(module: &Module, read: impl Fn(&[u8]) -> T) -> T {
     if !module.path.is_absolute() {
-        return Vec::new();
+        return T::default();
     }
     let bytes = files::map(&module.path).ok();
     let same = bytes.filter(|bytes| {
         module.build_id.is_none() || SymbolTable::build_id_of(bytes) == module.build_id
     });
-    same.map_or_else(Vec::new, |bytes| read(&bytes))
+    same.map_or_else(T::default, |bytes| read(&bytes))
 }
 
 /// Where the functions that resume coroutines begin, and how long they are, by ramp.

@@ -264,6 +264,13 @@ impl SymbolTable {
         &self.names[symbol.name.0 as usize..][..symbol.name.1 as usize]
     }
 
+    /// The address of a symbol of this name. O(n).
+    pub fn address_of(&self, name: &str) -> Option<u64> {
+        let mut symbols = self.symbols.iter();
+        let found = symbols.find(|symbol| self.name(symbol) == name)?;
+        Some(found.address)
+    }
+
     /// Every stretch of addresses that a symbol covers, in order and without overlaps: first
     /// address, length, and the name that [`SymbolTable::find`] has for it. O(n log n).
     pub fn stretches(&self) -> impl Iterator<Item = (u64, u64, &str)> {

@@ -2,7 +2,7 @@
 
 use heddle_calls::Profile;
 use heddle_symbols::{Images, Location, Resolver};
-use heddle_trace_file::Modules;
+use heddle_trace_file::{Addr, Modules, Nanos};
 use std::collections::HashSet;
 
 /// Whether a call was left without an exit, or an exit was left without a call. What was called
@@ -10,7 +10,8 @@ use std::collections::HashSet;
 ///
 /// Each call that has no exit is unwound in the end, or still open. Of those that are open, the
 /// outer one made the inner one, and the innermost one made the call that ended last; or one of
-/// them is gone, and another open call made it. That is seldom asked, and of few calls.
+/// them is gone, and another open call made it, or one that was left out or began before the
+/// recording. That is seldom asked, and of few calls.
 pub(super) fn has_lost_exits(modules: &Modules, images: &mut Images, profile: &Profile) -> bool {
     if profile.loose.unwound > 0 || profile.loose.unmatched > 0 {
         return true;
@@ -40,12 +41,33 @@ pub(super) fn has_lost_exits(modules: &Modules, images: &mut Images, profile: &P
         if let Some((site, time)) = called {
             let caller = resolver.caller(images, site, time);
             let made_by = whole(&caller);
-            if caller.known && body.as_ref() != Some(&made_by) && outer.contains(&made_by) {
+            if caller.known
+                && body.as_ref() != Some(&made_by)
+                && (outer.contains(&made_by) || tells_its_calls(modules, images, site, time))
+            {
                 return true;
             }
         }
     }
     false
+}
+
+/// Whether the function that holds this call site begins by a call of `__fentry__`: within an open
+/// call, its own call would have been recorded.
+fn tells_its_calls(modules: &Modules, images: &mut Images, site: Addr, time: Nanos) -> bool {
+    let address = Addr(site.0.wrapping_sub(1));
+    let module = modules.find(address, time);
+    let Some(module) = module.and_then(|index| modules.get(index)) else {
+        return false;
+    };
+    let Some(table) = images.table(module).filter(|table| table.calls_hooks()) else {
+        return false;
+    };
+    let at = address.0.wrapping_sub(module.bias);
+    let calls = images.enter_calls(module);
+    let before = calls.entries().partition_point(|&place| place < at);
+    let hook = before.checked_sub(1).map(|last| calls.entries()[last]);
+    hook.is_some_and(|hook| table.find(hook) == table.find(at))
 }
 
 /// A function's module and symbol, of the part too that the compiler has moved away.

@@ -171,7 +171,7 @@ impl Group<'_> {
 /// Whether what these options of `heddle record` leave out has calls around it that are recorded:
 /// with fibers, nothing tells whose those are. The other options leave out calls with all that they
 /// call, or all that is before a moment.
-fn hides_callers(filters: &str) -> bool {
+pub(super) fn hides_callers(filters: &str) -> bool {
     let mut words = filters.split_ascii_whitespace();
     words.any(|word| ["--filter", "--depth", "--start-at", "--stop-at"].contains(&word))
 }

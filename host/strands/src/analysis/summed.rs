@@ -2,6 +2,7 @@
 
 use super::decoded::Part;
 use super::events::each_event;
+use super::group::hides_callers;
 use super::{Analysis, Decoded, Standing, Watch, doubt, forks};
 use crate::StrandId;
 use crate::decoder::Decoder;
@@ -39,10 +40,13 @@ impl<'a> Analysis<'a> {
             grouped[process] |= profile.is_none();
         }
         let mut standing = Standing::of_all(trace, &places, &profiles);
+        // What is called from uninstrumented code may have been so behind a call without an exit.
+        let hides = trace.filters().is_some_and(hides_callers);
         let mut in_doubt = Vec::new();
         for (&place, profile) in places.iter().zip(&profiles) {
             if let Some(profile) = profile
-                && doubt::has_lost_exits(trace.processes()[place.0].modules(), images, profile)
+                && (hides && !profile.open.is_empty()
+                    || doubt::has_lost_exits(trace.processes()[place.0].modules(), images, profile))
             {
                 in_doubt.push(place);
             }

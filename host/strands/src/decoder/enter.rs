@@ -248,13 +248,18 @@ impl<S: Sink> Decoder<'_, S> {
                 .push(context, stack, new, (callee, callee), way | Frame::HANDLER);
             return Ok(());
         }
+        let mut is_recorded = instrumented.is_some();
         let stack = match self.running.map().own_stack_at(context, new.sp) {
-            Some(own) => self.on_own(context, own, new, (callee, way)),
+            Some(own) => {
+                let tells = holder.is_some_and(|function| self.sites.tells_its_calls(function));
+                is_recorded |= tells;
+                self.on_own(context, own, new, (callee, way, tells))
+            }
             None if self.alone => return Err(NotAlone),
             None => self.elsewhere(context, new, callee, holder, instrumented.is_some()),
         };
         let mut flags = way;
-        if instrumented.is_some() && self.running.stack(stack).top().is_some() {
+        if is_recorded && self.running.stack(stack).top().is_some() {
             self.unresolved.enters += 1;
             self.running.doubt(stack, Doubts::CALLER);
         }
@@ -263,11 +268,11 @@ impl<S: Sink> Decoder<'_, S> {
             // what a site does, every call from it counts.
             let known = self.evidence.knows_site(new.caller);
             let votes = !known && self.running.stack(stack).owner.is_none();
-            if votes && instrumented.is_none() {
+            if votes && !is_recorded {
                 flags |= Frame::CALLBACK;
                 self.evidence.note_guess();
             }
-            if instrumented.is_none()
+            if !is_recorded
                 && !votes
                 && top.sp > new.sp
                 && top.sp - new.sp < REACH
@@ -312,8 +317,16 @@ impl<S: Sink> Decoder<'_, S> {
     }
 
     /// The stack of a call by uninstrumented code within a thread's `own` stack: that, or a fiber's
-    /// that lies within. What is open there is what is around the call.
-    fn on_own(&mut self, context: usize, own: u32, new: &Entered, (callee, way): (u32, u8)) -> u32 {
+    /// that lies within. What is open there is what is around the call. Nothing is if the caller
+    /// `tells` of each of its calls, and has none open: within an open call it would have been
+    /// recorded, unless it began where events are missing.
+    fn on_own(
+        &mut self,
+        context: usize,
+        own: u32,
+        new: &Entered,
+        (callee, way, tells): (u32, u8, bool),
+    ) -> u32 {
         if !self.announced.starts(context)
             && let Some(stack) = self.jumped_on(context, new, callee)
         {
@@ -325,7 +338,13 @@ impl<S: Sink> Decoder<'_, S> {
             return self.running.new_inner_stack(context, own, call, new.time);
         }
         let stack = self.running.map().inner_at(new.sp).unwrap_or(own);
-        let count = self.enclosing(stack, new, way);
+        let mut count = self.enclosing(stack, new, way);
+        if tells {
+            let gaps = self.running.thread(context).gaps;
+            let frames = &self.running.stack(stack).frames[..count];
+            let kept = frames.iter().rposition(|frame| frame.gaps != gaps);
+            count = kept.map_or(0, |index| index + 1);
+        }
         if stack == own {
             self.running.lose(own, count, new.caller);
         }

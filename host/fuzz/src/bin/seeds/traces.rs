@@ -104,7 +104,7 @@ fn packed(trace: &Path, to: &Path, packs: &Corpus) {
         path: "/bin/app".into(),
         build_id: Some("abcd".into()),
         text: "symtab 1\n1000 30 global loom\n1150 0 jump 1180\n11f0 0 handler-return -\n\
-               1010 0 enter-call -\n1010 4 suspension loom\n1010 2a line /src/loom.cpp\n"
+               1010 0 enter-call -\n1010 0 entry-call -\n1010 4 suspension loom\n1010 2a line /src/loom.cpp\n"
             .into(),
     };
     pack(&Trace::open(trace).unwrap(), &[symbols], to).unwrap();

@@ -163,7 +163,7 @@ fn coroutines(
 }
 
 /// Whether a function that resumes a coroutine calls a hook.
-fn resumes_by_hooks(images: &Images, module: &Module, table: &SymbolTable) -> bool {
+fn resumes_by_hooks(images: &mut Images, module: &Module, table: &SymbolTable) -> bool {
     let calls = images.enter_calls(module);
     let places = calls.places();
     table.stretches().any(|(start, size, name)| {
