@@ -211,6 +211,11 @@ impl Stack {
                 self.gaps += 1;
                 Step::Other
             }
+            // An array of a function is a fiber's stack.
+            EventKind::StackMade { low, .. } if self.owns(low) => {
+                self.strayed = true;
+                Step::Other
+            }
             EventKind::Jump {
                 to,
                 downwards: false,
@@ -372,6 +377,12 @@ impl Stack {
         let may_share = way == Way::Instrumented && top.way == Way::Instrumented && !again;
         (top.sp < sp && self.same_stack(top.sp, sp))
             || (top.sp == sp && !(may_share && top.caller == caller))
+    }
+
+    /// Whether this is known to be on the thread's own stack.
+    fn owns(&self, address: Addr) -> bool {
+        let bounds = self.bounds.as_ref();
+        bounds.is_some_and(|bounds| bounds.contains(&address))
     }
 
     /// Whether both stack pointers are on the thread's own stack, as far as it is known where that

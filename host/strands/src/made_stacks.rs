@@ -6,7 +6,7 @@ use crate::StrandId;
 use crate::address_map::AddressMap;
 use crate::running::Running;
 use crate::sink::Sink;
-use crate::stacks::REACH;
+use crate::stacks::{Inner, REACH};
 use heddle_trace_file::Addr;
 use rustc_hash::FxHashMap;
 
@@ -18,6 +18,8 @@ pub(crate) struct MadeStacks {
     latest: u64,
     /// The fibers that made stacks before they made a call, by the number of their own stack.
     makers: FxHashMap<u64, StrandId>,
+    /// By the number of a stack that lies within a thread's own: where.
+    arrays: FxHashMap<u64, Inner>,
 }
 
 /// A stack that was made for a fiber.
@@ -71,6 +73,11 @@ impl MadeStack {
         self.begun().filter(|fiber| fiber.lives(running))
     }
 
+    /// Whether a call of the fiber was seen.
+    pub fn has_begun(&self) -> bool {
+        self.has_begun
+    }
+
     /// The fiber that was there before.
     pub fn before<S: Sink>(&self, running: &Running<'_, S>) -> Option<Fiber> {
         let before = self.latest.filter(|_| !self.has_begun);
@@ -103,9 +110,22 @@ impl MadeStacks {
         for end in gone {
             if let Some(stack) = self.stacks.remove(end) {
                 before = stack.latest.or(before);
+                self.arrays.remove(&stack.number);
             }
         }
         self.latest += 1;
+        let map = running.map();
+        let (own, last) = (map.own_stack_at(context, low.0), high.0 - 1);
+        if let Some(own) = own.filter(|_| own == map.own_stack_at(context, last)) {
+            let place = map.place_within(own, last);
+            self.arrays.insert(
+                self.latest,
+                Inner {
+                    low: low.0,
+                    ..place
+                },
+            );
+        }
         let made = MadeStack {
             low: low.0,
             number: self.latest,
@@ -156,6 +176,12 @@ impl MadeStacks {
         (made.low <= sp).then_some(*made)
     }
 
+    /// Where the stack lies within a thread's own, if it does. Such a stack is an array of a function,
+    /// and is one as long as that is open.
+    pub fn array(&self, made: &MadeStack) -> Option<&Inner> {
+        self.arrays.get(&made.number)
+    }
+
     /// The strand that made a stack; `None` if nothing tells.
     pub fn maker_of(&self, made: &MadeStack) -> Option<StrandId> {
         match made.maker {
@@ -185,5 +211,6 @@ impl MadeStacks {
     /// Events of a thread are missing: it may have made stacks meanwhile.
     pub fn forget(&mut self) {
         self.stacks.clear();
+        self.arrays.clear();
     }
 }

@@ -5,7 +5,7 @@ use crate::lost::{Lost, Proof};
 use crate::open_calls::OpenCalls;
 use crate::sink::Sink;
 use crate::stack_map::StackMap;
-use crate::stacks::{BASE, Frame, Stack, Stacks};
+use crate::stacks::{BASE, Frame, Inner, Stack, Stacks};
 use crate::strands::Strands;
 use crate::threads::Context;
 use crate::{Doubts, Strand, StrandId, Unresolved};
@@ -441,6 +441,12 @@ impl<'a, S: Sink> Running<'a, S> {
         }
     }
 
+    /// Calls on this stack, a thread's own, may be another strand's, or another call's.
+    pub fn doubt_thread(&mut self, own: u32, reasons: Doubts) {
+        let slot = self.calls.map.stacks[own].slot;
+        self.calls.strands.doubt(slot, reasons);
+    }
+
     /// Calls above the first `count` of this stack are over, though they have no exit: a jump has
     /// left them that has no record. By `-mfentry`, and where no function is open twice, each call
     /// since is where it was made. Else it may have been made by an outer call of the function that
@@ -518,13 +524,13 @@ impl<'a, S: Sink> Running<'a, S> {
         })
     }
 
-    /// A stack for a fiber that begins with this call at `sp`, within a thread's own stack. What
-    /// was there is gone.
+    /// A stack for a fiber that begins with this call at `sp`, within a thread's own stack, in this
+    /// place. What was there is gone.
     pub fn new_inner_stack(
         &mut self,
         context: usize,
-        own: u32,
         (function, sp, maker): (Addr, u64, Option<StrandId>),
+        place: Inner,
         time: u64,
     ) -> u32 {
         let stacks = &self.calls.map.stacks;
@@ -536,13 +542,12 @@ impl<'a, S: Sink> Running<'a, S> {
             self.end_stack(stack, time);
         }
         // The calls that are missing on the thread's own stack may be a jump's, not a fiber's.
-        let slot = self.calls.map.stacks[own].slot;
+        let slot = self.calls.map.stacks[place.own].slot;
         let doubts = match self.strand(slot).doubts().holds(Doubts::CALLER) {
             true => Doubts::CALLER,
             false => Doubts::NONE,
         };
         let stack = self.new_stack(context, (function, maker), doubts, time);
-        let place = self.calls.map.place_within(own, sp);
         self.calls.map.stacks.lies_within(stack, place);
         stack
     }

@@ -93,7 +93,7 @@ impl<'a> StackMap<'a> {
     }
 
     /// Whether the function is open of which such a stack is an array.
-    fn is_there(&self, inner: &Inner) -> bool {
+    pub fn is_there(&self, inner: &Inner) -> bool {
         let frames = &self.stacks[inner.own].frames;
         inner.holder.is_none_or(|(sp, enter)| {
             let mut calls = frames.iter();

@@ -332,10 +332,14 @@ impl<S: Sink> Decoder<'_, S> {
         {
             return stack;
         }
+        if let Some(stack) = self.on_made_array(context, own, new, way) {
+            return stack;
+        }
         if self.evidence.begins_inner(new.caller) {
             let maker = self.made_stacks.maker(new.sp);
             let call = (Addr(new.function), new.sp, maker);
-            return self.running.new_inner_stack(context, own, call, new.time);
+            let place = self.running.map().place_within(own, new.sp);
+            return self.running.new_inner_stack(context, call, place, new.time);
         }
         let stack = self.running.map().inner_at(new.sp).unwrap_or(own);
         let mut count = self.enclosing(stack, new, way);

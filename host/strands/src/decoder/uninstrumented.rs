@@ -193,6 +193,54 @@ impl<S: Sink> Decoder<'_, S> {
         stack
     }
 
+    /// The same, where that lies within a thread's `own` stack: an array of a function. What the
+    /// function calls has lower frames than the array, so as long as it is open, the calls there are
+    /// the fiber's. A function without hooks may have had the array, and have returned: then they
+    /// are the thread's. So whatever looks like that is doubted.
+    pub(super) fn on_made_array(
+        &mut self,
+        context: usize,
+        own: u32,
+        new: &Entered,
+        way: u8,
+    ) -> Option<u32> {
+        let made = self.made_stacks.at(new.sp)?;
+        let array = *self.made_stacks.array(&made)?;
+        if !self.running.map().is_there(&array) {
+            if !made.has_begun() {
+                self.running.doubt_thread(own, Doubts::CALLBACK);
+            }
+            return None;
+        }
+        let is_known = array.holder.is_some();
+        if let Some(fiber) = made.fiber(&self.running) {
+            let count = self.enclosing(fiber.stack, new, way);
+            let state = self.running.stack(fiber.stack);
+            let is_further = count == 0 && state.first_site.get() != Some(new.caller);
+            if !is_known || is_further || count < state.frames.len() {
+                self.running.doubt(fiber.stack, Doubts::CALLBACK);
+                self.running.doubt_thread(own, Doubts::CALLBACK);
+            }
+            self.running.calls.unwind(fiber.stack, count);
+            return Some(fiber.stack);
+        }
+        if let Some(before) = made.before(&self.running) {
+            self.running.end_stack(before.stack, new.time);
+        }
+        let announced = self.announced.maker(&self.running, context);
+        let maker = announced.or_else(|| self.made_stacks.maker_of(&made));
+        let call = (Addr(new.function), new.sp, maker);
+        let stack = self.running.new_inner_stack(context, call, array, new.time);
+        let slot = self.running.stack(stack).slot;
+        let id = self.running.id(slot);
+        self.made_stacks.begins(new.sp, Fiber { stack, slot, id });
+        if !is_known {
+            self.running.doubt(stack, Doubts::CALLBACK);
+            self.running.doubt_thread(own, Doubts::CALLBACK);
+        }
+        Some(stack)
+    }
+
     /// Whether the call is one on this stack, called from its innermost call. Where the recording
     /// does not have all calls, only one that lies close below: it may be that of a fiber on
     /// another stack, which has no call that was seen to begin.
