@@ -6,6 +6,8 @@
 #include <pthread.h>
 #include <threads.h>
 
+#include <cstddef>
+
 #include "interpose.hpp"
 #include "making.hpp"
 #include "thread.hpp"
@@ -24,6 +26,7 @@ constinit CreateC* real_create_c = nullptr;
 struct Start {
   std::uint32_t taken;
   std::uint32_t instance, making;
+  std::uint64_t stack;  ///< the lowest address of the one that the thread is given; 0 = none
   union {
     void* (*routine)(void*);  ///< pthread_create's
     int (*routine_c)(void*);  ///< thrd_create's
@@ -60,25 +63,37 @@ auto begin(void* given) {
   Start& start = *static_cast<Start*>(given);
   local.made_instance = start.instance;
   local.making = start.making;
+  local.given_stack = start.stack;
   auto* const routine = start.*kRoutine;
   void* const argument = start.argument;
   give_back(start);
   return routine(argument);
 }
 
+/// The lowest address of the stack that these attributes give a thread; 0 if libc is to make one.
+std::uint64_t stack_given(const pthread_attr_t* attributes) {
+  void* stack = nullptr;
+  std::size_t bytes = 0;
+  if (attributes == nullptr || pthread_attr_getstack(attributes, &stack, &bytes) != 0) return 0;
+  // libc keeps the highest address, which is 0 where none was given.
+  const auto low = reinterpret_cast<std::uint64_t>(stack);
+  return low + bytes == 0 ? 0 : low;
+}
+
 /// Null: the thread is to begin as if we were not there.
-Start* prepare(void* argument) {
-  if (!attached()) return nullptr;
-  Process* const current = process();
+Start* prepare(void* argument, std::uint64_t stack) {
+  const bool records = attached();
+  if (!records && stack == 0) return nullptr;
   Start* const start = take_start();
   if (start == nullptr) return nullptr;
-  const std::uint32_t making = record_making(*current, Making::kThread);
-  if (making == 0) {
+  const std::uint32_t making = records ? record_making(*process(), Making::kThread) : 0;
+  if (making == 0 && stack == 0) {
     give_back(*start);
     return nullptr;
   }
   start->instance = process_instance;
   start->making = making;
+  start->stack = stack;
   start->argument = argument;
   return start;
 }
@@ -100,7 +115,7 @@ extern "C" {
                                                   void* argument) noexcept {
   using namespace heddle::trace;
   auto* const real = next(real_create, "pthread_create");
-  Start* const start = prepare(argument);
+  Start* const start = prepare(argument, stack_given(attributes));
   if (start == nullptr) return real(thread, attributes, routine, argument);
   start->routine = routine;
   const int result = real(thread, attributes, begin<&Start::routine>, start);
@@ -112,7 +127,7 @@ extern "C" {
                                                void* argument) {
   using namespace heddle::trace;
   auto* const real = next(real_create_c, "thrd_create");
-  Start* const start = prepare(argument);
+  Start* const start = prepare(argument, 0);
   if (start == nullptr) return real(thread, routine, argument);
   start->routine_c = routine;
   const int result = real(thread, begin<&Start::routine_c>, start);

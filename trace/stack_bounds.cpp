@@ -51,12 +51,16 @@ StackBounds main_stack(char* scratch, std::uint64_t bytes) {
   return found;
 }
 
-StackBounds other_stack(char* scratch, std::uint64_t bytes) {
+StackBounds other_stack(std::uint64_t given, char* scratch, std::uint64_t bytes) {
   // glibc puts the thread control block on top of the thread's stack, above every frame, also when
   // the program supplied the stack; neighbours above it may have become one mapping with it.
   const std::uint64_t control_block = arch::thread_pointer();
   StackBounds found{};
-  if (!find_mapping(control_block, found, scratch, bytes)) return {};
+  if (given != 0 && given < control_block) {
+    found.low = given;
+  } else if (!find_mapping(control_block, found, scratch, bytes)) {
+    return {};
+  }
   found.high = control_block;
   // Too small for any thread: this is the main thread's block, seen by a vfork child under another
   // thread id.
@@ -70,12 +74,12 @@ bool holds(const StackBounds& stack, std::uint64_t address) {
 
 }  // namespace
 
-StackBounds stack_bounds(Stack which, char* scratch, std::uint64_t bytes) {
-  if (which == Stack::kOther) return other_stack(scratch, bytes);
+StackBounds stack_bounds(Stack which, std::uint64_t given, char* scratch, std::uint64_t bytes) {
+  if (which == Stack::kOther) return other_stack(given, scratch, bytes);
   const StackBounds main = main_stack(scratch, bytes);
   const auto here = reinterpret_cast<std::uint64_t>(__builtin_frame_address(0));
   if (which == Stack::kMain || holds(main, here)) return main;
-  const StackBounds other = other_stack(scratch, bytes);
+  const StackBounds other = other_stack(given, scratch, bytes);
   return holds(other, here) ? other : main;
 }
 

@@ -66,14 +66,16 @@ void describe(Process& process, Thread& thread) {
   about.tid = own_tid(process);
   const std::uint64_t self = arch::thread_pointer();
   // A thread with a dead one's control block has that one's stack, too: glibc keeps both together.
-  if (thread.stack_owner != self) {
+  // But stacks that the program gives may overlap.
+  if (thread.stack_owner != self || local.given_stack != 0) {
     const Stack which = about.tid != process.header->pid ? Stack::kOther
                         : process.fork.making != 0       ? Stack::kForked
                                                          : Stack::kMain;
-    const StackBounds stack = stack_bounds(which, process.path, sizeof process.path);
+    const StackBounds stack = 
+        stack_bounds(which, local.given_stack, process.path, sizeof process.path);
     about.stack_low = stack.low;
     about.stack_high = stack.high;
-    thread.stack_owner = self;
+    thread.stack_owner = local.given_stack == 0 ? self : 0;
   }
   thread.pthread = self;
   about.first_ticks = ticks();
