@@ -168,8 +168,15 @@ long append_strand(Process& process, Thread& thread, StrandEvent what, std::uint
 }
 
 long append_making(Process& process, Thread& thread, Making what, std::uint32_t number) {
-  return append_words(process, thread, RecordType::kMaking, static_cast<std::uint64_t>(what),
-                      number);
+  return append_here(process, thread, kMostForCall, [&](auto* word, std::uint64_t now) {
+    *word++ = first_word(RecordType::kMaking, 5, static_cast<std::uint64_t>(what));
+    *word++ = now;
+    *word++ = number;
+    // With its low bits gone, the last two words are never taken for a short call's enter.
+    *word++ = reinterpret_cast<std::uint64_t>(__builtin_frame_address(0)) & ~std::uint64_t{15};
+    *word++ = 0;
+    return word;
+  });
 }
 
 long append_stack(Process& process, Thread& thread, const MadeStack& made) {

@@ -53,6 +53,7 @@ impl Makers {
         if let EventKind::Making {
             made: Made::Thread,
             number,
+            ..
         } = event.kind
         {
             let making = (strand.process(), number);

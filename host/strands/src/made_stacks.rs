@@ -51,6 +51,16 @@ enum Maker {
     Unknown,
 }
 
+/// What a thread runs.
+enum Runs {
+    /// The stack of this number in the decoder.
+    Stack(u32),
+    /// A stack that was made, on which no call has been seen.
+    Unmet,
+    /// A stack of which nothing is known.
+    Unknown,
+}
+
 /// A fiber that has been met.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fiber {
@@ -139,22 +149,41 @@ impl MadeStacks {
 
     /// The strand that runs on the thread where its stack pointer is `sp`.
     fn maker_at<S: Sink>(&mut self, running: &Running<'_, S>, context: usize, sp: u64) -> Maker {
-        let strand = |stack: u32| {
-            let slot = running.stack(stack).innermost();
-            Maker::Strand(running.id(slot))
-        };
-        let map = running.map();
-        if let Some(own) = map.own_stack_at(context, sp) {
-            return strand(map.inner_at(sp).unwrap_or(own));
-        }
-        if let Some(made) = self.at_mut(sp) {
-            return match made.begun() {
-                Some(fiber) if fiber.lives(running) => strand(fiber.stack),
-                Some(_) => Maker::Unknown,
-                None => {
+        match self.runs_at(running, context, sp) {
+            Runs::Stack(stack) => {
+                let slot = running.stack(stack).innermost();
+                Maker::Strand(running.id(slot))
+            }
+            Runs::Unmet => match self.at_mut(sp) {
+                Some(made) => {
                     made.has_made = true;
                     Maker::OnStack(made.number)
                 }
+                None => Maker::Unknown,
+            },
+            Runs::Unknown => Maker::Unknown,
+        }
+    }
+
+    /// The stack that the thread runs where its stack pointer is `sp`.
+    fn runs_at<S: Sink>(&self, running: &Running<'_, S>, context: usize, sp: u64) -> Runs {
+        let map = running.map();
+        let made = self.at(sp);
+        if let Some(own) = map.own_stack_at(context, sp) {
+            let array = made.filter(|made| {
+                let array = self.array(made);
+                !made.has_begun && array.is_some_and(|array| map.is_there(array))
+            });
+            return match array {
+                Some(_) => Runs::Unmet,
+                None => Runs::Stack(map.inner_at(sp).unwrap_or(own)),
+            };
+        }
+        if let Some(made) = made {
+            return match made.begun() {
+                Some(fiber) if fiber.lives(running) => Runs::Stack(fiber.stack),
+                Some(_) => Runs::Unknown,
+                None => Runs::Unmet,
             };
         }
         let current = running.thread(context).current.filter(|&stack| {
@@ -162,7 +191,20 @@ impl MadeStacks {
             let near = top.is_some_and(|top| top.sp.saturating_sub(sp) < REACH);
             near && map.is_next_on(context, stack, sp)
         });
-        current.map_or(Maker::Unknown, strand)
+        current.map_or(Runs::Unknown, Runs::Stack)
+    }
+
+    /// The stack that the thread runs where its stack pointer is `sp`, if that is known.
+    pub fn stack_at<S: Sink>(
+        &self,
+        running: &Running<'_, S>,
+        context: usize,
+        sp: u64,
+    ) -> Option<u32> {
+        match self.runs_at(running, context, sp) {
+            Runs::Stack(stack) => Some(stack),
+            Runs::Unmet | Runs::Unknown => None,
+        }
     }
 
     fn at_mut(&mut self, sp: u64) -> Option<&mut MadeStack> {

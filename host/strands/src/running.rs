@@ -145,6 +145,17 @@ impl<'a, S: Sink> Running<'a, S> {
         self.calls.strands.other(slot, thread, event);
     }
 
+    /// The same, of an event that is known to be one of the strand on this stack.
+    pub fn other_on(&mut self, context: usize, stack: u32, event: &Event<'_>) {
+        let is_astray = self.calls.map.threads.is_astray(context, false);
+        let thread = self.calls.map.threads[context].thread;
+        let slot = self.calls.map.stacks[stack].innermost();
+        if is_astray {
+            self.doubt(stack, Doubts::GAP);
+        }
+        self.calls.strands.other(slot, thread, event);
+    }
+
     /// The same, of an event that tells what a strand does, where calls are missing. It has no
     /// stack pointer, so the thread's latest call tells whose it is. If another thread was found on
     /// that one's stack since, either that was a mistake, and this goes on there, or it has left

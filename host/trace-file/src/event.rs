@@ -101,8 +101,11 @@ pub enum EventKind<'a> {
         /// What it makes.
         made: Made,
         /// The number by which that refers to this: [`Trace::forked_by`](crate::Trace::forked_by),
-        /// [`Thread::made_by`](crate::Thread::made_by). The process has no other of this number.
+        /// [`Thread::made_by`](crate::Thread::made_by). The process has no other of this number;
+        /// 0: which strand makes it is not known.
         number: u32,
+        /// The stack pointer of the code that makes it; an older recorder has not told.
+        by: Option<Addr>,
     },
     /// The thread makes a stack on which a fiber is to begin: `makecontext`, `make_fcontext`.
     StackMade {

@@ -386,7 +386,8 @@ impl<'a> Events<'a> {
                     _ => return Ok(None),
                 };
                 let number = record.word(2)? as u32;
-                (Way::default(), EventKind::Making { made, number })
+                let by = words.get(3).map(|by| Addr(by.get()));
+                (Way::default(), EventKind::Making { made, number, by })
             }
             kind::CAPTURE => {
                 if let Some(frame) = CoroutineFrame::from_word(record.word(1)?) {

@@ -470,13 +470,16 @@ impl ThreadWriter {
         self.long(kind::CAPTURE, function as u32, &[frame | index << 48])
     }
 
-    /// Adds that it is about to make something.
+    /// Adds that it is about to make something, as an older recorder says it.
     pub fn makes(&mut self, time: u64, made: Made, number: u32) -> &mut Self {
-        let what = match made {
-            Made::Process => making::PROCESS,
-            Made::Thread => making::THREAD,
-        };
+        let what = what_makes(made);
         self.long(kind::MAKING, what, &[START + time, number.into()])
+    }
+
+    /// Adds that it is about to make something, with the stack pointer `by`.
+    pub fn makes_by(&mut self, time: u64, made: Made, number: u32, by: u64) -> &mut Self {
+        let what = what_makes(made);
+        self.long(kind::MAKING, what, &[START + time, number.into(), by, 0])
     }
 
     /// States that it was created by the making of this number.
@@ -624,4 +627,12 @@ fn open(path: &Path) -> io::Result<File> {
         .create(true)
         .truncate(false)
         .open(path)
+}
+
+/// A making's first word says so.
+fn what_makes(made: Made) -> u32 {
+    match made {
+        Made::Process => making::PROCESS,
+        Made::Thread => making::THREAD,
+    }
 }

@@ -159,18 +159,22 @@ fn creating(path: &Path) {
     process.finish().unwrap();
 }
 
+/// The name of each strand, with its maker.
+fn parents(path: &Path) -> Vec<String> {
+    let list = heddle(path).args(["strands", "--json"]).assert().success();
+    let text = String::from_utf8(list.get_output().stdout.clone()).unwrap();
+    text.lines()
+        .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap())
+        .map(|strand| format!("{} {}", strand["name"].as_str().unwrap(), strand["parent"]))
+        .collect()
+}
+
 #[test]
 fn a_thread_stands_below_the_strand_that_created_it() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path();
     creating(path);
-    let list = heddle(path).args(["strands", "--json"]).assert().success();
-    let text = String::from_utf8(list.get_output().stdout.clone()).unwrap();
-    let parents: Vec<String> = text
-        .lines()
-        .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap())
-        .map(|strand| format!("{} {}", strand["name"].as_str().unwrap(), strand["parent"]))
-        .collect();
+    let parents = parents(path);
     let fiber = parents.iter().position(|line| line.starts_with("0x4030"));
     let fiber = fiber.unwrap() + 1;
     let expected = [
@@ -240,4 +244,43 @@ fn programs_that_could_not_be_recorded_are_listed() {
 fn is_match(pattern: &str) -> impl predicates::Predicate<str> {
     let regex = regex::Regex::new(pattern).unwrap();
     predicates::function::function(move |text: &str| regex.is_match(text))
+}
+
+/// A thread goes back from a fiber to code without hooks, on its own stack, or to another fiber of
+/// which nothing is known, and creates others there.
+#[test]
+fn a_thread_is_made_by_who_has_the_stack_pointer() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let trace = TraceWriter::create(&path.join("heddle.trace")).unwrap();
+    let mut process = trace.process(4711, 1, "/app").unwrap();
+    let mut main = process.thread(4711, "app");
+    on_own_stack(&mut main)
+        .enter(100, MAIN, ELSEWHERE, OWN)
+        .exit(110, MAIN, 0, OWN);
+    main.enter(200, BODY, ELSEWHERE, FIBER)
+        .makes_by(210, Made::Thread, 1, OWN - 0x40)
+        .makes_by(220, Made::Thread, 2, FIBER - 0x40)
+        .makes_by(230, Made::Thread, 3, 0x5f00_0000)
+        .exit(300, BODY, 0, FIBER)
+        .finish()
+        .unwrap();
+    for (tid, name, making) in [(4712, "own", 1), (4713, "inside", 2), (4714, "lost", 3)] {
+        let mut thread = process.thread(tid, name);
+        let top = 0x5000_0000 + 0x10_0000 * u64::from(tid);
+        thread
+            .stack(top - 0x8000, top)
+            .first(400)
+            .made_by(making)
+            .enter(400, AFTER, ELSEWHERE, top - 0x100)
+            .exit(500, AFTER, 0, top - 0x100)
+            .finish()
+            .unwrap();
+    }
+    process.finish().unwrap();
+    let parents = parents(path);
+    let fiber = parents.iter().position(|line| line.starts_with("0x4030"));
+    let fiber = fiber.unwrap() + 1;
+    let expected = ["app null", "own 1", &format!("inside {fiber}"), "lost null"];
+    assert_eq!(parents[..4], expected);
 }

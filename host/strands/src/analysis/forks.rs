@@ -137,6 +137,7 @@ impl Forks<'_> {
         if let EventKind::Making {
             made: Made::Process,
             number,
+            ..
         } = event.kind
             && thread == self.thread
             && let Some(&(_, child)) = self.children.iter().find(|child| child.0 == number)

@@ -227,6 +227,7 @@ impl<'a, S: Sink> Decoder<'a, S> {
                 self.running.doubt_living(Doubts::GAP);
             }
             match event.kind {
+                EventKind::Making { by: Some(by), .. } => self.making(context, event, by.0),
                 EventKind::Mark { .. } | EventKind::Making { .. }
                     if self.part && !self.announced.is_ever() =>
                 {
@@ -350,6 +351,23 @@ impl<'a, S: Sink> Decoder<'a, S> {
             _ => {}
         }
         Ok(())
+    }
+
+    /// The thread makes a process or a thread, with the stack pointer `by`: the strand that does is
+    /// the one that has its stack there. That need not be the strand of the thread's latest call, as
+    /// what went on since may have no hooks.
+    #[inline(never)]
+    fn making(&mut self, context: usize, event: &Event, by: u64) {
+        if let Some(stack) = self.made_stacks.stack_at(&self.running, context, by) {
+            self.running.other_on(context, stack, event);
+            return;
+        }
+        let mut event = *event;
+        if let EventKind::Making { number, .. } = &mut event.kind {
+            // Whatever refers to the making finds no maker.
+            *number = 0;
+        }
+        self.running.other(context, &event, false);
     }
 
     /// A function that destroys a coroutine, with its number.

@@ -542,6 +542,7 @@ impl Sink for Rows<'_> {
             EventKind::Making {
                 made: Made::Thread,
                 number,
+                ..
             } => {
                 if let Some(&index) = self.whole.created[self.index].get(&number) {
                     let made = StrandId::of_thread(self.index, index);
