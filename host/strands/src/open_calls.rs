@@ -153,9 +153,11 @@ impl<'a, S: Sink> OpenCalls<'a, S> {
         if self.strands.makes_instance(number) {
             return false;
         }
-        let Some(outer) = self.map.stacks[stack].frames.last_mut() else {
+        let state = &mut self.map.stacks[stack];
+        let Some(outer) = state.frames.last_mut() else {
             return false;
         };
+        state.ended_site = new.caller;
         let took = exit.saturating_sub(new.time);
         outer.callees += took;
         let (slot, depth) = (outer.slot, outer.depth as usize + 1);
@@ -235,6 +237,7 @@ impl<'a, S: Sink> OpenCalls<'a, S> {
             _ => Some(*frame),
         };
         state.frames.pop();
+        state.ended_site = caller;
         let whole = time.saturating_sub(enter);
         let ran = whole.saturating_sub(suspended);
         match state.frames.last_mut() {

@@ -53,6 +53,8 @@ pub(crate) struct Stack {
     pub root_site: u64,
     /// Call site of its first outermost call.
     pub first_site: Place,
+    /// Call site of the call that ended last on it.
+    pub ended_site: u64,
     /// Calls were open on it before the first that was seen.
     pub begun_before: bool,
     /// If it lies within a thread's own stack, as few do: where.
@@ -60,7 +62,7 @@ pub(crate) struct Stack {
 }
 
 // Hundreds of thousands of fibers may be alive at once.
-const _: () = assert!(size_of::<Stack>() <= 280);
+const _: () = assert!(size_of::<Stack>() <= 288);
 
 /// An address or none, in eight bytes: the highest address is no call's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -205,6 +205,7 @@ impl<S: Sink> Decoder<'_, S> {
             if let Some((stack, index)) = found {
                 if let Some(container) = container {
                     let body = self.running.stack(stack).frames[container].body;
+                    self.doubt_called_back(stack, container + 1, new.time);
                     self.running.doubt_left(stack, container + 1);
                     self.running.calls.unwind(stack, container + 1);
                     self.running.run(context, stack, new.time);
@@ -213,7 +214,7 @@ impl<S: Sink> Decoder<'_, S> {
                         .push(context, stack, new, (callee, body), Frame::INLINED);
                     return Ok(());
                 }
-                self.leave_to_caller(stack, index + 1, new.sp);
+                self.leave_to_caller(stack, index + 1, new);
                 self.running.run(context, stack, new.time);
                 let above = self.running.stack(stack).frames[index].sp - new.sp;
                 self.evidence.note_above(new.caller, new.function, above);
@@ -302,8 +303,10 @@ impl<S: Sink> Decoder<'_, S> {
         self.is_part() && above >= DOUBTFUL && self.running.stack(stack).owner.is_none()
     }
 
-    /// Ends what is open on `stack` above the first `count` calls, the last of which calls at `sp`.
-    fn leave_to_caller(&mut self, stack: u32, count: usize, sp: u64) {
+    /// Ends what is open on `stack` above the first `count` calls, the last of which makes the new
+    /// one.
+    fn leave_to_caller(&mut self, stack: u32, count: usize, new: &Entered) {
+        self.doubt_called_back(stack, count, new.time);
         self.running.doubt_left(stack, count);
         let state = self.running.stack(stack);
         if state.owner.is_some() {
@@ -311,7 +314,7 @@ impl<S: Sink> Decoder<'_, S> {
                 let site = outermost.caller;
                 self.running.lose(stack, count, site);
             }
-            self.running.calls_below_inner(stack, sp);
+            self.running.calls_below_inner(stack, new.sp);
         }
         self.running.calls.unwind(stack, count);
     }
@@ -349,6 +352,7 @@ impl<S: Sink> Decoder<'_, S> {
             let kept = frames.iter().rposition(|frame| frame.gaps != gaps);
             count = kept.map_or(0, |index| index + 1);
         }
+        self.doubt_called_back(stack, count, new.time);
         if stack == own {
             self.running.lose(own, count, new.caller);
         }

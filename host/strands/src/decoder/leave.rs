@@ -91,6 +91,7 @@ impl<S: Sink> Decoder<'_, S> {
         });
         match found {
             Some((stack, index)) => {
+                self.doubt_called_back(stack, index + 1, time.0);
                 self.running.doubt_left(stack, index + 1);
                 self.running.calls.unwind(stack, index + 1);
                 self.running.run(context, stack, time.0);
@@ -114,6 +115,29 @@ impl<S: Sink> Decoder<'_, S> {
             }
         }
         Ok(())
+    }
+
+    /// Calls above the first `count` of this stack are over, though they have no exit. Nothing tells
+    /// since when: if uninstrumented code made the latest call above them, that may have been called
+    /// from there, or from what is around them. A call that instrumented code makes tells.
+    pub(super) fn doubt_called_back(&mut self, stack: u32, count: usize, time: u64) {
+        let state = self.running.stack(stack);
+        let Some(innermost) = state.frames[count..].last() else {
+            return;
+        };
+        let site = state.ended_site;
+        if innermost.callees == 0 {
+            return;
+        }
+        let holder = self.sites.holder(site, time);
+        let tells = holder.is_some_and(|function| {
+            self.sites.was_entered(function)
+                || self.evidence.was_entered(function)
+                || self.sites.tells_its_calls(function)
+        });
+        if !tells {
+            self.running.doubt_strand(stack, Doubts::CALLER);
+        }
     }
 
     /// An exit at `sp` belongs to no open call. If that is among those of the stack that the thread

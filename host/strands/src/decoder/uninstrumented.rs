@@ -208,7 +208,7 @@ impl<S: Sink> Decoder<'_, S> {
         let array = *self.made_stacks.array(&made)?;
         if !self.running.map().is_there(&array) {
             if !made.has_begun() {
-                self.running.doubt_thread(own, Doubts::CALLBACK);
+                self.running.doubt_strand(own, Doubts::CALLBACK);
             }
             return None;
         }
@@ -219,7 +219,7 @@ impl<S: Sink> Decoder<'_, S> {
             let is_further = count == 0 && state.first_site.get() != Some(new.caller);
             if !is_known || is_further || count < state.frames.len() {
                 self.running.doubt(fiber.stack, Doubts::CALLBACK);
-                self.running.doubt_thread(own, Doubts::CALLBACK);
+                self.running.doubt_strand(own, Doubts::CALLBACK);
             }
             self.running.calls.unwind(fiber.stack, count);
             return Some(fiber.stack);
@@ -236,7 +236,7 @@ impl<S: Sink> Decoder<'_, S> {
         self.made_stacks.begins(new.sp, Fiber { stack, slot, id });
         if !is_known {
             self.running.doubt(stack, Doubts::CALLBACK);
-            self.running.doubt_thread(own, Doubts::CALLBACK);
+            self.running.doubt_strand(own, Doubts::CALLBACK);
         }
         Some(stack)
     }

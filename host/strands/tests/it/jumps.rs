@@ -76,6 +76,28 @@ fn a_jump_without_a_record_out_of_a_recursion_is_doubted() {
 }
 
 #[test]
+fn a_callback_behind_a_call_that_was_left_is_doubted() {
+    const LIBRARY: u64 = FIRST + 0x40;
+    // A jump without a record, or an exception, leaves `leaf`. Is what the library calls then inside
+    // `leaf` or `body`?
+    let behind = |site: u64, has_exit: bool| {
+        let decoded = called(OWN, |thread| {
+            thread.enter(30, LEAF, BODY + 0x20, OWN + 0x6e00);
+            thread.enter(40, WORK, site, OWN + 0x6c00);
+            thread.exit(50, WORK, 0, OWN + 0x6c00);
+            if has_exit {
+                thread.exit(60, LEAF, 0, OWN + 0x6e00);
+            }
+        });
+        decoded.unresolved[0]
+    };
+    assert_eq!(behind(LIBRARY, false).unsure_threads, 1);
+    assert_eq!(behind(LIBRARY, false).unsure_calls, 4);
+    assert_eq!(behind(LIBRARY, true).unsure, 0);
+    assert_eq!(behind(LEAF + 0x20, false).unsure, 0);
+}
+
+#[test]
 fn a_jump_to_another_stack_ends_nothing() {
     let decoded = called(OWN, |thread| {
         // A fiber calls, and jumps back to where it was left; the thread jumps to it once more.
