@@ -36,7 +36,7 @@ impl<'a> Allocations<'a> {
             ),
             (
                 other_new,
-                "a program has an operator new of its own: allocation in it that does not call malloc is not known",
+                "operator new is not the C++ library's, but a program's or a sanitizer's: allocation in it that does not call malloc is not known",
             ),
             (
                 full,
