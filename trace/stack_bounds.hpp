@@ -13,9 +13,9 @@ struct StackBounds {
 enum class Stack { kMain, kForked, kOther };
 
 /// Asks the kernel, because pthread_getattr_np allocates and the thread may be inside its program's
-/// malloc. `given`: the lowest address of the stack that the thread's creator gave it, as the mapping
-/// that this lies in may hold more; 0 = none. `scratch` is for the text of /proc/self/maps on kernels
-/// before 6.11.
+/// malloc. `given`: the lowest address of the stack that the thread's creator gave it, as the
+/// mapping that this lies in may hold more; 0 = none. `scratch` is for the text of /proc/self/maps
+/// on kernels before 6.11.
 [[nodiscard]] StackBounds stack_bounds(Stack which, std::uint64_t given, char* scratch,
                                        std::uint64_t bytes);
 

@@ -71,7 +71,7 @@ void describe(Process& process, Thread& thread) {
     const Stack which = about.tid != process.header->pid ? Stack::kOther
                         : process.fork.making != 0       ? Stack::kForked
                                                          : Stack::kMain;
-    const StackBounds stack = 
+    const StackBounds stack =
         stack_bounds(which, local.given_stack, process.path, sizeof process.path);
     about.stack_low = stack.low;
     about.stack_high = stack.high;

@@ -40,7 +40,8 @@ struct Local {
   std::uint32_t lost_instance;  ///< process instance in which this thread got no buffer
   std::uint32_t ended_instance, ended_number, ended_runs;  ///< what it was before its end was seen
   std::uint32_t made_instance, making;  ///< the making by which it was created, and whose that is
-  std::uint64_t given_stack;  ///< the lowest address of the stack that its creator gave it; 0 = none
+  std::uint64_t
+      given_stack;  ///< the lowest address of the stack that its creator gave it; 0 = none
 };
 
 extern Window unattached;

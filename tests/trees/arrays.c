@@ -1,5 +1,5 @@
-// Fibers whose stacks are arrays of main, one after another: no call of the thread ends while one of
-// them is suspended, so only the record of makecontext tells that they are fibers.
+// Fibers whose stacks are arrays of main, one after another: no call of the thread ends while one
+// of them is suspended, so only the record of makecontext tells that they are fibers.
 #include <stdlib.h>
 #include <ucontext.h>
 

@@ -244,7 +244,8 @@ impl Code {
     }
 
     /// Whether the function begins by a call of `__fentry__`, so that each call of it is recorded
-    /// that is not left out. A function that is inlined has no such call. O(bytes of code) for the first function of a module, then O(stretches).
+    /// that is not left out. A function that is inlined has no such call. O(bytes of code) for the
+    /// first function of a module, then O(stretches).
     pub fn tells_its_calls(&self, function: u32) -> bool {
         self.modules.iter().flatten().any(|code| {
             let stretches = code.stretches.iter();

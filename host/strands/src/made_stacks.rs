@@ -218,8 +218,8 @@ impl MadeStacks {
         (made.low <= sp).then_some(*made)
     }
 
-    /// Where the stack lies within a thread's own, if it does. Such a stack is an array of a function,
-    /// and is one as long as that is open.
+    /// Where the stack lies within a thread's own, if it does. Such a stack is an array of a
+    /// function, and is one as long as that is open.
     pub fn array(&self, made: &MadeStack) -> Option<&Inner> {
         self.arrays.get(&made.number)
     }

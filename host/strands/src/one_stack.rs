@@ -274,8 +274,8 @@ impl Open {
 
     /// Ends what is open where a function that tells of each of its calls makes a new one, and has
     /// none open: its call was left out (`--filter`), or began before the recording. Within an open
-    /// call it would have been recorded, so it is around these, and they are gone. It may have begun
-    /// within those that were open before events were missing.
+    /// call it would have been recorded, so it is around these, and they are gone. It may have
+    /// begun within those that were open before events were missing.
     fn leave_to_unrecorded(
         &mut self,
         thread: usize,
@@ -294,7 +294,8 @@ impl Open {
     }
 
     /// Whether the calls above the first `count` are over if the thread goes on around them, with
-    /// the stack pointer `sp`. A fiber's are not, but a signal handler's are, wherever its stack is.
+    /// the stack pointer `sp`. A fiber's are not, but a signal handler's are, wherever its stack
+    /// is.
     fn are_over(&self, count: usize, sites: &Sites<'_>, sp: u64) -> bool {
         let mut inside = self.stack.open()[count..].iter();
         let elsewhere = inside.find(|frame| !self.stack.same_stack(frame.sp, Addr(sp)));

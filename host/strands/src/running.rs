@@ -452,7 +452,8 @@ impl<'a, S: Sink> Running<'a, S> {
         }
     }
 
-    /// Calls on this stack, which may be a thread's own, may be another strand's, or another call's.
+    /// Calls on this stack, which may be a thread's own, may be another strand's, or another
+    /// call's.
     pub fn doubt_strand(&mut self, stack: u32, reasons: Doubts) {
         let slot = self.calls.map.stacks[stack].slot;
         self.calls.strands.doubt(slot, reasons);

@@ -16,9 +16,9 @@
 //! A line a fact: address and a number in hexadecimal, a word, and what it leads to. A function
 //! ends by a jump behind this address, to that one or to where the code does not tell; a signal
 //! handler returns to this address; a function calls `__cyg_profile_func_enter` or `__fentry__`
-//! there; a coroutine suspends there, at the point with the number as resume index (0 as address: its line would be a
-//! wrong one), where it awaits what has that function; the instruction there is of the line with
-//! that number; a variable of that size is there.
+//! there; a coroutine suspends there, at the point with the number as resume index (0 as address:
+//! its line would be a wrong one), where it awaits what has that function; the instruction there is
+//! of the line with that number; a variable of that size is there.
 
 use crate::SymbolTable;
 use crate::enter_calls::Places;

@@ -1,5 +1,6 @@
-//! Where functions call the hooks of an enter. A function that calls `__cyg_profile_func_enter` once
-//! has no other one inlined; one that begins by a call of `__fentry__` tells of each of its calls.
+//! Where functions call the hooks of an enter. A function that calls `__cyg_profile_func_enter`
+//! once has no other one inlined; one that begins by a call of `__fentry__` tells of each of its
+//! calls.
 
 use crate::tail_jumps::{CALL, relative};
 use object::read::elf::ElfFile64;
@@ -45,8 +46,8 @@ impl EnterCalls {
         calls
     }
 
-    /// Where `__cyg_profile_func_enter` is called: in the file's own address space, in order. Nothing
-    /// of a file that is gone, or is another now. O(bytes of code), once for both hooks.
+    /// Where `__cyg_profile_func_enter` is called: in the file's own address space, in order.
+    /// Nothing of a file that is gone, or is another now. O(bytes of code), once for both hooks.
     pub fn places(&self) -> &[u64] {
         &self.found().functions
     }

@@ -354,8 +354,8 @@ impl<'a, S: Sink> Decoder<'a, S> {
     }
 
     /// The thread makes a process or a thread, with the stack pointer `by`: the strand that does is
-    /// the one that has its stack there. That need not be the strand of the thread's latest call, as
-    /// what went on since may have no hooks.
+    /// the one that has its stack there. That need not be the strand of the thread's latest call,
+    /// as what went on since may have no hooks.
     #[inline(never)]
     fn making(&mut self, context: usize, event: &Event, by: u64) {
         if let Some(stack) = self.made_stacks.stack_at(&self.running, context, by) {

@@ -194,9 +194,9 @@ impl<S: Sink> Decoder<'_, S> {
     }
 
     /// The same, where that lies within a thread's `own` stack: an array of a function. What the
-    /// function calls has lower frames than the array, so as long as it is open, the calls there are
-    /// the fiber's. A function without hooks may have had the array, and have returned: then they
-    /// are the thread's. So whatever looks like that is doubted.
+    /// function calls has lower frames than the array, so as long as it is open, the calls there
+    /// are the fiber's. A function without hooks may have had the array, and have returned: then
+    /// they are the thread's. So whatever looks like that is doubted.
     pub(super) fn on_made_array(
         &mut self,
         context: usize,

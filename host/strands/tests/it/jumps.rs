@@ -78,8 +78,8 @@ fn a_jump_without_a_record_out_of_a_recursion_is_doubted() {
 #[test]
 fn a_callback_behind_a_call_that_was_left_is_doubted() {
     const LIBRARY: u64 = FIRST + 0x40;
-    // A jump without a record, or an exception, leaves `leaf`. Is what the library calls then inside
-    // `leaf` or `body`?
+    // A jump without a record, or an exception, leaves `leaf`. Is what the library calls then
+    // inside `leaf` or `body`?
     let behind = |site: u64, has_exit: bool| {
         let decoded = called(OWN, |thread| {
             thread.enter(30, LEAF, BODY + 0x20, OWN + 0x6e00);
