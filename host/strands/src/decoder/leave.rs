@@ -120,6 +120,7 @@ impl<S: Sink> Decoder<'_, S> {
     /// Calls above the first `count` of this stack are over, though they have no exit. Nothing
     /// tells since when: if uninstrumented code made the latest call above them, that may have been
     /// called from there, or from what is around them. A call that instrumented code makes tells.
+    #[inline(never)]
     pub(super) fn doubt_called_back(&mut self, stack: u32, count: usize, time: u64) {
         let state = self.running.stack(stack);
         let Some(innermost) = state.frames[count..].last() else {

@@ -197,6 +197,7 @@ impl<S: Sink> Decoder<'_, S> {
     /// function calls has lower frames than the array, so as long as it is open, the calls there
     /// are the fiber's. A function without hooks may have had the array, and have returned: then
     /// they are the thread's. So whatever looks like that is doubted.
+    #[inline(never)]
     pub(super) fn on_made_array(
         &mut self,
         context: usize,
