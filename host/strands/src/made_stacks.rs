@@ -168,18 +168,16 @@ impl MadeStacks {
     /// The stack that the thread runs where its stack pointer is `sp`.
     fn runs_at<S: Sink>(&self, running: &Running<'_, S>, context: usize, sp: u64) -> Runs {
         let map = running.map();
-        let made = self.at(sp);
         if let Some(own) = map.own_stack_at(context, sp) {
-            let array = made.filter(|made| {
-                let array = self.array(made);
-                !made.has_begun && array.is_some_and(|array| map.is_there(array))
-            });
-            return match array {
+            let unmet = self
+                .array_at(sp)
+                .filter(|(made, array)| !made.has_begun && map.is_there(array));
+            return match unmet {
                 Some(_) => Runs::Unmet,
                 None => Runs::Stack(map.inner_at(sp).unwrap_or(own)),
             };
         }
-        if let Some(made) = made {
+        if let Some(made) = self.at(sp) {
             return match made.begun() {
                 Some(fiber) if fiber.lives(running) => Runs::Stack(fiber.stack),
                 Some(_) => Runs::Unknown,
@@ -218,10 +216,16 @@ impl MadeStacks {
         (made.low <= sp).then_some(*made)
     }
 
-    /// Where the stack lies within a thread's own, if it does. Such a stack is an array of a
-    /// function, and is one as long as that is open.
-    pub fn array(&self, made: &MadeStack) -> Option<&Inner> {
-        self.arrays.get(&made.number)
+    /// The stack that was made where `sp` is, and where that lies within a thread's own, if it
+    /// does. Such a stack is an array of a function, and is one as long as that is open.
+    #[inline]
+    pub fn array_at(&self, sp: u64) -> Option<(MadeStack, Inner)> {
+        // Few programs have any.
+        if self.arrays.is_empty() {
+            return None;
+        }
+        let made = self.at(sp)?;
+        Some((made, *self.arrays.get(&made.number)?))
     }
 
     /// The strand that made a stack; `None` if nothing tells.

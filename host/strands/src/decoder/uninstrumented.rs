@@ -205,8 +205,7 @@ impl<S: Sink> Decoder<'_, S> {
         new: &Entered,
         way: u8,
     ) -> Option<u32> {
-        let made = self.made_stacks.at(new.sp)?;
-        let array = *self.made_stacks.array(&made)?;
+        let (made, array) = self.made_stacks.array_at(new.sp)?;
         if !self.running.map().is_there(&array) {
             if !made.has_begun() {
                 self.running.doubt_strand(own, Doubts::CALLBACK);
