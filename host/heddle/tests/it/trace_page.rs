@@ -533,7 +533,7 @@ const DID: [Did; 5] = [
             "turn",
             At::Line("co_await turn"),
             "coroutine job(int)",
-            "200",
+            "about 200",
         )],
         open: &[],
     },
@@ -587,6 +587,16 @@ const DID: [Did; 5] = [
     },
 ];
 
+/// Whether the page has this count. A coroutine that another thread resumes before the one that it
+/// leaves is out of it has not been away, so of those there may be a few less.
+fn is(expected: &str, shown: &str) -> bool {
+    let Some(most) = expected.strip_prefix("about ") else {
+        return shown == expected;
+    };
+    let (most, shown) = (most.parse::<u32>(), shown.parse::<u32>());
+    most.is_ok_and(|most| shown.is_ok_and(|shown| (most - most / 20..=most).contains(&shown)))
+}
+
 impl Did {
     fn is_on(&self, page: &mut Page) {
         let program = self.program;
@@ -620,9 +630,11 @@ impl Did {
                 At::Line(text) => line_of(program, text),
                 At::Says(place) => (*place).to_owned(),
             };
-            let expected = [*why, what, &place, who, count];
-            let found = waits.iter().any(|row| row[..5] == expected);
-            assert!(found, "{program}: {expected:?} in {waits:#?}");
+            let expected = [*why, what, &place, who];
+            let found = waits
+                .iter()
+                .any(|row| row[..4] == expected && is(count, &row[4]));
+            assert!(found, "{program}: {expected:?} {count} in {waits:#?}");
         }
         for function in self.open {
             page.rows("functions");
