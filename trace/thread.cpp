@@ -14,7 +14,7 @@ namespace heddle::trace {
 
 constinit Window unattached{};
 constinit __thread Local local
-    __attribute__((tls_model("initial-exec"))) = {&unattached, nullptr, false, 0, 0, 0, 0, 0, 0};
+    __attribute__((tls_model("initial-exec"))) = {&unattached, nullptr, false, 0, 0, 0, 0, 0, 0, 0};
 
 namespace {
 
