@@ -151,7 +151,7 @@ TEST_CASE(KIND "an accept is begun, however much else waits for the kernel") {
       // The ring's own request is with the kernel after the first wait.
       const auto [left, right] = connected_pair(net, true);
       CHECK_FALSE(WAIT(within(1ms, left.read(io::buffer(1)))).has_value());
-      // As many as the ring's queue of requests holds, from which nothing comes.
+      // Reads that never end fill the ring's queue of requests.
       std::vector<raw_pair> silent;
       for (unsigned i = 0; i < options.depth; ++i) {
         silent.emplace_back(false);

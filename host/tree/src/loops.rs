@@ -47,7 +47,7 @@ struct Looks<'a> {
 }
 
 impl Seen {
-    /// Of these calls.
+    /// The times that these calls took.
     pub fn of(call: &Call) -> Self {
         Seen {
             min: call.min,

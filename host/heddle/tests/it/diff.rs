@@ -142,7 +142,7 @@ fn what_befalls_a_whole_run_is_told_from_what_became_of_a_function() {
         // On a busy machine, and one function by more than that.
         ("busy", [75, 125, 131, 118, 88, 400]),
         ("one", [100, 101, 100, 99, 100, 130]),
-        // As long as before in a run in which all else takes longer.
+        // This function takes as long as before; all the others take longer.
         ("but", [150, 149, 151, 150, 148, 100]),
     ] {
         let mut all = times;

@@ -250,7 +250,7 @@ fn parquet_has_each_call_once_however_many_there_are_before_strands_are_known() 
     for tid in [4711, 4712] {
         let mut thread = process.thread(tid, "worker");
         thread.stack(0x7_0000, 0x8_0000);
-        // Of a function that is met late, the name is not known to the groups before.
+        // The decoder meets B only after it has handed over groups, which do not know its name.
         for call in 0..MANY {
             let function = if call < MANY / 2 { a } else { b };
             thread.enter(100 * call, function, LIBC, 0x7_f000);

@@ -1,9 +1,9 @@
 //! How the functions of a program moved together from one run to another.
 //!
-//! What befalls a whole run, as a machine that has other work, moves most functions: all by a like
-//! factor, or each by another. How their calls differ within a run says nothing of it; how far the
-//! functions moved does, since most of them are the same in both runs. So a function that changed
-//! moved by more than they.
+//! A busy machine moves most functions of a run: all by a like factor, or each by another. The
+//! spread of a function's calls within one run does not show that. The distances that functions
+//! moved from run to run show it, since most functions are the same in both. So a function that
+//! changed moved further than they.
 
 /// Functions that tell how much functions move.
 const ENOUGH: usize = 5;
@@ -24,7 +24,7 @@ pub struct Crowd {
 }
 
 impl Crowd {
-    /// Of functions that moved so. `None`: they are too few.
+    /// The crowd of functions that moved by these logarithms; `None` if they are too few to tell.
     pub fn new(moves: impl IntoIterator<Item = f64>) -> Option<Self> {
         let moves: Vec<f64> = moves.into_iter().collect();
         if moves.len() < ENOUGH {

@@ -74,7 +74,7 @@ impl Outlet {
         };
         self.functions = functions.len();
         self.sites = sites.len();
-        // Nobody takes groups any more after an error, which is told when the decoder is done.
+        // After an error the encoders take no more groups; the caller gets it as the decoder ends.
         let _ = self.full.send(group);
     }
 }
