@@ -22,6 +22,7 @@ mod line;
 mod loops;
 mod parse;
 mod print;
+mod rows;
 mod siblings;
 
 pub use actual::{Call, Foreign, Process, Strand, StrandKind};
@@ -34,6 +35,7 @@ pub use glob::glob;
 pub use hints::{hints, nearest};
 pub use parse::ParseError;
 pub use print::print;
+pub use rows::fold_rows;
 
 /// A number of ns, as `10ms`, `1.5s`, `200us`, `200µs` or `30ns`.
 pub(crate) fn duration(text: &str) -> Option<u64> {

@@ -1,13 +1,9 @@
 //! Calls as they are printed: a row of them that is repeated is a loop.
 
-use crate::{Call, Foreign};
+use crate::{Call, Foreign, fold_rows};
 use std::collections::HashMap;
 
-/// A loop's body has at most so many lines.
-const LONGEST_BODY: usize = 32;
-
 /// Calls of a function, or a loop.
-#[derive(Clone)]
 pub struct Shown<'a> {
     pub what: What<'a>,
     pub below: Vec<Shown<'a>>,
@@ -15,7 +11,6 @@ pub struct Shown<'a> {
     class: u32,
 }
 
-#[derive(Clone)]
 pub enum What<'a> {
     /// Calls, with the times of all that they stand for.
     Calls(&'a Call, Seen),
@@ -60,17 +55,10 @@ impl Seen {
 impl<'a> Folder<'a> {
     /// A row of calls, with what is below them.
     pub fn fold(&mut self, calls: &'a [Call]) -> Vec<Shown<'a>> {
-        let mut row: Vec<Shown<'_>> = calls.iter().map(|call| self.shown(call)).collect();
-        loop {
-            let before = row.len();
-            // The shortest first, so that a loop in a loop is found before the one around it.
-            for length in 2..=LONGEST_BODY.min(row.len() / 2) {
-                row = self.loops(row, length);
-            }
-            if row.len() == before {
-                return row;
-            }
-        }
+        let row = calls.iter().map(|call| self.shown(call)).collect();
+        let alike = |one: &Shown<'_>, other: &Shown<'_>| one.class == other.class;
+        // Neighbours that are the same have been counted as one.
+        fold_rows(row, 2, alike, |rounds, length| self.looped(rounds, length))
     }
 
     fn shown(&mut self, call: &'a Call) -> Shown<'a> {
@@ -99,35 +87,19 @@ impl<'a> Folder<'a> {
         *self.classes.entry(looks).or_insert(next)
     }
 
-    /// Makes a loop of each row of this length that follows itself.
-    fn loops(&mut self, row: Vec<Shown<'a>>, length: usize) -> Vec<Shown<'a>> {
-        let rounds = |at: usize| {
-            let differs = |&index: &usize| row[index].class != row[index - length].class;
-            let end = (at + length..row.len()).find(differs);
-            (end.unwrap_or(row.len()) - at) / length
-        };
-        let mut folded = Vec::new();
-        let mut at = 0;
-        while at < row.len() {
-            let rounds = rounds(at);
-            if rounds < 2 {
-                folded.push(row[at].clone());
-                at += 1;
-                continue;
-            }
-            let end = at + rounds * length;
-            let mut body = row[at..at + length].to_vec();
-            for again in row[at + length..end].chunks(length) {
-                overlay(&mut body, again);
-            }
-            folded.push(Shown {
-                what: What::Loop(rounds as u64),
-                class: self.class(None, rounds as u64, &body),
-                below: body,
-            });
-            at = end;
+    /// The loop that has these rounds, each of so many calls.
+    fn looped(&mut self, calls: Vec<Shown<'a>>, length: usize) -> Shown<'a> {
+        let rounds = (calls.len() / length) as u64;
+        let mut calls = calls.into_iter();
+        let mut body: Vec<Shown<'a>> = calls.by_ref().take(length).collect();
+        for again in calls.as_slice().chunks(length) {
+            overlay(&mut body, again);
         }
-        folded
+        Shown {
+            what: What::Loop(rounds),
+            class: self.class(None, rounds, &body),
+            below: body,
+        }
     }
 }
 

@@ -5,10 +5,8 @@
 
 use heddle_calls::Node;
 use heddle_trace_file::Nanos;
+use heddle_tree::fold_rows;
 use std::hash::{Hash, Hasher};
-
-/// A loop's body has at most so many lines.
-const LONGEST_BODY: usize = 32;
 
 /// Calls of one label, or a loop.
 #[derive(Clone, Debug)]
@@ -28,7 +26,8 @@ pub struct Item {
 /// Folds calls, and what is below them.
 pub fn fold(calls: Vec<Node>) -> Vec<Item> {
     let items = calls.into_iter().map(Item::new).collect();
-    loops(items)
+    let alike = |one: &Item, other: &Item| one.looks == other.looks;
+    fold_rows(items, 1, alike, folded)
 }
 
 impl Item {
@@ -84,57 +83,20 @@ fn looks(label: Option<u32>, below: &[Item]) -> u64 {
     hasher.finish()
 }
 
-/// Makes loops of repeated rows, the shortest first, until there are none.
-fn loops(mut items: Vec<Item>) -> Vec<Item> {
-    items = neighbours(items);
-    loop {
-        let before = items.len();
-        for length in 2..=LONGEST_BODY {
-            items = neighbours(repeated(items, length));
+/// Neighbours that look alike, as one; rows of several, as a loop.
+fn folded(items: Vec<Item>, length: usize) -> Item {
+    let rounds = match length {
+        1 => items,
+        _ => {
+            let rows = items.chunks(length);
+            rows.map(|row| Item::of_body(row.to_vec())).collect()
         }
-        if items.len() == before {
-            return items;
-        }
-    }
-}
-
-/// Neighbours that look alike, as one.
-fn neighbours(items: Vec<Item>) -> Vec<Item> {
-    let mut merged: Vec<Item> = Vec::new();
-    for item in items {
-        match merged.last_mut() {
-            Some(last) if last.looks == item.looks => last.append(&item),
-            _ => merged.push(item),
-        }
-    }
-    merged
-}
-
-/// Rows of this length that follow each other at least twice, as loops.
-fn repeated(items: Vec<Item>, length: usize) -> Vec<Item> {
-    let alike = |a: usize, b: usize| items[a].looks == items[b].looks;
-    let runs = |at: usize| {
-        let end = (at + length..items.len()).find(|&index| !alike(index, index - length));
-        (end.unwrap_or(items.len()) - at) / length
     };
-    let mut folded = Vec::new();
-    let mut at = 0;
-    while at < items.len() {
-        let times = runs(at);
-        if times < 2 {
-            folded.push(items[at].clone());
-            at += 1;
-            continue;
-        }
-        let mut rows = items[at..at + times * length].chunks(length);
-        let mut body = Item::of_body(rows.next().unwrap_or_default().to_vec());
-        for row in rows {
-            body.append(&Item::of_body(row.to_vec()));
-        }
-        folded.push(body);
-        at += times * length;
-    }
-    folded
+    let all = rounds.into_iter().reduce(|mut all, again| {
+        all.append(&again);
+        all
+    });
+    all.unwrap_or_else(|| Item::of_body(Vec::new()))
 }
 
 #[cfg(test)]
