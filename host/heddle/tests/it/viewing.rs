@@ -422,6 +422,77 @@ fn who_awaits_is_who_goes_on_where_it_ends() {
     );
 }
 
+/// Asio's loop resumes what a coroutine awaits: within one call of its pump, not in the next.
+#[test]
+fn who_awaits_in_asio_is_who_was_suspended_before_in_one_pump() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let source = "
+        namespace asio::detail {
+        template <class Executor> struct awaitable_thread { void pump() {} };
+        template struct awaitable_thread<int>;
+        }
+        task inner() { co_return; }
+        task outer() { co_return; }
+        int main() { inner(); outer(); }
+        ";
+    let flags = ["-std=c++20", "-g", "-finstrument-functions"];
+    let program = Program::compile(path, "app", &format!("{TASK}{source}"), &flags);
+    let [main, pump, outer, inner] = [
+        " main",
+        "awaitable_threadIiE4pumpEv",
+        "outerv.Frame.actor",
+        "innerv.Frame.actor",
+    ]
+    .map(|name| program.place(name));
+    let (of_outer, of_inner) = (0x5581_0010, 0x5581_0090);
+    for pumps in [1, 2] {
+        let directory = path.join(pumps.to_string());
+        std::fs::create_dir(&directory).unwrap();
+        let trace = TraceWriter::create(&directory.join("heddle.trace")).unwrap();
+        let mut process = trace.process(4711, 1, program.path()).unwrap();
+        process.module(0, 0x100_0000, 0, None, program.path());
+        let mut thread = process.thread(4711, "app");
+        thread
+            .enter(0, main, 0, 900)
+            .capture(outer, of_outer, Some(0))
+            .enter(10, outer, main + 9, 800)
+            .exit(20, outer, 0, 800)
+            .enter(25, pump, main + 9, 850)
+            .capture(outer, of_outer, Some(2))
+            .enter(30, outer, pump + 1, 800)
+            .capture(inner, of_inner, Some(0))
+            .enter(32, inner, outer + 9, 700)
+            .exit(34, inner, 0, 700)
+            .exit(40, outer, 0, 800);
+        if pumps == 2 {
+            thread.exit(42, pump, 0, 850).enter(44, pump, main + 9, 850);
+        }
+        thread
+            .capture(inner, of_inner, Some(2))
+            .enter(50, inner, pump + 1, 800)
+            .exit(60, inner, 0, 800)
+            .capture(outer, of_outer, Some(4))
+            .enter(61, outer, pump + 1, 800)
+            .exit(70, outer, 0, 800)
+            .exit(80, pump, 0, 850)
+            .exit(100, main, 0, 900)
+            .finish()
+            .unwrap();
+        process.finish().unwrap();
+        let (tree, _) = said(&directory, &["tree", "--strand", "3"]);
+        assert!(
+            tree.starts_with("coroutine inner() #3\n  made by      outer() #2\n"),
+            "{tree}"
+        );
+        let awaited = tree.contains("  awaited by   outer() #2\n");
+        assert_eq!(awaited, pumps == 1, "{tree}");
+        let (tree, _) = said(&directory, &["tree", "--strand", "2"]);
+        assert!(tree.contains("coroutine outer() #2"), "{tree}");
+        assert!(!tree.contains("awaited by"), "{tree}");
+    }
+}
+
 #[test]
 fn completions_know_every_command() {
     let directory = tempfile::tempdir().unwrap();

@@ -1,6 +1,7 @@
 //! What one strand did: its calls, and between them how long it was suspended, at which `co_await`
 //! or in which function, and who resumed it on which thread.
 
+use super::awaited::{Awaited, is_pump};
 use crate::filter::{Filter, FilterArgs, Filterable, LeftOut, unwrap};
 use crate::names::{Names, awaiter_of, printable};
 use crate::values::{Waiting, argument_list, result_text};
@@ -29,7 +30,8 @@ pub struct Life {
     pub labels: Vec<Label>,
     /// By indices of labels.
     pub calls: Vec<Node>,
-    /// The strand that it handed over to as it ended: who awaited it.
+    /// Who awaited it: the strand that it handed over to as it ended, or what its library's loop
+    /// tells.
     pub awaited_by: Option<StrandId>,
     /// The number of calls that a filter left out, if there is one.
     pub left_out: Option<LeftOut>,
@@ -68,6 +70,7 @@ pub fn read<'a>(
         woken: HashMap::new(),
         thread: None,
         handed_over: None,
+        awaited: Awaited::default(),
         destroyed: false,
         failed: None,
     };
@@ -96,10 +99,11 @@ pub fn read<'a>(
     }
     let found = all.find(id).map(|index| all.get(index));
     let died = found.is_some_and(|strand| strand.died().is_some());
+    let handed_over = living.handed_over.filter(|_| died);
     Ok(Life {
         labels: living.labels,
         calls: living.growing.roots(),
-        awaited_by: living.handed_over.filter(|_| died),
+        awaited_by: handed_over.or(living.awaited.by()),
         left_out,
     })
 }
@@ -161,6 +165,7 @@ struct Living<'a> {
     thread: Option<usize>,
     /// Whom it resumed as it was suspended last.
     handed_over: Option<StrandId>,
+    awaited: Awaited,
     /// What runs it, destroys it.
     destroyed: bool,
     failed: Option<TreeError>,
@@ -333,6 +338,9 @@ impl Sink for Living<'_> {
     fn resumed(&mut self, strand: StrandId, by: Option<StrandId>, thread: usize, time: Nanos) {
         // Whatever the thread runs first is what it was woken for.
         let woken = self.woken.remove(&thread);
+        let maker = || self.all.get(self.all.find(strand)?).maker();
+        let maker = (strand == self.id).then(maker).flatten();
+        self.awaited.resumed(thread, maker);
         // What runs does not resume itself: its thread has, and nothing of that was recorded.
         let by = by.filter(|&by| by != strand);
         if strand == self.id {
@@ -357,6 +365,7 @@ impl Sink for Living<'_> {
     }
 
     fn suspended(&mut self, strand: StrandId, thread: usize, time: Nanos) {
+        self.awaited.suspended(strand, thread);
         if strand == self.id && self.thread.is_none_or(|on| on == thread) {
             self.end_pause(None);
             self.pause = Some(Pause {
@@ -369,13 +378,17 @@ impl Sink for Living<'_> {
 
     fn enter(&mut self, call: &Call) {
         let given = self.waiting.of_enter(call);
+        let process = call.strand.process();
+        self.awaited.enter(call, || {
+            let mut names = self.names.borrow_mut();
+            is_pump(&names.function(process, call.function, call.enter).name)
+        });
         if call.strand != self.id {
             return;
         }
         self.end_pause(Some(call).filter(|call| call.body));
         let names = self.names.clone();
         let names = &mut *names.borrow_mut();
-        let process = call.strand.process();
         let location = names.function(process, call.function, call.enter);
         if call.body {
             let part = coroutine_part(&location.symbol).map(|(_, part, _)| part);
@@ -413,6 +426,7 @@ impl Sink for Living<'_> {
 
     fn leave(&mut self, span: &StrandSpan) {
         let result = self.waiting.of_leave(span);
+        self.awaited.leave(span);
         if span.strand != self.id {
             return;
         }
@@ -438,6 +452,7 @@ impl Sink for Living<'_> {
 
     fn unmatched(&mut self, _: StrandId, thread: usize, _: Callee, _: Nanos) {
         self.waiting.clear(thread);
+        self.awaited.doubt(thread);
     }
 
     fn other(&mut self, strand: StrandId, thread: usize, event: &Event<'_>) {

@@ -1,5 +1,6 @@
 //! `heddle tree`: docs/tree.md.
 
+mod awaited;
 mod blocked;
 mod fold;
 mod life;
