@@ -4,7 +4,7 @@
 use anyhow::{Context, bail};
 use heddle_lab::output::RAW;
 use heddle_lab::run::machine;
-use heddle_results::{Estimate, Machine, Status, Values};
+use heddle_results::{Estimate, Machine, Status, Value, Values};
 use heddle_stats::{FEWEST, Resampled};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -13,11 +13,14 @@ use std::io::{BufRead, BufReader, ErrorKind, Read};
 use std::path::Path;
 
 /// The command that measures all of them.
-pub const MEASURE: &str = "heddle compare e10-costs s14-group-handoff s20-sync";
+pub const MEASURE: &str = "heddle compare e10-costs s14-group-handoff s20-sync b2-spawn";
 
 /// The operation that a strand of one group waits for another group's; its time is wall time, while
 /// two processors are busy.
 pub const BETWEEN: &str = "hand-over between groups";
+
+/// The operation that makes a strand, runs it, and sees it end, one after the other.
+pub const LIFE: &str = "life";
 
 /// Bytes of a sample's line: ours have some 3000.
 const LONGEST_LINE: u64 = 1 << 20;
@@ -71,6 +74,9 @@ impl Line {
         let parameter = |name| self.params.get(name).and_then(|value| value.as_str());
         let (operation, metric) = match self.workload.as_str() {
             "sync-costs" => (parameter("operation")?, "op_cpu_ns"),
+            "spawn" if self.params.get("outstanding").and_then(Value::as_f64) == Some(1.0) => {
+                (LIFE, "strand_cpu_ns")
+            }
             "group-speed" if parameter("row") == Some("handoff") => (BETWEEN, "op_ns"),
             _ => return None,
         };
@@ -135,7 +141,7 @@ impl Costs {
         Ok(Some(costs))
     }
 
-    /// Gives what an operation (`p`, `v`, `handoff`, [`BETWEEN`]) costs a model, in ns, or `None`
+    /// Gives what an operation (`p`, `v`, `handoff`, [`BETWEEN`], [`LIFE`]) costs a model, in ns, or `None`
     /// where that was not measured, or too rarely.
     pub fn of(&self, model: &str, operation: &str) -> Option<Cost> {
         let cell = (model.to_owned(), operation.to_owned());
@@ -219,6 +225,22 @@ mod tests {
         let costs = read(&text.repeat(FEWEST)).unwrap().unwrap();
         assert_eq!(costs.of("thread", "handoff").unwrap().value, 1000.0);
         assert_eq!(costs.of("thread", BETWEEN).unwrap().value, 7000.0);
+    }
+
+    #[test]
+    fn a_life_is_of_strands_one_after_the_other() {
+        let life = |outstanding: &str, value: f64| {
+            line("thread", "", value, "this", "ok")
+                .replace("sync-costs", "spawn")
+                .replace("op_cpu_ns", "strand_cpu_ns")
+                .replace(
+                    "\"operation\":\"\"",
+                    &format!("\"outstanding\":{outstanding}"),
+                )
+        };
+        let text = life("1", 15_000.0) + &life("0", 30_000.0);
+        let costs = read(&text.repeat(FEWEST)).unwrap().unwrap();
+        assert_eq!(costs.of("thread", LIFE).unwrap().value, 15_000.0);
     }
 
     #[test]

@@ -81,8 +81,9 @@ std::string costs(const tracing::scratch& place) {
   const auto made = fs::last_write_time(kept / "results.jsonl", none);
   if (!none && fs::file_time_type::clock::now() - made < std::chrono::hours(1)) return kept;
   const fs::path fresh = place.fresh("costs");
-  (void)tracing::run({tracing::heddle_command(), "compare", "e10-costs", "s14-group-handoff", "-m",
-                      "thread,cooperative/asm,parallel/asm", "-n", "10", "--json", "-o", fresh});
+  (void)tracing::run({tracing::heddle_command(), "compare", "e10-costs", "s14-group-handoff",
+                      "b2-spawn", "-m", "thread,cooperative/asm,parallel/asm", "-n", "10", "--json",
+                      "-o", fresh});
   fs::remove_all(kept, none);
   // An installed lab cannot be written to.
   fs::rename(fresh, kept, none);

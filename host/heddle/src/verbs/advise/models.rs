@@ -6,9 +6,15 @@
 //! processor time: the work is the same.
 
 use super::lock::{Advice, Inside};
-use heddle_compare::costs::{BETWEEN, Cost, Costs};
+use heddle_compare::costs::{BETWEEN, Cost, Costs, LIFE};
 use heddle_trace_file::ObjectKind;
 use std::ops::{Add, Mul, Sub};
+
+/// An operation costs a program at least and at most so many times what it costs in the loop that
+/// measures it. Caches are cold there, other threads are woken, more than two wait. The bounds hold
+/// for the medians of the lab's programs (docs/advise.md).
+const LEAST: f64 = 1.0 / 3.0;
+const MOST: f64 = 2.0;
 
 /// A value in ns, and the limits between which it lies.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -24,6 +30,25 @@ impl From<Cost> for Range {
             value: cost.value,
             low: cost.low,
             high: cost.high,
+        }
+    }
+}
+
+impl Range {
+    /// What an operation costs that was measured in a loop: the same, with wider limits.
+    fn in_program(self) -> Self {
+        Range {
+            value: self.value,
+            low: self.low * LEAST,
+            high: self.high * MOST,
+        }
+    }
+
+    /// With its upper limit at this one.
+    pub fn at_most(self, high: f64) -> Self {
+        Range {
+            high: self.high.min(high),
+            ..self
         }
     }
 }
@@ -121,6 +146,14 @@ impl Each {
             handoff: of("handoff")?,
         })
     }
+
+    fn in_program(&self) -> Self {
+        Each {
+            p: self.p.in_program(),
+            v: self.v.in_program(),
+            handoff: self.handoff.in_program(),
+        }
+    }
 }
 
 /// What the operations of one process amount to.
@@ -137,6 +170,8 @@ pub struct Counted {
     /// Switches from a thread that could have run on; `None`: they were not recorded. Under CM
     /// there are none.
     pub preempted: Option<u64>,
+    /// Threads that the program made.
+    pub made: u64,
 }
 
 impl Counted {
@@ -162,8 +197,11 @@ impl Counted {
 }
 
 /// The operations of a process.
-pub fn count(pid: u32, locks: &[crate::waits::Lock], advice: &[Advice<'_>]) -> Counted {
-    let mut counted = Counted::default();
+pub fn count(pid: u32, locks: &[crate::waits::Lock], advice: &[Advice<'_>], made: u64) -> Counted {
+    let mut counted = Counted {
+        made,
+        ..Counted::default()
+    };
     for lock in locks.iter().filter(|lock| lock.pid == pid) {
         let known = advice.iter().find(|known| std::ptr::eq(known.lock, lock));
         counted.add(lock, known.map(|known| known.inside));
@@ -174,7 +212,8 @@ pub fn count(pid: u32, locks: &[crate::waits::Lock], advice: &[Advice<'_>]) -> C
 /// What is predicted: processor time, ns.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Prediction {
-    /// What P, V and the switches of threads that could have run on cost the program as it is.
+    /// What P, V, the threads' lives and the switches of those that could have run on cost the
+    /// program as it is.
     pub now: Range,
     /// What the recorder added to them; `None`: that was not measured.
     pub recorder: Option<Range>,
@@ -183,6 +222,9 @@ pub struct Prediction {
     /// What PCM saves. Which strands are one group is not in a trace, so there is no value between
     /// its limits; or why nothing is said.
     pub pcm: Result<(f64, f64), String>,
+    /// Whether what making and ending threads and strands costs is in these, because that was
+    /// measured.
+    pub lives: bool,
 }
 
 /// Predicts.
@@ -190,31 +232,34 @@ pub struct Prediction {
 /// # Errors
 /// Which cost is not known.
 pub fn predict(counted: &Counted, costs: &Costs) -> Result<Prediction, String> {
-    let (thread, strand) = (
-        Each::of(costs, "thread")?,
-        Each::of(costs, "cooperative/asm")?,
-    );
+    let measured = Each::of(costs, "thread")?;
+    let strand = Each::of(costs, "cooperative/asm")?.in_program();
+    let cost = |model, operation| {
+        let cost = costs.of(model, operation).map(Range::from);
+        cost.map(Range::in_program)
+    };
     let (goes, stays) = (counted.goes, counted.stays);
     let mut every = goes;
     every.add(stays);
-    let operations = every.times(&thread);
-    let now = match counted.preempted {
-        None | Some(0) => operations,
-        Some(switches) => {
-            let each = costs.of("thread", "yield").map(Range::from);
-            operations + switches * each.ok_or("what yield costs thread")?
-        }
-    };
+    let mut now = every.times(&measured.in_program());
+    if let Some(switches @ 1..) = counted.preempted {
+        now = now + switches * cost("thread", "yield").ok_or("what yield costs thread")?;
+    }
 
     // What stays may be a shared variable under CM that is looked at for nothing; or each P waits.
-    let kept = Range {
+    let mut kept = Range {
         value: stays.times(&strand).value,
         low: 0.0,
         high: stays.all() as f64 * strand.handoff.high.max(strand.p.high + strand.v.high),
     };
+    let lives = cost("thread", LIFE).zip(cost("cooperative/asm", LIFE));
+    if let Some((of_thread, of_strand)) = lives {
+        now = now + counted.made * of_thread;
+        kept = kept + counted.made * of_strand;
+    }
     let cm = now - kept;
     let recorder = Each::of(costs, "thread/sync").ok();
-    let recorder = recorder.map(|recorded| every.times(&recorded) - operations);
+    let recorder = recorder.map(|recorded| every.times(&recorded) - every.times(&measured));
 
     // At best all pairs are within groups: then it is CM in each. At worst each P waits for another
     // group, while both processors are busy.
@@ -229,6 +274,7 @@ pub fn predict(counted: &Counted, costs: &Costs) -> Result<Prediction, String> {
         recorder,
         cm,
         pcm,
+        lives: lives.is_some(),
     })
 }
 
@@ -268,9 +314,13 @@ mod tests {
         let (goes, stays) = (90.0 * 30.0 + 10.0 * 1000.0, 800.0 * 30.0 + 200.0 * 1000.0);
         assert_eq!(found.now.value, goes + stays);
         assert_eq!(found.cm.value, goes + stays - 800.0 * 3.0 - 200.0 * 50.0);
+        // Measured within a tenth, and a program's costs a third to twice of that.
+        let close = |a: f64, b: f64| assert!((a - b).abs() < 1.0, "{a} is not {b}");
+        close(found.now.low, (goes + stays) * 0.3);
+        close(found.now.high, (goes + stays) * 2.2);
         // Nothing of it stays at best; at worst each P that stays waits.
         assert_eq!(found.cm.high, found.now.high);
-        assert!((found.cm.low - (found.now.low - 1000.0 * 55.0)).abs() < 1.0);
+        close(found.cm.low, found.now.low - 1000.0 * 110.0);
         // At worst each pair, of both kinds, lies between two groups.
         let (low, high) = found.pcm.unwrap();
         assert!(
@@ -296,7 +346,24 @@ mod tests {
         let found = predict(&counted, &costs(&all)).unwrap();
         let close = |a: f64, b: f64| assert!((a - b).abs() < 1.0, "{a} is not {b}");
         close(found.cm.value - before.cm.value, 50.0 * 800.0);
-        close(found.cm.low - before.cm.low, 50.0 * 800.0 * 0.9);
+        close(found.cm.low - before.cm.low, 50.0 * 800.0 * 0.3);
+    }
+
+    #[test]
+    fn threads_cost_what_making_and_ending_them_does() {
+        let counted = Counted {
+            stays: operations(1000, 200),
+            made: 16,
+            ..Counted::default()
+        };
+        let before = predict(&counted, &costs(&ALL)).unwrap();
+        assert!(!before.lives);
+        let mut all = ALL.to_vec();
+        all.extend([("thread", LIFE, 20_000.0), ("cooperative/asm", LIFE, 100.0)]);
+        let found = predict(&counted, &costs(&all)).unwrap();
+        assert!(found.lives);
+        assert_eq!(found.now.value - before.now.value, 16.0 * 20_000.0);
+        assert_eq!(found.cm.value - before.cm.value, 16.0 * 19_900.0);
     }
 
     #[test]
