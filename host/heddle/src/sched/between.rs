@@ -42,6 +42,16 @@ impl Stretches {
 }
 
 impl Stretches {
+    /// How many threads a process had; those that recorded nothing are known where the trace has no
+    /// other process.
+    pub fn lived(&self, process: usize) -> usize {
+        let recorded = self.threads.get(process).map_or(0, Vec::len);
+        match self.threads.len() {
+            1 => recorded.max(self.switches.lives.len()),
+            _ => recorded,
+        }
+    }
+
     /// How often the threads of a process lost a processor that they could have used on.
     pub fn preempted(&self, process: usize) -> u64 {
         let threads = self.threads.get(process).map_or(0, Vec::len);

@@ -80,14 +80,14 @@ impl Told {
             if processes.iter().any(|process| process.pid == pid) {
                 continue;
             }
-            let own = trace.processes().iter().filter(|own| own.pid() == pid);
-            let made: usize = own.map(|own| own.threads().len().saturating_sub(1)).sum();
-            let mut counted = models::count(pid, &found.locks, advice, made as u64);
-            counted.preempted = off.map(|off| {
-                let all = trace.processes().iter().enumerate();
-                let own = all.filter(|(_, process)| process.pid() == pid);
-                own.map(|(index, _)| off.preempted(index)).sum()
+            let all = trace.processes().iter().enumerate();
+            let own = all.filter(|(_, process)| process.pid() == pid);
+            let threads = own.clone().map(|(index, process)| {
+                off.map_or(process.threads().len(), |off| off.lived(index))
             });
+            let made: usize = threads.map(|lived| lived.saturating_sub(1)).sum();
+            let mut counted = models::count(pid, &found.locks, advice, made as u64);
+            counted.preempted = off.map(|off| own.map(|(index, _)| off.preempted(index)).sum());
             processes.push(Process {
                 pid,
                 found: predicted(&counted, &costs, whole),
