@@ -39,6 +39,11 @@ pub struct Collect<'a> {
 struct OfThread {
     /// The strand that it runs.
     strand: StrandId,
+    /// The strand that it ran before, until a call of this one follows.
+    before: Option<StrandId>,
+    /// The coroutines that it runs, innermost last, each with the strand that goes on where that is
+    /// suspended.
+    within: Vec<(StrandId, StrandId)>,
     begin: Nanos,
     /// Up to then its time is accounted for.
     at: Nanos,
@@ -82,6 +87,8 @@ impl<'a> Collect<'a> {
         let threads = trace.processes()[process].threads().iter().enumerate();
         let threads = threads.map(|(index, thread)| OfThread {
             strand: StrandId::of_thread(process, index),
+            before: None,
+            within: Vec::new(),
             begin: thread.first(),
             at: thread.first(),
             off: Nanos(0),
@@ -196,7 +203,9 @@ impl<'a> Collect<'a> {
 
 impl Sink for Collect<'_> {
     fn resumed(&mut self, strand: StrandId, _: Option<StrandId>, thread: usize, time: Nanos) {
+        let before = self.threads[thread].strand;
         self.runs(thread, strand, time);
+        self.threads[thread].before = Some(before);
     }
 
     fn suspended(&mut self, _: StrandId, thread: usize, time: Nanos) {
@@ -205,6 +214,13 @@ impl Sink for Collect<'_> {
 
     fn enter(&mut self, call: &Call) {
         self.runs(call.thread, call.strand, call.enter);
+        let of = &mut self.threads[call.thread];
+        let before = of.before.take();
+        of.within.extend(
+            before
+                .filter(|_| call.body)
+                .map(|before| (call.strand, before)),
+        );
         let calls = self.open.entry(call.strand).or_default();
         calls.push((call.function, call.enter));
     }
@@ -223,6 +239,15 @@ impl Sink for Collect<'_> {
                 None => _ = calls.pop(),
             }
             self.threads[span.thread].leave_waits(span.strand, calls.len() + 1);
+        }
+        // Its events may come much later, after a long call into the kernel.
+        let of = &mut self.threads[span.thread];
+        if span.body
+            && let Some(&(strand, before)) = of.within.last()
+            && strand == span.strand
+        {
+            of.within.pop();
+            of.strand = before;
         }
     }
 
