@@ -222,6 +222,13 @@ impl Code {
         from != to && targets.is_some_and(|all| all.contains(&None) || all.contains(&Some(to)))
     }
 
+    /// Whether the function may jump at its end to an address that it computes: a coroutine's does,
+    /// where it hands over to another one.
+    pub fn hands_over(&self, function: u32) -> bool {
+        let targets = self.jumps.get(&function);
+        targets.is_some_and(|all| all.contains(&None))
+    }
+
     /// Whether no function that calls hooks is inlined into this one, by `-finstrument-functions`:
     /// its code calls the enter hook once. False where that is not known. O(bytes of code) for the
     /// first function of a module, then O(stretches).

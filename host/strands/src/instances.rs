@@ -176,6 +176,11 @@ impl<'a> Instances<'a> {
         self.orphans
     }
 
+    /// Whether the code of a coroutine hands over to others.
+    pub fn hands_over(&self, function: u32) -> bool {
+        self.code.hands_over(function)
+    }
+
     /// Whether a call of this function makes an instance, as far as frames are captured.
     #[inline]
     pub fn makes(&self, function: u32) -> bool {

@@ -429,6 +429,18 @@ impl Slots {
         }
     }
 
+    /// The strand that made the one in this slot.
+    #[inline]
+    pub fn parent(&self, slot: u32) -> Option<StrandId> {
+        let live = self.at(slot);
+        match live.state & WHOLE {
+            0 => Some(live.parent)
+                .filter(|&number| number != 0)
+                .map(|number| self.numbered(number)),
+            _ => self.whole_at(slot).strand.parent,
+        }
+    }
+
     /// The strand of this number, of the same process.
     #[inline]
     fn numbered(&self, number: u32) -> StrandId {

@@ -7,6 +7,7 @@ use crate::sink::{Call, Sink, StrandSpan};
 use crate::stack_map::StackMap;
 use crate::stacks::{Frame, REACH};
 use crate::strands::Strands;
+use crate::threads::Left;
 use heddle_calls::{End, Loose, Span};
 use heddle_trace_file::{Addr, Callee, Nanos};
 
@@ -76,7 +77,7 @@ impl<'a, S: Sink> OpenCalls<'a, S> {
             let around = Around {
                 thread: self.map.threads[context].thread,
                 strand: self.strands.id(outer),
-                jumped: self.map.jumped_from(context, new),
+                jumped: self.map.left_here(context, new).map(|left| left.strand),
                 event: self.map.threads[context].events,
                 top: self.map.stacks[stack].frames.last_mut(),
             };
@@ -209,9 +210,8 @@ impl<'a, S: Sink> OpenCalls<'a, S> {
     /// Begins an activation of the coroutine in `slot`.
     fn activate(&mut self, context: usize, slot: u32, outer: u32, new: &Entered) {
         let thread = self.map.threads[context].thread;
-        let transferred = self.map.jumped_from(context, new);
-        let by = transferred.unwrap_or_else(|| self.strands.id(outer));
-        self.strands.begin_activation(slot, by, thread, new.time);
+        let from = (outer, self.map.left_here(context, new));
+        self.strands.begin_activation(slot, from, thread, new.time);
     }
 
     /// Ends the innermost call on `stack`.
@@ -282,6 +282,18 @@ impl<'a, S: Sink> OpenCalls<'a, S> {
         Some(())
     }
 
+    /// The coroutine's call that ended with the thread's event of this number.
+    fn left(&self, event: u64, frame: &Frame) -> Left {
+        Left {
+            event,
+            strand: self.strands.id(frame.slot),
+            maker: self.strands.maker(frame.slot),
+            callee: frame.callee,
+            sp: frame.sp,
+            caller: frame.caller,
+        }
+    }
+
     /// Notes the end of a call that is more than a call: a callback, or one of a coroutine's.
     #[cold]
     #[inline(never)]
@@ -306,9 +318,8 @@ impl<'a, S: Sink> OpenCalls<'a, S> {
         if frame.is(Frame::DESTROYS) {
             self.strands.is_destroyed(frame.slot);
             // A coroutine that destroys itself: what it jumps to is no activation either.
-            let left = (events, self.strands.id(frame.slot), frame.sp, frame.caller);
             if end == End::Returned {
-                self.map.threads[context].left = Some(left);
+                self.map.threads[context].left = Some(self.left(events, frame));
             }
         }
         if !frame.is(Frame::ACTIVATION) {
@@ -322,9 +333,9 @@ impl<'a, S: Sink> OpenCalls<'a, S> {
             None => state.nested += ran,
         }
         let spent = (ran, nested);
-        let (id, destroyed) = self.strands.end_activation(frame.slot, spent, thread, time);
+        let destroyed = self.strands.end_activation(frame.slot, spent, thread, time);
         if end == End::Returned {
-            self.map.threads[context].left = Some((events, id, frame.sp, frame.caller));
+            self.map.threads[context].left = Some(self.left(events, frame));
         }
         if destroyed {
             self.strands.destroyed(frame.slot, thread, time);

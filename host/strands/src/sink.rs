@@ -66,7 +66,8 @@ pub trait Sink {
     fn born(&mut self, _strand: &Strand) {}
     /// The program has given a strand a name.
     fn named(&mut self, _strand: &Strand) {}
-    /// A strand runs from `time` on; `by` had run before it, where that is known.
+    /// A strand runs from `time` on; `by` has resumed it, or of a stack of its own ran before it,
+    /// where that is known.
     fn resumed(&mut self, _strand: StrandId, _by: Option<StrandId>, _thread: usize, _time: Nanos) {}
     /// A strand does not run from `time` on.
     fn suspended(&mut self, _strand: StrandId, _thread: usize, _time: Nanos) {}

@@ -1,9 +1,8 @@
 //! Which stack each thread of a group runs, and which one lies where.
 
-use crate::StrandId;
 use crate::entered::Entered;
 use crate::stacks::{FRAMES, Frame, Inner, Stack, Stacks};
-use crate::threads::Threads;
+use crate::threads::{Left, Threads};
 use heddle_trace_file::Process;
 use std::ops::Range;
 
@@ -157,14 +156,13 @@ impl<'a> StackMap<'a> {
         sp < top.sp && !between
     }
 
-    /// The strand whose activation ended with the event before, as if it had called this in its
-    /// place: by a tail call.
-    pub fn jumped_from(&self, context: usize, new: &Entered) -> Option<StrandId> {
+    /// The activation that ended with the event before, in whose place this begins: it may have
+    /// called this by a tail call, or whatever called it calls this next.
+    pub fn left_here(&self, context: usize, new: &Entered) -> Option<&Left> {
         let thread = &self.threads[context];
-        let left = thread.left.filter(|&(event, _, sp, caller)| {
-            event + 1 == thread.events && sp == new.sp && caller == new.caller
-        });
-        left.map(|(_, by, ..)| by)
+        let left = thread.left.as_ref()?;
+        let here = left.sp == new.sp && left.caller == new.caller;
+        (here && left.event + 1 == thread.events).then_some(left)
     }
 
     /// Whether a stack is kept where another has its open calls, from `low` to `high`.

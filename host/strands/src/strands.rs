@@ -7,6 +7,7 @@ use crate::instances::{Around, Instance, Instances, Ramp, RampCall, ramp_call};
 use crate::live::{Begun, Slots};
 use crate::sink::Sink;
 use crate::stacks::Frame;
+use crate::threads::Left;
 use crate::{Doubts, Kind, Strand, StrandId, Unresolved};
 use heddle_trace_file::{Addr, Callee, CoroutineFrame, Event, Nanos, Process};
 
@@ -244,34 +245,59 @@ impl<'a, S: Sink> Strands<'a, S> {
         self.instances.freed(slots, sink, frame, destroyer, time);
     }
 
-    /// The strand `by` begins an activation of the coroutine in `slot`.
-    pub fn begin_activation(&mut self, slot: u32, by: StrandId, thread: usize, time: u64) {
+    /// An activation of the coroutine in `slot` begins, on the strand `outer` or, if there is one,
+    /// in the place of another activation.
+    pub fn begin_activation(
+        &mut self,
+        slot: u32,
+        (outer, left): (u32, Option<&Left>),
+        thread: usize,
+        time: u64,
+    ) {
+        let by = match left {
+            Some(left) if self.instances.hands_over(left.callee) => self.handed_over(slot, left),
+            _ => Some(self.slots.id(outer)),
+        };
         self.slots.begin_activation(slot, thread, time);
-        self.slots.was_run_by(slot, by);
+        if let Some(by) = by {
+            self.slots.was_run_by(slot, by);
+        }
         if S::LIVES {
             let id = self.slots.id(slot);
-            self.sink.resumed(id, Some(by), thread, Nanos(time));
+            self.sink.resumed(id, by, thread, Nanos(time));
         }
     }
 
+    /// The strand that has handed over to the coroutine in `slot`. A function that does so may
+    /// return elsewhere, and then who called it calls another next, as a scheduler does: that it
+    /// was a jump is known only of a coroutine and the one that made it, which awaits it.
+    fn handed_over(&self, slot: u32, left: &Left) -> Option<StrandId> {
+        let made = self.slots.parent(slot) == Some(left.strand);
+        let related = made || left.maker == Some(self.slots.id(slot));
+        related.then_some(left.strand)
+    }
+
     /// Ends an activation that `ran` so long, others that it resumed included: those took `nested`.
-    /// Gives the coroutine's strand, and whether it is destroyed: then [`Strands::destroyed`] is to
-    /// be called.
+    /// Gives whether the coroutine is destroyed: then [`Strands::destroyed`] is to be called.
     pub fn end_activation(
         &mut self,
         slot: u32,
         (ran, nested): (u64, u64),
         thread: usize,
         time: u64,
-    ) -> (StrandId, bool) {
+    ) -> bool {
         let slots = &mut self.slots;
         slots.end_activation(slot, (ran, nested), time);
         let destroyed = slots.is_dying(slot) && slots.open(slot) == 0;
-        let id = slots.id(slot);
         if S::LIVES {
-            self.sink.suspended(id, thread, Nanos(time));
+            self.sink.suspended(slots.id(slot), thread, Nanos(time));
         }
-        (id, destroyed)
+        destroyed
+    }
+
+    /// The strand that made the one in this slot.
+    pub fn maker(&self, slot: u32) -> Option<StrandId> {
+        self.slots.parent(slot)
     }
 
     /// The coroutine's instance in `slot` was destroyed on this thread, and no call of it is open.

@@ -31,9 +31,8 @@ pub(crate) struct Context {
     pub gaps: u32,
     /// Its events so far.
     pub events: u64,
-    /// The activation that ended with the event of this number, and the stack pointer and caller of
-    /// its call. If another activation begins in its place next, this one resumed it.
-    pub left: Option<(u64, StrandId, u64, u64)>,
+    /// The activation that ended last.
+    pub left: Option<Left>,
     /// The stack and the strand that it ran until these were taken for another thread's, or gone:
     /// it was not heard of since.
     pub left_behind: Option<(u32, StrandId)>,
@@ -43,6 +42,21 @@ pub(crate) struct Context {
     /// The outermost call of a stack that ended with the event of this number, the stack, and the
     /// call's function.
     pub emptied: Option<(u64, u32, u32)>,
+}
+
+/// An activation that has ended.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Left {
+    /// The number of the event by which it did.
+    pub event: u64,
+    pub strand: StrandId,
+    /// Who made that.
+    pub maker: Option<StrandId>,
+    /// The function's number.
+    pub callee: u32,
+    /// The stack pointer and the caller of its call.
+    pub sp: u64,
+    pub caller: u64,
 }
 
 /// The group's threads, by their index in the group.

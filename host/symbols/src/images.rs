@@ -5,7 +5,7 @@ use crate::enter_calls::{self, EnterCalls};
 use crate::lines::{Lines, SourceLine};
 use crate::signal_return::signal_returns;
 use crate::table::Hooks;
-use crate::tail_jumps::{TailJump, tail_jumps};
+use crate::tail_jumps::{TailJump, computed_jumps, tail_jumps};
 use crate::{
     CoroutinePart, FoundValues, SymbolTable, ValuesWanted, coroutine_part, coroutines, files,
     values,
@@ -383,22 +383,33 @@ impl Images {
         }
     }
 
-    /// The jumps by which functions of the file that `module` was mapped from end, as far as
-    /// `-minstrument-return=call` shows them. Of a file that is gone, or is another now, there are
-    /// none.
+    /// The jumps by which functions of the file that `module` was mapped from end: those behind
+    /// calls of `__return__`, and coroutines' computed ones behind calls of `__cyg_profile_func_exit`. Of a
+    /// file that is gone, or is another now, there are none.
     pub fn tail_jumps(&mut self, module: &Module) -> Vec<TailJump> {
         if let Some(carried) = self.carried(module) {
             return carried.jumps.clone();
         }
-        let hook = self.table(module).and_then(|table| {
-            let mut functions = table.stretches();
-            let hook = functions.find(|&(_, _, name)| name == "__return__");
-            hook.map(|(start, ..)| start)
-        });
-        match hook {
-            Some(hook) => with_file(module, |bytes| tail_jumps(bytes, hook)),
-            None => Vec::new(),
+        let Some(table) = self.table(module) else {
+            return Vec::new();
+        };
+        let is_coroutines = |name: &str| coroutine_part(name).is_some();
+        let (mut hook, mut has_coroutines) = (None, false);
+        for (start, _, name) in table.stretches() {
+            if name == "__return__" {
+                hook = Some(start);
+            }
+            has_coroutines |= is_coroutines(name);
         }
+        with_file(module, |bytes| {
+            let mut jumps = hook.map_or_else(Vec::new, |hook| tail_jumps(bytes, hook));
+            if has_coroutines {
+                let computed = computed_jumps(bytes).into_iter();
+                let kept = |jump: &TailJump| table.find(jump.at).is_some_and(is_coroutines);
+                jumps.extend(computed.filter(kept));
+            }
+            jumps
+        })
     }
 
     /// Where functions of the file that `module` was mapped from call the hooks of an enter.

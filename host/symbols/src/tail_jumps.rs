@@ -1,14 +1,18 @@
 //! Functions that end by a jump to another one: tail calls.
 //!
 //! By `-minstrument-return=call` a function calls `__return__` right before it returns or jumps, so
-//! the instruction behind such a call says which of the two it does.
+//! the instruction behind such a call says which of the two it does. By `-finstrument-functions` it
+//! calls its exit hook, restores its caller's registers, and then does so.
 
+use crate::enter_calls::returns_of;
+use iced_x86::{Decoder, DecoderOptions, FlowControl};
+use object::read::elf::ElfFile64;
 use object::{Object, ObjectSection, SectionKind};
 
 /// A jump at the end of a function, in the file's own address space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TailJump {
-    /// Where the call of `__return__` before it is.
+    /// Where the call of the hook before it is.
     pub at: u64,
     /// Where it leads; `None` if a register or memory says that.
     pub to: Option<u64>,
@@ -37,6 +41,52 @@ pub fn tail_jumps(bytes: &[u8], hook: u64) -> Vec<TailJump> {
         }));
     }
     found
+}
+
+/// So many instructions at most restore what a function's caller has in registers.
+const RESTORING: usize = 32;
+
+/// The jumps to an address that the program computes, behind calls of `__cyg_profile_func_exit`:
+/// those by which one coroutine hands over to another. None where the file cannot be read. O(bytes
+/// of code).
+pub fn computed_jumps(bytes: &[u8]) -> Vec<TailJump> {
+    let Ok(file) = ElfFile64::<object::Endianness>::parse(bytes) else {
+        return Vec::new();
+    };
+    let returns = returns_of(&file, b"__cyg_profile_func_exit", None);
+    let mut found = Vec::new();
+    for section in file.sections() {
+        let (SectionKind::Text, Ok(code)) = (section.kind(), section.data()) else {
+            continue;
+        };
+        let begin = section.address();
+        let here = returns
+            .iter()
+            .filter(|(place, _)| (begin..begin + code.len() as u64).contains(place));
+        found.extend(here.filter_map(|&(at, behind)| {
+            leaves_by_jump(code, begin, behind).then_some(TailJump { at, to: None })
+        }));
+    }
+    found
+}
+
+/// Whether the code at `address`, which comes behind an exit hook, leads to a computed jump.
+fn leaves_by_jump(code: &[u8], begin: u64, mut address: u64) -> bool {
+    for _ in 0..RESTORING {
+        let rest = address
+            .checked_sub(begin)
+            .and_then(|at| code.get(at as usize..));
+        let Some(rest) = rest else { return false };
+        let instruction = Decoder::with_ip(64, rest, address, DecoderOptions::NONE).decode();
+        address = match instruction.flow_control() {
+            FlowControl::Next => instruction.next_ip(),
+            // Several exits share what restores registers.
+            FlowControl::UnconditionalBranch => instruction.near_branch_target(),
+            FlowControl::IndirectBranch => return true,
+            _ => return false,
+        };
+    }
+    false
 }
 
 /// `call` to an address that is told by its distance.
@@ -71,6 +121,28 @@ pub(crate) fn relative(bytes: &[u8], address: u64) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_restores_registers_may_lead_to_a_jump() {
+        // add $8, %rsp; pop %rbx; then ret, jmp *%rax, jmp *(%rdi), call, or jmp to the pop.
+        let behind = |last: &[u8]| [&[0x48, 0x83, 0xc4, 8, 0x5b], last].concat();
+        for (last, jumps) in [
+            (&[0xc3][..], false),
+            (&[0xff, 0xe0], true),
+            (&[0xff, 0x27], true),
+            (&[0xe8, 0, 0, 0, 0], false),
+            (&[0xeb, 0x00, 0xff, 0xe0], true),
+            (&[0xeb, 0xfd], false),
+            (&[0x74, 0x00, 0xff, 0xe0], false),
+            (&[], false),
+        ] {
+            assert_eq!(
+                leaves_by_jump(&behind(last), 0x100, 0x100),
+                jumps,
+                "{last:x?}"
+            );
+        }
+    }
 
     #[test]
     fn jumps_are_told_from_returns() {

@@ -369,9 +369,10 @@ fn colours_are_there_when_they_are_asked_for() {
     );
 }
 
-/// Two strands, of which one hands over to the other as it ends: that awaited it.
+/// A coroutine goes on behind another one's end: by that one's call, it awaited it if it made it;
+/// in its place, by whoever resumed that.
 #[test]
-fn who_awaits_is_who_goes_on_where_it_ends() {
+fn who_awaits_is_the_maker_that_is_called_at_the_end() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path();
     let source = "task inner() { co_return; }\ntask outer() { co_return; }\nint main() { inner(); outer(); }\n";
@@ -384,42 +385,65 @@ fn who_awaits_is_who_goes_on_where_it_ends() {
         "innerv.Frame.destroy",
     ]
     .map(|name| program.place(name));
-    let trace = TraceWriter::create(&path.join("heddle.trace")).unwrap();
-    let mut process = trace.process(4711, 1, program.path()).unwrap();
-    process.module(0, 0x100_0000, 0, None, program.path());
     let (of_outer, of_inner) = (0x5581_0010, 0x5581_0090);
-    process
-        .thread(4711, "app")
-        .enter(0, main, 0, 900)
-        .capture(outer, of_outer, Some(0))
-        .enter(10, outer, main + 9, 800)
-        .exit(20, outer, 0, 800)
-        .capture(inner, of_inner, Some(0))
-        .enter(30, inner, main + 9, 800)
-        .exit(40, inner, 0, 800)
-        .capture(inner, of_inner, Some(2))
-        .enter(50, inner, main + 9, 800)
-        .exit(60, inner, 0, 800)
-        // A jump from one coroutine to the other: no call lies between.
-        .capture(outer, of_outer, Some(2))
-        .enter(61, outer, main + 9, 800)
-        .capture(destroy, of_inner, Some(4))
-        .enter(65, destroy, outer + 9, 700)
-        .exit(68, destroy, 0, 700)
-        .exit(70, outer, 0, 800)
-        .exit(100, main, 0, 900)
-        .finish()
-        .unwrap();
-    process.finish().unwrap();
-    let (tree, _) = said(path, &["tree", "--strand", "3"]);
-    assert!(tree.starts_with("coroutine inner() #3\n"), "{tree}");
-    assert!(tree.contains("  awaited by   outer() #2\n"), "{tree}");
-    let (tree, _) = said(path, &["tree", "--strand", "2"]);
-    assert!(!tree.contains("awaited by"), "{tree}");
-    assert!(
-        tree.contains("resumed by coroutine inner() on thread app  41 ns\n"),
-        "{tree}"
-    );
+    for (made_by_outer, is_called) in [(true, true), (false, true), (true, false)] {
+        let directory = path.join(format!("{made_by_outer}-{is_called}"));
+        std::fs::create_dir(&directory).unwrap();
+        let trace = TraceWriter::create(&directory.join("heddle.trace")).unwrap();
+        let mut process = trace.process(4711, 1, program.path()).unwrap();
+        process.module(0, 0x100_0000, 0, None, program.path());
+        let mut thread = process.thread(4711, "app");
+        thread
+            .enter(0, main, 0, 900)
+            .capture(outer, of_outer, Some(0))
+            .enter(10, outer, main + 9, 800);
+        let (maker, sp) = if made_by_outer {
+            (outer, 700)
+        } else {
+            (main, 800)
+        };
+        if !made_by_outer {
+            thread.exit(20, outer, 0, 800);
+        }
+        thread
+            .capture(inner, of_inner, Some(0))
+            .enter(30, inner, maker + 9, sp)
+            .exit(40, inner, 0, sp);
+        if made_by_outer {
+            thread.exit(45, outer, 0, 800);
+        }
+        thread
+            .capture(inner, of_inner, Some(2))
+            .enter(50, inner, main + 9, 800);
+        let (caller, sp) = if is_called { (inner, 700) } else { (main, 800) };
+        if !is_called {
+            thread.exit(60, inner, 0, 800);
+        }
+        thread
+            .capture(outer, of_outer, Some(2))
+            .enter(61, outer, caller + 9, sp)
+            .capture(destroy, of_inner, Some(4))
+            .enter(65, destroy, outer + 9, 600)
+            .exit(68, destroy, 0, 600)
+            .exit(70, outer, 0, sp);
+        if is_called {
+            thread.exit(80, inner, 0, 800);
+        }
+        thread.exit(100, main, 0, 900).finish().unwrap();
+        process.finish().unwrap();
+        let (tree, _) = said(&directory, &["tree", "--strand", "3"]);
+        assert!(tree.starts_with("coroutine inner() #3\n"), "{tree}");
+        let awaited = tree.contains("  awaited by   outer() #2\n");
+        assert_eq!(awaited, made_by_outer && is_called, "{tree}");
+        let (tree, _) = said(&directory, &["tree", "--strand", "2"]);
+        assert!(!tree.contains("awaited by"), "{tree}");
+        let resumer = if is_called {
+            "coroutine inner() on thread app"
+        } else {
+            "thread app, in main"
+        };
+        assert!(tree.contains(&format!("resumed by {resumer}")), "{tree}");
+    }
 }
 
 /// Asio's loop resumes what a coroutine awaits: within one call of its pump, not in the next.

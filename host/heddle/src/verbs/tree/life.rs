@@ -70,6 +70,7 @@ pub fn read<'a>(
         woken: HashMap::new(),
         thread: None,
         handed_over: None,
+        resumes: None,
         awaited: Awaited::default(),
         destroyed: false,
         failed: None,
@@ -98,8 +99,12 @@ pub fn read<'a>(
         return Err(failed.into());
     }
     let found = all.find(id).map(|index| all.get(index));
-    let died = found.is_some_and(|strand| strand.died().is_some());
-    let handed_over = living.handed_over.filter(|_| died);
+    let died = found.as_ref().is_some_and(|strand| strand.died().is_some());
+    // Whoever goes on behind its end, and did not make it, may have been resumed by another.
+    let maker = found.and_then(|strand| strand.maker());
+    let handed_over = living
+        .handed_over
+        .filter(|_| died && living.handed_over == maker);
     Ok(Life {
         labels: living.labels,
         calls: living.growing.roots(),
@@ -165,6 +170,8 @@ struct Living<'a> {
     thread: Option<usize>,
     /// Whom it resumed as it was suspended last.
     handed_over: Option<StrandId>,
+    /// Whom it resumes while it runs itself.
+    resumes: Option<StrandId>,
     awaited: Awaited,
     /// What runs it, destroys it.
     destroyed: bool,
@@ -210,9 +217,9 @@ impl Living<'_> {
         self.suspended(
             since,
             ready,
-            format!("suspended{place}{on}, made ready by {by}"),
+            format!("suspended{place}{on}, until {by} woke its thread"),
         );
-        self.suspended(ready, until, format!("ready{resumed}{from}"));
+        self.suspended(ready, until, format!("then{resumed}{from}"));
     }
 
     /// ` on Elsewhere`: the type of what was awaited, by the code at the resume index that the call
@@ -250,6 +257,16 @@ impl Living<'_> {
         match around {
             Some(around) => format!(", in {}{line}", names.shown(&around)),
             None => line,
+        }
+    }
+
+    /// Without optimisation, code that hands over calls where it would jump: what it calls is
+    /// another coroutine's body, and no function that resumes one.
+    fn calls_to_hand_over(&mut self, call: &Call) {
+        let names = &mut *self.names.borrow_mut();
+        let site = names.caller(call.strand.process(), call.caller, call.enter);
+        if self.open.is_empty() && coroutine_part(&site.symbol).is_some() {
+            self.handed_over = Some(call.strand);
         }
     }
 
@@ -362,6 +379,8 @@ impl Sink for Living<'_> {
             // Others may follow: what goes on then, may still be taken for run by it.
             self.handed_over.get_or_insert(strand);
         }
+        let runs = self.pause.is_none() && !self.destroyed;
+        self.resumes = Some(strand).filter(|_| runs && by == Some(self.id));
     }
 
     fn suspended(&mut self, strand: StrandId, thread: usize, time: Nanos) {
@@ -384,6 +403,9 @@ impl Sink for Living<'_> {
             is_pump(&names.function(process, call.function, call.enter).name)
         });
         if call.strand != self.id {
+            if call.body && self.resumes == Some(call.strand) {
+                self.calls_to_hand_over(call);
+            }
             return;
         }
         self.end_pause(Some(call).filter(|call| call.body));
@@ -402,6 +424,9 @@ impl Sink for Living<'_> {
             self.site = None;
             self.awaiter = None;
             return;
+        }
+        if !self.destroyed {
+            self.handed_over = None;
         }
         if self.open.is_empty() {
             self.awaiter = awaiter_of(names.shown(&location)).map(str::to_owned);
