@@ -136,3 +136,91 @@ fn coroutines_that_clang_hid_are_named_unless_one_was_seen() {
         assert_eq!(said.contains(hidden), warned, "{called:?}: {said}");
     }
 }
+
+/// A coroutine goes on on another thread before the call returns by which it was suspended: what
+/// either thread runs then is its own.
+#[test]
+fn a_thread_runs_what_it_resumes_though_another_has_gone_on() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let (program, [main, actor, _]) = compiled(path);
+    let trace = TraceWriter::create(&path.join("heddle.trace")).unwrap();
+    let mut process = trace.process(4711, 1, &program).unwrap();
+    process.module(0, 0x100_0000, 0, None, &program);
+    let (first, second) = (0x5581_0010, 0x5581_0090);
+    let mut thread = process.thread(4711, "one");
+    thread
+        .enter(0, main, 0, 900)
+        .capture(actor, first, Some(0))
+        .enter(1000, actor, main + 9, 800)
+        .exit(2000, actor, 0, 800)
+        .capture(actor, second, Some(0))
+        .enter(3000, actor, main + 9, 800)
+        .exit(4000, actor, 0, 800)
+        .capture(actor, first, Some(2))
+        .enter(10_000, actor, main + 9, 800)
+        // The other thread runs it since 15 µs.
+        .exit(20_000, actor, 0, 800)
+        .capture(actor, second, Some(2))
+        .enter(50_000, actor, main + 9, 800)
+        .exit(90_000, actor, 0, 800)
+        .exit(100_000, main, 0, 900)
+        .finish()
+        .unwrap();
+    let mut thread = process.thread(4712, "other");
+    thread
+        .enter(5000, main, 0, 0x1_0900)
+        .capture(actor, first, Some(4))
+        .enter(15_000, actor, main + 9, 0x1_0800)
+        .exit(70_000, actor, 0, 0x1_0800)
+        .exit(100_000, main, 0, 0x1_0900)
+        .finish()
+        .unwrap();
+    process.finish().unwrap();
+
+    let exported = |format| {
+        let mut command = heddle(path);
+        let output = command.args(["export", "--format", format, "-o", "-"]);
+        let bytes = output.assert().success().get_output().stdout.clone();
+        String::from_utf8(bytes).unwrap()
+    };
+    let chrome: serde_json::Value = serde_json::from_str(&exported("chrome")).unwrap();
+    let mut open = std::collections::HashMap::new();
+    let mut ran = Vec::new();
+    for event in chrome["traceEvents"].as_array().unwrap() {
+        let track: &mut Vec<_> = open.entry(event["tid"].to_string()).or_default();
+        let time = event["ts"].as_f64();
+        match event["ph"].as_str().unwrap() {
+            "B" => track.push((event["name"].as_str().unwrap(), time.unwrap())),
+            "E" => {
+                let (name, since) = track.pop().unwrap();
+                if name.starts_with("coroutine ") {
+                    ran.push((event["tid"].to_string(), since, time.unwrap()));
+                }
+            }
+            _ => {}
+        }
+    }
+    // 1 and 2 are the threads.
+    let of = |tid: &str| {
+        let own = ran.iter().filter(|(track, ..)| track == tid);
+        own.map(|&(_, since, to)| (since.round(), to.round()))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        of("1"),
+        [(1.0, 2.0), (3.0, 4.0), (10.0, 20.0), (50.0, 90.0)]
+    );
+    assert_eq!(of("2"), [(15.0, 70.0)]);
+    // It does not rest while the other thread runs it.
+    let json = exported("json");
+    let rows = json.lines().map(|line| serde_json::from_str(line).unwrap());
+    let rows: Vec<serde_json::Value> = rows.collect();
+    let pauses = rows
+        .iter()
+        .filter(|row| row["row"] == "pause" && row["strand"] == 3);
+    let pauses = pauses.map(|row| (row["from_ns"].as_u64(), row["to_ns"].as_u64()));
+    let pauses: Vec<_> = pauses.collect();
+    let [rested, left] = [(2000, Some(10_000)), (70_000, None)];
+    assert_eq!(pauses, [rested, left].map(|(from, to)| (Some(from), to)));
+}

@@ -83,6 +83,7 @@ struct Life {
     pause: Option<(Nanos, bool)>,
     /// What it is about to wait for, or waits for.
     reason: Option<Box<str>>,
+    /// The thread that runs it, or ran it last.
     thread: usize,
     /// Whether it is a thread's own.
     is_thread: bool,
@@ -385,11 +386,20 @@ impl Sink for Rows<'_> {
             }
         }
         self.goes_on(id, thread, Some(time), by);
+        if let Some(life) = self.lives.of_mut(id) {
+            life.thread = thread;
+        }
     }
 
     fn suspended(&mut self, id: StrandId, thread: usize, time: Nanos) {
         if self.whole.lives {
             self.processor(thread, time, None);
+        }
+        // Another thread may go on with a coroutine before the call that suspended it returns.
+        if self.lives.of(id).is_some_and(|life| life.thread != thread) {
+            return;
+        }
+        if self.whole.lives {
             self.release(id, None);
             self.ran(id, time);
         }

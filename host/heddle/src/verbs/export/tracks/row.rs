@@ -19,8 +19,8 @@ pub struct Row {
     pub waits: Option<Box<str>>,
     /// Flows that lead to its next call: of its birth, and of its resumption.
     pub arriving: Vec<u64>,
-    /// The strand on whose calls a coroutine runs.
-    pub under: Option<StrandId>,
+    /// The thread that runs it, or ran it last.
+    pub thread: usize,
     /// Its latest event was the end of an activation.
     pub returned: bool,
     /// The trace ends within its open calls.
@@ -52,7 +52,7 @@ pub enum Meanwhile {
 }
 
 impl Row {
-    pub fn new(id: StrandId, kind: Kind, shown: bool) -> Self {
+    pub fn new(id: StrandId, kind: Kind, shown: bool, thread: usize) -> Self {
         Row {
             id,
             kind,
@@ -62,7 +62,7 @@ impl Row {
             leaf: None,
             waits: None,
             arriving: Vec::new(),
-            under: None,
+            thread,
             returned: false,
             cut: false,
         }

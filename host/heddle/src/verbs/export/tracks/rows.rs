@@ -79,6 +79,10 @@ pub struct Rows<'a> {
     /// Threads by index: their own strand, and the one that they run.
     own: FxHashMap<usize, StrandId>,
     running: FxHashMap<usize, StrandId>,
+    /// By thread: the coroutines that it runs, innermost last, each with the strand on whose calls.
+    /// A coroutine may be there twice: another thread goes on with it before the call returns that
+    /// has suspended it.
+    within: FxHashMap<usize, Vec<(StrandId, StrandId)>>,
     resumptions: u64,
     waiting: Waiting,
     off: Option<Between>,
@@ -167,6 +171,7 @@ impl<'a> Rows<'a> {
             rows: BySlot::default(),
             own: FxHashMap::default(),
             running: FxHashMap::default(),
+            within: FxHashMap::default(),
             resumptions: 0,
             waiting: Waiting::default(),
             off: whole.off.as_ref().map(|off| Between::new(off, index)),
@@ -209,6 +214,15 @@ impl<'a> Rows<'a> {
             ..Begin::named(Name::Text(text))
         };
         self.pen.instant(time, strand.unique(), &what);
+    }
+
+    /// The thread's innermost activation of this coroutine has ended: on whose calls it was.
+    fn left(&mut self, thread: usize, id: StrandId) -> Option<StrandId> {
+        let within = self.within.get_mut(&thread)?;
+        let at = within.iter().rposition(|&(inner, _)| inner == id)?;
+        let (_, outer) = within[at];
+        within.truncate(at);
+        Some(outer)
     }
 
     fn tid(&self, thread: usize) -> Annotation {
@@ -334,7 +348,7 @@ impl Sink for Rows<'_> {
             let number = self.whole.sequences[self.index].saturating_add(id.number() as u32);
             self.pen.sequence = Sequence::new(number, self.whole.clock, id.unique());
         }
-        let mut row = Row::new(id, kind, self.shown(id));
+        let mut row = Row::new(id, kind, self.shown(id), strand.thread());
         if kind == Kind::Thread {
             self.own.insert(strand.thread(), id);
             self.running.insert(strand.thread(), id);
@@ -379,8 +393,9 @@ impl Sink for Rows<'_> {
         };
         row.settle(&mut self.pen, time);
         row.returned = false;
-        if activation {
-            row.under = outer.filter(|&outer| outer != id);
+        row.thread = thread;
+        if activation && let Some(outer) = outer.filter(|&outer| outer != id) {
+            self.within.entry(thread).or_default().push((id, outer));
         }
         if activation || !row.begun {
             row.arriving.extend(flow);
@@ -400,9 +415,10 @@ impl Sink for Rows<'_> {
         let Some(row) = self.rows.of_mut(id).filter(|row| !row.cut) else {
             return;
         };
+        let gone_on = row.thread != thread;
         if std::mem::take(&mut row.returned) {
             let kind = row.kind;
-            if let Some(outer) = row.under.take() {
+            if let Some(outer) = self.left(thread, id) {
                 self.running.insert(thread, outer);
                 let outer = self.rows.of_mut(outer);
                 let calls = Meanwhile::Calls(id, kind);
@@ -413,7 +429,9 @@ impl Sink for Rows<'_> {
         } else if self.own.get(&thread) != Some(&id) {
             self.host(thread, Meanwhile::Suspended, time);
         }
-        self.begin_leaf(id, Meanwhile::Suspended, time);
+        if !gone_on {
+            self.begin_leaf(id, Meanwhile::Suspended, time);
+        }
     }
 
     #[inline]
