@@ -446,4 +446,8 @@ fn where_nothing_can_be_shown_it_names_what_can() {
     let session = Session::new(directory.path(), &["no.trace"], (80, 24), "true");
     session.see("no.trace");
     assert_eq!(session.end().code(), Some(1));
+    // A filter that leaves nothing.
+    let session = Session::new(directory.path(), &["-F", "nothing_such"], (80, 24), "true");
+    session.see("--filter nothing_such matches no function");
+    assert_eq!(session.end().code(), Some(2));
 }

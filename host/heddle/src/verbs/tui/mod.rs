@@ -7,8 +7,8 @@ mod reader;
 mod report;
 mod strands;
 
-use crate::filter::FilterArgs;
-use crate::names::NamesArg;
+use crate::filter::{Filter, FilterArgs};
+use crate::names::{Names, NamesArg};
 use crate::trace_arg::TraceArg;
 use crate::{calls_of, cut_short, notes, progress};
 use anyhow::Context;
@@ -71,6 +71,9 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             }
             let opened = Arc::new(args.trace.open()?);
             progress::end();
+            // What matches nothing is said now, and not by views that stay empty.
+            let mut names = Names::new(&opened).of_length(args.names.names);
+            Filter::new(&args.filter, &opened, &mut names)?;
             reader.begin(&opened, &mut model);
             let (reader, trace_read) = (reader.clone(), opened.clone());
             calls_of::on_deep_stack(move || reader.read(&trace_read, kept.as_ref()))?;
