@@ -33,6 +33,10 @@ struct Large {
   Point at;
   bool set;
 };
+struct Spread {
+  char first;
+  int all[3];
+};
 struct Empty {};
 struct Flags {
   unsigned low : 3;
@@ -132,6 +136,11 @@ CALLED Large large(Large value, int behind) {
   value.id += behind;
   return value;
 }
+// At -O2 only one element of the first parameter is kept.
+CALLED Spread spread(Spread value, const double& by, int behind) {
+  effects = effects + value.all[0] + static_cast<long>(by) + behind;
+  return value;
+}
 CALLED int empty(Empty, int value) {
   effect();
   return value;
@@ -220,6 +229,7 @@ int main() {
   mixed({9, 2.5});
   triple({1, 2, 3});
   large({1, "name", {5, 6}, true}, 41);
+  spread({'a', {7, 0, 9}}, -100.5, 1000);
   empty({}, 5);
   flags({5, -3});
   int value = 41;

@@ -82,7 +82,8 @@ pub use thread::{Run, Thread};
 pub use trace::{Trace, Unrecordable, is_trace, marker};
 pub use units::{Addr, Nanos, Ticks};
 pub use values::{
-    Field, Kept, Member, Missing, Of, Part, Shape, Shapes, Source, Step, Type, Value, Values,
+    Field, Kept, MOST_PARTS, Member, Missing, Of, Part, Shape, Shapes, Source, Step, Type, Value,
+    Values,
 };
 pub use waits::{Holder, ObjectKind, Wait};
 pub use workers::Workers;

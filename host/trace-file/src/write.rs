@@ -14,7 +14,7 @@ use crate::layout::{
     making, slot,
 };
 use crate::waits::NUMBER_SHIFT;
-use crate::{Made, Nanos, Switch, Way, Why};
+use crate::{Made, Nanos, Of, Switch, Way, Why};
 use std::cell::Cell;
 use std::fmt::Write as _;
 use std::fs::File;
@@ -372,6 +372,25 @@ impl ThreadWriter {
             self.word(word);
         }
         self
+    }
+
+    /// Adds the values of the call that begins or ends next, of a shape, in these words; `missing`:
+    /// a bit for each part that could not be read.
+    pub fn values(
+        &mut self,
+        of: Of,
+        function: u64,
+        (shape, missing): (u32, u32),
+        words: &[u64],
+    ) -> &mut Self {
+        let kind = match of {
+            Of::Arguments => kind::ARGUMENTS,
+            Of::Result => kind::RESULT,
+        };
+        let function = function as u32;
+        let first = head(kind, words.len() as u64 + 3) | u64::from(function) << 32;
+        let what = u64::from(shape) | u64::from(missing) << 32;
+        self.long(kind, function, &[&[what], words, &[first]].concat())
     }
 
     /// Says at `time` ns that the object with this number and kind was met, by a call from `site`.

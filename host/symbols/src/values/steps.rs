@@ -2,7 +2,7 @@
 
 use super::place::Place;
 use super::types::{Described, Form, MOST_BYTES};
-use heddle_trace_file::{Field, Missing, Part, Source, Step, Type};
+use heddle_trace_file::{Field, MOST_PARTS, Missing, Part, Source, Step, Type};
 
 /// The most bytes of a text that are recorded.
 pub const MOST_TEXT: u16 = 64;
@@ -16,24 +16,50 @@ pub struct Recipe {
     pub fields: Vec<Field>,
     pub steps: Vec<Step>,
     words: usize,
+    /// Parts that may turn out not to be readable.
+    parts: usize,
+}
+
+/// What is done for a value, in order. Its parts in the record follow from this alone.
+#[derive(Clone, Copy, Debug)]
+enum Piece {
+    Step(Step),
+    /// So many bytes of it are nowhere.
+    Gap(u16),
+}
+
+impl Piece {
+    fn step(self) -> Option<Step> {
+        match self {
+            Piece::Step(step) => Some(step),
+            Piece::Gap(_) => None,
+        }
+    }
+
+    fn part(self) -> Option<Part> {
+        match self {
+            Piece::Step(step) => step.part(),
+            Piece::Gap(bytes) => Some(Part::Gap(bytes)),
+        }
+    }
 }
 
 impl Recipe {
     /// Adds a value.
     pub fn add(&mut self, name: String, described: &Described, place: &Place) {
         let (kind, found) = value(described, place);
-        let words = |steps: &[Step]| steps.iter().map(|step| step.most_words()).sum::<usize>();
-        let found = match found {
-            Ok((_, steps)) if self.words + words(&steps) > MOST_WORDS => {
-                Err(Why::Missing(Missing::LeftOut))
-            }
-            found => found,
-        };
         let from = match found {
-            Ok((parts, steps)) => {
-                self.words += words(&steps);
-                self.steps.extend(steps);
-                Source::Recorded(parts)
+            Ok(pieces) => {
+                let steps = pieces.iter().filter_map(|piece| piece.step());
+                let words = self.words + steps.clone().map(Step::most_words).sum::<usize>();
+                let parts = self.parts + steps.clone().filter_map(Step::part).count();
+                if words > MOST_WORDS || parts > MOST_PARTS {
+                    Source::Missing(Missing::LeftOut)
+                } else {
+                    (self.words, self.parts) = (words, parts);
+                    self.steps.extend(steps);
+                    Source::Recorded(pieces.iter().filter_map(|piece| piece.part()).collect())
+                }
             }
             Err(Why::Constant(bytes)) => Source::Constant(bytes),
             Err(Why::Missing(why)) => Source::Missing(why),
@@ -48,7 +74,12 @@ enum Why {
     Constant(Vec<u8>),
 }
 
-type Found = Result<(Vec<Part>, Vec<Step>), Why>;
+type Found = Result<Vec<Piece>, Why>;
+
+/// These steps, of which the last one records.
+fn found(steps: Vec<Step>) -> Found {
+    Ok(steps.into_iter().map(Piece::Step).collect())
+}
 
 const NOT_KNOWN: Found = Err(Why::Missing(Missing::NotKnown));
 
@@ -62,11 +93,11 @@ fn value(described: &Described, place: &Place) -> (Type, Found) {
             if let Place::Constant(_) = place {
                 return (Type::Pointer, plain(8, place));
             }
-            let found = word(place).map(|mut steps| {
+            let text = word(place).and_then(|mut steps| {
                 steps.push(Step::String(MOST_TEXT));
-                (vec![Part::Text], steps)
+                found(steps)
             });
-            (described.kind.clone(), found)
+            (described.kind.clone(), text)
         }
         Form::Text { text, length } => (described.kind.clone(), view(*text, *length, place)),
         Form::Reference(inner) => match word(place) {
@@ -111,28 +142,28 @@ fn plain(bytes: u64, place: &Place) -> Found {
         Place::Constant(value) => Err(Why::Constant(value.clone())),
         Place::Missing(why) => Err(Why::Missing(*why)),
         Place::Pieces(pieces) => {
-            let (mut parts, mut steps) = (Vec::new(), Vec::new());
+            let (mut all, mut left) = (Vec::new(), MOST_BYTES as u16);
             for (piece, bytes) in pieces {
-                match plain(u64::from(*bytes), piece) {
-                    Ok((part, more)) => {
-                        parts.extend(part);
-                        steps.extend(more);
-                    }
-                    Err(Why::Missing(_)) => parts.push(Part::Gap(*bytes)),
+                // What is behind the bytes that are recorded of an object is left out.
+                let bytes = (*bytes).min(left);
+                if bytes == 0 {
+                    continue;
+                }
+                left -= bytes;
+                match plain(bytes.into(), piece) {
+                    Ok(pieces) => all.extend(pieces),
+                    Err(Why::Missing(Missing::OptimisedOut)) => all.push(Piece::Gap(bytes)),
                     // A part that is always the same is told by no step.
-                    Err(Why::Constant(_)) => return NOT_KNOWN,
+                    Err(Why::Missing(_) | Why::Constant(_)) => return NOT_KNOWN,
                 }
             }
-            Ok((parts, steps))
+            Ok(all)
         }
         _ if bytes == 0 => NOT_KNOWN,
         Place::Register { register, offset } if bytes <= 8 => {
-            let steps = vec![Step::Register(*register, *offset), Step::Put(most)];
-            Ok((vec![Part::Bytes(most)], steps))
+            found(vec![Step::Register(*register, *offset), Step::Put(most)])
         }
-        Place::Vector(register) if bytes <= 16 => {
-            Ok((vec![Part::Bytes(most)], vec![Step::Vector(*register, most)]))
-        }
+        Place::Vector(register) if bytes <= 16 => found(vec![Step::Vector(*register, most)]),
         Place::Register { .. } | Place::Vector(_) => NOT_KNOWN,
         Place::Memory {
             steps,
@@ -145,7 +176,7 @@ fn plain(bytes: u64, place: &Place) -> Found {
                 offset: *offset,
                 in_frame: *in_frame,
             });
-            Ok((vec![Part::Bytes(most)], steps))
+            found(steps)
         }
     }
 }
@@ -164,7 +195,7 @@ fn view(text: i16, length: i16, place: &Place) -> Found {
                 text,
                 length,
             });
-            Ok((vec![Part::Text], steps))
+            found(steps)
         }
         Place::Pieces(pieces) => {
             let half = |member: i16| match pieces.as_slice() {
@@ -175,9 +206,87 @@ fn view(text: i16, length: i16, place: &Place) -> Found {
             steps.push(Step::Keep);
             steps.extend(half(text)?);
             steps.push(Step::View(MOST_TEXT));
-            Ok((vec![Part::Text], steps))
+            found(steps)
         }
         Place::Missing(why) => Err(Why::Missing(*why)),
         _ => NOT_KNOWN,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::values::types::{Class, WORD};
+
+    fn object(bytes: u64) -> Described {
+        Described {
+            kind: Type::Opaque("object".into()),
+            form: Form::Plain,
+            bytes,
+            alignment: WORD,
+            by_reference: false,
+            parts: Some(vec![(0, Class::Integer)]),
+        }
+    }
+
+    fn register(register: u8) -> Place {
+        Place::Register {
+            register,
+            offset: 0,
+        }
+    }
+
+    fn memory() -> Place {
+        Place::Memory {
+            steps: vec![Step::Register(6, 0)],
+            offset: -200,
+            in_frame: true,
+        }
+    }
+
+    fn sources(values: &[(u64, Place)]) -> (Vec<Source>, Vec<Step>) {
+        let mut recipe = Recipe::default();
+        for (bytes, place) in values {
+            recipe.add(String::new(), &object(*bytes), place);
+        }
+        let sources = recipe.fields.into_iter().map(|field| field.from);
+        (sources.collect(), recipe.steps)
+    }
+
+    #[test]
+    fn the_parts_of_a_record_are_those_that_the_steps_leave() {
+        let gone = || Place::Missing(Missing::OptimisedOut);
+        let spread = Place::Pieces(vec![(gone(), 4), (register(3), 4), (gone(), 8)]);
+        let large = Place::Pieces(vec![(memory(), 100), (register(3), 8)]);
+        let (sources, steps) = sources(&[(16, spread), (108, large), (8, register(12))]);
+        let recorded: Vec<Part> = sources
+            .iter()
+            .flat_map(|source| match source {
+                Source::Recorded(parts) => parts.clone(),
+                other => panic!("{other:?}"),
+            })
+            .collect();
+        let [gap, four] = [Part::Gap(8), Part::Bytes(4)];
+        let expected = [Part::Gap(4), four, gap, Part::Bytes(64), Part::Bytes(8)];
+        assert_eq!(recorded, expected, "of 108 bytes the first 64");
+        let left: Vec<Part> = steps.into_iter().filter_map(Step::part).collect();
+        let kept = recorded.into_iter();
+        let kept: Vec<Part> = kept.filter(|part| !matches!(part, Part::Gap(_))).collect();
+        assert_eq!(left, kept);
+    }
+
+    #[test]
+    fn a_part_of_which_nothing_says_where_it_is_leaves_all_of_its_value_unknown() {
+        let unknown = Place::Missing(Missing::NotKnown);
+        let (sources, _) = sources(&[(16, Place::Pieces(vec![(register(3), 8), (unknown, 8)]))]);
+        assert_eq!(sources, [Source::Missing(Missing::NotKnown)]);
+    }
+
+    #[test]
+    fn no_value_is_recorded_that_could_not_be_told_from_one_that_is_not_there() {
+        let (sources, _) = sources(&vec![(8, register(3)); MOST_PARTS + 1]);
+        let (last, kept) = sources.split_last().unwrap();
+        assert!(kept.iter().all(|from| matches!(from, Source::Recorded(_))));
+        assert_eq!(*last, Source::Missing(Missing::LeftOut));
     }
 }

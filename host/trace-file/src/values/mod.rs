@@ -5,12 +5,13 @@
 //! as it answers processes by plans: so a trace says by itself what its values are, also where the
 //! program is gone.
 
+mod layout;
 mod shape;
 mod step;
 mod value;
 
 pub(crate) use shape::SHAPES;
-pub use shape::{Field, Member, Missing, Of, Part, Shape, Shapes, Source, Type};
+pub use shape::{Field, MOST_PARTS, Member, Missing, Of, Part, Shape, Shapes, Source, Type};
 pub use step::Step;
 pub use value::Value;
 

@@ -61,6 +61,20 @@ pub enum Part {
     Text,
 }
 
+impl Part {
+    /// The words that it takes in a record, but for a text's bytes.
+    pub(super) fn fixed_words(self) -> usize {
+        match self {
+            Part::Bytes(count) => usize::from(count).div_ceil(8),
+            Part::Gap(_) => 0,
+            Part::Text => 1,
+        }
+    }
+}
+
+/// The most parts that a record's values may have: so many can say that they could not be read.
+pub const MOST_PARTS: usize = 32;
+
 /// Why a value is not known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

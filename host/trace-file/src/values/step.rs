@@ -1,5 +1,7 @@
 //! Steps of a recipe: how the library finds a value when a hook is called.
 
+use super::Part;
+
 /// What the library does (docs/trace-format.md, Plans). `a` is a word that steps leave to the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Step {
@@ -68,15 +70,24 @@ impl Step {
         }
     }
 
+    /// What it leaves in the record, which is all that a reader goes by; `None`: nothing.
+    pub fn part(self) -> Option<Part> {
+        match self {
+            Step::Register(..) | Step::Load { .. } | Step::Keep => None,
+            Step::Put(bytes) | Step::Vector(_, bytes) | Step::Copy { bytes, .. } => {
+                Some(Part::Bytes(bytes))
+            }
+            Step::String(_) | Step::Text { .. } | Step::View(_) => Some(Part::Text),
+        }
+    }
+
     /// The most words that it records.
     pub fn most_words(self) -> usize {
-        let bytes = |bytes: u16| usize::from(bytes).div_ceil(8);
-        match self {
-            Step::Register(..) | Step::Load { .. } | Step::Keep => 0,
-            Step::Put(_) => 1,
-            Step::Vector(_, n) => bytes(n).max(1),
-            Step::Copy { bytes: n, .. } => bytes(n),
-            Step::String(most) | Step::Text { most, .. } | Step::View(most) => 1 + bytes(most),
-        }
+        let texts = match self {
+            Step::String(most) | Step::Text { most, .. } | Step::View(most) => most,
+            _ => 0,
+        };
+        let part = self.part().map_or(0, Part::fixed_words);
+        part + usize::from(texts).div_ceil(8)
     }
 }

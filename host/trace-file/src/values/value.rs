@@ -1,8 +1,7 @@
 //! From a record's words to values.
 
-use super::{Field, Missing, Part, Shape, Source, Type, Values};
-use zerocopy::IntoBytes;
-use zerocopy::little_endian::U64;
+use super::layout::Found;
+use super::{Field, Missing, Shape, Source, Type, Values};
 
 /// A value of a call.
 #[derive(Clone, Debug, PartialEq)]
@@ -61,72 +60,33 @@ impl Values<'_> {
         if shape.shape != self.shape || shape.of != self.of {
             return None;
         }
-        let mut words = Words {
-            rest: self.words,
-            missing: self.missing,
-            number: 0,
-        };
-        let read = |field: &Field| Some((field.name.clone(), words.field(field)?));
-        shape.fields.iter().map(read).collect()
+        let found = self.divided(shape)?;
+        let fields = shape.fields.iter().zip(&found);
+        let values = fields.map(|(field, found)| (field.name.clone(), of_field(field, found)));
+        Some(values.collect())
     }
 }
 
-/// The words of a record that were not read yet.
-struct Words<'a> {
-    rest: &'a [U64],
-    missing: u32,
-    number: u32,
-}
-
-impl<'a> Words<'a> {
-    fn take(&mut self, count: usize) -> Option<&'a [U64]> {
-        let (taken, rest) = self.rest.split_at_checked(count)?;
-        self.rest = rest;
-        Some(taken)
+fn of_field(field: &Field, found: &[Found]) -> Value {
+    match &field.from {
+        Source::Missing(why) => return Value::Missing(*why),
+        Source::Constant(bytes) => return value(&field.kind, bytes, DEEPEST),
+        Source::Recorded(_) => {}
     }
-
-    /// Whether the next part could be read when it was recorded.
-    fn is_there(&mut self) -> bool {
-        let bit = 1u32.checked_shl(self.number).unwrap_or(0);
-        self.number += 1;
-        self.missing & bit == 0
-    }
-
-    fn field(&mut self, field: &Field) -> Option<Value> {
-        let parts = match &field.from {
-            Source::Missing(why) => return Some(Value::Missing(*why)),
-            Source::Constant(bytes) => return Some(value(&field.kind, bytes, DEEPEST)),
-            Source::Recorded(parts) => parts,
-        };
-        let (mut bytes, mut readable) = (Vec::new(), true);
-        for part in parts {
-            match *part {
-                Part::Text => {
-                    if !self.is_there() {
-                        return Some(Value::Unreadable(Some(self.take(1)?[0].get())));
-                    }
-                    let [size] = self.take(1)? else { return None };
-                    let (here, all) = (size.get() as u32, (size.get() >> 32) as u32);
-                    let text = self.take((here as usize).div_ceil(8))?.as_bytes();
-                    return Some(Value::Text {
-                        bytes: text.get(..here as usize)?.to_vec(),
-                        more: all != here,
-                    });
-                }
-                Part::Bytes(count) => {
-                    readable &= self.is_there();
-                    let count = usize::from(count);
-                    let words = self.take(count.div_ceil(8))?.as_bytes();
-                    bytes.extend_from_slice(words.get(..count)?);
-                }
-                Part::Gap(_) => return Some(Value::Missing(Missing::OptimisedOut)),
+    let mut all = Vec::new();
+    for part in found {
+        match *part {
+            Found::Bytes(bytes) => all.extend_from_slice(bytes),
+            Found::Text { bytes, more } => {
+                let bytes = bytes.to_vec();
+                return Value::Text { bytes, more };
             }
+            Found::NoText(address) => return Value::Unreadable(Some(address)),
+            Found::NoBytes => return Value::Unreadable(None),
+            Found::Gap => return Value::Missing(Missing::OptimisedOut),
         }
-        Some(match readable {
-            true => value(&field.kind, &bytes, DEEPEST),
-            false => Value::Unreadable(None),
-        })
     }
+    value(&field.kind, &all, DEEPEST)
 }
 
 /// An integer of up to 16 bytes, the lowest first.
@@ -298,8 +258,9 @@ fn enumerator(number: i128, names: &[(i64, String)]) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Member, Of};
+    use super::super::{Member, Of, Part};
     use super::*;
+    use zerocopy::little_endian::U64;
 
     fn read(kind: Type, parts: Vec<Part>, missing: u32, words: &[u64]) -> Option<Value> {
         let shape = Shape {

@@ -8,4 +8,5 @@ mod corrupt;
 mod packing;
 mod reads;
 mod switches;
+mod values;
 mod waits;
