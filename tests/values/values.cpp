@@ -176,6 +176,14 @@ CALLED long double quotient(long long a, long double b, int c) {
   effect();
   return a / b + c;
 }
+struct Precise {
+  long double value;
+  int behind;
+};
+CALLED int precise(long double a, Precise b, const long double& c) {
+  effect();
+  return a > c ? b.behind + 1 : b.behind;
+}
 template <typename T>
 CALLED T twice(T value) {
   effect();
@@ -238,6 +246,8 @@ int main() {
   called(sum, {1, 2});
   wide(-0.5L);
   quotient(4, -0.5L, 3);
+  precise(1e4000L, {9007199254740993.0L, 1}, -3.3621e-4932L);
+  precise(0.1L, {0x1.fffffffffffffffep0L, 2}, static_cast<long double>(0.1));
   twice(21);
   twice(0.125);
   Shop shop(7);

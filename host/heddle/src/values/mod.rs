@@ -1,6 +1,7 @@
 //! What calls were given and gave back (`heddle record --args`, `--retval`): values find their
 //! call, and are printed.
 
+mod long_double;
 mod recorded;
 mod text;
 

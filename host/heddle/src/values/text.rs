@@ -1,5 +1,6 @@
 //! Values as text: `n = 5, name = "abc"`.
 
+use super::long_double;
 use super::recorded::Recorded;
 use heddle_trace_file::{Missing, Of, Shapes, Value};
 use std::fmt::Write;
@@ -81,6 +82,13 @@ fn write(text: &mut String, value: &Value, function: &mut dyn FnMut(u64) -> Opti
         Value::Single(number) => write!(text, "{number:e}"),
         Value::Double(number) if is_plain(*number) => write!(text, "{number}"),
         Value::Double(number) => write!(text, "{number:e}"),
+        Value::LongDouble {
+            mantissa,
+            sign_and_exponent,
+        } => {
+            text.push_str(&long_double::text(*mantissa, *sign_and_exponent));
+            Ok(())
+        }
         Value::Pointer(0) | Value::Function(0) | Value::Unreadable(Some(0)) => write!(text, "null"),
         Value::Pointer(address) => write!(text, "{address:#x}"),
         Value::Function(address) => match function(*address) {

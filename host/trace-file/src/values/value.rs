@@ -16,8 +16,15 @@ pub enum Value {
     Character(u32),
     /// A number of floating point of 4 bytes.
     Single(f32),
-    /// A number of floating point.
+    /// A number of floating point of 8 bytes.
     Double(f64),
+    /// A number of x87, of ten bytes.
+    LongDouble {
+        /// With its leading one.
+        mantissa: u64,
+        /// The sign in the highest bit.
+        sign_and_exponent: u16,
+    },
     /// An address.
     Pointer(u64),
     /// The address of a function.
@@ -212,25 +219,15 @@ fn bit_field(kind: &Type, bytes: &[u8], low: u8, count: u8, depth: usize) -> Val
     value(kind, &number.to_le_bytes(), depth)
 }
 
-/// x87's numbers have ten bytes: a mantissa of 64 bits with its leading one, and sign and exponent.
 fn float(bytes: &[u8]) -> Value {
+    let all = integer(bytes);
     match bytes.len() {
-        4 => Value::Single(f32::from_bits(integer(bytes) as u32)),
-        8 => Value::Double(f64::from_bits(integer(bytes) as u64)),
-        _ => {
-            let (mantissa, top) = (integer(bytes) as u64, (integer(bytes) >> 64) as u16);
-            let exponent = i32::from(top & 0x7fff);
-            let size = match exponent {
-                0x7fff if mantissa << 1 == 0 => f64::INFINITY,
-                0x7fff => f64::NAN,
-                _ => {
-                    mantissa as f64
-                        * 2f64.powi(-63)
-                        * 2f64.powi((exponent - 16383).clamp(-1100, 1100))
-                }
-            };
-            Value::Double(if top >> 15 == 1 { -size } else { size })
-        }
+        4 => Value::Single(f32::from_bits(all as u32)),
+        8 => Value::Double(f64::from_bits(all as u64)),
+        _ => Value::LongDouble {
+            mantissa: all as u64,
+            sign_and_exponent: (all >> 64) as u16,
+        },
     }
 }
 
@@ -335,7 +332,11 @@ mod tests {
             0,
             &[0xc000 << 48, 0x4000],
         );
-        assert_eq!(ten, Some(Value::Double(3.0)));
+        let three = Value::LongDouble {
+            mantissa: 0xc000 << 48,
+            sign_and_exponent: 0x4000,
+        };
+        assert_eq!(ten, Some(three));
         let text = |words: &[u64]| read(Type::Text, vec![Part::Text], 0, words);
         let abc = u64::from_le_bytes(*b"abc\0\0\0\0\0");
         assert_eq!(
