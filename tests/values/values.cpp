@@ -59,6 +59,10 @@ CALLED char next(char value) {
   effect();
   return static_cast<char>(value + 1);
 }
+CALLED char signs(char a, char b, char quote) {
+  effect();
+  return a < 0 && b < 0 ? quote : a;
+}
 CALLED float single(float value) {
   effect();
   return value;
@@ -214,6 +218,7 @@ int main() {
   unsigned_one(4294967295u);
   flip(true);
   next('a');
+  signs(static_cast<char>(-1), static_cast<char>(-128), '\'');
   single(1.5f);
   both(0.25, -2.5f);
   color(Color::kBlue);

@@ -74,10 +74,11 @@ fn write(text: &mut String, value: &Value, function: &mut dyn FnMut(u64) -> Opti
         Value::Signed(number) => write!(text, "{number}"),
         Value::Unsigned(number) => write!(text, "{number}"),
         Value::Bool(value) => write!(text, "{value}"),
-        Value::Character(number) => {
-            character(text, *number);
+        Value::Character(known) => {
+            character(text, *known);
             Ok(())
         }
+        Value::Unit(number) => write!(text, "'\\x{number:02x}'"),
         Value::Single(number) if is_plain((*number).into()) => write!(text, "{number}"),
         Value::Single(number) => write!(text, "{number:e}"),
         Value::Double(number) if is_plain(*number) => write!(text, "{number}"),
@@ -98,7 +99,7 @@ fn write(text: &mut String, value: &Value, function: &mut dyn FnMut(u64) -> Opti
         Value::Enumerator(name) => write!(text, "{}", printable(name)),
         Value::Text { bytes, more } => {
             text.push('"');
-            quoted(text, bytes);
+            quoted(text, bytes, '"');
             text.push_str(if *more { "\"…" } else { "\"" });
             Ok(())
         }
@@ -142,30 +143,26 @@ fn is_plain(number: f64) -> bool {
     number == 0.0 || !number.is_finite() || (1e-5..1e16).contains(&number.abs())
 }
 
-fn character(text: &mut String, number: u32) {
-    let known = char::from_u32(number).filter(|known| number >= 0x80 || !known.is_control());
-    match known {
-        Some(known) if number < 0x80 || !known.is_control() => {
-            text.push('\'');
-            let mut bytes = [0; 4];
-            quoted(text, known.encode_utf8(&mut bytes).as_bytes());
-            text.push('\'');
-        }
-        _ => {
-            let _ = write!(text, "{number}");
-        }
+fn character(text: &mut String, character: char) {
+    if character.is_control() {
+        *text += &u32::from(character).to_string();
+        return;
     }
+    let mut bytes = [0; 4];
+    text.push('\'');
+    quoted(text, character.encode_utf8(&mut bytes).as_bytes(), '\'');
+    text.push('\'');
 }
 
-/// Text between quotes: what does not print is written as in C.
-fn quoted(text: &mut String, bytes: &[u8]) {
+/// Text between these quotes: what does not print is written as in C.
+fn quoted(text: &mut String, bytes: &[u8], quote: char) {
     for chunk in bytes.utf8_chunks() {
         for character in chunk.valid().chars() {
             match character {
-                '"' => text.push_str("\\\""),
                 '\\' => text.push_str("\\\\"),
                 '\n' => text.push_str("\\n"),
                 '\t' => text.push_str("\\t"),
+                other if other == quote => text.extend(['\\', quote]),
                 other if other.is_control() => {
                     let _ = write!(text, "\\x{:02x}", u32::from(other));
                 }
@@ -197,9 +194,16 @@ mod tests {
             more,
         };
         assert_eq!(text(Value::Signed(-5)), "-5");
-        assert_eq!(text(Value::Character(97)), "'a'");
-        assert_eq!(text(Value::Character(10)), "10");
-        assert_eq!(text(Value::Character(0)), "0");
+        assert_eq!(text(Value::Character('a')), "'a'");
+        assert_eq!(text(Value::Character('ÿ')), "'ÿ'");
+        assert_eq!(text(Value::Character('\'')), r"'\''");
+        assert_eq!(text(Value::Character('"')), "'\"'");
+        assert_eq!(text(Value::Character('\\')), r"'\\'");
+        assert_eq!(text(Value::Character('\n')), "10");
+        assert_eq!(text(Value::Character('\0')), "0");
+        assert_eq!(text(Value::Unit(0xff)), r"'\xff'");
+        assert_eq!(text(Value::Unit(0xd800)), r"'\xd800'");
+        assert_eq!(text(bytes(b"it's", false)), "\"it's\"");
         assert_eq!(text(Value::Single(1.5)), "1.5");
         assert_eq!(text(Value::Double(-2.5e-40)), "-2.5e-40");
         assert_eq!(text(Value::Double(1e20)), "1e20");

@@ -12,8 +12,10 @@ pub enum Value {
     Unsigned(u128),
     /// `bool`; what is neither 0 nor 1 is [`Value::Unsigned`].
     Bool(bool),
-    /// A character by its number.
-    Character(u32),
+    /// A character.
+    Character(char),
+    /// What a character's type holds that is none: a byte of a longer one, half of a pair.
+    Unit(u32),
     /// A number of floating point of 4 bytes.
     Single(f32),
     /// A number of floating point of 8 bytes.
@@ -131,7 +133,7 @@ fn value(kind: &Type, bytes: &[u8], depth: usize) -> Value {
             Some(&byte) => Value::Unsigned(byte.into()),
         },
         Type::Character { bytes } => {
-            whole(*bytes).map_or(short, |bytes| Value::Character(integer(bytes) as u32))
+            whole(*bytes).map_or(short, |bytes| character(integer(bytes) as u32, bytes.len()))
         }
         Type::Float { bytes } => whole(*bytes).map_or(short, float),
         Type::Pointer => whole(8).map_or(short, |bytes| Value::Pointer(integer(bytes) as u64)),
@@ -192,6 +194,12 @@ fn value(kind: &Type, bytes: &[u8], depth: usize) -> Value {
         }
         Type::Opaque(name) => Value::Opaque(name.clone()),
     }
+}
+
+/// A byte is a character of its own up to 0x7f.
+fn character(number: u32, bytes: usize) -> Value {
+    let known = char::from_u32(number).filter(|known| bytes > 1 || known.is_ascii());
+    known.map_or(Value::Unit(number), Value::Character)
 }
 
 /// A text in the first bytes of an array of so many: up to its zero.
@@ -311,6 +319,12 @@ mod tests {
             names: vec![(i64::MIN, "far".to_owned())],
         };
         assert_eq!(one(far, 8, 1 << 63), Value::Enumerator("far".into()));
+        let character = |bytes, word| one(Type::Character { bytes }, bytes, word);
+        assert_eq!(character(1, 0x61), Value::Character('a'));
+        assert_eq!(character(1, 0xff), Value::Unit(0xff), "-1, if it is signed");
+        assert_eq!(character(2, 0xff), Value::Character('ÿ'));
+        assert_eq!(character(2, 0xd800), Value::Unit(0xd800));
+        assert_eq!(character(4, u64::MAX), Value::Unit(u32::MAX));
         let letters = |count| Type::Array {
             of: Box::new(Type::Character { bytes: 1 }),
             bytes: 1,
