@@ -81,7 +81,7 @@ class Steps {
         break;
       }
       case Step::kPut:
-        put(n < 8 ? a_ & ((std::uint64_t{1} << 8 * n) - 1) : a_);
+        put(failed_ ? ~a_ : n < 8 ? a_ & ((std::uint64_t{1} << 8 * n) - 1) : a_);
         ends(!failed_);
         break;
       case Step::kVector:
@@ -143,11 +143,17 @@ class Steps {
     ++value_;
   }
 
+  /// Of what cannot be read, the first word is the complement of the address: earlier recorders
+  /// left zeros.
   void copy_words(std::uint64_t from, std::uint64_t bytes, bool in_frame) {
     const std::uint64_t words = (bytes + 7) / 8;
     if (words > 0) to_[words - 1] = 0;
     const bool is_there = !failed_ && read(from, to_, bytes, in_frame);
-    if (!is_there) clear(to_, words);
+    if (!is_there) {
+      clear(to_, words);
+      // Where a load has failed, `a` is its address.
+      if (words > 0) to_[0] = ~(failed_ ? a_ : from);
+    }
     to_ += words;
     ends(is_there);
   }
@@ -169,7 +175,7 @@ class Steps {
     for (std::uint64_t i = 0; !has_length && i < got; ++i) {
       if (text[i] == '\0') got = i, ended = true;
     }
-    const bool is_there = !failed && (got > 0 || ended) && (!has_length || got == wanted);
+    const bool is_there = !failed && (got > 0 || ended);
     if (!is_there) {
       put(from);
       ends(false);

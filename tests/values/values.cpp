@@ -1,7 +1,10 @@
 // Functions of many kinds of parameters and results; values.expected says what each call is given
 // and gives back.
+#include <sys/mman.h>
+
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <string>
 #include <string_view>
 
@@ -103,6 +106,10 @@ CALLED int nowhere(const char*) {
 CALLED int astray(const std::string& name) {
   effect();
   return reinterpret_cast<std::uintptr_t>(&name) == 16 ? 1 : 0;
+}
+CALLED int far(int& value) {
+  effect();
+  return reinterpret_cast<std::uintptr_t>(&value) == 16 ? 1 : 0;
 }
 struct Letters {
   char all[80];
@@ -231,12 +238,20 @@ int main() {
   // Read at run time, so that the compiler does not see where it leads.
   const std::string* volatile nowhere_at = reinterpret_cast<const std::string*>(16);
   astray(*nowhere_at);
+  int* volatile far_at = reinterpret_cast<int*>(16);
+  far(*far_at);
   Letters many_letters;
   for (char& letter : many_letters.all) letter = 'q';
   letters(many_letters);
   join("left",
        "a text that is longer than the small ones that a string holds itself, so that it is cut");
   view("view");
+  // Behind the first page nothing can be read.
+  char* const pages = static_cast<char*>(
+      mmap(nullptr, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  mprotect(pages + 4096, 4096, PROT_NONE);
+  std::memcpy(pages + 4092, "edge", 4);
+  view({pages + 4092, 40});
   tail("xyz");
   mirrored({3, -4});
   mixed({9, 2.5});

@@ -19,8 +19,8 @@ pub enum Found<'a> {
     },
     /// A text that could not be read, at this address.
     NoText(u64),
-    /// An object that could not be read.
-    NoBytes,
+    /// An object that could not be read, at this address if the library has told it.
+    NoBytes(Option<u64>),
     /// The program had not kept these bytes.
     Gap,
 }
@@ -68,7 +68,10 @@ impl<'a> Words<'a> {
         let fixed = self.take(part.fixed_words())?;
         Some(match part {
             Part::Gap(_) => Found::Gap,
-            Part::Bytes(_) if !self.is_there()? => Found::NoBytes,
+            Part::Bytes(_) if !self.is_there()? => {
+                let told = fixed.first().map(|word| word.get());
+                Found::NoBytes(told.filter(|&word| word != 0).map(|word| !word))
+            }
             Part::Bytes(count) => Found::Bytes(fixed.as_bytes().get(..usize::from(count))?),
             Part::Text => {
                 let word = fixed.first()?.get();

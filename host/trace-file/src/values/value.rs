@@ -91,7 +91,7 @@ fn of_field(field: &Field, found: &[Found]) -> Value {
                 return Value::Text { bytes, more };
             }
             Found::NoText(address) => return Value::Unreadable(Some(address)),
-            Found::NoBytes => return Value::Unreadable(None),
+            Found::NoBytes(address) => return Value::Unreadable(address),
             Found::Gap => return Value::Missing(Missing::OptimisedOut),
         }
     }

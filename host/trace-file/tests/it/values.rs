@@ -25,7 +25,13 @@ impl Piece {
         });
         match self.step {
             None => {}
-            Some(Step::Put(_) | Step::Vector(..) | Step::Copy { .. }) => words.extend(whole),
+            Some(Step::Put(_) | Step::Vector(..) | Step::Copy { .. }) if self.readable => {
+                words.extend(whole);
+            }
+            Some(Step::Copy { bytes, .. }) => {
+                words.push(!0x20);
+                words.resize(words.len() + usize::from(bytes).div_ceil(8) - 1, 0);
+            }
             Some(_) if !self.readable => words.push(0x10),
             Some(_) => {
                 words.push(self.bytes.len() as u64 | 0xffff_ffff << 32);
@@ -101,7 +107,7 @@ impl Origin {
             ),
             Some(piece) => match piece.part() {
                 Part::Gap(_) => Value::Missing(Missing::OptimisedOut),
-                Part::Bytes(_) => Value::Unreadable(None),
+                Part::Bytes(_) => Value::Unreadable(Some(0x20)),
                 Part::Text if piece.readable => Value::Text {
                     bytes: piece.bytes.clone(),
                     more: true,
