@@ -40,6 +40,9 @@ struct Spread {
   char first;
   int all[3];
 };
+struct Twin {
+  int all[2];
+};
 struct Empty {};
 struct Flags {
   unsigned low : 3;
@@ -152,6 +155,12 @@ CALLED Spread spread(Spread value, const double& by, int behind) {
   effects = effects + value.all[0] + static_cast<long>(by) + behind;
   return value;
 }
+// At -O2 GCC extends the first element before it calls the hook, in the register in which, by its
+// debug information, both are.
+CALLED long first(Twin value) {
+  effects = effects + value.all[0];
+  return 1;
+}
 CALLED int empty(Empty, int value) {
   effect();
   return value;
@@ -258,6 +267,7 @@ int main() {
   triple({1, 2, 3});
   large({1, "name", {5, 6}, true}, 41);
   spread({'a', {7, 0, 9}}, -100.5, 1000);
+  first({-3, 4});
   empty({}, 5);
   flags({5, -3});
   int value = 41;

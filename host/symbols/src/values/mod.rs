@@ -8,6 +8,7 @@
 //!   inlined into: the innermost function around it, by debug information, is the one that is
 //!   entered, and the parameters' locations at the call hold. The library compares the function
 //!   that the hook is called with.
+//!   A register that the code before the call has narrowed holds no structure ([`narrowed`]).
 //! - `-mfentry`, enter: the function's first instruction. Locations that hold from there on are
 //!   taken; where debug information names the place at which an unoptimised function is going to
 //!   store a parameter, the ABI tells where it is passed ([`abi`]).
@@ -20,6 +21,7 @@
 
 mod abi;
 mod attributes;
+mod narrowed;
 mod place;
 mod records;
 mod result;
@@ -35,6 +37,7 @@ use attributes::location_at;
 use gimli::{AttributeValue, DebugInfoOffset, DwarfSections, EndianSlice, LittleEndian};
 use gimli::{SectionId, UnitRef};
 use heddle_trace_file::{Field, Missing, Of, Step, Type};
+use narrowed::Narrowed;
 use object::read::elf::ElfFile64;
 use object::{Object, ObjectSection, SectionKind};
 use place::{Context, Place};
@@ -357,6 +360,10 @@ impl<'d> Finder<'_, 'd> {
             .is_some_and(|start| self.functions.variants.contains(&start));
         let result = scopes::result(&reader, scope)?;
         let mut passed = abi::Arguments::of(result.as_ref());
+        let narrowed = match by_entry {
+            true => None,
+            false => self.narrowed(scope, pc),
+        };
         let mut recipe = Recipe::default();
         for mut parameter in scopes::parameters(&reader, scope)? {
             if let Some(AttributeValue::Exprloc(expression)) = parameter.location
@@ -387,12 +394,25 @@ impl<'d> Finder<'_, 'd> {
                 true => agreed(place, by_abi, &parameter.described),
                 false => place,
             };
+            let place = match (&narrowed, &parameter.described) {
+                (Some(narrowed), described) if matches!(described.kind, Type::Record { .. }) => {
+                    narrowed.checked(place, described.bytes)
+                }
+                _ => place,
+            };
             recipe.add(parameter.name, &parameter.described, &place);
         }
         if !recipe.fields.is_empty() {
             self.push(site, entered, Of::Arguments, recipe);
         }
         Ok(())
+    }
+
+    /// What the code of a scope, up to the one at `end`, leaves of what registers held.
+    fn narrowed(&self, scope: &Scope, end: u64) -> Option<Narrowed> {
+        let start = scope.start()?;
+        let bytes = usize::try_from(end.checked_sub(start)?).ok()?;
+        Some(Narrowed::behind(self.code_at(start)?.get(..bytes)?, start))
     }
 
     fn result<'a>(

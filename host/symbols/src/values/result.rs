@@ -43,12 +43,12 @@ struct Machine {
 
 /// A register's place in a machine.
 #[derive(Clone, Copy)]
-enum At {
+pub enum At {
     General(usize),
     Vector(usize),
 }
 
-fn at(register: Register) -> Option<At> {
+pub fn at(register: Register) -> Option<At> {
     const ORDER: [usize; 16] = [0, 2, 1, 3, 7, 6, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15];
     if register.is_gpr() {
         let number = register.full_register() as usize - Register::RAX as usize;
@@ -59,7 +59,7 @@ fn at(register: Register) -> Option<At> {
 }
 
 /// ah and its like are no low bytes.
-fn is_high(register: Register) -> bool {
+pub fn is_high(register: Register) -> bool {
     matches!(
         register,
         Register::AH | Register::BH | Register::CH | Register::DH
