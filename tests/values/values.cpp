@@ -1,5 +1,5 @@
-// Functions of many kinds of parameters and results; values.expected says what each call is given
-// and gives back.
+// Functions of many kinds of parameters and results; values.expected, and of `three` the program
+// itself, says what each call is given and gives back.
 #include <sys/mman.h>
 
 #include <cstdint>
@@ -9,6 +9,7 @@
 #include <string_view>
 
 #define CALLED __attribute__((noinline, noipa))
+#define UNRECORDED __attribute__((no_instrument_function))
 
 namespace {
 
@@ -39,6 +40,9 @@ struct Large {
 struct Spread {
   char first;
   int all[3];
+};
+struct Pair {
+  long first, second;
 };
 struct Twin {
   int all[2];
@@ -210,6 +214,77 @@ CALLED T twice(T value) {
   return value + value;
 }
 
+/// Kinds of parameters that are recorded in different ways: their names, a value and how it prints,
+/// and the part of it that `three` uses: GCC keeps no more at -O2.
+template <typename T>
+struct Kind;
+template <>
+struct Kind<long> {
+  static constexpr const char *kName = "long", *kText = "-5000000000";
+  static long value() { return -5000000000; }
+  UNRECORDED static long used(long value) { return value; }
+};
+template <>
+struct Kind<const double&> {
+  static constexpr const char *kName = "double const&", *kText = "-100.5";
+  static constexpr double kValue = -100.5;
+  static const double& value() { return kValue; }
+  UNRECORDED static long used(const double& value) { return static_cast<long>(value); }
+};
+template <>
+struct Kind<const char*> {
+  static constexpr const char *kName = "char const*", *kText = "\"nine here\"";
+  static const char* value() { return "nine here"; }
+  UNRECORDED static long used(const char* value) { return value[0]; }
+};
+template <>
+struct Kind<std::string_view> {
+  static constexpr const char *kName = "std::string_view", *kText = "\"view\"";
+  static std::string_view value() { return "view"; }
+  UNRECORDED static long used(std::string_view value) { return static_cast<long>(value.size()); }
+};
+template <>
+struct Kind<Spread> {
+  static constexpr const char *kName = "Spread", *kText = "{first = 'a', all = [7, 0, 9]}";
+  static Spread value() { return {'a', {7, 0, 9}}; }
+  UNRECORDED static long used(const Spread& value) { return value.all[0]; }
+};
+template <>
+struct Kind<Pair> {
+  static constexpr const char *kName = "Pair", *kText = "{first = 9, second = 10}";
+  static Pair value() { return {9, 10}; }
+  UNRECORDED static long used(const Pair& value) { return value.second; }
+};
+
+template <typename A, typename B, typename C>
+CALLED long three(A a, B b, C c) {
+  effects = effects + Kind<A>::used(a) + Kind<B>::used(b) + Kind<C>::used(c);
+  effect();
+  return Kind<A>::used(a) + Kind<B>::used(b) + Kind<C>::used(c);
+}
+
+/// Calls `three`, and prints the line that values.expected would have for it.
+template <typename A, typename B, typename C>
+void with_three() {
+  const long result = three<A, B, C>(Kind<A>::value(), Kind<B>::value(), Kind<C>::value());
+  const char *a = Kind<A>::kName, *b = Kind<B>::kName, *c = Kind<C>::kName;
+  std::printf("long three<%s, %s, %s>(%s, %s, %s) {a = %s, b = %s, c = %s} = %ld\n", a, b, c, a, b,
+              c, Kind<A>::kText, Kind<B>::kText, Kind<C>::kText, result);
+}
+template <typename A, typename B, typename... All>
+void with_two() {
+  (with_three<A, B, All>(), ...);
+}
+template <typename A, typename... All>
+void with_one() {
+  (with_two<A, All, All...>(), ...);
+}
+/// Each kind in front of, between and behind all others.
+template <typename... All>
+void threes() {
+  (with_one<All, All...>(), ...);
+}
+
 class Shop {
  public:
   explicit Shop(int number);
@@ -283,5 +358,6 @@ int main() {
   Shop shop(7);
   shop.order(3, true);
   Shop::open(8);
+  threes<long, const double&, const char*, std::string_view, Spread, Pair>();
   std::printf("%ld\n", effects);
 }
