@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <threads.h>
 #include <time.h>
@@ -61,7 +62,7 @@ static void tell(atomic_long* tid) { atomic_store(tid, gettid()); }
 static void until_asleep(atomic_long* tid) {
   until(tid, 1);
   char path[64], text[512];
-  snprintf(path, sizeof path, "/proc/self/task/%ld/stat", atomic_load(tid));
+  snprintf(path, sizeof path, "/proc/%ld/stat", atomic_load(tid));
   for (int times = 0; times < 3; nap(5)) {
     FILE* file = fopen(path, "r");
     require(file != NULL, "the thread is gone");
@@ -184,6 +185,118 @@ static void deadlock(void) {
   pthread_t all[3];
   for (long i = 0; i < 3; ++i) pthread_create(&all[i], NULL, deadly, (void*)i);
   die(3);
+}
+
+// Of two readers, the one that came last has let go when a writer comes.
+static void* read_on(void* number) {
+  (void)number;
+  pthread_rwlock_rdlock(&atlas);
+  atomic_store(&ready, 1);
+  return pause(), NULL;
+}
+
+static void* read_and_leave(void* number) {
+  (void)number;
+  until(&ready, 1);
+  pthread_rwlock_rdlock(&atlas);
+  pthread_rwlock_unlock(&atlas);
+  atomic_store(&ready, 2);
+  return pause(), NULL;
+}
+
+static void* write_atlas(void* number) {
+  (void)number;
+  until(&ready, 2);
+  tell(&tids[0]);
+  pthread_rwlock_wrlock(&atlas);
+  return NULL;
+}
+
+static void readers(void) {
+  void* (*const all[])(void*) = {read_on, read_and_leave, write_atlas};
+  pthread_t thread;
+  for (int i = 0; i < 3; ++i) pthread_create(&thread, NULL, all[i], NULL);
+  die(1);
+}
+
+// What a process and its child have in common.
+struct common {
+  pthread_mutex_t mutex;
+  atomic_long waiter, ready;
+};
+
+static struct common* make_common(void) {
+  struct common* common =
+      mmap(NULL, sizeof *common, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  require(common != MAP_FAILED, "no memory");
+  pthread_mutexattr_t kind;
+  pthread_mutexattr_init(&kind);
+  pthread_mutexattr_setpshared(&kind, PTHREAD_PROCESS_SHARED);
+  pthread_mutex_init(&common->mutex, &kind);
+  return common;
+}
+
+// A child wants its own copy of a mutex that a thread of its parent has.
+NOT_INLINED static void want_copy(struct common* common) {
+  tell(&common->waiter);
+  require(pthread_mutex_lock(&ledger) == 0, "not locked");
+}
+
+static void fork_and_die(void) {
+  struct common* common = make_common();
+  const pid_t child = fork();
+  if (child == 0) {
+    want_copy(common);
+    _exit(1);
+  }
+  until_asleep(&common->waiter);
+  kill(child, SIGKILL);
+  waitpid(child, NULL, 0);
+  raise(SIGKILL);
+}
+
+static void copied(void) {
+  pthread_mutex_lock(&ledger);
+  fork_and_die();
+}
+
+static void* keep_ledger(void* number) {
+  (void)number;
+  pthread_mutex_lock(&ledger);
+  atomic_store(&ready, 1);
+  return pause(), NULL;
+}
+
+static void uncopied(void) {
+  pthread_t thread;
+  pthread_create(&thread, NULL, keep_ledger, NULL);
+  until(&ready, 1);
+  fork_and_die();
+}
+
+// A process wants a mutex that its child has.
+NOT_INLINED static void keep_common(struct common* common) {
+  pthread_mutex_lock(&common->mutex);
+  atomic_store(&common->ready, 1);
+  pause();
+}
+
+static void* want_common(void* common) {
+  tell(&tids[0]);
+  pthread_mutex_lock(&((struct common*)common)->mutex);
+  return NULL;
+}
+
+static void shared(void) {
+  struct common* common = make_common();
+  const pid_t child = fork();
+  if (child == 0) keep_common(common);
+  until(&common->ready, 1);
+  pthread_t thread;
+  pthread_create(&thread, NULL, want_common, common);
+  until_asleep(&tids[0]);
+  kill(child, SIGKILL);
+  raise(SIGKILL);
 }
 
 // An urgent thread waits for a lazy one, which holds what it needs as long as a third one is busy.
@@ -806,6 +919,10 @@ int main(int count, char** arguments) {
              {"convoy", convoy},
              {"missed", missed},
              {"deadlock", deadlock},
+             {"readers", readers},
+             {"copied", copied},
+             {"uncopied", uncopied},
+             {"shared", shared},
              {"inversion", inversion},
              {"rwlock", rwlock},
              {"semaphore", semaphore},

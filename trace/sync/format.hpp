@@ -27,11 +27,19 @@ enum class ObjectKind : std::uint8_t {
 inline constexpr std::uint64_t kMade = 1 << 8;
 /// Where the number of an object is in the upper half of a record's first word, behind its kind.
 inline constexpr unsigned kNumberShift = 9;
-/// Further bits of the kind in a record of type wait: it ends at a time; a rwlock is to be written.
-inline constexpr std::uint32_t kTimed = 1 << 8, kWrites = 1 << 9;
+/// Further bits of the kind in a record of type wait: it ends at a time; a rwlock is to be written;
+/// threads of other processes may have the object.
+inline constexpr std::uint32_t kTimed = 1 << 8, kWrites = 1 << 9, kShared = 1 << 10;
+/// Words of a record of type wait.
+inline constexpr unsigned kWaitWords = 9;
 
 /// The highest bit of a holder's thread: it has let go of the object since.
 inline constexpr std::uint32_t kReleased = std::uint32_t{1} << 31;
+
+/// The readers that have a rwlock: their number is in the upper bits of `taken`, the sum of their
+/// threads' numbers in those of `blocked`. So the sum names the only reader, though others came
+/// later and have let go.
+inline constexpr unsigned kReadersShift = 48, kReaderSumShift = 40;
 
 /// The low halves of the return addresses of the callers of a holder's site, innermost first: two
 /// in `given`, two in `unmet`, one in `fifth`.
@@ -41,8 +49,8 @@ inline constexpr unsigned kCallers = 5;
 struct alignas(64) Object {
   std::uint64_t key;      ///< its address; with bit 0, another object's address is the same now
   std::uint64_t about;    ///< kind, kMade; from bit 32 up the low half of a site
-  std::uint64_t taken;    ///< operations that have got what they wanted
-  std::uint64_t blocked;  ///< operations that had to wait, whether they are over or not
+  std::uint64_t taken;    ///< operations that have got what they wanted; kReadersShift
+  std::uint64_t blocked;  ///< those that had to wait, whether they are over or not; kReaderSumShift
   std::uint64_t holder;   ///< the latest one's kernel thread, kReleased; from bit 32 up its site
   std::uint64_t given;    ///< operations that wake somebody up; mutex, rwlock, spin lock: kCallers
   std::uint64_t unmet;    ///< of a condition those that found nobody waiting, of a semaphore those
@@ -58,13 +66,16 @@ static_assert(offsetof(Object, waiting) == 60);
 struct ObjectsHeader {
   std::uint64_t magic;
   std::uint32_t version;
-  std::uint32_t room;    ///< objects
-  std::uint32_t before;  ///< objects of the files before this one
-  std::uint32_t padding;
+  std::uint32_t room;       ///< objects
+  std::uint32_t before;     ///< objects of the files before this one
+  std::uint32_t flags;      ///< kReadersCounted
   std::uint64_t uncounted;  ///< operations on objects that had no room; of the first file
   char more_padding[4064];
 };
 static_assert(sizeof(ObjectsHeader) == kHeaderBytes);
+
+/// A flag of a file of objects: its rwlocks have the number of their readers.
+inline constexpr std::uint32_t kReadersCounted = 1;
 
 inline constexpr unsigned kObjectFiles = 8;
 inline constexpr unsigned kFirstObjectBits = 13;

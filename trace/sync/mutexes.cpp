@@ -38,7 +38,7 @@ OperationC* try_function_c() { return next(real_try_c, "mtx_trylock"); }
 /// The layout is part of glibc's interface: programs are compiled with initialisers of it.
 std::uint32_t owner(const Mutex& mutex) { return static_cast<std::uint32_t>(mutex.__data.__owner); }
 
-constexpr int kTypes = 3, kRobust = 16;
+constexpr int kTypes = 3, kRobust = 16, kOfProcesses = 128;
 
 bool is_nested(const Mutex& mutex) {
   return (mutex.__data.__kind & kTypes) == PTHREAD_MUTEX_RECURSIVE_NP && mutex.__data.__count > 1;
@@ -54,6 +54,11 @@ bool is_busy(const Mutex& mutex) {
   const auto word =
       static_cast<std::uint32_t>(__atomic_load_n(&mutex.__data.__lock, __ATOMIC_RELAXED));
   return (word & FUTEX_TID_MASK) != 0 && (word & FUTEX_OWNER_DIED) == 0;
+}
+
+/// Of a wait's record.
+std::uint32_t shared(const Mutex& mutex) {
+  return (mutex.__data.__kind & kOfProcesses) != 0 ? kShared : 0;
 }
 
 /// What trying to lock it gives; of a robust one perhaps EINVAL, which says nothing.
@@ -77,7 +82,7 @@ bool is_taken_c(int result) { return result == thrd_success; }
 template <typename Real>
 int lock(Mutex* mutex, std::uint32_t more, int result, const Caller& caller, Real real) {
   if (result == EBUSY) {
-    Waiting waiting(mutex, ObjectKind::kMutex, more, caller);
+    Waiting waiting(mutex, ObjectKind::kMutex, more | shared(*mutex), caller, owner(*mutex));
     result = real();
     waiting.ended(result);
   } else if (!is_taken(result)) {
@@ -90,7 +95,7 @@ int lock(Mutex* mutex, std::uint32_t more, int result, const Caller& caller, Rea
 /// Waits for a mutex that another thread has: by `real`.
 template <typename Real>
 int wait_c(mtx_t* mutex, std::uint32_t more, const Caller& caller, Real real) {
-  Waiting waiting(mutex, ObjectKind::kMutex, more, caller);
+  Waiting waiting(mutex, ObjectKind::kMutex, more, caller, owner(*mutex_of(mutex)));
   const int result = real();
   waiting.ended(error_of(result));
   if (is_taken_c(result)) taken(mutex_of(mutex), caller);

@@ -42,6 +42,7 @@ long make_file(Objects& known, Process& process, unsigned file) {
   header->version = kVersion;
   header->room = objects_of(file);
   header->before = before(file);
+  header->flags = kReadersCounted;
   __atomic_store_n(&header->magic, kObjectsMagic, __ATOMIC_RELEASE);
   known.headers[file] = header;
   known.process = &process;

@@ -51,12 +51,47 @@ void find(Side& side) {
   (void)next(side.clock, side.clock_name);
 }
 
-/// Of readers the latest is known.
-void taken(RwLock* lock, const Caller& caller) {
+/// The kernel's number of the thread that writes; 0: nobody does. The layout is part of glibc's
+/// interface: programs are compiled with initialisers of it.
+std::uint32_t writer(const RwLock& lock) {
+  return static_cast<std::uint32_t>(__atomic_load_n(&lock.__data.__cur_writer, __ATOMIC_RELAXED));
+}
+
+/// What `thread` adds to the sum of readers.
+std::uint64_t in_sum(std::uint32_t thread) { return std::uint64_t{thread} << kReaderSumShift; }
+
+/// Of readers, the latest is known with its site, the others by their number and their sum.
+void taken(const Side& side, RwLock* lock, const Caller& caller) {
   Object* const object = object_at(lock, ObjectKind::kRwLock, caller);
   if (object == nullptr) return;
-  now_holds(*object, own_thread(), caller);
-  count(object->taken);
+  const std::uint32_t thread = own_thread();
+  now_holds(*object, thread, caller);
+  if ((side.more & kWrites) != 0) return count(object->taken);
+  __atomic_fetch_add(&object->blocked, in_sum(thread), __ATOMIC_RELAXED);
+  __atomic_fetch_add(&object->taken, (std::uint64_t{1} << kReadersShift) + 1, __ATOMIC_RELAXED);
+}
+
+/// A reader lets go. It is not counted if nobody was seen reading: it came before a fork, or while
+/// recording was paused.
+void reader_leaves(Object& object, std::uint32_t thread) {
+  std::uint64_t taken = load_word(object.taken);
+  do {
+    if (taken >> kReadersShift == 0) return;
+  } while (!__atomic_compare_exchange_n(&object.taken, &taken,
+                                        taken - (std::uint64_t{1} << kReadersShift), true,
+                                        __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+  __atomic_fetch_sub(&object.blocked, in_sum(thread), __ATOMIC_RELAXED);
+}
+
+/// Who has the lock, for the record of a wait: the writer, or the only reader; and how many readers
+/// do, in the upper half.
+std::uint64_t holders(const RwLock& lock) {
+  if (const std::uint32_t thread = writer(lock); thread != 0) return thread;
+  const Object* const object = known_object(&lock, ObjectKind::kRwLock);
+  if (object == nullptr) return 0;
+  const std::uint64_t readers = load_word(object->taken) >> kReadersShift;
+  const std::uint64_t only = load_word(object->blocked) >> kReaderSumShift;
+  return readers << 32 | (readers == 1 ? only : 0);
 }
 
 /// By `real`, if trying shows that another thread has it.
@@ -65,16 +100,17 @@ int take(Side& side, RwLock* lock, std::uint32_t more, const Caller& caller, Rea
   const int tried = next(side.try_lock, side.try_name)(lock);
   if (tried != EBUSY && tried != 0) {
     const int result = real();
-    if (result == 0) taken(lock, caller);
+    if (result == 0) taken(side, lock, caller);
     return result;
   }
   int result = tried;
   if (tried == EBUSY) {
-    Waiting waiting(lock, ObjectKind::kRwLock, side.more | more, caller);
+    if (lock->__data.__shared != 0) more |= kShared;
+    Waiting waiting(lock, ObjectKind::kRwLock, side.more | more, caller, holders(*lock));
     result = real();
     waiting.ended(result);
   }
-  if (result == 0) taken(lock, caller);
+  if (result == 0) taken(side, lock, caller);
   return result;
 }
 
@@ -85,7 +121,7 @@ int take(Side& side, RwLock* lock, const Caller& caller) {
 
 int try_to_take(Side& side, RwLock* lock, const Caller& caller) {
   const int tried = next(side.try_lock, side.try_name)(lock);
-  if (tried == 0) taken(lock, caller);
+  if (tried == 0) taken(side, lock, caller);
   return tried;
 }
 
@@ -166,7 +202,9 @@ extern "C" {
 
 [[gnu::visibility("default")]] int pthread_rwlock_unlock(pthread_rwlock_t* lock) noexcept {
   if (Object* const object = known_object(lock, ObjectKind::kRwLock); object != nullptr) {
-    if (holds(*object, own_thread())) lets_go(*object);
+    const std::uint32_t thread = own_thread();
+    if (holds(*object, thread)) lets_go(*object);
+    if (writer(*lock) != thread) reader_leaves(*object, thread);
     (void)tell_wake(object, HEDDLE_CALLER);
   }
   return next(real_unlock, "pthread_rwlock_unlock")(lock);

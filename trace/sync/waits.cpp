@@ -9,20 +9,22 @@
 namespace heddle::trace {
 
 Waiting::Waiting(const void* at, ObjectKind kind, std::uint32_t more, const Caller& caller,
-                 std::uint32_t holder)
+                 std::uint64_t beside)
     : object_(object_at(at, kind, caller)) {
-  std::uint64_t words[] = {first_word(kWait, 8, static_cast<std::uint64_t>(kind) | more),
-                           0,
-                           reinterpret_cast<std::uint64_t>(at),
-                           caller.site,
-                           holder,
-                           0,
-                           0,
-                           number_of(object_)};
+  std::uint64_t words[kWaitWords] = {
+      first_word(kWait, kWaitWords, static_cast<std::uint64_t>(kind) | more),
+      0,
+      reinterpret_cast<std::uint64_t>(at),
+      caller.site,
+      kind == ObjectKind::kThread ? beside : 0,
+      0,
+      0,
+      number_of(object_),
+      beside};
   if (object_ != nullptr) {
     count(object_->blocked);
     __atomic_fetch_add(&object_->waiting, 1, __ATOMIC_RELAXED);
-    if (holder == 0) words[4] = load_word(object_->holder);
+    if (kind != ObjectKind::kThread) words[4] = load_word(object_->holder);
     if (kind == ObjectKind::kMutex || kind == ObjectKind::kRwLock ||
         kind == ObjectKind::kSpinLock) {
       words[5] = load_word(object_->given);
@@ -31,7 +33,7 @@ Waiting::Waiting(const void* at, ObjectKind kind, std::uint32_t more, const Call
     }
   }
   with_this_thread([&words](Process& process, Thread& thread) {
-    return append_all(process, thread, words, sizeof words / sizeof words[0]);
+    return append_all(process, thread, words, kWaitWords);
   });
 }
 

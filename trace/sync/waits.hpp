@@ -9,10 +9,11 @@ namespace heddle::trace {
 /// a handler jumps away, the end is not recorded, which is what the calls around it tell.
 class [[nodiscard("ended() is to be called when the operation returns")]] Waiting {
  public:
-  /// `holder`: the thread that has what is waited for, if the object does not know; `more`: kTimed,
-  /// kWrites.
+  /// `more`: kTimed, kWrites, kShared. `beside`: the record's last word, which depends on the kind.
+  /// Of what a thread has: the kernel's number of that thread by the word of libc or of the kernel,
+  /// which know also of takers that the object does not know of; 0: they do not tell.
   Waiting(const void* at, ObjectKind kind, std::uint32_t more, const Caller& caller,
-          std::uint32_t holder = 0);
+          std::uint64_t beside = 0);
 
   /// The operation has returned an error number, or 0. Errno is left alone. From then on there may
   /// be no object any more.

@@ -221,7 +221,8 @@ pub struct ObjectsHeader {
     pub room: U32,
     /// Those of the files before it.
     pub before: U32,
-    pub unused: U32,
+    /// Bit 0: rwlocks have the number of their readers.
+    pub flags: U32,
     /// Operations on objects that had no room; in the first file.
     pub uncounted: U64,
     pub unused_too: [u8; 4064],

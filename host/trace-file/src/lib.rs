@@ -69,7 +69,7 @@ pub use events::Events;
 pub use lack::Lack;
 pub use merge::Place;
 pub use modules::{Module, Modules};
-pub use objects::{Object, Objects};
+pub use objects::{Object, Objects, Readers};
 pub use pack::{ModuleSymbols, Packed, pack};
 pub use plan::{Kinds, ModulePlan, PlanRange, Planner, ValueSite};
 pub use process::Process;

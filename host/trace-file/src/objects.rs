@@ -11,6 +11,13 @@ use zerocopy::FromBytes;
 /// The most objects that a recorder has room for, and some more: what says more is damaged.
 const MOST: u32 = 1 << 24;
 
+/// A flag of a file: rwlocks have the number of their readers.
+const READERS_COUNTED: u32 = 1;
+/// Where that is in the operations that got what they wanted, and the sum of the readers' threads'
+/// numbers in those that had to wait.
+const READERS_SHIFT: u32 = 48;
+const READER_SUM_SHIFT: u32 = 40;
+
 /// An object that was met.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Object {
@@ -37,6 +44,34 @@ pub struct Object {
     pub returned: u64,
     /// Who has it, or had it last.
     pub holder: Option<Holder>,
+    /// Of a rwlock; `None`: an older recorder did not count them.
+    pub readers: Option<Readers>,
+}
+
+/// The threads that have a rwlock to read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Readers {
+    /// How many there are.
+    pub number: u32,
+    /// The sum of the kernel's numbers of them, modulo 2²⁴.
+    sum: u32,
+}
+
+impl Readers {
+    /// The lower bits of a word that has a part of it above, and that part.
+    fn split(word: u64, shift: u32) -> (u64, u32) {
+        (word & ((1 << shift) - 1), (word >> shift) as u32)
+    }
+
+    /// Whether it is sure that nobody reads: the sum is not 0 if one of them was not seen to begin.
+    pub fn are_none(self) -> bool {
+        self.number == 0 && self.sum == 0
+    }
+
+    /// The kernel's number of the reader, if there is one.
+    pub fn only(self) -> Option<u32> {
+        (self.number == 1).then_some(self.sum)
+    }
 }
 
 /// The objects of a process.
@@ -87,17 +122,25 @@ fn add(path: &Path, objects: &mut Objects) -> Result<(), Error> {
         return Err(Error::damaged(path, file.bytes().len() as u64, what));
     };
     objects.uncounted = objects.uncounted.saturating_add(header.uncounted.get());
+    let counts_readers = header.flags.get() & READERS_COUNTED != 0;
     let numbered = (before + 1..).zip(all);
-    objects
-        .all
-        .extend(numbered.filter_map(|(number, object)| decoded(number, object)));
+    let decoded = numbered.filter_map(|(number, object)| decoded(number, object, counts_readers));
+    objects.all.extend(decoded);
     Ok(())
 }
 
-fn decoded(number: u32, object: &ObjectBytes) -> Option<Object> {
+fn decoded(number: u32, object: &ObjectBytes, counts_readers: bool) -> Option<Object> {
     let (key, about) = (object.key.get(), object.about.get());
     let kind = ObjectKind::from_number(about as u8).filter(|_| key != 0)?;
     let (given, unmet) = (object.given.get(), object.unmet.get());
+    let (mut taken, mut blocked) = (object.taken.get(), object.blocked.get());
+    let mut readers = None;
+    if kind == ObjectKind::RwLock && counts_readers {
+        let (operations, number) = Readers::split(taken, READERS_SHIFT);
+        let (waits, sum) = Readers::split(blocked, READER_SUM_SHIFT);
+        (taken, blocked) = (operations, waits);
+        readers = Some(Readers { number, sum });
+    }
     let is_semaphore = kind == ObjectKind::Semaphore;
     let callers = match kind.is_held() {
         true => (given, unmet, object.fifth.get()),
@@ -109,8 +152,8 @@ fn decoded(number: u32, object: &ObjectBytes) -> Option<Object> {
         kind,
         made: about as u32 & MADE != 0,
         site: (about >> 32) as u32,
-        taken: object.taken.get(),
-        blocked: object.blocked.get(),
+        taken,
+        blocked,
         given: (!kind.is_held()).then_some(given),
         unmet: if is_semaphore || kind.is_held() {
             0
@@ -119,5 +162,6 @@ fn decoded(number: u32, object: &ObjectBytes) -> Option<Object> {
         },
         returned: if is_semaphore { unmet } else { 0 },
         holder: Holder::of(object.holder.get(), callers.0, callers.1, callers.2),
+        readers,
     })
 }

@@ -274,6 +274,11 @@ impl Trace {
         Some((place, fork.making))
     }
 
+    /// Whether the process with this index was forked by a process that recorded.
+    pub fn is_forked(&self, process: usize) -> bool {
+        self.processes[process].head.fork.is_some()
+    }
+
     /// The wall-clock time of the first stamp, ns since 1970: add an event's time to it.
     pub fn epoch(&self) -> Nanos {
         self.epoch

@@ -9,10 +9,13 @@ pub const MADE: u32 = 1 << 8;
 pub const NUMBER_SHIFT: u32 = 9;
 const TIMED: u32 = 1 << 8;
 const WRITES: u32 = 1 << 9;
+const SHARED: u32 = 1 << 10;
 /// The holder has let go of the object since.
 const RELEASED: u32 = 1 << 31;
-/// Words of a record of a wait.
+/// The least words of a record of a wait.
 pub const WAIT_WORDS: usize = 8;
+/// The place of what a later recorder adds.
+const BESIDE: usize = 8;
 
 /// What an object is that may be waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -99,17 +102,23 @@ pub struct Wait<'a> {
     pub timed: bool,
     /// It is to write what a rwlock guards.
     pub writes: bool,
-    words: &'a [U64; WAIT_WORDS],
+    /// Threads of other processes may have the object: also if it is a spin lock, of which libc does
+    /// not tell, and if an older recorder did not note it.
+    pub shared: bool,
+    words: &'a [U64],
 }
 
 impl<'a> Wait<'a> {
     /// From the upper half of its first word, and its words.
     pub(crate) fn of(high: u32, words: &'a [U64]) -> Option<Self> {
+        let kind = ObjectKind::from_number(high as u8)?;
+        let untold = kind == ObjectKind::SpinLock || words.len() <= BESIDE;
         Some(Wait {
-            kind: ObjectKind::from_number(high as u8)?,
+            kind,
             timed: high & TIMED != 0,
             writes: high & WRITES != 0,
-            words: words.first_chunk()?,
+            shared: untold || high & SHARED != 0,
+            words: Some(words).filter(|words| words.len() >= WAIT_WORDS)?,
         })
     }
 
@@ -129,8 +138,42 @@ impl<'a> Wait<'a> {
         Some(self.words[7].get() as u32).filter(|&number| number != 0)
     }
 
-    /// The thread that has the object, or had it last.
+    fn beside(self) -> (u32, u32) {
+        halves(self.words.get(BESIDE).map_or(0, |word| word.get()))
+    }
+
+    /// The kernel's number of the thread that had the object when the wait began, as libc has it.
+    /// `None`: nobody, several readers, libc does not tell, or an older recorder did not note it.
+    pub fn owner(self) -> Option<u32> {
+        self.kind
+            .is_held()
+            .then_some(thread(self.beside().0.into()))?
+    }
+
+    /// The readers that had a rwlock when the wait began; 0: none, or that is not known.
+    pub fn readers(self) -> u32 {
+        match self.kind {
+            ObjectKind::RwLock => self.beside().1,
+            _ => 0,
+        }
+    }
+
+    /// The thread that has the object, or had it last. Libc knows also of threads that the recorder
+    /// has not seen taking it.
     pub fn holder(self) -> Option<Holder> {
+        let counted = self.counted_holder();
+        let of_libc = self.owner().map(Holder::of_thread);
+        match (counted, of_libc) {
+            (Some(counted), Some(of_libc)) if counted.tid == of_libc.tid => Some(counted),
+            // Of several readers, the latest.
+            (Some(reader), _) if self.readers() > 0 && !reader.released => Some(reader),
+            _ => of_libc.or(counted),
+        }
+    }
+
+    /// The thread that has the object, or had it last, as [`Object::holder`](crate::Object::holder)
+    /// was when the wait began.
+    pub fn counted_holder(self) -> Option<Holder> {
         let fifth = (self.words[7].get() >> 32) as u32;
         Holder::of(
             self.words[4].get(),
@@ -155,6 +198,15 @@ pub struct Holder {
 }
 
 impl Holder {
+    /// A thread of which it is not known where it took the object.
+    pub fn of_thread(tid: u32) -> Self {
+        Holder {
+            tid,
+            released: false,
+            sites: [0; 6],
+        }
+    }
+
     pub(crate) fn of(holder: u64, first: u64, second: u64, fifth: u32) -> Option<Self> {
         let tid = thread(holder)?;
         let (one, two) = halves(first);

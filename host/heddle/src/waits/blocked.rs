@@ -1,10 +1,11 @@
 //! What strands wait for at the end, and whether they wait for one another.
 
+use super::holding::{Has, Holding};
 use super::key::Key;
 use super::names::Describe;
 use crate::names::Names;
 use heddle_strands::StrandId;
-use heddle_trace_file::{Addr, Holder, Nanos, ObjectKind, Objects};
+use heddle_trace_file::{Addr, Holder, Nanos, ObjectKind, Objects, Place};
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -23,18 +24,31 @@ pub struct Blocked {
     pub kind: Option<ObjectKind>,
     pub key: Option<Key>,
     pub address: Addr,
-    /// As the record of the wait has it; [`complete`] looks who has it at the end.
+    /// The kernel's number of the thread that had it when the wait began, as libc has it.
+    pub owner: Option<u32>,
+    /// Who had it then, and what was counted of that alone.
     pub holder: Option<Holder>,
+    pub counted_holder: Option<Holder>,
     /// The object's name.
     pub object: String,
     pub timed: bool,
     pub writes: bool,
-    /// The holder, and the index of its thread, where something of it is recorded.
-    pub held_by: Option<(String, Option<usize>)>,
-    /// Where the holder took it.
-    pub taken_in: Option<Rc<str>>,
+    /// Threads of other processes may have it.
+    pub shared: bool,
+    /// Who has it at the end; `None`: nobody can.
+    pub has: Option<Has>,
     /// Of a condition, the operations that found nobody waiting.
     pub unmet: u64,
+}
+
+impl Blocked {
+    /// The thread that has what is waited for, where that is sure and something of it is recorded.
+    fn held_at(&self) -> Option<Place> {
+        match &self.has {
+            Some(Has::Thread(thread)) if !thread.at_begin => thread.place,
+            _ => None,
+        }
+    }
 }
 
 /// Fills in names, and who has each object at the end.
@@ -44,37 +58,16 @@ pub fn complete(
     names: &mut Names<'_>,
     describe: &Describe<'_>,
 ) {
+    let holding = Holding { counted, describe };
     for wait in blocked.iter_mut() {
         let (Some(key), Some(kind)) = (wait.key, wait.kind) else {
             continue;
         };
-        let process = wait.strand.process();
-        let object = match key {
-            Key::Number(_, number) => {
-                let all = &counted[process].all;
-                let found = all.binary_search_by_key(&number, |object| object.number);
-                found.ok().map(|index| all[index])
-            }
-            Key::Address(..) => None,
-        };
+        let object = holding.object(key);
         let fallback = object.map_or((false, 0), |object| (object.made, object.site));
         wait.object = describe.object(names, key, kind, wait.address, fallback);
         wait.unmet = object.map_or(0, |object| object.unmet);
-        let holder = match kind {
-            // A semaphore and a condition have none, but who took it last may be whom all wait for.
-            ObjectKind::Condition | ObjectKind::Barrier | ObjectKind::Futex => None,
-            ObjectKind::Thread => wait.holder,
-            _ => object.and_then(|object| object.holder).or(wait.holder),
-        };
-        wait.holder = holder.filter(|holder| !holder.released);
-        let Some(holder) = wait.holder else { continue };
-        let end = Nanos(u64::MAX);
-        let thread = describe.thread(process, holder.tid, end);
-        let name = describe.thread_name(process, holder.tid, end);
-        wait.held_by = Some((name, thread));
-        if kind != ObjectKind::Thread {
-            wait.taken_in = Some(describe.holder(names, process, &holder, end));
-        }
+        wait.has = holding.of(names, wait);
     }
     blocked.sort_by_key(|wait| (wait.strand, wait.since));
 }
@@ -86,17 +79,17 @@ pub type Cycle = Vec<usize>;
 /// The circles among the waits. A thread waits for one thing at a time, so each is in one circle at
 /// most.
 pub fn cycles(blocked: &[Blocked]) -> Vec<Cycle> {
-    let mut of_thread: HashMap<(usize, usize), usize> = HashMap::new();
+    let mut of_thread: HashMap<Place, usize> = HashMap::new();
     for (index, wait) in blocked.iter().enumerate() {
         if let Some(thread) = wait.thread {
+            let process = wait.strand.process();
             // A handler's wait is the innermost, and the latest.
-            of_thread.insert((wait.strand.process(), thread), index);
+            of_thread.insert(Place { process, thread }, index);
         }
     }
     let next = |index: usize| {
-        let wait = &blocked[index];
-        let (_, thread) = wait.held_by.as_ref()?;
-        of_thread.get(&(wait.strand.process(), (*thread)?)).copied()
+        let place = blocked[index].held_at()?;
+        of_thread.get(&place).copied()
     };
     let mut cycles = Vec::new();
     let mut seen = vec![0; blocked.len()];
@@ -123,7 +116,19 @@ pub fn cycles(blocked: &[Blocked]) -> Vec<Cycle> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::holding::HoldingThread;
     use super::*;
+
+    fn held_by(thread: usize) -> Has {
+        Has::Thread(HoldingThread {
+            name: String::new(),
+            place: Some(Place { process: 0, thread }),
+            taken_in: None,
+            forked_as: None,
+            at_begin: false,
+            beside: 0,
+        })
+    }
 
     fn waits(holders: &[Option<usize>]) -> Vec<Blocked> {
         let wait = |(thread, holder): (usize, &Option<usize>)| Blocked {
@@ -135,12 +140,14 @@ mod tests {
             kind: Some(ObjectKind::Mutex),
             key: None,
             address: Addr(0),
+            owner: None,
             holder: None,
+            counted_holder: None,
             object: String::new(),
             timed: false,
             writes: false,
-            held_by: holder.map(|holder| (String::new(), Some(holder))),
-            taken_in: None,
+            shared: false,
+            has: holder.map(held_by),
             unmet: 0,
         };
         holders.iter().enumerate().map(wait).collect()

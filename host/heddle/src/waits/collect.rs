@@ -53,9 +53,12 @@ struct Open {
     /// Open calls of the strand then.
     depth: usize,
     function: Rc<str>,
+    owner: Option<u32>,
     holder: Option<Holder>,
+    counted_holder: Option<Holder>,
     timed: bool,
     writes: bool,
+    shared: bool,
     /// What the holder did when it began: not known of what was free.
     holder_was: Option<HolderWas>,
 }
@@ -131,9 +134,12 @@ impl<'a> Collect<'a> {
             begin: time,
             depth,
             function: self.function(strand, wait.site(), time),
+            owner: wait.owner(),
             holder: wait.holder(),
+            counted_holder: wait.counted_holder(),
             timed: wait.timed,
             writes: wait.writes,
+            shared: wait.shared,
             holder_was,
         };
         self.waiting.entry(thread).or_default().push(open);
@@ -240,12 +246,14 @@ impl<'a> Collect<'a> {
                 kind: Some(open.kind),
                 key: Some(open.key),
                 address: open.address,
+                owner: open.owner,
                 holder: open.holder,
+                counted_holder: open.counted_holder,
                 object: String::new(),
                 timed: open.timed,
                 writes: open.writes,
-                held_by: None,
-                taken_in: None,
+                shared: open.shared,
+                has: None,
                 unmet: 0,
             });
         }
@@ -348,12 +356,14 @@ impl Sink for Collect<'_> {
                 kind: None,
                 key: None,
                 address: Addr(0),
+                owner: None,
                 holder: None,
+                counted_holder: None,
                 object: words,
                 timed: false,
                 writes: false,
-                held_by: None,
-                taken_in: None,
+                shared: false,
+                has: None,
                 unmet: 0,
             });
         }

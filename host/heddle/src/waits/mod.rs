@@ -3,12 +3,14 @@
 
 mod blocked;
 mod collect;
+mod holding;
 mod key;
 mod names;
 mod sum;
 mod waiters;
 
 pub use blocked::{Blocked, cycles};
+pub use holding::{Has, HoldingThread};
 pub use names::{Describe, Labels, is_wrapper, own_function};
 pub use sum::{Functions, Lock, Stat};
 

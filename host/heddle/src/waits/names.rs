@@ -3,7 +3,7 @@
 use super::key::Key;
 use crate::names::{Names, printable, thread_label};
 use heddle_symbols::{Location, demangle};
-use heddle_trace_file::{Addr, Holder, Nanos, ObjectKind, Thread, Trace, Wait};
+use heddle_trace_file::{Addr, Holder, Nanos, ObjectKind, Place, Thread, Trace, Wait};
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -77,7 +77,8 @@ impl<'a> Describe<'a> {
         }
     }
 
-    /// Where a holder took what it has: in the innermost function that is no wrapper.
+    /// Where a holder took what it has: in the innermost function that is no wrapper; `?`: that is
+    /// not known.
     pub fn holder(
         &self,
         names: &mut Names<'_>,
@@ -108,11 +109,26 @@ impl<'a> Describe<'a> {
         begun.or_else(|| threads.iter().rposition(|thread| thread.tid() == tid))
     }
 
+    /// The thread with this number of the kernel's, of the process or, if it has none, of another
+    /// one: of a lock that is shared, or that was copied by a fork.
+    pub fn place(&self, process: usize, tid: u32, time: Nanos) -> Option<Place> {
+        let others = (0..self.trace.processes().len()).filter(|&other| other != process);
+        [process].into_iter().chain(others).find_map(|process| {
+            let thread = self.thread(process, tid, time)?;
+            Some(Place { process, thread })
+        })
+    }
+
     /// `worker 4711`.
+    pub fn name(&self, place: Place) -> String {
+        let process = &self.trace.processes()[place.process];
+        thread_label(self.trace, process, &process.threads()[place.thread])
+    }
+
+    /// `worker 4711`, of a thread with this number of the kernel's.
     pub fn thread_name(&self, process: usize, tid: u32, time: Nanos) -> String {
-        let recorded = &self.trace.processes()[process];
-        match self.thread(process, tid, time) {
-            Some(index) => thread_label(self.trace, recorded, &recorded.threads()[index]),
+        match self.place(process, tid, time) {
+            Some(place) => self.name(place),
             None => format!("{tid}, of which nothing is recorded"),
         }
     }

@@ -126,6 +126,7 @@ fn expected() -> [Object; 3] {
             unmet: 0,
             returned: 0,
             holder: Some(holder(43, false, [0x1234, 0x11, 0x22, 0x33, 0, 0x55])),
+            readers: None,
         },
         Object {
             number: 4,
@@ -139,6 +140,7 @@ fn expected() -> [Object; 3] {
             unmet: 1,
             returned: 0,
             holder: Some(holder(43, true, [0; 6])),
+            readers: None,
         },
         Object {
             number: 5,
@@ -152,6 +154,7 @@ fn expected() -> [Object; 3] {
             unmet: 0,
             returned: 1,
             holder: None,
+            readers: None,
         },
     ]
 }
@@ -170,6 +173,107 @@ fn objects_are_read_with_their_counts_also_from_a_packed_trace() {
         let objects = trace.processes()[0].objects().unwrap();
         assert_eq!((&objects.all[..], objects.uncounted), (&expected()[..], 9));
     }
+}
+
+#[test]
+fn libc_tells_of_takers_that_were_not_seen() {
+    const RWLOCK: u32 = 2;
+    const SHARED: u32 = 1 << 10;
+    let directory = tempfile::tempdir().unwrap();
+    let trace = TraceWriter::create(directory.path()).unwrap();
+    let mut process = trace.process(42, 1, "/bin/app").unwrap();
+    let mut thread = process.thread(42, "app");
+    let counted = 43 | 0x1600 << 32;
+    // The kind, the holder that was counted, what libc says; an older recorder notes no such thing.
+    let all = [
+        (MUTEX | SHARED, 0, Some(99)),
+        (MUTEX, counted, Some(43)),
+        (MUTEX, counted | RELEASED, Some(99)),
+        (RWLOCK, counted, Some(2 << 32)),
+        (RWLOCK, counted | RELEASED, Some(1 << 32 | 99)),
+        (RWLOCK, counted | RELEASED, Some(2 << 32)),
+        (CONDITION, 0, Some(99)),
+        (MUTEX, counted | RELEASED, None),
+    ];
+    for (kind, holder, beside) in all {
+        let words = [1_000_020, 0x5000, 0x1500, holder, 0, 0, 1];
+        let words: Vec<u64> = words.into_iter().chain(beside).collect();
+        thread.long(25, kind, &words).wait_ended(30, 0, 0);
+    }
+    thread.finish().unwrap();
+    process.finish().unwrap();
+    let trace = Trace::open(directory.path()).unwrap();
+    let events = trace.processes()[0].threads()[0].events();
+    let events: Vec<_> = events.map(|event| event.unwrap().kind).collect();
+    let waits = waits(&events);
+    let found = waits.iter().map(|wait| {
+        let holder = wait.holder().map(|holder| (holder.tid, holder.released));
+        (holder, wait.owner(), wait.readers())
+    });
+    let expected = [
+        (Some((99, false)), Some(99), 0),
+        (Some((43, false)), Some(43), 0),
+        (Some((99, false)), Some(99), 0),
+        (Some((43, false)), None, 2),
+        (Some((99, false)), Some(99), 1),
+        (Some((43, true)), None, 2),
+        (None, None, 0),
+        (Some((43, true)), None, 0),
+    ];
+    assert_eq!(found.collect::<Vec<_>>(), expected);
+    assert_eq!(waits[1].holder().unwrap().sites[0], 0x1600);
+    assert_eq!(waits[2].holder().unwrap().sites, [0; 6]);
+    let shared = [0, 1, 7].map(|index: usize| waits[index].shared);
+    assert_eq!(shared, [true, false, true]);
+}
+
+#[test]
+fn readers_of_a_rwlock_are_told_by_their_number_and_sum() {
+    let directory = tempfile::tempdir().unwrap();
+    let trace = TraceWriter::create(directory.path()).unwrap();
+    let mut process = trace.process(42, 1, "/bin/app").unwrap();
+    let object = |readers: u64, sum: u64| [0x5000, 2, readers << 48 | 7, sum << 40 | 3, 0, 0, 0, 0];
+    let all = [
+        object(0, 0),
+        object(1, 4711),
+        object(2, 9423),
+        object(0, 4711),
+    ];
+    process.objects(&all, 0).unwrap();
+    process.thread(42, "app").finish().unwrap();
+    process.finish().unwrap();
+    let path = directory.path().join("42/objects-1");
+    let objects = || {
+        Trace::open(directory.path()).unwrap().processes()[0]
+            .objects()
+            .cloned()
+    };
+    // An older recorder did not count them.
+    assert!(
+        objects()
+            .unwrap()
+            .all
+            .iter()
+            .all(|object| object.readers.is_none())
+    );
+    let mut bytes = fs::read(&path).unwrap();
+    bytes[20] = 1;
+    fs::write(&path, bytes).unwrap();
+    let objects = objects().unwrap().all;
+    assert!(
+        objects
+            .iter()
+            .all(|object| (object.taken, object.blocked) == (7, 3))
+    );
+    let readers = objects.iter().map(|object| object.readers.unwrap());
+    let found = readers.map(|readers| (readers.number, readers.only(), readers.are_none()));
+    let expected = [
+        (0, None, true),
+        (1, Some(4711), false),
+        (2, None, false),
+        (0, None, false),
+    ];
+    assert_eq!(found.collect::<Vec<_>>(), expected);
 }
 
 #[test]

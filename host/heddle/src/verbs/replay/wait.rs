@@ -47,7 +47,13 @@ impl<'a> WaitLines<'a> {
                     (Some(holder), kind) if kind.is_held() => {
                         let by = name(holder.tid);
                         let function = self.describe.holder(names, process, &holder, event.time);
-                        format!("for {label}, held by {by} ({function})")
+                        match &*function {
+                            "?" => format!("for {label}, held by {by}"),
+                            _ => format!("for {label}, held by {by} ({function})"),
+                        }
+                    }
+                    _ if wait.readers() > 1 => {
+                        format!("for {label}, held by {} readers", wait.readers())
                     }
                     _ => format!("for {label}"),
                 };

@@ -3,7 +3,7 @@
 use crate::names::{Length, Names};
 use crate::notes;
 use crate::screen;
-use crate::waits::{self, Blocked, cycles};
+use crate::waits::{self, Blocked, Has, HoldingThread, cycles};
 use heddle_trace_file::{ObjectKind, Trace};
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -67,17 +67,8 @@ fn one(out: &mut dyn Write, wait: &Blocked) -> io::Result<()> {
         object(wait),
         wait.function
     )?;
-    match (&wait.held_by, &wait.taken_in) {
-        (Some((name, _)), Some(function)) => {
-            let verb = match kind {
-                ObjectKind::Semaphore => "taken last by",
-                ObjectKind::Once => "being done by",
-                _ => "held by",
-            };
-            writeln!(out, "    {verb} {name}, in {function}")?;
-        }
-        (None, _) if kind.is_held() => writeln!(out, "    nobody holds it any more")?,
-        _ => {}
+    if let Some(has) = wait.has.as_ref().filter(|_| kind != ObjectKind::Thread) {
+        writeln!(out, "    {}", holding(kind, has))?;
     }
     if wait.unmet > 0 {
         writeln!(
@@ -92,10 +83,60 @@ fn one(out: &mut dyn Write, wait: &Blocked) -> io::Result<()> {
     Ok(())
 }
 
+/// Who has an object of this kind.
+fn holding(kind: ObjectKind, has: &Has) -> String {
+    let verb = match kind {
+        ObjectKind::Semaphore => "taken last by",
+        ObjectKind::Once => "being done by",
+        _ => "held by",
+    };
+    let readers = |number: u32| match number {
+        1 => "1 reader".to_owned(),
+        several => format!("{several} readers"),
+    };
+    match has {
+        Has::Thread(thread) => {
+            let (name, how) = (&thread.name, how(thread));
+            match thread.beside {
+                0 => format!("{verb} {name}{how}"),
+                beside => format!("{verb} {name}{how}, and by {} more", readers(beside)),
+            }
+        }
+        Has::Uncopied(name) => format!(
+            "held for ever: {name} had it when this process was forked, which has no such thread"
+        ),
+        Has::Readers(number) => {
+            format!("{verb} {}; which ones is not known", readers(*number))
+        }
+        Has::Nobody(last) => format!("nobody holds it any more: {last} has let go of it"),
+        Has::NotKnown(why) => format!("who holds it is not known: {why}"),
+    }
+}
+
+/// What is known of how a thread got an object.
+fn how(thread: &HoldingThread) -> String {
+    match thread {
+        HoldingThread {
+            forked_as: Some(name),
+            ..
+        } => format!(", which took it before it was forked, as {name}"),
+        HoldingThread { at_begin: true, .. } => {
+            " when the wait began; who holds it at the end is not known".to_owned()
+        }
+        HoldingThread {
+            taken_in: Some(function),
+            ..
+        } => format!(", in {function}"),
+        _ => "; where it took it is not known".to_owned(),
+    }
+}
+
 fn object(wait: &Blocked) -> String {
-    match (wait.kind, &wait.held_by) {
-        (Some(ObjectKind::Thread), Some((name, _))) => format!("the end of thread {name}"),
-        (Some(ObjectKind::Thread), None) => "the end of a thread".to_owned(),
+    match (wait.kind, &wait.has) {
+        (Some(ObjectKind::Thread), Some(Has::Thread(thread))) => {
+            format!("the end of thread {}", thread.name)
+        }
+        (Some(ObjectKind::Thread), _) => "the end of a thread".to_owned(),
         (Some(kind), _) => format!("{} {}", kind.name(), wait.object),
         (None, _) => wait.object.clone(),
     }

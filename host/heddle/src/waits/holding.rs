@@ -1,0 +1,228 @@
+//! Who has what a strand waits for, when the records end.
+
+use super::blocked::Blocked;
+use super::key::Key;
+use super::names::Describe;
+use crate::names::Names;
+use heddle_trace_file::{Holder, Nanos, Object, ObjectKind, Objects, Place};
+use std::rc::Rc;
+
+const END: Nanos = Nanos(u64::MAX);
+
+/// Who has an object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Has {
+    Thread(HoldingThread),
+    /// A thread that the fork has not copied had it then: its name in the process that forked.
+    Uncopied(String),
+    /// So many readers, of whom none is known.
+    Readers(u32),
+    /// The name of the thread that had it last.
+    Nobody(String),
+    /// Why that is not known.
+    NotKnown(String),
+}
+
+/// A thread that has an object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HoldingThread {
+    pub name: String,
+    /// Where something of it is recorded.
+    pub place: Option<Place>,
+    /// Where it took the object.
+    pub taken_in: Option<Rc<str>>,
+    /// Its name in the process that it was forked from, where it took the object before that.
+    pub forked_as: Option<String>,
+    /// It had it when the wait began; whether it still has it is not known.
+    pub at_begin: bool,
+    /// Readers that have the object beside it.
+    pub beside: u32,
+}
+
+/// Looks who has objects at the end.
+pub struct Holding<'a, 'b> {
+    pub counted: &'b [Objects],
+    pub describe: &'b Describe<'a>,
+}
+
+impl<'a> Holding<'a, '_> {
+    /// The object with this key, as it was at the end.
+    pub fn object(&self, key: Key) -> Option<&Object> {
+        let Key::Number(process, number) = key else {
+            return None;
+        };
+        let all = &self.counted[process].all;
+        let found = all.binary_search_by_key(&number, |object| object.number);
+        found.ok().map(|index| &all[index])
+    }
+
+    /// A thread by the kernel's number of it, of this process if there is one.
+    fn thread(&self, process: usize, tid: u32) -> HoldingThread {
+        HoldingThread {
+            name: self.describe.thread_name(process, tid, END),
+            place: self.describe.place(process, tid, END),
+            taken_in: None,
+            forked_as: None,
+            at_begin: false,
+            beside: 0,
+        }
+    }
+
+    /// The holder as the records say; with where it took the object, if that is known.
+    fn holder(&self, names: &mut Names<'_>, process: usize, holder: &Holder) -> HoldingThread {
+        let known = holder.sites[0] != 0;
+        HoldingThread {
+            taken_in: known.then(|| self.describe.holder(names, process, holder, END)),
+            ..self.thread(process, holder.tid)
+        }
+    }
+
+    /// Who has what is waited for; `None`: an object of this kind is nobody's.
+    pub fn of(&self, names: &mut Names<'_>, wait: &Blocked) -> Option<Has> {
+        let (Some(key), Some(kind)) = (wait.key, wait.kind) else {
+            return None;
+        };
+        let process = wait.strand.process();
+        let object = self.object(key);
+        let at_end = object.and_then(|object| object.holder);
+        match kind {
+            ObjectKind::Condition | ObjectKind::Barrier | ObjectKind::Futex => None,
+            ObjectKind::Thread => wait
+                .holder
+                .map(|holder| Has::Thread(self.thread(process, holder.tid))),
+            // A semaphore has no holder, but who took it last may be whom all wait for.
+            ObjectKind::Semaphore | ObjectKind::Once => {
+                let holder = at_end.or(wait.holder).filter(|holder| !holder.released);
+                holder.map(|holder| Has::Thread(self.holder(names, process, &holder)))
+            }
+            ObjectKind::Mutex | ObjectKind::RwLock | ObjectKind::SpinLock => {
+                Some(self.of_lock(names, wait, object))
+            }
+        }
+    }
+
+    /// Who has a lock. What its object says is later than what libc said when the wait began, if
+    /// the object has changed since.
+    fn of_lock(&self, names: &mut Names<'_>, wait: &Blocked, object: Option<&Object>) -> Has {
+        let process = wait.strand.process();
+        let at_end = object.and_then(|object| object.holder);
+        let changed = object.is_some() && at_end != wait.counted_holder;
+        let holder = if changed { at_end } else { wait.holder };
+        let readers = object.and_then(|object| object.readers);
+        let number = readers.map_or(0, |readers| readers.number);
+        match holder {
+            Some(holder) if !holder.released => {
+                if changed || Some(holder) == at_end || !self.is_of_others(process, holder.tid) {
+                    return Has::Thread(HoldingThread {
+                        beside: number.saturating_sub(1),
+                        ..self.holder(names, process, &holder)
+                    });
+                }
+                self.of_other_process(names, wait, holder.tid)
+            }
+            _ => match readers.and_then(|readers| readers.only()) {
+                Some(tid) if self.describe.thread(process, tid, END).is_some() => {
+                    Has::Thread(self.thread(process, tid))
+                }
+                _ if number > 1 => Has::Readers(number),
+                _ => self.of_nobody_seen(wait, object, holder),
+            },
+        }
+    }
+
+    /// Whether a thread with this number is no recorded one of the process.
+    fn is_of_others(&self, process: usize, tid: u32) -> bool {
+        self.describe.thread(process, tid, END).is_none()
+    }
+
+    /// Why nobody is known to have a lock, of which `last` is the last known holder.
+    fn of_nobody_seen(&self, wait: &Blocked, object: Option<&Object>, last: Option<Holder>) -> Has {
+        let process = wait.strand.process();
+        let last = last.map(|last| (last.tid, self.describe.thread_name(process, last.tid, END)));
+        let readers = object.and_then(|object| object.readers);
+        let is_rwlock = wait.kind == Some(ObjectKind::RwLock);
+        let why = match last {
+            _ if object.is_none() => "it was not counted: no room, or a snapshot".to_owned(),
+            _ if readers.is_some_and(|readers| !readers.are_none()) => {
+                "not every reader was seen taking it".to_owned()
+            }
+            None if self.describe.trace.is_forked(process) => {
+                "it may have been taken before this process was forked".to_owned()
+            }
+            None if wait.shared => "another process may hold it".to_owned(),
+            None => "no thread was seen taking it".to_owned(),
+            Some((_, name)) if wait.shared => {
+                format!("another process may have taken it since {name} let go of it")
+            }
+            Some((_, name)) if is_rwlock && readers.is_none() => format!(
+                "of several readers this trace has only the latest, {name}, which has let go"
+            ),
+            Some((tid, name)) if wait.owner == Some(tid) => {
+                format!("{name} had it when the wait began, and was letting go of it")
+            }
+            Some((_, name)) => return Has::Nobody(name),
+        };
+        Has::NotKnown(why)
+    }
+
+    /// Who has a lock that a thread of another process had when the wait began: of one that is
+    /// shared, or of the one that this process was forked from.
+    fn of_other_process(&self, names: &mut Names<'_>, wait: &Blocked, tid: u32) -> Has {
+        let process = wait.strand.process();
+        if !wait.shared && self.describe.trace.is_forked(process) {
+            return self.of_forker(process, tid);
+        }
+        let thread = self.thread(process, tid);
+        let Some(place) = thread.place else {
+            return Has::Thread(HoldingThread {
+                at_begin: wait.shared,
+                ..thread
+            });
+        };
+        // A mapping that was there at a fork has the same address in both processes.
+        let mut theirs = self.counted[place.process].all.iter();
+        let is_it = |object: &&Object| {
+            let same = object.address == wait.address && Some(object.kind) == wait.kind;
+            same && object.holder.is_some_and(|holder| holder.tid == tid)
+        };
+        let holder = theirs.find(is_it).and_then(|object| object.holder);
+        match holder {
+            Some(holder) if holder.released => {
+                let name = thread.name;
+                let why = format!("{name}, which had it when the wait began, has let go of it");
+                Has::NotKnown(why)
+            }
+            Some(holder) => Has::Thread(self.holder(names, place.process, &holder)),
+            None => Has::Thread(HoldingThread {
+                at_begin: true,
+                ..thread
+            }),
+        }
+    }
+
+    /// Who has a process's own copy of a lock that this thread of an ancestor had at the fork. Only
+    /// the thread that forks is copied.
+    fn of_forker(&self, process: usize, tid: u32) -> Has {
+        let trace = self.describe.trace;
+        let tid_of = |place: Place| trace.processes()[place.process].threads()[place.thread].tid();
+        let mut at = process;
+        let mut copied = true;
+        while let Some((forker, _)) = trace.forked_by(at) {
+            let parent = &trace.processes()[forker.process];
+            if copied && tid_of(forker) == tid {
+                let own = trace.processes()[process].pid();
+                return Has::Thread(HoldingThread {
+                    forked_as: Some(self.describe.name(forker)),
+                    ..self.thread(process, own)
+                });
+            }
+            if let Some(thread) = self.describe.thread(forker.process, tid, END) {
+                let process = forker.process;
+                return Has::Uncopied(self.describe.name(Place { process, thread }));
+            }
+            copied &= tid_of(forker) == parent.pid();
+            at = forker.process;
+        }
+        Has::Uncopied(self.describe.thread_name(process, tid, END))
+    }
+}
