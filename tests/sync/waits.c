@@ -187,6 +187,50 @@ static void deadlock(void) {
   die(3);
 }
 
+// A thread signals a condition, has its mutex still, and wants what the thread has that it woke.
+// Without `lone`, another thread waits for the condition, too, and one of the two is woken.
+static atomic_long lone = 1;
+
+static void* wait_and_relock(void* number) {
+  (void)number;
+  pthread_mutex_lock(&chain[0]);
+  pthread_mutex_lock(&ledger);
+  tell(&tids[0]);
+  pthread_cond_wait(&news, &ledger);
+  return NULL;
+}
+
+static void* wait_beside(void* number) {
+  (void)number;
+  pthread_mutex_lock(&ledger);
+  tell(&tids[2]);
+  pthread_cond_wait(&news, &ledger);
+  return NULL;
+}
+
+static void* signal_and_want(void* number) {
+  (void)number;
+  until_asleep(&tids[0]);
+  if (!lone) until_asleep(&tids[2]);
+  pthread_mutex_lock(&ledger);
+  pthread_cond_signal(&news);
+  tell(&tids[1]);
+  pthread_mutex_lock(&chain[0]);
+  return NULL;
+}
+
+static void relock(void) {
+  void* (*const all[])(void*) = {wait_and_relock, signal_and_want, wait_beside};
+  pthread_t thread;
+  for (int i = 0; i < (lone ? 2 : 3); ++i) pthread_create(&thread, NULL, all[i], NULL);
+  die(lone ? 2 : 3);
+}
+
+static void relock_one(void) {
+  lone = 0;
+  relock();
+}
+
 // Of two readers, the one that came last has let go when a writer comes.
 static void* read_on(void* number) {
   (void)number;
@@ -919,6 +963,8 @@ int main(int count, char** arguments) {
              {"convoy", convoy},
              {"missed", missed},
              {"deadlock", deadlock},
+             {"relock", relock},
+             {"relock-one", relock_one},
              {"readers", readers},
              {"copied", copied},
              {"uncopied", uncopied},

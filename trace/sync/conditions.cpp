@@ -48,7 +48,7 @@ Function* condition_function(Function*& kept, const char* name) {
 template <typename Real>
 int wait(const void* condition, const void* mutex, std::uint32_t more, const Caller& caller,
          int (*error)(int), Real real) {
-  Waiting waiting(condition, ObjectKind::kCondition, more, caller);
+  Waiting waiting(condition, ObjectKind::kCondition, more, caller, mutex_number(mutex, caller));
   mutex_let_go(mutex, caller);
   const int result = real();
   mutex_taken_again(mutex, caller);
@@ -59,12 +59,12 @@ int wait(const void* condition, const void* mutex, std::uint32_t more, const Cal
 
 int same(int result) { return result; }
 
-/// Somebody is to be woken up.
-void give(const void* condition, const Caller& caller) {
+/// Somebody is to be woken up; `more`: kAll.
+void give(const void* condition, std::uint32_t more, const Caller& caller) {
   Object* const object = object_at(condition, ObjectKind::kCondition, caller);
   if (object == nullptr) return;
   count(object->given);
-  if (!tell_wake(object, caller)) count(object->unmet);
+  if (!tell_wake(object, caller, more)) count(object->unmet);
 }
 
 }  // namespace
@@ -119,12 +119,12 @@ extern "C" {
 }
 
 [[gnu::visibility("default")]] int pthread_cond_signal(pthread_cond_t* condition) noexcept {
-  give(condition, HEDDLE_CALLER);
+  give(condition, 0, HEDDLE_CALLER);
   return condition_function(real_signal, "pthread_cond_signal")(condition);
 }
 
 [[gnu::visibility("default")]] int pthread_cond_broadcast(pthread_cond_t* condition) noexcept {
-  give(condition, HEDDLE_CALLER);
+  give(condition, kAll, HEDDLE_CALLER);
   return condition_function(real_broadcast, "pthread_cond_broadcast")(condition);
 }
 
@@ -147,12 +147,12 @@ extern "C" {
 }
 
 [[gnu::visibility("default")]] int cnd_signal(cnd_t* condition) {
-  give(condition, HEDDLE_CALLER);
+  give(condition, 0, HEDDLE_CALLER);
   return next(real_signal_c, "cnd_signal")(condition);
 }
 
 [[gnu::visibility("default")]] int cnd_broadcast(cnd_t* condition) {
-  give(condition, HEDDLE_CALLER);
+  give(condition, kAll, HEDDLE_CALLER);
   return next(real_broadcast_c, "cnd_broadcast")(condition);
 }
 }

@@ -30,6 +30,8 @@ inline constexpr unsigned kNumberShift = 9;
 /// Further bits of the kind in a record of type wait: it ends at a time; a rwlock is to be written;
 /// threads of other processes may have the object.
 inline constexpr std::uint32_t kTimed = 1 << 8, kWrites = 1 << 9, kShared = 1 << 10;
+/// The same bit of a record of type wake: of a condition, all that wait for it are woken.
+inline constexpr std::uint32_t kAll = 1 << 8;
 /// Words of a record of type wait.
 inline constexpr unsigned kWaitWords = 9;
 

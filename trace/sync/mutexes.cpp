@@ -129,6 +129,10 @@ void find_mutexes() {
   (void)next(real_init_c, "mtx_init");
 }
 
+std::uint32_t mutex_number(const void* mutex, const Caller& caller) {
+  return number_of(object_at(mutex, ObjectKind::kMutex, caller));
+}
+
 void mutex_let_go(const void* mutex, const Caller& caller) {
   leave(static_cast<const Mutex*>(mutex), caller);
 }

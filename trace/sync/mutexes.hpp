@@ -5,6 +5,9 @@
 
 namespace heddle::trace {
 
+/// The number of a mutex's object, which is met now if it was not before; 0: it has none.
+[[nodiscard]] std::uint32_t mutex_number(const void* mutex, const Caller& caller);
+
 /// A wait lets go of a mutex, which the calling thread has.
 void mutex_let_go(const void* mutex, const Caller& caller);
 

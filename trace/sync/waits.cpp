@@ -54,11 +54,11 @@ void Waiting::ended(int result) {
   heddle_append(first_word(kWaitEnded, 3, static_cast<std::uint32_t>(result)), last);
 }
 
-bool tell_wake(Object* object, const Caller& caller) {
+bool tell_wake(Object* object, const Caller& caller, std::uint32_t more) {
   if (object == nullptr || __atomic_load_n(&object->waiting, __ATOMIC_RELAXED) == 0) return false;
   const std::uint64_t kind = load_word(object->about) & 0xff;
   const std::uint64_t number = std::uint64_t{number_of(object)} << kNumberShift;
-  heddle_append(first_word(kWake, 3, kind | number), caller.site);
+  heddle_append(first_word(kWake, 3, kind | more | number), caller.site);
   return true;
 }
 

@@ -11,7 +11,8 @@ class [[nodiscard("ended() is to be called when the operation returns")]] Waitin
  public:
   /// `more`: kTimed, kWrites, kShared. `beside`: the record's last word, which depends on the kind.
   /// Of what a thread has: the kernel's number of that thread by the word of libc or of the kernel,
-  /// which know also of takers that the object does not know of; 0: they do not tell.
+  /// which know also of takers that the object does not know of; 0: they do not tell. Of a
+  /// condition, the number of its mutex, which the thread must take again before its wait ends.
   Waiting(const void* at, ObjectKind kind, std::uint32_t more, const Caller& caller,
           std::uint64_t beside = 0);
 
@@ -26,8 +27,9 @@ class [[nodiscard("ended() is to be called when the operation returns")]] Waitin
   Object* object_;
 };
 
-/// The calling thread is about to wake up whoever waits for the object. False: nobody does.
-bool tell_wake(Object* object, const Caller& caller);
+/// The calling thread is about to wake up whoever waits for the object. `more`: kAll. False: nobody
+/// waits.
+bool tell_wake(Object* object, const Caller& caller, std::uint32_t more = 0);
 
 /// An operation on an object that has no holder, or whose holder need not be the one that lets go:
 /// it got what it wanted, without waiting or after it.

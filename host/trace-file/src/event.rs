@@ -175,6 +175,8 @@ pub enum EventKind<'a> {
     Wake {
         /// Which object.
         number: u32,
+        /// All that wait for a condition are woken; an older recorder did not note that.
+        all: bool,
         /// Where the function was called.
         site: Addr,
     },

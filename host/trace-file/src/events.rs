@@ -476,6 +476,7 @@ impl<'a> Events<'a> {
             kind::WAKE => {
                 let wake = EventKind::Wake {
                     number: record.high >> waits::NUMBER_SHIFT,
+                    all: record.high & waits::ALL != 0,
                     site: Addr(record.word(2)?),
                 };
                 (Way::default(), wake)

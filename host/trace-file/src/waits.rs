@@ -7,6 +7,8 @@ use zerocopy::little_endian::U64;
 pub const MADE: u32 = 1 << 8;
 /// The place of an object's number in the upper half of a first word.
 pub const NUMBER_SHIFT: u32 = 9;
+/// A wake-up is for all that wait for a condition.
+pub const ALL: u32 = 1 << 8;
 const TIMED: u32 = 1 << 8;
 const WRITES: u32 = 1 << 9;
 const SHARED: u32 = 1 << 10;
@@ -148,6 +150,13 @@ impl<'a> Wait<'a> {
         self.kind
             .is_held()
             .then_some(thread(self.beside().0.into()))?
+    }
+
+    /// The number of a condition's mutex, which the thread must take again before its wait ends;
+    /// `None`: it has none, or an older recorder did not note it.
+    pub fn mutex(self) -> Option<u32> {
+        let number = self.beside().0;
+        (self.kind == ObjectKind::Condition && number != 0).then_some(number)
     }
 
     /// The readers that had a rwlock when the wait began; 0: none, or that is not known.

@@ -3,6 +3,7 @@
 use super::holding::{Has, Holding};
 use super::key::Key;
 use super::names::Describe;
+use super::wakeups::Woken;
 use crate::names::Names;
 use heddle_strands::StrandId;
 use heddle_trace_file::{Addr, Holder, Nanos, ObjectKind, Objects, Place};
@@ -37,8 +38,35 @@ pub struct Blocked {
     pub shared: bool,
     /// Who has it at the end; `None`: nobody can.
     pub has: Option<Has>,
+    /// Of a condition, its mutex, whether the strand was woken, and what follows.
+    pub mutex: Option<Key>,
+    pub woken: Woken,
+    pub again: Option<Again>,
     /// Of a condition, the operations that found nobody waiting.
     pub unmet: u64,
+}
+
+/// A mutex that is taken again before a wait for a condition ends.
+#[derive(Clone, Debug)]
+pub struct MutexAgain {
+    pub name: String,
+    pub has: Has,
+}
+
+/// What a strand does that waited for a condition and was woken.
+#[derive(Clone, Debug)]
+pub enum Again {
+    /// It waits for the mutex: what the wait is for, after this condition was signalled.
+    Waits(String),
+    /// It was woken at a time, and nobody has the mutex, or that is not known.
+    GoesOn(Nanos),
+    /// So many wake-ups came for some of so many strands; for the mutex those of them wait that were
+    /// woken, if another thread has it.
+    Perhaps {
+        wakes: usize,
+        waiters: usize,
+        mutex: Option<MutexAgain>,
+    },
 }
 
 impl Blocked {
@@ -68,8 +96,50 @@ pub fn complete(
         wait.object = describe.object(names, key, kind, wait.address, fallback);
         wait.unmet = object.map_or(0, |object| object.unmet);
         wait.has = holding.of(names, wait);
+        wait.again = again(&holding, names, wait);
     }
     blocked.sort_by_key(|wait| (wait.strand, wait.since));
+}
+
+/// What a strand does that was woken from its wait for a condition; if it waits for the mutex, the
+/// wait becomes one for that.
+fn again(holding: &Holding<'_, '_>, names: &mut Names<'_>, wait: &mut Blocked) -> Option<Again> {
+    let process = wait.strand.process();
+    let object = wait
+        .mutex
+        .and_then(|key| Some((key, *holding.object(key)?)));
+    let threads = holding.describe.trace.processes()[process].threads();
+    let own = wait.thread.map(|thread| threads[thread].tid());
+    // Not itself: it may have been about to say that it goes on.
+    let is_other = |holder: &Holder| !holder.released && Some(holder.tid) != own;
+    let mutex = object.and_then(|(key, object)| {
+        let holder = object.holder.filter(is_other)?;
+        let fallback = (object.made, object.site);
+        let describe = holding.describe;
+        let name = describe.object(names, key, object.kind, object.address, fallback);
+        let has = Has::Thread(holding.holder(names, process, &holder));
+        Some((key, object, MutexAgain { name, has }))
+    });
+    match (wait.woken, mutex) {
+        (Woken::No, _) => None,
+        (Woken::Perhaps { wakes, waiters }, mutex) => Some(Again::Perhaps {
+            wakes,
+            waiters,
+            mutex: mutex.map(|(_, _, mutex)| mutex),
+        }),
+        (Woken::Surely(time), None) => Some(Again::GoesOn(time)),
+        (Woken::Surely(time), Some((key, object, mutex))) => {
+            let condition = std::mem::replace(&mut wait.object, mutex.name);
+            wait.since = time;
+            wait.kind = Some(object.kind);
+            wait.key = Some(key);
+            wait.address = object.address;
+            wait.has = Some(mutex.has);
+            wait.timed = false;
+            wait.unmet = 0;
+            Some(Again::Waits(condition))
+        }
+    }
 }
 
 /// Indices of strands each of which waits for what the next one has; the last for what the first
@@ -148,6 +218,9 @@ mod tests {
             writes: false,
             shared: false,
             has: holder.map(held_by),
+            mutex: None,
+            woken: Woken::No,
+            again: None,
             unmet: 0,
         };
         holders.iter().enumerate().map(wait).collect()

@@ -6,6 +6,7 @@ use super::key::Key;
 use super::names::{Describe, Met, own_function};
 use super::sum::Sum;
 use super::waiters::{Latest, Waiters};
+use super::wakeups::{Wakeups, Woken};
 use crate::names::Names;
 use heddle_calls::End;
 use heddle_strands::{Call, Kind, Sink, Strand, StrandId, StrandSpan};
@@ -30,6 +31,7 @@ pub struct Collect<'a> {
     waiting: FxHashMap<usize, Vec<Open>>,
     sums: BTreeMap<Key, Sum>,
     waiters: Waiters,
+    wakeups: Wakeups,
     /// The waits of each thread that began last.
     latest: FxHashMap<usize, Latest>,
     /// Of the process's first event and its last.
@@ -59,6 +61,7 @@ struct Open {
     timed: bool,
     writes: bool,
     shared: bool,
+    mutex: Option<Key>,
     /// What the holder did when it began: not known of what was free.
     holder_was: Option<HolderWas>,
 }
@@ -83,6 +86,7 @@ impl<'a> Collect<'a> {
             waiting: FxHashMap::default(),
             sums: BTreeMap::new(),
             waiters: Waiters::default(),
+            wakeups: Wakeups::default(),
             latest: FxHashMap::default(),
             first: Nanos(u64::MAX),
             last: Nanos(0),
@@ -123,6 +127,9 @@ impl<'a> Collect<'a> {
         };
         let holder_was = self.holder_was(key, &wait, time);
         self.waiters.begin(key, time);
+        if wait.kind == ObjectKind::Condition {
+            self.wakeups.begin(key, thread, time);
+        }
         let latest = self.latest.entry(thread).or_default();
         latest.begin(key, time);
         let open = Open {
@@ -140,6 +147,7 @@ impl<'a> Collect<'a> {
             timed: wait.timed,
             writes: wait.writes,
             shared: wait.shared,
+            mutex: wait.mutex().map(|number| Key::Number(process, number)),
             holder_was,
         };
         self.waiting.entry(thread).or_default().push(open);
@@ -197,6 +205,8 @@ impl<'a> Collect<'a> {
 
     fn end(&mut self, open: Open, time: Nanos, error: i32) {
         self.cover(&open, time);
+        let by_wake = error != libc::ETIMEDOUT;
+        self.wakeups.end(open.key, open.thread, open.begin, by_wake);
         // Not a wait after all.
         if [LAST_TO_COME, libc::EAGAIN, libc::EDEADLK, libc::EINVAL].contains(&error) {
             return;
@@ -254,6 +264,9 @@ impl<'a> Collect<'a> {
                 writes: open.writes,
                 shared: open.shared,
                 has: None,
+                mutex: open.mutex,
+                woken: self.wakeups.of(open.key, open.thread, open.begin),
+                again: None,
                 unmet: 0,
             });
         }
@@ -324,9 +337,10 @@ impl Sink for Collect<'_> {
                     self.end(open, time, error);
                 }
             }
-            EventKind::Wake { number, site } => {
+            EventKind::Wake { number, all, site } => {
                 let function = self.function(strand, site, time);
                 let key = Key::Number(self.process, number);
+                self.wakeups.wake(key, time, all);
                 let met = self.describe.met.get(&key);
                 let met = met.map(|met| (met.kind, met.address));
                 if let Some((kind, address)) = met {
@@ -364,6 +378,9 @@ impl Sink for Collect<'_> {
                 writes: false,
                 shared: false,
                 has: None,
+                mutex: None,
+                woken: Woken::No,
+                again: None,
                 unmet: 0,
             });
         }

@@ -69,7 +69,7 @@ impl<'a> Holding<'a, '_> {
     }
 
     /// The holder as the records say; with where it took the object, if that is known.
-    fn holder(&self, names: &mut Names<'_>, process: usize, holder: &Holder) -> HoldingThread {
+    pub fn holder(&self, names: &mut Names<'_>, process: usize, holder: &Holder) -> HoldingThread {
         let known = holder.sites[0] != 0;
         HoldingThread {
             taken_in: known.then(|| self.describe.holder(names, process, holder, END)),

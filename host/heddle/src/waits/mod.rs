@@ -8,8 +8,9 @@ mod key;
 mod names;
 mod sum;
 mod waiters;
+mod wakeups;
 
-pub use blocked::{Blocked, cycles};
+pub use blocked::{Again, Blocked, cycles};
 pub use holding::{Has, HoldingThread};
 pub use names::{Describe, Labels, is_wrapper, own_function};
 pub use sum::{Functions, Lock, Stat};

@@ -81,6 +81,7 @@ fn waits_and_wakes_are_events_with_all_that_they_say() {
     );
     let wake = EventKind::Wake {
         number: 1,
+        all: false,
         site: Addr(0x1_0000_1700),
     };
     assert_eq!(events[5], wake);

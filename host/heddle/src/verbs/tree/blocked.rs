@@ -3,7 +3,7 @@
 use crate::names::{Length, Names};
 use crate::notes;
 use crate::screen;
-use crate::waits::{self, Blocked, Has, HoldingThread, cycles};
+use crate::waits::{self, Again, Blocked, Has, HoldingThread, cycles};
 use heddle_trace_file::{ObjectKind, Trace};
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -53,11 +53,14 @@ fn one(out: &mut dyn Write, wait: &Blocked) -> io::Result<()> {
             wait.label, wait.since, wait.object
         );
     };
-    let how = match (wait.writes, wait.timed) {
-        (true, true) => " to write it, until a certain time",
-        (true, false) => " to write it",
-        (false, true) => " until a certain time",
-        (false, false) => "",
+    let how = match (&wait.again, wait.writes, wait.timed) {
+        (Some(Again::Waits(condition)), ..) => {
+            format!(" again, after condition {condition} was signalled")
+        }
+        (_, true, true) => " to write it, until a certain time".to_owned(),
+        (_, true, false) => " to write it".to_owned(),
+        (_, false, true) => " until a certain time".to_owned(),
+        (_, false, false) => String::new(),
     };
     writeln!(
         out,
@@ -69,6 +72,30 @@ fn one(out: &mut dyn Write, wait: &Blocked) -> io::Result<()> {
     )?;
     if let Some(has) = wait.has.as_ref().filter(|_| kind != ObjectKind::Thread) {
         writeln!(out, "    {}", holding(kind, has))?;
+    }
+    match &wait.again {
+        Some(Again::GoesOn(time)) => {
+            writeln!(out, "    woken at {time}, and was about to go on")?;
+        }
+        Some(Again::Perhaps {
+            wakes,
+            waiters,
+            mutex,
+        }) => {
+            let came = match wakes {
+                1 => "1 wake-up has come".to_owned(),
+                several => format!("{several} wake-ups have come"),
+            };
+            writeln!(
+                out,
+                "    {came} since, for {waiters} that waited: who was woken is not known"
+            )?;
+            if let Some(mutex) = mutex {
+                let (name, has) = (&mutex.name, holding(ObjectKind::Mutex, &mutex.has));
+                writeln!(out, "    who was woken waits for mutex {name} again, {has}")?;
+            }
+        }
+        _ => {}
     }
     if wait.unmet > 0 {
         writeln!(
