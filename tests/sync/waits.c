@@ -615,6 +615,38 @@ static void robust(void) {
   }
 }
 
+// A thread waits for a robust mutex that another one has made consistent.
+static pthread_mutex_t heirloom;
+
+static void* inherit(void* number) {
+  (void)number;
+  require(pthread_mutex_lock(&heirloom) == EOWNERDEAD, "no EOWNERDEAD");
+  require(pthread_mutex_consistent(&heirloom) == 0, "cannot be made consistent");
+  atomic_store(&ready, 1);
+  return pause(), NULL;
+}
+
+static void* want_heirloom(void* number) {
+  (void)number;
+  until(&ready, 1);
+  tell(&tids[0]);
+  pthread_mutex_lock(&heirloom);
+  return NULL;
+}
+
+static void heir(void) {
+  pthread_mutexattr_t kind;
+  pthread_t thread;
+  pthread_mutexattr_init(&kind);
+  pthread_mutexattr_setrobust(&kind, PTHREAD_MUTEX_ROBUST);
+  pthread_mutex_init(&heirloom, &kind);
+  pthread_create(&thread, NULL, die_with_it, &heirloom);
+  pthread_join(thread, NULL);
+  pthread_create(&thread, NULL, inherit, NULL);
+  pthread_create(&thread, NULL, want_heirloom, NULL);
+  die(1);
+}
+
 static void leave_it(void* mutex) {
   ++told;
   pthread_mutex_unlock(mutex);
@@ -966,6 +998,7 @@ int main(int count, char** arguments) {
              {"relock", relock},
              {"relock-one", relock_one},
              {"readers", readers},
+             {"heir", heir},
              {"copied", copied},
              {"uncopied", uncopied},
              {"shared", shared},

@@ -35,10 +35,19 @@ constinit InitC* real_init_c = nullptr;
 
 OperationC* try_function_c() { return next(real_try_c, "mtx_trylock"); }
 
-/// The layout is part of glibc's interface: programs are compiled with initialisers of it.
-std::uint32_t owner(const Mutex& mutex) { return static_cast<std::uint32_t>(mutex.__data.__owner); }
+constexpr int kTypes = 3, kRobust = 16, kInherits = 32, kOfProcesses = 128;
 
-constexpr int kTypes = 3, kRobust = 16, kOfProcesses = 128;
+/// The kernel's number of the thread that has it; 0: nobody. The layout is part of glibc's
+/// interface: programs are compiled with initialisers of it. Robust mutexes and those that inherit
+/// priorities have it in the word that the kernel knows. The other word of a robust one is no
+/// thread's number while its state is inconsistent, or when nobody can have it any more.
+std::uint32_t owner(const Mutex& mutex) {
+  if ((mutex.__data.__kind & (kRobust | kInherits)) == 0) {
+    return static_cast<std::uint32_t>(mutex.__data.__owner);
+  }
+  const int word = __atomic_load_n(&mutex.__data.__lock, __ATOMIC_RELAXED);
+  return static_cast<std::uint32_t>(word) & FUTEX_TID_MASK;
+}
 
 bool is_nested(const Mutex& mutex) {
   return (mutex.__data.__kind & kTypes) == PTHREAD_MUTEX_RECURSIVE_NP && mutex.__data.__count > 1;
@@ -71,7 +80,7 @@ int tried(Mutex* mutex) {
 void taken(const Mutex* mutex, const Caller& caller) {
   Object* const object = object_at(mutex, ObjectKind::kMutex, caller);
   if (object == nullptr) return;
-  if (!is_nested(*mutex)) now_holds(*object, owner(*mutex), caller);
+  if (!is_nested(*mutex)) now_holds(*object, own_thread(), caller);
   arch::increment(&object->taken);  // whoever has the mutex is alone here
 }
 
@@ -139,7 +148,7 @@ void mutex_let_go(const void* mutex, const Caller& caller) {
 
 void mutex_taken_again(const void* mutex, const Caller& caller) {
   Object* const object = known_object(mutex, ObjectKind::kMutex);
-  if (object != nullptr) now_holds(*object, owner(*static_cast<const Mutex*>(mutex)), caller);
+  if (object != nullptr) now_holds(*object, own_thread(), caller);
 }
 
 }  // namespace heddle::trace

@@ -85,9 +85,14 @@ impl ObjectKind {
     }
 }
 
+/// What glibc puts in the place of a robust mutex's owner that has died: the state is inconsistent,
+/// or nobody can have it any more. An older recorder took these for threads.
+const NO_THREADS: [u32; 2] = [i32::MAX as u32, i32::MAX as u32 - 1];
+
 /// The number of a thread, 0 of none, without what else is in the word.
 pub fn thread(word: u64) -> Option<u32> {
-    Some(word as u32 & !RELEASED).filter(|&thread| thread != 0)
+    let thread = word as u32 & !RELEASED;
+    Some(thread).filter(|thread| *thread != 0 && !NO_THREADS.contains(thread))
 }
 
 /// The low and the high half of a word.

@@ -195,6 +195,9 @@ fn libc_tells_of_takers_that_were_not_seen() {
         (RWLOCK, counted | RELEASED, Some(2 << 32)),
         (CONDITION, 0, Some(99)),
         (MUTEX, counted | RELEASED, None),
+        // glibc's words for a robust mutex whose holder has died.
+        (MUTEX, i32::MAX as u64, Some(44)),
+        (MUTEX, (i32::MAX as u64 - 1) | RELEASED, None),
     ];
     for (kind, holder, beside) in all {
         let words = [1_000_020, 0x5000, 0x1500, holder, 0, 0, 1];
@@ -220,6 +223,8 @@ fn libc_tells_of_takers_that_were_not_seen() {
         (Some((43, true)), None, 2),
         (None, None, 0),
         (Some((43, true)), None, 0),
+        (Some((44, false)), Some(44), 0),
+        (None, None, 0),
     ];
     assert_eq!(found.collect::<Vec<_>>(), expected);
     assert_eq!(waits[1].holder().unwrap().sites[0], 0x1600);
