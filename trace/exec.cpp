@@ -10,6 +10,8 @@
 
 #include "environment.hpp"
 #include "interpose.hpp"
+#include "process.hpp"
+#include "thread.hpp"
 #include "unrecorded.hpp"
 
 namespace heddle::trace {
@@ -39,11 +41,26 @@ int with(char* const* environment, Start start) {
   return start(mended.write(__builtin_alloca(mended.bytes())));
 }
 
+/// Says whether another program is in this one's place, which ends its threads without a word. A
+/// child of vfork has the memory of its parent, which goes on, but a number of its own.
+void tell_replaced(bool replaced) {
+  Process* const current = process();
+  if (current == nullptr || current->header == nullptr) return;
+  ProcessHeader& header = *current->header;
+  const Thread* const self = local.self;
+  const std::uint32_t known = self != nullptr ? self->about.tid : header.pid;
+  if (known != static_cast<std::uint32_t>(sys::tid())) return;
+  if (replaced) __atomic_fetch_or(&header.flags, kProcessReplaced, __ATOMIC_RELAXED);
+  if (!replaced) __atomic_fetch_and(&header.flags, ~kProcessReplaced, __ATOMIC_RELAXED);
+}
+
 /// Calls `start`, which comes back only if it fails.
 template <typename Start>
 int become(const Started& program, Start start) {
   program.note();
+  tell_replaced(true);
   const int result = start();
+  tell_replaced(false);
   program.take_back();
   return result;
 }

@@ -28,7 +28,9 @@ struct Stamp {
   std::uint64_t monotonic_raw_ns;
 };
 
-inline constexpr std::uint32_t kProcessExitSeen = 1;
+/// Flags of a process: its exit was seen; a function of libc was called that puts another program
+/// in its place, and has not failed.
+inline constexpr std::uint32_t kProcessExitSeen = 1, kProcessReplaced = 2;
 
 /// The fork that made a process. All zeros: there was none, or it is not known.
 struct Fork {

@@ -647,6 +647,30 @@ static void heir(void) {
   die(1);
 }
 
+// A thread waits when another program takes this one's place. The second of the two goes on after
+// one that cannot be started.
+static char* own_path;
+
+static void replaced(void) {
+  pthread_t thread;
+  pthread_mutex_lock(&ledger);
+  pthread_create(&thread, NULL, wait_behind, NULL);
+  atomic_store(&ready, 1);
+  until_asleep(&tids[1]);
+  execl(own_path, own_path, "holder", NULL);
+  require(0, "no exec");
+}
+
+static void not_replaced(void) {
+  pthread_t thread;
+  pthread_mutex_lock(&ledger);
+  pthread_create(&thread, NULL, wait_behind, NULL);
+  atomic_store(&ready, 1);
+  execl("/", "/", NULL);
+  until_asleep(&tids[1]);
+  raise(SIGKILL);
+}
+
 static void leave_it(void* mutex) {
   ++told;
   pthread_mutex_unlock(mutex);
@@ -988,6 +1012,7 @@ static void crowded(void) {
 }
 
 int main(int count, char** arguments) {
+  own_path = arguments[0];
   static const struct {
     const char* name;
     void (*run)(void);
@@ -999,6 +1024,8 @@ int main(int count, char** arguments) {
              {"relock-one", relock_one},
              {"readers", readers},
              {"heir", heir},
+             {"replaced", replaced},
+             {"not-replaced", not_replaced},
              {"copied", copied},
              {"uncopied", uncopied},
              {"shared", shared},

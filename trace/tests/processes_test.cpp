@@ -89,7 +89,7 @@ TEST_CASE("a second program image in the same process has a second directory") {
   REQUIRE(processes.size() == 2);
   const std::string pid = std::to_string(outcome.pid);
   CHECK(processes[0].directory.filename() == pid);
-  CHECK(processes[0].flags == 0);
+  CHECK(processes[0].flags == 2);
   CHECK(processes[0].enters() == 2);
   CHECK(processes[1].directory.filename() == pid + ".1");
   CHECK(processes[1].flags == 1);

@@ -13,6 +13,8 @@ pub const ALLOCATION_MAGIC: [u8; 8] = *b"HEDLALLC";
 pub const SWITCHES_MAGIC: [u8; 8] = *b"HEDLSWCH";
 /// Bit 0 of the flags of a process or a run: the recorder saw its end.
 pub const ENDED: u32 = 1;
+/// Another program was put in a process's place.
+pub const REPLACED: u32 = 2;
 /// The bits of a run's flags from this one up: the number of the making by which its thread was
 /// created.
 pub const MADE_BY_SHIFT: u32 = 1;

@@ -3,7 +3,7 @@
 use crate::alive::alive;
 use crate::clock::{ENOUGH, TimeLine};
 use crate::file::{Mapped, text_of};
-use crate::layout::{ENDED, ForkBytes, PROCESS_MAGIC, ProcessHeader, text};
+use crate::layout::{ENDED, ForkBytes, PROCESS_MAGIC, ProcessHeader, REPLACED, text};
 use crate::merge::in_order;
 use crate::run;
 use crate::store::Store;
@@ -28,6 +28,7 @@ pub struct Process {
     dropped: u64,
     uncollected: usize,
     running: bool,
+    replaced: bool,
     damages: Damages,
     objects: Option<Objects>,
     allocation: Option<Allocation>,
@@ -62,6 +63,7 @@ impl Fork {
 pub(crate) struct Head {
     pub image: u32,
     pub ended: bool,
+    pub replaced: bool,
     pub pid: u32,
     pub parent: u32,
     pub clock: ClockKind,
@@ -117,6 +119,7 @@ impl Head {
         Ok(Head {
             image,
             ended: header.flags.get() & ENDED != 0,
+            replaced: header.flags.get() & REPLACED != 0,
             pid: header.pid.get(),
             parent: header.parent.get(),
             clock,
@@ -203,6 +206,7 @@ impl Process {
         Ok(Process {
             lack: lack.map(|what| Lack { path, what }),
             directory: directory.to_owned(),
+            replaced: replaced || head.replaced,
             head,
             shared,
             threads,
@@ -277,6 +281,12 @@ impl Process {
     /// runs.
     pub fn ended(&self) -> bool {
         self.head.ended
+    }
+
+    /// Whether another program took its place, by exec: that ended its threads, whatever they did.
+    /// Of what an older recorder wrote, it is known where that program is recorded, too.
+    pub fn replaced(&self) -> bool {
+        self.replaced
     }
 
     /// Events lost that belong to no thread of the trace, because no buffer could be made for

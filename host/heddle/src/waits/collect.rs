@@ -241,11 +241,16 @@ impl<'a> Collect<'a> {
     ) {
         describe.met.extend(self.describe.met);
         sums.extend(self.sums);
+        let replaced = self.trace.processes()[self.process].replaced();
         for open in self.blocked {
             let sum = sums.entry(open.key);
             let sum = sum.or_insert_with(|| Sum::new(open.kind, open.address));
             sum.open += 1;
             sum.waiters.entry(open.function.clone()).or_default();
+            // Exec has ended its thread.
+            if replaced {
+                continue;
+            }
             let label = self.labels.get(&open.strand).cloned();
             blocked.push(Blocked {
                 strand: open.strand,
