@@ -2,15 +2,18 @@
 // operations got what they wanted, as it has counted them itself.
 #define _GNU_SOURCE
 #include <errno.h>
+#include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <threads.h>
 #include <time.h>
@@ -736,6 +739,113 @@ static void joins(void) {
   printf("thread (join) 2\n");
 }
 
+// Locks of the kernel's, which know who has them.
+static int word, words[2];
+
+// Called where it is written, as the functions are told of.
+#define FUTEX(at, operation, value, other) \
+  syscall(SYS_futex, at, (operation) | FUTEX_PRIVATE_FLAG, value, NULL, other, 0)
+
+static void* hold_word(void* number) {
+  (void)number;
+  require(FUTEX(&word, FUTEX_LOCK_PI, 0, NULL) == 0, "not locked");
+  atomic_store(&ready, 1);
+  until_asleep(&tids[1]);
+  require(FUTEX(&word, FUTEX_UNLOCK_PI, 0, NULL) == 0, "not unlocked");
+  return NULL;
+}
+
+static void* want_word(void* number) {
+  (void)number;
+  until(&ready, 1);
+  tell(&tids[1]);
+  require(FUTEX(&word, FUTEX_LOCK_PI, 0, NULL) == 0, "not locked");
+  require(FUTEX(&word, FUTEX_UNLOCK_PI, 0, NULL) == 0, "not unlocked");
+  return NULL;
+}
+
+// What goes wrong is as it would be without us, and errno too.
+static void kernel_lock(void) {
+  routines[0] = hold_word;
+  routines[1] = want_word;
+  run(2);
+  require(FUTEX(&word, FUTEX_TRYLOCK_PI, 0, NULL) == 0, "not tried");
+  require(FUTEX(&word, FUTEX_LOCK_PI, 0, NULL) == -1 && errno == EDEADLK, "no EDEADLK");
+  errno = 17;
+  require(FUTEX(&word, FUTEX_UNLOCK_PI, 0, NULL) == 0 && errno == 17, "not unlocked");
+  require(FUTEX((int*)4096, FUTEX_LOCK_PI, 0, NULL) == -1 && errno == EFAULT, "no EFAULT");
+  printf("futex word 3\n");
+}
+
+static void* keep_word(void* number) {
+  (void)number;
+  require(FUTEX(&word, FUTEX_LOCK_PI, 0, NULL) == 0, "not locked");
+  atomic_store(&ready, 1);
+  return pause(), NULL;
+}
+
+static void kernel_lock_kept(void) {
+  pthread_t thread;
+  pthread_create(&thread, NULL, keep_word, NULL);
+  until(&ready, 1);
+  pthread_create(&thread, NULL, want_word, NULL);
+  until_asleep(&tids[1]);
+  raise(SIGKILL);
+}
+
+// Threads that wait for a word are moved to a lock, and wait for several words.
+static void* wait_and_be_moved(void* number) {
+  (void)number;
+  tell(&tids[0]);
+  require(FUTEX(&words[0], FUTEX_WAIT_REQUEUE_PI, 0, &word) == 0, "not moved");
+  require(FUTEX(&word, FUTEX_UNLOCK_PI, 0, NULL) == 0, "it has not got the lock");
+  return NULL;
+}
+
+static void* move_waiter(void* number) {
+  (void)number;
+  until_asleep(&tids[0]);
+  const long moved = syscall(SYS_futex, &words[0], FUTEX_CMP_REQUEUE_PI | FUTEX_PRIVATE_FLAG, 1,
+                             (void*)1, &word, 0);
+  require(moved >= 0, "nobody is moved");
+  return NULL;
+}
+
+static void moved(void) {
+  routines[0] = wait_and_be_moved;
+  routines[1] = move_waiter;
+  run(2);
+  printf("futex words 1\nfutex word 1\n");
+}
+
+static void* wait_for_several(void* number) {
+  (void)number;
+  struct futex_waitv all[2] = {
+      {.uaddr = (uintptr_t)&words[0], .flags = FUTEX_32 | FUTEX_PRIVATE_FLAG},
+      {.uaddr = (uintptr_t)&words[1], .flags = FUTEX_32 | FUTEX_PRIVATE_FLAG}};
+  tell(&tids[0]);
+  require(syscall(SYS_futex_waitv, all, 2, 0, NULL, 0) == 1, "not woken by the second");
+  return NULL;
+}
+
+static void* wake_second(void* number) {
+  (void)number;
+  until_asleep(&tids[0]);
+  require(FUTEX(&words[1], FUTEX_WAKE, 1, NULL) == 1, "nobody is woken");
+  return NULL;
+}
+
+static void several(void) {
+  require(syscall(SYS_futex_waitv, NULL, 1, 0, NULL, 0) == -1, "nothing is waited for");
+  if (errno == ENOSYS) return;
+  require(syscall(SYS_futex_waitv, (void*)4096, 1, 0, NULL, 0) == -1 && errno == EFAULT,
+          "no EFAULT");
+  routines[0] = wait_for_several;
+  routines[1] = wake_second;
+  run(2);
+  printf("futex words 1\n");
+}
+
 // A semaphore's signal handler may post, at any time.
 static void on_alarm(int number) {
   (void)number;
@@ -1040,6 +1150,10 @@ int main(int count, char** arguments) {
              {"robust", robust},
              {"cancel", cancel},
              {"joins", joins},
+             {"kernel-lock", kernel_lock},
+             {"kernel-lock-kept", kernel_lock_kept},
+             {"moved", moved},
+             {"several", several},
              {"handler", handler},
              {"forked", forked},
              {"forked-within", forked_within},

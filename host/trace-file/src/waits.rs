@@ -109,8 +109,8 @@ pub struct Wait<'a> {
     pub timed: bool,
     /// It is to write what a rwlock guards.
     pub writes: bool,
-    /// Threads of other processes may have the object: also if it is a spin lock, of which libc does
-    /// not tell, and if an older recorder did not note it.
+    /// Threads of other processes may have the object: also if it is a spin lock, of which libc
+    /// does not tell, and if an older recorder did not note it.
     pub shared: bool,
     words: &'a [U64],
 }
@@ -149,12 +149,12 @@ impl<'a> Wait<'a> {
         halves(self.words.get(BESIDE).map_or(0, |word| word.get()))
     }
 
-    /// The kernel's number of the thread that had the object when the wait began, as libc has it.
-    /// `None`: nobody, several readers, libc does not tell, or an older recorder did not note it.
+    /// The kernel's number of the thread that had the object when the wait began, as libc has it,
+    /// or the kernel, of a futex that is a lock. `None`: nobody, several readers, libc does not
+    /// tell, or an older recorder did not note it.
     pub fn owner(self) -> Option<u32> {
-        self.kind
-            .is_held()
-            .then_some(thread(self.beside().0.into()))?
+        let is_told = self.kind.is_held() || self.kind == ObjectKind::Futex;
+        thread(self.beside().0.into()).filter(|_| is_told)
     }
 
     /// The number of a condition's mutex, which the thread must take again before its wait ends;
@@ -162,6 +162,11 @@ impl<'a> Wait<'a> {
     pub fn mutex(self) -> Option<u32> {
         let number = self.beside().0;
         (self.kind == ObjectKind::Condition && number != 0).then_some(number)
+    }
+
+    /// Whether it is for something that threads have, and not for a wake-up.
+    pub fn is_for_lock(self) -> bool {
+        self.kind.is_held() || self.owner().is_some()
     }
 
     /// The readers that had a rwlock when the wait began; 0: none, or that is not known.

@@ -1,14 +1,14 @@
 // long heddle_syscall_or_futex(long number, ...)
 //
-// In place of libc's syscall, which our own jumps to: futex(2) goes to C++ code where it waits or wakes, with all arguments where they are.
+// In place of libc's syscall, which our own jumps to: futex(2) and futex_waitv(2) go to C++ code, with all arguments where they are, but for
+// operations that neither wait nor wake.
 //
 //   on entry   rsp+0  return address    rdi number    rsi, rdx, rcx, r8, r9, rsp+8 arguments
 #define HEDDLE_FUTEX 202
+#define HEDDLE_FUTEX_WAITV 449
 #define HEDDLE_FUTEX_COMMAND 127
-#define HEDDLE_WAIT 0
-#define HEDDLE_WAKE 1
-#define HEDDLE_WAIT_BITSET 9
-#define HEDDLE_WAKE_BITSET 10
+#define HEDDLE_FD 2
+#define HEDDLE_LAST_COMMAND 13
 
 	.text
 	.globl	heddle_syscall_or_futex
@@ -17,13 +17,17 @@
 heddle_syscall_or_futex:
 	.cfi_startproc
 	cmpq	$HEDDLE_FUTEX, %rdi
-	jne	.Lbehind
+	jne	.Lother
 	movl	%edx, %eax
 	andl	$HEDDLE_FUTEX_COMMAND, %eax
-	.irp	command, HEDDLE_WAIT, HEDDLE_WAKE, HEDDLE_WAIT_BITSET, HEDDLE_WAKE_BITSET
-	cmpl	$\command, %eax
-	je	heddle_futex
-	.endr
+	cmpl	$HEDDLE_LAST_COMMAND, %eax
+	ja	.Lbehind		// of a later kernel
+	cmpl	$HEDDLE_FD, %eax
+	jne	heddle_futex
+	jmp	.Lbehind
+.Lother:
+	cmpq	$HEDDLE_FUTEX_WAITV, %rdi
+	je	heddle_futex_waitv
 .Lbehind:
 	movq	heddle_syscall_behind(%rip), %rax
 	jmp	*%rax

@@ -60,8 +60,8 @@ pub enum Again {
     Waits(String),
     /// It was woken at a time, and nobody has the mutex, or that is not known.
     GoesOn(Nanos),
-    /// So many wake-ups came for some of so many strands; for the mutex those of them wait that were
-    /// woken, if another thread has it.
+    /// So many wake-ups came for some of so many strands. Those that were woken wait for the mutex,
+    /// if another thread has it.
     Perhaps {
         wakes: usize,
         waiters: usize,

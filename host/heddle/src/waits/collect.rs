@@ -56,6 +56,7 @@ struct Open {
     depth: usize,
     function: Rc<str>,
     owner: Option<u32>,
+    is_for_lock: bool,
     holder: Option<Holder>,
     counted_holder: Option<Holder>,
     timed: bool,
@@ -142,6 +143,7 @@ impl<'a> Collect<'a> {
             depth,
             function: self.function(strand, wait.site(), time),
             owner: wait.owner(),
+            is_for_lock: wait.is_for_lock(),
             holder: wait.holder(),
             counted_holder: wait.counted_holder(),
             timed: wait.timed,
@@ -213,7 +215,7 @@ impl<'a> Collect<'a> {
         }
         let took = time - open.begin;
         let nested = self.is_nested(&open, error);
-        let holder = open.holder.filter(|_| open.kind.is_held());
+        let holder = open.holder.filter(|_| open.is_for_lock);
         let names = &mut *self.names.borrow_mut();
         let name = |holder| {
             self.describe

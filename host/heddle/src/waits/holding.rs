@@ -86,7 +86,9 @@ impl<'a> Holding<'a, '_> {
         let object = self.object(key);
         let at_end = object.and_then(|object| object.holder);
         match kind {
-            ObjectKind::Condition | ObjectKind::Barrier | ObjectKind::Futex => None,
+            ObjectKind::Condition | ObjectKind::Barrier => None,
+            // Only a futex that is a lock of the kernel's has a holder.
+            ObjectKind::Futex if wait.owner.is_none() => None,
             ObjectKind::Thread => wait
                 .holder
                 .map(|holder| Has::Thread(self.thread(process, holder.tid))),
@@ -95,7 +97,7 @@ impl<'a> Holding<'a, '_> {
                 let holder = at_end.or(wait.holder).filter(|holder| !holder.released);
                 holder.map(|holder| Has::Thread(self.holder(names, process, &holder)))
             }
-            ObjectKind::Mutex | ObjectKind::RwLock | ObjectKind::SpinLock => {
+            ObjectKind::Mutex | ObjectKind::RwLock | ObjectKind::SpinLock | ObjectKind::Futex => {
                 Some(self.of_lock(names, wait, object))
             }
         }

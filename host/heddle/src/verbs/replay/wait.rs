@@ -44,7 +44,7 @@ impl<'a> WaitLines<'a> {
                     (Some(holder), ObjectKind::Thread) => {
                         format!("for the end of {}", name(holder.tid))
                     }
-                    (Some(holder), kind) if kind.is_held() => {
+                    (Some(holder), _) if wait.is_for_lock() => {
                         let by = name(holder.tid);
                         let function = self.describe.holder(names, process, &holder, event.time);
                         match &*function {
