@@ -1,12 +1,9 @@
 //! What strands wait for at the end, and whether they wait for one another.
 
-use super::holding::{Has, Holding};
 use super::key::Key;
-use super::names::Describe;
 use super::wakeups::Woken;
-use crate::names::Names;
 use heddle_strands::StrandId;
-use heddle_trace_file::{Addr, Holder, Nanos, ObjectKind, Objects, Place};
+use heddle_trace_file::{Addr, Holder, Nanos, ObjectKind, Place};
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -46,6 +43,36 @@ pub struct Blocked {
     pub unmet: u64,
 }
 
+/// Who has an object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Has {
+    Thread(HoldingThread),
+    /// A thread that the fork has not copied had it then: its name in the process that forked.
+    Uncopied(String),
+    /// So many readers, of whom none is known.
+    Readers(u32),
+    /// The name of the thread that had it last.
+    Nobody(String),
+    /// Why that is not known.
+    NotKnown(String),
+}
+
+/// A thread that has an object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HoldingThread {
+    pub name: String,
+    /// Where something of it is recorded.
+    pub place: Option<Place>,
+    /// Where it took the object.
+    pub taken_in: Option<Rc<str>>,
+    /// Its name in the process that it was forked from, where it took the object before that.
+    pub forked_as: Option<String>,
+    /// It had it when the wait began; whether it still has it is not known.
+    pub at_begin: bool,
+    /// Readers that have the object beside it.
+    pub beside: u32,
+}
+
 /// A mutex that is taken again before a wait for a condition ends.
 #[derive(Clone, Debug)]
 pub struct MutexAgain {
@@ -75,69 +102,6 @@ impl Blocked {
         match &self.has {
             Some(Has::Thread(thread)) if !thread.at_begin => thread.place,
             _ => None,
-        }
-    }
-}
-
-/// Fills in names, and who has each object at the end.
-pub fn complete(
-    blocked: &mut [Blocked],
-    counted: &[Objects],
-    names: &mut Names<'_>,
-    describe: &Describe<'_>,
-) {
-    let holding = Holding { counted, describe };
-    for wait in blocked.iter_mut() {
-        let (Some(key), Some(kind)) = (wait.key, wait.kind) else {
-            continue;
-        };
-        let object = holding.object(key);
-        let fallback = object.map_or((false, 0), |object| (object.made, object.site));
-        wait.object = describe.object(names, key, kind, wait.address, fallback);
-        wait.unmet = object.map_or(0, |object| object.unmet);
-        wait.has = holding.of(names, wait);
-        wait.again = again(&holding, names, wait);
-    }
-    blocked.sort_by_key(|wait| (wait.strand, wait.since));
-}
-
-/// What a strand does that was woken from its wait for a condition; if it waits for the mutex, the
-/// wait becomes one for that.
-fn again(holding: &Holding<'_, '_>, names: &mut Names<'_>, wait: &mut Blocked) -> Option<Again> {
-    let process = wait.strand.process();
-    let object = wait
-        .mutex
-        .and_then(|key| Some((key, *holding.object(key)?)));
-    let threads = holding.describe.trace.processes()[process].threads();
-    let own = wait.thread.map(|thread| threads[thread].tid());
-    // Not itself: it may have been about to say that it goes on.
-    let is_other = |holder: &Holder| !holder.released && Some(holder.tid) != own;
-    let mutex = object.and_then(|(key, object)| {
-        let holder = object.holder.filter(is_other)?;
-        let fallback = (object.made, object.site);
-        let describe = holding.describe;
-        let name = describe.object(names, key, object.kind, object.address, fallback);
-        let has = Has::Thread(holding.holder(names, process, &holder));
-        Some((key, object, MutexAgain { name, has }))
-    });
-    match (wait.woken, mutex) {
-        (Woken::No, _) => None,
-        (Woken::Perhaps { wakes, waiters }, mutex) => Some(Again::Perhaps {
-            wakes,
-            waiters,
-            mutex: mutex.map(|(_, _, mutex)| mutex),
-        }),
-        (Woken::Surely(time), None) => Some(Again::GoesOn(time)),
-        (Woken::Surely(time), Some((key, object, mutex))) => {
-            let condition = std::mem::replace(&mut wait.object, mutex.name);
-            wait.since = time;
-            wait.kind = Some(object.kind);
-            wait.key = Some(key);
-            wait.address = object.address;
-            wait.has = Some(mutex.has);
-            wait.timed = false;
-            wait.unmet = 0;
-            Some(Again::Waits(condition))
         }
     }
 }
@@ -186,7 +150,6 @@ pub fn cycles(blocked: &[Blocked]) -> Vec<Cycle> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::holding::HoldingThread;
     use super::*;
 
     fn held_by(thread: usize) -> Has {

@@ -1,43 +1,12 @@
 //! Who has what a strand waits for, when the records end.
 
-use super::blocked::Blocked;
+use super::blocked::{Blocked, Has, HoldingThread};
 use super::key::Key;
 use super::names::Describe;
 use crate::names::Names;
 use heddle_trace_file::{Holder, Nanos, Object, ObjectKind, Objects, Place};
-use std::rc::Rc;
 
 const END: Nanos = Nanos(u64::MAX);
-
-/// Who has an object.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Has {
-    Thread(HoldingThread),
-    /// A thread that the fork has not copied had it then: its name in the process that forked.
-    Uncopied(String),
-    /// So many readers, of whom none is known.
-    Readers(u32),
-    /// The name of the thread that had it last.
-    Nobody(String),
-    /// Why that is not known.
-    NotKnown(String),
-}
-
-/// A thread that has an object.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HoldingThread {
-    pub name: String,
-    /// Where something of it is recorded.
-    pub place: Option<Place>,
-    /// Where it took the object.
-    pub taken_in: Option<Rc<str>>,
-    /// Its name in the process that it was forked from, where it took the object before that.
-    pub forked_as: Option<String>,
-    /// It had it when the wait began; whether it still has it is not known.
-    pub at_begin: bool,
-    /// Readers that have the object beside it.
-    pub beside: u32,
-}
 
 /// Looks who has objects at the end.
 pub struct Holding<'a, 'b> {

@@ -3,6 +3,7 @@
 
 mod blocked;
 mod collect;
+mod complete;
 mod holding;
 mod key;
 mod names;
@@ -10,8 +11,7 @@ mod sum;
 mod waiters;
 mod wakeups;
 
-pub use blocked::{Again, Blocked, cycles};
-pub use holding::{Has, HoldingThread};
+pub use blocked::{Again, Blocked, Has, HoldingThread, cycles};
 pub use names::{Describe, Labels, is_wrapper, own_function};
 pub use sum::{Functions, Lock, Stat};
 
@@ -74,7 +74,7 @@ pub fn read<'a>(trace: &'a Trace, names: Names<'a>) -> anyhow::Result<Waits> {
     }
     let uncounted = counted.iter().map(|objects| objects.uncounted).sum();
     let names = &mut names.borrow_mut();
-    blocked::complete(&mut blocked, &counted, names, &describe);
+    complete::complete(&mut blocked, &counted, names, &describe);
     Ok(Waits {
         locks: sum::locks(sums, &counted, names, &describe),
         spans,
