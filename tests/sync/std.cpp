@@ -165,6 +165,23 @@ void descend(int levels) {
   waiter.join();
 }
 
+// What wakes the reader comes last of all that a thread does.
+[[gnu::noinline]] void write_and_jump() {
+  until_asleep();
+  {
+    const std::scoped_lock guard(letters);
+    there = true;
+  }
+  arrived.notify_all();
+}
+
+void jumps() {
+  std::thread reader(read_letter), writer(write_and_jump);
+  reader.join();
+  writer.join();
+  std::printf("condition (anonymous namespace)::arrived 1\n");
+}
+
 [[gnu::noinline]] void many() {
   std::vector<std::unique_ptr<Account>> accounts;
   for (int i = 0; i < 20000; ++i) accounts.push_back(std::make_unique<Account>());
@@ -184,7 +201,8 @@ int main(int count, char** arguments) {
     const char* name;
     void (*run)();
   } all[] = {{"mutexes", mutexes}, {"conditions", conditions}, {"rwlocks", rwlocks},
-             {"deep", deep_ones},  {"futexes", futexes},       {"many", many}};
+             {"deep", deep_ones},  {"futexes", futexes},       {"many", many},
+             {"jumps", jumps}};
   for (const auto& each : all) {
     if (count > 1 && std::strcmp(arguments[1], each.name) == 0) {
       each.run();

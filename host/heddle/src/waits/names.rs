@@ -40,6 +40,33 @@ pub fn is_wrapper(symbol: &str) -> bool {
     BEGINNINGS.iter().any(|begin| symbol.starts_with(begin)) || symbol.contains("__gthread_")
 }
 
+/// Whether a call that returns to `at` is by a function that left no trace of itself: libc and the
+/// C++ library call what a thread begins with from such a place, and that has ended by a jump to
+/// what it called last (a tail call).
+fn is_gone(at: &Location) -> bool {
+    const LIBRARIES: [&str; 4] = ["libc.so", "libpthread", "libstdc++.so", "libc++.so"];
+    const STARTERS: [&str; 3] = [
+        "start_thread",
+        "execute_native_thread_routine",
+        "__libc_start_call_main",
+    ];
+    let mut libraries = LIBRARIES.iter();
+    let is_library = libraries.any(|library| at.module.starts_with(library));
+    is_library && (!at.known || STARTERS.contains(&&*at.symbol))
+}
+
+/// The function that called libc's, by where that returns to.
+fn calling(names: &Names<'_>, at: &Location) -> Rc<str> {
+    match is_gone(at) {
+        true => format!(
+            "a function that is not known (it returns to {})",
+            names.shown(at)
+        )
+        .into(),
+        false => names.shown(at).into(),
+    }
+}
+
 /// The function in whose code `site` is, if it is no wrapper and lies in another module than the
 /// innermost of the open `calls`, which come innermost first: code without hooks. Else that call's,
 /// wrappers left out. Empty, if nothing is known.
@@ -62,11 +89,13 @@ pub fn own_function(
     let at = site.map(|(site, time)| names.caller(process, site, time));
     let is_foreign = |at: &Rc<Location>| {
         let elsewhere = own.as_ref().is_none_or(|own| own.module != at.module);
-        at.known && !is_wrapper(&at.symbol) && elsewhere
+        at.known && !is_wrapper(&at.symbol) && !is_gone(at) && elsewhere
     };
     let foreign = at.clone().filter(is_foreign);
-    let found = foreign.or(own).or(innermost).or(at);
-    found.map_or("".into(), |found| names.shown(&found).into())
+    match foreign.or(own).or(innermost) {
+        Some(found) => names.shown(&found).into(),
+        None => at.map_or("".into(), |at| calling(names, &at)),
+    }
 }
 
 impl<'a> Describe<'a> {
@@ -94,7 +123,7 @@ impl<'a> Describe<'a> {
             };
             let location = names.caller(process, site, time);
             if !is_wrapper(&location.symbol) {
-                return names.shown(&location).into();
+                return calling(names, &location);
             }
             innermost.get_or_insert(location);
         }
@@ -161,7 +190,7 @@ impl<'a> Describe<'a> {
         let site = modules.complete(site, time).filter(|_| site != 0);
         let function = site.map(|site| names.caller(process, site, time));
         match function.filter(|function| !is_wrapper(&function.symbol)) {
-            Some(function) => format!("{} {}", made(was_made), names.shown(&function)),
+            Some(function) => format!("{} {}", made(was_made), calling(names, &function)),
             None => address.to_string(),
         }
     }
