@@ -141,8 +141,8 @@ impl Costs {
         Ok(Some(costs))
     }
 
-    /// Gives what an operation (`p`, `v`, `handoff`, [`BETWEEN`], [`LIFE`]) costs a model, in ns, or `None`
-    /// where that was not measured, or too rarely.
+    /// Gives what an operation (`p`, `v`, `handoff`, [`BETWEEN`], [`LIFE`]) costs a model, in ns,
+    /// or `None` where that was not measured, or too rarely.
     pub fn of(&self, model: &str, operation: &str) -> Option<Cost> {
         let cell = (model.to_owned(), operation.to_owned());
         self.known.get(&cell).copied()

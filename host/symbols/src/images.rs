@@ -384,8 +384,8 @@ impl Images {
     }
 
     /// The jumps by which functions of the file that `module` was mapped from end: those behind
-    /// calls of `__return__`, and coroutines' computed ones behind calls of `__cyg_profile_func_exit`. Of a
-    /// file that is gone, or is another now, there are none.
+    /// calls of `__return__`, and coroutines' computed ones behind calls of
+    /// `__cyg_profile_func_exit`. Of a file that is gone, or is another now, there are none.
     pub fn tail_jumps(&mut self, module: &Module) -> Vec<TailJump> {
         if let Some(carried) = self.carried(module) {
             return carried.jumps.clone();
