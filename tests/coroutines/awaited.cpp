@@ -31,7 +31,7 @@ struct task {
     void unhandled_exception() { std::terminate(); }
   };
 
-  explicit task(std::coroutine_handle<promise_type> body) : body(body) {}
+  explicit task(std::coroutine_handle<promise_type> of) : body(of) {}
   task(task&& other) noexcept : body(std::exchange(other.body, nullptr)) {}
   task(const task&) = delete;
   task& operator=(const task&) = delete;
