@@ -201,7 +201,7 @@ long append_record(Process& process, Thread& thread, std::uint64_t first, std::u
 }
 
 long append_all(Process& process, Thread& thread, const std::uint64_t* words, std::uint64_t count) {
-  return append_here(process, thread, kMostForCall, [=](auto* word, std::uint64_t now) {
+  return append_here(process, thread, count * 8, [=](auto* word, std::uint64_t now) {
     for (std::uint64_t i = 0; i < count; ++i) *word++ = i == 1 ? now : words[i];
     return word;
   });

@@ -453,6 +453,37 @@ static void semaphore(void) {
   printf("semaphore tokens %ld\ngiven tokens %ld\n", taken + 1, given + 1);
 }
 
+// So many waits fill blocks of records to their last byte.
+enum { HAND_OVERS = 20000 };
+static sem_t there, back;
+
+static void* hand_back(void* number) {
+  (void)number;
+  for (int i = 0; i < HAND_OVERS; ++i) {
+    sem_wait(&there);
+    sem_post(&back);
+  }
+  return NULL;
+}
+
+static void* hand_over(void* number) {
+  (void)number;
+  for (int i = 0; i < HAND_OVERS; ++i) {
+    sem_post(&there);
+    sem_wait(&back);
+  }
+  return NULL;
+}
+
+static void handed(void) {
+  sem_init(&there, 0, 0);
+  sem_init(&back, 0, 0);
+  routines[0] = hand_over;
+  routines[1] = hand_back;
+  run(2);
+  printf("semaphore there %d\nsemaphore back %d\n", HAND_OVERS, HAND_OVERS);
+}
+
 static void* pass(void* number) {
   (void)number;
   for (int i = 0; i < ROUNDS; ++i) {
@@ -1142,6 +1173,7 @@ int main(int count, char** arguments) {
              {"inversion", inversion},
              {"rwlock", rwlock},
              {"semaphore", semaphore},
+             {"handed", handed},
              {"barrier", barrier},
              {"spinning", spinning},
              {"once", done_once},
