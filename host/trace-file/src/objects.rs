@@ -44,7 +44,7 @@ pub struct Object {
     pub returned: u64,
     /// Who has it, or had it last.
     pub holder: Option<Holder>,
-    /// Of a rwlock; `None`: an older recorder did not count them.
+    /// The threads that have a rwlock to read; `None`: an older recorder did not count them.
     pub readers: Option<Readers>,
 }
 

@@ -8,7 +8,8 @@ use num_bigint::BigUint;
 
 /// The smallest exponent, which numbers without a leading one have, too.
 const LOWEST: i32 = 1 - BIAS;
-/// Of exponents, and of the mantissa's point.
+/// What is stored of an exponent, less the exponent: IEEE's bias, and the bits behind the
+/// mantissa's point.
 const BIAS: i32 = 16383 + 63;
 
 /// The decimal text of a number of x87.
@@ -96,7 +97,7 @@ fn placed(digits: &str, point: i32) -> String {
 mod tests {
     use super::*;
 
-    /// Of a number of 8 bytes.
+    /// Gives the mantissa, and sign and exponent, that x87 has for a double.
     fn of(number: f64) -> (u64, u16) {
         let bits = number.to_bits();
         let exponent = (bits >> 52 & 0x7ff) as i32 - 1023 + 16383;

@@ -35,9 +35,11 @@ pub struct Blocked {
     pub shared: bool,
     /// Who has it at the end; `None`: nobody can.
     pub has: Option<Has>,
-    /// Of a condition, its mutex, whether the strand was woken, and what follows.
+    /// The mutex that the strand gave up to wait for a condition.
     pub mutex: Option<Key>,
+    /// Whether a wake-up of the condition reached the strand.
     pub woken: Woken,
+    /// What the strand does after that wake-up.
     pub again: Option<Again>,
     /// Of a condition, the operations that found nobody waiting.
     pub unmet: u64,

@@ -29,8 +29,8 @@ pub fn complete(
     blocked.sort_by_key(|wait| (wait.strand, wait.since));
 }
 
-/// What a strand does that was woken from its wait for a condition; if it waits for the mutex, the
-/// wait becomes one for that.
+/// Says what a strand does after its wait for a condition was ended by a wake-up. Where it waits
+/// for the condition's mutex, `wait` becomes a wait for that mutex.
 fn again(holding: &Holding<'_, '_>, names: &mut Names<'_>, wait: &mut Blocked) -> Option<Again> {
     let process = wait.strand.process();
     let object = wait

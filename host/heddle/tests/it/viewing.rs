@@ -446,7 +446,8 @@ fn who_awaits_is_the_maker_that_is_called_at_the_end() {
     }
 }
 
-/// Asio's loop resumes what a coroutine awaits: within one call of its pump, not in the next.
+/// A coroutine that Asio's pump resumes right after another was suspended, within one call of the
+/// pump, is awaited by that one; one that the pump's next call resumes is not.
 #[test]
 fn who_awaits_in_asio_is_who_was_suspended_before_in_one_pump() {
     let directory = tempfile::tempdir().unwrap();

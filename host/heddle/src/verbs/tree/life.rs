@@ -100,7 +100,8 @@ pub fn read<'a>(
     }
     let found = all.find(id).map(|index| all.get(index));
     let died = found.as_ref().is_some_and(|strand| strand.died().is_some());
-    // Whoever goes on behind its end, and did not make it, may have been resumed by another.
+    // A strand that goes on behind this one's end, and did not make it, may have been resumed by
+    // another.
     let maker = found.and_then(|strand| strand.maker());
     let handed_over = living
         .handed_over
@@ -170,7 +171,7 @@ struct Living<'a> {
     thread: Option<usize>,
     /// Whom it resumed as it was suspended last.
     handed_over: Option<StrandId>,
-    /// Whom it resumes while it runs itself.
+    /// The strand that this one has resumed, and that runs within its call.
     resumes: Option<StrandId>,
     awaited: Awaited,
     /// What runs it, destroys it.
