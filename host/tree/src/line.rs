@@ -44,8 +44,8 @@ pub fn parts(text: &str) -> Result<Parts<'_>, String> {
 
 /// Where the values begin that stand behind a call's name, if there are any: `fib {n = 5} = 8`.
 fn values_at(name: &str) -> Option<usize> {
-    // `f<int, {lambda()#1}>`
-    let is_name = |rest: &str| rest.starts_with("lambda") || rest.starts_with("unnamed");
+    // `f<int, {lambda()#1}>`; an argument may be named `lambda`.
+    let is_name = |rest: &str| rest.starts_with("lambda(") || rest.starts_with("unnamed type#");
     let mut braces = name.match_indices(" {");
     let given = braces.find(|(at, brace)| !is_name(&name[at + brace.len()..]));
     // No function's name has a lone sign: it is `operator=`.

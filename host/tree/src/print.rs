@@ -113,7 +113,7 @@ fn line(call: &Call, seen: Option<Seen>, root: bool) -> String {
     });
     format!(
         "{}{}",
-        function(&format!("{}{}", call.name, call.values)),
+        function(&call.name, &call.values),
         suffix(
             Count {
                 low: call.calls,
@@ -169,18 +169,41 @@ pub fn suffix(count: Count, times: Times, caller: Option<&str>) -> String {
     text
 }
 
-/// A function's name as the format takes it.
-fn function(name: &str) -> Cow<'_, str> {
-    match slip(name) {
+/// A function's name and values as the format takes them.
+fn function<'a>(name: &'a str, values: &str) -> Cow<'a, str> {
+    let shown = match slip(name) {
         Some(_) => covered(name),
         None => word(name),
+    };
+    if values.is_empty() {
+        return shown;
     }
+    let whole = format!("{name}{values}");
+    if shown == name && is_plain(&whole) {
+        return whole.into();
+    }
+    // What the values begin with stays, as it tells them from the name. A star in front of the rest
+    // keeps it from being read as a count: a constant may be named `x2`.
+    let kept = [" {", " = "]
+        .into_iter()
+        .find(|kept| values.starts_with(kept));
+    let (kept, rest) = values.split_at(kept.map_or(0, str::len));
+    format!("{shown}{kept}*{}", without_spaces(rest)).into()
 }
 
 /// A name as the format takes it. What would be read as something else (a thread may be named `a #1
 /// x2`, or nothing at all) is covered by stars.
 fn word(name: &str) -> Cow<'_, str> {
-    let read_back = || {
+    if is_plain(name) {
+        name.into()
+    } else {
+        covered(name)
+    }
+}
+
+/// Whether the format reads this text as the name that it is.
+fn is_plain(name: &str) -> bool {
+    let reads_back = || {
         let Parts {
             name: read,
             count,
@@ -189,26 +212,28 @@ fn word(name: &str) -> Cow<'_, str> {
         } = parts(name).ok()?;
         Some(read == name && (count, times, caller) == (Count::ONE, Times::ANY, None))
     };
-    let plain = name == without_comment(name)
+    name == without_comment(name)
         && name != LOOP
         && name.trim() == name
         && name != "..."
-        && !name.contains(char::is_control);
-    if plain && read_back() == Some(true) {
-        return name.into();
-    }
-    covered(name)
+        && !name.contains(char::is_control)
+        && reads_back() == Some(true)
 }
 
 fn covered(name: &str) -> Cow<'_, str> {
-    let covered = name.replace(
-        |c: char| c.is_whitespace() || c.is_control() || c == '#',
-        "*",
-    );
+    let covered = without_spaces(name);
     match covered.as_str() {
         "" | ".." | "..." | "...." | "…" | LOOP => "*".into(),
         _ => covered.into(),
     }
+}
+
+/// The text with stars for what parts a line of the format.
+fn without_spaces(text: &str) -> String {
+    text.replace(
+        |c: char| c.is_whitespace() || c.is_control() || c == '#',
+        "*",
+    )
 }
 
 fn count_suffix(count: u64) -> String {

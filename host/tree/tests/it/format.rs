@@ -426,6 +426,53 @@ const NAMES: [&str; 16] = [
     "..",
 ];
 
+/// A program with this one call, of a function with this name.
+fn one_call(name: &str, values: &str) -> [Process; 1] {
+    let mut call = Call::new(name, name);
+    call.values = values.into();
+    let thread = Strand {
+        name: "app".into(),
+        calls: vec![call],
+        ..Strand::default()
+    };
+    [Process {
+        name: "app".into(),
+        strands: vec![thread],
+    }]
+}
+
+/// Whether the printed tree fits these values, and not others.
+fn values_are_read_back(name: &str, values: &str) -> Result<(), String> {
+    let got = one_call(name, values);
+    let text = print(&got, false);
+    let expected = Expected::parse(&text).map_err(|error| format!("{error}\n{text}"))?;
+    if has_differences(&compare(&expected, &got)) {
+        return Err(format!("does not fit itself: {text}"));
+    }
+    if !has_differences(&compare(&expected, &one_call(name, " {other} = 0"))) {
+        return Err(format!("fits other values, too: {text}"));
+    }
+    Ok(())
+}
+
+#[test]
+fn values_that_look_like_something_else_are_covered() {
+    for name in ["f(int)", "operator x", "f x2"] {
+        for values in [
+            " {t = \"\\xddX #T\\x7f\", n = 4}",
+            " {t = \"a <- b\"} = \"c [..1ms]\"",
+            " {lambda = \" # \"}",
+            " {unnamed = \" # \"}",
+            " {n = 1} = x2",
+            " = x2",
+            " = \" #\"",
+            " = \"a <- b\"",
+        ] {
+            values_are_read_back(name, values).unwrap();
+        }
+    }
+}
+
 #[test]
 fn names_that_look_like_something_else_are_covered() {
     for name in NAMES {
@@ -463,6 +510,15 @@ fn names_that_look_like_something_else_are_covered() {
 }
 
 proptest! {
+    #[test]
+    fn values_of_any_text_are_read_back(
+        text in "([a-c#<\\-\\[\\].x0-3{}=\" ]|\\PC){0,12}",
+        given in any::<bool>(),
+    ) {
+        let values = if given { format!(" {{t = \"{text}\"}} = 1") } else { format!(" = \"{text}\"") };
+        values_are_read_back("f(char const*)", &values).map_err(TestCaseError::fail)?;
+    }
+
     #[test]
     fn what_is_printed_fits_what_it_was_printed_from(
         first in any_calls(),
