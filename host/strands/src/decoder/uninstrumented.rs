@@ -53,7 +53,9 @@ impl<S: Sink> Decoder<'_, S> {
         // Where a thread may have come back to, in uninstrumented code.
         let behind = self.running.map().next_above(context, new.sp);
         let behind = behind.filter(|&(top, stack)| {
-            top - new.sp < REACH && self.running.stack(stack).owner.is_none()
+            top - new.sp < REACH
+                && self.running.stack(stack).owner.is_none()
+                && !self.is_nearer_to_emptied(context, new.sp, top)
         });
         let top = near.and_then(|stack| self.running.stack(stack).top());
         let start = Start {
@@ -351,6 +353,20 @@ impl<S: Sink> Decoder<'_, S> {
             }
         }
         found
+    }
+
+    /// Whether `sp` is nearer to where the thread's latest event has ended the outermost call of the
+    /// stack that it runs than to `top`, which is open on another. The code behind that end mostly
+    /// goes on on its own stack; where the recording has all calls, it is known from where.
+    fn is_nearer_to_emptied(&self, context: usize, sp: u64, top: u64) -> bool {
+        let thread = self.running.thread(context);
+        let emptied = thread.emptied.filter(|&(event, stack, _)| {
+            event + 1 == thread.events && thread.current == Some(stack) && self.is_part()
+        });
+        emptied.is_some_and(|(_, stack, _)| {
+            let state = self.running.stack(stack);
+            state.owner.is_none() && state.base.abs_diff(sp) < BASE.min(top.abs_diff(sp))
+        })
     }
 
     /// Ends what was where a new stack has its outermost call. Whether there was something, and

@@ -3,7 +3,7 @@
 use crate::log::{Log, Told};
 use heddle_strands::{Analysis, Kind, StrandId};
 use heddle_symbols::Images;
-use heddle_trace_file::write::TraceWriter;
+use heddle_trace_file::write::{ThreadWriter, TraceWriter};
 use heddle_trace_file::{ModuleSymbols, Trace};
 use std::collections::HashSet;
 use std::path::Path;
@@ -16,15 +16,23 @@ const FIRST: u64 = CODE + 0x200;
 const STACKS: [u64; 2] = [0x6000_1f80, 0x6000_9f80];
 const FIBERS: usize = 40;
 
-/// Fibers run one after another on two stacks. Where recording begins, one is in the middle of its
-/// calls on each, and no other stack is ever used.
-fn written(path: &Path) -> Trace {
+/// A recording, a part of what the program did, of one thread that does this.
+fn written(path: &Path, events: impl FnOnce(&mut ThreadWriter)) -> Trace {
     let writer = TraceWriter::create(path).unwrap();
     let mut process = writer.process(4711, 1, "/nowhere/app").unwrap();
     process.mode(1 << 20, 0);
     process.module(CODE, CODE + 0x1000, CODE, None, "/nowhere/app");
     let mut thread = process.thread(4711, "app");
     thread.stack(0x7fff_0000, 0x7fff_8000);
+    events(&mut thread);
+    thread.finish().unwrap();
+    process.finish().unwrap();
+    Trace::open(path).unwrap()
+}
+
+/// Fibers run one after another on two stacks. Where recording begins, one is in the middle of its
+/// calls on each, and no other stack is ever used.
+fn on_stacks_in_use(thread: &mut ThreadWriter) {
     let mut time = 0;
     let mut next = || {
         time += 10;
@@ -46,9 +54,33 @@ fn written(path: &Path) -> Trace {
             .exit(next(), WORK, 0, base - 0x80)
             .exit(next(), BODY, 0, base);
     }
-    thread.finish().unwrap();
-    process.finish().unwrap();
-    Trace::open(path).unwrap()
+}
+
+/// Fibers whose function, which is not traced, calls `work` and then `body`. One rests in `work`,
+/// and those on the stack below it, of which recording has seen only `body`, look as if that were
+/// called back from there.
+fn below_a_resting_one(thread: &mut ThreadWriter) {
+    const LAST: u64 = FIRST + 0x30;
+    let [lower, upper] = STACKS;
+    let mut time = 0;
+    let mut call = |function: u64, site: u64, sp: u64, ends: bool| {
+        time += 10;
+        thread.enter(time, function, site, sp);
+        if ends {
+            thread.exit(time + 5, function, 0, sp);
+        }
+    };
+    let elsewhere = upper + 0x100_0000;
+    call(WORK, FIRST + 0x20, lower, true);
+    call(WORK, FIRST + 0x20, elsewhere, false);
+    call(WORK, FIRST + 0x20, upper, false);
+    call(BODY, LAST, elsewhere + 0x40, true);
+    for _ in 0..4 {
+        call(BODY, WORK + 0x20, upper - 0x80, true);
+        call(BODY, LAST, lower, true);
+    }
+    call(WORK, FIRST + 0x20, lower, true);
+    call(BODY, LAST, lower, true);
 }
 
 fn symbols() -> ModuleSymbols {
@@ -62,7 +94,7 @@ fn symbols() -> ModuleSymbols {
 #[test]
 fn fibers_on_stacks_that_were_in_use_are_told_apart() {
     let directory = tempfile::tempdir().unwrap();
-    let trace = written(directory.path());
+    let trace = written(directory.path(), on_stacks_in_use);
     let analysis = Analysis::new(&trace, &mut Images::packed(&[symbols()]));
     let decoded = analysis.decode(|_| Log::default()).unwrap();
     let (mut fibers, mut unsure) = (HashSet::new(), HashSet::new());
@@ -86,4 +118,24 @@ fn fibers_on_stacks_that_were_in_use_are_told_apart() {
     let unresolved = decoded.unresolved[0];
     assert_eq!((unresolved.unsure, unresolved.unsure_calls), (2, 2));
     assert_eq!(unresolved.calls, 2 + 2 * FIBERS as u64);
+}
+
+#[test]
+fn a_fiber_goes_on_where_its_last_call_has_just_ended() {
+    let directory = tempfile::tempdir().unwrap();
+    let trace = written(directory.path(), below_a_resting_one);
+    let analysis = Analysis::new(&trace, &mut Images::packed(&[symbols()]));
+    let decoded = analysis.decode(|_| Log::default()).unwrap();
+    let told = decoded.sinks.iter().flat_map(|(_, log)| &log.0);
+    let calls: Vec<(u64, StrandId)> = told
+        .filter_map(|told| match told {
+            Told::Enter(strand, _, _, function, ..) => Some((function.0, *strand)),
+            _ => None,
+        })
+        .collect();
+    let resting = calls.iter().find(|(function, _)| *function == WORK);
+    let (Some((_, resting)), Some((BODY, last))) = (resting, calls.last()) else {
+        panic!("{calls:?}");
+    };
+    assert_ne!(resting, last, "{calls:?}");
 }
