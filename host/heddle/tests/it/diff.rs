@@ -7,14 +7,19 @@ use std::path::Path;
 
 /// A trace in which A takes this time, and a tenth more or less, so many times; B takes 50 ns.
 fn timed(path: &Path, program: &Program, time: u64, calls: u64) {
+    let times = (0..calls).map(|call| time - time / 10 + time / 5 * (call % 7) / 6);
+    takes(path, program, times);
+}
+
+/// A trace in which the calls of A take these times; each is followed by one of B that takes 50 ns.
+fn takes(path: &Path, program: &Program, times: impl Iterator<Item = u64>) {
     let trace = TraceWriter::create(path).unwrap();
     let mut process = trace.process(4711, 1, program.path()).unwrap();
     process.module(0, 0x100_0000, 0, None, program.path());
     let (a, b) = (program.place(" _Z1Av"), program.place(" _Z1Bv"));
     let mut thread = process.thread(4711, "abc");
     let mut now = 0;
-    for call in 0..calls {
-        let took = time - time / 10 + time / 5 * (call % 7) / 6;
+    for took in times {
         thread.enter(now, a, 0, 900).exit(now + took, a, 0, 900);
         now += took + 10;
         thread.enter(now, b, 0, 900).exit(now + 50, b, 0, 900);
@@ -64,7 +69,7 @@ fn a_diff_tells_changes_from_noise_and_fails_where_it_is_asked_to() {
         "{text}"
     );
     assert!(
-        of(&text, " B()").contains(" +0.0 % 50 ns 50 ns noise "),
+        of(&text, " B()").contains(" +0.0 % 50 ns 50 ns +0.0 % noise "),
         "{text}"
     );
     assert!(
@@ -111,6 +116,70 @@ fn a_diff_tells_changes_from_noise_and_fails_where_it_is_asked_to() {
     );
 }
 
+#[test]
+fn a_word_never_says_the_opposite_of_the_figure_beside_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let program = Program::build(path);
+    // Three calls in a hundred had to wait in one run, and make its average.
+    let waits = |call: u64| {
+        if call % 33 == 5 {
+            100_000
+        } else {
+            1000 + call % 50
+        }
+    };
+    takes(&path.join("waits"), &program, (0..100).map(waits));
+    takes(
+        &path.join("long"),
+        &program,
+        (0..100).map(|call| 1500 + call % 50),
+    );
+    // Fewer calls in the same time, each of which takes longer.
+    takes(
+        &path.join("short"),
+        &program,
+        (0..100).map(|call| 1000 + call % 50),
+    );
+    takes(
+        &path.join("fewer"),
+        &program,
+        (0..60).map(|call| 1500 + call % 50),
+    );
+    let diff = |before: &str, after: &str| {
+        let mut diff = heddle(path);
+        diff.args(["diff", before, after, "--fail-if-slower", "10"]);
+        let output = diff.output().unwrap();
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        let (table, said) = (text(output.stdout), text(output.stderr));
+        let mut lines = words(&table).into_iter();
+        let of_a = lines.find(|line| line.ends_with(" A()")).unwrap();
+        (output.status.code().unwrap(), of_a, said)
+    };
+    for (before, after, median) in [("waits", "long", "took 1.5"), ("long", "waits", "took 1.0")] {
+        let (code, of_a, said) = diff(before, after);
+        assert!(of_a.contains(" mixed "), "{of_a}");
+        assert_eq!(code, 0, "{said}");
+        let told = "1 function is `mixed`, as a few calls that take very long decide the average: \
+                    half of the calls of `A()`";
+        assert!(said.contains(told) && said.contains(median), "{said}");
+    }
+    let (code, of_a, said) = diff("short", "fewer");
+    assert!(
+        of_a.starts_with("100 60 ") && of_a.contains(" -10.9 % "),
+        "{of_a}"
+    );
+    assert!(of_a.contains(" +48.4 % slower "), "{of_a}");
+    assert_eq!(code, 3, "{said}");
+    assert!(
+        said.contains("`A()` took 1.521 µs a call, and 1.025 µs before"),
+        "{said}"
+    );
+    let (_, of_a, said) = diff("fewer", "short");
+    assert!(of_a.contains(" faster "), "{of_a}");
+    assert!(!said.contains("`A()`"), "{said}");
+}
+
 /// A trace in which each of these functions takes its time, and a tenth more or less, often.
 fn each_takes(path: &Path, program: &Program, times: [u64; 6]) {
     let trace = TraceWriter::create(path).unwrap();
@@ -144,6 +213,8 @@ fn what_befalls_a_whole_run_is_told_from_what_became_of_a_function() {
         ("one", [100, 101, 100, 99, 100, 130]),
         // This function takes as long as before; all the others take longer.
         ("but", [150, 149, 151, 150, 148, 100]),
+        // All together take less, as the longest function does.
+        ("less", [150, 149, 151, 10, 148, 152]),
     ] {
         let mut all = times;
         all.iter_mut()
@@ -186,6 +257,13 @@ fn what_befalls_a_whole_run_is_told_from_what_became_of_a_function() {
     let (code, words, said) = diff("slow", "idle");
     assert_eq!((code, words), (0, format!("{others} as others")), "{said}");
     assert!(said.contains("most functions took 0.67 times"), "{said}");
+
+    let (code, words, said) = diff("idle", "less");
+    assert_eq!(
+        words, "as others as others as others faster as others as others",
+        "{said}"
+    );
+    assert_eq!(code, 0, "{said}");
 
     let (code, words, said) = diff("idle", "busy");
     assert_eq!((code, words), (3, format!("{others} slower")), "{said}");

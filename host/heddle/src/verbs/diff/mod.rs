@@ -10,7 +10,8 @@ use crate::filter::FilterArgs;
 use crate::names::NamesArg;
 use crate::trace_arg::Unpacking;
 use crate::{notes, output, screen};
-use row::{Others, Row, What};
+use heddle_trace_file::Nanos;
+use row::{Others, Row, SlowerBy, What};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -71,13 +72,15 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     if together {
         as_others(&others);
     }
+    mixed(&rows);
     let Some(most) = args.fail_if_slower else {
         return Ok(ExitCode::SUCCESS);
     };
     let slower = too_slow(&rows, most);
     let Some(worst) = slower.first() else {
         let factor = others.most().map_or(1.0, |most| most.factor());
-        if !together || (factor - 1.0) * 100.0 <= most {
+        let [before, after] = [0, 1].map(|run| all(&rows, run));
+        if !together || after <= before || (factor - 1.0) * 100.0 <= most {
             return Ok(ExitCode::SUCCESS);
         }
         notes::error(format_args!(
@@ -86,10 +89,15 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         ));
         return Ok(ExitCode::from(3));
     };
-    let how = match worst.what {
-        What::More => format!(
+    let how = match worst.slower_by() {
+        Some(SlowerBy::Calls(_)) => format!(
             "was called {} times, and {} before",
             worst.calls[1], worst.calls[0]
+        ),
+        Some(SlowerBy::Each(_)) => format!(
+            "took {} a call, and {} before",
+            time(worst.each[1]),
+            time(worst.each[0])
         ),
         _ => format!("took {}, and {} before", worst.own[1], worst.own[0]),
     };
@@ -118,12 +126,40 @@ fn as_others(others: &Others) {
     }
 }
 
+/// Says of the function of which it matters most why its calls have become neither slower nor
+/// faster.
+fn mixed(rows: &[Row]) {
+    let mut mixed = rows.iter().filter(|row| row.what == What::Mixed);
+    let number = mixed.clone().count() as u64;
+    let Some(first) = mixed.next() else { return };
+    notes::note(format_args!(
+        "{} `mixed`, as a few calls that take very long decide the average: half of the calls of \
+         `{}` took {} or longer, and {} before; the average is {}, and was {}",
+        notes::are(number, "function"),
+        first.function,
+        time(first.median[1]),
+        time(first.median[0]),
+        time(first.each[1]),
+        time(first.each[0]),
+    ));
+}
+
+fn time(time: Option<Nanos>) -> String {
+    time.map_or_else(|| "not known".to_owned(), |time| time.to_string())
+}
+
+/// The time of all functions in one of the runs, in ns.
+fn all(rows: &[Row], run: usize) -> u64 {
+    let each = rows.iter().map(|row| row.own[run].0);
+    each.fold(0, u64::saturating_add)
+}
+
 /// The functions that are slower by more than this, and count.
 fn too_slow(rows: &[Row], percent: f64) -> Vec<&Row> {
-    let all: u64 = rows.iter().map(|row| row.own[1].0).sum();
+    let all = all(rows, 1);
     let slower = rows.iter().filter(|row| {
         let counts = u128::from(row.own[1].0) * 100 >= u128::from(all);
-        counts && row.slower_by().is_some_and(|by| by > percent)
+        counts && row.slower_by().is_some_and(|by| by.percent() > percent)
     });
     slower.collect()
 }

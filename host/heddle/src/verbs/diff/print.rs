@@ -9,17 +9,19 @@ use heddle_trace_file::Nanos;
 use serde_json::{Value, json};
 use std::io::{self, Write};
 
-const HEADINGS: [&str; 8] = [
-    "calls", "then", "self", "then", "change", "each", "then", "",
+const COLUMNS: usize = 9;
+const HEADINGS: [&str; COLUMNS] = [
+    "calls", "then", "self", "then", "change", "each", "then", "per call", "",
 ];
-const WIDTHS: [usize; 8] = [10, 10, 12, 12, 10, 12, 12, 13];
-/// On a narrow terminal these are left out, until so many characters are left for the function.
-const LESS: [usize; 4] = [5, 6, 0, 1];
+const WIDTHS: [usize; COLUMNS] = [10, 10, 12, 12, 10, 12, 12, 10, 13];
+/// On a narrow terminal these are left out, until so many characters are left for the function. The
+/// last word speaks of a call, so that change stays.
+const LESS: [usize; 5] = [5, 6, 0, 1, 4];
 const NAME: usize = 24;
 
-fn cells(row: &Row) -> [String; 8] {
+fn cells(row: &Row) -> [String; COLUMNS] {
     let time = |time: Option<Nanos>| time.map_or_else(|| "-".to_owned(), |time| time.to_string());
-    let change = match row.percent() {
+    let change = |percent: Option<f64>| match percent {
         Some(percent) if percent.abs() < 10_000.0 => format!("{percent:+.1} %"),
         Some(_) => "> 100×".to_owned(),
         None => "-".to_owned(),
@@ -29,9 +31,10 @@ fn cells(row: &Row) -> [String; 8] {
         row.calls[1].to_string(),
         row.own[0].to_string(),
         row.own[1].to_string(),
-        change,
+        change(row.percent()),
         time(row.each[0]),
         time(row.each[1]),
+        change(row.each_percent()),
         row.what.word().to_owned(),
     ]
 }
@@ -52,8 +55,8 @@ pub fn table(
     length: Length,
 ) -> io::Result<()> {
     let shown = look.columns(WIDTHS, &LESS, NAME);
-    let line = |cells: [String; 8]| {
-        let shown = (0..8).filter(|&index| shown[index]);
+    let line = |cells: [String; COLUMNS]| {
+        let shown = (0..COLUMNS).filter(|&index| shown[index]);
         let padded = shown.map(|index| {
             let width = WIDTHS[index];
             format!("{:>width$}", cells[index])
@@ -67,6 +70,7 @@ pub fn table(
         match row.what {
             What::Slower | What::More | What::New => write!(out, "{}", look.paint(WORSE, text))?,
             What::Faster | What::Fewer | What::Gone => write!(out, "{}", look.paint(BETTER, text))?,
+            What::Mixed => write!(out, "{text}")?,
             What::Noise | What::AsOthers | What::Unknown => {
                 write!(out, "{}", look.paint(FAINT, text))?
             }
@@ -79,6 +83,7 @@ pub fn table(
         calls: [0, 1].map(|run| sum(&|row| row.calls[run])),
         own: [0, 1].map(|run| Nanos(sum(&|row| row.own[run].0))),
         each: [None; 2],
+        median: [None; 2],
         what: What::Unknown,
     };
     whole.function = format!(
@@ -86,14 +91,14 @@ pub fn table(
         crate::notes::counted(all.len() as u64, "function")
     );
     let mut cells = cells(&whole);
-    cells[7].clear();
+    cells[COLUMNS - 1].clear();
     writeln!(out, "{}  {}", line(cells), whole.function)
 }
 
 /// A JSON array, an object a row.
 pub fn json(out: &mut dyn Write, rows: &[Row]) -> anyhow::Result<()> {
     let object = |row: &Row| {
-        let each = row.each.map(|time| time.map(|time| time.0));
+        let [each, median] = [row.each, row.median].map(|times| times.map(|time| Some(time?.0)));
         json!({
             "function": row.function,
             "calls_before": row.calls[0],
@@ -102,7 +107,10 @@ pub fn json(out: &mut dyn Write, rows: &[Row]) -> anyhow::Result<()> {
             "self_after_ns": row.own[1].0,
             "avg_before_ns": each[0],
             "avg_after_ns": each[1],
+            "median_before_ns": median[0],
+            "median_after_ns": median[1],
             "change_percent": row.percent(),
+            "avg_change_percent": row.each_percent(),
             "what": row.what.word(),
         })
     };
@@ -116,22 +124,28 @@ pub fn json(out: &mut dyn Write, rows: &[Row]) -> anyhow::Result<()> {
 pub fn csv(out: &mut dyn Write, rows: &[Row]) -> io::Result<()> {
     writeln!(
         out,
-        "calls_before,calls_after,self_before_ns,self_after_ns,avg_before_ns,avg_after_ns,change_percent,what,function"
+        "calls_before,calls_after,self_before_ns,self_after_ns,avg_before_ns,avg_after_ns,\
+         median_before_ns,median_after_ns,change_percent,avg_change_percent,what,function"
     )?;
+    let time = |time: Option<Nanos>| time.map_or(String::new(), |time| time.0.to_string());
+    let change = |percent: Option<f64>| percent.map_or(String::new(), |it| format!("{it:.2}"));
     for row in rows {
-        let [before, after] = row
-            .each
-            .map(|time| time.map_or(String::new(), |time| time.0.to_string()));
-        let percent = row
-            .percent()
-            .map_or(String::new(), |percent| format!("{percent:.2}"));
+        let figures = [
+            row.calls[0].to_string(),
+            row.calls[1].to_string(),
+            row.own[0].0.to_string(),
+            row.own[1].0.to_string(),
+            time(row.each[0]),
+            time(row.each[1]),
+            time(row.median[0]),
+            time(row.median[1]),
+            change(row.percent()),
+            change(row.each_percent()),
+        ];
         writeln!(
             out,
-            "{},{},{},{},{before},{after},{percent},{},{}",
-            row.calls[0],
-            row.calls[1],
-            row.own[0].0,
-            row.own[1].0,
+            "{},{},{}",
+            figures.join(","),
             row.what.word(),
             quote(&row.function)
         )?;

@@ -15,6 +15,8 @@ pub struct Row {
     pub own: [Nanos; 2],
     /// The average of that, of calls that returned.
     pub each: [Option<Nanos>; 2],
+    /// Half of these calls took no longer; known to 6 %.
+    pub median: [Option<Nanos>; 2],
     pub what: What,
 }
 
@@ -24,6 +26,9 @@ pub enum What {
     /// A call takes longer, or less.
     Slower,
     Faster,
+    /// Most calls take longer and the average less, or the other way round: a few calls that take
+    /// very long decide an average.
+    Mixed,
     /// A call takes longer, or less, as those of the other functions do.
     AsOthers,
     /// A call takes as long as before, as far as its calls tell; there are more, or fewer.
@@ -42,6 +47,7 @@ impl What {
         match self {
             What::Slower => "slower",
             What::Faster => "faster",
+            What::Mixed => "mixed",
             What::AsOthers => "as others",
             What::More => "more calls",
             What::Fewer => "fewer calls",
@@ -61,12 +67,23 @@ impl Row {
     ) -> Self {
         let both = [before, after];
         let calls = both.map(|calls| calls.map_or(0, |calls| calls.calls));
+        let each = both.map(|calls| calls?.spread.mean().map(|mean| Nanos(mean.round() as u64)));
         let what = match (before, after) {
             (None, _) => What::New,
             (_, None) => What::Gone,
             (Some(before), Some(after)) => match before.spread.change_to(&after.spread) {
-                Change::Slower(by) if others.let_stand_out(before, after, by) => What::Slower,
-                Change::Faster(by) if others.let_stand_out(before, after, by) => What::Faster,
+                Change::Slower(by) if others.let_stand_out(before, after, by) => {
+                    match each[1] >= each[0] {
+                        true => What::Slower,
+                        false => What::Mixed,
+                    }
+                }
+                Change::Faster(by) if others.let_stand_out(before, after, by) => {
+                    match each[1] <= each[0] {
+                        true => What::Faster,
+                        false => What::Mixed,
+                    }
+                }
                 Change::Slower(_) | Change::Faster(_) if calls[0] == calls[1] => What::AsOthers,
                 _ if calls[1] > calls[0] => What::More,
                 _ if calls[1] < calls[0] => What::Fewer,
@@ -78,7 +95,8 @@ impl Row {
             function: function.to_owned(),
             calls,
             own: both.map(|calls| calls.map_or(Nanos(0), |calls| calls.own)),
-            each: both.map(|calls| calls?.spread.mean().map(|mean| Nanos(mean.round() as u64))),
+            each,
+            median: both.map(|calls| calls?.spread.median()),
             what,
         }
     }
@@ -90,23 +108,61 @@ impl Row {
 
     /// The same in percent of what it was.
     pub fn percent(&self) -> Option<f64> {
-        (self.own[0].0 > 0).then(|| self.change() as f64 * 100.0 / self.own[0].0 as f64)
+        percent(self.own)
     }
 
-    /// The change that is no noise and makes the program slower, in percent; a new function's is
-    /// without bounds. Of a function that has more calls, it is their number: how long each took is
-    /// noise, and may be that of the whole run.
-    pub fn slower_by(&self) -> Option<f64> {
+    /// By how much the average call changed, in percent of what it was.
+    pub fn each_percent(&self) -> Option<f64> {
+        let [before, after] = self.each;
+        percent([before?, after?])
+    }
+
+    /// The change that is no noise and makes the program slower; a new function's is without
+    /// bounds. Of a function that has more calls, it is their number: how long each took is noise,
+    /// and may be that of the whole run. Of one whose calls take longer, it is the greater of the
+    /// two changes that are printed.
+    pub fn slower_by(&self) -> Option<SlowerBy> {
         match self.what {
-            What::Slower if self.change() > 0 => Some(self.percent().unwrap_or(f64::INFINITY)),
+            What::Slower => {
+                let [all, each] = [self.percent(), self.each_percent()]
+                    .map(|percent| percent.unwrap_or(f64::INFINITY));
+                Some(match each >= all {
+                    true => SlowerBy::Each(each),
+                    false => SlowerBy::All(all),
+                })
+            }
             What::More => {
                 let [before, after] = self.calls.map(|calls| calls as f64);
-                Some((after - before) * 100.0 / before)
+                Some(SlowerBy::Calls((after - before) * 100.0 / before))
             }
-            What::New => Some(f64::INFINITY),
+            What::New => Some(SlowerBy::All(f64::INFINITY)),
             _ => None,
         }
     }
+}
+
+/// What of a function makes the program slower, and by how much, in percent.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum SlowerBy {
+    /// The average call.
+    Each(f64),
+    /// The time of all calls.
+    All(f64),
+    /// The number of calls.
+    Calls(f64),
+}
+
+impl SlowerBy {
+    pub fn percent(self) -> f64 {
+        match self {
+            SlowerBy::Each(percent) | SlowerBy::All(percent) | SlowerBy::Calls(percent) => percent,
+        }
+    }
+}
+
+fn percent([before, after]: [Nanos; 2]) -> Option<f64> {
+    let change = i128::from(after.0) - i128::from(before.0);
+    (before.0 > 0).then(|| change as f64 * 100.0 / before.0 as f64)
 }
 
 /// How functions moved that are in both runs.

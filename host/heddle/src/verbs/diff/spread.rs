@@ -1,6 +1,8 @@
 //! How long the calls of a function took, each without its callees, and whether two runs differ by
 //! more than their calls differ among one another.
 
+use heddle_trace_file::Nanos;
+
 /// Buckets for each doubling: times are known to 6 %.
 const STEPS: u64 = 16;
 
@@ -73,6 +75,11 @@ impl Spread {
     /// The average, in ns.
     pub fn mean(&self) -> Option<f64> {
         (self.calls > 0).then(|| self.sum as f64 / self.calls as f64)
+    }
+
+    /// The time that half of the calls do not exceed.
+    pub fn median(&self) -> Option<Nanos> {
+        (self.calls > 0).then(|| Nanos(self.at(0.5).round() as u64))
     }
 
     fn variance(&self) -> f64 {
