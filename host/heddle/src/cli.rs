@@ -1,6 +1,7 @@
 //! The command line: which verb, and what its end means to the shell.
 
-use crate::{cut_short, file_limit, filter, notes, progress, verbs};
+use crate::usage::Usage;
+use crate::{cut_short, file_limit, notes, progress, verbs};
 use clap::{Command, CommandFactory, Parser, Subcommand};
 use std::process::ExitCode;
 
@@ -124,6 +125,6 @@ pub fn run() -> ExitCode {
     progress::end();
     result.unwrap_or_else(|error| {
         notes::error(format_args!("{error:#}"));
-        ExitCode::from(if error.is::<filter::Usage>() { 2 } else { 1 })
+        ExitCode::from(if error.is::<Usage>() { 2 } else { 1 })
     })
 }

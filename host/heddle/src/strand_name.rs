@@ -1,6 +1,7 @@
 //! Strands as the command line names them.
 
-use heddle_strands::StrandId;
+use crate::usage::Usage;
+use heddle_strands::{StrandId, StrandList};
 use heddle_trace_file::Trace;
 use std::fmt;
 use std::str::FromStr;
@@ -41,6 +42,35 @@ impl StrandName {
     /// Whether a strand of the process with this pid may be meant.
     pub fn may_be_of(&self, pid: u32) -> bool {
         self.pid.is_none_or(|wanted| wanted == pid)
+    }
+
+    /// The index in the list of the one strand that it means.
+    ///
+    /// # Errors
+    /// There is none; or strands of several processes have this number, and no pid is given.
+    pub fn index_in(&self, trace: &Trace, all: &StrandList) -> Result<usize, Usage> {
+        let mut meant = all
+            .ids()
+            .enumerate()
+            .filter(|&(_, id)| self.means(trace, id));
+        let (index, id) = meant.next().ok_or_else(|| self.is_not_in(trace))?;
+        if self.pid.is_none() && meant.next().is_some() {
+            let pid = trace.processes()[id.process()].pid();
+            return Err(Usage::new(format!(
+                "{}: several processes have a strand {self}; say which with the pid in front: \
+                 {pid}/{self}",
+                trace.path().display()
+            )));
+        }
+        Ok(index)
+    }
+
+    /// The error that the trace has no such strand.
+    pub fn is_not_in(&self, trace: &Trace) -> Usage {
+        Usage::new(format!(
+            "{}: no strand {self}; `heddle strands` lists those that there are",
+            trace.path().display()
+        ))
     }
 
     /// Whether it means this strand.

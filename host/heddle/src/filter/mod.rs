@@ -22,6 +22,6 @@ pub use decode::{decode, decode_kept};
 pub use left_out::LeftOut;
 pub use options::CallOptions;
 pub use pattern::Pattern;
-pub use prepared::{Filter, Usage};
+pub use prepared::Filter;
 pub use range::TimeRange;
 pub use sink::{Filterable, unwrap};

@@ -9,24 +9,13 @@ use super::verdict::{Limits, Meant};
 use super::{FilterArgs, Pattern};
 use crate::names::Names;
 use crate::notes::quoted;
+use crate::usage::Usage;
 use heddle_calls::{Key, Profile, Source, Workers};
 use heddle_strands::StrandId;
 use heddle_symbols::without_parameters;
 use heddle_trace_file::{Error, Kinds, Nanos, Process, Trace};
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
-
-/// The options do not fit the trace: an error of usage.
-#[derive(Debug)]
-pub struct Usage(String);
-
-impl std::error::Error for Usage {}
-
-impl std::fmt::Display for Usage {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
-    }
-}
 
 /// The calls of a trace that are kept.
 pub struct Filter<'a> {
@@ -174,7 +163,7 @@ fn meant(
         return Err(unknown(asked.option, asked.pattern, &known).into());
     }
     match mine.and_then(|mine| sources.trouble(mine)) {
-        Some(trouble) => Err(Usage(trouble).into()),
+        Some(trouble) => Err(Usage::new(trouble).into()),
         None => Ok(all),
     }
 }
@@ -229,7 +218,7 @@ fn unknown(option: &str, pattern: &Pattern, known: &BTreeSet<String>) -> Usage {
     let both = both.map(|(name, short)| (name.as_str(), short.as_str()));
     let meant = heddle_tree::nearest(pattern.words(), &both.collect());
     let meant = meant.map_or(String::new(), |name| format!("; did you mean `{name}`?"));
-    Usage(format!(
+    Usage::new(format!(
         "{option} {} matches no function of the trace{meant}",
         quoted(pattern.text().as_ref())
     ))
@@ -268,7 +257,7 @@ fn no_thread(wanted: &str, there: &BTreeSet<String>) -> Usage {
     const SHOWN: usize = 5;
     let shown: Vec<&str> = there.iter().take(SHOWN).map(String::as_str).collect();
     let more = if there.len() > SHOWN { ", …" } else { "" };
-    Usage(format!(
+    Usage::new(format!(
         "--thread {}: the trace has no thread with this number or name; there are: {}{more}",
         quoted(wanted.as_ref()),
         shown.join(", ")

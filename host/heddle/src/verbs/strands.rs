@@ -1,6 +1,7 @@
 //! `heddle strands`: docs/strands.md.
 
 use crate::names::{Length, NOT_KNOWN, Names, NamesArg, printable};
+use crate::number_arg::count;
 use crate::screen::{self, HEADING, Look};
 use crate::strand_list::{self, label};
 use crate::trace_arg::TraceArg;
@@ -23,7 +24,7 @@ pub struct Args {
     #[arg(long, value_enum)]
     kind: Option<KindArg>,
     /// Print only the first N
-    #[arg(short = 'n', long, value_name = "N")]
+    #[arg(short = 'n', long, value_name = "N", value_parser = count, allow_negative_numbers = true)]
     limit: Option<usize>,
     #[command(flatten)]
     names: NamesArg,

@@ -330,13 +330,19 @@ fn a_data_set_is_left_as_it_was_by_an_export_that_fails_and_its_links_are_not_fo
     let program = Program::build(directory.path());
     fiber(&program);
     let path = directory.path();
-    let fails = |folder: &str, arguments: &[&str], what: &str| {
+    let ends = |code, folder: &str, arguments: &[&str], what: &str| {
         let mut command = heddle(path);
         let command = command.args(["export", "--format", "parquet", "-o", folder]);
-        let run = command.args(arguments).assert().code(1);
+        let run = command.args(arguments).assert().code(code);
         run.stderr(contains(what));
     };
-    fails("new", &["--strand", "99"], "none of these strands is there");
+    let fails = |folder: &str, arguments: &[&str], what: &str| ends(1, folder, arguments, what);
+    ends(
+        2,
+        "new",
+        &["--strand", "99"],
+        "none of these strands is there",
+    );
     assert!(!path.join("new").exists());
     fails("nowhere/new", &[], "error: nowhere/new: No such file");
     fs::write(path.join("file"), "mine").unwrap();
@@ -518,7 +524,7 @@ fn only_the_strands_that_are_asked_for_are_exported() {
     heddle(path)
         .args(["export", "--strand", "99"])
         .assert()
-        .code(1)
+        .code(2)
         .stderr(contains("none of these strands is there").and(contains("heddle strands")));
     assert!(!path.join("heddle.trace.perfetto-trace").exists());
     let usage = heddle(path)

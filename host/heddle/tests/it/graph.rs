@@ -67,7 +67,7 @@ fn a_graph_adds_calls_up_by_those_that_they_are_in() {
     heddle(path)
         .args(["graph", "nobody"])
         .assert()
-        .code(1)
+        .code(2)
         .stderr(predicates::str::contains(
             "no call of `nobody` is in the trace",
         ));

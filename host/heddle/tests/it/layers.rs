@@ -46,7 +46,7 @@ const STRANDS: Layers = &[
 ];
 
 const HEDDLE: Layers = &[
-    &["by_slot", "memory", "progress"],
+    &["by_slot", "memory", "number_arg", "progress", "usage"],
     &[
         "cells",
         "cut_short",

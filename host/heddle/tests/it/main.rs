@@ -23,4 +23,5 @@ mod terminal;
 mod trace_page;
 mod tracing;
 mod tui;
+mod usage;
 mod viewing;

@@ -142,7 +142,7 @@ fn the_tree_merges_siblings_and_expands_one() {
     heddle(directory.path())
         .args(["tree", "--strand", "99"])
         .assert()
-        .code(1)
+        .code(2)
         .stderr(contains("no strand 99; `heddle strands` lists"));
 }
 

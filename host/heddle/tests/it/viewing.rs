@@ -278,7 +278,7 @@ fn a_replay_may_be_of_one_strand_and_look_like_c() {
     heddle(path)
         .args(["replay", "--strand", "77"])
         .assert()
-        .code(1)
+        .code(2)
         .stderr(predicates::str::contains(
             "no strand 77; `heddle strands` lists",
         ));

@@ -6,6 +6,7 @@ mod told;
 
 use crate::names::Names;
 use crate::notes::{self, counted};
+use crate::number_arg::count;
 use crate::sched::{self, Stretches};
 use crate::trace_arg::TraceArg;
 use crate::waits::{self, Waits};
@@ -58,7 +59,7 @@ pub struct Args {
     #[arg(long, value_name = "REPORT")]
     costs: Option<PathBuf>,
     /// The first N locks
-    #[arg(short = 'n', long, value_name = "N")]
+    #[arg(short = 'n', long, value_name = "N", value_parser = count, allow_negative_numbers = true)]
     limit: Option<usize>,
 }
 

@@ -8,6 +8,7 @@ mod spread;
 
 use crate::filter::FilterArgs;
 use crate::names::NamesArg;
+use crate::number_arg::{count, growth};
 use crate::trace_arg::Unpacking;
 use crate::{notes, output, screen};
 use heddle_trace_file::Nanos;
@@ -28,11 +29,11 @@ pub struct Args {
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
     /// Print only the first N rows
-    #[arg(short = 'n', long, value_name = "N")]
+    #[arg(short = 'n', long, value_name = "N", value_parser = count, allow_negative_numbers = true)]
     limit: Option<usize>,
     /// End with exit code 3 if a function that has a hundredth of the time or more takes longer by
     /// more than this, and that is no noise
-    #[arg(long, value_name = "PERCENT")]
+    #[arg(long, value_name = "PERCENT", value_parser = growth, allow_negative_numbers = true)]
     fail_if_slower: Option<f64>,
     #[command(flatten)]
     names: NamesArg,

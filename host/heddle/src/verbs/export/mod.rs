@@ -21,6 +21,7 @@ use crate::names::{Length, Names};
 use crate::notes::{counted, were};
 use crate::strand_name::StrandName;
 use crate::trace_arg::TraceArg;
+use crate::usage::Usage;
 use crate::{calls_of, notes};
 use heddle_strands::Decoded;
 use heddle_trace_file::Trace;
@@ -240,13 +241,15 @@ fn write_folder(
 
 /// An error if none of the strands is there that were asked for.
 fn any_strand(args: &Args, trace: &Trace, written: &Written) -> anyhow::Result<()> {
-    anyhow::ensure!(
-        written.strands > 0 || args.strands.is_empty() || !args.filter.is_empty(),
+    if written.strands > 0 || args.strands.is_empty() || !args.filter.is_empty() {
+        return Ok(());
+    }
+    Err(Usage::new(format!(
         "{}: none of these strands is there; to see which are: heddle strands {}",
         trace.path().display(),
         notes::quoted(&args.trace.trace)
-    );
-    Ok(())
+    ))
+    .into())
 }
 
 /// Says what became of calls that are within too many others.

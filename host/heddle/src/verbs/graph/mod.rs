@@ -5,11 +5,12 @@ mod around;
 use crate::calls_of;
 use crate::filter::{FilterArgs, LeftOut, Pattern};
 use crate::names::{Length, Names, NamesArg};
+use crate::number_arg::share;
 use crate::paths::{self, DEEPEST, Graph, Node};
 use crate::screen::{self, FAINT, HEADING, Look};
 use crate::trace_arg::Unpacking;
+use crate::usage::Usage;
 use crate::{notes, output};
-use anyhow::bail;
 use heddle_trace_file::{Nanos, Trace};
 use serde_json::{Value, json};
 use std::io::{self, Write};
@@ -30,7 +31,8 @@ pub struct Args {
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
     /// Calls that took less than this share of all time are added up in one line
-    #[arg(long, value_name = "PERCENT", default_value_t = 0.5)]
+    #[arg(long, value_name = "PERCENT", value_parser = share, default_value_t = 0.5)]
+    #[arg(allow_negative_numbers = true)]
     least: f64,
     #[command(flatten)]
     names: NamesArg,
@@ -57,14 +59,10 @@ fn graph(args: &Args) -> anyhow::Result<ExitCode> {
             (function.as_deref(), path)
         }
     };
-    let pattern = function.map(Pattern::parse).transpose();
-    let pattern = match pattern {
-        Ok(pattern) => pattern,
-        Err(error) => {
-            notes::error(error);
-            return Ok(ExitCode::from(2));
-        }
-    };
+    let pattern = function
+        .map(Pattern::parse)
+        .transpose()
+        .map_err(Usage::new)?;
     let trace = args.unpacking.open(path)?;
     let length = match args.format {
         Format::Table => args.names.names,
@@ -94,10 +92,11 @@ fn whole(args: &Args, graph: &Graph) -> anyhow::Result<()> {
 
 fn one(args: &Args, graph: &Graph, pattern: &Pattern) -> anyhow::Result<()> {
     let Some(around) = around::around(&graph.strands, pattern) else {
-        bail!(
+        return Err(Usage::new(format!(
             "no call of `{}` is in the trace; `heddle report -s function` lists the functions",
             pattern.text()
-        );
+        ))
+        .into());
     };
     if args.format == Format::Json {
         let callers: Vec<Value> = around.callers.iter().map(object).collect();

@@ -13,7 +13,6 @@ use crate::strand_look::finds_more_than_threads;
 use crate::strand_name::StrandName;
 use crate::trace_arg::TraceArg;
 use crate::{notes, sched, screen};
-use anyhow::ensure;
 use line::Style;
 use std::process::ExitCode;
 use steps::{Replay, Step};
@@ -155,11 +154,9 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     };
     if let Some(strand) = args.strand {
-        ensure!(
-            told.shown > 0 || !args.filter.is_empty(),
-            "{}: no strand {strand}; `heddle strands` lists those that there are",
-            trace.path().display()
-        );
+        if told.shown == 0 && args.filter.is_empty() {
+            return Err(strand.is_not_in(&trace).into());
+        }
     }
     notes::unresolved(&told.unresolved);
     notes::incomplete(&trace, told.loose, &told.remarks);

@@ -4,6 +4,7 @@ use super::row::{Row, Shown};
 use super::rows::Rows;
 use crate::filter::{Filter, FilterArgs, Filterable, Pattern, unwrap};
 use crate::names::Names;
+use crate::usage::Usage;
 use crate::values::{Recorded, Waiting, argument_list, result_text};
 use heddle_calls::{End, Functions, Key, Stats};
 use heddle_strands::{Analysis, Call, Decoded, Sink, Strand, StrandSpan};
@@ -52,9 +53,10 @@ pub fn read(trace: &Trace, filter: &FilterArgs, of: &[Pattern]) -> anyhow::Resul
         sink.merge(trace, *process, &mut names, of, &mut merged);
     }
     if merged.is_empty() && !of.is_empty() {
-        anyhow::bail!(
-            "--of matched no function of which values were recorded; without it, `heddle report --by args` prints those that there are"
-        );
+        return Err(Usage::new(
+            "--of matched no function of which values were recorded; without it, `heddle report --by args` prints those that there are",
+        )
+        .into());
     }
     let rows = merged.into_iter();
     let rows = rows.map(|((module, function, values), stats)| Row {

@@ -16,9 +16,10 @@ mod time;
 
 use crate::filter::{FilterArgs, LeftOut, Pattern};
 use crate::names::{Length, NamesArg};
+use crate::number_arg::count;
 use crate::trace_arg::TraceArg;
+use crate::usage::Usage;
 use crate::{notes, output, screen};
-use anyhow::bail;
 use format::Format;
 use row::{By, Column, Row, sort, tell_apart};
 use std::process::ExitCode;
@@ -41,7 +42,7 @@ pub struct Args {
     #[arg(short, long, value_enum, default_value_t = Column::Own)]
     sort: Column,
     /// Print only the first N rows (of each thread)
-    #[arg(short = 'n', long, value_name = "N")]
+    #[arg(short = 'n', long, value_name = "N", value_parser = count, allow_negative_numbers = true)]
     limit: Option<usize>,
     #[command(flatten)]
     names: NamesArg,
@@ -77,11 +78,10 @@ enum Rows {
 
 /// Runs `heddle report`.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let trace = args.trace.open()?;
     if !args.of.is_empty() && args.by != Rows::Args {
-        notes::error("--of goes with --by args only");
-        return Ok(ExitCode::from(2));
+        return Err(Usage::new("--of goes with --by args only").into());
     }
+    let trace = args.trace.open()?;
     let length = match args.format {
         Format::Table | Format::Md => args.names.names,
         // What programs read has whole names.
@@ -102,15 +102,9 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             return sched::run(&trace, args.format, args.sort, args.limit, length);
         }
         Rows::Time if args.filter.is_empty() => return time::run(&trace, args.format),
-        Rows::Time => bail!(
-            "--by time adds up all that threads did, and cannot leave out some: leave out the filters"
-        ),
-        Rows::Sched => bail!(
-            "--by sched adds up all that strands did, and cannot leave out some: leave out the filters"
-        ),
-        Rows::Lock => bail!(
-            "--by lock counts all operations, and cannot leave out some: leave out the filters"
-        ),
+        Rows::Time => return Err(Usage::new("--by time adds up all that threads did, and cannot leave out some: leave out the filters").into()),
+        Rows::Sched => return Err(Usage::new("--by sched adds up all that strands did, and cannot leave out some: leave out the filters").into()),
+        Rows::Lock => return Err(Usage::new("--by lock counts all operations, and cannot leave out some: leave out the filters").into()),
     };
     let found = match by {
         By::Args => by_args::read(&trace, &args.filter, &args.of)?,

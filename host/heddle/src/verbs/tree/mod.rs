@@ -9,11 +9,14 @@ use crate::calls_of;
 use crate::filter::FilterArgs;
 use crate::names::{Length, NOT_KNOWN, Names, NamesArg};
 use crate::notes;
+use crate::number_arg::count;
 use crate::sched::{self, Split, State};
 use crate::screen::{self, FAINT, HEADING, Look, SUBJECT, WAITING};
 use crate::strand_list::{self, Node, label};
+use crate::strand_name::StrandName;
 use crate::trace_arg::TraceArg;
-use anyhow::{Context, ensure};
+use crate::usage::Usage;
+use anyhow::Context;
 use fold::Item;
 use heddle_strands::{Kind, StrandId, StrandList};
 use heddle_trace_file::Trace;
@@ -29,13 +32,14 @@ pub struct Args {
     /// Print this strand alone: who made and ran it, where it waits, its calls; `4711/12` in a
     /// trace of several processes
     #[arg(long, value_name = "N")]
-    strand: Option<String>,
+    strand: Option<StrandName>,
     /// Print what each strand waits for at the end, who has it, and who wait for one another
     /// (heddle record --sync)
     #[arg(long, conflicts_with_all = ["strand", "nested"])]
     blocked: bool,
     /// Strands nested deeper than this are left out
-    #[arg(long, value_name = "N", default_value_t = 50)]
+    #[arg(long, value_name = "N", value_parser = count, default_value_t = 50)]
+    #[arg(allow_negative_numbers = true)]
     nested: usize,
     #[command(flatten)]
     names: NamesArg,
@@ -51,10 +55,10 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 fn tree(args: &Args) -> anyhow::Result<ExitCode> {
     let trace = args.trace.open()?;
     if args.blocked {
-        ensure!(
-            args.filter.is_empty(),
-            "--blocked looks at the end of all strands: leave out the filters"
-        );
+        if !args.filter.is_empty() {
+            let why = "--blocked looks at the end of all strands: leave out the filters";
+            return Err(Usage::new(why).into());
+        }
         return blocked::run(&trace, args.names.names);
     }
     let named = || Names::new(&trace).of_length(args.names.names);
@@ -67,16 +71,7 @@ fn tree(args: &Args) -> anyhow::Result<ExitCode> {
     let mut left_out = found.left_out;
     match &args.strand {
         Some(wanted) => {
-            let index = found
-                .all
-                .ids()
-                .position(|id| label(&trace, id) == *wanted)
-                .with_context(|| {
-                    format!(
-                        "{}: no strand {wanted}; `heddle strands` lists those that there are",
-                        trace.path().display()
-                    )
-                })?;
+            let index = wanted.index_in(&trace, &found.all)?;
             let id = found.all.get(index).id;
             let life = life::read(&trace, named(), &found.all, &args.filter, id)?;
             left_out = life.left_out;
