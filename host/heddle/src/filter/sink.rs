@@ -102,6 +102,21 @@ pub fn unwrap<S>(decoded: Decoded<Filtered<'_, S>>) -> (Decoded<S>, LeftOut) {
     (decoded, left_out)
 }
 
+/// Whether `--min-time` keeps the call that this happens in, however short the call is. What takes
+/// time in it does not keep it: a wait is shorter than the call that waits, so it is no reason to
+/// look at one that is shorter than what was asked for. The recorder keeps such a call because it
+/// can take back only the last record.
+fn keeps_its_call(kind: &EventKind<'_>) -> bool {
+    !matches!(
+        kind,
+        EventKind::ObjectMet { .. }
+            | EventKind::Wait(_)
+            | EventKind::WaitEnded { .. }
+            | EventKind::Wake { .. }
+            | EventKind::LongCall { .. }
+    )
+}
+
 impl<'f, S> Filtered<'f, S> {
     pub(super) fn new(rules: &'f Rules<'f>, process: usize, inner: S) -> Self {
         Filtered {
@@ -483,10 +498,9 @@ impl<S: Filterable> Sink for Filtered<'_, S> {
             self.values.take(thread, values);
             return;
         }
-        if let Some(top) = self
-            .lives
-            .of_mut(strand)
-            .and_then(|life| life.open.last_mut())
+        if keeps_its_call(&event.kind)
+            && let Some(life) = self.lives.of_mut(strand)
+            && let Some(top) = life.open.last_mut()
         {
             top.holds = true;
         }

@@ -213,6 +213,42 @@ fn a_short_call_stays_for_what_is_inside_it_and_where_its_end_is_not_known() {
 }
 
 #[test]
+fn a_wait_keeps_no_call_that_is_shorter_than_what_is_asked_for() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let program = Program::build(path);
+    let mutex = (1, 0x5000, 1);
+    program.trace(|thread, at| {
+        let (main, a, b, c) = (at("main"), at("_Z1Av"), at("_Z1Bv"), at("_Z1Cv"));
+        thread
+            .enter(1_000, main, LIBC + 5, 900)
+            .enter(2_000, a, main + 5, 800)
+            .object_met(2_005, mutex, a + 5)
+            .wait(2_010, mutex, a + 5, (0, 0))
+            .wait_ended(2_040, 0, 0)
+            .wake(2_045, 1, 1, a + 5)
+            .exit(2_050, a, main + 5, 800)
+            // As short, within a call into the kernel.
+            .enter(3_000, b, main + 5, 800)
+            .long_call(3_040, 3_010, "read 3 pipe:[5]")
+            .exit(3_050, b, main + 5, 800)
+            // Long enough, by its wait.
+            .enter(4_000, c, main + 5, 800)
+            .wait(4_010, mutex, c + 5, (0, 0))
+            .wait_ended(4_190, 0, 0)
+            .exit(4_200, c, main + 5, 800)
+            .exit(5_000, main, LIBC + 5, 900);
+    });
+    let (rows, last) = report(path, &["-t", "100ns"]);
+    assert_eq!(rows, ["C() 1,200,200,200", "main 1,4000,3800,4000"]);
+    assert_eq!(last, "heddle: left out 2 of 4 calls: 2 by --min-time");
+    // The waits are those of their nearest caller that is kept.
+    let (out, _) = said(path, &["replay", "-t", "100ns"]);
+    assert_eq!(out.matches("Waits").count(), 2, "{out}");
+    assert!(!out.contains("A()") && !out.contains("B()"), "{out}");
+}
+
+#[test]
 fn threads_are_chosen_by_number_and_name() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path();
