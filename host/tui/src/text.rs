@@ -69,6 +69,19 @@ pub fn time(nanos: u64) -> String {
     Nanos(nanos).to_string()
 }
 
+/// The same, so that two times that are so far `apart` look different: `1.966412 ms`.
+pub fn precise(nanos: u64, apart: u64) -> String {
+    const UNITS: [(u64, usize, &str); 2] = [(1_000_000_000, 9, "s"), (1_000_000, 6, "ms")];
+    let fits = UNITS.into_iter().find(|(unit, ..)| nanos >= *unit);
+    let Some((unit, most, name)) = fits else {
+        return time(nanos);
+    };
+    let coarse = |digits: &usize| unit / 10_u64.pow(*digits as u32) > apart;
+    let digits = (3..most).find(|digits| !coarse(digits)).unwrap_or(most);
+    let part = nanos % unit / 10_u64.pow((most - digits) as u32);
+    format!("{}.{part:0digits$} {name}", nanos / unit)
+}
+
 /// `-`, if there is none.
 pub fn some_time(nanos: Option<u64>) -> String {
     nanos.map_or_else(|| "-".to_owned(), time)

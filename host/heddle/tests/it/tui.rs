@@ -273,7 +273,7 @@ fn the_views_are_shown_and_the_terminal_is_left_as_it_was() {
     );
     session.press("3");
     let text = session.see("thread #1");
-    assert!(text.contains("abc"), "{text}");
+    assert!(text.contains("thread #1 abc 4711 "), "{text}");
     session.press("\r");
     session.see("strand #1");
     let text = session.see("C()");

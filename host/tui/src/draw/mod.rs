@@ -6,6 +6,7 @@ mod help;
 mod life;
 mod look;
 mod report;
+mod ruler;
 mod source;
 mod strands;
 mod timeline;

@@ -2,16 +2,16 @@
 
 use super::frame::Screen;
 use super::look::{BOLD, FAINT, PLAIN, RUNS, SUBJECT, bar, wait};
-use super::not_yet;
 use super::strands::kind;
+use super::{not_yet, ruler};
 use crate::model::Model;
 use crate::state::{DETAILS, State};
-use crate::text::{count, fill, fit, time};
+use crate::text::{count, fill, fit, precise, time, width};
 use crate::timeline::{
     Line, Rows, Strip, Timeline, Under, What, calls_on, lines, strip, summed_on, summed_within,
     under,
 };
-use heddle_view::{Call, Data, Why};
+use heddle_view::{Call, Data, Strand, Why};
 
 pub fn draw(screen: &mut Screen<'_>, model: &Model, state: &State) {
     let (Some(data), Some(timeline)) = (&model.timeline, &state.timeline) else {
@@ -49,36 +49,15 @@ struct Picture<'a> {
 }
 
 impl Picture<'_> {
-    /// The time that is shown, and the cursor.
+    /// Which rows these are, and the time that is shown.
     fn ruler(&self, screen: &mut Screen<'_>) {
-        let Timeline {
-            rows, from, span, ..
-        } = *self.timeline;
-        let rows = match rows {
+        let rows = match self.timeline.rows {
             Rows::Both => "threads, strands",
             Rows::Threads => "threads",
             Rows::Strands => "strands",
         };
         screen.row(0, 1, self.left, rows, BOLD);
-        let columns = self.columns as u16;
-        let mut x = 0;
-        // The axis has as many times as there is room for.
-        let step = 16.min(columns);
-        while x + step <= columns {
-            let (at, _) = self.timeline.column(usize::from(x), self.columns);
-            let text = format!("▏{}", time(at));
-            screen.row(self.left + x, 1, step, &text, FAINT);
-            x += step;
-        }
-        let end = format!("{}▕", time(from.saturating_add(span)));
-        let room = crate::text::width(&end) as u16;
-        if columns >= x + room {
-            screen.text(self.left + columns - room, 1, room, &end, FAINT);
-        }
-        let cursor = self.timeline.cursor.max(from);
-        if let Some(column) = self.timeline.column_of(cursor, self.columns) {
-            screen.text(self.left + column as u16, 1, 1, "▼", BOLD);
-        }
+        ruler::draw(screen, self.timeline, self.left, self.columns);
     }
 
     fn label(&self, screen: &mut Screen<'_>, model: &Model, y: u16, line: &Line, selected: bool) {
@@ -86,6 +65,8 @@ impl Picture<'_> {
             true => "▾",
             false => "▸",
         };
+        let room = usize::from(self.left.saturating_sub(1));
+        let indent = usize::from(line.depth).min(room);
         let text = match line.what {
             What::Strand(index) => {
                 let (strand, _) = &self.data.strands[index as usize];
@@ -93,8 +74,17 @@ impl Picture<'_> {
                     process: strand.process as u32,
                     number: strand.number,
                 };
-                let name = &strand.name;
-                format!("{mark}{} #{} {name}", kind(strand.kind), model.label(key))
+                let number = format!("#{}", model.label(key));
+                let whole = format!("{mark}{} {number} {}", kind(strand.kind), named(strand));
+                match strand.tid {
+                    // Threads of one name are told apart by what is behind it.
+                    Some(tid) if width(&whole) > room - indent => {
+                        let tid = format!(" {tid}");
+                        let left = (room - indent).saturating_sub(width(&tid));
+                        fit(&format!("{mark}{number} {}", strand.name), left) + &tid
+                    }
+                    _ => whole,
+                }
             }
             What::Group(index) => {
                 let group = &self.data.groups[index as usize];
@@ -110,8 +100,6 @@ impl Picture<'_> {
             What::Deeper(_, depths) => format!("… {depths} depths more"),
             What::Unlisted(_, strands) => format!("… {} strands more", count(strands)),
         };
-        let room = usize::from(self.left.saturating_sub(1));
-        let indent = usize::from(line.depth).min(room);
         let text = format!("{:indent$}{}", "", fill(&text, room - indent));
         let look = match line.what {
             What::Strand(_) | What::Group(_) => SUBJECT,
@@ -243,7 +231,7 @@ impl Picture<'_> {
             2 => "[]".to_owned(),
             _ => {
                 let name = fit(name, columns - 2);
-                let line = columns - 2 - crate::text::width(&name);
+                let line = columns - 2 - width(&name);
                 format!(
                     "{}{name}{}{}",
                     if left { '‹' } else { '[' },
@@ -269,7 +257,7 @@ impl Picture<'_> {
     fn strand(&self, index: u32) -> String {
         match self.data.strands.get(index as usize) {
             Some((strand, _)) => {
-                format!("{} #{} {}", kind(strand.kind), strand.number, strand.name)
+                format!("{} #{} {}", kind(strand.kind), strand.number, named(strand))
             }
             None => "a strand that is not listed".to_owned(),
         }
@@ -286,8 +274,8 @@ impl Picture<'_> {
     ) {
         let bar = "─".repeat(usize::from(width));
         screen.text(0, y, width, &bar, FAINT);
-        let step = self.timeline.span / self.columns as u64;
-        let at = format!(" {} ", time(self.timeline.cursor));
+        let step = self.timeline.apart(self.columns, 1);
+        let at = format!(" {} ", precise(self.timeline.cursor, step));
         screen.text(2, y, width, &at, BOLD);
         let Some(what) = what else { return };
         let said = match under(self.data, what, self.timeline.cursor, step) {
@@ -397,6 +385,14 @@ impl Picture<'_> {
             What::Deeper(..) => "deeper calls are in the graph (2)".to_owned(),
             What::Unlisted(..) => "these are in their group's sums alone".to_owned(),
         }
+    }
+}
+
+/// Its name; of a thread, with the kernel's number behind it, as `heddle replay` prints it.
+fn named(strand: &Strand) -> String {
+    match strand.tid {
+        Some(tid) => format!("{} {tid}", strand.name),
+        None => strand.name.clone(),
     }
 }
 

@@ -79,6 +79,12 @@ impl Timeline {
         (from, to.max(from + 1))
     }
 
+    /// How much time lies between two places that are so many of the `columns` apart.
+    pub fn apart(&self, columns: usize, places: usize) -> u64 {
+        let time = u128::from(self.span) * places as u128 / columns.max(1) as u128;
+        u64::try_from(time).unwrap_or(u64::MAX)
+    }
+
     /// The column of a time; `None`: it is not shown.
     pub fn column_of(&self, time: u64, columns: usize) -> Option<usize> {
         let since = time
@@ -92,7 +98,7 @@ impl Timeline {
     pub fn pressed(&mut self, key: Key, data: &Data, columns: usize, page: usize) -> bool {
         let lines_now = lines(data, self);
         let what = lines_now.get(self.list.selected).map(|line| line.what);
-        let step = (self.span / columns.max(1) as u64).max(1);
+        let step = self.apart(columns, 1).max(1);
         match key {
             Key::Left | Key::Char('h') => self.move_to(self.cursor.saturating_sub(step), data),
             Key::Right | Key::Char('l') => self.move_to(self.cursor.saturating_add(step), data),

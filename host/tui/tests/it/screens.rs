@@ -62,6 +62,81 @@ fn the_timeline_shows_calls_waits_and_sums_of_short_calls() {
     );
 }
 
+/// The labels of the ruler.
+fn labels(screen: &str) -> Vec<String> {
+    let ruler = screen.lines().nth(1).unwrap();
+    let ruler = ruler.split('│').next().unwrap();
+    let labels = ruler.split(['▏', '▕', '▼']).skip(1);
+    let labels = labels.flat_map(|part| part.split("  ")).map(str::trim);
+    labels
+        .filter(|text| !text.is_empty())
+        .map(str::to_owned)
+        .collect()
+}
+
+#[test]
+fn no_label_of_the_ruler_is_cut_by_the_cursor_or_the_end() {
+    let model = model();
+    for size in [(80, 24), (93, 24), (110, 24), (200, 50)] {
+        let mut state = State::new(size, false);
+        state.meet(&model);
+        (state, _) = update(state, &model, Key::Char('4'));
+        let whole = labels(&shown(&model, &state));
+        assert!(
+            whole.len() >= 3 && whole.last().unwrap() == "99.000 ms",
+            "{whole:?}"
+        );
+        for _ in 0..state.time_columns() {
+            (state, _) = update(state, &model, Key::Char('l'));
+            let text = shown(&model, &state);
+            let seen = labels(&text);
+            assert!(
+                seen.iter().all(|label| whole.contains(label)),
+                "{seen:?}\n{text}"
+            );
+            assert!(seen.len() + 1 >= whole.len(), "{seen:?}\n{text}");
+        }
+    }
+}
+
+#[test]
+fn labels_of_the_ruler_differ_however_far_it_is_zoomed() {
+    let model = model();
+    let mut state = State::new((200, 50), false);
+    state.meet(&model);
+    (state, _) = update(state, &model, Key::Char('4'));
+    for _ in 0..150 {
+        (state, _) = update(state, &model, Key::Char('l'));
+    }
+    for _ in 0..24 {
+        (state, _) = update(state, &model, Key::Char('+'));
+        let text = shown(&model, &state);
+        let mut seen = labels(&text);
+        let number = seen.len();
+        seen.dedup();
+        assert!(seen.len() == number && number >= 4, "{seen:?}\n{text}");
+    }
+}
+
+#[test]
+fn threads_of_one_name_are_told_apart_by_their_numbers() {
+    let mut model = model();
+    let data = model.timeline.as_mut().unwrap();
+    for (strand, _) in &mut data.strands {
+        if strand.tid.is_some() {
+            strand.name = "a_long_name_of_a_thread".to_owned();
+            strand.tid = Some(1_234_500 + strand.number as u32);
+        }
+    }
+    for (size, label) in [
+        ((80, 24), "▾#2 a_long… 1234502 "),
+        ((200, 50), "▾#2 a_long_name_of_a_th… 1234502 "),
+    ] {
+        let text = screen(&model, size, &[Key::Char('4')]);
+        assert!(text.contains(label), "{text}");
+    }
+}
+
 #[test]
 fn the_timeline_zooms_to_a_call() {
     let keys = [

@@ -61,7 +61,7 @@ pub fn read(
     lists.push((0, apart));
 
     let found = strand_list::of_parts(trace, names, lists).all;
-    let mut all = strands::rows(&found, names);
+    let mut all = strands::rows(trace, &found, names);
     tell(Part::Strands(all.clone()));
     let calls = graph::rows(&paths::of_parts(trace, names, &graphs));
     drop(graphs);
@@ -94,7 +94,7 @@ pub fn read_filtered(
     tell: impl Fn(Part),
 ) -> anyhow::Result<()> {
     let found = strand_list::read_filtered(trace, names, filter)?;
-    let mut all = strands::rows(&found.all, names);
+    let mut all = strands::rows(trace, &found.all, names);
     tell(Part::Strands(all.clone()));
     let found = paths::read(trace, names, filter)?;
     let calls = graph::rows(&found.strands);

@@ -4,6 +4,7 @@ use crate::names::{Names, printable};
 use crate::strand_list::{self, Node};
 use crate::verbs::view::take::kind;
 use heddle_strands::{Kind, Strand, StrandId, StrandList};
+use heddle_trace_file::Trace;
 use heddle_tui::{LIVED, StrandKey, StrandRow, Strands};
 use heddle_view::Data;
 use std::collections::HashMap;
@@ -13,9 +14,10 @@ const MOST: usize = 250_000;
 
 /// The rows of these strands, each below its maker. Those of one maker, kind and name are in a row,
 /// below which they are listed.
-pub fn rows(all: &StrandList, names: &mut Names<'_>) -> Strands {
+pub fn rows(trace: &Trace, all: &StrandList, names: &mut Names<'_>) -> Strands {
     let nodes = strand_list::tree(all, names);
     let mut flat = Flat {
+        trace,
         all,
         names,
         texts: HashMap::new(),
@@ -28,6 +30,7 @@ pub fn rows(all: &StrandList, names: &mut Names<'_>) -> Strands {
 }
 
 struct Flat<'a, 'n> {
+    trace: &'a Trace,
     all: &'a StrandList,
     names: &'a mut Names<'n>,
     texts: HashMap<String, u32>,
@@ -89,7 +92,15 @@ impl Flat<'_, '_> {
         self.left = self.left.saturating_sub(1);
         let strand = self.all.get(index as usize);
         let waits = self.waits(&strand);
-        let row = self.row(&strand, name, depth, waits);
+        let process = &self.trace.processes()[strand.id.process()];
+        let row = match process.threads().get(strand.thread()) {
+            // The kernel's number tells threads of one name apart, as in `heddle replay`.
+            Some(thread) if strand.kind == Kind::Thread => {
+                let name = format!("{name} {}", thread.tid());
+                self.row(&strand, &name, depth, waits)
+            }
+            _ => self.row(&strand, name, depth, waits),
+        };
         self.strands.rows.push(row);
     }
 
