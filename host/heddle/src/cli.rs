@@ -1,8 +1,8 @@
 //! The command line: which verb, and what its end means to the shell.
 
 use crate::usage::Usage;
-use crate::{cut_short, file_limit, notes, progress, verbs};
-use clap::{Command, CommandFactory, Parser, Subcommand};
+use crate::{cut_short, examples, file_limit, notes, progress, verbs};
+use clap::{Command, CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::process::ExitCode;
 
 /// Shows which concurrency model a workload wants, and why; traces every call of every thread.
@@ -82,13 +82,14 @@ enum Verb {
 
 /// The command line as clap describes it, for manual pages and completions.
 pub fn command() -> Command {
-    Cli::command()
+    examples::show(Cli::command())
 }
 
 /// Runs the verb. 0 ok, 1 failed, 2 usage, 3 wrong result or regression; `record` passes the
 /// program's code through and uses 125–127 for its own failures.
 pub fn run() -> ExitCode {
-    let Cli { color, verb } = Cli::parse();
+    let parsed = Cli::from_arg_matches(&command().get_matches());
+    let Cli { color, verb } = parsed.unwrap_or_else(|error| error.format(&mut command()).exit());
     color.apply();
     // The comparison's children would inherit it; `record` gives its own child what it had.
     if !matches!(verb, Verb::Compare(_)) {

@@ -8,6 +8,7 @@ mod cli;
 mod coroutine_calls;
 mod cut_short;
 mod embedded;
+mod examples;
 mod file_limit;
 mod filter;
 mod memory;
@@ -30,5 +31,6 @@ mod verbs;
 mod waits;
 
 pub use cli::{command, run};
+pub use examples::examples;
 pub use filter::{Pattern, TimeRange};
 pub use memory::Memory;

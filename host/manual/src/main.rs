@@ -20,8 +20,7 @@ fn main() -> anyhow::Result<()> {
         .nth(1)
         .context("usage: heddle-manual DIRECTORY")?
         .into();
-    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
-    for (name, text) in pages::all(heddle::command(), &docs)? {
+    for (name, text) in pages::all(heddle::command())? {
         write(&share.join("man/man1").join(name), &text)?;
     }
     for (shell, place) in COMPLETIONS {

@@ -46,7 +46,14 @@ const STRANDS: Layers = &[
 ];
 
 const HEDDLE: Layers = &[
-    &["by_slot", "memory", "number_arg", "progress", "usage"],
+    &[
+        "by_slot",
+        "examples",
+        "memory",
+        "number_arg",
+        "progress",
+        "usage",
+    ],
     &[
         "cells",
         "cut_short",

@@ -8,6 +8,7 @@ mod coroutines;
 mod diff;
 mod disturbed;
 mod doctor;
+mod examples;
 mod export;
 mod filters;
 mod firefox;
