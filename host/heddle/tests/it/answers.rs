@@ -232,9 +232,7 @@ fn a_check_that_fails_says_why_where_the_lines_do_not() {
     let source = "namespace app { void risky(int) {} void check() {} }\n\
                   int main() { app::risky(1); app::check(); }\n";
     let program = Program::compile(path, "app", source, &[]);
-    let trace = TraceWriter::create(&path.join("heddle.trace")).unwrap();
-    let mut process = trace.process(4711, 1, program.path()).unwrap();
-    process.module(0, 0x100_0000, 0, None, program.path());
+    let mut process = program.process(&path.join("heddle.trace"));
     for (tid, name) in [(1, "app"), (2, "worker")] {
         let mut thread = process.thread(tid, name);
         let (risky, check) = (

@@ -1,21 +1,18 @@
 //! Coroutines' frames, as a trace has them, in what the commands print.
 
 #[allow(dead_code, reason = "other tests use the rest")]
-use crate::common::{Program, TASK, heddle};
-use heddle_trace_file::write::TraceWriter;
+use crate::common::{Program, heddle};
 use predicates::prelude::*;
 use predicates::str::contains;
 use std::path::Path;
 
 /// The program, and where `main`, the body and what destroys it are.
-fn compiled(directory: &Path) -> (String, [u64; 3]) {
-    let rest = "task leaf(int) { co_await std::suspend_always{}; }\n\
-                int main() { leaf(1).handle.destroy(); }\n";
-    let flags = ["-std=c++20", "-finstrument-functions"];
-    let program = Program::compile(directory, "tasks", &format!("{TASK}{rest}"), &flags);
-    let addresses = [" main", "leafi.Frame.actor", "leafi.Frame.destroy"];
-    let addresses = addresses.map(|name| program.place(name));
-    (program.path().to_owned(), addresses)
+fn compiled(directory: &Path) -> (Program, [u64; 3]) {
+    let source = "task leaf(int) { co_await std::suspend_always{}; }\n\
+                  int main() { leaf(1).handle.destroy(); }\n";
+    let program = Program::of_tasks(directory, source, &[]);
+    let places = program.places([" main", "leafi.Frame.actor", "leafi.Frame.destroy"]);
+    (program, places)
 }
 
 #[test]
@@ -23,9 +20,7 @@ fn captured_frames_are_shown_and_counted_and_stay_in_a_packed_trace() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path();
     let (program, [main, actor, destroy]) = compiled(path);
-    let trace = TraceWriter::create(&path.join("heddle.trace")).unwrap();
-    let mut process = trace.process(4711, 1, &program).unwrap();
-    process.module(0, 0x100_0000, 0, None, &program);
+    let mut process = program.process(&path.join("heddle.trace"));
     let mut thread = process.thread(4711, "tasks");
     thread
         // By its name it is none.
@@ -74,9 +69,7 @@ fn a_destruction_that_goes_on_by_a_tail_call_makes_no_second_instance() {
     // comes from elsewhere, a new coroutine is there.
     for (caller, instances) in [(main + 9, 1), (main + 13, 2)] {
         let directory = path.join(format!("{instances}.trace"));
-        let trace = TraceWriter::create(&directory).unwrap();
-        let mut process = trace.process(4711, 1, &program).unwrap();
-        process.module(0, 0x100_0000, 0, None, &program);
+        let mut process = program.process(&directory);
         process
             .thread(4711, "tasks")
             .enter(0, main, 0, 900)
@@ -144,9 +137,7 @@ fn a_thread_runs_what_it_resumes_though_another_has_gone_on() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path();
     let (program, [main, actor, _]) = compiled(path);
-    let trace = TraceWriter::create(&path.join("heddle.trace")).unwrap();
-    let mut process = trace.process(4711, 1, &program).unwrap();
-    process.module(0, 0x100_0000, 0, None, &program);
+    let mut process = program.process(&path.join("heddle.trace"));
     let (first, second) = (0x5581_0010, 0x5581_0090);
     let mut thread = process.thread(4711, "one");
     thread

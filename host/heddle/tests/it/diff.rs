@@ -13,9 +13,7 @@ fn timed(path: &Path, program: &Program, time: u64, calls: u64) {
 
 /// A trace in which the calls of A take these times; each is followed by one of B that takes 50 ns.
 fn takes(path: &Path, program: &Program, times: impl Iterator<Item = u64>) {
-    let trace = TraceWriter::create(path).unwrap();
-    let mut process = trace.process(4711, 1, program.path()).unwrap();
-    process.module(0, 0x100_0000, 0, None, program.path());
+    let mut process = program.process(path);
     let (a, b) = (program.place(" _Z1Av"), program.place(" _Z1Bv"));
     let mut thread = process.thread(4711, "abc");
     let mut now = 0;

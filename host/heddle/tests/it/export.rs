@@ -4,7 +4,6 @@
 #[allow(dead_code, reason = "other tests use the rest")]
 use crate::common::{LIBC, Program, abc, heddle};
 use heddle_trace_file::Why;
-use heddle_trace_file::write::TraceWriter;
 use predicates::prelude::*;
 use predicates::str::{contains, is_empty, starts_with};
 use std::collections::BTreeMap;
@@ -243,9 +242,7 @@ fn parquet_has_each_call_once_however_many_there_are_before_strands_are_known() 
     let directory = tempfile::tempdir().unwrap();
     let program = Program::build(directory.path());
     let path = directory.path();
-    let trace = TraceWriter::create(&path.join("heddle.trace")).unwrap();
-    let mut process = trace.process(4711, 1, program.path()).unwrap();
-    process.module(0, 0x100_0000, 0, None, program.path());
+    let mut process = program.process(&path.join("heddle.trace"));
     let [a, b, c] = ["A", "B", "C"].map(|name| program.place(&format!(" _Z1{name}v")));
     for tid in [4711, 4712] {
         let mut thread = process.thread(tid, "worker");

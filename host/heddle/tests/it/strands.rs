@@ -19,21 +19,16 @@ int main() { leaf(1).handle.destroy(); body(); }
 /// Writes `heddle.trace`: main makes two instances of leaf(int), runs the first twice, destroys it,
 /// and switches between two fibers that have body() as their outermost call.
 pub fn written(path: &Path) {
-    let flags = ["-std=c++20", "-g", "-finstrument-functions"];
-    let program = Program::compile(path, "app", &format!("{TASK}{SOURCE}"), &flags);
-    let [main, ramp, step, body, actor, destroy] = [
+    let program = Program::of_tasks(path, SOURCE, &["-g"]);
+    let [main, ramp, step, body, actor, destroy] = program.places([
         " main",
         " _Z4leafi",
         " _Z4stepv",
         " _Z4bodyv",
         "leafi.Frame.actor",
         "leafi.Frame.destroy",
-    ]
-    .map(|name| program.place(name));
-    let program = program.path();
-    let trace = TraceWriter::create(&path.join("heddle.trace")).unwrap();
-    let mut process = trace.process(4711, 1, program).unwrap();
-    process.module(0, 0x100_0000, 0, None, program);
+    ]);
+    let mut process = program.process(&path.join("heddle.trace"));
     process.module(LIBC, LIBC + 0x10_0000, LIBC, None, "[libc.so.6]");
     let mut thread = process.thread(4711, "app");
     thread.stack(0x7fff_0000, 0x7fff_8000);
@@ -189,7 +184,7 @@ fn written_from_the_middle(path: &Path) {
         &format!("{TASK}{SOURCE}"),
         &["-std=c++20", "-g"],
     );
-    let [step, body] = [" _Z4stepv", " _Z4bodyv"].map(|name| program.place(name));
+    let [step, body] = program.places([" _Z4stepv", " _Z4bodyv"]);
     let program = program.path();
     let trace = TraceWriter::create(&path.join("heddle.trace")).unwrap();
     let mut process = trace.process(4711, 1, program).unwrap();
@@ -382,13 +377,9 @@ fn is_match(pattern: &str) -> impl predicates::Predicate<str> {
 fn fibers_whose_makers_are_not_known_are_all_in_the_tree() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path();
-    let flags = ["-std=c++20", "-g", "-finstrument-functions"];
-    let program = Program::compile(path, "app", &format!("{TASK}{SOURCE}"), &flags);
-    let [main, step, body] = [" main", " _Z4stepv", " _Z4bodyv"].map(|name| program.place(name));
-    let program = program.path();
-    let trace = TraceWriter::create(&path.join("heddle.trace")).unwrap();
-    let mut process = trace.process(4711, 1, program).unwrap();
-    process.module(0, 0x100_0000, 0, None, program);
+    let program = Program::of_tasks(path, SOURCE, &["-g"]);
+    let [main, step, body] = program.places([" main", " _Z4stepv", " _Z4bodyv"]);
+    let mut process = program.process(&path.join("heddle.trace"));
     process.module(LIBC, LIBC + 0x10_0000, LIBC, None, "[libc.so.6]");
     let mut thread = process.thread(4711, "app");
     thread.stack(0x7fff_0000, 0x7fff_8000);

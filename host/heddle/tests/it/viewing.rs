@@ -4,7 +4,6 @@
 #[allow(dead_code, reason = "other tests use the rest")]
 use crate::common::{LIBC, Program, TASK, heddle};
 use crate::strands::written;
-use heddle_trace_file::write::TraceWriter;
 use std::fs;
 use std::path::Path;
 
@@ -376,22 +375,18 @@ fn who_awaits_is_the_maker_that_is_called_at_the_end() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path();
     let source = "task inner() { co_return; }\ntask outer() { co_return; }\nint main() { inner(); outer(); }\n";
-    let flags = ["-std=c++20", "-g", "-finstrument-functions"];
-    let program = Program::compile(path, "app", &format!("{TASK}{source}"), &flags);
-    let [main, outer, inner, destroy] = [
+    let program = Program::of_tasks(path, source, &["-g"]);
+    let [main, outer, inner, destroy] = program.places([
         " main",
         "outerv.Frame.actor",
         "innerv.Frame.actor",
         "innerv.Frame.destroy",
-    ]
-    .map(|name| program.place(name));
+    ]);
     let (of_outer, of_inner) = (0x5581_0010, 0x5581_0090);
     for (made_by_outer, is_called) in [(true, true), (false, true), (true, false)] {
         let directory = path.join(format!("{made_by_outer}-{is_called}"));
         std::fs::create_dir(&directory).unwrap();
-        let trace = TraceWriter::create(&directory.join("heddle.trace")).unwrap();
-        let mut process = trace.process(4711, 1, program.path()).unwrap();
-        process.module(0, 0x100_0000, 0, None, program.path());
+        let mut process = program.process(&directory.join("heddle.trace"));
         let mut thread = process.thread(4711, "app");
         thread
             .enter(0, main, 0, 900)
@@ -461,22 +456,18 @@ fn who_awaits_in_asio_is_who_was_suspended_before_in_one_pump() {
         task outer() { co_return; }
         int main() { inner(); outer(); }
         ";
-    let flags = ["-std=c++20", "-g", "-finstrument-functions"];
-    let program = Program::compile(path, "app", &format!("{TASK}{source}"), &flags);
-    let [main, pump, outer, inner] = [
+    let program = Program::of_tasks(path, source, &["-g"]);
+    let [main, pump, outer, inner] = program.places([
         " main",
         "awaitable_threadIiE4pumpEv",
         "outerv.Frame.actor",
         "innerv.Frame.actor",
-    ]
-    .map(|name| program.place(name));
+    ]);
     let (of_outer, of_inner) = (0x5581_0010, 0x5581_0090);
     for pumps in [1, 2] {
         let directory = path.join(pumps.to_string());
         std::fs::create_dir(&directory).unwrap();
-        let trace = TraceWriter::create(&directory.join("heddle.trace")).unwrap();
-        let mut process = trace.process(4711, 1, program.path()).unwrap();
-        process.module(0, 0x100_0000, 0, None, program.path());
+        let mut process = program.process(&directory.join("heddle.trace"));
         let mut thread = process.thread(4711, "app");
         thread
             .enter(0, main, 0, 900)

@@ -1,7 +1,7 @@
 //! Traces written by tests, and the command that reads them.
 
 use assert_cmd::Command;
-use heddle_trace_file::write::{ThreadWriter, TraceWriter};
+use heddle_trace_file::write::{ProcessWriter, ThreadWriter, TraceWriter};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -75,6 +75,13 @@ impl Program {
         Self::compile(directory, "abc", source, &["-O0"])
     }
 
+    /// A program of coroutines, with hooks: `source` behind [`TASK`].
+    pub fn of_tasks(directory: &Path, source: &str, flags: &[&str]) -> Self {
+        let hooks = ["-std=c++20", "-finstrument-functions"];
+        let source = format!("{TASK}{source}");
+        Self::compile(directory, "app", &source, &[&hooks, flags].concat())
+    }
+
     pub fn path(&self) -> &str {
         self.path.to_str().unwrap()
     }
@@ -84,6 +91,19 @@ impl Program {
         let mut lines = self.symbols.lines();
         let line = lines.find(|line| line.ends_with(symbol)).unwrap();
         u64::from_str_radix(line.split(' ').next().unwrap(), 16).unwrap()
+    }
+
+    /// The same of several.
+    pub fn places<const N: usize>(&self, symbols: [&str; N]) -> [u64; N] {
+        symbols.map(|symbol| self.place(symbol))
+    }
+
+    /// Begins a trace of one process of the program, which is loaded where its file says.
+    pub fn process(&self, trace: &Path) -> ProcessWriter {
+        let trace = TraceWriter::create(trace).unwrap();
+        let mut process = trace.process(4711, 1, self.path()).unwrap();
+        process.module(0, 0x100_0000, 0, None, self.path());
+        process
     }
 
     /// Where a symbol is in the traces that [`Program::trace`] writes.
