@@ -5,6 +5,7 @@
 // be a jump, when they are left.
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -31,7 +32,21 @@ struct Account {
   long balance = 0;
 };
 
+struct Queue {
+  char size = 0;
+  std::mutex lock;
+};
+
+struct Queues {
+  std::array<Queue, 4> queues;
+};
+
+struct Pool : Queues {
+  bool open = false;
+};
+
 Account shared;
+Pool pools[2];
 std::mutex letters;
 std::condition_variable arrived;
 std::shared_mutex archive;
@@ -79,7 +94,29 @@ void mutexes() {
   std::thread waiter(want);
   holder.join();
   waiter.join();
-  std::printf("mutex (anonymous namespace)::shared %ld\n", shared.balance);
+  std::printf("mutex (anonymous namespace)::shared.lock %ld\n", shared.balance);
+}
+
+[[gnu::noinline]] void hold_queue() {
+  const std::lock_guard guard(pools[1].queues[3].lock);
+  pools[1].open = true;
+  ready = 1;
+  until_asleep();
+}
+
+[[gnu::noinline]] void want_queue() {
+  while (ready == 0) std::this_thread::yield();
+  sleeper = ::gettid();
+  std::unique_lock guard(pools[1].queues[3].lock);
+  pools[1].open = false;
+}
+
+void members() {
+  std::thread holder(hold_queue);
+  std::thread waiter(want_queue);
+  holder.join();
+  waiter.join();
+  std::printf("mutex (anonymous namespace)::pools[1].queues[3].lock 2\n");
 }
 
 [[gnu::noinline]] void read_letter() {
@@ -200,9 +237,9 @@ int main(int count, char** arguments) {
   const struct {
     const char* name;
     void (*run)();
-  } all[] = {{"mutexes", mutexes}, {"conditions", conditions}, {"rwlocks", rwlocks},
-             {"deep", deep_ones},  {"futexes", futexes},       {"many", many},
-             {"jumps", jumps}};
+  } all[] = {{"mutexes", mutexes}, {"members", members}, {"conditions", conditions},
+             {"rwlocks", rwlocks}, {"deep", deep_ones},  {"futexes", futexes},
+             {"many", many},       {"jumps", jumps}};
   for (const auto& each : all) {
     if (count > 1 && std::strcmp(arguments[1], each.name) == 0) {
       each.run();

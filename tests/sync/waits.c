@@ -846,7 +846,7 @@ static void moved(void) {
   routines[0] = wait_and_be_moved;
   routines[1] = move_waiter;
   run(2);
-  printf("futex words 1\nfutex word 1\n");
+  printf("futex words[0] 1\nfutex word 1\n");
 }
 
 static void* wait_for_several(void* number) {
@@ -874,7 +874,7 @@ static void several(void) {
   routines[0] = wait_for_several;
   routines[1] = wake_second;
   run(2);
-  printf("futex words 1\n");
+  printf("futex words[0] 1\n");
 }
 
 // A semaphore's signal handler may post, at any time.
@@ -906,7 +906,7 @@ static void forked(void) {
   int status = 1;
   waitpid(child, &status, 0);
   require(status == 0, "the child has failed");
-  printf("mutex ledger 1\nmutex chain+0x28 3\n");
+  printf("mutex ledger 1\nmutex chain[1] 3\n");
 }
 
 static int is_child;

@@ -4,7 +4,7 @@ use crate::{scratch, write};
 use heddle_symbols::{Images, SymbolTable, ValuesWanted};
 use heddle_trace_file::{Addr, Module, Nanos};
 
-/// So many functions of an input are asked about.
+/// So many functions and variables of an input are asked about.
 const MOST_FUNCTIONS: usize = 64;
 
 /// The library has room for so many words of values in a record (trace/values.hpp).
@@ -65,7 +65,23 @@ pub fn read(input: &[u8]) {
             images.suspension(&module, address, index);
         }
     }
-    let text = images.excerpt(&module, functions.iter().copied());
+    let variables = SymbolTable::variables(input).unwrap_or_default();
+    let variables = variables.stretches().take(MOST_FUNCTIONS);
+    let objects: Vec<(u64, u64)> = variables
+        .flat_map(|(at, ..)| {
+            [
+                (at, 4),
+                (at, 40),
+                (at.wrapping_add(8), 4),
+                (at.wrapping_add(40), 40),
+            ]
+        })
+        .collect();
+    for &(address, bytes) in &objects {
+        let address = Addr(address.wrapping_add(BIAS));
+        images.variable(&module, address, bytes);
+    }
+    let text = images.excerpt(&module, functions.iter().copied(), objects);
     let packed = [heddle_trace_file::ModuleSymbols {
         path: module.path.to_string_lossy().into_owned(),
         build_id: module.build_id.clone(),

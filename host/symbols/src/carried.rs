@@ -11,6 +11,7 @@
 //! 0 4 awaits _Z5fetchi _ZN4wait13await_suspendEv
 //! 1234 2a line /src/fetch.cpp
 //! 4040 28 variable ledger
+//! 4068 28 member 0 .queues[3].lock
 //! ```
 //!
 //! A line a fact: address and a number in hexadecimal, a word, and what it leads to. A function
@@ -18,7 +19,8 @@
 //! handler returns to this address; a function calls `__cyg_profile_func_enter` or `__fentry__`
 //! there; a coroutine suspends there, at the point with the number as resume index (0 as address:
 //! its line would be a wrong one), where it awaits what has that function; the instruction there is
-//! of the line with that number; a variable of that size is there.
+//! of the line with that number; a variable of that size is there; an object of that size is there,
+//! so far behind the beginning of that member of its variable.
 
 use crate::SymbolTable;
 use crate::enter_calls::Places;
@@ -41,6 +43,9 @@ pub(crate) struct Carried {
     pub lines: BTreeMap<u64, SourceLine>,
     /// Sizes and names, by address.
     pub variables: BTreeMap<u64, (u64, String)>,
+    /// By the address and the size of an object: how far it is behind the beginning of a member of
+    /// its variable, and that.
+    pub members: BTreeMap<(u64, u64), (u64, String)>,
 }
 
 impl Carried {
@@ -84,6 +89,9 @@ impl Carried {
         }
         for (&at, (size, name)) in &self.variables {
             line(at, *size, VARIABLE, name);
+        }
+        for (&(at, size), (behind, member)) in &self.members {
+            line(at, size, MEMBER, &format!("{behind:x} {member}"));
         }
     }
 
@@ -142,6 +150,11 @@ impl Carried {
                 self.lines.insert(at, SourceLine { file, line });
             }
             VARIABLE => _ = self.variables.insert(at, (number, rest.to_owned())),
+            MEMBER => {
+                let (behind, member) = rest.split_once(' ')?;
+                let member = (hex(behind)?, member.to_owned());
+                self.members.insert((at, number), member);
+            }
             _ => {}
         }
         Some(())
@@ -156,6 +169,7 @@ const SUSPENSION: &str = "suspension";
 const AWAITS: &str = "awaits";
 const LINE: &str = "line";
 const VARIABLE: &str = "variable";
+const MEMBER: &str = "member";
 
 #[cfg(test)]
 mod tests {
@@ -166,7 +180,8 @@ mod tests {
         let text = "symtab 1\n1139 1c global _Z3addii\n1150 0 jump 1180\n1160 0 jump ?\n\
                     11f0 0 handler-return -\n1143 0 enter-call -\n1180 0 entry-call -\n0 2 suspension f\n\
                     1234 4 suspension f\n0 4 awaits f _ZN1w13await_suspendEv\n\
-                    1234 2a line /a b.cpp\n4040 28 variable ledger\n1 2 jump x\nz 1 line f\n1 1 line\n";
+                    1234 2a line /a b.cpp\n4040 28 variable ledger\n\
+                    4068 28 member 0 .queues[3].lock\n1 2 jump x\nz 1 line f\n1 1 line\n";
         let carried = Carried::read(text);
         assert_eq!(carried.jumps.len(), 2);
         assert_eq!(carried.suspensions["f"], [(2, None), (4, Some(0x1234))]);
@@ -175,7 +190,7 @@ mod tests {
         assert_eq!(carried.lines[&0x1234].short(), "a b.cpp:42");
         let mut again = String::new();
         carried.write(&mut again);
-        let facts: Vec<&str> = text.lines().skip(2).take(10).collect();
+        let facts: Vec<&str> = text.lines().skip(2).take(11).collect();
         assert_eq!(again.lines().collect::<Vec<_>>(), facts);
     }
 }

@@ -6,9 +6,10 @@ use crate::lines::{Lines, SourceLine};
 use crate::signal_return::signal_returns;
 use crate::table::Hooks;
 use crate::tail_jumps::{TailJump, computed_jumps, tail_jumps};
+use crate::variables::Declared;
 use crate::{
-    CoroutinePart, FoundValues, SymbolTable, ValuesWanted, coroutine_part, coroutines, files,
-    values,
+    CoroutinePart, FoundValues, SymbolTable, ValuesWanted, Variable, coroutine_part, coroutines,
+    files, values,
 };
 use heddle_trace_file::{Addr, Kinds, Module, ModuleSymbols, Recipe};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -143,6 +144,8 @@ pub struct Images {
     bodies: HashMap<PathBuf, HashMap<String, (u64, u64)>>,
     /// The variables of the files that were asked for.
     variables: HashMap<PathBuf, Option<SymbolTable>>,
+    /// What debug information says of them.
+    declared: HashMap<PathBuf, Option<Declared>>,
     /// The files of which a warning said that they are stripped.
     stripped: HashSet<PathBuf>,
 }
@@ -169,11 +172,13 @@ impl Images {
     }
 
     /// The text that a packed trace carries for `module`: the symbols that cover these addresses of
-    /// its file, and facts of their functions. `None` where the file has no symbols.
+    /// its file, facts of their functions, and the members of variables that `objects` are, by
+    /// address and size. `None` where the file has no symbols.
     pub fn excerpt(
         &mut self,
         module: &Module,
         addresses: impl IntoIterator<Item = u64>,
+        objects: impl IntoIterator<Item = (u64, u64)>,
     ) -> Option<String> {
         let table = self.table(module)?;
         let mut wanted: HashSet<u64> = addresses.into_iter().collect();
@@ -185,7 +190,13 @@ impl Images {
         }));
         let mut text = table.to_text(wanted.iter().copied());
         let covered = SymbolTable::from_text(&text, None);
+        let members = objects.into_iter().filter_map(|(address, bytes)| {
+            let Variable { member, offset, .. } = self.variable_at(module, address, bytes)?;
+            (!member.is_empty()).then_some(((address, bytes), (offset, member)))
+        });
+        let members = members.collect();
         let mut carried = Carried {
+            members,
             variables: self.variables_at(module, &wanted),
             jumps: self.tail_jumps(module),
             signal_returns: self.signal_returns(module),
@@ -322,13 +333,55 @@ impl Images {
         lines.as_ref()
     }
 
-    /// The variable that `address` lies in, in the traced process: the linker's name, and how far
-    /// from its beginning. `None` for a file that was built anew.
-    pub fn variable(&mut self, module: &Module, address: Addr) -> Option<(String, u64)> {
+    /// The variable that an object of so many `bytes` at `address` in the traced process lies in,
+    /// and the member of it, as far as debug information tells. `None` for a file that was built
+    /// anew.
+    pub fn variable(&mut self, module: &Module, address: Addr, bytes: u64) -> Option<Variable> {
         let address = address.0.wrapping_sub(module.bias);
-        let variables = self.variables(module)?;
-        let (symbol, name) = variables.covering(address)?;
-        Some((name.to_owned(), address - symbol.address))
+        self.variable_at(module, address, bytes)
+    }
+
+    fn variable_at(&mut self, module: &Module, address: u64, bytes: u64) -> Option<Variable> {
+        let (symbol, name) = self.variables(module)?.covering(address)?;
+        let offset = address - symbol.address;
+        let (begin, size, symbol) = (symbol.address, symbol.size, name.to_owned());
+        let member = match self.carried(module) {
+            Some(carried) => carried.members.get(&(address, bytes)).cloned(),
+            None if offset.saturating_add(bytes) > size => None,
+            None => {
+                let declared = self.declared(module);
+                let member = declared.and_then(|all| all.member(begin, offset, bytes));
+                member.map(|(member, left)| (left, member))
+            }
+        };
+        let (offset, member) = member.unwrap_or((offset, String::new()));
+        Some(Variable {
+            symbol,
+            member,
+            offset,
+        })
+    }
+
+    /// The variables that debug information declares in the file that `module` was mapped from.
+    fn declared(&mut self, module: &Module) -> Option<&mut Declared> {
+        let known = self.declared.entry(module.path.clone());
+        let declared = known.or_insert_with(|| {
+            let program = files::map(&module.path).ok()?;
+            let of_program = || SymbolTable::build_id_of(&program);
+            if module.build_id.is_some() && of_program() != module.build_id {
+                return None;
+            }
+            let bytes = match coroutines::is_described(&program) {
+                true => program,
+                false => {
+                    let own = SymbolTable::parse(&program).ok()?;
+                    let (debug, _) = files::debug_file(&module.path, &own)?;
+                    files::map(&debug).ok()?
+                }
+            };
+            Declared::parse(bytes).ok()
+        });
+        declared.as_mut()
     }
 
     /// By address, sizes and names of those at these addresses.

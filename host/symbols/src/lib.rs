@@ -24,6 +24,7 @@ mod tail_jumps;
 mod unpack;
 mod unwinder;
 mod values;
+mod variables;
 
 pub use coroutine_names::{CoroutinePart, coroutine_part};
 pub use demangle::{abbreviate, demangle, without_parameters, without_return_type};
@@ -35,3 +36,4 @@ pub use short::{short_name, short_path};
 pub use table::{Hooks, ParseError, SymbolTable};
 pub use tail_jumps::TailJump;
 pub use values::{FoundValues, ValuesWanted};
+pub use variables::Variable;

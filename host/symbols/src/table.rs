@@ -101,7 +101,7 @@ impl SymbolTable {
 
     /// The variables of an ELF file's bytes, instead of its functions; those of each thread's own
     /// are not among them, as they have no address in the file.
-    pub(crate) fn variables(bytes: &[u8]) -> Option<Self> {
+    pub fn variables(bytes: &[u8]) -> Option<Self> {
         let file = ElfFile64::<object::Endianness>::parse(bytes).ok()?;
         let mut table = SymbolTable::default();
         let tables = [file.symbol_table(), file.dynamic_symbol_table()];

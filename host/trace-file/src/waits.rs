@@ -69,6 +69,18 @@ impl ObjectKind {
         )
     }
 
+    /// Bytes of such an object, as the C libraries of x86-64 Linux have it; a thread is none.
+    pub fn bytes(self) -> u64 {
+        match self {
+            ObjectKind::Mutex => 40,
+            ObjectKind::RwLock => 56,
+            ObjectKind::Condition => 48,
+            ObjectKind::Semaphore | ObjectKind::Barrier => 32,
+            ObjectKind::SpinLock | ObjectKind::Once | ObjectKind::Futex => 4,
+            ObjectKind::Thread => 0,
+        }
+    }
+
     /// For people: `mutex`.
     pub fn name(self) -> &'static str {
         match self {

@@ -162,8 +162,8 @@ impl<'a> Describe<'a> {
         }
     }
 
-    /// What people call an object: the variable that it is or lies in, or who made it, or met it
-    /// first; its address, if nothing tells. `fallback`: the low half of such a site.
+    /// What people call an object: the variable or the member of one that it is, or who made it, or
+    /// met it first; its address, if nothing tells. `fallback`: the low half of such a site.
     pub fn object(
         &self,
         names: &mut Names<'_>,
@@ -178,7 +178,7 @@ impl<'a> Describe<'a> {
         if kind == ObjectKind::Thread {
             return "(join)".to_owned();
         }
-        if let Some(variable) = self.variable(names, process, address, time) {
+        if let Some(variable) = self.variable(names, process, (address, kind), time) {
             return variable;
         }
         let made = |made| if made { "made in" } else { "first used in" };
@@ -199,19 +199,26 @@ impl<'a> Describe<'a> {
         &self,
         names: &mut Names<'_>,
         process: usize,
-        address: Addr,
+        (address, kind): (Addr, ObjectKind),
         time: Nanos,
     ) -> Option<String> {
         let modules = self.trace.processes()[process].modules();
         let module = modules.get(modules.find(address, time)?)?;
-        Some(match names.images().variable(module, address) {
-            Some((name, 0)) => printable(&demangle(&name)),
-            Some((name, offset)) => format!("{}+{offset:#x}", printable(&demangle(&name))),
+        let variable = names.images().variable(module, address, kind.bytes());
+        let (name, offset) = match variable {
+            Some(variable) => {
+                let name = demangle(&variable.symbol) + &variable.member;
+                (printable(&name), variable.offset)
+            }
             None => {
                 let file = module.path.file_name().unwrap_or_default();
                 let offset = address.0.wrapping_sub(module.bias);
-                format!("{}+{offset:#x}", printable(&file.to_string_lossy()))
+                (printable(&file.to_string_lossy()), offset)
             }
+        };
+        Some(match offset {
+            0 => name,
+            _ => format!("{name}+{offset:#x}"),
         })
     }
 }

@@ -41,11 +41,13 @@ use narrowed::Narrowed;
 use object::read::elf::ElfFile64;
 use object::{Object, ObjectSection, SectionKind};
 use place::{Context, Place};
+pub(crate) use records::member_place;
 use scopes::Scope;
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 use steps::Recipe;
 use types::{Described, Reader};
+pub(crate) use types::{array_counts, is_other_name, name_of, size_of};
 
 /// What is wanted of a function.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -15,7 +15,7 @@ pub fn record<'a>(
     bytes: u64,
     depth: u32,
 ) -> gimli::Result<Described> {
-    let name = name_of(unit, entry)?;
+    let name = name_of(**unit, entry)?;
     if entry.attr_value(c::DW_AT_declaration)?.is_some() || depth == 0 {
         return Ok(Described::opaque(name, bytes));
     }
@@ -47,19 +47,7 @@ pub fn record<'a>(
             continue;
         };
         by_reference |= part.by_reference || entry.attr_value(c::DW_AT_virtuality)?.is_some();
-        let number = |name| -> gimli::Result<Option<u64>> {
-            Ok(entry
-                .attr_value(name)?
-                .and_then(|value| value.udata_value()))
-        };
-        let (mut at, mut bits) = (number(c::DW_AT_data_member_location)?.unwrap_or(0), None);
-        if let (Some(first), Some(count)) = (
-            number(c::DW_AT_data_bit_offset)?,
-            number(c::DW_AT_bit_size)?,
-        ) {
-            at = first / 8;
-            bits = Some(((first % 8) as u8, u8::try_from(count).unwrap_or(64)));
-        }
+        let (at, bits) = member_place(entry)?.unwrap_or((0, None));
         // A member of a packed class may lie anywhere, and says nothing of where the object does.
         let of_part = alignment_of(entry)?.unwrap_or(part.alignment);
         if at % of_part == 0 && bytes % of_part == 0 {
@@ -97,7 +85,7 @@ pub fn record<'a>(
             // The address of the virtual functions.
             _ if entry.attr_value(c::DW_AT_artificial)?.is_some() => by_reference = true,
             kind => members.push(Member {
-                name: name_of(unit, entry)?,
+                name: name_of(**unit, entry)?,
                 at,
                 bits,
                 kind,
@@ -119,6 +107,32 @@ pub fn record<'a>(
         alignment,
         by_reference,
         parts: parts.and_then(|parts| bounded(parts, bytes)),
+    })
+}
+
+/// Of a bit field: its first bit, and how many they are.
+type Bits = Option<(u8, u8)>;
+
+/// Where a member is in its class, or a base: so many bytes from the beginning, and which bits
+/// from there. `None`: an expression tells.
+pub fn member_place(
+    entry: &DebuggingInformationEntry<Slice>,
+) -> gimli::Result<Option<(u64, Bits)>> {
+    let number = |name| -> gimli::Result<Option<u64>> {
+        let value = entry.attr_value(name)?;
+        Ok(value.and_then(|value| value.udata_value()))
+    };
+    let bits = |first: u64, count| ((first % 8) as u8, u8::try_from(count).unwrap_or(64));
+    if let (Some(first), Some(count)) = (
+        number(c::DW_AT_data_bit_offset)?,
+        number(c::DW_AT_bit_size)?,
+    ) {
+        return Ok(Some((first / 8, Some(bits(first, count)))));
+    }
+    Ok(match entry.attr_value(c::DW_AT_data_member_location)? {
+        Some(at) => at.udata_value().map(|at| (at, None)),
+        // The members of a union.
+        None => Some((0, None)),
     })
 }
 
@@ -150,7 +164,7 @@ impl Copying {
     ) -> gimli::Result<()> {
         let flag = |name| -> gimli::Result<bool> { Ok(entry.attr_value(name)?.is_some()) };
         self.has_code |= flag(c::DW_AT_virtuality)?;
-        let own = name_of(unit, entry)?;
+        let own = name_of(**unit, entry)?;
         let is_destructor = own.starts_with('~');
         let plain = name.split('<').next().unwrap_or(name);
         if !is_destructor && (own != plain || !takes_another(unit, entry.offset(), class)?) {

@@ -127,7 +127,7 @@ pub fn of_entry(unit: &Reader, entry: UnitOffset) -> gimli::Result<Option<Descri
 }
 
 pub fn name_of<'a>(
-    unit: &Reader<'_, 'a>,
+    unit: UnitRef<'_, Slice<'a>>,
     entry: &DebuggingInformationEntry<Slice<'a>>,
 ) -> gimli::Result<String> {
     match entry.attr_value(c::DW_AT_name)? {
@@ -141,22 +141,30 @@ pub fn stripped(unit: &Reader, mut at: UnitOffset) -> gimli::Result<Option<UnitO
     // No chain that ends in itself.
     for _ in 0..64 {
         let entry = unit.entry(at)?;
-        match entry.tag() {
-            c::DW_TAG_typedef
-            | c::DW_TAG_const_type
-            | c::DW_TAG_volatile_type
-            | c::DW_TAG_restrict_type
-            | c::DW_TAG_atomic_type => match entry.attr_value(c::DW_AT_type)? {
-                Some(AttributeValue::UnitRef(next)) => at = next,
-                _ => return Ok(None),
-            },
-            _ => return Ok(Some(at)),
+        if !is_other_name(entry.tag()) {
+            return Ok(Some(at));
+        }
+        match entry.attr_value(c::DW_AT_type)? {
+            Some(AttributeValue::UnitRef(next)) => at = next,
+            _ => return Ok(None),
         }
     }
     Ok(None)
 }
 
-fn size_of(entry: &DebuggingInformationEntry<Slice>) -> gimli::Result<u64> {
+/// Whether an entry is another name of a type, or qualifies it.
+pub fn is_other_name(tag: gimli::DwTag) -> bool {
+    matches!(
+        tag,
+        c::DW_TAG_typedef
+            | c::DW_TAG_const_type
+            | c::DW_TAG_volatile_type
+            | c::DW_TAG_restrict_type
+            | c::DW_TAG_atomic_type
+    )
+}
+
+pub fn size_of(entry: &DebuggingInformationEntry<Slice>) -> gimli::Result<u64> {
     let size = entry.attr_value(c::DW_AT_byte_size)?;
     Ok(size.and_then(|size| size.udata_value()).unwrap_or(0))
 }
@@ -194,7 +202,7 @@ fn described(unit: &Reader, at: UnitOffset, depth: u32) -> gimli::Result<Describ
         }
         c::DW_TAG_array_type => array(unit, at, &entry, depth)?,
         c::DW_TAG_ptr_to_member_type => to_member(unit, &entry)?,
-        _ => Described::opaque(name_of(unit, &entry)?, bytes),
+        _ => Described::opaque(name_of(**unit, &entry)?, bytes),
     })
 }
 
@@ -214,7 +222,7 @@ fn base<'a>(
     entry: &DebuggingInformationEntry<Slice<'a>>,
     bytes: u64,
 ) -> gimli::Result<Described> {
-    let name = name_of(unit, entry)?;
+    let name = name_of(**unit, entry)?;
     let encoding = match entry.attr_value(c::DW_AT_encoding)? {
         Some(AttributeValue::Encoding(encoding)) => encoding,
         _ => c::DwAte(0),
@@ -274,7 +282,7 @@ fn pointer<'a>(
     };
     let target = unit.entry(target)?;
     Ok(match target.tag() {
-        c::DW_TAG_base_type if name_of(unit, &target)? == "char" => Described {
+        c::DW_TAG_base_type if name_of(**unit, &target)? == "char" => Described {
             kind: Type::Text,
             form: Form::String,
             ..Described::pointer()
@@ -327,11 +335,11 @@ fn enumeration<'a>(
             None => value.udata_value().map(|value| value as i64),
         });
         if let Some(value) = value {
-            names.push((value, name_of(unit, entry)?));
+            names.push((value, name_of(**unit, entry)?));
         }
     }
     if bytes == 0 || bytes > 8 {
-        return Ok(Described::opaque(name_of(unit, entry)?, bytes));
+        return Ok(Described::opaque(name_of(**unit, entry)?, bytes));
     }
     signed |= bytes < 8 && names.iter().any(|(value, _)| *value < 0);
     let kind = Type::Enumeration {
@@ -353,25 +361,7 @@ fn array<'a>(
         None => None,
     };
     let alignment = element.as_ref().map_or(WORD, |element| element.alignment);
-    let mut counts = Vec::new();
-    let mut tree = unit.entries_tree(Some(at))?;
-    let mut children = tree.root()?.children();
-    while let Some(child) = children.next()? {
-        let entry = child.entry();
-        if entry.tag() != c::DW_TAG_subrange_type {
-            continue;
-        }
-        let number = |name| -> gimli::Result<Option<u64>> {
-            Ok(entry
-                .attr_value(name)?
-                .and_then(|value| value.udata_value()))
-        };
-        let count = match number(c::DW_AT_count)? {
-            Some(count) => Some(count),
-            None => number(c::DW_AT_upper_bound)?.and_then(|bound| bound.checked_add(1)),
-        };
-        counts.push(count.unwrap_or(0));
-    }
+    let counts = array_counts(**unit, at)?;
     let (Some(element), &[count]) = (element, counts.as_slice()) else {
         return Ok(Described::opaque("array".into(), 0));
     };
@@ -401,6 +391,30 @@ fn array<'a>(
         by_reference: false,
         parts,
     })
+}
+
+/// How many elements an array has, in each of its dimensions; 0: not known.
+pub fn array_counts(unit: UnitRef<Slice>, at: UnitOffset) -> gimli::Result<Vec<u64>> {
+    let mut counts = Vec::new();
+    let mut tree = unit.entries_tree(Some(at))?;
+    let mut children = tree.root()?.children();
+    while let Some(child) = children.next()? {
+        let entry = child.entry();
+        if entry.tag() != c::DW_TAG_subrange_type {
+            continue;
+        }
+        let number = |name| -> gimli::Result<Option<u64>> {
+            Ok(entry
+                .attr_value(name)?
+                .and_then(|value| value.udata_value()))
+        };
+        let count = match number(c::DW_AT_count)? {
+            Some(count) => Some(count),
+            None => number(c::DW_AT_upper_bound)?.and_then(|bound| bound.checked_add(1)),
+        };
+        counts.push(count.unwrap_or(0));
+    }
+    Ok(counts)
 }
 
 /// What is known of an object's parts, not more than matters: one that is too large for registers

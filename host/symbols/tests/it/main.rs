@@ -4,3 +4,4 @@
 
 mod elf;
 mod recipes;
+mod variables;
