@@ -209,6 +209,11 @@ impl<'a> Collect<'a> {
         self.cover(&open, time);
         let by_wake = error != libc::ETIMEDOUT;
         self.wakeups.end(open.key, open.thread, open.begin, by_wake);
+        // Who comes last to a barrier lets the others go on.
+        if (open.kind, error) == (ObjectKind::Barrier, LAST_TO_COME) {
+            let sum = self.sum(open.key, open.kind, open.address);
+            *sum.wakers.entry(open.function.clone()).or_default() += 1;
+        }
         // Not a wait after all.
         if [LAST_TO_COME, libc::EAGAIN, libc::EDEADLK, libc::EINVAL].contains(&error) {
             return;
@@ -242,7 +247,13 @@ impl<'a> Collect<'a> {
         blocked: &mut Vec<Blocked>,
     ) {
         describe.met.extend(self.describe.met);
-        sums.extend(self.sums);
+        sums.extend(self.sums.into_iter().map(|(key, mut sum)| {
+            // At a barrier for one thread nobody waits.
+            if sum.kind == ObjectKind::Barrier && sum.all.waits == 0 {
+                sum.wakers.clear();
+            }
+            (key, sum)
+        }));
         let replaced = self.trace.processes()[self.process].replaced();
         for open in self.blocked {
             let sum = sums.entry(open.key);
