@@ -266,6 +266,35 @@ static void readers(void) {
   die(1);
 }
 
+// Several readers have the lock when a writer comes.
+static void* read_beside(void* number) {
+  (void)number;
+  pthread_setname_np(pthread_self(), "reader");
+  pthread_rwlock_rdlock(&atlas);
+  atomic_fetch_add(&ready, 1);
+  return pause(), NULL;
+}
+
+static void write_beside(int readers_before) {
+  pthread_t thread;
+  for (int i = 0; i < readers_before; ++i) pthread_create(&thread, NULL, read_beside, NULL);
+  until(&ready, readers_before);
+  atomic_store(&ready, 2);
+  pthread_create(&thread, NULL, write_atlas, NULL);
+  die(1);
+}
+
+static void two_readers(void) { write_beside(2); }
+
+static void three_readers(void) { write_beside(3); }
+
+// One thread reads twice.
+static void reads_twice(void) {
+  pthread_rwlock_rdlock(&atlas);
+  pthread_rwlock_rdlock(&atlas);
+  write_beside(0);
+}
+
 // What a process and its child have in common.
 struct common {
   pthread_mutex_t mutex;
@@ -1164,6 +1193,9 @@ int main(int count, char** arguments) {
              {"relock", relock},
              {"relock-one", relock_one},
              {"readers", readers},
+             {"two-readers", two_readers},
+             {"three-readers", three_readers},
+             {"reads-twice", reads_twice},
              {"heir", heir},
              {"replaced", replaced},
              {"not-replaced", not_replaced},

@@ -72,6 +72,13 @@ impl Readers {
     pub fn only(self) -> Option<u32> {
         (self.number == 1).then_some(self.sum)
     }
+
+    /// The kernel's number of the other one of two readers, of whom `one` is the first; that one
+    /// again, if it reads twice.
+    pub fn other_than(self, one: u32) -> Option<u32> {
+        let other = self.sum.wrapping_sub(one) & ((1 << (u64::BITS - READER_SUM_SHIFT)) - 1);
+        (self.number == 2).then_some(other)
+    }
 }
 
 /// The objects of a process.

@@ -73,6 +73,8 @@ pub struct HoldingThread {
     pub at_begin: bool,
     /// Readers that have the object beside it.
     pub beside: u32,
+    /// The name of the only one of these, if it is known.
+    pub other: Option<String>,
 }
 
 /// A mutex that is taken again before a wait for a condition ends.
@@ -162,6 +164,7 @@ mod tests {
             forked_as: None,
             at_begin: false,
             beside: 0,
+            other: None,
         })
     }
 

@@ -34,6 +34,7 @@ impl<'a> Holding<'a, '_> {
             forked_as: None,
             at_begin: false,
             beside: 0,
+            other: None,
         }
     }
 
@@ -84,8 +85,15 @@ impl<'a> Holding<'a, '_> {
         match holder {
             Some(holder) if !holder.released => {
                 if changed || Some(holder) == at_end || !self.is_of_others(process, holder.tid) {
+                    let other = readers.and_then(|readers| readers.other_than(holder.tid));
+                    // A sum of which one was not seen to begin is no thread's number.
+                    let other = other.filter(|&tid| !self.is_of_others(process, tid));
+                    let reads_twice = other == Some(holder.tid);
+                    let other = other.filter(|_| !reads_twice);
+                    let name = |tid| self.describe.thread_name(process, tid, END);
                     return Has::Thread(HoldingThread {
-                        beside: number.saturating_sub(1),
+                        beside: number.saturating_sub(1 + u32::from(reads_twice)),
+                        other: other.map(name),
                         ..self.holder(names, process, &holder)
                     });
                 }

@@ -124,9 +124,10 @@ fn holding(kind: ObjectKind, has: &Has) -> String {
     match has {
         Has::Thread(thread) => {
             let (name, how) = (&thread.name, how(thread));
-            match thread.beside {
-                0 => format!("{verb} {name}{how}"),
-                beside => format!("{verb} {name}{how}, and by {} more", readers(beside)),
+            match (thread.beside, &thread.other) {
+                (0, _) => format!("{verb} {name}{how}"),
+                (_, Some(other)) => format!("{verb} {name}{how}, and by {other}"),
+                (beside, None) => format!("{verb} {name}{how}, and by {} more", readers(beside)),
             }
         }
         Has::Uncopied(name) => format!(
