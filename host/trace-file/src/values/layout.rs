@@ -21,8 +21,8 @@ pub enum Found<'a> {
     NoText(u64),
     /// An object that could not be read, at this address if the library has told it.
     NoBytes(Option<u64>),
-    /// The program had not kept these bytes.
-    Gap,
+    /// The program had not kept so many bytes.
+    Gap(u16),
 }
 
 impl<'a> Values<'a> {
@@ -67,7 +67,7 @@ impl<'a> Words<'a> {
     fn part(&mut self, part: Part) -> Option<Found<'a>> {
         let fixed = self.take(part.fixed_words())?;
         Some(match part {
-            Part::Gap(_) => Found::Gap,
+            Part::Gap(bytes) => Found::Gap(bytes),
             Part::Bytes(_) if !self.is_there()? => {
                 let told = fixed.first().map(|word| word.get());
                 Found::NoBytes(told.filter(|&word| word != 0).map(|word| !word))

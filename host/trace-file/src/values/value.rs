@@ -63,6 +63,9 @@ const DEEPEST: usize = 16;
 /// The most elements of an array that are read.
 const ELEMENTS: usize = 16;
 
+/// The most bytes of an object of which some are not there; the library records fewer.
+const MOST_BYTES: usize = 4096;
+
 impl Values<'_> {
     /// The values in order, with their names. `None`: these are no values of this shape.
     pub fn read(&self, shape: &Shape) -> Option<Vec<(String, Value)>> {
@@ -79,10 +82,10 @@ impl Values<'_> {
 fn of_field(field: &Field, found: &[Found]) -> Value {
     match &field.from {
         Source::Missing(why) => return Value::Missing(*why),
-        Source::Constant(bytes) => return value(&field.kind, bytes, DEEPEST),
+        Source::Constant(bytes) => return value(&field.kind, Bytes::whole(bytes), DEEPEST),
         Source::Recorded(_) => {}
     }
-    let mut all = Vec::new();
+    let (mut all, mut gaps) = (Vec::new(), Vec::new());
     for part in found {
         match *part {
             Found::Bytes(bytes) => all.extend_from_slice(bytes),
@@ -92,10 +95,73 @@ fn of_field(field: &Field, found: &[Found]) -> Value {
             }
             Found::NoText(address) => return Value::Unreadable(Some(address)),
             Found::NoBytes(address) => return Value::Unreadable(address),
-            Found::Gap => return Value::Missing(Missing::OptimisedOut),
+            Found::Gap(bytes) => {
+                let behind = (all.len() + usize::from(bytes)).min(MOST_BYTES);
+                gaps.resize(all.len(), false);
+                gaps.resize(behind.max(all.len()), true);
+                all.resize(gaps.len(), 0);
+            }
         }
     }
-    value(&field.kind, &all, DEEPEST)
+    let bytes = Bytes {
+        all: &all,
+        gaps: &gaps,
+    };
+    value(&field.kind, bytes, DEEPEST)
+}
+
+/// Bytes of an object, from somewhere in it.
+#[derive(Clone, Copy)]
+struct Bytes<'a> {
+    all: &'a [u8],
+    /// Which of them the program had not kept; behind these, all are there.
+    gaps: &'a [bool],
+}
+
+impl<'a> Bytes<'a> {
+    /// Bytes that are all there.
+    fn whole(all: &'a [u8]) -> Self {
+        Bytes { all, gaps: &[] }
+    }
+
+    /// Those from the one with this index on.
+    fn behind(self, index: usize) -> Self {
+        Bytes {
+            all: self.all.get(index..).unwrap_or_default(),
+            gaps: self.gaps.get(index..).unwrap_or_default(),
+        }
+    }
+
+    /// The first of them, which are so many at most.
+    fn first(self, count: usize) -> Self {
+        Bytes {
+            all: &self.all[..count.min(self.all.len())],
+            gaps: &self.gaps[..count.min(self.gaps.len())],
+        }
+    }
+
+    /// So many that are there, at least one; or why not.
+    fn exactly(self, count: u16) -> Result<&'a [u8], Value> {
+        let first = self.first(count.into());
+        match first.all.is_empty() || first.all.len() < count.into() {
+            true => Err(Value::Missing(Missing::LeftOut)),
+            false => first.kept(),
+        }
+    }
+
+    /// All, if they are there.
+    fn kept(self) -> Result<&'a [u8], Value> {
+        match self.gaps.contains(&true) {
+            true => Err(Value::Missing(Missing::OptimisedOut)),
+            false => Ok(self.all),
+        }
+    }
+
+    /// Whether none of them is there, though there are some.
+    fn is_gap(self) -> bool {
+        let gaps = self.gaps.iter().filter(|&&gap| gap).count();
+        gaps > 0 && gaps == self.all.len()
+    }
 }
 
 /// An integer of up to 16 bytes, the lowest first.
@@ -112,37 +178,36 @@ fn signed(bytes: &[u8]) -> i128 {
 }
 
 /// The value of this type that these bytes are; of a structure or array they may be the first ones.
-fn value(kind: &Type, bytes: &[u8], depth: usize) -> Value {
-    let whole = |count: u16| {
-        bytes
-            .get(..usize::from(count))
-            .filter(|all| !all.is_empty())
+fn value(kind: &Type, bytes: Bytes<'_>, depth: usize) -> Value {
+    if bytes.is_gap() {
+        return Value::Missing(Missing::OptimisedOut);
+    }
+    let whole = |count: u16, value: &dyn Fn(&[u8]) -> Value| match bytes.exactly(count) {
+        Ok(bytes) => value(bytes),
+        Err(missing) => missing,
     };
     let short = Value::Missing(Missing::LeftOut);
     match kind {
         Type::Integer {
             bytes,
             signed: true,
-        } => whole(*bytes).map_or(short, |bytes| Value::Signed(signed(bytes))),
-        Type::Integer { bytes, .. } => {
-            whole(*bytes).map_or(short, |bytes| Value::Unsigned(integer(bytes)))
-        }
-        Type::Bool => match bytes.first() {
-            None => short,
-            Some(&byte) if byte < 2 => Value::Bool(byte == 1),
-            Some(&byte) => Value::Unsigned(byte.into()),
-        },
-        Type::Character { bytes } => {
-            whole(*bytes).map_or(short, |bytes| character(integer(bytes) as u32, bytes.len()))
-        }
-        Type::Float { bytes } => whole(*bytes).map_or(short, float),
-        Type::Pointer => whole(8).map_or(short, |bytes| Value::Pointer(integer(bytes) as u64)),
-        Type::Function => whole(8).map_or(short, |bytes| Value::Function(integer(bytes) as u64)),
+        } => whole(*bytes, &|bytes| Value::Signed(signed(bytes))),
+        Type::Integer { bytes, .. } => whole(*bytes, &|bytes| Value::Unsigned(integer(bytes))),
+        Type::Bool => whole(1, &|bytes| match integer(bytes) {
+            byte if byte < 2 => Value::Bool(byte == 1),
+            byte => Value::Unsigned(byte),
+        }),
+        Type::Character { bytes } => whole(*bytes, &|bytes| {
+            character(integer(bytes) as u32, bytes.len())
+        }),
+        Type::Float { bytes } => whole(*bytes, &float),
+        Type::Pointer => whole(8, &|bytes| Value::Pointer(integer(bytes) as u64)),
+        Type::Function => whole(8, &|bytes| Value::Function(integer(bytes) as u64)),
         Type::Enumeration {
             bytes,
             signed: is_signed,
             names,
-        } => whole(*bytes).map_or(short, |bytes| {
+        } => whole(*bytes, &|bytes| {
             let number = match is_signed {
                 true => signed(bytes),
                 false => integer(bytes) as i128,
@@ -156,13 +221,13 @@ fn value(kind: &Type, bytes: &[u8], depth: usize) -> Value {
             name.map_or(Value::Signed(number), Value::Enumerator)
         }),
         Type::Text | Type::Opaque(_) if depth == 0 => short,
-        Type::Text => text(bytes, bytes.len()),
+        Type::Text => text(bytes, bytes.all.len()),
         Type::Record { members, .. } => {
             let Some(depth) = depth.checked_sub(1) else {
                 return short;
             };
             let member = |member: &super::Member| {
-                let bytes = bytes.get(member.at as usize..).unwrap_or_default();
+                let bytes = bytes.behind(member.at as usize);
                 let value = match member.bits {
                     Some((low, count)) => bit_field(&member.kind, bytes, low, count, depth),
                     None => value(&member.kind, bytes, depth),
@@ -180,15 +245,12 @@ fn value(kind: &Type, bytes: &[u8], depth: usize) -> Value {
                 return short;
             };
             if let Type::Character { bytes: 1 } = **of {
-                let (here, all) = (bytes.len().min(*count as usize), *count as usize);
-                return text(&bytes[..here], all);
+                return text(bytes.first(*count as usize), *count as usize);
             }
             let size = (*size as usize).max(1);
-            let here = bytes
-                .chunks_exact(size)
-                .take(*count as usize)
-                .take(ELEMENTS);
-            let elements: Vec<Value> = here.map(|bytes| value(of, bytes, depth)).collect();
+            let here = (bytes.all.len() / size).min(*count as usize).min(ELEMENTS);
+            let elements = (0..here).map(|index| bytes.behind(index * size).first(size));
+            let elements: Vec<Value> = elements.map(|bytes| value(of, bytes, depth)).collect();
             let more = elements.len() < *count as usize;
             Value::Array { elements, more }
         }
@@ -203,7 +265,11 @@ fn character(number: u32, bytes: usize) -> Value {
 }
 
 /// A text in the first bytes of an array of so many: up to its zero.
-fn text(bytes: &[u8], all: usize) -> Value {
+fn text(bytes: Bytes<'_>, all: usize) -> Value {
+    let bytes = match bytes.kept() {
+        Ok(bytes) => bytes,
+        Err(missing) => return missing,
+    };
     let end = bytes.iter().position(|&byte| byte == 0);
     Value::Text {
         bytes: bytes[..end.unwrap_or(bytes.len())].to_vec(),
@@ -211,9 +277,14 @@ fn text(bytes: &[u8], all: usize) -> Value {
     }
 }
 
-fn bit_field(kind: &Type, bytes: &[u8], low: u8, count: u8, depth: usize) -> Value {
+fn bit_field(kind: &Type, bytes: Bytes<'_>, low: u8, count: u8, depth: usize) -> Value {
     let count = u32::from(count).clamp(1, 64);
-    let here = integer(&bytes[..bytes.len().min(16)]) >> (low & 63);
+    let bits = u32::from(low & 63) + count;
+    let bytes = match bytes.exactly(bits.div_ceil(8) as u16) {
+        Ok(bytes) => bytes,
+        Err(missing) => return missing,
+    };
+    let here = integer(bytes) >> (low & 63);
     let unsigned = here & ((1 << count) - 1);
     let is_signed = matches!(
         kind,
@@ -224,7 +295,7 @@ fn bit_field(kind: &Type, bytes: &[u8], low: u8, count: u8, depth: usize) -> Val
         true => (unsigned << shift) as i128 >> shift,
         false => unsigned as i128,
     };
-    value(kind, &number.to_le_bytes(), depth)
+    value(kind, Bytes::whole(&number.to_le_bytes()), depth)
 }
 
 fn float(bytes: &[u8]) -> Value {
@@ -403,5 +474,56 @@ mod tests {
             named("far", Value::Missing(Missing::LeftOut)),
         ];
         assert_eq!(read, Some(Value::Record(expected)));
+    }
+
+    #[test]
+    fn of_a_structure_the_members_are_there_that_the_program_has_kept() {
+        let int = || Type::Integer {
+            bytes: 4,
+            signed: true,
+        };
+        let member = |name: &str, at, bits, kind| Member {
+            name: name.into(),
+            at,
+            bits,
+            kind,
+        };
+        let pair = || Type::Array {
+            of: Box::new(int()),
+            bytes: 4,
+            count: 2,
+        };
+        let kind = || Type::Record {
+            bytes: 24,
+            members: vec![
+                member("x", 0, None, int()),
+                member("y", 4, None, int()),
+                member("low", 5, Some((0, 3)), int()),
+                member("pair", 8, None, pair()),
+                member("gone", 16, None, pair()),
+                member("far", 24, Some((1, 2)), int()),
+            ],
+        };
+        let spread = vec![Part::Bytes(4), Part::Gap(4), Part::Bytes(4), Part::Gap(12)];
+        let gone = || Value::Missing(Missing::OptimisedOut);
+        let elements = vec![Value::Signed(2), gone()];
+        let pair = Value::Array {
+            elements,
+            more: false,
+        };
+        let named = |name: &str, value| (name.to_owned(), value);
+        let expected = vec![
+            named("x", Value::Signed(1)),
+            named("y", gone()),
+            named("low", gone()),
+            named("pair", pair),
+            named("gone", gone()),
+            named("far", Value::Missing(Missing::LeftOut)),
+        ];
+        let read_it = |parts, words: &[u64]| read(kind(), parts, 0, words);
+        assert_eq!(read_it(spread, &[1, 2]), Some(Value::Record(expected)));
+        assert_eq!(read_it(vec![Part::Gap(24)], &[]), Some(gone()), "all of it");
+        let half = vec![Part::Bytes(2), Part::Gap(2)];
+        assert_eq!(read(int(), half, 0, &[1]), Some(gone()));
     }
 }

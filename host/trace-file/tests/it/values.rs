@@ -87,32 +87,40 @@ impl Origin {
     }
 
     fn expected(&self) -> Value {
-        let record = |bytes: &[u8]| {
-            let member = |&byte: &u8| (String::new(), Value::Unsigned(byte.into()));
-            Value::Record(bytes.iter().map(member).collect())
+        let byte = |&byte: &u8| Value::Unsigned(byte.into());
+        let record = |values: Vec<Value>| {
+            let members = values.into_iter().map(|value| (String::new(), value));
+            Value::Record(members.collect())
         };
         let pieces = match self {
             Origin::Recorded(pieces) => pieces,
-            Origin::Otherwise(Source::Constant(bytes)) => return record(bytes),
+            Origin::Otherwise(Source::Constant(bytes)) => {
+                return record(bytes.iter().map(byte).collect());
+            }
             Origin::Otherwise(Source::Missing(why)) => return Value::Missing(*why),
             Origin::Otherwise(other) => panic!("{other:?}"),
         };
-        let whole = |piece: &&Piece| !piece.readable || !matches!(piece.part(), Part::Bytes(_));
+        let is_gap = |piece: &Piece| matches!(piece.part(), Part::Gap(_));
+        let whole = |piece: &&Piece| !piece.readable || piece.part() == Part::Text;
         match pieces.iter().find(whole) {
-            None => record(
-                &pieces
-                    .iter()
-                    .flat_map(|piece| piece.bytes.clone())
-                    .collect::<Vec<_>>(),
-            ),
+            None if !pieces.is_empty() && pieces.iter().all(is_gap) => {
+                Value::Missing(Missing::OptimisedOut)
+            }
+            None => {
+                let bytes = pieces.iter().flat_map(|piece| {
+                    let gone = is_gap(piece).then_some(Value::Missing(Missing::OptimisedOut));
+                    let bytes = piece.bytes.iter();
+                    bytes.map(move |here| gone.clone().unwrap_or(byte(here)))
+                });
+                record(bytes.collect())
+            }
             Some(piece) => match piece.part() {
-                Part::Gap(_) => Value::Missing(Missing::OptimisedOut),
-                Part::Bytes(_) => Value::Unreadable(Some(0x20)),
                 Part::Text if piece.readable => Value::Text {
                     bytes: piece.bytes.clone(),
                     more: true,
                 },
                 Part::Text => Value::Unreadable(Some(0x10)),
+                _ => Value::Unreadable(Some(0x20)),
             },
         }
     }
