@@ -197,25 +197,8 @@ class Steps {
   std::uint32_t missing_ = 0;  ///< those that could not be read, as bits
 };
 
-/// Without a system call, if that can be. A signal handler that has recorded anything meanwhile has
-/// moved the position; with a filter it may have moved it back.
-bool append_quickly(const std::uint64_t* words, std::uint64_t count) {
-  if (filter.active) return false;
-  while (true) {
-    const Window& window = *local.current;
-    std::uint64_t* const position = window.position;
-    if (window.own_sequence == nullptr || position == nullptr) return false;
-    const std::uint64_t end = load_word(*position);
-    constexpr std::uint64_t kCallBytes = 16;  // the limit is a call's
-    if (end + count * 8 > window.limit + kCallBytes) return false;
-    auto* const to = reinterpret_cast<volatile std::uint64_t*>(end);
-    for (std::uint64_t i = 0; i < count; ++i) to[i] = words[i];
-    if (arch::replace(position, end, end + count * 8)) return true;
-  }
-}
-
 void append(const VisitState& state, const std::uint64_t* words, std::uint64_t count) {
-  if (append_quickly(words, count)) return;
+  if (heddle_append_values(words, count)) return;
   with_this_thread([=](Process& process,
                        Thread& thread) { return append_values(process, thread, words, count); },
                    (state.kind & kEntryWay) != 0);
@@ -287,7 +270,7 @@ void visit_frame(const VisitState& state) {
   const FrameRecord record = heddle_find_frame(&hook);
   if (record.first == 0) return;
   const std::uint64_t words[] = {record.first, record.second};
-  if (append_quickly(words, 2)) return;
+  if (heddle_append_values(words, 2)) return;
   with_this_thread(
       [&](Process& process, Thread& thread) { return append_frame(process, thread, record); },
       entry_way);

@@ -74,6 +74,11 @@ constexpr bool is_values(std::uint64_t word) {
 
 extern "C" {
 
+/// Appends a record without a system call: whole, or not at all where a signal or another thread
+/// interrupts it, or where something else is to be done first. Says whether it did.
+[[gnu::visibility("hidden")]] bool heddle_append_values(const std::uint64_t* words,
+                                                        std::uint64_t count);
+
 /// Records what the plan tells of this call of a hook. General registers alone; a signal handler
 /// may interrupt it anywhere. 1.5 KB of stack.
 [[gnu::visibility("hidden")]] heddle::trace::Visited heddle_visit(

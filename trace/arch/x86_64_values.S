@@ -195,6 +195,47 @@
 	ENTRY_HOOK \form, __heddle_return__, 1
 	.endr
 
+// bool heddle_append_values(const uint64_t* words, uint64_t count) of values.hpp: appends a record in one restartable sequence, so that no word of
+// it is stored once a signal handler's hook has put a record in the same place.
+//
+// The sparse hooks take an empty announcement for an interruption since the last record that has a time, which this record has not: so an empty
+// one is left empty.
+	SHARED	heddle_append_values
+	BEGIN	heddle_append_values
+	FIND_WINDOW .Lvalues_slow
+	movq	HEDDLE_WINDOW_OWN_SEQUENCE(%rcx), %rdx
+	testq	%rdx, %rdx
+	je	.Lvalues_slow
+	movq	(%rdx), %r10
+	ANNOUNCE .Lvalues
+.Lvalues_begin:
+	movq	HEDDLE_WINDOW_POSITION(%rcx), %r8
+	testq	%r8, %r8
+	je	.Lvalues_slow
+	movq	(%r8), %r9
+	leaq	-16(%r9,%rsi,8), %rax			// the limit is a call's
+	cmpq	HEDDLE_WINDOW_LIMIT(%rcx), %rax
+	ja	.Lvalues_slow
+	xorl	%eax, %eax
+1:	movq	(%rdi,%rax,8), %r11
+	movq	%r11, (%r9,%rax,8)
+	incq	%rax
+	cmpq	%rsi, %rax
+	jb	1b
+	leaq	(%r9,%rsi,8), %r9
+	movq	%r9, (%r8)
+.Lvalues_commit:
+	testq	%r10, %r10
+	jne	2f
+	movq	%r10, (%rdx)
+2:	movl	$1, %eax
+	ret
+.Lvalues_slow:
+	xorl	%eax, %eax
+	ret
+	SEQUENCE .Lvalues, .Lvalues_begin, .Lvalues_commit, .Lvalues_slow
+	END	heddle_append_values
+
 	SET	heddle_valued_hooks, valued, valued
 	SET	heddle_sparse_valued_hooks, sparse_valued, sparse_valued
 	SET	heddle_filtered_valued_hooks, filtered_valued, filtered_valued
