@@ -82,11 +82,12 @@ std::uint64_t stack_given(const pthread_attr_t* attributes) {
 
 /// Null: the thread is to begin as if we were not there.
 Start* prepare(void* argument, std::uint64_t stack) {
-  const bool records = attached();
+  Process* const current = process();
+  const bool records = current != nullptr && attached();
   if (!records && stack == 0) return nullptr;
   Start* const start = take_start();
   if (start == nullptr) return nullptr;
-  const std::uint32_t making = records ? record_making(*process(), Making::kThread) : 0;
+  const std::uint32_t making = records ? record_making(*current, Making::kThread) : 0;
   if (making == 0 && stack == 0) {
     give_back(*start);
     return nullptr;

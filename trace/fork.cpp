@@ -51,7 +51,7 @@ void before_fork() {
 
 void in_parent() {
   if (!forking) return;
-  __atomic_fetch_sub(&process()->modules.gate.word, kFork, __ATOMIC_ACQ_REL);
+  __atomic_fetch_sub(&process_or_barred()->modules.gate.word, kFork, __ATOMIC_ACQ_REL);
   forking = false;
 }
 

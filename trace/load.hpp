@@ -48,13 +48,15 @@ struct Loaded {
   bool done;
   bool barred;  ///< the program has given up system calls that recording needs (seccomp.cpp)
   bool blind;   ///< the same of the one that reads memory which may not be there (frame_search.cpp)
+  bool linkless;  ///< the same of the one that says what a descriptor stands for (sync/calls.cpp)
   bool secure;  ///< the program has other rights than who started it: nothing is recorded, or said
   bool bare;    ///< no HEDDLE_DIR: the trace goes into the directory of the time, and we say where
   bool sparse;  ///< HEDDLE_CLOCK=sparse
   bool paused;  ///< HEDDLE_PAUSED=1: until heddle_start()
   bool redact;  ///< HEDDLE_REDACT=1: the program's arguments are not written
   bool values;  ///< HEDDLE_VALUES=1: the plan tells of arguments and results
-  bool sched;   ///< HEDDLE_SCHED=1: calls into the kernel that took long are told of
+  bool sched;   ///< HEDDLE_SCHED=1: calls into the kernel that took long are told of; not if barred
+  bool allocation;  ///< calls of malloc and its like are timed (alloc/); not if barred
   std::uint32_t snapshot_signal;  ///< HEDDLE_SNAPSHOT_SIGNAL, 0 = none
   std::uint32_t patterns;         ///< HEDDLE_PATTERNS, kIncluded … of filter.hpp
   std::uint32_t depth;            ///< HEDDLE_DEPTH, 0 = no limit

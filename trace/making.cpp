@@ -8,6 +8,7 @@ namespace heddle::trace {
 std::uint32_t record_making(Process& process, Making what) {
   if (local.busy || process.state != Recording::kRunning || !attached()) return 0;
   const Quiet quiet;
+  const AtWork at_work(process.header);
   const Busy busy;
   Thread& thread = *local.self;
   std::uint32_t number = 0;

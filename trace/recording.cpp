@@ -154,24 +154,6 @@ void record_kept(Process& process, Thread& thread) {
   }
 }
 
-/// Counts, in the header, threads that are in the slow path: one that is killed there stays, which
-/// tells whose system call a filter did not allow. Signals blocked: in a child that a handler forks
-/// the header is not mapped.
-class AtWork {
- public:
-  explicit AtWork(ProcessHeader* header) : header_(header) { add(1); }
-  ~AtWork() { add(-1u); }
-  AtWork(const AtWork&) = delete;
-  AtWork& operator=(const AtWork&) = delete;
-
- private:
-  void add(std::uint32_t threads) {
-    if (header_ != nullptr) __atomic_fetch_add(&header_->at_work, threads, __ATOMIC_RELAXED);
-  }
-
-  ProcessHeader* header_;
-};
-
 /// Gives the thread its buffer, with signals blocked and Busy.
 bool begin(Process& process, std::uint64_t stack_pointer, bool sheltered) {
   if (attach(process, stack_pointer, sheltered)) return true;

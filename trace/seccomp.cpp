@@ -97,24 +97,47 @@ bool kills_us(const sock_fprog& program) {
   return false;
 }
 
+/// From here on the recorder makes no system call, and the functions that stand in front of libc's
+/// do no more than these.
+void bar() {
+  loaded.sched = false;
+  __atomic_store_n(&loaded.allocation, false, __ATOMIC_RELAXED);
+  __atomic_store_n(&loaded.barred, true, __ATOMIC_SEQ_CST);
+}
+
+/// The filter may be installed in all threads at once (SECCOMP_FILTER_FLAG_TSYNC): those that have
+/// begun a system call of the recorder's end it first. Each that is at work is counted; one that is
+/// about to be, or has just been, has the first pause. Not for ever: a thread may be stopped.
+void wait_for_others(const ProcessHeader& header) {
+  const timespec pause{0, 1'000'000};
+  int pauses = 0;
+  do {
+    arch::syscall(SYS_nanosleep, &pause, nullptr);
+  } while (__atomic_load_n(&header.at_work, __ATOMIC_SEQ_CST) != 0 && ++pauses < 100);
+}
+
 /// Ends recording in all threads: those that come later inherit the filter.
 void stop() {
   const Quiet quiet;
   note_barred();
   Process* const current = process();
   if (current == nullptr || current->state != Recording::kRunning) {
-    loaded.barred = true;
+    bar();
     return;
   }
   (void)update_modules(*current, true);
   process_in_trouble(*current, -EPERM);
-  const Locked locked(current->lock);
-  process_stamp(*current);
-  loaded.barred = true;
-  for (Thread* thread = current->threads; thread != nullptr; thread = thread->next) {
-    thread->full = true;
-    publish(*current, *thread);
+  {
+    const Locked locked(current->lock);
+    process_stamp(*current);
+    bar();
+    current->paused = true;  // also what is counted beside the calls
+    for (Thread* thread = current->threads; thread != nullptr; thread = thread->next) {
+      thread->full = true;
+      publish(*current, *thread);
+    }
   }
+  if (current->threads != nullptr) wait_for_others(*current->header);
 }
 
 void before(unsigned long mode, const sock_fprog* program) {
@@ -124,6 +147,7 @@ void before(unsigned long mode, const sock_fprog* program) {
   if (kills_us(*program)) return stop();
   // Recording goes on, but what pointers point to is not there any more.
   if (kills_for(*program, {SYS_process_vm_readv, {}})) loaded.blind = true;
+  if (kills_for(*program, {SYS_readlink, {}})) loaded.linkless = true;
 }
 
 }  // namespace

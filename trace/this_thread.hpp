@@ -16,6 +16,7 @@ void with_this_thread(Action action, bool sheltered = false) {
   Process* const current = process();
   if (current == nullptr || is_lost(*current)) return;
   const Quiet quiet;
+  const AtWork at_work(current->header);
   const Busy busy;
   const bool first = !attached();
   const auto here = reinterpret_cast<std::uint64_t>(__builtin_frame_address(0));

@@ -87,10 +87,12 @@ void describe(Process& process, Thread& thread) {
 /// The thread's end, as far as glibc lets us see it: other keys' destructors may come later, and
 /// their calls attach again, which sets the key again and so brings us here again.
 void on_thread_end(void*) {
-  const Quiet quiet;
-  const Busy busy;
   Process* const current = process();
-  if (current == nullptr || !attached()) return;
+  if (current == nullptr) return;
+  const Quiet quiet;
+  const AtWork at_work(current->header);
+  const Busy busy;
+  if (!attached()) return;
   Thread& thread = *local.self;
   name_self(thread);
   thread.about.flags |= kThreadEndSeen;

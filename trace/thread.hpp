@@ -78,6 +78,24 @@ class [[nodiscard("ends at once")]] Busy {
   Busy& operator=(const Busy&) = delete;
 };
 
+/// Counts, in the header, threads that are in the slow path: one that is killed there stays, which
+/// tells whose system call a filter did not allow. Signals blocked: in a child that a handler forks
+/// the header is not mapped.
+class [[nodiscard("ends at once")]] AtWork {
+ public:
+  explicit AtWork(ProcessHeader * header) : header_(header) { add(1); }
+  ~AtWork() { add(-1u); }
+  AtWork(const AtWork&) = delete;
+  AtWork& operator=(const AtWork&) = delete;
+
+ private:
+  void add(std::uint32_t threads) {
+    if (header_ != nullptr) __atomic_fetch_add(&header_->at_work, threads, __ATOMIC_RELAXED);
+  }
+
+  ProcessHeader* header_;
+};
+
 /// Reads the name of a thread into its run: of the calling one, of one given by its pthread_t, or
 /// of all (process lock held).
 void name_self(Thread& thread);

@@ -134,7 +134,8 @@ std::uint64_t measured_call_cost() {
 
 void count_slowly(std::uint64_t since, std::uint64_t until, std::uint64_t bytes, bool frees) {
   OwnCounts& own = own_counts;
-  if (counts->impossible || (counts->generation != 0 && counts->process->paused)) return;
+  if (loaded.barred || counts->impossible || (counts->generation != 0 && counts->process->paused))
+    return;
   const bool has_entry = own.generation != 0 && own.generation == counts->generation;
   // A forked child has another number than its parent.
   if (!has_entry) own.tid = static_cast<std::uint32_t>(sys::tid());
@@ -165,7 +166,8 @@ void begin_counts(std::uint32_t flags) {
   choose_clock();
   clock_cost = measured_clock_cost();
   call_cost = measured_call_cost();
-  __atomic_store_n(&counts, fresh, __ATOMIC_RELEASE);
+  counts = fresh;
+  __atomic_store_n(&loaded.allocation, true, __ATOMIC_RELEASE);
   make_room(0, true);
 }
 

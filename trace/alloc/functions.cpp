@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 
 #include "../interpose.hpp"
+#include "../load.hpp"
 #include "counts.hpp"
 
 // <stdlib.h> has functions of floating point numbers, which Clang refuses with our flags.
@@ -91,7 +92,7 @@ bool found() {
 template <typename Call>
 [[gnu::always_inline]] inline auto timed(std::uint64_t bytes, bool frees, Call call) {
   const auto frame = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
-  if (__atomic_load_n(&counts, __ATOMIC_ACQUIRE) == nullptr || is_inner(frame)) return call();
+  if (!__atomic_load_n(&loaded.allocation, __ATOMIC_ACQUIRE) || is_inner(frame)) return call();
   own_counts.inside = frame;
   const std::uint64_t since = ticks();
   const auto result = call();

@@ -32,13 +32,15 @@ constexpr int kNoFile = -1;
 /// `read 3 pipe:[4711]`. What the descriptor stands for is asked for now: it may be another's
 /// already, if another thread has closed it meanwhile.
 [[gnu::noinline, gnu::cold]] void tell(const char* name, int file, std::uint64_t since) {
+  if (loaded.barred) return;  // since the call began
   char said[256];
   Text text(said, sizeof said);
   text << name;
   if (file >= 0) {
     char path[40], target[160];
     (Text(path, sizeof path) << "/proc/self/fd/").decimal(static_cast<std::uint64_t>(file));
-    const long size = arch::syscall(SYS_readlink, path, target, sizeof target - 1);
+    const long size =
+        loaded.linkless ? 0 : arch::syscall(SYS_readlink, path, target, sizeof target - 1);
     (text << ' ').decimal(static_cast<std::uint64_t>(file));
     if (size > 0) {
       target[size] = '\0';

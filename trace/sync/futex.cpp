@@ -123,6 +123,7 @@ extern "C" {
                                                 long timeout, long other, long mask) {
   const Caller caller = HEDDLE_CALLER;
   const Futex futex{word, operation, value, timeout, other, mask};
+  if (loaded.barred) return futex.call();
   const auto* const second = reinterpret_cast<const void*>(other);
   switch (futex.command()) {
     case FUTEX_WAIT:

@@ -129,7 +129,7 @@ ObjectKind kind_of(const Object& object) {
 
 /// The object, in a place of its own. `made`: it begins here.
 Object* find_or_settle(std::uint64_t address, ObjectKind kind, bool made, const Caller& caller) {
-  if (loaded.secure || local.busy || address % 2 != 0) return nullptr;
+  if (loaded.secure || loaded.barred || local.busy || address % 2 != 0) return nullptr;
   Objects* const known = objects_of_process();
   if (known == nullptr) return nullptr;
   for (unsigned file = 0; file < kObjectFiles; ++file) {
@@ -194,7 +194,7 @@ std::uint32_t number_of(const Object* object) {
 }
 
 std::uint32_t own_thread() {
-  if (own == 0) own = static_cast<std::uint32_t>(sys::tid());
+  if (own == 0 && !loaded.barred) own = static_cast<std::uint32_t>(sys::tid());
   return own;
 }
 

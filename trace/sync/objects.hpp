@@ -43,7 +43,7 @@ inline bool is_object(const Object& object, std::uint64_t address, ObjectKind ki
          static_cast<ObjectKind>(load_word(object.about) & 0xff) == kind;
 }
 
-/// The object if it has been met. Null: it was not, or recording is paused.
+/// The object if it has been met. Null: it was not, or recording is paused, or has ended (seccomp).
 [[nodiscard, gnu::always_inline]] inline Object* known_object(const void* at, ObjectKind kind) {
   const Objects* const known = __atomic_load_n(&known_objects, __ATOMIC_ACQUIRE);
   if (known == nullptr) return nullptr;
@@ -71,7 +71,7 @@ inline std::uint64_t low_site(const Caller& caller) {
 /// Its number, from 1; 0 of null.
 [[nodiscard]] std::uint32_t number_of(const Object* object);
 
-/// The kernel's number of the calling thread.
+/// The kernel's number of the calling thread; 0 where a seccomp filter bars the recorder.
 [[nodiscard]] std::uint32_t own_thread();
 
 /// Makes a forked child ask for that again.
