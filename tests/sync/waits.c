@@ -1181,6 +1181,18 @@ static void crowded(void) {
   for (int i = 0; i < CROWD; ++i) require(pthread_join(all[i], NULL) == 0, "no join");
 }
 
+// More locks than a small table holds, some of which are met again when it has become large.
+static void plenty(void) {
+  enum { SHELVES = 20000 };
+  static pthread_mutex_t shelves[SHELVES];
+  for (int round = 0; round < 3; ++round) {
+    for (int i = 0; i < SHELVES; ++i) {
+      pthread_mutex_lock(&shelves[i]);
+      pthread_mutex_unlock(&shelves[i]);
+    }
+  }
+}
+
 int main(int count, char** arguments) {
   own_path = arguments[0];
   static const struct {
@@ -1227,7 +1239,8 @@ int main(int count, char** arguments) {
              {"semaphores", semaphores},
              {"together", together},
              {"sharing", sharing},
-             {"crowded", crowded}};
+             {"crowded", crowded},
+             {"plenty", plenty}};
   for (unsigned i = 0; i < sizeof all / sizeof *all; ++i) {
     if (count > 1 && strcmp(arguments[1], all[i].name) == 0) {
       all[i].run();

@@ -79,10 +79,16 @@ static_assert(sizeof(ObjectsHeader) == kHeaderBytes);
 /// A flag of a file of objects: its rwlocks have the number of their readers.
 inline constexpr std::uint32_t kReadersCounted = 1;
 
-inline constexpr unsigned kObjectFiles = 8;
-inline constexpr unsigned kFirstObjectBits = 13;
+/// Objects are a power of two in each file. The first is small, as each process has one: of a
+/// program that forks often, these would be most of the trace.
+inline constexpr unsigned kObjectFiles = 9;
+inline constexpr unsigned kFirstObjectBits = 8, kSecondObjectBits = 13;
+
+constexpr unsigned object_bits(unsigned file) {
+  return file == 0 ? kFirstObjectBits : kSecondObjectBits - 1 + file;
+}
 
 /// Objects of the file with this index.
-constexpr std::uint32_t objects_of(unsigned file) { return 1u << (kFirstObjectBits + file); }
+constexpr std::uint32_t objects_of(unsigned file) { return 1u << object_bits(file); }
 
 }  // namespace heddle::trace

@@ -22,12 +22,13 @@ constexpr std::uint64_t kPage = 4096;
 constinit __thread std::uint32_t own __attribute__((tls_model("initial-exec"))) = 0;
 
 Object& place(Object* objects, unsigned file, std::uint64_t address, unsigned attempt) {
-  const unsigned bits = kFirstObjectBits + file;
-  return objects[(hash(address, bits) + attempt) & (objects_of(file) - 1)];
+  return objects[(hash(address, object_bits(file)) + attempt) & (objects_of(file) - 1)];
 }
 
 std::uint32_t before(unsigned file) {
-  return objects_of(file) - objects_of(0);  // the sum of a geometric series
+  std::uint32_t objects = 0;
+  while (file > 0) objects += objects_of(--file);
+  return objects;
 }
 
 /// 0 or a negated error. Process lock held.
@@ -48,6 +49,8 @@ long make_file(Objects& known, Process& process, unsigned file) {
   known.process = &process;
   auto* const objects = reinterpret_cast<Object*>(static_cast<char*>(mapped) + kHeaderBytes);
   __atomic_store_n(&known.objects[file], objects, __ATOMIC_RELEASE);
+  const std::uint64_t latest = reinterpret_cast<std::uint64_t>(objects) | (64 - object_bits(file));
+  __atomic_store_n(&known.latest, latest, __ATOMIC_RELEASE);
   return 0;
 }
 
@@ -162,13 +165,15 @@ void forget_own_thread() { own = 0; }
 
 Object* find_further(std::uint64_t address, ObjectKind kind) {
   const Objects* const known = __atomic_load_n(&known_objects, __ATOMIC_ACQUIRE);
-  for (unsigned file = 0; known != nullptr && file < kObjectFiles; ++file) {
+  if (known == nullptr) return nullptr;
+  // The largest file first.
+  for (unsigned file = kObjectFiles; file-- > 0;) {
     Object* const objects = __atomic_load_n(&known->objects[file], __ATOMIC_ACQUIRE);
-    if (objects == nullptr) break;
+    if (objects == nullptr) continue;
     for (unsigned attempt = 0; attempt < kTries; ++attempt) {
       Object& object = place(objects, file, address, attempt);
       if (is_object(object, address, kind)) return &object;
-      if (load_word(object.key) == 0) return nullptr;
+      if (load_word(object.key) == 0) break;
     }
   }
   return nullptr;

@@ -21,11 +21,16 @@ struct Caller {
 
 /// In memory that fork wipes: a child counts in files of its own.
 struct Objects {
+  /// Of the file made last, which is the largest and has most of them: the address, and in its low
+  /// bits, which are zeros, by how much a hash of 64 bits is shifted.
+  std::uint64_t latest;
   Object* objects[kObjectFiles];
   ObjectsHeader* headers[kObjectFiles];
   const Process* process;
   bool impossible;  ///< nothing of this process is recorded, or there was no room for a file
 };
+
+inline constexpr std::uint64_t kLatestShift = 63;
 
 [[gnu::visibility("hidden")]] extern Objects* known_objects;
 
@@ -47,10 +52,11 @@ inline bool is_object(const Object& object, std::uint64_t address, ObjectKind ki
 [[nodiscard, gnu::always_inline]] inline Object* known_object(const void* at, ObjectKind kind) {
   const Objects* const known = __atomic_load_n(&known_objects, __ATOMIC_ACQUIRE);
   if (known == nullptr) return nullptr;
-  Object* const objects = __atomic_load_n(&known->objects[0], __ATOMIC_ACQUIRE);
-  if (objects == nullptr || known->process->paused) return nullptr;
+  const std::uint64_t latest = __atomic_load_n(&known->latest, __ATOMIC_ACQUIRE);
+  if (latest == 0 || known->process->paused) return nullptr;
   const auto address = reinterpret_cast<std::uint64_t>(at);
-  Object& first = objects[hash(address, kFirstObjectBits)];
+  auto* const objects = reinterpret_cast<Object*>(latest & ~kLatestShift);
+  Object& first = objects[hash(address, 64 - static_cast<unsigned>(latest & kLatestShift))];
   return is_object(first, address, kind) ? &first : find_further(address, kind);
 }
 
