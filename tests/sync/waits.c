@@ -654,6 +654,33 @@ NOT_INLINED static void kinds(void) {
   pthread_mutex_destroy(&mutex);
 }
 
+// What a thread's first operation on a mutex with a priority of its own gives.
+static int (*first_operation)(pthread_mutex_t*);
+
+static void* operate_first(void* mutex) {
+  const int result = first_operation(mutex);
+  if (result == 0) pthread_mutex_unlock(mutex);
+  return (void*)(long)result;
+}
+
+// A thread that may not have the priority is told so by either operation, the first time.
+static void protected(void) {
+  pthread_mutexattr_t kind;
+  pthread_mutexattr_init(&kind);
+  pthread_mutexattr_setprotocol(&kind, PTHREAD_PRIO_PROTECT);
+  pthread_mutexattr_setprioceiling(&kind, 5);
+  void* results[2];
+  for (int i = 0; i < 2; ++i) {
+    pthread_mutex_t mutex;
+    pthread_mutex_init(&mutex, &kind);
+    first_operation = i == 0 ? pthread_mutex_trylock : pthread_mutex_lock;
+    pthread_t thread;
+    pthread_create(&thread, NULL, operate_first, &mutex);
+    pthread_join(thread, &results[i]);
+  }
+  require(results[0] == results[1], "locking gives something else than trying");
+}
+
 static void* die_with_it(void* mutex) {
   pthread_mutex_lock(mutex);
   return NULL;
@@ -1223,6 +1250,7 @@ int main(int count, char** arguments) {
              {"once", done_once},
              {"c11", c11},
              {"kinds", kinds},
+             {"protected", protected},
              {"robust", robust},
              {"cancel", cancel},
              {"joins", joins},

@@ -35,7 +35,7 @@ constinit InitC* real_init_c = nullptr;
 
 OperationC* try_function_c() { return next(real_try_c, "mtx_trylock"); }
 
-constexpr int kTypes = 3, kRobust = 16, kInherits = 32, kOfProcesses = 128;
+constexpr int kTypes = 3, kRobust = 16, kInherits = 32, kProtects = 64, kOfProcesses = 128;
 
 /// The kernel's number of the thread that has it; 0: nobody. The layout is part of glibc's
 /// interface: programs are compiled with initialisers of it. Robust mutexes and those that inherit
@@ -59,9 +59,15 @@ const Mutex* mutex_of(const mtx_t* mutex) { return reinterpret_cast<const Mutex*
 /// not tried, but looked at.
 bool is_robust(const Mutex& mutex) { return (mutex.__data.__kind & kRobust) != 0; }
 
+/// Nor are those with a priority of their own: the first call of a thread that may not have that
+/// priority gives EINVAL, as it should, but the second does not (glibc 2.36).
+bool protects(const Mutex& mutex) { return (mutex.__data.__kind & kProtects) != 0; }
+
 bool is_busy(const Mutex& mutex) {
   const auto word =
       static_cast<std::uint32_t>(__atomic_load_n(&mutex.__data.__lock, __ATOMIC_RELAXED));
+  constexpr std::uint32_t kPriority = 0xfff8'0000;
+  if (protects(mutex)) return (word & ~kPriority) != 0;
   return (word & FUTEX_TID_MASK) != 0 && (word & FUTEX_OWNER_DIED) == 0;
 }
 
@@ -70,9 +76,9 @@ std::uint32_t shared(const Mutex& mutex) {
   return (mutex.__data.__kind & kOfProcesses) != 0 ? kShared : 0;
 }
 
-/// What trying to lock it gives; of a robust one perhaps EINVAL, which says nothing.
+/// What trying to lock it gives; of one that is not tried perhaps EINVAL, which says nothing.
 int tried(Mutex* mutex) {
-  if (is_robust(*mutex)) return is_busy(*mutex) ? EBUSY : EINVAL;
+  if (is_robust(*mutex) || protects(*mutex)) return is_busy(*mutex) ? EBUSY : EINVAL;
   return next(real_try, "pthread_mutex_trylock")(mutex);
 }
 
