@@ -16,6 +16,15 @@ pub fn after(first: fn()) {
     BEFORE.store(first as *mut (), Relaxed);
 }
 
+/// What gives the code to exit with, where we have to wait for somebody first; a function.
+static ENDS_WITH: AtomicPtr<()> = AtomicPtr::new(std::ptr::null_mut());
+
+/// From here on the command does not end before `code` says with what: with what it gives, or, if
+/// that is nothing, as else. It must be async-signal-safe.
+pub fn ends_with(code: fn() -> Option<i32>) {
+    ENDS_WITH.store(code as *mut (), Relaxed);
+}
+
 /// Makes it an error that names the file and the offset; the command ends with `code`.
 pub fn is_an_error(code: i32) {
     CODE.store(code, Relaxed);
@@ -30,8 +39,8 @@ pub fn is_an_error(code: i32) {
 }
 
 extern "C" fn on_fault(_: libc::c_int, about: *mut libc::siginfo_t, _: *mut libc::c_void) {
-    // SAFETY: the kernel passes what it knows; all calls are system calls, and what `BEFORE` holds
-    // is such a function.
+    // SAFETY: the kernel passes what it knows; all calls are system calls, and what `BEFORE` and
+    // `ENDS_WITH` hold are such functions.
     unsafe {
         if TOLD.swap(true, Relaxed) {
             loop {
@@ -46,8 +55,14 @@ extern "C" fn on_fault(_: libc::c_int, about: *mut libc::siginfo_t, _: *mut libc
         if !name((*about).si_addr() as u64) {
             say(b"a file");
         }
-        say(b": cut short while it was read, or its disk has failed: when nobody writes it any more, run this again\n");
-        libc::_exit(CODE.load(Relaxed));
+        let ends_with = ENDS_WITH.load(Relaxed);
+        if ends_with.is_null() {
+            say(b": cut short while it was read, or its disk has failed: when nobody writes it any more, run this again\n");
+            libc::_exit(CODE.load(Relaxed));
+        }
+        say(b": cut short while it was written, or its disk has failed: nothing more is collected; when the program has ended, `heddle recover` mends the trace\n");
+        let code = std::mem::transmute::<*mut (), fn() -> Option<i32>>(ends_with)();
+        libc::_exit(code.unwrap_or(CODE.load(Relaxed)));
     }
 }
 

@@ -11,11 +11,11 @@ mod switches;
 mod valuing;
 
 use crate::coroutine_calls::{ClangModules, Count};
-use crate::file_limit;
 use crate::names::printable;
 use crate::notes::{counted, error, note, quoted, reasons, warning, were};
 use crate::preparing::failure::Failure;
 use crate::preparing::{library, program};
+use crate::{cut_short, file_limit};
 use directory::{Opened, Prepared};
 use heddle_calls::{Profile, Source, Workers};
 use heddle_trace_file::{Collected, Error, Process, Thread, Trace};
@@ -95,6 +95,8 @@ fn record(args: &Args) -> Result<ExitCode, Failure> {
         true => switches::start(&claim).inspect_err(|_| _ = trace.discard())?,
         false => None,
     };
+    // It maps files of the trace.
+    cut_short::ends_with(run::code_at_end);
     let collecting = collector::start(&trace, &shown, claim, args.modes.keep_everything())?;
     let wanted = planning::Wanted {
         less: args.less.clone(),

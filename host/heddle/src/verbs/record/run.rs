@@ -14,6 +14,8 @@ const PASSED_ON: [c_int; 4] = [libc::SIGINT, libc::SIGQUIT, libc::SIGTERM, libc:
 
 /// Process id of the program; 0 until it runs, −1 when it has ended.
 static PROGRAM: AtomicI32 = AtomicI32::new(0);
+/// What we exit with once the program has ended; −1 before.
+static CODE: AtomicI32 = AtomicI32::new(-1);
 /// A signal that came before the program ran.
 static EARLY: AtomicI32 = AtomicI32::new(0);
 
@@ -63,6 +65,48 @@ pub struct Ended {
     pub user: Option<u32>,
 }
 
+/// The exit code that tells how the program ended.
+fn code_of(told: &libc::siginfo_t) -> i32 {
+    // SAFETY: waitid has filled in the part that tells of a child.
+    let status = unsafe { told.si_status() };
+    match told.si_code {
+        libc::CLD_EXITED => status,
+        _ => 128 + status,
+    }
+}
+
+/// Waits until the program has ended, without reaping it, so that the pid cannot be another
+/// process's while a handler may still use it.
+fn wait_for_end(pid: i32) -> io::Result<libc::siginfo_t> {
+    // SAFETY: siginfo is plain data that waitid fills.
+    let mut told: libc::siginfo_t = unsafe { std::mem::zeroed() };
+    let options = libc::WEXITED | libc::WNOWAIT;
+    // SAFETY: as above.
+    while unsafe { libc::waitid(libc::P_PID, pid as libc::id_t, &mut told, options) } != 0 {
+        let error = io::Error::last_os_error();
+        if error.kind() != io::ErrorKind::Interrupted {
+            return Err(error);
+        }
+    }
+    Ok(told)
+}
+
+/// Waits until the program has ended, if it has begun: its exit code. Async-signal-safe, and for
+/// any thread.
+pub fn code_at_end() -> Option<i32> {
+    loop {
+        match (CODE.load(SeqCst), PROGRAM.load(SeqCst)) {
+            (code @ 0.., _) => return Some(code),
+            (_, 0) => return None,
+            (_, pid) => {
+                if let Ok(told) = wait_for_end(pid) {
+                    return Some(code_of(&told));
+                }
+            }
+        }
+    }
+}
+
 /// Runs `command` to its end.
 pub fn run(command: &mut Command) -> Result<Ended, Failure> {
     let shown = command.get_program().to_string_lossy().into_owned();
@@ -80,24 +124,9 @@ pub fn run(command: &mut Command) -> Result<Ended, Failure> {
         // SAFETY: the child is ours and not yet waited for.
         unsafe { libc::kill(pid, early) };
     }
-    // Wait without reaping, so that the pid cannot be another process's while a handler may still
-    // use it. SAFETY: siginfo is plain data that waitid fills.
-    let mut told: libc::siginfo_t = unsafe { std::mem::zeroed() };
-    // SAFETY: as above.
-    while unsafe {
-        libc::waitid(
-            libc::P_PID,
-            pid as libc::id_t,
-            &mut told,
-            libc::WEXITED | libc::WNOWAIT,
-        )
-    } != 0
-    {
-        let error = io::Error::last_os_error();
-        if error.kind() != io::ErrorKind::Interrupted {
-            return Err(Failure::ours(format!("cannot wait for {shown}: {error}")));
-        }
-    }
+    let told = wait_for_end(pid)
+        .map_err(|error| Failure::ours(format!("cannot wait for {shown}: {error}")))?;
+    CODE.store(code_of(&told), SeqCst);
     PROGRAM.store(-1, SeqCst);
     let status = child
         .wait()
