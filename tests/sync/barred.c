@@ -24,6 +24,16 @@ __attribute__((noinline)) int work(int number, const char* text) {
   return number + 1;
 }
 
+// A system call that nobody stands in front of.
+static long call_unseen(long number, long first, long second, long third) {
+  long result;
+  __asm__ volatile("syscall"
+                   : "=a"(result)
+                   : "a"(number), "D"(first), "S"(second), "d"(third)
+                   : "rcx", "r11", "memory");
+  return result;
+}
+
 static void load(struct sock_filter** to) {
   *(*to)++ =
       (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr));
@@ -100,6 +110,16 @@ int main(int count, char** arguments) {
     install(few, 2, 1, SECCOMP_RET_TRAP, 0);
   } else if (strcmp(how, "strict") == 0) {
     prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT, 0, 0, 0);
+  } else if (strcmp(how, "unseen-strict") == 0) {
+    call_unseen(SYS_prctl, PR_SET_SECCOMP, SECCOMP_MODE_STRICT, 0);
+  } else if (strcmp(how, "unseen-kill") == 0) {
+    struct sock_filter filter[8], *to = filter;
+    load(&to);
+    when(&to, SYS_process_vm_readv, SECCOMP_RET_KILL_PROCESS);
+    *to++ = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+    struct sock_fprog program = {(unsigned short)(to - filter), filter};
+    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    call_unseen(SYS_prctl, PR_SET_SECCOMP, SECCOMP_MODE_FILTER, (long)&program);
   } else if (strcmp(how, "threads") == 0) {
     for (int i = 0; i < 4; ++i) pthread_create(&others[i], NULL, wait_and_use, &late);
     while (__atomic_load_n(&begun, __ATOMIC_ACQUIRE) < 4) usleep(100);
@@ -124,7 +144,7 @@ int main(int count, char** arguments) {
   for (int i = 0; i < 1000; ++i) {
     if (write(1, "a line of the program's own\n", 28) != 28) break;
   }
-  if (strcmp(how, "strict") == 0) {
+  if (strstr(how, "strict") != NULL) {
     syscall(SYS_exit, 7);
   }
   syscall(SYS_exit_group, 7);

@@ -112,7 +112,11 @@ fn record(args: &Args) -> Result<ExitCode, Failure> {
         planning.finish();
     }
     let (collected, claim) = collecting.finish();
-    let Ended { status, user } = ended.inspect_err(|_| _ = trace.discard())?;
+    let Ended {
+        status,
+        user,
+        strict,
+    } = ended.inspect_err(|_| _ = trace.discard())?;
     if let Some(signal) = status.signal() {
         note(format_args!(
             "{} was killed by {}",
@@ -120,8 +124,13 @@ fn record(args: &Args) -> Result<ExitCode, Failure> {
             run::signal_name(signal)
         ));
     }
-    if status.signal() == Some(libc::SIGSYS) {
-        blame(trace.path(), &program);
+    match status.signal() {
+        Some(libc::SIGSYS) => blame(trace.path(), &program),
+        Some(libc::SIGSEGV) if strict => warning(format_args!(
+            "{}: seccomp's strict mode forbids reading the clock, which the recorder does at each call; record until it begins: --stop-at FUNCTION",
+            program.display()
+        )),
+        _ => {}
     }
     conclude(&trace, &shown, (&program, user), collected);
     claim.release();
@@ -140,7 +149,7 @@ fn blame(trace: &Path, program: &Path) {
         if ours {
             "of the recorder's; let it allow those that docs/record.md names, or record until it is installed: --stop-at FUNCTION"
         } else {
-            "of the program's own, or rt_sigprocmask, which the recorder needs first"
+            "of the program's own, or one that the recorder makes without saying so first, rt_sigprocmask or process_vm_readv: not known which; let it allow those, or record until it is installed: --stop-at FUNCTION"
         }
     ));
 }

@@ -63,6 +63,8 @@ pub struct Ended {
     pub status: ExitStatus,
     /// Its real user then, if that was another than ours: it gave up its rights.
     pub user: Option<u32>,
+    /// It was in seccomp's strict mode.
+    pub strict: bool,
 }
 
 /// The exit code that tells how the program ended.
@@ -107,6 +109,15 @@ pub fn code_at_end() -> Option<i32> {
     }
 }
 
+/// Whether a process that has ended was in seccomp's strict mode.
+fn was_strict(pid: i32) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let mode = status
+        .lines()
+        .find_map(|line| line.strip_prefix("Seccomp:"));
+    mode.is_some_and(|mode| mode.trim() == "1")
+}
+
 /// Runs `command` to its end.
 pub fn run(command: &mut Command) -> Result<Ended, Failure> {
     let shown = command.get_program().to_string_lossy().into_owned();
@@ -128,6 +139,7 @@ pub fn run(command: &mut Command) -> Result<Ended, Failure> {
         .map_err(|error| Failure::ours(format!("cannot wait for {shown}: {error}")))?;
     CODE.store(code_of(&told), SeqCst);
     PROGRAM.store(-1, SeqCst);
+    let strict = was_strict(pid);
     let status = child
         .wait()
         .map_err(|error| Failure::ours(format!("cannot wait for {shown}: {error}")))?;
@@ -136,6 +148,7 @@ pub fn run(command: &mut Command) -> Result<Ended, Failure> {
     Ok(Ended {
         status,
         user: Some(user).filter(|&user| user != ours),
+        strict,
     })
 }
 
