@@ -47,14 +47,20 @@ struct AllocationHeader {
 };
 static_assert(sizeof(AllocationHeader) == kHeaderBytes);
 
-inline constexpr unsigned kAllocationFiles = 10;
-inline constexpr unsigned kFirstEntryBits = 10;
+/// The first file is small, as each process has one.
+inline constexpr unsigned kAllocationFiles = 12;
+inline constexpr unsigned kFirstEntryBits = 8;
+/// Files whose stretches are the shortest: those that a process soon fills.
+inline constexpr unsigned kFineFiles = 3;
 
 /// Entries of the file with this index.
 constexpr std::uint32_t entries_of(unsigned file) { return 1u << (kFirstEntryBits + file); }
 
 /// Ticks after which a thread begins another stretch, in the file with this index: what was
-/// recorded for long is known less finely, and a file lasts four times as long as the one before.
-constexpr std::uint64_t stretch_of(unsigned file) { return std::uint64_t{1} << (21 + file); }
+/// recorded for long is known less finely, and a later file lasts four times as long as the one
+/// before.
+constexpr std::uint64_t stretch_of(unsigned file) {
+  return std::uint64_t{1} << (file < kFineFiles ? 21 : 22 + file - kFineFiles);
+}
 
 }  // namespace heddle::trace
