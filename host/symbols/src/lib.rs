@@ -31,7 +31,7 @@ pub use demangle::{abbreviate, demangle, without_parameters, without_return_type
 pub use enter_calls::EnterCalls;
 pub use images::{Images, Warning};
 pub use lines::SourceLine;
-pub use resolver::{Location, Resolver, printable};
+pub use resolver::{Location, Resolver, printable, steers};
 pub use short::{short_name, short_path};
 pub use table::{Hooks, ParseError, SymbolTable};
 pub use tail_jumps::TailJump;

@@ -150,16 +150,26 @@ impl<'a> Resolver<'a> {
     }
 }
 
-/// Text with a question mark for each control character: what a file's name or a symbol may hold
-/// must not break a line, or steer a terminal.
+/// Text with a question mark for each character that steers: what a file's name or a symbol may
+/// hold must not break a line, steer a terminal, or show what follows in another order.
 ///
 /// ```
-/// assert_eq!(heddle_symbols::printable("a\x1b[2J\nb"), "a?[2J?b");
+/// assert_eq!(heddle_symbols::printable("a\x1b[2J\nb\u{202e}c"), "a?[2J?b?c");
 /// ```
 pub fn printable(text: &str) -> String {
     text.chars()
-        .map(|c| if c.is_control() { '?' } else { c })
+        .map(|c| if steers(c) { '?' } else { c })
         .collect()
+}
+
+/// Whether a character does not print, but steers what does: a control character, or one that says
+/// in which direction text runs (Unicode's Bidi_Control).
+pub fn steers(character: char) -> bool {
+    let directs = matches!(
+        character,
+        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+    );
+    directs || character.is_control()
 }
 
 fn file_name(path: &Path) -> String {

@@ -2,6 +2,7 @@
 
 use super::long_double;
 use super::recorded::Recorded;
+use heddle_symbols::steers;
 use heddle_trace_file::{Missing, Of, Shapes, Value};
 use std::fmt::Write;
 
@@ -144,7 +145,7 @@ fn is_plain(number: f64) -> bool {
 }
 
 fn character(text: &mut String, character: char) {
-    if character.is_control() {
+    if steers(character) {
         *text += &u32::from(character).to_string();
         return;
     }
@@ -165,6 +166,9 @@ fn quoted(text: &mut String, bytes: &[u8], quote: char) {
                 other if other == quote => text.extend(['\\', quote]),
                 other if other.is_control() => {
                     let _ = write!(text, "\\x{:02x}", u32::from(other));
+                }
+                other if steers(other) => {
+                    let _ = write!(text, "\\u{:04x}", u32::from(other));
                 }
                 other => text.push(other),
             }
@@ -212,6 +216,10 @@ mod tests {
         assert_eq!(text(Value::Function(7)), "f(int)");
         assert_eq!(text(Value::Function(8)), "0x8");
         assert_eq!(text(bytes(b"a\"b\n\xff\x1b", true)), r#""a\"b\n\xff\x1b"…"#);
+        // What follows it would be shown from right to left.
+        let turned = "a\u{202e}b".as_bytes();
+        assert_eq!(text(bytes(turned, false)), r#""a\u202eb""#);
+        assert_eq!(text(Value::Character('\u{2066}')), "8294");
         assert_eq!(text(Value::Unreadable(Some(16))), "(unreadable at 0x10)");
         let members = vec![
             ("x".to_owned(), Value::Signed(1)),

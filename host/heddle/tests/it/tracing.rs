@@ -455,11 +455,11 @@ fn deep_calls_are_compared_and_too_deep_ones_are_an_error() {
 #[test]
 fn no_name_steers_the_terminal_or_breaks_a_line() {
     let directory = tempfile::tempdir().unwrap();
-    let odd = "/tmp/\x1b[31mred\ngreen";
+    let odd = "/tmp/\x1b[31mred\n\u{202e}green";
     let trace = TraceWriter::create(&directory.path().join("heddle.trace")).unwrap();
     let mut process = trace.process(4711, 1, odd).unwrap();
     process.module(0x1000, 0x2000, 0x1000, None, "\x1b[31mred\\ngreen");
-    let mut thread = process.thread(4711, "\x1b[2J\n");
+    let mut thread = process.thread(4711, "\x1b[2J\n\u{202e}");
     thread.enter(1, 0x1010, 0x1500, 9);
     thread.exit(2, 0x1010, 0x1500, 9);
     thread.finish().unwrap();
@@ -477,7 +477,7 @@ fn no_name_steers_the_terminal_or_breaks_a_line() {
         let output = heddle(directory.path()).args(verb).output().unwrap();
         let text = String::from_utf8(output.stdout).unwrap();
         assert_eq!(text.lines().count(), lines, "{text}");
-        assert!(!text.contains('\x1b'), "{text:?}");
+        assert!(!text.contains(['\x1b', '\u{202e}']), "{text:?}");
     }
 }
 
