@@ -1,7 +1,8 @@
 //! The folders and files of a data set: `TABLE/host=HOST/run=RUN/part-0.parquet`.
 //!
-//! Files lie nameless in the data set's folder until all of them are whole. Only folders that are
-//! there or made here are gone through, never links, so that nothing elsewhere is written.
+//! Files lie nameless in the data set's folder, or, if that is not there yet, in the one around it,
+//! until all of them are whole: an export that is killed leaves nothing. Only folders that are there
+//! or made here are gone through, never links, so that nothing elsewhere is written.
 
 use super::rows::{Chunk, Rows};
 use super::table::Table;
@@ -19,8 +20,8 @@ use std::sync::Arc;
 /// The part of a data set that is one run on one host.
 pub struct DataSet {
     folder: PathBuf,
-    /// Whether the folder was not there before.
-    made: bool,
+    /// It, or the one around it if it is not there yet.
+    room: PathBuf,
     partition: [String; 2],
     files: Vec<TableFile>,
 }
@@ -33,7 +34,7 @@ struct TableFile {
 }
 
 impl DataSet {
-    /// Begins files of these tables in `folder`, which is made if it is not there.
+    /// Begins files of these tables for `folder`, which is made at the end if it is not there.
     pub fn new(
         folder: &Path,
         host: &str,
@@ -42,15 +43,24 @@ impl DataSet {
     ) -> anyhow::Result<Self> {
         // What a link to the data set leads to is meant, but for links in it.
         let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+        let around = match folder.parent() {
+            Some(parent) if parent != Path::new("") => parent,
+            _ => Path::new("."),
+        };
+        let room = match folder.symlink_metadata() {
+            // It is refused now if it is no folder, and not when all is written.
+            Ok(_) => made(&folder).map(|()| folder.clone())?,
+            Err(_) => around.to_owned(),
+        };
         let mut data_set = DataSet {
-            made: made(&folder)?,
             partition: [partition("host", host), partition("run", run)],
             files: Vec::new(),
             folder,
+            room,
         };
         for table in tables {
             let told = || data_set.folder.display().to_string();
-            let file = Unnamed::new(&data_set.folder).with_context(told)?;
+            let file = Unnamed::new(&data_set.room).with_context(told)?;
             let out = Counted(file.as_file().try_clone().with_context(told)?);
             let writer = SerializedFileWriter::new(out, table.schema()?, properties())?;
             data_set.files.push(TableFile {
@@ -62,9 +72,9 @@ impl DataSet {
         Ok(data_set)
     }
 
-    /// The folder.
-    pub fn folder(&self) -> &Path {
-        &self.folder
+    /// Where files lie that have no name yet.
+    pub fn room(&self) -> &Path {
+        &self.room
     }
 
     /// Appends rows, as a row group, if there are some.
@@ -104,6 +114,7 @@ impl DataSet {
         }
         for (table, file) in whole {
             let [host, run] = &self.partition;
+            made(&self.folder)?;
             let mut path = self.folder.clone();
             for folder in [table.name, host, run] {
                 path.push(folder);
@@ -113,27 +124,16 @@ impl DataSet {
             file.name(&path)
                 .with_context(|| path.display().to_string())?;
         }
-        self.made = false;
         Ok(())
     }
 }
 
-impl Drop for DataSet {
-    fn drop(&mut self) {
-        self.files.clear();
-        if self.made {
-            // It is left if somebody else has put something there meanwhile.
-            let _ = fs::remove_dir(&self.folder);
-        }
-    }
-}
-
-/// Makes a folder if it is not there, and says whether it did.
-fn made(folder: &Path) -> anyhow::Result<bool> {
+/// Makes a folder if it is not there.
+fn made(folder: &Path) -> anyhow::Result<()> {
     let told = || folder.display().to_string();
     match fs::create_dir(folder) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-        other => return other.map(|()| true).with_context(told),
+        other => return other.with_context(told),
     }
     let is_folder = folder.symlink_metadata().with_context(told)?.is_dir();
     anyhow::ensure!(
@@ -142,7 +142,7 @@ fn made(folder: &Path) -> anyhow::Result<bool> {
          folder: -o FOLDER",
         folder.display()
     );
-    Ok(false)
+    Ok(())
 }
 
 /// A folder's name of a partition, as Hive, Spark and DuckDB write it.
@@ -173,6 +173,20 @@ fn properties() -> Arc<WriterProperties> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_export_that_is_killed_leaves_no_folder() {
+        let scratch = tempfile::tempdir().unwrap();
+        let folder = scratch.path().join("traces");
+        let data_set = DataSet::new(&folder, "host", "run", &[]).unwrap();
+        assert!(!folder.exists());
+        // Nothing of ours runs at its end.
+        std::mem::forget(data_set);
+        assert_eq!(fs::read_dir(scratch.path()).unwrap().count(), 0);
+        // What is no folder is refused before anything is written.
+        fs::write(&folder, "").unwrap();
+        assert!(DataSet::new(&folder, "host", "run", &[]).is_err());
+    }
 
     #[test]
     fn a_partition_s_name_keeps_no_character_that_a_path_has_a_use_for() {

@@ -53,7 +53,7 @@ pub fn write(
         &PROCESSES, &STRANDS, &SPANS, &FUNCTIONS, &WAITS, &ARGUMENTS, &EVENTS,
     ];
     let files = DataSet::new(folder, host, &run(trace), &tables)?;
-    let spill = Spill::new(files.folder())?;
+    let spill = Spill::new(files.room())?;
     let tids = |process: &Process| process.threads().iter().map(Thread::tid).collect();
     thread::scope(|scope| {
         let mut parquet = Parquet {
