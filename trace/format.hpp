@@ -32,6 +32,12 @@ struct Stamp {
 /// in its place, and has not failed.
 inline constexpr std::uint32_t kProcessExitSeen = 1, kProcessReplaced = 2;
 
+/// What was asked for beside calls. kAskedKnown: the other bits and what follows them say so.
+inline constexpr std::uint32_t kAskedKnown = 1, kAskedWaits = 2, kAskedAllocation = 4,
+                               kAskedSwitches = 8;
+/// A snapshot's: tables of objects and of allocation are not in it.
+inline constexpr std::uint32_t kTablesLeftOut = 16;
+
 /// The fork that made a process. All zeros: there was none, or it is not known.
 struct Fork {
   std::uint64_t image;   ///< ticks of the first stamp of the parent's image
@@ -63,7 +69,13 @@ struct ProcessHeader {
   std::uint64_t blocks;        ///< that were begun; the next one's number
   std::uint32_t at_work;       ///< threads that are in the recorder's slow path
   std::uint32_t module_bytes;  ///< of whole lines that `modules` has got so far
-  char more_padding[48];
+  std::uint32_t asked;         ///< kAskedKnown …
+  std::uint32_t object_files;  ///< that were made
+  std::uint32_t allocation_files;
+  std::uint32_t table_trouble;          ///< why one more could not be made first, an error number
+  std::uint64_t uncounted_operations;   ///< on objects, without a table
+  std::uint64_t uncounted_allocations;  ///< likewise
+  char more_padding[16];
   char host[256];
   char executable[1024];
   char command_line[2560];
@@ -76,6 +88,8 @@ static_assert(offsetof(ProcessHeader, sparse) == 160);
 static_assert(offsetof(ProcessHeader, fork) == 168 && offsetof(Fork, making) == 16);
 static_assert(offsetof(ProcessHeader, trouble) == 164);
 static_assert(offsetof(ProcessHeader, module_bytes) == 204);
+static_assert(offsetof(ProcessHeader, asked) == 208);
+static_assert(offsetof(ProcessHeader, uncounted_operations) == 224);
 static_assert(offsetof(ProcessHeader, host) == 256);
 static_assert(offsetof(ProcessHeader, command_line) == 1536);
 
@@ -87,9 +101,15 @@ struct Control {
   std::uint32_t answers;
   std::uint64_t lost;     ///< events of processes that cannot even make their directory
   std::uint32_t trouble;  ///< why not, an error number; 0 = there is no such process
+  std::uint32_t padding;
+  std::uint64_t uncounted_operations;   ///< of such processes, on objects
+  std::uint64_t uncounted_allocations;  ///< likewise
+  std::uint32_t barred;                 ///< programs whose processes may no longer open this file
+  std::uint32_t barred_reason;          ///< why the first may not, an error number
 };
 
 static_assert(offsetof(Control, lost) == 24 && offsetof(Control, trouble) == 32);
+static_assert(offsetof(Control, uncounted_operations) == 40);
 
 /// The process that may access a slot's block.
 enum class SlotState : std::uint32_t {

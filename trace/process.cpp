@@ -112,8 +112,21 @@ void read_command_line(ProcessHeader& header, Process& process) {
   }
 }
 
+/// Stores a negated error, unless one is there.
+void note_first(std::uint32_t& trouble, long error) {
+  std::uint32_t none = 0;
+  __atomic_compare_exchange_n(&trouble, &none, static_cast<std::uint32_t>(-error), false,
+                              __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
+std::uint32_t asked() {
+  return kAskedKnown | (counts_waits() ? kAskedWaits : 0) |
+         (counts_allocation() ? kAskedAllocation : 0) | (loaded.sched ? kAskedSwitches : 0);
+}
+
 void fill_header(ProcessHeader& header, Process& process, const Stamp& first) {
   header.version = kVersion;
+  header.asked = asked();
   header.pid = process.pid;
   header.parent_pid = process.parent;
   header.clock = clock_is_tsc ? Clock::kTsc : Clock::kMonotonicRaw;
@@ -132,6 +145,9 @@ void fill_header(ProcessHeader& header, Process& process, const Stamp& first) {
 }
 
 }  // namespace
+
+[[gnu::weak]] bool counts_waits() { return false; }
+[[gnu::weak]] bool counts_allocation() { return false; }
 
 Process* process() { return loaded.barred ? nullptr : process_or_barred(); }
 
@@ -221,6 +237,24 @@ void process_start(Process& process) {
   __atomic_store_n(&process.losing.hooks, &heddle_losing_hooks, __ATOMIC_RELEASE);
 }
 
+void find_control() {
+  if (loaded.secure || loaded.bare) return;
+  char path[4224];
+  (void)map_control(path, loaded.directory);
+}
+
+Control* control_if_barred() {
+  if (known_control == nullptr || loaded.barred) return nullptr;
+  char path[4224];
+  if (!(Text(path, sizeof path) << loaded.directory << "/control").fits()) return nullptr;
+  const long fd = sys::open_own(path, O_RDWR);
+  if (fd >= 0) sys::close(fd);
+  // Without the file, heddle record has ended.
+  if (fd >= 0 || fd == -ENOENT) return nullptr;
+  note_first(known_control->barred_reason, fd);
+  return known_control;
+}
+
 void process_stamp_now_and_then(Process& process) {
   constexpr std::uint64_t kSome = 1 << 24;  // ticks: 4 to 17 ms, whatever the clock
   if (ticks() - process.stamped > kSome) process_stamp(process);
@@ -238,13 +272,27 @@ void process_lost(Process& process) {
 }
 
 void process_in_trouble(Process& process, long error) {
-  std::uint32_t* const trouble = process.header != nullptr    ? &process.header->trouble
-                                 : process.control != nullptr ? &process.control->trouble
-                                                              : nullptr;
-  if (trouble == nullptr) return;
-  std::uint32_t none = 0;
-  __atomic_compare_exchange_n(trouble, &none, static_cast<std::uint32_t>(-error), false,
-                              __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+  if (process.header != nullptr) {
+    note_first(process.header->trouble, error);
+  } else if (process.control != nullptr) {
+    note_first(process.control->trouble, error);
+  }
+}
+
+void process_uncounted(Process& process, Counted what) {
+  if (process.paused) return;
+  const bool operation = what == Counted::kOperation;
+  std::uint64_t* number = nullptr;
+  if (ProcessHeader* const header = process.header; header != nullptr) {
+    number = operation ? &header->uncounted_operations : &header->uncounted_allocations;
+  } else if (Control* const control = process.control; control != nullptr) {
+    number = operation ? &control->uncounted_operations : &control->uncounted_allocations;
+  }
+  if (number != nullptr) __atomic_fetch_add(number, 1, __ATOMIC_RELAXED);
+}
+
+void table_in_trouble(Process& process, long error) {
+  if (process.header != nullptr) note_first(process.header->table_trouble, error);
 }
 
 }  // namespace heddle::trace

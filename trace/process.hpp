@@ -51,6 +51,11 @@ struct Process {
   arch::VectorRegisters vectors;
 };
 
+/// Whether this library counts what threads wait for, and what they allocate: the folders of those
+/// that do define it once more.
+[[nodiscard]] bool counts_waits();
+[[nodiscard]] bool counts_allocation();
+
 /// The process block; null if there was no memory for it, and then nothing is recorded.
 /// Null, too, where a seccomp filter bars the recorder: whoever asks does nothing then.
 [[nodiscard]] Process* process();
@@ -75,8 +80,26 @@ void process_stamp(Process& process);
 /// The same, but not before some milliseconds have passed since the last.
 void process_stamp_now_and_then(Process& process);
 
+/// Maps what `heddle record` looks at. To be called when the library is loaded: a program may give
+/// up the right to later.
+void find_control();
+
+/// What tells `heddle record` of a program that this process is about to become, but that may not
+/// open the trace: it has no way to say so itself. Null if it may, or nobody is there to be told.
+[[nodiscard]] Control* control_if_barred();
+
 /// Counts an event that has no buffer.
 void process_lost(Process& process);
+
+/// What is counted in tables, which may be missing.
+enum class Counted : std::uint32_t { kOperation, kAllocation };
+
+/// Counts one for which there is no table: in the process's header, or, where there is none, where
+/// `heddle record` finds it.
+void process_uncounted(Process& process, Counted what);
+
+/// Notes why a table could not be made, a negated error; the first reason stands.
+void table_in_trouble(Process& process, long error);
 
 /// Notes why events are dropped, a negated error; the first reason stands.
 void process_in_trouble(Process& process, long error);

@@ -61,8 +61,10 @@ long Snapshot::add_process() {
   // The program may have loaded more since its list was copied.
   const long last =
       sys::write_all_at(fd, &modules, sizeof modules, offsetof(ProcessHeader, module_bytes));
+  const std::uint32_t asked = header.asked | kTablesLeftOut;
+  const long left_out = sys::write_all_at(fd, &asked, sizeof asked, offsetof(ProcessHeader, asked));
   sys::close(fd);
-  return error != 0 ? error : again != 0 ? again : last;
+  return error != 0 ? error : again != 0 ? again : last != 0 ? last : left_out;
 }
 
 long Snapshot::add_modules() {

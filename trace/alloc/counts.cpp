@@ -41,6 +41,7 @@ long make_file(Process& process, unsigned file) {
   header->call_cost = call_cost;
   __atomic_store_n(&header->magic, kAllocationMagic, __ATOMIC_RELEASE);
   counts->headers[file] = header;
+  process.header->allocation_files = file + 1;
   return 0;
 }
 
@@ -59,6 +60,7 @@ void make_room(unsigned file, bool first) {
     const unsigned next = first ? 0 : file + 1;
     const long error = next == kAllocationFiles ? 0 : make_file(*current, next);
     if (error != 0) {
+      table_in_trouble(*current, error);
       note_trouble(current->trouble_noted, "allocation is not counted: cannot make a file in",
                    current->directory, error);
     }
@@ -134,8 +136,13 @@ std::uint64_t measured_call_cost() {
 
 void count_slowly(std::uint64_t since, std::uint64_t until, std::uint64_t bytes, bool frees) {
   OwnCounts& own = own_counts;
-  if (loaded.barred || counts->impossible || (counts->generation != 0 && counts->process->paused))
+  if (loaded.barred) return;
+  if (counts->impossible) {
+    Process* const current = process();
+    if (current != nullptr) process_uncounted(*current, Counted::kAllocation);
     return;
+  }
+  if (counts->generation != 0 && counts->process->paused) return;
   const bool has_entry = own.generation != 0 && own.generation == counts->generation;
   // A forked child has another number than its parent.
   if (!has_entry) own.tid = static_cast<std::uint32_t>(sys::tid());
@@ -157,6 +164,8 @@ void count_slowly(std::uint64_t since, std::uint64_t until, std::uint64_t bytes,
     __atomic_fetch_add(&counts->headers[0]->uncounted, 1, __ATOMIC_RELAXED);
   }
 }
+
+bool counts_allocation() { return true; }
 
 void begin_counts(std::uint32_t flags) {
   if (loaded.secure || counts != nullptr) return;

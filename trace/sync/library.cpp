@@ -20,4 +20,6 @@ namespace {
 
 }  // namespace
 
+bool counts_waits() { return true; }
+
 }  // namespace heddle::trace

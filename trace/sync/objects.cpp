@@ -47,6 +47,7 @@ long make_file(Objects& known, Process& process, unsigned file) {
   __atomic_store_n(&header->magic, kObjectsMagic, __ATOMIC_RELEASE);
   known.headers[file] = header;
   known.process = &process;
+  process.header->object_files = file + 1;
   auto* const objects = reinterpret_cast<Object*>(static_cast<char*>(mapped) + kHeaderBytes);
   __atomic_store_n(&known.objects[file], objects, __ATOMIC_RELEASE);
   const std::uint64_t latest = reinterpret_cast<std::uint64_t>(objects) | (64 - object_bits(file));
@@ -84,6 +85,7 @@ Object* open_file(Objects& known, unsigned file) {
     } else if (known.objects[file] == nullptr && !known.impossible) {
       if (const long error = make_file(known, *current, file); error != 0) {
         known.impossible = true;
+        table_in_trouble(*current, error);
         note_trouble(current->trouble_noted, "waits are not counted: cannot make a file in",
                      current->directory, error);
       }
@@ -155,7 +157,13 @@ Object* find_or_settle(std::uint64_t address, ObjectKind kind, bool made, const 
       retire(object, address);
     }
   }
-  if (known->headers[0] != nullptr) count(known->headers[0]->uncounted);
+  // What is initialised is not used yet.
+  if (made) return nullptr;
+  if (known->headers[0] != nullptr) {
+    count(known->headers[0]->uncounted);
+  } else if (Process* const current = process(); current != nullptr) {
+    process_uncounted(*current, Counted::kOperation);
+  }
   return nullptr;
 }
 

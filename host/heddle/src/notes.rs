@@ -3,7 +3,9 @@
 use crate::progress;
 use heddle_calls::Loose;
 use heddle_strands::Unresolved;
-use heddle_trace_file::{Damages, Error, Process, Refusal, Remarks, Trace, Uncertainty, Why};
+use heddle_trace_file::{
+    Damages, Error, LostCounts, Process, Refusal, Remarks, Trace, Uncertainty, Why,
+};
 use std::fmt::Display;
 use std::io::Write as _;
 use std::path::Path;
@@ -124,7 +126,16 @@ pub fn incomplete(trace: &Trace, loose: Loose, remarks: &Remarks) {
             were(dropped, "event")
         ));
     }
+    if let Some(barred) = barred(&trace.lost_counts()) {
+        warning(format_args!("{barred}: its calls and times are missing"));
+    }
     damaged(&remarks.damages);
+    if remarks.shapeless > 0 {
+        warning(format_args!(
+            "the arguments or results of {} are not shown: the file shapes does not say any more what they are",
+            counted(remarks.shapeless, "call")
+        ));
+    }
     if remarks.pauses > 0 {
         note(format_args!(
             "recording was paused {}: calls that were open then may have ended meanwhile",
@@ -152,6 +163,81 @@ pub fn incomplete(trace: &Trace, loose: Loose, remarks: &Remarks) {
             were(loose.open, "call")
         ));
     }
+}
+
+/// Why a table has no room for more: an error number, or it is as large as it may be.
+pub fn no_room(error: Option<i32>) -> String {
+    match error {
+        Some(_) => reasons(error.into_iter()),
+        None => "no more room in its tables".to_owned(),
+    }
+}
+
+/// `3 operations on locks and their like not counted (no space left on device)`, if there are any.
+fn not_counted(
+    count: u64,
+    (thing, of): (&str, &str),
+    errors: impl Iterator<Item = i32>,
+) -> Option<String> {
+    let mut errors = errors.peekable();
+    let why = match errors.peek() {
+        None => no_room(None),
+        Some(_) => reasons(errors),
+    };
+    let were = if count == 1 { "was" } else { "were" };
+    (count > 0).then(|| format!("{} {of} {were} not counted ({why})", counted(count, thing)))
+}
+
+const OPERATION: (&str, &str) = ("operation", "on locks and their like");
+const ALLOCATION: (&str, &str) = ("call", "of malloc and its like");
+
+/// The operations of processes that could store nothing, if there were any.
+pub fn lost_operations(trace: &Trace) -> Option<String> {
+    let lost = trace.lost_counts();
+    not_counted(lost.operations, OPERATION, lost.why.into_iter())
+}
+
+/// Likewise, calls of malloc and its like.
+pub fn lost_allocations(trace: &Trace) -> Option<String> {
+    let lost = trace.lost_counts();
+    not_counted(lost.allocations, ALLOCATION, lost.why.into_iter())
+}
+
+/// The operations on locks that no process could count, if there were any, and why.
+pub fn uncounted_operations(trace: &Trace) -> Option<String> {
+    let lost = trace.lost_counts();
+    let all = trace.processes().iter().filter_map(Process::objects);
+    let count = all.clone().map(|objects| objects.uncounted);
+    let why = all.filter_map(|objects| objects.trouble).chain(lost.why);
+    not_counted(
+        count.fold(lost.operations, u64::saturating_add),
+        OPERATION,
+        why,
+    )
+}
+
+/// Likewise, calls of malloc and its like.
+pub fn uncounted_allocations(trace: &Trace) -> Option<String> {
+    let lost = trace.lost_counts();
+    let all = trace.processes().iter().filter_map(Process::allocation);
+    let count = all.clone().map(|allocation| allocation.uncounted);
+    let why = all
+        .filter_map(|allocation| allocation.trouble)
+        .chain(lost.why);
+    not_counted(
+        count.fold(lost.allocations, u64::saturating_add),
+        ALLOCATION,
+        why,
+    )
+}
+
+/// `1 program could not open the trace (permission denied) and recorded nothing`, if there is one.
+pub fn barred(lost: &LostCounts) -> Option<String> {
+    let why = reasons(lost.why_barred.into_iter());
+    let programs = counted(lost.programs, "program");
+    (lost.programs > 0).then(|| {
+        format!("{programs} that a process became could not open the trace ({why}), and recorded nothing")
+    })
 }
 
 /// Why events were dropped, by error numbers, each reason once.

@@ -2,9 +2,10 @@
 
 use crate::buffer::numbered;
 use crate::clock::TimeLine;
-use crate::file::{Mapped, unborn};
+use crate::file::Mapped;
 use crate::layout::{ALLOCATION_MAGIC, AllocationBytes, AllocationHeader, HEADER_SIZE};
-use crate::{Damages, Error, Nanos};
+use crate::process::Asked;
+use crate::{Error, Lack, Nanos, tables};
 use std::path::{Path, PathBuf};
 use zerocopy::FromBytes;
 
@@ -54,35 +55,56 @@ pub struct Allocation {
     pub other_new: bool,
     /// There was no room for more entries, so that the last of each thread says too much.
     pub full: bool,
+    /// Why there was no room: an error number, if a file could not be made.
+    pub trouble: Option<i32>,
+    /// Files are not there, or not whole: so are calls.
+    pub missing: bool,
 }
+
+impl Allocation {
+    /// Whether it is known how much was allocated, but for what is uncounted.
+    pub fn known(&self) -> bool {
+        let none = self.entries.is_empty() && self.uncounted > 0;
+        !self.other_malloc && !self.missing && !none
+    }
+}
+
+/// The names of the files, but for their number.
+const PREFIX: &str = "allocation-";
+/// What is not known without one.
+const FOLLOWS: &str = "what this process allocated is not known";
 
 /// The files in a process's directory.
 pub fn paths(directory: &Path) -> Result<Vec<PathBuf>, Error> {
-    numbered(directory, "allocation-")
+    numbered(directory, PREFIX)
 }
 
-/// Reads them; `None` if there are none: allocation was not asked for. A file that contradicts the
-/// format is passed over.
+/// Reads them; `None` if allocation was not asked for, as far as that is known. A file that
+/// contradicts the format is passed over.
 pub fn read(
     directory: &Path,
     line: TimeLine,
-    damages: &mut Damages,
+    asked: &Asked,
+    lacks: &mut Vec<Lack>,
 ) -> Result<Option<Allocation>, Error> {
-    let paths = paths(directory)?;
-    let mut all = (!paths.is_empty()).then(Allocation::default);
-    for path in paths {
-        if unborn(&path)? {
-            continue;
-        }
-        if let Err(error) = add(&path, line, all.get_or_insert_default()) {
-            let bytes = path.metadata().map_or(0, |metadata| metadata.len());
-            damages.add(error, bytes)?;
-        }
-    }
-    if let Some(all) = &mut all {
-        all.entries.sort_by_key(|entry| (entry.tid, entry.first));
-    }
-    Ok(all)
+    let mut all = Allocation {
+        uncounted: asked.uncounted_allocations,
+        trouble: asked.trouble,
+        missing: asked.tables_left_out,
+        ..Allocation::default()
+    };
+    let made = match asked.tables_left_out {
+        true => 0,
+        false => asked.allocation_files,
+    };
+    let before = lacks.len();
+    tables::read(directory, (PREFIX, made), FOLLOWS, lacks, |path| {
+        add(path, line, &mut all)
+    })?;
+    all.missing |= lacks.len() > before;
+    all.entries.sort_by_key(|entry| (entry.tid, entry.first));
+    let is_asked = asked.allocation || lacks.len() > before || !paths(directory)?.is_empty();
+    Ok(is_asked.then_some(all))
 }
 
 fn add(path: &Path, line: TimeLine, to: &mut Allocation) -> Result<(), Error> {

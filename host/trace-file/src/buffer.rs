@@ -18,6 +18,13 @@ pub fn paths(directory: &Path) -> Result<Vec<PathBuf>, Error> {
 
 /// The files of a directory whose names are `prefix` and a number, in order of their numbers.
 pub fn numbered(directory: &Path, prefix: &str) -> Result<Vec<PathBuf>, Error> {
+    let numbers = numbers(directory, prefix)?.into_iter();
+    let paths = numbers.map(|number| directory.join(format!("{prefix}{number}")));
+    Ok(paths.collect())
+}
+
+/// Their numbers, in order.
+pub fn numbers(directory: &Path, prefix: &str) -> Result<Vec<u32>, Error> {
     let mut numbers = Vec::new();
     for entry in std::fs::read_dir(directory).map_err(Error::io(directory))? {
         let name = entry.map_err(Error::io(directory))?.file_name();
@@ -28,10 +35,7 @@ pub fn numbered(directory: &Path, prefix: &str) -> Result<Vec<PathBuf>, Error> {
         numbers.extend(number);
     }
     numbers.sort_unstable();
-    Ok(numbers
-        .into_iter()
-        .map(|number| directory.join(format!("{prefix}{number}")))
-        .collect())
+    Ok(numbers)
 }
 
 /// What a buffer's header says, read at one moment.

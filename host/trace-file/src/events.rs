@@ -404,12 +404,15 @@ impl<'a> Events<'a> {
                 if !self.call_follows(of, record.high) {
                     return Ok(None);
                 }
+                let shape = what as u32;
+                let known = self.thread.shared.shapes.get(shape).is_some();
+                self.remarks.shapeless += u64::from(!known);
                 // The last word repeats the first.
                 let values = words.get(2..words.len().saturating_sub(1));
                 let values = EventKind::Values(Values {
                     of,
                     function: record.high,
-                    shape: what as u32,
+                    shape,
                     missing: (what >> 32) as u32,
                     words: values.unwrap_or_default(),
                 });

@@ -10,7 +10,7 @@ pub struct Lack {
     /// The file.
     pub path: PathBuf,
     /// What it lacks, and what follows.
-    pub what: &'static str,
+    pub what: String,
 }
 
 impl fmt::Display for Lack {

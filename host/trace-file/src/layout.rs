@@ -15,6 +15,14 @@ pub const SWITCHES_MAGIC: [u8; 8] = *b"HEDLSWCH";
 pub const ENDED: u32 = 1;
 /// Another program was put in a process's place.
 pub const REPLACED: u32 = 2;
+/// What was asked for beside calls: waits. Bit 0: the other bits, and what follows them, say so.
+pub const ASKED_WAITS: u32 = 2;
+/// Calls of malloc and its like, counted.
+pub const ASKED_ALLOCATION: u32 = 4;
+/// When threads are off their processors.
+pub const ASKED_SWITCHES: u32 = 8;
+/// A snapshot's: files of objects and of allocation are not in it.
+pub const TABLES_LEFT_OUT: u32 = 16;
 /// The bits of a run's flags from this one up: the number of the making by which its thread was
 /// created.
 pub const MADE_BY_SHIFT: u32 = 1;
@@ -155,7 +163,17 @@ pub struct ProcessHeader {
     pub at_work: U32,
     /// Bytes of whole lines that `modules` has got; 0 = not known.
     pub module_bytes: U32,
-    pub unused_three: [u8; 48],
+    /// What was asked for beside calls: [`ASKED_KNOWN`] …
+    pub asked: U32,
+    /// Files of objects, and of allocation, that were made.
+    pub object_files: U32,
+    pub allocation_files: U32,
+    /// Why one more of these could not be made first, an error number; 0 = none was refused.
+    pub table_trouble: U32,
+    /// Operations on objects, and calls of malloc and its like, for which there was no table.
+    pub uncounted_operations: U64,
+    pub uncounted_allocations: U64,
+    pub unused_three: [u8; 16],
     pub host: [u8; 256],
     pub executable: [u8; 1024],
     pub command: [u8; 2560],
@@ -200,7 +218,15 @@ pub struct ControlHeader {
     pub lost: U64,
     /// Why not, an error number; 0 = there is no such process.
     pub trouble: U32,
-    pub unused: [u8; 4060],
+    pub unused: U32,
+    /// Operations on objects, and calls of malloc and its like, of such processes.
+    pub uncounted_operations: U64,
+    pub uncounted_allocations: U64,
+    /// Programs whose processes may not open this file any more, and why the first may not, an
+    /// error number.
+    pub barred: U32,
+    pub barred_reason: U32,
+    pub unused_too: [u8; 4032],
 }
 
 #[derive(Clone, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
@@ -300,7 +326,11 @@ pub struct SwitchesHeader {
     pub begin: U64,
     /// Likewise: all up to then are there; 0 = not known.
     pub until: U64,
-    pub unused_too: [u8; 4056],
+    /// How many records there are; 0 = not known.
+    pub records: U64,
+    /// Why the latest could not be written, an error number; 0 = they were, or it is not known.
+    pub trouble: U32,
+    pub unused_too: [u8; 4044],
 }
 
 /// A thread leaves its processor, or comes back.
@@ -344,6 +374,8 @@ const _: () = assert!(std::mem::offset_of!(ProcessHeader, boot_id) == 112);
 const _: () = assert!(std::mem::offset_of!(ProcessHeader, sparse) == 160);
 const _: () = assert!(std::mem::offset_of!(ProcessHeader, fork) == 168);
 const _: () = assert!(std::mem::offset_of!(ProcessHeader, trouble) == 164);
+const _: () = assert!(std::mem::offset_of!(ProcessHeader, asked) == 208);
+const _: () = assert!(std::mem::offset_of!(ProcessHeader, uncounted_operations) == 224);
 const _: () = assert!(std::mem::offset_of!(ProcessHeader, host) == 256);
 const _: () = assert!(size_of::<BufferHeader>() == HEADER_SIZE);
 const _: () = assert!(std::mem::offset_of!(BufferHeader, thread) == 32);
@@ -351,6 +383,7 @@ const _: () = assert!(std::mem::offset_of!(BufferHeader, position) == 64);
 const _: () = assert!(std::mem::offset_of!(BufferHeader, table) == 2048);
 const _: () = assert!(size_of::<ControlHeader>() == HEADER_SIZE);
 const _: () = assert!(std::mem::offset_of!(ControlHeader, lost) == 24);
+const _: () = assert!(std::mem::offset_of!(ControlHeader, uncounted_operations) == 40);
 const _: () = assert!(size_of::<ObjectsHeader>() == HEADER_SIZE);
 const _: () = assert!(size_of::<ObjectBytes>() == 64);
 const _: () = assert!(size_of::<AllocationHeader>() == HEADER_SIZE);

@@ -50,6 +50,7 @@ mod stamp;
 mod store;
 mod stored;
 mod switches;
+mod tables;
 mod thread;
 mod trace;
 mod units;
@@ -77,9 +78,9 @@ pub use recipe::{FramePlace, FrameRegister, Recipe};
 pub use remarks::{Remarks, Uncertainty};
 pub use so_far::bytes_read;
 pub use stored::stored;
-pub use switches::{Life, OffCpu, Refusal, Switch, SwitchKind, SwitchWriter, Switches};
+pub use switches::{Early, Life, OffCpu, Refusal, Switch, SwitchKind, SwitchWriter, Switches};
 pub use thread::{Run, Thread};
-pub use trace::{Trace, Unrecordable, is_trace, marker};
+pub use trace::{LostCounts, Trace, Unrecordable, is_trace, marker};
 pub use units::{Addr, Nanos, Ticks};
 pub use values::{
     Field, Kept, MOST_PARTS, Member, Missing, Of, Part, Shape, Shapes, Source, Step, Type, Value,

@@ -1,10 +1,11 @@
 //! The files `objects-1` …: what a process's threads may wait for, counted.
 
 use crate::buffer::numbered;
-use crate::file::{Mapped, unborn};
+use crate::file::Mapped;
 use crate::layout::{HEADER_SIZE, OBJECTS_MAGIC, ObjectBytes, ObjectsHeader};
+use crate::process::Asked;
 use crate::waits::MADE;
-use crate::{Addr, Damages, Error, Holder, ObjectKind};
+use crate::{Addr, Error, Holder, Lack, ObjectKind, tables};
 use std::path::{Path, PathBuf};
 use zerocopy::FromBytes;
 
@@ -88,28 +89,54 @@ pub struct Objects {
     pub all: Vec<Object>,
     /// Operations on objects for which there was no room.
     pub uncounted: u64,
+    /// Why there was none: an error number, if a file of objects could not be made.
+    pub trouble: Option<i32>,
+    /// Files of objects are not there, or not whole: what is not here may have been used.
+    pub missing: bool,
 }
+
+impl Objects {
+    /// Whether every operation is counted here.
+    pub fn whole(&self) -> bool {
+        self.uncounted == 0 && !self.missing
+    }
+}
+
+/// The names of the files, but for their number.
+const PREFIX: &str = "objects-";
+/// What is not known without one.
+const FOLLOWS: &str =
+    "how often locks and their like in it were used, and who has them, is not known";
 
 /// The files in a process's directory.
 pub fn paths(directory: &Path) -> Result<Vec<PathBuf>, Error> {
-    numbered(directory, "objects-")
+    numbered(directory, PREFIX)
 }
 
-/// Reads them; `None` if there are none: waits were not asked for. A file that contradicts the
-/// format is passed over.
-pub fn read(directory: &Path, damages: &mut Damages) -> Result<Option<Objects>, Error> {
-    let paths = paths(directory)?;
-    let mut objects = (!paths.is_empty()).then(Objects::default);
-    for path in paths {
-        if unborn(&path)? {
-            continue;
-        }
-        if let Err(error) = add(&path, objects.get_or_insert_default()) {
-            let bytes = path.metadata().map_or(0, |metadata| metadata.len());
-            damages.add(error, bytes)?;
-        }
-    }
-    Ok(objects)
+/// Reads them; `None` if waits were not asked for, as far as that is known. A file that contradicts
+/// the format is passed over.
+pub fn read(
+    directory: &Path,
+    asked: &Asked,
+    lacks: &mut Vec<Lack>,
+) -> Result<Option<Objects>, Error> {
+    let mut objects = Objects {
+        uncounted: asked.uncounted_operations,
+        trouble: asked.trouble,
+        missing: asked.tables_left_out,
+        ..Objects::default()
+    };
+    let made = match asked.tables_left_out {
+        true => 0,
+        false => asked.object_files,
+    };
+    let before = lacks.len();
+    tables::read(directory, (PREFIX, made), FOLLOWS, lacks, |path| {
+        add(path, &mut objects)
+    })?;
+    objects.missing |= lacks.len() > before;
+    let is_asked = asked.waits || lacks.len() > before || !paths(directory)?.is_empty();
+    Ok(is_asked.then_some(objects))
 }
 
 fn add(path: &Path, objects: &mut Objects) -> Result<(), Error> {

@@ -3,14 +3,17 @@
 use crate::alive::alive;
 use crate::clock::{ENOUGH, TimeLine};
 use crate::file::{Mapped, text_of};
-use crate::layout::{ENDED, ForkBytes, PROCESS_MAGIC, ProcessHeader, REPLACED, text};
+use crate::layout::{
+    ASKED_ALLOCATION, ASKED_SWITCHES, ASKED_WAITS, ENDED, ForkBytes, PROCESS_MAGIC, ProcessHeader,
+    REPLACED, TABLES_LEFT_OUT, text,
+};
 use crate::merge::in_order;
 use crate::run;
 use crate::store::Store;
 use crate::thread::{Shared, Thread};
 use crate::{
-    Allocation, ClockKind, Damages, Error, Event, Lack, Modules, Objects, Rate, Remarks, Stamp,
-    allocation, objects,
+    Allocation, ClockKind, Damages, Error, Event, Lack, Modules, Objects, Rate, Remarks, Shapes,
+    Stamp, allocation, objects,
 };
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -19,7 +22,7 @@ use std::sync::Arc;
 /// A process from its first event to its end or its exec.
 #[derive(Debug)]
 pub struct Process {
-    lack: Option<Lack>,
+    lacks: Vec<Lack>,
     directory: PathBuf,
     pub(crate) head: Head,
     shared: Arc<Shared>,
@@ -58,6 +61,47 @@ impl Fork {
     }
 }
 
+/// What was asked for beside calls, and what came of it. An older recorder does not say so.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Asked {
+    pub waits: bool,
+    pub allocation: bool,
+    pub switches: bool,
+    /// It is a snapshot, which has no files of objects and of allocation.
+    pub tables_left_out: bool,
+    /// How many of these files were made.
+    pub object_files: u32,
+    pub allocation_files: u32,
+    /// What could not be counted without such a file.
+    pub uncounted_operations: u64,
+    pub uncounted_allocations: u64,
+    /// Why one could not be made, an error number.
+    pub trouble: Option<i32>,
+}
+
+impl Asked {
+    fn of(header: &ProcessHeader) -> Self {
+        let asked = header.asked.get();
+        let is = |bit| asked & bit != 0;
+        Asked {
+            waits: is(ASKED_WAITS),
+            allocation: is(ASKED_ALLOCATION),
+            switches: is(ASKED_SWITCHES),
+            tables_left_out: is(TABLES_LEFT_OUT),
+            object_files: header.object_files.get(),
+            allocation_files: header.allocation_files.get(),
+            uncounted_operations: header.uncounted_operations.get(),
+            uncounted_allocations: header.uncounted_allocations.get(),
+            trouble: error_number(header.table_trouble.get()),
+        }
+    }
+}
+
+/// 0 is none.
+fn error_number(number: u32) -> Option<i32> {
+    i32::try_from(number).ok().filter(|&error| error != 0)
+}
+
 /// The header, decoded.
 #[derive(Clone, Debug)]
 pub(crate) struct Head {
@@ -82,6 +126,7 @@ pub(crate) struct Head {
     pub at_work: u32,
     /// Bytes of whole lines of `modules`; 0: not known.
     pub module_bytes: u32,
+    pub asked: Asked,
     pub host: String,
     pub executable: String,
     pub command: Vec<String>,
@@ -136,6 +181,7 @@ impl Head {
             trouble: header.trouble.get(),
             at_work: header.at_work.get(),
             module_bytes: header.module_bytes.get(),
+            asked: Asked::of(header),
             host: text(&header.host),
             executable,
             command,
@@ -151,6 +197,7 @@ impl Process {
         head: Head,
         replaced: bool,
         line: TimeLine,
+        shapes: &Arc<Shapes>,
     ) -> Result<Self, Error> {
         let uncollected = crate::buffer::paths(directory)?.len();
         let running = uncollected > 0 && alive(directory, &head, replaced);
@@ -158,8 +205,9 @@ impl Process {
         let found = run::find(&store)?;
         let mut damages = store.damages.clone();
         damages += &found.damages;
-        let objects = objects::read(directory, &mut damages)?;
-        let allocation = allocation::read(directory, line, &mut damages)?;
+        let mut lacks = Vec::new();
+        let objects = objects::read(directory, &head.asked, &mut lacks)?;
+        let allocation = allocation::read(directory, line, &head.asked, &mut lacks)?;
         // After the events, so that none is in a module that we have not heard of.
         let path = directory.join("modules");
         let text = text_of(&path)?;
@@ -195,6 +243,7 @@ impl Process {
         let shared = Arc::new(Shared {
             store,
             modules,
+            shapes: shapes.clone(),
             line,
         });
         let mut threads = Vec::new();
@@ -202,9 +251,12 @@ impl Process {
             let events = of_threads.get(&runs[0].thread).copied().unwrap_or(0);
             threads.extend(Thread::new(&shared, runs.to_vec(), events)?);
         }
-        let lack = lack.filter(|_| !threads.is_empty());
+        if let Some(what) = lack.filter(|_| !threads.is_empty()) {
+            let what = what.to_owned();
+            lacks.insert(0, Lack { path, what });
+        }
         Ok(Process {
-            lack: lack.map(|what| Lack { path, what }),
+            lacks,
             directory: directory.to_owned(),
             replaced: replaced || head.replaced,
             head,
@@ -219,9 +271,9 @@ impl Process {
         })
     }
 
-    /// What its list of modules lacks.
-    pub(crate) fn lack(&self) -> Option<&Lack> {
-        self.lack.as_ref()
+    /// What its files lack, but for those of events.
+    pub(crate) fn lacks(&self) -> &[Lack] {
+        &self.lacks
     }
 
     pub(crate) fn directory(&self) -> &Path {
@@ -297,9 +349,7 @@ impl Process {
 
     /// Why events were dropped first, an error number, if any were and the recorder said why.
     pub fn trouble(&self) -> Option<i32> {
-        i32::try_from(self.head.trouble)
-            .ok()
-            .filter(|&error| error != 0)
+        error_number(self.head.trouble)
     }
 
     /// Whether the process was killed while a thread of it was in the recorder, and not in its own

@@ -12,6 +12,8 @@ pub struct Remarks {
     pub pauses: u64,
     /// How well the times of events are known.
     pub uncertainty: Uncertainty,
+    /// Records of values whose shape the trace does not have: what they are is not known.
+    pub shapeless: u64,
     /// Records that cannot be read, each with what is behind it in its run.
     pub damages: Damages,
 }
@@ -20,6 +22,7 @@ impl AddAssign<&Remarks> for Remarks {
     fn add_assign(&mut self, other: &Remarks) {
         self.dropped = self.dropped.saturating_add(other.dropped);
         self.pauses = self.pauses.saturating_add(other.pauses);
+        self.shapeless = self.shapeless.saturating_add(other.shapeless);
         self.uncertainty += &other.uncertainty;
         self.damages += &other.damages;
     }

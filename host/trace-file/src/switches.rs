@@ -120,7 +120,10 @@ impl SwitchWriter {
         for switch in switches {
             self.bytes.extend(SwitchBytes::from(*switch).as_bytes());
         }
-        self.file.write_all(&self.bytes)
+        self.file.write_all(&self.bytes)?;
+        let records = self.header.records.get() + switches.len() as u64;
+        self.header.records = records.into();
+        Ok(())
     }
 
     /// All switches up to now were added.
@@ -130,6 +133,14 @@ impl SwitchWriter {
     pub fn finish(mut self) -> std::io::Result<()> {
         self.header.until = Stamp::monotonic_raw_now().0.into();
         self.file.write_all_at(self.header.as_bytes(), 0)
+    }
+
+    /// Later switches could not be added: says so and why in the file, which has room for that.
+    pub fn give_up(mut self, why: &std::io::Error) {
+        let error = why.raw_os_error().unwrap_or(libc::EIO);
+        self.header.trouble = (error as u32).into();
+        // The reader takes it for a file that was not finished, which it is.
+        let _ = self.file.write_all_at(self.header.as_bytes(), 0);
     }
 }
 
@@ -148,27 +159,59 @@ impl From<Switch> for SwitchBytes {
     }
 }
 
-/// The file of the trace at `path`, if it is there. One that is damaged is as good as none, which
-/// is told of.
-pub(crate) fn open(path: &Path, lacks: &mut Vec<Lack>) -> Result<Option<Mapped>, Error> {
+/// The file of the trace at `path`, if it is there; `asked`: it should be. One that is damaged is
+/// as good as none. That is told of, and so is one that was cut.
+pub(crate) fn open(
+    path: &Path,
+    asked: bool,
+    lacks: &mut Vec<Lack>,
+) -> Result<Option<Mapped>, Error> {
     let path = path.join(SWITCHES);
+    let unknown = "when threads were off their processors is not known";
+    let mut lacking = |what: String| {
+        let path = path.clone();
+        lacks.push(Lack { path, what });
+    };
     if !path.exists() || unborn(&path)? {
+        let what = match path.exists() {
+            true => "is empty",
+            false => "is missing",
+        };
+        if asked {
+            lacking(format!("{what}: {unknown}"));
+        }
         return Ok(None);
     }
     let mapped = Mapped::open(&path).and_then(|file| {
         let header: &SwitchesHeader = file.header()?;
         file.verify(header.magic, SWITCHES_MAGIC, header.version.get())?;
-        Ok(file)
+        Ok((is_cut(header, file.bytes()), file))
     });
     match mapped {
-        Ok(file) => Ok(Some(file)),
+        Ok((cut, file)) => {
+            if cut {
+                lacking(format!("ends early: behind its last record, {unknown}"));
+            }
+            Ok(Some(file))
+        }
         Err(Error::Damaged { .. }) => {
-            let what = "is damaged: when threads were off their processors is not known";
-            lacks.push(Lack { path, what });
+            lacking(format!("is damaged: {unknown}"));
             Ok(None)
         }
         Err(error) => Err(error),
     }
+}
+
+/// Whether a finished file has lost its end. An older `heddle record` has not said how many records
+/// there are: then it shows where the last one is not whole, or there is none.
+fn is_cut(header: &SwitchesHeader, bytes: &[u8]) -> bool {
+    let bytes = bytes.len().saturating_sub(HEADER_SIZE);
+    let finished = header.until.get() != 0 && header.error.get() == 0;
+    finished
+        && match header.records.get() {
+            0 => bytes % size_of::<SwitchBytes>() != 0,
+            records => ((bytes / size_of::<SwitchBytes>()) as u64) < records,
+        }
 }
 
 /// A stretch of time in which a thread ran on no processor.
@@ -176,12 +219,12 @@ pub(crate) fn open(path: &Path, lacks: &mut Vec<Lack>) -> Result<Option<Mapped>,
 pub struct OffCpu {
     /// When it left its processor.
     pub from: Nanos,
-    /// When it came back; where it had not when recording ended, that time.
+    /// When it came back; where it had not, as long as switches are told ([`Switches::told`]).
     pub to: Nanos,
     /// It could have run all the time; else it was blocked, and may have been ready for the last
     /// part of it.
     pub preempted: bool,
-    /// It had not come back when recording ended.
+    /// It had not come back then.
     pub open: bool,
 }
 
@@ -199,7 +242,7 @@ pub struct Life {
     pub tid: u32,
     /// When it first came to a processor; of a thread that ran before, when it first left one.
     pub from: Nanos,
-    /// When it ended; where it had not, when recording did.
+    /// When it ended; where it had not, as long as switches are told ([`Switches::told`]).
     pub to: Nanos,
 }
 
@@ -219,18 +262,33 @@ pub struct Switches {
     pub unpaired: u64,
     /// Why the kernel told nothing, if it did not.
     pub refused: Option<Refusal>,
-    /// All switches up to then are there; `None`: `heddle record` was killed, or still records.
+    /// All switches up to then are there; `None`: see [`Switches::early`].
     pub until: Option<Nanos>,
+    /// What threads did from then on is not known: `until`, or the time of the last switch.
+    pub told: Nanos,
+    /// Why the latest switches are not there, if they are not.
+    pub early: Option<Early>,
+}
+
+/// Why the latest switches are not there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Early {
+    /// `heddle record` was killed, or still records.
+    Unfinished,
+    /// They could not be written: an error number.
+    Unwritten(i32),
+    /// The file was cut.
+    Cut,
 }
 
 /// The lives of the threads that had one number after another.
-fn lives(tid: u32, all: &[(Nanos, SwitchKind)], until: Option<Nanos>, zero: Nanos) -> Vec<Life> {
+fn lives(tid: u32, all: &[(Nanos, SwitchKind)], told: Nanos, zero: Nanos) -> Vec<Life> {
     let ends = |switch: &(Nanos, SwitchKind)| switch.1 == SwitchKind::Ended;
     let each = all.split_inclusive(ends).filter_map(|own| {
         let (first, last) = (own.first()?, own.last()?);
         let to = match ends(last) {
             true => last.0,
-            false => until.unwrap_or(last.0).max(last.0),
+            false => told.max(last.0),
         };
         Some(Life {
             tid,
@@ -267,6 +325,22 @@ fn occupied(records: &[SwitchBytes], zero: Nanos) -> FxHashMap<u32, Vec<(Nanos, 
     occupied.collect()
 }
 
+/// Up to when all switches are among these, which have lost their end. They were taken in rounds,
+/// from one processor after another: of the last round, those of some processors may be missing.
+fn told(records: &[SwitchBytes]) -> Nanos {
+    let time = |record: &SwitchBytes| Nanos(record.time.get());
+    let rounds = records.windows(2);
+    let last = rounds
+        .map(|two| two[0].cpu.get() > two[1].cpu.get())
+        .rposition(|begins| begins);
+    if let Some(last) = last {
+        return records[..=last].iter().map(time).max().unwrap_or_default();
+    }
+    let of_each = records.chunk_by(|one, other| one.cpu == other.cpu);
+    let last_of_each = of_each.filter_map(|of_one| of_one.iter().map(time).max());
+    last_of_each.min().unwrap_or_default()
+}
+
 impl Switches {
     /// Reads them; `zero`: CLOCK_MONOTONIC_RAW at the beginning of the trace's time line.
     pub(crate) fn read(file: &Mapped, zero: Nanos) -> Result<Self, Error> {
@@ -285,8 +359,17 @@ impl Switches {
         }
         switches.processors = Some(header.processors.get()).filter(|&number| number != 0);
         let until = Some(Nanos(header.until.get())).filter(|until| until.0 != 0);
+        let cut = is_cut(header, file.bytes());
+        let until = until.filter(|_| !cut);
         switches.until = until.map(|until| until - zero);
+        switches.early = match (Some(header.trouble.get() as i32), until) {
+            _ if cut => Some(Early::Cut),
+            (Some(trouble), _) if trouble != 0 => Some(Early::Unwritten(trouble)),
+            (_, until) => until.is_none().then_some(Early::Unfinished),
+        };
         let mut by_thread: FxHashMap<u32, Vec<(Nanos, SwitchKind)>> = FxHashMap::default();
+        let told = until.unwrap_or_else(|| told(records));
+        switches.told = told - zero;
         for record in records {
             let Some(kind) = SwitchKind::from_number(record.what.get()) else {
                 continue;
@@ -296,6 +379,9 @@ impl Switches {
                 continue;
             }
             let time = Nanos(record.time.get());
+            if time > told {
+                continue;
+            }
             let of_thread = by_thread.entry(record.tid.get()).or_default();
             of_thread.push((time, kind));
         }
@@ -303,20 +389,15 @@ impl Switches {
         for (tid, mut all) in by_thread {
             // Each processor has its own order.
             all.sort_by_key(|&(time, _)| time);
-            let stretches = switches.paired(&all, until, zero);
+            let stretches = switches.paired(&all, told, zero);
             switches.threads.insert(tid, stretches);
-            switches.lives.extend(lives(tid, &all, until, zero));
+            switches.lives.extend(lives(tid, &all, told, zero));
         }
         switches.lives.sort_by_key(|life| (life.from, life.tid));
         Ok(switches)
     }
 
-    fn paired(
-        &mut self,
-        all: &[(Nanos, SwitchKind)],
-        until: Option<Nanos>,
-        zero: Nanos,
-    ) -> Vec<OffCpu> {
+    fn paired(&mut self, all: &[(Nanos, SwitchKind)], told: Nanos, zero: Nanos) -> Vec<OffCpu> {
         let mut stretches = Vec::new();
         let mut left: Option<(Nanos, bool)> = None;
         let stretch = |(from, preempted): (Nanos, bool), to: Nanos, open| OffCpu {
@@ -348,9 +429,8 @@ impl Switches {
             }
             runs_at_first = false;
         }
-        let end = until.or(all.last().map(|&(time, _)| time));
-        if let (Some(left), Some(end)) = (left, end) {
-            stretches.push(stretch(left, end, true));
+        if let Some(left) = left {
+            stretches.push(stretch(left, told, true));
         }
         stretches.retain(|stretch| stretch.to > stretch.from);
         stretches

@@ -4,7 +4,7 @@ use crate::clock::TimeLine;
 use crate::layout::{ENDED, MADE_BY_SHIFT, RUN_SIZE, RunRecord, SP_BITS, text};
 use crate::run::RunPlace;
 use crate::store::Store;
-use crate::{Addr, Error, Events, Modules, Nanos, Remarks, Ticks};
+use crate::{Addr, Error, Events, Modules, Nanos, Remarks, Shapes, Ticks};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -13,6 +13,7 @@ use std::sync::Arc;
 pub(crate) struct Shared {
     pub store: Store,
     pub modules: Modules,
+    pub shapes: Arc<Shapes>,
     pub line: TimeLine,
 }
 

@@ -13,6 +13,7 @@ use crate::{
 use std::collections::{BTreeMap, HashMap};
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// What the file `heddle` in a trace directory begins with; the version follows, then a newline.
 const MARKER: &str = "heddle trace ";
@@ -30,6 +31,27 @@ pub(crate) const UNRECORDED: &str = "unrecorded";
 /// The first word of its lines of [`Trace::lost`].
 pub(crate) const LOST: &str = "lost";
 
+/// The first word of its lines of [`Trace::lost_counts`].
+pub(crate) const UNCOUNTED: &str = "uncounted";
+/// Likewise, of programs that could not open the trace.
+pub(crate) const BARRED: &str = "barred";
+
+/// What processes that could store nothing have not counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LostCounts {
+    /// Operations on objects that threads may wait for.
+    pub operations: u64,
+    /// Calls of malloc and its like.
+    pub allocations: u64,
+    /// The first reason, an error number.
+    pub why: Option<i32>,
+    /// Programs that processes became which could not open the trace any more: what these recorded,
+    /// if they would have, is not known.
+    pub programs: u64,
+    /// Why the first could not, an error number.
+    pub why_barred: Option<i32>,
+}
+
 /// A recorded run: one or more processes on one time line.
 #[derive(Debug)]
 pub struct Trace {
@@ -38,29 +60,37 @@ pub struct Trace {
     symbols: Option<Vec<ModuleSymbols>>,
     filters: Option<String>,
     unrecorded: String,
-    shapes: Shapes,
+    shapes: Arc<Shapes>,
     switches: Option<Mapped>,
     processes: Vec<Process>,
-    /// The `process` files that are missing or empty, and whatever else is not there or not whole.
-    headless: Vec<Lack>,
+    /// What is not there, or not whole, of its own files and of those named `process`.
+    lacks: Vec<Lack>,
     epoch: Nanos,
     rate: Rate,
 }
 
 /// The shapes of the trace at `path`. Those of a snapshot are beside it.
-fn shapes_of(path: &Path) -> Result<Shapes, Error> {
+fn shapes_of(path: &Path, lacks: &mut Vec<Lack>) -> Result<Shapes, Error> {
+    let mut path = path.to_owned();
     let mut text = text_of(&path.join(SHAPES))?;
     let is_snapshot = path
         .file_name()
         .is_some_and(|name| name.to_string_lossy().starts_with("snapshot-"));
-    if text.is_none()
-        && is_snapshot
-        && let Some(around) = path.parent()
-    {
-        text = text_of(&around.join(SHAPES))?;
+    if text.is_none() && is_snapshot && path.pop() {
+        text = text_of(&path.join(SHAPES))?;
     }
     let text = text.unwrap_or_default();
-    Ok(Shapes::parse(String::from_utf8_lossy(&text).into_owned()))
+    let shapes = Shapes::parse(String::from_utf8_lossy(&text).into_owned());
+    let what = match (shapes.wrong, shapes.text.ends_with('\n')) {
+        (0, _) => return Ok(shapes),
+        (1, false) => "ends inside a line: values of that shape are not shown".to_owned(),
+        (wrong, _) => {
+            format!("has lines that are no shapes ({wrong}): values of these are not shown")
+        }
+    };
+    let path = path.join(SHAPES);
+    lacks.push(Lack { path, what });
+    Ok(shapes)
 }
 
 impl Trace {
@@ -103,16 +133,15 @@ impl Trace {
         let version = verify_marker(path)?;
         let filters = text_of(&path.join(FILTERS))?;
         let filters = filters.map(|text| String::from_utf8_lossy(&text).trim_end().to_owned());
-        let mut headless = headless(path)?;
-        let switches = switches::open(path, &mut headless)?;
+        let mut lacks = headless(path)?;
         let unrecorded = text_of(&path.join(UNRECORDED))?.unwrap_or_default();
         let unrecorded = String::from_utf8_lossy(&unrecorded).into_owned();
-        let shapes = shapes_of(path)?;
+        let shapes = Arc::new(shapes_of(path, &mut lacks)?);
         let mut found = images(path)?;
         found.sort_by_key(|(head, _)| (head.first.ticks, head.pid, head.image));
         let heads: Vec<Head> = found.iter().map(|(head, _)| head.clone()).collect();
         let Some(first) = heads.first() else {
-            return Err(match headless.into_iter().next() {
+            return Err(match lacks.into_iter().next() {
                 Some(Lack { path, what }) => Error::damaged(&path, 0, what),
                 None => Error::Empty(path.to_owned()),
             });
@@ -124,6 +153,7 @@ impl Trace {
             );
             return Err(Error::damaged(&directory.join("process"), 24, what));
         }
+        let switches = switches::open(path, heads.iter().any(|it| it.asked.switches), &mut lacks)?;
         let rate = rate(&heads, first).ok_or_else(|| {
             Error::damaged(
                 &found[0].1.join("process"),
@@ -141,7 +171,7 @@ impl Trace {
             .into_iter()
             .map(|(head, directory)| {
                 let replaced = is_replaced(&head, &newest);
-                Process::read(&directory, head, replaced, line)
+                Process::read(&directory, head, replaced, line, &shapes)
             })
             .collect::<Result<Vec<Process>, _>>()?;
         if processes.iter().all(|process| process.threads().is_empty())
@@ -160,7 +190,7 @@ impl Trace {
             shapes,
             switches,
             processes,
-            headless,
+            lacks,
             epoch,
             rate,
         })
@@ -234,6 +264,38 @@ impl Trace {
         all
     }
 
+    /// What such processes could not count of what was asked for beside calls.
+    pub fn lost_counts(&self) -> LostCounts {
+        let mut all = LostCounts::default();
+        for line in self.unrecorded.lines() {
+            let mut words = line.split(' ');
+            let word = words.next();
+            let mut next = || words.next().and_then(|number| number.parse::<u64>().ok());
+            let error = |number: Option<u64>| number.and_then(|number| i32::try_from(number).ok());
+            let error = |number| error(number).filter(|&error| error != 0);
+            match word {
+                Some(UNCOUNTED) => {
+                    let (operations, allocations) = (next().unwrap_or(0), next().unwrap_or(0));
+                    all.operations = all.operations.saturating_add(operations);
+                    all.allocations = all.allocations.saturating_add(allocations);
+                    all.why = all.why.or(error(next()));
+                }
+                Some(BARRED) => {
+                    all.programs = all.programs.saturating_add(next().unwrap_or(0));
+                    all.why_barred = all.why_barred.or(error(next()));
+                }
+                _ => {}
+            }
+        }
+        all
+    }
+
+    /// Whether the file of switches should be there, and is not, or cannot be read.
+    pub fn lacks_switches(&self) -> bool {
+        let is_file = |lack: &Lack| lack.path.ends_with(switches::SWITCHES);
+        self.switches.is_none() && self.lacks.iter().any(is_file)
+    }
+
     /// The file of [`Trace::unrecorded`].
     pub(crate) fn unrecorded_text(&self) -> &str {
         &self.unrecorded
@@ -251,8 +313,9 @@ impl Trace {
 
     /// The files that are not there or not whole, and what that means for the answers.
     pub fn lacking(&self) -> impl Iterator<Item = &Lack> {
-        let modules = self.processes.iter().filter_map(Process::lack);
-        self.headless.iter().chain(modules)
+        self.lacks
+            .iter()
+            .chain(self.processes.iter().flat_map(Process::lacks))
     }
 
     /// The thread that forked the process with this index, and the number of the
@@ -384,6 +447,7 @@ fn headless(path: &Path) -> Result<Vec<Lack>, Error> {
         } else {
             continue;
         };
+        let what = what.to_owned();
         found.push(Lack { path, what });
     }
     found.sort_by(|a, b| a.path.cmp(&b.path));

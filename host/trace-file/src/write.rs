@@ -13,6 +13,7 @@ use crate::layout::{
     SWITCHES_MAGIC, StampBytes, SwitchBytes, SwitchesHeader, TICKS_BITS, TICKS_SHIFT, head, kind,
     making, slot,
 };
+pub use crate::layout::{ASKED_ALLOCATION, ASKED_SWITCHES, ASKED_WAITS, TABLES_LEFT_OUT};
 use crate::waits::NUMBER_SHIFT;
 use crate::{Made, Nanos, Of, Switch, Way, Why};
 use std::cell::Cell;
@@ -91,6 +92,7 @@ impl TraceWriter {
         header.magic = SWITCHES_MAGIC;
         header.version = crate::VERSION.into();
         header.until = until.map_or(0, |until| START + until).into();
+        header.records = until.map_or(0, |_| switches.len() as u64).into();
         let mut bytes = header.as_bytes().to_vec();
         for switch in switches {
             let time = Nanos(START + switch.time.0);
@@ -210,6 +212,24 @@ impl ProcessWriter {
         let bytes = [header.as_bytes(), entries.as_bytes()].concat();
         std::fs::write(self.directory.join("allocation-1"), bytes)?;
         Ok(self)
+    }
+
+    /// States what was asked for beside calls ([`ASKED_WAITS`] …), and that so many files of objects
+    /// and of allocation were made.
+    pub fn asked(&mut self, asked: u32, objects: u32, allocation: u32) -> &mut Self {
+        self.header.asked = (1 | asked).into();
+        self.header.object_files = objects.into();
+        self.header.allocation_files = allocation.into();
+        self
+    }
+
+    /// States that so many operations on objects, and calls of malloc and its like, had no table,
+    /// and why.
+    pub fn uncounted(&mut self, operations: u64, allocations: u64, why: i32) -> &mut Self {
+        self.header.uncounted_operations = operations.into();
+        self.header.uncounted_allocations = allocations.into();
+        self.header.table_trouble = (why as u32).into();
+        self
     }
 
     /// Marks the process as killed.

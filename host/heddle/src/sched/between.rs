@@ -34,6 +34,11 @@ impl Stretches {
         }
     }
 
+    /// What threads did from then on is not known.
+    pub fn told(&self) -> Nanos {
+        self.switches.told
+    }
+
     /// Those of a thread.
     pub fn of(&self, process: usize, thread: usize) -> &[OffCpu] {
         let of = self.threads.get(process).and_then(|all| all.get(thread));
@@ -124,6 +129,11 @@ impl Between {
         let next = all.get(*given).filter(|off| off.from < before)?;
         *given += 1;
         Some(*next)
+    }
+
+    /// What threads did from then on is not known.
+    pub fn told(&self) -> Nanos {
+        self.all.told()
     }
 
     /// All stretches of a thread.

@@ -27,6 +27,8 @@ pub struct Collect<'a> {
     splits: FxHashMap<StrandId, Split>,
     /// For how long each strand ran in which function, and a time at which that address meant it.
     ran: FxHashMap<StrandId, FxHashMap<Addr, (Nanos, Nanos)>>,
+    /// For how long it is not known what each strand did.
+    unknown_time: FxHashMap<StrandId, Nanos>,
     groups: BTreeMap<(Kind, Rc<str>, Option<String>), Group>,
     one: Option<StrandId>,
     found: Option<Split>,
@@ -105,6 +107,7 @@ impl<'a> Collect<'a> {
             open: FxHashMap::default(),
             splits: FxHashMap::default(),
             ran: FxHashMap::default(),
+            unknown_time: FxHashMap::default(),
             groups: BTreeMap::new(),
             one,
             found: None,
@@ -119,13 +122,19 @@ impl<'a> Collect<'a> {
             self.take(thread, stretch);
         }
         let of = &mut self.threads[thread];
-        let all = time - of.at;
+        let strand = of.strand;
+        let told = self.off.told();
+        let unknown = time - of.at.max(told);
+        let all = time - of.at - unknown;
         let off = all.min(of.off);
         of.at = of.at.max(time);
         of.off = of.off - off;
+        if unknown.0 > 0 {
+            let sum = self.unknown_time.entry(strand).or_default();
+            *sum = Nanos(sum.0.saturating_add(unknown.0));
+        }
         let ran = all - off;
         if ran.0 > 0 {
-            let strand = of.strand;
             let innermost = self.open.get(&strand).and_then(|calls| calls.last());
             let call = innermost.copied().unwrap_or((Addr(0), Nanos(0)));
             let functions = self.ran.entry(strand).or_default();
@@ -308,6 +317,14 @@ impl Sink for Collect<'_> {
                 on: self.unknown.clone(),
             };
             split.add(cause, ran);
+        }
+        if let Some(time) = self.unknown_time.remove(&strand.id) {
+            let cause = Cause {
+                state: State::NotKnown,
+                function: self.unknown.clone(),
+                on: self.unknown.clone(),
+            };
+            split.add(cause, time);
         }
         if self.one == Some(strand.id) {
             self.found = Some(split.clone());

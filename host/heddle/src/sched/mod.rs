@@ -15,7 +15,7 @@ use anyhow::{Context, bail};
 use collect::Collect;
 use heddle_calls::Loose;
 use heddle_strands::{Analysis, StrandId, Unresolved};
-use heddle_trace_file::{Remarks, Switches, Trace};
+use heddle_trace_file::{Early, Nanos, Remarks, Switches, Trace};
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -37,10 +37,13 @@ pub struct Sched {
 /// They were not asked for, or the kernel has refused them.
 pub fn switches(trace: &Trace) -> anyhow::Result<Switches> {
     let path = trace.path().display();
-    let switches = trace.switches()?.with_context(|| {
-        format!(
+    let switches = trace.switches()?.with_context(|| match trace.lacks_switches() {
+        true => format!(
+            "{path}: when threads were off their processors is not known: the file switches is gone or damaged"
+        ),
+        false => format!(
             "{path}: when threads were off their processors was not recorded; record again: heddle record --sched …"
-        )
+        ),
     })?;
     if let Some(refused) = switches.refused {
         bail!(
@@ -73,6 +76,7 @@ pub fn read<'a>(
 ) -> anyhow::Result<Sched> {
     let switches = switches(trace)?;
     tell_incomplete(&switches);
+    let (told, has_end) = (switches.told, switches.early.is_none());
     let stretches = Arc::new(Stretches::new(trace, switches));
     let labels = Rc::new(Labels::of_all(trace, &mut names));
     let names = Rc::new(RefCell::new(names));
@@ -89,6 +93,7 @@ pub fn read<'a>(
         groups.extend(found.0);
         split = split.or(found.1);
     }
+    tell_unknown(&groups, told, has_end);
     Ok(Sched {
         groups,
         one: split,
@@ -96,6 +101,40 @@ pub fn read<'a>(
         remarks: decoded.remarks,
         unresolved: decoded.unresolved,
     })
+}
+
+/// Warns of what threads did when `heddle record` had ended: processes may outlive it.
+fn tell_unknown(groups: &[Group], told: Nanos, has_end: bool) {
+    let unknown = groups
+        .iter()
+        .map(|group| group.split.of(State::NotKnown).total.0);
+    let unknown = Nanos(unknown.fold(0, u64::saturating_add));
+    if has_end && unknown > Nanos(0) {
+        notes::warning(unknown_after(told, unknown));
+    }
+}
+
+/// Says that time is not known in which threads went on recording.
+pub fn unknown_after(told: Nanos, unknown: Nanos) -> String {
+    format!(
+        "the program went on when heddle record had ended: what threads did after {told} is not known ({unknown} of all threads together)"
+    )
+}
+
+/// Why the latest switches are missing, and what follows, if they are.
+pub fn early(switches: &Switches) -> Option<String> {
+    let why = match switches.early? {
+        Early::Unfinished => "heddle record was killed, or still records".to_owned(),
+        Early::Unwritten(error) => {
+            let why = notes::reasons(std::iter::once(error));
+            format!("heddle record could not write them ({why})")
+        }
+        Early::Cut => "the file switches was cut".to_owned(),
+    };
+    Some(format!(
+        "the latest switches of threads are missing: {why}; what threads did after {} is not known",
+        switches.told
+    ))
 }
 
 /// Warns of what is missing among the switches.
@@ -106,9 +145,7 @@ fn tell_incomplete(switches: &Switches) {
             notes::were(switches.lost, "switch record")
         ));
     }
-    if switches.until.is_none() {
-        notes::warning(
-            "heddle record was killed, or still records: the latest switches of threads are missing, and count as running",
-        );
+    if let Some(early) = early(switches) {
+        notes::warning(early);
     }
 }

@@ -17,6 +17,8 @@ pub enum State {
     /// It waits for something; it may be ready for the last part of that time, which the kernel
     /// does not tell.
     Blocked,
+    /// The kernel's records end before: see [`heddle_trace_file::Switches::told`].
+    NotKnown,
 }
 
 impl State {
@@ -26,6 +28,7 @@ impl State {
             State::Running => "running",
             State::Ready => "ready",
             State::Blocked => "blocked",
+            State::NotKnown => "not known",
         }
     }
 }
@@ -46,6 +49,7 @@ impl fmt::Display for Cause {
         match (self.state, self.on.is_empty()) {
             (State::Running, _) => f.write_str("running")?,
             (State::Ready, _) => f.write_str("preempted")?,
+            (State::NotKnown, _) => f.write_str("not known, after the last switch that is told")?,
             (State::Blocked, false) => write!(f, "blocked on {}", self.on)?,
             (State::Blocked, true) => f.write_str("blocked on what is not known")?,
         }
@@ -82,7 +86,7 @@ impl Split {
         all
     }
 
-    /// The causes of time off a processor, the most time first.
+    /// The causes of time off a processor, or of which that is not known, the most time first.
     pub fn off(&self) -> Vec<(&Cause, &Stat)> {
         let causes = self.causes.iter();
         let mut off: Vec<_> = causes

@@ -33,8 +33,8 @@ pub struct Waits {
     pub spans: Vec<Nanos>,
     /// The strands whose waits had not ended when the records did.
     pub blocked: Vec<Blocked>,
-    /// Operations on objects for which there was no room.
-    pub uncounted: u64,
+    /// Every operation on every object is counted.
+    pub counted: bool,
     pub loose: Loose,
     pub remarks: Remarks,
     pub unresolved: Vec<Unresolved>,
@@ -72,14 +72,16 @@ pub fn read<'a>(trace: &'a Trace, names: Names<'a>) -> anyhow::Result<Waits> {
             trace.path().display()
         );
     }
-    let uncounted = counted.iter().map(|objects| objects.uncounted).sum();
+    let whole = trace.lost_counts().operations == 0 && counted.iter().all(Objects::whole);
     let names = &mut names.borrow_mut();
     complete::complete(&mut blocked, &counted, names, &describe);
+    let locks = sum::locks(sums, &counted, names, &describe);
+    let listed = locks.iter().all(|lock| lock.taken.is_some());
     Ok(Waits {
-        locks: sum::locks(sums, &counted, names, &describe),
+        locks,
         spans,
         blocked,
-        uncounted,
+        counted: whole && listed,
         loose: decoded.loose,
         remarks: decoded.remarks,
         unresolved: decoded.unresolved,

@@ -94,9 +94,10 @@ pub struct Lock {
     pub objects: u64,
     /// Where they are, of the first [`MOST_ADDRESSES`].
     pub addresses: Vec<Addr>,
-    /// Operations that got what they wanted.
-    pub taken: u64,
-    /// Operations that had to wait.
+    /// Operations that got what they wanted; `None`: of an object of that name this is not known.
+    pub taken: Option<u64>,
+    /// Operations that had to wait; of an object of which they were not counted, those that are
+    /// recorded.
     pub blocked: u64,
     /// Operations that wake somebody up, where they are counted.
     pub given: Option<u64>,
@@ -133,7 +134,7 @@ pub fn locks(
             name,
             objects: 0,
             addresses: Vec::new(),
-            taken: 0,
+            taken: Some(0),
             blocked: 0,
             given: None,
             unmet: 0,
@@ -145,12 +146,13 @@ pub fn locks(
             lock.addresses.push(sum.address);
         }
         if let Some(object) = object {
-            lock.taken += object.taken;
+            lock.taken = lock.taken.map(|taken| taken + object.taken);
             lock.blocked += object.blocked;
             lock.given = object.given.map(|given| given + lock.given.unwrap_or(0));
             lock.unmet += object.unmet;
             lock.returned += object.returned;
         } else {
+            lock.taken = None;
             lock.blocked += sum.all.waits + sum.open;
         }
         lock.sum.merge(sum);

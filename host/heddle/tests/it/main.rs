@@ -24,5 +24,6 @@ mod terminal;
 mod trace_page;
 mod tracing;
 mod tui;
+mod unknown;
 mod usage;
 mod viewing;

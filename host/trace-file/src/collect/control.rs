@@ -4,9 +4,9 @@ mod claim;
 
 pub use claim::{Claim, is_begun};
 
-use crate::Error;
 use crate::file::open_own;
 use crate::layout::{CONTROL_MAGIC, ControlHeader};
+use crate::{Error, LostCounts};
 use memmap2::MmapMut;
 use std::fs::File;
 use std::mem::offset_of;
@@ -77,13 +77,34 @@ impl Control {
     /// The events of processes that could record nothing, and why, an error number, if there were
     /// any.
     pub fn lost(&self) -> (u64, Option<i32>) {
+        let lost = self.number(offset_of!(ControlHeader, lost));
+        (lost, self.error(offset_of!(ControlHeader, trouble)))
+    }
+
+    fn error(&self, offset: usize) -> Option<i32> {
+        let number = word(&self.map, offset).load(Ordering::Relaxed);
+        i32::try_from(number).ok().filter(|&error| error != 0)
+    }
+
+    /// What such processes could not count beside events.
+    pub fn lost_counts(&self) -> LostCounts {
+        LostCounts {
+            operations: self.number(offset_of!(ControlHeader, uncounted_operations)),
+            allocations: self.number(offset_of!(ControlHeader, uncounted_allocations)),
+            why: self.lost().1,
+            programs: word(&self.map, offset_of!(ControlHeader, barred))
+                .load(Ordering::Relaxed)
+                .into(),
+            why_barred: self.error(offset_of!(ControlHeader, barred_reason)),
+        }
+    }
+
+    fn number(&self, offset: usize) -> u64 {
         let at = self.map.as_ptr();
         // SAFETY: the mapping is page-aligned and a header long, and outlives the reference; others
         // store to it atomically too.
-        let lost = unsafe { &*at.add(offset_of!(ControlHeader, lost)).cast::<AtomicU64>() };
-        let why = word(&self.map, offset_of!(ControlHeader, trouble)).load(Ordering::Relaxed);
-        let why = i32::try_from(why).ok().filter(|&error| error != 0);
-        (lost.load(Ordering::Relaxed), why)
+        let number = unsafe { &*at.add(offset).cast::<AtomicU64>() };
+        number.load(Ordering::Relaxed)
     }
 
     /// Removes the file: a process that still runs collects for itself.

@@ -9,7 +9,7 @@ use crate::layout::{BLOCK_HEADER, BLOCK_MAGIC, BLOCK_UNIT, BlockHeader, RUN_SIZE
 use crate::process::{Head, Process};
 use crate::store::{Bytes, Source};
 use crate::trace::{images, is_replaced, newest_images};
-use crate::{Error, stamp};
+use crate::{Error, LostCounts, stamp};
 use std::path::{Path, PathBuf};
 use zerocopy::IntoBytes;
 
@@ -26,6 +26,8 @@ pub struct Collected {
     pub lost: u64,
     /// Why they could not, an error number, if there were any.
     pub why_lost: Option<i32>,
+    /// What else is not known of these, and of others.
+    pub counts: LostCounts,
     /// Processes whose buffers were collected.
     pub processes: u32,
     /// Processes that still run, and so keep their buffers.
@@ -118,7 +120,9 @@ fn tell_dropped(directory: &Path, head: &Head, events: &mut EventsFile) -> Resul
         start: head.first.ticks,
         rate: crate::Rate::NANOSECOND,
     };
-    let process = Process::read(directory, head.clone(), false, line).map_err(Refused::Damaged)?;
+    let shapes = std::sync::Arc::default();
+    let process = Process::read(directory, head.clone(), false, line, &shapes);
+    let process = process.map_err(Refused::Damaged)?;
     if let Some(damaged) = process.damages().error() {
         return Err(Refused::Damaged(damaged));
     }

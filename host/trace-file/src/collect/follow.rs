@@ -8,8 +8,8 @@ use crate::buffer::{self, offset};
 use crate::file::{Mapped, open_own, unborn};
 use crate::layout::{BufferHeader, ENDED, HEADER_SIZE, MOST_SLOTS, ProcessHeader, Slot, slot};
 use crate::store::Source;
-use crate::trace::{LOST, UNRECORDED};
-use crate::{Error, trace};
+use crate::trace::{BARRED, LOST, UNCOUNTED, UNRECORDED};
+use crate::{Error, LostCounts, trace};
 use memmap2::{MmapMut, MmapOptions};
 use std::collections::HashMap;
 use std::io::Write as _;
@@ -195,13 +195,13 @@ impl Collector {
         drop(self.processes);
         drop(self.spare);
         let (lost, why_lost) = self.control.lost();
-        if lost > 0 {
-            // Where this cannot be written either, the caller says so all the same.
-            let _ = note_lost(&self.trace, lost, why_lost.unwrap_or(0));
-        }
+        // Where this cannot be written either, the caller says so all the same.
+        let counts = self.control.lost_counts();
+        let _ = note_lost(&self.trace, lost, &counts);
         let collected = dead::collect_all(&self.trace, MOST_JOINED).map(|collected| Collected {
             lost,
             why_lost,
+            counts,
             ..collected
         });
         (collected, self.control.into_claim())
@@ -213,16 +213,31 @@ impl Collector {
     }
 }
 
-/// Says in the trace that events of processes without a directory are missing.
-fn note_lost(trace: &Path, events: u64, why: i32) -> std::io::Result<()> {
+/// Says in the trace that events of processes without a directory are missing, and what else is.
+fn note_lost(trace: &Path, events: u64, counts: &LostCounts) -> std::io::Result<()> {
+    let why = counts.why.unwrap_or(0);
+    let mut lines = String::new();
+    if events > 0 {
+        lines += &format!("{LOST} {events} {why}\n");
+    }
+    let (operations, allocations) = (counts.operations, counts.allocations);
+    if operations > 0 || allocations > 0 {
+        lines += &format!("{UNCOUNTED} {operations} {allocations} {why}\n");
+    }
+    if counts.programs > 0 {
+        let why = counts.why_barred.unwrap_or(0);
+        lines += &format!("{BARRED} {} {why}\n", counts.programs);
+    }
+    if lines.is_empty() {
+        return Ok(());
+    }
     let mut file = std::fs::OpenOptions::new();
     file.append(true)
         .create(true)
         .mode(0o600)
         .custom_flags(libc::O_NOFOLLOW);
-    let line = format!("{LOST} {events} {why}\n");
     file.open(trace.join(UNRECORDED))?
-        .write_all(line.as_bytes())
+        .write_all(lines.as_bytes())
 }
 
 impl Process {

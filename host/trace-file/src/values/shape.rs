@@ -169,19 +169,24 @@ pub(crate) const SHAPES: &str = "shapes";
 pub struct Shapes {
     by_number: HashMap<u32, Shape>,
     pub(crate) text: String,
+    /// Lines that are no shapes.
+    pub(crate) wrong: usize,
 }
 
 impl Shapes {
-    /// Reads the file's text. A line that is no shape is passed over: the last one may not be
-    /// whole.
+    /// Reads the file's text. A line that is no shape is passed over, and counted: the last one may
+    /// not be whole.
     pub fn parse(text: String) -> Self {
+        let mut wrong = 0;
         let shapes = text.lines().filter_map(|line| {
-            let shape: Shape = serde_json::from_str(line).ok()?;
-            Some((shape.shape, shape))
+            let shape: Result<Shape, _> = serde_json::from_str(line);
+            wrong += usize::from(shape.is_err());
+            shape.ok().map(|shape| (shape.shape, shape))
         });
         Shapes {
             by_number: shapes.collect(),
             text,
+            wrong,
         }
     }
 

@@ -1,7 +1,7 @@
 //! What `heddle record --alloc` writes is read, packed too, and what it does not write is passed
 //! over.
 
-use heddle_trace_file::write::TraceWriter;
+use heddle_trace_file::write::{ASKED_ALLOCATION, TraceWriter};
 use heddle_trace_file::{Allocation, AllocationEntry, Nanos, Trace, pack};
 use std::fs;
 use std::path::Path;
@@ -73,14 +73,25 @@ fn without_the_files_nothing_was_asked_for_and_a_damaged_one_is_told_of() {
     let bytes = fs::read(&path).unwrap();
     fs::write(&path, &bytes[..bytes.len() - 64]).unwrap();
     let trace = Trace::open(directory.path()).unwrap();
-    let process = &trace.processes()[0];
-    assert_eq!(of(&trace), &Allocation::default());
-    let damage = process.damages().first.as_ref().unwrap().to_string();
-    assert!(damage.contains("too few for 7 entries"), "{damage}");
+    assert!(of(&trace).entries.is_empty() && !of(&trace).known());
+    let lack = trace.lacking().last().unwrap().to_string();
+    assert!(lack.contains("too few for 7 entries"), "{lack}");
 
     fs::remove_file(&path).unwrap();
     let trace = Trace::open(directory.path()).unwrap();
     assert_eq!(trace.processes()[0].allocation(), None);
+    // It was asked for, and a file was made.
+    let process = directory.path().join("42/process");
+    let mut header = fs::read(&process).unwrap();
+    header[208] = (1 | ASKED_ALLOCATION) as u8;
+    header[216] = 1;
+    fs::write(&process, header).unwrap();
+    let trace = Trace::open(directory.path()).unwrap();
+    let lack = trace.lacking().last().unwrap().to_string();
+    assert!(
+        lack.contains("allocation-1 is missing") && !of(&trace).known(),
+        "{lack}"
+    );
 }
 
 #[test]

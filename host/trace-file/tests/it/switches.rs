@@ -1,9 +1,9 @@
 //! What `heddle record --sched` writes is read: stretches of threads off their processors.
 
-use heddle_trace_file::write::{START, TraceWriter};
+use heddle_trace_file::write::{ASKED_SWITCHES, START, TraceWriter};
 use heddle_trace_file::{
-    Claim, EventKind, Nanos, OffCpu, Refusal, Switch, SwitchKind, SwitchWriter, Switches, Trace,
-    pack,
+    Claim, Early, EventKind, Nanos, OffCpu, Refusal, Switch, SwitchKind, SwitchWriter, Switches,
+    Trace, pack,
 };
 use std::fs;
 use std::ops::Range;
@@ -110,6 +110,68 @@ fn of_a_killed_recorder_the_last_switch_is_the_end() {
     let switches = read(directory.path());
     assert_eq!(switches.of(42, ALL), [off(10..20, false)]);
     assert_eq!(switches.until, None);
+}
+
+#[test]
+fn a_file_that_was_cut_tells_up_to_the_last_whole_round_and_is_told_of() {
+    let directory = tempfile::tempdir().unwrap();
+    let trace = sample(directory.path());
+    let on = |cpu, switch| Switch { cpu, ..switch };
+    let all = [
+        on(0, switch(10, 42, SwitchKind::Blocks)),
+        on(1, switch(20, 43, SwitchKind::Blocks)),
+        // Another round, of which only the first processor's will be there.
+        on(0, switch(30, 42, SwitchKind::Runs)),
+        on(1, switch(25, 43, SwitchKind::Runs)),
+    ];
+    trace.switches(&all, Some(50)).unwrap();
+    assert_eq!(read(directory.path()).early, None);
+    let path = directory.path().join("switches");
+    let bytes = fs::read(&path).unwrap();
+    let said = |bytes: &[u8]| {
+        fs::write(&path, bytes).unwrap();
+        let trace = Trace::open(directory.path()).unwrap();
+        let lacks = trace.lacking().filter(|lack| lack.path == path);
+        lacks.map(ToString::to_string).collect::<Vec<_>>()
+    };
+    assert!(said(&bytes[..bytes.len() - 24])[0].contains("switches ends early"));
+    let switches = read(directory.path());
+    assert_eq!((switches.early, switches.until), (Some(Early::Cut), None));
+    assert_eq!(switches.told, Nanos(20));
+    assert_eq!(switches.of(42, ALL)[0].to, Nanos(20));
+    // An older heddle record has not said how many there are.
+    let mut older = bytes.clone();
+    older[40..48].fill(0);
+    assert!(said(&older).is_empty());
+    assert!(said(&older[..older.len() - 1])[0].contains("switches ends early"));
+    // It was asked for, as a process says.
+    let process = directory.path().join("42/process");
+    let mut header = fs::read(&process).unwrap();
+    header[208] = (1 | ASKED_SWITCHES) as u8;
+    fs::write(process, header).unwrap();
+    assert!(said(&[])[0].contains("switches is empty"));
+    fs::remove_file(&path).unwrap();
+    let lacks: Vec<_> = Trace::open(directory.path())
+        .unwrap()
+        .lacking()
+        .cloned()
+        .collect();
+    assert!(lacks[0].what.starts_with("is missing"), "{lacks:?}");
+}
+
+#[test]
+fn a_writer_that_gives_up_says_why() {
+    let directory = tempfile::tempdir().unwrap();
+    sample(directory.path());
+    let claim = Claim::of(directory.path()).unwrap();
+    let mut writer = SwitchWriter::begin(&claim, None).unwrap();
+    writer
+        .add(&[switch(START + 5, 42, SwitchKind::Runs)])
+        .unwrap();
+    writer.give_up(&std::io::Error::from_raw_os_error(libc::ENOSPC));
+    let switches = read(directory.path());
+    assert_eq!(switches.early, Some(Early::Unwritten(libc::ENOSPC)));
+    assert_eq!((switches.until, switches.told), (None, Nanos(5)));
 }
 
 #[test]

@@ -4,6 +4,8 @@ use heddle_trace_file::write::TraceWriter;
 use heddle_trace_file::{EventKind, Field, MOST_PARTS, Member, Missing, Of, Part, Shape, Shapes};
 use heddle_trace_file::{Source, Step, Trace, Type, Value};
 use proptest::prelude::*;
+use std::fs;
+use std::path::Path;
 
 /// A part of a value: what the library does for it, and what is there.
 #[derive(Clone, Debug)]
@@ -166,21 +168,26 @@ fn origin() -> impl Strategy<Value = Origin> {
     ]
 }
 
-/// What is read of a call with one value for each field, from a trace with these words.
-fn read(fields: Vec<Field>, missing: u32, words: &[u64]) -> Option<Vec<Value>> {
-    let directory = tempfile::tempdir().unwrap();
-    let writer = TraceWriter::create(directory.path()).unwrap();
+/// Writes a call with one value for each field, in these words.
+fn write(directory: &Path, fields: Vec<Field>, missing: u32, words: &[u64]) {
+    let writer = TraceWriter::create(directory).unwrap();
     let shape = Shape {
         shape: 7,
         of: Of::Arguments,
         fields,
     };
-    Shapes::append(directory.path(), &[shape]).unwrap();
+    Shapes::append(directory, &[shape]).unwrap();
     let mut process = writer.process(42, 1, "/bin/app").unwrap();
     let mut thread = process.thread(42, "app");
     thread.values(Of::Arguments, 0x1010, (7, missing), words);
     thread.enter(10, 0x1010, 0x1500, 0x7000).finish().unwrap();
     process.finish().unwrap();
+}
+
+/// What is read of it.
+fn read(fields: Vec<Field>, missing: u32, words: &[u64]) -> Option<Vec<Value>> {
+    let directory = tempfile::tempdir().unwrap();
+    write(directory.path(), fields, missing, words);
     let trace = Trace::open(directory.path()).unwrap();
     let events = trace.processes()[0].threads()[0].events();
     let values = events
@@ -239,4 +246,34 @@ fn a_part_without_a_bit_that_tells_whether_it_was_read_is_not_believed() {
         let values = read(vec![field.clone(); parts], 0, &vec![0; parts]);
         assert_eq!(values.is_some(), believed, "{parts} parts");
     }
+}
+
+#[test]
+fn values_without_their_shape_are_counted_and_a_damaged_file_of_shapes_is_told_of() {
+    let directory = tempfile::tempdir().unwrap();
+    write(directory.path(), vec![], 0, &[]);
+    let path = directory.path().join("shapes");
+    let whole = fs::read(&path).unwrap();
+    let read = |bytes: &[u8]| {
+        fs::write(&path, bytes).unwrap();
+        let trace = Trace::open(directory.path()).unwrap();
+        let mut events = trace.processes()[0].threads()[0].events();
+        events.by_ref().for_each(|event| _ = event.unwrap());
+        let lacks = trace.lacking().filter(|lack| lack.path == path);
+        let what: Vec<_> = lacks.map(|lack| lack.what.clone()).collect();
+        (events.remarks().shapeless, what)
+    };
+    assert_eq!(read(&whole), (0, vec![]));
+    // Where none were asked for there is no file: only the values tell that it is gone.
+    assert_eq!(read(b""), (1, vec![]));
+    let (shapeless, what) = read(&whole[..whole.len() / 2]);
+    assert!(
+        shapeless == 1 && what[0].starts_with("ends inside a line"),
+        "{what:?}"
+    );
+    let (shapeless, what) = read(b"{}\n7\n");
+    assert!(
+        shapeless == 1 && what[0].starts_with("has lines that are no shapes (2)"),
+        "{what:?}"
+    );
 }

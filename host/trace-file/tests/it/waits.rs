@@ -1,7 +1,7 @@
 //! What `heddle record --sync` writes is read, and what it does not write is passed over.
 
-use heddle_trace_file::write::TraceWriter;
-use heddle_trace_file::{Addr, EventKind, Nanos, Object, ObjectKind, Trace, Wait, pack};
+use heddle_trace_file::write::{ASKED_WAITS, TABLES_LEFT_OUT, TraceWriter};
+use heddle_trace_file::{Addr, EventKind, Nanos, Object, ObjectKind, Objects, Trace, Wait, pack};
 use std::fs;
 use std::path::Path;
 
@@ -293,7 +293,7 @@ fn without_files_of_objects_waits_were_not_asked_for() {
     fs::write(directory.path().join("42/objects-1"), [0; 8192]).unwrap();
     let trace = Trace::open(directory.path()).unwrap();
     assert_eq!(trace.processes()[0].objects().unwrap().all, []);
-    assert_eq!(trace.processes()[0].damages().places, 0);
+    assert_eq!(trace.lacking().count(), 0);
 }
 
 #[test]
@@ -306,10 +306,56 @@ fn a_damaged_file_of_objects_is_told_of_with_its_offset_and_passed_over() {
         bytes[at] = byte;
         fs::write(&path, bytes).unwrap();
         let trace = Trace::open(directory.path()).unwrap();
-        let first = trace.processes()[0].damages().first.clone().unwrap();
-        assert_eq!((first.path, first.offset), (path, offset), "byte {at}");
-        assert_eq!(trace.processes()[0].objects().unwrap().all, []);
+        let lack = trace.lacking().next().unwrap();
+        assert_eq!(lack.path, path, "byte {at}");
+        let what = format!("is damaged at offset {offset} (");
+        assert!(lack.what.starts_with(&what), "byte {at}: {lack}");
+        let objects = trace.processes()[0].objects().unwrap();
+        assert!(objects.all.is_empty() && objects.missing);
     }
+}
+
+/// The sample's process, which says what was asked for.
+fn asked(path: &Path, asked: u32, files: u32) {
+    let file = path.join("42/process");
+    let mut header = fs::read(&file).unwrap();
+    header[208..216].copy_from_slice(&[(1 | asked).to_le_bytes(), files.to_le_bytes()].concat());
+    fs::write(file, header).unwrap();
+}
+
+#[test]
+fn files_of_objects_that_are_gone_are_told_of() {
+    let directory = tempfile::tempdir().unwrap();
+    sample(directory.path());
+    let file = |number: u32| directory.path().join(format!("42/objects-{number}"));
+    let read = || {
+        let trace = Trace::open(directory.path()).unwrap();
+        let lacks: Vec<String> = trace.lacking().map(|lack| lack.to_string()).collect();
+        (trace.processes()[0].objects().cloned(), lacks)
+    };
+    // An older recorder: a file behind it tells.
+    fs::copy(file(1), file(2)).unwrap();
+    fs::remove_file(file(1)).unwrap();
+    let (objects, lacks) = read();
+    assert!(
+        objects.unwrap().missing && lacks[0].contains("objects-1 is missing"),
+        "{lacks:?}"
+    );
+    fs::rename(file(2), file(1)).unwrap();
+
+    asked(directory.path(), ASKED_WAITS, 1);
+    assert!(read().1.is_empty() && !read().0.unwrap().missing);
+    fs::write(file(1), "").unwrap();
+    assert!(read().0.unwrap().missing && read().1[0].contains("objects-1 is empty"));
+    fs::remove_file(file(1)).unwrap();
+    assert!(read().0.unwrap().missing && read().1[0].contains("objects-1 is missing"));
+    // Nothing was used: no file was made.
+    asked(directory.path(), ASKED_WAITS, 0);
+    assert_eq!(read(), (Some(Objects::default()), vec![]));
+    // A snapshot never has one.
+    asked(directory.path(), ASKED_WAITS | TABLES_LEFT_OUT, 1);
+    let (objects, lacks) = read();
+    assert!(objects.unwrap().missing && lacks.is_empty());
 }
 
 #[test]

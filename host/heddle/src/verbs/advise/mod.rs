@@ -78,6 +78,12 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             true => print_json(out, &trace, &found, &all, &told, off),
             false => Ok(print(out, &trace, &found, &all, &told, off)?),
         })?;
+        for uncounted in [
+            notes::uncounted_operations(&trace),
+            notes::uncounted_allocations(&trace),
+        ] {
+            uncounted.into_iter().for_each(notes::warning);
+        }
         if !whole {
             notes::warning("parts of the run are not recorded: the limits hold without them");
         }
@@ -119,10 +125,11 @@ fn print(
         }
     }
     if all.is_empty() {
-        writeln!(
-            out,
-            "\nno mutex, rwlock or spin lock was used, nor a semaphore as one"
-        )?;
+        let said = match found.counted {
+            true => "no mutex, rwlock or spin lock was used, nor a semaphore as one",
+            false => "which locks were used is not known: not all that is used of them is counted",
+        };
+        writeln!(out, "\n{said}")?;
     }
     let several = trace.processes().len() > 1;
     for advice in all {
@@ -157,24 +164,34 @@ fn not_said(
         .chain(others)
 }
 
-/// The time in all calls, unless they were not seen.
+/// The time in all calls, unless it is not known.
 fn in_calls(allocation: &Allocation) -> Option<Nanos> {
     let took = allocation.entries.iter().map(|entry| entry.took.0);
-    (!allocation.other_malloc).then(|| Nanos(took.fold(0, u64::saturating_add)))
+    allocation
+        .known()
+        .then(|| Nanos(took.fold(0, u64::saturating_add)))
 }
 
 /// How much of the threads' time is allocation.
 fn allocated(out: &mut dyn Write, allocation: &Allocation) -> io::Result<()> {
     let Some(took) = in_calls(allocation) else {
-        let why = "the program calls a malloc of its own";
+        let why = match (allocation.other_malloc, allocation.missing) {
+            (true, _) => "the program calls a malloc of its own",
+            (_, true) => "a file that counts it is gone or damaged, or left out of a snapshot",
+            _ => "no call could be counted",
+        };
         return writeln!(out, "    allocation: not known: {why}");
     };
     let entries = allocation.entries.iter();
     let calls = entries.map(|entry| entry.allocated.saturating_add(entry.freed));
     let calls = counted(calls.fold(0, u64::saturating_add), "call");
+    let more = match allocation.uncounted {
+        0 => String::new(),
+        more => format!("; {more} more not counted"),
+    };
     writeln!(
         out,
-        "    allocation: {took} in {calls} of malloc, free and their like, of all threads together"
+        "    allocation: {took} in {calls} of malloc, free and their like, of all threads together{more}"
     )?;
     if allocation.other_new {
         let why = "that does not call malloc is not in it";
@@ -229,7 +246,8 @@ fn one(out: &mut dyn Write, advice: &Advice<'_>, several: bool) -> io::Result<()
     writeln!(
         out,
         "    taken {}, {} had to wait",
-        times(lock.taken),
+        lock.taken
+            .map_or_else(|| "a number of times that is not known".to_owned(), times),
         counted(lock.blocked, "operation")
     )?;
     gain(out, advice)?;

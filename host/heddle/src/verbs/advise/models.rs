@@ -181,14 +181,14 @@ impl Counted {
             ObjectKind::Semaphore => lock.given.unwrap_or(0),
             ObjectKind::Mutex | ObjectKind::SpinLock => {
                 self.mutexes = true;
-                lock.taken
+                lock.taken.unwrap_or(0)
             }
             _ => {
                 self.unmeasured += lock.blocked;
                 return;
             }
         };
-        let operations = Operations::new(lock.taken, lock.blocked, given);
+        let operations = Operations::new(lock.taken.unwrap_or(0), lock.blocked, given);
         match inside {
             Some(Inside::NoneSeen { .. }) => self.goes.add(operations),
             _ => self.stays.add(operations),

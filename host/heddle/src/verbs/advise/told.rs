@@ -43,6 +43,8 @@ pub struct Told {
 pub struct Process {
     pid: u32,
     counted: Counted,
+    /// Nothing of the run is missing: what was counted is all.
+    whole: bool,
     found: Result<Prediction, String>,
     /// Processor time of all threads, the recorder's within them included; `None`: not recorded.
     running: Option<Nanos>,
@@ -74,7 +76,7 @@ impl Told {
             Some(_) => running(trace)?,
             None => BTreeMap::new(),
         };
-        let whole = whole && found.uncounted == 0;
+        let whole = whole && found.counted;
         let mut processes: Vec<Process> = Vec::new();
         for pid in trace.processes().iter().map(|process| process.pid()) {
             if processes.iter().any(|process| process.pid == pid) {
@@ -92,6 +94,7 @@ impl Told {
                 pid,
                 found: predicted(&counted, &costs, whole),
                 counted,
+                whole,
                 running: running.get(&pid).copied(),
             });
         }
@@ -156,7 +159,17 @@ fn predicted(counted: &Counted, costs: &Costs, whole: bool) -> Result<Prediction
 /// Processor time by process, where it was recorded.
 fn running(trace: &Trace) -> anyhow::Result<BTreeMap<u32, Nanos>> {
     let mut all = BTreeMap::new();
-    for group in sched::read(trace, Names::new(trace), None)?.groups {
+    let groups = sched::read(trace, Names::new(trace), None)?.groups;
+    let unknown = |group: &sched::Group| group.split.of(sched::State::NotKnown).total > Nanos(0);
+    let unknown: Vec<u32> = groups
+        .iter()
+        .filter(|it| unknown(it))
+        .map(|it| it.pid)
+        .collect();
+    for group in groups {
+        if unknown.contains(&group.pid) {
+            continue;
+        }
         if group.kind == Kind::Thread {
             let time = group.split.of(sched::State::Running).total;
             let sum = all.entry(group.pid).or_insert(Nanos(0));
@@ -169,7 +182,13 @@ fn running(trace: &Trace) -> anyhow::Result<BTreeMap<u32, Nanos>> {
 impl Process {
     /// Processor time without the recorder's.
     fn own(&self, found: &Prediction) -> Result<Range, &'static str> {
-        let running = self.running.ok_or("heddle record --sched tells")?.0 as f64;
+        let running = self
+            .running
+            .ok_or(match self.counted.preempted {
+                None => "heddle record --sched tells",
+                Some(_) => "the latest switches of threads are missing",
+            })?
+            .0 as f64;
         let recorder = found
             .recorder
             .ok_or("what recording costs was not measured")?;
@@ -284,15 +303,16 @@ impl Process {
         let found = found.as_ref();
         let own = found.ok().and_then(|found| self.own(found).ok());
         let pcm = found.ok().and_then(|found| found.pcm.as_ref().ok());
+        let all = |count: u64| self.whole.then_some(count);
         json!({
             "pid": self.pid,
             "not_known": found.err(),
-            "p_free": self.counted.goes.free + self.counted.stays.free,
-            "p_waited": self.counted.goes.waits + self.counted.stays.waits,
+            "p_free": all(self.counted.goes.free + self.counted.stays.free),
+            "p_waited": all(self.counted.goes.waits + self.counted.stays.waits),
             "preempted": self.counted.preempted,
             "threads_made": self.counted.made,
-            "p_that_can_go": self.counted.goes.free + self.counted.goes.waits,
-            "waits_not_predicted": self.counted.unmeasured,
+            "p_that_can_go": all(self.counted.goes.free + self.counted.goes.waits),
+            "waits_not_predicted": all(self.counted.unmeasured),
             "own_cpu_ns": own.map(range),
             "synchronisation_cpu_ns": found.ok().map(|found| range(found.now)),
             "recorder_cpu_ns": found.ok().and_then(|found| found.recorder).map(range),

@@ -80,6 +80,14 @@ fn info(trace: &Trace, out: &mut dyn Write) -> anyhow::Result<()> {
             counted(events, "event")
         )?;
     }
+    let lost = [
+        notes::lost_operations(trace),
+        notes::lost_allocations(trace),
+        notes::barred(&trace.lost_counts()),
+    ];
+    for text in lost.into_iter().flatten() {
+        writeln!(out, "unrecorded {text}")?;
+    }
     for lack in trace.lacking() {
         writeln!(out, "missing    {}", printable(&lack.to_string()))?;
     }
@@ -128,8 +136,8 @@ fn switches_info(out: &mut dyn Write, switches: &Switches) -> io::Result<()> {
             line += &format!(", {number} {what}");
         }
     }
-    if switches.until.is_none() {
-        line += ", the latest missing (heddle record was killed, or still records)";
+    if let Some(early) = sched::early(switches) {
+        line += &format!(", {early}");
     }
     writeln!(out, "{line}")
 }
@@ -230,6 +238,14 @@ fn process_info(
             printable(&module.path.to_string_lossy())
         )?;
     }
+    if let Some(objects) = process.objects().filter(|objects| objects.uncounted > 0) {
+        let what = counted(objects.uncounted, "operation");
+        let why = notes::no_room(objects.trouble);
+        writeln!(
+            out,
+            "waits      {what} on locks and their like not counted ({why})"
+        )?;
+    }
     allocation_info(out, process)?;
     let mut coroutines = Count::default();
     let threads: Vec<_> = process
@@ -307,6 +323,14 @@ fn allocation_info(out: &mut dyn Write, process: &Process) -> io::Result<()> {
         let why = "the program calls a malloc of its own, in front of the recorder's";
         return writeln!(out, "allocation not known: {why}");
     }
+    if all.missing {
+        let why = "a file that counts it is gone or damaged, or left out of a snapshot";
+        return writeln!(out, "allocation not known: {why}");
+    }
+    if !all.known() {
+        let (calls, why) = (counted(all.uncounted, "call"), notes::no_room(all.trouble));
+        return writeln!(out, "allocation not known: {calls} not counted ({why})");
+    }
     let sum = |of: fn(&AllocationEntry) -> u64| {
         let all = all.entries.iter().map(of);
         all.fold(0u64, u64::saturating_add)
@@ -321,7 +345,8 @@ fn allocation_info(out: &mut dyn Write, process: &Process) -> io::Result<()> {
         Nanos(sum(|entry| entry.took.0)),
     );
     if all.uncounted > 0 {
-        line += &format!(", {} not counted", all.uncounted);
+        let why = notes::no_room(all.trouble);
+        line += &format!(", {} not counted ({why})", all.uncounted);
     }
     if all.full {
         line += ", in more stretches than there is room for";

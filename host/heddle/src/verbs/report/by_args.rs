@@ -4,6 +4,7 @@ use super::row::{Row, Shown};
 use super::rows::Rows;
 use crate::filter::{Filter, FilterArgs, Filterable, Pattern, unwrap};
 use crate::names::Names;
+use crate::notes;
 use crate::usage::Usage;
 use crate::values::{Recorded, Waiting, argument_list, result_text};
 use heddle_calls::{End, Functions, Key, Stats};
@@ -21,6 +22,13 @@ use std::collections::BTreeMap;
 /// What reading the trace gives, options that do not fit it, and a trace without values.
 pub fn read(trace: &Trace, filter: &FilterArgs, of: &[Pattern]) -> anyhow::Result<Rows> {
     if trace.shapes().is_empty() {
+        let shapeless = trace.in_order(|_, _| true)?.shapeless;
+        anyhow::ensure!(
+            shapeless == 0,
+            "{}: arguments or results of {} were recorded, but not known is what they are: the file shapes is gone",
+            trace.path().display(),
+            notes::counted(shapeless, "call")
+        );
         anyhow::bail!(
             "no arguments or results were recorded; record them with: heddle record --args PATTERN --retval PATTERN"
         );

@@ -24,7 +24,7 @@ pub fn print(out: &mut dyn Write, locks: &[Lock]) -> io::Result<()> {
             lock.kind.name(),
             quote(&lock.name),
             lock.objects,
-            lock.taken,
+            some(lock.taken),
             lock.blocked,
             some(lock.given),
             lock.unmet,

@@ -1,6 +1,6 @@
 //! A Markdown table.
 
-use super::shown::{average, by_number, by_time, label};
+use super::shown::{average, by_number, by_time, label, taken};
 use crate::cells::escape;
 use crate::waits::{Functions, Lock};
 use heddle_trace_file::Nanos;
@@ -25,7 +25,7 @@ pub fn print(out: &mut dyn Write, locks: &[Lock], several: bool) -> io::Result<(
         writeln!(
             out,
             "| {} | {} | {} | {} | {} | {} | {} | {} |",
-            lock.taken,
+            taken(lock),
             lock.blocked,
             time(waited.then_some(all.total)),
             time(average(lock)),

@@ -38,11 +38,15 @@ pub fn run(
         Format::Csv => output::print(|out| Ok(csv::print(out, locks)?))?,
         Format::Md => output::print(|out| Ok(markdown::print(out, locks, several)?))?,
     }
-    if found.uncounted > 0 {
-        notes::warning(format_args!(
-            "{} on objects for which the recorder had no room: they are in no row",
-            notes::counted(found.uncounted, "operation")
-        ));
+    if let Some(uncounted) = notes::uncounted_operations(trace) {
+        notes::warning(format_args!("{uncounted}: they are in no row"));
+    } else if found.locks.iter().any(|lock| lock.taken.is_none()) {
+        notes::warning(
+            "how often some locks were taken is not known: the tables that count it are not there or have no room, and locks for which no thread waited may be in no row",
+        );
+    }
+    if found.locks.is_empty() && found.counted {
+        notes::note("no lock was used, nor anything else that threads wait for");
     }
     notes::incomplete(trace, found.loose, &found.remarks);
     notes::unsure(&found.unresolved);
@@ -52,13 +56,14 @@ pub fn run(
 /// What rows are sorted by, the largest first.
 fn number(lock: &Lock, column: Column) -> (u64, u64, u64) {
     let all = &lock.sum.all;
+    let taken = lock.taken.unwrap_or(0);
     let first = match column {
-        Column::Calls => lock.taken,
+        Column::Calls => taken,
         Column::Total | Column::Own => all.total.0,
         Column::Min => all.shortest.map_or(0, |shortest| shortest.0),
         Column::Avg => average(lock).map_or(0, |average| average.0),
         Column::Max => all.worst.0,
         Column::Function => 0,
     };
-    (first, lock.blocked, lock.taken)
+    (first, lock.blocked, taken)
 }

@@ -4,6 +4,12 @@ use crate::waits::{Functions, Lock, Stat};
 use heddle_trace_file::Nanos;
 use std::cmp::Reverse;
 
+/// How often it was taken, for people.
+pub fn taken(lock: &Lock) -> String {
+    lock.taken
+        .map_or_else(|| "not known".to_owned(), |taken| taken.to_string())
+}
+
 /// Of the waits that have ended.
 pub fn average(lock: &Lock) -> Option<Nanos> {
     let all = &lock.sum.all;

@@ -1,6 +1,6 @@
 //! Aligned columns for people; who waited, who had it and who woke, below each row.
 
-use super::shown::{average, by_number, by_time, label};
+use super::shown::{average, by_number, by_time, label, taken};
 use crate::notes::counted;
 use crate::waits::{Functions, Lock};
 use heddle_trace_file::Nanos;
@@ -23,7 +23,7 @@ pub fn print(out: &mut dyn Write, locks: &[Lock], several: bool) -> io::Result<(
         writeln!(
             out,
             "{:>12}{:>12}{:>12}{:>12}{:>12}  {}",
-            lock.taken,
+            taken(lock),
             lock.blocked,
             time(some(all.total)),
             time(average(lock)),

@@ -14,9 +14,9 @@ fn rows(groups: &[Group]) -> impl Iterator<Item = (&Group, &Cause, &Stat)> {
     })
 }
 
-/// How often, and the longest; of what runs nothing is counted.
+/// How often, and the longest; of what runs, or may, nothing is counted.
 fn counted(cause: &Cause, stat: &Stat) -> (Option<u64>, Option<u64>) {
-    let off = cause.state != State::Running;
+    let off = matches!(cause.state, State::Ready | State::Blocked);
     (off.then_some(stat.waits), off.then_some(stat.worst.0))
 }
 
@@ -81,7 +81,7 @@ pub fn markdown(out: &mut dyn Write, groups: &[Group]) -> io::Result<()> {
     writeln!(out, "|---|---|---|---|--:|--:|--:|")?;
     for (group, cause, stat) in rows(groups) {
         let (times, worst) = match cause.state {
-            State::Running => (String::new(), String::new()),
+            State::Running | State::NotKnown => (String::new(), String::new()),
             _ => (stat.waits.to_string(), stat.worst.to_string()),
         };
         writeln!(

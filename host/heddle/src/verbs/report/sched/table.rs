@@ -31,6 +31,11 @@ pub fn print(out: &mut dyn Write, look: &Look, groups: &[Group]) -> io::Result<(
         )?;
         let off = group.split.off();
         for (cause, stat) in off.iter().take(MOST) {
+            if cause.state == State::NotKnown {
+                let unknown = format!("{cause}: {}", stat.total);
+                writeln!(out, "{:>56}    {}", "", look.paint(WAITING, unknown))?;
+                continue;
+            }
             let time = |state| match cause.state == state {
                 true => stat.total.to_string(),
                 false => String::new(),

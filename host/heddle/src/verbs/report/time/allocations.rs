@@ -1,5 +1,6 @@
 //! What threads allocated, and when.
 
+use crate::notes;
 use heddle_trace_file::{AllocationEntry, Nanos, Trace};
 use rustc_hash::FxHashMap;
 
@@ -15,13 +16,14 @@ pub(super) struct Allocations<'a> {
 impl<'a> Allocations<'a> {
     pub(super) fn of(trace: &'a Trace) -> Self {
         let mut all = Self::default();
-        let (mut other_malloc, mut other_new, mut full, mut uncounted) = (false, false, false, 0);
+        let (mut other_malloc, mut other_new, mut full) = (false, false, false);
+        let mut unknown = false;
         for counts in trace.processes().iter().filter_map(|it| it.allocation()) {
-            all.counted |= !counts.other_malloc;
+            all.counted |= counts.known();
+            unknown |= counts.missing;
             other_malloc |= counts.other_malloc;
             other_new |= counts.other_new;
             full |= counts.full;
-            uncounted += counts.uncounted;
             for entry in &counts.entries {
                 all.threads.entry(entry.tid).or_default().push(entry);
             }
@@ -43,12 +45,13 @@ impl<'a> Allocations<'a> {
                 "there were more calls of malloc than there is room for: in which stretch the latest were is not known",
             ),
             (
-                uncounted > 0,
-                "calls of malloc had no room, and are not counted",
+                unknown,
+                "files that count allocation are gone or damaged: it is not known, or more than is said",
             ),
         ];
         let said = said.into_iter().filter(|(is, _)| *is);
         all.missing = said.map(|(_, text)| text.to_owned()).collect();
+        all.missing.extend(notes::uncounted_allocations(trace));
         all
     }
 

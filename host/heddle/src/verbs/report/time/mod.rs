@@ -15,7 +15,7 @@ use crate::{notes, sched};
 use anyhow::Context;
 use heddle_results::ThreadTime;
 use heddle_trace_file::{
-    AllocationEntry, EventKind, Life, Nanos, ObjectKind, Remarks, Thread, Trace,
+    AllocationEntry, EventKind, Life, Nanos, ObjectKind, Remarks, Switches, Thread, Trace,
 };
 use rustc_hash::FxHashMap;
 use std::process::ExitCode;
@@ -55,6 +55,7 @@ struct Block {
 /// What the recorder has seen of a thread.
 struct Seen {
     first: Nanos,
+    last: Nanos,
     blocks: Vec<Block>,
 }
 
@@ -71,9 +72,11 @@ impl All {
     fn add(&mut self, thread: &Thread) -> anyhow::Result<()> {
         let mut blocks: Vec<Block> = Vec::new();
         let mut waiting: Vec<usize> = Vec::new();
+        let mut last = thread.first();
         let mut events = thread.events();
         for event in events.by_ref() {
             let event = event?;
+            last = last.max(event.time);
             match event.kind {
                 EventKind::Mark { text: BEGIN, .. } => self.begins.push(event.time),
                 EventKind::Mark { text: END, .. } => self.ends.push(event.time),
@@ -110,7 +113,11 @@ impl All {
         blocks.sort_by_key(|block| block.from);
         let first = thread.first();
         let of_number = self.threads.entry(thread.tid()).or_default();
-        of_number.push(Seen { first, blocks });
+        of_number.push(Seen {
+            first,
+            last,
+            blocks,
+        });
         Ok(())
     }
 
@@ -225,28 +232,39 @@ pub fn read(trace: &Trace) -> anyhow::Result<ThreadTime> {
             *sum += allocation_ns.min(running);
         }
     }
+    // What threads did when no switch was told any more.
+    let all_seen = all.threads.values().flatten();
+    let untold = all_seen.map(|seen| {
+        let from = seen.first.max(switches.told);
+        clipped(from, seen.last.max(from)).0
+    });
+    let untold = untold.fold(0, u64::saturating_add);
+    time.not_known_ns = time.not_known_ns.saturating_add(untold);
     time.total_ns = time.running_ns
         + time.processor_ns
         + time.locks_ns
         + time.io_ns
         + time.not_known_ns
         + time.allocation_blocked_ns;
-    time.missing = missing(trace, &all.remarks, switches.lost, switches.until.is_none());
+    time.missing = missing(trace, &all.remarks, &switches, Nanos(untold));
     time.missing.extend(allocation.missing);
     Ok(time)
 }
 
-fn missing(trace: &Trace, remarks: &Remarks, lost: u64, killed: bool) -> Vec<String> {
+/// What is not in the parts; `untold`: time of threads in which no switch was told any more.
+fn missing(trace: &Trace, remarks: &Remarks, switches: &Switches, untold: Nanos) -> Vec<String> {
     let dropped = trace.processes().iter().map(|it| it.dropped()).sum::<u64>() + remarks.dropped;
     let mut missing = Vec::new();
-    if lost > 0 {
+    if switches.lost > 0 {
         missing.push(format!(
             "{} lost: what was not seen counts as running",
-            notes::were(lost, "switch record")
+            notes::were(switches.lost, "switch record")
         ));
     }
-    if killed {
-        missing.push("heddle record was killed: what threads did last counts as running".into());
+    match sched::early(switches) {
+        Some(early) => missing.push(early),
+        None if untold > Nanos(0) => missing.push(sched::unknown_after(switches.told, untold)),
+        None => {}
     }
     if dropped > 0 {
         missing.push(format!(
@@ -254,6 +272,8 @@ fn missing(trace: &Trace, remarks: &Remarks, lost: u64, killed: bool) -> Vec<Str
             notes::were(dropped, "event")
         ));
     }
+    let uncounted = notes::uncounted_operations(trace);
+    missing.extend(uncounted.map(|text| format!("{text}: more is blocked on what is not known")));
     missing
 }
 
