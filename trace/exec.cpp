@@ -59,7 +59,10 @@ template <typename Start>
 int become(const Started& program, Start start) {
   program.note();
   tell_replaced(true);
+  Control* const told = control_if_barred();
+  if (told != nullptr) __atomic_fetch_add(&told->barred, 1, __ATOMIC_RELAXED);
   const int result = start();
+  if (told != nullptr) __atomic_fetch_sub(&told->barred, 1, __ATOMIC_RELAXED);
   tell_replaced(false);
   program.take_back();
   return result;

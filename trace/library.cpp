@@ -39,6 +39,7 @@ void on_quick_exit() {
   if (loaded.secure) forget_environment();
   look_from_the_first_event();
   if (Process* const current = process(); current != nullptr) identify(*current);
+  find_control();
   prepare_thread_ends();
   prepare_snapshot_signal();
   prepare_forks();

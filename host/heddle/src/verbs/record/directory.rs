@@ -154,11 +154,15 @@ fn keep_as_old(path: &Path) -> Result<bool, Failure> {
 }
 
 /// What could not be done to `path`, why, and what to do about it.
-fn failed(what: &str, path: &Path) -> impl FnOnce(std::io::Error) -> Failure + use<> {
+pub fn failed(what: &str, path: &Path) -> impl FnOnce(std::io::Error) -> Failure + use<> {
     let message = format!("cannot {what} {}", path.display());
     move |error: std::io::Error| {
         let remedy = match error.kind() {
             ErrorKind::FileTooLarge => "; raise the limit: ulimit -f unlimited",
+            ErrorKind::StorageFull => {
+                "; make room there, or record elsewhere: heddle record -o OTHER-DIRECTORY …"
+            }
+            _ if error.raw_os_error() == Some(libc::EMFILE) => "; raise the limit: ulimit -n 65536",
             _ => "",
         };
         Failure::ours(format!("{message}: {error}{remedy}"))
@@ -185,7 +189,7 @@ impl Opened {
         let Some(directory) = open(&self.directory, ".") else {
             return true;
         };
-        for name in ["heddle", "filters", "switches"] {
+        for name in ["heddle", "filters", "switches", "unrecorded"] {
             let _ = unlinkat(&directory, name, AtFlags::empty());
         }
         let mut untried = true;
@@ -239,7 +243,7 @@ fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
 
 #[cfg(test)]
 mod tests {
-    use super::{Prepared, prepare, say_filters};
+    use super::{Prepared, failed, prepare, say_filters};
     use std::fs;
     use std::path::Path;
 
@@ -292,6 +296,26 @@ mod tests {
         let mut left: Vec<_> = left.map(|entry| entry.file_name()).collect();
         left.sort();
         assert_eq!(left, ["42", "spare"]);
+    }
+
+    #[test]
+    fn what_cannot_be_written_is_said_with_its_path_and_with_what_to_do() {
+        let said = |error| {
+            let error = std::io::Error::from_raw_os_error(error);
+            failed("write", Path::new("small/trace/switches"))(error).message
+        };
+        for (error, remedy) in [
+            (libc::ENOSPC, "make room there, or record elsewhere"),
+            (libc::EMFILE, "ulimit -n"),
+            (libc::EFBIG, "ulimit -f"),
+        ] {
+            let said = said(error);
+            assert!(
+                said.starts_with("cannot write small/trace/switches: "),
+                "{said}"
+            );
+            assert!(said.contains(remedy), "{said}");
+        }
     }
 
     #[test]

@@ -15,12 +15,13 @@ use crate::names::printable;
 use crate::notes::{counted, error, note, quoted, reasons, warning, were};
 use crate::preparing::failure::Failure;
 use crate::preparing::{library, program};
-use crate::{cut_short, file_limit};
+use crate::{cut_short, file_limit, notes};
 use directory::{Opened, Prepared};
 use heddle_calls::{Profile, Source, Workers};
 use heddle_trace_file::{Collected, Error, Process, Thread, Trace};
 use run::Ended;
 use std::ffi::OsString;
+use std::fmt::Display;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, ExitStatus};
@@ -92,7 +93,7 @@ fn record(args: &Args) -> Result<ExitCode, Failure> {
     directory::say_filters(&claim, &trace, &args.less.typed())?;
     file_limit::restored(&mut command);
     let watching = match args.modes.switches() {
-        true => switches::start(&claim).inspect_err(|_| _ = trace.discard())?,
+        true => switches::start(&claim, &shown).inspect_err(|_| _ = trace.discard())?,
         false => None,
     };
     // It maps files of the trace.
@@ -108,8 +109,10 @@ fn record(args: &Args) -> Result<ExitCode, Failure> {
     if let Some(watching) = watching {
         watching.finish();
     }
+    // Functions of a program that could record nothing are not looked at: no pattern is blamed.
+    let barred = ended.as_ref().is_ok_and(|ended| ended.user.is_some());
     if let Some(planning) = planning {
-        planning.finish();
+        planning.finish(!barred);
     }
     let (collected, claim) = collecting.finish();
     let Ended {
@@ -180,7 +183,7 @@ fn conclude(
         Collected::default()
     });
     match Trace::open(trace.path()) {
-        Ok(trace) => tell(&trace, &collected, shown).unwrap_or_else(error),
+        Ok(trace) => tell(&trace, &collected, shown, program).unwrap_or_else(error),
         Err(Error::Empty(_)) => nothing(trace, shown, program, &collected),
         Err(failure) => error(failure),
     }
@@ -202,10 +205,10 @@ fn nothing(
         ));
     }
     if untried && let Some(user) = user {
-        return error(format_args!(
-            "{program} became user {user}, who may not write in {}, and recorded nothing before; let it run `heddle record -- PROGRAM` as that user",
-            shown.display()
-        ));
+        return became(program, user, shown);
+    }
+    if untried && let Some(barred) = notes::barred(&collected.counts) {
+        return unopened(program, &barred);
     }
     if untried {
         return error(format_args!(
@@ -214,6 +217,21 @@ fn nothing(
     }
     error(format_args!(
         "{program} could not store anything in {}: what it said stands above; make room there, or record elsewhere: heddle record -o OTHER-DIRECTORY …",
+        shown.display()
+    ));
+}
+
+/// Says that nothing is recorded as a program could not open the trace, and what to do.
+fn unopened(program: impl Display, barred: &str) {
+    error(format_args!(
+        "no call of {program} is recorded: {barred}; record it alone, as that user or with a higher limit: heddle record -- PROGRAM"
+    ));
+}
+
+/// Says that the program has given up its rights, and what to do.
+fn became(program: impl Display, user: u32, shown: &Path) {
+    error(format_args!(
+        "{program} became user {user}, who may not write in {}, and recorded no call before; let it run `heddle record -- PROGRAM` as that user",
         shown.display()
     ));
 }
@@ -236,7 +254,12 @@ fn unseen_coroutines(trace: &Trace, process: &Process) -> Result<(), Error> {
     Ok(())
 }
 
-fn tell(trace: &Trace, collected: &Collected, shown: &Path) -> Result<(), Error> {
+fn tell(
+    trace: &Trace,
+    collected: &Collected,
+    shown: &Path,
+    (program, user): (&Path, Option<u32>),
+) -> Result<(), Error> {
     let processes = trace.processes();
     let threads = || processes.iter().flat_map(|process| process.threads());
     let bytes: u64 = threads().map(Thread::bytes).sum();
@@ -259,6 +282,23 @@ fn tell(trace: &Trace, collected: &Collected, shown: &Path) -> Result<(), Error>
             "process {pid} still runs and goes on recording; when it has ended: heddle recover {}",
             quoted(shown)
         ));
+    }
+    let barred = notes::barred(&collected.counts);
+    // What became another program has used some locks, or memory, before. Programs without hooks
+    // are recorded for theirs.
+    if events == 0
+        && dropped == 0
+        && processes.len() == 1
+        && let Some(barred) = &barred
+    {
+        match user {
+            Some(user) => became(program.display(), user, shown),
+            None => unopened(program.display(), barred),
+        }
+        return Ok(());
+    }
+    if let Some(barred) = barred {
+        warning(format_args!("{barred}: what it did is not known"));
     }
     if events == 0 && dropped > 0 {
         error(format_args!(
@@ -283,6 +323,12 @@ fn tell(trace: &Trace, collected: &Collected, shown: &Path) -> Result<(), Error>
         0 => String::new(),
         dropped => format!(", {} dropped ({why})", counted(dropped, "event")),
     };
+    let uncounted = [
+        notes::uncounted_operations(trace),
+        notes::uncounted_allocations(trace),
+    ];
+    let uncounted = uncounted.into_iter().flatten();
+    let uncounted: String = uncounted.map(|text| format!(", {text}")).collect();
     let directory = if shown == Path::new("heddle.trace") {
         String::new()
     } else {
@@ -294,7 +340,7 @@ fn tell(trace: &Trace, collected: &Collected, shown: &Path) -> Result<(), Error>
         }
     }
     note(format_args!(
-        "recorded {about}{} on {}{images}{dropped} in {}; next: heddle report{directory}",
+        "recorded {about}{} on {}{images}{dropped}{uncounted} in {}; next: heddle report{directory}",
         counted(events, "event"),
         counted(threads().count() as u64, "thread"),
         shown.display()

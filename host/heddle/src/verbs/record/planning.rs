@@ -68,7 +68,7 @@ pub fn start(trace: &Path, wanted: Wanted) -> Result<Option<Planning>, Failure> 
 
 impl Planning {
     /// Ends the thread, and says which patterns matched nothing, and what could not be read.
-    pub fn finish(self) {
+    pub fn finish(self, says_unmatched: bool) {
         self.stop.store(true, SeqCst);
         (self.wake)();
         let result = self
@@ -76,6 +76,7 @@ impl Planning {
             .join()
             .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         match result {
+            Ok(_) if !says_unmatched => {}
             Ok(warnings) => warnings.iter().for_each(warning),
             Err(error) => warning(format_args!(
                 "{error}: from there on no function matched, and no coroutine was known"

@@ -7,12 +7,14 @@
 
 mod perf;
 
+use super::directory;
 use crate::notes;
 use crate::preparing::failure::Failure;
-use heddle_trace_file::{Claim, Refusal, SwitchWriter};
+use heddle_trace_file::{Claim, Error, Refusal, SwitchWriter};
 use perf::Event;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::path::Path;
 use std::thread::JoinHandle;
 
 /// The running thread.
@@ -24,7 +26,13 @@ pub struct Watching {
 
 /// Begins to watch what the calling thread starts from now on. Where the kernel refuses, why and
 /// what would help is said here and in the trace, and all else is recorded.
-pub fn start(claim: &Claim) -> Result<Option<Watching>, Failure> {
+pub fn start(claim: &Claim, shown: &Path) -> Result<Option<Watching>, Failure> {
+    let begin = |refused| {
+        SwitchWriter::begin(claim, refused).map_err(|error| match error {
+            Error::Io { cause, .. } => directory::failed("write", &shown.join("switches"))(cause),
+            other => Failure::ours(other.to_string()),
+        })
+    };
     let events = match perf::open_all() {
         Ok(events) => events,
         Err(error) => {
@@ -36,13 +44,11 @@ pub fn start(claim: &Claim) -> Result<Option<Watching>, Failure> {
                 "--sched: when threads are off their processors is not recorded: {}",
                 notes::refusal(refusal)
             ));
-            let writer = SwitchWriter::begin(claim, Some(refusal));
-            writer.map_err(|error| Failure::ours(error.to_string()))?;
+            begin(Some(refusal))?;
             return Ok(None);
         }
     };
-    let writer = SwitchWriter::begin(claim, None);
-    let writer = writer.map_err(|error| Failure::ours(error.to_string()))?;
+    let writer = begin(None)?;
     let stop = stop_event().map_err(failed)?;
     let seen = stop.try_clone().map_err(failed)?;
     let thread = std::thread::Builder::new().name("switches".into());
@@ -110,7 +116,13 @@ fn watch(events: &[Event], mut writer: SwitchWriter, stop: &OwnedFd) {
             }
         }
     }
-    let trouble = trouble.or_else(|| writer.finish().err());
+    let trouble = match trouble {
+        Some(trouble) => {
+            writer.give_up(&trouble);
+            Some(trouble)
+        }
+        None => writer.finish().err(),
+    };
     if let Some(trouble) = trouble {
         notes::warning(format_args!(
             "--sched: from some time on, when threads were off their processors could not be written: {trouble}"
