@@ -214,8 +214,8 @@ impl ProcessWriter {
         Ok(self)
     }
 
-    /// States what was asked for beside calls ([`ASKED_WAITS`] …), and that so many files of objects
-    /// and of allocation were made.
+    /// States what was asked for beside calls ([`ASKED_WAITS`] …), and that so many files of
+    /// objects and of allocation were made.
     pub fn asked(&mut self, asked: u32, objects: u32, allocation: u32) -> &mut Self {
         self.header.asked = (1 | asked).into();
         self.header.object_files = objects.into();

@@ -34,9 +34,9 @@ impl Stretches {
         }
     }
 
-    /// What threads did from then on is not known.
-    pub fn told(&self) -> Nanos {
-        self.switches.told
+    /// What the kernel told.
+    pub fn switches(&self) -> &Switches {
+        &self.switches
     }
 
     /// Those of a thread.
@@ -133,7 +133,7 @@ impl Between {
 
     /// What threads did from then on is not known.
     pub fn told(&self) -> Nanos {
-        self.all.told()
+        self.all.switches.told
     }
 
     /// All stretches of a thread.

@@ -54,11 +54,24 @@ pub fn switches(trace: &Trace) -> anyhow::Result<Switches> {
     Ok(switches)
 }
 
-/// The stretches off a processor of all threads, where they are known.
+/// The stretches off a processor of all threads, where they are known. Warns where the latest are
+/// missing.
 ///
 /// # Errors
 /// What reading them gives.
 pub fn stretches(trace: &Trace) -> anyhow::Result<Option<Arc<Stretches>>> {
+    let known = known_stretches(trace)?;
+    if let Some(early) = known.as_ref().and_then(|known| early(known.switches())) {
+        notes::warning(early);
+    }
+    Ok(known)
+}
+
+/// The same, for who says himself what is missing.
+///
+/// # Errors
+/// What reading them gives.
+pub fn known_stretches(trace: &Trace) -> anyhow::Result<Option<Arc<Stretches>>> {
     let known = trace
         .switches()?
         .filter(|switches| switches.refused.is_none());

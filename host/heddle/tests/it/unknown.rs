@@ -174,9 +174,13 @@ fn time_behind_the_last_switch_that_is_told_is_not_known() {
         std::fs::write(&file, bytes).unwrap();
         let [info, _] = run(&["info"]);
         assert!(info.contains(why) && !info.contains("killed"), "{info}");
-        for by in ["sched", "time"] {
-            let [_, said] = run(&["report", "--by", by]);
-            assert!(said.contains(why), "{said}");
+        for verb in [
+            &["report", "--by", "sched"][..],
+            &["report", "--by", "time"],
+            &["replay"],
+        ] {
+            let [_, said] = run(verb);
+            assert_eq!(said.matches(why).count(), 1, "{said}");
         }
     }
 }

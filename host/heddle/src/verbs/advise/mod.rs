@@ -68,7 +68,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     calls_of::with_deep_stack(move || {
         let trace = args.trace.open()?;
         let found = waits::read(&trace, Names::new(&trace))?;
-        let off = sched::stretches(&trace)?;
+        let off = sched::known_stretches(&trace)?;
         let off = off.as_deref();
         let mut all = lock::of_all(&trace, &found);
         let whole = is_whole(&trace, &found);

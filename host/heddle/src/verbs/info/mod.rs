@@ -95,7 +95,7 @@ fn info(trace: &Trace, out: &mut dyn Write) -> anyhow::Result<()> {
     if let Some(switches) = &switches {
         switches_info(out, switches)?;
     }
-    let off = sched::stretches(trace)?;
+    let off = sched::known_stretches(trace)?;
     let mut loose = Loose::default();
     let mut remarks = Remarks::default();
     let mut images = trace.symbols().map_or_else(Images::new, Images::packed);

@@ -75,7 +75,7 @@ fn tree(args: &Args) -> anyhow::Result<ExitCode> {
             let id = found.all.get(index).id;
             let life = life::read(&trace, named(), &found.all, &args.filter, id)?;
             left_out = life.left_out;
-            let split = match sched::stretches(&trace)?.is_some() {
+            let split = match sched::known_stretches(&trace)?.is_some() {
                 true => sched::read(&trace, named(), Some(id))?.one,
                 false => None,
             };
@@ -136,7 +136,7 @@ pub fn life_of(
     let index = index.with_context(|| format!("there is no strand {number}"))?;
     let id = found.all.get(index).id;
     let life = life::read(trace, named(), &found.all, &FilterArgs::default(), id)?;
-    let split = match sched::stretches(trace)?.is_some() {
+    let split = match sched::known_stretches(trace)?.is_some() {
         true => sched::read(trace, named(), Some(id))?.one,
         false => None,
     };

@@ -1,8 +1,8 @@
 //! The folders and files of a data set: `TABLE/host=HOST/run=RUN/part-0.parquet`.
 //!
 //! Files lie nameless in the data set's folder, or, if that is not there yet, in the one around it,
-//! until all of them are whole: an export that is killed leaves nothing. Only folders that are there
-//! or made here are gone through, never links, so that nothing elsewhere is written.
+//! until all of them are whole: an export that is killed leaves nothing. Only folders that are
+//! there or made here are gone through, never links, so that nothing elsewhere is written.
 
 use super::rows::{Chunk, Rows};
 use super::table::Table;
