@@ -300,9 +300,15 @@ fn tell(
     if let Some(barred) = barred {
         warning(format_args!("{barred}: what it did is not known"));
     }
+    let uncounted = [
+        notes::uncounted_operations(trace),
+        notes::uncounted_allocations(trace),
+    ];
+    let uncounted = uncounted.into_iter().flatten();
+    let uncounted: String = uncounted.map(|text| format!(", {text}")).collect();
     if events == 0 && dropped > 0 {
         error(format_args!(
-            "nothing is in {}: {} dropped ({why}); make room there, or record elsewhere: heddle record -o OTHER-DIRECTORY …",
+            "nothing is in {}: {} dropped ({why}){uncounted}; make room there, or record elsewhere: heddle record -o OTHER-DIRECTORY …",
             shown.display(),
             were(dropped, "event")
         ));
@@ -323,12 +329,6 @@ fn tell(
         0 => String::new(),
         dropped => format!(", {} dropped ({why})", counted(dropped, "event")),
     };
-    let uncounted = [
-        notes::uncounted_operations(trace),
-        notes::uncounted_allocations(trace),
-    ];
-    let uncounted = uncounted.into_iter().flatten();
-    let uncounted: String = uncounted.map(|text| format!(", {text}")).collect();
     let directory = if shown == Path::new("heddle.trace") {
         String::new()
     } else {
