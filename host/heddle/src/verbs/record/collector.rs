@@ -1,6 +1,6 @@
 //! The thread that moves full blocks out of the program's buffers while processors are idle.
 
-use super::directory::Opened;
+use super::directory::{self, Opened};
 use crate::notes;
 use crate::preparing::failure::Failure;
 use heddle_trace_file::{Claim, Collected, Collector, Error};
@@ -34,7 +34,11 @@ pub fn start(
 ) -> Result<Collecting, Failure> {
     let failed = |error: Error| {
         trace.discard();
-        Failure::ours(format!("cannot begin to record: {error}"))
+        let remedy = match &error {
+            Error::Io { cause, .. } => directory::remedy(cause),
+            _ => "",
+        };
+        Failure::ours(format!("cannot begin to record: {error}{remedy}"))
     };
     let mut collector = Collector::begin_in(trace.path(), claim).map_err(failed)?;
     if everything {

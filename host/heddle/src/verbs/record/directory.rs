@@ -156,16 +156,18 @@ fn keep_as_old(path: &Path) -> Result<bool, Failure> {
 /// What could not be done to `path`, why, and what to do about it.
 pub fn failed(what: &str, path: &Path) -> impl FnOnce(std::io::Error) -> Failure + use<> {
     let message = format!("cannot {what} {}", path.display());
-    move |error: std::io::Error| {
-        let remedy = match error.kind() {
-            ErrorKind::FileTooLarge => "; raise the limit: ulimit -f unlimited",
-            ErrorKind::StorageFull => {
-                "; make room there, or record elsewhere: heddle record -o OTHER-DIRECTORY …"
-            }
-            _ if error.raw_os_error() == Some(libc::EMFILE) => "; raise the limit: ulimit -n 65536",
-            _ => "",
-        };
-        Failure::ours(format!("{message}: {error}{remedy}"))
+    move |error: std::io::Error| Failure::ours(format!("{message}: {error}{}", remedy(&error)))
+}
+
+/// What to do about an error, behind it.
+pub fn remedy(error: &std::io::Error) -> &'static str {
+    match error.kind() {
+        ErrorKind::FileTooLarge => "; raise the limit: ulimit -f unlimited",
+        ErrorKind::StorageFull => {
+            "; make room there, or record elsewhere: heddle record -o OTHER-DIRECTORY …"
+        }
+        _ if error.raw_os_error() == Some(libc::EMFILE) => "; raise the limit: ulimit -n 65536",
+        _ => "",
     }
 }
 
