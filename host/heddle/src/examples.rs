@@ -1,5 +1,5 @@
-//! Examples of the verbs: what `--help` and the manual pages print, and what the pages in docs/ begin
-//! with.
+//! Examples of the verbs: what `--help` and the manual pages print, and what the pages in docs/
+//! begin with.
 
 use clap::Command;
 

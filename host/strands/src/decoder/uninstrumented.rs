@@ -355,9 +355,9 @@ impl<S: Sink> Decoder<'_, S> {
         found
     }
 
-    /// Whether `sp` is nearer to where the thread's latest event has ended the outermost call of the
-    /// stack that it runs than to `top`, which is open on another. The code behind that end mostly
-    /// goes on on its own stack; where the recording has all calls, it is known from where.
+    /// Whether `sp` is nearer to where the thread's latest event has ended the outermost call of
+    /// the stack that it runs than to `top`, which is open on another. The code behind that end
+    /// mostly goes on on its own stack; where the recording has all calls, it is known from where.
     fn is_nearer_to_emptied(&self, context: usize, sp: u64, top: u64) -> bool {
         let thread = self.running.thread(context);
         let emptied = thread.emptied.filter(|&(event, stack, _)| {
