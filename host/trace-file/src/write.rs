@@ -438,6 +438,20 @@ impl ThreadWriter {
         self.long(kind::WAIT, kind, &words)
     }
 
+    /// The same for an object that nobody has as far as was counted, with what libc says of it: the
+    /// thread that has it, or a condition's mutex; and readers.
+    pub fn wait_told(
+        &mut self,
+        time: u64,
+        (kind, address, number): (u32, u64, u32),
+        site: u64,
+        (owner, readers): (u32, u32),
+    ) -> &mut Self {
+        let beside = u64::from(owner) | u64::from(readers) << 32;
+        let words = [START + time, address, site, 0, 0, 0, number.into(), beside];
+        self.long(kind::WAIT, kind, &words)
+    }
+
     /// Ends the latest wait at `time` ns, with this error number, or 0.
     pub fn wait_ended(&mut self, time: u64, error: u32, from: u32) -> &mut Self {
         self.long(kind::WAIT_ENDED, error, &[START + time, from.into()])

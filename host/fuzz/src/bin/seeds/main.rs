@@ -8,6 +8,7 @@ mod programs;
 mod recorder;
 mod texts;
 mod traces;
+mod values;
 
 use std::path::{Path, PathBuf};
 

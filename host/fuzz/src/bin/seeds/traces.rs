@@ -1,9 +1,9 @@
 //! Traces and packed traces with every record there is.
 
-use super::Corpus;
+use super::{Corpus, values};
 use heddle_fuzz::{Files, Part};
 use heddle_trace_file::write::{ThreadWriter, TraceWriter};
-use heddle_trace_file::{ModuleSymbols, Trace, Why, pack};
+use heddle_trace_file::{ModuleSymbols, Nanos, Of, Shapes, Switch, SwitchKind, Trace, Why, pack};
 use std::fs;
 use std::path::Path;
 
@@ -17,6 +17,10 @@ const NAMES: [&str; 6] = [
     "42/buffer-2",
 ];
 
+/// The number of the file of shapes.
+const SHAPES: u8 = 9;
+/// That of the file of switches.
+const SWITCHES: u8 = 11;
 /// The number of the file of objects that are waited for.
 const OBJECTS: u8 = 10;
 /// That of the file of calls of malloc and its like.
@@ -53,14 +57,21 @@ pub fn write(scratch: &Path, traces: &Corpus, packs: &Corpus) {
     files.0.insert(OBJECTS, objects);
     let allocation = fs::read(path.join("42/allocation-1")).unwrap();
     files.0.insert(ALLOCATION, allocation);
+    for (name, number) in [("shapes", SHAPES), ("switches", SWITCHES)] {
+        files.0.insert(number, fs::read(path.join(name)).unwrap());
+    }
     traces.add("waits", &files.to_input());
 }
 
-/// A thread that waits for a mutex, which another one has, and for a condition that has no number.
+/// A thread that waits for a mutex, which another one has, for a rwlock that has readers, and for a
+/// condition that has no number; with values of each kind, and its switches.
 fn wait(path: &Path) {
     const MUTEX: u32 = 1;
+    const RW_LOCK: u32 = 2;
     const CONDITION: u32 = 3;
     let trace = TraceWriter::create(path).unwrap();
+    Shapes::append(path, &values::shapes()).unwrap();
+    trace.switches(&switches(), Some(100)).unwrap();
     let mut process = trace.process(42, 1, "/bin/app").unwrap();
     process.module(0x1000, 0x2000, 0, None, "/bin/app");
     let mutex = [
@@ -85,7 +96,9 @@ fn wait(path: &Path) {
             ],
             2,
         )
-        .unwrap();
+        .unwrap()
+        .asked(2 | 4 | 8, 1, 1)
+        .uncounted(3, 5, 28);
     process
         .thread(42, "app")
         .object_met(10, (MUTEX, 0x5000, 1), 0x1510)
@@ -94,9 +107,38 @@ fn wait(path: &Path) {
         .wait(40, (CONDITION, 0x7000, 0), 0x1500, (0, 0))
         .wait_ended(50, 0, 0)
         .wake(60, MUTEX, 1, 0x1700)
+        .wait_told(61, (RW_LOCK | 1 << 9, 0x6000, 3), 0x1500, (43, 2))
+        .wait_ended(62, 0, 43)
+        .wait_told(63, (CONDITION, 0x7000, 3), 0x1500, (1, 0))
+        .wait_ended(64, 0, 0)
+        .values(
+            Of::Arguments,
+            0x1100,
+            (values::ARGUMENTS, 0),
+            &values::arguments(),
+        )
+        .enter(70, 0x1100, 0x1500, 0x7000)
+        .values(Of::Result, 0x1100, (values::RESULT, 0), values::result())
+        .exit(80, 0x1100, 0x1500, 0x7000)
         .finish()
         .unwrap();
     process.finish().unwrap();
+}
+
+/// Off a processor and on it again, as the kernel tells.
+fn switches() -> [Switch; 3] {
+    let at = |time, kind| Switch {
+        time: Nanos(time),
+        pid: 42,
+        tid: 42,
+        cpu: 1,
+        kind,
+    };
+    [
+        at(20, SwitchKind::Blocks),
+        at(30, SwitchKind::Runs),
+        at(90, SwitchKind::Preempted),
+    ]
 }
 
 fn packed(trace: &Path, to: &Path, packs: &Corpus) {
